@@ -141,7 +141,7 @@ func TestModes(t *testing.T) {
 	}{
 		{action.ModeAsk, 1, ""},
 		{action.ModeStrict, 1, ""},
-		{action.ModePlan, 0, "Denied by the policy, nothing ran: while planning only reading is allowed"},
+		{action.ModePlan, 0, "Denied by the policy, nothing ran: mode plan allows only reading"},
 		{action.ModeNone, 0, "Denied by the policy, nothing ran: mode none"},
 		{action.ModeAll, 0, "done c1"},
 	} {

@@ -61,7 +61,7 @@ func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string,
 // session of this program.
 func (s *Session) KillSession(ctx context.Context, name string) error {
 	if name == "" || name == "default" || name == s.Name() {
-		return fmt.Errorf("session %q is the one of this program and cannot be closed", s.Name())
+		return fmt.Errorf("session %q belongs to this program and cannot be closed", s.Name())
 	}
 	names, err := s.AbandonedSessions(ctx)
 	switch {

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// ErrArguments marks an error of Plan or Run that the model can mend by calling again
-// with other arguments. Nothing has happened then.
+// ErrArguments marks an error of Plan or Run that the model can correct by calling again with
+// other arguments. No side effect has happened.
 var ErrArguments = errors.New("invalid arguments")
 
-// Invalid returns an ErrArguments that tells what is wrong with them.
+// Invalid returns an ErrArguments whose text says what is wrong with the arguments.
 func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArguments, fmt.Sprintf(format, args...))
 }
 
-// Decode reads a call's arguments into T, see field for its tags. It is strict: names
-// are matched exactly and unknown ones are refused. A number, true, false or a list may be
-// in a text, and one text may stand for a list of texts: nothing else can be meant. null
-// counts as left out. The error is an ErrArguments that names every problem at once,
-// so that the model needs one more try and not five.
+// Decode reads a call's arguments into T; see field for its tags. Names must match exactly and
+// unknown ones are refused. A number, boolean or list may be encoded in a string, and one
+// string may stand for a list of strings: nothing else can be meant. null counts as left out.
+// The error is an ErrArguments that lists all problems at once, so that the model needs one
+// more try, not five.
 func Decode[T any](call Call) (T, error) {
 	var args, none T
 	text := call.Arguments
 	if strings.TrimSpace(text) == "" {
-		text = "{}" // what some models send when they have nothing to say
+		text = "{}" // some models send nothing for a call without arguments
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
@@ -47,8 +47,8 @@ func Decode[T any](call Call) (T, error) {
 	return args, nil
 }
 
-// fill stores values in the fields of the struct into and returns what is wrong with
-// them. at stands before the names in what it says.
+// fill stores values in the fields of the struct into and returns the problems found; at
+// prefixes the names in them.
 func fill(fields []field, into reflect.Value, values map[string]json.RawMessage, at string) []string {
 	var problems []string
 	for _, p := range unknown(fields, values) {
@@ -66,7 +66,7 @@ func fill(fields []field, into reflect.Value, values map[string]json.RawMessage,
 func unknown(fields []field, values map[string]json.RawMessage) []string {
 	var known, taken, strange []string
 	for _, f := range fields {
-		if taken = append(taken, f.name); !f.unsaid {
+		if taken = append(taken, f.name); !f.hidden {
 			known = append(known, f.name)
 		}
 	}
@@ -79,8 +79,8 @@ func unknown(fields []field, values map[string]json.RawMessage) []string {
 	return strange
 }
 
-// set stores the JSON value raw of the argument that is called at in v and returns what
-// is wrong with it.
+// set stores the JSON value raw in v and returns the problems found; at names the argument in
+// them.
 func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 	if raw == nil || string(raw) == "null" {
 		if f.required {
@@ -118,7 +118,7 @@ func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 	return nil
 }
 
-// itemsIn returns the items of a list, which may be in a text.
+// itemsIn returns the items of a list, which may be encoded in a string.
 func (f field) itemsIn(raw json.RawMessage) (items []json.RawMessage, ok bool) {
 	if json.Unmarshal(unquoted(raw), &items) == nil {
 		return items, true
@@ -130,7 +130,7 @@ func (f field) itemsIn(raw json.RawMessage) (items []json.RawMessage, ok bool) {
 	return []json.RawMessage{raw}, true
 }
 
-// check returns what is wrong with a value of the right type, or "".
+// check returns the problem with a value of the right type, or "".
 func (f field) check(v reflect.Value) string {
 	switch f.typ {
 	case "string":
@@ -165,7 +165,7 @@ func (f field) checkString(s string) string {
 	return ""
 }
 
-// expected says in words what f allows.
+// expected describes the values that f allows.
 func (f field) expected() string {
 	switch {
 	case f.typ == "":

@@ -1,19 +1,19 @@
 package tools
 
-// Task is work that goes on after the call that began it.
+// Task is work that goes on after the call that started it.
 type Task struct {
-	Title string          // what it is, in a line
-	Pane  string          // where a person sees it, "" if nowhere
-	Dir   string          // from which its end is found again by another process
-	Done  <-chan struct{} // closed at its end
-	End   func() TaskEnd  // how it ended, once Done is closed
-	Stop  func()          // begins to end it
+	Title string          // a one-line description
+	Pane  string          // the pane that shows it, "" for none
+	Dir   string          // the folder from which another process can recover its outcome
+	Done  <-chan struct{} // closed when it has ended
+	End   func() TaskEnd  // returns the outcome; call it once Done is closed
+	Stop  func()          // starts to end it
 }
 
-// TaskEnd is how a Task ended.
+// TaskEnd is the outcome of a Task.
 type TaskEnd struct {
 	ExitCode  int
 	Cancelled bool
-	Err       error  // its end is not known
+	Err       error  // why the outcome is unknown
 	Tail      string // the end of its output, at most 4000 bytes; untrusted text
 }

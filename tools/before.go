@@ -7,24 +7,24 @@ import (
 	"io/fs"
 )
 
-// Before is a file as it was before a call changed it, and what the call makes of it.
+// Before holds a file's state before a call changed it, and the checksum of its new content.
 type Before struct {
 	Path    string // absolute, symbolic links resolved
 	Existed bool
 	Data    []byte      // the content, unless Lost
-	Lost    bool        // the content was too large to keep: it can't be put back
+	Lost    bool        // the content was too large to keep and can't be restored
 	Perm    fs.FileMode // of a file that existed
-	After   string      // what SumOf says of the new content; "" when the call deletes the file
+	After   string      // SumOf the new content; "" when the call deletes the file
 }
 
-// SumOf tells one content of a file from another.
+// SumOf returns a checksum that tells two contents of a file apart.
 func SumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
 }
 
-// KeepBefore hands over what a call is about to change. It must be kept before anything is
-// written, or nothing is.
+// KeepBefore stores the files that a call is about to change. Call it before any write; on an
+// error nothing may be written.
 func (c Call) KeepBefore(files ...Before) error {
 	if c.Keep == nil {
 		return nil

@@ -14,23 +14,22 @@ import (
 	"buddy/agent/model"
 )
 
-// Deferred is a set of tools that a model is not told about in each request: it finds
-// them with tool_search and calls them with use_tool. So tools may be
-// added during a session without changing what providers have cached. It is safe for
-// concurrent use.
+// Deferred is a set of tools that are not defined in each request: the model finds them with
+// tool_search and calls them with use_tool. So tools may be added during a session without
+// invalidating the provider's prompt cache. It is safe for concurrent use.
 type Deferred struct {
 	mu    sync.Mutex // guards tools
 	tools []Tool     // sorted by name
 }
 
-// NewDeferred returns a set of tools.
+// NewDeferred returns a set of the given tools.
 func NewDeferred(all ...Tool) *Deferred {
 	d := &Deferred{}
 	d.Add(all...)
 	return d
 }
 
-// Add adds tools. One with the name of another takes its place.
+// Add adds tools; one with the name of an existing tool replaces it.
 func (d *Deferred) Add(all ...Tool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +59,7 @@ func (d *Deferred) lookup(name string) (Tool, bool) {
 	return nil, false
 }
 
-// maxFound is how many tools tool_search describes.
+// maxFound is the number of tools that tool_search describes at most.
 const maxFound = 5
 
 //go:embed tool_search.md
@@ -71,10 +70,10 @@ type toolSearchArgs struct {
 	Why   string `json:"why,omitempty" schema:"-"`
 }
 
-// toolSearchPayload is what the model gets.
+// toolSearchPayload is the result that the model reads.
 type toolSearchPayload struct {
 	Tools []model.ToolDef `json:"tools"`
-	Names []string        `json:"names,omitempty"` // of those that are not described
+	Names []string        `json:"names,omitempty"` // of matches that are not described
 	Note  string          `json:"note,omitempty"`
 }
 
@@ -83,7 +82,7 @@ type toolSearch struct {
 	Schema
 }
 
-// NewToolSearch returns the tool tool_search, which finds tools of d.
+// NewToolSearch returns the tool tool_search, which searches the tools of d.
 func NewToolSearch(d *Deferred) Tool {
 	return &toolSearch{d, Define[toolSearchArgs]("tool_search", toolSearchText)}
 }
@@ -111,7 +110,7 @@ func (t *toolSearch) Run(_ context.Context, call Call) Result {
 	return Success(payload, strings.Join(append(names, payload.Names...), "\n"))
 }
 
-// search returns the tools that have the words of a query, the best first.
+// search returns the tools that match words of a query, best first.
 func (d *Deferred) search(query string) toolSearchPayload {
 	type scored struct {
 		def   model.ToolDef
@@ -145,7 +144,7 @@ func (d *Deferred) search(query string) toolSearchPayload {
 	return payload
 }
 
-// score says how well a tool fits the words of a query, 0 if not at all.
+// score rates how well a tool matches the words of a query; 0 is no match.
 func score(def model.ToolDef, words []string) int {
 	name, text := strings.ToLower(def.Name), strings.ToLower(def.Description)
 	n := 0
@@ -176,17 +175,17 @@ type useTool struct {
 	Schema
 }
 
-// NewUseTool returns the tool use_tool, which calls tools of d. What it plans and does
-// is what the called tool plans and does.
+// NewUseTool returns the tool use_tool, which calls tools of d. Plan, Run and policy facts are
+// those of the called tool.
 func NewUseTool(d *Deferred) Tool {
 	return &useTool{d, Define[useArgs]("use_tool", useToolText)}
 }
 
-// unwrap returns the name of the tool that a call is for, and the call as that gets it but for
-// its words.
+// unwrap returns the arguments of use_tool and the call of the tool that they name, not yet
+// translated.
 func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
 	call.Name = "use_tool"
-	outer, err := inOurWords(&useTool{Schema: Define[useArgs]("use_tool", useToolText)}, call)
+	outer, err := toNative(&useTool{Schema: Define[useArgs]("use_tool", useToolText)}, call)
 	if err != nil {
 		return useArgs{}, call, err
 	}
@@ -199,7 +198,7 @@ func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
 	return args, call, err
 }
 
-// inner returns the tool that a call is for, and the call as it gets it.
+// inner returns the called tool and the translated call for it.
 func (t *useTool) inner(call Call) (Tool, Call, error) {
 	args, inner, err := t.unwrap(call)
 	if err != nil {
@@ -207,19 +206,19 @@ func (t *useTool) inner(call Call) (Tool, Call, error) {
 	}
 	tool, ok := t.deferred.lookup(args.Name)
 	if !ok {
-		tool, ok = t.deferred.lookup(ourName(args.Name))
+		tool, ok = t.deferred.lookup(nativeName(args.Name))
 	}
 	if !ok {
 		return nil, call, Invalid("name: there is no tool %q to be used this way; tool_search finds them", Clip(args.Name, 100))
 	}
-	if inner, err = inOurWords(tool, inner); err != nil {
+	if inner, err = toNative(tool, inner); err != nil {
 		return nil, call, err
 	}
 	inner.Arguments = withReason(tool.Definition(), inner.Arguments, args.Why)
 	return tool, inner, nil
 }
 
-// withReason passes the reason of a call of use_tool on to a tool that takes one and got none.
+// withReason copies the reason given to use_tool to a tool that takes one and got none.
 func withReason(def model.ToolDef, arguments, why string) string {
 	ours := slices.ContainsFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
 	values, ok := objectIn(arguments)
@@ -230,8 +229,8 @@ func withReason(def model.ToolDef, arguments, why string) string {
 	return string(JSON(values))
 }
 
-// inOurWords translates a call of use_tool and what is in it.
-func (t *useTool) inOurWords(call Call) (Call, error) {
+// toNative translates a call of use_tool and the call inside it to our argument names.
+func (t *useTool) toNative(call Call) (Call, error) {
 	args, _, err := t.unwrap(call)
 	if err != nil {
 		return call, err
@@ -277,21 +276,21 @@ func (t *useTool) Run(ctx context.Context, call Call) Result {
 	return tool.Run(ctx, inner)
 }
 
-// Parallel is what the called tool says.
+// Parallel returns the answer of the called tool.
 func (t *useTool) Parallel(call Call) bool {
 	tool, inner, err := t.inner(call)
 	p, ok := tool.(Parallel)
 	return err == nil && ok && p.Parallel(inner)
 }
 
-// Patient is what the called tool says.
+// Patient returns the answer of the called tool.
 func (t *useTool) Patient(call Call) bool {
 	tool, inner, err := t.inner(call)
 	p, ok := tool.(Patient)
 	return err == nil && ok && p.Patient(inner)
 }
 
-// Recover is what the called tool does.
+// Recover runs the Recover of the called tool.
 func (t *useTool) Recover(ctx context.Context, call Call) Result {
 	tool, inner, err := t.inner(call)
 	if r, ok := tool.(Recoverer); err == nil && ok {

@@ -94,7 +94,7 @@ func TestToolSearch(t *testing.T) {
 	}
 }
 
-func TestUseToolIsTheToolDECISIONS24(t *testing.T) {
+func TestUseToolIsTheTool(t *testing.T) {
 	b, read, _ := deferredBench(t)
 	call, err := b.Plan("use_tool", args{"name": "issue_read", "args": args{"number": 7}})
 	if want := (action.Action{Kind: action.Generic, Tool: "issue_read", Preview: `{"number":7}`}); err != "" || !reflect.DeepEqual(call.Planned, want) {

@@ -10,25 +10,24 @@ import (
 	"buddy/agent/model"
 )
 
-// dialect says how other programs call one of our tools. Models are trained on those programs
-// and send their forms whatever a schema says; to refuse one costs a turn.
+// dialect maps calls as other programs define them to one of our tools. Models are trained on
+// those programs and send their forms whatever a schema says; refusing one costs a turn.
 //
 // The forms are those of Codex CLI, Claude Code, opencode, crush, Gemini CLI and pi.
 type dialect struct {
-	tool  string            // ours
-	names []string          // other names of it, as [plainName] writes them
-	args  map[string]string // other names of its arguments
-	// ignored are arguments that can't change what is done, with what the model is told of
-	// them.
+	tool  string            // our name
+	names []string          // foreign names, as [plainName] normalizes them
+	args  map[string]string // foreign names of its arguments
+	// ignored are arguments that can't change the effect, each with the note for the model.
 	ignored map[string]string
-	// reads means that the tool changes nothing: an argument that nobody knows is ignored,
-	// unless it may say where.
+	// reads marks a tool without side effects: unknown arguments are ignored, unless they may
+	// name a location.
 	reads bool
-	// convert does what a new name can't do; nil for most.
+	// convert makes the changes that renaming can't; nil for most tools.
 	convert func(*foreign) error
 }
 
-// Other names of arguments that several tools have.
+// Foreign names of arguments that several tools share.
 var (
 	whyNames  = []string{"description", "justification", "explanation", "reason", "instruction", "rationale"}
 	pathNames = map[string]string{
@@ -45,7 +44,7 @@ var (
 	}
 )
 
-// both returns two maps as one.
+// both returns the union of two maps.
 func both(a, b map[string]string) map[string]string {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
@@ -58,7 +57,7 @@ const (
 	noLimit    = "the result says when it was cut"
 )
 
-// dialects are all of them. What is not here is called by our names only.
+// dialects lists every tool that is also called by foreign names.
 var dialects = []dialect{
 	{
 		tool: "run_shell",
@@ -135,8 +134,8 @@ var dialects = []dialect{
 	{tool: "use_tool", args: map[string]string{"arguments": "args", "tool_name": "name", "tool": "name", "input": "args"}},
 }
 
-// plainName writes the name of a tool as the tables do: case does not count, nor what some
-// models put before it.
+// plainName normalizes a tool's name as the tables spell it: lower case, without the prefixes
+// that some models add.
 func plainName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	for _, before := range []string{"functions.", "default_api.", "default_api:"} {
@@ -145,9 +144,9 @@ func plainName(name string) string {
 	return name
 }
 
-// ourName returns what a tool with a foreign name is called here; a name that is unknown
-// comes back as it is.
-func ourName(name string) string {
+// nativeName returns our name of the tool that a foreign name means; an unknown name is
+// returned unchanged.
+func nativeName(name string) string {
 	plain := plainName(name)
 	for _, d := range dialects {
 		if plain == d.tool || slices.Contains(d.names, plain) {
@@ -157,17 +156,17 @@ func ourName(name string) string {
 	return name
 }
 
-// foreign are the arguments of a call on their way into our words.
+// foreign holds the arguments of a call while they are translated.
 type foreign struct {
 	values map[string]json.RawMessage
 	known  map[string]json.RawMessage // the properties of the tool's schema
-	named  string                     // how the model called the tool, as plainName writes it
+	named  string                     // the tool's name as the model wrote it, normalized by plainName
 	at     ShellDirs                  // where a command would start
 	notes  []string
 }
 
-// ShellDirs are the folder where the next command of a shell starts and the one where its first
-// did; "" is not known.
+// ShellDirs are the folders where the next command of a shell starts (Now) and where its first
+// one did (First); "" is unknown.
 type ShellDirs struct{ Now, First string }
 
 // ShellTool is a Tool that runs commands in a shell, which keeps its folder between them.
@@ -176,10 +175,10 @@ type ShellTool interface {
 	ShellDirs(call Call) ShellDirs
 }
 
-// translate writes the arguments of a call of the tool that def describes in our words, and
-// says what of them was ignored. Arguments that are ours already stay as they are, byte by
-// byte. What it can't make sense of stays for the tool to refuse; an error is an
-// ErrArguments about what has more than one meaning.
+// translate rewrites the arguments of a call of the tool defined by def to our names, and
+// returns notes on those it ignored. Arguments that already are ours stay byte for byte the
+// same. What it does not understand is left for the tool to refuse. It returns an ErrArguments
+// when the arguments are ambiguous.
 func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, notes []string, err error) {
 	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
 	known := propertiesOf(def)
@@ -188,7 +187,7 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, no
 	}
 	d := dialects[i]
 	if d.tool == "apply_patch" && strings.HasPrefix(strings.TrimSpace(call.Arguments), "*** Begin Patch") {
-		return string(JSON(map[string]string{"patch": call.Arguments})), nil, nil // as free text
+		return string(JSON(map[string]string{"patch": call.Arguments})), nil, nil // free text
 	}
 	values, ok := objectIn(call.Arguments)
 	if !ok {
@@ -211,7 +210,7 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, no
 	return string(JSON(f.values)), f.notes, nil
 }
 
-// objectIn reads arguments, which some models encode twice.
+// objectIn decodes arguments, which some models encode twice.
 func objectIn(arguments string) (map[string]json.RawMessage, bool) {
 	var inner string
 	if json.Unmarshal([]byte(arguments), &inner) == nil {
@@ -226,12 +225,12 @@ func objectIn(arguments string) (map[string]json.RawMessage, bool) {
 
 func isString(arguments string) bool { return strings.HasPrefix(strings.TrimSpace(arguments), `"`) }
 
-// rename gives arguments our names. One that is there under two names with different values
-// has more than one meaning.
+// rename gives arguments our names. One that occurs under two names with different values is
+// ambiguous: an error.
 func (f *foreign) rename(d dialect) error {
 	names := d.args
 	if _, has := f.values["why"]; !has {
-		for _, n := range whyNames { // it is only shown, so the first will do
+		for _, n := range whyNames { // it is only displayed, so the first one will do
 			if text, ok := f.text(n); ok && f.known[n] == nil && strings.TrimSpace(text) != "" {
 				f.values["why"] = f.values[n]
 				break
@@ -257,21 +256,21 @@ func (f *foreign) rename(d dialect) error {
 	return nil
 }
 
-// unsaid are arguments that tools take though no schema says so.
-var unsaid = []string{"why", "risk", "mutation", "privesc", "expected_replacements"}
+// undocumented are arguments that tools accept although no schema lists them.
+var undocumented = []string{"why", "risk", "mutation", "privesc", "expected_replacements"}
 
-// places are parts of names of arguments that may say where something happens.
-var places = []string{"path", "file", "dir", "folder", "cwd", "root", "host", "target", "url", "branch", "commit", "repo"}
+// locationWords are parts of argument names that may name a location.
+var locationWords = []string{"path", "file", "dir", "folder", "cwd", "root", "host", "target", "url", "branch", "commit", "repo"}
 
-// ignore takes out what can't change what is done. What is left is refused by the tool.
+// ignore removes arguments that can't change the effect. The tool refuses what remains.
 func (f *foreign) ignore(d dialect) {
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
-		if f.known[name] != nil || slices.Contains(unsaid, name) {
+		if f.known[name] != nil || slices.Contains(undocumented, name) {
 			continue
 		}
 		why, ok := d.ignored[name]
 		lower := strings.ToLower(name)
-		where := slices.ContainsFunc(places, func(p string) bool { return strings.Contains(lower, p) })
+		where := slices.ContainsFunc(locationWords, func(p string) bool { return strings.Contains(lower, p) })
 		switch {
 		case string(f.values[name]) == "null":
 		case ok:
@@ -285,7 +284,7 @@ func (f *foreign) ignore(d dialect) {
 	}
 }
 
-// take removes an argument and returns it; nil if it is not there or null.
+// take removes an argument and returns it; nil if it is missing or null.
 func (f *foreign) take(name string) json.RawMessage {
 	raw := f.values[name]
 	delete(f.values, name)
@@ -297,27 +296,27 @@ func (f *foreign) take(name string) json.RawMessage {
 
 func (f *foreign) set(name string, v any) { f.values[name] = JSON(v) }
 
-// text returns an argument that is a string.
+// text removes an argument that is a string and returns it.
 func (f *foreign) text(name string) (string, bool) {
 	var s string
 	raw, ok := f.values[name]
 	return s, ok && json.Unmarshal(raw, &s) == nil
 }
 
-// number returns an argument that is a whole number, also as text.
+// number removes an argument that is a whole number, also one in a string, and returns it.
 func (f *foreign) number(name string) (int, bool) {
 	var n int
 	raw, ok := f.values[name]
 	return n, ok && json.Unmarshal(unquoted(raw), &n) == nil
 }
 
-// takeBool removes an argument that is true or false, also as text.
+// takeBool removes an argument that is a boolean, also one in a string, and returns it.
 func (f *foreign) takeBool(name string) (value, ok bool) {
 	raw := f.take(name)
 	return value, raw != nil && json.Unmarshal(unquoted(raw), &value) == nil
 }
 
-// unquoted returns what is in a JSON string that may hold a number, true, false or a list.
+// unquoted returns the content of a JSON string that may encode a number, boolean or list.
 func unquoted(raw json.RawMessage) json.RawMessage {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -326,22 +325,23 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// list returns an argument that is a list of objects, also as text.
+// list removes an argument that is a list of objects, also one in a string, and returns it.
 func (f *foreign) list(name string) ([]map[string]json.RawMessage, bool) {
 	var all []map[string]json.RawMessage
 	raw, ok := f.values[name]
 	return all, ok && json.Unmarshal(unquoted(raw), &all) == nil
 }
 
-// say tells the model what was done with its arguments.
+// say adds a note for the model about its arguments.
 func (f *foreign) say(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
 }
 
-// HasArgument reports whether the schema of a tool has an argument.
+// HasArgument reports whether the schema of a tool has the argument.
 func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
 
-// propertiesOf are the schemas of a tool's arguments; nil when its schema is of another kind.
+// propertiesOf returns the schemas of a tool's arguments; nil when the tool's schema has no
+// such list.
 func propertiesOf(def model.ToolDef) map[string]json.RawMessage {
 	var p struct {
 		Properties map[string]json.RawMessage `json:"properties"`

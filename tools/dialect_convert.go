@@ -11,11 +11,11 @@ import (
 	"buddy/tmux/host"
 )
 
-// shells are programs of which a call may be the argument after -c or -lc.
+// shells are programs whose script may follow -c or -lc.
 var shells = []string{"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash"}
 
-// convertShell makes one text of a list of words, and says by our means where the command
-// runs and how long it is waited for.
+// convertShell joins a command given as a list of words and translates its folder and its
+// timeout.
 func convertShell(f *foreign) error {
 	if shell, ok := f.text("shell"); ok {
 		if !slices.Contains(shells, shell) {
@@ -38,8 +38,8 @@ func convertShell(f *foreign) error {
 	return convertFolder(f)
 }
 
-// commandOf is the program text that runs the program words[0] with the others as its
-// arguments. A shell that gets a program text needs no shell around it.
+// commandOf returns a command line that runs the program words[0] with the other words as
+// arguments. A shell that is given a script needs no shell around it.
 func commandOf(words []string) string {
 	if len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-c" || words[1] == "-lc") {
 		return words[2]
@@ -47,8 +47,8 @@ func commandOf(words []string) string {
 	return host.Line(words...)
 }
 
-// convertWait writes as wait that a command shall go on in the background, or how long a call
-// waits at most.
+// convertWait translates a request to run in the background, or a timeout of the call, to
+// wait.
 func convertWait(f *foreign) error {
 	for _, name := range []string{"run_in_background", "is_background", "background"} {
 		if yes, ok := f.takeBool(name); ok && yes {
@@ -67,10 +67,11 @@ func convertWait(f *foreign) error {
 	return nil
 }
 
-// folderNames are what the folder of one command is called. Our shell keeps its own.
+// folderNames are foreign names of a command's folder. Our shell keeps its folder between
+// commands.
 var folderNames = []string{"workdir", "cwd", "working_dir", "working_directory", "directory", "dir_path", "dir"}
 
-// convertFolder writes into the command that it runs in another folder than the shell is in.
+// convertFolder rewrites a command to run in another folder than the shell's.
 func convertFolder(f *foreign) error {
 	folder, named := "", ""
 	for _, name := range folderNames {
@@ -100,18 +101,19 @@ func convertFolder(f *foreign) error {
 	return nil
 }
 
-// heredoc is a patch that goes to a program which models of one family take for granted.
+// heredoc matches a command that pipes a patch to apply_patch, a program that some models take
+// for granted.
 var heredoc = regexp.MustCompile(`^(?:apply_patch|applypatch)\s+<<\s*(?:'(\w+)'|"(\w+)")\n((?s:.*)\n)(\w+)\s*$`)
 
-// patchIn returns the patch of a command that is nothing but a call of apply_patch, and the
-// folder in which it is to run, "" if it says none.
+// patchIn returns the patch of a command that only calls apply_patch, and the folder that it
+// asks for, "" for none.
 func patchIn(arguments string) (patch, folder string, ok bool) {
 	values, ok := objectIn(arguments)
 	if !ok {
 		return "", "", false
 	}
 	for _, name := range folderNames {
-		_ = json.Unmarshal(values[name], &folder) // what is no text is refused later
+		_ = json.Unmarshal(values[name], &folder) // anything but a string is refused later
 	}
 	for _, name := range []string{"command", "cmd"} {
 		var words []string
@@ -132,7 +134,8 @@ func patchIn(arguments string) (patch, folder string, ok bool) {
 	return "", "", false
 }
 
-// convertRead counts lines from 1 and makes one path of a list with one.
+// convertRead translates line numbers from 0 to numbers from 1, and a list of one path to a
+// path.
 func convertRead(f *foreign) error {
 	for _, name := range []string{"offset", "start_line", "line_start"} {
 		if n, ok := f.number(name); ok && n == 0 {
@@ -164,7 +167,7 @@ func convertRead(f *foreign) error {
 	return nil
 }
 
-// convertWrite drops what is so anyway.
+// convertWrite drops arguments that ask for what write_file does anyway.
 func convertWrite(f *foreign) error {
 	for _, name := range []string{"create_dirs", "create_directories", "overwrite"} {
 		if yes, ok := f.text(name); ok && yes == "true" || string(f.values[name]) == "true" {
@@ -180,8 +183,8 @@ func convertWrite(f *foreign) error {
 	return nil
 }
 
-// convertEdit gives the members of edits our names. Nothing is to be replaced more often than
-// was expected, so replace_all goes where a number is.
+// convertEdit renames the members of edits. An expected number of replacements is a limit, so
+// it overrides replace_all.
 func convertEdit(f *foreign) error {
 	if _, ok := f.number("expected_replacements"); ok {
 		for _, name := range []string{"replace_all", "allow_multiple", "replaceAll"} {
@@ -210,17 +213,17 @@ func convertEdit(f *foreign) error {
 	return nil
 }
 
-// fileTypes are the names of files of a language, as ripgrep calls it.
+// fileTypes are the glob patterns of ripgrep's file types.
 var fileTypes = map[string]string{
 	"go": "*.go", "py": "*.py", "python": "*.py", "js": "*.{js,jsx,mjs,cjs}", "ts": "*.{ts,tsx,mts,cts}", "rust": "*.rs", "java": "*.java",
 	"c": "*.{c,h}", "cpp": "*.{cpp,cc,cxx,hpp,hh,hxx,h}", "md": "*.{md,markdown}", "markdown": "*.{md,markdown}", "json": "*.json",
 	"yaml": "*.{yaml,yml}", "html": "*.{html,htm}", "css": "*.css", "ruby": "*.rb", "php": "*.php", "sh": "*.{sh,bash,zsh}",
 }
 
-// contextMax is the most lines around a match that grep shows.
+// contextMax is the largest number of context lines that grep takes.
 const contextMax = 5
 
-// convertContext writes the lines before and after a match as lines around it.
+// convertContext translates lines before and after a match to one number of context lines.
 func convertContext(f *foreign) {
 	lines := 0
 	for _, name := range []string{"-A", "-B", "-C", "context", "after", "before"} {
@@ -237,7 +240,7 @@ func convertContext(f *foreign) {
 	}
 }
 
-// convertGrep writes the options of ripgrep and of other searches as ours.
+// convertGrep translates the options of ripgrep and similar searches.
 func convertGrep(f *foreign) error {
 	convertContext(f)
 	for name, mode := range map[string]string{"files_with_matches": "files", "content": "lines", "count": "count"} {
@@ -256,8 +259,8 @@ func convertGrep(f *foreign) error {
 	return convertPattern(f)
 }
 
-// convertPattern writes into the pattern that it is no regular expression, and into
-// ignore_case that case does not count.
+// convertPattern quotes a pattern flagged as fixed text, and translates flags about case to
+// ignore_case.
 func convertPattern(f *foreign) error {
 	if sensitive, ok := f.takeBool("case_sensitive"); ok && !sensitive {
 		f.set("ignore_case", true)
@@ -274,7 +277,7 @@ func convertPattern(f *foreign) error {
 
 var addresses = regexp.MustCompile("https?://[^\\s\"'<>`)\\]]+")
 
-// convertFetch finds the address in a prompt that has one.
+// convertFetch takes the address from a prompt that contains one.
 func convertFetch(f *foreign) error {
 	prompt, ok := f.text("prompt")
 	if !ok || f.values["url"] != nil {
@@ -288,18 +291,18 @@ func convertFetch(f *foreign) error {
 	return nil
 }
 
-// todoStates are other names of the states of a step.
+// todoStates are foreign names of the states of a step.
 var todoStates = map[string]string{
 	"todo": "pending", "open": "pending", "blocked": "pending", "in-progress": "in_progress", "doing": "in_progress", "active": "in_progress",
 	"done": "completed", "complete": "completed",
 }
 
-// todoNames are the names of what a step has, the surest first.
+// todoNames are foreign names of a step's members, in order of preference.
 var todoNames = []struct{ theirs, ours string }{
 	{"text", "text"}, {"content", "text"}, {"step", "text"}, {"title", "text"}, {"description", "text"}, {"state", "state"}, {"status", "state"},
 }
 
-// convertTodo makes steps of what others call todos or a plan. What was cancelled is no step.
+// convertTodo translates todos or a plan to steps. Cancelled ones are dropped.
 func convertTodo(f *foreign) error {
 	for _, name := range []string{"items", "todos", "plan"} {
 		steps, ok := f.list(name)
@@ -309,13 +312,13 @@ func convertTodo(f *foreign) error {
 		items := []map[string]json.RawMessage{}
 		for _, s := range steps {
 			item := make(map[string]json.RawMessage)
-			for _, n := range todoNames { // the first that is there counts
+			for _, n := range todoNames { // the first that is present counts
 				if raw, ok := s[n.theirs]; ok && item[n.ours] == nil {
 					item[n.ours] = raw
 				}
 			}
 			var state string
-			_ = json.Unmarshal(item["state"], &state) // what is none is refused
+			_ = json.Unmarshal(item["state"], &state) // an invalid one is refused later
 			if state == "cancelled" || state == "canceled" {
 				f.say("a cancelled step was left out")
 				continue
@@ -330,7 +333,7 @@ func convertTodo(f *foreign) error {
 	return nil
 }
 
-// convertQuestion makes one question of a list, and choices of what has labels.
+// convertQuestion turns a list of questions into one, and labelled options into choices.
 func convertQuestion(f *foreign) error {
 	if all, ok := f.list("questions"); ok && len(all) > 0 {
 		delete(f.values, "questions")
@@ -352,12 +355,12 @@ func convertQuestion(f *foreign) error {
 	return nil
 }
 
-// questionsIn is one text of several questions.
+// questionsIn joins several questions into one text.
 func questionsIn(all []map[string]json.RawMessage) string {
 	var b strings.Builder
 	for i, q := range all {
 		var text string
-		_ = json.Unmarshal(q["question"], &text) // a blank one shows
+		_ = json.Unmarshal(q["question"], &text) // an empty one stays visible
 		fmt.Fprintf(&b, "%d. %s", i+1, text)
 		if labels := labelsIn(q["options"]); labels != nil {
 			fmt.Fprintf(&b, " (%s)", strings.Join(labels, " / "))
@@ -367,7 +370,7 @@ func questionsIn(all []map[string]json.RawMessage) string {
 	return strings.TrimSpace(b.String())
 }
 
-// labelsIn are the labels of options; nil when raw is no list of such.
+// labelsIn returns the labels of options; nil when raw is not a list of them.
 func labelsIn(raw json.RawMessage) []string {
 	var options []struct{ Label string }
 	if json.Unmarshal(raw, &options) != nil {
@@ -380,10 +383,10 @@ func labelsIn(raw json.RawMessage) []string {
 	return labels
 }
 
-// blockTime is how long others wait for the end of a command when no time is said.
+// blockTime is the wait of a blocking foreign call that gives no timeout.
 const blockTime = "30s"
 
-// convertTaskOutput writes as wait whether the end is waited for.
+// convertTaskOutput translates a request to block, and its timeout, to wait.
 func convertTaskOutput(f *foreign) error {
 	block, ok := f.takeBool("block")
 	if wait, said := f.takeBoolWait(); said {
@@ -395,7 +398,7 @@ func convertTaskOutput(f *foreign) error {
 		delete(f.values, "yield_time_ms")
 	}
 	if f.named == "write_stdin" {
-		delete(f.values, "chars") // empty, else it were another tool
+		delete(f.values, "chars") // empty; with input it would be another tool
 	}
 	switch {
 	case !ok || !block:
@@ -410,7 +413,7 @@ func convertTaskOutput(f *foreign) error {
 	return nil
 }
 
-// takeBoolWait removes a wait that is true or false.
+// takeBoolWait removes a boolean wait and returns it.
 func (f *foreign) takeBoolWait() (value, ok bool) {
 	if s := string(unquoted(f.values["wait"])); s != "true" && s != "false" {
 		return false, false
@@ -418,7 +421,7 @@ func (f *foreign) takeBoolWait() (value, ok bool) {
 	return f.takeBool("wait")
 }
 
-// convertToolSearch makes words of a choice by name.
+// convertToolSearch translates "select:NAME,…" to words.
 func convertToolSearch(f *foreign) error {
 	if query, ok := f.text("query"); ok {
 		if names, ok := strings.CutPrefix(query, "select:"); ok {

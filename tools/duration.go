@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ParseDuration reads a time as people type it: "500ms", "30s", "10m", "1h", "1d", or a
-// number of seconds. It is more than 0 and at most a year.
+// ParseDuration reads a duration as people type it: "500ms", "30s", "10m", "1h", "1d", or a
+// number of seconds. It must be more than 0 and at most a year.
 func ParseDuration(s string) (time.Duration, error) {
 	const allowed = "(allowed: 500ms, 30s, 10m, 1h, 1d, or a number of seconds)"
 	s = strings.TrimSpace(s)

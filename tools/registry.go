@@ -10,12 +10,12 @@ import (
 	"buddy/agent/model"
 )
 
-// Registry is the set of tools that a model is offered. The zero value has none.
+// Registry holds the tools that a model is offered. The zero value has none.
 type Registry struct {
 	tools    []Tool
 	names    []string
-	quiet    []string  // tools that are called by name and that no definition tells of
-	deferred *Deferred // of use_tool, if it is among the tools
+	unlisted []string  // tools that can be called, but are in no definition
+	deferred *Deferred // of use_tool, if that is among the tools
 }
 
 // NewRegistry returns a registry of tools, offered in the order given.
@@ -30,29 +30,30 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Without returns a registry that tells of no tool with one of the names, and calls them all.
+// Without returns a registry in which the named tools can be called, but are not in
+// Definitions.
 func (r *Registry) Without(names ...string) *Registry {
 	other := *r
-	other.quiet = slices.Concat(r.quiet, names)
+	other.unlisted = slices.Concat(r.unlisted, names)
 	return &other
 }
 
-// Definitions returns what the model reads; nil when there are no tools.
+// Definitions returns the definitions for the model; nil when there are no tools.
 func (r *Registry) Definitions() []model.ToolDef {
 	var defs []model.ToolDef
 	for i, t := range r.tools {
-		if !slices.Contains(r.quiet, r.names[i]) {
+		if !slices.Contains(r.unlisted, r.names[i]) {
 			defs = append(defs, t.Definition())
 		}
 	}
 	return defs
 }
 
-// Lookup returns the tool with a name, or the one that other programs call so: one that is
-// offered, or one that use_tool could call, because models forget to go through it. The
-// error is for the model.
+// Lookup returns the tool with a name, ours or a foreign one: an offered tool, or one that
+// use_tool could call, because models forget to go through it. The text of the error goes to
+// the model.
 func (r *Registry) Lookup(name string) (Tool, error) {
-	for _, n := range []string{name, ourName(name)} {
+	for _, n := range []string{name, nativeName(name)} {
 		if i := slices.Index(r.names, n); i >= 0 {
 			return r.tools[i], nil
 		}
@@ -65,9 +66,9 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 	return nil, fmt.Errorf("unknown tool: %s (have: %s)", Clip(name, 60), strings.Join(r.names, ", "))
 }
 
-// Resolve returns the tool that a call means, and the call in our words: what will run is
-// what is planned, shown and recorded. The call has Notes about what was ignored. The error
-// is for the model.
+// Resolve returns the tool that a call means, and the call with our names: what is planned,
+// shown and recorded is what will run. Notes of the call say what was ignored. The text of the
+// error goes to the model.
 func (r *Registry) Resolve(call Call) (Tool, Call, error) {
 	call, err := r.reroute(call)
 	if err != nil {
@@ -78,22 +79,22 @@ func (r *Registry) Resolve(call Call) (Tool, Call, error) {
 		return nil, call, err
 	}
 	if use, ok := t.(*useTool); ok {
-		call, err = use.inOurWords(call)
+		call, err = use.toNative(call)
 		return t, call, err
 	}
-	call, err = inOurWords(t, call)
+	call, err = toNative(t, call)
 	return t, call, err
 }
 
-// reroute makes a call of one tool that is really one of another the latter.
+// reroute rewrites a call that belongs to another tool into a call of that one.
 func (r *Registry) reroute(call Call) (Call, error) {
 	name := plainName(call.Name)
-	switch ourName(call.Name) {
+	switch nativeName(call.Name) {
 	case "run_shell":
 		return r.reroutePatch(call)
 	case "use_tool":
 		args, inner, err := (&useTool{}).unwrap(call)
-		if i := slices.Index(r.names, ourName(inner.Name)); err == nil && i >= 0 && r.names[i] != "use_tool" {
+		if i := slices.Index(r.names, nativeName(inner.Name)); err == nil && i >= 0 && r.names[i] != "use_tool" {
 			inner.Arguments = withReason(r.tools[i].Definition(), inner.Arguments, args.Why)
 			return inner, nil
 		}
@@ -108,8 +109,8 @@ func (r *Registry) reroute(call Call) (Call, error) {
 	return call, nil
 }
 
-// reroutePatch makes a command that only applies a patch a call of the tool for that, if the
-// shell is where the paths of patches begin.
+// reroutePatch rewrites a command that only applies a patch into a call of apply_patch, if the
+// shell is in the folder that paths of patches are relative to.
 func (r *Registry) reroutePatch(call Call) (Call, error) {
 	patch, folder, ok := patchIn(call.Arguments)
 	if !ok {
@@ -126,7 +127,7 @@ func (r *Registry) reroutePatch(call Call) (Call, error) {
 	return call, nil
 }
 
-// shellDirsOf is where a command would start; the zero value of what is no shell.
+// shellDirsOf returns where a command would start; the zero value for a tool that is no shell.
 func shellDirsOf(t Tool, call Call) ShellDirs {
 	if s, ok := t.(ShellTool); ok {
 		return s.ShellDirs(call)
@@ -134,8 +135,8 @@ func shellDirsOf(t Tool, call Call) ShellDirs {
 	return ShellDirs{}
 }
 
-// inOurWords translates the arguments of a call of t.
-func inOurWords(t Tool, call Call) (Call, error) {
+// toNative translates the arguments of a call of t.
+func toNative(t Tool, call Call) (Call, error) {
 	def := t.Definition()
 	arguments, notes, err := translate(def, call, shellDirsOf(t, call))
 	call.Name, call.Arguments = def.Name, arguments

@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// ErrExecution marks an error of Plan or Run that lies in the world and not in the
-// arguments: a missing file, a full disk.
+// ErrExecution marks an error of Plan or Run that is not caused by the arguments: a missing
+// file, a full disk.
 var ErrExecution = errors.New("execution failed")
 
 // Truncated ends a text that was cut.
 const Truncated = "...[truncated]"
 
-// TailLimit is how much of an output a result keeps for the screen.
+// TailLimit limits the output that a result keeps for the screen, in bytes.
 const TailLimit = 64 << 10
 
-// OutputBytes is about how much a listing or a search gives, whatever the names and lines.
+// OutputBytes is about the size of a listing or search result, in bytes.
 const OutputBytes = 20_000
 
-// envelope is what the model reads on success.
+// envelope wraps every successful result for the model.
 type envelope struct {
 	Timestamp timestamp `json:"harness_timestamp"`
 	Result    any       `json:"result"`
@@ -33,8 +33,8 @@ type timestamp struct {
 	UnixMillis int64  `json:"unix_millis"`
 }
 
-// Success returns a result with payload in the envelope that all results share. shown is the same for
-// the screen, as text; its end is kept.
+// Success returns a result with payload in the common envelope. shown is the text for the
+// screen, of which the last TailLimit bytes are kept.
 func Success(payload any, shown string) Result {
 	content := JSON(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
 	if cut := len(shown) - TailLimit; cut > 0 {
@@ -46,13 +46,13 @@ func Success(payload any, shown string) Result {
 	return Result{Content: string(content), Tail: shown}
 }
 
-// Failure returns a result that tells the model in a sentence why a run failed.
+// Failure returns a result whose one sentence tells the model why a run failed.
 func Failure(err error) Result {
 	return Result{Content: "Tool error: " + Failed(err).Error(), IsError: true}
 }
 
-// Failed marks err as an ErrExecution unless it is one or an ErrArguments already.
-// Plan uses it too, because the text of its errors goes to the model as well.
+// Failed marks err as an ErrExecution unless it already is one or an ErrArguments. Plan uses
+// it too, because its errors also go to the model.
 func Failed(err error) error {
 	if err == nil || errors.Is(err, ErrArguments) || errors.Is(err, ErrExecution) {
 		return err
@@ -60,7 +60,8 @@ func Failed(err error) error {
 	return fmt.Errorf("%w: %w", ErrExecution, Sentence(err))
 }
 
-// Sentence says what is wrong with which file, where the os package would name a system call.
+// Sentence rewrites an error of the os package, which names a system call, to say what is
+// wrong with which file.
 func Sentence(err error) error {
 	var p *fs.PathError
 	switch {
@@ -72,8 +73,8 @@ func Sentence(err error) error {
 	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
-// Clip returns s, or its first limit bytes of whole characters and an ellipsis. It is
-// for quoting foreign text in errors.
+// Clip returns s, or its first limit bytes, without a partial character, and an ellipsis. Use
+// it to quote foreign text in errors.
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -81,7 +82,7 @@ func Clip(s string, limit int) string {
 	return Head(s, limit) + "…"
 }
 
-// Head returns the first limit bytes of s, less where that would cut a character.
+// Head returns the first limit bytes of s, without a partial character.
 func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -94,9 +95,9 @@ func Head(s string, limit int) string {
 	return s[:limit] // not UTF-8
 }
 
-// FitJSON returns how many of the first bytes of s have at most limit bytes in a JSON string.
+// FitJSON returns how many leading bytes of s take at most limit bytes in a JSON string.
 func FitJSON[T string | []byte](s T, limit int) int {
-	const longest = 6 // bytes for one
+	const longest = 6 // bytes of one escaped byte
 	if len(s)*longest <= limit {
 		return len(s)
 	}
@@ -110,7 +111,7 @@ func FitJSON[T string | []byte](s T, limit int) int {
 	return len(s)
 }
 
-// JSONSize returns how many bytes s has in a JSON string.
+// JSONSize returns the size of s in a JSON string, in bytes.
 func JSONSize(s []byte) int {
 	size := 0
 	for i := 0; i < len(s); {
@@ -121,7 +122,7 @@ func JSONSize(s []byte) int {
 	return size
 }
 
-// escaped returns how many bytes a character of n bytes has in a JSON string.
+// escaped returns the size of a character of n bytes in a JSON string, in bytes.
 func escaped(r rune, n int) int {
 	switch {
 	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
@@ -132,7 +133,7 @@ func escaped(r rune, n int) int {
 	return n
 }
 
-// JoinNotes makes one text of the remarks that are not empty.
+// JoinNotes joins the notes that are not empty.
 func JoinNotes(notes ...string) string {
 	var said []string
 	for _, n := range notes {
@@ -143,5 +144,5 @@ func JoinNotes(notes ...string) string {
 	return strings.Join(said, "; ")
 }
 
-// Interrupted begins the result of a call of which nobody knows what became.
+// Interrupted begins the result of a call whose outcome is unknown.
 const Interrupted = "interrupted: outcome unknown, check before repeating"

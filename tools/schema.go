@@ -12,19 +12,19 @@ import (
 	"buddy/agent/model"
 )
 
-// field is one argument of a tool, read from a field of its argument struct:
+// field describes one argument of a tool, read from a field of its argument struct:
 //
 //	Depth int `json:"depth,omitempty" desc:"levels of folders" min:"1" max:"3"`
 //
-// Types are string, bool, int, json.RawMessage (any value), a pointer to one of these
-// for an argument whose absence means something, and a slice of strings or of structs
-// like this one. An argument is required unless it has omitempty. A required string, and
-// one in a list, must not be blank unless it is tagged blank:"ok". enum lists the
-// allowed values of a string, separated by commas. max bounds a list's length, too. What is
-// tagged schema:"-" is taken and not told of.
+// Types are string, bool, int, json.RawMessage (any value), a pointer to one of these for an
+// argument whose absence means something, and a slice of strings or of structs like this one.
+// An argument is required unless it has omitempty. A required string, and one in a list, must
+// not be blank unless it is tagged blank:"ok". enum lists the allowed values of a string,
+// separated by commas. max bounds a list's length, too. A field tagged schema:"-" is accepted
+// but not in the schema.
 //
-// Arguments are checked here: jsonschema-go (0.4.3) names the first mistake only, in terms of
-// the schema, and takes no number in a text.
+// Arguments are checked here: jsonschema-go (0.4.3) reports only the first mistake, in terms
+// of the schema, and takes no number in a string.
 type field struct {
 	name     string
 	desc     string
@@ -32,7 +32,7 @@ type field struct {
 	typ      string // JSON Schema's name of the type; empty for any value
 	required bool
 	blankOK  bool
-	unsaid   bool // not in the schema
+	hidden   bool // not in the schema
 	enum     []string
 	min, max *int
 	item     *field  // of an array
@@ -41,15 +41,15 @@ type field struct {
 
 var anyValue = reflect.TypeFor[json.RawMessage]()
 
-// fieldsOf reads the tags of a struct. It panics on a type or tag that it does not
-// know: that is a mistake in a tool, which every test of the tool finds.
+// fieldsOf reads the tags of a struct. It panics on an unknown type or tag: that is a mistake
+// in a tool, which every test of the tool finds.
 func fieldsOf(t reflect.Type) []field {
 	fields := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		f := field{
-			name: name, desc: sf.Tag.Get("desc"), index: i, required: opts != "omitempty", blankOK: sf.Tag.Get("blank") == "ok", unsaid: sf.Tag.Get("schema") == "-",
+			name: name, desc: sf.Tag.Get("desc"), index: i, required: opts != "omitempty", blankOK: sf.Tag.Get("blank") == "ok", hidden: sf.Tag.Get("schema") == "-",
 			min: number(sf, "min"), max: number(sf, "max"),
 		}
 		if list := sf.Tag.Get("enum"); list != "" {
@@ -61,7 +61,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// classify finds out what JSON has to be there for the Go type t.
+// classify sets the JSON type of f for the Go type t.
 func (f *field) classify(t reflect.Type) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -98,35 +98,38 @@ func number(sf reflect.StructField, tag string) *int {
 	return &n
 }
 
-// Schema defines a tool whose arguments are the fields of a struct. Tools embed it.
+// Schema holds the definition of a tool whose arguments are the fields of a struct. Tools
+// embed it.
 type Schema struct {
 	def    model.ToolDef
 	fields []field
 }
 
-// Define returns the schema of a tool whose arguments are the struct T. The same T
-// always gives the same bytes, in the order of its fields (prompt caches need that). That no other arguments are
-// allowed is not said, because decode says it to a model that tries: it would cost 30 bytes a tool in each request.
+// Define returns the schema of a tool whose arguments are the struct T. The same T always
+// gives the same bytes, with fields in order: prompt caches need that. The schema does not
+// forbid other arguments, which would cost 30 bytes a tool in each request: Decode refuses
+// them.
 func Define[T any](name, description string) Schema {
 	fields := fieldsOf(reflect.TypeFor[T]())
 	return Schema{model.ToolDef{Name: name, Description: strings.TrimSpace(description), Parameters: schemaOf(fields)}, fields}
 }
 
-// Name returns the name by which a model calls the tool.
+// Name returns the tool's name.
 func (s Schema) Name() string { return s.def.Name }
 
-// Definition returns what the model reads.
+// Definition returns the definition for the model.
 func (s Schema) Definition() model.ToolDef { return s.def }
 
 // AsText returns the schema of the same tool for a protocol in which a call may be free text:
-// the text is the one argument named, in the form of grammar (see [model.FreeText]).
+// the text is the one argument named, constrained by grammar (see [model.FreeText]).
 func (s Schema) AsText(argument, grammar string) Schema {
 	s.def.Free = &model.FreeText{Argument: argument, Grammar: grammar}
 	return s
 }
 
-// With returns the definition of the same tool with the fields of the struct extra as more
-// arguments, which come last. Its calls are not free text, which has room for one argument.
+// With returns the definition of the same tool with the fields of the struct extra as
+// additional arguments at the end. Its calls are not free text, which has room for one
+// argument only.
 func (s Schema) With(extra any) model.ToolDef {
 	def := s.def
 	def.Free = nil
@@ -134,7 +137,7 @@ func (s Schema) With(extra any) model.ToolDef {
 	return def
 }
 
-// property is a field as JSON Schema writes it.
+// property is the JSON Schema of a field.
 type property struct {
 	Type        string          `json:"type,omitempty"`
 	Description string          `json:"description,omitempty"`
@@ -162,7 +165,7 @@ func schemaOf(fields []field) json.RawMessage {
 	var props bytes.Buffer
 	required := []string{}
 	for _, f := range fields {
-		if f.unsaid {
+		if f.hidden {
 			continue
 		}
 		if props.Len() > 0 {
@@ -178,8 +181,8 @@ func schemaOf(fields []field) json.RawMessage {
 	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s}`, props.Bytes(), JSON(required))
 }
 
-// JSON encodes v without escaping <, > and &, which costs tokens for nothing. v is
-// a plain value of a tool, which always encodes; of another it panics.
+// JSON encodes v without escaping <, > and &, which would waste tokens. It panics when v can't
+// be encoded; plain values of tools always can.
 func JSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -1,11 +1,11 @@
-// Package tools says what a tool of a model is: a definition that the model reads, a plan without
-// side effects that the policy judges, and a run.
+// Package tools defines what a tool of a model is: a definition that the model reads, a plan
+// without side effects that the policy judges, and a run.
 //
 //	r := tools.NewRegistry(shell.New(panes, plain, "local", cwd, warn))
 //	t, err := r.Lookup("run_shell")
-//	act, err := t.Plan(call)      // nothing happens yet
-//	call.Planned = act            // what the policy or a person has allowed
-//	res := t.Run(ctx, call)       // now it does
+//	act, err := t.Plan(call)      // no side effects yet
+//	call.Planned = act            // approved by the policy or a person
+//	res := t.Run(ctx, call)       // now it runs
 //
 // A tool's failure is a [Result] that the model reads, never a Go error.
 package tools
@@ -20,35 +20,35 @@ import (
 	"buddy/agent/model"
 )
 
-// Tool is one capability offered to a model. It is safe for concurrent use.
+// Tool is one capability offered to a model. Implementations are safe for concurrent use.
 type Tool interface {
-	// Definition is what the model reads; it never changes during a session.
+	// Definition returns the definition for the model; it never changes during a session.
 	Definition() model.ToolDef
-	// Plan says what Run would do, with real paths. It has no side effect. An error
-	// means that the arguments do not fit; its text goes to the model.
+	// Plan describes what Run would do, with real paths. It has no side effects. An error means
+	// that the arguments do not fit; its text goes to the model.
 	Plan(call Call) (action.Action, error)
-	// Run does it. It returns when the work is done or ctx ends.
+	// Run executes the call. It returns when the work is done or ctx ends.
 	Run(ctx context.Context, call Call) Result
 }
 
-// Recoverer is a Tool whose work outlives a crash of ours: Recover waits for work that
-// an earlier process started in call.Dir and returns its result.
+// Recoverer is a Tool whose work survives a crash of buddy: Recover waits for the work that an
+// earlier process started in call.Dir and returns its result.
 type Recoverer interface {
 	Recover(ctx context.Context, call Call) Result
 }
 
-// Parallel is a Tool of which some calls change nothing. Such a call may run beside
-// others, start before the answer that makes it is complete, and be cancelled and
-// forgotten when that answer fails. A Tool that is no Parallel runs alone.
+// Parallel is a Tool of which some calls change nothing. Such a call may run beside others,
+// start before the model's answer is complete, and be cancelled and dropped when that answer
+// fails. Calls of other tools run alone.
 type Parallel interface {
 	// Parallel reports whether this call changes nothing; call.Planned is set.
 	Parallel(call Call) bool
 }
 
-// Patient is a Tool that may run for as long as it takes, because it waits for a person
-// and not for a machine. Every other is stopped after a time.
+// Patient is a Tool that may run without a time limit because it waits for a person. Every
+// other tool is stopped after a time.
 type Patient interface {
-	// Patient reports whether this call is one of those; call.Planned is set.
+	// Patient reports whether this call waits for a person; call.Planned is set.
 	Patient(call Call) bool
 }
 
@@ -57,50 +57,52 @@ type Call struct {
 	ID        string
 	Name      string
 	Arguments string // JSON: as the model wrote it, or as [Registry.Resolve] made it
-	// Notes tell the model what of its arguments Resolve ignored.
+	// Notes tell the model which of its arguments Resolve ignored.
 	Notes []string
 	Dir   string // a folder of this call's own for its whole output; the tool makes it
-	// Output gets live output for the person watching. It may be called from any
-	// goroutine until Run returns, and never blocks for long.
+	// Output gets live output for the screen. It may be called from any goroutine until Run
+	// returns, and never blocks for long.
 	Output func(Chunk)
-	// Ask puts a question to the person and waits for the answer, which is one of choices
-	// or anything else. It is nil, or gives ErrNobody, where nobody can be asked.
+	// Ask puts a question to the person and returns the answer, one of choices or free text. It
+	// is nil, or returns ErrNobody, where nobody can be asked.
 	Ask func(ctx context.Context, question string, choices []string) (answer string, err error)
-	// Begin makes work that goes on after the call a task of the session and returns its
-	// number. It is nil where tasks have none.
+	// Begin registers work that goes on after the call as a task of the session and returns its
+	// number. It is nil where there are no tasks.
 	Begin func(Task) (id int)
-	// Keep stores files as they are before the call changes them, so that a person can take
-	// the change back. On an error nothing may be changed. It is nil where nothing is kept.
+	// Keep stores files before the call changes them, so that a person can undo the change.
+	// After an error nothing may be changed. It is nil where nothing is kept.
 	Keep func([]Before) error
-	// Page is how many bytes of a file or a web page the model gets at most; 0 is [MinPage].
+	// Page limits the part of a file or a web page that the model gets, in bytes; 0 is
+	// [MinPage].
 	Page int
-	// Planned is what Plan answered for these arguments and was allowed; the runtime
-	// sets it before Run. A tool does that or fails, never something else.
+	// Planned is the approved plan; the runtime sets it before Run. A tool does exactly that or
+	// fails.
 	Planned action.Action
-	// Free means that nobody was asked, because it only reads: what earlier calls left
-	// behind must not change what it means.
+	// Free means that nobody was asked, because the call only reads: state left by earlier
+	// calls must not change its meaning.
 	Free bool
-	// Confined means that it is allowed only because it will run in the read-only sandbox.
+	// Confined means that the call is allowed only because it will run in the read-only
+	// sandbox.
 	Confined bool
 }
 
-// Pages are sized for the model, in bytes: the least is for those of which little is known.
+// Page sizes in bytes: MinPage is for models whose context window is unknown.
 const (
 	MinPage = 8_000
 	MaxPage = 40_000
 )
 
-// PageOf returns how much of a file a model with a window of so many tokens gets at once: most,
-// but never more than a sixteenth of the window, counted with four bytes to a token, or than
-// MinPage where that is more. A window of 0 is not known; most is MaxPage when it is 0.
+// PageOf returns the page size in bytes for a model with a context window of so many tokens:
+// most, but at most a sixteenth of the window, counted with four bytes to a token, and at
+// least MinPage. A window of 0 is unknown; most 0 means MaxPage.
 func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or(most, MaxPage)) }
 
-// MaxEncoded returns how many bytes the text of a page has at most in a result, where it is a
-// JSON string: an eighth more than the page for its escapes. A page with more of them is shorter,
-// so that one reads on, and never so long that a part of it is left out of the result.
+// MaxEncoded returns the size limit of a page's text in a result, where it is a JSON string:
+// an eighth more than the page, for escapes. A page with more escapes is cut short, so that
+// the model reads on, and is never shortened in the result itself.
 func MaxEncoded(page int) int { return max(page, MaxPage) / 8 * 9 }
 
-// PageBytes returns how many bytes of a file or a web page the model gets at most.
+// PageBytes returns the size limit of the part of a file or a web page that the model gets.
 func (c Call) PageBytes() int {
 	if c.Page > 0 {
 		return c.Page
@@ -108,7 +110,7 @@ func (c Call) PageBytes() int {
 	return MinPage
 }
 
-// Stream names where a chunk of output came from.
+// Stream names the output stream that a chunk came from.
 type Stream string
 
 // The streams.
@@ -117,26 +119,26 @@ const (
 	Stderr Stream = "stderr"
 )
 
-// Chunk is a piece of live output. Text may hold any bytes, escape sequences too, and
-// is only valid during the call. Total counts the stream's bytes so far, this one in.
+// Chunk is a piece of live output. Text may hold any bytes, escape sequences too, and is only
+// valid during the call. Total counts the stream's bytes so far, including this chunk.
 type Chunk struct {
 	Stream Stream
 	Text   []byte
 	Total  int64
 }
 
-// Result is what a run gave. Content is what the model reads: a JSON envelope on
-// success, a sentence when IsError.
+// Result is the outcome of a run. Content is what the model reads: a JSON envelope on success,
+// a sentence when IsError.
 type Result struct {
 	Content  string
 	IsError  bool
-	Retry    bool   // an error by which the model shall call again with other arguments
+	Retry    bool   // an error after which the model shall call again with other arguments
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
-	// Images are shown to models that take them; others have what Content says.
+	// Images are sent to models that take them; for others Content describes them.
 	Images []model.Image
-	// Took is how long the work ran, when the tool knows better than who called it.
+	// Took is the duration of the work, when the tool knows it better than its caller.
 	Took time.Duration
 }
 
@@ -146,25 +148,26 @@ type File struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Say shows progress to the person who watches.
+// Say sends a progress message to the screen.
 func (c Call) Say(text string) {
 	if c.Output != nil {
 		c.Output(Chunk{Stream: Stdout, Text: []byte(text), Total: int64(len(text))})
 	}
 }
 
-// PlanInternal is the plan of a tool that reads and changes nothing outside buddy.
+// PlanInternal returns the plan of a tool that neither reads nor changes anything outside
+// buddy.
 func PlanInternal(tool, why string) action.Action {
 	return action.Action{Kind: action.Internal, Tool: tool, Why: why, Risk: action.Low}
 }
 
-// ErrNobody is the error of Call.Ask where nobody can be asked.
+// ErrNobody is returned by Call.Ask where nobody can be asked.
 var ErrNobody = errors.New("nobody is there to answer")
 
-// planTime bounds the questions to a target of one plan; on this machine they take none.
-const planTime = time.Minute
+// planTimeout bounds the questions of one plan to a target; on this machine they take no time.
+const planTimeout = time.Minute
 
-// Planning returns the context of a plan, which may ask a target for at most a minute.
-func Planning() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), planTime)
+// PlanContext returns the context of a plan, which may query a target for at most a minute.
+func PlanContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), planTimeout)
 }

@@ -38,34 +38,34 @@ const (
 // Action describes one thing that a tool is about to do by its real effect: resolved paths,
 // the whole command, never an abbreviation of it.
 type Action struct {
-	Kind     Kind     `json:"kind"`
-	Tool     string   `json:"tool"`
-	Target   string   `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"; several names with Targets
-	Targets  []Target `json:"places,omitempty"`  // Shell: every target on which it runs, when there are several
-	Command  string   `json:"command,omitempty"` // Shell, Git: the whole program text; PaneKeys: what is typed
-	Cwd      string   `json:"cwd,omitempty"`     // Shell: starting folder, if known
-	Path     string   `json:"path,omitempty"`    // files: absolute, symbolic links resolved
-	Paths    []string `json:"paths,omitempty"`   // all files, Path too, when there are several
-	URL      string   `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
-	Host     string   `json:"host,omitempty"`    // Network, Browser: lower case, without the port
-	Method   string   `json:"method,omitempty"`  // Network: GET, POST, …
-	Op       string   `json:"op,omitempty"`      // Browser, MCP, Generic: what is done
-	Preview  string   `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
-	Why      string   `json:"why,omitempty"`     // the model's own reason; untrusted
-	Risk     Risk     `json:"risk,omitempty"`
-	Mutation bool     `json:"mutation,omitempty"` // changes state
-	Privesc  bool     `json:"privesc,omitempty"`  // runs with more rights than buddy has
-	Outside  bool     `json:"outside,omitempty"`  // Shell: must not run in the read-only sandbox
+	Kind     Kind        `json:"kind"`
+	Tool     string      `json:"tool"`
+	Target   string      `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"; several names when Targets is set
+	Targets  []TargetCwd `json:"places,omitempty"`  // Shell: every target on which it runs, when there are several
+	Command  string      `json:"command,omitempty"` // Shell, Git: the whole program text; PaneKeys: what is typed
+	Cwd      string      `json:"cwd,omitempty"`     // Shell: where it starts, if known
+	Path     string      `json:"path,omitempty"`    // files: absolute, symbolic links resolved
+	Paths    []string    `json:"paths,omitempty"`   // all files, Path too, when there are several
+	URL      string      `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
+	Host     string      `json:"host,omitempty"`    // Network, Browser: lower case, without the port
+	Method   string      `json:"method,omitempty"`  // Network: GET, POST, …
+	Op       string      `json:"op,omitempty"`      // Browser, MCP, Generic: what is done
+	Preview  string      `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
+	Why      string      `json:"why,omitempty"`     // the model's own reason; untrusted text
+	Risk     Risk        `json:"risk,omitempty"`
+	Mutation bool        `json:"mutation,omitempty"` // changes state
+	Privesc  bool        `json:"privesc,omitempty"`  // runs with more rights than buddy has
+	Outside  bool        `json:"outside,omitempty"`  // Shell: is not to run in the read-only sandbox
 }
 
-// Target is one of several targets of an Action.
-type Target struct {
+// TargetCwd is one of several targets on which an Action runs.
+type TargetCwd struct {
 	Target string `json:"target"`
 	Cwd    string `json:"cwd,omitempty"` // starting folder there, if known
 }
 
-// On returns the part of a that happens on one of its targets.
-func (a Action) On(p Target) Action {
+// On returns the part of a that runs on one of its targets.
+func (a Action) On(p TargetCwd) Action {
 	a.Target, a.Cwd, a.Targets = p.Target, p.Cwd, nil
 	return a
 }

@@ -282,7 +282,7 @@ func (b *Broker) reviewMode(set action.Mode) {
 		v := b.Judge(q.Action)
 		switch {
 		case q.raised() && set == action.ModeNone:
-			answer.Decision, answer.Reason = event.Deny, "mode none denies what would need an approval"
+			answer.Decision, answer.Reason = event.Deny, "mode none denies what needs approval"
 		case q.raised() && v.Decision == action.Allow && set != action.ModeAll:
 			continue
 		case v.Decision == action.Allow:

@@ -8,36 +8,35 @@ import (
 )
 
 const (
-	keepUnits    = 3 // newest exchanges that are never compacted
-	keepFailures = 3 // most recent failures whose exchanges stay as they are
+	keepUnits    = 3 // newest exchanges, never compacted
+	keepFailures = 3 // most recent failures whose exchanges are kept
 )
 
-// Cut is the decision of one compaction. Places count from the first message after the
-// leading system messages, the summary and what was restored with it, in the history
-// before the cut.
+// Cut is the result of one compaction. Indexes count from the first message after the leading
+// system messages, the summary and what was restored with it, in the history before the cut.
 type Cut struct {
-	Summary  string // what replaces the messages; "" = nothing
-	Restored string // what the model should still have before it, as a user's message; "" = nothing
-	Boundary int    // from this place on everything stays
-	Kept     []int  // places before it that stay as well, rising
+	Summary  string // replaces the removed messages; "" for nothing
+	Restored string // a user message before the summary with what the model should keep; "" for nothing
+	Boundary int    // all messages from this index on are kept
+	Kept     []int  // indexes before it that are kept as well, ascending
 }
 
-// Report is what a compaction did. No Messages means that nothing could go.
+// Report describes a compaction. Zero Messages means that nothing could be removed.
 type Report struct {
 	Cut
 	Before, After int // tokens
 	Messages      int // removed
-	Turns         int // exchanges that were removed
+	Turns         int // removed exchanges
 }
 
-// unit is an exchange: a prompt and all up to the next one. What comes before the first
-// belongs to it.
-type unit struct{ from, to int } // places, to is exclusive
+// unit is an exchange: a prompt and everything up to the next one. Messages before the first
+// prompt belong to it.
+type unit struct{ from, to int } // indexes, to is exclusive
 
-// Compact removes the oldest exchanges and puts one summary of them after the leading
-// system messages, until the history has at most target tokens or nothing more may go.
-// The newest three exchanges stay, those with the most recent three failures,
-// the first prompt, and pinned messages. Messages that were handed out do not change.
+// Compact replaces the oldest exchanges by one summary after the leading system messages,
+// until the history has at most target tokens or nothing more may be removed. The newest three
+// exchanges, those with the three most recent failures, the first prompt and pinned messages
+// are kept. Messages that were handed out do not change.
 func (h *History) Compact(target int) Report {
 	report := Report{Before: h.Tokens(), After: h.Tokens()}
 	if report.Before <= target {
@@ -74,13 +73,13 @@ func (h *History) Compact(target int) Report {
 		}
 	}
 	if err := h.Apply(report.Cut); err != nil {
-		panic(err) // a unit was cut in two: a bug of ours
+		panic(err) // a unit was cut in two: a bug
 	}
 	report.After = h.Tokens()
 	return report
 }
 
-// without estimates the history with room characters less and a summary more, in tokens.
+// without estimates the tokens of the history with room characters less and summary added.
 func (g *gauge) without(room int, summary string) int {
 	chars := g.chars + g.fixed - room
 	if summary != "" {
@@ -89,7 +88,7 @@ func (g *gauge) without(room int, summary string) int {
 	return g.scaled(chars / charsPerToken)
 }
 
-// failures returns the calls that failed, at most the newest n.
+// failures returns the ids of the newest n failed calls at most.
 func failures(results []result, n int) map[string]bool {
 	calls := make(map[string]bool)
 	for i := len(results) - 1; i >= 0 && len(calls) < n; i-- {
@@ -100,8 +99,8 @@ func failures(results []result, n int) map[string]bool {
 	return calls
 }
 
-// Apply repeats a decision of Compact when a session is replayed. A cut that does not fit
-// this history is refused, with nothing changed.
+// Apply repeats the cut of a Compact when a session is replayed. It returns an error, changing
+// nothing, for a cut that does not fit this history.
 func (h *History) Apply(c Cut) error {
 	start, body := h.start(), h.body()
 	if c.Boundary < 0 || c.Boundary > len(body) {
@@ -140,7 +139,7 @@ func (h *History) Apply(c Cut) error {
 	return nil
 }
 
-// recount brings everything that is derived from the messages up to date.
+// recount updates everything that is derived from the messages.
 func (h *History) recount() {
 	h.gauge.chars = 0
 	left := make(map[string]bool)
@@ -162,8 +161,8 @@ func (h *History) recount() {
 	}
 }
 
-// paired checks that every call has its result right after it, in order, and every
-// result its call. The calls of the last answer may lack as many as are open.
+// paired checks that every call is followed by its result, in order, and every result has its
+// call. The calls of the last answer may lack up to open results.
 func paired(msgs []model.Message, open int) error {
 	for i := 0; i < len(msgs); i++ {
 		if msgs[i].Role == model.Tool {
@@ -183,7 +182,7 @@ func paired(msgs []model.Message, open int) error {
 	return nil
 }
 
-// start is where the messages begin that compaction may remove.
+// start returns the index of the first message that compaction may remove.
 func (h *History) start() int {
 	n := h.system
 	if h.summary {
@@ -197,7 +196,7 @@ func (h *History) start() int {
 
 func (h *History) body() []model.Message { return h.msgs[h.start():] }
 
-// units divides a body into exchanges.
+// units splits a body into exchanges.
 func units(body []model.Message) []unit {
 	var all []unit
 	prompted := false
@@ -214,10 +213,10 @@ func units(body []model.Message) []unit {
 // opens reports whether a message opens an exchange.
 func opens(m model.Message) bool { return m.Role == model.User && m.Kind == model.Prompt }
 
-// said reports whether a message holds the words of a person.
+// said reports whether a message was written by the person.
 func said(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
-// removable returns the exchanges that may go, oldest first.
+// removable returns the exchanges that may be removed, oldest first.
 func (h *History) removable() []unit {
 	body, failures := h.body(), failures(h.results, keepFailures)
 	all := units(body)
@@ -237,9 +236,9 @@ func (h *History) removable() []unit {
 	return may
 }
 
-// Pin keeps a message of Messages, counted from 0, out of every compaction, together
-// with the calls or results that belong to it. It reports whether there is one;
-// system messages stay anyway.
+// Pin protects a message of Messages, counted from 0, from every compaction, together with the
+// calls or results that belong to it. It reports whether the message exists; system messages
+// are always kept.
 func (h *History) Pin(i int) bool {
 	at, ok := h.anchor(i)
 	if ok {
@@ -256,8 +255,8 @@ func (h *History) Unpin(i int) bool {
 	return ok
 }
 
-// PinExchange pins or unpins all messages of an exchange, counted back from the newest,
-// which is 1. It returns how many there are, 0 when there is no such exchange.
+// PinExchange pins or unpins all messages of an exchange, counted back from the newest, which
+// is 1. It returns their number, 0 when there is no such exchange.
 func (h *History) PinExchange(back int, on bool) int {
 	all := units(h.body())
 	if back < 1 || back > len(all) {
@@ -274,20 +273,20 @@ func (h *History) PinExchange(back int, on bool) int {
 	return u.to - u.from
 }
 
-// stays reports whether the message at a place of the body is left by every compaction: it
-// is pinned, or the first prompt, which says what all is about and what must not happen.
-func (h *History) stays(place int) bool {
-	return h.pinned(place) || place == slices.IndexFunc(h.body(), opens)
+// stays reports whether every compaction keeps the message at index i of the body: it is
+// pinned, or the first prompt, which states the task and its limits.
+func (h *History) stays(i int) bool {
+	return h.pinned(i) || i == slices.IndexFunc(h.body(), opens)
 }
 
-// pinned reports whether the message at a place of the body is pinned.
-func (h *History) pinned(place int) bool {
-	at, _ := h.anchor(h.start() + place)
+// pinned reports whether the message at index i of the body is pinned.
+func (h *History) pinned(i int) bool {
+	at, _ := h.anchor(h.start() + i)
 	return h.pins[at]
 }
 
-// anchor returns the place of the message that i belongs to: its calls when it is a
-// result, else itself.
+// anchor returns the index of the message that i belongs to: that of the calls for a result,
+// else i.
 func (h *History) anchor(i int) (int, bool) {
 	if i < h.start() || i >= len(h.msgs) {
 		return -1, false

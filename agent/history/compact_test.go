@@ -260,8 +260,8 @@ func TestApplyRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// What is told beside the prompts opens no exchange: "the newest three", pins and units
-// count what a person asked for.
+// Messages beside the prompts open no exchange: "the newest three", pins and units count what
+// a person asked for.
 func TestRemindersOpenNoExchange(t *testing.T) {
 	h := New("system")
 	h.Tell(model.Reminder, "the screen shows a shell")
@@ -291,8 +291,8 @@ func TestRemindersOpenNoExchange(t *testing.T) {
 	}
 }
 
-// A summary may cut a long exchange in two. What the person said for it stays, not what
-// happened to be told next to the cut.
+// A summary may cut a long exchange in two. The person's words for it are kept, whatever
+// message is next to the cut.
 func TestCutExchangeKeepsWhatWasAsked(t *testing.T) {
 	h := filled(2)
 	h.User("rename it, and never touch vendor/")

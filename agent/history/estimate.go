@@ -2,14 +2,14 @@ package history
 
 import "buddy/agent/model"
 
-// charsPerToken is the average that estimates count with.
+// charsPerToken is the average that estimates assume.
 const charsPerToken = 4
 
 // gauge measures a history.
 type gauge struct {
 	chars  int // of all messages
-	fixed  int // of what goes with every request besides
-	sent   int // the estimate of the last request, in tokens; 0 = it was calibrated
+	fixed  int // of what every request contains besides
+	sent   int // estimate of the last request, in tokens; 0 once calibrated
 	model  string
 	scales map[string]scale
 }
@@ -20,11 +20,11 @@ type scale struct {
 	samples int
 }
 
-// imageChars is what a picture counts, whatever its size: providers scale it down to
-// about 1,600 tokens at most.
+// imageChars is the estimate for a picture of any size: providers scale it down to about 1,600
+// tokens at most.
 const imageChars = 1600 * charsPerToken
 
-// size is what a message counts in characters.
+// size returns the estimate for a message, in characters.
 func size(m model.Message) int {
 	n := 16 + len(m.Content) + len(m.ToolCallID) + imageChars*len(m.Images)
 	for _, c := range m.ToolCalls {
@@ -36,26 +36,26 @@ func size(m model.Message) int {
 	return n
 }
 
-// SetFixed says how many characters go with every request besides the messages, such
-// as the definitions of the tools. They count in the estimate.
+// SetFixed sets the number of characters that every request contains besides the messages,
+// such as tool definitions. They are part of the estimate.
 func (h *History) SetFixed(chars int) { h.gauge.fixed = max(0, chars) }
 
-// SetModel says which model the next requests go to: each has its own calibration.
+// SetModel sets the model of the next requests: each has its own calibration.
 func (h *History) SetModel(id string) { h.gauge.model = id }
 
-// Estimate is the size in tokens without any calibration: 16 characters a message
-// and all its text, four characters a token. It takes the same time for any history.
+// Estimate returns the uncalibrated size in tokens: 16 characters per message and all its
+// text, four characters per token. It takes constant time.
 func (h *History) Estimate() int { return (h.gauge.chars + h.gauge.fixed) / charsPerToken }
 
-// Tokens is the size in tokens as the current model counts, by all that Calibrate learnt.
+// Tokens returns the size in tokens of the current model, corrected by Calibrate.
 func (h *History) Tokens() int { return h.gauge.scaled(h.Estimate()) }
 
-// Sent remembers the estimate: the history goes to the current model now.
+// Sent stores the estimate of the request that goes to the current model now.
 func (h *History) Sent() { h.gauge.sent = h.Estimate() }
 
-// Calibrate compares the estimate of what was Sent last with the tokens that the model
-// counted for it, 0 when it did not say. The ratio is held between 0.5 and 2.5; the first
-// four samples weigh 0.35, later ones 0.15. It is not kept between sessions.
+// Calibrate compares the estimate stored by Sent with the tokens that the model reported, 0
+// for none. The ratio is limited to 0.5 to 2.5; the first four samples weigh 0.35, later ones
+// 0.15. It is not kept between sessions.
 func (h *History) Calibrate(observed int) {
 	g := &h.gauge
 	estimated := g.sent

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/model"
 )
 
-// sum is the slow estimate that the running one must equal.
+// sum computes the estimate from all messages, which the running one must equal.
 func sum(h *History) int {
 	n := h.gauge.fixed
 	for _, m := range h.msgs {
@@ -50,7 +50,7 @@ func TestCalibrate(t *testing.T) {
 				h.User("an answer that came meanwhile")
 				h.Calibrate(s[1])
 				if s[1] > 0 {
-					h.Calibrate(1) // of the same request: no second sample
+					h.Calibrate(1) // the same request: no second sample
 				}
 				h.gauge.chars = 0
 			}
@@ -79,7 +79,7 @@ func TestCalibrationIsPerModel(t *testing.T) {
 	}
 }
 
-// long returns a history of 20 MB: 10 000 turns of a tool.
+// long returns a history of 20 MB: 10 000 turns with a tool.
 func long(tool string) (h *History, turn func(n int)) {
 	h = New("system")
 	text := strings.Repeat("x", 2000)
@@ -97,8 +97,8 @@ func long(tool string) (h *History, turn func(n int)) {
 	return h, turn
 }
 
-// BenchmarkTurn is what one turn costs on top of a history of 20 MB, with a look for what
-// could be cleared.
+// BenchmarkTurn measures one turn on top of a history of 20 MB, including the search for
+// results to clear.
 func BenchmarkTurn(b *testing.B) {
 	h, turn := long("run_shell")
 	b.ReportAllocs()

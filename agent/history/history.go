@@ -1,17 +1,17 @@
-// Package history is the list of messages that a model is sent. It is always valid to
-// send: every tool call has exactly one result, in call order, right after the message
-// that made it, and nothing comes between them.
+// Package history holds the messages sent to a model, always valid to send: every tool call
+// has exactly one result, in call order, right after the message that made it, and nothing
+// comes between them.
 //
 //	h := history.New("You are buddy.")
-//	h.User("list the files")     // opens an exchange; Tell adds what does not
+//	h.User("list the files")     // opens an exchange; Tell adds other messages
 //	h.Assistant(answer)          // may open calls
 //	h.Result(id, "run_shell", out)
 //	req.Messages = h.Messages()
 //
-// When it grows too long, MicroCompact empties results that no longer matter, Compact
-// replaces old exchanges by a digest of them, and Older finds what somebody else may
-// summarise. All return their decisions as data, so that ApplyMicro and Apply repeat
-// them when a session is replayed.
+// When it grows too long, MicroCompact clears results that no longer matter, Compact replaces
+// old exchanges by a digest of them, and Older selects messages for a summary by a model. All
+// return their decisions as data, so that ApplyMicro and Apply repeat them when a session is
+// replayed.
 //
 // A History is not safe for concurrent use.
 package history
@@ -24,25 +24,25 @@ import (
 	"buddy/agent/model"
 )
 
-// Unanswered is the result given to calls that never got one.
+// Unanswered is the result of calls that never got one.
 const Unanswered = "operation cancelled by user"
 
-// History is a conversation. Make it with New.
+// History is a conversation. Create it with New.
 type History struct {
 	msgs    []model.Message
-	system  int              // leading system messages, the summary not counted
-	summary bool             // the message after them is the summary of a compaction
-	recall  bool             // the message after that is what a compaction restored
-	open    []model.ToolCall // calls of the last assistant message without a result, in order
-	ids     map[string]bool  // of every call there ever was
-	meant   meanings         // of calls that were made in other words than ours
-	results []result         // of the messages that are left, as they came
-	seen    int              // how many of results the model has read and answered to
-	pins    map[int]bool     // places of pinned messages; never of a result, but of its calls
+	system  int              // number of leading system messages, without the summary
+	summary bool             // the next message is the summary of a compaction
+	recall  bool             // the message after that was restored by a compaction
+	open    []model.ToolCall // calls of the last assistant message that lack a result, in order
+	ids     map[string]bool  // of all calls ever made
+	meant   meanings         // calls translated to our tools
+	results []result         // of the remaining messages, in order of arrival
+	seen    int              // results that the model has answered to
+	pins    map[int]bool     // indexes of pinned messages; for a result, that of its calls
 	gauge   gauge
 }
 
-// New starts a history. A blank system prompt adds no message.
+// New returns a history with a system prompt. A blank one adds no message.
 func New(system string) *History {
 	h := &History{ids: make(map[string]bool), meant: make(meanings), pins: make(map[int]bool)}
 	if strings.TrimSpace(system) != "" {
@@ -52,8 +52,7 @@ func New(system string) *History {
 	return h
 }
 
-// SetSystem replaces the system prompt, or puts one where there was none; a blank one
-// changes nothing.
+// SetSystem replaces or adds the system prompt; a blank text changes nothing.
 func (h *History) SetSystem(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -69,17 +68,17 @@ func (h *History) SetSystem(text string) {
 		h.pins = pins
 	} else {
 		h.gauge.chars -= size(h.msgs[0])
-		h.msgs = slices.Clone(h.msgs) // requests that were made keep theirs
+		h.msgs = slices.Clone(h.msgs) // earlier requests keep theirs
 		h.msgs[0] = m
 	}
 	h.gauge.chars += size(m)
 }
 
-// User appends a prompt, which opens an exchange: what the person asks for and shows. One
-// that is empty is left out. Calls still open are answered first.
+// User appends a prompt of the person, which opens an exchange. An empty one is ignored. Calls
+// still open are answered first.
 func (h *History) User(text string, images ...model.Image) { h.Tell(model.Prompt, text, images...) }
 
-// Tell appends a message of the role user, as User does, that is a prompt or something else.
+// Tell appends a message of the role user and any kind, otherwise like User.
 func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.Close(Unanswered)
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
@@ -88,9 +87,9 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
-// Assistant appends an answer and reports whether it was worth storing: one with
-// neither text nor calls is not, unless it sums up what was before. Calls
-// without a name or whose id came before are dropped.
+// Assistant appends an answer and reports whether it was worth storing: one with neither text
+// nor calls is not, unless it holds a provider's summary. Calls without a name or with a known
+// id are dropped.
 func (h *History) Assistant(m model.Message) bool {
 	h.Close(Unanswered)
 	m.Role = model.Assistant
@@ -125,8 +124,8 @@ func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	return out
 }
 
-// Result answers an open call and reports whether id was one. Results may come in any
-// order; Messages has them in call order.
+// Result answers an open call and reports whether id was open. Results may come in any order;
+// Messages has them in call order.
 func (h *History) Result(id, name, content string) bool {
 	i := slices.IndexFunc(h.open, func(c model.ToolCall) bool { return c.ID == id })
 	if i < 0 {
@@ -147,8 +146,8 @@ func (h *History) Result(id, name, content string) bool {
 	return true
 }
 
-// Shorten puts a shorter text in the place of a result and reports whether there is one.
-// Messages that were handed out do not change.
+// Shorten replaces a result by a shorter text and reports whether the result exists. Messages
+// that were handed out do not change.
 func (h *History) Shorten(id, content string) bool {
 	i := slices.IndexFunc(h.msgs, func(m model.Message) bool { return m.Role == model.Tool && m.ToolCallID == id })
 	if i < 0 || content == "" {
@@ -191,11 +190,11 @@ func (h *History) Close(text string) {
 	}
 }
 
-// Messages returns what to send. Open calls must have been answered. The caller must
+// Messages returns the messages to send. All calls must have been answered. The caller must
 // not change the messages.
 func (h *History) Messages() []model.Message { return slices.Clip(h.msgs) }
 
-// Clone returns a copy that goes its own way.
+// Clone returns an independent copy.
 func (h *History) Clone() *History {
 	c := *h
 	c.msgs, c.open, c.results = slices.Clone(h.msgs), slices.Clone(h.open), slices.Clone(h.results)

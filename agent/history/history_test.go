@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// checkValid fails unless msgs could be sent
+// checkValid fails unless msgs could be sent.
 func checkValid(t *testing.T, msgs []model.Message) {
 	t.Helper()
 	ids, talk := make(map[string]bool), false
@@ -38,7 +38,7 @@ func checkValid(t *testing.T, msgs []model.Message) {
 		for _, c := range m.ToolCalls {
 			i++
 			if i >= len(msgs) || msgs[i].Role != model.Tool || msgs[i].ToolCallID != c.ID {
-				t.Fatalf("call %q has no result at place %d", c.ID, i)
+				t.Fatalf("call %q has no result at index %d", c.ID, i)
 			}
 			if msgs[i].Content == "" {
 				t.Fatalf("result %q is empty", c.ID)
@@ -47,13 +47,13 @@ func checkValid(t *testing.T, msgs []model.Message) {
 	}
 }
 
-// told is a message of the role user, which no other step tells.
+// told returns a message of the role user that is unique to step n.
 func told(n int, arg byte) (model.Kind, string) {
 	kinds := []model.Kind{model.Prompt, model.Reminder, model.Prompt, model.Steering, model.Reminder}
 	return kinds[arg/2%5], fmt.Sprint(n, []string{" hello", strings.Repeat(" long", 500)}[arg%2])
 }
 
-// asked is what a person said that no compaction may take: the first prompt, and the last
+// asked holds what a person said that no compaction may remove: the first prompt, and the last
 // with what was said since.
 type asked struct{ first, last []string }
 
@@ -85,8 +85,8 @@ func (a *asked) check(t *testing.T, step int, msgs []model.Message) {
 	}
 }
 
-// step does what the two bytes say to a history. It returns what a journal would keep of
-// a compaction.
+// step performs the operation that the two bytes encode. It returns what a session file would
+// store of a compaction.
 func step(t *testing.T, h *History, n int, op, arg byte) any {
 	t.Helper()
 	switch op % 11 {
@@ -146,11 +146,11 @@ func step(t *testing.T, h *History, n int, op, arg byte) any {
 	return nil
 }
 
-// older cuts all but the newest messages, as a summary of the model does.
+// older cuts all but the newest messages, as a summary by a model does.
 func older(t *testing.T, h *History, arg int) any {
 	t.Helper()
 	if len(h.Open()) > 0 {
-		return nil // the loop never compacts then
+		return nil // the runtime never compacts then
 	}
 	c, removed := h.Older(arg*8, arg%7)
 	if len(removed) == 0 {
@@ -167,8 +167,8 @@ func older(t *testing.T, h *History, arg int) any {
 	return c
 }
 
-// run does a whole program and repeats it on a second history that only applies the
-// decisions of the first, as a replay does.
+// run runs a whole program and repeats it on a second history that only applies the decisions
+// of the first, as a replay does.
 func run(t *testing.T, program []byte) {
 	t.Helper()
 	system := []string{"", "system"}[len(program)%2]
@@ -205,8 +205,8 @@ func run(t *testing.T, program []byte) {
 	checkValid(t, h.Messages())
 }
 
-// TestAlwaysValid goes through histories with prompts, steering and reminders everywhere:
-// they can be sent after every step, and what the person asks for is in them word for word.
+// TestAlwaysValid goes through histories with prompts, steering and reminders everywhere: they
+// can be sent after every step, and keep what the person asked for word for word.
 func TestAlwaysValid(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/model"
 )
 
-// A file of one target is not that of another, also when the paths are the same.
+// Files on different targets differ, even when their paths are the same.
 func TestReadsOfSeveralTargets(t *testing.T) {
 	call := func(args string) model.Message {
 		var c model.ToolCall

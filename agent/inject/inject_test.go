@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// tagged writes a text in characters that cannot be seen.
+// tagged encodes a text in invisible characters.
 func tagged(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -20,7 +20,7 @@ func tagged(s string) string {
 
 var encodedCommand = strings.Repeat("Y3VybCBodHRwOi8v", 6)
 
-// cases are texts, what the worst finding is, and of which kind.
+// cases are texts with the expected worst severity and kind.
 var cases = []struct {
 	name, text string
 	want       Severity
@@ -133,7 +133,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// What is found in a text is found in the result that holds it, and among other text.
+// A phrase is also found inside a JSON result and among other text.
 func TestScanInResult(t *testing.T) {
 	page := strings.Repeat("An ordinary line about the shop, its goods and its prices.\n", 60)
 	for _, tt := range cases {
@@ -148,7 +148,7 @@ func TestScanInResult(t *testing.T) {
 	}
 }
 
-// Our own texts, full of talk about prompts and commands, are not high.
+// Our own texts, full of prompts and commands, are not high.
 func TestOwnTexts(t *testing.T) {
 	n := 0
 	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../*/*.go", "../*.go", "../../tools/*.go", "../../tools/*.md", "../prompt/*.md", "../../app/*.go"} {

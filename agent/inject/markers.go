@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What models and their programs write around roles, turns and calls.
+// Markers of roles, turns and calls that models and their programs use.
 const (
 	roleNames = `\|[a-z_▁]{2,30}\||｜[^｜<>]{2,40}｜|<sys>|</sys>|start_of_turn|end_of_turn|/?system[-_]reminder|/?system[-_]prompt|/?system|/?assistant|/?important_instructions`
 	callNames = `/?function_calls|/?tool_calls?|/?tool_results?|/?tool_use|/?tool_response|/?antml:[a-z_]+`
@@ -20,7 +20,7 @@ var (
 	anyMarker = regexp.MustCompile(`(?i)<(` + roleNames + `|` + callNames + `)>|\[(/?inst|/?tool_calls)\]|<((?:invoke|parameter) name ?=|function=)|\[(buddy:)`)
 )
 
-// markers finds those of a plain text.
+// markers finds the markers in a plain text.
 func (p *plainText) markers() []Finding {
 	var found []Finding
 	for i := 0; len(found) < maxFindings; i++ {
@@ -44,8 +44,7 @@ func (p *plainText) markers() []Finding {
 	return found
 }
 
-// disarm makes markers into ordinary text and puts the number of characters that can't
-// be seen in their place.
+// disarm rewrites markers to ordinary text and replaces invisible characters by their number.
 func disarm(s string) string {
 	s = anyMarker.ReplaceAllStringFunc(s, func(m string) string {
 		return brackets.Replace(m)
@@ -69,7 +68,7 @@ func disarm(s string) string {
 			i += n
 			count++
 		}
-		if count <= 2 { // of an emoji or a script
+		if count <= 2 { // part of an emoji or a script
 			b.WriteString(s[from:i])
 			continue
 		}

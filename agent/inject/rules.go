@@ -7,23 +7,24 @@ import (
 	"strings"
 )
 
-// rule is a phrase. It is looked for at its words only, so that ordinary text costs little.
+// rule matches a phrase. It is tried only at certain words, so that ordinary text costs
+// little.
 type rule struct {
-	words    string         // of which one begins the phrase
-	phrase   *regexp.Regexp // of plain text, from that word on
+	words    string         // one of them begins the phrase
+	phrase   *regexp.Regexp // matches plain text from that word on
 	kind     Kind
 	severity Severity
 	reason   string
-	starts   bool     // only at the beginning of a line or sentence
-	encoded  bool     // high beside a long encoded text, whatever is quoted
-	needs    []string // of which one is in every such text: quicker to see
-	wide     bool     // has any text between its words: it is not tried again soon after
+	starts   bool     // only at the start of a line or sentence
+	encoded  bool     // high beside a long encoded text, even if quoted
+	needs    []string // a prefilter: every match contains one of them
+	wide     bool     // allows any text between its words; not retried soon after
 }
 
-// apart is how far from each other a wide phrase is tried: as far, it was looked for.
+// apart is the distance between two attempts at a wide phrase, which covers the text between.
 const apart = 100
 
-// reach is how much of the text after a word a phrase may take.
+// reach is the longest phrase, in bytes after its first word.
 const reach = 200
 
 func phrase(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + s + `)`) }
@@ -92,11 +93,11 @@ var table = []rule{
 		phrase: phrase(`(?:attention )?` + readers + `(?: (?:reading|processing|summari[sz]ing|analy[sz]ing|viewing|seeing) [a-z]+(?: [a-z]+)?)? ?[,:]? ?(?:you )?` + must + ` (?:[a-z]+ ){0,3}?` + runs),
 	},
 	{
-		words: "if when", kind: Command, severity: Low, reason: "speaks to agents",
+		words: "if when", kind: Command, severity: Low, reason: "addresses AI agents",
 		phrase: phrase(`(?:if|when) you are (?:an? |the )?(?:ai|llm|large language model|language model|coding agent|coding assistant|automated agent)\b`),
 	},
 	{
-		words: "important attention note", kind: Command, severity: Low, reason: "speaks to agents",
+		words: "important attention note", kind: Command, severity: Low, reason: "addresses AI agents",
 		phrase: phrase(`(?:important|attention|note)[ !:,-]*(?:instructions?|message|notice|note)? ?(?:for|to) ` + readers + `\b`),
 	},
 	{
@@ -133,7 +134,7 @@ var table = []rule{
 		phrase: phrase(`[a-z]+ [^;]*?(?:/\.ssh/id_[a-z0-9]+(?:[^.a-z0-9]|$)|/\.aws/credentials|/\.netrc|/etc/shadow)`),
 	},
 	{
-		words: "http https", kind: Exfil, severity: Low, reason: "a link with a place for your data",
+		words: "http https", kind: Exfil, severity: Low, reason: "a link with a slot for your data",
 		wide:   true,
 		phrase: phrase(`https?://[^ )\]]+?[?=/&](?:\{\{?|<|\[|\$\{?|%7b)(?:base64|conversation|chat|history|context|prompt|system_?prompt|secrets?|env|file_?contents?|data|summary|response|answer|stolen|api_?keys?|passwords?|tokens?|credentials?|user_?data)`),
 	},
@@ -154,7 +155,7 @@ var table = []rule{
 	},
 }
 
-// rules are the phrases by the words that they may begin with.
+// rules indexes the phrases by their possible first words.
 var rules = byWord(table)
 
 func byWord(table []rule) map[string][]*rule {
@@ -167,7 +168,7 @@ func byWord(table []rule) map[string][]*rule {
 	return all
 }
 
-// find looks for the phrase at a word.
+// find matches the phrase at a word.
 func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	w := p.words[i]
 	text := p.text[w.from:min(len(p.text), w.from+reach)]
@@ -189,7 +190,7 @@ func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	return f, true
 }
 
-// worth reports whether the phrase can be at a word, as far as that is quick to see.
+// worth is a cheap test whether the phrase can be at a word.
 func (r *rule) worth(p *plainText, w wordAt, text []byte) bool {
 	if r.starts && !w.begins {
 		return false
@@ -203,8 +204,8 @@ func (r *rule) worth(p *plainText, w wordAt, text []byte) bool {
 	return r.needs == nil || slices.ContainsFunc(r.needs, func(n string) bool { return bytes.Contains(text, []byte(n)) })
 }
 
-// commands reports whether the phrase at a word is a sentence, or what somebody is told,
-// and not a part of what is said about such phrases.
+// commands reports whether the phrase at a word is a sentence or an order, not part of a
+// remark about such phrases.
 func (p *plainText) commands(i int) bool {
 	if p.words[i].begins || i == 0 {
 		return true
@@ -217,7 +218,7 @@ func (p *plainText) commands(i int) bool {
 	return false
 }
 
-// conditional reports whether a sentence goes on with when it holds: ignore the above
+// conditional reports whether the sentence continues with a condition: ignore the above
 // instructions if you use Windows.
 func conditional(rest []byte) bool {
 	s := strings.TrimLeft(string(rest[:min(len(rest), 24)]), " ,(")
@@ -231,7 +232,7 @@ func conditional(rest []byte) bool {
 
 var encodedText = regexp.MustCompile(`[a-z0-9+/=]{60,}`)
 
-// encodedNear reports whether a long encoded text is around a place.
+// encodedNear reports whether a long encoded text is near an offset.
 func (p *plainText) encodedNear(at int) bool {
 	return encodedText.Match(p.text[max(0, at-600):min(len(p.text), at+300)])
 }

@@ -1,15 +1,15 @@
-// Package instructions finds the files in which people tell an agent how to work: AGENTS.md,
-// or CLAUDE.md in a folder that has none.
+// Package instructions reads instruction files, in which people tell an agent how to work:
+// AGENTS.md, or CLAUDE.md in a folder without one.
 //
 //	set := instructions.Read(ctx,
-//		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
-//		instructions.Source{From: instructions.Project, Files: there, Dirs: chain, Inside: chain[0]},
+//	instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
+//	instructions.Source{From: instructions.Project, Files: there, Dirs: chain, Inside: chain[0]},
 //	)
 //	system += "\n\n" + set.Text()
 //
-// A line of one may import another file with @path. What comes from a project may be
-// hostile: it is marked as such, cannot import what is outside of the project, and text in
-// it that speaks to the agent against its person is found and said.
+// A line may import another file with @path. Files of a project may be hostile: they are
+// marked as such, can't import files from outside the project, and prompt injection in them is
+// reported.
 package instructions
 
 import (
@@ -24,19 +24,19 @@ import (
 	"buddy/agent/inject"
 )
 
-// Bounds of one Read.
+// Limits of one Read.
 const (
 	MaxAll     = 24_000 // bytes of all files together that a model is sent
-	maxDepth   = 5      // imports in imports
-	maxImports = 32     // names after an @ that are looked for
+	maxDepth   = 5      // nested imports
+	maxImports = 32     // names after an @ that are checked
 	maxDirs    = 32     // folders between the root of a repository and the working directory
 	maxSize    = 1 << 20
 )
 
-// names are what the files are called; the first that a folder has counts.
+// names are the file names; the first that exists in a folder counts.
 var names = []string{"AGENTS.md", "CLAUDE.md"}
 
-// Origin says whose a file is.
+// Origin is the owner of a file.
 type Origin string
 
 // The origins.
@@ -45,40 +45,40 @@ const (
 	Project Origin = "project"
 )
 
-// Files reads files, on this machine or on a target.
+// Files accesses files, on this machine or on a target.
 type Files interface {
-	// Peek returns the content of a regular file that has at most max bytes, and its path
-	// without symbolic links. The error of one that is not there is fs.ErrNotExist.
+	// Peek returns the content of a regular file of at most max bytes, and its path without
+	// symbolic links. For a missing file the error is fs.ErrNotExist.
 	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
 	// Exists reports whether there is something at path.
 	Exists(ctx context.Context, path string) (bool, error)
 }
 
-// Source is where to look.
+// Source describes where to search.
 type Source struct {
 	From   Origin
 	Files  Files
-	Dirs   []string // absolute; what the later ones say counts more
-	Inside string   // real path of the folder that imports may not leave
-	Home   string   // what ~ is in an import; "" for none
+	Dirs   []string // absolute; later ones take precedence
+	Inside string   // real path of the folder that imports must stay in
+	Home   string   // replaces ~ in an import; "" for none
 }
 
-// File is one file that was found.
+// File is an instruction file that was found.
 type File struct {
 	Path  string
 	From  Origin
 	Bytes int    // of the file
-	Text  string // that a model is sent; "" when it is sent nothing
-	Why   string // that Text is not the whole file, for people
-	// Found is what in it speaks to the agent, when that is serious.
+	Text  string // sent to the model; "" for nothing
+	Why   string // why Text is not the whole file, for display
+	// Found are the serious prompt injections in it.
 	Found []inject.Finding
 }
 
-// Set is what a session is told by files, the most general first.
+// Set holds the instruction files of a session, the most general first.
 type Set struct{ Files []File }
 
-// Chain returns the folders from the root of the repository that dir is in down to dir; dir
-// alone when it is in none.
+// Chain returns the folders from the root of dir's repository down to dir; only dir when it is
+// in none.
 func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 	var chain []string
 	for at := path.Clean(dir); len(chain) < maxDirs; at = path.Dir(at) {
@@ -96,8 +96,8 @@ func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 	return []string{path.Clean(dir)}, nil
 }
 
-// Below returns the folders below root that a file is in, the outermost first; none when it
-// is not below.
+// Below returns the folders below root that contain a file, outermost first; none when the
+// file is not below root.
 func Below(root, file string) []string {
 	if root == "" || !inside(root, file) {
 		return nil
@@ -109,8 +109,8 @@ func Below(root, file string) []string {
 	return dirs
 }
 
-// Read finds the files of all sources. One that can't be read is in the Set without text;
-// a missing one is not. The error is that of a source that could not be asked at all.
+// Read reads the files of all sources. An unreadable file is in the Set without text, a
+// missing one is not. It returns an error when a source is not accessible at all.
 func Read(ctx context.Context, sources ...Source) (Set, error) {
 	r := reader{seen: make(map[string]bool)}
 	var failed error
@@ -132,7 +132,7 @@ type reader struct {
 	imports int
 }
 
-// folder reads the file of one folder.
+// folder reads the instruction file of one folder.
 func (r *reader) folder(ctx context.Context, s Source, dir string) error {
 	for _, name := range names {
 		err := r.file(ctx, s, path.Join(dir, name), 0)
@@ -144,8 +144,8 @@ func (r *reader) folder(ctx context.Context, s Source, dir string) error {
 	return nil
 }
 
-// file reads one file and what it imports. Its error is that it is not there, or that
-// nothing can be read.
+// file reads one file and its imports. Its error means that the file is missing or nothing can
+// be read.
 func (r *reader) file(ctx context.Context, s Source, name string, depth int) error {
 	real, data, err := s.Files.Peek(ctx, name, maxSize)
 	switch {
@@ -183,7 +183,7 @@ func (r *reader) skip(s Source, name, why string) {
 	r.set.Files = append(r.set.Files, File{Path: name, From: s.From, Why: why})
 }
 
-// follow reads what a file imports. A name that is no file is a mention of something else.
+// follow reads the imports of a file. A name without a file is an ordinary mention.
 func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error {
 	for _, name := range imports(f.Text) {
 		if r.imports++; r.imports > maxImports {
@@ -194,7 +194,7 @@ func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error 
 		case depth == maxDepth:
 			r.skip(s, name, fmt.Sprintf("is imported more than %d files deep", maxDepth))
 			continue
-		case !ok: // not even asked whether it is there
+		case !ok: // not even checked for existence
 			r.skip(s, name, "is outside of "+s.Inside)
 			continue
 		}
@@ -205,7 +205,7 @@ func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error 
 	return nil
 }
 
-// locate returns the path that an import means, and whether it may.
+// locate returns the path of an import, and whether it is permitted.
 func (s Source) locate(dir, name string) (string, bool) {
 	switch {
 	case strings.HasPrefix(name, "~/") && s.Home == "":
@@ -224,7 +224,7 @@ func inside(folder, name string) bool {
 	return folder == "/" || name == folder || strings.HasPrefix(name, folder+"/")
 }
 
-// imports returns the paths after an @ in a Markdown text, but not those in code.
+// imports returns the paths after an @ in a Markdown text, except those in code.
 func imports(text string) []string {
 	var all []string
 	fence := ""
@@ -254,7 +254,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// mentions returns the words of a line that begin with an @ and may be a path.
+// mentions returns the words of a line that begin with an @ and may be paths.
 func mentions(line string) []string {
 	var all []string
 	for i, part := range strings.Split(line, "`") {
@@ -272,8 +272,8 @@ func mentions(line string) []string {
 	return all
 }
 
-// fit cuts what is too long altogether. The most general give way: the last ones are about
-// the work at hand.
+// fit cuts files that are too long together. The most general are cut first: the last ones are
+// closest to the work at hand.
 func (r *reader) fit() {
 	room := MaxAll
 	for i := len(r.set.Files) - 1; i >= 0; i-- {
@@ -285,7 +285,7 @@ func (r *reader) fit() {
 	}
 }
 
-// cut returns whole lines of s, if that leaves something worth it, of at most n bytes.
+// cut returns whole lines of s, at most n bytes, or nothing if too little would remain.
 func cut(s string, n int) string {
 	s = s[:n]
 	if i := strings.LastIndexByte(s, '\n'); i > n/2 {
@@ -297,8 +297,7 @@ func cut(s string, n int) string {
 //go:embed intro.md
 var intro string
 
-// Text returns what a model is told, "" when that is nothing. It is the same for the same
-// files.
+// Text returns the text for the model, "" for none. It is the same for the same files.
 func (s Set) Text() string {
 	body := s.body()
 	if body == "" {
@@ -307,7 +306,7 @@ func (s Set) Text() string {
 	return strings.TrimSpace(intro) + "\n" + body
 }
 
-// Reminder is the Text of files that were found later, in folders that the model works in.
+// Reminder returns the Text of files found later, in folders that the model works in.
 func (s Set) Reminder() string {
 	body := s.body()
 	if body == "" {
@@ -335,12 +334,12 @@ func (s Set) body() string {
 	return b.String()
 }
 
-// inert keeps a file from looking like the end of itself.
+// inert escapes the end marker in a file's text.
 func inert(s string) string {
 	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions", "</system-reminder", "< /system-reminder").Replace(s)
 }
 
-// Injection describes a prompt injection in the files, "" for none.
+// Injection describes the prompt injections in the files, "" when there are none.
 func (s Set) Injection() string {
 	for _, f := range s.Files {
 		if len(f.Found) > 0 && f.Text != "" {

@@ -10,8 +10,8 @@ import (
 // mutations are the effects of commands that change something.
 var mutations = []shell.Effect{shell.Writes, shell.Deletes, shell.Remote}
 
-// advise says whether an action changes something and whether it runs with more rights, as
-// far as the action shows it. What the model says of it counts as well.
+// advise sets whether an action changes something and whether it runs with more rights, from
+// the action itself and from what the model declared.
 func advise(c *action.ApprovalContext, a action.Action, report shell.Report) {
 	c.Mutation = a.Mutation || a.Kind == action.FileWrite || a.Kind == action.FileDelete
 	c.Privesc = a.Privesc

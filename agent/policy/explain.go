@@ -9,18 +9,18 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Explanation is how a shell command is judged, part by part.
+// Explanation holds the judgement of a shell command, part by part.
 type Explanation struct {
 	Command string                 `json:"command"`
 	Mode    action.Mode            `json:"mode"`
 	Verdict action.Verdict         `json:"verdict"`
 	Report  shell.Report           `json:"report"`
 	Context action.ApprovalContext `json:"context"`
-	// Confined says that free commands run in the read-only sandbox there.
+	// Confined means that commands which need no approval run in the read-only sandbox.
 	Confined bool `json:"confined"`
 }
 
-// Explain tells how command would be judged if run_shell were called with it on a target, in
+// Explain returns how command would be judged if run_shell were called with it on a target, in
 // cwd ("" is unknown).
 func (p Policy) Explain(mode action.Mode, target, command, cwd string) Explanation {
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: target, Command: command, Cwd: cwd}
@@ -28,8 +28,8 @@ func (p Policy) Explain(mode action.Mode, target, command, cwd string) Explanati
 	return Explanation{Command: command, Mode: mode, Verdict: j.verdict, Report: j.report, Context: p.context(a, j), Confined: j.on.Confined}
 }
 
-// String is the explanation for a terminal: the verdict, then a line for each part. It
-// holds no control characters.
+// String formats the explanation for a terminal: the verdict, then a line for each part. It
+// contains no control characters.
 func (e Explanation) String() string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "%s (mode %s): %s\n", e.Verdict.Decision, e.Mode, e.Verdict.Reason)
@@ -62,7 +62,7 @@ func (e Explanation) String() string {
 	return visible(sb.String())
 }
 
-// asked is what a person would be told who is asked, a line for each thing.
+// asked returns the facts shown in an approval dialog, one per line.
 func (e Explanation) asked() string {
 	var sb strings.Builder
 	c := e.Context
@@ -80,7 +80,7 @@ func (e Explanation) asked() string {
 	return sb.String()
 }
 
-// visible replaces what a terminal would obey.
+// visible escapes characters that a terminal would obey.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {

@@ -11,8 +11,9 @@ import (
 	"buddy/agent/action"
 )
 
-// TestGitActsAsk: what changes history or takes away work asks in every mode but all, in
-// whatever it is wrapped, though a rule of the session and a broad one of the settings are there.
+// TestGitActsAsk: commands that change history or lose work need approval in every mode except
+// all, however they are wrapped, despite a rule of the session and a broad one of the
+// settings.
 func TestGitActsAsk(t *testing.T) {
 	allow := func(source action.Source, words string) action.Rule {
 		return action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: strings.Fields(words), Source: source}
@@ -47,7 +48,7 @@ func TestGitActsAsk(t *testing.T) {
 	}
 }
 
-// TestGitActsByName: a rule of a person's settings holds for what it names.
+// TestGitActsByName: a rule in the settings applies to the commands that it names.
 func TestGitActsByName(t *testing.T) {
 	for _, tt := range []struct {
 		rule, command string
@@ -76,7 +77,7 @@ func TestGitActsByName(t *testing.T) {
 	}
 }
 
-// TestLosses: the question names what would be lost, or says that it is not known.
+// TestLosses: the approval names what would be lost, or says that it is unknown.
 func TestLosses(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -101,9 +102,9 @@ func TestLosses(t *testing.T) {
 		{"git push --force origin HEAD:main", "", "git push --force replaces or deletes commits of origin/main"},
 		{"git push --force", "", "git push --force replaces or deletes commits of the other repository"},
 		{"git branch -D a b", "", "git branch -D takes away what is only on a, b"},
-		{"git reset $x", "", "git reset discards changes that are not committed; not known what would be lost (part of the command is computed)"},
-		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed; not known what would be lost (in which folder is not known)"},
-		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules; not known what would be lost (nobody looks into that)"},
+		{"git reset $x", "", "git reset discards changes that are not committed; unknown what would be lost (part of the command is computed)"},
+		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed; unknown what would be lost (the folder is unknown)"},
+		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules; unknown what would be lost (not examined for this command)"},
 		{"git commit -m x", "", ""},
 		{"git status", "", ""},
 	} {
@@ -118,7 +119,7 @@ func TestLosses(t *testing.T) {
 	fail = errors.New("x")
 	unknown := func(p Policy, want string) {
 		t.Helper()
-		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "not known what would be lost ("+want) {
+		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "unknown what would be lost ("+want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -140,7 +141,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestLossesOnTargets: of several targets each has a line of its own.
+// TestLossesOnTargets: each of several targets has a line of its own.
 func TestLossesOnTargets(t *testing.T) {
 	p := Policy{At: func(target string) Target {
 		if target == "web" {
@@ -149,20 +150,20 @@ func TestLossesOnTargets(t *testing.T) {
 		return Target{Workspace: "/w", Confined: true, Git: func(context.Context, string, ...string) ([]byte, error) { return []byte(" M a.go\x00"), nil }}
 	}}
 	act := sh("git reset --hard")
-	act.Targets = []action.Target{{Target: "web", Cwd: "/srv"}, {Target: "local", Cwd: "/w"}}
+	act.Targets = []action.TargetCwd{{Target: "web", Cwd: "/srv"}, {Target: "local", Cwd: "/w"}}
 	got := p.Context(act, action.ModeAsk).Loses
 	if len(got) != 2 || !strings.HasPrefix(got[0], "on web: git reset --hard discards") || !strings.Contains(got[0], "no read-only sandbox here") || got[1] != "on local: git reset --hard discards changes in 1 file: a.go" {
 		t.Errorf("%q", got)
 	}
 	for range 9 {
-		act.Targets = append(act.Targets, action.Target{Target: "local", Cwd: "/w"})
+		act.Targets = append(act.Targets, action.TargetCwd{Target: "local", Cwd: "/w"})
 	}
 	if got = p.Context(act, action.ModeAsk).Loses; len(got) != 6 || got[5] != "and on 6 more targets" {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestGitActsUndo: what can't be taken back is not said to be.
+// TestGitActsUndo: what can't be undone is not said to be undoable.
 func TestGitActsUndo(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "", "git stash drop": "", "git push --force": "", "git branch -D x": "", "git checkout -- x": "", "git co": "",

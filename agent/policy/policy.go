@@ -1,11 +1,11 @@
-// Package policy decides what may run without asking. It judges an Action, which says
-// what will really happen, never the text that asked for it, and gives its reason.
+// Package policy decides which actions run without approval. It judges an Action, which
+// describes what will really happen, never the text that asked for it, and gives its reason.
 //
 //	p := policy.Policy{Workspace: "/home/ann/shop"}
 //	v := p.Judge(act, action.ModeAsk) // v.Decision, v.Reason
 //
-// What it does not know it asks about. Deny beats ask beats allow, and what has no sane
-// use is denied in every mode.
+// Anything unknown needs approval. Deny beats ask beats allow, and actions without a sane use
+// are denied in every mode.
 package policy
 
 import (
@@ -20,67 +20,69 @@ import (
 	"buddy/texts"
 )
 
-// The rules of commands that nobody is asked about.
+// Rules of commands that need no approval, and of those that always do.
 const (
-	// ReadOnly is for a command that the table takes for one that only reads, and that will
-	// run in the read-only sandbox: the kernel sees to it that it does no harm.
+	// ReadOnly is the rule for a command that the table lists as read-only and that will run in
+	// the read-only sandbox, where the kernel keeps it harmless.
 	ReadOnly = "read-only commands"
-	// LiteralCore is for a command of which every word is written out and every program is one
-	// of few. It runs outside of the sandbox, in the first environment: of what earlier commands
-	// left it gets the folder only.
+	// LiteralCore is the rule for a command whose words are all written out and whose programs
+	// are on a short list. It runs outside of the sandbox, in the initial environment: earlier
+	// commands affect its folder only.
 	LiteralCore = "read-only commands, written out"
-	// GitActs is for a command that changes history, publishes it or takes away work that is
-	// not committed. Nothing but a rule of the settings that names it, and mode all, allows it.
+	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted
+	// work. Only a rule in the settings that names it, or mode all, allows it.
 	GitActs = "git: history and uncommitted work"
 )
 
-// Policy holds what verdicts depend on. It is read-only and safe for concurrent use.
+// Policy holds everything that verdicts depend on. It is read-only and safe for concurrent
+// use.
 type Policy struct {
-	// Workspace is the folder, symbolic links resolved, in which ordinary files may be
-	// read without asking.
+	// Workspace is the folder, symbolic links resolved, whose ordinary files may be read
+	// without approval.
 	Workspace string
-	// Also are more folders that count as the workspace, symbolic links resolved.
+	// Also are more folders that are treated like the workspace, symbolic links resolved.
 	Also []string
-	// Home is the user's folder, for ~ in commands and rules; "" is unknown.
+	// Home is the user's home folder, for ~ in commands and rules; "" is unknown.
 	Home string
-	// Rules decide before the mode does. Their order does not matter.
+	// Rules take precedence over the mode. Their order does not matter.
 	Rules []action.Rule
-	// Resolve follows the symbolic links of an absolute path on the target, so that a link
-	// to a secret is seen as one; "" means that it can't be found out. nil follows none.
+	// Resolve follows the symbolic links of an absolute path on the target, so that a link to a
+	// secret is recognized; it returns "" when that is not possible. nil follows none.
 	Resolve func(path string) string
-	// Match returns what needs a second look of what a pattern matches in a folder of the
-	// target: symbolic links, and names that begin with a dash there; false if that is too much
-	// to look at. nil: nobody can look.
+	// Match returns the critical matches of a pattern in a folder of the target: symbolic
+	// links, and names that begin with a dash; ok is false if there is too much to examine. nil
+	// means that folders can't be read.
 	Match func(dir, pattern string) (odd []string, ok bool)
-	// Shell is the shell that runs commands; "" is bash or alike. What a zsh would do is not
-	// known: its patterns can run commands.
+	// Shell is the shell that runs commands; "" is bash or a compatible one. What a zsh would
+	// do is unknown: its patterns can run commands.
 	Shell string
-	// Confined says that free commands run in the read-only sandbox. Without it only the
-	// literal core is free.
+	// Confined means that commands which need no approval run in the read-only sandbox. Without
+	// it only the literal core needs none.
 	Confined bool
-	// Boxed says that what was approved runs in the sandbox of the settings.
+	// Boxed means that approved commands run in the sandbox of the settings.
 	Boxed bool
 	// Git runs git with args in a folder of the target, where it can change nothing, and
-	// returns what it prints. It returns when ctx ends at the latest. nil: nobody can ask git.
+	// returns its output. It returns at the latest when ctx ends. nil means that git can't be
+	// queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
-	// At tells what holds for a target instead of Workspace, Also, Home, Resolve, Match, Git,
-	// Confined and Boxed; nil: these hold for all.
+	// At returns what applies to a target instead of Workspace, Also, Home, Resolve, Match,
+	// Git, Confined and Boxed; nil: these apply to all.
 	At func(target string) Target
 
-	guarded bool // the target of the action that is judged is
+	guarded bool // the target of the judged action is guarded
 }
 
-// Target is what verdicts on the actions of one target depend on.
+// Target holds what verdicts on the actions of one target depend on.
 type Target struct {
-	Workspace string   // "" is not known, and then nothing is in it
+	Workspace string   // "" is unknown, and then contains nothing
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown
 	Resolve   func(path string) string
 	Match     func(dir, pattern string) ([]string, bool)
 	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
-	Confined  bool // free commands run in the read-only sandbox there
-	Boxed     bool // what was approved runs in the sandbox of the settings there
-	Guarded   bool // nothing happens there without a question
+	Confined  bool // commands that need no approval run in the read-only sandbox
+	Boxed     bool // approved commands run in the sandbox of the settings
+	Guarded   bool // every side effect needs approval
 }
 
 // on returns the policy for the target of a.
@@ -94,38 +96,38 @@ func (p Policy) on(a action.Action) Policy {
 	return p
 }
 
-// With returns p with one more rule.
+// With returns p with an additional rule.
 func (p Policy) With(r action.Rule) Policy {
 	p.Rules = append(slices.Clone(p.Rules), r)
 	return p
 }
 
-// Judge says what is to happen with a under mode. An unknown mode is taken for ask.
-// Of several files the most dangerous decides, and so does the strictest of several targets.
+// Judge returns the verdict on a under mode. An unknown mode is treated as ask. The most
+// dangerous of several files decides, and so does the strictest of several targets.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
 	return p.strictest(a, mode).verdict
 }
 
-// judgement holds a verdict and what it was found on.
+// judgement holds a verdict and what it is based on.
 type judgement struct {
-	action  action.Action // what decided: the action, or what it does on one of its targets
+	action  action.Action // that decided: the whole action, or its part on one target
 	on      Policy        // for the target of action
 	verdict action.Verdict
 	report  shell.Report // of a command; else zero
 }
 
-// strictest judges a, of several targets the one that decides.
+// strictest judges a; of several targets the strictest decides.
 func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 	if len(a.Targets) == 0 {
 		return p.on(a).judgeOne(a, mode)
 	}
 	var worst judgement
 	same := true
-	for i, place := range a.Targets {
-		one := a.On(place)
+	for i, at := range a.Targets {
+		one := a.On(at)
 		j := p.on(one).judgeOne(one, mode)
 		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)
-		// What is in the literal core needs no sandbox on any of them.
+		// The literal core needs no sandbox on any target.
 		everywhere := j.verdict.Rule == LiteralCore && j.verdict.Decision == worst.verdict.Decision
 		if i == 0 || everywhere || stricter(j.verdict.Decision, worst.verdict.Decision) {
 			worst = j
@@ -160,7 +162,7 @@ func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mod
 	return v
 }
 
-// stricter reports whether a lets less happen than b.
+// stricter reports whether a permits less than b.
 func stricter(a, b action.Decision) bool {
 	return later([]action.Decision{action.Allow, action.Ask, action.Deny}, a, b)
 }
@@ -178,57 +180,58 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 	asks, asked := p.match(a, report, action.Ask)
 	switch allows, ok := p.match(a, report, action.Allow); {
 	case asked:
-		v = action.Verdict{Decision: action.Ask, Reason: "a rule asks about it: " + asks.String(), Rule: asks.String()}
+		v = action.Verdict{Decision: action.Ask, Reason: "a rule requires approval: " + asks.String(), Rule: asks.String()}
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
 	return p.guard(a, mode, p.moded(a, mode, base, v))
 }
 
-// guard asks about what was allowed on a target where nothing happens without a question. An
-// output of this session, which an action inside buddy may read, is not there.
+// guard requires approval for allowed actions on a guarded target. Outputs of this session,
+// which an action inside buddy may read, are not stored there.
 func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	if !p.guarded || v.Decision != action.Allow || a.Kind == action.Internal && a.Path != "" {
 		return v
 	}
-	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there is asked about", Rule: "production"}
+	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there needs approval", Rule: "production"}
 	if mode == action.ModeNone {
 		v.Decision = action.Deny
 	}
 	return v
 }
 
-// moded applies the mode to the verdict v; base is the one without rules.
+// moded applies the mode to the verdict v; base is the verdict without rules.
 func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict) action.Verdict {
 	rule := "mode " + string(mode)
 	switch {
 	case mode == action.ModeStrict && v.Decision == action.Allow:
-		return action.Verdict{Decision: action.Ask, Reason: "mode strict asks about everything", Rule: rule}
+		return action.Verdict{Decision: action.Ask, Reason: "in mode strict everything needs approval", Rule: rule}
 	case mode == action.ModePlan && (base.Decision != action.Allow || v.Decision != action.Allow || a.Kind == action.Internal && a.Mutation):
-		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "while planning only reading is allowed: " + base.Reason +
+		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "mode plan allows only reading: " + base.Reason +
 			". Put it into the plan; it can run once the plan is approved"}
 	case v.Decision != action.Ask:
 		return v
 	case mode == action.ModeAll:
 		return action.Verdict{Decision: action.Allow, Reason: "mode all allows everything", Rule: rule}
 	case mode == action.ModeNone:
-		return action.Verdict{Decision: action.Deny, Reason: "mode none denies what would need an approval: " + v.Reason, Rule: rule}
+		return action.Verdict{Decision: action.Deny, Reason: "mode none denies what needs approval: " + v.Reason, Rule: rule}
 	case mode == action.ModeEdits && v == base && p.editable(a):
-		return action.Verdict{Decision: action.Allow, Reason: "mode edits allows to write files of the workspace", Rule: rule}
+		return action.Verdict{Decision: action.Allow, Reason: "mode edits allows writing files of the workspace", Rule: rule}
 	}
 	return v
 }
 
-// isCommand reports the kinds whose Command is a program for a shell.
+// isCommand reports whether the Command of a kind is a program for a shell.
 func isCommand(k action.Kind) bool {
 	return k == action.Shell || k == action.Git || k == action.PaneKeys
 }
 
-// Analyse says what a shell command would do on this machine, from cwd ("" is unknown).
+// Analyse returns the analysis of a shell command on this machine, started in cwd ("" is
+// unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
 	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match})
 	if p.Shell == "zsh" {
-		const why = "zsh runs it, of which it is not known what only reads"
+		const why = "it runs in zsh, where it is not known which commands only read"
 		if r.ReadOnly {
 			r.ReadOnly, r.Reason = false, why
 		}
@@ -280,8 +283,8 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	}
 }
 
-// free is the verdict on a command by what it was found to do. What talks to a service can't
-// run in the sandbox, so that it needs to be in the literal core wherever it runs.
+// free returns the verdict on a command from its analysis. A command that talks to a service
+// can't run in the sandbox, so it must be in the literal core.
 func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	v := action.Verdict{Decision: action.Ask, Reason: report.Reason, Rule: "shell"}
 	switch {
@@ -294,7 +297,7 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	case report.Beyond == "" && (report.Talks != "" || !p.Confined):
 		v.Decision, v.Rule = action.Allow, LiteralCore
 	case !p.Confined:
-		v.Reason = "it seems to only read, but there is no read-only sandbox here to see to that: " + report.Beyond
+		v.Reason = "it seems to only read, but there is no read-only sandbox here to enforce that: " + report.Beyond
 	case report.Talks != "":
 		v.Reason = "it asks " + report.Talks + ", which the read-only sandbox cuts off, and " + report.Beyond
 	default:
@@ -303,14 +306,14 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	return v
 }
 
-// systemFacts are files that say nothing private and are much looked at.
+// systemFacts are files without private content that are often read.
 var systemFacts = []string{
 	"/etc/os-release", "/usr/lib/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/timezone", "/etc/shells",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/stat", "/proc/filesystems",
 }
 
-// border says why a file, whose links were followed, is not to be looked at without asking,
-// by a tool or a command, or "". Secrets by name are another question.
+// border returns why reading a file, whose links were resolved, needs approval, for a tool or
+// a command; else "". Names of secrets are checked separately.
 func (p Policy) border(path string) string {
 	if p.inWorkspace(path) || slices.Contains(systemFacts, path) {
 		return ""

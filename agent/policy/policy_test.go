@@ -18,8 +18,8 @@ func sh(command string) action.Action {
 	return action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: command, Cwd: "/w"}
 }
 
-// TestJudgeZsh: nothing runs unasked in a shell of which too little is known, and no rule
-// for a command covers it.
+// TestJudgeZsh: commands in a shell that is not understood always need approval, and no rule
+// for a command covers them.
 func TestJudgeZsh(t *testing.T) {
 	p := Policy{Workspace: "/w", Shell: "zsh", Rules: []action.Rule{{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"ls"}}}}
 	for _, command := range []string{"ls", "ls *(e:'rm x':)", "ls =(rm x)"} {
@@ -97,7 +97,7 @@ func TestJudge(t *testing.T) {
 		t.Errorf("no workspace: %+v, want ask", got)
 	}
 	if got := (Policy{Workspace: "/usr/src/app"}).Judge(write("/usr/src/app/x"), action.ModeEdits); got.Decision != allow {
-		t.Errorf("a workspace in a place of the system: %+v, want allow", got)
+		t.Errorf("a workspace in a folder of the system: %+v, want allow", got)
 	}
 }
 
@@ -300,7 +300,7 @@ rule: shell
         git log only reads: it prints commits
   ask   tee x.log
         tee writes files
-kept: nobody is asked about commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)
+kept: no approval is needed for commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)
 kept: once approved, this one can do all that you can
 risk: medium
 then: files or settings change
@@ -350,7 +350,7 @@ func TestEveryPathCounts(t *testing.T) { // a patch is as dangerous as its worst
 	}
 }
 
-// A rule that could fit nothing because of a slip is refused.
+// A rule that could match nothing because of a typo is refused.
 func TestCheck(t *testing.T) {
 	tools, targets := []string{"run_shell", "write_file"}, []string{"local", "web-01"}
 	for _, tt := range []struct {
@@ -376,7 +376,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A folder with signs of globs in its name does not turn a rule off.
+// A folder with glob characters in its name does not disable a rule.
 func TestRuleBelowAFolderLikeAGlob(t *testing.T) {
 	for _, dir := range []string{"/w/[old", "/w/{a", "/w/a*", "/w/[ab]"} {
 		p := Policy{Workspace: dir, Home: dir, Rules: []action.Rule{{Decision: action.Deny, Path: "secret/**"}, {Decision: action.Deny, Path: "~/keys/*"}}}
@@ -389,7 +389,7 @@ func TestRuleBelowAFolderLikeAGlob(t *testing.T) {
 	}
 }
 
-// Where there is a sandbox, what is to run outside of it is asked about.
+// Where there is a sandbox, running outside of it needs approval.
 func TestOutsideOfTheSandbox(t *testing.T) {
 	p := Policy{Workspace: "/w", Confined: true}
 	for command, want := range map[string]action.Verdict{

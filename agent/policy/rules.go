@@ -13,8 +13,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// denied is the verdict for what is denied in every mode: harm without a sane use,
-// protected places, rules.
+// denied returns the verdict for what every mode denies: harm without a sane use, protected
+// paths, deny rules.
 func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bool) {
 	deny := func(reason, rule string) (action.Verdict, bool) {
 		return action.Verdict{Decision: action.Deny, Reason: reason, Rule: rule}, true
@@ -30,21 +30,21 @@ func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bo
 		return deny("a rule denies it: "+r.String(), r.String())
 	}
 	if a.Kind == action.FileWrite || a.Kind == action.FileDelete {
-		if why := p.untouchable(a.Path); why != "" && !p.lifted(a) {
+		if why := p.protectedReason(a.Path); why != "" && !p.lifted(a) {
 			return deny(why+"; a rule that allows the path "+a.Path+" lifts this", "protected places")
 		}
 	}
 	return action.Verdict{}, false
 }
 
-// lifted reports whether a rule of the user allows exactly such a path.
+// lifted reports whether a rule of the user explicitly allows the path of a.
 func (p Policy) lifted(a action.Action) bool {
 	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
 		return r.Decision == action.Allow && r.Source != action.FromProject && r.Path != "" && p.matches(r, a, shell.Report{})
 	})
 }
 
-// match returns the first rule with the decision that matches.
+// match returns the first matching rule with the decision d.
 func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (action.Rule, bool) {
 	if d == action.Allow && isCommand(a.Kind) {
 		return p.allowed(a, report)
@@ -54,7 +54,7 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 			continue
 		}
 		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && delicate(a.Path) != "") {
-			continue // a pattern was not meant for secrets, nor for files that run commands
+			continue // a pattern was not meant for secrets or executable files
 		}
 		return r, true
 	}
@@ -62,8 +62,8 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 }
 
 // allowed returns a rule if the rules and the literal core together cover every part of a
-// command, which runs outside of the read-only sandbox. What is not a command (a redirection,
-// an assignment) no rule covers.
+// command, which runs outside of the read-only sandbox. No rule covers what is not a command
+// (a redirection, an assignment).
 func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool) {
 	if a.Kind == action.PaneKeys || len(report.Other) > 0 || len(report.Commands) == 0 || a.Privesc {
 		return action.Rule{}, false
@@ -81,16 +81,16 @@ func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool
 	return used, used.Decision == action.Allow
 }
 
-// covers reports whether a rule allows one command, which nothing wraps.
+// covers reports whether a rule allows one unwrapped command.
 func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
-	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.placed(r, a) &&
+	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.applies(r, a) &&
 		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c)
 }
 
-// meant reports whether a rule that fits the words of a command was made for what it does with
-// git. What is done to history and to work that is not committed only a rule of the settings
-// allows, by its name: a commit and a push by the words of the subcommand, what rewrites,
-// overwrites or deletes by the whole command.
+// meant reports whether a rule that matches the words of a command also permits its use of
+// git. Changes of history and of uncommitted work need a rule in the settings that names them:
+// a commit and a push by the words of the subcommand; rewriting, overwriting and deleting by
+// the whole command.
 func meant(r action.Rule, c shell.Command) bool {
 	switch {
 	case c.Git == nil:
@@ -103,8 +103,8 @@ func meant(r action.Rule, c shell.Command) bool {
 	return len(r.Prefix) == len(c.Argv)
 }
 
-// placed reports whether the tool and the target of a rule fit.
-func (p Policy) placed(r action.Rule, a action.Action) bool {
+// applies reports whether the tool and the target of a rule match.
+func (p Policy) applies(r action.Rule, a action.Action) bool {
 	if r.Tool != "" && r.Tool != a.Tool {
 		return false
 	}
@@ -115,9 +115,9 @@ func (p Policy) placed(r action.Rule, a action.Action) bool {
 	return ok || r.Target == a.Target
 }
 
-// matches reports whether a rule that asks or denies, or one for files and hosts, fits.
+// matches reports whether a rule that asks or denies, or one for files and hosts, matches.
 func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) bool {
-	if !p.placed(r, a) || r.Check() != nil {
+	if !p.applies(r, a) || r.Check() != nil {
 		return false
 	}
 	if len(r.Prefix) > 0 && !slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return begins(c, r.Prefix) || via(c, r.Prefix) }) {
@@ -135,8 +135,8 @@ func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) boo
 	return p.pathMatches(r.Path, a.Path)
 }
 
-// begins reports whether the words of a command begin with those of a prefix. The folder
-// of the program does not matter if it is one of the system.
+// begins reports whether the words of a command begin with those of a prefix. A system folder
+// before the program's name is ignored.
 func begins(c shell.Command, prefix []string) bool {
 	if len(c.Argv) < len(prefix) {
 		return false
@@ -150,7 +150,8 @@ func begins(c shell.Command, prefix []string) bool {
 	return true
 }
 
-// via reports whether a command is run by what a prefix of one word names: sudo, xargs.
+// via reports whether a command is run by the program that a prefix of one word names, such as
+// sudo or xargs.
 func via(c shell.Command, prefix []string) bool {
 	return len(prefix) == 1 && slices.ContainsFunc(c.Via, func(v string) bool { return v == prefix[0] || strings.HasPrefix(v, prefix[0]+" ") })
 }
@@ -160,7 +161,7 @@ func hostMatches(pattern, host string) bool {
 	return host != "" && (host == pattern || strings.HasSuffix(host, "."+pattern))
 }
 
-// pathMatches reports whether a path or a folder above it matches the glob.
+// pathMatches reports whether a path or one of its parent folders matches the glob.
 func (p Policy) pathMatches(pattern, path string) bool {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && p.Home != "" {
 		pattern = filepath.Join(literal(p.Home), rest)
@@ -172,14 +173,14 @@ func (p Policy) pathMatches(pattern, path string) bool {
 	return err == nil && ok
 }
 
-// literal is a path as a part of a glob.
+// literal escapes a path for use in a glob.
 func literal(path string) string { return globMeta.Replace(path) }
 
 var globMeta = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`)
 
-// Check says what makes a rule one that fits nothing, or nil: what somebody denied must not be
-// allowed because of a slip. tools and targets are the names that there are; those of targets
-// that only a command line names are not looked at.
+// Check returns an error for a rule that can't match anything, so that a typo in a deny rule
+// does not allow what it was meant to deny. tools and targets are the known names; targets
+// that only the command line names are not checked.
 func Check(r action.Rule, tools, targets []string) error {
 	err := r.Check()
 	switch {
@@ -197,7 +198,7 @@ func Check(r action.Rule, tools, targets []string) error {
 	return nil
 }
 
-// names reports whether a command has a word that is such a path.
+// names reports whether a command contains a path that matches pattern.
 func (p Policy) names(pattern string, a action.Action, report shell.Report) bool {
 	cwd := cmp.Or(a.Cwd, p.Workspace)
 	for _, c := range report.Commands {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secretNames are patterns, matched against every part of a path, of files and folders
-// that usually hold credentials.
+// secretNames are patterns, matched against every part of a path, of files and folders that
+// usually hold credentials.
 var secretNames = []string{
 	".env", ".env.*", ".envrc", "*.key", "*.pem", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.keytab", "*.kdbx", "*.asc", "*.gpg",
 	"secrets", "secrets.*", "secret.*", "credentials*", "*_credentials*", "*-credentials*", ".ssh", ".aws", ".azure", ".gnupg", ".password-store",
@@ -16,15 +16,15 @@ var secretNames = []string{
 	"*.token", "*.tfstate", "*.tfvars", "*_history", ".zhistory", "keyrings", "login.keychain*", "cookies.sqlite", "logins.json", "key4.db",
 }
 
-// secretPlaces are ends of paths that hold credentials though no single part says so.
-var secretPlaces = []string{
+// secretPaths are parts of paths that hold credentials though no single name says so.
+var secretPaths = []string{
 	"etc/shadow", "etc/shadow-", "etc/gshadow", "etc/gshadow-", "etc/sudoers", "etc/sudoers.d", "etc/ssl/private", "etc/master.passwd",
 	"etc/security/opasswd", ".config/gcloud", ".config/gh", ".config/git/credentials", ".config/op", ".config/hub", ".config/doctl",
 	".terraform.d", "var/lib/docker", "var/db/dslocal", ".git/config", "library/keychains", ".local/share/fish", "etc/netplan", "etc/wireguard",
 	".mozilla/firefox", "system-connections", "etc/ppp", "run/secrets",
 }
 
-// Secret returns the part of path that looks like it holds secrets, or "".
+// Secret returns the part of path that suggests secrets, or "".
 func Secret(path string) string {
 	path = strings.ToLower(filepath.ToSlash(path))
 	for part := range strings.SplitSeq(path, "/") {
@@ -35,23 +35,23 @@ func Secret(path string) string {
 		}
 	}
 	full := "/" + strings.Trim(path, "/") + "/"
-	for _, place := range secretPlaces {
-		if strings.Contains(full, "/"+place+"/") {
-			return place
+	for _, secret := range secretPaths {
+		if strings.Contains(full, "/"+secret+"/") {
+			return secret
 		}
 	}
 	return ""
 }
 
-// sourceEndings are endings after which a pattern is not taken for one of credentials
-// because of its beginning: nobody means credentials.go by *.go.
+// sourceEndings are file endings for which the start of a pattern does not suggest
+// credentials: nobody means credentials.go by *.go.
 var sourceEndings = []string{
 	".go", ".js", ".jsx", ".ts", ".tsx", ".py", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".kt", ".rb", ".php", ".cs", ".swift", ".css",
 	".scss", ".html", ".md", ".rst", ".sql", ".sh", ".proto", ".log", ".vue", ".svelte", ".mod", ".sum", ".screen", ".golden", ".tf", ".lua", ".mjs",
 }
 
-// SecretPattern returns the part of a glob pattern that could match a file with secrets,
-// or "". In pattern \ escapes a character that stands for itself.
+// SecretPattern returns the part of a glob pattern that could match a file with secrets, or
+// "". In pattern \ escapes a literal character.
 func SecretPattern(pattern string) string {
 	pattern = strings.ToLower(pattern)
 	parts := strings.Split(pattern, "/")
@@ -72,24 +72,24 @@ func SecretPattern(pattern string) string {
 			}
 		}
 	}
-	for _, place := range secretPlaces {
-		if overlapPaths(parts, strings.Split(place, "/")) {
+	for _, secret := range secretPaths {
+		if overlapPaths(parts, strings.Split(secret, "/")) {
 			return pattern
 		}
 	}
 	return ""
 }
 
-// hidden reports whether a pattern matches names that begin with a dot: only if it says so.
+// hidden reports whether a pattern explicitly matches names that begin with a dot.
 func hidden(part string) bool {
 	return strings.HasPrefix(part, ".") || strings.HasPrefix(part, "[.")
 }
 
-// overlapPaths reports whether some parts in a row of a pattern match those of a place.
-func overlapPaths(parts, place []string) bool {
-	for i := 0; i+len(place) <= len(parts); i++ {
+// overlapPaths reports whether consecutive parts of a pattern match those of a path.
+func overlapPaths(parts, secret []string) bool {
+	for i := 0; i+len(secret) <= len(parts); i++ {
 		ok, literal := true, 0
-		for j, p := range place {
+		for j, p := range secret {
 			ok = ok && hidden(parts[i+j]) == strings.HasPrefix(p, ".") && overlap(tokens(parts[i+j]), tokens(p))
 			if !strings.ContainsAny(parts[i+j], "*?[") {
 				literal++
@@ -102,14 +102,14 @@ func overlapPaths(parts, place []string) bool {
 	return false
 }
 
-// Tokens of a pattern: a character, one of any, or any number of any.
+// Tokens of a pattern: a character, any one, or any number of any.
 const (
 	anyOne  = -1
 	anyMany = -2
-	end     = -3 // stands where a name is over
+	end     = -3 // the end of a name
 )
 
-// tokens takes a set of characters in brackets for any of them.
+// tokens splits a pattern; a set of characters in brackets counts as any character.
 func tokens(pattern string) []rune {
 	var out []rune
 	r := []rune(pattern)
@@ -138,7 +138,7 @@ func tokens(pattern string) []rune {
 	return out
 }
 
-// alike reports whether two tokens match one character, or both the end.
+// alike reports whether two tokens can match the same character, or both are the end.
 func alike(x, y rune) bool {
 	return x == y || x == anyOne && y != end || y == anyOne && x != end
 }
@@ -148,7 +148,7 @@ func overlap(a, b []rune) bool {
 	if len(a) > 200 || len(b) > 200 {
 		return true
 	}
-	// can[j] tells whether a[i:] and b[j:] have a name in common; from the end.
+	// can[j] holds whether a[i:] and b[j:] have a name in common; filled from the end.
 	can := make([]bool, len(b)+2)
 	next := make([]bool, len(b)+2)
 	a, b = append(slices.Clone(a), end), append(slices.Clone(b), end)
@@ -168,7 +168,7 @@ func overlap(a, b []rune) bool {
 	return next[0]
 }
 
-// SecretIn is Secret, or SecretPattern with glob: the question that package shell asks.
+// SecretIn calls Secret, or SecretPattern with glob, as package shell expects it.
 func SecretIn(path string, glob bool) string {
 	if glob {
 		return SecretPattern(path)

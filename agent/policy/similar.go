@@ -10,14 +10,14 @@ import (
 	"buddy/texts"
 )
 
-// subcommands are programs whose next word says what they do.
+// subcommands are programs whose next word names the operation.
 var subcommands = []string{
 	"go", "git", "npm", "yarn", "pnpm", "bun", "deno", "cargo", "docker", "podman", "kubectl", "systemctl", "make", "just", "task", "pip", "pip3",
 	"poetry", "uv", "rustup", "gradle", "mvn", "dotnet", "composer", "bundle", "gem", "rails", "helm", "terraform", "tofu", "gh", "apt", "apt-get",
 	"brew", "dnf", "yum", "npx", "mix", "swift", "zig", "nix", "tmux", "buddy", "golangci-lint", "buf", "flutter", "dart", "sbt", "stack", "cabal",
 }
 
-// scripts are programs whose next word is the program that they run.
+// scripts are programs whose next word is the script that they run.
 var scripts = []string{"python", "python3", "node", "ruby", "perl", "php", "bash", "sh", "zsh", "lua", "java"}
 
 // deeper are subcommands with subcommands of their own.
@@ -26,7 +26,7 @@ var deeper = []string{
 	"poetry run", "gh pr", "gh issue", "git stash", "kubectl rollout", "cargo xtask", "bundle exec", "dotnet tool", "terraform state", "npm pkg",
 }
 
-// wide are commands of which any other use may be quite another thing.
+// wide are commands whose other uses may be very different.
 var wide = []string{
 	"eval", "source", ".", "exec", "find", "xargs", "env", "command", "builtin", "sed", "awk", "gawk", "mawk", "tee", "dd", "cp", "mv", "ln", "chmod", "chown",
 	"install", "rsync", "git -c", "git push", "git reset", "git checkout", "git config", "git rebase", "docker run", "docker exec", "kubectl exec", "npx",
@@ -36,10 +36,10 @@ var wide = []string{
 	"nix", "bun", "deno", "uv run", "poetry run", "bundle exec", "npm exec", "go run", "java", "bash", "sh", "zsh", "systemctl", "mount", "umount", "sysctl", "ip", "iptables",
 }
 
-// Similar returns the one rule that "allow similar this session" would add for an action
-// that is asked about; false if there is none that a person could judge at a glance: for
-// what is computed, destroys, needs more rights, leaves the machine, or has more than one
-// part or target to be asked about. The rule holds for the target of the action only.
+// Similar returns the one rule that "allow similar this session" would add for an action that
+// needs approval. ok is false where no rule could be judged at a glance: for commands that are
+// computed, destroy, need more rights, leave the machine, or have several parts or targets
+// that need approval. The rule applies to the target of the action only.
 func (p Policy) Similar(a action.Action) (action.Rule, bool) {
 	if len(a.Targets) > 0 {
 		return action.Rule{}, false
@@ -66,10 +66,10 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	case action.Network, action.Browser:
 		r.Host, ok = a.Host, a.Host != "" && (a.Method == "" || a.Method == "GET" || a.Method == "HEAD")
 	case action.MCP:
-		ok = a.Risk != action.High // the name of the tool says what it does
+		ok = a.Risk != action.High // the tool's name says what it does
 	}
 	if ok {
-		// A rule that would not decide this very action is none.
+		// The rule must allow this very action.
 		ok = p.With(r).judgeFiles(a, report, action.ModeAsk).Decision == action.Allow
 	}
 	if !ok {
@@ -78,7 +78,7 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	return r, true
 }
 
-// similarFolder returns the files of the folder of a, if that is not too much.
+// similarFolder returns a pattern for the files in the folder of a, unless that is too broad.
 func (p Policy) similarFolder(a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)
@@ -88,8 +88,7 @@ func (p Policy) similarFolder(a action.Action) (string, bool) {
 	return filepath.Join(dir, "**"), ok && !strings.ContainsAny(dir, `*?[{\`)
 }
 
-// similarCommand returns the words that a rule for the one command to be asked about
-// begins with.
+// similarCommand returns the prefix for a rule about the one command that needs approval.
 func similarCommand(report shell.Report) ([]string, bool) {
 	var asked []shell.Command
 	for _, c := range report.Commands {
@@ -109,15 +108,15 @@ func similarCommand(report shell.Report) ([]string, bool) {
 	for _, w := range c.Argv {
 		words = append(words, w.Text)
 	}
-	n := telling(c.Name(), words)
+	n := significantWords(c.Name(), words)
 	if n > len(words) || tooWide(c.Name(), words[:n]) {
 		return nil, false
 	}
 	return words[:n], true
 }
 
-// telling is how many words of a command say what it does.
-func telling(name string, words []string) int {
+// significantWords returns how many leading words of a command identify the operation.
+func significantWords(name string, words []string) int {
 	switch {
 	case slices.Contains(scripts, name) && len(words) > 2 && words[1] == "-m":
 		return 3
@@ -131,7 +130,7 @@ func telling(name string, words []string) int {
 	return 1
 }
 
-// tooWide reports whether a rule for the words would allow quite other things.
+// tooWide reports whether a rule for the words would allow very different operations.
 func tooWide(name string, words []string) bool {
 	for i, w := range words {
 		module := i == 1 && w == "-m" && len(words) == 3

@@ -7,8 +7,9 @@ import (
 	"buddy/agent/action"
 )
 
-// fleet is a policy of three targets: two with a folder each, and one that is production.
-func fleet(rules ...action.Rule) Policy {
+// threeTargets returns a policy of three targets: two with a folder each, and one that is
+// production.
+func threeTargets(rules ...action.Rule) Policy {
 	targets := map[string]Target{
 		"local":  {Workspace: "/home/ann/shop", Home: "/home/ann"},
 		"web-01": {Workspace: "/srv/www", Home: "/root"},
@@ -27,7 +28,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 		}
 		a.Target = strings.Join(targets, ", ")
 		for _, name := range targets {
-			a.Targets = append(a.Targets, action.Target{Target: name, Cwd: folders[name]})
+			a.Targets = append(a.Targets, action.TargetCwd{Target: name, Cwd: folders[name]})
 		}
 		return a
 	}
@@ -53,7 +54,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 		{"production in mode all", shell("make", "db"), action.ModeAll, nil, action.Ask, "production"},
 		{"production in mode edits", read("/srv/db/x", "db"), action.ModeEdits, nil, action.Ask, "production"},
 		{"production in mode none", read("/srv/db/x", "db"), action.ModeNone, nil, action.Deny, "production"},
-		{"production in mode plan", shell("make", "db"), action.ModePlan, nil, action.Deny, "planning"},
+		{"production in mode plan", shell("make", "db"), action.ModePlan, nil, action.Deny, "mode plan"},
 		{"production and a rule", shell("make", "db"), action.ModeAsk, []action.Rule{allowOn("*")}, action.Ask, "production"},
 		{"production, nothing outside", action.Action{Kind: action.Internal}, action.ModeAsk, nil, action.Allow, ""},
 		{"production, the end of a command there", action.Action{Kind: action.Internal, Target: "db", Mutation: true}, action.ModeAsk, nil, action.Ask, "production"},
@@ -68,7 +69,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 		{"several with production", shell("ls", "local", "db"), action.ModeAsk, nil, action.Ask, "on db: db is marked"},
 	}
 	for _, tt := range tests {
-		v := fleet(tt.rules...).Judge(tt.a, tt.mode)
+		v := threeTargets(tt.rules...).Judge(tt.a, tt.mode)
 		if v.Decision != tt.want || !strings.Contains(v.Reason, tt.reason) {
 			t.Errorf("%s: %s, %q; want %s, %q", tt.name, v.Decision, v.Reason, tt.want, tt.reason)
 		}
@@ -76,7 +77,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 }
 
 func TestSimilarIsForOneTarget(t *testing.T) {
-	p := fleet()
+	p := threeTargets()
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all", Target: "web-01", Cwd: "/srv/www"}
 	r, ok := p.Similar(a)
 	if !ok || r.Target != "web-01" {
@@ -94,7 +95,7 @@ func TestSimilarIsForOneTarget(t *testing.T) {
 	if r, ok := p.Similar(a); ok {
 		t.Errorf("production can be allowed by %v", r)
 	}
-	a.Target, a.Targets = "local, web-01", []action.Target{{Target: "local"}, {Target: "web-01"}}
+	a.Target, a.Targets = "local, web-01", []action.TargetCwd{{Target: "local"}, {Target: "web-01"}}
 	if r, ok := p.Similar(a); ok {
 		t.Errorf("one rule for two targets: %v", r)
 	}

@@ -1,6 +1,6 @@
-// Package prompt writes the system prompt: one template, one way to fill it.
-// It holds nothing that changes during a session, so that providers can cache it: first
-// the rules, which are the same everywhere, then what is so here.
+// Package prompt writes the system prompt from one template. It contains nothing that changes
+// during a session, so that providers can cache it: first the rules, which are the same
+// everywhere, then the facts.
 //
 //	text, err := prompt.System(prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"})
 package prompt
@@ -12,24 +12,24 @@ import (
 	"text/template"
 )
 
-// Facts fill the template. All of them stay as they are for a whole session.
+// Facts fill the template. They stay the same for a whole session.
 type Facts struct {
 	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands
 	Cwd    string   // where commands start; "" is the home folder
-	Also   []string // more folders to work in
-	Target string   // "local", or where else commands run
-	// Targets are all places on which tools may work, Target among them; nil: that is the only one.
+	Also   []string // more workspace folders
+	Target string   // "local", or the name of another target
+	// Targets are all targets that tools can use, including Target; nil: only that one.
 	Targets []Target
-	Tools   bool   // there are some
-	Says    string // what models of this family need to be told besides; "" for nothing
+	Tools   bool   // tools are offered
+	Says    string // additions for models of this family; "" for none
 	Extra   string // the operator's own instructions, of lower priority
 }
 
-// Target is a place on which tools may work.
+// Target is a target that tools can use.
 type Target struct {
 	Name string
-	Doc  string // what it is; "" is not known
+	Doc  string // its description; "" is unknown
 }
 
 //go:embed system.md

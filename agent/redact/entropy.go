@@ -2,10 +2,10 @@ package redact
 
 import "strings"
 
-// Entropy returns s without what looks like chance: words of 20 bytes or more that mix
-// capitals, small letters and digits as no name does. It is for what leaves the session
-// (exports, facts, debug logs), after [Redactor.Text]; what a model works with must not
-// lose a word to a guess. Hashes, UUIDs and numbers stay.
+// Entropy removes what looks random from s: words of 20 bytes or more that mix capitals, small
+// letters and digits as no name does. Use it for what leaves the session (exports, facts,
+// debug logs), after [Redactor.Text]; what a model works with must not lose a word to a guess.
+// Hashes, UUIDs and numbers stay.
 func Entropy(s string) string {
 	var b strings.Builder
 	done, from := 0, -1
@@ -34,9 +34,8 @@ const leastChance = 20
 
 var base64url = chars("AZaz09++//==--__")
 
-// chance reports whether a word is as good as random. In one, two neighbours are of
-// different classes most of the time, and three small letters in a row are rare; in names
-// and paths it is the other way round.
+// chance reports whether a word looks random: neighbouring characters mostly differ in class,
+// and three small letters in a row are rare; in names and paths it is the other way round.
 func chance(s string) bool {
 	var seen [256]bool
 	var count [4]int // of other characters, digits, capitals, small letters
@@ -64,7 +63,7 @@ func chance(s string) bool {
 		changes*5 >= len(s)*2 && wordy*5 < len(s)*2 && distinct >= min(len(s)/2, 20)
 }
 
-// The classes of characters.
+// Classes of characters.
 const (
 	other = iota
 	digit

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// pem is a private key of PEM, OpenSSH or PGP, as it is or with the line ends of JSON.
-// Results are cut in their middle, so either end may be missing.
+// pem matches private keys of PEM, OpenSSH or PGP, also with the line ends escaped as in JSON.
+// Results are cut in the middle, so either end may be missing.
 type pem struct{}
 
 const (
@@ -49,8 +49,8 @@ func (pem) match(s string, i int) match {
 	return m
 }
 
-// pemLine reads a line such as -----BEGIN PRIVATE KEY-----. One that the text ends in has
-// its end there.
+// pemLine reads a line such as -----BEGIN PRIVATE KEY-----. A line that is cut by the end of
+// the text ends there.
 func pemLine(s string, i int) (end int, private, whole bool) {
 	const most = 80
 	b := i + len(pemEnd) - 1
@@ -65,8 +65,8 @@ func pemLine(s string, i int) (end int, private, whole bool) {
 	return len(s), false, false
 }
 
-// cutLine returns the first line of s and where the next begins. Line ends may be those
-// of JSON.
+// cutLine returns the first line of s and the start of the next. Line ends may be escaped as
+// in JSON.
 func cutLine(s string) (line string, next int) {
 	n := strings.IndexAny(s, "\n\\")
 	switch {
@@ -78,8 +78,8 @@ func cutLine(s string) (line string, next int) {
 	return s[:n], min(n+2, len(s))
 }
 
-// ofPEM reports whether a line may be in a key: base64, or a header such as DEK-Info. Of
-// the last line of a text only the beginning may be there.
+// ofPEM reports whether a line may be part of a key: base64, or a header such as DEK-Info. The
+// last line of a text may be incomplete.
 func ofPEM(line string, last bool) bool {
 	if i := strings.IndexByte(line, ':'); i > 0 && len(line) <= 80 && line[0] >= 'A' && line[0] <= 'Z' {
 		return true
@@ -95,8 +95,8 @@ func ofPEM(line string, last bool) bool {
 	return len(line) <= 80 || last
 }
 
-// beforeEnd is the rest of a key whose first lines were cut off: the lines of base64
-// before its last one.
+// beforeEnd matches the rest of a key whose first lines were cut off: the lines of base64
+// before its end marker.
 func beforeEnd(s string, i, end int) match {
 	b := i
 	for lines := 0; b > 0 && i-b < maxPEM; lines++ {

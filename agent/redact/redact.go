@@ -1,14 +1,14 @@
-// Package redact takes secrets out of text where it enters: what tools print, before it
-// becomes history, so that live and replayed sessions are the same.
+// Package redact removes secrets from text where it enters: tool output, before it becomes
+// history, so that live and replayed sessions are the same.
 //
 //	r := redact.New(apiKey)
 //	text = r.Text(text)      // a whole text
-//	s := r.Stream()          // output that comes in pieces
+//	s := r.Stream()          // output in pieces
 //	show(s.Write(piece))
 //
-// It knows the values that it is given and the shapes of keys (shapes.go). It does not
-// guess: text that merely looks random stays. [Entropy] guesses, for what leaves the
-// session: exports, facts and debug logs.
+// It knows the given values and the shapes of keys (shapes.go). It does not guess: text that
+// merely looks random stays. [Entropy] guesses, for what leaves the session: exports, facts
+// and debug logs.
 package redact
 
 import (
@@ -18,18 +18,16 @@ import (
 	"buddy/texts"
 )
 
-// Mark stands where a secret was.
+// Mark replaces a secret.
 const Mark = "[redacted]"
 
-// least is the length below which a value is too common a text to be taken out.
+// least is the minimal length of a given value, in bytes; shorter ones are too common as text.
 const least = 8
 
-// Redactor takes out secrets. The nil Redactor knows no values. It is safe for
-// concurrent use.
+// Redactor removes secrets. The nil Redactor knows no values. It is safe for concurrent use.
 type Redactor struct{ find *finder }
 
-// New returns a Redactor that also takes out the given values. Short ones, and blank
-// ones, are ignored.
+// New returns a Redactor that also removes the given values. Short and blank ones are ignored.
 func New(values ...string) *Redactor {
 	f := known.clone()
 	var all []string
@@ -47,7 +45,7 @@ func New(values ...string) *Redactor {
 	return &Redactor{f}
 }
 
-// escaped is a value as it stands in JSON, which is how results hold it.
+// escaped encodes a value as in JSON, the format of results.
 func escaped(v string) string {
 	b, err := texts.JSON(v)
 	if err != nil {
@@ -63,7 +61,7 @@ func (r *Redactor) finder() *finder {
 	return r.find
 }
 
-// Text returns s without secrets. It gives back s itself when there are none.
+// Text returns s without secrets, s itself when there are none.
 func (r *Redactor) Text(s string) string {
 	f := r.finder()
 	var b strings.Builder
@@ -91,28 +89,27 @@ func (r *Redactor) Text(s string) string {
 
 // kind is one kind of secret.
 type kind interface {
-	// hints are how it begins: texts of two bytes or more, of which one is in every secret
-	// of the kind.
+	// hints returns texts of two bytes or more, one of which begins every secret of the kind.
 	hints() []string
-	// match looks at the hint at s[i:].
+	// match examines the hint at s[i:].
 	match(s string, i int) match
 }
 
-// match is what a kind says of a place. The zero match is a no.
+// match is the result of examining a hint. The zero match means no secret.
 type match struct {
 	from, to int  // the secret itself, without what may be shown of it
-	is       bool // it is one, if nothing follows
-	more     bool // it reaches the end of the text: what follows could change the answer
+	is       bool // it is a secret if nothing follows
+	more     bool // it reaches the end of the text: more text could change the result
 }
 
-// finder finds places where a kind of secret may begin, in one pass.
+// finder finds hints in one pass.
 type finder struct {
-	pairs [1 << 16 / 64]uint64 // the first two bytes of hints, as a set
+	pairs [1 << 16 / 64]uint64 // a set of the first two bytes of hints
 	kinds map[uint16][]hinted
-	long  int // of the longest hint
+	long  int // length of the longest hint
 }
 
-// hinted is a kind at one of its hints.
+// hinted is a kind with one of its hints.
 type hinted struct {
 	hint string
 	kind kind
@@ -137,9 +134,9 @@ func (f *finder) clone() *finder {
 	return c
 }
 
-// next returns the first place from i on where a secret is or may begin, and what there
-// is; -1 when there is none. Of several kinds at a place the longest secret wins, and one
-// that may still become longer wins over all.
+// next returns the first index from i on where a secret is or may begin, and the match; -1
+// when there is none. Of several kinds the longest secret wins, and one that may still become
+// longer wins over all.
 func (f *finder) next(s string, i int) (int, match) {
 	for ; i+1 < len(s); i++ {
 		p := uint16(s[i])<<8 | uint16(s[i+1])
@@ -160,7 +157,7 @@ func (f *finder) next(s string, i int) (int, match) {
 	return -1, match{}
 }
 
-// better joins what two kinds say of one place.
+// better combines the matches of two kinds at one index.
 func better(a, b match) match {
 	switch {
 	case !b.is && !b.more:
@@ -179,10 +176,10 @@ func better(a, b match) match {
 	return a
 }
 
-// value is a secret that is known.
+// value matches a given secret.
 type value struct{ text string }
 
-// shown is how much of a known value a stream may show before the rest comes: so little
+// shown is the number of bytes of a given value that a stream may show before the rest comes: so little
 // is no secret, and a prompt that ends like a key begins is not held back.
 const shown = 3
 

@@ -36,14 +36,14 @@ func TestText(t *testing.T) {
 	}
 }
 
-// body is n bytes that mix capitals, small letters and digits.
+// body returns n bytes that mix capitals, small letters and digits.
 func body(n int) string { return strings.Repeat("aB3dE5gH7jK9mN1p", n/16+1)[:n] }
 
 func lower(n int) string { return strings.Repeat("0a1b2c3d4e5f6789", n/16+1)[:n] }
 
 func caps(n int) string { return strings.Repeat("A2B3C4D5E6F7G3H2", n/16+1)[:n] }
 
-// secrets are texts that hold one secret each, which must not be seen.
+// secrets are texts with one secret each, which must be removed.
 var secrets = []struct{ name, text, secret string }{
 	{"OpenAI", "sk-" + body(48), body(48)},
 	{"OpenAI project", "sk-proj-" + body(120), body(120)},
@@ -116,7 +116,7 @@ var secrets = []struct{ name, text, secret string }{
 	{"known value", "hunter2-hunter2", "hunter2-hunter2"},
 }
 
-// key is a private key in PEM.
+// key returns a private key in PEM.
 func key(kind string) string {
 	line := "MIIEow" + body(58) + "\n"
 	return "-----BEGIN " + kind + "PRIVATE KEY-----\n" + strings.Repeat(line, 20) + "-----END " + kind + "PRIVATE KEY-----"
@@ -179,7 +179,7 @@ func TestOrdinary(t *testing.T) {
 	}
 }
 
-// Of a key that a result was cut in, neither part is shown.
+// A key cut in two by a truncated result shows neither part.
 func TestCutKey(t *testing.T) {
 	k := key("RSA ")
 	got := (*Redactor)(nil).Text(k[:600] + "\n...[truncated] 900 bytes\n" + k[len(k)-500:] + "\nend")
@@ -188,7 +188,7 @@ func TestCutKey(t *testing.T) {
 	}
 }
 
-// A known value is found as JSON writes it.
+// A given value is also found escaped as in JSON.
 func TestEscapedValue(t *testing.T) {
 	if got := New(`pass"word\1<&>`).Text(`{"stdout":"pass\"word\\1<&>"}`); got != `{"stdout":"[redacted]"}` {
 		t.Errorf("%q", got)

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// known finds the secrets that have a shape.
+// known finds secrets by their shape.
 var known = newFinder(shapes)
 
 func newFinder(kinds []kind) *finder {
@@ -26,7 +26,7 @@ func chars(ranges string) *set {
 	return &c
 }
 
-// What keys are made of. A range is two characters.
+// Character sets of keys. A range is two characters.
 var (
 	hex     = chars("09af")
 	upper   = chars("AZ09")
@@ -39,20 +39,20 @@ var (
 	printed = chars("!!##%%*;?[]]^_az||~~AZ") // of a value: no quote, space, bracket or $
 )
 
-// token is a key that begins with one of a few texts, such as ghp_, and goes on with
-// at least so many of its bytes.
+// token matches a key that begins with one of a few prefixes, such as ghp_, followed by at
+// least a number of characters from a set.
 type token struct {
 	begins []string
 	body   *set
 	least  int
-	digit  bool // there is one in it; else it is a word
+	digit  bool // it contains a digit; else it is a word
 }
 
-// How many bytes a secret has at most; longer runs are something else. A text that is made
-// of beginnings costs as much as the bound, for each of them.
+// Size limits of secrets in bytes; longer runs are something else. In a text made of prefixes
+// each one costs up to the limit.
 const (
 	maxToken = 512
-	maxValue = 4096 // behind a name, in a URL, of a JSON web token
+	maxValue = 4096 // after a name, in a URL, of a JSON web token
 )
 
 func (t token) hints() []string { return t.begins }
@@ -69,22 +69,22 @@ func (t token) match(s string, i int) match {
 	return match{}
 }
 
-// run is the match of a key whose own bytes begin at b and are at most so many.
+// run matches the rest of a key, at most most bytes from b on.
 func (t token) run(s string, i, b, most int) match {
 	e, digit, _ := span(s, b, t.body, most)
 	for e > b && e < len(s) && (s[e-1] == '.' || s[e-1] == ',') {
-		e-- // of the sentence
+		e-- // end of a sentence
 	}
 	n := e - b
 	m := match{from: i, to: e, is: n >= t.least && n <= most && (digit || !t.digit), more: e == len(s) && n <= most}
 	if m.more && !m.is {
-		m.from = b // until then only the beginning is known, which is no secret
+		m.from = b // the prefix alone is no secret
 	}
 	return m
 }
 
-// span returns the end of the bytes of a set from b on, of which one more than most is
-// enough, and whether digits and letters are among them.
+// span returns the end of the run of bytes of a set from b on, looking at most + 1 bytes far,
+// and whether it contains digits and letters.
 func span(s string, b int, of *set, most int) (e int, digit, letter bool) {
 	for e = b; e < len(s) && e-b <= most && of[s[e]]; e++ {
 		digit = digit || s[e] >= '0' && s[e] <= '9'
@@ -93,8 +93,8 @@ func span(s string, b int, of *set, most int) (e int, digit, letter bool) {
 	return e, digit, letter
 }
 
-// starts reports whether a word may begin at s[i]: after what is in no word, after an
-// escape of JSON such as \n, or after a colour sequence.
+// starts reports whether a word may begin at s[i]: after a character that is in no word, an
+// escape of JSON such as \n, or a colour sequence.
 func starts(s string, i int) bool {
 	if i == 0 || !word[s[i-1]] {
 		return true
@@ -110,14 +110,14 @@ func starts(s string, i int) bool {
 	return strings.HasSuffix(rest, "\x1b[") || strings.HasSuffix(rest, `\u001b[`)
 }
 
-// named is a value behind a name that says that it is secret, such as
-// aws_secret_access_key = ….
+// named matches a value after a name that marks it as secret, such as aws_secret_access_key =
+// ….
 type named struct {
 	names []string
 	body  *set
 	least int
 	mixed bool // letters and digits; else it is a word or a number
-	tight bool // nothing but the name's own sign and a quote is before the value
+	tight bool // only the name's own sign and a quote may precede the value
 }
 
 func (n named) hints() []string { return n.names }
@@ -131,7 +131,7 @@ func (n named) match(s string, i int) match {
 	return match{}
 }
 
-// maxGap is how many bytes may be between a name and its value.
+// maxGap is the largest distance between a name and its value, in bytes.
 const maxGap = 12
 
 func (n named) value(s string, b int) match {
@@ -149,7 +149,7 @@ func (n named) value(s string, b int) match {
 	return match{from: b, to: e, is: e-b >= n.least && !long && (!n.mixed || digit && letter), more: e == len(s) && !long}
 }
 
-// scheme is the value of an Authorization header, behind the word that says what it is.
+// scheme matches the value of an Authorization header after its scheme.
 type scheme struct{}
 
 func (scheme) hints() []string {
@@ -174,7 +174,7 @@ func (scheme) match(s string, i int) match {
 	return token{body: header, least: 8}.run(s, v, v, maxValue)
 }
 
-// skip returns the place behind the characters of a set, of which there are at most maxGap.
+// skip returns the index after at most maxGap characters of a set.
 func skip(s string, i int, any string) int {
 	for end := i + maxGap; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
 		i++
@@ -182,7 +182,7 @@ func skip(s string, i int, any string) int {
 	return i
 }
 
-// password is that of a URL: scheme://user:password@host.
+// password matches the password of a URL: scheme://user:password@host.
 type password struct{}
 
 func (password) hints() []string { return []string{"://"} }
@@ -200,7 +200,7 @@ func (password) match(s string, i int) match {
 	e := skipNot(s, b, notInURL, maxValue)
 	switch {
 	case e == len(s) && port(s[b:]):
-		return match{from: e, to: e, more: true} // that of http://localhost:8080
+		return match{from: e, to: e, more: true} // may be the port in http://localhost:8080
 	case e == len(s):
 		return match{from: b, to: e, more: e-b < maxValue}
 	case s[e] == '@' && e > b && s[b] != '$' && s[b:e] != Mark:
@@ -209,10 +209,10 @@ func (password) match(s string, i int) match {
 	return match{}
 }
 
-// notInURL is what ends a user's name or password.
+// notInURL are the characters that end a user's name or password.
 const notInURL = " \t\r\n/@\"'<>`\\{}|"
 
-// skipNot returns the first place of one of some characters, or that behind the limit.
+// skipNot returns the index of the first of some characters, or of the limit.
 func skipNot(s string, i int, any string, most int) int {
 	for end := i + most; i < len(s) && i < end && strings.IndexByte(any, s[i]) < 0; {
 		i++
@@ -220,11 +220,11 @@ func skipNot(s string, i int, any string, most int) int {
 	return i
 }
 
-// port reports whether a text may be a port, or the beginning of one.
+// port reports whether a text may be a port, or the start of one.
 func port(s string) bool { return len(s) <= 5 && strings.Trim(s, "0123456789") == "" }
 
-// jwt is a JSON web token, and what has its form: three parts, of which the first two are
-// JSON objects.
+// jwt matches a JSON web token or anything of its form: three parts, of which the first two
+// are JSON objects.
 type jwt struct{}
 
 func (jwt) hints() []string { return []string{"eyJ"} }
@@ -256,7 +256,7 @@ func (jwt) match(s string, i int) match {
 	return match{from: i, to: e, is: true}
 }
 
-// netrc is the password of a line of ~/.netrc, in which tokens follow each other in any
+// netrc matches the password of an entry in ~/.netrc, whose words may be spread over any
 // number of lines.
 type netrc struct{}
 
@@ -287,7 +287,7 @@ func (netrc) match(s string, i int) match {
 	return match{from: b, to: e, is: e > b && s[b:e] != Mark, more: e == len(s)}
 }
 
-// shapes are from the documentation of the token formats of those who issue them.
+// shapes follow the documentation of the token formats by their issuers.
 var shapes = []kind{
 	// Models.
 	token{begins: []string{"sk-"}, body: dashed, least: 20, digit: true}, // OpenAI, Anthropic, OpenRouter, DeepSeek and more
@@ -335,7 +335,7 @@ var shapes = []kind{
 	token{begins: []string{"tskey-"}, body: dashed, least: 20, digit: true},                                   // Tailscale
 	token{begins: []string{"AGE-SECRET-KEY-1"}, body: upper, least: 58},
 
-	// Forms that many use.
+	// Generic forms.
 	pem{},
 	jwt{},
 	scheme{},

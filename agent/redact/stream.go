@@ -2,34 +2,34 @@ package redact
 
 import "strings"
 
-// Stream takes secrets out of text that comes in pieces, also those that are cut in two.
-// It shows a prompt at once: all that it holds back is the bytes that make up a secret
-// if a few more follow, at most 4 KiB of them. A Stream is for one goroutine at a time.
+// Stream removes secrets from text that comes in pieces, also secrets split between pieces. It
+// shows a prompt at once: it only holds back bytes that become a secret if a few more follow,
+// at most 4 KiB of them. Only one goroutine may use a Stream at a time.
 type Stream struct {
 	find *finder
-	text string // what may matter for what comes next
-	out  int    // how much of text was given out, or stands for nothing
-	scan int    // where to go on looking
-	open int    // place of a secret that has its Mark and may go on; -1: none
+	text string // what may matter for the next piece
+	out  int    // how much of text was returned or replaced
+	scan int    // where to continue scanning
+	open int    // index of a secret that was replaced and may go on; -1: none
 }
 
-// Stream returns a Stream at its beginning.
+// Stream returns a new Stream.
 func (r *Redactor) Stream() *Stream { return &Stream{find: r.finder(), open: -1} }
 
-// Write takes the next piece and returns what may be shown by now.
+// Write takes the next piece and returns what can be shown now.
 func (s *Stream) Write(piece string) string {
 	s.text += piece
 	return s.step(false)
 }
 
-// Flush returns what was held back. The stream is at its beginning again.
+// Flush returns what was held back and resets the stream.
 func (s *Stream) Flush() string {
 	shown := s.step(true)
 	*s = Stream{find: s.find, open: -1}
 	return shown
 }
 
-// step looks at the text from where it stopped. At the end nothing more follows.
+// step scans the text from where it stopped. end means that nothing follows.
 func (s *Stream) step(end bool) string {
 	var b strings.Builder
 	next, free := max(s.scan, len(s.text)-s.find.long), len(s.text)
@@ -59,7 +59,7 @@ func (s *Stream) step(end bool) string {
 	return b.String()
 }
 
-// mark puts a Mark in the place of a secret, unless it has one.
+// mark writes a Mark for a secret, unless it has one.
 func (s *Stream) mark(b *strings.Builder, at int, m match) {
 	if at != s.open && m.to > s.out {
 		s.show(b, m.from)
@@ -69,7 +69,7 @@ func (s *Stream) mark(b *strings.Builder, at int, m match) {
 	s.out = max(s.out, m.to)
 }
 
-// show gives out the text up to a place.
+// show writes the text up to an index.
 func (s *Stream) show(b *strings.Builder, to int) {
 	if to > s.out {
 		b.WriteString(s.text[s.out:to])
@@ -77,10 +77,10 @@ func (s *Stream) show(b *strings.Builder, to int) {
 	}
 }
 
-// before is how much text in front of a place tells whether a word begins there.
+// before is the number of bytes before an index that decide whether a word begins there.
 const before = 32
 
-// forget drops what no longer matters.
+// forget drops text that no longer matters.
 func (s *Stream) forget() {
 	if drop := min(s.scan-before, s.out); drop > 4*before {
 		s.text = s.text[drop:]

@@ -19,7 +19,7 @@ func pieces(r *Redactor, text string, size func() int) string {
 	return b.String()
 }
 
-// A secret that is cut in two never shows, wherever it is cut.
+// A secret split between pieces is never shown, wherever it is split.
 func TestStreamSecrets(t *testing.T) {
 	r := New("hunter2-hunter2")
 	for _, tt := range secrets {
@@ -66,7 +66,7 @@ func TestStreamOrdinary(t *testing.T) {
 	}
 }
 
-// A prompt without a line end is seen as soon as it is printed.
+// A prompt without a line end is shown as soon as it is printed.
 func TestStreamPrompts(t *testing.T) {
 	r := New("hunter2-hunter2")
 	for _, prompt := range []string{
@@ -87,7 +87,7 @@ func TestStreamPrompts(t *testing.T) {
 	}
 }
 
-// What is held back is bounded, and comes at the end.
+// The held back text is bounded, and comes at the end.
 func TestStreamBound(t *testing.T) {
 	for _, text := range []string{"sk-" + strings.Repeat("a", 100_000), "http://a:" + strings.Repeat("b", 100_000), "eyJ" + strings.Repeat("c", 100_000), strings.Repeat("sk-", 30_000), strings.Repeat("eyJ-", 30_000)} {
 		s := (*Redactor)(nil).Stream()
@@ -107,7 +107,7 @@ func TestStreamBound(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever the pieces, ordinary text comes out whole and a key never does.
+// FuzzStream: whatever the pieces, ordinary text passes unchanged and a key never does.
 func FuzzStream(f *testing.F) {
 	for _, o := range ordinary {
 		f.Add(o, uint64(1))

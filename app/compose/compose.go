@@ -89,7 +89,7 @@ func New(f *Options, d *Destination, resume string, mode action.Mode) (*Program,
 		facts: prompt.Facts{
 			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets), Extra: p.Config.Agent.SystemPrompt,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Quiet...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Unlisted...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {

@@ -40,7 +40,7 @@ func unofferedTo(family limits.Family, window int) []string {
 		names = append(names, "apply_patch")
 	}
 	if family.ToolsIn(window) == limits.Short {
-		names = append(names, toolset.Seldom...)
+		names = append(names, toolset.Optional...)
 	}
 	return names
 }

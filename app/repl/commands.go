@@ -42,14 +42,15 @@ func (r *repl) slash(line string) bool {
 	case c.ScreenOnly != "":
 		r.say("/" + name + " is of the full screen: " + c.ScreenOnly)
 	default:
-		if err := r.runCommand(c, args); err != nil {
+		if err := runCommand(r, c, args); err != nil {
 			r.failed("/"+name, err)
 		}
 	}
 	return true
 }
 
-func (r *repl) runCommand(c slash.Command, args string) error {
+// runCommand runs a command.
+func runCommand(r *repl, c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(r, args)
 	}

@@ -31,10 +31,10 @@ var own = map[string]func(u *UI, args string) error{
 }
 
 // pickers are the commands that without arguments let a person choose from a list.
-var pickers = map[string]func(u *UI){"target": (*UI).chooseTarget, "model": (*UI).pickModel, "session": (*UI).browse}
+var pickers = map[string]func(u *UI){"target": chooseTarget, "model": (*UI).pickModel, "session": (*UI).browse}
 
 // run runs a command.
-func (u *UI) run(c slash.Command, args string) error {
+func run(u *UI, c slash.Command, args string) error {
 	if pick := pickers[c.Name]; pick != nil && args == "" {
 		pick(u)
 		return nil
@@ -65,7 +65,7 @@ func runCommand(u *UI, line string) bool {
 		return false
 	}
 	if c, ok := slash.Find(name); ok {
-		if err := u.run(c, args); err != nil {
+		if err := run(u, c, args); err != nil {
 			u.hint("", fmt.Sprintf("/%s: %v", name, err))
 		}
 		return true

@@ -10,7 +10,7 @@ import (
 )
 
 // chooseTarget lets a person choose a target; if there is one only it says where commands run.
-func (u *UI) chooseTarget() {
+func chooseTarget(u *UI) {
 	switch all := u.deps.Catalog.Targets(); {
 	case len(all) > 1:
 		u.pickTarget(all)

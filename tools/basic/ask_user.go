@@ -10,7 +10,7 @@ import (
 	"buddy/tools"
 )
 
-// What a question may have, in bytes.
+// Limits of a question, in bytes.
 const (
 	maxQuestion = 2000
 	maxChoice   = 200
@@ -25,24 +25,24 @@ type askArgs struct {
 	Why      string   `json:"why,omitempty" schema:"-"`
 }
 
-// askPayload is what the model gets.
+// askPayload is the result that the model reads.
 type askPayload struct {
 	Answer string `json:"answer"`
 	Note   string `json:"note,omitempty"`
 }
 
-// noAnswer is what it gets where nobody can be asked.
+// noAnswer is the result where nobody can be asked.
 type noAnswer struct {
 	Note string `json:"note"`
 }
 
 type askUser struct{ tools.Schema }
 
-// NewAskUser returns the tool ask_user: a question to the person. Where nobody can
-// be asked there is no answer, and a note says so.
+// NewAskUser returns the tool ask_user, which puts a question to the person. Where nobody can
+// be asked the result has a note instead of an answer.
 func NewAskUser() tools.Tool { return &askUser{tools.Define[askArgs]("ask_user", askUserText)} }
 
-// Patient is true: a person may take any time to answer.
+// Patient returns true: a person may take any time to answer.
 func (*askUser) Patient(tools.Call) bool { return true }
 
 func (t *askUser) Plan(call tools.Call) (action.Action, error) {
@@ -63,7 +63,7 @@ func (t *askUser) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-// Recover asks once more: the question was open when buddy died.
+// Recover asks again: the question was open when the earlier process died.
 func (t *askUser) Recover(ctx context.Context, call tools.Call) tools.Result { return t.Run(ctx, call) }
 
 func (t *askUser) Run(ctx context.Context, call tools.Call) tools.Result {

@@ -19,7 +19,7 @@ type timeArgs struct {
 	Why string `json:"why,omitempty" schema:"-"`
 }
 
-// timePayload is one moment in the forms that programs use; UTC but for Local.
+// timePayload is one moment in the formats that programs use; all but Local are in UTC.
 type timePayload struct {
 	UnixSeconds   int64  `json:"unix_seconds"`
 	UnixMillis    int64  `json:"unix_millis"`
@@ -37,7 +37,7 @@ type clock struct {
 	tools.Schema
 }
 
-// NewTime returns the tool time: the clock of this machine, which now tells.
+// NewTime returns the tool time, which reads the clock now.
 func NewTime(now func() time.Time) tools.Tool {
 	return &clock{now, tools.Define[timeArgs]("time", timeText)}
 }

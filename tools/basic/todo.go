@@ -9,7 +9,7 @@ import (
 	"buddy/tools"
 )
 
-// maxTodo is how long the text of one step may be, in bytes.
+// maxTodo is the size limit of one step's text, in bytes.
 const maxTodo = 500
 
 //go:embed todo.md
@@ -25,7 +25,7 @@ type todoItem struct {
 	State string `json:"state" enum:"pending,in_progress,completed"`
 }
 
-// todoPayload is what the model gets: a step a line, as the person sees it.
+// todoPayload is the result that the model reads: one step per line, as on the screen.
 type todoPayload struct {
 	List string `json:"list"`
 	Note string `json:"note,omitempty"`
@@ -33,8 +33,8 @@ type todoPayload struct {
 
 type todo struct{ tools.Schema }
 
-// NewTodo returns the tool todo: a list of steps with their states. It holds none: the
-// list is in the call and in the result, so it is there again when a session resumes.
+// NewTodo returns the tool todo, a list of steps with their states. It keeps no state: the
+// list is in the call and in the result, so a resumed session has it.
 func NewTodo() tools.Tool { return &todo{tools.Define[todoArgs]("todo", todoText)} }
 
 func (t *todo) Plan(call tools.Call) (action.Action, error) {

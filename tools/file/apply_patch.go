@@ -19,7 +19,8 @@ import (
 var applyPatchText string
 
 // applyPatchGrammar describes the sections of a patch. Each line is one terminal, as servers
-// that follow a grammar want it: developers.openai.com/api/docs/guides/function-calling, "Context-free grammars".
+// that follow a grammar require: developers.openai.com/api/docs/guides/function-calling,
+// "Context-free grammars".
 //
 //go:embed apply_patch.lark
 var applyPatchGrammar string
@@ -34,9 +35,9 @@ type applyPatch struct {
 	tools.Schema
 }
 
-// NewApplyPatch returns the tool apply_patch: it changes, makes, deletes and renames
-// files as a patch says. Nothing is written unless every hunk of every file fits, and
-// what fails while it is written is taken back.
+// NewApplyPatch returns the tool apply_patch, which changes, creates, deletes and renames
+// files. Nothing is written unless every hunk of every file fits, and a failed write is rolled
+// back.
 func NewApplyPatch(ws *Workspace) tools.Tool {
 	return &applyPatch{ws, tools.Define[patchArgs]("apply_patch", applyPatchText).AsText("patch", applyPatchGrammar)}
 }
@@ -46,7 +47,7 @@ func (t *applyPatch) Plan(call tools.Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	changes, err := t.changes(ctx, args.Patch)
 	if err != nil {
@@ -78,7 +79,7 @@ func (t *applyPatch) Run(ctx context.Context, call tools.Call) tools.Result {
 	}
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
-			t.ws.seen.unsee(c.from)
+			t.ws.seen.forget(c.from)
 		}
 		if c.to != "" {
 			t.ws.wrote(ctx, c.to, c.data)
@@ -88,15 +89,15 @@ func (t *applyPatch) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tools.Success(donePayload{text}, text)
 }
 
-// change is what happens to one file.
+// change describes the change of one file.
 type change struct {
-	from, to string // real paths; from is empty for a new file, to for one that is deleted
+	from, to string // real paths; from is empty for a new file, to for a deleted one
 	old      snapshot
-	data     []byte // after it
+	data     []byte // the new content
 	rights   fs.Rights
 }
 
-// changes reads a patch and makes all of it in memory.
+// changes parses a patch and applies all of it in memory.
 func (t *applyPatch) changes(ctx context.Context, text string) ([]change, error) {
 	files, err := patch.Parse(text)
 	if err != nil {
@@ -160,17 +161,17 @@ func rightsOf(f patch.File, c change) fs.Rights {
 	case c.from == "":
 		return fs.Rights{Executable: f.Mode&0o100 != 0}
 	case c.to == "" || c.from == c.to && f.Mode == 0:
-		return fs.Rights{} // as they are
+		return fs.Rights{} // unchanged
 	case f.Mode == 0:
 		return fs.Rights{Perm: c.old.perm}
 	case f.Mode&0o100 != 0:
-		return fs.Rights{Perm: c.old.perm | c.old.perm&0o444>>2} // who may read it may run it
+		return fs.Rights{Perm: c.old.perm | c.old.perm&0o444>>2} // whoever may read it may execute it
 	default:
 		return fs.Rights{Perm: c.old.perm &^ 0o111}
 	}
 }
 
-// explain says where the file is nearest to what the patch expects.
+// explain adds to err where the file comes nearest to what the patch expects.
 func (t *applyPatch) explain(c change, err error) error {
 	name := t.ws.show(c.from)
 	var m *patch.Mismatch
@@ -180,7 +181,7 @@ func (t *applyPatch) explain(c change, err error) error {
 	return fmt.Errorf("nothing was written: %q: %w%s", name, err, nearestTo(string(c.old.data), m.Want, "the patch"))
 }
 
-// action describes changes for the policy and the person.
+// action describes changes for the policy and the approval dialog.
 func (t *applyPatch) action(changes []change, why string) action.Action {
 	act := action.Action{Kind: action.FileWrite, Tool: t.Name(), Target: t.ws.files.Name(), Why: why, Mutation: true, Risk: action.Medium}
 	for _, c := range changes {
@@ -205,8 +206,7 @@ func (t *applyPatch) action(changes []change, why string) action.Action {
 	return act
 }
 
-// preview shows what happens to each file, then the differences. The first part is
-// never cut.
+// preview lists what happens to each file, then the diffs. The list is never cut.
 func (t *applyPatch) preview(changes []change) string {
 	var list, diffs strings.Builder
 	for _, c := range changes {
@@ -221,7 +221,7 @@ func (t *applyPatch) preview(changes []change) string {
 	return list.String() + capped(diffs.String())
 }
 
-// title names a change.
+// title describes a change in one line.
 func (t *applyPatch) title(c change) string {
 	switch {
 	case c.from == "":
@@ -235,7 +235,7 @@ func (t *applyPatch) title(c change) string {
 	}
 }
 
-// diff returns a line with the sizes and the difference.
+// diff returns a line with the sizes, and the diff.
 func (t *applyPatch) diff(c change) string {
 	switch {
 	case c.to == "" && !isText(c.old.data):
@@ -251,7 +251,7 @@ func (t *applyPatch) diff(c change) string {
 	}
 }
 
-// mode tells of new permissions; executable is said of a new file that can be run.
+// mode describes new permissions; executable is the text for a new executable file.
 func mode(c change, executable string) string {
 	switch {
 	case c.rights.Executable:
@@ -271,8 +271,8 @@ func (t *applyPatch) summary(changes []change) string {
 	return strings.Join(done, "\n")
 }
 
-// commit writes all changes, or none: first every content into a temporary file beside
-// its place, then the names. When one of those fails, the ones before are put back.
+// commit writes all changes or none: first each content to a temporary file in its folder,
+// then the renames. When a rename fails, the earlier ones are undone.
 func (w *Workspace) commit(ctx context.Context, changes []change) (err error) {
 	waiting := make([]fs.Staged, len(changes))
 	for i, c := range changes {
@@ -293,7 +293,7 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (err error) {
 	if err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
-	ctx = context.WithoutCancel(ctx) // half a patch helps nobody
+	ctx = context.WithoutCancel(ctx) // a half-applied patch helps nobody
 	var undo []func() error
 	for i, c := range changes {
 		back, err := w.commitOne(ctx, c, waiting[i])
@@ -305,7 +305,7 @@ func (w *Workspace) commit(ctx context.Context, changes []change) (err error) {
 	return nil
 }
 
-// commitOne makes one change. back undoes it.
+// commitOne makes one change and returns the function that undoes it.
 func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (back func() error, err error) {
 	if s != nil {
 		if err := s.Commit(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"buddy/tools/patch"
 )
 
-// grammarOf makes a regular expression of a grammar whose rules do not refer to themselves.
+// grammarOf converts a grammar without recursive rules to a regular expression.
 func grammarOf(t *testing.T, grammar string) *regexp.Regexp {
 	t.Helper()
 	var names []string

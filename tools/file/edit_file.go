@@ -31,7 +31,7 @@ type edit struct {
 	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
-// list returns all edits of a call: the one that stands by itself comes first.
+// list returns all edits of a call; the one outside of the list comes first.
 func (a editArgs) list() ([]edit, error) {
 	edits := a.Edits
 	switch {
@@ -57,7 +57,7 @@ func (a editArgs) list() ([]edit, error) {
 	return edits, nil
 }
 
-// editName says which of several edits an error is about.
+// editName names the edit that an error is about, when there are several.
 func editName(edits []edit, i int) string {
 	if len(edits) == 1 {
 		return ""
@@ -70,9 +70,9 @@ type editFile struct {
 	tools.Schema
 }
 
-// NewEditFile returns the tool edit_file: it replaces exact text in a file, in one place
-// or several, all or none. The model must have read or written the file in this session,
-// and nobody may have changed it since.
+// NewEditFile returns the tool edit_file, which replaces exact text in a file, once or several
+// times, all or none. The model must have read or written the file in this session, and nobody
+// may have changed it since.
 func NewEditFile(ws *Workspace) tools.Tool {
 	return &editFile{ws, tools.Define[editArgs]("edit_file", editFileText)}
 }
@@ -125,7 +125,7 @@ func (t *editFile) apply(ctx context.Context, path string, args editArgs) (old s
 	return old, edited, count, nil
 }
 
-// snapKnown reads a file that is to be changed in part, which the model must know.
+// snapKnown reads a file that is to be changed in part; the model must have read it.
 func (w *Workspace) snapKnown(ctx context.Context, path string) (snapshot, error) {
 	old, err := w.snap(ctx, path)
 	switch {
@@ -140,8 +140,8 @@ func (w *Workspace) snapKnown(ctx context.Context, path string) (snapshot, error
 	}
 }
 
-// replace puts after in the place of before in text: of its only occurrence, or of all.
-// In a text whose lines end in CRLF, the line ends of both are made so too.
+// replace replaces the only occurrence of before in text by after, or all of them. In a text
+// with CRLF line ends, those of both are converted first.
 func replace(text, before, after string, all bool) (string, int, error) {
 	if usesCRLF(text) {
 		if b := toCRLF(before); strings.Contains(text, b) {
@@ -171,10 +171,10 @@ func toCRLF(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }
 
-// maxOccurrences is how many occurrences are told apart.
+// maxOccurrences is the number of occurrences that are listed at most.
 const maxOccurrences = 1000
 
-// occurrences returns where sub begins in text, overlapping ones too, which make an
+// occurrences returns the offsets of sub in text, including overlapping ones, which make an
 // edit ambiguous as well.
 func occurrences(text, sub string) []int {
 	var at []int
@@ -196,7 +196,7 @@ func atMost(n, limit int) string {
 	return fmt.Sprint(n)
 }
 
-// lineNumbers lists the lines of some offsets, the first ten.
+// lineNumbers returns the line numbers of the first ten offsets.
 func lineNumbers(text string, at []int) string {
 	var list []string
 	line, from := 1, 0

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	globLimit = 200     // files that glob gives
-	globMatch = 100_000 // files that are compared by age
+	globLimit = 200     // files in a result
+	globMatch = 100_000 // files compared by age
 )
 
 //go:embed glob.md
@@ -30,7 +30,7 @@ type globArgs struct {
 	Why     string `json:"why,omitempty" schema:"-"`
 }
 
-// globPayload is what the model gets: a path a line, as other tools take it.
+// globPayload is the result that the model reads: one path per line, as other tools take it.
 type globPayload struct {
 	Count int    `json:"count"` // of all matches
 	Files string `json:"files"`
@@ -42,7 +42,8 @@ type glob struct {
 	tools.Schema
 }
 
-// NewGlob returns the tool glob: the files whose names match a pattern, newest first.
+// NewGlob returns the tool glob, which lists the files whose names match a pattern, newest
+// first.
 func NewGlob(ws *Workspace) tools.Tool {
 	return &glob{ws, tools.Define[globArgs]("glob", globText)}
 }
@@ -78,7 +79,7 @@ func (t *glob) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tools.Success(payload, payload.Files)
 }
 
-// aged is a file with the time of its last change.
+// aged is a file with its modification time.
 type aged struct {
 	path string
 	time int64 // nanoseconds since 1970
@@ -137,8 +138,8 @@ func globNote(shown, count int) string {
 // maxBraces bounds the alternatives in a pattern, whose combinations are tried one by one.
 const maxBraces = 4
 
-// compileGlob returns a function that reports whether a path, relative to where the
-// search starts, matches. A pattern without a slash is for names at any depth.
+// compileGlob returns a function that matches paths relative to the start of the search. A
+// pattern without a slash matches names at any depth.
 func compileGlob(arg, pattern string) (func(rel string) bool, error) {
 	pattern = strings.TrimPrefix(pattern, "./")
 	switch {

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	grepLimit = 100     // matching lines that grep gives
+	grepLimit = 100     // matching lines in a result
 	fileLimit = 500     // files with matches
-	maxCount  = 100_000 // matching lines of a file that are counted
-	grepQueue = 32      // files that are open and wait for a worker
-	sniffed   = 8 << 10 // a NUL in so many first bytes makes a file binary
+	maxCount  = 100_000 // matching lines counted per file
+	grepQueue = 32      // open files waiting for a worker
+	sniffed   = 8 << 10 // bytes at the start of a file in which a NUL makes it binary
 	maxRegexp = 1000    // bytes of a pattern
 )
 
@@ -40,10 +40,10 @@ type grepArgs struct {
 	Why        string `json:"why,omitempty" schema:"-"`
 }
 
-// grepPayload is what the model gets.
+// grepPayload is the result that the model reads.
 type grepPayload struct {
-	// Matches are path:line:text, path-line-text around it, -- between groups; a path a line in
-	// mode files, path:number in mode count.
+	// Matches are path:line:text, path-line-text for context lines, -- between groups; in mode
+	// files one path per line, in mode count path:number.
 	Matches string `json:"matches"`
 	Count   int    `json:"count"` // matching lines in Matches, or files
 	Note    string `json:"note,omitempty"`
@@ -54,8 +54,8 @@ type grep struct {
 	tools.Schema
 }
 
-// NewGrep returns the tool grep: the lines of files that match a pattern, in the order
-// of their paths.
+// NewGrep returns the tool grep, which lists lines that match a pattern, in the order of their
+// paths.
 func NewGrep(ws *Workspace) tools.Tool {
 	return &grep{ws, tools.Define[grepArgs]("grep", grepText)}
 }
@@ -99,15 +99,14 @@ func (t *grep) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tools.Success(payload, payload.Matches)
 }
 
-// search is one run of grep. Files are opened one after the other, in the order of
-// their paths, and read and searched by a few workers. When the workers have found
-// enough no more are opened; those that are open are finished, so that the result is
-// always the first matches in that order.
+// search is one run of grep. Files are opened in the order of their paths, and read and
+// searched by a few workers. Once they have found enough, no more files are opened; the open
+// ones are finished, so that the result always holds the first matches in that order.
 type search struct {
 	matcher
 	ws    *Workspace
 	mode  string                // of grepArgs
-	match func(rel string) bool // nil = every file
+	match func(rel string) bool // nil matches every file
 	walk  fs.Walker
 	files int // opened so far
 
@@ -120,11 +119,11 @@ type search struct {
 	secret int
 }
 
-// fileHits are the lines found in one file, the index-th that was opened.
+// fileHits holds the lines found in one file; index counts the opened files.
 type fileHits struct {
 	index int
 	path  string
-	lines []hit // of mode lines
+	lines []hit // in mode lines
 	count int   // matching lines
 }
 
@@ -140,7 +139,7 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 	if err != nil {
 		return nil, tools.Invalid("pattern: %v (the syntax is RE2)", err)
 	}
-	s := &search{ws: ws, mode: args.Mode, matcher: matcher{re: re, need: literalsOf(expr), context: args.Context, most: grepLimit}}
+	s := &search{ws: ws, mode: args.Mode, matcher: matcher{re: re, need: prefiltersOf(expr), context: args.Context, most: grepLimit}}
 	switch args.Mode {
 	case "files":
 		s.most, s.context = 0, 0 // one is enough
@@ -161,12 +160,12 @@ type job struct {
 	file  *fs.File
 }
 
-// queue hands files to the workers, as many at once as it pays to read together.
+// queue passes files to the workers in batches, as large as it pays to read together.
 type queue struct {
 	jobs    chan<- []job
-	most    int // files at once
+	most    int // files per batch
 	waiting []job
-	size    int64 // of what waits
+	size    int64 // bytes of waiting
 }
 
 func (q *queue) add(j job) {
@@ -221,7 +220,7 @@ func (s *search) search(ctx context.Context, path string) error {
 func (s *search) feed(ctx context.Context, path string, q *queue) error {
 	rules := fs.RulesAbove(ctx, s.ws.files, path)
 	dir, err := s.ws.files.OpenTree(ctx, path, rules, nil)
-	if err != nil { // perhaps a file; if not, its error tells more
+	if err != nil { // perhaps a file; if not, opening it gives a better error
 		f, err := s.ws.files.Open(ctx, path)
 		if err == nil {
 			q.add(job{0, f})
@@ -263,7 +262,7 @@ func (s *search) note(counter *int) {
 	s.mu.Unlock()
 }
 
-// fetch reads the files that are read together. What fails is seen when they are read.
+// fetch reads a batch of files at once. Failures surface when each file is read.
 func (s *search) fetch(ctx context.Context, batch []job) {
 	files := make([]*fs.File, 0, len(batch))
 	for _, j := range batch {
@@ -274,8 +273,8 @@ func (s *search) fetch(ctx context.Context, batch []job) {
 	s.ws.files.Fetch(ctx, files, textsOf(s.need))
 }
 
-// textsOf returns the texts of which a target looks for one in each file.
-func textsOf(need []literal) host.Texts {
+// textsOf returns the texts of which a target must find one in a file to send its content.
+func textsOf(need []prefilter) host.Texts {
 	var texts host.Texts
 	for _, l := range need {
 		texts.Any = append(texts.Any, string(l.text))
@@ -284,7 +283,7 @@ func textsOf(need []literal) host.Texts {
 	return texts
 }
 
-// file searches one file. It reads into buf and returns it for the next.
+// file searches one file. It reads into buf and returns it for reuse.
 func (s *search) file(j job, buf []byte) []byte {
 	if j.file.Size > fs.MaxText {
 		s.note(&s.large)
@@ -313,10 +312,10 @@ func (s *search) file(j job, buf []byte) []byte {
 	return data
 }
 
-// byLine reports whether the lines are asked for, not the files that have them.
+// byLine reports whether lines are asked for, not just the files that have them.
 func (s *search) byLine() bool { return s.mode != "files" && s.mode != "count" }
 
-// limit is how many lines or files are given.
+// limit returns the largest number of lines or files in the result.
 func (s *search) limit() int {
 	if s.byLine() {
 		return grepLimit
@@ -324,7 +323,7 @@ func (s *search) limit() int {
 	return fileLimit
 }
 
-// fileList lists the files with a match.
+// fileList returns the result in mode files.
 func (s *search) fileList() grepPayload {
 	var out strings.Builder
 	n := 0
@@ -401,7 +400,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// unread says how many folders a walk could not read, "" for none.
+// unread returns a note on folders that could not be read, "" for none.
 func unread(folders int) string {
 	if folders == 0 {
 		return ""

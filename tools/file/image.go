@@ -14,14 +14,14 @@ import (
 	"buddy/tools"
 )
 
-// imageSize is what a model is told of a picture.
+// imageSize describes a picture for a model.
 type imageSize struct {
 	Type   string `json:"type"`
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
 }
 
-// imageOf reads the beginning of a file. ok is false if it is no picture that we know.
+// imageOf reads the header of a file. ok is false for anything but a known picture format.
 func imageOf(start []byte) (size imageSize, ok bool) {
 	if w, h, ok := webpSize(start); ok {
 		return imageSize{"image/webp", w, h}, true
@@ -33,7 +33,7 @@ func imageOf(start []byte) (size imageSize, ok bool) {
 	return imageSize{"image/" + format, config.Width, config.Height}, true
 }
 
-// webpSize reads the header of a WebP file, which is one of three.
+// webpSize reads the header of a WebP file in any of its three forms.
 func webpSize(p []byte) (width, height int, ok bool) {
 	if len(p) < 30 || string(p[:4]) != "RIFF" || string(p[8:12]) != "WEBP" {
 		return 0, 0, false
@@ -52,7 +52,7 @@ func webpSize(p []byte) (width, height int, ok bool) {
 	return 0, 0, false
 }
 
-// imageResult is the result of reading a picture.
+// imageResult returns the result of reading a picture.
 func imageResult(payload readPayload, size imageSize, s snapshot) tools.Result {
 	payload.Image = &size
 	said := fmt.Sprintf("%s, %d × %d, %d bytes", size.Type, size.Width, size.Height, s.size)

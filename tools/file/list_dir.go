@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	listLimit = 500     // entries that list_dir gives
-	maxNames  = 100_000 // entries of one folder that are read before they are sorted
+	listLimit = 500     // entries in a result
+	maxNames  = 100_000 // entries of one folder that are read before sorting
 )
 
 //go:embed list_dir.md
@@ -30,7 +30,7 @@ type listArgs struct {
 	Why   string `json:"why,omitempty" schema:"-"`
 }
 
-// listPayload is what the model gets: an entry a line, named relative to Path.
+// listPayload is the result that the model reads: one entry per line, relative to Path.
 type listPayload struct {
 	Path    string `json:"path"`
 	Entries string `json:"entries"`
@@ -42,7 +42,7 @@ type listDir struct {
 	tools.Schema
 }
 
-// NewListDir returns the tool list_dir: what is in a folder, to a depth of three.
+// NewListDir returns the tool list_dir, which lists a folder to a depth of at most three.
 func NewListDir(ws *Workspace) tools.Tool {
 	return &listDir{ws, tools.Define[listArgs]("list_dir", listDirText)}
 }
@@ -65,29 +65,29 @@ func (t *listDir) Run(ctx context.Context, call tools.Call) tools.Result {
 	return t.ws.list(ctx, path, args.Depth)
 }
 
-// list is what is in the folder at path, to a depth; 0 is 1.
+// list lists the folder at path to a depth; 0 means 1.
 func (w *Workspace) list(ctx context.Context, path string, depth int) tools.Result {
 	l := listing{files: w.files}
 	if err := l.list(ctx, path, max(depth, 1)); err != nil {
 		return tools.Failure(err)
 	}
 	payload := listPayload{Path: w.show(path), Entries: l.text()}
-	payload.Note = l.note() // knows what the text left out
+	payload.Note = l.note() // after text, which counts omissions
 	return tools.Success(payload, payload.Entries)
 }
 
-// listing is a folder's content, filled level by level so that one large folder does
-// not push its neighbours out.
+// listing collects a folder's content level by level, so that one large folder does not push
+// its siblings out.
 type listing struct {
 	files   fs.FS
 	entries []listed
 	left    int // entries that did not fit
 	failed  int // folders that could not be read
-	huge    int // names that were looked at of a folder with more
+	huge    int // names that were read of a folder with more
 }
 
 type listed struct {
-	rel   string // relative to the folder that is listed
+	rel   string // relative to the listed folder
 	shown string
 }
 
@@ -142,7 +142,7 @@ func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error
 	return folders, nil
 }
 
-// quoteName makes names that would break a line or are no text readable.
+// quoteName quotes names that would break a line or are not valid text.
 func quoteName(name string) string {
 	if q := strconv.Quote(name); q != `"`+name+`"` {
 		return q
@@ -150,7 +150,7 @@ func quoteName(name string) string {
 	return name
 }
 
-// describe returns what is shown behind the name of e, an entry of dir.
+// describe returns the annotation shown after the name of e, an entry of dir.
 func describe(dir fs.Folder, e os.DirEntry) string {
 	if e.IsDir() {
 		return "/"
@@ -173,8 +173,7 @@ func describe(dir fs.Folder, e os.DirEntry) string {
 	}
 }
 
-// text lists the entries so that what is in a folder follows it, and counts those that
-// do not fit.
+// text renders the entries as a tree, with counts of those that do not fit.
 func (l *listing) text() string {
 	slices.SortFunc(l.entries, func(a, b listed) int {
 		return slices.Compare(strings.Split(a.rel, "/"), strings.Split(b.rel, "/"))

@@ -11,19 +11,19 @@ import (
 	"buddy/tools/fs"
 )
 
-// Outputs lets read_file and grep read what calls of the session have printed, too: the
-// files in dir, which are on this machine wherever the workspace is. Nobody is asked about
-// them, because the model was to see them anyway; nothing else outside the workspace opens
-// with it. It comes before the first call.
+// Outputs lets read_file and grep also read the overflow of calls: the files in dir, on this
+// machine whatever the workspace's target is. They need no approval, because the model was
+// meant to see them; nothing else outside the workspace becomes readable. Call it before the
+// first tool call.
 func (w *Workspace) Outputs(dir string) { w.outputs = filepath.Clean(dir) }
 
-// isOutput reports whether a path is one of them.
+// isOutput reports whether a path is below the folder of outputs.
 func (w *Workspace) isOutput(path string) bool {
 	return w.outputs != "" && texts.Below(path, w.outputs)
 }
 
-// planOutput is the plan of a tool that reads an output. A link in the folder that leads out
-// of it is refused.
+// planOutput returns the plan of a tool that reads an output. A link that leads out of the
+// folder is refused.
 func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
 	dir, err := fs.Local.RealPath(context.Background(), w.outputs)
 	if err == nil {
@@ -40,7 +40,7 @@ func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
 	return act, nil
 }
 
-// planned returns the workspace in which a call works, and the path.
+// planned returns the workspace in which an approved call works, and its path.
 func (w *Workspace) planned(call tools.Call) (*Workspace, string, error) {
 	path, err := plannedPath(call)
 	if err != nil || call.Planned.Kind != action.Internal {

@@ -12,9 +12,9 @@ import (
 	"buddy/tools/toolstest"
 )
 
-// TestOutputs: read_file and grep read the outputs of the session, which are on this
-// machine, in a workspace here and on a target, without a question; nothing else of this
-// machine opens with it.
+// TestOutputs: read_file and grep read the outputs of the session, which are on this machine,
+// in a workspace here and on a target, without approval; nothing else on this machine becomes
+// readable.
 func TestOutputs(t *testing.T) {
 	target := host.Local(os.Environ())
 	t.Cleanup(func() { _ = target.Close() })
@@ -59,7 +59,7 @@ func TestOutputs(t *testing.T) {
 		if res := b.Run(call); !res.IsError {
 			t.Errorf("%s: a link was followed: %s", name, res.Content)
 		}
-		// No call by a plan of another kind reaches this machine.
+		// A plan of another kind never reaches this machine.
 		call.Planned = action.Action{Kind: action.FileRead, Path: "/nonexistent"}
 		if res := b.Run(call); !res.IsError {
 			t.Errorf("%s: %s", name, res.Content)

@@ -10,9 +10,9 @@ import (
 	"buddy/tools/fs"
 )
 
-// Peek returns the content of a regular file that has at most max bytes, and its path
-// without symbolic links, for what is not a call of the model. Files that may hold secrets
-// are refused; the error of one that is not there is os.ErrNotExist.
+// Peek returns the content of a regular file of at most max bytes, and its path without
+// symbolic links, for uses other than tool calls. Files that may hold secrets are refused; for
+// a missing file the error is os.ErrNotExist.
 func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error) {
 	if real, err = w.files.RealPath(ctx, filepath.Clean(path)); err != nil {
 		return "", nil, err
@@ -34,7 +34,7 @@ func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real stri
 	return real, data, err
 }
 
-// Exists reports whether there is something at path, a link to nothing included.
+// Exists reports whether something is at path, including a dangling link.
 func (w *Workspace) Exists(ctx context.Context, path string) (bool, error) {
 	_, err := w.files.Lstat(ctx, filepath.Clean(path))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
@@ -43,7 +43,7 @@ func (w *Workspace) Exists(ctx context.Context, path string) (bool, error) {
 	return err == nil, err
 }
 
-// Home returns the person's home folder there, "" while it is not known.
+// Home returns the person's home folder on the target, "" while unknown.
 func (w *Workspace) Home(ctx context.Context) (string, error) {
 	_, home, err := w.find(ctx)
 	return home, err

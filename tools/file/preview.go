@@ -11,17 +11,16 @@ import (
 	"buddy/tools"
 )
 
-// What a person is shown of a change, at most.
+// Limits of the preview of a change.
 const (
 	previewLines = 2000
 	previewBytes = 256 << 10
 	diffLines    = 100_000 // lines that are compared
 )
 
-// preview describes a change of the file that the model calls name: a line with its
-// size, then a unified diff, cut at previewLines. Run makes it again and compares, so
-// that what was approved is what happens; the sizes in the first line tell of changes
-// below the cut.
+// preview describes a change of the file that the model calls name: a line with the sizes,
+// then a unified diff, cut at previewLines. Run builds it again and compares, so that what was
+// approved is what happens; the sizes reveal changes below the cut.
 func preview(name string, old snapshot, data []byte) string {
 	after := fmt.Sprintf("%d bytes", len(data))
 	switch {
@@ -48,7 +47,7 @@ func diff(oldName, newName, before, after, what, size string) string {
 		return fmt.Sprintf("%s%d lines from line %d on become %d, too many to compare, %s\n%s\n", what, n, first+1, m, size, strings.TrimSuffix(plus, "\n+"))
 	}
 	u, err := udiff.ToUnifiedDiff(oldName, newName, before, udiff.Lines(before, after), udiff.DefaultContextLines)
-	if err != nil { // the edits were made for this text, so they fit it
+	if err != nil { // the edits were made for this text, so they fit
 		return fmt.Sprintf("the change cannot be shown: %v\n", err)
 	}
 	added, removed := 0, 0
@@ -67,14 +66,14 @@ func diff(oldName, newName, before, after, what, size string) string {
 	return fmt.Sprintf("%s+%d -%d lines, %s\n", what, added, removed, size) + capped(u.String())
 }
 
-// changed returns the lines in which two texts differ, with those of the context around
-// them, and how many lines stand before. A large file costs no more than its change.
+// changed returns the lines in which two texts differ, with context, and the number of lines
+// before them. The cost depends on the size of the change, not of the file.
 func changed(before, after string) (int, string, string) {
 	start, short := 0, min(len(before), len(after))
 	for start < short && before[start] == after[start] {
 		start++
 	}
-	for range udiff.DefaultContextLines + 1 { // one to the beginning of the line
+	for range udiff.DefaultContextLines + 1 { // one to the start of the line
 		start = strings.LastIndexByte(before[:max(start-1, 0)], '\n') + 1
 	}
 	first := strings.Count(before[:start], "\n")
@@ -94,7 +93,7 @@ func changed(before, after string) (int, string, string) {
 	return first, before[:len(before)-end], after[:len(after)-end]
 }
 
-// capped cuts a text at previewLines and previewBytes and says so.
+// capped cuts a text at previewLines and previewBytes, with a note.
 func capped(text string) string {
 	end := 0
 	for range previewLines {

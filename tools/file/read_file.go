@@ -23,13 +23,13 @@ type readArgs struct {
 	Path   string `json:"path"`
 	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
 	Limit  int    `json:"limit,omitempty" desc:"how many lines" min:"1"`
-	Number bool   `json:"number,omitempty" schema:"-"`     // the lines
+	Number bool   `json:"number,omitempty" schema:"-"`     // prefix lines with their numbers
 	Depth  int    `json:"depth,omitempty" min:"1" max:"3"` // of a folder
 	Why    string `json:"why,omitempty" schema:"-"`
 }
 
-// readPayload is what the model gets. Content is UTF-8 with LF line ends and no byte
-// order mark whatever the file has; Note tells.
+// readPayload is the result that the model reads. Content is UTF-8 with LF line ends and
+// without a byte order mark whatever the file has; Note says so.
 type readPayload struct {
 	Path    string     `json:"path"`
 	Lines   string     `json:"lines,omitempty"` // "12-40" or "12-40 of 900"
@@ -44,8 +44,8 @@ type readFile struct {
 	tools.Schema
 }
 
-// NewReadFile returns the tool read_file: the lines of a text file, at most a page
-// a call. Of a file of any size it reads only up to what was asked for.
+// NewReadFile returns the tool read_file, which returns lines of a text file, at most a page
+// per call. Of a file of any size it reads only up to the last line asked for.
 func NewReadFile(ws *Workspace) tools.Tool {
 	return &readFile{ws, tools.Define[readArgs]("read_file", readFileText)}
 }
@@ -93,23 +93,23 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, most i
 	start := s.data
 	in := bufio.NewReaderSize(f, sniffedText)
 	if !s.whole() {
-		start, _ = in.Peek(sniffedText) // what can't be read now is missed below
+		start, _ = in.Peek(sniffedText) // a failed read is reported below
 		start = bytes.Clone(start)
 	}
 	start = start[:min(len(start), sniffedText)]
 	pictured := start
 	if s.whole() {
-		pictured = s.data // what stands before the size in a JPEG may be long
+		pictured = s.data // metadata before the size in a JPEG may be long
 	}
 	if size, ok := imageOf(pictured); ok {
-		w.seen.saw(path, s)
+		w.seen.record(path, s)
 		return imageResult(payload, size, s)
 	}
 	content := textOf(in, s, start)
 	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: most, number: args.Number}
 	err = p.read(ctx, content.from)
 	if err == nil || errors.Is(err, errNotText) {
-		w.seen.saw(path, s) // it is told what it is, at least
+		w.seen.record(path, s) // the model learns at least the type
 	}
 	switch {
 	case errors.Is(err, errNotText):
@@ -133,21 +133,21 @@ func countLines(data []byte) int {
 
 var errNotText = errors.New("not text")
 
-// page reads some lines of a text. It holds no more of it than it gives.
+// page reads some lines of a text. It holds no more of it than it returns.
 type page struct {
-	offset, limit int  // first line from 1; number of lines, 0 = as many as fit
-	most          int  // bytes that it gives
-	number        bool // put its number before each line
+	offset, limit int  // first line from 1; number of lines, 0 for as many as fit
+	most          int  // size limit in bytes
+	number        bool // prefix lines with their numbers
 
 	text  []byte
-	json  int  // bytes of text in a result
+	json  int  // bytes of text when encoded in a result
 	lines int  // number of lines in text
-	more  bool // there is text behind
-	cut   bool // the first line alone is too long, text is its beginning
+	more  bool // more lines follow
+	cut   bool // the first line alone is too long; text is its start
 }
 
 func (p *page) read(ctx context.Context, from io.Reader) error {
-	in := bufio.NewReaderSize(from, max(64<<10, p.most+1)) // add looks ahead so far
+	in := bufio.NewReaderSize(from, max(64<<10, p.most+1)) // add peeks at this much
 	if err := skipLines(ctx, in, p.offset-1); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (p *page) read(ctx context.Context, from io.Reader) error {
 	}
 }
 
-// add takes the next line if there is one and it fits; the first line is cut to fit.
+// add appends the next line if there is one and it fits; a first line that is too long is cut.
 func (p *page) add(in *bufio.Reader) (bool, error) {
 	before := ""
 	if p.number {
@@ -196,7 +196,7 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 	p.text = append(append(p.text, before...), line...)
 	p.json = tools.MaxEncoded(p.most) - left + tools.JSONSize(line)
 	p.lines++
-	_, _ = in.Discard(len(line)) // it was peeked at, so it is there
+	_, _ = in.Discard(len(line)) // it was peeked at, so it can't fail
 	return true, nil
 }
 
@@ -204,8 +204,8 @@ func pastEnd(offset, lines int) error {
 	return tools.Invalid("offset: %d, but the file has %d lines", offset, lines)
 }
 
-// skipLines reads n lines away. They must not hold a NUL, so that the search for a line
-// in a large binary file ends early.
+// skipLines discards n lines. A NUL in them is an error, so that the search for a line in a
+// large binary file ends early.
 func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 	for skipped := 0; skipped < n; {
 		if err := ctx.Err(); err != nil {
@@ -218,7 +218,7 @@ func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 		switch {
 		case err == nil:
 			skipped++
-		case errors.Is(err, bufio.ErrBufferFull): // the line goes on
+		case errors.Is(err, bufio.ErrBufferFull): // the line continues
 		case errors.Is(err, io.EOF):
 			if len(piece) > 0 {
 				skipped++
@@ -231,7 +231,7 @@ func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 	return nil
 }
 
-// fill puts what was read from in into the payload.
+// fill sets the payload to what was read from in.
 func (p *page) fill(to *readPayload, in text) {
 	text, note := string(p.text), ""
 	last := p.offset + p.lines - 1

@@ -10,16 +10,16 @@ import (
 	"buddy/tools/fs"
 )
 
-// snapshot is what was in a file at one moment.
+// snapshot is the state of a file at one moment.
 type snapshot struct {
 	exists   bool
 	size     int64
-	data     []byte // all of it, unless it is larger than [fs.MaxText]
+	data     []byte // the content, unless it is larger than [fs.MaxText]
 	perm     os.FileMode
 	modified time.Time
 }
 
-// whole reports whether data is all that is in the file.
+// whole reports whether data is the complete content.
 func (s snapshot) whole() bool { return s.size <= fs.MaxText }
 
 // snap reads the regular file at the planned path. A missing file is no error.
@@ -49,14 +49,14 @@ func snapOpen(f *fs.File) (snapshot, error) {
 	if s.data, err = fs.ReadInto(nil, f, s.size); err != nil {
 		return s, err
 	}
-	s.size = int64(len(s.data)) // what /proc says of its files' sizes is 0
+	s.size = int64(len(s.data)) // files in /proc report a size of 0
 	return s, nil
 }
 
-// replaceFile puts data at the planned path, as a whole or not at all: it writes a
-// temporary file in the same folder and renames it. Missing folders are made. An
-// existing file keeps its permissions, and its owner and group as far as we may set
-// them; other hard links to it keep the old content.
+// replaceFile atomically replaces the file at the planned path: it writes a temporary file in
+// the same folder and renames it. Missing folders are created. An existing file keeps its
+// permissions and, as far as possible, owner and group; other hard links to it keep the old
+// content.
 func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) error {
 	s, err := w.files.Stage(ctx, path, data, fs.Rights{})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// before describes a file that gets a new content.
+// before describes a file that gets new content.
 func before(path string, old snapshot, data []byte) tools.Before {
 	return tools.Before{Path: path, Existed: old.exists, Data: old.data, Lost: !old.whole(), Perm: old.perm, After: tools.SumOf(data)}
 }
@@ -34,9 +34,9 @@ func beforePatch(changes []change) []tools.Before {
 	return all
 }
 
-// Restore puts files back as they were, all or none. Without force those that are not as
-// After says any more are returned as changed, and nothing is written. The model has to
-// read a file again that was put back before it changes it.
+// Restore restores files to their earlier state, all or none. Without force, files that no
+// longer match After are returned as changed, and nothing is written. The model must read a
+// restored file again before it changes it.
 func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -51,7 +51,7 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 		}
 		switch was := sumBefore(b); {
 		case now.sum() == was:
-			continue // somebody did it already
+			continue // already restored
 		case now.sum() != b.After && !force:
 			changed = append(changed, b.Path)
 		}
@@ -64,12 +64,12 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 		return nil, err
 	}
 	for _, b := range files {
-		w.seen.unsee(b.Path)
+		w.seen.forget(b.Path)
 	}
 	return nil, nil
 }
 
-// sumBefore is [tools.SumOf] what was in the file; "" when there was none.
+// sumBefore returns [tools.SumOf] the earlier content; "" when there was no file.
 func sumBefore(b tools.Before) string {
 	if !b.Existed {
 		return ""
@@ -77,7 +77,7 @@ func sumBefore(b tools.Before) string {
 	return tools.SumOf(b.Data)
 }
 
-// sum is SumOf the content, which is another one for each file that is too large to read.
+// sum returns SumOf the content, and a distinct value for each file that is too large to read.
 func (s snapshot) sum() string {
 	switch {
 	case !s.exists:
@@ -88,7 +88,7 @@ func (s snapshot) sum() string {
 	return tools.SumOf(s.data)
 }
 
-// putBack is the change that puts a file back.
+// putBack returns the change that restores a file.
 func putBack(b tools.Before, now snapshot) change {
 	c := change{from: b.Path, to: b.Path, old: now, data: b.Data, rights: fs.Rights{Perm: b.Perm}}
 	if !now.exists {
@@ -100,10 +100,10 @@ func putBack(b tools.Before, now snapshot) change {
 	return c
 }
 
-// maxChanges bounds a list of changes, in bytes.
+// maxChanges bounds the diff of all changes, in bytes.
 const maxChanges = 2 << 20
 
-// Difference is how files differ from what they were: for each that does a line with its
+// Difference compares files with their earlier state: each changed one gets a line with its
 // name, after mark, and a unified diff. files counts them.
 func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark string) (text string, files int, err error) {
 	var out strings.Builder
@@ -129,7 +129,7 @@ func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark str
 	return out.String(), files, nil
 }
 
-// difference is a line with the sizes and the diff of one file, "" when there is none.
+// difference returns a line with the sizes and the diff of one file, "" when it is unchanged.
 func (w *Workspace) difference(b tools.Before, now snapshot) string {
 	name := w.show(b.Path)
 	was := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}

@@ -19,25 +19,23 @@ import (
 	"buddy/tools/fs"
 )
 
-// Workspace is where the file tools of one session work: the folder that relative
-// paths start from, and what the model has read so far. It is safe for concurrent use
-// and shared by all file tools of the session.
+// Workspace is shared by the file tools of one session: the folder that relative paths start
+// from, and what the model has read so far. It is safe for concurrent use.
 type Workspace struct {
 	files   fs.FS
 	secret  func(path string) string
-	outputs string // the folder of the session's outputs on this machine, "" for none
+	outputs string // the folder of the session's overflow on this machine, "" for none
 
 	finding sync.Mutex // guards root and home
-	root    string     // absolute, symbolic links resolved; empty if a target was not reached yet
+	root    string     // absolute, symbolic links resolved; empty until a target was reached
 	home    string     // of the person; empty if unknown
 
-	writing sync.Mutex // held from reading a file that is to be replaced to the end of it
+	writing sync.Mutex // held from reading a file that is to be replaced until it is written
 	seen    seenFiles  // what the model read or wrote
 }
 
-// NewWorkspace returns a workspace at the folder root. secret returns the part of a
-// path that may hold secrets, or ""; a search leaves such files out, because nobody
-// was asked about them by name.
+// NewWorkspace returns a workspace at the folder root. secret returns the part of a path that
+// may hold secrets, or ""; searches skip such files, since nobody approved them by name.
 func NewWorkspace(root string, secret func(path string) string) (*Workspace, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -52,14 +50,14 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	return w, err
 }
 
-// NewTargetWorkspace returns a workspace on h, which people call name, at the folder root
+// NewTargetWorkspace returns a workspace on h, shown to people as name, at the folder root
 // there: a real path as [host.Host.RealPath] returns it, or "" for the home folder, which is
-// asked for when it is needed.
+// looked up when needed.
 func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {
 	return &Workspace{files: fs.On(h, name), root: root, secret: secret}
 }
 
-// find returns the folder and the home, for which the target is asked once.
+// find returns the folder and the home, which a target is asked for once.
 func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
 	w.finding.Lock()
 	defer w.finding.Unlock()
@@ -74,22 +72,22 @@ func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
 	return w.root, w.home, nil
 }
 
-// Tools returns all tools that work on the files of ws, in the order that a model is
+// Tools returns all tools that work on the files of ws, in the order in which the model is
 // offered them.
 func Tools(ws *Workspace) []tools.Tool {
 	return []tools.Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewApplyPatch(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
 }
 
-// Root returns the real path of the folder; "" while a target could not be asked.
+// Root returns the real path of the folder; "" until a target was reached.
 func (w *Workspace) Root() string {
 	w.finding.Lock()
 	defer w.finding.Unlock()
 	return w.root
 }
 
-// resolve returns the real path that arg names: absolute, without symbolic links. Of a
-// file that does not exist yet, the part that does is resolved. An error says what the
-// model should change, and tells nothing of a file but that there is one.
+// resolve returns the real path that arg names: absolute, without symbolic links. For a file
+// that does not exist yet, the existing part is resolved. An error tells the model what to
+// change, and nothing about a file except that it exists.
 //
 // The path is cleaned as text first: "link/../x" is x beside the link.
 func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
@@ -123,11 +121,11 @@ func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 	return path, nil
 }
 
-// Follow returns path, which is absolute, without symbolic links, part by part as the kernel
-// does: .. is the folder above the one that a link before it leads to. Its end need not exist.
-// It is "" when that can't be found out. It asks the target, which may take seconds.
+// Follow resolves the symbolic links of path, which is absolute, part by part as the kernel
+// does: .. is the parent of the folder that a link before it leads to. Trailing names need not
+// exist. It returns "" when the target can't tell. It asks the target, which may take seconds.
 func (w *Workspace) Follow(path string) string {
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	real, err := w.files.RealPath(ctx, path)
 	if err != nil {
@@ -136,7 +134,7 @@ func (w *Workspace) Follow(path string) string {
 	return real
 }
 
-// show returns path as the model should use it: relative inside the workspace.
+// show returns path as the model should use it: relative if inside the workspace.
 func (w *Workspace) show(path string) string {
 	rel, err := filepath.Rel(w.Root(), path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -145,12 +143,12 @@ func (w *Workspace) show(path string) string {
 	return rel
 }
 
-// planRead is the plan of a tool that only reads path; "" is the workspace itself.
+// planRead returns the plan of a tool that only reads path; "" is the workspace itself.
 func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 	if path == "" {
 		path = "."
 	}
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	path, err := w.resolve(ctx, path)
 	if err != nil {
@@ -159,8 +157,8 @@ func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 	return action.Action{Kind: action.FileRead, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Risk: action.Low}, nil
 }
 
-// systemDirs are folders of the operating system; a change there may break the machine
-// or give somebody rights on it.
+// systemDirs are folders of the operating system; a change there may break the machine or
+// grant rights on it.
 var systemDirs = []string{
 	"/etc", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys",
 	"/System", "/Library", "/private/etc",
@@ -169,8 +167,8 @@ var systemDirs = []string{
 // homeDirs are the folders below the home folder that hold keys.
 var homeDirs = []string{".ssh", ".gnupg", ".aws"}
 
-// writeRisk says how much harm a change of path can do. What is in a .git folder can
-// be run by the next git command.
+// writeRisk rates the harm that a change of path can do. Files in a .git folder can be
+// executed by the next git command.
 func (w *Workspace) writeRisk(path string) action.Risk {
 	for _, dir := range systemDirs {
 		if within(dir, path) {
@@ -193,7 +191,7 @@ func (w *Workspace) writeRisk(path string) action.Risk {
 	return action.Medium
 }
 
-// within reports whether path is dir or below it. Case does not count, as on macOS.
+// within reports whether path is dir or below it, ignoring case, as on macOS.
 func within(dir, path string) bool {
 	if len(path) < len(dir) || !strings.EqualFold(path[:len(dir)], dir) {
 		return false
@@ -201,7 +199,7 @@ func within(dir, path string) bool {
 	return len(path) == len(dir) || path[len(dir)] == '/'
 }
 
-// plannedPath returns the path that was allowed.
+// plannedPath returns the path that was approved.
 func plannedPath(call tools.Call) (string, error) {
 	if !filepath.IsAbs(call.Planned.Path) {
 		return "", fmt.Errorf("%w: the call of %s was not planned", tools.ErrExecution, call.Name)
@@ -218,7 +216,7 @@ func decodePlanned[A any](call tools.Call) (args A, path string, err error) {
 	return args, path, err
 }
 
-// WalkFiles is [fs.WalkFiles] of the workspace.
+// WalkFiles calls [fs.WalkFiles] for the workspace.
 func (w *Workspace) WalkFiles(ctx context.Context, skip func(name string) bool, visit func(rel string) error) error {
 	root, _, err := w.find(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ type writeArgs struct {
 	Why     string `json:"why,omitempty"`
 }
 
-// donePayload is what the model gets from a tool that changed something.
+// donePayload is the result of a change that the model reads.
 type donePayload struct {
 	Message string `json:"message"`
 }
@@ -29,9 +29,9 @@ type writeFile struct {
 	tools.Schema
 }
 
-// NewWriteFile returns the tool write_file: it creates a file or replaces its content
-// as a whole, never in part. A file that the model has not read, or that changed
-// since it did or since its diff was shown, stays as it is.
+// NewWriteFile returns the tool write_file, which creates a file or replaces its whole
+// content. A file that the model has not read, or that changed since it was read or its diff
+// was shown, stays as it is.
 func NewWriteFile(ws *Workspace) tools.Tool {
 	return &writeFile{ws, tools.Define[writeArgs]("write_file", writeFileText)}
 }
@@ -63,7 +63,7 @@ func (t *writeFile) rewrite(args writeArgs) rewrite {
 	}
 }
 
-// snap reads what is to be replaced, if it may be.
+// snap reads the file to be replaced, if the model may replace it.
 func (t *writeFile) snap(ctx context.Context, path string) (snapshot, error) {
 	old, err := t.ws.snap(ctx, path)
 	if err == nil && old.exists && old.size > 0 {
@@ -78,7 +78,7 @@ type rewrite func(ctx context.Context, path string) (old snapshot, data []byte, 
 
 // planRewrite plans the change of the file that a call names.
 func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.Action, error) {
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	path, err := w.resolve(ctx, name)
 	if err != nil {
@@ -112,8 +112,8 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, change rewrite
 	return tools.Success(donePayload{text}, text)
 }
 
-// put makes data the content of the planned file if that is still the change that was
-// shown. The caller holds w.writing since it read old.
+// put writes data to the planned file if that is still the change that was shown. The caller
+// has held w.writing since it read old.
 func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data []byte) error {
 	plan := call.Planned
 	if preview(w.show(plan.Path), old, data) != plan.Preview {
@@ -129,11 +129,11 @@ func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data
 	return nil
 }
 
-// wrote remembers that data is in the file at path now.
+// wrote records that the file at path now contains data.
 func (w *Workspace) wrote(ctx context.Context, path string, data []byte) {
 	s := snapshot{size: int64(len(data)), data: data}
 	if info, err := w.files.Lstat(ctx, path); err == nil {
 		s.modified = info.Modified
 	}
-	w.seen.saw(path, s)
+	w.seen.record(path, s)
 }

@@ -1,12 +1,12 @@
-// Package fs opens the files of a target: this machine, or what a host reaches.
+// Package fs opens the files of a target.
 //
 //	files := fs.Local // or fs.On(h, "web")
 //	path, err := files.RealPath(ctx, "/srv/app/link")
 //	f, err := files.Open(ctx, path)
 //	defer f.Close()
 //
-// A plan names the real path of a file. What is opened later is what was planned, or it is an
-// error: a link that was put into the path since then is not followed.
+// A plan names the real path of a file. Either the planned file is opened, or it is an error:
+// a link that was put into the path since then is not followed.
 package fs
 
 import (
@@ -22,37 +22,38 @@ import (
 	"buddy/tmux/host"
 )
 
-// FS holds the files of a target. Paths are absolute and, but for those of RealPath, planned:
-// without links. A link that was put into one since then is an error and is never followed to
-// read or write a file. Any goroutine may use it.
+// FS accesses the files of a target. Paths are absolute and, except those given to RealPath,
+// planned: without links. A link that was put into one since then is an error and is never
+// followed to read or write a file. It is safe for concurrent use.
 type FS interface {
-	Name() string // of the target, for people
-	// Home returns the person's home folder without links, "" if nobody knows it.
+	Name() string // of the target, for display
+	// Home returns the person's home folder without links, "" if it is unknown.
 	Home(ctx context.Context) (string, error)
-	// RealPath resolves the links of a clean path. Names at its end that do not exist stay.
+	// RealPath resolves the links of a clean path. Trailing names that do not exist stay.
 	RealPath(ctx context.Context, path string) (string, error)
 	Lstat(ctx context.Context, path string) (Info, error)
 	// Open opens a regular file for reading; anything else is refused.
 	Open(ctx context.Context, path string) (*File, error)
 	// OpenDir opens a folder for listing.
 	OpenDir(ctx context.Context, path string) (Folder, error)
-	// OpenTree opens a folder of which all is visited that neither the rules nor skip leave out.
-	// skip may be nil; with it a tree on a host lacks the folders that could not be listed before
+	// OpenTree opens a folder to visit all of it except what the rules or skip exclude. skip
+	// may be nil; with it a tree on a host lacks the folders that could not be listed before
 	// ctx ended.
 	OpenTree(ctx context.Context, path string, rules IgnoreRules, skip func(name string) bool) (Folder, error)
 	// PassDir opens a folder whose entries are known by name. It need not be readable.
 	PassDir(ctx context.Context, path string) (Folder, error)
-	// BatchSize is how many files of a tree are best read at once, with Fetch.
+	// BatchSize returns how many files of a tree are best read at once, with Fetch.
 	BatchSize() int
-	// Fetch reads files at once. It may leave out the content of those which have none of the texts.
+	// Fetch reads files at once. It may omit the content of those that contain none of the
+	// texts.
 	Fetch(ctx context.Context, files []*File, need host.Texts)
-	// Stage prepares a new content of a file. Missing folders are made.
+	// Stage prepares new content for a file. Missing parent folders are made.
 	Stage(ctx context.Context, path string, data []byte, r Rights) (Staged, error)
 	// Remove removes a regular file.
 	Remove(ctx context.Context, path string) error
 }
 
-// Info is what is known of a file.
+// Info holds the metadata of a file.
 type Info struct {
 	Size     int64
 	Mode     os.FileMode
@@ -73,9 +74,9 @@ type File struct {
 // Folder is an open folder.
 type Folder interface {
 	io.Closer
-	Name() string // its path
-	// ReadDir returns what is in it, as [os.File.ReadDir] does. With ErrMoreNames that is
-	// not all.
+	Name() string // the path
+	// ReadDir returns the entries as [os.File.ReadDir] does. With ErrMoreNames the list is
+	// incomplete.
 	ReadDir(n int) ([]os.DirEntry, error)
 	Enter(name string) (Folder, error)
 	Open(name string) (*File, error)
@@ -83,20 +84,20 @@ type Folder interface {
 	Readlink(name string) (string, error)
 }
 
-// ErrMoreNames says that a folder has more names than were read.
+// ErrMoreNames reports that a folder has more names than were read.
 var ErrMoreNames = errors.New("the folder has more names than are read")
 
-// Staged is a new content of a file that waits for its name. Close removes it unless it
-// has got it.
+// Staged is new content of a file that is not yet in place. Close discards it unless it was
+// committed.
 type Staged interface {
 	io.Closer
 	Commit() error
 }
 
-// ReadInto reads all that is left of r, but not more than one byte above MaxText, into
-// the memory of buf if that is large enough. size is what to expect.
+// ReadInto reads the rest of r, at most one byte more than MaxText, into the memory of buf if
+// that is large enough. size is the expected size.
 func ReadInto(buf []byte, r io.Reader, size int64) ([]byte, error) {
-	buf = slices.Grow(buf[:0], int(size)+1) // one more, to see the end
+	buf = slices.Grow(buf[:0], int(size)+1) // one more, to detect the end
 	for {
 		n, err := r.Read(buf[len(buf):min(cap(buf), MaxText+1)])
 		buf = buf[:len(buf)+n]
@@ -112,14 +113,15 @@ func ReadInto(buf []byte, r io.Reader, size int64) ([]byte, error) {
 }
 
 const (
-	// MaxText is how large a file is handled as text: edited, compared, searched.
+	// MaxText is the size limit of files handled as text (edited, compared, searched), in
+	// bytes.
 	MaxText = 10 << 20
-	// MaxPath is longer than any path that the systems we run on accept.
+	// MaxPath is longer than any path that the supported systems accept, in bytes.
 	MaxPath = 4096
 )
 
-// Cause strips the operation and path that the os package puts before an error: our
-// errors name the path themselves.
+// Cause strips the operation and path that the os package puts before an error: our errors
+// name the path themselves.
 func Cause(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {

@@ -11,20 +11,20 @@ import (
 
 // ignoreRule is one line of a .gitignore file.
 type ignoreRule struct {
-	dir      string // the folder of the file, with a / at the end
+	dir      string // the folder of the file, ending in /
 	pattern  string
 	literal  bool // pattern has no special characters
-	anchored bool // pattern is for paths below dir, not for names at any depth
+	anchored bool // pattern matches paths below dir, not names at any depth
 	dirOnly  bool
 	negate   bool
 }
 
-// IgnoreRules are the rules that hold in a folder, the strongest last. They are never
-// changed, so that folders can share them.
+// IgnoreRules are the rules that apply in a folder, the strongest last. They are never
+// modified, so folders can share them.
 type IgnoreRules []ignoreRule
 
-// Ignored reports whether git would leave the file at path out. Whoever walks does not
-// go into ignored folders, so their content needs no rule of its own.
+// Ignored reports whether git would ignore the file at path. Callers don't enter ignored
+// folders, so their content needs no rule of its own.
 func (r IgnoreRules) Ignored(path string, isDir bool) bool {
 	for _, rule := range slices.Backward(r) {
 		if rule.matches(path, isDir) {
@@ -60,7 +60,7 @@ func (r IgnoreRules) with(dir Folder) IgnoreRules {
 	defer Release(f)
 	data, err := ReadInto(nil, f, min(f.Size, MaxText))
 	if err != nil {
-		return r // a file that can't be read rules nothing, as with git
+		return r // an unreadable file has no rules, as with git
 	}
 	base := strings.TrimSuffix(dir.Name(), "/") + "/"
 	all := slices.Clip(r)
@@ -75,8 +75,8 @@ func (r IgnoreRules) with(dir Folder) IgnoreRules {
 // braces are special to doublestar, but not to git.
 var braces = strings.NewReplacer("{", `\{`, "}", `\}`)
 
-// parseIgnore reads a line of the .gitignore file in dir, which ends in a slash; false for one
-// that is no rule.
+// parseIgnore reads a line of the .gitignore file in dir, which ends in a slash; it returns
+// false for a line that is no rule.
 func parseIgnore(line, dir string) (ignoreRule, bool) {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = line[:len(line)-1]
@@ -90,7 +90,7 @@ func parseIgnore(line, dir string) (ignoreRule, bool) {
 	rule.anchored = strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
 	if strings.HasSuffix(line, "/**") {
-		line += "/*" // what is in the folder, not the folder
+		line += "/*" // the folder's content, not the folder
 	}
 	rule.literal = !strings.ContainsAny(line, `*?[\`)
 	rule.pattern = line
@@ -100,8 +100,8 @@ func parseIgnore(line, dir string) (ignoreRule, bool) {
 	return rule, line != "" && doublestar.ValidatePattern(rule.pattern)
 }
 
-// RulesAbove returns the rules that the .gitignore files above the folder path set for
-// it: those of the folders from the top of its repository down.
+// RulesAbove returns the rules for path from the .gitignore files of the folders above it,
+// from the top of its repository down.
 func RulesAbove(ctx context.Context, files FS, path string) IgnoreRules {
 	var above []string
 	for at := path; ; at = filepath.Dir(at) {

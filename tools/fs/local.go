@@ -10,10 +10,10 @@ import (
 	"buddy/tmux/host"
 )
 
-// machine is this machine as a place, see open.go.
+// localFS accesses the files of this machine, see local_open.go.
 type localFS struct{}
 
-// Local is this machine.
+// Local is the file system of this machine.
 var Local FS = localFS{}
 
 func (localFS) Name() string { return "local" }
@@ -21,7 +21,7 @@ func (localFS) Name() string { return "local" }
 func (localFS) Home(context.Context) (string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", nil // it is not known
+		return "", nil // unknown
 	}
 	if at, err := filepath.EvalSymlinks(home); err == nil {
 		home = at

@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A plan names the real path of a file. Between the plan and the run a person may
-// think for minutes, and anything on the machine may put a symbolic link into that
-// path. So a run opens it one name at a time from /, each relative to the folder opened
-// before and none of them through a link: what is opened is what was planned, or it is
-// an error. Folders are opened for passing through only, which asks for no more rights
-// than the kernel's own walk.
+// A plan names the real path of a file. Between the plan and the run a person may think for
+// minutes, and anything on the machine may put a symbolic link into that path. So a run opens
+// the path one name at a time from /, each relative to the folder opened before and none
+// through a link: either the planned file is opened, or it is an error. Parent folders are
+// opened without the right to list them, which needs no more rights than the kernel's own path
+// walk.
 
-// readWait bounds reading from files that wait for data although they look regular,
-// such as /proc/kmsg.
+// readWait bounds reading from files that block although they look regular, such as
+// /proc/kmsg.
 const readWait = 5 * time.Second
 
-// openat is openat(2) for names that are no links. The file closes on exec.
+// openat calls openat(2) and refuses links. The file closes on exec.
 func openat(dir *os.File, name string, flags int) (*os.File, error) {
 	at, path := unix.AT_FDCWD, name
 	if dir != nil {
@@ -41,10 +41,10 @@ func openat(dir *os.File, name string, flags int) (*os.File, error) {
 	}
 }
 
-// Release closes a file that nothing was written to: there is no error to tell anyone.
+// Release closes a file that was only read, so that its error does not matter.
 func Release(f io.Closer) { _ = f.Close() }
 
-// passDir opens the folder path for passing through. With create, missing folders are
+// passDir opens the folder path without the right to list it. With create, missing folders are
 // made.
 func passDir(path string, create bool) (*os.File, error) {
 	dir, err := openat(nil, "/", passThrough|unix.O_DIRECTORY)
@@ -95,13 +95,13 @@ func openDir(path string) (*os.File, error) {
 	return dir, nil
 }
 
-// openRegular opens the regular file name of dir for reading. Anything else is refused
-// before it is opened, for opening a FIFO or a device may block or do something.
+// openRegular opens the regular file name of dir for reading. Anything else is refused before
+// it is opened, since opening a FIFO or a device may block or have an effect.
 func openRegular(dir *os.File, name string) (*os.File, os.FileInfo, error) {
 	if err := mustBeRegular(dir, name); err != nil {
 		return nil, nil, err
 	}
-	// O_NONBLOCK is for the FIFO that took the file's place just now.
+	// O_NONBLOCK is for a FIFO that has replaced the file since the check.
 	f, err := openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
 		return nil, nil, err
@@ -153,7 +153,7 @@ func modeOf(st *unix.Stat_t) os.FileMode {
 	return mode
 }
 
-// FileKind names what a mode says a file is.
+// FileKind names the kind of file that a mode stands for.
 func FileKind(mode os.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -179,8 +179,8 @@ func notRegular(path string, mode os.FileMode) error {
 	return fmt.Errorf("%q is a %s, not a regular file%s", path, FileKind(mode), hint)
 }
 
-// realPath resolves the symbolic links of an absolute, clean path. Names at its end
-// that do not exist stay as they are.
+// realPath resolves the symbolic links of an absolute, clean path. Trailing names that do not
+// exist stay.
 func realPath(path string) (string, error) {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights are the permissions of a file that is written, where they are not simply those
-// of the file that it replaces or the usual ones.
+// Rights are the permissions for a written file that differ from those of the file it replaces
+// and from the default.
 type Rights struct {
 	Perm       os.FileMode // exactly these, unless 0
-	Executable bool        // a new file can be run
+	Executable bool        // a new file is executable
 }
 
-// stagedHere is a new content of a file that waits under another name in its folder.
+// localStaged is new content of a file, stored under a temporary name in its folder.
 type localStaged struct {
 	dir        *os.File
 	name, temp string
@@ -40,7 +40,7 @@ func stage(path string, data []byte, r Rights) (*localStaged, error) {
 
 func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
 
-// Commit gives the file its name.
+// Commit renames the temporary file to its final name.
 func (s *localStaged) Commit() error {
 	if err := unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name); err != nil {
 		return fmt.Errorf("%q: %w", filepath.Join(s.dir.Name(), s.name), err)
@@ -49,7 +49,7 @@ func (s *localStaged) Commit() error {
 	return nil
 }
 
-// Close removes the file if it has not got its name.
+// Close removes the file unless it was committed.
 func (s *localStaged) Close() error {
 	if !s.done {
 		_ = unix.Unlinkat(int(s.dir.Fd()), s.temp, 0)
@@ -57,8 +57,8 @@ func (s *localStaged) Close() error {
 	return s.dir.Close()
 }
 
-// writeTemp makes the file temp in dir, with data and with the rights of the file name
-// if there is one. It leaves nothing behind when it fails.
+// writeTemp creates the file temp in dir with data and, if the file name exists, with its
+// rights. It leaves nothing behind when it fails.
 func writeTemp(dir *os.File, name, temp string, data []byte, r Rights) (err error) {
 	var old unix.Stat_t
 	statErr := unix.Fstatat(int(dir.Fd()), name, &old, unix.AT_SYMLINK_NOFOLLOW)
@@ -69,7 +69,7 @@ func writeTemp(dir *os.File, name, temp string, data []byte, r Rights) (err erro
 	if !exists && !errors.Is(statErr, os.ErrNotExist) {
 		return statErr
 	}
-	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, r.first(exists))
+	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, r.initial(exists))
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func writeTemp(dir *os.File, name, temp string, data []byte, r Rights) (err erro
 	return f.Sync()
 }
 
-// first returns the permissions that a file is made with, less the umask.
-func (r Rights) first(exists bool) uint32 {
+// initial returns the permissions that a file is created with, before the umask.
+func (r Rights) initial(exists bool) uint32 {
 	switch {
 	case exists || r.Perm != 0:
-		return 0o600 // until its rights are set
+		return 0o600 // until its final rights are set
 	case r.Executable:
 		return 0o777
 	default:
@@ -103,7 +103,7 @@ func (r Rights) first(exists bool) uint32 {
 	}
 }
 
-// set gives f the rights that it ends with; old is of the file that it replaces.
+// set gives f its final rights; old describes the replaced file.
 func (r Rights) set(f *os.File, exists bool, old *unix.Stat_t) error {
 	if exists {
 		if err := keepRights(f, old); err != nil {
@@ -116,8 +116,8 @@ func (r Rights) set(f *os.File, exists bool, old *unix.Stat_t) error {
 	return nil
 }
 
-// keepRights gives f the owner, group and permissions in old. Who may not give a file
-// away becomes its owner: he could have written it before, so nobody gains anything.
+// keepRights gives f the owner, group and permissions in old. A user who may not change the
+// owner becomes it: they could write the file before, so nobody gains rights.
 func keepRights(f *os.File, old *unix.Stat_t) error {
 	_ = f.Chown(int(old.Uid), -1)
 	_ = f.Chown(-1, int(old.Gid))

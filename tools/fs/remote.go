@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	treeFolders = 5000 // folders of a target that one search looks into
-	treeBatch   = 400  // of them that are listed in one go
-	fetchBatch  = 50   // files that are read in one go
+	treeFolders = 5000 // folders of a target that one search reads
+	treeBatch   = 400  // folders listed by one command
+	fetchBatch  = 50   // files read by one command
 )
 
-// target is a machine or a container that is reached through a host.
+// remoteFS accesses the files of a machine or a container through a host.
 type remoteFS struct {
 	host  *host.Host
 	title string
@@ -32,15 +32,15 @@ type remoteFS struct {
 	asked bool        // umask is known
 }
 
-// On returns the files that a host reaches, which people call name.
+// On returns the files that a host reaches; name is shown to people.
 func On(h *host.Host, name string) FS { return &remoteFS{host: h, title: name} }
 
 func (t *remoteFS) Name() string { return t.title }
 
 func (t *remoteFS) Home(ctx context.Context) (string, error) { return t.host.Home(ctx) }
 
-// plainly makes errors of the host what those of this machine are.
-func plainly(err error) error {
+// localError converts errors of the host to those that local files give.
+func localError(err error) error {
 	var down *host.DownError
 	if errors.As(err, &down) {
 		return down
@@ -63,12 +63,12 @@ func plainly(err error) error {
 func (t *remoteFS) RealPath(ctx context.Context, path string) (string, error) {
 	real, err := t.host.RealPath(ctx, path)
 	if err != nil {
-		return "", withName(path, plainly(err))
+		return "", withName(path, localError(err))
 	}
 	return real, nil
 }
 
-// withName names the file, unless it is about the target as a whole.
+// withName adds the file to an error, unless the error is about the whole target.
 func withName(path string, err error) error {
 	var down *host.DownError
 	if errors.As(err, &down) {
@@ -80,7 +80,7 @@ func withName(path string, err error) error {
 func (t *remoteFS) Lstat(ctx context.Context, path string) (Info, error) {
 	info, err := t.host.Lstat(ctx, path)
 	if err != nil {
-		return Info{}, plainly(err)
+		return Info{}, localError(err)
 	}
 	return infoOfRemote(info), nil
 }
@@ -104,7 +104,7 @@ func (t *remoteFS) file(ctx context.Context, path string, info Info) *File {
 	return &File{&content{ctx: ctx, host: t.host, path: path, size: info.Size}, path, info}
 }
 
-// content is what is in a file of a target. Nothing is read before the first Read.
+// content reads a file of a target. It does nothing before the first Read.
 type content struct {
 	ctx  context.Context // of the call that opened the file
 	host *host.Host
@@ -113,8 +113,8 @@ type content struct {
 	from io.ReadCloser // nil before the first Read
 }
 
-// Read reads a file that fits into memory at once; others come through a pipe, so that
-// what nobody asks for is not sent.
+// Read fetches a file that fits into memory at once. Larger ones come through a pipe, so that
+// only what is read is sent.
 func (c *content) Read(p []byte) (int, error) {
 	if c.from == nil {
 		c.from = c.begin()
@@ -126,12 +126,12 @@ func (c *content) begin() io.ReadCloser {
 	if c.size <= MaxText {
 		var buf bytes.Buffer
 		err := c.host.Read(c.ctx, c.path, 0, MaxText+1, &buf)
-		return ending{&buf, plainly(err)}
+		return failingBuffer{&buf, localError(err)}
 	}
 	r, w := io.Pipe()
 	go func() {
 		const all = 1 << 60
-		w.CloseWithError(plainly(c.host.Read(c.ctx, c.path, 0, all, w)))
+		w.CloseWithError(localError(c.host.Read(c.ctx, c.path, 0, all, w)))
 	}()
 	return r
 }
@@ -143,13 +143,13 @@ func (c *content) Close() error {
 	return c.from.Close()
 }
 
-// ending is a buffer behind which there is an error.
-type ending struct {
+// failingBuffer returns its bytes, then an error.
+type failingBuffer struct {
 	*bytes.Buffer
 	err error
 }
 
-func (e ending) Read(p []byte) (int, error) {
+func (e failingBuffer) Read(p []byte) (int, error) {
 	n, err := e.Buffer.Read(p)
 	if errors.Is(err, io.EOF) && e.err != nil {
 		err = e.err
@@ -157,7 +157,7 @@ func (e ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (ending) Close() error { return nil }
+func (failingBuffer) Close() error { return nil }
 
 func (t *remoteFS) BatchSize() int { return fetchBatch }
 
@@ -171,16 +171,16 @@ func (t *remoteFS) Fetch(ctx context.Context, files []*File, need host.Texts) {
 	}
 	all, err := t.host.ReadFiles(ctx, paths, MaxText+1, need)
 	for i, f := range files {
-		got := ending{Buffer: &bytes.Buffer{}, err: err}
+		got := failingBuffer{Buffer: &bytes.Buffer{}, err: err}
 		if err == nil {
-			got = ending{bytes.NewBuffer(all[i].Data), plainly(all[i].Err)}
+			got = failingBuffer{bytes.NewBuffer(all[i].Data), localError(all[i].Err)}
 		}
 		f.ReadCloser = got
 	}
 }
 
-// targetStaged is written with its commit: on a target, one step that is whole is better
-// than two of which the second may be cut off.
+// remoteStaged writes at commit: on a target one atomic step is better than two, of which the
+// second may not happen.
 type remoteStaged struct {
 	t    *remoteFS
 	ctx  context.Context
@@ -197,7 +197,7 @@ func (t *remoteFS) Stage(ctx context.Context, file string, data []byte, r Rights
 		return nil, fmt.Errorf("%q was made a symbolic link since the call was planned", dir)
 	}
 	if err != nil {
-		return nil, withName(file, plainly(err))
+		return nil, withName(file, localError(err))
 	}
 	s := &remoteStaged{t: t, ctx: ctx, path: file, data: data, r: r, perm: r.Perm}
 	info, err := t.Lstat(ctx, file)
@@ -207,24 +207,24 @@ func (t *remoteFS) Stage(ctx context.Context, file string, data []byte, r Rights
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return nil, withName(file, err)
 	case err != nil && s.perm == 0:
-		if s.perm, err = t.usual(ctx, r.Executable); err != nil {
+		if s.perm, err = t.defaultPerm(ctx, r.Executable); err != nil {
 			return nil, err
 		}
 	}
 	if err := t.host.MkdirAll(ctx, dir); err != nil {
-		return nil, withName(file, plainly(err))
+		return nil, withName(file, localError(err))
 	}
 	return s, nil
 }
 
-// usual are the permissions of a new file.
-func (t *remoteFS) usual(ctx context.Context, executable bool) (os.FileMode, error) {
+// defaultPerm returns the permissions of a new file.
+func (t *remoteFS) defaultPerm(ctx context.Context, executable bool) (os.FileMode, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.asked {
 		var out bytes.Buffer
 		if _, err := t.host.Run(ctx, "umask", &out, io.Discard); err != nil {
-			return 0, plainly(err)
+			return 0, localError(err)
 		}
 		mask, err := strconv.ParseUint(strings.TrimSpace(out.String()), 8, 32)
 		if err != nil {
@@ -244,7 +244,7 @@ func (s *remoteStaged) Commit() error {
 		err = s.t.host.Chmod(s.ctx, s.path, s.r.Perm)
 	}
 	if err != nil {
-		return withName(s.path, plainly(err))
+		return withName(s.path, localError(err))
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (s *remoteStaged) Close() error { return nil }
 
 func (t *remoteFS) Remove(ctx context.Context, path string) error {
 	if err := t.host.Remove(ctx, path); err != nil {
-		return withName(path, plainly(err))
+		return withName(path, localError(err))
 	}
 	return nil
 }

@@ -14,15 +14,15 @@ import (
 	"buddy/tmux/host"
 )
 
-// targetTree is what is in some folders of a target: one, or those below a folder that a
-// search looks into. These are listed level by level, many in one go, because each
-// question takes the time of a way there and back.
+// remoteTree holds the listings of folders of a target: of one, or of all those below a folder
+// that a search reads. These are listed level by level, many per command, because each command
+// costs a round trip.
 type remoteTree struct {
 	t     *remoteFS
 	ctx   context.Context            // of the call
 	lists map[string][]host.FileInfo // sorted by name
-	rules map[string][]byte          // what the .gitignore files say, by their path
-	more  bool                       // there is more in the folder that alone is listed
+	rules map[string][]byte          // contents of .gitignore files by path
+	more  bool                       // the one folder listed has more names
 }
 
 func (t *remoteFS) OpenDir(ctx context.Context, path string) (Folder, error) {
@@ -39,7 +39,7 @@ func byInfoName(a, b host.FileInfo) int { return cmp.Compare(a.Name, b.Name) }
 
 func folderError(path string, err error) error {
 	var p *os.PathError
-	if err = plainly(err); errors.As(err, &p) && errors.Is(p.Err, syscall.ENOTDIR) {
+	if err = localError(err); errors.As(err, &p) && errors.Is(p.Err, syscall.ENOTDIR) {
 		return swapped(&os.PathError{Op: p.Op, Path: path, Err: p.Err})
 	}
 	return err
@@ -49,8 +49,8 @@ func (t *remoteFS) PassDir(ctx context.Context, path string) (Folder, error) {
 	return remoteFolder{&remoteTree{t: t, ctx: ctx}, path}, nil
 }
 
-// OpenTree lists the folders level by level. Those beyond treeFolders are left out, so that the walk counts
-// them as not read.
+// OpenTree lists the folders level by level. Those beyond treeFolders are omitted, and the
+// walk counts them as unread.
 func (t *remoteFS) OpenTree(ctx context.Context, top string, rules IgnoreRules, skip func(name string) bool) (Folder, error) {
 	tree := &remoteTree{t: t, ctx: ctx, lists: make(map[string][]host.FileInfo), rules: make(map[string][]byte)}
 	level := []branch{{top, rules}}
@@ -66,7 +66,7 @@ func (t *remoteFS) OpenTree(ctx context.Context, top string, rules IgnoreRules, 
 			return nil, folderError(top, err)
 		}
 		if _, ok := tree.lists[top]; !ok {
-			_, err := t.OpenDir(ctx, top) // which says why
+			_, err := t.OpenDir(ctx, top) // its error says why
 			return nil, err
 		}
 		var next []branch
@@ -78,13 +78,13 @@ func (t *remoteFS) OpenTree(ctx context.Context, top string, rules IgnoreRules, 
 	return remoteFolder{tree, top}, nil
 }
 
-// branch is a folder of a tree, with the rules for what is in it.
+// branch is a folder of a tree with the rules that apply in it.
 type branch struct {
 	path  string
 	rules IgnoreRules
 }
 
-// below returns the folders in one that was listed, less those that are left out.
+// below returns the subfolders of a listed folder, without the excluded ones.
 func (tr *remoteTree) below(b branch, skip func(name string) bool) []branch {
 	rules := b.rules
 	if _, ok := tr.rules[Join(b.path, ".gitignore")]; ok {
@@ -140,7 +140,7 @@ func (tr *remoteTree) add(top string, paths []string) error {
 			return err
 		}
 		for i, f := range files {
-			if f.Err == nil { // a file that can't be read rules nothing, as with git
+			if f.Err == nil { // an unreadable file has no rules, as with git
 				tr.rules[batch[i]] = f.Data
 			}
 		}
@@ -148,7 +148,7 @@ func (tr *remoteTree) add(top string, paths []string) error {
 	return nil
 }
 
-// targetFolder is a folder of a tree.
+// remoteFolder is a folder of a tree.
 type remoteFolder struct {
 	tree *remoteTree
 	path string
@@ -187,7 +187,7 @@ func (d remoteFolder) Enter(name string) (Folder, error) {
 func (d remoteFolder) Open(name string) (*File, error) {
 	at := Join(d.path, name)
 	if text, ok := d.tree.rules[at]; ok && name == ".gitignore" {
-		return &File{ending{bytes.NewBuffer(text), nil}, at, Info{Size: int64(len(text))}}, nil
+		return &File{failingBuffer{bytes.NewBuffer(text), nil}, at, Info{Size: int64(len(text))}}, nil
 	}
 	info, err := d.Lstat(name)
 	if err != nil {
@@ -213,7 +213,7 @@ func (d remoteFolder) Readlink(name string) (string, error) {
 	return d.tree.t.host.Readlink(d.tree.ctx, Join(d.path, name))
 }
 
-// targetEntry is a name in a folder.
+// remoteEntry is a name in a folder.
 type remoteEntry struct{ info host.FileInfo }
 
 func (e remoteEntry) Name() string               { return e.info.Name }

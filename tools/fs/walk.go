@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Walker visits the files of a folder in the order of their paths. It leaves out .git
-// and what .gitignore files name, and follows no symbolic link.
+// Walker visits the files of a folder in the order of their paths. It skips .git and whatever
+// .gitignore files exclude, and follows no symbolic links.
 type Walker struct {
-	// Visit gets each entry that is no folder; dir is open during the call only. An
-	// error of it ends the walk.
+	// Visit gets each entry that is not a folder; dir is open only during the call. An error
+	// ends the walk.
 	Visit  func(dir Folder, rel string, e os.DirEntry) error
-	Stop   func() error           // asked before each entry
-	skip   func(name string) bool // if set, tells which entries to leave out as well
+	Stop   func() error           // called before each entry; an error ends the walk
+	skip   func(name string) bool // if set, excludes further entries
 	Failed int                    // folders that could not be read
 }
 
-// maxDepth bounds the folders that are open at the same time.
+// maxDepth bounds the number of folders open at the same time.
 const maxDepth = 100
 
-// Walk visits what is in dir and closes it.
+// Walk visits the content of dir and closes it.
 func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) error {
 	defer Release(dir)
 	entries, err := dir.ReadDir(-1)

@@ -5,11 +5,11 @@ import (
 	"os"
 )
 
-// WalkFiles visits what is below a folder and is no folder, in the order of the paths, which
-// are relative to it. It leaves out .git, what .gitignore files name, and all entries
-// whose name skip tells to leave out. An error of visit ends the walk and is returned.
-// The path of dir must be absolute and without symbolic links. Where the files are on a host, what
-// can't be listed before ctx ends is left out.
+// WalkFiles visits everything below a folder that is not a folder, in the order of the paths,
+// which are relative to it. It skips .git, what .gitignore files exclude, and entries for
+// whose name skip returns true. An error of visit ends the walk and is returned. The path of
+// dir must be absolute and without symbolic links. On a host, folders that can't be listed
+// before ctx ends are omitted.
 func WalkFiles(ctx context.Context, files FS, dir string, skip func(name string) bool, visit func(rel string) error) error {
 	rules := RulesAbove(ctx, files, dir)
 	top, err := files.OpenTree(ctx, dir, rules, skip)

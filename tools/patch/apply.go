@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Mismatch is an error of Apply: the place of a hunk was not found, or several were.
+// Mismatch is an error of Apply: a hunk fits nowhere, or in several positions.
 type Mismatch struct {
 	Line   int    // of the hunk in the patch, from 1
-	Want   string // the lines that it expects, joined
+	Want   string // the expected lines, joined
 	Fits   []int  // lines of the file where it would fit, from 1
 	Anchor bool   // Want is the line after @@, which was not found
 }
@@ -39,14 +39,14 @@ func join(lines []int) string {
 	return strings.Join(s, ", ")
 }
 
-// maxFits is how many places of a hunk are told apart.
+// maxFits bounds the positions of a hunk that are listed.
 const maxFits = 10
 
 const byteOrderMark = "\ufeff"
 
-// Apply returns what f makes of the file's content. Line ends and a byte order mark are
-// kept: what the patch adds to a file with CRLF line ends gets them, too. The error is a
-// *Mismatch where a hunk has no certain place.
+// Apply returns the file's content after the change. Line ends and a byte order mark are kept:
+// lines added to a file with CRLF line ends get them, too. The error is a *Mismatch when the
+// position of a hunk is not certain.
 func (f File) Apply(before string) (string, error) {
 	text, marked := strings.CutPrefix(before, byteOrderMark)
 	a := &applier{own: carriage(f.Hunks) || text == "", end: "\n"}
@@ -72,8 +72,8 @@ func (f File) Apply(before string) (string, error) {
 	return after, nil
 }
 
-// carriage reports whether a patch has carriage returns at the end of lines: it knows
-// about line ends then.
+// carriage reports whether lines of a patch end in carriage returns, which means that its line
+// ends are intended.
 func carriage(hunks []Hunk) bool {
 	for _, h := range hunks {
 		for _, l := range h.lines {
@@ -85,14 +85,14 @@ func carriage(hunks []Hunk) bool {
 	return false
 }
 
-// applier makes the hunks of one file, from the top.
+// applier applies the hunks of one file, from the top.
 type applier struct {
 	lines []string // of the file, with their ends
-	bare  []string // the same without
-	end   string   // most lines end so
-	own   bool     // the line ends of the patch are right
-	next  int      // the first line that is not in out yet
-	drift int      // how many lines below its number the last hunk was
+	bare  []string // the same without ends
+	end   string   // the most frequent line end
+	own   bool     // keep the line ends of the patch
+	next  int      // the first line not yet in out
+	drift int      // offset of the last hunk from its line number
 	out   []string
 }
 
@@ -132,7 +132,7 @@ func (a *applier) added(l line) string {
 	}
 }
 
-// finish returns the whole text. A line that was the last one, but is no more, gets an end.
+// finish returns the whole text. The old last line gets a line end if lines follow it.
 func (a *applier) finish() string {
 	a.out = append(a.out, a.lines[a.next:]...)
 	for i := range a.out {
@@ -143,10 +143,10 @@ func (a *applier) finish() string {
 	return strings.Join(a.out, "")
 }
 
-// skipped is how many lines of context at both ends of a hunk are not looked at.
+// skipped counts the context lines that are ignored at both ends of a hunk.
 type skipped struct{ lead, trail int }
 
-// locate returns the index of the line where h begins, without the lines skipped.
+// locate returns the index of the line where h begins, ignoring the lines skipped.
 func (a *applier) locate(h Hunk) (int, skipped, error) {
 	from := a.next
 	for _, anchor := range h.Anchors {
@@ -163,7 +163,7 @@ func (a *applier) locate(h Hunk) (int, skipped, error) {
 	for fuzz := range Fuzz + 1 {
 		skip := skipped{min(fuzz, lead), min(fuzz, trail)}
 		if fuzz > 0 && skip.lead < fuzz && skip.trail < fuzz || skip.lead+skip.trail >= len(old) {
-			break // nothing more to leave out
+			break // no more context to ignore
 		}
 		want := old[skip.lead : len(old)-skip.trail]
 		fits := a.fits(want, from)
@@ -188,7 +188,7 @@ func mismatch(h Hunk, old []string, fits []int) *Mismatch {
 	return m
 }
 
-// anchor returns the first line from on that is like s, or -1.
+// anchor returns the first line from on that matches s, or -1.
 func (a *applier) anchor(s string, from int) int {
 	for at := from; at < len(a.bare); at++ {
 		if strings.TrimSpace(a.bare[at]) == strings.TrimSpace(s) {
@@ -198,10 +198,10 @@ func (a *applier) anchor(s string, from int) int {
 	return -1
 }
 
-// insertion returns where a hunk without any line of the file goes.
+// insertion returns the position of a hunk that contains no line of the file.
 func (a *applier) insertion(h Hunk, from int) int {
 	switch {
-	case h.Start >= 0: // behind that line
+	case h.Start >= 0: // after that line
 		return min(max(h.Start+a.drift, from), len(a.lines))
 	case len(h.Anchors) > 0:
 		return from
@@ -210,7 +210,7 @@ func (a *applier) insertion(h Hunk, from int) int {
 	}
 }
 
-// fits returns where want stands in the file, the first places from on.
+// fits returns the first positions of want in the file, from from on.
 func (a *applier) fits(want []string, from int) []int {
 	var found []int
 	for at := from; at+len(want) <= len(a.bare) && len(found) < maxFits; at++ {
@@ -233,8 +233,8 @@ func (a *applier) matches(want []string, at int) bool {
 	return true
 }
 
-// choose returns which of the places is meant, or -1. lead is how many lines of the hunk
-// stand before want.
+// choose returns the intended position, or -1. lead is the number of lines in the hunk before
+// want.
 func (a *applier) choose(h Hunk, want []string, fits []int, lead int) int {
 	if len(fits) == 0 {
 		return -1

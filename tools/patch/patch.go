@@ -1,15 +1,15 @@
-// Package patch reads changes of several files from a text and makes them in memory.
+// Package patch applies patches of several files in memory.
 //
 //	files, err := patch.Parse(text)
-//	after, err := files[0].Apply(before) // a *Mismatch tells which lines were not found
+//	after, err := files[0].Apply(before) // a *Mismatch names the lines that were not found
 //
-// It reads unified diffs, with the headers that git adds, and the form that begins with
-// "*** Begin Patch". It is made for diffs that a model wrote: the numbers in them may be
-// wrong and white space at the end of empty lines missing, but nothing is guessed. A
-// hunk whose place is not certain is an error. It does no I/O.
+// It reads unified diffs, with git's headers, and the form that begins with "*** Begin Patch".
+// It is made for diffs that a model wrote: line numbers may be wrong and white space on empty
+// lines missing, but nothing is guessed. A hunk whose position is not certain is an error. The
+// package does no I/O.
 //
-// Unified diffs are read here: go-gitdiff (0.9.0) refuses counts that are wrong, and drops a
-// hunk without numbers in silence.
+// Unified diffs are parsed here: go-gitdiff (0.9.0) refuses wrong counts, and silently drops a
+// hunk without numbers.
 package patch
 
 import (
@@ -21,29 +21,29 @@ import (
 )
 
 const (
-	// MaxFiles is how many files one patch may change.
+	// MaxFiles is the largest number of files in one patch.
 	MaxFiles = 100
-	// MaxHunks is how many hunks one file may have.
+	// MaxHunks is the largest number of hunks for one file.
 	MaxHunks = 1000
-	// Fuzz is how many lines of context may differ at either end of a hunk.
+	// Fuzz is the number of context lines that may differ at either end of a hunk.
 	Fuzz = 2
 )
 
 // File is the change of one file.
 type File struct {
-	Old   string      // its path before; "" = it is made
-	New   string      // its path after; "" = it is deleted
-	Mode  fs.FileMode // its permissions after; 0 = as before
+	Old   string      // path before; "" for a new file
+	New   string      // path after; "" for a deleted file
+	Mode  fs.FileMode // permissions after; 0 for unchanged
 	Hunks []Hunk
-	Line  int // where in the patch it begins, from 1
+	Line  int // where it begins in the patch, from 1
 }
 
-// Hunk is a change of neighbouring lines.
+// Hunk is a change of consecutive lines.
 type Hunk struct {
-	Line    int      // where in the patch it begins, from 1
-	Start   int      // the line that it expects to begin at, from 1; -1 = not said
-	Anchors []string // lines that stand before it, from the top
-	AtEnd   bool     // it is at the end of the file
+	Line    int      // where it begins in the patch, from 1
+	Start   int      // line of the file where it should begin, from 1; -1 if not given
+	Anchors []string // lines before it, from the top
+	AtEnd   bool     // it ends at the end of the file
 	lines   []line
 }
 
@@ -54,8 +54,8 @@ type line struct {
 	open bool // it has no line end
 }
 
-// before returns the lines that the hunk expects to find, and how many of the first and
-// of the last are only context.
+// before returns the lines that the hunk expects, and how many of the first and of the last
+// are only context.
 func (h Hunk) before() (old []string, lead, trail int) {
 	first, last := -1, -1
 	for i, l := range h.lines {
@@ -75,8 +75,8 @@ func (h Hunk) before() (old []string, lead, trail int) {
 	return old, first, len(h.lines) - 1 - last
 }
 
-// Parse reads a patch. An error names the line of the patch that it does not
-// understand. The paths are as they stand there, and not checked.
+// Parse reads a patch. An error names the first line of the patch that is not understood.
+// Paths are returned as written, unchecked.
 func Parse(text string) ([]File, error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if wholeCRLF(lines) {
@@ -112,7 +112,7 @@ func Parse(text string) ([]File, error) {
 	return files, nil
 }
 
-// wholeCRLF reports whether a patch itself, and not just what it changes, was stored
+// wholeCRLF reports whether the patch itself, and not just the text it changes, was stored
 // with CRLF line ends: then its headers have them, too.
 func wholeCRLF(lines []string) bool {
 	for _, l := range lines {
@@ -123,13 +123,13 @@ func wholeCRLF(lines []string) bool {
 	return false
 }
 
-// parser reads lines; next is the index of the one to read.
+// parser reads lines; next is the index of the next one.
 type parser struct {
 	lines []string
 	next  int
 }
 
-// peek returns the line that is n lines ahead, "" behind the end.
+// peek returns the line n lines ahead, "" after the end.
 func (p *parser) peek(n int) string {
 	if p.next+n >= len(p.lines) {
 		return ""
@@ -139,12 +139,12 @@ func (p *parser) peek(n int) string {
 
 func (p *parser) more() bool { return p.next < len(p.lines) }
 
-// fail returns an error at the next line.
+// fail returns an error about the next line.
 func (p *parser) fail(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", p.next+1, fmt.Sprintf(format, args...))
 }
 
-// quote shows a line of the patch in an error.
+// quote formats a line of the patch for an error.
 func quote(s string) string {
 	return fmt.Sprintf("%q", texts.ClipBytes(s, 100))
 }

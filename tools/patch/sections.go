@@ -2,7 +2,7 @@ package patch
 
 import "strings"
 
-// The lines of the form that names its files in sections.
+// The marker lines of the form that lists files in sections.
 const (
 	beginPatch = "*** Begin Patch"
 	endPatch   = "*** End Patch"
@@ -13,7 +13,7 @@ const (
 	moveTo     = "*** Move to:"
 )
 
-// fileHeader returns which header of a section l is, or "".
+// fileHeader returns the kind of section header that l is, or "".
 func fileHeader(l string) string {
 	for _, h := range []string{addFile, updateFile, deleteFile} {
 		if strings.HasPrefix(l, h) {
@@ -23,7 +23,7 @@ func fileHeader(l string) string {
 	return ""
 }
 
-// sections reads the files of a patch in that form.
+// sections parses the files of a patch in that form.
 func (p *parser) sections() ([]File, error) {
 	var files []File
 	for p.more() && fileHeader(p.peek(0)) == "" {
@@ -106,7 +106,7 @@ func (p *parser) update(f *File) error {
 	return nil
 }
 
-// sectionHunk reads the lines that begin with @@, if there are some, and what follows.
+// sectionHunk parses the lines that begin with @@, if any, and the hunk after them.
 func (p *parser) sectionHunk() (Hunk, error) {
 	h := Hunk{Line: p.next + 1, Start: -1}
 	for strings.HasPrefix(p.peek(0), "@@") {

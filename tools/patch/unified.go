@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// unified reads the files of a unified diff.
+// unified parses the files of a unified diff.
 func (p *parser) unified() ([]File, error) {
 	var files []File
 	for p.more() {
@@ -34,21 +34,21 @@ func (p *parser) unified() ([]File, error) {
 	return files, nil
 }
 
-// between reports whether a line may stand between files and means nothing.
+// between reports whether a line may stand between files without meaning anything.
 func between(l string) bool {
 	return strings.TrimSpace(l) == "" || strings.HasPrefix(l, "```") || strings.HasPrefix(l, "Index: ") ||
 		strings.HasPrefix(l, "====") || strings.HasPrefix(l, "diff ") || l == "--" || strings.HasPrefix(l, "-- ") || versionOf.MatchString(l)
 }
 
-// versionOf is the last line of what git format-patch writes.
+// versionOf matches the last line of git format-patch: git's version.
 var versionOf = regexp.MustCompile(`^\d+\.\d+[\d.]*\r?$`)
 
-// atNames reports whether the two lines with the names of a file come next.
+// atNames reports whether the two lines with a file's names come next.
 func (p *parser) atNames() bool {
 	return strings.HasPrefix(p.peek(0), "--- ") && strings.HasPrefix(p.peek(1), "+++ ")
 }
 
-// gitFile reads one file that begins with "diff --git".
+// gitFile parses one file that begins with "diff --git".
 func (p *parser) gitFile() (File, error) {
 	f := File{Line: p.next + 1}
 	f.Old, f.New = gitNames(strings.TrimPrefix(p.peek(0), "diff --git "))
@@ -81,7 +81,7 @@ func (p *parser) gitFile() (File, error) {
 	return p.gitRest(f, added, deleted)
 }
 
-// gitRest reads what follows the headers of git.
+// gitRest parses what follows git's headers.
 func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 	if p.atNames() && p.belong(f) {
 		renamed := f
@@ -89,7 +89,7 @@ func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 			return f, err
 		}
 		if f.Old != "" && f.New != "" && renamed.Old != renamed.New {
-			f.Old, f.New = renamed.Old, renamed.New // those have no prefix to guess at
+			f.Old, f.New = renamed.Old, renamed.New // these have no prefix to guess
 		}
 	} else if f.Old == "" || f.New == "" {
 		p.next--
@@ -104,8 +104,8 @@ func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 	return f, nil
 }
 
-// belong reports whether the two lines with names that come next are those of f, and not
-// of another file, as behind a renaming without changes in a patch that a model wrote.
+// belong reports whether the next two lines with names are those of f, and not of another
+// file, as after a rename without changes in a patch that a model wrote.
 func (p *parser) belong(f File) bool {
 	before, after := stripPair(name(p.peek(0)), name(p.peek(1)))
 	return f.Old == "" || f.New == "" || (before == devNull || before == f.Old) && (after == devNull || after == f.New)
@@ -116,7 +116,7 @@ var headers = []string{
 	"GIT binary patch", "Binary files ", "old mode ", "index ", "similarity index ", "dissimilarity index ",
 }
 
-// header splits a header line of git. key is "" if it is none.
+// header splits a header line of git. key is "" for other lines.
 func header(l string) (key, value string) {
 	for _, h := range headers {
 		if rest, ok := strings.CutPrefix(l, h); ok {
@@ -126,8 +126,8 @@ func header(l string) (key, value string) {
 	return "", ""
 }
 
-// gitNames returns the two names of a "diff --git" line, which are the same but for the
-// prefix wherever no other header tells them.
+// gitNames returns the two names of a "diff --git" line, which are equal except for the prefix
+// unless another header gives them.
 func gitNames(l string) (before, after string) {
 	l = strings.TrimSuffix(l, "\r")
 	if strings.HasPrefix(l, `"`) {
@@ -146,7 +146,7 @@ func gitNames(l string) (before, after string) {
 	return before, after
 }
 
-// namesAndHunks reads from the line "--- " on to the end of the file's hunks.
+// namesAndHunks parses the line "--- " and everything to the end of the file's hunks.
 func (p *parser) namesAndHunks(f *File) error {
 	before, after := name(p.peek(0)), name(p.peek(1))
 	if before == devNull && after == devNull {
@@ -175,13 +175,13 @@ func (p *parser) namesAndHunks(f *File) error {
 
 const devNull = "/dev/null"
 
-// name returns the path in a line "--- PATH" or "+++ PATH", without the time behind it.
+// name returns the path in a line "--- PATH" or "+++ PATH", without the time after it.
 func name(l string) string {
 	l, _, _ = strings.Cut(l[len("--- "):], "\t")
 	return unquote(strings.TrimRight(l, " \r"))
 }
 
-// unquote undoes how git writes names with unusual characters.
+// unquote decodes git's quoting of unusual names.
 func unquote(s string) string {
 	if s, err := strconv.Unquote(s); err == nil {
 		return s
@@ -201,7 +201,7 @@ func stripPair(before, after string) (string, string) {
 
 var hunkHeader = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
 
-// hunk reads one hunk of a unified diff.
+// hunk parses one hunk of a unified diff.
 func (p *parser) hunk() (Hunk, error) {
 	l := bare(p.peek(0))
 	h := Hunk{Line: p.next + 1, Start: -1}
@@ -226,7 +226,7 @@ func (p *parser) hunk() (Hunk, error) {
 	return h, nil
 }
 
-// count returns the number in a hunk's header, which is 1 where it is left out.
+// count returns the number in a hunk's header; 1 when omitted.
 func count(s string) int {
 	if s == "" {
 		return 1
@@ -235,8 +235,8 @@ func count(s string) int {
 	return n
 }
 
-// countedBody reads as many lines as the header says. It reports whether they were there
-// and the hunk ends behind them.
+// countedBody reads as many lines as the header says. It reports whether they were there and
+// the hunk ends after them.
 func (p *parser) countedBody(h *Hunk, before, after int) bool {
 	for before > 0 || after > 0 {
 		if !p.more() || !p.take(h) {
@@ -257,13 +257,13 @@ func (p *parser) countedBody(h *Hunk, before, after int) bool {
 	return before == 0 && after == 0 && p.hunkEnds()
 }
 
-// hunkEnds reports whether what comes next can't belong to a hunk.
+// hunkEnds reports whether the next line can't belong to a hunk.
 func (p *parser) hunkEnds() bool {
 	l := p.peek(0)
 	return !p.more() || between(l) || p.atNames() || !strings.ContainsAny(l[:1], "+- ")
 }
 
-// looseBody reads up to the next header.
+// looseBody reads up to the next header, ignoring counts.
 func (p *parser) looseBody(h *Hunk) error {
 	for p.more() && !p.atNames() && p.take(h) {
 	}
@@ -274,11 +274,11 @@ func (p *parser) looseBody(h *Hunk) error {
 	return nil
 }
 
-// take reads one line of a hunk and reports whether it is one.
+// take reads one line of a hunk and reports whether it was one.
 func (p *parser) take(h *Hunk) bool {
 	l := p.peek(0)
 	switch {
-	case l == "" || l == "\r": // an editor or a model took the space
+	case l == "" || l == "\r": // an editor or a model dropped the space
 		h.lines = append(h.lines, line{op: ' ', text: l})
 	case l[0] == ' ' || l[0] == '+' || l[0] == '-':
 		h.lines = append(h.lines, line{op: l[0], text: l[1:]})
@@ -291,7 +291,7 @@ func (p *parser) take(h *Hunk) bool {
 	return true
 }
 
-// dropBlankEnd removes the blank lines that stand between a hunk and what comes next.
+// dropBlankEnd removes blank lines between a hunk and what follows.
 func (h *Hunk) dropBlankEnd() {
 	for n := len(h.lines); n > 0 && h.lines[n-1].op == ' ' && bare(h.lines[n-1].text) == ""; n-- {
 		h.lines = h.lines[:n-1]

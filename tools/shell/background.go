@@ -13,29 +13,29 @@ import (
 	"buddy/tools"
 )
 
-// jobs are the commands that go on after their call.
+// jobs holds the commands that go on after their call.
 type jobs struct {
 	mu   sync.Mutex // guards what follows
 	last int
-	all  []*shellJob // by their beginning
+	all  []*shellJob // in the order they began
 }
 
-// maxJobs is how many are remembered; the oldest that have ended are forgotten first.
+// maxJobs bounds the remembered commands; the oldest ended ones are forgotten first.
 const maxJobs = 64
 
 // shellJob is a command that goes on after its call.
 type shellJob struct {
-	shell *Shell // that began it
+	shell *Shell // that started it
 	id    int
 	pane  string // its name
 	title string
 	dir   string
 	run   *tmux.Running
-	out   *recent
+	out   *outputTail
 	since time.Time
 }
 
-// begin takes a command in and gives it its number.
+// begin registers a command and assigns its number.
 func (j *jobs) begin(call tools.Call, s *shellJob) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -47,7 +47,7 @@ func (j *jobs) begin(call tools.Call, s *shellJob) {
 	j.add(s)
 }
 
-// add remembers a command. The caller holds mu.
+// add stores a command. The caller holds mu.
 func (j *jobs) add(s *shellJob) {
 	j.last = max(j.last, s.id)
 	if len(j.all) >= maxJobs {
@@ -58,7 +58,7 @@ func (j *jobs) add(s *shellJob) {
 	j.all = append(j.all, s)
 }
 
-// find returns the command with a number, or the newest of a pane.
+// find returns the command with a number, or the newest in a pane.
 func (j *jobs) find(id int, pane string) (*shellJob, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -80,11 +80,10 @@ func (s *shellJob) task() tools.Task {
 	return tools.Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
 }
 
-// Revive follows a command again that an earlier process left running, under the number
-// that it had: was has the Title, the Pane and the Dir of then. The error says that nobody
-// knows its end.
+// Revive follows a command that an earlier process left running, under its old number: was has
+// its Title, Pane and Dir. An error means that its outcome is unknown.
 func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
-	out := newRecent(nil)
+	out := newOutputTail(nil)
 	run, err := t.panes.Reattach(ctx, was.Dir, out.write)
 	if err != nil {
 		return tools.Task{}, err
@@ -112,7 +111,7 @@ func (s *shellJob) end() tools.TaskEnd {
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
-// runningResult is the payload about a command that still runs.
+// runningResult is the payload for a command that still runs.
 type runningResult struct {
 	Running bool   `json:"running"`
 	ID      int    `json:"id"`
@@ -123,11 +122,11 @@ type runningResult struct {
 	Note    string `json:"note"`
 }
 
-// result says how a command stands, with limit bytes of each stream.
+// result returns the command's state, with limit bytes of each output stream.
 func (s *shellJob) result(note string, limit int) tools.Result {
 	if s.over() {
 		res, err := s.run.Wait(context.Background())
-		return finished(res, err, s.shell.box(), limit)
+		return finished(res, err, s.shell.currentSandbox(), limit)
 	}
 	out, errs := s.out.text(limit, s.run.Terminal())
 	return tools.Success(runningResult{
@@ -135,23 +134,23 @@ func (s *shellJob) result(note string, limit int) tools.Result {
 	}, out+errs)
 }
 
-// recent keeps the end of a command's output, and passes all of it on while its call runs.
-type recent struct {
+// outputTail keeps the end of a command's output, and passes all of it on while its call runs.
+type outputTail struct {
 	mu      sync.Mutex // guards what follows
 	pass    tmux.Output
-	streams map[tools.Stream]*recentStream
+	streams map[tools.Stream]*streamTail
 }
 
-type recentStream struct {
+type streamTail struct {
 	end   []byte
 	total int64
 }
 
-func newRecent(pass tmux.Output) *recent {
-	return &recent{pass: pass, streams: map[tools.Stream]*recentStream{tools.Stdout: {}, tools.Stderr: {}}}
+func newOutputTail(pass tmux.Output) *outputTail {
+	return &outputTail{pass: pass, streams: map[tools.Stream]*streamTail{tools.Stdout: {}, tools.Stderr: {}}}
 }
 
-func (r *recent) write(stream string, p []byte, total int64) {
+func (r *outputTail) write(stream string, p []byte, total int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pass != nil {
@@ -168,16 +167,16 @@ func (r *recent) write(stream string, p []byte, total int64) {
 	}
 }
 
-// leave stops passing output on: the call is over.
-func (r *recent) leave() {
+// detach stops passing output on, at the end of the call.
+func (r *outputTail) detach() {
 	r.mu.Lock()
 	r.pass = nil
 	r.mu.Unlock()
 }
 
-// text returns the end of both streams, limit bytes of each; stdout may be what was sent to
-// a terminal.
-func (r *recent) text(limit int, terminal bool) (out, errs string) {
+// text returns the end of both output streams, limit bytes of each; stdout may be terminal
+// output.
+func (r *outputTail) text(limit int, terminal bool) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.streams[tools.Stdout]; terminal {
@@ -187,14 +186,15 @@ func (r *recent) text(limit int, terminal bool) (out, errs string) {
 	return r.streams[tools.Stdout].text(limit), r.streams[tools.Stderr].text(limit)
 }
 
-func (s *recentStream) text(limit int) string {
+func (s *streamTail) text(limit int) string {
 	return cutStart(valid(s.end), limit, s.total-int64(len(s.end)))
 }
 
-// cutStart keeps the last limit bytes of s and says how much is missing, before included.
+// cutStart returns the last limit bytes of s with a note of how much is missing; before counts
+// bytes missing already.
 func cutStart(s string, limit int, before int64) string {
 	cut := max(0, len(s)-limit)
-	for cut > 0 && cut < len(s) && s[cut]&0xC0 == 0x80 { // not within a character
+	for cut > 0 && cut < len(s) && s[cut]&0xC0 == 0x80 { // not inside a character
 		cut++
 	}
 	if before += int64(cut); before <= 0 {

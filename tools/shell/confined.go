@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// refusal is how programs tell what the kernel refused.
+// refusal matches the messages of programs when the kernel refuses something.
 var refusal = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`)
 
 const (
-	refusals   = 3   // lines of a result that are quoted
-	refusalMax = 160 // bytes of one
+	refusals   = 3   // quoted lines of a result
+	refusalMax = 160 // bytes of each
 )
 
-// explainConfined tells what the read-only sandbox forbids, when a command that ran in it has
-// failed or says that something was refused; else "". Its exit code alone proves nothing.
+// explainConfined explains the read-only sandbox after a command in it failed or printed a
+// refusal; else it returns "". The exit code alone proves nothing.
 func explainConfined(output string, code int) string {
 	var said []string
 	for l := range strings.Lines(output) {

@@ -27,15 +27,15 @@ var (
 )
 
 const (
-	captureLimit = 8000             // bytes of a picture that the model sees
-	paneDelay    = 30 * time.Second // that a picture or a key may be put off
+	captureLimit = 8000             // bytes of a screen that the model gets
+	paneDelay    = 30 * time.Second // longest delay of a capture or a key
 )
 
-// Panes returns the tools that look at the panes of shell and type into them. A
-// model seldom needs them, so they are for a [tools.Deferred].
+// Panes returns the tools that capture the panes of shell and type into them. A model seldom
+// needs them, so they belong into a [tools.Deferred].
 func Panes(shell *Shell) []tools.Tool {
 	return []tools.Tool{
-		&capturePane{shell: shell, Schema: tools.Define[captureArgs]("capture-pane", captureText), seen: make(map[look]shown)},
+		&capturePane{shell: shell, Schema: tools.Define[captureArgs]("capture-pane", captureText), seen: make(map[captureKey]captured)},
 		&sendKeys{shell, tools.Define[sendKeysArgs]("send-keys", sendKeysText)},
 		&createPane{shell, tools.Define[createPaneArgs]("tmux_create_pane", createPaneText)},
 		&killPane{shell, tools.Define[killPaneArgs]("tmux_kill_pane", killPaneText)},
@@ -44,7 +44,7 @@ func Panes(shell *Shell) []tools.Tool {
 	}
 }
 
-// paneError makes an error about a pane one that the model can act on.
+// paneError adds to an error about a pane what the model can do about it.
 func (t *Shell) paneError(err error) error {
 	switch {
 	case t.noPanes.Load():
@@ -70,7 +70,7 @@ type captureArgs struct {
 	Why     string `json:"why,omitempty" schema:"-"`
 }
 
-// delay reads how long to wait first.
+// delay returns the time to wait first.
 func (a captureArgs) delay() (time.Duration, error) { return delayOf(a.Delay) }
 
 func delayOf(text string) (time.Duration, error) {
@@ -87,16 +87,16 @@ func delayOf(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// look is what a capture is of.
-type look struct {
+// captureKey identifies a capture: a pane and the options.
+type captureKey struct {
 	pane string
 	view tmux.View
 }
 
-// shown is what a capture showed last.
-type shown struct {
+// captured holds the last result of a capture.
+type captured struct {
 	text    string
-	touched int64 // what had been done to the panes until then
+	touched int64 // value of Shell.touched then
 }
 
 type capturePane struct {
@@ -104,10 +104,10 @@ type capturePane struct {
 	tools.Schema
 
 	mu   sync.Mutex // guards seen
-	seen map[look]shown
+	seen map[captureKey]captured
 }
 
-// capturePayload is what the model gets.
+// capturePayload is the result that the model reads.
 type capturePayload struct {
 	Pane    string   `json:"pane"`
 	Title   string   `json:"title"`
@@ -163,7 +163,7 @@ func (t *capturePane) Run(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(t.shell.paneError(err))
 	}
 	payload := capturePayload{Pane: t.shell.ref(pane.ID).String(), Title: pane.Title, Program: pane.Program, Notices: notices}
-	if payload.Screen = cutStart(text, captureLimit, 0); t.unchanged(look{pane.ID, view}, shown{text, touched}) {
+	if payload.Screen = cutStart(text, captureLimit, 0); t.unchanged(captureKey{pane.ID, view}, captured{text, touched}) {
 		payload.Screen = ""
 		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
 	}
@@ -182,9 +182,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unchanged reports whether the same call showed the same before, and nothing was done
-// meanwhile.
-func (t *capturePane) unchanged(at look, now shown) bool {
+// unchanged reports whether the same capture gave the same result before, with nothing done to
+// panes since.
+func (t *capturePane) unchanged(at captureKey, now captured) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before, ok := t.seen[at]
@@ -207,7 +207,7 @@ type sendKeysArgs struct {
 	Privesc  bool     `json:"privesc,omitempty" schema:"-"`
 }
 
-// pressed are the keys, with Enter.
+// pressed returns the keys, with Enter.
 func (a sendKeysArgs) pressed() []string {
 	if a.Enter {
 		return append(a.Keys[:len(a.Keys):len(a.Keys)], "Enter")
@@ -215,7 +215,7 @@ func (a sendKeysArgs) pressed() []string {
 	return a.Keys
 }
 
-// typed is the text that the pane gets, also what is typed key by key.
+// typed returns all text that is typed into the pane, including text given as keys.
 func (a sendKeysArgs) typed() string {
 	text := a.Text
 	for _, k := range a.pressed() {
@@ -231,7 +231,7 @@ func (a sendKeysArgs) typed() string {
 	return text
 }
 
-// check says what is wrong with the arguments.
+// check returns an error about invalid arguments.
 func (a sendKeysArgs) check() error {
 	if a.Text == "" && len(a.pressed()) == 0 {
 		return tools.Invalid("literal_text, keys or enter: one of them is needed")
@@ -276,7 +276,7 @@ func (t *sendKeys) Run(ctx context.Context, call tools.Call) tools.Result {
 	if err != nil {
 		return tools.Failure(err)
 	}
-	delay, _ := delayOf(args.Delay) // was checked
+	delay, _ := delayOf(args.Delay) // checked already
 	if err := pause(ctx, delay); err != nil {
 		return tools.Failure(err)
 	}
@@ -299,7 +299,7 @@ type createPaneArgs struct {
 	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
 }
 
-// openShell is what runs in a pane without a command.
+// openShell is the command of a pane that was created without one.
 const openShell = `exec "${SHELL:-sh}" -i`
 
 type createPane struct {
@@ -319,11 +319,11 @@ func (t *createPane) Plan(call tools.Call) (action.Action, error) {
 		Kind: action.Shell, Tool: t.Name(), Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: t.shell.Cwd(),
 		Preview: fmt.Sprintf("in a new pane %q", args.Title),
 		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
-		Outside: true, // in the sandbox there is no terminal
+		Outside: true, // the sandbox has no terminal
 	}, nil
 }
 
-// createdPane is what the model gets.
+// createdPane is the result that the model reads.
 type createdPane struct {
 	Session string `json:"session"`
 	Pane    string `json:"pane_id"`
@@ -339,13 +339,13 @@ func (t *createPane) Run(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(err)
 	}
 	t.shell.touched.Add(1)
-	out := newRecent(nil)
+	out := newOutputTail(nil)
 	run, err := t.shell.startPane(ctx, tmux.Spec{
 		Dir: call.Dir, Own: true, Title: args.Title, Output: out.write, Free: call.Free,
 		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
 	})
 	if err != nil {
-		return tools.Failure(fmt.Errorf("the pane was not made: %w", err))
+		return tools.Failure(fmt.Errorf("the pane was not created: %w", err))
 	}
 	job := &shellJob{shell: t.shell, pane: t.shell.ref(run.Pane()).String(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
 	t.shell.jobs.begin(call, job)
@@ -364,14 +364,14 @@ type killPane struct {
 	tools.Schema
 }
 
-// Plan needs no approval where little is asked about: only panes that were approved and made
-// by us can be closed.
+// Plan returns an action that few policies ask about: only panes that buddy opened, with
+// approval, can be closed.
 func (t *killPane) Plan(call tools.Call) (action.Action, error) {
 	args, err := tools.Decode[killPaneArgs](call)
 	if err != nil {
 		return action.Action{}, err
 	}
-	act := t.shell.planOwn(t.Name(), args.Why)
+	act := t.shell.planManaged(t.Name(), args.Why)
 	act.Op = "close pane " + tools.Clip(args.Pane, 40)
 	return act, nil
 }
@@ -388,8 +388,9 @@ func (t *killPane) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tools.Success(map[string]string{"closed": args.Pane}, "closed "+args.Pane)
 }
 
-// planOwn is the plan of a tool that opens or ends what buddy itself runs on the target.
-func (t *Shell) planOwn(tool, why string) action.Action {
+// planManaged returns the plan of a tool that opens or ends panes and commands of buddy
+// itself.
+func (t *Shell) planManaged(tool, why string) action.Action {
 	act := tools.PlanInternal(tool, why)
 	act.Target, act.Mutation = t.target, true
 	return act

@@ -16,8 +16,8 @@ import (
 	"buddy/tools"
 )
 
-// desk is run_shell with all tools around it.
-type desk struct {
+// bench holds run_shell and all tools for its panes.
+type bench struct {
 	t     *testing.T
 	shell *Shell
 	tools *tools.Registry
@@ -25,16 +25,16 @@ type desk struct {
 	dir   string
 }
 
-func newDesk(t *testing.T) *desk {
+func newBench(t *testing.T) *bench {
 	shell := shellTool(t, nil)
 	deferred := tools.NewDeferred(append(Panes(shell), NewTaskOutput(shell), NewTaskKill(shell))...)
-	return &desk{t: t, shell: shell, tools: tools.NewRegistry(shell, tools.NewUseTool(deferred)), dir: t.TempDir()}
+	return &bench{t: t, shell: shell, tools: tools.NewRegistry(shell, tools.NewUseTool(deferred)), dir: t.TempDir()}
 }
 
 var metadata = map[string]any{"why": "a test", "risk": "low", "mutation": false, "privesc": false}
 
 // call plans and runs a tool.
-func (d *desk) call(name string, args map[string]any) (action.Action, tools.Result) {
+func (d *bench) call(name string, args map[string]any) (action.Action, tools.Result) {
 	d.t.Helper()
 	tool, err := d.tools.Lookup(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func with(pairs ...any) map[string]any {
 }
 
 // get calls a tool that must succeed and decodes its payload.
-func (d *desk) get(name string, into any, args map[string]any) {
+func (d *bench) get(name string, into any, args map[string]any) {
 	d.t.Helper()
 	_, r := d.call(name, args)
 	var e struct{ Result json.RawMessage }
@@ -71,7 +71,7 @@ func (d *desk) get(name string, into any, args map[string]any) {
 	}
 }
 
-func (d *desk) screen(pane string) capturePayload {
+func (d *bench) screen(pane string) capturePayload {
 	d.t.Helper()
 	var p capturePayload
 	d.get("tmux_capture_pane", &p, map[string]any{"pane": pane, "why": "look"})
@@ -79,7 +79,7 @@ func (d *desk) screen(pane string) capturePayload {
 }
 
 func TestRunShellWait(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	var run runningResult
 	d.get("run_shell", &run, with("command", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo done; exit 4", "wait", false))
 	if !run.Running || run.ID != 1 || !strings.HasPrefix(run.Pane, "%") || !strings.Contains(run.Note, "task_output") || !strings.Contains(run.Note, run.Pane) {
@@ -146,7 +146,7 @@ func TestRunShellWaitForms(t *testing.T) {
 }
 
 func TestRunShellWaitWithoutTmux(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	d.shell.say = func(string) {}
 	d.shell.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: "x", Env: []string{"PATH=/nowhere"}})
 	if _, r := d.call("run_shell", with("command", "true", "wait", false)); !r.IsError || !strings.Contains(r.Content, "no panes here") {
@@ -167,7 +167,7 @@ func TestRunShellWaitWithoutTmux(t *testing.T) {
 }
 
 func TestTaskBegins(t *testing.T) { // what the runtime is told
-	d := newDesk(t)
+	d := newBench(t)
 	call := shellCall(t, "echo out; exit 5")
 	call.Arguments = strings.Replace(call.Arguments, "{", `{"wait":false,`, 1)
 	var task tools.Task
@@ -186,7 +186,7 @@ func TestTaskBegins(t *testing.T) { // what the runtime is told
 }
 
 func TestPaneTools(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	if _, r := d.call("capture-pane", map[string]any{"why": "x"}); !r.IsError || !strings.Contains(r.Content, "no pane yet") {
 		t.Errorf("before the first command: %+v", r)
 	}
@@ -235,7 +235,7 @@ func TestPaneTools(t *testing.T) {
 // TestCreateShell: without a command a shell is there to be typed into, with the folder and
 // variables of run_shell.
 func TestCreateShell(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	var end shellResult
 	d.get("run_shell", &end, with("command", "export PS1='ps> ' GREETING=hello SHELL=/bin/sh; cd /"))
 	var made createdPane
@@ -271,7 +271,7 @@ func TestCutStart(t *testing.T) {
 
 // TestSessionTools.
 func TestSessionTools(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	var made createdSession
 	d.get("tmux_create_session", &made, map[string]any{"why": "x"})
 	if !made.Created || made.Session != "buddy-t" || made.Pane == "" || made.Title != "shared" || made.Attach == "" {
@@ -303,7 +303,7 @@ func TestSessionTools(t *testing.T) {
 
 // TestCaptureOptions: controls as \ooo, blanks, the other screen, delays.
 func TestCaptureOptions(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	d.call("run_shell", with("command", "printf '\\033[31mred\\033[m  \\n'"))
 	look := func(more ...any) (p capturePayload) {
 		t.Helper()

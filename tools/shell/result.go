@@ -21,13 +21,14 @@ type shellResult struct {
 	Notices    []string `json:"notices,omitempty"`
 }
 
-// finished is the result of a command that has ended, with limit bytes of each stream.
+// finished returns the result of a command that has ended, with limit bytes of each output
+// stream.
 func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) tools.Result {
 	out := shellResult{ExitCode: res.ExitCode, DurationMS: res.Duration.Milliseconds()}
 	out.take(res, limit)
 	out.remark(res, box)
 	shown := string(ends(res.Stdout)) + string(ends(res.Stderr))
-	if res.Terminal { // what its sequences did to a screen is over
+	if res.Terminal { // terminal sequences only mattered while it ran
 		shown, _ = TerminalText(ends(res.Stdout))
 	}
 	r := tools.Success(out, shown)
@@ -36,7 +37,7 @@ func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) tools.Re
 		r.Full = &tools.File{Path: p[0], Bytes: res.Stdout.Total + res.Stderr.Total}
 	}
 	switch {
-	case res.Cancelled && err != nil: // the target has gone, and with it the exit code
+	case res.Cancelled && err != nil: // the target was lost, and with it the exit code
 		r.IsError, r.ExitCode = true, nil
 		r.Content = fmt.Sprintf("%s; how the command ended is not known: %v%s", cancelled, err, soFar(out))
 	case res.Cancelled:
@@ -49,7 +50,7 @@ func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) tools.Re
 	return r
 }
 
-// take fills in limit bytes of each stream of a command, and where the rest is.
+// take fills in limit bytes of each output stream, and the paths of the overflow.
 func (out *shellResult) take(res tmux.Result, limit int) {
 	var cutOut, cutErr, full bool
 	if res.Terminal {
@@ -66,7 +67,7 @@ func (out *shellResult) take(res tmux.Result, limit int) {
 	}
 }
 
-// remark adds what the output does not say of how a command ended.
+// remark adds notes on how a command ended that its output does not show.
 func (out *shellResult) remark(res tmux.Result, box *pane.Sandbox) {
 	if res.Fault != "" {
 		out.Notices = append(out.Notices, res.Fault)
@@ -84,7 +85,7 @@ func (out *shellResult) remark(res tmux.Result, box *pane.Sandbox) {
 	}
 }
 
-// soFar tells what a command had printed when it was cut off.
+// soFar returns the output of a command that was interrupted.
 func soFar(out shellResult) string {
 	var b strings.Builder
 	for _, s := range []struct{ name, text string }{{"stdout", out.Stdout}, {"stderr", out.Stderr}} {
@@ -95,7 +96,7 @@ func soFar(out shellResult) string {
 	return b.String()
 }
 
-// paths names the files with the streams that are not empty.
+// paths returns the files of the output streams that are not empty.
 func paths(res tmux.Result) []string {
 	var p []string
 	for _, c := range []tmux.Captured{res.Stdout, res.Stderr} {
@@ -106,7 +107,7 @@ func paths(res tmux.Result) []string {
 	return p
 }
 
-// ends returns all that is at hand of a stream's end.
+// ends returns the end of an output stream, as far as it is in memory.
 func ends(c tmux.Captured) []byte {
 	if int64(len(c.Head)+len(c.Tail)) == c.Total {
 		return append(bytes.Clone(c.Head), c.Tail...)
@@ -114,8 +115,8 @@ func ends(c tmux.Captured) []byte {
 	return c.Tail
 }
 
-// edges returns what the model sees of a stream: all of it, or its beginning and its
-// end, limit bytes together, with a note of what is between.
+// edges returns the part of an output stream that the model gets: all of it, or its start and
+// its end, limit bytes together, with a note on what is omitted.
 func edges(c tmux.Captured, limit int) (text string, cut bool) {
 	if c.Total <= int64(limit) && int64(len(c.Head)+len(c.Tail)) == c.Total {
 		return valid(append(bytes.Clone(c.Head), c.Tail...)), false
@@ -127,7 +128,7 @@ func edges(c tmux.Captured, limit int) (text string, cut bool) {
 	return fmt.Sprintf("%s\n%s %d bytes\n%s", valid(first), tools.Truncated, between, valid(last)), true
 }
 
-// terminalEdges is edges of what was sent to a terminal, as it is read there.
+// terminalEdges does what edges does for terminal output, as a person would read it.
 func terminalEdges(c tmux.Captured, limit int) (text string, cut, full bool) {
 	if int64(len(c.Head)+len(c.Tail)) == c.Total {
 		text, full = TerminalText(append(bytes.Clone(c.Head), c.Tail...))
@@ -139,7 +140,7 @@ func terminalEdges(c tmux.Captured, limit int) (text string, cut, full bool) {
 	return fmt.Sprintf("%s\n%s\n%s", firstBytes(first, limit/2), tools.Truncated, lastBytes(last, limit/2)), true, full || also
 }
 
-// cutMiddle leaves the beginning and the end of a text of more than limit bytes.
+// cutMiddle keeps the start and the end of a text of more than limit bytes.
 func cutMiddle(text string, limit int) (string, bool) {
 	if len(text) <= limit {
 		return text, false
@@ -148,7 +149,7 @@ func cutMiddle(text string, limit int) (string, bool) {
 	return fmt.Sprintf("%s\n%s %d bytes\n%s", first, tools.Truncated, len(text)-len(first)-len(last), last), true
 }
 
-// firstBytes and lastBytes return at most n bytes, in whole characters.
+// firstBytes and lastBytes return at most n bytes, without partial characters.
 func firstBytes(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
 func lastBytes(s string, n int) string  { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
 

@@ -1,5 +1,6 @@
-// Package shell holds the tools that run commands in the panes of a target: run_shell, what looks
-// at panes, what types into them, and what follows commands that go on after their call.
+// Package shell holds the tools that run commands in the panes of a target: run_shell, those
+// that capture panes and type into them, and those that follow commands which go on after
+// their call.
 //
 //	sh := shell.New(panes, plain, "local", cwd, warn)
 //	registry := tools.NewRegistry(append(shell.Panes(sh), sh, shell.NewTaskOutput(sh), shell.NewTaskKill(sh))...)
@@ -25,13 +26,13 @@ import (
 //go:embed run_shell.md
 var runShellText string
 
-// shellOutput is how much of each stream the model sees, in bytes.
+// shellOutput is the part of each output stream that the model gets, in bytes.
 const shellOutput = 4000
 
 // cancelled begins the result of a command that was stopped.
 const cancelled = "operation cancelled by user"
 
-// Shell is the tool run_shell on one target. Make it with New.
+// Shell is the tool run_shell on one target. Create it with New.
 type Shell struct {
 	tools.Schema
 	panes    *tmux.Session
@@ -39,26 +40,27 @@ type Shell struct {
 	target   string
 	say      func(text string)
 	noPanes  atomic.Bool
-	first    string                 // where the first command starts; "" = not known
-	cwd      atomic.Pointer[string] // where the next command starts; "" = not known
-	sandbox  *pane.Sandbox          // of panes; nil: there is none
-	confines bool                   // what is free runs in the read-only sandbox
-	// paneTarget is in the names of its panes, "" for the first target.
+	first    string                 // where the first command starts; "" is unknown
+	cwd      atomic.Pointer[string] // where the next command starts; "" is unknown
+	sandbox  *pane.Sandbox          // of panes; nil for none
+	confines bool                   // commands that need no approval run in the read-only sandbox
+	// paneTarget is the target in the names of its panes, "" for the first one.
 	paneTarget string
 	jobs       *jobs        // of all targets
-	touched    atomic.Int64 // how often something was done to the panes
+	touched    atomic.Int64 // counts actions on the panes
 }
 
-// Beside says that t is the shell of another target of the session than first: they have
-// their tasks in common, and its panes are called target:%3. It comes before the first call.
-func (t *Shell) Beside(first *Shell) {
+// ShareTasks makes t, the shell of another target of the session, number its tasks together
+// with those of first; its panes are named target:%3. Call it before the first tool call.
+func (t *Shell) ShareTasks(first *Shell) {
 	t.jobs, t.paneTarget = first.jobs, t.target
 }
 
-// ref is how people and models call the pane that tmux knows by an id.
+// ref returns the name that people and models use for the pane with tmux's id.
 func (t *Shell) ref(id string) tools.PaneRef { return tools.PaneRef{Target: t.paneTarget, ID: id} }
 
-// paneID is what tmux knows a pane by. A name that is of another target stays as it is.
+// paneID returns tmux's id for the name of a pane. A name on another target is returned
+// unchanged.
 func (t *Shell) paneID(name string) string {
 	if ref := tools.ParsePane(name); ref.Target == t.paneTarget {
 		return ref.ID
@@ -66,17 +68,16 @@ func (t *Shell) paneID(name string) string {
 	return name
 }
 
-// Restrict says by what the commands in panes are restricted, so that a refusal can be
-// explained. It comes before the first call.
+// Restrict sets the sandbox that restricts commands in panes, so that refusals can be
+// explained. Call it before the first tool call.
 func (t *Shell) Restrict(box *pane.Sandbox) { t.sandbox = box }
 
-// Confine says that free commands run in the read-only sandbox here. It comes before the
-// first call.
+// Confine makes commands that need no approval run in the read-only sandbox. Call it before
+// the first tool call.
 func (t *Shell) Confine() { t.confines = true }
 
-// New returns the tool. Commands run in panes; where there is no tmux they run
-// in plain, and say is told so once. cwd is where the first one starts, "" if that is not
-// known.
+// New returns the tool. Commands run in panes; where there is no tmux they run in plain, and
+// say is told so once. cwd is where the first one starts, "" if unknown.
 func New(panes, plain *tmux.Session, target, cwd string, say func(text string)) *Shell {
 	t := &Shell{Schema: tools.Define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}}
 	t.cwd.Store(&cwd)
@@ -90,18 +91,18 @@ type shellArgs struct {
 	Mutation bool   `json:"mutation,omitempty" schema:"-"`
 	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
 	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
-	// Wait is true, false or a time.
+	// Wait is true, false or a duration.
 	Wait    json.RawMessage `json:"wait,omitempty" desc:"default true"`
 	Outside bool            `json:"outside,omitempty"`
 }
 
-// ModeOf returns the mode in which a call of run_shell wants its command to run, "" for the usual.
+// ModeOf returns the mode that a call of run_shell asks for, "" for the default.
 func ModeOf(call tools.Call) tmux.Mode {
-	args, _ := tools.Decode[shellArgs](call) // what is wrong with it is told elsewhere
+	args, _ := tools.Decode[shellArgs](call) // errors are reported elsewhere
 	return tmux.Mode(args.Mode)
 }
 
-// riskOf is what a model said of the risk; "" when that is none.
+// riskOf returns the risk that a model stated; "" if it is not a valid one.
 func riskOf(said string) action.Risk {
 	if r := action.Risk(said); r == action.Low || r == action.Medium || r == action.High {
 		return r
@@ -109,16 +110,16 @@ func riskOf(said string) action.Risk {
 	return ""
 }
 
-// unattended is how long a command that reads keys is waited for where nobody is who could
-// type: then the model may.
+// unattended is the time to wait for a command that reads keys where no person can type; after
+// it the model may type.
 var unattended = 20 * time.Second
 
-// interactive reports whether the command reads what is typed.
+// interactive reports whether the command reads keys.
 func (a shellArgs) interactive() bool {
 	return tmux.Mode(a.Mode) == tmux.Prompted || tmux.Mode(a.Mode) == tmux.Terminal
 }
 
-// patience reads wait: how long Run waits for the end, and whether that is for ever.
+// patience parses wait: how long Run waits for the end, or that it waits without limit.
 func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	var v any
 	if len(a.Wait) > 0 {
@@ -147,15 +148,15 @@ func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	return d, false, nil
 }
 
-// Cwd returns the folder in which the next command starts, "" if that is not known.
+// Cwd returns the folder in which the next command starts, "" if unknown.
 func (t *Shell) Cwd() string { return *t.cwd.Load() }
 
-// ShellDirs is where the next command starts.
+// ShellDirs returns the folders of the shell.
 func (t *Shell) ShellDirs(tools.Call) tools.ShellDirs {
 	return tools.ShellDirs{Now: t.Cwd(), First: t.first}
 }
 
-// Plan says which command would run.
+// Plan describes the command that would run.
 func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {
@@ -174,36 +175,36 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 	return action.Action{
 		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
 		Why: args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
-		Outside: args.Outside || args.interactive(), // in the sandbox there is no terminal
+		Outside: args.Outside || args.interactive(), // the sandbox has no terminal
 	}, nil
 }
 
-// Pane is the shared pane, for a command whose end is waited for.
+// Pane returns the shared pane for a command that Run waits for to its end.
 func (t *Shell) Pane(call tools.Call) tools.PaneUse {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil || t.noPanes.Load() {
 		return tools.PaneUse{}
 	}
 	use := tools.PaneUse{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
-	if !t.alone(args, call) {
+	if !t.ownPane(args, call) {
 		use.Pane = t.ref(t.panes.Pane())
 	}
 	return use
 }
 
-// alone says that the command of a call gets a pane of its own.
-func (t *Shell) alone(args shellArgs, call tools.Call) bool {
+// ownPane reports whether the command of a call gets a pane of its own.
+func (t *Shell) ownPane(args shellArgs, call tools.Call) bool {
 	_, forever, _ := args.patience()
 	return !forever || args.interactive() && call.Ask == nil
 }
 
-// Run runs the command and waits for its end, or as long as wait says. When ctx ends
-// meanwhile it is stopped.
+// Run runs the command and waits for its end, or as long as wait says. It stops the command
+// when ctx ends meanwhile.
 func (t *Shell) Run(ctx context.Context, call tools.Call) tools.Result {
 	return t.run(ctx, call, shellOutput)
 }
 
-// run is Run with so many bytes of each stream in the result.
+// run does what Run does, with limit bytes of each output stream in the result.
 func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {
@@ -216,47 +217,47 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 	t.touched.Add(1)
 	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free, Confined: call.Confined}
 	spec.Mode = tmux.Mode(args.Mode)
-	if forever && t.alone(args, call) {
+	if forever && t.ownPane(args, call) {
 		patience = unattended
 	}
-	if t.alone(args, call) {
-		return t.runOwn(ctx, call, spec, patience, limit)
+	if t.ownPane(args, call) {
+		return t.runInOwnPane(ctx, call, spec, patience, limit)
 	}
 	run, err := t.start(ctx, spec)
 	if err != nil {
 		return notStarted(err)
 	}
-	res := wait(ctx, run, t.box(), limit)
+	res := wait(ctx, run, t.currentSandbox(), limit)
 	cwd := run.Cwd()
 	t.cwd.Store(&cwd)
 	return res
 }
 
-// notStarted is the result of a command that did not run. One that was to be confined never
-// runs otherwise without a question.
+// notStarted returns the result of a command that did not run. One that was to be confined
+// never runs unconfined without approval.
 func notStarted(err error) tools.Result {
 	err = fmt.Errorf("the command was not started: %w", err)
-	if strings.Contains(err.Error(), confine.ErrImpossible.Error()) { // it may have come over a wire
+	if strings.Contains(err.Error(), confine.ErrImpossible.Error()) { // errors of a target lose their type
 		err = fmt.Errorf(`%w; with "outside": true it asks the user and runs without the sandbox`, err)
 	}
 	return tools.Failure(err)
 }
 
-// box is what commands are restricted by now.
-func (t *Shell) box() *pane.Sandbox {
+// currentSandbox returns the sandbox that commands run in now.
+func (t *Shell) currentSandbox() *pane.Sandbox {
 	if t.noPanes.Load() {
 		return nil
 	}
 	return t.sandbox
 }
 
-// runOwn runs the command in a pane of its own and waits for its end for some time.
-func (t *Shell) runOwn(ctx context.Context, call tools.Call, spec tmux.Spec, patience time.Duration, limit int) tools.Result {
-	out := newRecent(spec.Output)
+// runInOwnPane runs the command in a pane of its own and waits up to patience for its end.
+func (t *Shell) runInOwnPane(ctx context.Context, call tools.Call, spec tmux.Spec, patience time.Duration, limit int) tools.Result {
+	out := newOutputTail(spec.Output)
 	spec.Own, spec.Output = true, out.write
 	start := t.start
 	if patience == 0 {
-		start = t.startPane // nobody could see how it goes on
+		start = t.startPane // without a pane its progress would be invisible
 	}
 	run, err := start(ctx, spec)
 	if err != nil {
@@ -265,7 +266,7 @@ func (t *Shell) runOwn(ctx context.Context, call tools.Call, spec tmux.Spec, pat
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 }
 
-// startPane starts a command that needs a pane.
+// startPane starts a command that requires a pane.
 func (t *Shell) startPane(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
 	if t.noPanes.Load() {
 		return nil, errNoPanes
@@ -279,18 +280,18 @@ func (t *Shell) startPane(ctx context.Context, spec tmux.Spec) (*tmux.Running, e
 
 var errNoPanes = errors.New("there are no panes here, because tmux is not available: wait for the end, or give a time to wait")
 
-// await waits for the end of a command in its own pane for some time. What runs on then is a
-// task.
+// await waits up to patience for the end of a command in its own pane. If it still runs then,
+// it becomes a task.
 func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patience time.Duration, limit int) tools.Result {
-	defer job.out.leave()
+	defer job.out.detach()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	if patience > 0 {
 		select {
 		case <-job.run.Done():
-			return wait(ctx, job.run, t.box(), limit)
+			return wait(ctx, job.run, t.currentSandbox(), limit)
 		case <-ctx.Done():
-			return wait(ctx, job.run, t.box(), limit)
+			return wait(ctx, job.run, t.currentSandbox(), limit)
 		case <-timer.C:
 		}
 	}
@@ -307,18 +308,18 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	return job.result(note+fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id), limit)
 }
 
-// Recover finds the result of a command that an earlier process started.
+// Recover returns the result of a command that an earlier process started.
 func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.recover(ctx, call, shellOutput)
 }
 
-// recover is Recover with so many bytes of each stream in the result.
+// recover does what Recover does, with limit bytes of each output stream in the result.
 func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.Result {
 	args, err := tools.Decode[shellArgs](call)
 	if err != nil {
 		return tools.Failure(err)
 	}
-	out := newRecent(passOn(call))
+	out := newOutputTail(passOn(call))
 	run, err := t.panes.Reattach(ctx, call.Dir, out.write)
 	if err != nil {
 		return tools.Result{Content: tools.Interrupted + " (" + err.Error() + ")", IsError: true}
@@ -326,7 +327,7 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 	if patience, forever, err := args.patience(); err == nil && !forever {
 		return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 	}
-	return wait(ctx, run, t.box(), limit)
+	return wait(ctx, run, t.currentSandbox(), limit)
 }
 
 func (t *Shell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
@@ -342,7 +343,7 @@ func (t *Shell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error
 			}
 			t.say(fmt.Sprintf("commands run without %s: %v", without, err))
 		}
-		spec.Dir += "-plain" // the other one may hold traces of the attempt
+		spec.Dir += "-plain" // the other folder may hold traces of the attempt
 	}
 	return t.plain.Start(ctx, spec)
 }
@@ -356,7 +357,7 @@ func passOn(call tools.Call) tmux.Output {
 	}
 }
 
-// wait returns the command's result. A cancelled one has ended, too, when it returns.
+// wait returns the command's result. A cancelled command has ended when it returns.
 func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox, limit int) tools.Result {
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {

@@ -242,7 +242,7 @@ func TestRunShellPane(t *testing.T) {
 		}
 	}
 	beside := &Shell{panes: tool.panes, target: "web"}
-	beside.Beside(tool)
+	beside.ShareTasks(tool)
 	if got := beside.Pane(shellCall(t, "true")).Pane.String(); got != "web:"+shared {
 		t.Errorf("on another target it is %q", got)
 	}

@@ -19,13 +19,13 @@ var (
 	killSessionText string
 )
 
-// createdSession is what the model gets.
+// createdSession is the result that the model reads.
 type createdSession struct {
 	Session string   `json:"session"`
 	Pane    string   `json:"pane_id"`
 	Title   string   `json:"pane_title"`
 	Created bool     `json:"created"`
-	Attach  string   `json:"attach,omitempty"` // for the person
+	Attach  string   `json:"attach,omitempty"` // command for the person
 	Left    []string `json:"left_over,omitempty"`
 	Note    string   `json:"note,omitempty"`
 }
@@ -40,8 +40,7 @@ type createSession struct {
 	tools.Schema
 }
 
-// Plan needs no approval where little is asked about: the pane is the one that any command
-// would open.
+// Plan returns an action that few policies ask about: any command would open the same pane.
 func (t *createSession) Plan(call tools.Call) (action.Action, error) {
 	args, err := tools.Decode[createSessionArgs](call)
 	if err != nil {
@@ -50,7 +49,7 @@ func (t *createSession) Plan(call tools.Call) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session != "" && args.Session != "default" && args.Session != name {
 		return action.Action{}, tools.Invalid("session: there is one session, %q; leave it out", name)
 	}
-	act := t.shell.planOwn(t.Name(), args.Why)
+	act := t.shell.planManaged(t.Name(), args.Why)
 	act.Op = "open the shared pane"
 	return act, nil
 }
@@ -63,7 +62,7 @@ func (t *createSession) Run(ctx context.Context, _ tools.Call) tools.Result {
 	if err != nil {
 		return tools.Failure(t.shell.paneError(err))
 	}
-	left, _ := t.shell.panes.AbandonedSessions(ctx) // who asks for a session need not know of others
+	left, _ := t.shell.panes.AbandonedSessions(ctx) // the list is optional
 	payload := createdSession{Session: t.shell.panes.Name(), Pane: pane.ID, Title: pane.Title, Created: created, Attach: t.shell.panes.AttachLine(), Left: left}
 	if !created {
 		payload.Note = "it was there already"
@@ -84,14 +83,14 @@ type killSession struct {
 	tools.Schema
 }
 
-// Plan is that of the command that would do the same: what runs in the session ends.
+// Plan describes the equivalent command: everything that runs in the session ends.
 func (t *killSession) Plan(call tools.Call) (action.Action, error) {
 	args, err := tools.Decode[killSessionArgs](call)
 	if err != nil {
 		return action.Action{}, err
 	}
 	if name := t.shell.panes.Name(); args.Session == "default" || args.Session == name {
-		return action.Action{}, tools.Invalid("session: %q is the one of this program and cannot be closed", name)
+		return action.Action{}, tools.Invalid("session: %q belongs to this program and cannot be closed", name)
 	}
 	if strings.ContainsFunc(args.Session, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return action.Action{}, tools.Invalid("session: %q has a control character", tools.Clip(args.Session, 60))

@@ -24,7 +24,7 @@ type taskOutputArgs struct {
 	Why  string `json:"why,omitempty" schema:"-"`
 }
 
-// patience reads wait.
+// patience parses wait.
 func (a taskOutputArgs) patience() (time.Duration, error) {
 	if a.Wait == "" {
 		return 0, nil
@@ -41,15 +41,15 @@ type taskOutput struct {
 	tools.Schema
 }
 
-// NewTaskOutput returns the tool task_output, which tells how a command stands that shell
-// left running.
+// NewTaskOutput returns the tool task_output, which reports on a command that shell left
+// running.
 func NewTaskOutput(shell *Shell) tools.Tool {
 	return &taskOutput{shell, tools.Define[taskOutputArgs]("task_output", taskOutputText)}
 }
 
 func (*taskOutput) Parallel(tools.Call) bool { return true }
 
-// Patient is true for a call that says how long it waits.
+// Patient returns true for a call that gives the time to wait.
 func (*taskOutput) Patient(call tools.Call) bool {
 	args, err := tools.Decode[taskOutputArgs](call)
 	return err == nil && args.Wait != ""
@@ -69,7 +69,7 @@ func (t *taskOutput) Plan(call tools.Call) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-// named checks that a command was named in one of the two ways.
+// named checks that a command is given by exactly one of its two names.
 func named(id int, pane string) error {
 	if id == 0 && pane == "" {
 		return tools.Invalid("id or pane: one of them is needed")
@@ -119,8 +119,7 @@ func NewTaskKill(shell *Shell) tools.Tool {
 	return &taskKill{shell, tools.Define[taskKillArgs]("task_kill", taskKillText)}
 }
 
-// Plan needs no approval where little is asked about: it ends what was approved and started
-// by us.
+// Plan returns an action that few policies ask about: it ends only what buddy started.
 func (t *taskKill) Plan(call tools.Call) (action.Action, error) {
 	args, err := tools.Decode[taskKillArgs](call)
 	if err == nil {
@@ -130,10 +129,10 @@ func (t *taskKill) Plan(call tools.Call) (action.Action, error) {
 		return action.Action{}, err
 	}
 	shell := t.shell
-	if job, err := t.shell.jobs.find(args.ID, args.Pane); err == nil { // else Run says so
+	if job, err := t.shell.jobs.find(args.ID, args.Pane); err == nil { // an unknown one is reported by Run
 		shell = job.shell
 	}
-	act := shell.planOwn(t.Name(), args.Why)
+	act := shell.planManaged(t.Name(), args.Why)
 	act.Op = "kill"
 	return act, nil
 }
@@ -162,7 +161,7 @@ func (t *taskKill) Run(ctx context.Context, call tools.Call) tools.Result {
 	}
 }
 
-// killedResult is what became of a command that was ended.
+// killedResult is the outcome of ending a command.
 type killedResult struct {
 	ID       int    `json:"id"`
 	Killed   bool   `json:"killed"`

@@ -7,9 +7,9 @@ import (
 	"buddy/texts/ansi"
 )
 
-// TerminalText is what a person would have read of what a terminal was sent: without escape
-// sequences, with lines as they were at last. full reports that the other screen was used,
-// whose pictures are left out.
+// TerminalText returns the text of terminal output as a person would have read it: without
+// escape sequences, lines in their last state. full reports that the alternate screen was
+// used, whose content is omitted.
 func TerminalText(p []byte) (text string, full bool) {
 	t := terminalReader{}
 	for len(p) > 0 {
@@ -18,18 +18,18 @@ func TerminalText(p []byte) (text string, full bool) {
 	return string(t.done) + t.trimmed(), t.full
 }
 
-// terminalReader keeps the line that is written and what is above it.
+// terminalReader holds the current line and those above it.
 type terminalReader struct {
 	done  []byte
 	line  []rune
-	at    int  // where in line the next character goes
-	other bool // the other screen is shown
-	full  bool // it was
+	at    int  // column of the next character
+	other bool // the alternate screen is shown
+	full  bool // it was shown at some time
 }
 
 func (t *terminalReader) trimmed() string { return strings.TrimRight(string(t.line), " ") }
 
-// take handles the first thing in p and returns the rest.
+// take handles the first element of p and returns the rest.
 func (t *terminalReader) take(p []byte) []byte {
 	switch c := p[0]; {
 	case c == 0x1b:

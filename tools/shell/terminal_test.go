@@ -13,7 +13,7 @@ import (
 	"buddy/tools"
 )
 
-// asked is a person who is there.
+// asked stands for a person who can answer.
 func asked(context.Context, string, []string) (string, error) { return "", nil }
 
 func TestTerminalText(t *testing.T) {

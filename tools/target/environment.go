@@ -14,25 +14,26 @@ import (
 	"buddy/tmux/host"
 )
 
-// Environment is what is known of a target before the first command.
+// Environment holds what is known about a target before the first command.
 type Environment struct {
-	Dir   string   // real path of where commands start; "" is the home folder of a target that is away
-	Also  []string // more folders that belong to the work, real paths
+	Dir   string   // real path where commands start; "" is the home folder of an unreachable target
+	Also  []string // further workspace folders, real paths
 	Home  string   // "" is unknown
 	OS    string
 	Shell string
-	Tmux  string // what tmux -V says, "" without tmux; not asked on this machine
+	Tmux  string // output of tmux -V, "" without tmux; not asked on this machine
 }
 
-// Look finds out about the target; dir is the folder to work in there, "" the usual one. Of a
-// target that is away it returns what can be said, and sets Away. It waits at most 40 seconds.
+// Look queries the environment of the target; dir is the folder to work in, "" the default.
+// For an unreachable target it returns what is known without it, and sets Away. It waits at
+// most 40 seconds.
 func (t *Target) Look(dir string) (Environment, error) {
 	if t.Host == nil {
 		at, err := os.Getwd()
 		if err != nil {
 			return Environment{}, fmt.Errorf("working directory: %w", err)
 		}
-		home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
+		home, _ := os.UserHomeDir() // "" is unknown, and then paths with ~ need approval
 		return Environment{Dir: at, Home: home, OS: runtime.GOOS, Shell: "bash"}, nil
 	}
 	away := Environment{OS: "Unix", Shell: "sh"}
@@ -45,7 +46,7 @@ func (t *Target) Look(dir string) (Environment, error) {
 	if dir == "" {
 		dir = "."
 	}
-	ctx, stop := context.WithTimeout(context.Background(), lookTime)
+	ctx, stop := context.WithTimeout(context.Background(), connectTimeout)
 	defer stop()
 	var out, said bytes.Buffer
 	code, err := t.Host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&
@@ -63,8 +64,8 @@ func (t *Target) Look(dir string) (Environment, error) {
 	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4]}, nil
 }
 
-// Folder returns the real path of a folder of the target. A relative one is meant from where the
-// program works; elsewhere than on this machine it must be absolute.
+// Folder returns the real path of a folder of the target. On this machine a relative path
+// starts at the program's folder; elsewhere the path must be absolute.
 func (t *Target) Folder(dir string) (string, error) {
 	if t.Host != nil {
 		return t.farFolder(dir)
@@ -83,12 +84,12 @@ func (t *Target) Folder(dir string) (string, error) {
 	return real, nil
 }
 
-// farFolder is Folder on another machine.
+// farFolder resolves a folder on another machine, see Folder.
 func (t *Target) farFolder(dir string) (string, error) {
 	if !path.IsAbs(dir) {
 		return "", fmt.Errorf("must be an absolute path on %s", t.Name)
 	}
-	ctx, stop := context.WithTimeout(context.Background(), lookTime)
+	ctx, stop := context.WithTimeout(context.Background(), connectTimeout)
 	defer stop()
 	real, err := t.Host.RealPath(ctx, dir)
 	if err != nil {

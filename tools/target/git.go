@@ -11,10 +11,9 @@ import (
 	"buddy/tmux/host"
 )
 
-// gitAnswer runs git with args in the folder dir of this machine and returns what it prints.
-// It runs in the read-only sandbox of shells or not at all: what the repository names runs to
-// no effect. What comes when ctx has ended, and an answer of more than [tmux.EdgeMax] bytes, is
-// an error.
+// gitAnswer runs git with args in the folder dir of this machine and returns its output. It
+// runs only in the read-only sandbox of shells, so that programs named by the repository have
+// no effect. It returns an error when ctx ends or the output exceeds [tmux.EdgeMax] bytes.
 func gitAnswer(ctx context.Context, shells *tmux.Session, dir string, args ...string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "buddy-git-")
 	if err != nil {
@@ -31,7 +30,7 @@ func gitAnswer(ctx context.Context, shells *tmux.Session, dir string, args ...st
 	}
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {
-		go func() { // the screen does not wait for what does not want to end
+		go func() { // the screen does not wait for a program that won't end
 			run.Cancel()
 			_, _ = run.Wait(context.WithoutCancel(ctx))
 			remove()

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// maxLinks is how many symbolic links a path may lead through, as on Linux.
+// maxLinks is the largest number of symbolic links in a path, as on Linux.
 const maxLinks = 40
 
-// followLinks resolves the symbolic links of an absolute path, part by part as the kernel does: ..
-// is the folder above the one that the link before it leads to. The end need not exist.
+// followLinks resolves the symbolic links of an absolute path, part by part as the kernel
+// does: .. is the parent of the folder that the link before it leads to. Trailing names need
+// not exist.
 func followLinks(name string) string {
 	at, rest := "/", strings.Split(name, "/")
 	for links := 0; len(rest) > 0; {
@@ -29,10 +30,10 @@ func followLinks(name string) string {
 		at = path.Join(at, part)
 		to, err := os.Readlink(at)
 		if err != nil {
-			continue // no link, or nothing
+			continue // no link, or missing
 		}
 		if links++; links > maxLinks {
-			return name // which nothing can open
+			return name // nothing can open it
 		}
 		if at = path.Dir(at); filepath.IsAbs(to) {
 			at = "/"
@@ -42,12 +43,12 @@ func followLinks(name string) string {
 	return at
 }
 
-// maxMatched is how many names of folders are looked at for a pattern.
+// maxMatched is the largest number of names that are compared with a pattern.
 const maxMatched = 20_000
 
-// oddMatches returns the symbolic links that a pattern matches in dir, as a shell would, and the
-// names that begin with a dash there, perhaps a few more; false if it would have to look at too
-// much.
+// oddMatches returns the symbolic links in dir that a shell's pattern may match, and the
+// matching names that begin with a dash. It may return a few too many; ok is false when there
+// are too many names to compare.
 func oddMatches(dir, pattern string) (odd []string, ok bool) {
 	budget := maxMatched
 	dirs := []string{dir}
@@ -55,7 +56,7 @@ func oddMatches(dir, pattern string) (odd []string, ok bool) {
 	for i, part := range parts {
 		var next []string
 		for _, d := range dirs {
-			entries, _ := os.ReadDir(d) // what cannot be read matches nothing
+			entries, _ := os.ReadDir(d) // an unreadable folder matches nothing
 			if budget -= len(entries) + 1; budget < 0 {
 				return nil, false
 			}
@@ -78,8 +79,8 @@ func oddMatches(dir, pattern string) (odd []string, ok bool) {
 	return odd, true
 }
 
-// mayMatch reports whether a shell may take a name for one that a part of a pattern matches. A
-// dot at the beginning is matched by a dot only.
+// mayMatch reports whether a part of a shell's pattern may match a name. A leading dot is
+// matched by a dot only.
 func mayMatch(part, name string) bool {
 	if strings.HasPrefix(name, ".") && !strings.HasPrefix(part, ".") && !strings.HasPrefix(part, `\.`) {
 		return false
@@ -88,7 +89,7 @@ func mayMatch(part, name string) bool {
 	return match || err != nil
 }
 
-// loose is a part of a pattern with ? in place of sets, which shells write in more ways.
+// loose replaces sets in a part of a pattern by ?, since shells write them in several ways.
 func loose(part string) string {
 	var sb strings.Builder
 	for i := 0; i < len(part); i++ {
@@ -110,18 +111,18 @@ func loose(part string) string {
 	return sb.String()
 }
 
-// links remembers for a moment where paths of a target lead: a command is judged several times
-// before it runs. The zero value remembers nothing. Safe for concurrent use.
+// links caches where paths of a target lead for a moment: a command is judged several times
+// before it runs. The zero value is empty. It is safe for concurrent use.
 type links struct {
 	mu    sync.Mutex
 	known map[string]string
-	since time.Time // of the oldest in known
+	since time.Time // of the oldest entry in known
 }
 
-// linksKept is how long links are remembered.
+// linksKept is the time for which links are cached.
 const linksKept = 2 * time.Second
 
-// remember returns ask, which asks the target, with a memory.
+// remember returns a cached version of ask, which queries the target.
 func (l *links) remember(ask func(path string) string) func(path string) string {
 	return func(path string) string {
 		l.mu.Lock()

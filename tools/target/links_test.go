@@ -52,7 +52,7 @@ func TestLinksAreFollowedAsTheKernelDoes(t *testing.T) {
 	}
 }
 
-// A command is asked about what read_file would be asked about: the same border, whatever
+// A command needs approval wherever read_file would: the same border, whatever
 // links, .. and patterns there are on the way.
 func TestReadingHasOneBorder(t *testing.T) {
 	work, beside := linked(t)

@@ -12,26 +12,26 @@ import (
 	"buddy/tools/shell"
 )
 
-// Router runs a tool on the target that the call names, and else on the current one. The tool
-// itself knows nothing of others: there is one of it for each target.
+// Router runs a tool on the target that the call names, by default the current one. Each
+// target has its own instance of the tool, which does not know about others.
 type Router struct {
 	set   *Set
 	def   model.ToolDef
-	panes bool // the name of a pane says on which target it is
+	panes bool // the name of a pane selects its target
 }
 
-// extensible is a tool that can be defined with more arguments than its own.
+// extensible is a tool whose definition can be given additional arguments.
 type extensible interface {
 	tools.Tool
 	With(extra any) model.ToolDef
 }
 
-// targetArgs are the arguments that tools have only where there are several targets.
+// targetArgs are the arguments that tools get only when there are several targets.
 type targetArgs struct {
 	Target string `json:"target,omitempty"`
 }
 
-// targetsArgs are those of run_shell.
+// targetsArgs are the target arguments of run_shell.
 type targetsArgs struct {
 	Target  string   `json:"target,omitempty"`
 	Targets []string `json:"targets,omitempty" desc:"several instead of target: runs on all side by side" max:"20"`
@@ -39,8 +39,8 @@ type targetsArgs struct {
 
 const maxTargets = 20 // of one call
 
-// Route returns t, a tool of the first target, for calls that may name another; t itself where
-// there is no other.
+// Route returns a version of t, a tool of the first target, whose calls may name other
+// targets; t itself when there are none.
 func (s *Set) Route(t tools.Tool) tools.Tool {
 	own, ok := t.(extensible)
 	if len(s.all) == 1 || !ok {
@@ -52,11 +52,11 @@ func (s *Set) Route(t tools.Tool) tools.Tool {
 	return &Router{set: s, def: own.With(targetArgs{}), panes: tools.HasArgument(own.Definition(), "pane")}
 }
 
-// Definition returns what the model reads: that of the tool, with the arguments about targets.
+// Definition returns the tool's definition with the arguments about targets.
 func (r *Router) Definition() model.ToolDef { return r.def }
 
-// split takes the arguments about targets out of a call. What is no object stays as it is:
-// the tool says so.
+// split removes the arguments about targets from a call. Arguments that are no JSON object
+// stay unchanged, for the tool to refuse.
 func (r *Router) split(call tools.Call) (tools.Call, targetsArgs, error) {
 	var args map[string]json.RawMessage
 	var at targetsArgs
@@ -84,7 +84,7 @@ func (r *Router) split(call tools.Call) (tools.Call, targetsArgs, error) {
 	return call, at, nil
 }
 
-// follow makes the target of a pane the one of its call.
+// follow sets the target of a call to that of the pane it names.
 func (r *Router) follow(at *targetsArgs, pane string) error {
 	ref := tools.ParsePane(pane)
 	of := ref.Target
@@ -101,16 +101,16 @@ func (r *Router) follow(at *targetsArgs, pane string) error {
 	return nil
 }
 
-// known returns nil when a name is that of a target, else an error with all names.
+// known returns an error that lists all targets unless name is one of them.
 func (s *Set) known(name string) error {
 	if names := s.Names(); !slices.Contains(names, name) {
-		return tools.Invalid("target: %q is none of this session (have: %s)", tools.Clip(name, 60), strings.Join(names, ", "))
+		return tools.Invalid("target: %q is not a target of this session (have: %s)", tools.Clip(name, 60), strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// inner returns the tool of the target of a call, the call as it gets it, and the target: what
-// was allowed, else what the call names.
+// inner returns the tool of the target of a call, the call for it, and the target: the
+// approved one, else the one that the call names.
 func (r *Router) inner(call tools.Call) (tool tools.Tool, inner tools.Call, name string, err error) {
 	inner, at, err := r.split(call)
 	switch {
@@ -133,7 +133,7 @@ func (r *Router) inner(call tools.Call) (tool tools.Tool, inner tools.Call, name
 	return one.tools[r.def.Name], inner, name, nil
 }
 
-// Plan plans the call on its target, which it opens.
+// Plan opens the target of the call and plans the call there.
 func (r *Router) Plan(call tools.Call) (action.Action, error) {
 	call.Planned = action.Action{}
 	tool, inner, name, err := r.inner(call)
@@ -145,7 +145,7 @@ func (r *Router) Plan(call tools.Call) (action.Action, error) {
 	return act, err
 }
 
-// Run runs the call on the target for which it was allowed.
+// Run runs the call on the target for which it was approved.
 func (r *Router) Run(ctx context.Context, call tools.Call) tools.Result {
 	tool, inner, _, err := r.inner(call)
 	if err != nil {
@@ -154,14 +154,14 @@ func (r *Router) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tool.Run(ctx, inner)
 }
 
-// Parallel is what the tool itself says.
+// Parallel returns the answer of the tool.
 func (r *Router) Parallel(call tools.Call) bool {
 	tool, inner, _, err := r.inner(call)
 	p, ok := tool.(tools.Parallel)
 	return err == nil && ok && p.Parallel(inner)
 }
 
-// Recover is what the tool itself does.
+// Recover runs the Recover of the tool.
 func (r *Router) Recover(ctx context.Context, call tools.Call) tools.Result {
 	tool, inner, _, err := r.inner(call)
 	if t, ok := tool.(tools.Recoverer); err == nil && ok {

@@ -11,8 +11,8 @@ import (
 	"buddy/tools/shell"
 )
 
-// shellRouter is the [Router] of run_shell: it runs a command on one target, or on several side by
-// side.
+// shellRouter is the [Router] of run_shell: it runs a command on one target, or on several at
+// once.
 type shellRouter struct{ Router }
 
 // group returns the targets of a call for several, nil when it is for one.
@@ -33,14 +33,14 @@ func (r *shellRouter) group(call tools.Call) (names []string, inner tools.Call, 
 			return nil, inner, err
 		}
 		if slices.Contains(names[:i], name) {
-			return nil, inner, tools.Invalid("targets: %s is there twice", name)
+			return nil, inner, tools.Invalid("targets: %s is listed twice", name)
 		}
 	}
 	return names, inner, nil
 }
 
-// one returns the shell of the one target of a call and the call as that gets it; nil when the
-// call is for several or makes no sense.
+// one returns the shell of the call's only target and the call for it; nil when the call is
+// for several or invalid.
 func (r *shellRouter) one(call tools.Call) (*shell.Shell, tools.Call) {
 	names, inner, err := r.group(call)
 	if err != nil || names != nil {
@@ -53,7 +53,7 @@ func (r *shellRouter) one(call tools.Call) (*shell.Shell, tools.Call) {
 	return tool.(*shell.Shell), inner
 }
 
-// ShellDirs are those on the one target of a call; not known of several.
+// ShellDirs returns the folders on the call's only target; unknown for several.
 func (r *shellRouter) ShellDirs(call tools.Call) tools.ShellDirs {
 	if sh, inner := r.one(call); sh != nil {
 		return sh.ShellDirs(inner)
@@ -61,8 +61,8 @@ func (r *shellRouter) ShellDirs(call tools.Call) tools.ShellDirs {
 	return tools.ShellDirs{}
 }
 
-// Pane is that on the one target of a call; several begin together, and none of their panes
-// is more than the others.
+// Pane returns the pane on the call's only target; commands on several start together, and
+// none of their panes comes first.
 func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
 	sh, inner := r.one(call)
 	if sh == nil {
@@ -71,8 +71,8 @@ func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
 	return sh.Pane(inner)
 }
 
-// Plan of a call for several targets reaches for all at once. One that is down does not
-// stop the others: Run says so.
+// Plan opens all targets of a call at once. One that is unreachable does not stop the others:
+// Run reports it.
 func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	names, inner, err := r.group(call)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	act.Targets = make([]action.Target, len(names))
+	act.Targets = make([]action.TargetCwd, len(names))
 	shell.SideBySide(names, func(i int, name string) {
 		act.Targets[i].Target = name
 		if sh, err := r.shell(name); err == nil {
@@ -96,7 +96,7 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-// shell returns the shell of a target, which it opens.
+// shell returns the shell of a target, opening the target if needed.
 func (r *shellRouter) shell(name string) (*shell.Shell, error) {
 	one, err := r.set.Open(name)
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *shellRouter) shell(name string) (*shell.Shell, error) {
 	return one.Shell, nil
 }
 
-// Run runs the command. Of several targets each has a pane of its own, and none waits for
+// Run runs the command. Each of several targets uses a pane of its own, and none waits for
 // another.
 func (r *shellRouter) Run(ctx context.Context, call tools.Call) tools.Result {
 	return r.each(ctx, call, r.Router.Run, shell.RunOn)
@@ -128,8 +128,7 @@ func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(contex
 	return many(ctx, names, r.shell, inner)
 }
 
-// Revive follows a command again that an earlier process left running: on the target of
-// its pane.
+// Revive follows a command that an earlier process left running, on the target of its pane.
 func (r *shellRouter) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
 	name := tools.ParsePane(was.Pane).Target
 	if name == "" {

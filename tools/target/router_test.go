@@ -166,7 +166,7 @@ func do(t testing.TB, r *tools.Registry, name string, args map[string]any, more 
 	return call.Planned, tool.Run(ctx, call)
 }
 
-// commandPayload is what the model reads of a command.
+// commandPayload holds the result of a command as the model reads it.
 type commandPayload struct {
 	ExitCode   int `json:"exit_code"`
 	Stdout     string
@@ -194,7 +194,7 @@ func payload(t testing.TB, r tools.Result) (p commandPayload) {
 	return p
 }
 
-// severalPayload is what the model reads of a command on several targets.
+// severalPayload holds the result of a command as the model reads it on several targets.
 type severalPayload struct {
 	Failed  []string
 	Targets []struct {
@@ -243,7 +243,7 @@ func TestCallsRunOnTheTargetTheyName(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{map[string]any{"path": "x", "target": "db"}, `"db" is none of this session (have: local, web-01, web-02, down)`},
+		{map[string]any{"path": "x", "target": "db"}, `"db" is not a target of this session (have: local, web-01, web-02, down)`},
 		{map[string]any{"path": "x", "target": 3}, "target: expected string"},
 		{map[string]any{"path": "x", "target": "down"}, "connection refused; start it"},
 		{map[string]any{"path": "x", "targets": []string{"local"}}, `unknown argument "targets"`},
@@ -329,7 +329,7 @@ func TestSideBySide(t *testing.T) {
 			}
 		}
 	})
-	want := []action.Target{{Target: "web-02", Cwd: dirs["web-02"]}, {Target: "local", Cwd: dirs["local"]}, {Target: "down"}, {Target: "web-01", Cwd: dirs["web-01"]}}
+	want := []action.TargetCwd{{Target: "web-02", Cwd: dirs["web-02"]}, {Target: "local", Cwd: dirs["local"]}, {Target: "down"}, {Target: "web-01", Cwd: dirs["web-01"]}}
 	if !slices.Equal(act.Targets, want) || act.Target != "web-02, local, down, web-01" || act.Cwd != "" {
 		t.Errorf("action %+v", act)
 	}
@@ -380,8 +380,8 @@ func TestSideBySideArguments(t *testing.T) {
 		target  string
 		want    string
 	}{
-		{[]string{"web-01", "db"}, "", `"db" is none of this session`},
-		{[]string{"web-01", "web-01"}, "", "is there twice"},
+		{[]string{"web-01", "db"}, "", `"db" is not a target of this session`},
+		{[]string{"web-01", "web-01"}, "", "is listed twice"},
 		{[]string{"web-01"}, "local", "target and targets: give one of them"},
 		{"web-01", "", "targets: expected array of strings, got string"},
 		{make([]string, 21), "", "21 of them (at most 20)"},

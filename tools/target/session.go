@@ -18,30 +18,31 @@ type Session struct {
 	Shell *shell.Shell
 	Files *file.Workspace
 
-	plain    *tmux.Session // for commands where there is no tmux
+	plain    *tmux.Session // runs commands where there is no tmux
 	tools    map[string]tools.Tool
 	confined bool // free commands run in the read-only sandbox
 	boxed    bool // approved commands run in the sandbox of the settings
 	links    links
 }
 
-// Options say what a session wants of a target.
+// Options configure a session's use of a target.
 type Options struct {
-	// Options are those of the panes. Host, Cwd and what confined commands may read are up to the
+	// Options configure the panes. Host, Cwd and what confined commands may read are set by the
 	// target.
 	tmux.Options
-	Outputs string // the folder on this machine where calls keep whole outputs, "" for none
-	// Resumed says that an earlier process may have left a pane in another folder.
+	Outputs string // the folder on this machine where calls keep their overflow, "" for none
+	// Resumed means that an earlier process may have left a pane in another folder.
 	Resumed bool
-	// Warn is told once that commands run without tmux.
+	// Warn is called once when commands run without tmux.
 	Warn func(text string)
 }
 
-// Open makes the panes, the files and the tools of a session on the target. Nothing starts there.
+// Open prepares the panes, files and tools of a session on the target. It starts nothing
+// there.
 func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	o.Options = t.options(env, o.Options)
 	if o.Sandbox != nil {
-		o.Session += "-sandbox" // never the pane of commands that have none
+		o.Session += "-sandbox" // must not share the panes of commands outside of it
 	}
 	files, err := t.workspace(env.Dir)
 	if err != nil {
@@ -65,7 +66,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	return s, nil
 }
 
-// NewSession returns a session on t with no panes but those of sh.
+// NewSession returns a session on t whose only panes are those of sh.
 func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 	s := &Session{Target: t, Shell: sh, Files: files, tools: make(map[string]tools.Tool)}
 	for _, one := range append(s.Tools(), shell.Panes(sh)...) {
@@ -74,11 +75,11 @@ func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
 	return s
 }
 
-// Tools returns the tools for commands and files of the target, in the order in which a model is
-// offered them.
+// Tools returns the tools for commands and files of the target, in the order in which the
+// model is offered them.
 func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, file.Tools(s.Files)...) }
 
-// Facts returns what verdicts on actions there depend on.
+// Facts returns what the policy needs to know about the target.
 func (s *Session) Facts() policy.Target {
 	f := policy.Target{
 		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Confined: s.confined, Boxed: s.boxed,
@@ -95,7 +96,7 @@ func (s *Session) Facts() policy.Target {
 	return f
 }
 
-// Close ends what the session has there and says what stays behind.
+// Close ends what the session runs on the target and reports to say what stays behind.
 func (s *Session) Close(ctx context.Context, say func(format string, args ...any)) {
 	for _, panes := range []*tmux.Session{s.Panes, s.plain} {
 		left, err := panes.Close(ctx)

@@ -13,23 +13,23 @@ import (
 	"buddy/tools"
 )
 
-// Set holds the targets that calls of a session may name: the one where the session began, and
-// others that are opened when a call names them first. Any goroutine may use it.
+// Set holds the targets that calls of a session may name: the first, where the session began,
+// and others, opened when a call first names them. It is safe for concurrent use.
 type Set struct {
 	first *Session
-	all   []*Target // that of first comes first
+	all   []*Target // the target of first comes first
 	open  func(*Target) (*Session, error)
 
 	mu      sync.Mutex // guards what follows
 	opening map[string]*sync.Mutex
-	opened  map[string]*Session // first, too
-	failed  map[string]error    // why the last attempt to open one did not succeed
+	opened  map[string]*Session // includes first
+	failed  map[string]error    // why the last attempt to open a target failed
 	current string
 	closed  bool
 }
 
-// NewSet returns the set of the target of first, which is current, and others. open reaches for
-// one of the others; an error says why that is not possible now, and the next call tries again.
+// NewSet returns the set of the target of first, which is current, and others. open connects
+// to one of the others; after an error the next call tries again.
 func NewSet(first *Session, others []*Target, open func(*Target) (*Session, error)) *Set {
 	return &Set{
 		first: first, all: append([]*Target{first.Target}, others...), open: open, current: first.Name,
@@ -37,10 +37,10 @@ func NewSet(first *Session, others []*Target, open func(*Target) (*Session, erro
 	}
 }
 
-// First returns the session on the target where the session began.
+// First returns the session on the target where buddy's session began.
 func (s *Set) First() *Session { return s.first }
 
-// Targets returns all targets, the first first.
+// Targets returns all targets, beginning with the first.
 func (s *Set) Targets() []*Target { return s.all }
 
 // Target returns the target with a name, nil if there is none.
@@ -51,7 +51,7 @@ func (s *Set) Target(name string) *Target {
 	return nil
 }
 
-// Names returns the names of all targets. They stay as they are.
+// Names returns the names of all targets, which never change.
 func (s *Set) Names() []string {
 	var names []string
 	for _, t := range s.all {
@@ -60,15 +60,15 @@ func (s *Set) Names() []string {
 	return names
 }
 
-// Current returns the name of the target for calls that name none.
+// Current returns the target of calls that name none.
 func (s *Set) Current() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current
 }
 
-// Switch makes another target current. It returns the folder in which commands begin there, ""
-// when that is not known yet; false says that there is no such target. It reaches for nothing.
+// Switch makes another target current, without connecting to it. It returns the folder in
+// which commands start there, "" while unknown; ok is false for an unknown target.
 func (s *Set) Switch(name string) (cwd string, ok bool) {
 	t := s.Target(name)
 	if t == nil {
@@ -83,21 +83,22 @@ func (s *Set) Switch(name string) (cwd string, ok bool) {
 	return t.Cwd, true
 }
 
-// Session returns what there is of a target already, or nil.
+// Session returns the open session on a target, or nil.
 func (s *Set) Session(name string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opened[name]
 }
 
-// Failure returns why the last attempt to open a target failed, nil if it was not tried.
+// Failure returns why the last attempt to open a target failed; nil if it did not, or was not
+// tried.
 func (s *Set) Failure(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed[name]
 }
 
-// Sessions returns those of the targets that were used.
+// Sessions returns the sessions on targets that were opened.
 func (s *Set) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +113,7 @@ func (s *Set) Sessions() []*Session {
 
 var errClosed = errors.New("the session ends")
 
-// Open returns the session on a target, which is reached for with its first use.
+// Open returns the session on a target; the first use connects.
 func (s *Set) Open(name string) (*Session, error) {
 	t := s.Target(name)
 	if t == nil {
@@ -125,7 +126,7 @@ func (s *Set) Open(name string) (*Session, error) {
 		s.opening[name] = turn
 	}
 	s.mu.Unlock()
-	turn.Lock() // of this target only: others do not wait for one that is down
+	turn.Lock() // one lock per target: others do not wait for an unreachable one
 	defer turn.Unlock()
 	if one := s.Session(name); one != nil {
 		return one, nil
@@ -137,14 +138,14 @@ func (s *Set) Open(name string) (*Session, error) {
 		return nil, err
 	}
 	if s.closed {
-		return nil, errClosed // nothing has started there
+		return nil, errClosed // nothing was started there
 	}
-	one.Shell.Beside(s.first.Shell)
+	one.Shell.ShareTasks(s.first.Shell)
 	s.opened[name] = one
 	return one, nil
 }
 
-// Facts returns what the policy goes by on a target.
+// Facts returns what the policy needs to know about a target.
 func (s *Set) Facts(name string) policy.Target {
 	t, one := s.Target(name), s.Session(name)
 	switch {
@@ -156,7 +157,8 @@ func (s *Set) Facts(name string) policy.Target {
 	return one.Facts()
 }
 
-// ChangedFiles tells the model which files somebody else changed, on all targets; "" for none.
+// ChangedFiles returns a note for the model on files that somebody else changed, on all
+// targets; "" for none.
 func (s *Set) ChangedFiles(ctx context.Context) string {
 	var notes []string
 	for _, one := range s.Sessions() {
@@ -171,7 +173,7 @@ func (s *Set) ChangedFiles(ctx context.Context) string {
 	return strings.Join(notes, "\n")
 }
 
-// Prefix returns the target in the names of a target's panes, "" for the first.
+// Prefix returns the target's part of the names of its panes, "" for the first target.
 func (s *Set) Prefix(t *Target) string {
 	if t == s.all[0] {
 		return ""
@@ -179,7 +181,7 @@ func (s *Set) Prefix(t *Target) string {
 	return t.Name
 }
 
-// pane returns the session of a pane and tmux's id of it; nil when its target was not used.
+// pane returns the session and tmux's id of a pane; nil when its target was not opened.
 func (s *Set) pane(name string) (*Session, string) {
 	ref := tools.ParsePane(name)
 	if ref.Target == "" {
@@ -188,7 +190,8 @@ func (s *Set) pane(name string) (*Session, string) {
 	return s.Session(ref.Target), ref.ID
 }
 
-// Pane returns where a managed pane is and tmux's id of it. The error is a [tmux.ErrNoPane].
+// Pane returns the tmux session and tmux's id of a managed pane. The error is a
+// [tmux.ErrNoPane].
 func (s *Set) Pane(name string) (*tmux.Session, string, error) {
 	one, id := s.pane(name)
 	if one == nil {
@@ -197,7 +200,7 @@ func (s *Set) Pane(name string) (*tmux.Session, string, error) {
 	return one.Panes, id, nil
 }
 
-// Watch says of which panes pictures are wanted.
+// Watch selects the panes whose screen contents are reported.
 func (s *Set) Watch(names []string) {
 	wanted := make(map[*Session][]string)
 	for _, name := range names {
@@ -210,7 +213,7 @@ func (s *Set) Watch(names []string) {
 	}
 }
 
-// KillPanes ends what runs in panes of its own, on all targets.
+// KillPanes ends what runs in panes that commands have to themselves, on all targets.
 func (s *Set) KillPanes(ctx context.Context) error {
 	var errs []error
 	for _, one := range s.Sessions() {
@@ -225,8 +228,8 @@ func (s *Set) KillPanes(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close ends everything on all targets at once. say is told what stays behind, by one goroutine
-// at a time.
+// Close ends everything on all targets at once. say is told what stays behind, one call at a
+// time.
 func (s *Set) Close(ctx context.Context, say func(text string)) {
 	s.mu.Lock()
 	s.closed = true

@@ -1,9 +1,9 @@
-// Package target runs tools on this machine, ssh hosts and containers.
+// Package target runs tools on targets: this machine, ssh hosts and containers.
 //
-// A [Target] says where commands run and files are. A [Session] is a target as one session of
-// buddy uses it: its environment, panes and files, and the tools that work on them. A [Set] holds
-// all targets of a session. The tools themselves know nothing of other targets: [Set.Route] makes
-// of one a tool that runs on the target which its call names.
+// A [Target] is where commands run and files are. A [Session] is a target as one session of
+// buddy uses it: its environment, panes, files and tools. A [Set] holds all targets of a
+// session. The tools know about one target only: [Set.Route] makes of a tool one that runs on
+// the target which its call names.
 //
 //	web := &target.Target{Name: "web", Host: h}
 //	set := target.NewSet(first, []*target.Target{web}, open)
@@ -26,31 +26,32 @@ import (
 	"buddy/tools/file"
 )
 
-// lookTime bounds making a connection, looking around and asking for a sign of life.
-const lookTime = 40 * time.Second
+// connectTimeout bounds connecting, querying the environment and pinging.
+const connectTimeout = 40 * time.Second
 
-// Target is where commands run and where files are: this machine, or what a host reaches. It
+// Target is where commands run and files are: this machine, or what a host reaches. It
 // outlives the sessions that use it.
 type Target struct {
 	Name string
-	Host *host.Host // nil is this machine; Close closes it
-	// Away is why the target could not be reached when somebody tried last. One goroutine uses it.
+	Host *host.Host // nil for this machine; closed by Close
+	// Away is why the last attempt to reach the target failed. Only one goroutine may use it.
 	Away *host.DownError
 
-	// Of a target of the configuration.
-	Cwd        string // where commands start, "" is the usual folder
-	Doc        string // what the model is told of it
-	Address    string // of the ssh host or the container, "" if the name says it
+	// Settings of the target.
+	Cwd        string // where commands start, "" is the default folder
+	Doc        string // its description for the model
+	Address    string // of the ssh host or the container, "" if Name is the address
 	Container  bool   // Address is a container
-	Production bool   // nothing happens there without a question
+	Production bool   // every side effect needs approval
 }
 
-// Connect reaches for the target, for at most 40 seconds. That it is away is no error: Away says so.
+// Connect connects to the target, for at most 40 seconds. An unreachable target is no error:
+// Away is set instead.
 func (t *Target) Connect(ctx context.Context) error {
 	if t.Host == nil {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, lookTime)
+	ctx, stop := context.WithTimeout(ctx, connectTimeout)
 	defer stop()
 	err := t.Host.Connect(ctx)
 	if errors.As(err, &t.Away) {
@@ -59,7 +60,7 @@ func (t *Target) Connect(ctx context.Context) error {
 	return t.named(err)
 }
 
-// named says of which target an error is.
+// named adds the target's name to an error.
 func (t *Target) named(err error) error {
 	if err == nil {
 		return nil
@@ -67,7 +68,7 @@ func (t *Target) named(err error) error {
 	return fmt.Errorf("%s: %w", t.Name, err)
 }
 
-// Close ends the connection, after the sessions.
+// Close ends the connection; close the sessions first.
 func (t *Target) Close() error {
 	if t.Host == nil {
 		return nil
@@ -75,16 +76,17 @@ func (t *Target) Close() error {
 	return t.Host.Close()
 }
 
-// Ping measures how long the target takes to do nothing; it waits at most 40 seconds.
+// Ping measures the round trip of an empty command; it waits at most 40 seconds.
 func (t *Target) Ping() (time.Duration, error) {
-	ctx, stop := context.WithTimeout(context.Background(), lookTime)
+	ctx, stop := context.WithTimeout(context.Background(), connectTimeout)
 	defer stop()
 	began := time.Now()
 	_, err := t.Host.Run(ctx, ":", io.Discard, io.Discard)
 	return time.Since(began), err
 }
 
-// Kind returns what the target is, for people, and its address; both are "" where they are not known.
+// Kind returns a description of the target's kind and its address, for display; "" where
+// unknown.
 func (t *Target) Kind() (kind, address string) {
 	switch {
 	case t.Host == nil:
@@ -102,13 +104,13 @@ func (t *Target) Kind() (kind, address string) {
 	return "", t.Name
 }
 
-// Confines returns nil when free commands of a session with these options can run in the read-only
-// sandbox, else why not.
+// Confines returns nil when commands that need no approval can run in the read-only sandbox of
+// a session with these options, else why not.
 func (t *Target) Confines(env Environment, o tmux.Options) error {
 	return tmux.Confines(t.options(env, o))
 }
 
-// options fills in what is up to the target.
+// options fills in the options that depend on the target.
 func (t *Target) options(env Environment, o tmux.Options) tmux.Options {
 	o.Host, o.Cwd, o.Reach.Read = t.Host, env.Dir, append([]string{env.Dir}, env.Also...)
 	return o

@@ -34,7 +34,7 @@ func TestDocs(t *testing.T) {
 
 func reference(defs []model.ToolDef) string {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nWhat a model can do, in the words that it reads. What needs your yes is in [safety.md](safety.md).\n\n" +
+	b.WriteString("# Tools\n\nWhat a model can do, in the words that it reads. What needs approval is in [safety.md](safety.md).\n\n" +
 		"Where `[targets]` lists other machines, the tools for commands, panes and files also take `target`, the name of one, and\n`run_shell` takes `targets`, several on which the command runs side by side.\n\n" +
 		"This page is generated: `go test ./tools/toolset -run Docs -update`.\n")
 	for _, d := range defs {

@@ -1,7 +1,7 @@
 // Package toolset lists the tools that a session offers to a model.
 //
 //	all := toolset.New(set, web.NewClient(web.Options{}), nil)
-//	registry := tools.NewRegistry(all...).Without(toolset.Quiet...)
+//	registry := tools.NewRegistry(all...).Without(toolset.Unlisted...)
 package toolset
 
 import (
@@ -15,10 +15,10 @@ import (
 	"buddy/tools/web"
 )
 
-// New returns the tools that a session offers, in an order that stays, so that providers can
-// cache the list. Calls that are about commands, panes and files may name one of the targets of set,
-// if there are several. deferred may get more tools at any time, and gets those for panes and for
-// what runs on in them; nil is an empty one.
+// New returns the tools that a session offers, in a stable order, so that providers can cache
+// the list. Calls about commands, panes and files may name one of the targets of set, if there
+// are several. deferred gets the tools for panes and for background commands, and may get more
+// at any time; nil is an empty set.
 func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.Tool {
 	if deferred == nil {
 		deferred = tools.NewDeferred()
@@ -27,7 +27,7 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 	for _, t := range shell.Panes(first.Shell) {
 		deferred.Add(set.Route(t))
 	}
-	deferred.Add(shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell)) // whose numbers are those of all targets
+	deferred.Add(shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell)) // their numbers cover all targets
 	var all []tools.Tool
 	for _, t := range first.Tools() {
 		all = append(all, set.Route(t))
@@ -39,7 +39,7 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 	)
 }
 
-// Names are those of all tools that a session may have.
+// Names returns the names of all tools that a session may have.
 func Names() []string {
 	deferred := tools.NewDeferred()
 	nowhere := target.NewSession(&target.Target{}, shell.New(nil, nil, "", "", nil), &file.Workspace{})
@@ -50,9 +50,9 @@ func Names() []string {
 	return names
 }
 
-// Quiet are tools whose work others do as well, or a prompt, which carries the date: a session
-// takes their names and tells of none.
-var Quiet = []string{"list_dir", "time"}
+// Unlisted are tools whose work others do as well, or the prompt, which has the date: a
+// session accepts their names and defines none.
+var Unlisted = []string{"list_dir", "time"}
 
-// Seldom are tools that the short list of a model with little room leaves out.
-var Seldom = []string{"fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool"}
+// Optional are tools that the short list for a model with a small context window omits.
+var Optional = []string{"fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool"}

@@ -28,7 +28,7 @@ func offered(t *testing.T, cwd string, others ...*target.Target) ([]tools.Tool, 
 	return New(target.NewSet(here, others, nil), web.NewClient(web.Options{}), deferred), deferred
 }
 
-// budgets are what the definitions may cost in each request, in bytes of a definition in JSON.
+// budgets are the size limits of the definitions sent with each request, in bytes of JSON.
 var budgets = map[string]int{
 	"run_shell": 950, "read_file": 500, "write_file": 320, "edit_file": 700, "apply_patch": 450, "glob": 300, "grep": 580,
 	"fetch_url": 320, "web_search": 250, "todo": 460, "ask_user": 350, "tool_search": 290, "use_tool": 230,
@@ -38,7 +38,7 @@ var budgets = map[string]int{
 // in each request is bounded.
 func TestDefaultTools(t *testing.T) {
 	all, deferred := offered(t, "")
-	r := tools.NewRegistry(all...).Without(Quiet...)
+	r := tools.NewRegistry(all...).Without(Unlisted...)
 	var names []string
 	sum := 0
 	for _, def := range r.Definitions() {
@@ -60,7 +60,7 @@ func TestDefaultTools(t *testing.T) {
 	if t.Logf("%5d in all", sum); sum > 5_350 { // with one form of edits less, the system prompt and the frame of a request 9,000
 		t.Errorf("the definitions have %d bytes", sum)
 	}
-	for _, name := range Quiet {
+	for _, name := range Unlisted {
 		if _, err := r.Lookup(name); err != nil {
 			t.Errorf("%s can't be called: %v", name, err)
 		}

@@ -18,13 +18,13 @@ import (
 // Args are the arguments of a call.
 type Args = map[string]any
 
-// Bench calls tools. What must not happen fails its test.
+// Bench calls tools and fails its test on unexpected outcomes.
 type Bench struct {
 	T     testing.TB
 	Tools *tools.Registry
 }
 
-// CallOf returns a call, with a reason unless a has one.
+// CallOf returns a call, adding a reason unless a has one.
 func CallOf(name string, a Args) tools.Call {
 	full := Args{"why": "a test"}
 	maps.Copy(full, a)
@@ -35,7 +35,7 @@ func CallOf(name string, a Args) tools.Call {
 	return tools.Call{ID: "c1", Name: name, Arguments: string(text)}
 }
 
-// Plan plans a call; err is the text of its error.
+// Plan plans a call and returns the text of its error.
 func (b *Bench) Plan(name string, a Args) (call tools.Call, err string) {
 	b.T.Helper()
 	call = CallOf(name, a)
@@ -75,7 +75,7 @@ func (b *Bench) Do(name string, a Args) (payload map[string]any, err string) {
 	return b.Finish(call)
 }
 
-// Finish is Do of a planned call.
+// Finish runs a planned call and returns what the model reads, as Do does.
 func (b *Bench) Finish(call tools.Call) (payload map[string]any, err string) {
 	b.T.Helper()
 	res := b.Run(call)
@@ -91,7 +91,7 @@ func (b *Bench) Finish(call tools.Call) (payload map[string]any, err string) {
 	return env.Result, ""
 }
 
-// OK is Do that must succeed.
+// OK runs a call as Do does and fails the test on an error.
 func (b *Bench) OK(name string, a Args) map[string]any {
 	b.T.Helper()
 	payload, err := b.Do(name, a)
@@ -101,14 +101,14 @@ func (b *Bench) OK(name string, a Args) map[string]any {
 	return payload
 }
 
-// Fails is Do that must fail with a text that has all of want.
+// Fails runs a call as Do does; it must fail with a text that contains all of want.
 func (b *Bench) Fails(name string, a Args, want ...string) {
 	b.T.Helper()
 	payload, err := b.Do(name, a)
 	b.WantError(name, payload, err, want...)
 }
 
-// WantError checks that err is the text of a failed call and has all of want.
+// WantError checks that err is the text of a failed call and contains all of want.
 func (b *Bench) WantError(name string, payload map[string]any, err string, want ...string) {
 	b.T.Helper()
 	for _, w := range append([]string{"Tool error: "}, want...) {

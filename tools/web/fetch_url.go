@@ -21,7 +21,7 @@ type fetchArgs struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// fetchPayload is what the model gets.
+// fetchPayload is the result that the model reads.
 type fetchPayload struct {
 	URL     string `json:"url"` // after redirections
 	Status  int    `json:"status"`
@@ -35,17 +35,18 @@ type fetchURL struct {
 	tools.Schema
 
 	mu   sync.Mutex // guards what is below
-	last fetched    // the page read last, so that its parts are of one text
+	last fetched    // the page read last, so that its parts are from one text
 }
 
 // fetched is a page that was read.
 type fetched struct {
-	asked string // the URL of the call
+	asked string // the URL in the call
 	page  Page
 	text  string
 }
 
-// NewFetchURL returns the tool fetch_url: a web page as text, at most a page a call.
+// NewFetchURL returns the tool fetch_url, which returns a web page as text, at most a page of
+// it per call.
 func NewFetchURL(client *Client) tools.Tool {
 	return &fetchURL{client: client, Schema: tools.Define[fetchArgs]("fetch_url", fetchURLText)}
 }
@@ -64,7 +65,7 @@ func (t *fetchURL) Plan(call tools.Call) (action.Action, error) {
 	return planGet(t.Name(), u, args.Why), nil
 }
 
-// planGet is the plan of a tool that fetches a page.
+// planGet returns the plan of a tool that fetches a page.
 func planGet(tool string, u *url.URL, why string) action.Action {
 	return action.Action{
 		Kind: action.Network, Tool: tool, Target: "local", URL: u.String(), Host: u.Hostname(), Method: http.MethodGet,
@@ -72,7 +73,7 @@ func planGet(tool string, u *url.URL, why string) action.Action {
 	}
 }
 
-// plannedURL returns the URL that was allowed.
+// plannedURL returns the URL that was approved.
 func plannedURL(call tools.Call) (*url.URL, error) {
 	u, err := url.Parse(call.Planned.URL)
 	if err != nil || u.Host == "" {
@@ -112,7 +113,7 @@ func (t *fetchURL) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tools.Success(payload, payload.Content)
 }
 
-// known returns the page that was read last, if it is the one asked for.
+// known returns the page that was read last, if it is the requested one.
 func (t *fetchURL) known(asked string) (fetched, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +123,7 @@ func (t *fetchURL) known(asked string) (fetched, bool) {
 	return t.last, true
 }
 
-// part returns what the model gets of the text from offset on, at most so many bytes.
+// part returns the text from offset on, at most most bytes.
 func (f fetched) part(offset, most int) (fetchPayload, error) {
 	p := fetchPayload{URL: f.page.URL, Status: f.page.Status, Type: f.page.Type}
 	if offset > 0 && offset >= len(f.text) {

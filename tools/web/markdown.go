@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	maxMarkdown = 1 << 20  // bytes of Markdown that a page becomes
-	maxCell     = 10 << 10 // bytes of one cell of a table
-	maxPrefix   = 60       // bytes before each line of lists in lists
+	maxMarkdown = 1 << 20  // bytes of Markdown per page
+	maxCell     = 10 << 10 // bytes per table cell
+	maxPrefix   = 60       // bytes before each line of nested lists
 )
 
-// markdown writes HTML as Markdown for a model to read. It goes through the page once,
-// so that no page takes longer than its size lets expect, and it escapes nothing.
+// markdown converts HTML to Markdown for a model. It makes one pass, so that its time grows
+// with the page's size only, and it escapes nothing.
 type markdown struct {
 	out      strings.Builder
 	base     *url.URL
 	limit    int
-	prefix   string // before each line: of quotes and lists
-	first    string // before the next line instead: with the sign of a list's item
+	prefix   string // before each line, for quotes and lists
+	first    string // before the next line instead: a list item's marker
 	newlines int    // to write before the next word; 2 make a blank line
 	gap      string // prefix of that blank line
 	space    bool   // to write before the next word
-	before   string // to write right before the next word: signs of headings, links, bold
+	before   string // markers of headings, links, bold before the next word
 	cell     bool   // line ends become spaces
 }
 
-// render writes n and what is in it.
+// render writes n and its content.
 func (m *markdown) render(n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
@@ -81,7 +81,7 @@ func (m *markdown) element(n *html.Node) {
 	}
 }
 
-// inline writes an element that stands in a line.
+// inline writes an inline element.
 func (m *markdown) inline(n *html.Node) {
 	switch n.DataAtom {
 	case atom.B, atom.Strong:
@@ -116,7 +116,7 @@ func (m *markdown) lines(n int) {
 	m.newlines, m.space = max(m.newlines, n), false
 }
 
-// text writes running text, in which white space of any kind is one space.
+// text writes running text; any white space becomes one space.
 func (m *markdown) text(s string) {
 	for i, w := range strings.Fields(s) {
 		if i > 0 || strings.ContainsAny(s[:1], " \t\r\n\f") {
@@ -129,7 +129,7 @@ func (m *markdown) text(s string) {
 	}
 }
 
-// word writes what has to come before the next word, and it.
+// word writes everything due before the next word, and the word.
 func (m *markdown) word(w string) {
 	m.start()
 	m.out.WriteString(m.before)
@@ -162,7 +162,7 @@ func (m *markdown) start() {
 	m.first, m.newlines, m.space = "", 0, false
 }
 
-// around writes what is in n between two signs, and nothing if there is nothing.
+// around writes the content of n between two markers, and nothing if it is empty.
 func (m *markdown) around(n *html.Node, before, after string) {
 	held := m.before
 	m.before += before
@@ -191,7 +191,7 @@ func (m *markdown) image(n *html.Node) {
 	}
 }
 
-// absolute returns where a link leads, "" if that is nowhere to fetch.
+// absolute returns the absolute URL of a link, "" if it can't be fetched.
 func (m *markdown) absolute(ref string) string {
 	u, err := url.Parse(strings.TrimSpace(ref))
 	if err != nil || ref == "" || strings.HasPrefix(ref, "#") {
@@ -242,7 +242,7 @@ func (m *markdown) fence(n *html.Node) {
 	m.lines(2)
 }
 
-// plain collects the text in n as it is, and the language that a class names.
+// plain collects the text in n unchanged, and the language that a class names.
 func plain(n *html.Node, to *strings.Builder, language *string) {
 	if n.Type == html.TextNode {
 		to.WriteString(n.Data)
@@ -260,7 +260,7 @@ func plain(n *html.Node, to *strings.Builder, language *string) {
 	}
 }
 
-// indented writes what is in n with a prefix before each line, and another before the
+// indented writes the content of n with a prefix before each line, and another before the
 // first one.
 func (m *markdown) indented(n *html.Node, first, rest string) {
 	outer := m.prefix
@@ -294,15 +294,15 @@ func (m *markdown) list(n *html.Node) {
 		if n.DataAtom == atom.Ol {
 			sign = fmt.Sprintf("%d. ", number)
 		}
-		m.newlines = min(max(m.newlines, 1), lines) // items are close to each other
+		m.newlines = min(max(m.newlines, 1), lines) // items stay close together
 		m.indented(c, sign, strings.Repeat(" ", len(sign)))
 		m.newlines, lines = 1, 1
 	}
 	m.lines(2)
 }
 
-// table writes a table of simple cells as such, and one that is there for the layout as
-// the blocks in it.
+// table writes a table of simple cells as a Markdown table, and one used for layout as the
+// blocks in it.
 func (m *markdown) table(n *html.Node) {
 	if m.cell || contains(n, atom.Table) {
 		m.block(n, 2)
@@ -342,7 +342,7 @@ func (m *markdown) rows(n *html.Node, rows *int) {
 	}
 }
 
-// contains reports whether an element of a kind is below n.
+// contains reports whether n has a descendant of a kind.
 func contains(n *html.Node, kind atom.Atom) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.DataAtom == kind || contains(c, kind) {

@@ -10,7 +10,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// MaxHits is how many results a search gives.
+// MaxHits is the largest number of results of a search.
 const MaxHits = 8
 
 const duckDuckGo = "https://html.duckduckgo.com/html/"
@@ -22,14 +22,14 @@ type Hit struct {
 	Snippet string // may be empty
 }
 
-// ErrLayout says that the page of results was not understood, which is not the same as
-// that there are none. Another search may work later.
-var ErrLayout = errors.New("the page of results is not what it used to be; results could not be read")
+// ErrLayout means that the page of results was not understood, which is different from no
+// results. Another search may work later.
+var ErrLayout = errors.New("the page of results has an unknown layout; no results could be read")
 
-// ErrChallenge says that the search engine wants to see a person. Wait, or search less.
+// ErrChallenge means that the search engine demands proof of a human. Wait, or search less.
 var ErrChallenge = errors.New("the search engine refuses automatic searches for now")
 
-// SearchURL returns what Search fetches.
+// SearchURL returns the URL that Search fetches.
 func (c *Client) SearchURL(query string) (*url.URL, error) {
 	base := c.opts.SearchURL
 	if base == "" {
@@ -38,8 +38,8 @@ func (c *Client) SearchURL(query string) (*url.URL, error) {
 	return c.Check(base + "?" + url.Values{"q": {query}}.Encode())
 }
 
-// Search returns what the search engine finds at u, which is of SearchURL. No hits and
-// no error mean that there is nothing.
+// Search returns the results that the search engine lists at u, a URL of SearchURL. No hits
+// and no error mean that there are none.
 func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	page, err := c.Get(ctx, u)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	}
 }
 
-// results reads the layout that we know.
+// results parses the known layout.
 func results(doc *goquery.Document) []Hit {
 	var hits []Hit
 	doc.Find(".result").Not(".result--ad").EachWithBreak(func(_ int, s *goquery.Selection) bool {
@@ -83,7 +83,7 @@ func results(doc *goquery.Document) []Hit {
 	return hits
 }
 
-// bareLinks reads links that lead away through the engine, wherever they stand.
+// bareLinks collects links that lead out through the search engine, wherever they are.
 func bareLinks(doc *goquery.Document) []Hit {
 	var hits []Hit
 	doc.Find(`a[href*="uddg="]`).EachWithBreak(func(_ int, link *goquery.Selection) bool {
@@ -93,7 +93,7 @@ func bareLinks(doc *goquery.Document) []Hit {
 	return hits
 }
 
-// add appends a result unless it is none, an advertisement, or there already.
+// add appends a result unless it is empty, an advertisement, or a duplicate.
 func add(hits []Hit, link *goquery.Selection, snippet string) []Hit {
 	target := target(link.AttrOr("href", ""))
 	title := strings.Join(strings.Fields(link.Text()), " ")
@@ -108,7 +108,7 @@ func add(hits []Hit, link *goquery.Selection, snippet string) []Hit {
 	return append(hits, Hit{Title: title, URL: target, Snippet: strings.Join(strings.Fields(snippet), " ")})
 }
 
-// target returns where a link of the page of results leads in the end, or "".
+// target returns the final destination of a link of the page of results, or "".
 func target(href string) string {
 	u, err := url.Parse(href)
 	if err != nil {

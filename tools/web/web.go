@@ -1,17 +1,17 @@
-// Package web fetches pages for a model, and only what a model may be trusted with:
-// public addresses over HTTP, of a bounded size, in a bounded time.
+// Package web fetches pages for a model within bounds: public addresses over HTTP, limited in
+// size and time.
 //
 //	c := web.NewClient(web.Options{})
 //	u, err := c.Check("https://go.dev/doc/") // no network yet
 //	page, err := c.Get(ctx, u)
 //	text, err := page.Text()                 // Markdown, if it is HTML
 //
-// Names are checked first, then every address when it is dialled, so that no answer of
-// a name server leads into the local network. A redirection to another site is not
-// followed but reported: it is for whoever allowed the first to allow the second.
+// Names are checked first, then every address when it is dialled, so that no answer of a name
+// server leads into the local network. A redirection to another site is reported, not
+// followed: it needs an approval of its own.
 //
-// Markdown is written here: html-to-markdown (2.5.2) takes 13 s for 25 KB of quotes in quotes,
-// of which it makes 3 MB, and leaves links to javascript: in.
+// HTML is converted here: html-to-markdown (2.5.2) takes 13 s for 25 KB of nested quotes, from
+// which it makes 3 MB, and keeps links to javascript:.
 package web
 
 import (
@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// MaxBody is how much of a page is read, in bytes.
+	// MaxBody is the size up to which a page is read, in bytes.
 	MaxBody = 2 << 20
 	// Timeout bounds one request, with its redirections and all of its body.
 	Timeout = 20 * time.Second
@@ -40,22 +40,22 @@ const (
 	userAgent    = "Mozilla/5.0 (compatible; buddy)"
 )
 
-// Options say what may be fetched.
+// Options configure what may be fetched.
 type Options struct {
 	// Loopback allows this machine's own addresses, for a server under development.
 	Loopback bool
-	// SearchURL is where searches go, empty for DuckDuckGo's page without scripts.
+	// SearchURL is the search page, empty for DuckDuckGo's page without scripts.
 	SearchURL string
 }
 
-// Client fetches pages. Make it with NewClient; it is safe for concurrent use.
+// Client fetches pages. Create it with NewClient; it is safe for concurrent use.
 type Client struct {
 	opts   Options
 	http   *http.Client
 	dialer *net.Dialer
 }
 
-// NewClient returns a client. It holds no connections between requests.
+// NewClient returns a client. It keeps no connections between requests.
 func NewClient(o Options) *Client {
 	c := &Client{opts: o}
 	c.dialer = &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
@@ -63,7 +63,7 @@ func NewClient(o Options) *Client {
 	}}
 	c.http = &http.Client{
 		Transport: &http.Transport{
-			// No proxy: behind one nobody could check which address is dialled.
+			// No proxy: behind one nobody could check the dialled address.
 			DialContext: c.dialer.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 			TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
 		},
@@ -72,17 +72,17 @@ func NewClient(o Options) *Client {
 	return c
 }
 
-// Page is an answer to a request.
+// Page is the response to a request.
 type Page struct {
 	URL      string // after redirections
 	Status   int
-	Type     string // Content-Type as the server gave it
+	Type     string // Content-Type as sent
 	Body     []byte // at most MaxBody
-	Cut      bool   // there was more
-	Location string // where a redirection leads that was not followed
+	Cut      bool   // Body was cut
+	Location string // target of a redirection that was not followed
 }
 
-// Get fetches a page. Any status is an answer. The error names the host and the cause.
+// Get fetches a page. Any status is a valid response. The error names the host and the cause.
 func (c *Client) Get(ctx context.Context, u *url.URL) (Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -111,7 +111,7 @@ func (c *Client) Get(ctx context.Context, u *url.URL) (Page, error) {
 	return page, nil
 }
 
-// cause takes what net/http puts around an error off it.
+// cause unwraps the errors of net/http.
 func cause(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("no whole answer within %s", Timeout)
@@ -127,14 +127,14 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// redirect decides on following a redirection.
+// redirect decides whether to follow a redirection.
 func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirections", maxRedirects)
 	}
 	to, err := c.Check(req.URL.String())
 	if err != nil {
-		return fmt.Errorf("a redirection leads to a place that is not allowed: %w", err)
+		return fmt.Errorf("a redirection leads to an address that is not allowed: %w", err)
 	}
 	if !sameSite(via[0].URL, to) {
 		return http.ErrUseLastResponse
@@ -142,8 +142,8 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// sameSite reports whether who allowed a may be thought to have allowed b: the same
-// host, with or without www, and no less secure.
+// sameSite reports whether an approval of a also covers b: the same host, with or without www,
+// and no less secure.
 func sameSite(a, b *url.URL) bool {
 	if a.Scheme == "https" && b.Scheme == "http" {
 		return false
@@ -161,11 +161,11 @@ func (p Page) mediaType() string {
 	return kind
 }
 
-// checkDial is asked with the address that is about to be connected to.
+// checkDial refuses the address of a connection unless it is public.
 func (c *Client) checkDial(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &refusedError{fmt.Sprintf("%q is no address", address)}
+		return &refusedError{fmt.Sprintf("%q is not an address", address)}
 	}
 	return c.checkAddr(at.Addr())
 }

@@ -18,7 +18,7 @@ type searchArgs struct {
 	Why   string `json:"why,omitempty" schema:"-"`
 }
 
-// searchPayload is what the model gets.
+// searchPayload is the result that the model reads.
 type searchPayload struct {
 	Count   int    `json:"count"`
 	Results string `json:"results"`
@@ -30,14 +30,14 @@ type webSearch struct {
 	tools.Schema
 }
 
-// NewWebSearch returns the tool web_search: at most 8 results of DuckDuckGo.
+// NewWebSearch returns the tool web_search, which returns at most 8 results of DuckDuckGo.
 func NewWebSearch(client *Client) tools.Tool {
 	return &webSearch{client, tools.Define[searchArgs]("web_search", webSearchText)}
 }
 
 func (*webSearch) Parallel(tools.Call) bool { return true }
 
-// maxQuery is how long a query may be, in bytes.
+// maxQuery is the size limit of a query, in bytes.
 const maxQuery = 500
 
 func (t *webSearch) Plan(call tools.Call) (action.Action, error) {

@@ -50,7 +50,7 @@ func folders(act action.Action) string {
 		return act.Cwd
 	}
 	first := act.Targets[0].Cwd
-	same := !slices.ContainsFunc(act.Targets, func(p action.Target) bool { return p.Cwd != first })
+	same := !slices.ContainsFunc(act.Targets, func(p action.TargetCwd) bool { return p.Cwd != first })
 	if same {
 		return first
 	}

@@ -57,7 +57,7 @@ func TestApprovalGolden(t *testing.T) {
 	wide := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("日本語👍", 30)}
 	several := action.Action{
 		Kind: action.Shell, Tool: "run_shell", Target: "web-01, web-02, web-03, db-primary.eu-central, local", Command: "systemctl restart nginx",
-		Why: "the new certificate", Risk: action.High, Mutation: true, Targets: []action.Target{
+		Why: "the new certificate", Risk: action.High, Mutation: true, Targets: []action.TargetCwd{
 			{Target: "web-01", Cwd: "/srv"}, {Target: "web-02", Cwd: "/srv"}, {Target: "web-03", Cwd: "/root"}, {Target: "db-primary.eu-central"}, {Target: "local", Cwd: "/home/u"},
 		},
 	}

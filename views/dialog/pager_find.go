@@ -1,22 +1,18 @@
 package dialog
 
 import (
-	"bytes"
-
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/app/keymap"
-	"buddy/themes"
-	"buddy/views/draw"
 	"buddy/views/edit"
 	"buddy/views/markup"
 	"buddy/views/pattern"
 )
 
-// pagerSlice is how much is searched at once, in bytes.
+// pagerSlice is the number of bytes that are searched at once.
 const pagerSlice = 1 << 20
 
-// pagerFind is a search in a document.
+// pagerFind holds a search in a document.
 type pagerFind struct {
 	pattern.Pattern
 	typing bool
@@ -64,7 +60,7 @@ func (p *Pager) seek(by int) {
 	f.by, f.none, f.gen = by, false, f.gen+1
 	f.at = p.top.off
 	if by > 0 {
-		f.at = p.lineAt(p.top.off).next
+		f.at = p.doc.lineAt(p.top.off).next
 	}
 	p.goOn(f.gen)
 }
@@ -99,7 +95,7 @@ func (p *Pager) searchSlice() {
 	}
 	switch {
 	case found >= 0:
-		p.top, f.by = pagerRow{off: p.lineOf(found)}, 0
+		p.top, f.by = docPlace{off: p.doc.lineOf(found)}, 0
 	case f.by > 0 && to >= p.doc.Size, f.by < 0 && from == 0:
 		f.by, f.none = 0, true
 	case f.by > 0:
@@ -107,29 +103,6 @@ func (p *Pager) searchSlice() {
 	default:
 		f.at = from
 	}
-}
-
-// lineOf returns where the line begins in which an offset is, or the piece of it.
-func (p *Pager) lineOf(off int64) int64 {
-	from := max(off-maxPagerLine, 0)
-	raw := p.read(from, int(off-from))
-	return from + int64(lineStart(raw))
-}
-
-// lineStart is the offset after the last newline of raw, 0 if there is none.
-func lineStart(raw []byte) int { return bytes.LastIndexByte(raw, '\n') + 1 }
-
-// lineEnd is the offset after the first newline of raw, or its length.
-func lineEnd(raw []byte) int {
-	if i := bytes.IndexByte(raw, '\n'); i >= 0 {
-		return i + 1
-	}
-	return len(raw)
-}
-
-// trimEnd takes the line end off.
-func trimEnd(line []byte) []byte {
-	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
 // toggleMark begins a selection of whole lines at the top one, or ends it.
@@ -142,10 +115,10 @@ func (p *Pager) toggleMark() {
 	p.mark = p.top.off
 }
 
-// selected is what is selected: from the line of the mark to the one at the top.
+// selected returns what is selected: from the line of the mark to the one at the top.
 func (p *Pager) selected() (from, to int64) {
 	from, to = min(p.mark, p.top.off), max(p.mark, p.top.off)
-	return from, p.lineAt(to).next
+	return from, p.doc.lineAt(to).next
 }
 
 func (p *Pager) selects(off int64) bool {
@@ -156,7 +129,7 @@ func (p *Pager) selects(off int64) bool {
 // too much is told from enough.
 const maxPagerCopy = 1<<20 + 1
 
-// CopySelection gives what is selected to OnCopy, drops the selection and reports whether
+// CopySelection passes what is selected to OnCopy, drops the selection and reports whether
 // there was one.
 func (p *Pager) CopySelection() bool {
 	if p.mark < 0 && !p.drag.on {
@@ -182,29 +155,13 @@ func (p *Pager) copy() {
 		from, to = p.selected()
 	} else {
 		for at, y := p.top, 0; y < p.h; y++ {
-			to = p.lineAt(at.off).next
-			at = p.after(at)
+			to = p.doc.lineAt(at.off).next
+			at = p.doc.after(at)
 		}
 	}
 	w := markup.Writer{Terminal: true}
-	w.Write(p.read(from, int(min(to-from, maxPagerCopy))))
+	w.Write(p.doc.read(from, int(min(to-from, maxPagerCopy))))
 	w.Close()
 	p.mark = -1
 	p.OnCopy(string(w.Text.Bytes))
-}
-
-// drawFind draws the line that takes what is looked for, with the cursor at its end.
-func (p *Pager) drawFind(row draw.Canvas) {
-	row.Fill(0, row.W, p.Palette[themes.Text])
-	col := row.Say(0, "find: ", themes.Accent)
-	text := draw.Untrusted(themes.Text, p.find.Text)
-	for draw.Width(text) > row.W-col-1 && len(text) > 0 { // its end is what is being typed
-		n, _ := markup.Cluster([]byte(text[0].Text))
-		if text[0].Text = text[0].Text[n:]; text[0].Text == "" {
-			text = text[1:]
-		}
-	}
-	if col = row.Spans(col, text...); p.HasFocus() && col < row.W {
-		row.Screen.ShowCursor(row.X+col, row.Y)
-	}
 }

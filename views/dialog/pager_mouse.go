@@ -11,25 +11,21 @@ import (
 	"buddy/views/markup"
 )
 
-// pagerDrag is what the mouse selects of a document.
+// pagerDrag holds what the mouse selects of a document.
 type pagerDrag struct {
 	down, on     bool
-	anchor, head pagerPlace
+	anchor, head docChar
 }
 
-// pagerPlace is a character of a line: its bytes in the text of the line that begins at off.
-type pagerPlace struct {
-	off      int64
-	from, to int
+// docChar names a character of a line: its bytes from at to to in the text of the line.
+type docChar struct {
+	docPlace
+	to int
 }
 
-func (p pagerPlace) before(q pagerPlace) bool {
-	return p.off < q.off || p.off == q.off && p.from < q.from
-}
-
-// bounds are the ends of the selection, in order.
-func (d *pagerDrag) bounds() (from, to pagerPlace) {
-	if d.head.before(d.anchor) {
+// bounds returns the ends of the selection, in order.
+func (d *pagerDrag) bounds() (from, to docChar) {
+	if d.head.before(d.anchor.docPlace) {
 		return d.head, d.anchor
 	}
 	return d.anchor, d.head
@@ -46,7 +42,7 @@ func (d *pagerDrag) in(l *textLine) (from, to int) {
 		to = min(hi.to, to)
 	}
 	if l.off == lo.off {
-		from = min(lo.from, to)
+		from = min(lo.at, to)
 	}
 	return from, to
 }
@@ -100,33 +96,33 @@ func (p *Pager) dragTo(x, y int) {
 }
 
 // rowAt returns the row of the document that shows at y, or the nearest one.
-func (p *Pager) rowAt(y int) pagerRow {
+func (p *Pager) rowAt(y int) docPlace {
 	_, top, _, _ := p.GetRect()
 	at := p.top
 	for range max(0, min(y-top-1, p.h-1)) {
-		at = p.after(at)
+		at = p.doc.after(at)
 	}
 	return at
 }
 
 // at returns the character at x, y, or the nearest one; behind the end of a row it is empty.
-func (p *Pager) at(x, y int) pagerPlace {
+func (p *Pager) at(x, y int) docChar {
 	left, _, _, _ := p.GetRect()
 	row := p.rowAt(y)
-	l := p.lineAt(row.off)
-	if row.row >= len(l.layout.Rows) {
-		return pagerPlace{off: row.off}
+	l := p.doc.lineAt(row.off)
+	if row.at >= len(l.layout.Rows) {
+		return docChar{docPlace{off: row.off}, 0}
 	}
-	r := l.layout.Rows[row.row]
+	r := l.layout.Rows[row.at]
 	off, end := int(r.From), int(r.To)
 	for col := 0; off < end; {
 		n, width := markup.Cell(l.text.Bytes[off:], col)
 		if col+width > x-left-1-draw.Padding {
-			return pagerPlace{row.off, off, off + n}
+			return docChar{docPlace{row.off, off}, off + n}
 		}
 		off, col = off+n, col+width
 	}
-	return pagerPlace{row.off, end, end}
+	return docChar{docPlace{row.off, end}, end}
 }
 
 // word selects and copies the word at x, y.
@@ -137,8 +133,8 @@ func (p *Pager) word(x, y int) {
 		return
 	}
 	d.down = false
-	if text := p.lineAt(d.anchor.off).text.Bytes; d.anchor.from < d.anchor.to {
-		d.anchor.from, d.anchor.to = markup.WordAround(text, d.anchor.from)
+	if text := p.doc.lineAt(d.anchor.off).text.Bytes; d.anchor.at < d.anchor.to {
+		d.anchor.at, d.anchor.to = markup.WordAround(text, d.anchor.at)
 		d.head, d.on = d.anchor, true
 		p.copyDrag()
 	}
@@ -154,16 +150,16 @@ func (p *Pager) copyDrag() {
 	}
 }
 
-// dragged is what the mouse selected: lines of the document, not rows.
+// dragged returns what the mouse selected: lines of the document, not rows.
 func (p *Pager) dragged() string {
 	var b strings.Builder
 	_, hi := p.drag.bounds()
 	for off, _ := p.drag.bounds(); off.off <= hi.off && off.off < p.doc.Size && b.Len() < maxPagerCopy; {
-		l := p.lineAt(off.off)
+		l := p.doc.lineAt(off.off)
 		from, to := p.drag.in(l)
 		b.Write(l.text.Bytes[from:to])
 		off.off = l.next
-		if off.off <= hi.off && bytes.Equal(p.read(off.off-1, 1), []byte("\n")) {
+		if off.off <= hi.off && bytes.Equal(p.doc.read(off.off-1, 1), []byte("\n")) {
 			b.WriteByte('\n')
 		}
 	}

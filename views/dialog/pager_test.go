@@ -128,7 +128,7 @@ func FuzzPager(f *testing.F) {
 	f.Add([]byte(viewtest.Hostile+"\n\r\n\n"+strings.Repeat("日", 50)), uint8(20), []byte("jkGgn"))
 	f.Fuzz(func(t *testing.T, text []byte, w uint8, keys []byte) {
 		p := newTestPager(t, bytes.NewReader(text), int64(len(text)))
-		p.w, p.h = max(int(w), 1), 5
+		p.doc.w, p.h = max(int(w), 1), 5
 		p.find.Pattern = pattern.New("a")
 		for _, k := range keys[:min(len(keys), 50)] {
 			switch k % 6 {
@@ -152,13 +152,13 @@ func FuzzPager(f *testing.F) {
 		p.Top()
 		seen := int64(0)
 		for at := p.top; ; {
-			l := p.lineAt(at.off)
+			l := p.doc.lineAt(at.off)
 			seen = l.next
-			next := p.after(at)
+			next := p.doc.after(at)
 			if next == at {
 				break
 			}
-			if !at.less(next) {
+			if !at.before(next) {
 				t.Fatalf("%v comes after %v", next, at)
 			}
 			at = next

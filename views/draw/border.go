@@ -7,7 +7,7 @@ import (
 	"buddy/themes"
 )
 
-// Border is an empty frame: the one around the status line and the prompt. It also draws
+// Border draws an empty frame: the one around the status line and the prompt. It also draws
 // the characters that join the borders of neighbours.
 type Border struct {
 	Frame
@@ -36,7 +36,7 @@ func (b *Border) DrawFocus(screen tcell.Screen) {
 	}
 }
 
-// SetMode gives a word that stands on the upper edge, "" for none.
+// SetMode sets a word that stands on the upper edge, "" for none.
 func (b *Border) SetMode(mode string) { b.mode = mode }
 
 // DrawMode draws that word, after panes were drawn that share the edge.

@@ -67,12 +67,12 @@ func cellColor(c markup.Color, otherwise tcell.Color) tcell.Color {
 	return otherwise
 }
 
-// Canvas is a row of a screen to draw on: W cells from X on.
+// Canvas draws on a row of a screen: W cells from X on.
 type Canvas struct {
-	Screen  tcell.Screen
-	Palette *Palette
-	spots   *[]keySpot // takes where keys are drawn
-	X, Y, W int
+	Screen    tcell.Screen
+	Palette   *Palette
+	clickable *[]clickableKey // takes where keys are drawn
+	X, Y, W   int
 }
 
 // Text draws bytes of a Text and returns how many cells it took.
@@ -159,7 +159,7 @@ func (c Canvas) Put(col int, char rune, r themes.Role) {
 	c.Screen.SetContent(c.X+col, c.Y, char, nil, c.Palette[r])
 }
 
-// quick is a screen that draws blanks and letters faster than one by one. All but those of
+// quick draws blanks and letters faster than one by one. All but those of
 // tests are.
 type quick interface {
 	Blank(x, y, n int, st tcell.Style)
@@ -194,7 +194,7 @@ func (c Canvas) Down(n int) Canvas {
 	return c
 }
 
-// Area is h rows, of which the canvas is the first.
+// Area holds H rows, of which the canvas is the first.
 type Area struct {
 	Canvas
 	H int
@@ -221,7 +221,7 @@ func (a Area) Below(n int) Area { return Area{a.Down(n), max(a.H-n, 0)} }
 // border. In the conversation the mark of the focused block stands there.
 const Padding = 1
 
-// Restyle gives the cells of the bytes a..b another style, when those from the byte from
+// Restyle changes the style of the cells of the bytes a..b, when those from the byte from
 // on were drawn from the canvas's beginning on.
 func (c Canvas) Restyle(text []byte, from, a, b int, st tcell.Style) {
 	if a >= b {

@@ -5,18 +5,18 @@ import (
 	"buddy/themes"
 )
 
-// A key that is named on the screen can be clicked: drawing a span with a key leaves a spot,
-// and who hands out the mouse asks [Frame.KeyAt] what a click means.
+// A key that is named on the screen can be clicked: drawing a span with a key records its cells,
+// and the mouse handler asks [Frame.KeyAt] what a click means.
 
-// keySpot holds the cells in which a key is named.
-type keySpot struct {
+// clickableKey holds the cells in which a key is named.
+type clickableKey struct {
 	x, y, w int
 	key     keymap.Key
 }
 
 // KeyAt returns the key that is named at a place of the screen, as the view was drawn last.
 func (f *Frame) KeyAt(x, y int) (keymap.Key, bool) {
-	for _, s := range f.spots {
+	for _, s := range f.clickable {
 		if y == s.y && x >= s.x && x < s.x+s.w {
 			return s.key, true
 		}
@@ -32,7 +32,7 @@ func Clickable(key keymap.Key, spans ...Span) []Span {
 	return spans
 }
 
-// Named is the first key of an action with what it does, to be clicked. An action without a
+// Named returns the first key of an action with what it does, to be clicked. An action without a
 // key has only the text.
 func (f *Frame) Named(a keymap.Action, does string) []Span {
 	keys := f.Keys.Keys(a)
@@ -42,7 +42,7 @@ func (f *Frame) Named(a keymap.Action, does string) []Span {
 	return Clickable(keys[0], Text(themes.Key, keys[0].String()), Text(themes.Muted, does))
 }
 
-// Choices are keys with what they mean, as many rows as they need.
+// Choices lays out keys with what they mean, in as many rows as they need.
 func Choices(choices []Hint, w int) [][]Span {
 	rows, used := [][]Span{nil}, 0
 	for _, c := range choices {

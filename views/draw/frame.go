@@ -11,9 +11,9 @@ import (
 // Frame holds what the views have in common: their place, colours and keys.
 type Frame struct {
 	*tview.Box
-	Palette *Palette
-	Keys    *keymap.Map
-	spots   []keySpot // of the last draw
+	Palette   *Palette
+	Keys      *keymap.Map
+	clickable []clickableKey // of the last draw
 }
 
 // NewFrame returns the frame of a view in the colours of a theme.
@@ -26,14 +26,14 @@ func (f *Frame) SetTheme(theme *themes.Theme) { f.Palette = newPalette(theme) }
 
 // Whole returns the place of the view, of which nothing is drawn yet.
 func (f *Frame) Whole(screen tcell.Screen) Area {
-	f.spots = f.spots[:0]
+	f.clickable = f.clickable[:0]
 	return f.drawn(screen)
 }
 
 // drawn returns the place of the view, of which something is drawn already.
 func (f *Frame) drawn(screen tcell.Screen) Area {
 	x, y, w, h := f.GetRect()
-	return Area{Canvas{screen, f.Palette, &f.spots, x, y, max(w, 0)}, max(h, 0)}
+	return Area{Canvas{screen, f.Palette, &f.clickable, x, y, max(w, 0)}, max(h, 0)}
 }
 
 // Titles hold the texts of a border: at the left and the right of its upper edge, and at the

@@ -10,7 +10,7 @@ import (
 	"buddy/themes"
 )
 
-// Hint is a key and what it does, in a word or two.
+// Hint holds a key and what it does, in a word or two.
 type Hint struct {
 	Key   keymap.Key
 	Label string
@@ -61,7 +61,7 @@ func FitHints(all []Hint, w, gap int) []Hint {
 	return slices.DeleteFunc(slices.Clone(all), func(Hint) bool { i++; return !chosen[i] })
 }
 
-// HintGap are the cells between two hints in a dialog.
+// HintGap is the number of cells between two hints in a dialog.
 const HintGap = 2
 
 // HintRow draws as hints what fits into w cells.
@@ -76,7 +76,7 @@ func HintRow(all []Hint, w int) []Span {
 	return row
 }
 
-// CommandHelp is a command that the prompt offers. Name begins with the slash.
+// CommandHelp describes a command that the prompt offers. Name begins with the slash.
 type CommandHelp struct{ Name, Help string }
 
 // GracePeriod is the time that a request must have been on the screen before a key answers

@@ -21,7 +21,7 @@ func (w Viewport) Cut(n int) bool {
 	return above+below > 0
 }
 
-// DrawMore says in the lower border of a dialog how many of n rows a window hides, and which
+// DrawMore writes in the lower border of a dialog how many of n rows a window hides, and which
 // keys lead to them.
 func (f *Frame) DrawMore(screen tcell.Screen, w Viewport, n int) {
 	above, below := w.hidden(n)

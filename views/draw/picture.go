@@ -57,7 +57,7 @@ func (p *Picture) Draw(c Canvas, row int) {
 	c.Text(&p.text, from, to)
 }
 
-// Terminal gives text the colours that programs in a terminal take for granted, unless the
+// Terminal draws text in the colours that programs in a terminal take for granted, unless the
 // theme has a background of its own.
 func (a Area) Terminal() Area {
 	if _, bg, _ := a.Palette[themes.Text].Decompose(); bg != tcell.ColorDefault {

@@ -10,14 +10,14 @@ import (
 // WheelRows is the number of rows that one step of the mouse wheel scrolls.
 const WheelRows = 3
 
-// scroller is a view that the mouse wheel scrolls.
+// scroller can be scrolled by the mouse wheel.
 type scroller interface {
 	tview.Primitive
 	InRect(x, y int) bool
 	Scroll(rows int)
 }
 
-// paged is something longer than the screen, of which any part can be shown.
+// paged moves about in something that is longer than the screen.
 type paged interface {
 	Page(screens int)
 	Top()
@@ -38,7 +38,7 @@ func Page(v paged, a keymap.Action) {
 	}
 }
 
-// Wheel scrolls a view with the mouse, or focuses it, and says whether it did.
+// Wheel scrolls a view with the mouse, or focuses it, and reports whether it did.
 func Wheel(v scroller, action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) bool {
 	if !v.InRect(ev.Position()) {
 		return false
@@ -56,7 +56,7 @@ func Wheel(v scroller, action tview.MouseAction, ev *tcell.EventMouse, setFocus 
 	return true
 }
 
-// Viewport is the part of some rows that shows. Actions may move it anywhere; show keeps
+// Viewport holds which part of some rows shows. Actions may move it anywhere; show keeps
 // it within what there is.
 type Viewport struct {
 	Top   int

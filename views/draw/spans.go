@@ -6,7 +6,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Span is safe text of one style, on one line. A click on it presses its key, if it has one.
+// Span holds safe text of one style, on one line. A click on it presses its key, if it has one.
 type Span struct {
 	Text  string
 	Style markup.Style
@@ -54,7 +54,7 @@ func Cut(text string, w int) string {
 	return text[:end]
 }
 
-// Shorten is clip for a text of one style.
+// Shorten clips a text of one style.
 func Shorten(text string, w int) string {
 	switch {
 	case w < 1:
@@ -115,7 +115,7 @@ func (c Canvas) Spans(col int, spans ...Span) int {
 	for _, sp := range spans {
 		from := col
 		if col = c.Run([]byte(sp.Text), col, c.Palette.cell(sp.Style, nil)); sp.key != (keymap.Key{}) {
-			*c.spots = append(*c.spots, keySpot{c.X + from, c.Y, col - from, sp.key})
+			*c.clickable = append(*c.clickable, clickableKey{c.X + from, c.Y, col - from, sp.key})
 		}
 	}
 	return col

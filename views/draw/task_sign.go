@@ -8,7 +8,7 @@ import (
 	"buddy/themes"
 )
 
-// TaskState is a task's sign, its colour, and a word unless the sign says it all.
+// TaskState returns a task's sign, its colour, and a word unless the sign says it all.
 func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role, word string) {
 	switch task.State {
 	case state.TaskQueued:

@@ -35,7 +35,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// ByteCount writes a number of bytes for people.
+// ByteCount formats a number of bytes in KB, MB or GB, of 1000.
 func ByteCount(n int64) string {
 	switch {
 	case n < 1000:
@@ -61,7 +61,7 @@ func Count(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// Spinner is the glyph of something that runs; it turns ten times a second.
+// Spinner returns the glyph of something that runs; it turns ten times a second.
 func Spinner(nowMS int64) string {
 	return [...]string{"◐", "◓", "◑", "◒"}[nowMS/100%4]
 }

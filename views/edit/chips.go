@@ -87,7 +87,7 @@ func (c chips) measure(text []byte, i, col int) (end, width int) {
 	return g.end, g.width
 }
 
-// lone is markup.Lone for a text that may hold chips.
+// lone calls markup.Lone for a text that may hold chips.
 func lone(text []byte, i int) (n, width int) {
 	if k := bytes.IndexByte(text[i:min(len(text), i+2*utf8.UTFMax)], chipMark); k > 0 {
 		return markup.Lone(text[i : i+k])

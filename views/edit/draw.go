@@ -26,7 +26,7 @@ func DrawRow(c draw.Canvas, e *Editor, r Row, accent int) {
 	}
 }
 
-// Room is the width of a row: one cell is left for the cursor behind its end.
+// Room returns the cells of a row: one cell is left for the cursor behind its end.
 func Room(width int, prefix []draw.Span) int { return max(1, width-draw.Width(prefix)-1) }
 
 // DrawSelection shows which part of a row is selected; a line end has a cell, too.

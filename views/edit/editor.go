@@ -76,7 +76,7 @@ func (e *Editor) SetText(text string) {
 	e.gen++
 }
 
-// Replace is SetText that can be undone.
+// Replace replaces the text, which can be undone.
 func (e *Editor) Replace(text string) { e.Restore(normal(text)) }
 
 // Draft returns the text for Restore: long pastes are kept as they are.
@@ -128,7 +128,7 @@ func pasteLines(raw []byte) int {
 	return bytes.Count(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) + 1
 }
 
-// change is splice that moves the cursor to the end of the new text and can be undone.
+// change puts raw in place of a text, with the cursor at its end. It can be undone.
 func (e *Editor) change(from, to Place, raw []byte) {
 	if from == to && len(raw) == 0 {
 		return

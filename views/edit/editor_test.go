@@ -36,7 +36,6 @@ func marked(e *Editor) string {
 	return b.String()
 }
 
-// I07, DECISIONS 34.
 func TestEditorKeys(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

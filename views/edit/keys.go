@@ -7,7 +7,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// commands are the actions of an editor. Vertical moves say whether there was a row to
+// commands holds the actions of an editor. Vertical moves say whether there was a row to
 // go to, so they are not among them.
 var commands = map[keymap.Action]func(*Editor){
 	keymap.Newline:         func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) },

@@ -8,7 +8,7 @@ import (
 	"buddy/views/markup"
 )
 
-// line is one line with the places where its rows begin at one width. Rows are computed
+// line holds one line with the places where its rows begin at one width. Rows are computed
 // as far as somebody looks. An edit wraps anew from two rows before it until the rows
 // fall in step with the old ones; if that takes long, the rest waits until it is needed.
 type line struct {
@@ -96,7 +96,7 @@ func (e *Editor) Rows(limit int) int {
 	return n
 }
 
-// Row is one row on the screen: a line and the number of the row in it.
+// Row names a row on the screen: a line and the number of the row in it.
 type Row struct{ line, n int }
 
 func (r Row) less(s Row) bool { return r.line < s.line || r.line == s.line && r.n < s.n }

@@ -67,7 +67,7 @@ func (e *Editor) wordStart() Place {
 // CompleteWord puts text in place of the Word.
 func (e *Editor) CompleteWord(text string) { e.Complete(e.wordStart(), text) }
 
-// maxMarkedWord is how much of a marked word is looked at, in bytes.
+// maxMarkedWord limits the bytes of a marked word.
 const maxMarkedWord = 256
 
 // MarkedWord returns the word that ends at the cursor, if a mark such as @ begins one: the

@@ -35,8 +35,9 @@ func (v *Vi) Escape(e *Editor) bool {
 	return v.sel.end(e) || pending
 }
 
-// Press takes a key in normal mode, looked up in the scope Vi. It reports whether that was all. On an empty text, what opens lists begins to
-// insert. Up and down, alone, are given to line as LineUp and LineDown.
+// Press takes a key in normal mode, looked up in the scope Vi. It reports whether
+// that was all. On an empty text, what opens lists begins to insert. Up and down, alone, are
+// passed to line as LineUp and LineDown.
 func (v *Vi) Press(e *Editor, p keymap.Press, line func(keymap.Action)) bool {
 	a, text := p.Action, p.Text
 	switch {

@@ -45,7 +45,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 	}
 }
 
-// upToMatch is upTo for a bracket: both ends are part of it, whichever is first.
+// upToMatch calls upTo for a bracket: both ends are part of it, whichever is first.
 func (v *Vi) upToMatch(e *Editor, to Place) {
 	if v.cmd.op != "" && to.less(e.cur) {
 		v.overText(e, to, e.buf.right(e.cur))
@@ -127,7 +127,7 @@ func (p *viPending) target(e *Editor, a keymap.Action) (to Place, inclusive, ok 
 	return to, a == keymap.ViWordEnd || a == keymap.ViBigEnd, true
 }
 
-// steps are the motions that a count repeats.
+// steps holds the motions that a count repeats.
 var steps = map[keymap.Action]func(*buffer, Place) Place{
 	keymap.ViLeft: func(b *buffer, p Place) Place {
 		if p.col > 0 {
@@ -176,7 +176,7 @@ func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	v.upTo(e, to, !back)
 }
 
-// nextPlace is where a character is after an offset, -1 if nowhere. skip leaves out the one
+// nextPlace returns where a character is after an offset, -1 if nowhere. skip leaves out the one
 // that comes at once.
 func nextPlace(text, char []byte, at int, skip bool) int {
 	from := min(at+1, len(text))
@@ -190,7 +190,7 @@ func nextPlace(text, char []byte, at int, skip bool) int {
 	return from + i
 }
 
-// lastPlace is where a character is before an offset, as nextPlace.
+// lastPlace returns where a character is before an offset, as nextPlace does.
 func lastPlace(text, char []byte, at int, skip bool) int {
 	if skip && bytes.HasSuffix(text[:at], char) {
 		at -= len(char)
@@ -272,7 +272,7 @@ func classAt(b *buffer, p Place) class {
 	return ofSigns
 }
 
-// bigClassAt is classAt for words that only blanks end.
+// bigClassAt returns the class where only blanks end a word.
 func bigClassAt(b *buffer, p Place) class {
 	if classAt(b, p) == blank {
 		return blank

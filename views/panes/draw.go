@@ -23,7 +23,7 @@ const (
 	usualHeight = 24
 )
 
-// nameWidth is how much of its name a tab shows.
+// nameWidth limits the cells of a name in a tab.
 const nameWidth = 24
 
 // tile holds where a pane was drawn.
@@ -133,7 +133,7 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	return p.list.title(w - draw.Width(right) - 3), right
 }
 
-// doing says at the right of the border that keys go to the pane, or that its history
+// doing returns the text at the right of the border: that keys go to the pane, or its history
 // shows; less says so in fewer words.
 func (p *Panes) doing() (all, less []draw.Span) {
 	say := func(role themes.Role, text, less string) ([]draw.Span, []draw.Span) {
@@ -180,14 +180,7 @@ func (p *Panes) drawTileTitle(c draw.Canvas, q *paneView) {
 	for x := range c.W {
 		c.Put(x, '─', themes.Border)
 	}
-	role, name := themes.Muted, []draw.Span(nil)
-	if q.Pane.Pane == p.list.shown {
-		role = themes.Accent
-		name = append(name, draw.Text(role, "▸"))
-	}
-	sign := q.sign(true)
-	label := draw.Clip(draw.Untrusted(role, p.list.name(q)), max(c.W-6-draw.Width(sign), 8))
-	name = append(append(name, label...), sign...)
+	name := p.list.tag(q, true, c.W-6, c.W)
 	c.Cols(1, c.W-1).Spans(0, draw.Padded(draw.Clip(name, c.W-5))...)
 }
 

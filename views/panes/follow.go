@@ -17,7 +17,7 @@ type following struct {
 	since  time.Time // it took the place of another by itself then
 }
 
-// SetNow gives the clock that says how long a pane has shown.
+// SetNow sets the clock that measures how long a pane has shown.
 func (p *Panes) SetNow(now func() time.Time) { p.follow.now = now }
 
 // SetHeld tells the view whether it has the focus. The selected pane then stays, so that a key

@@ -31,7 +31,7 @@ func begins(id, pane string) []event.Event {
 	return []event.Event{event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web"}}, event.ToolStarted{CallID: id, Name: "run_shell", Pane: pane}}
 }
 
-// UX "Panes": the pane in which a command begins is the one that shows, unless a person
+// The pane in which a command begins is the one that shows, unless a person
 // has chosen another, types or reads back.
 func TestPanesFollowCommands(t *testing.T) {
 	shows := func(t *testing.T, p *Panes, want string) {

@@ -54,7 +54,7 @@ func (b *scrollback) draw(in draw.Area) {
 	}
 }
 
-// status says where in the history this is.
+// status returns where in the history this is.
 func (b *scrollback) status(rows int, liveKey string) []draw.Span {
 	if b.of == nil {
 		return nil

@@ -23,7 +23,7 @@ type paneView struct {
 	mark mark
 }
 
-// mark says how a command goes or went.
+// mark holds how a command goes or went.
 type mark struct {
 	sign string
 	word string
@@ -60,7 +60,7 @@ func markOf(s *state.State, q *state.Pane) mark {
 	return mark{}
 }
 
-// sharedTitle is that of the pane for the commands that have none of their own.
+// sharedTitle is the title of the pane for the commands that have none of their own.
 const sharedTitle = "shared"
 
 var runs = mark{"●", "running", themes.Running}
@@ -122,22 +122,11 @@ func (l *paneList) title(w int) []draw.Span {
 	short := head
 	for i := range l.panes {
 		q := &l.panes[i]
-		role, sep := themes.Muted, " ─ "
+		sep := " ─ "
 		if i == 0 {
 			sep = " · "
 		}
-		var name []draw.Span
-		if q.Pane.Pane == l.shown {
-			if role = themes.Accent; len(l.panes) > 1 {
-				name = append(name, draw.Text(role, "▸"))
-			}
-		}
-		sign := q.sign(false)
-		label := draw.Untrusted(role, l.name(q))
-		if len(l.panes) > 1 {
-			label = draw.Clip(label, min(nameWidth, max(w-16-draw.Width(sign), 8)))
-		}
-		name = append(append(name, label...), sign...)
+		name := l.tag(q, false, w-16, nameWidth)
 		if q.Pane.Pane == l.shown {
 			short = append(slices.Clone(head), draw.Text(themes.Border, fmt.Sprintf(" · %d/%d ", i+1, len(l.panes))))
 			short = append(short, name...)
@@ -148,6 +137,23 @@ func (l *paneList) title(w int) []draw.Span {
 		return short
 	}
 	return all
+}
+
+// tag returns the name of a pane and how its command goes. Of several panes the selected one
+// is marked, and names are cut for all to fit in w cells, or to most.
+func (l *paneList) tag(q *paneView, words bool, w, most int) []draw.Span {
+	role, sign := themes.Muted, q.sign(words)
+	if q.Pane.Pane == l.shown {
+		role = themes.Accent
+	}
+	label := draw.Untrusted(role, l.name(q))
+	if len(l.panes) > 1 {
+		label = draw.Clip(label, min(most, max(w-draw.Width(sign), 8)))
+		if q.Pane.Pane == l.shown {
+			label = append([]draw.Span{draw.Text(role, "▸")}, label...)
+		}
+	}
+	return append(label, sign...)
 }
 
 // sign returns how the command of the pane goes, to be shown after its name.

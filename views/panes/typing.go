@@ -22,7 +22,7 @@ func (p *Panes) BeginTyping() bool {
 // EndTyping keeps keys here.
 func (p *Panes) EndTyping() { p.typing = false }
 
-// endKey is the key that ends typing.
+// endKey returns the name of the key that ends typing.
 func (p *Panes) endKey() string { return p.Keys.Name(keymap.PaneTypeEnd) }
 
 func (p *Panes) typeKey(a keymap.Action, ev *tcell.EventKey) {
@@ -38,7 +38,7 @@ func (p *Panes) typeKey(a keymap.Action, ev *tcell.EventKey) {
 	}
 }
 
-// PasteHandler gives pasted text to the pane that somebody types into.
+// PasteHandler passes pasted text to the pane that somebody types into.
 func (p *Panes) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if p.typing && p.OnPaste != nil {

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxQuery is the most bytes of a text to look for.
+// MaxQuery limits the bytes of a text to look for.
 const MaxQuery = 256
 
-// Pattern is a text to look for, as it is written or, if it has no capital, in any case.
+// Pattern holds a text to look for, as it is written or, if it has no capital, in any case.
 // The zero pattern finds nothing.
 type Pattern struct {
 	Text  string
@@ -65,7 +65,7 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Longest is the most bytes that a match can have.
+// Longest returns the most bytes that a match can have.
 func (p *Pattern) Longest() int { return max(len(p.Text), len(p.fold)*utf8.UTFMax) }
 
 // Next returns the first match in b at or after an offset; from is -1 if there is none.

@@ -17,7 +17,7 @@ type Prefilter struct {
 // PrefilterGain is the factor by which a byte costs less here than when its text is laid out.
 const PrefilterGain = 32
 
-// commonness is how often a letter is used, in percent of the letters of a text.
+// commonness holds how often a letter is used, in percent of the letters of a text.
 var commonness = map[byte]int{
 	'a': 82, 'b': 15, 'c': 28, 'd': 43, 'e': 127, 'f': 22, 'g': 20, 'h': 61, 'i': 70, 'j': 2, 'k': 8, 'l': 40, 'm': 24,
 	'n': 67, 'o': 75, 'p': 19, 'q': 1, 'r': 60, 's': 63, 't': 91, 'u': 28, 'v': 10, 'w': 24, 'x': 2, 'y': 20, 'z': 1,
@@ -46,7 +46,7 @@ func ownWord(word string) bool {
 // Useful reports whether the prefilter can reject a text at all.
 func (s *Prefilter) Useful() bool { return s.word != "" }
 
-// LacksString is lacks for a string.
+// LacksString is Lacks for a string.
 func (s *Prefilter) LacksString(text string) bool {
 	s.buffer = append(s.buffer[:0], text...)
 	return s.Lacks(s.buffer)
@@ -159,7 +159,7 @@ func hidden(text []byte) (n int, sure bool) {
 	return marks(text)
 }
 
-// colour is hidden for a sequence that sets colours; others may do more.
+// colour does what hidden does for a sequence that sets colours; others may do more.
 func colour(text []byte) (n int, sure bool) {
 	n = 2
 	for n < len(text) && (text[n] >= '0' && text[n] <= '9' || text[n] == ';') {
@@ -171,7 +171,7 @@ func colour(text []byte) (n int, sure bool) {
 	return n + 1, true
 }
 
-// marks is hidden for the marks of markdown.
+// marks does what hidden does for the marks of markdown.
 func marks(text []byte) (n int, sure bool) {
 	for n < len(text) && strings.IndexByte("*~`[]<>_", text[n]) >= 0 {
 		n++

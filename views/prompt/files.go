@@ -5,7 +5,7 @@ import (
 	"buddy/views/markup"
 )
 
-// fileWord is a word at the cursor that begins with an @: a path that is being typed.
+// fileWord holds a word at the cursor that begins with an @: a path that is being typed.
 type fileWord struct {
 	on    bool
 	at    edit.Place // of the @

@@ -9,7 +9,7 @@ import (
 )
 
 // An answer that comes late is dropped; what cannot be shown as it is is not offered.
-func TestPromptFiles(t *testing.T) { // UX "Prompt"
+func TestPromptFiles(t *testing.T) {
 	p := newTestPrompt(t)
 	var asked []string
 	p.OnFiles = func(query string) { asked = append(asked, query) }

@@ -13,7 +13,7 @@ import (
 
 const maxHistory = 1000
 
-// history is the earlier prompts and how far back one is looking. The draft is kept
+// history holds the earlier prompts and how far back one is looking. The draft is kept
 // while looking.
 type history struct {
 	entries []string // oldest first
@@ -82,7 +82,7 @@ func (h *history) find(query string, at, by int) int {
 	return -1
 }
 
-// historySearch is a search that is under way.
+// historySearch holds a search that is under way.
 type historySearch struct {
 	query string
 	at    int // the entry that was found; len(entries) if none is

@@ -14,7 +14,7 @@ import (
 
 const popupRows = 6
 
-// Popup lists the commands that begin with what is typed (I06), or the files that
+// Popup lists the commands that begin with what is typed, or the files that
 // fit what is typed after an @. It belongs to a prompt, which gives it its keys; whoever draws the screen draws it last, above the
 // prompt, while it is open.
 type Popup struct {

@@ -43,14 +43,14 @@ type Prompt struct {
 	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
 }
 
-// draft is the text that is written.
+// draft holds the text that is written.
 type draft struct {
 	editor *edit.Editor
 	vi     edit.Vi
 	top    edit.Row // the first row that shows
 }
 
-// promptState is what the prompt needs of the state.
+// promptState holds what the prompt needs of the state.
 type promptState struct {
 	queued      []event.PromptSubmitted
 	interrupted bool
@@ -84,10 +84,10 @@ func (p *Prompt) Update(s *state.State, ch state.Changed) {
 	}
 }
 
-// SetHistory gives the earlier prompts, oldest first. What is sent is added to them.
+// SetHistory sets the earlier prompts, oldest first. What is sent is added to them.
 func (p *Prompt) SetHistory(entries []string) { p.history.set(entries) }
 
-// SetCommands gives the commands that are offered after a slash.
+// SetCommands sets the commands that are offered after a slash.
 func (p *Prompt) SetCommands(commands []draw.CommandHelp) {
 	p.popup.commands = commands
 	p.popup.match(p.commandPrefix())
@@ -104,7 +104,7 @@ func (p *Prompt) SetText(text string) {
 	p.changed()
 }
 
-// Replace is SetText that can be undone.
+// Replace replaces the text, which can be undone.
 func (p *Prompt) Replace(text string) {
 	p.edit(func() { p.editor.Replace(text) })
 }
@@ -143,7 +143,7 @@ func (p *Prompt) Paste(text string) {
 	p.edit(func() { p.vi.Paste(p.editor, text) })
 }
 
-// PasteHandler is Paste for tview.
+// PasteHandler calls Paste for tview.
 func (p *Prompt) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) { p.Paste(text) })
 }
@@ -299,7 +299,7 @@ func (p *Prompt) popupAction(a keymap.Action) {
 	}
 }
 
-// shown is the editor that is drawn: the text, or what a search found.
+// shown returns the editor that is drawn: the text, or what a search found.
 func (p *Prompt) shown() *edit.Editor {
 	if p.search != nil {
 		return p.search.found
@@ -307,7 +307,7 @@ func (p *Prompt) shown() *edit.Editor {
 	return p.editor
 }
 
-// prefix is what stands before the first row, at most a third of the width.
+// prefix returns what stands before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []draw.Span {
 	mark := draw.Text(themes.Accent, "> ")
 	if p.target == "" {

@@ -242,7 +242,7 @@ func TestPromptPopup(t *testing.T) {
 	}
 }
 
-// DECISIONS 35: Up on an empty prompt takes queued prompts back before history.
+// Up on an empty prompt takes queued prompts back before history.
 func TestPromptUnqueue(t *testing.T) {
 	p := newTestPrompt(t)
 	p.SetHistory([]string{"old"})
@@ -260,7 +260,7 @@ func TestPromptUnqueue(t *testing.T) {
 	}
 }
 
-// DECISIONS 8: Enter on an empty prompt continues what was interrupted.
+// Enter on an empty prompt continues what was interrupted.
 func TestPromptContinues(t *testing.T) {
 	p := newTestPrompt(t)
 	n := 0

@@ -6,7 +6,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// SetVi gives the prompt the keys of vi, or takes them away. It begins in insert mode.
+// SetVi turns the keys of vi on or off. It begins in insert mode.
 func (p *Prompt) SetVi(on bool) { p.vi.Set(p.editor, on) }
 
 // Mode names the mode of vi; "" without its keys.
@@ -35,7 +35,7 @@ func (p *Prompt) BeginTyping() {
 	}
 }
 
-// viKey takes a key in normal mode and says whether that was all. From the first and the last
+// viKey takes a key in normal mode and reports whether that was all. From the first and the last
 // row, up and down go through the history, as they do without vi.
 func (p *Prompt) viKey(ev *tcell.EventKey) (done bool) {
 	press := p.Keys.Lookup(ev, keymap.Vi)

@@ -18,13 +18,13 @@ const (
 	gutterWidth = 2
 )
 
-// part is a Text wrapped at the width of its view.
+// part holds a Text wrapped at the width of its view.
 type part struct {
 	text   *markup.Text
 	layout markup.Layout
 }
 
-// folding is what a person or the view decided about a block that can be folded.
+// folding tells whether a block that can be folded is folded.
 type folding uint8
 
 const (
@@ -33,7 +33,7 @@ const (
 	unfolded
 )
 
-// blockView is what a conversation knows of one block. Its rows are a blank one if gap
+// blockView holds a block of the state with its layout. Its rows are a blank one if gap
 // is set, a head of one row if the block can be folded, and the rows of its parts.
 type blockView struct {
 	block  *state.Block
@@ -45,7 +45,7 @@ type blockView struct {
 	found  found
 }
 
-// laidBlock is a block made ready for drawing at one width.
+// laidBlock holds the layout of a block at one width.
 type laidBlock struct {
 	width, gen int
 	seen       int // bytes of the block's text that are in it
@@ -61,12 +61,12 @@ type laidBlock struct {
 	output *tailText
 }
 
-// foldable tells whether the block is one line that can be unfolded.
+// foldable reports whether the block is one line that can be unfolded.
 func (v *blockView) foldable() bool {
 	return v.block.Kind == state.ToolBlock || v.block.Kind == state.ReasoningBlock
 }
 
-// shown is the folding in force.
+// shown returns the folding in force.
 func (v *blockView) shown() folding {
 	if v.fold == foldAuto && (!v.foldable() || v.block.Kind == state.ReasoningBlock || v.block.Call.State != state.CallFailed) {
 		return folded
@@ -85,7 +85,7 @@ func (v *blockView) toggle() {
 	}
 }
 
-// lay brings the block up to date and returns it ready for drawing at a width.
+// lay brings the layout of the block up to date and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
 	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() {
@@ -164,16 +164,15 @@ func (l *laidBlock) sayCut(bytes int) {
 	l.parts[1].layout.Wrap(t, l.width, 0)
 }
 
-// bodyRows is how many rows the parts have that are shown.
-func (l *laidBlock) bodyRows() int {
-	n := -l.skip
-	for i := range l.parts {
-		n += len(l.parts[i].layout.Rows)
+// rowCount counts the rows of parts.
+func rowCount(parts []part) (n int) {
+	for i := range parts {
+		n += len(parts[i].layout.Rows)
 	}
 	return n
 }
 
-// above is how many rows are above the parts: a blank one, the head, and the one that
+// above counts the rows above the parts: a blank one, the head, and the one that
 // says what an excerpt leaves out.
 func (v *blockView) above() int {
 	n := v.gap
@@ -186,10 +185,10 @@ func (v *blockView) above() int {
 	return n
 }
 
-// height is how many rows the block takes.
+// height returns the number of rows that the block takes.
 func (v *blockView) height(width int) int {
 	l := v.lay(width)
-	return v.above() + l.bodyRows()
+	return v.above() + rowCount(l.parts) - l.skip
 }
 
 // rowOffset returns which byte of which part a row shows, to find the row again when
@@ -201,34 +200,26 @@ func (v *blockView) rowOffset(row int) (part, off int) {
 	if row -= v.above(); row < 0 {
 		return -1, 0
 	}
-	row += v.laid.skip
-	for i := range v.laid.parts {
-		rows := v.laid.parts[i].layout.Rows
-		if row < len(rows) {
-			return i, int(rows[row].From)
-		}
-		row -= len(rows)
+	if part, row = partAt(v.laid.parts, row+v.laid.skip); part < 0 {
+		return -1, 0
 	}
-	return -1, 0
+	return part, int(v.laid.parts[part].layout.Rows[row].From)
 }
 
-// rowOf is the reverse of rowOffset at another width; row is returned where the row
+// rowOf reverses rowOffset, at any width; row is returned where the row
 // is none of the text.
 func (v *blockView) rowOf(part, off, row, width int) int {
 	l := v.lay(width)
 	if part < 0 || part >= len(l.parts) {
 		return min(row, v.height(width)-1)
 	}
-	n := v.above() - l.skip
-	for i := range part {
-		n += len(l.parts[i].layout.Rows)
-	}
+	n := v.above() - l.skip + rowCount(l.parts[:part])
 	rows := l.parts[part].layout.Rows
 	at := sort.Search(len(rows), func(i int) bool { return int(rows[i].From) > off })
 	return min(max(n+at-1, 0), v.height(width)-1)
 }
 
-// gutter is how many columns the mark at the left of a block takes.
+// gutter returns the columns that the mark at the left of a block takes.
 func gutter(k state.Kind) int {
 	if k == state.AssistantBlock {
 		return 0
@@ -236,7 +227,7 @@ func gutter(k state.Kind) int {
 	return gutterWidth
 }
 
-// compact tells which blocks follow each other without a blank row.
+// compact reports whether blocks of a kind follow each other without a blank row.
 func compact(k state.Kind) bool { return k != state.UserBlock && k != state.AssistantBlock }
 
 func gapBetween(before, after state.Kind) int {
@@ -354,7 +345,7 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 	c.At(col).Say(0, draw.Plural(lines, "line"), themes.Muted)
 }
 
-// copyText is what copying the block puts on the clipboard: its text as it came.
+// copyText returns what copying the block puts on the clipboard: its text as it came.
 func (v *blockView) copyText() string {
 	c := v.block.Call
 	if c == nil {

@@ -15,7 +15,7 @@ import (
 	"buddy/views/markup"
 )
 
-// maxArguments is how much of a call's arguments its one line shows (I12).
+// maxArguments limits the columns of a call's arguments in its one line.
 const maxArguments = 80
 
 // layCall brings the head and the body of a call up to date.
@@ -43,7 +43,7 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 	}
 }
 
-// callName is the tool of a call, and where it works if that is not where the session began.
+// callName returns the tool of a call, and where it works if that is not where the session began.
 func callName(c *state.Call, role themes.Role) []draw.Span {
 	name := draw.Untrusted(role, draw.FirstLine(c.Name))
 	if c.On != "" {
@@ -52,7 +52,7 @@ func callName(c *state.Call, role themes.Role) []draw.Span {
 	return name
 }
 
-// callSummary says in one line what a call does. Paths below cwd are relative to it.
+// callSummary describes in one line what a call does. Paths below cwd are relative to it.
 func callSummary(c *state.Call, cwd string) string {
 	a := &c.Action
 	switch {
@@ -68,7 +68,7 @@ func callSummary(c *state.Call, cwd string) string {
 	return draw.Shorten(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
 }
 
-// callDetails is what a call shows above its output when it is unfolded.
+// callDetails returns what a call shows above its output when it is unfolded.
 func callDetails(c *state.Call) *markup.Text {
 	t := &markup.Text{}
 	a := &c.Action
@@ -99,7 +99,7 @@ func command(t *markup.Text, text string) {
 	}
 }
 
-// callResult is the result of a call without output as its lines. Of a command it is what
+// callResult returns the result of a call without output as its lines; of a command only what
 // the head of the call does not say.
 func callResult(c *state.Call) *markup.Text {
 	t := &markup.Text{}
@@ -169,7 +169,7 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 	return "▹", themes.Muted
 }
 
-// callOutcome says in words how a call went; success goes without saying.
+// callOutcome returns how a call went in words, "" for a success.
 func callOutcome(c *state.Call) string {
 	switch {
 	case c.State == state.CallWaiting:
@@ -186,7 +186,7 @@ func callOutcome(c *state.Call) string {
 	return ""
 }
 
-// callGain says what came of a call that succeeded, where a number tells: the lines that
+// callGain returns what came of a call that succeeded, where a number tells: the lines that
 // were read, the matches that were found, the lines that were changed. What it says of
 // results is in the fields that they have.
 func callGain(c *state.Call) string {
@@ -219,7 +219,7 @@ func callGain(c *state.Call) string {
 	return ""
 }
 
-// maxGain is how many columns the gain of a call may take.
+// maxGain limits the columns of the gain of a call.
 const maxGain = 24
 
 // diffCount counts what a diff adds and deletes: +3 −1.
@@ -247,7 +247,7 @@ func lineCount(text string) int {
 	return n
 }
 
-// callTime is how long a call took, or has been running.
+// callTime returns how long a call took, or has been running.
 func callTime(c *state.Call, now int64) string {
 	switch {
 	case c.State == state.CallRunning && now > c.Started:

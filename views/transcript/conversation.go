@@ -52,7 +52,7 @@ type Conversation struct {
 	coded   int // the code block of the focused block that the last key copied; -1 is none
 }
 
-// shared is what all blocks of a conversation need.
+// shared holds what all blocks of a conversation use.
 type shared struct {
 	now    func() time.Time
 	lexers *markup.Highlighter // nil leaves code plain
@@ -67,10 +67,10 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	}
 }
 
-// SetNow gives the clock that elapsed times are reckoned by.
+// SetNow sets the clock that elapsed times are reckoned by.
 func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
 
-// SetBackground gives the way to highlight code: run calls work on another goroutine and
+// SetBackground sets how code is highlighted: run calls work on another goroutine and
 // what that returns on the UI goroutine, and draws. Without it code is plain.
 func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
 	c.shared.lexers = &markup.Highlighter{Background: run}
@@ -92,7 +92,7 @@ func (c *Conversation) Scope() keymap.Scope {
 // that are wider than it are broken between words, unless blanks in them make columns.
 func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 
-// Update looks at what changed. It costs as much as the number of new blocks; text is
+// Update takes over what changed. It costs as much as the number of new blocks; text is
 // looked at when it is drawn.
 func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Conversation|state.Tasks) == 0 {
@@ -189,21 +189,21 @@ func (c *Conversation) drawRows(in draw.Area) {
 	}
 }
 
-// giveText gives the text of the focused block to a callback, if both are there.
+// giveText passes the text of the focused block to a callback, if both are there.
 func (c *Conversation) giveText(to func(text string)) {
 	if v := c.view.focused(); v != nil && to != nil {
 		to(v.copyText())
 	}
 }
 
-// openOutput gives the call of the focused block to OnOpen.
+// openOutput passes the call of the focused block to OnOpen.
 func (c *Conversation) openOutput() {
 	if v := c.view.focused(); v != nil && v.block.Call != nil && c.OnOpen != nil {
 		c.OnOpen(v.block.Call)
 	}
 }
 
-// copyCode gives a code block of the focused block to OnCopy: the first that does not end
+// copyCode passes a code block of the focused block to OnCopy: the first that does not end
 // above the screen, and when the last key did that, the next one. Of a call that is the
 // command.
 func (c *Conversation) copyCode() {

@@ -162,7 +162,7 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 	}
 }
 
-// DECISIONS 32: a followed stream scrolls by a third of the height at once.
+// A followed stream scrolls by a third of the height at once.
 func TestStreamScrollsByAThird(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.TaskStarted{ID: 1, Kind: event.MainTask}, event.PromptSubmitted{Text: "go"})
 	c := conversationOf(t, s, 40, 14)
@@ -338,7 +338,7 @@ func TestResizeKeepsTheCountOfNewRows(t *testing.T) {
 	}
 }
 
-// A session that is opened from its end gets its beginning later (DECISIONS 12).
+// A session that is opened from its end gets its beginning later.
 func TestBlocksMayComeInFront(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "one"}, viewtest.Say(numbered(20)), event.PromptSubmitted{Text: "two"}, viewtest.Say(numbered(20)))
 	all := s.Blocks
@@ -566,7 +566,7 @@ func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
 }
 
 // The next code block comes with the same key again; any other key begins anew.
-func TestCopyCodeAgain(t *testing.T) { // UX "Conversation"
+func TestCopyCodeAgain(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(viewtest.Say("```sh\na\n```\nand\n```sh\nb\n```\n"), viewtest.Say("```sh\nc\n```"))
 	c := conversationOf(t, s, 60, 30)
 	var got []string
@@ -579,7 +579,7 @@ func TestCopyCodeAgain(t *testing.T) { // UX "Conversation"
 }
 
 // Of several code blocks the one in view is copied.
-func TestCopyCode(t *testing.T) { // UX "Conversation"
+func TestCopyCode(t *testing.T) {
 	filler := strings.Repeat("text\n\n", 20)
 	s := (&viewtest.Session{}).Feed(viewtest.Say("```go\nfirst()\n```\n" + filler + "```go\nif second {\n\tfirst()\n}\n```\n" + filler + "```go\nthird()\n```\n"))
 	c := conversationOf(t, s, 60, 14)

@@ -8,7 +8,7 @@ import (
 	"buddy/views/markup"
 )
 
-// field is a named value of a JSON object, or an unnamed text.
+// field holds a named value of a JSON object, or an unnamed text.
 type field struct{ name, value string }
 
 func fieldsOf(value, name string) []field {
@@ -19,7 +19,7 @@ func fieldsOf(value, name string) []field {
 }
 
 // jsonFields splits a JSON object into its members in their order: strings as what
-// they say, all else as it is written. The envelope of a tool's result (D03) is opened.
+// they say, all else as it is written. The envelope of a tool's result is opened.
 // What is no object is one unnamed value.
 func jsonFields(src string) []field {
 	fields, ok := objectFields(src)

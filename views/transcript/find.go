@@ -75,7 +75,7 @@ func (c *Conversation) Find(text string) {
 // EndFind ends a search and reports whether there was one.
 func (c *Conversation) EndFind() bool { return c.find.end() }
 
-// FindIn is Find for a text that was found elsewhere, in some blocks: it goes to the first
+// FindIn finds a text that was found elsewhere, in some blocks: it goes to the first
 // match there. Where they do not show the text it goes to the first of them, ends the search
 // and reports false.
 func (c *Conversation) FindIn(text string, blocks []int) bool {
@@ -317,7 +317,7 @@ func (f *finder) tally(vp *viewport) tally {
 	return t
 }
 
-// status says where the visited match is among all: 3 of 17.
+// status returns where the visited match is among all: 3 of 17.
 func (f *finder) status(vp *viewport) string {
 	if f.Text == "" {
 		return ""
@@ -382,7 +382,7 @@ func (f *finder) key(vp *viewport, p keymap.Press) {
 	}
 }
 
-// matches gives the part and the offset of each match in a block, in order.
+// matches yields the part and the offset of each match in a block, in order.
 func (f *finder) matches(vp *viewport, block int) iter.Seq2[int, int] {
 	return func(yield func(part, off int) bool) {
 		for part, text := range vp.blocks[block].texts(vp.size.w) {
@@ -395,7 +395,7 @@ func (f *finder) matches(vp *viewport, block int) iter.Seq2[int, int] {
 	}
 }
 
-// texts gives what the block shows when it is unfolded: the head of a call, then the
+// texts yields what the block shows when it is unfolded: the head of a call, then the
 // parts by number.
 func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	return func(yield func(part int, text []byte) bool) {
@@ -431,7 +431,7 @@ func (v *blockView) growing() bool {
 	return v.block.Open || c != nil && (c.State == state.CallRequested || c.State == state.CallWaiting || c.State == state.CallRunning)
 }
 
-// size is how many bytes the block shows, about.
+// size estimates how many bytes the block shows.
 func (v *blockView) size() int {
 	n := min(len(v.block.Text), maxShown)
 	if c := v.block.Call; c != nil {

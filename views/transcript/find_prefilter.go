@@ -16,7 +16,7 @@ func (f *finder) surelyLacks(v *blockView) bool {
 	return f.prefilter.Lacks(b.Text)
 }
 
-// callLacks is surelyLacks for a call: all but its output is made ready.
+// callLacks is surelyLacks for a call, of which all but the output is laid out.
 func (f *finder) callLacks(v *blockView) bool {
 	call := *v.block.Call
 	if call.Output.Dropped > 0 || call.Full != nil {

@@ -44,7 +44,7 @@ func find(t testing.TB, c *Conversation, text string) {
 // status is what the border or the line says of a search.
 func status(c *Conversation) string { return c.find.status(&c.view) }
 
-func TestFind(t *testing.T) { // UX "Conversation"
+func TestFind(t *testing.T) {
 	c := conversationOf(t, shop(), 60, 14)
 	c.Focus(nil)
 	find(t, c, "tax")

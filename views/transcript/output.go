@@ -49,10 +49,10 @@ func NewOutput(theme *themes.Theme, keys *keymap.Map) *Output {
 	return &Output{Frame: draw.NewFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
 }
 
-// SetNow gives the clock that elapsed times are reckoned by.
+// SetNow sets the clock that elapsed times are reckoned by.
 func (o *Output) SetNow(now func() time.Time) { o.now = now }
 
-// Watched is the pane of which a picture is wanted, "" for none: that of a running call
+// Watched returns the pane of which a picture is wanted, "" for none: that of a running call
 // which draws on its screen.
 func (o *Output) Watched() string {
 	if c := o.call; c != nil && c.Terminal && c.State == state.CallRunning {
@@ -133,19 +133,15 @@ func (o *Output) lay(w int) {
 	o.top += o.headRows() - before - gone
 }
 
-// headRows is how many rows are above the output.
+// headRows counts the rows above the output.
 func (o *Output) headRows() int {
-	return len(o.parts[partCommand].layout.Rows) + len(o.parts[partDropped].layout.Rows)
+	return rowCount(o.parts[:partOutput])
 }
 
 // clamp keeps the top row where it may be. While output is followed as it arrives the
 // view moves by a third of its height, as the conversation does.
 func (o *Output) clamp() {
-	rows := 0
-	for i := range o.parts {
-		rows += len(o.parts[i].layout.Rows)
-	}
-	end := max(rows-o.h, 0)
+	end := max(rowCount(o.parts)-o.h, 0)
 	lowest := end
 	if end > 0 && o.call.State == state.CallRunning {
 		lowest += o.h / 3

@@ -153,13 +153,8 @@ func (vp *viewport) rowsOf(block int) (first, last int) {
 
 // clampFocus keeps the focused block on the screen.
 func (vp *viewport) clampFocus(h int) {
-	last := vp.top
-	if end := vp.ahead(vp.top, h-1); end.block < len(vp.blocks) {
-		last = end
-	} else {
-		last = anchor{len(vp.blocks) - 1, 0}
-	}
-	vp.focus = max(min(vp.focus, last.block), vp.top.block)
+	last := min(vp.ahead(vp.top, h-1).block, len(vp.blocks)-1)
+	vp.focus = max(min(vp.focus, last), vp.top.block)
 }
 
 // Page scrolls by screens, down if they are positive.

@@ -64,7 +64,7 @@ const (
 	scrollTime = 50 * time.Millisecond  // between steps while the pointer is held at an edge
 )
 
-// SetAfter gives the way to do something later on the UI goroutine and draw. Without it a
+// SetAfter sets how something is done later on the UI goroutine, with a draw. Without it a
 // selection does not scroll by itself when the pointer is held at an edge.
 func (c *Conversation) SetAfter(after func(time.Duration, func())) { c.mouse.after = after }
 
@@ -75,7 +75,7 @@ func (c *Conversation) EndSelection() bool {
 	return on
 }
 
-// CopySelection gives what is selected to OnCopy, drops the selection and reports whether
+// CopySelection passes what is selected to OnCopy, drops the selection and reports whether
 // there was one.
 func (c *Conversation) CopySelection() bool {
 	if !c.sel.on {
@@ -113,18 +113,9 @@ func (s *selection) text(vp *viewport) string {
 			b.WriteByte('\n')
 		}
 		for part, text := range v.visibleTexts() {
-			lo, hi := 0, len(text.Bytes)
-			if i == from.block && part <= from.part {
-				lo = min(from.off, hi)
-				if part < from.part {
-					continue
-				}
-			}
-			if i == to.block && part >= to.part {
-				hi = min(to.off, hi)
-				if part > to.part {
-					continue
-				}
+			lo, hi, ok := s.within(i, part, 0, len(text.Bytes))
+			if !ok {
+				continue
 			}
 			if !first {
 				b.WriteByte('\n')
@@ -157,10 +148,10 @@ type rowText struct {
 	part, from, to, col int
 }
 
-// headCol is where in its row the text of a head begins: behind the sign.
+// headCol is the column in which the text of a head begins: behind the sign.
 const headCol = 2
 
-// rowText tells what row i of the block, which is laid out, shows.
+// rowText returns what row i of the block, which is laid out, shows.
 func (v *blockView) rowText(i int) rowText {
 	l := v.laid
 	i -= v.gap
@@ -264,28 +255,28 @@ func (c *Conversation) drawCursor(in draw.Area) {
 	}
 }
 
+// within returns which of the bytes lo..hi of a part are selected.
+func (s *selection) within(block, part, lo, hi int) (a, b int, ok bool) {
+	from, to := s.bounds()
+	at, first, last := position{block, part, 0}, position{from.block, from.part, 0}, position{to.block, to.part, 0}
+	if at == first {
+		lo = min(max(lo, from.off), hi)
+	}
+	if at == last {
+		hi = min(hi, to.off)
+	}
+	return lo, hi, !at.before(first) && !last.before(at)
+}
+
 // paint shows what is selected of a row that was drawn.
 func (s *selection) paint(vp *viewport, row draw.Canvas, block, i int) {
-	from, to := s.bounds()
-	if !s.on || block < from.block || block > to.block {
+	if !s.on {
 		return
 	}
 	r := vp.blocks[block].rowText(i)
-	if r.part == noPart {
+	a, b, ok := s.within(block, r.part, r.from, r.to)
+	if r.part == noPart || !ok {
 		return
-	}
-	a, b := r.from, r.to
-	if block == from.block && r.part <= from.part {
-		if r.part < from.part {
-			return
-		}
-		a = max(a, from.off)
-	}
-	if block == to.block && r.part >= to.part {
-		if r.part > to.part {
-			return
-		}
-		b = min(b, to.off)
 	}
 	row.At(r.col).Restyle(r.text, r.from, a, b, row.Palette[themes.Selection])
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"unicode"
 
 	"buddy/app/keymap"
@@ -66,11 +67,7 @@ func (f *finder) visitedMatch(vp *viewport) (first, last stretch, ok bool) {
 	if from != m.off || to <= from {
 		return first, last, false
 	}
-	char := func(off int) stretch {
-		_, end := byChar.around(text, off, len(text))
-		return stretch{position{m.block, m.part, off}, end}
-	}
-	return char(from), char(charBefore(text, to)), true
+	return charAt(text, m.block, m.part, from), charAt(text, m.block, m.part, charBefore(text, to)), true
 }
 
 // selectKey does what a key means while something is selected.
@@ -135,7 +132,7 @@ func (s *selection) moveHead(vp *viewport, rows int) {
 	if s.goal < 0 {
 		s.goal = col
 	}
-	for step := sign(rows); ; rows = step {
+	for step := cmp.Compare(rows, 0); ; rows = step {
 		next := vp.ahead(a, rows)
 		if rows < 0 {
 			next = vp.back(a, -rows)
@@ -150,13 +147,6 @@ func (s *selection) moveHead(vp *viewport, rows int) {
 			return
 		}
 	}
-}
-
-func sign(n int) int {
-	if n < 0 {
-		return -1
-	}
-	return 1
 }
 
 // moveTo moves the head to a row, if that shows text.
@@ -210,8 +200,7 @@ func (s *selection) moveAlong(vp *viewport, a keymap.Action) {
 		s.moveOn(vp, a)
 		return
 	}
-	_, to := byChar.around(text, off, len(text))
-	s.head = stretch{position{s.head.block, s.head.part, off}, to}
+	s.head = charAt(text, s.head.block, s.head.part, off)
 }
 
 // moveOn moves the head from the end of its text to the row after it, or before.
@@ -229,10 +218,15 @@ func (s *selection) moveOn(vp *viewport, a keymap.Action) {
 	s.goal = -1
 	if text := vp.textAt(s.head.position); a == keymap.SelectWordEnd && s.head != before {
 		if off := lastOfWord(text, min(s.head.off, len(text))); off < len(text) {
-			_, to := byChar.around(text, off, len(text))
-			s.head = stretch{position{s.head.block, s.head.part, off}, to}
+			s.head = charAt(text, s.head.block, s.head.part, off)
 		}
 	}
+}
+
+// charAt returns the character at an offset in the text of a part.
+func charAt(text []byte, block, part, off int) stretch {
+	_, end := byChar.around(text, off, len(text))
+	return stretch{position{block, part, off}, end}
 }
 
 // charBefore returns where the character before an offset begins.
@@ -243,7 +237,7 @@ func charBefore(text []byte, off int) int {
 	return edit.ClusterBefore(text, off)
 }
 
-// wordBefore returns where the word before an offset begins, wordAfter where the next one.
+// wordBefore returns where the word before an offset begins.
 func wordBefore(text []byte, off int) int {
 	before := bytes.TrimRightFunc(text[:off], unicode.IsSpace)
 	return bytes.LastIndexFunc(before, unicode.IsSpace) + 1
@@ -263,6 +257,7 @@ func lastOfWord(text []byte, off int) int {
 	return charBefore(text, off+end)
 }
 
+// wordAfter returns where the word after an offset begins.
 func wordAfter(text []byte, off int) int {
 	rest := text[off:]
 	word := bytes.IndexFunc(rest, unicode.IsSpace)

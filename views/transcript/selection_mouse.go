@@ -107,7 +107,7 @@ func (c *Conversation) drag(x, y int) {
 	}
 }
 
-// edge tells which way to scroll for the pointer: it is at the upper border or above it,
+// edge returns which way to scroll for the pointer: it is at the upper border or above it,
 // or at the lower one or below.
 func (c *Conversation) edge() int {
 	_, top, _, h := c.GetRect()

@@ -62,7 +62,7 @@ func selectable(t *testing.T) (c *Conversation, s *viewtest.Session, copied *str
 
 var ls = action.Action{Kind: action.Shell, Command: "ls -la"}
 
-func TestSelectByMouse(t *testing.T) { // UX "Conversation"
+func TestSelectByMouse(t *testing.T) {
 	// Row 1 is the prompt, 3 and 4 the answer, 6 to 8 the code, 10 the list, 11 the call.
 	for name, d := range map[string]struct {
 		x1, y1, x2, y2 int

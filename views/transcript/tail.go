@@ -11,7 +11,7 @@ import (
 	"buddy/views/markup"
 )
 
-// maxTail is how much text of an output a view keeps; the tail in the state has less.
+// maxTail limits the bytes of an output that a view keeps; the tail in the state has less.
 const maxTail = 128 << 10
 
 // tailText follows a state.Tail: only what is new is read, colours go on where the
@@ -79,7 +79,7 @@ func (t *tailText) read(tail *state.Tail) (from int) {
 	return from
 }
 
-// droppedText says how much of an output is not on the screen and where it is; it is
+// droppedText returns how much of an output is not on the screen and where it is; it is
 // empty when all is.
 func droppedText(c *state.Call) string {
 	n := c.Output.Dropped
@@ -96,7 +96,7 @@ func droppedText(c *state.Call) string {
 	return text
 }
 
-// droppedPart is droppedText as a part of a view, without rows if nothing is missing.
+// droppedPart returns droppedText as a part of a view, without rows if nothing is missing.
 func droppedPart(c *state.Call, width int) part {
 	t := &markup.Text{Wrap: markup.Words}
 	if text := droppedText(c); text != "" {

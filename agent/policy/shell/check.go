@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// needs makes a check that one of the flags is given, without which the command does
+// needs returns a check that one of the flags is given, without which the command does
 // something else.
 func needs(flags ...string) func(*analyser, *call) string {
 	return func(_ *analyser, c *call) string {
@@ -22,8 +22,7 @@ func needs(flags ...string) func(*analyser, *call) string {
 	}
 }
 
-// words makes a check that the first operand is one of those that only read; "" allows
-// none.
+// words returns a check that the first operand is a read-only subcommand; "" allows none.
 func words(allowed ...string) func(*analyser, *call) string {
 	return func(_ *analyser, c *call) string {
 		first := ""
@@ -40,7 +39,7 @@ func words(allowed ...string) func(*analyser, *call) string {
 	}
 }
 
-// literals returns the operands if all are known.
+// literals returns the values of the operands if all are known.
 func literals(list []arg) ([]string, bool) {
 	out := make([]string, len(list))
 	for i, w := range list {
@@ -74,7 +73,8 @@ func numbersOnly(_ *analyser, c *call) string {
 	return ""
 }
 
-// indexed finds an index that a shell would evaluate: a[$(cmd)].
+// indexed returns the reason when an operand has an index that a shell would evaluate:
+// a[$(cmd)].
 func indexed(list []arg) bool {
 	return slices.ContainsFunc(list, func(w arg) bool {
 		for _, v := range w.vals {
@@ -129,7 +129,7 @@ var sleepCheck = every("sleep for a time that is not short", func(s string) bool
 	return len(n) <= 3 && digits(strings.Replace(n, ".", "", 1))
 })
 
-// setCheck allows the options that a script begins with.
+// setCheck allows the options that scripts usually set.
 func setCheck(_ *analyser, c *call) string {
 	for _, w := range c.rest {
 		s, ok := w.lit()
@@ -173,8 +173,8 @@ func cdCheck(a *analyser, c *call) string {
 	return ""
 }
 
-// enter notes a folder in which what follows may be. The shell takes .. for the folder above
-// by name, a program for the one above by what links lead to.
+// enter records a folder that the following commands may run in. The shell takes .. for the
+// parent by name, a program for the parent of what links lead to.
 func (d *folders) enter(text string) {
 	d.entered = nil
 	for _, dir := range d.cwds {
@@ -220,8 +220,8 @@ var manCheck = every("man may read a file", func(s string) bool { return plain(s
 
 var dateCheck = every("date with a time may set the clock", func(s string) bool { return strings.HasPrefix(s, "+") })
 
-// psCheck allows the words of BSD without e, which prints environments. A ps that finds no user
-// xe takes -auxe for auxe.
+// psCheck allows BSD options without e, which prints environments. A ps that finds no user xe
+// takes -auxe for auxe.
 func psCheck(_ *analyser, c *call) string {
 	const why = " may print environments, which may hold secrets"
 	for _, w := range append(c.rest, c.values("-o", "-O", "--format")...) {
@@ -262,7 +262,7 @@ func getentCheck(_ *analyser, c *call) string {
 
 var sysctlCheck = every("sysctl may change the kernel", func(s string) bool { return plain(s, "._-/") })
 
-// lsofCheck refuses words that begin with +, which are flags.
+// lsofCheck rejects words that begin with +, which are flags.
 var lsofCheck = every("lsof with such words is not known to only read", func(s string) bool { return !strings.HasPrefix(s, "+") })
 
 // ipCheck allows ip OBJECT [show|list …].
@@ -337,7 +337,7 @@ func arCheck(_ *analyser, c *call) string {
 	return "ar without t in its first word may write files"
 }
 
-// jqCheck allows a program that does not read the environment or other files.
+// jqCheck allows a program that reads neither the environment nor other files.
 func jqCheck(a *analyser, c *call) string {
 	if len(c.rest) == 0 {
 		return c.spec.name + " without a program"

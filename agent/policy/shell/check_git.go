@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// gitGlobals allows -c with settings that only change how things look.
+// gitGlobals allows -c with settings that only affect presentation.
 func gitGlobals(a *analyser, c *call) string {
 	for _, w := range c.values("-C") {
 		dir, ok := w.lit()
@@ -31,7 +31,7 @@ func gitGlobals(a *analyser, c *call) string {
 	return ""
 }
 
-// gitFormat refuses the placeholders that run gpg, and searches for secrets.
+// gitFormat refuses placeholders that run gpg, and searches for secrets.
 func gitFormat(_ *analyser, c *call) string {
 	for _, w := range c.values("-S", "-G", "--grep") {
 		if s, ok := w.lit(); !ok || texts.HasAny(s, hunts...) {
@@ -65,7 +65,7 @@ func gitCatFile(_ *analyser, c *call) string {
 	return "git cat-file with other words"
 }
 
-// gitBranch allows to list: with --list, or without a name.
+// gitBranch allows listing: with --list, or without a name.
 func gitBranch(a *analyser, c *call) string {
 	lists := c.has("--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 	if len(c.rest) > 0 && !lists {
@@ -86,7 +86,7 @@ func gitTag(a *analyser, c *call) string {
 	return gitFormat(a, c)
 }
 
-// gitConfig allows to read one setting that is not a secret.
+// gitConfig allows reading one setting that is not a secret.
 func gitConfig(_ *analyser, c *call) string {
 	if c.has("-l", "--list") {
 		return "git config --list prints all settings, which may hold secrets"

@@ -7,11 +7,11 @@ import (
 	"buddy/texts"
 )
 
-// hunts are words that a search for secrets has in it.
+// hunts are words typical of a search for secrets.
 var hunts = []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "private", "credential", "auth", "akia", "begin", "bearer", "pwd", "ssh-rsa", "aws_"}
 
-// grepCheck judges where grep looks: a search through whole folders must look for
-// something in particular, or it prints the secrets among the files.
+// grepCheck judges where grep searches: a search through whole folders must have a selective
+// pattern, or it prints the secrets among the files.
 func grepCheck(a *analyser, c *call) string {
 	patterns := c.values("-e", "--regexp")
 	files := c.rest
@@ -31,12 +31,12 @@ func grepCheck(a *analyser, c *call) string {
 	return c.spec.name + " for this pattern prints what secrets there are among the files"
 }
 
-// quietFlags make grep print names or numbers, not lines.
+// quietFlags make grep print names or numbers instead of lines.
 var quietFlags = []string{
 	"-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "--silent", "--files", "--count-matches", "--name-only", "--type-list",
 }
 
-// folders reports whether a search goes through folders.
+// folders reports whether the search is recursive.
 func (c *call) folders(files []arg) bool {
 	switch {
 	case len(files) > 0 && !slices.ContainsFunc(files, func(w arg) bool { return !namesFile(w) }):
@@ -47,7 +47,7 @@ func (c *call) folders(files []arg) bool {
 	return slices.Contains([]string{"rg", "ag", "git grep"}, c.spec.name) || c.has("-r", "-R", "--recursive", "--dereference-recursive", "--no-index")
 }
 
-// grepFiles judges the files by name, and takes them away from the general judgement.
+// grepFiles judges the files by name, and removes them from the general judgement.
 func (d *folders) grepFiles(c *call, files []arg, selective bool) string {
 	c.rest = nil
 	for _, w := range files {
@@ -65,7 +65,7 @@ func (d *folders) grepFiles(c *call, files []arg, selective bool) string {
 	return ""
 }
 
-// namesFile reports whether w is the name of a file with the ending of a source.
+// namesFile reports whether w names a file with the ending of source code.
 func namesFile(w arg) bool {
 	for _, v := range w.vals {
 		if !safeSuffix(v.text) {
@@ -75,7 +75,7 @@ func namesFile(w arg) bool {
 	return true
 }
 
-// included reports whether the search takes only files with the endings of sources.
+// included reports whether the search is limited to files with endings of source code.
 func (c *call) included() bool {
 	if c.has("-t", "--type") {
 		return true
@@ -93,7 +93,7 @@ func (c *call) included() bool {
 	return true
 }
 
-// selectiveAll reports whether every pattern is one that few lines have.
+// selectiveAll reports whether every pattern is selective.
 func selectiveAll(c *call, patterns []arg) bool {
 	if c.has("-v", "--invert-match", "-f", "--file", "--passthru") || len(patterns) == 0 {
 		return false
@@ -101,7 +101,7 @@ func selectiveAll(c *call, patterns []arg) bool {
 	fixed := c.has("-F", "--fixed-strings") || c.spec.name == "fgrep"
 	for _, w := range patterns {
 		s, ok := w.lit()
-		if len(w.vals) == 1 && w.vals[0].kind == pattern { // not quoted, but no file is like it
+		if len(w.vals) == 1 && w.vals[0].kind == pattern { // unquoted, but matches no file
 			s, ok = w.vals[0].text, true
 		}
 		if !ok || texts.HasAny(s, hunts...) || !selective(s, fixed) {
@@ -111,8 +111,8 @@ func selectiveAll(c *call, patterns []arg) bool {
 	return true
 }
 
-// selective reports whether every line that the pattern matches has at least three
-// certain characters in a row.
+// selective reports whether every line that the pattern matches contains at least three given
+// characters in a row.
 func selective(s string, fixed bool) bool {
 	if fixed {
 		return len(strings.TrimSpace(s)) >= 3 && !strings.Contains(s, "\n")
@@ -124,7 +124,7 @@ func selective(s string, fixed bool) bool {
 			i++
 			switch s[i] {
 			case '|', '(', ')':
-				c = s[i] // what they are without \ in other dialects
+				c = s[i] // their meaning without \ in other dialects
 			case '?', '+', '{':
 				return false
 			default:
@@ -141,13 +141,14 @@ func selective(s string, fixed bool) bool {
 	return k.best >= 3
 }
 
-// certain counts the characters in a row that every match of a pattern has.
+// certain counts the consecutive characters that every match of a pattern contains.
 type certain struct {
 	best, run int
-	depth     int // groups that are open: they may be optional
+	depth     int // open groups, which may be optional
 }
 
-// take goes on by one character; false if an alternative ends that is not selective.
+// take advances by one character; it returns false if an alternative ends that is not
+// selective.
 func (k *certain) take(c byte) bool {
 	switch c {
 	case '|', '\n':
@@ -163,7 +164,7 @@ func (k *certain) take(c byte) bool {
 		k.depth, k.run = k.depth-1, 0
 	case '*', '?', '{':
 		if k.run > 0 && k.best == k.run {
-			k.best-- // the character before need not be there
+			k.best-- // the previous character is optional
 		}
 		k.run = 0
 	case '.', '^', '$', '+', '[':
@@ -177,10 +178,10 @@ func (k *certain) take(c byte) bool {
 	return true
 }
 
-// grepPrints tells that a filter prints lines of its input, or one number.
+// grepPrints returns what a filter prints: lines of its input, or one number.
 func grepPrints(_ *analyser, c *call) names {
 	if c.has("-c", "--count") && len(c.flags) == 1 && c.spec.name == "grep" {
-		one := len(c.words) == 2 || len(c.words) == 3 && c.words[2].oneWord() // a file behind the pattern
+		one := len(c.words) == 2 || len(c.words) == 3 && c.words[2].oneWord() // a file after the pattern
 		return names{number: one && (c.in.piped || len(c.words) == 3), noDash: one}
 	}
 	if !c.in.piped || slices.ContainsFunc(c.flags, func(f flag) bool {

@@ -6,7 +6,7 @@ import (
 	"buddy/texts"
 )
 
-// first returns the first word after the name, if it is known.
+// first returns the first word after the name, if known.
 func (c *call) first() string {
 	if len(c.words) == 0 {
 		return ""
@@ -56,7 +56,7 @@ func systemctlShow(_ *analyser, c *call) string {
 	return ""
 }
 
-// tmuxFormat allows names of variables in formats, and nothing that is expanded again or runs a
+// tmuxFormat allows variables in formats, but nothing that is expanded again or runs a
 // command. A word that ends in ; begins another command.
 func tmuxFormat(_ *analyser, c *call) string {
 	for _, w := range c.words {
@@ -81,7 +81,7 @@ func tmuxFormat(_ *analyser, c *call) string {
 	return ""
 }
 
-// dockerInspect needs a format that leaves out the environment.
+// dockerInspect requires a format that omits the environment.
 func dockerInspect(_ *analyser, c *call) string {
 	formats := c.values("-f", "--format")
 	if len(formats) == 0 {
@@ -96,7 +96,7 @@ func dockerInspect(_ *analyser, c *call) string {
 	return ""
 }
 
-// kubeGet refuses secrets, and files that a format is read from.
+// kubeGet refuses secrets, and formats read from files.
 func kubeGet(_ *analyser, c *call) string {
 	names, ok := literals(c.rest)
 	if !ok {

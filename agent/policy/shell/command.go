@@ -8,7 +8,7 @@ import (
 	"buddy/texts"
 )
 
-// command judges one command, follows what it runs in turn, and records it.
+// command judges one command and those that it runs in turn, and records it.
 func (a *analyser) command(words []arg, via []string, in input) names {
 	if len(a.rep.Commands) > maxCommands || len(via) > maxDepth {
 		a.rep.other("more commands than can be judged")
@@ -62,7 +62,7 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	return names{}
 }
 
-// back takes back the folders that git -C has added to those where the program may be: it is for
+// back removes the folders that git -C added to the possible current folders: they apply to
 // this command only.
 func (d *folders) back(name string, cwds []string) {
 	if name == "git" {
@@ -70,7 +70,7 @@ func (d *folders) back(name string, cwds []string) {
 	}
 }
 
-// dashless marks the patterns that match no name that begins with a dash.
+// dashless marks the patterns that match no name beginning with a dash.
 func (d *folders) dashless(words []arg) []arg {
 	if d.env.Match == nil {
 		return words
@@ -93,7 +93,7 @@ func (d *folders) dashless(words []arg) []arg {
 	return words
 }
 
-// record notes a command; a reason without the effect Reads makes it one to ask about.
+// record adds a command to the report; with an effect other than Reads it needs approval.
 func (a *analyser) record(words []arg, via []string, effect Effect, reason string) {
 	c := Command{Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason}
 	for _, w := range words {
@@ -120,8 +120,8 @@ func privileged(via []string) string {
 	return ""
 }
 
-// lookup finds what is known of a command and the words after its name. For a program
-// with subcommands these may come after flags of the program itself.
+// lookup returns the table entry of a command and the words after its name. A subcommand may
+// follow flags of the program itself.
 func (a *analyser) lookup(name string, words []arg) (*spec, []arg) {
 	table := specs()
 	rest := words[1:]
@@ -152,7 +152,7 @@ func (a *analyser) lookup(name string, words []arg) (*spec, []arg) {
 		}
 	}
 	if found == nil {
-		if n < len(rest) { // a subcommand that is not in the table
+		if n < len(rest) { // unknown subcommand
 			return nil, nil
 		}
 		return table[name], rest
@@ -160,8 +160,7 @@ func (a *analyser) lookup(name string, words []arg) (*spec, []arg) {
 	return found, rest[after:]
 }
 
-// leading counts the words that are flags of the program before its subcommand; -1 if
-// one is not known.
+// leading counts the flags of the program before its subcommand; -1 if one is unknown.
 func (a *analyser) leading(s *spec, words []arg) int {
 	c, n := &call{spec: s}, len(words)
 	for i := 0; i < len(words); {
@@ -182,7 +181,7 @@ func (a *analyser) leading(s *spec, words []arg) int {
 	return n
 }
 
-// effect is what a command that is not in the table does, as far as is known.
+// effect describes a command that is not in the table, as far as known.
 type effect struct {
 	effect Effect
 	reason string

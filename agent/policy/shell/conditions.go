@@ -7,21 +7,22 @@ import (
 	"buddy/texts"
 )
 
-// fileTests and stringTests are the operators of test with one operand; those of files name
-// one.
+// fileTests and stringTests are the operators of test with one operand, for files and for
+// strings.
 var (
 	fileTests   = strings.Fields("-e -f -d -r -w -x -s -L -h -p -S -b -c -g -u -k -O -G -N")
 	stringTests = strings.Fields("-n -z -t")
 )
 
-// binaryTests are the operators of test with two operands, and whether shells evaluate them.
+// binaryTests are the operators of test with two operands, and whether shells evaluate the
+// operands.
 var binaryTests = map[string]bool{
 	"=": false, "==": false, "!=": false, "<": false, ">": false, "-nt": false, "-ot": false, "-ef": false,
 	"-eq": true, "-ne": true, "-lt": true, "-le": true, "-gt": true, "-ge": true,
 }
 
-// testCheck allows test and [ if it can be seen which words are operators: -v, -R and an
-// operator that is computed evaluate an index.
+// testCheck allows test and [ if it is certain which words are operators: -v, -R and a
+// computed operator evaluate an index.
 func testCheck(a *analyser, c *call) string {
 	name, list := c.spec.name, c.words
 	if name == "[" && len(list) > 0 {
@@ -46,7 +47,7 @@ func testCheck(a *analyser, c *call) string {
 	return ""
 }
 
-// testWords says why the words of a test may be others than they seem, or "".
+// testWords returns why the words of a test may differ from what they seem, or "".
 func testWords(name string, list []arg) string {
 	if indexed(list) {
 		return name + " may evaluate the index of a variable"
@@ -72,8 +73,8 @@ func unknownOperator(name string, w arg) string {
 	return name + " has an operator that is computed or not known: " + texts.ClipBytes(w.src, 40)
 }
 
-// condition judges the first condition of a test and returns how many words it has, with the
-// brackets around it.
+// condition judges the first condition of a test and returns its number of words, including
+// brackets.
 func (d *folders) condition(name string, list []arg) (int, string) {
 	before := leadingWords(list, "!", "(")
 	if before == len(list) {
@@ -87,7 +88,7 @@ func (d *folders) condition(name string, list []arg) (int, string) {
 	return n + leadingWords(list[n:], ")"), ""
 }
 
-// leadingWords counts the words at the beginning that are among some.
+// leadingWords counts the leading words that are among some.
 func leadingWords(list []arg, some ...string) int {
 	n := slices.IndexFunc(list, func(w arg) bool { s, ok := w.lit(); return !ok || !slices.Contains(some, s) })
 	if n < 0 {
@@ -130,7 +131,7 @@ func (w arg) isNumber() bool {
 	return len(w.vals) > 0
 }
 
-// safeWord reports whether the word is one that commands made of names or numbers.
+// safeWord reports whether the word comes from commands that print names or numbers.
 func (w arg) safeWord() bool {
 	for _, v := range w.vals {
 		if v.kind == dynamic || v.kind == output && !v.names.number && !v.names.noDash {

@@ -14,10 +14,10 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// env is what the lines of the corpus are judged in.
+// env is the environment in which lines of the corpus are judged.
 var env = shell.Env{Cwd: "/w", Home: "/home/ann", Secret: policy.SecretIn}
 
-// plainEnv is env in a folder whose patterns match no odd names.
+// plainEnv returns env with a folder whose patterns match no critical names.
 func plainEnv() shell.Env {
 	e := env
 	e.Match = func(string, string) ([]string, bool) { return nil, true }
@@ -47,7 +47,7 @@ func corpus(tb testing.TB, file string) []string {
 	return lines
 }
 
-// Nothing that changes something or shows a secret is allowed.
+// Nothing that changes something or reveals a secret is allowed.
 func TestHostile(t *testing.T) {
 	lines := corpus(t, "hostile.txt")
 	for _, l := range lines {
@@ -60,7 +60,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// What people run all day is not asked about.
+// Everyday commands need no approval.
 func TestEveryday(t *testing.T) {
 	lines := corpus(t, "everyday.txt")
 	for _, l := range lines {
@@ -73,8 +73,8 @@ func TestEveryday(t *testing.T) {
 	}
 }
 
-// What has no sane use is named as harm, whatever it is wrapped in; what looks
-// like it is only asked about.
+// Commands without a sane use are reported as harm, however they are wrapped; those that only
+// look like it need approval.
 func TestHarm(t *testing.T) {
 	for _, l := range corpus(t, "harm.txt") {
 		if r := shell.Analyse(l, env); r.Harm == "" || r.ReadOnly {
@@ -92,7 +92,7 @@ func TestHarm(t *testing.T) {
 	}
 }
 
-// What is read-only is so no longer with something behind, around or in it.
+// A read-only line is no longer read-only with something after, around or in it.
 func TestMutations(t *testing.T) {
 	mutations := []func(l string) string{
 		func(l string) string { return l + "; touch x" },
@@ -129,7 +129,7 @@ func TestMutations(t *testing.T) {
 	}
 	for _, l := range corpus(t, "everyday.txt") {
 		if strings.Contains(l, "# ") || strings.Contains(l, "<< ") {
-			continue // a comment or a document takes what is added
+			continue // a comment or here-document absorbs the addition
 		}
 		for i, m := range mutations {
 			if s := m(l); shell.Analyse(s, env).ReadOnly {
@@ -155,7 +155,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A link to a secret is one, if links can be followed.
+// A link to a secret is treated as one, if links can be resolved.
 func TestResolve(t *testing.T) {
 	e := env
 	e.Resolve = func(name string) string {
@@ -214,7 +214,7 @@ func BenchmarkLongest(b *testing.B) {
 	}
 }
 
-// What was free once and should not have been is asked about, for the right reason.
+// Lines that were once allowed by mistake need approval, for the right reason.
 func TestMended(t *testing.T) {
 	data, err := os.ReadFile("testdata/mended.txt")
 	if err != nil {

@@ -1,7 +1,7 @@
 package shell
 
-// effects names what well-known commands do, for the reason that a person reads. Nothing
-// here is allowed; a command that is missing is "not known to only read".
+// effects describes well-known commands, for the reason shown to people. Nothing here is
+// allowed; a command that is missing is "not known to only read".
 var effects = map[string]effect{
 	"sudo": {Privileged, "runs a command with more rights"}, "doas": {Privileged, "runs a command with more rights"},
 	"pkexec": {Privileged, "runs a command with more rights"}, "run0": {Privileged, "runs a command with more rights"},

@@ -8,7 +8,8 @@ import (
 	"buddy/texts"
 )
 
-// findTests are the words of find that only choose or print, with how many words follow.
+// findTests are the words of find that only select or print, with the number of words that
+// follow.
 var findTests = map[string]int{
 	"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-regex": 1, "-iregex": 1, "-regextype": 1,
 	"-type": 1, "-xtype": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-atime": 1, "-amin": 1, "-ctime": 1, "-cmin": 1, "-newer": 1,
@@ -46,7 +47,7 @@ func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 	return false
 }
 
-// findFolders judges the words before the expression and returns where that begins.
+// findFolders judges the words before the expression and returns its start.
 func (d *folders) findFolders(words []arg) (int, string) {
 	i := 1
 	for i < len(words) { // -L, -H, -P before the folders
@@ -70,7 +71,7 @@ func (d *folders) findFolders(words []arg) (int, string) {
 	return i, ""
 }
 
-// findDeletes finds find -delete of everything in a vital folder.
+// findDeletes reports find -delete of everything in a vital folder.
 func (a *analyser) findDeletes(words []arg) {
 	for _, w := range words[1:] {
 		if s, _ := w.lit(); strings.HasPrefix(s, "-name") || strings.HasPrefix(s, "-path") || strings.HasPrefix(s, "-iname") {
@@ -115,7 +116,7 @@ func (a *analyser) findExpression(words []arg, via []string) string {
 	return ""
 }
 
-// findValue says why the word of a test may not be judged, or "".
+// findValue returns why the value of a test can't be judged, or "".
 func (d *folders) findValue(test string, w arg) string {
 	if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern || w.odd {
 		return "a word of find may become several: " + texts.ClipBytes(w.src, 60)
@@ -128,7 +129,7 @@ func (d *folders) findValue(test string, w arg) string {
 	return shown(w)
 }
 
-// findExec judges the command of -exec and returns where it ends, or -1.
+// findExec judges the command of -exec and returns its end, or -1.
 func (a *analyser) findExec(words []arg, via []string) int {
 	for i, w := range words {
 		s, _ := w.lit()
@@ -145,7 +146,7 @@ func (a *analyser) findExec(words []arg, via []string) int {
 	return -1
 }
 
-// findPrints tells what is known of the names that find prints.
+// findPrints returns what is known about the names that find prints.
 func findPrints(words []arg) names {
 	n := names{noDash: true}
 	for _, w := range words[1:] {
@@ -156,6 +157,6 @@ func findPrints(words []arg) names {
 			n.nul = true
 		}
 	}
-	n.noDash = n.nul // a name may have a newline in it
+	n.noDash = n.nul // a name may contain a newline
 	return n
 }

@@ -8,66 +8,65 @@ import (
 	"buddy/texts"
 )
 
-// GitKind says what sort of thing a command of git does to history or to work that is not
-// committed.
+// GitKind classifies what a command of git does to history or to uncommitted work.
 type GitKind string
 
 // The kinds, from least to most.
 const (
 	GitRecords   GitKind = "records"   // adds to the history, or checks out: commit, merge
 	GitPublishes GitKind = "publishes" // sends commits to another repository
-	GitRewrites  GitKind = "rewrites"  // changes commits, or where branches are
-	GitRuns      GitKind = "runs"      // an alias or another program does it: not known what
-	GitLoses     GitKind = "loses"     // overwrites or deletes what may be nowhere else
-	GitReplaces  GitKind = "replaces"  // overwrites or deletes what is published
+	GitRewrites  GitKind = "rewrites"  // changes commits, or what branches point to
+	GitRuns      GitKind = "runs"      // an alias or another program with unknown effects
+	GitLoses     GitKind = "loses"     // overwrites or deletes what may exist nowhere else
+	GitReplaces  GitKind = "replaces"  // overwrites or deletes published commits
 )
 
-// GitLoss says which work a command of git takes away.
+// GitLoss names the kind of work that a command of git loses.
 type GitLoss string
 
 // The losses.
 const (
-	LosesChanges     GitLoss = "changes"          // of all files in git
-	LosesPaths       GitLoss = "changes of paths" // of the files that are named
+	LosesChanges     GitLoss = "changes"          // of all tracked files
+	LosesPaths       GitLoss = "changes of paths" // of the named files
 	LosesUntracked   GitLoss = "untracked files"
 	LosesIgnored     GitLoss = "untracked and ignored files"
 	LosesOnlyIgnored GitLoss = "ignored files"
 	LosesStash       GitLoss = "stashes"
 	LosesBranch      GitLoss = "branches"
 	LosesWorktree    GitLoss = "worktree"
-	LosesUnknown     GitLoss = "unknown" // nobody looks
+	LosesUnknown     GitLoss = "unknown" // can't be determined
 )
 
-// GitAct is what a command of git does to history or to work that is not committed.
+// GitAct describes what a command of git does to history or to uncommitted work.
 type GitAct struct {
 	Kind GitKind `json:"kind"`
-	Name string  `json:"name"` // the words that decide, for people: git reset --hard
+	Name string  `json:"name"` // the deciding words, for display: git reset --hard
 	Does string  `json:"does"` // continues a sentence that begins with Name
 	Loss GitLoss `json:"loss,omitempty"`
-	// Dir is the folder, absolute, in which git works; "" is not known.
+	// Dir is the absolute folder in which git works; "" is unknown.
 	Dir string `json:"dir,omitempty"`
 	// Paths are the operands as git's own patterns: files, branches, remote and refs.
 	Paths []string `json:"paths,omitempty"`
-	// Whole says that staged changes are lost as well (LosesPaths), whole folders (untracked
-	// files), or all there are (LosesStash).
+	// Whole means that staged changes are lost as well (LosesPaths), whole folders (untracked
+	// files), or all stashes (LosesStash).
 	Whole bool `json:"whole,omitempty"`
-	// Unsure says that what decides is computed, so that the loss can't be told.
+	// Unsure means that deciding words are computed, so that the loss is unknown.
 	Unsure bool `json:"unsure,omitempty"`
-	// Words is how many words of the command there are up to the end of the subcommand.
+	// Words is the number of words up to the end of the subcommand.
 	Words int `json:"-"`
 }
 
 // gitCall is a command of git with its words sorted.
 type gitCall struct {
-	dir      string   // in which git works; "" is not known
+	dir      string   // in which git works; "" is unknown
 	flags    []string // -x and --long, without values
 	operands []arg
-	dash     int  // how many operands stand before --, or -1
+	dash     int  // number of operands before --, or -1
 	unsure   bool // a word may turn out to be any flag
 }
 
-// gitAct returns what a command of git that does not only read changes; nil for what changes
-// neither history nor work. words begin with the program.
+// gitAct returns what a command of git changes; nil if it changes neither history nor
+// uncommitted work. words begin with the program.
 func (d *folders) gitAct(words []arg, via []string) *GitAct {
 	g := &gitCall{dash: -1}
 	if here := d.started; len(here) > 0 && path.IsAbs(here[0]) && !d.adrift && !slices.ContainsFunc(via, moves) {
@@ -104,7 +103,7 @@ func (d *folders) gitAct(words []arg, via []string) *GitAct {
 	return act
 }
 
-// gitEffects are the effects of the kinds.
+// gitEffects maps kinds to effects.
 var gitEffects = map[GitKind]Effect{
 	GitRecords: Writes, GitPublishes: Network, GitRewrites: Writes, GitRuns: RunsCode, GitLoses: Deletes, GitReplaces: Remote,
 }
@@ -115,13 +114,13 @@ func redirectsGit(name string) bool {
 	return strings.HasPrefix(name, "GIT_") && !harmless
 }
 
-// moves reports whether what runs a command may run it in another folder.
+// moves reports whether a wrapper may run its command in another folder.
 func moves(via string) bool {
 	name, _, _ := strings.Cut(via, " ")
 	return !slices.Contains(shells, name) && !slices.Contains([]string{"env", "command", "builtin", "time", "nice", "timeout", "nohup", "exec", "eval", "xargs"}, name)
 }
 
-// gitUnlisted judges a subcommand of which the table of acts has nothing.
+// gitUnlisted judges a subcommand that is not in the table of acts.
 func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	name, known := words[at].lit()
 	switch {
@@ -133,7 +132,7 @@ func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
 }
 
-// gitOdd is the act of a subcommand that has none of its own, but is given settings that may
+// gitOdd returns the act of an otherwise harmless subcommand that is given settings which may
 // run programs.
 func gitOdd(name string, n int, odd bool) *GitAct {
 	if !odd {
@@ -142,16 +141,16 @@ func gitOdd(name string, n int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git -c … " + name, Does: "gets settings that may run programs", Words: n, Unsure: true}
 }
 
-// The flags of git before the subcommand: those that change nothing, those that lead elsewhere,
-// and those that set what may run programs. Behind the last two a value may follow.
+// Git's flags before the subcommand: those without effect, those that select another
+// repository, and those that set what may run programs. A value may follow the latter two.
 var (
 	gitLooks = strings.Fields("-p -P --paginate --no-pager --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice")
 	gitLeads = strings.Fields("--git-dir --work-tree --namespace --super-prefix --attr-source")
 	gitSets  = strings.Fields("-c --config-env")
 )
 
-// globals reads the flags before the subcommand and returns where that is. odd says that
-// settings are given, which may run programs; ok is false for what is not understood.
+// globals parses the flags before the subcommand and returns its index. odd means that they
+// contain settings, which may run programs; ok is false when they are not understood.
 func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
@@ -188,7 +187,7 @@ func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
 	return len(words), odd, true
 }
 
-// enter changes the folder in which git works, as -C does.
+// enter changes the folder as git -C does.
 func (g *gitCall) enter(w arg) {
 	switch dir, known := w.lit(); {
 	case !known:
@@ -200,8 +199,8 @@ func (g *gitCall) enter(w arg) {
 	}
 }
 
-// gitRows returns the rows for a subcommand, its name and how many words of it there are. For
-// one whose second word is computed these are the rows of the worst.
+// gitRows returns the rows for a subcommand, its name and its number of words. If the second
+// word is computed, they are the rows of the worst one.
 func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	first, known := words[0].lit()
 	if !known {
@@ -228,7 +227,7 @@ func gitRows(words []arg) (rows []gitRow, name string, n int) {
 	return rows, name, n
 }
 
-// sort tells flags from operands; values lists the flags that take the next word.
+// sort separates flags from operands; values lists the flags that take the next word.
 func (g *gitCall) sort(words []arg, values string) {
 	valued := strings.Fields(values)
 	for i := 0; i < len(words); i++ {
@@ -265,7 +264,7 @@ func (g *gitCall) sort(words []arg, values string) {
 	}
 }
 
-// fits reports whether a row is about the call.
+// fits reports whether a row applies to the call.
 func (g *gitCall) fits(r gitRow) bool {
 	switch {
 	case r.less && (g.unsure || slices.ContainsFunc(g.flags, func(f string) bool { return strings.HasPrefix(f, "--no-") })):
@@ -276,8 +275,8 @@ func (g *gitCall) fits(r gitRow) bool {
 	return g.decides(r) != "" || slices.Contains(strings.Fields(r.with), "*") && len(g.operands) > 0
 }
 
-// decides returns the word of the call because of which a row fits, or "". Git takes the
-// beginning of a long flag for the flag.
+// decides returns the word of the call because of which a row applies, or "". Git accepts
+// abbreviated long flags.
 func (g *gitCall) decides(r gitRow) string {
 	for want := range strings.FieldsSeq(r.with) {
 		for _, f := range g.flags {
@@ -298,7 +297,7 @@ func (g *gitCall) decides(r gitRow) string {
 	return ""
 }
 
-// lost tells act which files, stashes or branches it is about.
+// lost adds to act the files, stashes or branches concerned.
 func (g *gitCall) lost(act *GitAct) {
 	if act.Kind != GitReplaces && slices.Contains([]GitLoss{"", LosesChanges, LosesUnknown}, act.Loss) {
 		return
@@ -322,13 +321,13 @@ func (g *gitCall) lost(act *GitAct) {
 	}
 }
 
-// whole says what [GitAct].Whole does.
+// whole returns the value of [GitAct].Whole.
 func (g *gitCall) whole(act *GitAct) bool {
 	has := func(flags ...string) bool {
 		return slices.ContainsFunc(g.flags, func(f string) bool { return slices.Contains(flags, f) })
 	}
 	switch act.Loss {
-	case LosesPaths: // checkout and restore without a commit take files from the index
+	case LosesPaths: // without a commit, checkout and restore take files from the index
 		index := strings.HasPrefix(act.Name, "git checkout") && (g.dash == 0 || g.dash < 0 && len(g.operands) < 2) ||
 			strings.HasPrefix(act.Name, "git restore") && !has("-s", "--source", "-S", "--staged")
 		return !index

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestGitActs tells what commands of git do, whatever stands around and between their words.
+// TestGitActs: commands of git are classified whatever stands around and between their words.
 func TestGitActs(t *testing.T) {
 	for command, want := range map[string]string{ // kind and deciding words; "" is no act
 		"git status": "", "git add -A": "", "git fetch": "", "git branch x": "", "git rm x": "", "git stash list": "", "git clean -n -d": "", "git push --help x >f": "publishes git push",
@@ -43,7 +43,7 @@ func TestGitActs(t *testing.T) {
 	}
 }
 
-// TestGitActFolder tells where a command of git works, and says nothing where that is not sure.
+// TestGitActFolder: the folder of a command of git is given only when it is certain.
 func TestGitActFolder(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "/w", "git -C a -C b reset --hard": "/w/a/b", "git -C /x reset --hard": "/x", "cd a && git reset --hard": "/w/a", "sh -c 'cd a && git reset --hard'": "/w/a", "env git reset --hard": "/w",

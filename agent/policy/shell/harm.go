@@ -8,20 +8,20 @@ import (
 	"buddy/texts"
 )
 
-// fetchers download; what they print is not to be run unseen.
+// fetchers download; running their output unseen is harm.
 var fetchers = []string{"curl", "wget", "fetch", "aria2c", "lynx", "http", "https", "xh"}
 
-// readers run the program that comes from their input.
+// readers execute the program on their input.
 var readers = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl", "ruby", "node", "php", "lua"}
 
-// fetched reports whether one of the commands since before downloads.
+// fetched reports whether one of the commands from index before on downloads.
 func (r *Report) fetched(before int) bool {
 	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())
 	})
 }
 
-// readsProgram reports whether c runs what it reads from its input.
+// readsProgram reports whether c executes its input.
 func (c Command) readsProgram() bool {
 	if !slices.Contains(readers, c.Name()) {
 		return slices.Contains(c.Via, "xargs") && (c.Name() == "sh" || c.Name() == "bash")
@@ -33,7 +33,7 @@ func (c Command) readsProgram() bool {
 	return first == "-" || first == "/dev/stdin" || strings.HasPrefix(first, "-s") || (strings.HasPrefix(first, "-") && len(c.Argv) == 2 && first != "--version" && first != "-V")
 }
 
-// fetchRuns notes a program that is downloaded and run as it comes.
+// fetchRuns records a program that is downloaded and executed at once.
 func (r *Report) fetchRuns(words []arg) {
 	for _, w := range words {
 		if w.fetches {
@@ -48,7 +48,7 @@ var vital = []string{
 	"/sys", "/usr", "/var", "/Users", "/System", "/Library", "/Applications", "/private", "~", "~/*", "~/.*",
 }
 
-// isVital reports whether one of the values of w is such a folder.
+// isVital reports whether one of the values of w is a vital folder.
 func (d *folders) isVital(w arg) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		p := strings.ReplaceAll(v.text, `\`, "")
@@ -69,13 +69,13 @@ func (d *folders) isVital(w arg) bool {
 	})
 }
 
-// stops are the words after which a command stops the machine; none means always.
+// stops lists the words with which a command stops the machine; none means always.
 var stops = map[string][]string{
 	"shutdown": nil, "reboot": nil, "poweroff": nil, "halt": nil, "init": {"0", "6"}, "telinit": {"0", "6"},
 	"systemctl": {"poweroff", "reboot", "halt", "kexec", "soft-reboot"},
 }
 
-// harms finds commands that destroy a machine or a home, whatever the mode.
+// harms records commands that destroy a machine or a home, in any mode.
 func (a *analyser) harms(name string, words []arg) {
 	kind, _, _ := strings.Cut(name, ".") // mkfs.ext4
 	switch kind {
@@ -106,7 +106,7 @@ func (a *analyser) harms(name string, words []arg) {
 	}
 }
 
-// overwrites finds commands whose output is a disk.
+// overwrites records commands that write to a disk device.
 func (r *Report) overwrites(name string, words []arg) {
 	for i, w := range words[1:] {
 		for _, v := range w.vals {
@@ -119,7 +119,7 @@ func (r *Report) overwrites(name string, words []arg) {
 	}
 }
 
-// removes finds rm -r of a vital folder.
+// removes returns what rm -r would erase of the vital folders, "" for nothing.
 func (d *folders) removes(words []arg) string {
 	recursive := false
 	for _, w := range words[1:] {
@@ -139,7 +139,7 @@ func (d *folders) removes(words []arg) string {
 	return ""
 }
 
-// owns finds chmod -R and chown -R of a vital folder.
+// owns returns what chmod -R or chown -R would change of the vital folders, "" for nothing.
 func (d *folders) owns(name string, words []arg) string {
 	recursive := false
 	for _, w := range words[1:] {

@@ -19,8 +19,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// scratch makes a folder with the files that the everyday lines talk about, in a
-// repository of its own.
+// scratch makes a folder with the files that the everyday lines use, in a repository of its
+// own.
 func scratch(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,8 +47,9 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// picture is all that a command could change in dir: names, modes, times, contents. The
-// index of git is left out: git status refreshes what it remembers there about files.
+// picture returns everything that a command could change in dir: names, modes, times,
+// contents. The index of git is left out: git status refreshes what it caches there about
+// files.
 func picture(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -81,8 +82,8 @@ func picture(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// sandbox returns a function that makes commands which can write to dir and home only and
-// have no network.
+// sandbox returns a function that makes commands which can write to dir and home only and have
+// no network.
 func sandbox(t *testing.T, dir, home string) func(sh, line string) *exec.Cmd {
 	t.Helper()
 	if testing.Short() {
@@ -118,7 +119,7 @@ var parts = []string{
 	"{a,b}", "[[ a ||", "=~", "a|touch y", "\"${x-'", "}\"", "touch y ]]", "; touch y #", "git log", "--output=y", "sort", "-oy", "--", "{ls,touch} y",
 }
 
-// Lines made at random that are read-only do nothing in any shell: the parser and the
+// Random lines that are judged read-only change nothing in any shell: the parser and the
 // shells read them alike, or the difference does not matter.
 func TestShellsAgree(t *testing.T) {
 	dir := scratch(t)
@@ -162,7 +163,7 @@ func TestOracle(t *testing.T) {
 		var out bytes.Buffer
 		cmd := run("bash", line)
 		cmd.Stdout, cmd.Stderr = &out, &out
-		_ = cmd.Run() // that it fails, for want of a program or a file, does not matter
+		_ = cmd.Run() // failing, for want of a program or a file, does not matter
 		after := picture(t, dir)
 		for name := range after {
 			if after[name] != before[name] {
@@ -174,7 +175,7 @@ func TestOracle(t *testing.T) {
 		}
 		before = after
 	}
-	// What go, procps and rustup note about themselves is theirs.
+	// Files that go, procps and rustup keep for themselves don't count.
 	own := []string{".config", ".config/go", ".config/procps", ".rustup"}
 	after := picture(t, home)
 	for name := range after {

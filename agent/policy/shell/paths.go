@@ -12,14 +12,13 @@ import (
 // folders holds where a program may be by now, and judges the files that it names from there.
 type folders struct {
 	env     Env
-	cwds    []string // where the program may be by now
-	entered []string // where the last cd leads to
-	started []string // where the last command may have been started
-	adrift  bool     // it is not known in which repository git works
+	cwds    []string // possible current folders
+	entered []string // possible folders after the last cd
+	started []string // possible folders in which the last command was started
+	adrift  bool     // the repository in which git works is unknown
 }
 
-// reads says why the content of the file that w names is not to be read without asking,
-// or "".
+// reads returns why reading the content of the file that w names needs approval, or "".
 func (d *folders) reads(w arg) string {
 	for _, v := range w.vals {
 		switch v.kind {
@@ -35,8 +34,8 @@ func (d *folders) reads(w arg) string {
 	return ""
 }
 
-// lists says why a file may not even be named to a command that does not show its
-// content: names that are secret in themselves, and places that are not to be looked at.
+// lists returns why a file may not even be named to a command that does not show its content,
+// or "": names that are secret in themselves, and paths outside the workspace.
 func (d *folders) lists(w arg) string {
 	for _, v := range w.vals {
 		if v.kind == literal || v.kind == pattern && dotted(v.text) {
@@ -53,11 +52,11 @@ func (d *folders) lists(w arg) string {
 	return ""
 }
 
-// here says why what a command finds in the folder in which it runs is not to be looked at.
+// here returns why reading what a command finds in its current folder needs approval, or "".
 func (d *folders) here() string { return d.outside(val{text: "."}) }
 
-// outside says why a value is a path that is asked about, in one of the folders in which the
-// program may be, or "".
+// outside returns why a value, as a path in one of the possible current folders, needs
+// approval, or "".
 func (d *folders) outside(v val) string {
 	if d.env.Border == nil || safeDevice(v.text) {
 		return ""
@@ -82,7 +81,7 @@ func (d *folders) outside(v val) string {
 	return ""
 }
 
-// matched judges the links that a pattern matches in a folder: what they lead to.
+// matched judges the links that a pattern matches in a folder, by their destination.
 func (d *folders) matched(dir, pattern string) string {
 	if d.env.Match == nil || d.env.Resolve == nil {
 		return ""
@@ -103,8 +102,8 @@ func (d *folders) matched(dir, pattern string) string {
 	return ""
 }
 
-// fulls are the paths that text may mean. Nothing is cleaned: what .. leads to depends on
-// links.
+// fulls returns the absolute paths that text may mean. They are not cleaned: what .. leads to
+// depends on links.
 func (d *folders) fulls(text string) []string {
 	if strings.HasPrefix(text, "/") {
 		return []string{text}
@@ -123,8 +122,8 @@ func (d *folders) fulls(text string) []string {
 	return list
 }
 
-// border asks whether a path may be looked at, once its links are followed. Where nobody can
-// follow them it is not known what .. leads to.
+// border resolves the links of a path and returns why reading it needs approval, or "". Where
+// links can't be resolved, what .. leads to is unknown.
 func (d *folders) border(full string) string {
 	if d.env.Resolve != nil {
 		full = d.env.Resolve(full)
@@ -138,8 +137,8 @@ func (d *folders) border(full string) string {
 	return ""
 }
 
-// fixed is the folder that a pattern certainly begins with; what of it has .. after a part
-// that is not certain leads out of what can be judged.
+// fixed returns the folder that a pattern certainly begins with; .. after an uncertain part
+// can't be judged.
 func fixed(pattern string) string {
 	source := fixedSource(pattern)
 	if slices.Contains(strings.Split(pattern[len(source):], "/"), "..") {
@@ -148,7 +147,7 @@ func fixed(pattern string) string {
 	return unescape(source)
 }
 
-// fixedSource is the beginning of a pattern up to the last / before what is not certain.
+// fixedSource returns the start of a pattern up to the last / before an uncertain part.
 func fixedSource(pattern string) string {
 	at := strings.IndexAny(pattern, "*?[")
 	for at > 0 && pattern[at-1] == '\\' {
@@ -175,7 +174,7 @@ func dotted(s string) bool {
 	return false
 }
 
-// secret judges one value as a path, in every folder in which the program may be.
+// secret judges one value as a path, in every possible current folder.
 func (d *folders) secret(v val) string {
 	glob := v.kind == pattern
 	text := v.text
@@ -227,19 +226,19 @@ func secretReason(s string, glob bool) string {
 	return texts.ClipBytes(s, 60) + " may hold secrets"
 }
 
-// safeDevices may be read: they hold nothing, reading changes nothing and ends.
+// safeDevices may be read: they are empty, and reading them has no effect and ends.
 var safeDevices = map[string]bool{
 	"/dev/null": true, "/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true,
 }
 
-// procFiles are the files of a process that tell nothing private.
+// procFiles are the files of a process without private content.
 var procFiles = map[string]bool{
 	"status": true, "stat": true, "statm": true, "limits": true, "io": true, "cgroup": true, "comm": true, "mounts": true,
 	"mountinfo": true, "sched": true, "schedstat": true, "oom_score": true, "oom_score_adj": true, "wchan": true,
 	"cpuset": true, "uid_map": true, "gid_map": true, "loginuid": true, "sessionid": true,
 }
 
-// device says why a path under /dev, /proc or /sys may not be read, or "".
+// device returns why a path under /dev, /proc or /sys may not be read, or "".
 func device(p string, glob bool) string {
 	for strings.Contains(p, "//") {
 		p = strings.ReplaceAll(p, "//", "/")
@@ -276,7 +275,7 @@ func safeDevice(p string) bool {
 	return safeDevices[p] || strings.HasPrefix(p, "/dev/shm/") && !strings.Contains(p, "..")
 }
 
-// safeKernel are folders of /sys in which reading changes nothing.
+// safeKernel are folders of /sys in which reading has no effect.
 var safeKernel = []string{"class/", "devices/system/", "fs/cgroup/", "block/", "module/", "firmware/efi/"}
 
 func firstPart(p string) string {
@@ -306,7 +305,7 @@ func procfs(rest string, glob bool) string {
 	return "reads the process files /proc/" + texts.ClipBytes(rest, 60) + ", which may hold secrets"
 }
 
-// blockDevice reports whether p is a disk or another thing that must not be overwritten.
+// blockDevice reports whether p is a disk or another device that must not be overwritten.
 func blockDevice(p string) bool {
 	dev, ok := strings.CutPrefix(path.Clean(p), "/dev/")
 	if !ok {
@@ -320,10 +319,10 @@ func blockDevice(p string) bool {
 	return false
 }
 
-// systemDirs are where the programs of the system are.
+// systemDirs are the folders with the system's programs.
 var systemDirs = []string{"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
 
-// baseName is the name of a program, without the folder if that is one of the system.
+// baseName returns the name of a program, without the folder if that is one of systemDirs.
 func baseName(p string) string {
 	for _, d := range systemDirs {
 		if rest, ok := strings.CutPrefix(p, d); ok && !strings.Contains(rest, "/") {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// What commands print, for those that take names from them.
+// What commands print, for commands that take names from them.
 
-// refNames is for commands that print names of branches and tags, which have no dash at their
-// beginning and no blanks, unless a format puts one there.
+// refNames describes commands that print names of branches and tags, which neither begin with
+// a dash nor contain blanks, unless a format adds them.
 func refNames(_ *analyser, c *call) names {
 	formats := c.values("--format")
 	for _, w := range formats {
@@ -20,8 +20,8 @@ func refNames(_ *analyser, c *call) names {
 	return names{noDash: n, word: n}
 }
 
-// commitName is for commands that print the name of a commit, and pwd and git rev-parse, which
-// print a folder. Words that git does not know it may print as they are.
+// commitName describes commands that print the name of a commit, and pwd and git rev-parse,
+// which print a folder. Git may print words that it does not know unchanged.
 func commitName(_ *analyser, c *call) names {
 	if c.from >= 0 || len(c.values("--dirty", "--broken", "--default")) > 0 {
 		return names{}
@@ -34,7 +34,7 @@ func commitName(_ *analyser, c *call) names {
 	return names{noDash: true, commit: c.spec.name != "pwd" && !folder, word: word}
 }
 
-// prints1 is for commands that print one number when they read their input.
+// prints1 describes commands that print one number when they read their input.
 func prints1(_ *analyser, c *call) names {
 	switch c.spec.name {
 	case "wc":
@@ -57,7 +57,7 @@ func prints1(_ *analyser, c *call) names {
 	return names{}
 }
 
-// prints1Path is for commands that print where a program is.
+// prints1Path describes commands that print the path of a program.
 func prints1Path(*analyser, *call) names { return names{noDash: true, word: true} }
 
 func datePrints(_ *analyser, c *call) names {
@@ -76,7 +76,7 @@ func datePrints(_ *analyser, c *call) names {
 	return names{noDash: n, word: n}
 }
 
-// passes is for filters that print lines of their input.
+// passes describes filters that print lines of their input.
 func passes(_ *analyser, c *call) names {
 	if len(c.rest) > 0 || c.has("-c", "--bytes", "--count", "-z", "--zero-terminated") {
 		return names{}
@@ -85,7 +85,7 @@ func passes(_ *analyser, c *call) names {
 }
 
 func lsPrints(_ *analyser, c *call) names {
-	n := names{noDash: len(c.rest) > 0 && c.has("-d", "--directory")} // else also what is in a folder
+	n := names{noDash: len(c.rest) > 0 && c.has("-d", "--directory")} // else also the content of folders
 	for _, w := range c.rest {
 		for _, v := range w.vals {
 			n.noDash = n.noDash && v.text != "" && strings.IndexByte("*?[-", v.text[0]) < 0
@@ -94,7 +94,7 @@ func lsPrints(_ *analyser, c *call) names {
 	return n
 }
 
-// sources are endings of names of files that are read every day and hold no secrets.
+// sources are endings of files that are often read and hold no secrets.
 var sources = []string{
 	".go", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".py", ".pyi", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".kt", ".swift",
 	".rb", ".php", ".cs", ".lua", ".zig", ".hs", ".ex", ".exs", ".erl", ".clj", ".scala", ".dart", ".vue", ".svelte", ".css", ".scss", ".less",
@@ -102,7 +102,7 @@ var sources = []string{
 	".screen", ".golden", ".snap", ".svg", ".lock", ".mk", ".cmake", ".bzl", ".nix", ".tex", ".1", ".s", ".asm", ".po",
 }
 
-// safeSuffix reports whether every file that a pattern matches has the ending of a source.
+// safeSuffix reports whether every file that a pattern matches has an ending of sources.
 func safeSuffix(pattern string) bool {
 	return slices.ContainsFunc(sources, func(s string) bool {
 		rest, ok := strings.CutSuffix(pattern, s)

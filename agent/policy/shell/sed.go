@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// sedCheck allows a script whose every command is known not to write, read or run.
+// sedCheck allows a script in which no command writes or reads files or runs programs.
 func sedCheck(_ *analyser, c *call) string {
 	scripts := c.values("-e", "--expression")
 	if len(scripts) == 0 {
@@ -42,7 +42,7 @@ func sedReads(script string) bool {
 		if p.i >= len(p.s) {
 			return true
 		}
-		if p.s[p.i] == '#' { // to the end of the line
+		if p.s[p.i] == '#' { // comment to the end of the line
 			n := strings.IndexByte(p.s[p.i:], '\n')
 			if n < 0 {
 				return true
@@ -69,7 +69,7 @@ func (p *sedScript) peek() byte {
 	return 0
 }
 
-// addresses skips what comes before a command.
+// addresses skips the addresses before a command.
 func (p *sedScript) addresses() bool {
 	for {
 		switch c := p.peek(); {
@@ -92,11 +92,11 @@ func (p *sedScript) addresses() bool {
 	}
 }
 
-// usable reports characters that every sed takes as a delimiter in the same way.
+// usable reports whether every sed treats c in the same way as a delimiter.
 func usable(c byte) bool { return strings.IndexByte("/|,:#@!%_+=~;^-", c) >= 0 }
 
-// until skips to the end of an expression. Programs differ in whether the delimiter ends
-// it inside brackets: such an expression is refused, and so is one with several lines.
+// until skips to the end of an expression. Programs differ in whether a delimiter inside
+// brackets ends it: such an expression is refused, and so is one with several lines.
 func (p *sedScript) until(delim byte) bool {
 	for ; p.i < len(p.s); p.i++ {
 		switch p.s[p.i] {
@@ -118,14 +118,13 @@ func (p *sedScript) until(delim byte) bool {
 	return false
 }
 
-// bracket skips a set of characters up to its end. One in which a delimiter or an escape
-// stands is refused.
+// bracket skips a set of characters. One that contains a delimiter or an escape is refused.
 func (p *sedScript) bracket(delim byte) bool {
 	p.i++
 	if p.peek() == '^' {
 		p.i++
 	}
-	end := strings.IndexByte(p.s[min(p.i+1, len(p.s)):], ']') + 1 // a ] that comes first is one of the set
+	end := strings.IndexByte(p.s[min(p.i+1, len(p.s)):], ']') + 1 // a leading ] is part of the set
 	if end == 0 {
 		return false
 	}
@@ -140,7 +139,7 @@ func (p *sedScript) bracket(delim byte) bool {
 	return !strings.ContainsAny(set, "[") || p.class()
 }
 
-// class skips what follows [:alpha: in a set.
+// class skips the rest of [:alpha: in a set.
 func (p *sedScript) class() bool {
 	if p.i++; p.peek() == ']' {
 		return true
@@ -148,7 +147,7 @@ func (p *sedScript) class() bool {
 	return false
 }
 
-// replacement skips the second part of s, where brackets mean nothing.
+// replacement skips the second part of s, where brackets have no meaning.
 func (p *sedScript) replacement(delim byte) bool {
 	for ; p.i < len(p.s); p.i++ {
 		switch p.s[p.i] {
@@ -164,7 +163,7 @@ func (p *sedScript) replacement(delim byte) bool {
 	return false
 }
 
-// command skips one command, or reports false if it is not known to be harmless.
+// command skips one command, or returns false if it is not known to be harmless.
 func (p *sedScript) command() bool {
 	c := p.peek()
 	p.i++
@@ -222,9 +221,9 @@ func awkCheck(_ *analyser, c *call) string {
 	return ""
 }
 
-// awkReads says what else than printing a program may do, or "". The words that run
-// commands or reach other data are refused wherever they are, even in strings; for the
-// characters > and | it must be certain what is a string and what an expression.
+// awkReads returns what a program may do besides printing, or "". Words that run commands or
+// reach other data are refused everywhere, even in strings; for the characters > and | it must
+// be certain what is a string and what an expression.
 func awkReads(program string) string {
 	if texts.HasAny(program, "system", "getline", "environ", "procinfo", "symtab", "functab", "argv", "close", "fflush", "@", "function", "func ", "load", "include", "extension", "inplace", "`") {
 		return "run commands or read other files"
@@ -256,8 +255,8 @@ func awkReads(program string) string {
 	return ""
 }
 
-// printsIn reports whether there is a print in the statement that ends code. A line need not
-// end one: behind a comma, && and || it goes on.
+// printsIn reports whether the statement at the end of code contains a print. A statement
+// continues on the next line after a comma, && and ||.
 func printsIn(code string) bool {
 	if i := strings.LastIndexAny(code, ";{}"); i >= 0 {
 		code = code[i+1:]
@@ -265,7 +264,7 @@ func printsIn(code string) bool {
 	return strings.Contains(code, "print")
 }
 
-// awkCode returns the program without its strings and expressions; false if a slash may
+// awkCode returns the program without its strings and expressions; ok is false if a slash may
 // be a division or begin an expression, and it matters which.
 func awkCode(s string) (string, bool) {
 	var out []byte
@@ -304,7 +303,7 @@ func awkCode(s string) (string, bool) {
 	return string(out), !divides || !strings.ContainsAny(s, "|>") && strings.Count(s, "/") == 1
 }
 
-// closing returns where the string or expression ends that begins at i, or -1.
+// closing returns the end of the string or expression that begins at i, or -1.
 func closing(s string, i int, delim byte) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {
@@ -313,7 +312,7 @@ func closing(s string, i int, delim byte) int {
 		case '\n':
 			return -1
 		case '[':
-			if delim == '/' { // a slash in brackets ends the expression for some only
+			if delim == '/' { // a slash in brackets ends the expression in some programs
 				end := strings.IndexByte(s[i:], ']')
 				if end < 0 || strings.IndexByte(s[i:i+end], '/') >= 0 {
 					return -1

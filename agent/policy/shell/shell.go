@@ -1,15 +1,15 @@
-// Package shell tells what a shell program would do, without running any of it. It parses
-// the text as bash, visits every command in it, whatever is wrapped around, and answers
-// whether all of them only read; if not, which one decided and why.
+// Package shell analyses what a shell program would do, without running any of it. It parses
+// the text as bash, visits every command in it, however wrapped, and reports whether all of
+// them only read; if not, which one decided and why.
 //
 //	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: policy.Secret})
 //	r.ReadOnly // false
 //	r.Reason   // `tee writes files`
 //
-// Nothing is allowed because it looks harmless: a command is read-only when the table in
-// this package lists it with every flag that it has here. Whatever is computed when the
-// program runs, cannot be parsed, or means something else to another shell is no longer
-// read-only. The analysis opens no file and starts no process.
+// Nothing is allowed because it looks harmless: a command is read-only when the table in this
+// package lists it with every flag that it has here. Whatever is computed at run time, can't
+// be parsed, or means something else to another shell is not read-only. The analysis opens no
+// file and starts no process.
 package shell
 
 import (
@@ -21,38 +21,38 @@ import (
 	"buddy/texts"
 )
 
-// The limits of what is looked at. More than that is for a person to read.
+// Limits of the analysis. Larger programs need approval.
 const (
 	maxText     = 16 << 10 // bytes of a program
-	maxWords    = 1500     // blanks, more or less
+	maxWords    = 1500     // blanks, approximately
 	maxNesting  = 100      // opening brackets, quotes and reserved words
-	maxDepth    = 8        // programs in programs: sh -c, substitutions
+	maxDepth    = 8        // nested programs: sh -c, substitutions
 	maxCommands = 400      // simple commands
-	maxValues   = 64       // alternatives of a word: loops, braces
+	maxValues   = 64       // possible values of a word: loops, braces
 )
 
-// Env is what the meaning of a program depends on. The zero value knows nothing.
+// Env holds what the meaning of a program depends on. The zero value knows nothing.
 type Env struct {
 	Cwd  string // where the program starts, absolute; "" is unknown
 	Home string // of the user, absolute; "" is unknown
-	// Secret names the part of a path that looks like it holds secrets, or "". With glob,
-	// path is a pattern and the question is what it could match. nil knows no secrets.
+	// Secret returns the part of the path that suggests secrets, or "". With glob, path is a
+	// pattern and the question is what it could match. nil knows no secrets.
 	Secret func(path string, glob bool) string
-	// Border says why the file at a path is not to be looked at without asking, or "". The path
-	// is absolute unless the folder is not known, and its links are followed if that can be
-	// done. nil has no border.
+	// Border returns why reading the file at a path needs approval, or "". The path is absolute
+	// unless the folder is unknown, and its links are resolved if possible. nil never requires
+	// approval.
 	Border func(path string) string
-	// Resolve follows the symbolic links of an absolute path, of which the end need not exist.
-	// It gets .. as it was written, which leads to where the link before it points. nil follows
-	// none.
+	// Resolve follows the symbolic links of an absolute path, whose trailing names need not
+	// exist. It gets .. unresolved: it means the parent of what the link before it points to.
+	// nil follows none.
 	Resolve func(path string) string
-	// Match returns what needs a second look of what a pattern matches in a folder: symbolic
-	// links, and names that begin with a dash there. It is false if it would have to look at too
-	// much. nil: nobody can look.
+	// Match returns the critical matches of a pattern in a folder: symbolic links, and names
+	// that begin with a dash. ok is false if there is too much to examine. nil means that
+	// folders can't be read.
 	Match func(dir, pattern string) (odd []string, ok bool)
 }
 
-// Effect is what a command does, as far as its name and its arguments tell.
+// Effect classifies what a command does, judging by its name and arguments.
 type Effect string
 
 // The effects, from least to most.
@@ -69,29 +69,28 @@ const (
 
 // Arg is one word of a command.
 type Arg struct {
-	Text    string `json:"text"`              // its value, or its source if that is computed
-	Dynamic bool   `json:"dynamic,omitempty"` // the value is known only when the program runs
+	Text    string `json:"text"`              // its value, or its source if computed
+	Dynamic bool   `json:"dynamic,omitempty"` // the value is known only at run time
 }
 
 // Command is one simple command of a program, without what wraps it.
 type Command struct {
 	Argv     []Arg    `json:"argv"`
-	Via      []string `json:"via,omitempty"` // what runs it, outermost first: sudo, xargs, sh -c
+	Via      []string `json:"via,omitempty"` // its wrappers, outermost first: sudo, xargs, sh -c
 	ReadOnly bool     `json:"read_only"`
 	Effect   Effect   `json:"effect"`
 	Reason   string   `json:"reason"` // one line: why it is or is not read-only
-	// Git is what a command of git does to history and to work that is not committed; nil for
-	// what does neither.
+	// Git describes what a command of git does to history and to uncommitted work; nil if
+	// nothing.
 	Git *GitAct `json:"git,omitempty"`
 }
 
-// String is the command as a person would type it, without quotes.
+// String returns the command as a person would type it, without quotes.
 func (c Command) String() string {
 	return texts.Join(c.Argv, " ", func(a Arg) string { return a.Text })
 }
 
-// Name is the first word without the folder of the system in which it is, or "" if it is
-// computed.
+// Name returns the first word without a system folder, or "" if it is computed.
 func (c Command) Name() string {
 	if len(c.Argv) == 0 || c.Argv[0].Dynamic {
 		return ""
@@ -99,32 +98,32 @@ func (c Command) Name() string {
 	return baseName(c.Argv[0].Text)
 }
 
-// Report is what a program would do.
+// Report describes what a program would do.
 type Report struct {
 	ReadOnly bool      `json:"read_only"`
-	Reason   string    `json:"reason"` // one line, naming what decided
+	Reason   string    `json:"reason"` // one line, naming the deciding part
 	Commands []Command `json:"commands"`
-	// Other lists what is not read-only beside the commands: redirections, assignments,
-	// background, text that cannot be judged. A rule for a command does not cover it.
+	// Other lists what is not read-only besides the commands: redirections, assignments,
+	// background, text that can't be judged. A rule for a command does not cover it.
 	Other []string `json:"other,omitempty"`
-	// Dynamic says that something in the program is known only when it runs.
+	// Dynamic means that a part of the program is known only at run time.
 	Dynamic bool `json:"dynamic,omitempty"`
-	// Beyond says why a program that only reads is not in the literal core, in which every
-	// word is written out and which needs no kernel to be harmless; "" when it is in it.
+	// Beyond is why a read-only program is not in the literal core, in which every word is
+	// written out and which is harmless without confinement; "" when it is in it.
 	Beyond string `json:"beyond,omitempty"`
-	// Talks names a service that the program asks, which it can't in a sandbox; else "".
+	// Talks names a service that the program uses, which it can't in a sandbox; else "".
 	Talks string `json:"talks,omitempty"`
-	// Harm says what the program would destroy, if that has no sane use; else "".
+	// Harm describes destruction without a sane use; else "".
 	Harm string `json:"harm,omitempty"`
-	// Safer is what to do instead of the harm, if there is something.
+	// Safer is the alternative to the harm, if there is one.
 	Safer string `json:"safer,omitempty"`
 }
 
-// Analyse says what the program text would do in env. It never fails: what cannot be
+// Analyse returns what the program text would do in env. It never fails: what is not
 // understood is not read-only, and the reason says why.
 func Analyse(text string, env Env) (r Report) {
 	defer func() {
-		if recover() != nil { // in the parser, for a text that nobody thought of: not a reason to end
+		if recover() != nil { // a bug in the parser must not end buddy
 			r = Report{Reason: "the command could not be judged"}
 		}
 	}()
@@ -147,7 +146,7 @@ type analyser struct {
 	folders folders
 	scope   scope
 	depth   int
-	visited int // calls and substitutions seen, against what the tree holds
+	visited int // calls and substitutions visited, compared with the number in the tree
 }
 
 func newAnalyser(env Env) *analyser {
@@ -157,7 +156,7 @@ func newAnalyser(env Env) *analyser {
 	}
 }
 
-// nested analyses text that another shell would run, with the same findings.
+// nested analyses text that another shell would run, adding to the same findings.
 func (a *analyser) nested(text string, via []string) {
 	if a.depth >= maxDepth {
 		a.rep.other("programs are nested too deeply to judge")
@@ -195,12 +194,12 @@ func (a *analyser) program(text string) {
 		want += a.scope.survey(node)
 	}
 	a.stmts(file.Stmts)
-	if a.visited < want { // a part of the tree that the walk does not know
+	if a.visited < want { // the walk missed a part of the tree
 		a.rep.other("a part of the command could not be judged")
 	}
 }
 
-// parseError is what a parser says, without the position, in one line.
+// parseError returns a parser's message in one line, without the position.
 func parseError(err error) string {
 	s := err.Error()
 	if _, msg, ok := strings.Cut(s, ": "); ok {
@@ -212,7 +211,7 @@ func parseError(err error) string {
 	return strings.ToValidUTF8(texts.ClipBytes(s, 120), "?")
 }
 
-// finish makes the verdict of what was found.
+// finish returns the report of all findings.
 func (r *Report) finish() Report {
 	switch {
 	case r.Harm != "":
@@ -245,14 +244,14 @@ func (r *Report) finish() Report {
 	return *r
 }
 
-// other notes something beside the commands that is not read-only.
+// other records a finding besides the commands that is not read-only.
 func (r *Report) other(why string) {
 	if len(r.Other) < 50 {
 		r.Other = append(r.Other, why)
 	}
 }
 
-// harm notes what nobody wants; the first finding stays.
+// harm records harm; the first finding stays.
 func (r *Report) harm(what, safer string) {
 	if r.Harm == "" {
 		r.Harm, r.Safer = what, safer

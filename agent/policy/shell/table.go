@@ -17,8 +17,8 @@ var specs = sync.OnceValue(func() map[string]*spec {
 	return m
 })
 
-// versioned are programs of which only --version is known to be read-only. Left out are
-// those that load settings or programs of the folder first: yarn, mvn, pytest, rails.
+// versioned are programs of which only --version is known to be read-only. Those that first
+// load settings or programs from the folder are left out: yarn, mvn, pytest, rails.
 var versioned = []string{
 	"bash", "zsh", "sh", "fish", "node", "npm", "bun", "deno", "tsc", "python", "python3", "python2", "pip", "pip3",
 	"uv", "ruff", "black", "mypy", "ruby", "gem", "perl", "php",
@@ -103,7 +103,7 @@ const rgFlags = "-ivwxclqsoHhINnpuUFPSLa0. -e: -A: -B: -C: -g: -t: -T: -m: -d: -
 	"--after-context: --before-context: --context: --glob: --iglob: --type: --type-not: --type-list --hidden --no-ignore --no-ignore-vcs --unrestricted " +
 	"--multiline --multiline-dotall --fixed-strings --pcre2 --json --stats --sort: --sortr: --max-depth: --max-columns: --vimgrep --pretty --trim --follow --text --null --replace: --no-messages --no-config --max-filesize: --passthru --debug"
 
-// fileTools tell facts about files.
+// fileTools print metadata of files.
 var fileTools = []spec{
 	{name: "ls", flags: "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1OTe@ -I: -w: --all --almost-all --author --escape --block-size: --ignore-backups --color? --directory --classify? --full-time --group-directories-first --no-group --human-readable --si --dereference --hide: --hyperlink? --inode --ignore: --kibibytes --format: --numeric-uid-gid --literal --indicator-style: --file-type --quote-name --reverse --recursive --size --sort: --time: --time-style: --width: --zero --context", takes: listed, any: true, prints: lsPrints, why: "it lists files"},
 	{name: "dir", flags: "-alhR", takes: listed, any: true, why: "it lists files"},
@@ -151,7 +151,7 @@ var fileTools = []spec{
 
 const sumFlags = "-bctwz --binary --check --tag --text --zero --ignore-missing --quiet --status --strict --warn -l: --length:"
 
-// shellTools are parts of the shell.
+// shellTools are builtins of the shell.
 var shellTools = []spec{
 	{name: "cd", flags: "-LP", check: cdCheck, why: "it changes only the folder of this shell"},
 	{name: "pushd", flags: "-n", check: cdCheck, why: "it changes only the folder of this shell"},
@@ -189,7 +189,7 @@ var shellTools = []spec{
 	{name: "tty", flags: "-s", max: -1, why: "it names the terminal"},
 }
 
-// systemTools tell about the machine.
+// systemTools print facts about the machine.
 var systemTools = []spec{
 	{name: "uname", flags: "-amnoprsvi --all --kernel-name --nodename --kernel-release --machine --processor --operating-system", max: -1, why: "it tells about the machine"},
 	{name: "arch", max: -1, why: "it tells about the machine"},

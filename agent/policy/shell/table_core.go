@@ -7,11 +7,11 @@ import (
 	"buddy/texts"
 )
 
-// coreTools is the table of the literal core, at most 40 programs. Each flag is harmless with
-// GNU's, BSD's and busybox' program alike: date -d sets the clock's zone on one of them, stat
-// -f is another flag on each. Left out is what ends only when it is told to (tail -f), and
-// whatever looks for settings, plugins or a version of itself in the folder in which it runs:
-// git, go, cargo, npm, node, python, rg. What the main table says of a line holds as well.
+// coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in
+// the GNU, BSD and busybox versions alike: date -d sets the clock's zone in one of them, stat
+// -f differs in each. Left out are commands that end only when told to (tail -f), and those
+// that look for settings, plugins or a version of themselves in the current folder: git, go,
+// cargo, npm, node, python, rg. A line must also satisfy the main table.
 var coreTools = sync.OnceValue(func() map[string]*spec {
 	m := make(map[string]*spec)
 	for _, s := range []spec{
@@ -49,7 +49,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 		{name: "diff", flags: "-uqwbi", max: 2},
 		{name: "which", flags: "-a"},
 		{name: "ss", flags: "-tulnpaesH4"},
-		// What follows talks to a service, so that it can't run where the kernel cuts that off.
+		// The following talk to a service, which the sandbox cuts off.
 		{name: "docker ps", flags: dockerList},
 		{name: "docker images", flags: dockerList},
 		{name: "docker logs", flags: "-tn: --timestamps --tail: --since: --until:", max: 1},
@@ -88,7 +88,7 @@ var coreTools = sync.OnceValue(func() map[string]*spec {
 
 const systemctlCore = "-alqr -t: -n: -p: --all --full --no-pager --no-legend --plain --type: --state: --failed --user --lines: --property: --value --quiet"
 
-// coreFolder wants one folder by name.
+// coreFolder requires exactly one folder.
 func coreFolder(_ *analyser, c *call) string {
 	if s, ok := literals(c.rest); !ok || len(s) != 1 || s[0] == "-" {
 		return "cd to a folder that is not written out"
@@ -96,7 +96,7 @@ func coreFolder(_ *analyser, c *call) string {
 	return ""
 }
 
-// coreFindTests are the words of find that every find has, with how many words follow.
+// coreFindTests are the words that every find has, with the number of words that follow.
 var coreFindTests = map[string]int{
 	"-name": 1, "-iname": 1, "-path": 1, "-type": 1, "-maxdepth": 1, "-mindepth": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-newer": 1, "-user": 1, "-perm": 1,
 	"-print": 0, "-print0": 0, "-prune": 0, "-o": 0, "-a": 0, "-not": 0, "!": 0, "(": 0, ")": 0,
@@ -116,8 +116,8 @@ func coreFind(_ *analyser, c *call) string {
 	return ""
 }
 
-// talkers are programs that ask a service for what they print, and which. Where the kernel
-// keeps a command from that they run outside if they are in the literal core, or ask.
+// talkers maps programs to the service that they query for their output. Where the kernel
+// confines commands, these run outside if they are in the literal core, or need approval.
 var talkers = map[string]string{
 	"docker": "the Docker service", "docker-compose": "the Docker service", "podman": "its storage", "nerdctl": "containerd", "kubectl": "a cluster", "helm": "a cluster",
 	"systemctl": "systemd", "journalctl": "the journal", "loginctl": "logind", "hostnamectl": "a service", "timedatectl": "a service", "localectl": "a service",
@@ -126,8 +126,7 @@ var talkers = map[string]string{
 	"nvidia-smi": "a driver",
 }
 
-// talks returns the service that a program asks, or "". What prints only its version asks
-// none.
+// talks returns the service that a program queries, or "". Printing the version queries none.
 func talks(c Command) string {
 	if len(c.Argv) == 2 && (c.Argv[1].Text == "--version" || c.Argv[1].Text == "-V") {
 		return ""

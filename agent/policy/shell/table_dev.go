@@ -1,8 +1,7 @@
 package shell
 
-// The flags that the commands of git share which print commits and differences. Left out
-// are those that write files or run programs: --output, --ext-diff, --textconv,
-// --show-signature, -O.
+// Flags shared by the commands of git that print commits and differences. Left out are those
+// that write files or run programs: --output, --ext-diff, --textconv, --show-signature, -O.
 const (
 	gitDiff = " -pusRzabwMCDBWU: -l: -S: -G: -M? -C? -U: --patch --no-patch --unified: --raw --patch-with-raw --stat? --numstat --shortstat --dirstat? --summary --name-only --name-status " +
 		"--color? --no-color --word-diff? --color-words? --no-renames --find-renames? --find-copies? --check --full-index --binary --abbrev? --diff-filter: --ignore-space-at-eol " +
@@ -14,8 +13,8 @@ const (
 		"--min-parents: --max-parents: --walk-reflogs --source --glob: --exclude: --children --parents --show-pulls --use-mailmap --mailmap --extended-regexp --fixed-strings --perl-regexp --not --stdin --clear-decorations --decorate-refs: --no-color-moved --root --encoding: "
 )
 
-// gitTools only ask a repository. Programs that its configuration names (pagers, drivers
-// for differences) are the user's own: every command that could change it is asked about.
+// gitTools only query a repository. Programs that its configuration names (pagers, diff
+// drivers) are the user's own: every command that could change it needs approval.
 var gitTools = []spec{
 	{name: "git *", flags: "-P -C: --no-pager --no-optional-locks --literal-pathspecs --no-replace-objects -c:", check: gitGlobals},
 	{name: "git", flags: "-v --version --html-path --man-path --info-path --exec-path", max: -1, why: "it prints its version"},
@@ -70,11 +69,11 @@ var gitTools = []spec{
 	{name: "git help", flags: "-ag --all --guides", max: -1, why: "it prints help"},
 }
 
-// goList leaves out what asks the network: -u, -versions, -retracted.
+// goList leaves out the flags that query the network: -u, -versions, -retracted.
 const goList = "!json? !f: !m !e !deps !test !find !tags: !buildvcs?"
 
-// devTools are questions to the tools of languages. Left out is whatever compiles, runs
-// build scripts or loads code from the folder.
+// devTools are queries to tools of programming languages. Whatever compiles, runs build
+// scripts or loads code from the folder is left out.
 var devTools = []spec{
 	{name: "go *"},
 	{name: "go version", flags: "!m !v !json", takes: listed, why: "it prints a version"},
@@ -163,7 +162,7 @@ const (
 	kube    = " -n: -A -o: -l: -w -c: -L: --namespace: --all-namespaces --output: --selector: --watch --show-labels --sort-by: --field-selector: --no-headers --show-kind --context: --label-columns: --ignore-not-found --chunk-size: --request-timeout: --limit: "
 )
 
-// opsTools are questions to services: what is shown, not what is changed.
+// opsTools are queries to services.
 var opsTools = []spec{
 	{name: "docker *"},
 	{name: "podman *"},

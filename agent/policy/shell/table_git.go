@@ -1,19 +1,19 @@
 package shell
 
-// gitRow is one line of the table of what commands of git change.
+// gitRow is one row of the table of changes by commands of git.
 type gitRow struct {
 	name string // the words of the subcommand
-	// with lists flags of which one must be given; "" needs none. Beside flags: * any operand,
-	// -- these two dashes, + and : an operand that begins so.
+	// with lists flags of which one must be given; "" needs none. Besides flags: * is any
+	// operand, -- these two dashes, + and : an operand that begins so.
 	with string
-	less bool // with makes it do less than the rows below: it must be certain, and written in full
+	less bool // with weakens the rows below: the flag must be certain, and not abbreviated
 	kind GitKind
 	does string // continues a sentence about the command
 	loss GitLoss
 }
 
-// gitActs lists what commands of git do to history and to work that is not committed. Of the
-// rows with a name the first that fits counts, the worst come first. A kind of "" is neither.
+// gitActs lists what commands of git do to history and to uncommitted work. Of the rows with a
+// name the first that applies counts, the worst come first. Kind "" changes neither.
 var gitActs = []gitRow{
 	{name: "commit", with: "--amend", kind: GitRewrites, does: "replaces the last commit"},
 	{name: "commit", kind: GitRecords, does: "makes a commit"},
@@ -99,7 +99,7 @@ var gitValues = map[string]string{
 	"restore": "-s --source", "clean": "-e --exclude", "branch": "-u --set-upstream-to", "stash": "-m --message",
 }
 
-// gitPlain are subcommands that neither change history nor work that is not committed, beside
-// those that only read. What is not in a table may be an alias, or another program.
+// gitPlain are subcommands that change neither history nor uncommitted work, besides the
+// read-only ones. A name in no table may be an alias or another program.
 const gitPlain = "add apply archive bundle clone commit-graph commit-tree config fetch format-patch fsck hash-object init lfs ls-remote " +
 	"maintenance multi-pack-index mktree mktag notes pack-refs range-diff remote repack rerere sparse-checkout stage update-index write-tree"

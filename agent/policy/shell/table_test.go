@@ -15,8 +15,8 @@ var examples = map[string]string{
 	"bat": "bat x --paging=never", "batcat": "batcat x --paging=never", "service": "service x status",
 }
 
-// Every entry of the table is read-only in some use, with each of its flags, and is not
-// with a flag that it does not have.
+// Every entry of the table is read-only in some use, with each of its flags, and is not with a
+// flag that it does not have.
 func TestEveryEntry(t *testing.T) {
 	readOnly := func(s string) bool { return Analyse(s, Env{Cwd: "/w"}).ReadOnly }
 	for name, s := range specs() {
@@ -67,7 +67,7 @@ func TestEveryEntry(t *testing.T) {
 	}
 }
 
-// The literal core stays as small as a person can survey.
+// The literal core stays small enough for a person to review.
 func TestCoreIsSmall(t *testing.T) {
 	programs := make(map[string]bool)
 	for name := range coreTools() {
@@ -79,7 +79,7 @@ func TestCoreIsSmall(t *testing.T) {
 	}
 }
 
-// Over a limit a program is asked about, soon (1 MB within 50 ms).
+// A program over a limit needs approval, and is judged soon (1 MB within 50 ms).
 func TestBounded(t *testing.T) {
 	for _, part := range []string{"$(", "${", "((", "$((", "`", "(", "{ ", "if ", "<<E\n", "${a[", "$[", "a=", "{a,", "{1..9}", "*", "?", "[", "\\", "\"", "a|", "ls;", "ls ", "~", "sed -n ", "x=1;", "env "} {
 		for _, n := range []int{(maxText - 10) / len(part), 1 << 20 / len(part)} {

@@ -9,16 +9,16 @@ import (
 	"buddy/texts"
 )
 
-// names is what is known of the words that a command prints.
+// names describes the words that a command prints.
 type names struct {
-	commit bool // they name commits, for git
+	commit bool // they are names of commits
 	noDash bool // none begins with -
-	word   bool // none has blanks in it
+	word   bool // none contains blanks
 	number bool // it is one number
 	nul    bool // a NUL ends each, not a newline
 }
 
-// input is what a command reads from.
+// input describes what a command reads from.
 type input struct {
 	piped bool
 	names names
@@ -81,7 +81,7 @@ func (a *analyser) cmd(c syntax.Command, in input) names {
 	return names{}
 }
 
-// body visits statements that share what they read.
+// body visits statements that share their input.
 func (a *analyser) body(list []*syntax.Stmt, in input) {
 	in.names = names{}
 	for _, s := range list {
@@ -152,7 +152,7 @@ func (a *analyser) caseClause(c *syntax.CaseClause, in input) {
 	}
 }
 
-// rare visits what is never read-only but holds commands that rules judge.
+// rare visits constructs that are never read-only but contain commands that rules judge.
 func (a *analyser) rare(c syntax.Command, in input) {
 	switch c := c.(type) {
 	case *syntax.FuncDecl:
@@ -204,7 +204,7 @@ func (a *analyser) declare(c *syntax.DeclClause) {
 	}
 }
 
-// forkBomb finds a function that runs itself twice or in the background.
+// forkBomb records a function that runs itself twice or in the background.
 func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 	calls := 0
 	for _, c := range r.Commands[before:] {
@@ -243,7 +243,7 @@ func (a *analyser) binary(c *syntax.BinaryCmd, in input) names {
 	return out
 }
 
-// list visits x && y and x || y. In a && b && c all before c have run when c does.
+// list visits x && y and x || y. In a && b && c, everything before c has run when c does.
 func (a *analyser) list(c *syntax.BinaryCmd, in input) {
 	chain := []*syntax.Stmt{c.Y}
 	first := c.X
@@ -272,7 +272,7 @@ func (a *analyser) list(c *syntax.BinaryCmd, in input) {
 	a.folders.cwds = seen
 }
 
-// isCd reports whether a statement is nothing but a change of the folder.
+// isCd reports whether a statement only changes the folder.
 func isCd(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && !s.Background && len(s.Redirs) == 0 && len(c.Assigns) == 0 && len(c.Args) == 2 && c.Args[0].Lit() == "cd"
@@ -313,7 +313,7 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 		why = shown(w)
 	case syntax.RdrIn:
 		why = a.folders.reads(w)
-	default: // RdrInOut as well: it makes the file
+	default: // includes RdrInOut, which creates the file
 		if !duplicates(r, w) {
 			a.rep.writes(w)
 		}
@@ -325,10 +325,10 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 	return r.N == nil || r.N.Value == "0"
 }
 
-// duplicates reports whether r joins or closes descriptors only.
+// duplicates reports whether r only joins or closes descriptors.
 func duplicates(r *syntax.Redirect, w arg) bool {
 	s, ok := w.lit()
-	// What is behind other descriptors than the usual ones nobody knows.
+	// What other descriptors than the standard ones refer to is unknown.
 	return ok && (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && slices.Contains([]string{"0", "1", "2", "-", "1-", "2-"}, s)
 }
 
@@ -366,8 +366,8 @@ func (a *analyser) test(x syntax.TestExpr) {
 	}
 }
 
-// binaryTest visits a test with two operands. For a POSIX shell [[ is an unknown command:
-// what follows || and && is another one, > makes a file.
+// binaryTest visits a test with two operands. To a POSIX shell [[ is an unknown command: what
+// follows || and && is another one, and > creates a file.
 func (a *analyser) binaryTest(x *syntax.BinaryTest) {
 	switch x.Op {
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:

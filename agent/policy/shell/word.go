@@ -10,36 +10,36 @@ import (
 	"buddy/texts"
 )
 
-// kind says how much is known about a value.
+// kind classifies how much is known about a value.
 type kind int
 
 const (
 	literal kind = iota // text is the value
-	pattern             // text is a glob; characters that stand for themselves are escaped by \
-	output              // what a read-only command prints; names says what that may be
-	dynamic             // known only when the program runs
+	pattern             // text is a glob; literal characters are escaped by \
+	output              // output of a read-only command; names describes it
+	dynamic             // known only at run time
 )
 
 // val is one value that a word may have.
 type val struct {
-	text  string // for computed values: what is known of the beginning
+	text  string // for computed values: the known beginning
 	kind  kind
 	names names // output
-	open  bool  // dynamic: nothing says that it is not a flag or a secret
+	open  bool  // dynamic: it may be a flag or a secret
 }
 
 // arg is a word of a command.
 type arg struct {
-	vals     []val  // one, or what a loop or an assignment gives
-	src      string // for people
+	vals     []val  // one, or those of a loop or an assignment
+	src      string // source, for display
 	split    bool   // may become no word or several
-	odd      bool   // other shells read it differently: not in a place that decides
-	expands  bool   // has the value of a variable in it
-	fetches  bool   // has the output of a download in it
-	dashless bool   // patterns in it were looked at: they match nothing that begins with a dash
+	odd      bool   // other shells read it differently: not allowed where it decides
+	expands  bool   // contains the value of a variable
+	fetches  bool   // contains the output of a download
+	dashless bool   // its patterns match nothing that begins with a dash
 }
 
-// lit returns the value if there is exactly one and it is known.
+// lit returns the value if it is known and the only one.
 func (w arg) lit() (string, bool) {
 	if len(w.vals) != 1 || w.vals[0].kind != literal || w.odd {
 		return "", false
@@ -75,12 +75,12 @@ func (w arg) dash() bool {
 	return false
 }
 
-// several reports whether the word may turn out to be several, of which one may be a flag.
+// several reports whether the word may become several, of which one may be a flag.
 func (w arg) several() bool {
 	return w.split && !w.oneWord() && slices.ContainsFunc(w.vals, func(v val) bool { return v.kind != output || !v.names.noDash })
 }
 
-// oneWord reports whether the word, though not quoted, has no blanks in it.
+// oneWord reports whether the unquoted word contains no blanks.
 func (w arg) oneWord() bool {
 	for _, v := range w.vals {
 		if v.kind != literal && (v.kind != output || !v.names.word && !v.names.number) {
@@ -90,7 +90,7 @@ func (w arg) oneWord() bool {
 	return true
 }
 
-// public is w as a report shows it.
+// public returns w as a report shows it.
 func (w arg) public() Arg {
 	if s, ok := w.lit(); ok {
 		return Arg{Text: s}
@@ -100,7 +100,7 @@ func (w arg) public() Arg {
 
 func literalArg(s string) arg { return arg{vals: []val{{text: s}}, src: s} }
 
-// args evaluates the words of a command; braces make several of one.
+// args evaluates the words of a command; braces may turn one into several.
 func (a *analyser) args(words []*syntax.Word) []arg {
 	var out []arg
 	for _, w := range words {
@@ -122,8 +122,8 @@ func hasBraces(w *syntax.Word) bool {
 	return false
 }
 
-// braces expands {a,b} and {1..3}. A POSIX shell keeps the word as it is, so that none
-// of the results may be a flag.
+// braces expands {a,b} and {1..3}. A POSIX shell keeps the word unchanged, so none of the
+// results may be a flag.
 func (a *analyser) braces(w *syntax.Word) []arg {
 	whole := a.word(w)
 	split := *w
@@ -146,7 +146,7 @@ func (a *analyser) braces(w *syntax.Word) []arg {
 	return out
 }
 
-// word evaluates one word and visits what it runs.
+// word evaluates one word and visits the commands in it.
 func (a *analyser) word(w *syntax.Word) arg {
 	if w == nil {
 		return literalArg("")
@@ -170,7 +170,7 @@ func (a *analyser) word(w *syntax.Word) arg {
 	return b.arg
 }
 
-// source is the text of a word, in one line.
+// source returns the source of a word in one line.
 func source(w *syntax.Word) string {
 	if len(w.Parts) == 1 {
 		if l, ok := w.Parts[0].(*syntax.Lit); ok {
@@ -185,13 +185,13 @@ func source(w *syntax.Word) string {
 }
 
 // builder joins the parts of a word. While it works every text is a pattern, in which \
-// escapes what stands for itself.
+// escapes literal characters.
 type builder struct {
 	a     *analyser
 	arg   arg
 	vals  []val
 	globs bool // has a glob character of its own
-	bare  bool // has characters outside ASCII that are not quoted
+	bare  bool // has unquoted characters outside ASCII
 }
 
 func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
@@ -221,7 +221,7 @@ func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
 	}
 }
 
-// text appends what stands for itself.
+// text appends literal text.
 func (b *builder) text(s string) { b.add(escape(s)) }
 
 func (b *builder) add(s string) {
@@ -229,13 +229,13 @@ func (b *builder) add(s string) {
 		switch v := &b.vals[i]; v.kind {
 		case literal, pattern:
 			v.text += s
-		case output: // more than what the command prints
+		case output: // more than the command's output
 			*v = val{kind: dynamic, open: true}
 		}
 	}
 }
 
-// lit appends a part without quotes, or one in double quotes, in which \ escapes less.
+// lit appends an unquoted part, or one in double quotes, in which \ escapes less.
 func (b *builder) lit(s string, quoted, first, last bool) {
 	if quoted {
 		b.quoted(s)
@@ -285,7 +285,7 @@ func (b *builder) quoted(s string) {
 	b.text(sb.String())
 }
 
-// tilde replaces ~ at the beginning by the home, if that is known.
+// tilde replaces a leading ~ by the home, if known.
 func (b *builder) tilde(s string) string {
 	if len(s) > 1 && s[0] == '=' {
 		b.a.rep.other("a word that begins with = names a command in other shells")
@@ -312,7 +312,7 @@ func (b *builder) single(q *syntax.SglQuoted) {
 	b.text(s)
 }
 
-// ansi decodes the escapes of $'…' that every shell that has them reads alike.
+// ansi decodes those escapes of $'…' that all shells which have it read alike.
 func ansi(s string) (string, bool) {
 	var sb strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -338,8 +338,8 @@ func (b *builder) unknown(why string) {
 	b.computed(val{kind: dynamic, open: true})
 }
 
-// computed appends a value that is known only when the program runs. What came before
-// stays as the known beginning.
+// computed appends a value that is known only at run time. The text before it stays as the
+// known beginning.
 func (b *builder) computed(add val) {
 	b.a.rep.Dynamic = true
 	for i := range b.vals {

@@ -2,11 +2,11 @@ package history
 
 import "buddy/agent/model"
 
-// meanings holds calls in our words, by id. Models call tools as they were trained to; what
-// they wrote stays in the messages, and compaction goes by what it means.
+// meanings maps ids to calls translated to our tools. Models call tools as they were trained
+// to; the messages keep what they wrote, and compaction uses the translation.
 type meanings map[string]model.ToolCall
 
-// of returns a call in our words.
+// of returns the translation of a call.
 func (m meanings) of(c model.ToolCall) model.ToolCall {
 	if meant, ok := m[c.ID]; ok {
 		c.Name, c.Arguments = meant.Name, meant.Arguments
@@ -14,8 +14,8 @@ func (m meanings) of(c model.ToolCall) model.ToolCall {
 	return c
 }
 
-// Meant notes the tool and the arguments that a call means, before its result comes. It may
-// come before the answer that makes the call.
+// Meant stores the tool and the arguments that a call means, before its result comes. It may
+// precede the answer that makes the call.
 func (h *History) Meant(id, name, arguments string) {
 	h.meant[id] = model.ToolCall{Name: name, Arguments: arguments}
 }

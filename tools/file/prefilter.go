@@ -9,19 +9,19 @@ import (
 	"buddy/texts"
 )
 
-// literal is a text that may have to be in a match of a pattern. Looking for such texts
-// first skips most lines much faster than a regular expression can.
-type literal struct {
+// prefilter is a text that every match of a pattern may have to contain. Searching for such
+// texts rejects most lines much faster than a regular expression can.
+type prefilter struct {
 	text []byte
-	fold *texts.Fold // finds it in any case; text is lower case then, and ASCII; nil: case counts
+	fold *texts.Fold // finds it in any case, with text in lower case and ASCII; nil: case matters
 }
 
-// maxLiterals is how many texts are looked for at most.
-const maxLiterals = 10
+// maxPrefilters bounds the texts that are searched for.
+const maxPrefilters = 10
 
-// literalsOf returns texts of which every match of a pattern contains at least one; none
-// if there are no such texts.
-func literalsOf(expr string) []literal {
+// prefiltersOf returns texts of which every match of a pattern contains at least one; none if
+// there are no such texts.
+func prefiltersOf(expr string) []prefilter {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil
@@ -29,11 +29,11 @@ func literalsOf(expr string) []literal {
 	return required(re.Simplify())
 }
 
-func required(re *syntax.Regexp) []literal {
+func required(re *syntax.Regexp) []prefilter {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if l := longestRun(re.Rune, re.Flags&syntax.FoldCase != 0); len(l.text) > 0 {
-			return []literal{l}
+			return []prefilter{l}
 		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
@@ -42,7 +42,7 @@ func required(re *syntax.Regexp) []literal {
 			return required(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		var best []literal
+		var best []prefilter
 		for _, sub := range re.Sub {
 			set := required(sub)
 			if n, m := shortest(set), shortest(best); n > m || n == m && len(set) < len(best) {
@@ -51,10 +51,10 @@ func required(re *syntax.Regexp) []literal {
 		}
 		return best
 	case syntax.OpAlternate:
-		var all []literal
+		var all []prefilter
 		for _, sub := range re.Sub {
 			set := required(sub)
-			if set == nil || len(all)+len(set) > maxLiterals {
+			if set == nil || len(all)+len(set) > maxPrefilters {
 				return nil
 			}
 			all = append(all, set...)
@@ -64,8 +64,8 @@ func required(re *syntax.Regexp) []literal {
 	return nil
 }
 
-// shortest returns the length of the shortest text, which says how much a set helps.
-func shortest(set []literal) int {
+// shortest returns the length of the shortest text, a measure of how selective a set is.
+func shortest(set []prefilter) int {
 	n := 0
 	for i, l := range set {
 		if i == 0 || len(l.text) < n {
@@ -75,10 +75,10 @@ func shortest(set []literal) int {
 	return n
 }
 
-// longestRun returns the longest part of a literal that stands for one text of bytes
-// only: without the replacement character, which matches bytes that are no UTF-8, and
-// where case does not count without the letters that have a relative outside ASCII.
-func longestRun(runes []rune, fold bool) literal {
+// longestRun returns the longest part of a literal that stands for one sequence of bytes only:
+// without the replacement character, which matches invalid UTF-8, and, where case does not
+// matter, without letters that have a case variant outside ASCII.
+func longestRun(runes []rune, fold bool) prefilter {
 	var best, run []byte
 	for _, r := range runes {
 		if r == utf8.RuneError || fold && (r >= utf8.RuneSelf || strings.ContainsRune("kKsS", r)) {
@@ -92,28 +92,28 @@ func longestRun(runes []rune, fold bool) literal {
 	}
 	lower := bytes.ToLower(best)
 	if !fold || bytes.Equal(lower, bytes.ToUpper(best)) {
-		return literal{text: best}
+		return prefilter{text: best}
 	}
 	folded := texts.NewFold(lower)
-	return literal{text: lower, fold: &folded}
+	return prefilter{text: lower, fold: &folded}
 }
 
-// index returns where the literal begins in data, or -1.
-func (l literal) index(data []byte) int {
+// index returns where the text first occurs in data, or -1.
+func (l prefilter) index(data []byte) int {
 	if l.fold == nil {
 		return bytes.Index(data, l.text)
 	}
 	return l.fold.Index(data)
 }
 
-// finder finds the texts of a set in data, from the beginning on.
+// finder finds the texts of a set in data, from start to end.
 type finder struct {
-	set  []literal
+	set  []prefilter
 	data []byte
-	next []int // for each text where it is next, len(data) if nowhere
+	next []int // the next offset of each text, len(data) for none
 }
 
-func newFinder(set []literal, data []byte) *finder {
+func newFinder(set []prefilter, data []byte) *finder {
 	f := &finder{set: set, data: data, next: make([]int, len(set))}
 	for i := range f.next {
 		f.next[i] = -1
@@ -121,8 +121,8 @@ func newFinder(set []literal, data []byte) *finder {
 	return f
 }
 
-// from returns where one of the texts is first, not before at, or len(data). at must not
-// become smaller.
+// from returns the first offset from at on where one of the texts occurs, or len(data). at
+// must not decrease between calls.
 func (f *finder) from(at int) int {
 	first := len(f.data)
 	for i, l := range f.set {

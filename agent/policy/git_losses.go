@@ -15,17 +15,17 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// The limits of what is found out about what commands of git would take away.
+// Limits on finding out what commands of git would take away.
 const (
-	lossTime   = time.Second // for all questions of an approval
-	lossActs   = 3           // commands that are looked into
-	lossPlaces = 5           // targets
-	lossNames  = 5           // names in a line
-	lossName   = 80          // bytes of a name
+	lossTime    = time.Second // for all queries of an approval
+	lossActs    = 3           // commands that are examined
+	lossTargets = 5           // targets
+	lossNames   = 5           // names per line
+	lossName    = 80          // bytes of a name
 )
 
-// acts returns what the commands of a program do to history and to work that is not committed,
-// the worst first.
+// acts returns what the commands of a program do to history and to uncommitted work, the worst
+// first.
 func acts(report shell.Report) []*shell.GitAct {
 	var bad, other []*shell.GitAct
 	for _, c := range report.Commands {
@@ -40,8 +40,9 @@ func acts(report shell.Report) []*shell.GitAct {
 	return append(bad, other...)
 }
 
-// losses says what the commands of git in a would take away, a line for each command and
-// target; report is of a on one target. Git is asked, for a second at most in all; where that is not possible the line says so.
+// losses returns what the commands of git in a would take away, a line for each command and
+// target; report analyses a on one target. It queries git for at most a second in all; where
+// that is not possible the line says so.
 func (p Policy) losses(a action.Action, report shell.Report) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
@@ -49,11 +50,11 @@ func (p Policy) losses(a action.Action, report shell.Report) []string {
 		return p.on(a).lossesOf(ctx, report)
 	}
 	var lines []string
-	for i, place := range a.Targets {
-		one := a.On(place)
+	for i, at := range a.Targets {
+		one := a.On(at)
 		on := p.on(one)
 		found := on.lossesOf(ctx, on.Analyse(one.Command, one.Cwd))
-		if len(found) > 0 && i >= lossPlaces {
+		if len(found) > 0 && i >= lossTargets {
 			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Targets)-i))
 		}
 		for _, line := range found {
@@ -63,7 +64,7 @@ func (p Policy) losses(a action.Action, report shell.Report) []string {
 	return lines
 }
 
-// lossesOf says what the commands of one program would take away.
+// lossesOf returns what the commands of one program would take away, a line for each.
 func (p Policy) lossesOf(ctx context.Context, report shell.Report) []string {
 	var lines []string
 	more := 0
@@ -82,7 +83,7 @@ func (p Policy) lossesOf(ctx context.Context, report shell.Report) []string {
 	return lines
 }
 
-// loss is the line about one command.
+// loss returns the line about one command.
 func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
 	switch {
 	case act.Kind == shell.GitReplaces:
@@ -96,7 +97,7 @@ func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
 	}
 	found, err := p.lost(ctx, act)
 	if err != nil {
-		return fmt.Sprintf("%s %s; not known what would be lost (%v)", act.Name, act.Does, err)
+		return fmt.Sprintf("%s %s; unknown what would be lost (%v)", act.Name, act.Does, err)
 	}
 	what := lossNouns[act.Loss]
 	if len(found) == 0 {
@@ -109,7 +110,7 @@ func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
 	return fmt.Sprintf("%s %s%d %s: %s", act.Name, what.before, len(found), noun, list(found))
 }
 
-// lossNouns are the words for what is lost.
+// lossNouns are the words for the kinds of loss.
 var lossNouns = map[shell.GitLoss]struct{ before, one, many string }{
 	shell.LosesChanges: {"discards changes in ", "file", "files"}, shell.LosesPaths: {"discards changes in ", "file", "files"},
 	shell.LosesUntracked: {"deletes ", "untracked file", "untracked files"}, shell.LosesIgnored: {"deletes ", "untracked or ignored file", "untracked or ignored files"},
@@ -117,7 +118,7 @@ var lossNouns = map[shell.GitLoss]struct{ before, one, many string }{
 	shell.LosesWorktree: {"deletes a worktree with changes in ", "file", "files"},
 }
 
-// published says which commits of another repository a push replaces.
+// published describes the commits in another repository that a push replaces.
 func published(act *shell.GitAct) string {
 	if act.Unsure || len(act.Paths) < 2 {
 		return "of the other repository"
@@ -133,18 +134,19 @@ func published(act *shell.GitAct) string {
 	return "of " + list(refs)
 }
 
-// Why nothing is known of a loss. What git says is not quoted: a repository decides it.
+// Reasons why a loss is unknown. Git's own output is not quoted, since a repository can
+// control it.
 var (
 	errNoGit    = errors.New("git was not asked")
 	errNoBox    = errors.New("no read-only sandbox here in which git could be asked")
 	errComputed = errors.New("part of the command is computed")
-	errNoFolder = errors.New("in which folder is not known")
+	errNoFolder = errors.New("the folder is unknown")
 	errNoAnswer = errors.New("git could not tell")
 	errSlow     = errors.New("git took too long to tell")
-	errNobody   = errors.New("nobody looks into that")
+	errNobody   = errors.New("not examined for this command")
 )
 
-// lost asks git which files or stashes an act would take away.
+// lost queries git for the files or stashes that an act would take away.
 func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
 	dir := act.Dir
 	if act.Loss == shell.LosesWorktree && len(act.Paths) == 1 {
@@ -173,15 +175,15 @@ func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
 	}
 	var found []string
 	for entry := range strings.SplitSeq(string(out), "\x00") {
-		if name, ok := counts(act, entry); ok {
+		if name, ok := entryLost(act, entry); ok {
 			found = append(found, name)
 		}
 	}
 	return found, nil
 }
 
-// question returns the arguments with which git lists what an act could take away. What a
-// repository sets must not make the list shorter.
+// question returns the arguments with which git lists what an act could take away. Settings of
+// the repository must not shorten the list.
 func question(act *shell.GitAct) []string {
 	if act.Loss == shell.LosesStash {
 		return []string{"stash", "list", "-z", "--format=%gd %gs"}
@@ -205,8 +207,8 @@ func question(act *shell.GitAct) []string {
 	return append(args, act.Paths...)
 }
 
-// counts returns the name in an entry of git's answer, and whether the act takes it away.
-func counts(act *shell.GitAct, entry string) (string, bool) {
+// entryLost returns the name in an entry of git's answer, and whether the act takes it away.
+func entryLost(act *shell.GitAct, entry string) (string, bool) {
 	if act.Loss == shell.LosesStash {
 		return entry, entry != "" && (act.Whole || strings.HasPrefix(entry, dropped(act)+" "))
 	}
@@ -214,7 +216,7 @@ func counts(act *shell.GitAct, entry string) (string, bool) {
 		return "", false
 	}
 	state, name := entry[:2], entry[3:]
-	if states := unknownToGit[act.Loss]; states != "" { // a folder stays without -d
+	if states := unknownToGit[act.Loss]; states != "" { // without -d folders stay
 		return name, strings.Contains(states, state) && (act.Whole || !strings.HasSuffix(name, "/"))
 	}
 	if act.Loss == shell.LosesPaths {
@@ -223,10 +225,10 @@ func counts(act *shell.GitAct, entry string) (string, bool) {
 	return name, true
 }
 
-// unknownToGit are the states of files that are not in git, for the losses of those.
+// unknownToGit holds the status codes of files that git does not track, by loss.
 var unknownToGit = map[shell.GitLoss]string{shell.LosesUntracked: "??", shell.LosesIgnored: "?? !!", shell.LosesOnlyIgnored: "!!"}
 
-// dropped is the stash that an act drops, as git lists it.
+// dropped returns the stash that an act drops, in git's notation.
 func dropped(act *shell.GitAct) string {
 	if len(act.Paths) == 0 {
 		return "stash@{0}"
@@ -237,7 +239,7 @@ func dropped(act *shell.GitAct) string {
 	return act.Paths[0]
 }
 
-// list joins a few names. One that could be taken for something else is quoted.
+// list joins a few names. Ambiguous ones are quoted.
 func list(names []string) string {
 	var shown []string
 	for _, name := range names[:min(len(names), lossNames)] {

@@ -9,10 +9,10 @@ import (
 	"buddy/texts"
 )
 
-// variable is what the program gives to a variable, anywhere in it.
+// variable holds what the program assigns to a variable, anywhere in it.
 type variable struct {
 	times   int  // assignments in the text
-	numbers bool // each of them is a number
+	numbers bool // all of them are numbers
 	vals    []val
 }
 
@@ -20,10 +20,10 @@ type variable struct {
 // text, and what has certainly been assigned where the walk is.
 type scope struct {
 	vars map[string]*variable
-	sure map[string]bool // variables that have been assigned on every way to here
+	sure map[string]bool // variables assigned on every path to here
 }
 
-// survey counts what the walk must visit and notes where variables get their values.
+// survey counts what the walk must visit and records assignments to variables.
 func (s *scope) survey(n syntax.Node) int {
 	switch n := n.(type) {
 	case *syntax.CmdSubst, *syntax.ProcSubst:
@@ -63,7 +63,7 @@ func (s *scope) note(name string, number bool) *variable {
 	return v
 }
 
-// poison says that a variable of this name may get any value.
+// poison records that a variable of this name may get any value.
 func (s *scope) poison(name string) {
 	if name != "" && validName(name) {
 		s.note(name, false).times++
@@ -84,7 +84,7 @@ func (s *scope) assigned(as *syntax.Assign) {
 	}
 }
 
-// number reports whether w is digits or arithmetic in the source.
+// number reports whether the source of w is digits or arithmetic.
 func number(w *syntax.Word) bool {
 	if w == nil || len(w.Parts) != 1 {
 		return false
@@ -136,8 +136,8 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	}
 }
 
-// harmlessEnv are the variables that a command may be given, with the characters beside
-// letters and digits that the value may have: none of them names a program or a file.
+// harmlessEnv are the variables that a command may be given, with the characters that the
+// value may contain besides letters and digits: none of them names a program or a file.
 var harmlessEnv = map[string]string{
 	"LANG": "_.@-", "LANGUAGE": "_.@-:", "LC_ALL": "_.@-", "LC_CTYPE": "_.@-", "LC_COLLATE": "_.@-", "LC_TIME": "_.@-",
 	"LC_NUMERIC": "_.@-", "LC_MESSAGES": "_.@-", "TZ": "/_+-", "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "",
@@ -147,20 +147,20 @@ var harmlessEnv = map[string]string{
 	"MANPAGER": "", "GH_PAGER": "", "AWS_PAGER": "",
 }
 
-// shellNames are lower-case names with a meaning: of zsh, of libraries, of programs.
+// shellNames are lower-case names with a meaning to zsh, libraries or programs.
 var shellNames = []string{
 	"path", "fpath", "cdpath", "manpath", "mailpath", "module_path", "fignore", "prompt", "watch", "histchars",
 	"aliases", "functions", "commands", "options", "argv", "status", "signals", "psvar", "galiases", "saliases",
 	"dis_aliases", "dis_functions", "builtins", "reswords", "precmd_functions", "preexec_functions", "chpwd_functions",
 }
 
-// ownNames are the upper-case names that people give to variables of their scripts.
+// ownNames are upper-case names that people commonly use for variables of their scripts.
 var ownNames = []string{
 	"FILE", "FILES", "DIR", "DIRS", "NAME", "NAMES", "COUNT", "OUT", "SRC", "DST", "BASE", "PKG", "VER", "VERSION", "TOTAL",
 	"LINE", "RESULT", "ROOT", "BRANCH", "COMMIT", "PATTERN", "START", "END", "SIZE", "PORT", "PID", "TAG",
 }
 
-// assignable says why a variable may not be assigned, or "".
+// assignable returns why a variable may not be assigned, or "".
 func assignable(name string, value arg, exported bool) string {
 	if more, ok := harmlessEnv[name]; ok {
 		s, known := value.lit()
@@ -212,7 +212,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	b.computed(val{kind: dynamic, open: !own && !slices.Contains(harmlessVars, name)})
 }
 
-// isSimple reports whether an expansion is the value of a variable as it is.
+// isSimple reports whether an expansion is the plain value of a variable.
 func isSimple(p *syntax.ParamExp) bool {
 	return !p.Excl && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
@@ -221,7 +221,7 @@ func positional(name string) bool {
 	return name == "@" || name == "*" || name == "-" || digits(name)
 }
 
-// known appends the value of a variable if the program itself gave it one.
+// known appends the value of a variable if the program itself assigned it.
 func (b *builder) known(name string, quoted bool) bool {
 	v := b.a.scope.vars[name]
 	switch {
@@ -240,12 +240,12 @@ func (b *builder) known(name string, quoted bool) bool {
 	return true
 }
 
-// breaks reports whether a value that is not quoted becomes several words, or none.
+// breaks reports whether an unquoted value becomes several words, or none.
 func breaks(v val) bool {
 	return v.text == "" && v.kind == literal || v.kind == literal && strings.ContainsAny(v.text, " \t\n*?[\\")
 }
 
-// folder appends the value of HOME and PWD if they are known.
+// folder appends the value of HOME and PWD if known.
 func (b *builder) folder(name string) bool {
 	switch env := b.a.folders.env; {
 	case name == "HOME" && env.Home != "":
@@ -305,9 +305,9 @@ func (a *analyser) index(x syntax.ArithmExpr) {
 	a.arithmetic(x)
 }
 
-// arithmetic visits an expression. Shells evaluate the values of the variables in it as
-// expressions, in which a[$(cmd)] runs cmd: only numbers that the program itself gave
-// are known to be harmless.
+// arithmetic visits an expression. Shells evaluate the values of its variables as expressions,
+// in which a[$(cmd)] runs cmd: only numbers that the program itself assigned are known to be
+// harmless.
 func (a *analyser) arithmetic(x syntax.ArithmExpr) {
 	switch x := x.(type) {
 	case nil:
@@ -413,7 +413,7 @@ func (b *builder) process(p *syntax.ProcSubst) {
 	b.text("/dev/fd/63")
 }
 
-// maybe runs f, which may or may not happen: what it assigns is not sure afterwards.
+// maybe runs f for code that may not be executed: its assignments are uncertain afterwards.
 func (s *scope) maybe(f func()) {
 	before := make(map[string]bool, len(s.sure))
 	for k := range s.sure {

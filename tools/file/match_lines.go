@@ -9,33 +9,33 @@ import (
 	"buddy/tools"
 )
 
-// hitBytes is how much of a line is shown.
+// hitBytes is the size limit of a shown line, in bytes.
 const hitBytes = 300
 
 // matcher finds lines in a text.
 type matcher struct {
 	re      *regexp.Regexp
-	need    []literal // one is in every match; they skip the lines that can't match
-	context int       // lines to show around a match
-	most    int       // matching lines of a text after which one more is looked for
+	need    []prefilter // every match contains one of them; rejects other lines cheaply
+	context int         // context lines around a match
+	most    int         // matching lines, after which one more is looked for
 }
 
-// hit is a line to show.
+// hit is a line of the result.
 type hit struct {
 	number int // from 1
 	text   string
-	match  bool // else it stands around a match
+	match  bool // else a context line
 }
 
-// span is a matching line: its number and where it is.
+// span is a matching line: its number and its offsets.
 type span struct{ number, start, end int }
 
 func isBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0
 }
 
-// find returns the matching lines of data and those around them, and the number of
-// matches, which is at most one more than m.most.
+// find returns the matching lines of data with their context, and the number of matches, which
+// is at most one more than m.most.
 func (m *matcher) find(data []byte) ([]hit, int) {
 	spans := m.spans(data)
 	if len(spans) == 0 {
@@ -94,7 +94,7 @@ func (m *matcher) spans(data []byte) []span {
 	return found
 }
 
-// shorten returns line as it is shown: cut around the match if it is long.
+// shorten returns line for display, cut around the match if it is long.
 func (m *matcher) shorten(line []byte) string {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) <= hitBytes {

@@ -8,14 +8,14 @@ import (
 	"buddy/tools"
 )
 
-// notFound says where text comes nearest to want, so that the model can correct it
-// without reading the whole file again.
+// notFound returns an error with the lines of text that are most similar to want, so that the
+// model can correct it without reading the whole file again.
 func notFound(text, want string) error {
 	return errors.New("old_string was not found" + nearestTo(text, want, "old_string"))
 }
 
-// nearestTo ends a sentence which says that want is not in text: with the place that is
-// nearest. whose is what the model gave want as.
+// nearestTo returns the end of a sentence about want missing in text: the most similar lines.
+// whose names the argument that want came from.
 func nearestTo(text, want, whose string) string {
 	wanted := lines(want)
 	first := 0
@@ -27,7 +27,7 @@ func nearestTo(text, want, whose string) string {
 	if score < 0.5 {
 		return ", nor a line like its first; read the file again"
 	}
-	// The line that differs tells more than the first one, which may be right.
+	// The line that differs is more useful than the first one, which may be right.
 	for i := first; i < len(wanted); i++ {
 		at := best + i - first
 		if at >= len(have) {
@@ -46,22 +46,22 @@ func nearestTo(text, want, whose string) string {
 	return fmt.Sprintf(": the text near line %d differs in its line ends", best+1)
 }
 
-// lines splits s without line ends. There is always at least one.
+// lines splits s into lines without their ends. There is always at least one.
 func lines(s string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
 }
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// nearest returns the line most like want, and how much: the share of both that is
-// equal at their beginning and end, from 0 to 1.
+// nearest returns the line most similar to want, and the similarity: the share of both that is
+// equal at their start and end, from 0 to 1.
 func nearest(have []string, want string) (int, float64) {
 	best, score := 0, 0.0
 	for i, line := range have {
 		line = strings.TrimSpace(line)
 		longest := max(len(line), len(want))
 		if longest == 0 || float64(min(len(line), len(want))) <= score*float64(longest) {
-			continue // can't be better
+			continue // can't be more similar
 		}
 		if s := float64(common(line, want)) / float64(longest); s > score {
 			best, score = i, s

@@ -16,26 +16,26 @@ import (
 	"buddy/tools"
 )
 
-// labelled passes the live output of several targets on by lines that begin with the
-// name of theirs.
+// labelled passes the live output of several targets on in lines that begin with the target's
+// name.
 type labelled struct {
-	pass func(tools.Chunk) // nil: nobody wants it
+	pass func(tools.Chunk) // nil: output is not wanted
 
 	mu      sync.Mutex // guards what follows
-	totals  [2]int64   // bytes that were passed on: stdout, stderr
+	totals  [2]int64   // bytes passed on: stdout, stderr
 	streams map[string]*labelledStream
 }
 
 type labelledStream struct {
 	stream tools.Stream
-	rest   []byte // of the last line, which has no end yet
+	rest   []byte // an incomplete last line
 	total  int64
 }
 
-// longestLine is how much of a line without an end is kept, in bytes.
+// longestLine limits what is kept of an incomplete line, in bytes.
 const longestLine = 4096
 
-// of returns where the output of a target goes.
+// of returns the receiver of a target's output.
 func (l *labelled) of(name string) func(tools.Chunk) {
 	if l.pass == nil {
 		return nil
@@ -62,7 +62,7 @@ func (l *labelled) of(name string) func(tools.Chunk) {
 	}
 }
 
-// flush passes on what has no end of line.
+// flush passes on incomplete lines.
 func (l *labelled) flush(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *labelled) flush(name string) {
 	}
 }
 
-// show passes the first n bytes of what waits on. The caller holds mu.
+// show passes the first n waiting bytes on. The caller holds mu.
 func (l *labelled) show(name string, s *labelledStream, n int) {
 	if n == 0 {
 		return
@@ -91,7 +91,7 @@ func (l *labelled) show(name string, s *labelledStream, n int) {
 	l.pass(tools.Chunk{Stream: s.stream, Text: text, Total: l.totals[i]})
 }
 
-// targetPart is what a command gave on one of several targets.
+// targetPart is the outcome of a command on one of several targets.
 type targetPart struct {
 	Target string          `json:"target"`
 	Result json.RawMessage `json:"result,omitempty"`
@@ -100,12 +100,12 @@ type targetPart struct {
 
 // targetsResult is the payload of a command on several targets.
 type targetsResult struct {
-	Failed  []string     `json:"failed,omitempty"` // where, and how
+	Failed  []string     `json:"failed,omitempty"` // targets, each with the reason
 	Targets []targetPart `json:"targets"`
 }
 
-// together makes one result of those of several targets.
-func together(ctx context.Context, names []string, results []tools.Result) tools.Result {
+// combine joins the results of several targets into one.
+func combine(ctx context.Context, names []string, results []tools.Result) tools.Result {
 	var payload targetsResult
 	var shown strings.Builder
 	var took time.Duration
@@ -133,7 +133,8 @@ func together(ctx context.Context, names []string, results []tools.Result) tools
 	return r
 }
 
-// partOf is what the model reads of one target, how it went in a few words, and whether well.
+// partOf returns the part of the result for one target, its outcome in a few words, and
+// whether it succeeded.
 func partOf(name string, res tools.Result) (part targetPart, how string, ok bool) {
 	part.Target = name
 	if res.IsError {
@@ -148,7 +149,7 @@ func partOf(name string, res tools.Result) (part targetPart, how string, ok bool
 	return part, fmt.Sprintf("exit code %d", *res.ExitCode), *res.ExitCode == 0
 }
 
-// exitOf is the first exit code that is not 0, or 0 if all are known; else nil.
+// exitOf returns the first exit code that is not 0, or 0 if all are known; else nil.
 func exitOf(results []tools.Result) *int {
 	var code *int
 	known := true
@@ -164,22 +165,23 @@ func exitOf(results []tools.Result) *int {
 	return code
 }
 
-// resultOf takes a payload out of its envelope.
+// resultOf returns the payload of an envelope.
 func resultOf(content string) json.RawMessage {
 	var e struct {
 		Result json.RawMessage `json:"result"`
 	}
-	_ = json.Unmarshal([]byte(content), &e) // of ours
+	_ = json.Unmarshal([]byte(content), &e) // an envelope of our own
 	return e.Result
 }
 
-// RunOn runs a call on several targets at once, whose shells open returns. Each has a pane of its
-// own, and none waits for another; all together give as much output as one.
+// RunOn runs a call on several targets at once, whose shells open returns. Each uses a pane of
+// its own, and none waits for another; all together return as much output as a call on one
+// target.
 func RunOn(ctx context.Context, names []string, open func(name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, (*Shell).run)
 }
 
-// RecoverOn is [Shell.Recover] of a call that RunOn began.
+// RecoverOn recovers a call that RunOn began, see [Shell.Recover].
 func RecoverOn(ctx context.Context, names []string, open func(name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, func(t *Shell, ctx context.Context, call tools.Call, limit int) tools.Result {
 		if _, err := os.Stat(call.Dir); errors.Is(err, os.ErrNotExist) {
@@ -206,11 +208,11 @@ func sideBySide(ctx context.Context, names []string, open func(name string) (*Sh
 		}
 		mine := call
 		mine.Dir, mine.Output = filepath.Join(call.Dir, name), out.of(name)
-		mine.Confined = mine.Free && t.confines // it was judged for each
+		mine.Confined = mine.Free && t.confines // it was judged for each target
 		results[i] = do(t, ctx, mine, limit)
 		out.flush(name)
 	})
-	return together(ctx, names, results)
+	return combine(ctx, names, results)
 }
 
 // SideBySide calls f for each name at the same time and waits for all.

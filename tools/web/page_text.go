@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Text returns the page as text in UTF-8: HTML as Markdown under its title, everything
-// else as it is. The error says what the page is instead.
+// Text returns the page as text in UTF-8: HTML as Markdown under its title, everything else
+// unchanged. The error names the type of a page that is no text.
 func (p Page) Text() (string, error) {
 	kind := p.mediaType()
 	if strings.HasPrefix(kind, "image/") && kind != "image/svg+xml" || strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/") {
@@ -34,7 +34,7 @@ func (p Page) noText(kind string) error {
 	return fmt.Errorf("%s is not text: %d bytes of %s", p.URL, len(p.Body), kind)
 }
 
-// utf8 returns the body in UTF-8, whatever its encoding is.
+// utf8 returns the body in UTF-8, whatever its encoding.
 func (p Page) utf8() (string, error) {
 	if utf8.Valid(p.Body) {
 		return string(p.Body), nil // also where the server says otherwise
@@ -47,11 +47,11 @@ func (p Page) utf8() (string, error) {
 	return strings.ToValidUTF8(string(text), "\ufffd"), err
 }
 
-// markdown returns a page of HTML as Markdown.
+// markdown converts a page of HTML to Markdown.
 func (p Page) markdown(body string) (string, error) {
 	doc, err := html.Parse(strings.NewReader(body))
 	if err != nil {
-		return body, nil // elements in elements without end: no page that a person wrote
+		return body, nil // endlessly nested elements: no page that a person wrote
 	}
 	m := &markdown{limit: maxMarkdown}
 	if u, err := url.Parse(p.URL); err == nil {
@@ -68,7 +68,7 @@ func (p Page) markdown(body string) (string, error) {
 	return out + "\n", nil
 }
 
-// tooLong ends a page of which no more is shown.
+// tooLong ends a page that was cut.
 const tooLong = "[the page is longer than what is shown of it]"
 
 // titleOf returns the text of the first title element.

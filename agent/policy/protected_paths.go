@@ -9,31 +9,32 @@ import (
 	"buddy/texts"
 )
 
-// protected are the places that no file tool changes unless a rule allows the path.
+// protected are the folders of the system that no file tool changes unless a rule allows the
+// path.
 var protected = []string{
 	"/etc", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/boot", "/dev", "/proc", "/sys", "/System", "/Library", "/private/etc",
 }
 
-// keyFolders are folders with keys, wherever they are.
+// keyFolders are names of folders with keys, at any depth.
 var keyFolders = []string{".ssh", ".gnupg", ".aws"}
 
-// untouchable says why a file is not to be changed, or "".
-func (p Policy) untouchable(path string) string {
+// protectedReason returns why a file must not be changed, or "".
+func (p Policy) protectedReason(path string) string {
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if slices.Contains(keyFolders, strings.ToLower(part)) {
 			return "keys are in " + part
 		}
 	}
-	for _, place := range protected {
-		own := func(folder string) bool { return texts.Below(folder, place) && texts.Below(path, folder) }
-		if texts.Below(path, place) && !own(p.Workspace) && !slices.ContainsFunc(p.Also, own) {
-			return place + " belongs to the system"
+	for _, dir := range protected {
+		own := func(folder string) bool { return texts.Below(folder, dir) && texts.Below(path, folder) }
+		if texts.Below(path, dir) && !own(p.Workspace) && !slices.ContainsFunc(p.Also, own) {
+			return dir + " belongs to the system"
 		}
 	}
 	return ""
 }
 
-// runners are files that programs read as instructions; who can write them can run
+// runners are files that programs read as instructions; whoever can write them can run
 // commands later.
 var runners = []string{
 	".git", ".hg", ".svn", ".envrc", ".buddyx", "buddy.toml", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile",
@@ -41,8 +42,8 @@ var runners = []string{
 	".pre-commit-config.yaml", ".tmux.conf", ".vimrc", ".npmrc", ".yarnrc", ".pypirc", "crontab", ".claude", ".cursor", "agents.md", "claude.md",
 }
 
-// delicate says why a person should look at a change of the file even where files may
-// be changed, or "".
+// delicate returns why a change of the file needs approval even where files may be changed, or
+// "".
 func delicate(path string) string {
 	if s := Secret(path); s != "" {
 		return s + " may hold secrets"

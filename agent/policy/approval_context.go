@@ -9,8 +9,8 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// Context says what a person should know before deciding about a: it is computed from
-// the action alone, so that the same action always reads the same.
+// Context returns what a person should know before approving a. It depends on the action and
+// the policy alone, so the same action always reads the same.
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
 	return p.context(a, p.strictest(a, mode))
 }
@@ -60,7 +60,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	return c
 }
 
-// Free says which commands are free on a target, and what sees to it that they do no harm.
+// Free describes which commands need no approval on a target, and what keeps them harmless.
 func (p Policy) Free(target string) string {
 	if p.on(action.Action{Target: target}).Confined {
 		return "commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)"
@@ -68,15 +68,15 @@ func (p Policy) Free(target string) string {
 	return "a few commands that only read, if every word is written out: there is no read-only sandbox here"
 }
 
-// kept is what commands are kept from where p holds: those that are free, and the one that is
-// asked about.
+// kept describes the restrictions of commands: of those that need no approval, and of the one
+// to be approved.
 func (p Policy) kept() []string {
 	this := "once approved, this one can do all that you can"
 	if p.Boxed {
 		this = "once approved, this one writes in the folders of [sandbox] only; that does not keep it from reading, from tmux, Docker and other " +
 			"programs that listen on Unix sockets, from UDP, nor from chmod"
 	}
-	return []string{"nobody is asked about " + p.Free(""), this}
+	return []string{"no approval is needed for " + p.Free(""), this}
 }
 
 func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
@@ -90,7 +90,7 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 		}
 	case action.FileWrite:
 		note(c, action.Medium, "restore the old content, from git if the file is in it", "the file gets the content that is shown")
-		if delicate(a.Path) != "" || p.untouchable(a.Path) != "" {
+		if delicate(a.Path) != "" || p.protectedReason(a.Path) != "" {
 			note(c, action.High, "")
 		}
 	default:
@@ -100,7 +100,7 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 	}
 }
 
-// note raises the risk and adds what is known.
+// note raises the risk and adds consequences.
 func note(c *action.ApprovalContext, risk action.Risk, undo string, consequences ...string) {
 	c.Risk = higher(c.Risk, risk)
 	if undo != "" && c.Undo == "" {
@@ -120,7 +120,7 @@ func higher(a, b action.Risk) action.Risk {
 	return a
 }
 
-// outcomes is what is known of the effects: risk, whether it can be undone, what it means.
+// outcomes describes the effects of commands: risk, whether it can be undone, consequence.
 var outcomes = map[shell.Effect]struct {
 	risk       action.Risk
 	reversible bool
@@ -135,7 +135,7 @@ var outcomes = map[shell.Effect]struct {
 	shell.Privileged: {action.High, false, "it runs with more rights than yours"},
 }
 
-// undos tells how to take back what some commands do.
+// undos describes how to undo what some commands do.
 var undos = map[string]string{
 	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "git branch again at the commit that git printed", "git tag -d": "git tag again at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
 	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
@@ -144,7 +144,7 @@ var undos = map[string]string{
 	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to where git reflog says it was",
 }
 
-// gentler tells what else would do.
+// gentler suggests a less harmful alternative to some commands.
 var gentler = map[string]string{
 	"rm": "move the files away instead", "git push": "git push --dry-run shows what it would do", "git clean": "git clean -n shows what it would delete", "git reset": "git stash keeps the changes",
 	"rsync": "rsync -n shows what it would do", "terraform apply": "terraform plan shows what it would do", "kubectl delete": "kubectl get shows what there is", "kubectl apply": "kubectl diff shows what would change",
@@ -152,8 +152,8 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists what it would hit", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
-// undoGit tells how to take back what a command of git does; most is what holds for most uses
-// of its subcommand.
+// undoGit describes how to undo a command of git; most is the answer for most uses of its
+// subcommand.
 func undoGit(act *shell.GitAct, most string) string {
 	switch act.Kind {
 	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:

@@ -10,30 +10,30 @@ import (
 	"buddy/agent/model"
 )
 
-// Cleared stands in for a result that MicroCompact took out.
+// Cleared replaces a result that MicroCompact removed.
 const Cleared = "[Result compacted]"
 
 const (
 	keepResults = 5    // newest results that are never cleared
-	bulkyBytes  = 2000 // from here on a listing or a search is large
-	leastGain   = 4096 // characters; less is not worth a changed prefix, which no cache knows
+	bulkyBytes  = 2000 // from this size on a listing or a search is bulky
+	leastGain   = 4096 // characters; less does not justify a changed prefix, which no cache has
 )
 
-// result is what compaction needs to know of a tool result.
+// result holds what compaction needs to know about a tool result.
 type result struct {
 	id      string
 	size    int // of the content, in bytes
 	failed  bool
 	bulky   bool   // a large listing or search
-	empty   bool   // a read that gave nothing
-	read    string // what was read: path and lines; "" when it was not a read
+	empty   bool   // a read that returned nothing
+	read    string // what was read: path and lines; "" for other tools
 	cleared bool
 }
 
-// judge classifies a result once, when it comes, so that no later turn has to.
+// judge classifies a result once, on arrival, so that no later turn has to.
 func judge(c model.ToolCall, content string) result {
 	r := result{id: c.ID, size: len(content), failed: failed(content)}
-	if r.failed || hasKey(content, "full_output") { // a result that names its file is small and needed
+	if r.failed || hasKey(content, "full_output") { // a result with overflow is small and needed
 		return r
 	}
 	switch c.Name {
@@ -46,8 +46,8 @@ func judge(c model.ToolCall, content string) result {
 	return r
 }
 
-// failed reports whether a tool operation failed: it says so, its exit code is not
-// zero, or it has no content.
+// failed reports whether a tool call failed: it says so, its exit code is not zero, or it has
+// no content.
 func failed(content string) bool {
 	if content == "" || strings.HasPrefix(content, "Tool error:") {
 		return true
@@ -61,8 +61,8 @@ func hasKey(content, key string) bool {
 	return ok
 }
 
-// afterKey returns what follows a key in JSON text. Inside a JSON string the quotes would
-// be escaped, so that the output of a command can't look like a key.
+// afterKey returns the text after a key in JSON. Inside a JSON string the quotes would be
+// escaped, so the output of a command can't look like a key.
 func afterKey(content, key string) (string, bool) {
 	if !strings.HasPrefix(content, "{") {
 		return "", false
@@ -94,13 +94,13 @@ func reading(arguments string) readArgs {
 	return a
 }
 
-// MicroCompact clears results that no longer matter and returns their call ids, in
-// order, none when there is too little to gain. Those are large listings and
-// searches, empty reads, and reads of what was read again later. The newest five
-// results, failures, pinned messages and what the model has not answered to yet stay.
+// MicroCompact clears results that no longer matter and returns their call ids, in order, none
+// when too little would be gained. These are bulky listings and searches, empty reads, and
+// reads that were repeated later. The newest five results, failures, pinned messages and
+// results that the model has not answered to are kept.
 func (h *History) MicroCompact() []string {
 	pinned := h.pinnedCalls()
-	again := make(map[string]bool) // reads that a later one repeats
+	again := make(map[string]bool) // reads repeated by a later one
 	var ids []string
 	gain := 0
 	for i := len(h.results) - 1; i >= 0; i-- {
@@ -123,8 +123,8 @@ func (h *History) MicroCompact() []string {
 	return ids
 }
 
-// ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and
-// cleared results are passed over. Messages that were handed out do not change.
+// ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and cleared
+// results are skipped. Messages that were handed out do not change.
 func (h *History) ApplyMicro(ids []string) {
 	if len(ids) == 0 {
 		return

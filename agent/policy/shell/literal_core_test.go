@@ -11,7 +11,7 @@ import (
 	"buddy/agent/policy"
 )
 
-// judge is the verdict of mode ask on a line in /w.
+// judge returns the verdict of mode ask on a line in /w.
 func judge(line string, confined bool) action.Verdict {
 	p := policy.Policy{
 		Workspace: "/w", Home: "/home/ann", Confined: confined, Resolve: func(name string) string { return name },
@@ -20,8 +20,8 @@ func judge(line string, confined bool) action.Verdict {
 	return p.Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Cwd: "/w", Command: line}, action.ModeAsk)
 }
 
-// Where no kernel sees to it that commands only read, those are free of which every word is
-// written out, and with it the others as well.
+// Where the kernel does not confine commands, only those in the literal core need no approval;
+// where it does, the others need none either.
 func TestLiteralCore(t *testing.T) {
 	for _, line := range corpus(t, "core.txt") {
 		if v := judge(line, false); v.Decision != action.Allow || v.Rule != policy.LiteralCore {
@@ -33,8 +33,8 @@ func TestLiteralCore(t *testing.T) {
 	}
 }
 
-// Nothing else is: what the shell computes, what the folder could change the meaning of, what
-// another system reads differently.
+// Everything else needs approval: what the shell computes, what the folder could change the
+// meaning of, what another system reads differently.
 func TestBeyondTheCore(t *testing.T) {
 	lines := corpus(t, "beyond.txt")
 	lines = append(lines, corpus(t, "hostile.txt")...)
@@ -49,8 +49,8 @@ func TestBeyondTheCore(t *testing.T) {
 	}
 }
 
-// What asks a service never runs in the sandbox, which would cut it off: it is one of the
-// literal core, or it is asked about.
+// Commands that talk to a service never run in the sandbox, which would cut them off: they are
+// in the literal core or need approval.
 func TestServicesAreAskedOutside(t *testing.T) {
 	for line, want := range map[string]action.Verdict{
 		"docker ps":                      {Decision: action.Allow, Rule: policy.LiteralCore},
@@ -75,8 +75,8 @@ func TestServicesAreAskedOutside(t *testing.T) {
 	}
 }
 
-// Git is not in the core, because it runs what a repository names: here it does, for questions
-// that look harmless.
+// Git is not in the core, because it runs programs that a repository names: here it does, for
+// queries that look harmless.
 func TestGitRunsWhatARepositoryNames(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -121,9 +121,9 @@ printf 'tree %s\nauthor x <x> 1 +0000\ncommitter x <x> 1 +0000\ngpgsig -----BEGI
 	}
 }
 
-// What people run all day is seldom asked about where the kernel keeps it: of the lines at
-// most 4 % are, and of those that ask a service, which the sandbox would cut off, less than a
-// third.
+// Everyday commands seldom need approval where the kernel confines them: at most 4 % of the
+// lines, and less than a third of those that talk to a service, which the sandbox would cut
+// off.
 func TestDaily(t *testing.T) {
 	asks := func(file string, most float64) {
 		var asked []string

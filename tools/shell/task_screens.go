@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	screensLimit = 2500 // bytes of all pictures together
-	screenLeast  = 500  // bytes of one: more panes than fit are only named
+	screensLimit = 2500 // bytes of all screens together
+	screenLeast  = 500  // bytes of one screen; panes that don't fit are only named
 )
 
-// Screens says what the panes show, on all targets, in which commands go on after their call, for the model's
-// next request; "" when there are none. Nothing of it is stored.
+// Screens returns the screens of panes with tasks, on all targets, as a reminder in the
+// model's next request; "" when there are none. They are not stored.
 func (t *Shell) Screens(ctx context.Context) string {
 	running := t.jobs.running()
 	if len(running) == 0 {
@@ -47,22 +47,22 @@ func (t *Shell) Screens(ctx context.Context) string {
 	return b.String()
 }
 
-// running returns the commands that still run in a pane, the newest last.
+// running returns the commands that still run in a pane, newest last.
 func (j *jobs) running() []*shellJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(j.all), func(s *shellJob) bool { return s.pane == "" || s.over() })
 }
 
-// screenWide is how much of a row is shown, in bytes; screenTop how many rows at the top stay
-// when not all fit: full-screen programs have their headings there.
+// screenWide limits a row, in bytes; screenTop is how many top rows stay when not all fit:
+// full-screen programs have their headings there.
 const (
 	screenWide = 100
 	screenTop  = 4
 )
 
-// rowsOf returns rows of a screen that have at most n bytes together: those at the top and
-// those at the bottom.
+// rowsOf returns rows of a screen that take at most n bytes together, from the top and the
+// bottom.
 func rowsOf(text string, n int) []string {
 	rows := strings.Split(text, "\n")
 	size := 0

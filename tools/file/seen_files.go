@@ -17,29 +17,29 @@ import (
 	"buddy/tools"
 )
 
-// maxSeen bounds the files that a workspace remembers. Beyond it the tenth that was not
-// read for the longest time is forgotten, and has to be read again before it is changed.
+// maxSeen bounds the files that a workspace remembers. Beyond it the tenth that was not read
+// for the longest time is evicted, and must be read again before it is changed.
 const maxSeen = 10_000
 
-// State is what a workspace knows of a file that the model read or wrote.
+// State describes a file that the model read or wrote.
 type State struct {
 	Path     string    // absolute, symbolic links resolved
 	Bytes    int64     // of the whole file
 	Tokens   int       // estimate for the whole file
-	Modified time.Time // when the file was changed last, as of the last read
-	LastRead time.Time // when the model read or wrote it last
-	Reads    int       // how often it did
+	Modified time.Time // last modification, as of the last read
+	LastRead time.Time // when the model last read or wrote it
+	Reads    int       // number of reads and writes
 }
 
-// seenFile is a State with what tells a changed file from the one that was seen.
+// seenFile is a State with what detects a change of the file since.
 type seenFile struct {
 	State
-	sum   uint64 // of the content, unless it is larger than [fs.MaxText]
-	told  bool   // that it changed
-	order int64  // of the last read; clocks may stand still
+	sum      uint64 // of the content, unless it is larger than [fs.MaxText]
+	reported bool   // the change was reported
+	order    int64  // rank of the last read; clocks may stand still
 }
 
-// seenFiles remembers what the model saw. The zero value remembers nothing.
+// seenFiles remembers the files that the model saw. The zero value is empty.
 type seenFiles struct {
 	mu    sync.Mutex // guards what is below
 	files map[string]*seenFile
@@ -47,8 +47,8 @@ type seenFiles struct {
 	reads int64
 }
 
-// saw remembers that s is what the model knows to be in the file at path.
-func (f *seenFiles) saw(path string, s snapshot) {
+// record stores s as the content that the model knows of the file at path.
+func (f *seenFiles) record(path string, s snapshot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.files == nil {
@@ -57,7 +57,7 @@ func (f *seenFiles) saw(path string, s snapshot) {
 	known, ok := f.files[path]
 	if !ok {
 		if len(f.files) >= maxSeen {
-			f.forget()
+			f.evict()
 		}
 		known = &seenFile{}
 		f.files[path] = known
@@ -72,23 +72,23 @@ func (f *seenFiles) saw(path string, s snapshot) {
 	}
 }
 
-// forget drops the tenth of the files that was not read for the longest time.
-func (f *seenFiles) forget() {
+// evict drops the tenth of the files that was not read for the longest time.
+func (f *seenFiles) evict() {
 	all := slices.SortedFunc(maps.Values(f.files), func(a, b *seenFile) int { return cmp.Compare(a.order, b.order) })
 	for _, s := range all[:max(len(all)/10, 1)] {
 		delete(f.files, s.Path)
 	}
 }
 
-// unsee forgets a file that was deleted.
-func (f *seenFiles) unsee(path string) {
+// forget drops a deleted file.
+func (f *seenFiles) forget(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.files, path)
 }
 
-// check compares s, what is in the file at path now, with what the model last saw
-// there. known is false if it never read or wrote the file.
+// check compares s, the current content of the file at path, with what the model last saw.
+// known is false if it never read or wrote the file.
 func (f *seenFiles) check(path string, s snapshot) (known, same bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +106,7 @@ func (f *seenFiles) same(was *seenFile, s snapshot) bool {
 	return was.Modified.Equal(s.modified)
 }
 
-// sorted returns what is remembered, the first as less has it.
+// sorted returns the remembered files in the order of compare.
 func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,28 +119,27 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
 
-// Recent returns the files that the model read or wrote, the last one first.
+// Recent returns the files that the model read or wrote, most recent first.
 func (w *Workspace) Recent() []State { return w.seen.sorted(latest) }
 
-// MostRead returns the files that the model read or wrote, the one that it did most
-// often first.
+// MostRead returns the files that the model read or wrote, most frequent first.
 func (w *Workspace) MostRead() []State {
 	return w.seen.sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }
 
-// maxWatched is how many files are looked at for changes.
+// maxWatched bounds the files that are checked for changes.
 const maxWatched = 200
 
-// Changed returns which of the files that the model read or wrote last have another
-// content now, or are gone. It tells each change once; reading the file again
-// begins anew. Files whose size and time are as before are not opened. On a target, whose
-// times are in whole seconds, only the last four are looked at.
+// Changed returns the recently read or written files that have other content now, or are gone.
+// It reports each change once; reading the file again starts over. Files with unchanged size
+// and time are not opened. On a target, whose times are in whole seconds, only the last four
+// are checked.
 func (w *Workspace) Changed() []string {
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	var changed []string
 	recent := w.Recent()
-	for _, s := range recent[:min(len(recent), maxWatched/w.files.BatchSize())] { // a target takes time for each
+	for _, s := range recent[:min(len(recent), maxWatched/w.files.BatchSize())] { // each costs time on a target
 		info, err := w.files.Lstat(ctx, s.Path)
 		var down *host.DownError
 		if errors.As(err, &down) {
@@ -153,7 +152,7 @@ func (w *Workspace) Changed() []string {
 		if err == nil {
 			now, err = w.snap(ctx, s.Path)
 		}
-		if (err == nil || errors.Is(err, os.ErrNotExist)) && w.seen.tell(s.Path, now) {
+		if (err == nil || errors.Is(err, os.ErrNotExist)) && w.seen.reportChange(s.Path, now) {
 			changed = append(changed, s.Path)
 		}
 	}
@@ -161,25 +160,26 @@ func (w *Workspace) Changed() []string {
 	return changed
 }
 
-// tell reports whether the file at path has changed to now and nobody was told yet.
-func (f *seenFiles) tell(path string, now snapshot) bool {
+// reportChange reports whether the file at path has changed to now and this was not reported
+// yet.
+func (f *seenFiles) reportChange(path string, now snapshot) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	was, ok := f.files[path]
-	if !ok || was.told {
+	if !ok || was.reported {
 		return false
 	}
 	if now.exists && f.same(was, now) {
-		was.Modified = now.modified // touched only
+		was.Modified = now.modified // only its time changed
 		return false
 	}
-	was.told = true
+	was.reported = true
 	return true
 }
 
-// mayReplace returns an error unless the model knows what is in the file at path, which
-// is old. So no content is lost that it never saw, and no error tells it what is in a
-// file that nobody allowed it to read.
+// mayReplace returns an error unless the model knows the content old of the file at path. So
+// it can't overwrite content that it never saw, and no error reveals content of a file that it
+// was not allowed to read.
 func (w *Workspace) mayReplace(path string, old snapshot) error {
 	known, same := w.seen.check(path, old)
 	switch {
@@ -192,8 +192,8 @@ func (w *Workspace) mayReplace(path string, old snapshot) error {
 	}
 }
 
-// ChangedNote says which of the files that the model has read were changed by somebody
-// since; "" for none. Each change is told once.
+// ChangedNote lists the files that the model has read and somebody else changed since; "" for
+// none. Each change is reported once.
 func (w *Workspace) ChangedNote(context.Context) string {
 	changed := w.Changed()
 	if len(changed) == 0 {

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// plainText is a text as a model understands it: small letters, one space between words,
-// no escapes, emphasis or characters that cannot be seen.
+// plainText is a text as a model understands it: lower case, one space between words, no
+// escapes, emphasis or invisible characters.
 type plainText struct {
 	text   []byte
 	words  []wordAt
-	quotes [][2]int // what is between quotes of one line, in order
+	quotes [][2]int // ranges between quotes within one line, in order
 	hidden []Finding
-	tried  map[*rule]int // where wide phrases were looked for last
+	tried  map[*rule]int // where wide phrases were last searched for
 }
 
-// quoted reports whether a place is between quotes.
+// quoted reports whether an offset is between quotes.
 func (p *plainText) quoted(at int) bool {
 	_, ok := slices.BinarySearchFunc(p.quotes, at, func(q [2]int, at int) int {
 		switch {
@@ -34,23 +34,23 @@ func (p *plainText) quoted(at int) bool {
 // wordAt is a word of a plain text.
 type wordAt struct {
 	from, to int
-	begins   bool // a sentence, a line or an item
+	begins   bool // at the start of a sentence, a line or an item
 }
 
 func (p *plainText) at(w wordAt) string { return string(p.text[w.from:w.to]) }
 
-// reader makes a plainText.
+// reader converts a text to a plainText.
 type reader struct {
 	p       *plainText
-	json    bool // the result is JSON: a quote of its own is no quote of the text
-	word    int  // where the word began; -1: none
-	begins  bool // the next word begins something
-	quote   int  // where the open quote is; -1: none
-	by      rune // the open quote
-	unseen  int  // characters in the run that cannot be seen
-	tags    int  // of them those that spell ASCII
-	strange int  // characters that cannot be seen, in all
-	last    rune // before the run
+	json    bool // the result is JSON: its own quotes don't count
+	word    int  // start of the word; -1: none
+	begins  bool // the next word starts a sentence, line or item
+	quote   int  // offset of the open quote; -1: none
+	by      rune // the open quote character
+	unseen  int  // invisible characters in the current run
+	tags    int  // of these, those that spell ASCII
+	strange int  // invisible characters in all
+	last    rune // the character before the run
 }
 
 func plain(s string) *plainText {
@@ -85,7 +85,7 @@ func plain(s string) *plainText {
 	return p
 }
 
-// escape reads what JSON and most languages write with a backslash.
+// escape decodes the backslash escapes of JSON and most languages.
 func escape(s string) (rune, int) {
 	if len(s) < 2 {
 		return '\\', 1
@@ -96,7 +96,7 @@ func escape(s string) (rune, int) {
 	case 't':
 		return ' ', 2
 	case '\\':
-		if len(s) > 2 && s[2] == 'n' { // of a text in JSON in JSON
+		if len(s) > 2 && s[2] == 'n' { // JSON inside JSON
 			return '\n', 3
 		}
 		return '\\', 2
@@ -112,7 +112,7 @@ func escape(s string) (rune, int) {
 	return '\\', 1
 }
 
-// rune takes the next character.
+// rune processes the next character.
 func (r *reader) rune(c rune) {
 	if c >= utf8.RuneSelf {
 		if unseen(c) {
@@ -143,7 +143,7 @@ func (r *reader) rune(c rune) {
 	}
 }
 
-// letter returns a letter as a small one, or a digit; 0 is neither.
+// letter returns a letter in lower case, or a digit; 0 for other characters.
 func letter(c rune) byte {
 	switch {
 	case c >= 'A' && c <= 'Z':
@@ -187,10 +187,10 @@ func (r *reader) newline() {
 	r.begins, r.quote = true, -1
 }
 
-// quoteMark opens or closes a quote. An apostrophe in a word does neither.
+// quoteMark opens or closes a quote. An apostrophe inside a word does neither.
 func (r *reader) quoteMark(c rune) {
 	if c == '\'' && r.word >= 0 && r.quote < 0 {
-		return // don't is dont
+		return // don't becomes dont
 	}
 	r.endWord()
 	switch {
@@ -222,7 +222,7 @@ func (r *reader) punctuation(c rune) {
 	}
 }
 
-// unseen reports whether a character takes no place on a screen, or reorders others.
+// unseen reports whether a character is invisible or reorders others.
 func unseen(c rune) bool {
 	switch {
 	case c == 0xad, c == 0x34f, c == 0x61c, c == 0x180e, c == 0x3164, c == 0xffa0, c == 0xfeff,
@@ -233,7 +233,7 @@ func unseen(c rune) bool {
 	return false
 }
 
-// hide counts a character that is not seen.
+// hide counts an invisible character.
 func (r *reader) hide(c rune) {
 	r.unseen++
 	if c > 0xe0000 && c < 0xe0080 && r.last != 0x1f3f4 { // else the flag of a region
@@ -244,14 +244,14 @@ func (r *reader) hide(c rune) {
 	}
 }
 
-// Text of so many characters that cannot be seen is no accident.
+// From this many invisible characters on, they are no accident.
 const (
 	hiddenRun  = 8
 	hiddenTags = 4
 	hiddenAll  = 12
 )
 
-// shown ends a run of characters that are not seen.
+// shown ends a run of invisible characters.
 func (r *reader) shown() {
 	f := Finding{Kind: Hidden, Severity: High, at: len(r.p.text), Excerpt: strconv.Itoa(r.unseen) + " characters that cannot be seen"}
 	switch {
@@ -264,12 +264,12 @@ func (r *reader) shown() {
 	}
 	if f.Reason != "" {
 		r.p.hidden = append(r.p.hidden, f)
-		r.strange++ // told once
+		r.strange++ // reported once
 	}
 	r.unseen, r.tags = 0, 0
 }
 
-// fold returns the Latin letter that a letter of another script looks like.
+// fold returns the Latin letter that a letter of another script resembles.
 func fold(c rune) rune {
 	if c >= 0xff01 && c <= 0xff5e {
 		return c - 0xff01 + '!'

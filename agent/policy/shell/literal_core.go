@@ -9,10 +9,10 @@ import (
 	"buddy/texts"
 )
 
-// core says why a program that only reads is not in the literal core, or "". The literal core
-// is for where no kernel sees to it that a command only reads: each word is written out, the
-// programs are those of [coreTools] with the flags that mean the same to every system, none of
-// them takes settings or programs from the folder in which it runs.
+// core returns why a read-only program is not in the literal core, or "". The literal core is
+// for commands that the kernel does not confine: each word is written out, the programs are
+// those of [coreTools] with flags that mean the same on every system, and none takes settings
+// or programs from the current folder.
 func core(text string) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -26,7 +26,7 @@ func core(text string) string {
 	return ""
 }
 
-// coreStmt judges a statement; piped says that it reads what another command prints.
+// coreStmt judges a statement; piped means that it reads another command's output.
 func coreStmt(s *syntax.Stmt, piped bool) string {
 	if s.Background || s.Coprocess || s.Disown || s.Negated {
 		return "it is not a plain command"
@@ -51,7 +51,7 @@ func coreStmt(s *syntax.Stmt, piped bool) string {
 	return "it is not a plain command"
 }
 
-// coreRedirect allows 2>&1 and what goes to /dev/null.
+// coreRedirect allows 2>&1 and output to /dev/null.
 func coreRedirect(r *syntax.Redirect) bool {
 	if r.N != nil && r.N.Value != "1" && r.N.Value != "2" || r.Hdoc != nil {
 		return false
@@ -60,8 +60,8 @@ func coreRedirect(r *syntax.Redirect) bool {
 	return ok && (r.Op == syntax.DplOut && (text == "1" || text == "2") || r.Op == syntax.RdrOut && text == "/dev/null")
 }
 
-// written returns the value of a word in which every shell sees only text. What stands outside
-// of quotes must be of a few characters that mean nothing anywhere.
+// written returns the value of a word that every shell reads as plain text. Unquoted parts
+// must consist of a few characters without a special meaning in any shell.
 func written(w *syntax.Word) (string, bool) {
 	if w == nil || len(w.Parts) == 0 {
 		return "", false
@@ -92,7 +92,7 @@ func written(w *syntax.Word) (string, bool) {
 	return sb.String(), true
 }
 
-// quotedText is the text in double quotes, if nothing in it is anything else.
+// quotedText returns the text in double quotes if it contains no expansion.
 func quotedText(q *syntax.DblQuoted) (string, bool) {
 	text := ""
 	for _, p := range q.Parts {
@@ -146,7 +146,7 @@ func coreWords(words []arg, piped bool) string {
 	return ""
 }
 
-// InCore reports whether a command, whatever is around it, is one of the literal core.
+// InCore reports whether a command by itself is in the literal core.
 func (c Command) InCore() bool {
 	words := make([]arg, 0, len(c.Argv))
 	for _, w := range c.Argv {
@@ -172,6 +172,6 @@ func firstText(words []arg) string {
 	return words[0].src
 }
 
-// filters are the programs of the core that others may be piped into: what they read is data
-// to them.
+// filters are the programs of the core that others may be piped into: they treat their input
+// as data.
 var filters = []string{"head", "tail", "wc", "sort", "cut", "grep", "uniq", "cat", "tr"}

@@ -13,7 +13,7 @@ import (
 	"buddy/texts"
 )
 
-// sniffedText is how much of a file is looked at to find out what is in it.
+// sniffedText is the number of bytes of a file that are read to detect its encoding.
 const sniffedText = 64 << 10
 
 const byteOrderMark = "\ufeff"
@@ -21,13 +21,13 @@ const byteOrderMark = "\ufeff"
 // text is the content of a file as UTF-8.
 type text struct {
 	from   io.Reader
-	lines  int    // of the whole text, 0 if they were not counted
+	lines  int    // of the whole text, 0 if not counted
 	note   string // about the encoding
-	marked bool   // it began with a byte order mark in UTF-8
+	marked bool   // it began with a UTF-8 byte order mark
 }
 
-// textOf returns the text in f, of which s was read; start is its beginning. What is no
-// text in any encoding that we know comes as it is.
+// textOf decodes the text in f, of which s was read; start is its beginning. Text in an
+// unknown encoding is returned as it is.
 func textOf(f io.Reader, s snapshot, start []byte) text {
 	var t text
 	from := f // of a large file
@@ -37,16 +37,16 @@ func textOf(f io.Reader, s snapshot, start []byte) text {
 	}
 	var decoder *encoding.Decoder
 	switch {
-	case bytes.HasPrefix(start, []byte("\xff\xfe\x00\x00")): // UTF-32, which nobody uses
+	case bytes.HasPrefix(start, []byte("\xff\xfe\x00\x00")): // UTF-32 is not supported
 	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
 		decoder = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
 		t.note = "the file is UTF-16, shown as UTF-8; edit_file can't change it"
 	case !utf8.Valid(check) && !hasControls(start):
-		decoder = charmap.Windows1252.NewDecoder() // which has the characters of Latin-1, and some more
+		decoder = charmap.Windows1252.NewDecoder() // a superset of Latin-1
 		t.note = "the file is not UTF-8, shown as if it were Latin-1; edit_file can change lines in ASCII only"
 	case bytes.HasPrefix(start, []byte(byteOrderMark)):
 		t.marked = true
-		_, _ = io.CopyN(io.Discard, from, int64(len(byteOrderMark))) // they were there a moment ago
+		_, _ = io.CopyN(io.Discard, from, int64(len(byteOrderMark))) // it was peeked at
 	}
 	if decoder != nil {
 		from = transform.NewReader(from, decoder)
@@ -57,14 +57,14 @@ func textOf(f io.Reader, s snapshot, start []byte) text {
 	}
 	data := s.data
 	if decoder != nil {
-		data, _ = io.ReadAll(from) // neither the memory nor the decoders fail
+		data, _ = io.ReadAll(from) // neither memory readers nor decoders fail
 		from = bytes.NewReader(data)
 	}
 	t.from, t.lines = from, countLines(data)
 	return t
 }
 
-// hasControls reports whether p has bytes that are in no text file.
+// hasControls reports whether p has bytes that do not occur in text files.
 func hasControls(p []byte) bool {
 	return bytes.ContainsFunc(p, func(r rune) bool {
 		return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\x1b' || r == 0x7f

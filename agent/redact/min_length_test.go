@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLeast: so many bytes make a secret of each form, one less a word that stays. What is
-// shorter are names and placeholders; what is longer must not be seen.
+// TestLeast: the minimal length makes a secret of each form, one byte less an ordinary word.
+// Shorter texts are names and placeholders.
 func TestLeast(t *testing.T) {
 	for _, tt := range []struct {
 		begin string
@@ -68,7 +68,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestChanceFrom: words of 20 bytes may be chance, shorter ones are not; also at both ends.
+// TestChanceFrom: words of 20 bytes may be random, shorter ones are not; also at both ends.
 func TestChanceFrom(t *testing.T) {
 	const word = "q7Xk2Lp9Zr4Wm8Vt1Bn6"
 	for text, want := range map[string]string{
@@ -80,7 +80,7 @@ func TestChanceFrom(t *testing.T) {
 	}
 }
 
-// TestPEMLines: a key without its end goes on as long as its lines have 80 bytes at most,
+// TestPEMLines: a key without its end marker continues while lines have at most 80 bytes,
 // headers included.
 func TestPEMLines(t *testing.T) {
 	const begin = "-----BEGIN PRIVATE KEY-----\n"

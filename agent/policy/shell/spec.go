@@ -7,17 +7,17 @@ import (
 	"buddy/texts"
 )
 
-// operands says what the words of a command that are not flags mean.
+// operands is the meaning of a command's words that are not flags.
 type operands int
 
 const (
-	noFiles operands = iota // they are not names of files
+	noFiles operands = iota // not file names
 	content                 // files whose content is shown
-	listed                  // files of which only facts are shown
-	unseen                  // they are not names of files and nobody sees them
+	listed                  // files whose metadata is shown
+	unseen                  // not file names, and never printed
 )
 
-// spec is what is known of a read-only command.
+// spec describes a read-only command.
 type spec struct {
 	name string // one word, or more with subcommands: git log
 	// flags lists every flag that keeps the command read-only:
@@ -27,25 +27,25 @@ type spec struct {
 	flags string
 	takes operands
 	raw   bool // the command has no flags, or check judges them
-	any   bool // no flag at all makes it do more than read, so that a word may be computed
-	max   int  // the most operands; 0 is any number, -1 none
+	any   bool // no flag makes it do more than read, so a word may be computed
+	max   int  // largest number of operands; 0 is any number, -1 none
 	own   int  // in the literal core: operands that are not files
 	check func(a *analyser, c *call) string
-	// prints tells what the names are that the command prints, for those that print names.
+	// prints returns what is known about the names that the command prints.
 	prints func(a *analyser, c *call) names
 	why    string // why it is read-only
 
 	parsed map[string]arity
-	files  map[string]bool // the flags whose values are names of files
+	files  map[string]bool // flags whose values are file names
 }
 
-// arity is how many words a flag takes.
+// arity is the number of words that a flag takes.
 type arity int
 
 const (
 	alone    arity = iota + 1
 	attached       // may have a value after = or in the same word
-	one            // the rest of the word, or the next one
+	one            // the rest of the word, or the next word
 	two            // the next two words
 )
 
@@ -55,7 +55,7 @@ type call struct {
 	words []arg // after the name
 	flags []flag
 	rest  []arg // operands
-	from  int   // the operand that -- came before, or -1
+	from  int   // index of the operand after --, or -1
 	in    input
 }
 
@@ -76,7 +76,7 @@ func (c *call) has(names ...string) bool {
 	return false
 }
 
-// values returns what the flags were given.
+// values returns the values given to the flags.
 func (c *call) values(names ...string) []arg {
 	var out []arg
 	for _, f := range c.flags {
@@ -89,7 +89,7 @@ func (c *call) values(names ...string) []arg {
 	return out
 }
 
-// compile reads the list of flags.
+// compile parses the list of flags.
 func (s *spec) compile() {
 	s.parsed, s.files = make(map[string]arity), make(map[string]bool)
 	for f := range strings.FieldsSeq(s.flags) {
@@ -124,7 +124,7 @@ func (s *spec) compile() {
 	}
 }
 
-// sort sorts words into flags and operands, or says why it cannot.
+// sort sorts words into flags and operands, or returns why it can't.
 func (s *spec) sort(words []arg) (*call, string) {
 	c := &call{spec: s, words: words, from: -1}
 	if s.raw {
@@ -160,7 +160,7 @@ func (s *spec) sort(words []arg) (*call, string) {
 }
 
 // valued reports whether w is a long flag with a value that a shell may take for a pattern:
-// --include=*.go. What it could match begins with the same flag.
+// --include=*.go. All its possible matches begin with the same flag.
 func (s *spec) valued(w arg) bool {
 	if len(w.vals) != 1 || w.vals[0].kind != pattern {
 		return false
@@ -169,8 +169,8 @@ func (s *spec) valued(w arg) bool {
 	return ok && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, `*?[\\`) && s.parsed[name] >= attached && !s.files[name[1:]]
 }
 
-// flag takes one word that begins with a dash and returns how many that follow belong
-// to it.
+// flag parses a word that begins with a dash and returns how many following words belong to
+// it.
 func (s *spec) flag(c *call, text string, next []arg) (int, string) {
 	if !ascii(text) {
 		return 0, s.refuse(text)
@@ -193,7 +193,7 @@ func (s *spec) flag(c *call, text string, next []arg) (int, string) {
 	return s.take(c, name, int(n-attached), next)
 }
 
-// cluster takes -abc: letters that combine, the last with a value perhaps.
+// cluster parses -abc: combined letters, the last perhaps with a value.
 func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 	if digits(text[1:]) && s.parsed["-#"] != 0 {
 		c.flags = append(c.flags, flag{name: "-#"})
@@ -220,8 +220,8 @@ func (s *spec) cluster(c *call, text string, next []arg) (int, string) {
 	return 0, ""
 }
 
-// take gives a flag the words that follow it. A value that looks like a flag is refused:
-// should the command not take it, it would be one.
+// take assigns the words that follow a flag. A value that looks like a flag is refused: if the
+// command does not take a value here, it would be one.
 func (s *spec) take(c *call, name string, n int, next []arg) (int, string) {
 	if len(next) < n {
 		return 0, s.name + " " + name + " lacks its value"
@@ -241,7 +241,7 @@ func (s *spec) refuse(text string) string {
 	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to only read"
 }
 
-// judge says why the call is not read-only, or "".
+// judge returns why the call is not read-only, or "".
 func (a *analyser) judge(c *call) string {
 	s := c.spec
 	if why := c.afterDashes(); why != "" {
@@ -267,8 +267,8 @@ func (a *analyser) judge(c *call) string {
 	return a.folders.judgeFiles(c)
 }
 
-// afterDashes refuses words after -- that begin with a dash: not every program knows what --
-// means, and who means files of such names can write ./-x.
+// afterDashes refuses words after -- that begin with a dash: not every program knows --, and
+// files of such names can be written ./-x.
 func (c *call) afterDashes() string {
 	if c.from < 0 || c.spec.any || strings.HasPrefix(c.spec.name, "git ") || slices.Contains([]string{"grep", "egrep", "fgrep", "rg"}, c.spec.name) {
 		return ""
@@ -281,7 +281,7 @@ func (c *call) afterDashes() string {
 	return ""
 }
 
-// judgeFiles looks at every word that may name a file, the values of flags included.
+// judgeFiles judges every word that may name a file, including values of flags.
 func (d *folders) judgeFiles(c *call) string {
 	for _, w := range c.rest {
 		if strings.HasPrefix(c.spec.name, "git ") && w.commit() {
@@ -299,7 +299,7 @@ func (d *folders) judgeFiles(c *call) string {
 	return d.judgeValues(c)
 }
 
-// judgeValues looks at what flags were given.
+// judgeValues judges the values of flags.
 func (d *folders) judgeValues(c *call) string {
 	for _, f := range c.flags {
 		for _, w := range f.vals {
@@ -330,7 +330,7 @@ func (d *folders) judgeFile(takes operands, w arg) string {
 	return shown(w)
 }
 
-// named judges the value of a flag: what may be a secret, and what is a file.
+// named judges the value of a flag as a possible secret and, with file, as a file.
 func (d *folders) named(file bool, w arg) string {
 	if file {
 		return d.reads(w)
@@ -345,7 +345,7 @@ func (d *folders) named(file bool, w arg) string {
 	return ""
 }
 
-// commit reports whether the word is what git prints of a commit.
+// commit reports whether the word is a commit name printed by git.
 func (w arg) commit() bool {
 	for _, v := range w.vals {
 		if v.kind != output || !v.names.commit {
@@ -355,7 +355,7 @@ func (w arg) commit() bool {
 	return len(w.vals) > 0
 }
 
-// shown says why the value of a word may not be printed, or "".
+// shown returns why the value of a word may not be printed, or "".
 func shown(w arg) string {
 	for _, v := range w.vals {
 		if v.kind == dynamic && v.open {

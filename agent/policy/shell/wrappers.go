@@ -7,8 +7,8 @@ import (
 	"buddy/texts"
 )
 
-// wrappers are commands that run another one, which is judged in their place. Each
-// reports whether it has dealt with the words.
+// wrappers are commands that run another one, which is judged instead. Each returns whether it
+// has handled the words.
 var wrappers map[string]func(a *analyser, words []arg, via []string, in input) bool
 
 func init() { // the functions refer to the map
@@ -26,11 +26,11 @@ func init() { // the functions refer to the map
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"}
 
-// prefixes are wrappers of the form: name, flags, words of its own, command.
+// prefixes are wrappers of the form: name, flags, own operands, command.
 var prefixes = map[string]struct {
 	flags string // as in spec
-	own   int    // words of its own
-	asks  string // why it is not read-only even if the command is, or ""
+	own   int    // operands of its own
+	asks  string // why it needs approval even if the command does not, or ""
 }{
 	"nice":     {flags: "-n: --adjustment: -#"},
 	"timeout":  {flags: "-k: -s: -v --kill-after: --signal: --preserve-status --foreground --verbose", own: 1},
@@ -107,8 +107,8 @@ func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
 	return true
 }
 
-// guess looks for a command behind flags that are not understood, so that harm in it
-// is found. The program is not read-only already.
+// guess looks for a command after flags that are not understood, so that harm in it is found.
+// The program already is not read-only.
 func (a *analyser) guess(words []arg, via []string, in input) bool {
 	before := a.folders.adrift
 	a.folders.adrift = true
@@ -190,7 +190,7 @@ func wrapCommand(a *analyser, words []arg, via []string, in input) bool {
 	return true
 }
 
-// wrapShell judges the text of sh -c.
+// wrapShell judges the script of sh -c.
 func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 	name, _ := words[0].lit()
 	name = baseName(name)
@@ -225,7 +225,7 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 	return true
 }
 
-// programOf returns the text after -c, and what follows it.
+// programOf returns the script after -c, and the words that follow it.
 func programOf(words []arg) (program string, rest []arg, ok bool) {
 	for i, w := range words {
 		text, known := w.lit()
@@ -257,13 +257,13 @@ func wrapEval(a *analyser, words []arg, via []string, _ input) bool {
 	return true
 }
 
-// wrapSu judges the text of su -c.
+// wrapSu judges the script of su -c.
 func wrapSu(a *analyser, words []arg, via []string, _ input) bool {
 	a.record(words, via, Privileged, "su changes to another user")
 	for i := 1; i+1 < len(words); i++ {
 		flag, _ := words[i].lit()
 		if text, ok := words[i+1].lit(); ok && (flag == "-c" || flag == "--command") {
-			a.folders.adrift = true // of what follows it is as well, which does not matter
+			a.folders.adrift = true // this also affects what follows, which is harmless
 			a.nested(text, append(slices.Clone(via), "su"))
 		}
 	}
@@ -279,7 +279,7 @@ func wrapBusybox(a *analyser, words []arg, via []string, in input) bool {
 	return true
 }
 
-// wrapSSH judges what runs on the other machine, where a shell reads the joined words.
+// wrapSSH judges what runs on the other machine, where a shell parses the joined words.
 func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 	a.record(words, via, Remote, "ssh runs a command on another machine")
 	i := 1
@@ -309,7 +309,7 @@ func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 	return true
 }
 
-// xargsFlags are the flags of xargs that change only how the words are cut.
+// xargsFlags are the flags of xargs that only affect how the input is split.
 var xargsFlags = func() *spec {
 	s := &spec{name: "xargs", flags: "-0rtx -n: -L: -I: -P: -d: -s: -E: --null --no-run-if-empty --max-args: --max-procs: --max-lines: --delimiter: --verbose --replace?"}
 	s.compile()
@@ -344,7 +344,7 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 		a.rep.other(why)
 		return true
 	}
-	// A name may have a blank or a newline in it, behind which another word begins.
+	// A name may contain a blank or a newline, after which another word begins.
 	in.names.noDash = in.names.noDash && c.has("-0", "--null") && in.names.nul
 	item := arg{vals: []val{{kind: output, names: in.names}}, src: "…", split: mark == ""}
 	if mark == "" {
@@ -355,8 +355,9 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 	return true
 }
 
-// xargsMark returns what xargs replaces in the command, "" if it appends. Of several marks the
-// last one counts; of a mark and a count the last one, too, but not with every xargs.
+// xargsMark returns the placeholder that xargs replaces in the command, "" if it appends. The
+// last of several placeholders counts; of a placeholder and a count also the last one, but not
+// in every xargs.
 func xargsMark(c *call) (mark, why string) {
 	counts := false
 	for _, f := range c.flags {
@@ -379,7 +380,7 @@ func xargsMark(c *call) (mark, why string) {
 	return mark, ""
 }
 
-// replace puts item in place of mark in words.
+// replace replaces mark in words by item.
 func replace(words []arg, mark string, item arg) []arg {
 	out := make([]arg, 0, len(words))
 	for _, w := range words {

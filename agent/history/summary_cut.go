@@ -6,12 +6,12 @@ import (
 	"buddy/agent/model"
 )
 
-// Older plans a cut that keeps the newest messages: as many as have at most tokens, and
-// of those at most messages (0: any number), but always the last answer with its results.
-// What the person said for the exchange that is cut in two stays, and so do the first prompt
-// and what is pinned. It may cut inside a long exchange, between two answers. Nothing is changed: the caller puts a
-// Summary of the removed messages into the cut and applies it. No removed messages means
-// that nothing can go.
+// Older plans a cut that keeps the newest messages: as many as have at most tokens, and at
+// most messages of them (0: any number), but always the last answer with its results. It may
+// cut inside a long exchange, between two answers; then the person's words for that exchange
+// are kept, and so are the first prompt and pinned messages. It changes nothing: the caller
+// puts a summary of the removed messages into the cut and applies it. No removed messages
+// means that nothing can be removed.
 func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	body := h.body()
 	c.Boundary = h.gauge.border(body, tokens, messages)
@@ -26,7 +26,7 @@ func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	return c, removed
 }
 
-// Size is what messages count in characters.
+// Size returns the estimate for messages, in characters.
 func Size(msgs []model.Message) int {
 	n := 0
 	for _, m := range msgs {
@@ -35,8 +35,7 @@ func Size(msgs []model.Message) int {
 	return n
 }
 
-// Earlier returns the summary that stands for what was removed before, "" when there is
-// none.
+// Earlier returns the summary of what was removed before, "" when there is none.
 func (h *History) Earlier() string {
 	if !h.summary {
 		return ""
@@ -44,8 +43,8 @@ func (h *History) Earlier() string {
 	return h.msgs[h.system].Content
 }
 
-// border returns the place from which on the newest messages fit. It is never between a
-// call and its result.
+// border returns the index from which on the newest messages fit. It is never between a call
+// and its result.
 func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	border := len(body)
 	chars, first := 0, true
@@ -62,9 +61,9 @@ func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	return border
 }
 
-// askedBefore returns the first of the messages before place i that ask for what is being
-// done there, which are those of a person from here on; i when the message there opens an
-// exchange itself. Prompts that nobody answered in between belong together.
+// askedBefore returns the first of the messages before index i that state the task at i: those
+// of a person from there on; i itself when that message opens an exchange. Consecutive
+// unanswered prompts belong together.
 func askedBefore(body []model.Message, i int) int {
 	if i == len(body) || opens(body[i]) {
 		return i
@@ -84,12 +83,13 @@ func askedBefore(body []model.Message, i int) int {
 
 // Read is a file that the model has read.
 type Read struct {
-	Path   string // as the model wrote it
-	Target string // that the call named; "" is none
+	Path   string // as in the call
+	Target string // named by the call; "" for none
 	Times  int
 }
 
-// Reads returns the files that read calls in msgs, which are of this history, name, the latest last.
+// Reads returns the files that read calls in msgs, messages of this history, name; the latest
+// last.
 func (h *History) Reads(msgs []model.Message) []Read {
 	var all []Read
 	for _, m := range msgs {
@@ -112,13 +112,13 @@ func (h *History) Reads(msgs []model.Message) []Read {
 	return all
 }
 
-// same reports whether both are of one file.
+// same reports whether both name the same file.
 func (r Read) same(other Read) bool { return r.Path == other.Path && r.Target == other.Target }
 
-// After returns the messages that a cut leaves.
+// After returns the messages that a cut keeps after its boundary.
 func (h *History) After(c Cut) []model.Message { return h.body()[c.Boundary:] }
 
-// Turns counts the exchanges whose prompts a cut would remove.
+// Turns counts the exchanges whose prompts a cut removes.
 func (h *History) Turns(c Cut) int {
 	n, body := 0, h.body()
 	for i := range min(c.Boundary, len(body)) {

@@ -14,7 +14,7 @@ import (
 // TestScreens: what runs on in panes is shown, bounded and as plain text, and nothing
 // of the shared pane alone.
 func TestScreens(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	d.call("run_shell", with("command", "echo shared"))
 	if got := d.shell.Screens(t.Context()); got != "" {
 		t.Errorf("with only the shared pane: %q", got)
@@ -49,7 +49,7 @@ func TestScreens(t *testing.T) {
 // TestScreensLimit: the pictures of panes have 2500 bytes together; of one that has more,
 // rows are left out.
 func TestScreensLimit(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	for _, last := range []int{99, 100} {
 		// 25 rows, with the ends of the lines 2500 bytes, or one more.
 		const rows = `printf '\033[2J\033[H'; for i in $(seq 24); do printf '%099d\n' 0; done; printf 'end%0*d' LAST 0; sleep 1000`
@@ -69,7 +69,7 @@ func TestScreensLimit(t *testing.T) {
 
 // TestCaptureLimit: a capture has 8000 bytes, the last ones.
 func TestCaptureLimit(t *testing.T) {
-	d := newDesk(t)
+	d := newBench(t)
 	for _, n := range []int{8000, 8001} {
 		var run runningResult
 		d.get("run_shell", &run, with("command", fmt.Sprintf(`printf '\033[2J\033[H\033[3Jend%%0%dd' 0; sleep 1000`, n-3), "wait", false))

@@ -11,19 +11,19 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxURL is how long a URL may be, in bytes.
+// maxURL is the size limit of a URL, in bytes.
 const maxURL = 4000
 
-// refusedError says that something may not be fetched.
+// refusedError explains why an address may not be fetched.
 type refusedError struct{ text string }
 
 func (e *refusedError) Error() string { return e.text }
 
 func refuse(format string, args ...any) error { return &refusedError{fmt.Sprintf(format, args...)} }
 
-// Check returns the URL that would be fetched for raw: with the host in lower case and
-// ASCII, without the fragment. It uses no network, so a name whose address is private
-// passes; Get finds that out. The error says what is wrong with it.
+// Check returns the URL to fetch for raw: with the host in lower case and ASCII, without the
+// fragment. It uses no network, so a name with a private address passes; Get detects that. The
+// error says what is wrong with the URL.
 func (c *Client) Check(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, refuse("longer than %d bytes", maxURL)
@@ -60,7 +60,7 @@ func (c *Client) Check(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkHost returns how a host is written, if it may be fetched from.
+// checkHost returns the normalized host, if it may be fetched from.
 func (c *Client) checkHost(name string) (string, error) {
 	host := strings.TrimSuffix(strings.ToLower(name), ".")
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -84,7 +84,7 @@ func (c *Client) checkHost(name string) (string, error) {
 	return host, nil
 }
 
-// localNames are the ends of names that mean this machine or its network.
+// localNames are suffixes of names for this machine or its network.
 var localNames = []string{"localhost", "local", "internal", "home.arpa", "lan", "intranet", "corp"}
 
 func checkName(host string) error {
@@ -100,8 +100,8 @@ func checkName(host string) error {
 	return nil
 }
 
-// special are the networks that are not for the public, with what they are. Those that
-// netip knows itself are not among them.
+// special lists networks that are not public, with a description, beyond those that netip
+// knows.
 var special = []struct {
 	net netip.Prefix
 	is  string
@@ -119,7 +119,7 @@ var special = []struct {
 	{netip.MustParsePrefix("::/96"), "reserved"},
 	{netip.MustParsePrefix("64:ff9b:1::/48"), "private"},
 	{netip.MustParsePrefix("100::/64"), "reserved"},
-	{netip.MustParsePrefix("2001::/23"), "reserved"}, // Teredo among them
+	{netip.MustParsePrefix("2001::/23"), "reserved"}, // includes Teredo
 	{netip.MustParsePrefix("2001:db8::/32"), "for documentation"},
 	{netip.MustParsePrefix("3fff::/20"), "for documentation"},
 	{netip.MustParsePrefix("5f00::/16"), "reserved"},
@@ -163,7 +163,7 @@ var (
 	sixTo4 = netip.MustParsePrefix("2002::/16")
 )
 
-// embedded returns the IPv4 address that an IPv6 address stands for, else the address.
+// embedded returns the IPv4 address that an IPv6 address contains, else the address.
 func embedded(addr netip.Addr) netip.Addr {
 	b := addr.As16()
 	switch {

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// unreadable says why a person, or a parser, may not see what a shell would run; "" if
-// there is no reason.
+// unreadable returns why a person, or a parser, may not see what a shell would run, or "".
 func unreadable(text string) string {
 	if len(text) > maxText || strings.Count(text, " ")+strings.Count(text, "\n")+strings.Count(text, ";") > maxWords {
 		return "the command is too long to judge"
@@ -36,8 +35,8 @@ func unreadable(text string) string {
 	return ""
 }
 
-// invisible reports characters that do not look like what they are to a shell: controls,
-// formats, spaces other than the usual one.
+// invisible reports whether a character differs from what it looks like: controls, formats,
+// spaces other than the usual one.
 func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.IsSpace(r) ||
 		unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) ||
@@ -45,7 +44,7 @@ func invisible(r rune) bool {
 		r == 0x2800 || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0
 }
 
-// lookAlike reports whether s has characters outside ASCII that may be taken for others:
+// lookAlike reports whether s has characters outside ASCII that may be mistaken for others:
 // anything but letters, digits and marks, or letters of several scripts.
 func lookAlike(s string) bool {
 	latin, other := false, false
@@ -74,7 +73,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// plain reports whether s has only letters, digits and the characters of more.
+// plain reports whether s consists of letters, digits and the characters of more.
 func plain(s, more string) bool {
 	for _, r := range s {
 		if (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(more, r) {

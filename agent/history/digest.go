@@ -20,21 +20,21 @@ const (
 	omittedForm  = "(%d earlier operations omitted)"
 )
 
-// The statuses of a line.
+// Statuses of a line.
 const (
 	info    = "info"
 	success = "success"
 	failure = "failure"
 )
 
-// digest is a summary while it grows: the newest operations as lines, and how many did
-// not fit.
+// digest is a summary under construction: the newest operations as lines, and the number that
+// did not fit.
 type digest struct {
 	lines   []string
 	omitted int
 }
 
-// summaryMessage is a message that takes the place of others.
+// summaryMessage returns a message that replaces others.
 func summaryMessage(text string) model.Message {
 	return model.Message{Role: model.System, Content: text}
 }
@@ -45,7 +45,7 @@ func line(operation, status, detail string) string {
 	return texts.Clip("- "+texts.OneLine(operation+" ["+status+"] "+texts.ClipBytes(detail, enough)), summaryWidth)
 }
 
-// add appends a line. When there are too many, the oldest successes go first: prompts,
+// add appends a line. When there are too many, the oldest successes are dropped first: prompts,
 // answers and failures tell more.
 func (d *digest) add(line string) {
 	d.lines = append(d.lines, line)
@@ -62,8 +62,8 @@ func succeeded(line string) bool {
 	return strings.HasSuffix(before, "["+success)
 }
 
-// text returns the summary as it may replace room characters of history: whole, in one
-// line, or "" when even that would be no gain.
+// text returns the summary to replace room characters of history: in full, in one line, or ""
+// when even that would gain nothing.
 func (d *digest) text(room int) string {
 	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
 	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")
@@ -78,7 +78,7 @@ func (d *digest) text(room int) string {
 	return ""
 }
 
-// readDigest takes a summary apart, "" for none, to be folded into the next.
+// readDigest parses a summary, "" for none, to be merged into the next.
 func readDigest(summary string) *digest {
 	d := &digest{}
 	for _, l := range strings.Split(summary, "\n") {
@@ -94,8 +94,8 @@ func readDigest(summary string) *digest {
 	return d
 }
 
-// describe adds a line for each operation of a message that is removed. bad holds the
-// calls that failed.
+// describe adds a line for each operation of a removed message. bad holds the calls that
+// failed.
 func (d *digest) describe(m model.Message, meant meanings, bad map[string]bool) {
 	switch m.Role {
 	case model.User:
@@ -119,7 +119,7 @@ func (d *digest) describe(m model.Message, meant meanings, bad map[string]bool) 
 	}
 }
 
-// subject is what a call was about: its command, path or pattern when it has one.
+// subject returns the command, path or pattern of a call, if it has one.
 func subject(arguments string) string {
 	var args map[string]any
 	if err := json.Unmarshal([]byte(arguments), &args); err != nil {

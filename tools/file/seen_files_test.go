@@ -66,7 +66,7 @@ func TestChangedFilesAreToldOnce(t *testing.T) {
 func TestSeenFilesAreBounded(t *testing.T) {
 	var f seenFiles
 	for i := range maxSeen + 1 {
-		f.saw(fmt.Sprintf("/%d", i), snapshot{exists: true})
+		f.record(fmt.Sprintf("/%d", i), snapshot{exists: true})
 	}
 	if n := len(f.files); n != maxSeen*9/10+1 {
 		t.Errorf("%d files are remembered", n)

@@ -36,7 +36,7 @@ func TestLiteralsOf(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, l := range literalsOf(tt.expr) {
+		for _, l := range prefiltersOf(tt.expr) {
 			text := string(l.text)
 			if l.fold != nil {
 				text += "/i"
@@ -44,13 +44,13 @@ func TestLiteralsOf(t *testing.T) {
 			got = append(got, text)
 		}
 		if strings.Join(got, " ") != tt.want {
-			t.Errorf("literalsOf(%q) = %q, want %q", tt.expr, got, tt.want)
+			t.Errorf("prefiltersOf(%q) = %q, want %q", tt.expr, got, tt.want)
 		}
 	}
 }
 
-// Lines are found with the literal as they are without it.
-func FuzzLiteral(f *testing.F) {
+// Lines are found with the prefilter as they are without it.
+func FuzzPrefilter(f *testing.F) {
 	f.Add("(?i)ab+c", "xABBCx\nabc\nac")
 	f.Add("(?i)\\bwork", "homework\nWORK\nwor\u212a")
 	f.Add("x(yz|y)z{2}", "xyzzz\nxyzz")
@@ -61,7 +61,7 @@ func FuzzLiteral(f *testing.F) {
 		if err != nil || len(expr) > 100 {
 			return
 		}
-		fast := matcher{re: re, need: literalsOf(expr), most: grepLimit}
+		fast := matcher{re: re, need: prefiltersOf(expr), most: grepLimit}
 		slow := matcher{re: re, most: grepLimit}
 		a, b := fast.spans([]byte(data)), slow.spans([]byte(data))
 		if len(a) != len(b) {
@@ -75,7 +75,7 @@ func FuzzLiteral(f *testing.F) {
 	})
 }
 
-// BenchmarkGrep searches the source of Go beside ripgrep, which sorts as we do or not.
+// BenchmarkGrep searches the source of Go, and measures ripgrep with and without sorting.
 func BenchmarkGrep(b *testing.B) {
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
