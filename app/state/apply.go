@@ -263,16 +263,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		if len(s.Approvals) == 0 {
 			setTaskState(s.Tasks, env.Task, TaskWaiting, TaskRunning)
 		}
-		return s.changeCall(p.CallID, func(c *Call) {
-			c.State = CallRequested
-			switch {
-			case p.Decision != event.Deny:
-			case p.By == "cancel":
-				c.State = CallCancelled
-			default:
-				c.State = CallDenied
-			}
-		}) | Approvals | Tasks
+		return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -289,6 +280,17 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.finishCall(p)
 	}
 	return Conversation
+}
+
+// answeredState returns the state of a call once its approval was answered.
+func answeredState(p event.ApprovalAnswered) CallState {
+	switch {
+	case p.Decision != event.Deny:
+		return CallRequested
+	case p.By == "cancel":
+		return CallCancelled
+	}
+	return CallDenied
 }
 
 func (s *State) changeCall(id string, change func(*Call)) Changed {
