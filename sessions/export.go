@@ -349,19 +349,24 @@ func (t *transcript) print(env event.Envelope) error {
 		}
 		t.paper.call(p.Name, what)
 	case event.ApprovalAnswered:
-		switch {
-		case p.Decision != event.Deny:
-		case p.By == "cancel":
-			t.paper.remark("cancelled before it was approved")
-		default:
-			t.paper.remark("not allowed" + because(p.Reason))
-		}
+		t.answered(p)
 	case event.ToolResult:
 		t.result(p)
 	default:
 		t.remark(p)
 	}
 	return nil
+}
+
+// answered says that a call was not approved.
+func (t *transcript) answered(p event.ApprovalAnswered) {
+	switch {
+	case p.Decision != event.Deny:
+	case p.By == "cancel":
+		t.paper.remark("cancelled before it was approved")
+	default:
+		t.paper.remark("not allowed" + because(p.Reason))
+	}
 }
 
 func because(reason string) string {

@@ -148,7 +148,7 @@ func (i *Instructions) read(ctx context.Context) {
 // warn tells the person of a prompt injection in files.
 func (i *Instructions) warn(task int, set instructions.Set) {
 	if why := set.Injection(); why != "" {
-		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your yes ([context] instructions = false leaves such files out)"})
+		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your approval ([context] instructions = false leaves such files out)"})
 	}
 }
 

@@ -182,7 +182,7 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 	case "policy":
 		return "Denied by the policy, nothing ran: " + a.Reason
 	case approval.Nobody:
-		return "Not run: it needs the user's yes, and nobody was there to ask."
+		return "Not run: it needs the user's approval, and nobody was there to ask."
 	}
 	text := "The user denied this; nothing ran."
 	if act.Kind == action.Shell {

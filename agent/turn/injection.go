@@ -25,7 +25,7 @@ func (b *batch) inspect(j *job, res *tools.Result) {
 	b.x.talk.Distrust(why)
 	b.publish(event.Warning{
 		Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning,
-		NextStep: "until your next prompt more of it needs your yes",
+		NextStep: "until your next prompt more of it needs your approval",
 	})
 }
 

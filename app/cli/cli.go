@@ -149,7 +149,7 @@ func (s *cli) root() *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs a yes: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads")
+	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")

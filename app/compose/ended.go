@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
+	"buddy/agent/model"
 	"buddy/views/markup"
 )
 
@@ -25,6 +27,30 @@ func (p *Program) Desert(said io.Writer) {
 		_, _ = fmt.Fprintln(said, "buddy: ended from outside; the session goes on with: "+markup.Plain(p.again()))
 	}
 }
+
+// Farewell returns the line that is printed when a person leaves: the command that goes on with
+// the session, with its title and what it cost as far as they are known. It is "" for a session
+// that was not stored.
+func (p *Program) Farewell(title string, cost model.Money) string {
+	if p.Journal.Stored() == nil {
+		return ""
+	}
+	short, _, _ := strings.Cut(p.ID, "-")
+	if id, err := p.Store.Find(short); err != nil || id != p.ID {
+		short = p.ID
+	}
+	parts := []string{"buddy " + flagFor(p.Dest.Name) + "resume " + short}
+	if title != "" {
+		parts = append(parts, markup.Shorten(title, farewellTitle))
+	}
+	if cost > 0 {
+		parts = append(parts, cost.String())
+	}
+	return markup.Plain(strings.Join(parts, " · "))
+}
+
+// farewellTitle is how many cells of a title the line has.
+const farewellTitle = 60
 
 // again is the command line that goes on with the session.
 func (p *Program) again() string {

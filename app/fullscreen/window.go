@@ -109,6 +109,9 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	if err != nil {
 		return slash.Next{}, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("terminal: %v", err)}
 	}
+	if line := p.Farewell(w.ui.Info().Event.Title, w.ui.Info().Usage.SessionCost); line != "" && !w.next.Again {
+		_, _ = fmt.Fprintln(said, line)
+	}
 	return w.next, nil
 }
 

@@ -51,6 +51,7 @@ func draw(in Input) string {
 		box(l.Panes[p], p.String())
 	}
 	box(l.Panes[Prompt], "")
+	box(l.Dock, "")
 	for _, j := range l.Joints() {
 		put(j.X, j.Y, string(j.Rune))
 	}
@@ -66,6 +67,9 @@ func draw(in Input) string {
 			names[i] = p.String()
 		}
 		put(l.TabBar.X, l.TabBar.Y, strings.Join(names, " "))
+	}
+	if !l.Dock.Empty() {
+		put(2, l.Dock.Y, " Dock ")
 	}
 	box(l.Dialog, "Dialog")
 	fill(l.Popup, "popup")
@@ -88,10 +92,14 @@ func TestGolden(t *testing.T) {
 	popup.Popup = Size{40, 6}
 	zoom := all
 	zoom.Zoom, zoom.Tab = true, Output
+	docked := all
+	docked.Dock = 12
+	full := docked
+	full.Dock, full.DockFull = 99, true
 	focus := all
 	focus.Tab = Tasks
 	for name, in := range map[string]Input{
-		"all": all, "plain": {Prompt: 1}, "tasks": {Prompt: 2, Tasks: 1}, "long": long, "dialog": dialog, "popup": popup, "zoom": zoom, "focus": focus,
+		"all": all, "plain": {Prompt: 1}, "tasks": {Prompt: 2, Tasks: 1}, "long": long, "dialog": dialog, "popup": popup, "zoom": zoom, "focus": focus, "docked": docked, "docked-full": full,
 	} {
 		for _, size := range []Size{{80, 24}, {120, 32}, {200, 60}, {40, 12}} {
 			in.W, in.H = size.W, size.H
@@ -125,16 +133,25 @@ func TestAnySize(t *testing.T) {
 			W: 1 + rnd.IntN(210), H: 1 + rnd.IntN(70), Prompt: rnd.IntN(30), Tab: Pane(rnd.IntN(int(count))), Zoom: rnd.IntN(4) == 0,
 			Left: rnd.IntN(101), Output: rnd.IntN(2) == 0, Panes: rnd.IntN(2) == 0, Tasks: rnd.IntN(5),
 			Dialog: Size{rnd.IntN(100), rnd.IntN(40)}, Popup: Size{rnd.IntN(60), rnd.IntN(8)},
+			Dock: max(0, rnd.IntN(60)-30), DockFull: rnd.IntN(2) == 0,
 		}
 		l := Of(in)
 		screen := Rect{0, 0, in.W, in.H}
-		for _, r := range append(l.Panes[:], l.Header, l.Status, l.Input, l.Footer, l.Dialog, l.Popup, l.TabBar) {
+		for _, r := range append(l.Panes[:], l.Header, l.Status, l.Input, l.Footer, l.Dialog, l.Dock, l.Popup, l.TabBar) {
 			if !r.Empty() && !within(r, screen) {
 				t.Fatalf("%+v: %+v is outside", in, r)
 			}
 		}
 		if l.Input.H < 1 || (in.W > 2 && l.Input.Empty()) || l.Input.H > max(1, in.H/3) {
 			t.Fatalf("%+v: prompt %+v", in, l.Input)
+		}
+		if in.Dock > 0 && in.H > 1 && l.Dock.H < 1 || overlap(l.Dock, l.Panes[Prompt]) {
+			t.Fatalf("%+v: dock %+v, prompt %+v", in, l.Dock, l.Panes[Prompt])
+		}
+		for p := Conversation; p < count; p++ {
+			if overlap(l.Dock, l.Panes[p]) {
+				t.Fatalf("%+v: dock %+v overlaps %v %+v", in, l.Dock, p, l.Panes[p])
+			}
 		}
 		checkPanes(t, in, l)
 	}

@@ -3,6 +3,7 @@ package repl
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -213,20 +214,19 @@ func (r *repl) asked(a event.ApprovalAsked) {
 		return
 	}
 	r.say(approvalText(a, false))
+	r.say(approvalChoices(a))
 	if r.reading && r.wants.kind == aPrompt {
 		r.since = time.Now()
-		r.say("y, s, n or d answers it: " + approvalPrompt(a))
+		r.say("a line with one of the letters answers it")
 	}
 }
 
-// shownLines is how many lines of a command are shown before it is asked for all.
-const shownLines = 12
-
-// approvalText says what will really run, and why it is asked about; whole has all of it.
+// approvalText returns all that will really run and why it is asked about; whole adds what else is
+// known of it.
 func approvalText(a event.ApprovalAsked, whole bool) string {
 	act := a.Action
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s wants your yes: %s", act.Tool, act.Target, a.Verdict.Reason)
+	fmt.Fprintf(&b, "%s on %s needs approval: %s", act.Tool, act.Target, a.Verdict.Reason)
 	if act.Why != "" {
 		fmt.Fprintf(&b, "\n  why: %s", markup.Shorten(act.Why, 300))
 	}
@@ -241,11 +241,7 @@ func approvalText(a event.ApprovalAsked, whole bool) string {
 		}
 	}
 	lines := strings.Split(strings.TrimRight(what, "\n"), "\n")
-	for i, l := range lines {
-		if !whole && i == shownLines {
-			fmt.Fprintf(&b, "\n  … %d more lines, which run as well: ? shows them", len(lines)-i)
-			break
-		}
+	for _, l := range lines {
 		b.WriteString("\n  | " + l)
 	}
 	if !whole {
@@ -267,12 +263,41 @@ func approvalText(a event.ApprovalAsked, whole bool) string {
 	return b.String()
 }
 
-func approvalPrompt(a event.ApprovalAsked) string {
-	similar := ""
+// approvalKeys are the answers of an approval, by number from 1 on, and what each means.
+func approvalKeys(a event.ApprovalAsked) [][2]string {
+	all := [][2]string{{"y", "run once"}}
 	if a.Context.Similar != "" {
-		similar = "s = alike too, "
+		all = append(all, [2]string{"s", a.Context.Similar})
 	}
-	return "y = yes, " + similar + "n = no, d = no because, ? = explain: "
+	return append(all, [2]string{"n", "deny"}, [2]string{"d", "deny and say why"}, [2]string{"?", "explain"})
+}
+
+// approvalChoices lists the answers, one a line.
+func approvalChoices(a event.ApprovalAsked) string {
+	var lines []string
+	for i, k := range approvalKeys(a) {
+		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, k[0], k[1]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// approvalPrompt names the letters and numbers that answer.
+func approvalPrompt(a event.ApprovalAsked) string {
+	keys := approvalKeys(a)
+	var names []string
+	for _, k := range keys {
+		names = append(names, k[0])
+	}
+	return fmt.Sprintf("%s or 1-%d: ", strings.Join(names, ", "), len(keys))
+}
+
+// chosen returns the letter of an answer that was given as its number, else the answer.
+func chosen(a event.ApprovalAsked, text string) string {
+	keys := approvalKeys(a)
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(keys) {
+		return keys[n-1][0]
+	}
+	return text
 }
 
 // approval takes the answer to an approval; none is a no.
@@ -283,7 +308,7 @@ func (r *repl) approval(id, text string, none bool) {
 		return
 	}
 	a := r.state.Approvals[i]
-	text = strings.ToLower(strings.TrimSpace(text))
+	text = chosen(a, strings.ToLower(strings.TrimSpace(text)))
 	switch {
 	case none, text == "n", text == "no":
 		r.command(event.AnswerApproval{ID: id, Decision: event.Deny})
@@ -295,6 +320,7 @@ func (r *repl) approval(id, text string, none bool) {
 		r.wants = wants{aReason, id}
 	case text == "?":
 		r.say(approvalText(a, true))
+		r.say(approvalChoices(a))
 		r.wants = wants{anApproval, id} // what is typed ahead answers it
 	case strings.HasPrefix(text, "/") && r.slash(text):
 	default:

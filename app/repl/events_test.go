@@ -28,18 +28,32 @@ func TestApprovalText(t *testing.T) {
 		Action:  action.Action{Tool: "run_shell", Target: "local", Command: strings.Repeat("true\n", 20) + "rm -rf x", Why: "to\ntidy"},
 		Verdict: action.Verdict{Reason: "rm removes files", Rule: "shell"},
 	}
-	short, whole := approvalText(a, false), approvalText(a, true)
-	if !strings.Contains(short, "9 more lines, which run as well: ? shows them") || strings.Contains(short, "rm -rf") {
-		t.Errorf("short:\n%s", short)
+	text, whole := approvalText(a, false), approvalText(a, true)
+	if strings.Count(text, "\n  | ") != 21 || !strings.HasSuffix(text, "\n  | rm -rf x") {
+		t.Errorf("not all that runs shows:\n%s", text)
 	}
 	if !strings.Contains(whole, "| rm -rf x") || !strings.Contains(whole, "rule: shell") {
-		t.Errorf("whole:\n%s", whole)
+		t.Errorf("explained:\n%s", whole)
 	}
 	a.Context.Loses = []string{"git clean deletes 1 untracked file: x"}
 	if text := approvalText(a, false); !strings.Contains(text, "\n  lost: git clean deletes 1 untracked file: x\n") {
 		t.Errorf("what is lost:\n%s", text)
 	}
-	if strings.Contains(approvalPrompt(a), "s = ") {
-		t.Error("offers a rule that there is not")
+}
+
+// A choice is taken by its letter or by its number, and only those that there are count.
+func TestApprovalChoices(t *testing.T) {
+	var a event.ApprovalAsked
+	if got := approvalPrompt(a); got != "y, n, d, ? or 1-4: " {
+		t.Errorf("asks %q", got)
+	}
+	a.Context.Similar = `allow "go test …"`
+	if got := approvalChoices(a); !strings.Contains(got, "  2  s  allow \"go test …\"\n  3  n  deny\n") {
+		t.Errorf("offers\n%s", got)
+	}
+	for text, want := range map[string]string{"1": "y", "3": "n", "5": "?", "6": "6", "0": "0", "n": "n"} {
+		if got := chosen(a, text); got != want {
+			t.Errorf("%q means %q, want %q", text, got, want)
+		}
 	}
 }

@@ -156,6 +156,11 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 			return
 		}
 		p.Close(r.con.err)
+		if info := r.state.Info; r.con.tty && !r.next.Again {
+			if line := p.Farewell(info.Event.Title, info.Usage.SessionCost); line != "" {
+				r.say(line)
+			}
+		}
 	}()
 	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}, Style: plain.Style{OutTTY: true, ErrTTY: true}}
 	go p.Tidy()

@@ -282,17 +282,6 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	return Conversation
 }
 
-// answeredState returns the state of a call once its approval was answered.
-func answeredState(p event.ApprovalAnswered) CallState {
-	switch {
-	case p.Decision != event.Deny:
-		return CallRequested
-	case p.By == "cancel":
-		return CallCancelled
-	}
-	return CallDenied
-}
-
 func (s *State) changeCall(id string, change func(*Call)) Changed {
 	b := s.calls[id]
 	if b == nil {
@@ -301,6 +290,17 @@ func (s *State) changeCall(id string, change func(*Call)) Changed {
 	change(b.Call)
 	b.Gen++
 	return Conversation
+}
+
+// answeredState returns how far a call is after its approval was settled.
+func answeredState(p event.ApprovalAnswered) CallState {
+	switch {
+	case p.Decision != event.Deny:
+		return CallRequested
+	case p.By == "cancel":
+		return CallCancelled
+	}
+	return CallDenied
 }
 
 func (s *State) finishCall(p event.ToolResult) Changed {

@@ -27,7 +27,7 @@ type Attention struct {
 type attention struct {
 	Attention
 	away    bool   // the terminal has not the focus
-	asked   string // the newest approval that waited
+	asked   string // the newest approval that waited, or the newest question
 	running int    // the main task that runs; 0 for none
 	ended   string // how the last task went that ended while nobody looked
 	title   string
@@ -35,13 +35,16 @@ type attention struct {
 
 // update looks at what changed.
 func (a *attention) update(s *state.State) {
-	asked := ""
+	asked, what := "", ""
+	if n := len(s.Questions); n > 0 {
+		asked, what = s.Questions[n-1].ID, "a question waits for you"
+	}
 	if n := len(s.Approvals); n > 0 {
-		asked = s.Approvals[n-1].ID
+		asked, what = s.Approvals[n-1].ID, "an approval waits for you"
 	}
 	if asked != a.asked {
 		if a.asked = asked; asked != "" {
-			a.call("an approval waits for you")
+			a.call(what)
 		}
 	}
 	t := s.Running()
@@ -107,6 +110,8 @@ func (a *attention) titleOf(s *state.State) string {
 	switch {
 	case len(s.Approvals) > 0:
 		parts = append(parts, "‖ approval")
+	case len(s.Questions) > 0:
+		parts = append(parts, "‖ question")
 	case a.running != 0:
 		parts = append(parts, "working")
 	case a.ended != "":

@@ -31,7 +31,7 @@ func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 		}
 		u.dock.typed = time.Time{} // who clicks does not type
 		if was.asked != "" && was.asked == u.dock.request {
-			u.holdDock()
+			u.dock.hold(u.deps.Now())
 		}
 		u.key(was.key.Event())
 		return true

@@ -11,6 +11,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/views/dialog"
 )
 
@@ -66,13 +67,13 @@ func (u *UI) dockShows() bool {
 	return v != nil && (u.overlay() == nil || u.overlay() == overlayView(v))
 }
 
-// requests returns the ids of what waits for the person.
-func (u *UI) requests() []string {
+// requestsIn returns the ids of what waits for the person.
+func requestsIn(s *state.State) []string {
 	var ids []string
-	for _, a := range u.state.Approvals {
+	for _, a := range s.Approvals {
 		ids = append(ids, a.ID)
 	}
-	for _, q := range u.state.Questions {
+	for _, q := range s.Questions {
 		ids = append(ids, q.ID)
 	}
 	return ids
@@ -80,7 +81,7 @@ func (u *UI) requests() []string {
 
 // dockRequests shows the request that showed, or another one when that is settled.
 func (u *UI) dockRequests() {
-	ids := u.requests()
+	ids := requestsIn(&u.state)
 	d := &u.dock
 	if d.answers != "" && !slices.Contains(ids, d.answers) {
 		d.answers = ""
@@ -155,34 +156,34 @@ func (u *UI) awaitPause() {
 		case u.deps.Now().Sub(u.dock.pressed) < dialog.Pause:
 			u.awaitPause()
 		default:
-			u.holdDock()
+			u.dock.hold(u.deps.Now())
 		}
 	})
 }
 
-// holdDock gives what is docked the keys.
-func (u *UI) holdDock() { u.dock.held, u.dock.left, u.dock.heldAt = true, false, u.deps.Now() }
+// hold gives what is docked the keys from a time on.
+func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now }
 
 // leaveDock gives the prompt the keys, until the person asks for the dialog again.
 func (u *UI) leaveDock() {
 	u.dock.held, u.dock.left, u.dock.full = false, true, false
-	u.placeDock(u.requests())
+	u.placeDock(requestsIn(&u.state))
 	u.setFocus(layout.Prompt)
 }
 
 // nextRequest goes to what waits, from there to the next that does, and from the last one back
 // to the prompt.
 func (u *UI) nextRequest() {
-	ids := u.requests()
+	ids := requestsIn(&u.state)
 	at := slices.Index(ids, u.dock.request)
 	switch {
 	case at < 0 || u.v.confirm.Open():
 	case !u.dock.held:
 		u.overlays.help = false
-		u.holdDock()
+		u.dock.hold(u.deps.Now())
 	case at+1 < len(ids) && !u.v.approval.Typing():
 		u.showRequest(ids[at+1])
-		u.holdDock()
+		u.dock.hold(u.deps.Now())
 	default:
 		u.leaveDock()
 		if at > 0 {
@@ -198,26 +199,38 @@ func (u *UI) dockKey(p keymap.Press, ev *tcell.EventKey) bool {
 	if !u.dockHeld() || u.overlay() != overlayView(u.dockedView()) {
 		return false
 	}
-	question := u.v.question.Open() && !u.v.confirm.Open()
-	number := question && p.Action == keymap.ChoiceNumber && u.v.question.Has(p.Text)
-	digits := u.dock.digits
-	if u.dock.digits = ""; number {
-		u.dock.digits = digits + p.Text
-	}
+	confirms := u.v.confirm.Open()
 	switch {
-	case question && p.Text != "" && !number && (p.Action != keymap.FullScreen || !u.dockedView().Cut() && !u.dock.full):
-		u.dock.answers, u.dock.digits = u.dock.request, ""
-		u.typeOn(digits, ev)
+	case !confirms && u.v.question.Open() && u.ownWords(p, ev):
 	case p.Action == keymap.FullScreen:
 		u.dock.full = !u.dock.full
-		u.placeDock(u.requests())
-	case p.Action == keymap.Back && !u.v.confirm.Open():
+		u.placeDock(requestsIn(&u.state))
+	case confirms:
+		return false
+	case p.Action == keymap.Back:
 		u.leaveDock()
-	case p.Types() && !u.v.confirm.Open() && !u.v.approval.Typing():
+	case p.Types() && !u.v.approval.Typing():
 		u.typeOn("", ev)
 	default:
 		return false
 	}
+	return true
+}
+
+// ownWords takes what a question has no choice for: it begins an answer in the prompt, with the
+// digits that were typed before it. It reports whether the key was text.
+func (u *UI) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
+	digits := u.dock.digits
+	u.dock.digits = ""
+	switch {
+	case p.Text == "", p.Action == keymap.FullScreen && (u.v.question.Cut() || u.dock.full):
+		return false
+	case p.Action == keymap.ChoiceNumber && u.v.question.Has(p.Text):
+		u.dock.digits = digits + p.Text
+		return false
+	}
+	u.dock.answers = u.dock.request
+	u.typeOn(digits, ev)
 	return true
 }
 
@@ -232,25 +245,23 @@ func (u *UI) typeOn(before string, ev *tcell.EventKey) {
 	u.v.prompt.InputHandler()(ev, nil)
 }
 
-// noteKey remembers that a key came, for which scope and what it means there.
-func (u *UI) noteKey(scope keymap.Scope, a keymap.Action) {
+// noteKey remembers that a key came at a time, for which scope and what it means there.
+func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	if a == keymap.ShowApproval {
 		return
 	}
-	u.dock.pressed = u.deps.Now()
+	d.pressed = now
 	if a == keymap.NextPane || a == keymap.PreviousPane {
 		return
 	}
 	switch scope {
 	case keymap.Prompt, keymap.Popup, keymap.Vi, keymap.Search:
-		u.dock.typed = u.dock.pressed
+		d.typed = now
 	}
 }
 
-// typingNow reports whether the person is in the middle of typing a prompt.
-func (u *UI) typingNow() bool {
-	return u.focus == layout.Prompt && u.deps.Now().Sub(u.dock.typed) < dialog.Pause
-}
+// typing reports whether a person is in the middle of typing a prompt.
+func (d *dock) typing(now time.Time) bool { return now.Sub(d.typed) < dialog.Pause }
 
 // reply sends what was typed as the answer of a question if that is what it was begun as, and
 // reports whether it was.
@@ -268,9 +279,9 @@ func (u *UI) reply(text string) bool {
 
 // goToRequest shows a request and gives it the keys.
 func (u *UI) goToRequest(id string) {
-	if ids := u.requests(); slices.Contains(ids, id) {
+	if ids := requestsIn(&u.state); slices.Contains(ids, id) {
 		u.showRequest(id)
-		u.holdDock()
+		u.dock.hold(u.deps.Now())
 		u.placeDock(ids)
 	}
 }

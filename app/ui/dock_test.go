@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,7 +17,7 @@ import (
 	"buddy/views/draw"
 )
 
-var streams = flag.Int("streams", 300, "how many streams of keys TestTypedStreamsDecideNothing types")
+var streams = flag.Int("streams", 1000, "how many streams of keys TestTypedStreamsDecideNothing types")
 
 // typedKey is one key of a stream, and how long after the one before it comes.
 type typedKey struct {
@@ -52,7 +53,8 @@ func typedStream(r *rand.Rand) []typedKey {
 // edits, and changes no mode while it is open; every letter is in the prompt afterwards, or in
 // prompts that Enter sent.
 func TestTypedStreamsDecideNothing(t *testing.T) {
-	const each = 50 // streams on one screen
+	const each = 100                                // streams on one screen
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // goroutines that take turns on one thread cost half
 	for seed := 0; seed < *streams; seed += each {
 		synctest.Test(t, func(t *testing.T) {
 			size := [][2]int{{40, 12}, {40, 12}, {80, 24}}[seed/each%3]
@@ -99,14 +101,15 @@ func (x *testUI) typeStream(seed uint64) {
 			x.publish(event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"})
 		}
 	}
-	x.Settle()
+	synctest.Wait()
 	x.checkStream(fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), want)
 	x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"})
-	x.inside(func() {
+	x.u.deps.Later(func() {
 		x.u.setFocus(layout.Prompt)
 		x.u.v.prompt.SetText("")
 	})
 	time.Sleep(2 * time.Second)
+	synctest.Wait()
 }
 
 func (x *testUI) openDialog(id string, approval bool) {
@@ -171,12 +174,10 @@ func (x *testUI) checkStream(name, want string) {
 			x.t.Errorf("%s: sent %#v", name, c)
 		}
 	}
-	x.inside(func() {
-		got += x.u.v.prompt.Text()
-		if s, _ := x.u.target(); s == keymap.Amend || s == keymap.Reason {
-			x.t.Errorf("%s: the keys are those of %s", name, s)
-		}
-	})
+	got += x.u.v.prompt.Text()
+	if s, _ := x.u.target(); s == keymap.Amend || s == keymap.Reason {
+		x.t.Errorf("%s: the keys are those of %s", name, s)
+	}
 	if got = strings.Join(strings.Fields(got), ""); got != want {
 		x.t.Errorf("%s: the prompts hold %q, want %q\n%s", name, got, want, x.Screen())
 	}

@@ -150,7 +150,7 @@ func (u *UI) cycle(a keymap.Action) {
 	if u.covered() {
 		return
 	}
-	if u.typingNow() {
+	if u.focus == layout.Prompt && u.dock.typing(u.deps.Now()) {
 		u.dock.typed = u.deps.Now()
 		return
 	}
@@ -200,12 +200,8 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		if u.click(action, ev) {
 			return true, nil
 		}
-		if v := u.dockedView(); v != nil && u.dockShows() && (v.Dragging() || u.lay.Dock.Holds(ev.Position())) {
+		if v := u.mouseInto(ev); v != nil {
 			return v.MouseHandler()(action, ev, setFocus)
-		}
-		if u.covered() && !u.dockShows() {
-			_, view := u.target()
-			return view.MouseHandler()(action, ev, setFocus)
 		}
 		if p := u.v.prompt.Popup(); p.Open() && p.InRect(ev.Position()) {
 			return p.MouseHandler()(action, ev, setFocus)
@@ -228,6 +224,19 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		}
 		return false, nil
 	}
+}
+
+// mouseInto returns the view over the panes that the mouse is for, nil if it is for a pane. What is
+// docked leaves the panes above it to the mouse, other overlays don't.
+func (u *UI) mouseInto(ev *tcell.EventMouse) tview.Primitive {
+	v := u.dockedView()
+	switch {
+	case u.dockShows() && (v.Dragging() || u.lay.Dock.Holds(ev.Position())):
+		return v
+	case u.covered() && !u.dockShows():
+		return u.overlay()
+	}
+	return nil
 }
 
 func (u *UI) toggleZoom() { u.zoom = !u.zoom }

@@ -44,7 +44,7 @@ func checkStack(t *testing.T, u *UI) {
 		{"pager", func() { u.v.pager.Show(dialog.Document{Title: "whole", Text: strings.NewReader("text"), Size: 4}) }, u.v.pager.Close, keymap.Pager, false},
 		{"ask", func() { u.v.ask.Show("Limit", "after:", func(string) error { return nil }) }, nil, keymap.Asking, true},
 		{"list", func() { list = u.pick(dialog.PickerOptions{Title: "Models"}) }, func() { list.Close() }, keymap.Picker, true},
-		{"approval", u.holdDock, u.leaveDock, keymap.Approval, false},
+		{"approval", func() { u.dock.hold(u.deps.Now()) }, u.leaveDock, keymap.Approval, false},
 		{"confirm", func() { u.v.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving}) }, u.v.confirm.Close, keymap.Leaving, false},
 		{"help", func() { u.overlays.help = true }, func() { u.overlays.help = false }, keymap.Help, false},
 		{"secret", func() { u.v.secret.Ask("Log in", "", func(string) {}) }, nil, keymap.Secret, true},

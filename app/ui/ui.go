@@ -347,6 +347,9 @@ func (u *UI) setTheme(t *themes.Theme) {
 	u.overlays.setTheme(t)
 }
 
+// Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
+func (u *UI) Info() state.Info { return u.state.Info }
+
 // Tell shows a line until the next key.
 func (u *UI) Tell(text string) { u.hint("", text) }
 
@@ -412,7 +415,7 @@ func (u *UI) paste(p screen.Paste) {
 	u.dock.held = false
 	u.setFocus(layout.Prompt)
 	u.v.prompt.Paste(text)
-	u.noteKey(keymap.Prompt, "")
+	u.dock.noteKey(u.deps.Now(), keymap.Prompt, "")
 	if p.Dropped > 0 {
 		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))
 	}
@@ -435,7 +438,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		scopes = scopes[:1]
 	}
 	p := u.deps.Keys.Lookup(ev, scopes...)
-	u.noteKey(scope, p.Action)
+	u.dock.noteKey(u.deps.Now(), scope, p.Action)
 	switch {
 	case u.dockKey(p, ev):
 	case p.Types() && focusedPane(scope):

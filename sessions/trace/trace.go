@@ -145,13 +145,9 @@ func (t *Trace) Add(env event.Envelope) {
 	case event.QuestionAsked:
 		t.ask(p.ID, env.Time)
 	case event.ApprovalAnswered:
-		denied := 0
-		if p.Decision == event.Deny && p.By != "cancel" {
-			denied = 1
-		}
-		t.answered(env, p.ID, denied)
+		t.answered(env, p.ID, p.Decision == event.Deny && p.By != "cancel")
 	case event.QuestionAnswered:
-		t.answered(env, p.ID, 0)
+		t.answered(env, p.ID, false)
 	default:
 		t.model(env)
 	}
@@ -250,8 +246,11 @@ func (t *Trace) ask(id string, at int64) {
 	}
 }
 
-func (t *Trace) answered(env event.Envelope, id string, denied int) {
-	c := Counts{Denied: denied}
+func (t *Trace) answered(env event.Envelope, id string, denied bool) {
+	var c Counts
+	if denied {
+		c.Denied = 1
+	}
 	if at, ok := t.asked[id]; ok {
 		c.Approvals = max(0, env.Time-at)
 		delete(t.asked, id)

@@ -121,14 +121,14 @@ func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		quiet := a.now().Sub(a.shown.lastKey) >= Pause
 		a.shown.lastKey = a.now()
 		p := a.Keys.Lookup(ev, a.Scope())
-		switch i := -1; {
+		switch {
 		case a.typing != nil:
 			a.typingKey(p)
 		case p.Action == keymap.Explain:
 			a.explain = explaining{!a.explain.on, true}
 		case a.body.scroll(p.Action):
 		default:
-			if i = a.choices.press(p); i >= 0 {
+			if i := a.choices.press(p); i >= 0 {
 				a.take(a.choices.all[i].action, quiet)
 			}
 		}

@@ -41,23 +41,3 @@ func (f *Frame) Named(a keymap.Action, does string) []Span {
 	}
 	return Clickable(keys[0], Text(themes.Key, keys[0].String()), Text(themes.Muted, does))
 }
-
-// Choices lays out keys with what they mean, in as many rows as they need.
-func Choices(choices []Hint, w int) [][]Span {
-	rows, used := [][]Span{nil}, 0
-	for _, c := range choices {
-		item := Clickable(c.Key, Text(themes.Key, "["+c.Key.String()+"]"), Text(themes.Text, " "+c.Label))
-		n := Width(item)
-		if used > 0 && used+3+n > w {
-			rows, used = append(rows, nil), 0
-		}
-		last := len(rows) - 1
-		if used > 0 {
-			rows[last] = append(rows[last], Text(themes.Text, "   "))
-			used += 3
-		}
-		rows[last] = append(rows[last], item...)
-		used += n
-	}
-	return rows
-}

@@ -134,7 +134,7 @@ func reply(req model.Request) model.Message {
 }
 
 const (
-	verbs = "- `run COMMAND` runs a command in a real terminal pane, after you said yes\n" +
+	verbs = "- `run COMMAND` runs a command in a real terminal pane, after you approved it\n" +
 		"- `read FILE` and `list [FOLDER]` look at files\n" +
 		"- `write TEXT to FILE` writes a file\n" +
 		"- `tour` shows the program in three steps\n" +
@@ -143,7 +143,7 @@ const (
 	unknown = "I am the built-in demo, not a language model, so I only know these verbs:\n\n" + verbs + Connect
 	explain = "I am the demo that is built into buddy. I am **not a language model**: I match a few verbs and call the same tools that a real model would call.\n\n" +
 		"- Commands run in a real tmux pane that you can attach to.\n" +
-		"- Nothing that could change something runs before you said yes.\n" +
+		"- Nothing that could change something runs before you approved it.\n" +
 		"- Everything is in the session file, and `buddy resume --last` brings it back.\n\n" + Connect
 )
 
@@ -224,10 +224,10 @@ func shown(out string) string {
 func tour(req model.Request, results []string) model.Message {
 	switch len(results) {
 	case 0:
-		return run(req, "Welcome! **Step 1.** This changes a variable of the shell, so you are asked first: look at what will run, then press `y`.",
+		return run(req, "Welcome! **Step 1.** This changes a variable of the shell, so you are asked first: look at what will run, then press `y`. Keys are for the prompt until you have not typed for a second.",
 			"export TOUR=42; echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", true)
 	case 1:
-		return run(req, "**Step 2.** This only prints, so it runs at once. Its output appears meanwhile, in the pane on the right. Press Ctrl-C to cancel one that takes too long.",
+		return run(req, "**Step 2.** This only prints, so it runs at once. Its output appears meanwhile, in the pane on the right. Esc stops one that takes too long.",
 			"for i in 1 2 3 4 5; do echo \"line $i\"; sleep 0.4; done", "the tour shows live output", "low", false)
 	case 2:
 		return run(req, "**Step 3.** It is a real terminal: the folder and the variables stay from one command to the next.",
