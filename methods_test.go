@@ -16,9 +16,8 @@ const maxMethods = 40
 // large are types that had more when the limit came, with what they may have. They shrink:
 // whoever takes methods away lowers the number, or removes the line.
 var large = map[string]int{
-	"agent/policy/shell.analyser": 78,
-	"app/repl.repl":               43,
-	"app/ui.UI":                   107,
+	"app/repl.repl": 43,
+	"app/ui.UI":     107,
 }
 
 // TestMethods fails for a type with more methods than somebody can keep in mind.

@@ -135,11 +135,15 @@ type Connection struct {
 
 // Profile returns the profile of that name.
 func (c *Config) Profile(name string) (Profile, bool) {
-	i := slices.IndexFunc(c.Models, func(p Profile) bool { return p.Name == name })
-	if i < 0 {
-		return Profile{}, false
+	return first(c.Models, func(p Profile) bool { return p.Name == name })
+}
+
+// first returns the first item that is wanted.
+func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
+	if i := slices.IndexFunc(list, wanted); i >= 0 {
+		return list[i], true
 	}
-	return c.Models[i], true
+	return item, false
 }
 
 func defaults() Config {

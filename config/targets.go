@@ -21,11 +21,7 @@ type Target struct {
 
 // Target returns the target of that name.
 func (c *Config) Target(name string) (Target, bool) {
-	i := slices.IndexFunc(c.Targets, func(t Target) bool { return t.Name == name })
-	if i < 0 {
-		return Target{}, false
-	}
-	return c.Targets[i], true
+	return first(c.Targets, func(t Target) bool { return t.Name == name })
 }
 
 // targetName matches names that can be typed, and shown in front of a pane's id. "local" is

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -58,11 +59,34 @@ func Some(items []string) string {
 
 // Names joins the words of a type: "a, b, c".
 func Names[T ~string](words []T) string {
-	names := make([]string, len(words))
-	for i, w := range words {
-		names[i] = string(w)
+	return Join(words, ", ", func(w T) string { return string(w) })
+}
+
+// Join returns what show makes of each item, with sep between them.
+func Join[T any](items []T, sep string, show func(T) string) string {
+	shown := make([]string, len(items))
+	for i, item := range items {
+		shown[i] = show(item)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(shown, sep)
+}
+
+// HasAny reports whether one of words occurs in s, whatever the case of s. The words are in
+// lower case.
+func HasAny(s string, words ...string) bool {
+	s = strings.ToLower(s)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// Overlap returns the length of the longest end of b that is a beginning of mark, and not all
+// of it.
+func Overlap(b []byte, mark string) int {
+	for i := max(0, len(b)-len(mark)+1); i < len(b); i++ {
+		if b[i] == mark[0] && strings.HasPrefix(mark, string(b[i:])) {
+			return len(b) - i
+		}
+	}
+	return 0
 }
 
 // JSON encodes v on one line, without the HTML escapes of [json.Marshal].

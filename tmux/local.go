@@ -128,25 +128,22 @@ func (s *local) linked() bool {
 }
 
 func (s *local) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
-	c, err := s.dial()
-	if err != nil {
-		return nil, err
-	}
-	j, err := pane.Run(ctx, c, dir, mode, confined)
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
+	return over(s.dial, func(c net.Conn) (*pane.Job, error) { return pane.Run(ctx, c, dir, mode, confined) })
 }
 
 func (s *local) attach(_ context.Context, dir string) (job, error) {
-	c, err := s.dial()
+	return over(s.dial, func(c net.Conn) (*pane.Job, error) { return pane.Attach(c, dir) })
+}
+
+// over asks a supervisor for a job over a new connection, which is the job's.
+func over(dial func() (net.Conn, error), ask func(net.Conn) (*pane.Job, error)) (job, error) {
+	c, err := dial()
 	if err != nil {
 		return nil, err
 	}
-	j, err := pane.Attach(c, dir)
+	j, err := ask(c)
 	if err != nil {
-		return nil, err
+		return nil, err // no job, rather than one that is nil
 	}
 	return j, nil
 }

@@ -31,19 +31,25 @@ func (s *managedPane) pane() string {
 }
 
 func (s *managedPane) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
-	if s.sup.linked() {
-		j, err := s.sup.run(ctx, dir, mode, confined)
+	return runOn(ctx, s.sup, func() error {
+		s.srv.making.Lock()
+		defer s.srv.making.Unlock()
+		return s.ensure(ctx)
+	}, dir, mode, confined)
+}
+
+// runOn starts a command under a supervisor, which ensure starts unless it is there.
+func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, confined bool) (job, error) {
+	if sup.linked() {
+		j, err := sup.run(ctx, dir, mode, confined)
 		if !errors.Is(err, errGone) {
 			return j, err
 		}
 	}
-	s.srv.making.Lock()
-	err := s.ensure(ctx)
-	s.srv.making.Unlock()
-	if err != nil {
+	if err := ensure(); err != nil {
 		return nil, err
 	}
-	return s.sup.run(ctx, dir, mode, confined)
+	return sup.run(ctx, dir, mode, confined)
 }
 
 func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {

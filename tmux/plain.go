@@ -54,27 +54,11 @@ func (p *plain) directory() string {
 }
 
 func (p *plain) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
-	conn, err := p.dial()
-	if err != nil {
-		return nil, err
-	}
-	j, err := pane.Run(ctx, conn, dir, mode, confined)
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
+	return over(p.dial, func(c net.Conn) (*pane.Job, error) { return pane.Run(ctx, c, dir, mode, confined) })
 }
 
 func (p *plain) attach(_ context.Context, dir string) (job, error) {
-	conn, err := p.dial()
-	if err != nil {
-		return nil, err
-	}
-	j, err := pane.Attach(conn, dir)
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
+	return over(p.dial, func(c net.Conn) (*pane.Job, error) { return pane.Attach(c, dir) })
 }
 
 // respawn does nothing: a process that survives SIGKILL cannot be replaced.

@@ -28,16 +28,7 @@ func newRemotePlain(o Options, name string, base *remote) *remotePlain {
 }
 
 func (p *remotePlain) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
-	if p.sup.linked() {
-		j, err := p.sup.run(ctx, dir, mode, confined)
-		if !errors.Is(err, errGone) {
-			return j, err
-		}
-	}
-	if err := p.ensure(ctx); err != nil {
-		return nil, err
-	}
-	return p.sup.run(ctx, dir, mode, confined)
+	return runOn(ctx, p.sup, func() error { return p.ensure(ctx) }, dir, mode, confined)
 }
 
 // ensure starts the supervisor unless it runs.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"path/filepath"
 	"strconv"
-	"strings"
 
+	"buddy/texts"
 	"buddy/tmux/pane"
 )
 
@@ -63,7 +63,7 @@ func (s *stream) take(p []byte) {
 		mark := s.mark + "start\a"
 		i := bytes.Index(p, []byte(mark))
 		if i < 0 {
-			i = len(p) - partial(p, mark)
+			i = len(p) - texts.Overlap(p, mark)
 			s.before += int64(i)
 			s.held = bytes.Clone(p[i:])
 			return
@@ -73,7 +73,7 @@ func (s *stream) take(p []byte) {
 	}
 	i := bytes.Index(p, []byte(s.mark))
 	if i < 0 {
-		i = len(p) - partial(p, s.mark)
+		i = len(p) - texts.Overlap(p, s.mark)
 		s.held = bytes.Clone(p[i:])
 		s.pass(p[:i])
 		return
@@ -112,14 +112,4 @@ func (s *stream) pass(p []byte) {
 		s.rec.Add(p)
 		s.m.box.Put(s.name, p, s.rec.Total())
 	}
-}
-
-// partial returns the length of the longest suffix of p that is a prefix of mark.
-func partial(p []byte, mark string) int {
-	for i := max(0, len(p)-len(mark)+1); i < len(p); i++ {
-		if p[i] == mark[0] && strings.HasPrefix(mark, string(p[i:])) {
-			return len(p) - i
-		}
-	}
-	return 0
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // field describes one argument of a tool, read from a field of its argument struct:
@@ -184,11 +185,9 @@ func schemaOf(fields []field) json.RawMessage {
 // JSON encodes v without escaping <, > and &, which would waste tokens. It panics when v can't
 // be encoded; plain values of tools always can.
 func JSON(v any) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := texts.JSON(v)
+	if err != nil {
 		panic(fmt.Sprintf("tools: encode %T: %v", v, err))
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return text
 }

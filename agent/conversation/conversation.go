@@ -207,26 +207,23 @@ func (c *Conversation) Shorten(task, turn int, e event.ResultSpilled) {
 	c.stream.Publish(task, turn, e)
 }
 
-// Open returns the calls that have no result yet.
-func (c *Conversation) Open() []model.ToolCall {
+// read returns what get reads from the history.
+func read[T any](c *Conversation, get func(*history.History) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.hist.Open()
+	return get(c.hist)
 }
+
+// Open returns the calls that have no result yet.
+func (c *Conversation) Open() []model.ToolCall { return read(c, (*history.History).Open) }
 
 // Called reports whether a call of the history has an id.
 func (c *Conversation) Called(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hist.Called(id)
+	return read(c, func(h *history.History) bool { return h.Called(id) })
 }
 
 // Messages returns the history. The caller must not change it, but may append.
-func (c *Conversation) Messages() []model.Message {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hist.Messages()
-}
+func (c *Conversation) Messages() []model.Message { return read(c, (*history.History).Messages) }
 
 // Request returns the history and how many tokens it has by estimate.
 func (c *Conversation) Request() ([]model.Message, int) {
@@ -244,11 +241,7 @@ func (c *Conversation) BrokenOff() bool {
 }
 
 // Tokens returns how many tokens the history has by estimate.
-func (c *Conversation) Tokens() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hist.Tokens()
-}
+func (c *Conversation) Tokens() int { return read(c, (*history.History).Tokens) }
 
 // Gauge gives the estimate what it needs: the model, and the characters that each request
 // has beside the history.

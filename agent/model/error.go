@@ -2,12 +2,13 @@ package model
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // ErrorKind says where a request failed.
@@ -114,10 +115,7 @@ var tooLong = []string{
 
 // TooLong reports whether what a server says of a refused request means that the
 // conversation is longer than its model takes.
-func TooLong(said string) bool {
-	said = strings.ToLower(said)
-	return slices.ContainsFunc(tooLong, func(words string) bool { return strings.Contains(said, words) })
-}
+func TooLong(said string) bool { return texts.HasAny(said, tooLong...) }
 
 // excerptLimit is how much of a foreign body an error shows, in bytes.
 const excerptLimit = 200

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,13 +30,13 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	case action.FileRead, action.FileWrite, action.FileDelete:
 		p.fileContext(&c, a)
 	case action.Network, action.Browser:
-		note(&c, action.Medium, "", firstOf(a.Host, "another machine")+" sees the request and what is in it")
+		note(&c, action.Medium, "", cmp.Or(a.Host, "another machine")+" sees the request and what is in it")
 		if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
 			note(&c, action.High, "", "the request may change something there")
 		}
 		c.Reversible = false
 	default:
-		note(&c, action.Medium, "", "what happens is up to "+firstOf(a.Tool, "the tool"))
+		note(&c, action.Medium, "", "what happens is up to "+cmp.Or(a.Tool, "the tool"))
 		c.Reversible = false
 	}
 	if isCommand(a.Kind) {
@@ -113,8 +114,7 @@ func note(c *action.ApprovalContext, risk action.Risk, undo string, consequences
 }
 
 func higher(a, b action.Risk) action.Risk {
-	order := []action.Risk{action.Low, action.Medium, action.High}
-	if slices.Index(order, b) > slices.Index(order, a) {
+	if later([]action.Risk{action.Low, action.Medium, action.High}, b, a) {
 		return b
 	}
 	return a
@@ -161,7 +161,7 @@ func undoGit(act *shell.GitAct, most string) string {
 			return ""
 		}
 	}
-	return firstOf(undos[act.Name], most)
+	return cmp.Or(undos[act.Name], most)
 }
 
 func commandContext(c *action.ApprovalContext, report shell.Report) {
@@ -175,13 +175,13 @@ func commandContext(c *action.ApprovalContext, report shell.Report) {
 		if len(cmd.Argv) > 1 {
 			two += " " + cmd.Argv[1].Text
 		}
-		undo := firstOf(undos[two], undos[cmd.Name()])
+		undo := cmp.Or(undos[two], undos[cmd.Name()])
 		if cmd.Git != nil {
 			undo = undoGit(cmd.Git, undo)
 		}
 		c.Reversible = c.Reversible && (o.reversible || undo != "")
 		note(c, action.Low, undo, o.meaning)
-		if other := firstOf(gentler[two], gentler[cmd.Name()]); other != "" && !slices.Contains(c.Alternatives, other) {
+		if other := cmp.Or(gentler[two], gentler[cmd.Name()]); other != "" && !slices.Contains(c.Alternatives, other) {
 			c.Alternatives = append(c.Alternatives, other)
 		}
 	}

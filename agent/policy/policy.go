@@ -9,6 +9,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -163,9 +164,11 @@ func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mod
 
 // stricter reports whether a permits less than b.
 func stricter(a, b action.Decision) bool {
-	order := []action.Decision{action.Allow, action.Ask, action.Deny}
-	return slices.Index(order, a) > slices.Index(order, b)
+	return later([]action.Decision{action.Allow, action.Ask, action.Deny}, a, b)
 }
+
+// later reports whether a comes after b in a list.
+func later[T comparable](list []T, a, b T) bool { return slices.Index(list, a) > slices.Index(list, b) }
 
 // judge returns the verdict on one file of a.
 func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
@@ -266,9 +269,9 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	case action.FileDelete:
 		return ask("deletes a file", "file delete")
 	case action.Network, action.Browser:
-		return ask("uses the network: "+firstOf(a.Host, a.URL, "host not known"), "network")
+		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
 	case action.MCP:
-		return ask("another program does it: "+firstOf(a.Op, a.Tool), "mcp")
+		return ask("another program does it: "+cmp.Or(a.Op, a.Tool), "mcp")
 	case action.Internal:
 		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
 		if a.Mutation {
@@ -301,15 +304,6 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 		v.Decision, v.Rule = action.Allow, ReadOnly
 	}
 	return v
-}
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // systemFacts are files without private content that are often read.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -199,7 +200,7 @@ func Check(r action.Rule, tools, targets []string) error {
 
 // names reports whether a command contains a path that matches pattern.
 func (p Policy) names(pattern string, a action.Action, report shell.Report) bool {
-	cwd := firstOf(a.Cwd, p.Workspace)
+	cwd := cmp.Or(a.Cwd, p.Workspace)
 	for _, c := range report.Commands {
 		for _, w := range c.Argv {
 			path := w.Text

@@ -189,10 +189,15 @@ func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
 		return // not a request to the model
 	}
 	t.Count++
-	if len(t.Exchanges) == maxExchanges {
-		t.Exchanges = slices.Delete(t.Exchanges, 0, 1)
+	t.Exchanges = appendNewest(t.Exchanges, maxExchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time})
+}
+
+// appendNewest appends an item to a list of at most some, from which the oldest goes.
+func appendNewest[T any](list []T, most int, item T) []T {
+	if len(list) == most {
+		list = slices.Delete(list, 0, 1)
 	}
-	t.Exchanges = append(t.Exchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time})
+	return append(list, item)
 }
 
 // exchange returns the open exchange of a task, or nil.
@@ -302,10 +307,7 @@ func (t *Trace) tool(p event.ToolResult) {
 
 func (t *Trace) failure(env event.Envelope, text string) {
 	t.Failed++
-	if len(t.Failures) == maxFailures {
-		t.Failures = slices.Delete(t.Failures, 0, 1)
-	}
-	t.Failures = append(t.Failures, Failure{Seq: env.Seq, Time: env.Time, Type: env.Payload.Type(), Text: begin(text)})
+	t.Failures = appendNewest(t.Failures, maxFailures, Failure{Seq: env.Seq, Time: env.Time, Type: env.Payload.Type(), Text: begin(text)})
 }
 
 // begin returns the beginning of a text on one line, without keeping the rest in memory.

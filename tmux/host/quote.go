@@ -1,6 +1,10 @@
 package host
 
-import "strings"
+import (
+	"strings"
+
+	"buddy/texts"
+)
 
 // Quote returns s as one word of a shell command, with as few quotes as possible.
 func Quote(s string) string {
@@ -14,10 +18,4 @@ func Quote(s string) string {
 }
 
 // Line joins words to a shell command that has exactly these words.
-func Line(argv ...string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = Quote(a)
-	}
-	return strings.Join(words, " ")
-}
+func Line(argv ...string) string { return texts.Join(argv, " ", Quote) }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"buddy/texts"
 )
 
 // saidMax limits how much of a dying process's last messages is kept, in bytes.
@@ -151,7 +153,7 @@ func copyUntil(w io.Writer, r *bufio.Reader, mark string) error {
 	for {
 		if _, err := r.Peek(need); err != nil {
 			rest, _ := r.Peek(r.Buffered())
-			_, _ = w.Write(rest[:len(rest)-overlap(rest, mark)])
+			_, _ = w.Write(rest[:len(rest)-texts.Overlap(rest, mark)])
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
@@ -160,7 +162,7 @@ func copyUntil(w io.Writer, r *bufio.Reader, mark string) error {
 		b, _ := r.Peek(r.Buffered())
 		n, found := bytes.Index(b, []byte(mark)), true
 		if n < 0 {
-			n, found = len(b)-overlap(b, mark), false
+			n, found = len(b)-texts.Overlap(b, mark), false
 		}
 		if n > 0 {
 			if _, err := w.Write(b[:n]); err != nil {
@@ -174,16 +176,6 @@ func copyUntil(w io.Writer, r *bufio.Reader, mark string) error {
 		}
 		need = len(b) - n + 1
 	}
-}
-
-// overlap returns the length of the longest suffix of b that is a prefix of mark.
-func overlap(b []byte, mark string) int {
-	for i := max(0, len(b)-len(mark)+1); i < len(b); i++ {
-		if b[i] == mark[0] && strings.HasPrefix(mark, string(b[i:])) {
-			return len(b) - i
-		}
-	}
-	return 0
 }
 
 // lastBytes keeps the end of what is written to it.

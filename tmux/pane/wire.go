@@ -134,26 +134,21 @@ func (w *wire) expect(kind byte, v any) error {
 // open until the supervisor ends. Greeting again on a new connection is harmless and returns a
 // new [Info].
 func Greet(conn net.Conn, g Greeting) (Info, error) {
-	w := newWire(conn)
-	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 	defer func() { _ = conn.SetDeadline(time.Time{}) }()
-	if err := w.sendJSON(frameRequest, request{Op: "greet", Version: protocol, Greeting: &g}); err != nil {
-		return Info{}, err
-	}
-	var info Info
-	err := w.expect(frameInfo, &info)
-	return info, err
+	return askInfo(conn, request{Op: "greet", Version: protocol, Greeting: &g})
 }
 
 // Look asks for an [Info] without becoming a client.
-func Look(conn net.Conn) (Info, error) {
+func Look(conn net.Conn) (Info, error) { return askInfo(conn, request{Op: "look", Version: protocol}) }
+
+// askInfo sends a request that an [Info] answers, within 5 seconds.
+func askInfo(conn net.Conn, r request) (info Info, err error) {
 	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 	w := newWire(conn)
-	if err := w.sendJSON(frameRequest, request{Op: "look", Version: protocol}); err != nil {
+	if err := w.sendJSON(frameRequest, r); err != nil {
 		return Info{}, err
 	}
-	var info Info
-	err := w.expect(frameInfo, &info)
+	err = w.expect(frameInfo, &info)
 	return info, err
 }
 

@@ -57,11 +57,8 @@ func (t *applyPatch) Plan(call tools.Call) (action.Action, error) {
 }
 
 func (t *applyPatch) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[patchArgs](call)
+	args, _, err := decodePlanned[patchArgs](call)
 	if err != nil {
-		return tools.Failure(err)
-	}
-	if _, err := plannedPath(call); err != nil {
 		return tools.Failure(err)
 	}
 	t.ws.writing.Lock()

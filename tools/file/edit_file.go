@@ -82,17 +82,7 @@ func (t *editFile) Plan(call tools.Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	ctx, done := tools.PlanContext()
-	defer done()
-	path, err := t.ws.resolve(ctx, args.Path)
-	if err != nil {
-		return action.Action{}, err
-	}
-	old, edited, _, err := t.apply(ctx, path, args)
-	if err != nil {
-		return action.Action{}, tools.Failed(err)
-	}
-	return t.ws.planWrite(t.Name(), path, args.Why, old, []byte(edited)), nil
+	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(args))
 }
 
 func (t *editFile) Run(ctx context.Context, call tools.Call) tools.Result {
@@ -100,21 +90,15 @@ func (t *editFile) Run(ctx context.Context, call tools.Call) tools.Result {
 	if err != nil {
 		return tools.Failure(err)
 	}
-	path, err := plannedPath(call)
-	if err != nil {
-		return tools.Failure(err)
+	return t.ws.rewrite(ctx, call, t.rewrite(args))
+}
+
+// rewrite returns the change that args ask for.
+func (t *editFile) rewrite(args editArgs) rewrite {
+	return func(ctx context.Context, path string) (snapshot, []byte, string, error) {
+		old, edited, count, err := t.apply(ctx, path, args)
+		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement")), err
 	}
-	t.ws.writing.Lock()
-	defer t.ws.writing.Unlock()
-	old, edited, count, err := t.apply(ctx, path, args)
-	if err != nil {
-		return tools.Failure(err)
-	}
-	if err := t.ws.put(ctx, call, old, []byte(edited)); err != nil {
-		return tools.Failure(err)
-	}
-	text := fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement"))
-	return tools.Success(donePayload{text}, text)
 }
 
 // apply reads the file at path and makes the replacements in memory.

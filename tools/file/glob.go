@@ -64,15 +64,11 @@ func (t *glob) Plan(call tools.Call) (action.Action, error) {
 }
 
 func (t *glob) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[globArgs](call)
+	args, path, err := decodePlanned[globArgs](call)
 	if err != nil {
 		return tools.Failure(err)
 	}
 	match, err := compileGlob("pattern", args.Pattern)
-	if err != nil {
-		return tools.Failure(err)
-	}
-	path, err := plannedPath(call)
 	if err != nil {
 		return tools.Failure(err)
 	}

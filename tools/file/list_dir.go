@@ -58,11 +58,7 @@ func (t *listDir) Plan(call tools.Call) (action.Action, error) {
 }
 
 func (t *listDir) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[listArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
-	path, err := plannedPath(call)
+	args, path, err := decodePlanned[listArgs](call)
 	if err != nil {
 		return tools.Failure(err)
 	}

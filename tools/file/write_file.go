@@ -44,17 +44,23 @@ func (t *writeFile) Plan(call tools.Call) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, tools.Invalid("path: %q names a folder", tools.Clip(args.Path, 200))
 	}
-	ctx, done := tools.PlanContext()
-	defer done()
-	path, err := t.ws.resolve(ctx, args.Path)
+	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(args))
+}
+
+func (t *writeFile) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[writeArgs](call)
 	if err != nil {
-		return action.Action{}, err
+		return tools.Failure(err)
 	}
-	old, err := t.snap(ctx, path)
-	if err != nil {
-		return action.Action{}, tools.Failed(err)
+	return t.ws.rewrite(ctx, call, t.rewrite(args))
+}
+
+// rewrite returns the change that args ask for.
+func (t *writeFile) rewrite(args writeArgs) rewrite {
+	return func(ctx context.Context, path string) (snapshot, []byte, string, error) {
+		old, err := t.snap(ctx, path)
+		return old, []byte(args.Content), fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path)), err
 	}
-	return t.ws.planWrite(t.Name(), path, args.Why, old, []byte(args.Content)), nil
 }
 
 // snap reads the file to be replaced, if the model may replace it.
@@ -66,33 +72,43 @@ func (t *writeFile) snap(ctx context.Context, path string) (snapshot, error) {
 	return old, err
 }
 
-// planWrite returns the plan of a tool that writes data to the file at path.
-func (w *Workspace) planWrite(tool, path, why string, old snapshot, data []byte) action.Action {
+// rewrite reads the file at path and returns what was in it, its new content and what the
+// model is told once that is written.
+type rewrite func(ctx context.Context, path string) (old snapshot, data []byte, done string, err error)
+
+// planRewrite plans the change of the file that a call names.
+func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.Action, error) {
+	ctx, done := tools.PlanContext()
+	defer done()
+	path, err := w.resolve(ctx, name)
+	if err != nil {
+		return action.Action{}, err
+	}
+	old, data, _, err := change(ctx, path)
+	if err != nil {
+		return action.Action{}, tools.Failed(err)
+	}
 	return action.Action{
 		Kind: action.FileWrite, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
 		Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
-	}
+	}, nil
 }
 
-func (t *writeFile) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[writeArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+// rewrite makes the change of the planned file.
+func (w *Workspace) rewrite(ctx context.Context, call tools.Call, change rewrite) tools.Result {
 	path, err := plannedPath(call)
 	if err != nil {
 		return tools.Failure(err)
 	}
-	t.ws.writing.Lock()
-	defer t.ws.writing.Unlock()
-	old, err := t.snap(ctx, path)
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	old, data, text, err := change(ctx, path)
+	if err == nil {
+		err = w.put(ctx, call, old, data)
+	}
 	if err != nil {
 		return tools.Failure(err)
 	}
-	if err := t.ws.put(ctx, call, old, []byte(args.Content)); err != nil {
-		return tools.Failure(err)
-	}
-	text := fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path))
 	return tools.Success(donePayload{text}, text)
 }
 

@@ -108,26 +108,24 @@ func (r *shellRouter) shell(name string) (*shell.Shell, error) {
 // Run runs the command. Each of several targets uses a pane of its own, and none waits for
 // another.
 func (r *shellRouter) Run(ctx context.Context, call tools.Call) tools.Result {
-	names, inner, err := r.group(call)
-	switch {
-	case err != nil:
-		return tools.Failure(err)
-	case names == nil:
-		return r.Router.Run(ctx, call)
-	}
-	return shell.RunOn(ctx, names, r.shell, inner)
+	return r.each(ctx, call, r.Router.Run, shell.RunOn)
 }
 
 // Recover finds the results of a command that an earlier process started.
 func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result {
+	return r.each(ctx, call, r.Router.Recover, shell.RecoverOn)
+}
+
+// each does a call with one, or with many if it names several targets.
+func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, many func(context.Context, []string, func(string) (*shell.Shell, error), tools.Call) tools.Result) tools.Result {
 	names, inner, err := r.group(call)
 	switch {
 	case err != nil:
 		return tools.Failure(err)
 	case names == nil:
-		return r.Router.Recover(ctx, call)
+		return one(ctx, call)
 	}
-	return shell.RecoverOn(ctx, names, r.shell, inner)
+	return many(ctx, names, r.shell, inner)
 }
 
 // Revive follows a command that an earlier process left running, on the target of its pane.

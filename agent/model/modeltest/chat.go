@@ -6,14 +6,19 @@ import "fmt"
 type chat struct{}
 
 func (c chat) text(p *wire, s string) {
-	p.pieces(s, func(s string) { p.event(c.delta(p, `{"content":`+encode(s)+`}`, "null")) })
+	c.field(p, "content", s)
 }
 
 func (c chat) reasoning(p *wire, r Reasoning) {
 	if r.Field == "" {
 		r.Field = "reasoning_content"
 	}
-	p.pieces(r.Text, func(s string) { p.event(c.delta(p, `{`+encode(r.Field)+`:`+encode(s)+`}`, "null")) })
+	c.field(p, r.Field, r.Text)
+}
+
+// field sends the pieces of one field of the message.
+func (c chat) field(p *wire, name, text string) {
+	p.pieces(text, func(s string) { p.event(c.delta(p, `{`+encode(name)+`:`+encode(s)+`}`, "null")) })
 }
 
 func (c chat) call(p *wire, call Call) {

@@ -53,8 +53,16 @@ func textPart(text string) members {
 	return members{"type": "output_text", "text": text, "annotations": []any{}}
 }
 
-func callItem(id string, c Call) members {
-	return members{"id": id, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name, "arguments": c.Arguments}
+// callItem is a call; the arguments of a custom tool, which is called with free text, are its
+// input as it is.
+func callItem(id string, c Call, free bool) members {
+	m := members{"id": id, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name}
+	if free {
+		m["type"], m["input"] = "custom_tool_call", c.Arguments
+	} else {
+		m["arguments"] = c.Arguments
+	}
+	return m
 }
 
 // reasoningItem has a summary, or its text where the field says so. What is encrypted
@@ -114,28 +122,17 @@ func (r *itemFormat) reasoning(p *wire, part Reasoning) {
 
 func (r *itemFormat) call(p *wire, c Call) {
 	r.close(p)
-	if p.req.free(c.Name) {
-		r.freeCall(p, c)
-		return
+	free := p.req.free(c.Name)
+	begun := callItem(r.id(), Call{ID: c.ID, Name: c.Name}, free)
+	event, field := "custom_tool_call_input", "input"
+	if !free {
+		begun["status"] = "in_progress"
+		event, field = "function_call_arguments", "arguments"
 	}
-	begun := callItem(r.id(), Call{ID: c.ID, Name: c.Name})
-	begun["status"] = "in_progress"
 	r.added(p, begun)
-	p.pieces(c.Arguments, func(s string) { p.event(r.event("function_call_arguments.delta", r.at(members{"delta": s}))) })
-	p.event(r.event("function_call_arguments.done", r.at(members{"arguments": c.Arguments})))
-	r.done(p, callItem(r.id(), c))
-}
-
-// freeCall is a call of a custom tool: its arguments are its input as it is.
-func (r *itemFormat) freeCall(p *wire, c Call) {
-	r.added(p, freeItem(r.id(), Call{ID: c.ID, Name: c.Name}))
-	p.pieces(c.Arguments, func(s string) { p.event(r.event("custom_tool_call_input.delta", r.at(members{"delta": s}))) })
-	p.event(r.event("custom_tool_call_input.done", r.at(members{"input": c.Arguments})))
-	r.done(p, freeItem(r.id(), c))
-}
-
-func freeItem(id string, c Call) members {
-	return members{"id": id, "type": "custom_tool_call", "status": "completed", "call_id": c.ID, "name": c.Name, "input": c.Arguments}
+	p.pieces(c.Arguments, func(s string) { p.event(r.event(event+".delta", r.at(members{"delta": s}))) })
+	p.event(r.event(event+".done", r.at(members{field: c.Arguments})))
+	r.done(p, callItem(r.id(), c, free))
 }
 
 // free reports whether a tool of the request is called with free text.
@@ -201,11 +198,7 @@ func (r *itemFormat) document(p *wire, a Answer) any {
 			r.output = append(r.output, reasoningItem(r.id(), part))
 		case Call:
 			flush()
-			item := callItem(r.id(), part)
-			if p.req.free(part.Name) {
-				item = freeItem(r.id(), part)
-			}
-			r.output = append(r.output, item)
+			r.output = append(r.output, callItem(r.id(), part, p.req.free(part.Name)))
 		case Compaction:
 			flush()
 			r.output = append(r.output, compactionItem(r.id(), string(part)))

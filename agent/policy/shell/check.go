@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // needs returns a check that one of the flags is given, without which the command does
@@ -33,17 +35,8 @@ func words(allowed ...string) func(*analyser, *call) string {
 		if slices.Contains(allowed, first) {
 			return ""
 		}
-		return strings.TrimSpace(c.spec.name+" "+clip(first, 40)) + " is not known to only read"
+		return strings.TrimSpace(c.spec.name+" "+texts.ClipBytes(first, 40)) + " is not known to only read"
 	}
-}
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // literals returns the values of the operands if all are known.
@@ -57,6 +50,18 @@ func literals(list []arg) ([]string, bool) {
 		out[i] = s
 	}
 	return out, true
+}
+
+// every makes a check that each operand is known and ok.
+func every(why string, ok func(word string) bool) func(*analyser, *call) string {
+	return func(_ *analyser, c *call) string {
+		for _, w := range c.rest {
+			if s, known := w.lit(); !known || !ok(s) {
+				return why
+			}
+		}
+		return ""
+	}
 }
 
 func numbersOnly(_ *analyser, c *call) string {
@@ -119,15 +124,10 @@ func printfCheck(a *analyser, c *call) string {
 	return ""
 }
 
-func sleepCheck(_ *analyser, c *call) string {
-	for _, w := range c.rest {
-		s, ok := w.lit()
-		if n := strings.TrimSuffix(s, "s"); !ok || len(n) > 3 || !digits(strings.Replace(n, ".", "", 1)) {
-			return "sleep for a time that is not short"
-		}
-	}
-	return ""
-}
+var sleepCheck = every("sleep for a time that is not short", func(s string) bool {
+	n := strings.TrimSuffix(s, "s")
+	return len(n) <= 3 && digits(strings.Replace(n, ".", "", 1))
+})
 
 // setCheck allows the options that scripts usually set.
 func setCheck(_ *analyser, c *call) string {
@@ -142,7 +142,7 @@ func setCheck(_ *analyser, c *call) string {
 	}
 	for _, w := range c.values("-o") {
 		if s, _ := w.lit(); !slices.Contains([]string{"pipefail", "errexit", "nounset", "xtrace", "noglob", "verbose"}, s) {
-			return "set -o " + clip(s, 40) + " changes how the shell reads"
+			return "set -o " + texts.ClipBytes(s, 40) + " changes how the shell reads"
 		}
 	}
 	return ""
@@ -150,7 +150,7 @@ func setCheck(_ *analyser, c *call) string {
 
 func cdCheck(a *analyser, c *call) string {
 	if len(c.rest) == 0 {
-		a.cwds = append(a.cwds, a.env.Home)
+		a.folders.cwds = append(a.folders.cwds, a.folders.env.Home)
 		return ""
 	}
 	w := c.rest[0]
@@ -158,7 +158,7 @@ func cdCheck(a *analyser, c *call) string {
 	if !ok || len(c.rest) > 1 || text == "-" || text == "" || text[0] == '+' {
 		return c.spec.name + " to a folder that is not known"
 	}
-	if why := a.reads(w); why != "" {
+	if why := a.folders.reads(w); why != "" {
 		return why
 	}
 	for _, dir := range []string{"/proc", "/dev", "/sys"} {
@@ -166,29 +166,29 @@ func cdCheck(a *analyser, c *call) string {
 			return "cd to a folder of the kernel"
 		}
 	}
-	if len(a.cwds) > 8 {
+	if len(a.folders.cwds) > 8 {
 		return "more changes of the folder than can be followed"
 	}
-	a.enter(text)
+	a.folders.enter(text)
 	return ""
 }
 
 // enter records a folder that the following commands may run in. The shell takes .. for the
 // parent by name, a program for the parent of what links lead to.
-func (a *analyser) enter(text string) {
-	a.entered = nil
-	for _, dir := range a.cwds {
+func (d *folders) enter(text string) {
+	d.entered = nil
+	for _, dir := range d.cwds {
 		switch {
 		case strings.HasPrefix(text, "/"), dir == "":
-			a.entered = append(a.entered, text)
+			d.entered = append(d.entered, text)
 		default:
-			a.entered = append(a.entered, dir+"/"+text)
+			d.entered = append(d.entered, dir+"/"+text)
 			if strings.Contains(text, "..") {
-				a.entered = append(a.entered, path.Join(dir, text))
+				d.entered = append(d.entered, path.Join(dir, text))
 			}
 		}
 	}
-	a.cwds = union(a.cwds, a.entered)
+	d.cwds = union(d.cwds, d.entered)
 }
 
 // union returns the folders of both lists, each once.
@@ -204,35 +204,21 @@ func readCheck(a *analyser, c *call) string {
 	}
 	for _, w := range append(c.values("-a"), c.rest...) {
 		s, ok := w.lit()
-		v := a.vars[s]
+		v := a.scope.vars[s]
 		if !ok || !validName(s) || v == nil || v.times < 2 {
 			return "read sets a variable whose name is computed"
 		}
 		if why := assignable(s, arg{}, false); why != "" {
 			return why
 		}
-		a.sure[s] = true
+		a.scope.sure[s] = true
 	}
 	return ""
 }
 
-func manCheck(_ *analyser, c *call) string {
-	for _, w := range c.rest {
-		if s, ok := w.lit(); !ok || !plain(s, "-_+.:") || strings.HasPrefix(s, ".") {
-			return "man may read a file"
-		}
-	}
-	return ""
-}
+var manCheck = every("man may read a file", func(s string) bool { return plain(s, "-_+.:") && !strings.HasPrefix(s, ".") })
 
-func dateCheck(_ *analyser, c *call) string {
-	for _, w := range c.rest {
-		if s, ok := w.lit(); !ok || !strings.HasPrefix(s, "+") {
-			return "date with a time may set the clock"
-		}
-	}
-	return ""
-}
+var dateCheck = every("date with a time may set the clock", func(s string) bool { return strings.HasPrefix(s, "+") })
 
 // psCheck allows BSD options without e, which prints environments. A ps that finds no user xe
 // takes -auxe for auxe.
@@ -244,12 +230,12 @@ func psCheck(_ *analyser, c *call) string {
 			return "what ps prints is computed"
 		}
 		if strings.Contains(s, "env") {
-			return "ps " + clip(s, 40) + why
+			return "ps " + texts.ClipBytes(s, 40) + why
 		}
 	}
 	for _, w := range c.rest {
 		if s, _ := w.lit(); !digits(s) && strings.Trim(s, "axufwjlhrvsmT") != "" {
-			return "ps " + clip(s, 40) + why
+			return "ps " + texts.ClipBytes(s, 40) + why
 		}
 	}
 	for _, w := range c.words {
@@ -257,7 +243,7 @@ func psCheck(_ *analyser, c *call) string {
 		if letters, ok := strings.CutPrefix(s, "-"); !ok || strings.HasPrefix(letters, "-") {
 			continue
 		} else if i := strings.IndexAny(letters, "uUgGpqtCsoO"); i >= 0 && strings.Trim(letters[i+1:], "0123456789,xwf") != "" {
-			return "ps " + clip(s, 40) + why
+			return "ps " + texts.ClipBytes(s, 40) + why
 		}
 	}
 	return ""
@@ -274,22 +260,10 @@ func getentCheck(_ *analyser, c *call) string {
 	return ""
 }
 
-func sysctlCheck(_ *analyser, c *call) string {
-	names, ok := literals(c.rest)
-	if !ok || slices.ContainsFunc(names, func(s string) bool { return !plain(s, "._-/") }) {
-		return "sysctl may change the kernel"
-	}
-	return ""
-}
+var sysctlCheck = every("sysctl may change the kernel", func(s string) bool { return plain(s, "._-/") })
 
-// lsofCheck refuses words that begin with +, which are flags.
-func lsofCheck(_ *analyser, c *call) string {
-	names, ok := literals(c.rest)
-	if !ok || slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "+") }) {
-		return "lsof with such words is not known to only read"
-	}
-	return ""
-}
+// lsofCheck rejects words that begin with +, which are flags.
+var lsofCheck = every("lsof with such words is not known to only read", func(s string) bool { return !strings.HasPrefix(s, "+") })
 
 // ipCheck allows ip OBJECT [show|list …].
 func ipCheck(_ *analyser, c *call) string {
@@ -299,12 +273,12 @@ func ipCheck(_ *analyser, c *call) string {
 	}
 	objects := []string{"a", "addr", "address", "l", "link", "r", "route", "ro", "n", "neigh", "neighbor", "neighbour", "rule", "maddr", "maddress", "tunnel"}
 	if !slices.Contains(objects, names[0]) {
-		return "ip " + clip(names[0], 40) + " is not known to only read"
+		return "ip " + texts.ClipBytes(names[0], 40) + " is not known to only read"
 	}
 	if len(names) == 1 || slices.Contains([]string{"show", "list", "ls", "sh"}, names[1]) || names[1] == "get" && strings.HasPrefix(names[0], "r") && names[0] != "rule" {
 		return ""
 	}
-	return "ip " + names[0] + " " + clip(names[1], 40) + " may change the network"
+	return "ip " + names[0] + " " + texts.ClipBytes(names[1], 40) + " may change the network"
 }
 
 func tailOperands(_ *analyser, c *call) string {
@@ -363,12 +337,6 @@ func arCheck(_ *analyser, c *call) string {
 	return "ar without t in its first word may write files"
 }
 
-// hasAny reports whether s contains one of the words, ignoring case.
-func hasAny(s string, list ...string) bool {
-	s = strings.ToLower(s)
-	return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(s, w) })
-}
-
 // jqCheck allows a program that reads neither the environment nor other files.
 func jqCheck(a *analyser, c *call) string {
 	if len(c.rest) == 0 {
@@ -378,11 +346,11 @@ func jqCheck(a *analyser, c *call) string {
 		return "yq " + s + " is not known to only read"
 	}
 	program, ok := c.rest[0].lit()
-	if !ok || hasAny(program, "env", "input_filename", "import", "include", "load", "system", "eval", "$__") {
+	if !ok || texts.HasAny(program, "env", "input_filename", "import", "include", "load", "system", "eval", "$__") {
 		return "the program of " + c.spec.name + " may read more than its input"
 	}
 	for _, w := range c.rest[1:] {
-		if why := a.reads(w); why != "" {
+		if why := a.folders.reads(w); why != "" {
 			return why
 		}
 	}

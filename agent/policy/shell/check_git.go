@@ -1,18 +1,21 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // gitGlobals allows -c with settings that only affect presentation.
 func gitGlobals(a *analyser, c *call) string {
 	for _, w := range c.values("-C") {
 		dir, ok := w.lit()
-		if why := a.reads(w); why != "" || !ok {
-			return firstOf(why, "git -C with a folder that is computed")
+		if why := a.folders.reads(w); why != "" || !ok {
+			return cmp.Or(why, "git -C with a folder that is computed")
 		}
-		a.enter(dir)
+		a.folders.enter(dir)
 	}
 	for _, w := range c.values("-c") {
 		s, ok := w.lit()
@@ -22,7 +25,7 @@ func gitGlobals(a *analyser, c *call) string {
 		pager := name == "core.pager" && (value == "cat" || value == "")
 		look = look && plain(value, "") && (name != "log.showsignature" || value == "false")
 		if !ok || !look && !pager {
-			return "git -c " + clip(s, 60) + " may run a program"
+			return "git -c " + texts.ClipBytes(s, 60) + " may run a program"
 		}
 	}
 	return ""
@@ -31,12 +34,12 @@ func gitGlobals(a *analyser, c *call) string {
 // gitFormat refuses placeholders that run gpg, and searches for secrets.
 func gitFormat(_ *analyser, c *call) string {
 	for _, w := range c.values("-S", "-G", "--grep") {
-		if s, ok := w.lit(); !ok || hasAny(s, hunts...) {
+		if s, ok := w.lit(); !ok || texts.HasAny(s, hunts...) {
 			return c.spec.name + " that searches for secrets"
 		}
 	}
 	for _, w := range c.values("--format", "--pretty", "--sort") {
-		if s, ok := w.lit(); !ok || strings.Contains(s, "%G") || hasAny(s, "signature", "%(describe") {
+		if s, ok := w.lit(); !ok || strings.Contains(s, "%G") || texts.HasAny(s, "signature", "%(describe") {
 			return c.spec.name + " with a format that may run a program"
 		}
 	}
@@ -46,7 +49,7 @@ func gitFormat(_ *analyser, c *call) string {
 func gitReflog(a *analyser, c *call) string {
 	if len(c.rest) > 0 {
 		if s, ok := c.rest[0].lit(); !ok || slices.Contains([]string{"expire", "delete", "exists", "drop", "write"}, s) {
-			return "git reflog " + clip(s, 40) + " may change the repository"
+			return "git reflog " + texts.ClipBytes(s, 40) + " may change the repository"
 		}
 	}
 	return gitFormat(a, c)
@@ -92,11 +95,11 @@ func gitConfig(_ *analyser, c *call) string {
 	if !ok || len(names) != 1 || c.has("--get-regexp") {
 		return "git config with these words may change a setting"
 	}
-	if hasAny(names[0], "token", "header", "password", "credential", "secret", "key", "proxy", "sendemail") || strings.HasPrefix(names[0], "set") {
-		return "git config " + clip(names[0], 40) + " may be a secret"
+	if texts.HasAny(names[0], "token", "header", "password", "credential", "secret", "key", "proxy", "sendemail") || strings.HasPrefix(names[0], "set") {
+		return "git config " + texts.ClipBytes(names[0], 40) + " may be a secret"
 	}
 	if !strings.Contains(names[0], ".") {
-		return "git config " + clip(names[0], 40) + " may change a setting"
+		return "git config " + texts.ClipBytes(names[0], 40) + " may change a setting"
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // hunts are words typical of a search for secrets.
@@ -20,10 +22,10 @@ func grepCheck(a *analyser, c *call) string {
 		patterns, files = files[:1], files[1:]
 	}
 	harmless := selectiveAll(c, patterns) || c.has(quietFlags...)
-	if why := a.grepFiles(c, files, harmless); why != "" {
+	if why := a.folders.grepFiles(c, files, harmless); why != "" {
 		return why
 	}
-	if harmless || a.included(c) || !c.folders(files) {
+	if harmless || c.included() || !c.folders(files) {
 		return ""
 	}
 	return c.spec.name + " for this pattern prints what secrets there are among the files"
@@ -46,12 +48,12 @@ func (c *call) folders(files []arg) bool {
 }
 
 // grepFiles judges the files by name, and removes them from the general judgement.
-func (a *analyser) grepFiles(c *call, files []arg, selective bool) string {
+func (d *folders) grepFiles(c *call, files []arg, selective bool) string {
 	c.rest = nil
 	for _, w := range files {
-		judge := a.reads
+		judge := d.reads
 		if selective {
-			judge = a.lists
+			judge = d.lists
 			if why := shown(w); why != "" {
 				return why
 			}
@@ -74,7 +76,7 @@ func namesFile(w arg) bool {
 }
 
 // included reports whether the search is limited to files with endings of source code.
-func (a *analyser) included(c *call) bool {
+func (c *call) included() bool {
 	if c.has("-t", "--type") {
 		return true
 	}
@@ -102,7 +104,7 @@ func selectiveAll(c *call, patterns []arg) bool {
 		if len(w.vals) == 1 && w.vals[0].kind == pattern { // unquoted, but matches no file
 			s, ok = w.vals[0].text, true
 		}
-		if !ok || hasAny(s, hunts...) || !selective(s, fixed) {
+		if !ok || texts.HasAny(s, hunts...) || !selective(s, fixed) {
 			return false
 		}
 	}

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"buddy/texts"
+)
 
 // first returns the first word after the name, if known.
 func (c *call) first() string {
@@ -42,7 +46,7 @@ func serviceStatus(_ *analyser, c *call) string {
 
 func systemctlShow(_ *analyser, c *call) string {
 	for _, w := range c.values("-p", "--property") {
-		if s, ok := w.lit(); !ok || hasAny(s, "env", "exec") {
+		if s, ok := w.lit(); !ok || texts.HasAny(s, "env", "exec") {
 			return "systemctl show may print secrets of the environment"
 		}
 	}
@@ -57,7 +61,7 @@ func systemctlShow(_ *analyser, c *call) string {
 func tmuxFormat(_ *analyser, c *call) string {
 	for _, w := range c.words {
 		if s, ok := w.lit(); !ok || strings.HasSuffix(s, ";") {
-			return "tmux may begin another command behind " + clip(w.src, 40)
+			return "tmux may begin another command behind " + texts.ClipBytes(w.src, 40)
 		}
 	}
 	for _, w := range c.values("-F", "-f") {
@@ -85,7 +89,7 @@ func dockerInspect(_ *analyser, c *call) string {
 	}
 	for _, w := range formats {
 		s, ok := w.lit()
-		if !ok || hasAny(s, "env", "config}", "config)", "config ", "json .}", "json . ", "{{.}}", "{{ . }}", "$", "range", "index") || s == "json" || strings.HasSuffix(s, "Config") {
+		if !ok || texts.HasAny(s, "env", "config}", "config)", "config ", "json .}", "json . ", "{{.}}", "{{ . }}", "$", "range", "index") || s == "json" || strings.HasSuffix(s, "Config") {
 			return c.spec.name + " may print the environment of a container, which may hold secrets"
 		}
 	}
@@ -99,13 +103,13 @@ func kubeGet(_ *analyser, c *call) string {
 		return "what kubectl reads is computed"
 	}
 	for _, n := range names {
-		if hasAny(n, "secret") {
-			return c.spec.name + " " + clip(n, 40) + " may print secrets"
+		if texts.HasAny(n, "secret") {
+			return c.spec.name + " " + texts.ClipBytes(n, 40) + " may print secrets"
 		}
 	}
 	for _, w := range c.values("-o", "--output") {
 		s, ok := w.lit()
-		if !ok || strings.Contains(s, "-file") || hasAny(s, "env") {
+		if !ok || strings.Contains(s, "-file") || texts.HasAny(s, "env") {
 			return "a format of kubectl that may read a file or print secrets"
 		}
 	}
@@ -115,7 +119,7 @@ func kubeGet(_ *analyser, c *call) string {
 // ghQuery refuses a query that reads the environment.
 func ghQuery(_ *analyser, c *call) string {
 	for _, w := range append(c.values("-q", "--jq"), c.values("-t", "--template")...) {
-		if s, ok := w.lit(); !ok || hasAny(s, "env") {
+		if s, ok := w.lit(); !ok || texts.HasAny(s, "env") {
 			return c.spec.name + " with a query that may print secrets"
 		}
 	}
@@ -124,7 +128,7 @@ func ghQuery(_ *analyser, c *call) string {
 
 func npmConfig(_ *analyser, c *call) string {
 	names, ok := literals(c.rest)
-	if !ok || len(names) != 1 || hasAny(names[0], "auth", "token", "password", "cert", "key", "email") {
+	if !ok || len(names) != 1 || texts.HasAny(names[0], "auth", "token", "password", "cert", "key", "email") {
 		return "npm config may print secrets"
 	}
 	return ""

@@ -4,12 +4,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // command judges one command and those that it runs in turn, and records it.
 func (a *analyser) command(words []arg, via []string, in input) names {
 	if len(a.rep.Commands) > maxCommands || len(via) > maxDepth {
-		a.other("more commands than can be judged")
+		a.rep.other("more commands than can be judged")
 		return names{}
 	}
 	for _, w := range words {
@@ -17,13 +19,13 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	}
 	name, ok := words[0].lit()
 	if !ok {
-		a.record(words, via, RunsCode, "which command runs is computed: "+clip(words[0].src, 60))
+		a.record(words, via, RunsCode, "which command runs is computed: "+texts.ClipBytes(words[0].src, 60))
 		return names{}
 	}
 	name = baseName(name)
 	a.harms(name, words)
 	if words[0].expands {
-		a.other("which command runs is computed: " + clip(words[0].src, 60))
+		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
 	}
 	if wrap, ok := wrappers[name]; ok {
 		before := len(a.rep.Commands)
@@ -34,9 +36,9 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 			return findPrints(words)
 		}
 	}
-	a.started = a.cwds
-	defer a.back(name, a.cwds)
-	words = a.dashless(words)
+	a.folders.started = a.folders.cwds
+	defer a.folders.back(name, a.folders.cwds)
+	words = a.folders.dashless(words)
 	s, rest := a.lookup(name, words)
 	if s == nil {
 		e := effectOf(name, words)
@@ -62,15 +64,15 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 
 // back removes the folders that git -C added to the possible current folders: they apply to
 // this command only.
-func (a *analyser) back(name string, cwds []string) {
+func (d *folders) back(name string, cwds []string) {
 	if name == "git" {
-		a.cwds = cwds
+		d.cwds = cwds
 	}
 }
 
 // dashless marks the patterns that match no name beginning with a dash.
-func (a *analyser) dashless(words []arg) []arg {
-	if a.env.Match == nil {
+func (d *folders) dashless(words []arg) []arg {
+	if d.env.Match == nil {
 		return words
 	}
 	words = slices.Clone(words)
@@ -81,8 +83,8 @@ func (a *analyser) dashless(words []arg) []arg {
 			if v.kind != pattern || v.text == "" || strings.IndexByte("*?[", v.text[0]) < 0 {
 				continue
 			}
-			for _, dir := range a.cwds {
-				found, ok := a.env.Match(dir, v.text)
+			for _, dir := range d.cwds {
+				found, ok := d.env.Match(dir, v.text)
 				dash := slices.ContainsFunc(found, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(name, dir+"/"), "-") })
 				w.dashless = w.dashless && ok && !dash && path.IsAbs(dir)
 			}
@@ -98,13 +100,13 @@ func (a *analyser) record(words []arg, via []string, effect Effect, reason strin
 		c.Argv = append(c.Argv, w.public())
 	}
 	if !c.ReadOnly && c.Name() == "git" {
-		c.Git = a.gitAct(words, via)
+		c.Git = a.folders.gitAct(words, via)
 	}
 	if act := c.Git; act != nil {
 		c.Effect, c.Reason = gitEffects[act.Kind], act.Name+" "+act.Does
 	}
 	if via := privileged(via); via != "" {
-		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+clip(c.Argv[0].Text, 40)+" with more rights"
+		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+texts.ClipBytes(c.Argv[0].Text, 40)+" with more rights"
 	}
 	a.rep.Commands = append(a.rep.Commands, c)
 }
@@ -198,7 +200,7 @@ func effectOf(name string, words []arg) effect {
 		return e
 	}
 	if strings.Contains(name, "/") {
-		return effect{RunsCode, "runs the program " + clip(name, 60)}
+		return effect{RunsCode, "runs the program " + texts.ClipBytes(name, 60)}
 	}
-	return effect{Unknown, clip(name, 60) + " is not known to only read"}
+	return effect{Unknown, texts.ClipBytes(name, 60) + " is not known to only read"}
 }

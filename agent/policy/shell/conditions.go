@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // fileTests and stringTests are the operators of test with one operand, for files and for
@@ -30,7 +32,7 @@ func testCheck(a *analyser, c *call) string {
 		return why
 	}
 	for len(list) > 0 {
-		n, why := a.condition(name, list)
+		n, why := a.folders.condition(name, list)
 		if why != "" {
 			return why
 		}
@@ -58,7 +60,7 @@ func testWords(name string, list []arg) string {
 			return name + " " + s + " evaluates a name"
 		}
 		if w.split && w.dynamic() && !w.safeWord() {
-			return name + " with a word that may be several: " + clip(w.src, 40)
+			return name + " with a word that may be several: " + texts.ClipBytes(w.src, 40)
 		}
 	}
 	if computed && len(list) > 4 {
@@ -68,17 +70,17 @@ func testWords(name string, list []arg) string {
 }
 
 func unknownOperator(name string, w arg) string {
-	return name + " has an operator that is computed or not known: " + clip(w.src, 40)
+	return name + " has an operator that is computed or not known: " + texts.ClipBytes(w.src, 40)
 }
 
 // condition judges the first condition of a test and returns its number of words, including
 // brackets.
-func (a *analyser) condition(name string, list []arg) (int, string) {
+func (d *folders) condition(name string, list []arg) (int, string) {
 	before := leadingWords(list, "!", "(")
 	if before == len(list) {
 		return before, ""
 	}
-	n, why := a.simpleCondition(name, list[before:])
+	n, why := d.simpleCondition(name, list[before:])
 	n += before
 	if why != "" {
 		return 0, why
@@ -96,7 +98,7 @@ func leadingWords(list []arg, some ...string) int {
 }
 
 // simpleCondition judges a condition without brackets.
-func (a *analyser) simpleCondition(name string, list []arg) (int, string) {
+func (d *folders) simpleCondition(name string, list []arg) (int, string) {
 	if len(list) == 1 {
 		return 1, ""
 	}
@@ -110,7 +112,7 @@ func (a *analyser) simpleCondition(name string, list []arg) (int, string) {
 		}
 		return 3, ""
 	case slices.Contains(fileTests, first):
-		return 2, a.lists(list[1])
+		return 2, d.lists(list[1])
 	case slices.Contains(stringTests, first):
 		return 2, ""
 	case second == "-a" || second == "-o" || second == ")":

@@ -1,8 +1,11 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // findTests are the words of find that only select or print, with the number of words that
@@ -26,7 +29,7 @@ func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 			return true
 		}
 	}
-	i, why := a.findFolders(words)
+	i, why := a.folders.findFolders(words)
 	if why != "" {
 		a.record(words, via, Unknown, why)
 		return true
@@ -45,7 +48,7 @@ func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 }
 
 // findFolders judges the words before the expression and returns its start.
-func (a *analyser) findFolders(words []arg) (int, string) {
+func (d *folders) findFolders(words []arg) (int, string) {
 	i := 1
 	for i < len(words) { // -L, -H, -P before the folders
 		if s, _ := words[i].lit(); s != "-L" && s != "-H" && s != "-P" && s != "-E" {
@@ -59,9 +62,9 @@ func (a *analyser) findFolders(words []arg) (int, string) {
 			break
 		}
 		if w.dash() || w.split && !w.oneWord() {
-			return i, "a word of find is known only when it runs: " + clip(w.src, 60)
+			return i, "a word of find is known only when it runs: " + texts.ClipBytes(w.src, 60)
 		}
-		if why := firstOf(a.lists(w), shown(w)); why != "" {
+		if why := cmp.Or(d.lists(w), shown(w)); why != "" {
 			return i, why
 		}
 	}
@@ -75,8 +78,8 @@ func (a *analyser) findDeletes(words []arg) {
 			return
 		}
 	}
-	if len(words) > 1 && a.isVital(words[1]) {
-		a.harm("find -delete erases "+clip(words[1].src, 60)+" with everything in it", "")
+	if len(words) > 1 && a.folders.isVital(words[1]) {
+		a.rep.harm("find -delete erases "+texts.ClipBytes(words[1].src, 60)+" with everything in it", "")
 	}
 }
 
@@ -84,7 +87,7 @@ func (a *analyser) findExpression(words []arg, via []string) string {
 	for i := 0; i < len(words); i++ {
 		s, known := words[i].lit()
 		if !known {
-			return "a word of find is known only when it runs: " + clip(words[i].src, 60)
+			return "a word of find is known only when it runs: " + texts.ClipBytes(words[i].src, 60)
 		}
 		n, ok := findTests[s]
 		switch s {
@@ -102,10 +105,10 @@ func (a *analyser) findExpression(words []arg, via []string) string {
 			return "find -delete deletes files"
 		}
 		if !ok || i+n >= len(words) {
-			return "find " + clip(s, 40) + " is not known to only read"
+			return "find " + texts.ClipBytes(s, 40) + " is not known to only read"
 		}
 		if i += n; n == 1 {
-			if why := a.findValue(s, words[i]); why != "" {
+			if why := a.folders.findValue(s, words[i]); why != "" {
 				return why
 			}
 		}
@@ -114,12 +117,12 @@ func (a *analyser) findExpression(words []arg, via []string) string {
 }
 
 // findValue returns why the value of a test can't be judged, or "".
-func (a *analyser) findValue(test string, w arg) string {
+func (d *folders) findValue(test string, w arg) string {
 	if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern || w.odd {
-		return "a word of find may become several: " + clip(w.src, 60)
+		return "a word of find may become several: " + texts.ClipBytes(w.src, 60)
 	}
 	if slices.Contains([]string{"-newer", "-anewer", "-cnewer", "-samefile"}, test) {
-		if why := a.lists(w); why != "" {
+		if why := d.lists(w); why != "" {
 			return why
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // GitKind classifies what a command of git does to history or to uncommitted work.
@@ -65,9 +67,9 @@ type gitCall struct {
 
 // gitAct returns what a command of git changes; nil if it changes neither history nor
 // uncommitted work. words begin with the program.
-func (a *analyser) gitAct(words []arg, via []string) *GitAct {
+func (d *folders) gitAct(words []arg, via []string) *GitAct {
 	g := &gitCall{dash: -1}
-	if here := a.started; len(here) > 0 && path.IsAbs(here[0]) && !a.adrift && !slices.ContainsFunc(via, moves) {
+	if here := d.started; len(here) > 0 && path.IsAbs(here[0]) && !d.adrift && !slices.ContainsFunc(via, moves) {
 		same := func(dir string) bool { return path.Clean(dir) == path.Clean(here[0]) }
 		if !slices.ContainsFunc(here, func(dir string) bool { return !same(dir) }) {
 			g.dir = path.Clean(here[0])
@@ -127,7 +129,7 @@ func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	case slices.Contains(strings.Fields(gitPlain), name), slices.ContainsFunc(gitTools, func(s spec) bool { return strings.HasPrefix(s.name+" ", "git "+name+" ") }):
 		return gitOdd(name, at+1, odd)
 	}
-	return &GitAct{Kind: GitRuns, Name: "git " + clip(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
+	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
 }
 
 // gitOdd returns the act of an otherwise harmless subcommand that is given settings which may

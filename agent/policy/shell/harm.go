@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // fetchers download; running their output unseen is harm.
@@ -13,8 +15,8 @@ var fetchers = []string{"curl", "wget", "fetch", "aria2c", "lynx", "http", "http
 var readers = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl", "ruby", "node", "php", "lua"}
 
 // fetched reports whether one of the commands from index before on downloads.
-func (a *analyser) fetched(before int) bool {
-	return slices.ContainsFunc(a.rep.Commands[min(before, len(a.rep.Commands)):], func(c Command) bool {
+func (r *Report) fetched(before int) bool {
+	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
 		return slices.Contains(fetchers, c.Name())
 	})
 }
@@ -32,10 +34,10 @@ func (c Command) readsProgram() bool {
 }
 
 // fetchRuns records a program that is downloaded and executed at once.
-func (a *analyser) fetchRuns(words []arg) {
+func (r *Report) fetchRuns(words []arg) {
 	for _, w := range words {
 		if w.fetches {
-			a.harm("runs what it downloads, unseen", "download it to a file, read it, then run it")
+			r.harm("runs what it downloads, unseen", "download it to a file, read it, then run it")
 		}
 	}
 }
@@ -47,20 +49,20 @@ var vital = []string{
 }
 
 // isVital reports whether one of the values of w is a vital folder.
-func (a *analyser) isVital(w arg) bool {
+func (d *folders) isVital(w arg) bool {
 	return slices.ContainsFunc(w.vals, func(v val) bool {
 		p := strings.ReplaceAll(v.text, `\`, "")
 		switch {
 		case v.kind == dynamic || v.kind == output || p == "":
 			return false
 		case p[0] == '/' || p[0] == '~':
-		case strings.HasPrefix(p, "..") && a.env.Cwd != "":
-			p = path.Join(a.env.Cwd, p)
+		case strings.HasPrefix(p, "..") && d.env.Cwd != "":
+			p = path.Join(d.env.Cwd, p)
 		default:
 			return false
 		}
 		p = path.Clean(p)
-		if h := a.env.Home; h != "" && (strings.HasPrefix(h+"/", p+"/") || p == h+"/*" || p == h+"/.*") {
+		if h := d.env.Home; h != "" && (strings.HasPrefix(h+"/", p+"/") || p == h+"/*" || p == h+"/.*") {
 			return true
 		}
 		return slices.Contains(vital, p) || slices.Contains(vital, strings.TrimSuffix(p, "/*"))
@@ -78,20 +80,20 @@ func (a *analyser) harms(name string, words []arg) {
 	kind, _, _ := strings.Cut(name, ".") // mkfs.ext4
 	switch kind {
 	case "rm", "unlink", "srm":
-		a.removes(words)
+		a.rep.harm(a.folders.removes(words), "")
 	case "mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs":
 		if len(words) > 1 {
-			a.harm(name+" makes a file system, which erases what was there", "")
+			a.rep.harm(name+" makes a file system, which erases what was there", "")
 		}
 	case "dd", "tee", "cp", "mv", "shred", "truncate", "ddrescue":
-		a.overwrites(name, words)
+		a.rep.overwrites(name, words)
 	case "chmod", "chown", "chgrp":
-		a.owns(name, words)
+		a.rep.harm(a.folders.owns(name, words), "")
 	case "source", "":
-		a.fetchRuns(words)
+		a.rep.fetchRuns(words)
 	}
 	if slices.Contains(readers, name) {
-		a.fetchRuns(words)
+		a.rep.fetchRuns(words)
 	}
 	if when, ok := stops[name]; ok {
 		second := ""
@@ -99,53 +101,55 @@ func (a *analyser) harms(name string, words []arg) {
 			second, _ = words[1].lit()
 		}
 		if slices.Contains(when, second) || when == nil && !slices.Contains([]string{"--help", "--version", "-c"}, second) {
-			a.harm(name+" stops the machine", "do it by hand")
+			a.rep.harm(name+" stops the machine", "do it by hand")
 		}
 	}
 }
 
 // overwrites records commands that write to a disk device.
-func (a *analyser) overwrites(name string, words []arg) {
+func (r *Report) overwrites(name string, words []arg) {
 	for i, w := range words[1:] {
 		for _, v := range w.vals {
 			p, of := strings.CutPrefix(v.text, "of=")
 			source := name == "dd" && !of || name == "cp" && i+2 < len(words)
 			if blockDevice(p) && !source {
-				a.harm(name+" overwrites the device "+clip(p, 60), "")
+				r.harm(name+" overwrites the device "+texts.ClipBytes(p, 60), "")
 			}
 		}
 	}
 }
 
-// removes records rm -r of a vital folder.
-func (a *analyser) removes(words []arg) {
+// removes returns what rm -r would erase of the vital folders, "" for nothing.
+func (d *folders) removes(words []arg) string {
 	recursive := false
 	for _, w := range words[1:] {
 		text, _ := w.lit()
 		switch {
 		case text == "--no-preserve-root":
-			a.harm("rm --no-preserve-root erases everything", "")
+			return "rm --no-preserve-root erases everything"
 		case strings.HasPrefix(text, "--rec"), strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.ContainsAny(text, "rR"):
 			recursive = true
 		}
 	}
 	for _, w := range words[1:] {
-		if recursive && a.isVital(w) {
-			a.harm("rm erases "+clip(w.src, 60)+" with everything in it", "")
+		if recursive && d.isVital(w) {
+			return "rm erases " + texts.ClipBytes(w.src, 60) + " with everything in it"
 		}
 	}
+	return ""
 }
 
-// owns records chmod -R and chown -R of a vital folder.
-func (a *analyser) owns(name string, words []arg) {
+// owns returns what chmod -R or chown -R would change of the vital folders, "" for nothing.
+func (d *folders) owns(name string, words []arg) string {
 	recursive := false
 	for _, w := range words[1:] {
 		text, _ := w.lit()
 		recursive = recursive || strings.HasPrefix(text, "--rec") || strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Contains(text, "R")
 	}
 	for _, w := range words[min(2, len(words)):] {
-		if recursive && a.isVital(w) {
-			a.harm(name+" -R changes "+clip(w.src, 60)+" with everything in it", "")
+		if recursive && d.isVital(w) {
+			return name + " -R changes " + texts.ClipBytes(w.src, 60) + " with everything in it"
 		}
 	}
+	return ""
 }

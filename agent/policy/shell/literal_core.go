@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // core returns why a read-only program is not in the literal core, or "". The literal core is
@@ -111,7 +113,7 @@ func coreCall(c *syntax.CallExpr, piped bool) string {
 	for _, w := range c.Args {
 		text, ok := written(w)
 		if !ok {
-			return "not every word is written out: " + clip(source(w), 60)
+			return "not every word is written out: " + texts.ClipBytes(source(w), 60)
 		}
 		words = append(words, literalArg(text))
 	}
@@ -160,7 +162,7 @@ func notInCore(name, second string) string {
 	if talkers[name] != "" && plain(second, "-") {
 		name = strings.TrimSpace(name + " " + second)
 	}
-	return clip(name, 40) + " is not one of the few commands that are free without it"
+	return texts.ClipBytes(name, 40) + " is not one of the few commands that are free without it"
 }
 
 func firstText(words []arg) string {

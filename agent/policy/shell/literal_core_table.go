@@ -3,6 +3,8 @@ package shell
 import (
 	"strings"
 	"sync"
+
+	"buddy/texts"
 )
 
 // coreTools is the table of the literal core, at most 40 programs. Each flag is harmless in
@@ -107,7 +109,7 @@ func coreFind(_ *analyser, c *call) string {
 		n, ok := coreFindTests[text]
 		folders = folders && !ok && !strings.HasPrefix(text, "-")
 		if !folders && !ok {
-			return "find " + clip(text, 40) + " is not known to only read everywhere"
+			return "find " + texts.ClipBytes(text, 40) + " is not known to only read everywhere"
 		}
 		i += n
 	}

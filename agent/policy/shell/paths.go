@@ -1,21 +1,33 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
+// folders holds where a program may be by now, and judges the files that it names from there.
+type folders struct {
+	env     Env
+	cwds    []string // possible current folders
+	entered []string // possible folders after the last cd
+	started []string // possible folders in which the last command was started
+	adrift  bool     // the repository in which git works is unknown
+}
+
 // reads returns why reading the content of the file that w names needs approval, or "".
-func (a *analyser) reads(w arg) string {
+func (d *folders) reads(w arg) string {
 	for _, v := range w.vals {
 		switch v.kind {
 		case dynamic:
-			return "the name of a file that is read is computed: " + clip(w.src, 60)
+			return "the name of a file that is read is computed: " + texts.ClipBytes(w.src, 60)
 		case output:
-			return "which files are read depends on a command: " + clip(w.src, 60)
+			return "which files are read depends on a command: " + texts.ClipBytes(w.src, 60)
 		}
-		if why := firstOf(a.secret(v), a.outside(v)); why != "" {
+		if why := cmp.Or(d.secret(v), d.outside(v)); why != "" {
 			return why
 		}
 	}
@@ -24,15 +36,15 @@ func (a *analyser) reads(w arg) string {
 
 // lists returns why a file may not even be named to a command that does not show its content,
 // or "": names that are secret in themselves, and paths outside the workspace.
-func (a *analyser) lists(w arg) string {
+func (d *folders) lists(w arg) string {
 	for _, v := range w.vals {
 		if v.kind == literal || v.kind == pattern && dotted(v.text) {
-			if why := a.secret(v); why != "" {
+			if why := d.secret(v); why != "" {
 				return why
 			}
 		}
 		if v.kind == literal || v.kind == pattern {
-			if why := a.outside(v); why != "" {
+			if why := d.outside(v); why != "" {
 				return why
 			}
 		}
@@ -41,12 +53,12 @@ func (a *analyser) lists(w arg) string {
 }
 
 // here returns why reading what a command finds in its current folder needs approval, or "".
-func (a *analyser) here() string { return a.outside(val{text: "."}) }
+func (d *folders) here() string { return d.outside(val{text: "."}) }
 
 // outside returns why a value, as a path in one of the possible current folders, needs
 // approval, or "".
-func (a *analyser) outside(v val) string {
-	if a.env.Border == nil || safeDevice(v.text) {
+func (d *folders) outside(v val) string {
+	if d.env.Border == nil || safeDevice(v.text) {
 		return ""
 	}
 	text := v.text
@@ -56,12 +68,12 @@ func (a *analyser) outside(v val) string {
 	if text == "" {
 		text = "."
 	}
-	for _, full := range a.fulls(text) {
-		if why := a.border(full); why != "" {
+	for _, full := range d.fulls(text) {
+		if why := d.border(full); why != "" {
 			return why
 		}
 		if v.kind == pattern {
-			if why := a.matched(full, v.text[len(fixedSource(v.text)):]); why != "" {
+			if why := d.matched(full, v.text[len(fixedSource(v.text)):]); why != "" {
 				return why
 			}
 		}
@@ -70,21 +82,21 @@ func (a *analyser) outside(v val) string {
 }
 
 // matched judges the links that a pattern matches in a folder, by their destination.
-func (a *analyser) matched(dir, pattern string) string {
-	if a.env.Match == nil || a.env.Resolve == nil {
+func (d *folders) matched(dir, pattern string) string {
+	if d.env.Match == nil || d.env.Resolve == nil {
 		return ""
 	}
-	links, ok := a.env.Match(a.env.Resolve(dir), pattern)
+	links, ok := d.env.Match(d.env.Resolve(dir), pattern)
 	if !ok {
-		return "a pattern that matches more than can be judged: " + clip(pattern, 60)
+		return "a pattern that matches more than can be judged: " + texts.ClipBytes(pattern, 60)
 	}
 	for _, link := range links {
-		real := a.env.Resolve(link) // or a name with a dash, which is no link
-		if s := a.env.Secret(real, false); s != "" {
+		real := d.env.Resolve(link) // or a name with a dash, which is no link
+		if s := d.env.Secret(real, false); s != "" {
 			return secretReason(s, false)
 		}
-		if why := a.env.Border(real); why != "" {
-			return clip(link, 60) + " leads to " + clip(real, 60) + ", " + why
+		if why := d.env.Border(real); why != "" {
+			return texts.ClipBytes(link, 60) + " leads to " + texts.ClipBytes(real, 60) + ", " + why
 		}
 	}
 	return ""
@@ -92,15 +104,15 @@ func (a *analyser) matched(dir, pattern string) string {
 
 // fulls returns the absolute paths that text may mean. They are not cleaned: what .. leads to
 // depends on links.
-func (a *analyser) fulls(text string) []string {
+func (d *folders) fulls(text string) []string {
 	if strings.HasPrefix(text, "/") {
 		return []string{text}
 	}
-	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/') && a.env.Home != "" {
-		return []string{a.env.Home + text[1:], text}
+	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/') && d.env.Home != "" {
+		return []string{d.env.Home + text[1:], text}
 	}
 	var list []string
-	for _, dir := range a.cwds {
+	for _, dir := range d.cwds {
 		if dir == "" {
 			list = append(list, text)
 			continue
@@ -112,15 +124,15 @@ func (a *analyser) fulls(text string) []string {
 
 // border resolves the links of a path and returns why reading it needs approval, or "". Where
 // links can't be resolved, what .. leads to is unknown.
-func (a *analyser) border(full string) string {
-	if a.env.Resolve != nil {
-		full = a.env.Resolve(full)
+func (d *folders) border(full string) string {
+	if d.env.Resolve != nil {
+		full = d.env.Resolve(full)
 	} else if slices.Contains(strings.Split(full, "/"), "..") {
-		return "where the path leads is not known: " + clip(full, 60)
+		return "where the path leads is not known: " + texts.ClipBytes(full, 60)
 	}
 	full = path.Clean(full)
-	if why := a.env.Border(full); why != "" {
-		return clip(full, 80) + " is " + why
+	if why := d.env.Border(full); why != "" {
+		return texts.ClipBytes(full, 80) + " is " + why
 	}
 	return ""
 }
@@ -163,40 +175,40 @@ func dotted(s string) bool {
 }
 
 // secret judges one value as a path, in every possible current folder.
-func (a *analyser) secret(v val) string {
+func (d *folders) secret(v val) string {
 	glob := v.kind == pattern
 	text := v.text
-	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/' || text[1] == '+' || text[1] == '-') && a.env.Home != "" && glob {
-		text = a.env.Home + text[1:]
+	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/' || text[1] == '+' || text[1] == '-') && d.env.Home != "" && glob {
+		text = d.env.Home + text[1:]
 	}
 	if why := device(text, glob); why != "" {
 		return why
 	}
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("=:,@ \"'", r) }) {
-		if why := a.secretPath(piece, glob); why != "" {
+		if why := d.secretPath(piece, glob); why != "" {
 			return why
 		}
 	}
-	return a.secretPath(text, glob)
+	return d.secretPath(text, glob)
 }
 
-func (a *analyser) secretPath(text string, glob bool) string {
-	if a.env.Secret == nil || text == "" {
+func (d *folders) secretPath(text string, glob bool) string {
+	if d.env.Secret == nil || text == "" {
 		return ""
 	}
-	if s := a.env.Secret(text, glob); s != "" {
+	if s := d.env.Secret(text, glob); s != "" {
 		return secretReason(s, glob)
 	}
 	if glob {
 		return ""
 	}
-	for _, full := range a.fulls(text) {
+	for _, full := range d.fulls(text) {
 		all := []string{path.Clean(full)}
-		if a.env.Resolve != nil && strings.HasPrefix(full, "/") {
-			all = append(all, a.env.Resolve(full))
+		if d.env.Resolve != nil && strings.HasPrefix(full, "/") {
+			all = append(all, d.env.Resolve(full))
 		}
 		for _, full := range all {
-			if s := a.env.Secret(full, false); s != "" {
+			if s := d.env.Secret(full, false); s != "" {
 				return secretReason(s, false)
 			}
 			if why := device(full, false); why != "" {
@@ -209,9 +221,9 @@ func (a *analyser) secretPath(text string, glob bool) string {
 
 func secretReason(s string, glob bool) string {
 	if glob {
-		return clip(s, 60) + " may match a file with secrets"
+		return texts.ClipBytes(s, 60) + " may match a file with secrets"
 	}
-	return clip(s, 60) + " may hold secrets"
+	return texts.ClipBytes(s, 60) + " may hold secrets"
 }
 
 // safeDevices may be read: they are empty, and reading them has no effect and ends.
@@ -243,7 +255,7 @@ func device(p string, glob bool) string {
 		if safeDevice(p) {
 			return ""
 		}
-		return "reads the device " + clip(p, 60)
+		return "reads the device " + texts.ClipBytes(p, 60)
 	case "proc":
 		return procfs(rest, glob)
 	case "sys":
@@ -251,7 +263,7 @@ func device(p string, glob bool) string {
 		if ok && !strings.Contains(p, "..") {
 			return ""
 		}
-		return "reads the kernel interface " + clip(p, 60)
+		return "reads the kernel interface " + texts.ClipBytes(p, 60)
 	}
 	return ""
 }
@@ -290,7 +302,7 @@ func procfs(rest string, glob bool) string {
 	if ok {
 		return ""
 	}
-	return "reads the process files /proc/" + clip(rest, 60) + ", which may hold secrets"
+	return "reads the process files /proc/" + texts.ClipBytes(rest, 60) + ", which may hold secrets"
 }
 
 // blockDevice reports whether p is a disk or another device that must not be overwritten.

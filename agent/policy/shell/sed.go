@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // sedCheck allows a script in which no command writes or reads files or runs programs.
@@ -20,7 +22,7 @@ func sedCheck(_ *analyser, c *call) string {
 			return "the script of sed is computed"
 		}
 		if !sedReads(s) {
-			return "the script of sed may write files or run commands: " + clip(s, 60)
+			return "the script of sed may write files or run commands: " + texts.ClipBytes(s, 60)
 		}
 	}
 	return ""
@@ -223,7 +225,7 @@ func awkCheck(_ *analyser, c *call) string {
 // reach other data are refused everywhere, even in strings; for the characters > and | it must
 // be certain what is a string and what an expression.
 func awkReads(program string) string {
-	if hasAny(program, "system", "getline", "environ", "procinfo", "symtab", "functab", "argv", "close", "fflush", "@", "function", "func ", "load", "include", "extension", "inplace", "`") {
+	if texts.HasAny(program, "system", "getline", "environ", "procinfo", "symtab", "functab", "argv", "close", "fflush", "@", "function", "func ", "load", "include", "extension", "inplace", "`") {
 		return "run commands or read other files"
 	}
 	code, ok := awkCode(program)

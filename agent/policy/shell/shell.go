@@ -13,9 +13,12 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // Limits of the analysis. Larger programs need approval.
@@ -84,11 +87,7 @@ type Command struct {
 
 // String returns the command as a person would type it, without quotes.
 func (c Command) String() string {
-	words := make([]string, len(c.Argv))
-	for i, a := range c.Argv {
-		words[i] = a.Text
-	}
-	return strings.Join(words, " ")
+	return texts.Join(c.Argv, " ", func(a Arg) string { return a.Text })
 }
 
 // Name returns the first word without a system folder, or "" if it is computed.
@@ -130,9 +129,9 @@ func Analyse(text string, env Env) (r Report) {
 	}()
 	a := newAnalyser(env)
 	a.program(text)
-	r = a.finish()
+	r = a.rep.finish()
 	for _, c := range r.Commands {
-		r.Talks = firstOf(r.Talks, talks(c))
+		r.Talks = cmp.Or(r.Talks, talks(c))
 	}
 	if r.ReadOnly {
 		r.Beyond = core(text)
@@ -140,35 +139,31 @@ func Analyse(text string, env Env) (r Report) {
 	return r
 }
 
-// analyser walks one program.
+// analyser walks one program: it evaluates its words, judges its commands and collects what
+// they do in a report.
 type analyser struct {
-	env     Env
 	rep     *Report
+	folders folders
+	scope   scope
 	depth   int
-	vars    map[string]*variable
-	sure    map[string]bool // variables assigned on every path to here
-	cwds    []string        // possible current folders
-	entered []string        // possible folders after the last cd
-	visited int             // calls and substitutions visited, compared with the number in the tree
-	started []string        // possible folders in which the last command was started
-	adrift  bool            // the repository in which git works is unknown
+	visited int // calls and substitutions visited, compared with the number in the tree
 }
 
 func newAnalyser(env Env) *analyser {
 	return &analyser{
-		env: env, rep: &Report{}, vars: make(map[string]*variable), sure: make(map[string]bool),
-		cwds: []string{env.Cwd},
+		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}},
+		scope: scope{vars: make(map[string]*variable), sure: make(map[string]bool)},
 	}
 }
 
 // nested analyses text that another shell would run, adding to the same findings.
 func (a *analyser) nested(text string, via []string) {
 	if a.depth >= maxDepth {
-		a.other("programs are nested too deeply to judge")
+		a.rep.other("programs are nested too deeply to judge")
 		return
 	}
-	b := newAnalyser(a.env)
-	b.depth, b.cwds, b.adrift = a.depth+1, a.cwds, a.adrift
+	b := newAnalyser(a.folders.env)
+	b.depth, b.folders.cwds, b.folders.adrift = a.depth+1, a.folders.cwds, a.folders.adrift
 	b.program(text)
 	for _, c := range b.rep.Commands {
 		c.Via = append(append([]string(nil), via...), c.Via...)
@@ -177,13 +172,13 @@ func (a *analyser) nested(text string, via []string) {
 	a.rep.Other = append(a.rep.Other, b.rep.Other...)
 	a.rep.Dynamic = a.rep.Dynamic || b.rep.Dynamic
 	if b.rep.Harm != "" {
-		a.harm(b.rep.Harm, b.rep.Safer)
+		a.rep.harm(b.rep.Harm, b.rep.Safer)
 	}
 }
 
 func (a *analyser) program(text string) {
 	if why := unreadable(text); why != "" {
-		a.other(why)
+		a.rep.other(why)
 		return
 	}
 	if strings.TrimSpace(text) == "" {
@@ -191,16 +186,16 @@ func (a *analyser) program(text string) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		a.other("the command does not parse: " + parseError(err))
+		a.rep.other("the command does not parse: " + parseError(err))
 		return
 	}
 	want := 0
 	for node := range syntax.Preorder(file) {
-		want += a.survey(node)
+		want += a.scope.survey(node)
 	}
 	a.stmts(file.Stmts)
 	if a.visited < want { // the walk missed a part of the tree
-		a.other("a part of the command could not be judged")
+		a.rep.other("a part of the command could not be judged")
 	}
 }
 
@@ -213,19 +208,11 @@ func parseError(err error) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		s = s[:i]
 	}
-	return strings.ToValidUTF8(clip(s, 120), "?")
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return strings.ToValidUTF8(texts.ClipBytes(s, 120), "?")
 }
 
 // finish returns the report of all findings.
-func (a *analyser) finish() Report {
-	r := a.rep
+func (r *Report) finish() Report {
 	switch {
 	case r.Harm != "":
 		r.Reason = r.Harm
@@ -258,15 +245,15 @@ func (a *analyser) finish() Report {
 }
 
 // other records a finding besides the commands that is not read-only.
-func (a *analyser) other(why string) {
-	if len(a.rep.Other) < 50 {
-		a.rep.Other = append(a.rep.Other, why)
+func (r *Report) other(why string) {
+	if len(r.Other) < 50 {
+		r.Other = append(r.Other, why)
 	}
 }
 
 // harm records harm; the first finding stays.
-func (a *analyser) harm(what, safer string) {
-	if a.rep.Harm == "" {
-		a.rep.Harm, a.rep.Safer = what, safer
+func (r *Report) harm(what, safer string) {
+	if r.Harm == "" {
+		r.Harm, r.Safer = what, safer
 	}
 }

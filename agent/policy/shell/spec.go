@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // operands is the meaning of a command's words that are not flags.
@@ -141,11 +143,11 @@ func (s *spec) sort(words []arg) (*call, string) {
 			name, value, _ := strings.Cut(w.vals[0].text, "=")
 			c.flags = append(c.flags, flag{name, []arg{literalArg(unescape(value))}})
 		case !s.any && w.several():
-			return nil, "a word of " + s.name + " may become several, and flags: " + clip(w.src, 60)
+			return nil, "a word of " + s.name + " may become several, and flags: " + texts.ClipBytes(w.src, 60)
 		case !w.dash(), text == "-", !known && s.any:
 			c.rest = append(c.rest, w)
 		case !known:
-			return nil, "a flag of " + s.name + " is known only when it runs: " + clip(w.src, 60)
+			return nil, "a flag of " + s.name + " is known only when it runs: " + texts.ClipBytes(w.src, 60)
 		default:
 			used, why := s.flag(c, text, words[i+1:])
 			if why != "" {
@@ -228,7 +230,7 @@ func (s *spec) take(c *call, name string, n int, next []arg) (int, string) {
 		text, known := w.lit()
 		number := known && len(text) > 1 && digits(strings.TrimLeft(text[1:], "+"))
 		if w.split || (w.dash() && !number && !s.any && text != "-") {
-			return 0, "the value of " + s.name + " " + name + " may be a flag: " + clip(w.src, 60)
+			return 0, "the value of " + s.name + " " + name + " may be a flag: " + texts.ClipBytes(w.src, 60)
 		}
 	}
 	c.flags = append(c.flags, flag{name, next[:n]})
@@ -236,7 +238,7 @@ func (s *spec) take(c *call, name string, n int, next []arg) (int, string) {
 }
 
 func (s *spec) refuse(text string) string {
-	return s.name + " " + clip(text, 60) + " is not known to only read"
+	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to only read"
 }
 
 // judge returns why the call is not read-only, or "".
@@ -262,7 +264,7 @@ func (a *analyser) judge(c *call) string {
 	if s.takes == unseen {
 		return ""
 	}
-	return a.judgeFiles(c)
+	return a.folders.judgeFiles(c)
 }
 
 // afterDashes refuses words after -- that begin with a dash: not every program knows --, and
@@ -273,39 +275,39 @@ func (c *call) afterDashes() string {
 	}
 	for _, w := range c.rest[c.from:] {
 		if w.dash() {
-			return "a word of " + c.spec.name + " after -- begins with a dash: " + clip(w.src, 40)
+			return "a word of " + c.spec.name + " after -- begins with a dash: " + texts.ClipBytes(w.src, 40)
 		}
 	}
 	return ""
 }
 
 // judgeFiles judges every word that may name a file, including values of flags.
-func (a *analyser) judgeFiles(c *call) string {
+func (d *folders) judgeFiles(c *call) string {
 	for _, w := range c.rest {
 		if strings.HasPrefix(c.spec.name, "git ") && w.commit() {
 			continue
 		}
-		if why := a.judgeFile(c.spec.takes, w); why != "" {
+		if why := d.judgeFile(c.spec.takes, w); why != "" {
 			return why
 		}
 	}
 	if c.spec.takes != noFiles && len(c.rest) == 0 && !c.in.piped {
-		if why := a.here(); why != "" {
+		if why := d.here(); why != "" {
 			return why
 		}
 	}
-	return a.judgeValues(c)
+	return d.judgeValues(c)
 }
 
 // judgeValues judges the values of flags.
-func (a *analyser) judgeValues(c *call) string {
+func (d *folders) judgeValues(c *call) string {
 	for _, f := range c.flags {
 		for _, w := range f.vals {
 			file := c.spec.files["-"+strings.TrimLeft(f.name, "-")]
 			if c.spec.takes == noFiles && !file {
 				continue
 			}
-			if why := a.named(file, w); why != "" {
+			if why := d.named(file, w); why != "" {
 				return why
 			}
 			if c.spec.takes == content && w.dynamic() && !c.spec.any {
@@ -316,12 +318,12 @@ func (a *analyser) judgeValues(c *call) string {
 	return ""
 }
 
-func (a *analyser) judgeFile(takes operands, w arg) string {
+func (d *folders) judgeFile(takes operands, w arg) string {
 	switch takes {
 	case content:
-		return a.reads(w)
+		return d.reads(w)
 	case listed:
-		if why := a.lists(w); why != "" {
+		if why := d.lists(w); why != "" {
 			return why
 		}
 	}
@@ -329,13 +331,13 @@ func (a *analyser) judgeFile(takes operands, w arg) string {
 }
 
 // named judges the value of a flag as a possible secret and, with file, as a file.
-func (a *analyser) named(file bool, w arg) string {
+func (d *folders) named(file bool, w arg) string {
 	if file {
-		return a.reads(w)
+		return d.reads(w)
 	}
 	for _, v := range w.vals {
 		if v.kind == literal || v.kind == pattern && dotted(v.text) {
-			if why := a.secret(v); why != "" {
+			if why := d.secret(v); why != "" {
 				return why
 			}
 		}
@@ -357,7 +359,7 @@ func (w arg) commit() bool {
 func shown(w arg) string {
 	for _, v := range w.vals {
 		if v.kind == dynamic && v.open {
-			return "a variable that may hold a secret is printed: " + clip(w.src, 60)
+			return "a variable that may hold a secret is printed: " + texts.ClipBytes(w.src, 60)
 		}
 	}
 	return ""

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // variable holds what the program assigns to a variable, anywhere in it.
@@ -14,40 +16,47 @@ type variable struct {
 	vals    []val
 }
 
+// scope holds what is known of the variables of a program: what is assigned anywhere in its
+// text, and what has certainly been assigned where the walk is.
+type scope struct {
+	vars map[string]*variable
+	sure map[string]bool // variables assigned on every path to here
+}
+
 // survey counts what the walk must visit and records assignments to variables.
-func (a *analyser) survey(n syntax.Node) int {
+func (s *scope) survey(n syntax.Node) int {
 	switch n := n.(type) {
 	case *syntax.CmdSubst, *syntax.ProcSubst:
 		return 1
 	case *syntax.CallExpr:
 		for _, as := range n.Assigns {
-			a.assigned(as)
+			s.assigned(as)
 		}
 		if len(n.Args) > 0 && n.Args[0].Lit() != "echo" {
 			for _, w := range n.Args[1:] { // read x, getopts o x, printf -vx, …
-				a.poison(strings.TrimPrefix(w.Lit(), "-v"))
+				s.poison(strings.TrimPrefix(w.Lit(), "-v"))
 			}
 		}
 		return 1
 	case *syntax.DeclClause:
 		for _, as := range n.Args {
-			a.assigned(as)
+			s.assigned(as)
 		}
 	case *syntax.WordIter:
-		a.note(n.Name.Value, false)
+		s.note(n.Name.Value, false)
 	case *syntax.ParamExp:
 		if n.Exp != nil && n.Param != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-			a.poison(n.Param.Value)
+			s.poison(n.Param.Value)
 		}
 	}
 	return 0
 }
 
-func (a *analyser) note(name string, number bool) *variable {
-	v := a.vars[name]
+func (s *scope) note(name string, number bool) *variable {
+	v := s.vars[name]
 	if v == nil {
 		v = &variable{numbers: true}
-		a.vars[name] = v
+		s.vars[name] = v
 	}
 	v.times++
 	v.numbers = v.numbers && number
@@ -55,9 +64,9 @@ func (a *analyser) note(name string, number bool) *variable {
 }
 
 // poison records that a variable of this name may get any value.
-func (a *analyser) poison(name string) {
+func (s *scope) poison(name string) {
 	if name != "" && validName(name) {
-		a.note(name, false).times++
+		s.note(name, false).times++
 	}
 }
 
@@ -65,11 +74,11 @@ func validName(s string) bool {
 	return s != "" && (s[0] < '0' || s[0] > '9') && plain(s, "_")
 }
 
-func (a *analyser) assigned(as *syntax.Assign) {
+func (s *scope) assigned(as *syntax.Assign) {
 	if as.Name == nil || as.Naked {
 		return
 	}
-	v := a.note(as.Name.Value, number(as.Value) && !as.Append && as.Array == nil && as.Index == nil)
+	v := s.note(as.Name.Value, number(as.Value) && !as.Append && as.Array == nil && as.Index == nil)
 	if as.Append || as.Index != nil || as.Array != nil {
 		v.times++
 	}
@@ -94,13 +103,13 @@ func number(w *syntax.Word) bool {
 // assign visits VAR=value before a command, or alone.
 func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if as.Name == nil {
-		a.other("an assignment that is not understood")
+		a.rep.other("an assignment that is not understood")
 		return
 	}
 	name := as.Name.Value
-	a.adrift = a.adrift || redirectsGit(name)
+	a.folders.adrift = a.folders.adrift || redirectsGit(name)
 	if as.Index != nil {
-		a.other("an assignment to an element, whose index is computed: " + name)
+		a.rep.other("an assignment to an element, whose index is computed: " + name)
 		a.index(as.Index)
 	}
 	value := literalArg("")
@@ -110,7 +119,7 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if as.Array != nil {
 		for _, e := range as.Array.Elems {
 			if e.Index != nil {
-				a.other("an array with indices: " + name)
+				a.rep.other("an array with indices: " + name)
 				a.index(e.Index)
 			}
 			if e.Value != nil {
@@ -119,11 +128,11 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 		}
 	}
 	if why := assignable(name, value, exported); why != "" {
-		a.other(why)
+		a.rep.other(why)
 	}
-	if v := a.vars[name]; v != nil && !exported {
+	if v := a.scope.vars[name]; v != nil && !exported {
 		v.vals = value.vals
-		a.sure[name] = true
+		a.scope.sure[name] = true
 	}
 }
 
@@ -162,13 +171,13 @@ func assignable(name string, value arg, exported bool) string {
 		return "a value of " + name + " that may change what commands do"
 	}
 	if exported {
-		return "the variable " + clip(name, 40) + " may change what the command does"
+		return "the variable " + texts.ClipBytes(name, 40) + " may change what the command does"
 	}
 	lower := strings.ToLower(name) == name
 	switch {
 	case slices.Contains(shellNames, name) || strings.HasSuffix(name, "_proxy") || strings.HasPrefix(name, "npm_"),
 		!lower && len(name) > 1 && !slices.Contains(ownNames, name):
-		return "the variable " + clip(name, 40) + " may change what commands do"
+		return "the variable " + texts.ClipBytes(name, 40) + " may change what commands do"
 	}
 	return ""
 }
@@ -199,7 +208,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	b.arg.split = b.arg.split || !quoted || name == "@" || name == "*"
-	own := b.a.vars[name] != nil && b.a.sure[name] || positional(name)
+	own := b.a.scope.vars[name] != nil && b.a.scope.sure[name] || positional(name)
 	b.computed(val{kind: dynamic, open: !own && !slices.Contains(harmlessVars, name)})
 }
 
@@ -214,11 +223,11 @@ func positional(name string) bool {
 
 // known appends the value of a variable if the program itself assigned it.
 func (b *builder) known(name string, quoted bool) bool {
-	v := b.a.vars[name]
+	v := b.a.scope.vars[name]
 	switch {
 	case v == nil:
 		return b.folder(name)
-	case !b.a.sure[name]:
+	case !b.a.scope.sure[name]:
 		return false
 	case v.numbers:
 		b.text("1")
@@ -238,10 +247,10 @@ func breaks(v val) bool {
 
 // folder appends the value of HOME and PWD if known.
 func (b *builder) folder(name string) bool {
-	switch env := b.a.env; {
+	switch env := b.a.folders.env; {
 	case name == "HOME" && env.Home != "":
 		b.text(env.Home)
-	case name == "PWD" && len(b.a.cwds) == 1 && b.a.cwds[0] == env.Cwd && env.Cwd != "":
+	case name == "PWD" && len(b.a.folders.cwds) == 1 && b.a.folders.cwds[0] == env.Cwd && env.Cwd != "":
 		b.text(env.Cwd)
 	default:
 		return false
@@ -254,11 +263,11 @@ func (b *builder) modifiers(p *syntax.ParamExp) {
 	a := b.a
 	switch {
 	case p.Excl || p.Names != 0:
-		a.other("${!…} uses a variable that another one names")
+		a.rep.other("${!…} uses a variable that another one names")
 	case p.Width || p.IsSet || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0:
-		a.other("an expansion that shells read differently")
+		a.rep.other("an expansion that shells read differently")
 	case p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0:
-		a.other("an expansion that shells read differently")
+		a.rep.other("an expansion that shells read differently")
 	}
 	if p.Index != nil {
 		a.index(p.Index)
@@ -279,9 +288,9 @@ func (b *builder) modifiers(p *syntax.ParamExp) {
 func (a *analyser) expansion(e *syntax.Expansion) {
 	switch e.Op {
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		a.other("${…:=…} assigns a variable")
+		a.rep.other("${…:=…} assigns a variable")
 	case syntax.OtherParamOps:
-		a.other("${…@…} may evaluate the value of a variable")
+		a.rep.other("${…@…} may evaluate the value of a variable")
 	}
 	a.word(e.Word)
 }
@@ -308,17 +317,17 @@ func (a *analyser) arithmetic(x syntax.ArithmExpr) {
 		a.arithmetic(x.X)
 	case *syntax.UnaryArithm:
 		if x.Op == syntax.Inc || x.Op == syntax.Dec {
-			a.other("arithmetic that assigns")
+			a.rep.other("arithmetic that assigns")
 		}
 		a.arithmetic(x.X)
 	case *syntax.BinaryArithm:
 		if x.Op >= syntax.AddAssgn && x.Op <= syntax.PowAssgn || x.Op == syntax.Assgn {
-			a.other("arithmetic that assigns")
+			a.rep.other("arithmetic that assigns")
 		}
 		a.arithmetic(x.X)
 		a.arithmetic(x.Y)
 	default:
-		a.other("arithmetic that is not understood")
+		a.rep.other("arithmetic that is not understood")
 	}
 }
 
@@ -326,31 +335,31 @@ func (a *analyser) operand(w *syntax.Word) {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			if !digits(strings.TrimPrefix(p.Value, "-")) && !a.numeric(p.Value) {
-				a.other("arithmetic with the variable " + clip(p.Value, 40) + ", whose value would be evaluated")
+			if !digits(strings.TrimPrefix(p.Value, "-")) && !a.scope.numeric(p.Value) {
+				a.rep.other("arithmetic with the variable " + texts.ClipBytes(p.Value, 40) + ", whose value would be evaluated")
 			}
 		case *syntax.ParamExp:
 			a.word(&syntax.Word{Parts: []syntax.WordPart{p}})
-			if p.Length || p.Param != nil && (p.Param.Value == "#" || p.Param.Value == "?" || a.numeric(p.Param.Value)) {
+			if p.Length || p.Param != nil && (p.Param.Value == "#" || p.Param.Value == "?" || a.scope.numeric(p.Param.Value)) {
 				continue
 			}
-			a.other("arithmetic with a value that would be evaluated")
+			a.rep.other("arithmetic with a value that would be evaluated")
 		case *syntax.ArithmExp:
 			a.arithmetic(p.X)
 		case *syntax.CmdSubst:
 			if v := a.word(&syntax.Word{Parts: []syntax.WordPart{p}}); !v.vals[0].names.number {
-				a.other("arithmetic with the output of a command, which would be evaluated")
+				a.rep.other("arithmetic with the output of a command, which would be evaluated")
 			}
 		default:
 			a.word(&syntax.Word{Parts: []syntax.WordPart{p}})
-			a.other("arithmetic with a text that would be evaluated")
+			a.rep.other("arithmetic with a text that would be evaluated")
 		}
 	}
 }
 
-func (a *analyser) numeric(name string) bool {
-	v := a.vars[name]
-	if v == nil || !a.sure[name] {
+func (s *scope) numeric(name string) bool {
+	v := s.vars[name]
+	if v == nil || !s.sure[name] {
 		return false
 	}
 	if v.numbers {
@@ -369,7 +378,7 @@ func (a *analyser) numeric(name string) bool {
 
 func (b *builder) arithmetic(p *syntax.ArithmExp) {
 	if p.Bracket || p.Unsigned {
-		b.a.other("arithmetic that shells read differently")
+		b.a.rep.other("arithmetic that shells read differently")
 	}
 	b.a.arithmetic(p.X)
 	b.text("1")
@@ -379,14 +388,14 @@ func (b *builder) arithmetic(p *syntax.ArithmExp) {
 func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	a := b.a
 	if p.TempFile || p.ReplyVar {
-		a.other("a substitution that shells read differently")
+		a.rep.other("a substitution that shells read differently")
 	}
 	a.visited++
 	b.arg.split = b.arg.split || !quoted
 	before := len(a.rep.Commands)
 	var out names
-	a.scoped(func() { out = a.stmts(p.Stmts) })
-	b.arg.fetches = b.arg.fetches || a.fetched(before)
+	a.scope.maybe(func() { out = a.stmts(p.Stmts) })
+	b.arg.fetches = b.arg.fetches || a.rep.fetched(before)
 	out.noDash = out.noDash && (quoted || out.word || out.number)
 	b.computed(val{kind: output, names: out})
 }
@@ -396,20 +405,20 @@ func (b *builder) process(p *syntax.ProcSubst) {
 	a := b.a
 	a.visited++
 	before := len(a.rep.Commands)
-	a.scoped(func() { a.stmts(p.Stmts) })
+	a.scope.maybe(func() { a.stmts(p.Stmts) })
 	if p.Op != syntax.CmdIn {
-		a.other("a process substitution that is written to")
+		a.rep.other("a process substitution that is written to")
 	}
-	b.arg.fetches = b.arg.fetches || a.fetched(before)
+	b.arg.fetches = b.arg.fetches || a.rep.fetched(before)
 	b.text("/dev/fd/63")
 }
 
-// scoped runs f for code that may not be executed: its assignments are uncertain afterwards.
-func (a *analyser) scoped(f func()) {
-	before := make(map[string]bool, len(a.sure))
-	for k := range a.sure {
+// maybe runs f for code that may not be executed: its assignments are uncertain afterwards.
+func (s *scope) maybe(f func()) {
+	before := make(map[string]bool, len(s.sure))
+	for k := range s.sure {
 		before[k] = true
 	}
 	f()
-	a.sure = before
+	s.sure = before
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // names describes the words that a command prints.
@@ -39,12 +41,12 @@ func (a *analyser) stmt(s *syntax.Stmt, in input) names {
 		return names{}
 	}
 	if s.Background || s.Coprocess || s.Disown {
-		a.other("a part of it stays running in the background")
+		a.rep.other("a part of it stays running in the background")
 	}
 	for _, r := range s.Redirs {
 		in.piped = a.redirect(r) || in.piped
 		if c, ok := s.Cmd.(*syntax.CallExpr); ok && (r.Op == syntax.RdrAll || r.Op == syntax.AppAll) && c.End().After(r.Pos()) {
-			a.other("&> ends the command for a POSIX shell: what follows is another one")
+			a.rep.other("&> ends the command for a POSIX shell: what follows is another one")
 		}
 	}
 	return a.cmd(s.Cmd, in)
@@ -60,15 +62,15 @@ func (a *analyser) cmd(c syntax.Command, in input) names {
 	case *syntax.Block:
 		a.body(c.Stmts, in)
 	case *syntax.Subshell:
-		a.scoped(func() { a.body(c.Stmts, in) })
+		a.scope.maybe(func() { a.body(c.Stmts, in) })
 	case *syntax.IfClause:
-		a.scoped(func() { a.ifClause(c, in) })
+		a.scope.maybe(func() { a.ifClause(c, in) })
 	case *syntax.WhileClause:
-		a.scoped(func() { a.whileClause(c, in) })
+		a.scope.maybe(func() { a.whileClause(c, in) })
 	case *syntax.ForClause:
-		a.scoped(func() { a.forClause(c, in) })
+		a.scope.maybe(func() { a.forClause(c, in) })
 	case *syntax.CaseClause:
-		a.scoped(func() { a.caseClause(c, in) })
+		a.scope.maybe(func() { a.caseClause(c, in) })
 	case *syntax.TimeClause:
 		return a.stmt(c.Stmt, in)
 	case *syntax.TestClause:
@@ -90,7 +92,7 @@ func (a *analyser) body(list []*syntax.Stmt, in input) {
 func (a *analyser) ifClause(c *syntax.IfClause, in input) {
 	for ; c != nil; c = c.Else {
 		a.body(c.Cond, in)
-		a.scoped(func() { a.body(c.Then, in) })
+		a.scope.maybe(func() { a.body(c.Then, in) })
 	}
 }
 
@@ -106,30 +108,30 @@ func (a *analyser) whileClause(c *syntax.WhileClause, in input) {
 		return slices.Contains([]string{"break", "exit", "return"}, c.Name())
 	})
 	if !ends && slices.Contains([]string{"true", ":", "false", "sleep", "echo"}, condition) {
-		a.other("a loop without an end")
+		a.rep.other("a loop without an end")
 	}
 }
 
 func (a *analyser) forClause(c *syntax.ForClause, in input) {
 	if c.Select || c.Braces {
-		a.other("a loop that shells read differently")
+		a.rep.other("a loop that shells read differently")
 	}
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
-		v := a.vars[l.Name.Value]
+		v := a.scope.vars[l.Name.Value]
 		var vals []val
 		for _, w := range a.args(l.Items) {
 			vals = append(vals, w.vals...)
 		}
 		if why := assignable(l.Name.Value, arg{}, false); why != "" || l.Name.Value == "IFS" {
-			a.other("a loop over a variable that may change what commands do: " + l.Name.Value)
+			a.rep.other("a loop over a variable that may change what commands do: " + l.Name.Value)
 		}
 		if v != nil && l.InPos.IsValid() && len(vals) <= maxValues {
 			v.vals = vals
-			a.sure[l.Name.Value] = len(vals) > 0
+			a.scope.sure[l.Name.Value] = len(vals) > 0
 		}
 	case *syntax.CStyleLoop:
-		a.other("a loop with arithmetic that assigns")
+		a.rep.other("a loop with arithmetic that assigns")
 		a.arithmetic(l.Init)
 		a.arithmetic(l.Cond)
 		a.arithmetic(l.Post)
@@ -139,14 +141,14 @@ func (a *analyser) forClause(c *syntax.ForClause, in input) {
 
 func (a *analyser) caseClause(c *syntax.CaseClause, in input) {
 	if c.Braces {
-		a.other("a case that shells read differently")
+		a.rep.other("a case that shells read differently")
 	}
 	a.word(c.Word)
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
 			a.word(p)
 		}
-		a.scoped(func() { a.body(item.Stmts, in) })
+		a.scope.maybe(func() { a.body(item.Stmts, in) })
 	}
 }
 
@@ -158,12 +160,12 @@ func (a *analyser) rare(c syntax.Command, in input) {
 		if c.Name != nil {
 			name = c.Name.Value
 		}
-		a.other("it defines the function " + clip(name, 40))
+		a.rep.other("it defines the function " + texts.ClipBytes(name, 40))
 		before := len(a.rep.Commands)
-		a.scoped(func() { a.stmt(c.Body, in) })
-		a.forkBomb(name, c.Body, before)
+		a.scope.maybe(func() { a.stmt(c.Body, in) })
+		a.rep.forkBomb(name, c.Body, before)
 	case *syntax.CoprocClause:
-		a.other("a coprocess stays running in the background")
+		a.rep.other("a coprocess stays running in the background")
 		if c.Name != nil {
 			a.word(c.Name)
 		}
@@ -171,15 +173,15 @@ func (a *analyser) rare(c syntax.Command, in input) {
 	case *syntax.DeclClause:
 		a.declare(c)
 	case *syntax.ArithmCmd:
-		a.other("((…)) is a command in other shells")
+		a.rep.other("((…)) is a command in other shells")
 		a.arithmetic(c.X)
 	case *syntax.LetClause:
-		a.other("let evaluates and assigns")
+		a.rep.other("let evaluates and assigns")
 		for _, x := range c.Exprs {
 			a.arithmetic(x)
 		}
 	default:
-		a.other("a construct that is not understood")
+		a.rep.other("a construct that is not understood")
 	}
 }
 
@@ -188,14 +190,14 @@ func (a *analyser) rare(c syntax.Command, in input) {
 func (a *analyser) declare(c *syntax.DeclClause) {
 	export := c.Variant.Value == "export"
 	if !export || len(c.Args) == 0 {
-		a.other(c.Variant.Value + " changes or prints the variables of the shell")
+		a.rep.other(c.Variant.Value + " changes or prints the variables of the shell")
 	}
 	for _, as := range c.Args {
 		if as.Naked || as.Name == nil {
 			if as.Value != nil {
 				a.word(as.Value)
 			}
-			a.other(c.Variant.Value + " changes or prints the variables of the shell")
+			a.rep.other(c.Variant.Value + " changes or prints the variables of the shell")
 			continue
 		}
 		a.assign(as, true)
@@ -203,9 +205,9 @@ func (a *analyser) declare(c *syntax.DeclClause) {
 }
 
 // forkBomb records a function that runs itself twice or in the background.
-func (a *analyser) forkBomb(name string, body *syntax.Stmt, before int) {
+func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 	calls := 0
-	for _, c := range a.rep.Commands[before:] {
+	for _, c := range r.Commands[before:] {
 		if c.String() == name {
 			calls++
 		}
@@ -217,7 +219,7 @@ func (a *analyser) forkBomb(name string, body *syntax.Stmt, before int) {
 		}
 	}
 	if name != "" && (calls > 1 || calls == 1 && background) {
-		a.harm("the function "+clip(name, 20)+" starts itself without end: a fork bomb", "")
+		r.harm("the function "+texts.ClipBytes(name, 20)+" starts itself without end: a fork bomb", "")
 	}
 }
 
@@ -228,13 +230,13 @@ func (a *analyser) binary(c *syntax.BinaryCmd, in input) names {
 	}
 	before := len(a.rep.Commands)
 	var out names
-	a.scoped(func() { out = a.stmt(c.X, in) })
-	fetched, middle := a.fetched(before), len(a.rep.Commands)
-	a.scoped(func() { out = a.stmt(c.Y, input{piped: true, names: out}) })
+	a.scope.maybe(func() { out = a.stmt(c.X, in) })
+	fetched, middle := a.rep.fetched(before), len(a.rep.Commands)
+	a.scope.maybe(func() { out = a.stmt(c.Y, input{piped: true, names: out}) })
 	if fetched {
 		for _, y := range a.rep.Commands[middle:] {
 			if y.readsProgram() {
-				a.harm("runs what it downloads, unseen", "download it to a file, read it, then run it")
+				a.rep.harm("runs what it downloads, unseen", "download it to a file, read it, then run it")
 			}
 		}
 	}
@@ -253,21 +255,21 @@ func (a *analyser) list(c *syntax.BinaryCmd, in input) {
 		chain = append(chain, left.Y)
 		first, c = left.X, left
 	}
-	seen := a.cwds
+	seen := a.folders.cwds
 	a.stmt(first, in)
-	seen = union(seen, a.cwds)
+	seen = union(seen, a.folders.cwds)
 	before := first
-	a.scoped(func() {
+	a.scope.maybe(func() {
 		for i := len(chain) - 1; i >= 0; i-- {
 			if c.Op == syntax.AndStmt && isCd(before) {
-				a.cwds = a.entered // what follows runs there or not at all
+				a.folders.cwds = a.folders.entered // what follows runs there or not at all
 			}
 			before = chain[i]
 			a.stmt(before, in)
-			seen = union(seen, a.cwds)
+			seen = union(seen, a.folders.cwds)
 		}
 	})
-	a.cwds = seen
+	a.folders.cwds = seen
 }
 
 // isCd reports whether a statement only changes the folder.
@@ -295,7 +297,7 @@ func (a *analyser) call(c *syntax.CallExpr, in input) names {
 // redirect visits a redirection and reports whether it gives the command its input.
 func (a *analyser) redirect(r *syntax.Redirect) bool {
 	if r.N != nil && !digits(r.N.Value) {
-		a.other("a redirection that assigns a variable")
+		a.rep.other("a redirection that assigns a variable")
 	}
 	w := a.word(r.Word)
 	if r.Hdoc != nil {
@@ -310,15 +312,15 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 	case syntax.WordHdoc:
 		why = shown(w)
 	case syntax.RdrIn:
-		why = a.reads(w)
+		why = a.folders.reads(w)
 	default: // includes RdrInOut, which creates the file
 		if !duplicates(r, w) {
-			a.writes(w)
+			a.rep.writes(w)
 		}
 		return false
 	}
 	if why != "" {
-		a.other(why)
+		a.rep.other(why)
 	}
 	return r.N == nil || r.N.Value == "0"
 }
@@ -331,16 +333,16 @@ func duplicates(r *syntax.Redirect, w arg) bool {
 }
 
 // writes judges the file that output goes to.
-func (a *analyser) writes(w arg) {
+func (r *Report) writes(w arg) {
 	s, ok := w.lit()
 	switch {
 	case ok && s == "/dev/null":
 	case ok && blockDevice(s):
-		a.harm("overwrites the device "+s, "")
+		r.harm("overwrites the device "+s, "")
 	case ok:
-		a.other("the output is written to " + clip(s, 80))
+		r.other("the output is written to " + texts.ClipBytes(s, 80))
 	default:
-		a.other("the output is written to a file whose name is computed")
+		r.other("the output is written to a file whose name is computed")
 	}
 }
 
@@ -354,13 +356,13 @@ func (a *analyser) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		switch x.Op {
 		case syntax.TsVarSet, syntax.TsRefVar, syntax.TsOptSet:
-			a.other("[[ -v ]] evaluates the index of a variable")
+			a.rep.other("[[ -v ]] evaluates the index of a variable")
 		}
 		a.test(x.X)
 	case *syntax.BinaryTest:
 		a.binaryTest(x)
 	default:
-		a.other("a test that is not understood")
+		a.rep.other("a test that is not understood")
 	}
 }
 
@@ -373,14 +375,14 @@ func (a *analyser) binaryTest(x *syntax.BinaryTest) {
 		a.compared(x.Y)
 		return
 	case syntax.TsBefore, syntax.TsAfter:
-		a.other("[[ … > … ]] writes a file in other shells")
+		a.rep.other("[[ … > … ]] writes a file in other shells")
 	case syntax.AndTest, syntax.OrTest:
 		if _, unary := leftmost(x.Y).(*syntax.UnaryTest); !unary {
-			a.other("[[ … || … ]] runs a command in other shells")
+			a.rep.other("[[ … || … ]] runs a command in other shells")
 		}
 	case syntax.TsReMatch:
 		if w, ok := x.Y.(*syntax.Word); !ok || hasPipe(w) {
-			a.other("[[ … =~ …|… ]] runs a command in other shells")
+			a.rep.other("[[ … =~ …|… ]] runs a command in other shells")
 		}
 	}
 	a.test(x.X)
@@ -409,7 +411,7 @@ func hasPipe(w *syntax.Word) bool {
 func (a *analyser) compared(x syntax.TestExpr) {
 	w, ok := x.(*syntax.Word)
 	if !ok {
-		a.other("a test that is not understood")
+		a.rep.other("a test that is not understood")
 		return
 	}
 	if len(w.Parts) == 1 {

@@ -6,6 +6,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // kind classifies how much is known about a value.
@@ -131,7 +133,7 @@ func (a *analyser) braces(w *syntax.Word) []arg {
 	var out []arg
 	for word, err := range expand.BracesSeq(nil, &split) {
 		if err != nil || len(out) >= maxValues {
-			a.other("braces that make too many words")
+			a.rep.other("braces that make too many words")
 			return out
 		}
 		one := a.word(word)
@@ -157,7 +159,7 @@ func (a *analyser) word(w *syntax.Word) arg {
 	for i := range b.arg.vals {
 		v := &b.arg.vals[i]
 		if b.bare && lookAlike(v.text) {
-			a.other("a character that looks like another: " + clip(b.arg.src, 60))
+			a.rep.other("a character that looks like another: " + texts.ClipBytes(b.arg.src, 60))
 		}
 		if v.kind == literal && b.globs {
 			v.kind = pattern
@@ -286,11 +288,11 @@ func (b *builder) quoted(s string) {
 // tilde replaces a leading ~ by the home, if known.
 func (b *builder) tilde(s string) string {
 	if len(s) > 1 && s[0] == '=' {
-		b.a.other("a word that begins with = names a command in other shells")
+		b.a.rep.other("a word that begins with = names a command in other shells")
 	}
 	rest, ok := strings.CutPrefix(s, "~")
-	if ok && (rest == "" || rest[0] == '/') && b.a.env.Home != "" {
-		b.text(b.a.env.Home)
+	if ok && (rest == "" || rest[0] == '/') && b.a.folders.env.Home != "" {
+		b.text(b.a.folders.env.Home)
 		return rest
 	}
 	return s
@@ -332,7 +334,7 @@ func ansi(s string) (string, bool) {
 
 // unknown marks the word and the program as not read-only.
 func (b *builder) unknown(why string) {
-	b.a.other(why)
+	b.a.rep.other(why)
 	b.computed(val{kind: dynamic, open: true})
 }
 

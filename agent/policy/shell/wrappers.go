@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // wrappers are commands that run another one, which is judged instead. Each returns whether it
@@ -89,7 +91,7 @@ func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
 	for ; name == "sudo" && i < len(words) && isAssignment(words[i].src); i++ { // for the command
 	}
 	if p.asks != "" {
-		a.other(p.asks)
+		a.rep.other(p.asks)
 	}
 	if i += p.own; i >= len(words) {
 		e := effectOf(name, words)
@@ -98,7 +100,7 @@ func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
 	}
 	for _, w := range words[1:i] {
 		if w.split || w.dynamic() {
-			a.other("which command " + name + " runs is computed")
+			a.rep.other("which command " + name + " runs is computed")
 		}
 	}
 	a.command(words[i:], append(slices.Clone(via), name), in)
@@ -108,9 +110,9 @@ func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
 // guess looks for a command after flags that are not understood, so that harm in it is found.
 // The program already is not read-only.
 func (a *analyser) guess(words []arg, via []string, in input) bool {
-	before := a.adrift
-	a.adrift = true
-	defer func() { a.adrift = before }()
+	before := a.folders.adrift
+	a.folders.adrift = true
+	defer func() { a.folders.adrift = before }()
 	for i, w := range words {
 		name, ok := w.lit()
 		if ok && (baseName(name) == "git" || effects[baseName(name)].effect != "" || wrappers[baseName(name)] != nil) {
@@ -143,9 +145,9 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 		case "-u", "--unset":
 			i++
 		default:
-			why := "env " + clip(text, 60) + " is not known to only read"
+			why := "env " + texts.ClipBytes(text, 60) + " is not known to only read"
 			a.record(words, via, RunsCode, why)
-			a.other(why) // -S splits a text into a command
+			a.rep.other(why) // -S splits a text into a command
 			return a.guess(words[i+1:], append(slices.Clone(via), "env"), in)
 		}
 	}
@@ -160,14 +162,14 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 // envAssign judges VAR=value before the command of env.
 func (a *analyser) envAssign(w arg) {
 	name, _, _ := strings.Cut(w.src, "=")
-	a.adrift = a.adrift || redirectsGit(name)
+	a.folders.adrift = a.folders.adrift || redirectsGit(name)
 	value := arg{vals: []val{{kind: dynamic, open: true}}}
 	if text, known := w.lit(); known {
 		_, text, _ = strings.Cut(text, "=")
 		value = literalArg(text)
 	}
 	if why := assignable(name, value, true); why != "" {
-		a.other(why)
+		a.rep.other(why)
 	}
 }
 
@@ -194,20 +196,20 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 	name = baseName(name)
 	for _, by := range via {
 		if by, _, _ := strings.Cut(by, " "); by == "xargs" || by == "find" {
-			a.other(name + " runs what " + by + " gives it")
+			a.rep.other(name + " runs what " + by + " gives it")
 		}
 	}
 	via = append(slices.Clone(via), name+" -c")
 	if program, rest, ok := programOf(words[1:]); ok {
 		if name == "fish" {
-			a.other("fish reads the text differently")
+			a.rep.other("fish reads the text differently")
 		}
 		if p := privileged(via); p != "" {
 			a.record(words, via[:len(via)-1], Privileged, p+" runs "+name+" with more rights")
 		}
 		for _, w := range rest { // $0, $1, …
 			if why := shown(w); why != "" {
-				a.other(why)
+				a.rep.other(why)
 			}
 		}
 		a.nested(program, via)
@@ -218,7 +220,7 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 			return false
 		}
 	}
-	a.fetchRuns(words)
+	a.rep.fetchRuns(words)
 	a.record(words, via[:len(via)-1], RunsCode, name+" runs a program that is not part of the command")
 	return true
 }
@@ -240,7 +242,7 @@ func programOf(words []arg) (program string, rest []arg, ok bool) {
 }
 
 func wrapEval(a *analyser, words []arg, via []string, _ input) bool {
-	a.fetchRuns(words)
+	a.rep.fetchRuns(words)
 	var text []string
 	for _, w := range words[1:] {
 		s, ok := w.lit()
@@ -261,7 +263,7 @@ func wrapSu(a *analyser, words []arg, via []string, _ input) bool {
 	for i := 1; i+1 < len(words); i++ {
 		flag, _ := words[i].lit()
 		if text, ok := words[i+1].lit(); ok && (flag == "-c" || flag == "--command") {
-			a.adrift = true // this also affects what follows, which is harmless
+			a.folders.adrift = true // this also affects what follows, which is harmless
 			a.nested(text, append(slices.Clone(via), "su"))
 		}
 	}
@@ -272,7 +274,7 @@ func wrapBusybox(a *analyser, words []arg, via []string, in input) bool {
 	if len(words) < 2 {
 		return false
 	}
-	a.other("the commands of busybox know other flags")
+	a.rep.other("the commands of busybox know other flags")
 	a.command(words[1:], append(slices.Clone(via), "busybox"), in)
 	return true
 }
@@ -299,10 +301,10 @@ func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 		text = append(text, s)
 	}
 	if len(text) > 0 {
-		before := a.adrift
-		a.adrift = true
+		before := a.folders.adrift
+		a.folders.adrift = true
 		a.nested(strings.Join(text, " "), append(slices.Clone(via), "ssh"))
-		a.adrift = before
+		a.folders.adrift = before
 	}
 	return true
 }
@@ -335,11 +337,11 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 		inner = []arg{literalArg("echo")}
 	}
 	if !in.piped {
-		a.other("xargs takes words that are not part of the command")
+		a.rep.other("xargs takes words that are not part of the command")
 	}
 	mark, why := xargsMark(c)
 	if why != "" {
-		a.other(why)
+		a.rep.other(why)
 		return true
 	}
 	// A name may contain a blank or a newline, after which another word begins.
