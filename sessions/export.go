@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -336,18 +337,11 @@ func (t *transcript) print(env event.Envelope) error {
 	case event.TaskStarted:
 		t.running = t.running || p.Kind == event.MainTask
 	case event.TaskFinished:
-		t.running = false
-		if p.Outcome != event.Completed {
-			t.paper.remark(strings.TrimSpace(string(p.Outcome) + " " + p.Error))
-		}
+		t.finished(p)
 	case event.ModelMessage:
 		t.message(p)
 	case event.ToolRequested:
-		what := p.Action.Command
-		if what == "" {
-			what = p.Arguments
-		}
-		t.paper.call(p.Name, what)
+		t.paper.call(p.Name, cmp.Or(p.Action.Command, p.Arguments))
 	case event.ApprovalAnswered:
 		t.answered(p)
 	case event.ToolResult:
@@ -356,6 +350,14 @@ func (t *transcript) print(env event.Envelope) error {
 		t.remark(p)
 	}
 	return nil
+}
+
+// finished ends a task; how it went is said unless it completed.
+func (t *transcript) finished(p event.TaskFinished) {
+	t.running = false
+	if p.Outcome != event.Completed {
+		t.paper.remark(strings.TrimSpace(string(p.Outcome) + " " + p.Error))
+	}
 }
 
 // answered says that a call was not approved.

@@ -241,29 +241,13 @@ func (s *State) closeAnswer() {
 func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
-		if old := s.calls[p.CallID]; old != nil { // a person has changed it
-			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, elsewhere(s.Info.First, p.Action) })
-		}
-		b := s.add(env, ToolBlock, "")
-		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: elsewhere(s.Info.First, p.Action)}
-		if s.calls == nil {
-			s.calls = make(map[string]*Block)
-		}
-		s.calls[p.CallID] = b
+		return s.requestCall(env, p)
 	case event.ApprovalAsked:
 		s.Approvals = append(s.Approvals, p)
 		setTaskState(s.Tasks, env.Task, TaskRunning, TaskWaiting)
 		return s.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
 	case event.ApprovalAnswered:
-		asked := len(s.Approvals)
-		s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
-		if len(s.Approvals) == asked && p.By != "policy" {
-			return 0 // the first answer wins; only a policy answers without having asked
-		}
-		if len(s.Approvals) == 0 {
-			setTaskState(s.Tasks, env.Task, TaskWaiting, TaskRunning)
-		}
-		return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
+		return s.settleApproval(env.Task, p)
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -280,6 +264,35 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.finishCall(p)
 	}
 	return Conversation
+}
+
+// requestCall adds a block for a call, or changes the one whose arguments a person has edited.
+func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
+	on := elsewhere(s.Info.First, p.Action)
+	if s.calls[p.CallID] != nil {
+		return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, on })
+	}
+	b := s.add(env, ToolBlock, "")
+	b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: on}
+	if s.calls == nil {
+		s.calls = make(map[string]*Block)
+	}
+	s.calls[p.CallID] = b
+	return Conversation
+}
+
+// settleApproval removes an approval that was answered. The first answer wins; only a policy
+// answers without having asked.
+func (s *State) settleApproval(task int, p event.ApprovalAnswered) Changed {
+	asked := len(s.Approvals)
+	s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
+	if len(s.Approvals) == asked && p.By != "policy" {
+		return 0
+	}
+	if len(s.Approvals) == 0 {
+		setTaskState(s.Tasks, task, TaskWaiting, TaskRunning)
+	}
+	return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
 }
 
 func (s *State) changeCall(id string, change func(*Call)) Changed {

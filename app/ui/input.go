@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
@@ -209,20 +211,17 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		if u.drag(action, ev) {
 			return true, nil
 		}
-		x, y := ev.Position()
-		for p, r := range u.lay.Panes {
-			if x < r.X || y < r.Y || x >= r.X+r.W || y >= r.Y+r.H {
-				continue
-			}
-			if action == tview.MouseLeftDown {
-				if u.dock.held {
-					u.leaveDock()
-				}
-				u.setFocus(layout.Pane(p))
-			}
-			return u.view(layout.Pane(p)).MouseHandler()(action, ev, setFocus)
+		i := slices.IndexFunc(u.lay.Panes[:], func(r layout.Rect) bool { return r.Holds(ev.Position()) })
+		if i < 0 {
+			return false, nil
 		}
-		return false, nil
+		if action == tview.MouseLeftDown {
+			if u.dock.held {
+				u.leaveDock()
+			}
+			u.setFocus(layout.Pane(i))
+		}
+		return u.view(layout.Pane(i)).MouseHandler()(action, ev, setFocus)
 	}
 }
 

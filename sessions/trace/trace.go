@@ -126,9 +126,7 @@ func (t *Trace) Add(env event.Envelope) {
 	t.Last = max(t.Last, env.Time)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
-		if !p.Queued {
-			t.prompt(env, p)
-		}
+		t.prompt(env, p)
 	case event.TaskFinished:
 		if x := t.exchange(p.ID); x != nil {
 			x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
@@ -182,11 +180,11 @@ func (t *Trace) model(env event.Envelope) {
 
 // prompt starts an exchange, or continues the one that it steers.
 func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
-	if env.Task != 0 && t.exchange(env.Task) != nil {
+	if p.Queued || p.Command() { // the one is sent later, the other is no request to the model
 		return
 	}
-	if p.Command() {
-		return // not a request to the model
+	if env.Task != 0 && t.exchange(env.Task) != nil {
+		return
 	}
 	t.Count++
 	t.Exchanges = appendNewest(t.Exchanges, maxExchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time})
