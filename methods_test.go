@@ -17,7 +17,6 @@ const maxMethods = 40
 // whoever takes methods away lowers the number, or removes the line.
 var large = map[string]int{
 	"app/repl.repl": 43,
-	"app/ui.UI":     107,
 }
 
 // TestMethods fails for a type with more methods than somebody can keep in mind.

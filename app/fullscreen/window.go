@@ -189,7 +189,7 @@ func (w *window) open(ctx context.Context) error {
 	case p.Config.Active == nil && p.Problem != "":
 		w.introduce(ctx)
 	case p.Config.Active == nil:
-		w.ui.OfferTour()
+		w.ui.SetWelcome(ui.Welcome(true))
 	}
 	w.loop.Go(p.Tidy)
 	w.lines = input.OpenHistory()

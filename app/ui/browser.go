@@ -69,10 +69,10 @@ func (l *latest) do(work func()) func() {
 }
 
 // browse opens the list of sessions.
-func (u *UI) browse() {
+func browse(u *UI) {
 	b := &browser{u: u, saved: u.deps.Catalog.Saved, turns: make(map[string]string), look: &latest{}}
 	b.shown.Primitive = tview.NewBox()
-	b.p = u.pick(dialog.PickerOptions{
+	b.p = u.overlays.pick(dialog.PickerOptions{
 		Title: "Sessions", Hint: "filter titles; / searches all text",
 		Columns: sessionColumns, Preview: &b.shown, Keys: keymap.Sessions,
 		Empty:  "none is saved yet; the first prompt makes one",
@@ -348,7 +348,7 @@ func (b *browser) resume(r dialog.PickerRow) {
 		_, err := b.u.deps.Catalog.Find(id)
 		return func() {
 			if err == nil {
-				err = b.u.changeTo(id, to)
+				err = change(&b.u.state, b.u.deps.Leave, id, to)
 			}
 			b.say(err)
 		}
@@ -438,7 +438,7 @@ func (b *browser) fork(id string) {
 }
 
 func (b *browser) forkAt(id string, all []slash.Exchange) {
-	p := b.u.pick(dialog.PickerOptions{
+	p := b.u.overlays.pick(dialog.PickerOptions{
 		Title: "Fork: the copy ends after", Hint: "type to filter", Columns: []string{"prompt", "used", "outcome"},
 		Empty:    "no prompt has ended yet",
 		OnChoose: func(r dialog.PickerRow) { b.forkTo(id, r.ID) },
@@ -458,16 +458,16 @@ func (b *browser) forkAt(id string, all []slash.Exchange) {
 func (b *browser) forkTo(id, number string) {
 	n, _ := strconv.Atoi(number) // it is a row of ours
 	if t := b.u.state.Running(); t != nil {
-		b.u.unpick()
-		b.say(b.u.change(id)) // says why not
+		b.u.overlays.unpick()
+		b.say(slash.Busy(&b.u.state))
 		return
 	}
 	b.work(func() func() {
 		fork, err := b.saved.Fork(id, n)
 		return func() {
-			b.u.unpick()
+			b.u.overlays.unpick()
 			if err == nil {
-				err = b.u.change(fork)
+				err = change(&b.u.state, b.u.deps.Leave, fork, slash.Spot{})
 			}
 			b.say(err)
 		}

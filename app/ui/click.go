@@ -44,18 +44,19 @@ func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 func (u *UI) keyAt(x, y int) pressed {
 	_, view := u.target()
 	asked := ""
-	if u.dockShows() {
-		view = u.dockedView()
+	docked := u.overlays.docked()
+	if docked != nil {
+		view = docked
 		asked = u.dock.request
 	}
 	if v, ok := view.(interface {
 		KeyAt(x, y int) (keymap.Key, bool)
-	}); ok && (u.covered() || u.dockShows()) {
+	}); ok && (u.overlays.covered() || docked != nil) {
 		if key, ok := v.KeyAt(x, y); ok {
 			return pressed{view, key, asked}
 		}
 	}
-	under := u.covered() && u.lay.Dialog.Holds(x, y)
+	under := u.overlays.covered() && u.arranged.lay.Dialog.Holds(x, y)
 	if key, ok := u.v.footer.KeyAt(x, y); ok && !under {
 		return pressed{view, key, ""}
 	}

@@ -307,7 +307,7 @@ func TestConfirmByMouse(t *testing.T) {
 		x := open(t, 100, 30)
 		var got []keymap.Action
 		ask := func() {
-			x.u.v.confirm.Ask(dialog.Question{
+			x.u.dock.confirm.Ask(dialog.Question{
 				Title: "Sure?", Scope: keymap.Confirm, Answer: func(a keymap.Action) { got = append(got, a) },
 				Lines: strings.Split(strings.Repeat("a line of it\n", 60), "\n"),
 			})

@@ -9,6 +9,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/texts"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -31,7 +32,11 @@ var own = map[string]func(u *UI, args string) error{
 }
 
 // pickers are the commands that without arguments let a person choose from a list.
-var pickers = map[string]func(u *UI){"target": chooseTarget, "model": (*UI).pickModel, "session": (*UI).browse}
+var pickers = map[string]func(u *UI){
+	"target":  chooseTarget,
+	"model":   func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile) },
+	"session": browse,
+}
 
 // run runs a command.
 func run(u *UI, c slash.Command, args string) error {
@@ -70,7 +75,7 @@ func runCommand(u *UI, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), nearestCommand(name), u.keyName(keymap.ShowPalette)))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), nearestCommand(name), u.deps.Keys.Name(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }
@@ -85,27 +90,26 @@ func background(u *UI, args string) error {
 
 // find goes to the conversation, which searches or asks what for.
 func find(u *UI, args string) error {
-	u.setFocus(layout.Conversation)
+	u.arranged.setFocus(layout.Conversation)
 	u.v.conversation.Find(args)
 	return nil
 }
 
-// change leaves for another session, unless a task would be lost.
-func (u *UI) change(id string) error { return u.changeTo(id, slash.Spot{}) }
-
-// changeTo is change to a place in the session.
-func (u *UI) changeTo(id string, s slash.Spot) error {
-	if err := slash.Busy(&u.state); err != nil {
+// change leaves for a place in another session, unless a task would be lost.
+func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) error {
+	if err := slash.Busy(s); err != nil {
 		return err
 	}
-	u.deps.Leave(slash.Next{Again: true, Resume: id, Spot: s})
+	leave(slash.Next{Again: true, Resume: id, Spot: to})
 	return nil
 }
 
 // frontend returns what commands need of the screen.
 func (u *UI) frontend() slash.Frontend {
 	return slash.Frontend{
-		Command: u.deps.Send, Say: u.deps.Catalog.Notice, Change: u.change, Busy: func() error { return slash.Busy(&u.state) }, Beside: u.deps.Background,
+		Command: u.deps.Send, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
+		Change:  func(id string) error { return change(&u.state, u.deps.Leave, id, slash.Spot{}) },
+		Busy:    func() error { return slash.Busy(&u.state) },
 		Current: func() string { return u.state.Info.Session },
 		Info:    func() event.SessionCreated { return u.state.Info.Event },
 		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },

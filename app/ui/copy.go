@@ -13,8 +13,8 @@ func (u *UI) copy(text string) {
 		return
 	}
 	u.deps.Copy(text)
-	if !u.covered() {
-		u.setFocus(layout.Prompt)
+	if !u.overlays.covered() {
+		u.arranged.setFocus(layout.Prompt)
 	}
 	u.hint("", lines)
 }

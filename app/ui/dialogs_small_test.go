@@ -35,14 +35,14 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 				x.u.v.secret.Ask("Log in to OpenAI", "It is kept in "+path+", which only you can read.", func(string) {})
 			})
 		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter keep", "Esc cancel"}},
-		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { x.u.askTimeout(4) }) }, []string{"Time limit for task #4", "cancel it after (30s, 10m, 1h):", "Enter set", "Esc back"}},
+		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 4) }) }, []string{"Time limit for task #4", "cancel it after (30s, 10m, 1h):", "Enter set", "Esc back"}},
 		"approval":           {request(script, ""), []string{"run_shell on local", "risk high", "1 set -e", "more · PgDn", "y run once", "n deny", "? explain"}},
 		"approval of a kind": {func(x *testUI) { request(script, "allow echo")(x); x.rest() }, []string{"1 set -e", "more · PgDn", "s allow similar", "n deny", "? explain"}},
 		"its rule":           {func(x *testUI) { request(script, "allow echo")(x); x.Press("F8", "End") }, []string{"allow echo"}},
 		"explained":          {explained, []string{"does files go away", "more · PgUp", "n deny"}},
 		"quit": {func(x *testUI) {
 			x.u.deps.Later(func() {
-				x.u.v.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
+				x.u.dock.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
 			})
 		}, []string{"1 command still runs:", "more · PgDn", "n quit, they go on", "y quit and kill them"}},
 		"help":     {func(x *testUI) { x.Press("F1") }, []string{"Help", "Esc closes", "more · PgDn"}},

@@ -6,29 +6,46 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
+	"buddy/views/prompt"
 )
 
 // dock decides whether keys belong to the dialog between the conversation and the prompt, or to
 // the prompt. A dialog that opened by itself gets them only with an empty prompt and after a
 // pause without a key, or when the person asks for it.
 type dock struct {
+	approval *dialog.Approval
+	question *dialog.Confirm // of the model
+	confirm  *dialog.Confirm
+	prompt   *prompt.Prompt
+	arranged *arrangement
+	state    *state.State
+	deps     *Deps
+	target   func() (keymap.Scope, tview.Primitive) // takes the keys
+
+	docked
+	typed   time.Time // when the last key came that was for the prompt
+	timer   bool      // the pause is waited for
+	answers string    // id of the question that the draft answers
+	stopped int       // the main task that Esc stopped last
+}
+
+// docked holds what is forgotten when another request shows.
+type docked struct {
 	request string    // id of the approval or question that shows, "" for none
 	held    bool      // it has the keys
 	heldAt  time.Time // since when
 	left    bool      // the person went back to the prompt: only a key or a click leads to it again
 	full    bool      // it has all rows between header and prompt
 	pressed time.Time // when the last key came, or the request, if that was later
-	typed   time.Time // when the last key came that was for the prompt
-	timer   bool      // the pause is waited for
-	answers string    // id of the question that the draft answers
-	stopped int       // the main task that Esc stopped last
 	digits  string    // that were typed in a question just now: a choice, or the start of an answer
 }
 
@@ -42,30 +59,22 @@ type dockedView interface {
 	CopySelection() bool
 }
 
-// dockedView returns what is docked, nil if nothing is.
-func (u *UI) dockedView() dockedView {
+// view returns what is docked, nil if nothing is.
+func (d *dock) view() dockedView {
 	switch {
-	case u.v.confirm.Open():
-		return u.v.confirm
-	case u.v.approval.Open():
-		return u.v.approval
-	case u.v.question.Open():
-		return u.v.question
+	case d.confirm.Open():
+		return d.confirm
+	case d.approval.Open():
+		return d.approval
+	case d.question.Open():
+		return d.question
 	}
 	return nil
 }
 
-// dockHeld reports whether what is docked has the keys. A person called the confirmation with a
+// hasKeys reports whether what is docked has the keys. A person called the confirmation with a
 // key of their own.
-func (u *UI) dockHeld() bool {
-	return u.v.confirm.Open() || u.dock.held && u.dock.request != ""
-}
-
-// dockShows reports whether something is docked and nothing lies over it.
-func (u *UI) dockShows() bool {
-	v := u.dockedView()
-	return v != nil && (u.overlay() == nil || u.overlay() == overlayView(v))
-}
+func (d *dock) hasKeys() bool { return d.confirm.Open() || d.held && d.request != "" }
 
 // requestsIn returns the ids of what waits for the person.
 func requestsIn(s *state.State) []string {
@@ -79,138 +88,145 @@ func requestsIn(s *state.State) []string {
 	return ids
 }
 
-// dockRequests shows the request that showed, or another one when that is settled.
-func (u *UI) dockRequests() {
-	ids := requestsIn(&u.state)
-	d := &u.dock
+// sync shows the request that showed, or another one when that is settled. It reports whether
+// another one shows.
+func (d *dock) sync() (other bool) {
+	ids := requestsIn(d.state)
 	if d.answers != "" && !slices.Contains(ids, d.answers) {
 		d.answers = ""
 	}
 	switch {
 	case slices.Contains(ids, d.request):
 	case len(ids) == 0:
-		u.showRequest("")
+		d.show("")
 	default:
-		u.showRequest(ids[0])
-		u.v.conversation.Bottom()
+		d.show(ids[0])
+		other = true
 	}
-	u.placeDock(ids)
-	u.awaitPause()
+	d.place(ids)
+	d.awaitPause()
+	return other
 }
 
-// showRequest docks a request, which does not have the keys yet.
-func (u *UI) showRequest(id string) {
-	u.dock = dock{request: id, pressed: u.deps.Now(), typed: u.dock.typed, stopped: u.dock.stopped, timer: u.dock.timer, answers: u.dock.answers}
-	u.v.approval.Clear()
-	u.v.question.Close()
-	for _, a := range u.state.Approvals {
+// show docks a request, which does not have the keys yet.
+func (d *dock) show(id string) {
+	d.docked = docked{request: id, pressed: d.deps.Now()}
+	d.approval.Clear()
+	d.question.Close()
+	for _, a := range d.state.Approvals {
 		if a.ID == id {
 			args := ""
-			if c := u.state.Call(a.CallID); c != nil {
+			if c := d.state.Call(a.CallID); c != nil {
 				args = c.Arguments
 			}
-			u.v.approval.Ask(a, args)
+			d.approval.Ask(a, args)
 			return
 		}
 	}
-	for _, q := range u.state.Questions {
+	for _, q := range d.state.Questions {
 		if q.ID == id {
-			u.ask(q)
+			d.ask(q)
 		}
 	}
 }
 
 // ask docks a question of the model.
-func (u *UI) ask(q event.QuestionAsked) {
-	u.v.question.Ask(dialog.Question{
+func (d *dock) ask(q event.QuestionAsked) {
+	d.question.Ask(dialog.Question{
 		ID: q.ID, Title: "Question", Scope: keymap.Question, Lines: strings.Split(q.Text, "\n"), Choices: q.Choices, Own: true,
-		Take: func(n int) { u.deps.Send(event.Answer{ID: q.ID, Text: q.Choices[n]}) },
+		Take: func(n int) { d.deps.Send(event.Answer{ID: q.ID, Text: q.Choices[n]}) },
 	})
 }
 
-// placeDock tells the dialogs where in the queue they are.
-func (u *UI) placeDock(ids []string) {
-	p := dialog.DockPlace{N: slices.Index(ids, u.dock.request) + 1, Of: len(ids), Full: u.dock.full}
-	u.v.approval.SetPlace(p)
-	u.v.question.SetPlace(p)
-	u.v.confirm.SetPlace(dialog.DockPlace{Full: u.dock.full})
+// place tells the dialogs where in the queue they are.
+func (d *dock) place(ids []string) {
+	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full}
+	d.approval.SetPlace(p)
+	d.question.SetPlace(p)
+	d.confirm.SetPlace(dialog.DockPlace{Full: d.full})
 }
 
 // mayTakeKeys reports whether the docked request gets the keys after a pause.
-func (u *UI) mayTakeKeys() bool {
-	scope, view := u.target()
-	return u.dock.request != "" && !u.dock.held && !u.dock.left && view == u.v.prompt && u.v.prompt.Empty() &&
+func (d *dock) mayTakeKeys() bool {
+	scope, view := d.target()
+	return d.request != "" && !d.held && !d.left && view == d.prompt && d.prompt.Empty() &&
 		(scope == keymap.Prompt || scope == keymap.Vi)
 }
 
 // awaitPause gives the docked request the keys when none has come for a while.
-func (u *UI) awaitPause() {
-	if u.dock.timer || !u.mayTakeKeys() {
+func (d *dock) awaitPause() {
+	if d.timer || !d.mayTakeKeys() {
 		return
 	}
-	u.dock.timer = true
-	u.deps.After(max(dialog.Pause-u.deps.Now().Sub(u.dock.pressed), time.Millisecond), func() {
-		u.dock.timer = false
+	d.timer = true
+	d.deps.After(max(dialog.Pause-d.deps.Now().Sub(d.pressed), time.Millisecond), func() {
+		d.timer = false
 		switch {
-		case !u.mayTakeKeys():
-		case u.deps.Now().Sub(u.dock.pressed) < dialog.Pause:
-			u.awaitPause()
+		case !d.mayTakeKeys():
+		case d.deps.Now().Sub(d.pressed) < dialog.Pause:
+			d.awaitPause()
 		default:
-			u.dock.hold(u.deps.Now())
+			d.hold(d.deps.Now())
 		}
 	})
+}
+
+// mode returns what stands on the border of the prompt.
+func (d *dock) mode() string {
+	if d.answers != "" && !d.prompt.Empty() {
+		return "answer"
+	}
+	return d.prompt.Mode()
 }
 
 // hold gives what is docked the keys from a time on.
 func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now }
 
-// leaveDock gives the prompt the keys, until the person asks for the dialog again.
-func (u *UI) leaveDock() {
-	u.dock.held, u.dock.left, u.dock.full = false, true, false
-	u.placeDock(requestsIn(&u.state))
-	u.setFocus(layout.Prompt)
+// leave gives the prompt the keys, until the person asks for the dialog again.
+func (d *dock) leave() {
+	d.held, d.left, d.full = false, true, false
+	d.place(requestsIn(d.state))
+	d.arranged.setFocus(layout.Prompt)
 }
 
-// nextRequest goes to what waits, from there to the next that does, and from the last one back
-// to the prompt.
-func (u *UI) nextRequest() {
-	ids := requestsIn(&u.state)
-	at := slices.Index(ids, u.dock.request)
+// next goes to what waits, from there to the next that does, and from the last one back
+// to the prompt. It reports whether what shows got the keys.
+func (d *dock) next() (got bool) {
+	ids := requestsIn(d.state)
+	at := slices.Index(ids, d.request)
 	switch {
-	case at < 0 || u.v.confirm.Open():
-	case !u.dock.held:
-		u.overlays.help = false
-		u.dock.hold(u.deps.Now())
-	case at+1 < len(ids) && !u.v.approval.Typing():
-		u.showRequest(ids[at+1])
-		u.dock.hold(u.deps.Now())
+	case at < 0 || d.confirm.Open():
+	case !d.held:
+		got = true
+		d.hold(d.deps.Now())
+	case at+1 < len(ids) && !d.approval.Typing():
+		d.show(ids[at+1])
+		d.hold(d.deps.Now())
 	default:
-		u.leaveDock()
+		d.leave()
 		if at > 0 {
-			u.showRequest(ids[0])
-			u.dock.left = true
+			d.show(ids[0])
+			d.left = true
 		}
 	}
-	u.placeDock(ids)
+	d.place(ids)
+	return got
 }
 
-// dockKey takes a key of what is docked that is not for its view, and reports whether it was one.
-func (u *UI) dockKey(p keymap.Press, ev *tcell.EventKey) bool {
-	if !u.dockHeld() || u.overlay() != overlayView(u.dockedView()) {
-		return false
-	}
-	confirms := u.v.confirm.Open()
+// key takes a key of what is docked that is not for its view, and reports whether it was one.
+func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
+	confirms := d.confirm.Open()
 	switch {
-	case !confirms && u.v.question.Open() && u.ownWords(p, ev):
+	case !confirms && d.question.Open() && d.ownWords(p, ev):
 	case p.Action == keymap.FullScreen:
-		u.dock.full = !u.dock.full
-		u.placeDock(requestsIn(&u.state))
+		d.full = !d.full
+		d.place(requestsIn(d.state))
 	case confirms:
 		return false
 	case p.Action == keymap.Back:
-		u.leaveDock()
-	case p.Types() && !u.v.approval.Typing():
-		u.typeOn("", ev)
+		d.leave()
+	case p.Types() && !d.approval.Typing():
+		d.typeOn("", ev)
 	default:
 		return false
 	}
@@ -219,30 +235,30 @@ func (u *UI) dockKey(p keymap.Press, ev *tcell.EventKey) bool {
 
 // ownWords takes what a question has no choice for: it begins an answer in the prompt, with the
 // digits that were typed before it. It reports whether the key was text.
-func (u *UI) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
-	digits := u.dock.digits
-	u.dock.digits = ""
+func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
+	digits := d.digits
+	d.digits = ""
 	switch {
-	case p.Text == "", p.Action == keymap.FullScreen && (u.v.question.Cut() || u.dock.full):
+	case p.Text == "", p.Action == keymap.FullScreen && (d.question.Cut() || d.full):
 		return false
-	case p.Action == keymap.ChoiceNumber && u.v.question.Has(p.Text):
-		u.dock.digits = digits + p.Text
+	case p.Action == keymap.ChoiceNumber && d.question.Has(p.Text):
+		d.digits = digits + p.Text
 		return false
 	}
-	u.dock.answers = u.dock.request
-	u.typeOn(digits, ev)
+	d.answers = d.request
+	d.typeOn(digits, ev)
 	return true
 }
 
 // typeOn begins to type in the prompt.
-func (u *UI) typeOn(before string, ev *tcell.EventKey) {
-	u.dock.held = false
-	u.setFocus(layout.Prompt)
-	u.v.prompt.BeginTyping()
+func (d *dock) typeOn(before string, ev *tcell.EventKey) {
+	d.held = false
+	d.arranged.setFocus(layout.Prompt)
+	d.prompt.BeginTyping()
 	if before != "" {
-		u.v.prompt.Paste(before)
+		d.prompt.Paste(before)
 	}
-	u.v.prompt.InputHandler()(ev, nil)
+	d.prompt.InputHandler()(ev, nil)
 }
 
 // noteKey remembers that a key came at a time, for which scope and what it means there.
@@ -260,28 +276,52 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	}
 }
 
-// typing reports whether a person is in the middle of typing a prompt.
-func (d *dock) typing(now time.Time) bool { return now.Sub(d.typed) < dialog.Pause }
+// typing reports whether a person is in the middle of typing a prompt, and takes it that they
+// go on.
+func (d *dock) typing(now time.Time) bool {
+	if d.arranged.focus != layout.Prompt || now.Sub(d.typed) >= dialog.Pause {
+		return false
+	}
+	d.typed = now
+	return true
+}
+
+// cycleMode changes how approvals are decided, but never while something waits for an answer:
+// the mode might be one. It returns what there is to tell about that.
+func (d *dock) cycleMode() (told string) {
+	if d.request != "" {
+		return "answer first what waits: the mode stays while something does"
+	}
+	next := action.ModeAsk
+	switch d.state.Info.Mode {
+	case action.ModeAsk:
+		next = action.ModeEdits
+	case action.ModeEdits:
+		next = action.ModePlan
+	}
+	d.deps.Send(event.SetMode{Mode: next})
+	return ""
+}
 
 // reply sends what was typed as the answer of a question if that is what it was begun as, and
 // reports whether it was.
-func (u *UI) reply(text string) bool {
-	id := u.dock.answers
-	u.dock.answers = ""
-	for _, q := range u.state.Questions {
+func (d *dock) reply(text string) bool {
+	id := d.answers
+	d.answers = ""
+	for _, q := range d.state.Questions {
 		if q.ID == id && id != "" {
-			u.deps.Send(slash.Reply(q, text))
+			d.deps.Send(slash.Reply(q, text))
 			return true
 		}
 	}
 	return false
 }
 
-// goToRequest shows a request and gives it the keys.
-func (u *UI) goToRequest(id string) {
-	if ids := requestsIn(&u.state); slices.Contains(ids, id) {
-		u.showRequest(id)
-		u.dock.hold(u.deps.Now())
-		u.placeDock(ids)
+// goTo shows a request and gives it the keys.
+func (d *dock) goTo(id string) {
+	if ids := requestsIn(d.state); slices.Contains(ids, id) {
+		d.show(id)
+		d.hold(d.deps.Now())
+		d.place(ids)
 	}
 }

@@ -105,7 +105,7 @@ func (x *testUI) typeStream(seed uint64) {
 	x.checkStream(fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), want)
 	x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"})
 	x.u.deps.Later(func() {
-		x.u.setFocus(layout.Prompt)
+		x.u.arranged.setFocus(layout.Prompt)
 		x.u.v.prompt.SetText("")
 	})
 	time.Sleep(2 * time.Second)

@@ -8,23 +8,27 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/app/layout"
+	"buddy/views"
+	"buddy/views/draw"
+	"buddy/views/prompt"
 )
 
 // input is what the layout depends on.
 func (u *UI) input(w, h int) layout.Input {
+	a := &u.arranged
 	in := layout.Input{
-		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.shape.Left, Upper: u.shape.Upper,
-		Output: u.state.Focused != nil && !u.shape.hides(layout.Output),
-		Panes:  u.v.panes.Len() > 0 && !u.shape.hides(layout.Panes),
+		W: w, H: h, Tab: a.tab, Zoom: a.zoom, Left: a.shape.Left, Upper: a.shape.Upper,
+		Output: u.state.Focused != nil && !a.shape.hides(layout.Output),
+		Panes:  u.v.panes.Len() > 0 && !a.shape.hides(layout.Panes),
 		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
 	}
-	if !u.shape.hides(layout.Tasks) {
+	if !a.shape.hides(layout.Tasks) {
 		in.Tasks = u.v.tasks.Rows()
 	}
-	if u.dockShows() {
-		in.Dock, in.DockFull = u.dockedView().Rows(w), u.dock.full
+	if v := u.overlays.docked(); v != nil {
+		in.Dock, in.DockFull = v.Rows(w), u.dock.full
 	}
-	if o, ok := u.overlay().(boxed); ok {
+	if o, ok := u.overlays.top().(boxed); ok {
 		in.Dialog.W, in.Dialog.H = o.Size(roomFor(w, h))
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
@@ -50,12 +54,13 @@ func roomFor(w, h int) (maxW, maxH int) {
 type placed struct {
 	layout.Layout
 	joints []layout.Joint
+	w      int // of the screen
 }
 
 func (p *placed) set(in layout.Input) {
 	before := p.Panes
 	footer, dock := p.Footer, p.Dock
-	p.Layout = layout.Of(in)
+	p.Layout, p.w = layout.Of(in), in.W
 	if p.Panes != before || p.Footer != footer || p.Dock != dock {
 		p.joints = p.Joints()
 	}
@@ -65,44 +70,46 @@ func (p *placed) set(in layout.Input) {
 func (u *UI) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
-	u.lay.set(u.input(w, h))
-	u.passFocus()
+	lay := &u.arranged.lay
+	lay.set(u.input(w, h))
+	_, target := u.target()
+	passFocus(target, &u.v, &u.overlays)
 	s.HideCursor()
-	u.v.panes.SetZoomed(u.zoom)
-	u.v.header.SetApprovalLeft(u.dock.request != "" && !u.dockShows())
-	drawIn(s, u.v.header, u.lay.Header)
-	drawIn(s, u.v.border, u.lay.Panes[layout.Prompt])
+	u.v.panes.SetZoomed(u.arranged.zoom)
+	u.v.header.SetApprovalLeft(u.dock.request != "" && u.overlays.docked() == nil)
+	drawIn(s, u.v.header, lay.Header)
+	drawIn(s, u.v.border, lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
-		drawIn(s, u.view(p), u.lay.Panes[p])
+		drawIn(s, u.v.pane(p), lay.Panes[p])
 	}
-	u.watch()
-	u.v.status.SetStops(u.stops())
-	drawIn(s, u.v.status, u.lay.Status)
-	drawIn(s, u.v.prompt, u.lay.Input)
-	scope, _ := u.target()
-	u.v.footer.SetScope(scope, u.covered())
-	drawIn(s, u.v.footer, u.lay.Footer)
-	u.drawTabs(s)
-	if v := u.dockedView(); !u.lay.Dock.Empty() {
-		drawIn(s, v, u.lay.Dock)
+	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
+	scope, target := u.target() // drawing may have ended typing in a pane
+	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt))
+	drawIn(s, u.v.status, lay.Status)
+	drawIn(s, u.v.prompt, lay.Input)
+	u.v.footer.SetScope(scope, u.overlays.covered())
+	drawIn(s, u.v.footer, lay.Footer)
+	lay.drawTabs(s, u.v.tabs, u.arranged.tab)
+	if v := u.dock.view(); !lay.Dock.Empty() {
+		drawIn(s, v, lay.Dock)
 	}
 	u.v.border.DrawFocus(s)
-	u.drawJoints(s)
-	u.v.border.SetMode(u.promptMode())
+	lay.drawJoints(s, u.v.border)
+	u.v.border.SetMode(u.dock.mode())
 	u.v.border.DrawMode(s)
 	if p := u.v.prompt.Popup(); p.Open() {
-		drawIn(s, p, u.lay.Popup)
+		drawIn(s, p, lay.Popup)
 	}
-	u.drawOverlay(s, w)
+	lay.drawOver(s, u.overlays.top(), u.v.border)
 }
 
-// stops returns the keys that stop the main task from the prompt, "" from elsewhere.
-func (u *UI) stops() string {
-	name := u.keyName(keymap.Back)
-	switch scope, view := u.target(); {
-	case view != u.v.prompt || name == "":
+// stops returns the keys that stop the main task from the prompt, of which the last is named
+// name; "" where other views or the search of the history take it.
+func stops(name string, scope keymap.Scope, target tview.Primitive, p *prompt.Prompt) string {
+	switch {
+	case target != p || name == "":
 		return ""
-	case scope == keymap.Prompt && u.v.prompt.Mode() != "" || scope == keymap.Popup:
+	case scope == keymap.Prompt && p.Mode() != "" || scope == keymap.Popup:
 		return name + " " + name
 	case scope == keymap.Search:
 		return ""
@@ -110,28 +117,31 @@ func (u *UI) stops() string {
 	return name
 }
 
-// promptMode is what stands on the border of the prompt.
-func (u *UI) promptMode() string {
-	if u.dock.answers != "" && !u.v.prompt.Empty() {
-		return "answer"
+// drawOver draws the top overlay, unless that is drawn with the panes.
+func (p *placed) drawOver(s tcell.Screen, v overlayView, border *draw.Border) {
+	switch v.(type) {
+	case nil, dockedView:
+	case boxed:
+		drawIn(s, v, p.Dialog)
+	default:
+		p.drawAbovePrompt(s, v, border)
 	}
-	return u.v.prompt.Mode()
 }
 
 // drawAbovePrompt draws an overlay above the prompt, with which it shares an edge as panes do: the
 // joints of the panes that it covers would lead nowhere.
-func (u *UI) drawAbovePrompt(s tcell.Screen, v tview.Primitive, w int) {
-	edge := u.lay.Panes[layout.Prompt].Y
-	u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(edge-1, 0)}
-	if u.lay.Footer.Empty() || edge < 2 { // no frame around the prompt, or no room above it
-		drawIn(s, v, u.lay.Dialog)
+func (p *placed) drawAbovePrompt(s tcell.Screen, v tview.Primitive, border *draw.Border) {
+	edge := p.Panes[layout.Prompt].Y
+	p.Dialog = layout.Rect{Y: 1, W: p.w, H: max(edge-1, 0)}
+	if p.Footer.Empty() || edge < 2 { // no frame around the prompt, or no room above it
+		drawIn(s, v, p.Dialog)
 		return
 	}
-	u.lay.Dialog.H++
-	drawIn(s, v, u.lay.Dialog)
-	u.v.border.Join(s, 0, edge, '├')
-	u.v.border.Join(s, w-1, edge, '┤')
-	u.v.border.DrawMode(s)
+	p.Dialog.H++
+	drawIn(s, v, p.Dialog)
+	border.Join(s, 0, edge, '├')
+	border.Join(s, p.w-1, edge, '┤')
+	border.DrawMode(s)
 }
 
 func drawIn(s tcell.Screen, p tview.Primitive, r layout.Rect) {
@@ -143,39 +153,42 @@ func drawIn(s tcell.Screen, p tview.Primitive, r layout.Rect) {
 }
 
 // passFocus tells the views which of them has the focus.
-func (u *UI) passFocus() {
-	_, target := u.target()
-	if u.v.border.Blur(); target == u.v.prompt {
-		u.v.border.Focus(func(tview.Primitive) {})
+func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
+	if v.border.Blur(); target == v.prompt {
+		v.border.Focus(func(tview.Primitive) {})
 	}
-	u.eachView(func(v tview.Primitive) {
+	pass := func(v tview.Primitive) {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {
 			v.Blur()
 		}
-	})
+	}
+	for p := layout.Prompt; p <= layout.Tasks; p++ {
+		pass(v.pane(p))
+	}
+	l.each(func(v overlayView) { pass(v) })
 }
 
 // drawJoints draws the cells where borders meet, which no pane knows of.
-func (u *UI) drawJoints(s tcell.Screen) {
-	for _, j := range u.lay.joints {
+func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
+	for _, j := range p.joints {
 		if text, _, _ := s.Get(j.X, j.Y); !strings.Contains("─│┌┐└┘", text) {
 			continue // a title stands there
 		}
-		u.v.border.Join(s, j.X, j.Y, j.Rune)
+		border.Join(s, j.X, j.Y, j.Rune)
 	}
 }
 
-func (u *UI) drawTabs(s tcell.Screen) {
+func (p *placed) drawTabs(s tcell.Screen, bar *views.TabBar, tab layout.Pane) {
 	active := 0
 	var names []string
-	for i, p := range u.lay.Tabs {
-		names = append(names, p.String())
-		if p == u.tab {
+	for i, t := range p.Tabs {
+		names = append(names, t.String())
+		if t == tab {
 			active = i
 		}
 	}
-	u.v.tabs.SetTabs(names, active)
-	drawIn(s, u.v.tabs, u.lay.TabBar)
+	bar.SetTabs(names, active)
+	drawIn(s, bar, p.TabBar)
 }

@@ -138,7 +138,7 @@ func busyScreen(t *testing.T, store sessions.Store) *testUI {
 // focusOn gives a pane the keys.
 func focusOn(p layout.Pane, press ...string) func(*testUI) {
 	return func(x *testUI) {
-		x.inside(func() { x.u.setFocus(p) })
+		x.inside(func() { x.u.arranged.setFocus(p) })
 		x.Press(press...)
 	}
 }
@@ -164,7 +164,7 @@ func questionFor(x *testUI) {
 func confirming(s keymap.Scope) func(*testUI) {
 	return func(x *testUI) {
 		x.inside(func() {
-			x.u.v.confirm.Ask(dialog.Question{Title: "Sure?", Scope: s, Lines: strings.Split(strings.Repeat("a line\n", 80), "\n"), Answer: func(keymap.Action) {}})
+			x.u.dock.confirm.Ask(dialog.Question{Title: "Sure?", Scope: s, Lines: strings.Split(strings.Repeat("a line\n", 80), "\n"), Answer: func(keymap.Action) {}})
 		})
 		x.Press("PgDn")
 	}
@@ -221,7 +221,7 @@ var places = map[keymap.Scope]func(*testUI){
 	}, "one two three"),
 	keymap.Confirm:  confirming(keymap.Confirm),
 	keymap.Leaving:  confirming(keymap.Leaving),
-	keymap.Asking:   midway(func(x *testUI) { x.inside(func() { x.u.askTimeout(3) }) }, "10m 20m 30m"),
+	keymap.Asking:   midway(func(x *testUI) { x.inside(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 3) }) }, "10m 20m 30m"),
 	keymap.Pager:    focusOn(layout.Output, "o", "Down", "Down", "Down"),
 	keymap.Help:     func(x *testUI) { x.Press("F1", "PgDn") },
 	keymap.Picker:   browsing("n", "Down", "Down", "Tab"),

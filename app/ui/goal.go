@@ -11,7 +11,7 @@ func (u *UI) GoTo(s slash.Spot) {
 		return
 	}
 	u.goal = s
-	u.setFocus(layout.Conversation)
+	u.arranged.setFocus(layout.Conversation)
 	u.arrive()
 }
 

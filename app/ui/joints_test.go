@@ -70,7 +70,7 @@ func TestBordersMeet(t *testing.T) {
 			x.tell(running...)
 			x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("out\n", 50)})
 			x.tell(twoPanes...)
-			x.inside(func() { x.u.setFocus(layout.Panes) })
+			x.inside(func() { x.u.arranged.setFocus(layout.Panes) })
 			x.Press("s") // several panes have lines between them
 			var done []string
 			do := func(format string, args ...any) { done = append(done, fmt.Sprintf(format, args...)) }
@@ -92,24 +92,24 @@ func TestBordersMeet(t *testing.T) {
 				case 3:
 					p := layout.Pane(rnd.IntN(int(layout.Tasks) + 1))
 					do("focus %v", p)
-					x.inside(func() { x.u.setFocus(p) })
+					x.inside(func() { x.u.arranged.setFocus(p) })
 				case 4:
 					key := []string{"Alt+Left", "Alt+Right", "Alt+Shift+Down", "Alt+Shift+Up", "Alt+1", "Alt+2", "Alt+3"}[rnd.IntN(7)]
 					do("%s", key)
 					x.Press(key)
 				case 5:
 					do("zoom")
-					x.inside(x.u.toggleZoom)
+					x.inside(x.u.arranged.toggleZoom)
 				case 6:
 					do("lines")
-					x.inside(func() { x.u.setFocus(layout.Prompt) })
+					x.inside(func() { x.u.arranged.setFocus(layout.Prompt) })
 					x.Paste(strings.Repeat("a line\n", rnd.IntN(9)))
 				case 7:
 					do("clear")
 					x.inside(func() { x.u.v.prompt.SetText("") })
 				case 8:
 					do("scroll")
-					x.inside(func() { x.u.setFocus(layout.Conversation) })
+					x.inside(func() { x.u.arranged.setFocus(layout.Conversation) })
 					x.Press("PgUp")
 					x.tell(event.Notice{Text: "something\nhappened"})
 				case 9:

@@ -55,7 +55,7 @@ func TestLoginOnScreen(t *testing.T) {
 		x.Want("••••••")
 		x.Press("F1", "F4", "Tab")
 		x.unwanted("next pane")
-		if x.u.overlays.help || x.u.overlays.listOpen() || x.u.focus != layout.Prompt {
+		if x.u.overlays.help || x.u.overlays.listOpen() || x.u.arranged.focus != layout.Prompt {
 			t.Error("a key did something behind the dialog")
 		}
 		if text := x.Screen(); strings.Contains(text, "sk-typed") || strings.Contains(text, "pasted") {

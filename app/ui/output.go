@@ -32,7 +32,7 @@ func showOutput(u *UI, args string) error {
 }
 
 // editOutput shows a document in the person's editor.
-func (u *UI) editOutput(d dialog.Document) {
+func editOutput(u *UI, d dialog.Document) {
 	if err := u.deps.Look("output.txt", io.NewSectionReader(d.Text, 0, d.Size)); err != nil {
 		u.hint("", err.Error())
 	}

@@ -82,9 +82,9 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 		x.tell(event.ToolStarted{CallID: "c1", Dir: dir}, event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, Tail: "the end\n"},
 			event.TaskFinished{ID: 1, Outcome: event.Completed})
 		for name, do := range map[string]func(){
-			"command":      func() { x.u.setFocus(layout.Prompt); x.Type("/output 1\n") },
-			"conversation": func() { x.u.setFocus(layout.Conversation); x.Press("o") },
-			"output":       func() { x.u.setFocus(layout.Output); x.Press("o") },
+			"command":      func() { x.u.arranged.setFocus(layout.Prompt); x.Type("/output 1\n") },
+			"conversation": func() { x.u.arranged.setFocus(layout.Conversation); x.Press("o") },
+			"output":       func() { x.u.arranged.setFocus(layout.Output); x.Press("o") },
 		} {
 			do()
 			if !strings.Contains(x.Screen(), "0% of 708 bytes") {
@@ -93,7 +93,7 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 			x.Press("q")
 			x.unwanted("of 708 bytes")
 		}
-		x.u.setFocus(layout.Output)
+		x.u.arranged.setFocus(layout.Output)
 		x.Press("o", "G", "e")
 		x.Want("the end", "100% of")
 		if x.noticed != "output.txt 708" {
@@ -130,8 +130,8 @@ func TestOpenOutputOfATerminal(t *testing.T) {
 		x.tell(event.ToolStarted{CallID: "c1", Dir: dir, Terminal: true}, event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "vim", Dir: dir},
 			event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}"})
 		for name, do := range map[string]func(){
-			"call": func() { x.u.setFocus(layout.Prompt); x.Type("/output\n") },
-			"task": func() { x.u.setFocus(layout.Tasks); x.Press("Enter") },
+			"call": func() { x.u.arranged.setFocus(layout.Prompt); x.Type("/output\n") },
+			"task": func() { x.u.arranged.setFocus(layout.Tasks); x.Press("Enter") },
 		} {
 			do()
 			x.Want("before", "after", "what it drew on the full screen is left out")

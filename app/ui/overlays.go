@@ -5,6 +5,7 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
+	"buddy/app/layout"
 	"buddy/themes"
 	"buddy/views/dialog"
 )
@@ -32,24 +33,39 @@ type overlay struct {
 	pastes func() bool
 }
 
-// newStack returns the stack, the top level first: where several are open, the first one
-// shows. It is the only place that knows the order.
-func (u *UI) newStack() []overlay {
-	is := func(v overlayView) func() overlayView { return func() overlayView { return v } }
-	never := func() bool { return false }
-	return []overlay{
-		{open: u.v.secret.Asking, view: is(u.v.secret)},
-		{open: func() bool { return u.overlays.help }, view: is(u.v.help), pastes: never},
-		{open: u.dockHeld, view: func() overlayView { return u.dockedView() }, pastes: u.v.approval.Typing},
-		{open: u.overlays.listOpen, view: u.overlays.list},
-		{open: u.v.ask.Open, view: is(u.v.ask)},
-		{open: u.v.pager.Open, view: is(u.v.pager), pastes: func() bool { return u.v.pager.Scope() == keymap.Finding }},
-	}
+// overlays holds the stack and which of its levels are open, but for what the views know
+// themselves.
+type overlays struct {
+	stack   []overlay        // the top level first
+	views   []overlayView    // that live as long as the UI
+	dock    *dock            // one of the levels, while it has the keys
+	deps    *Deps            // for the lists
+	help    bool             // the help shows
+	pickers []*dialog.Picker // the last one shows
+	changes *dialog.Changes  // over the pickers; nil while it is closed
+	palette func()           // opens the list of commands
 }
 
-// overlay returns what lies on top of the panes, nil if nothing does.
-func (u *UI) overlay() overlayView {
-	for _, o := range u.overlays.stack {
+// stackUp sets the stack, the top level first: where several are open, the first one shows. It is
+// the only place that knows the order.
+func (l *overlays) stackUp(v *viewSet) {
+	d := l.dock
+	is := func(v overlayView) func() overlayView { return func() overlayView { return v } }
+	never := func() bool { return false }
+	l.stack = []overlay{
+		{open: v.secret.Asking, view: is(v.secret)},
+		{open: func() bool { return l.help }, view: is(v.help), pastes: never},
+		{open: d.hasKeys, view: func() overlayView { return d.view() }, pastes: d.approval.Typing},
+		{open: l.listOpen, view: l.list},
+		{open: v.ask.Open, view: is(v.ask)},
+		{open: v.pager.Open, view: is(v.pager), pastes: func() bool { return v.pager.Scope() == keymap.Finding }},
+	}
+	l.views = []overlayView{v.secret, v.help, d.confirm, d.approval, d.question, v.ask, v.pager}
+}
+
+// top returns what lies on top of the panes and takes keys and the mouse, nil if nothing does.
+func (l *overlays) top() overlayView {
+	for _, o := range l.stack {
 		if o.open() {
 			return o.view()
 		}
@@ -57,9 +73,44 @@ func (u *UI) overlay() overlayView {
 	return nil
 }
 
+// covered reports whether an overlay takes keys and the mouse.
+func (l *overlays) covered() bool { return l.top() != nil }
+
+// docked returns what is docked unless something lies over it, else nil.
+func (l *overlays) docked() dockedView {
+	v := l.dock.view()
+	if v == nil || l.top() != nil && l.top() != overlayView(v) {
+		return nil
+	}
+	return v
+}
+
+// under returns the overlay that the mouse is for, nil if it is for a pane. What is docked, in a
+// place of its own, leaves the panes above it to the mouse, other overlays don't.
+func (l *overlays) under(ev *tcell.EventMouse, dock layout.Rect) tview.Primitive {
+	v := l.docked()
+	switch {
+	case v != nil && (v.Dragging() || dock.Holds(ev.Position())):
+		return v
+	case v == nil && l.covered():
+		return l.top()
+	}
+	return nil
+}
+
+// copySelection copies what is selected in the dialog that has the keys, and reports whether
+// anything is.
+func (l *overlays) copySelection() bool {
+	if v := l.docked(); v != nil && v.CopySelection() {
+		return true
+	}
+	v, ok := l.top().(interface{ CopySelection() bool })
+	return ok && v.CopySelection()
+}
+
 // pasteInto returns the overlay that takes what is pasted, nil if none does.
-func (u *UI) pasteInto() overlayView {
-	for _, o := range u.overlays.stack {
+func (l *overlays) pasteInto() overlayView {
+	for _, o := range l.stack {
 		if o.open() && (o.pastes == nil || o.pastes()) {
 			return o.view()
 		}
@@ -67,38 +118,14 @@ func (u *UI) pasteInto() overlayView {
 	return nil
 }
 
-// eachView calls f with every view that can have the focus.
-func (u *UI) eachView(f func(tview.Primitive)) {
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks} {
+// each calls f with every view that is or can be open.
+func (l *overlays) each(f func(overlayView)) {
+	for _, v := range l.views {
 		f(v)
 	}
-	for _, v := range []tview.Primitive{u.v.secret, u.v.help, u.v.confirm, u.v.approval, u.v.question, u.v.ask, u.v.pager} {
+	if v := l.list(); v != nil {
 		f(v)
 	}
-	if v := u.overlays.list(); v != nil {
-		f(v)
-	}
-}
-
-// drawOverlay draws the top overlay.
-func (u *UI) drawOverlay(s tcell.Screen, w int) {
-	switch v := u.overlay().(type) {
-	case nil, dockedView: // which is drawn with the panes
-	case boxed:
-		drawIn(s, u.overlay(), u.lay.Dialog)
-	default:
-		u.drawAbovePrompt(s, v, w)
-	}
-}
-
-// overlays holds the stack and which of its levels are open, but for what the views know
-// themselves.
-type overlays struct {
-	stack   []overlay        // the top level first
-	help    bool             // the help shows
-	pickers []*dialog.Picker // the last one shows
-	changes *dialog.Changes  // over the pickers; nil while it is closed
-	palette func()           // opens the list of commands
 }
 
 // listOpen reports whether a list or the changes are open.
@@ -115,7 +142,8 @@ func (l *overlays) list() overlayView {
 	return nil
 }
 
-func (l *overlays) setTheme(t *themes.Theme) {
+// SetTheme changes the colours of the lists that are open.
+func (l *overlays) SetTheme(t *themes.Theme) {
 	for _, p := range l.pickers {
 		p.SetTheme(t)
 	}
@@ -133,30 +161,34 @@ func (l *overlays) closeLists() {
 }
 
 // pick opens a list. What it was opened from stays below it.
-func (u *UI) pick(o dialog.PickerOptions) *dialog.Picker {
+func (l *overlays) pick(o dialog.PickerOptions) *dialog.Picker {
 	closed := o.OnClose
 	o.OnClose = func() {
-		u.unpick()
+		l.unpick()
 		if closed != nil {
 			closed()
 		}
 	}
-	p := dialog.NewPicker(u.deps.Theme, u.deps.Keys, o)
-	u.overlays.pickers = append(u.overlays.pickers, p)
+	p := dialog.NewPicker(l.deps.Theme, l.deps.Keys, o)
+	l.pickers = append(l.pickers, p)
 	return p
 }
 
 // unpick closes the list that was opened last.
-func (u *UI) unpick() {
-	if n := len(u.overlays.pickers); n > 0 {
-		u.overlays.pickers = u.overlays.pickers[:n-1]
+func (l *overlays) unpick() {
+	if n := len(l.pickers); n > 0 {
+		l.pickers = l.pickers[:n-1]
 	}
 }
 
 // toggle closes what a person opened over the panes, or opens a list if there is nothing.
 // The list shows: help goes, and what has to be answered comes first.
 func (u *UI) toggle(open func()) {
-	if u.v.secret.Asking() || u.answerFirst() {
+	if u.v.secret.Asking() {
+		return
+	}
+	if u.dock.hasKeys() {
+		u.hint("", "answer first, or go back to the prompt with "+u.deps.Keys.Name(keymap.Back))
 		return
 	}
 	u.overlays.help = false

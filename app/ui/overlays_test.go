@@ -43,29 +43,29 @@ func checkStack(t *testing.T, u *UI) {
 	}{
 		{"pager", func() { u.v.pager.Show(dialog.Document{Title: "whole", Text: strings.NewReader("text"), Size: 4}) }, u.v.pager.Close, keymap.Pager, false},
 		{"ask", func() { u.v.ask.Show("Limit", "after:", func(string) error { return nil }) }, nil, keymap.Asking, true},
-		{"list", func() { list = u.pick(dialog.PickerOptions{Title: "Models"}) }, func() { list.Close() }, keymap.Picker, true},
-		{"approval", func() { u.dock.hold(u.deps.Now()) }, u.leaveDock, keymap.Approval, false},
-		{"confirm", func() { u.v.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving}) }, u.v.confirm.Close, keymap.Leaving, false},
+		{"list", func() { list = u.overlays.pick(dialog.PickerOptions{Title: "Models"}) }, func() { list.Close() }, keymap.Picker, true},
+		{"approval", func() { u.dock.hold(u.deps.Now()) }, u.dock.leave, keymap.Approval, false},
+		{"confirm", func() { u.dock.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving}) }, u.dock.confirm.Close, keymap.Leaving, false},
 		{"help", func() { u.overlays.help = true }, func() { u.overlays.help = false }, keymap.Help, false},
 		{"secret", func() { u.v.secret.Ask("Log in", "", func(string) {}) }, nil, keymap.Secret, true},
 	}
-	if u.covered() || u.pasteInto() != nil {
+	if u.overlays.covered() || u.overlays.pasteInto() != nil {
 		t.Error("something lies over the panes before anything is open")
 	}
 	var taking []string // the views that take a paste, the lowest first
 	for _, l := range levels {
 		l.open()
 		scope, view := u.target()
-		if scope != l.scope || view != u.overlay() {
+		if scope != l.scope || view != u.overlays.top() {
 			t.Errorf("with %s open keys go to the scope %s, want %s", l.name, scope, l.scope)
 		}
 		if l.pastes {
 			taking = append(taking, fmt.Sprintf("%T", view))
 		}
-		if into := u.pasteInto(); into == nil != (len(taking) == 0) || into != nil && !slices.Contains(taking[len(taking)-1:], fmt.Sprintf("%T", into)) {
+		if into := u.overlays.pasteInto(); into == nil != (len(taking) == 0) || into != nil && !slices.Contains(taking[len(taking)-1:], fmt.Sprintf("%T", into)) {
 			t.Errorf("with %s open pastes go to %T, want the last of %v", l.name, into, taking)
 		}
-		if _, sized := u.overlay().(boxed); sized == (u.input(100, 30).Dialog == layout.Size{}) {
+		if _, sized := u.overlays.top().(boxed); sized == (u.input(100, 30).Dialog == layout.Size{}) {
 			t.Errorf("with %s open the layout has the dialog %+v", l.name, u.input(100, 30).Dialog)
 		}
 	}

@@ -18,8 +18,8 @@ func BenchmarkPanesFrame(b *testing.B) {
 	for i := range 16 {
 		f.tell(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
 	}
-	f.u.setFocus(layout.Panes)
-	f.u.toggleZoom()
+	f.u.arranged.setFocus(layout.Panes)
+	f.u.arranged.toggleZoom()
 	lines := 0
 	picture := func(pane int) event.Event {
 		lines++

@@ -26,7 +26,7 @@ var twoPanes = []event.Event{
 func openPanes(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(twoPanes...)
-	x.u.setFocus(layout.Panes)
+	x.u.arranged.setFocus(layout.Panes)
 	x.took()
 	return x
 }
@@ -122,8 +122,8 @@ func TestTypingEndsWithThePane(t *testing.T) {
 				x.tell(gone)
 				x.Want("typing has ended: the pane is gone")
 				x.Press("x", "y", "Tab")
-				if x.u.focus != layout.Panes {
-					t.Errorf("the focus went to %v", x.u.focus)
+				if x.u.arranged.focus != layout.Panes {
+					t.Errorf("the focus went to %v", x.u.arranged.focus)
 				}
 				if got := typed(x, "%2"); got != "a" {
 					t.Errorf("typed %q", got)
@@ -133,7 +133,7 @@ func TestTypingEndsWithThePane(t *testing.T) {
 				}
 				time.Sleep(draw.GracePeriod)
 				x.Press("Tab")
-				if x.u.focus == layout.Panes {
+				if x.u.arranged.focus == layout.Panes {
 					t.Error("keys are dead")
 				}
 			})
@@ -148,7 +148,7 @@ func TestTypingEnds(t *testing.T) {
 		x.Press("i")
 		x.Click(5, 5)
 		x.unwanted("typing ·")
-		x.u.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Panes)
 		x.tell(event.PaneLost{Pane: "%2", Why: "killed"}, event.PaneLost{Pane: "%1", Why: "killed"})
 		x.Press("i")
 		x.unwanted("typing ·")
@@ -160,7 +160,7 @@ func TestWatchedPanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
-		x.u.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Panes)
 		watched := func(want ...string) {
 			t.Helper()
 			x.Settle()
@@ -172,10 +172,10 @@ func TestWatchedPanes(t *testing.T) {
 		watched("%2")
 		x.Press("h")
 		watched("%1")
-		x.u.setFocus(layout.Tasks)
+		x.u.arranged.setFocus(layout.Tasks)
 		x.Resize(80, 24) // where one pane of the right side shows
 		watched()
-		x.u.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Panes)
 		x.Press("Enter")
 		watched("%1", "%2")
 		if fmt.Sprint(sentAs[event.WatchPanes](x)) != "[]" {
@@ -299,7 +299,7 @@ func TestPanesFollowCommands(t *testing.T) {
 		x.Want("▸server")
 		x.tell(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"})
 		x.Want("▸shared")
-		x.u.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Panes)
 		x.tell(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
 		x.Want("▸shared") // it has the focus
 		time.Sleep(draw.GracePeriod)

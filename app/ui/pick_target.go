@@ -13,7 +13,7 @@ import (
 func chooseTarget(u *UI) {
 	switch all := u.deps.Catalog.Targets(); {
 	case len(all) > 1:
-		u.pickTarget(all)
+		pickTarget(&u.overlays, all, u.Tell)
 	case len(all) == 1:
 		u.deps.Background(func() func() { // one that is away takes its time
 			text := all[0].Only()
@@ -27,7 +27,7 @@ var targetColumns = []string{"name", "state", "kind", "address"}
 
 // pickTarget lets a person choose where calls work that name no target. Those that are
 // connected are asked meanwhile whether they still are.
-func (u *UI) pickTarget(all []slash.TargetOffer) {
+func pickTarget(l *overlays, all []slash.TargetOffer, tell func(string)) {
 	var p *dialog.Picker
 	closed := false
 	why := func(r dialog.PickerRow) {
@@ -35,15 +35,15 @@ func (u *UI) pickTarget(all []slash.TargetOffer) {
 			p.Say(r.ID + ": " + all[i].State.Why)
 		}
 	}
-	p = u.pick(dialog.PickerOptions{
+	p = l.pick(dialog.PickerOptions{
 		Title: "Targets", Hint: "type to filter", Columns: targetColumns, OnMove: why,
 		OnChoose: func(r dialog.PickerRow) {
-			u.unpick()
+			l.unpick()
 			if r.Mark {
-				u.hint("", slash.PlaceName(r.ID)+" is current already")
+				tell(slash.PlaceName(r.ID) + " is current already")
 				return
 			}
-			u.deps.Send(event.SwitchTarget{Name: r.ID})
+			l.deps.Send(event.SwitchTarget{Name: r.ID})
 		},
 		OnClose: func() { closed = true },
 	})
@@ -55,7 +55,7 @@ func (u *UI) pickTarget(all []slash.TargetOffer) {
 		if o.Ask == nil {
 			continue
 		}
-		u.deps.Background(func() func() {
+		l.deps.Background(func() func() {
 			now := o.Ask()
 			return func() {
 				if closed {

@@ -16,11 +16,11 @@ import (
 )
 
 // pickModel lets a person choose a model. Servers on this machine are asked meanwhile.
-func (u *UI) pickModel() {
+func pickModel(l *overlays, now string) {
 	var offers []slash.Offer
 	var p *dialog.Picker
 	closed := false
-	p = u.pick(dialog.PickerOptions{
+	p = l.pick(dialog.PickerOptions{
 		Title: "Models", Hint: "type to filter", Columns: []string{"name", "model", "window", "in/out per 1M", "effort"},
 		OnChoose: func(r dialog.PickerRow) {
 			i := slices.IndexFunc(offers, func(o slash.Offer) bool { return o.Name == r.ID })
@@ -28,15 +28,15 @@ func (u *UI) pickModel() {
 				p.Say(r.ID + ": " + offers[i].Lack())
 				return
 			}
-			u.unpick()
-			u.deps.Send(event.SwitchModel{Profile: r.ID})
+			l.unpick()
+			l.deps.Send(event.SwitchModel{Profile: r.ID})
 		},
 		OnClose: func() { closed = true },
 	})
 	p.SetNote("looking …")
-	now := cmp.Or(u.state.Info.Event.Profile, model.Demo)
-	look := u.deps.Catalog.Offers
-	u.deps.Background(func() func() {
+	now = cmp.Or(now, model.Demo)
+	look := l.deps.Catalog.Offers
+	l.deps.Background(func() func() {
 		found := look()
 		return func() {
 			if closed {
@@ -64,31 +64,31 @@ func modelRows(offers []slash.Offer, now string) []dialog.PickerRow {
 }
 
 // pickTheme lets a person choose colours, which show while they move.
-func (u *UI) pickTheme() {
-	before, auto := u.deps.Theme, u.deps.Auto
-	p := u.pick(dialog.PickerOptions{
+func pickTheme(l *overlays, c *colouring, tell func(string)) {
+	before, auto := c.Theme, c.Auto
+	p := l.pick(dialog.PickerOptions{
 		Title: "Themes", Hint: "type to filter; moving shows them",
 		OnMove: func(r dialog.PickerRow) {
 			if r.ID == themes.Auto && auto {
-				u.setTheme(before) // what the terminal said
-			} else if t, err := u.deps.Colours.Load(r.ID); err == nil {
-				u.setTheme(t)
+				c.set(before) // what the terminal said
+			} else if t, err := c.Colours.Load(r.ID); err == nil {
+				c.set(t)
 			} else {
-				u.overlays.pickers[len(u.overlays.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
+				l.pickers[len(l.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
 			}
 		},
 		OnChoose: func(r dialog.PickerRow) {
-			u.unpick()
-			if err := theme(u, r.ID); err != nil {
-				u.setTheme(before)
-				u.hint("", err.Error())
+			l.unpick()
+			if err := c.take(r.ID); err != nil {
+				c.set(before)
+				tell(err.Error())
 				return
 			}
-			u.hint("", fmt.Sprintf("theme %s for this session; to keep it: [ui] theme = %q in your configuration", r.ID, r.ID))
+			tell(fmt.Sprintf("theme %s for this session; to keep it: [ui] theme = %q in your configuration", r.ID, r.ID))
 		},
 		OnClose: func() {
-			u.setTheme(before)
-			u.deps.Auto = auto
+			c.set(before)
+			c.Auto = auto
 		},
 	})
 	now := before.Name
@@ -96,7 +96,7 @@ func (u *UI) pickTheme() {
 		now = themes.Auto
 	}
 	rows := []dialog.PickerRow{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
-	for _, name := range themes.Names(u.deps.Colours.Dir) {
+	for _, name := range themes.Names(c.Colours.Dir) {
 		rows = append(rows, dialog.PickerRow{ID: name, Cells: []string{name}})
 	}
 	for i := range rows {
@@ -107,12 +107,12 @@ func (u *UI) pickTheme() {
 }
 
 // pickCommand lets a person choose a command or an action, and runs it.
-func (u *UI) pickCommand() {
+func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Scope, layout.Pane, keymap.Entry)) {
 	rows := make(map[string]func())
 	var all []dialog.PickerRow
 	for _, c := range slash.Commands {
 		id := "/" + c.Name
-		rows[id] = func() { u.runChosen(c) }
+		rows[id] = func() { command(c) }
 		text := c.Help
 		if c.Args != "" {
 			text += " · " + c.Args
@@ -124,19 +124,19 @@ func (u *UI) pickCommand() {
 		if !ok {
 			continue
 		}
-		for _, e := range u.deps.Keys.In(s) {
+		for _, e := range l.deps.Keys.In(s) {
 			if len(e.Keys) == 0 || !runnable(e) {
 				continue
 			}
 			id := string(s) + " " + string(e.Action)
-			rows[id] = func() { u.runAction(s, pane, e) }
+			rows[id] = func() { action(s, pane, e) }
 			all = append(all, dialog.PickerRow{ID: id, Cells: []string{e.Help, e.Keys[0].String(), s.Title()}})
 		}
 	}
-	p := u.pick(dialog.PickerOptions{
+	p := l.pick(dialog.PickerOptions{
 		Title: "Commands and actions", Hint: "type to filter", Columns: []string{"what it does", "key", "where"},
 		OnChoose: func(r dialog.PickerRow) {
-			u.unpick()
+			l.unpick()
 			rows[r.ID]()
 		},
 	})
@@ -182,7 +182,7 @@ func (u *UI) runChosen(c slash.Command) {
 		runCommand(u, "/"+c.Name)
 		return
 	}
-	u.setFocus(layout.Prompt)
+	u.arranged.setFocus(layout.Prompt)
 	u.v.prompt.Replace("/" + c.Name + " ")
 	u.hint("", c.Args)
 }
@@ -193,10 +193,10 @@ func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
 		u.global(e.Action, "")
 		return
 	}
-	if !u.exists(pane) {
+	if !exists(pane, u.input(0, 0)) {
 		u.hint("", "there is nothing in "+s.Title()+" now")
 		return
 	}
-	u.setFocus(pane)
+	u.arranged.setFocus(pane)
 	u.key(e.Keys[0].Event())
 }

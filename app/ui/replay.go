@@ -93,10 +93,10 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		},
 	})
 	v.ui.v.conversation.OnClick = nil // there is no prompt to go back to
-	v.ui.setFocus(layout.Conversation)
+	v.ui.arranged.setFocus(layout.Conversation)
 	v.loop = loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop, Tick: func() {},
-		On: screen.Handlers{Paste: func(screen.Paste) {}, Background: v.ui.background},
+		On: screen.Handlers{Paste: func(screen.Paste) {}, Background: v.ui.colours.background},
 	})
 	v.status()
 	return v
@@ -127,9 +127,9 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	default:
 		v.ui.key(ev)
 		v.ui.dock.held = false // the answer comes as it came then
-		if v.ui.focus == layout.Prompt {
+		if v.ui.arranged.focus == layout.Prompt {
 			v.ui.v.prompt.SetText("") // there is nobody to write to
-			v.ui.setFocus(layout.Conversation)
+			v.ui.arranged.setFocus(layout.Conversation)
 		}
 		v.status()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/app/layout"
+	"buddy/views/panes"
 )
 
 // Shape holds how a person arranged the panes. Whoever runs the screen keeps it for each
@@ -57,9 +58,70 @@ func (s *Shape) Bound() {
 	}
 }
 
-// arrange changes the shape by a key.
-func (u *UI) arrange(a keymap.Action) {
-	s := &u.shape
+// arrangement is what the layout depends on that a person chose, and the layout of the last
+// frame.
+type arrangement struct {
+	focus   layout.Pane // of the panes; dialogs over them come first
+	tab     layout.Pane // the pane last focused other than the prompt
+	zoom    bool
+	shape   Shape
+	dragged border // with the mouse
+	lay     placed
+
+	panes *panes.Panes // that learn whether they have the focus
+	keep  func(Shape)  // the panes are arranged anew
+}
+
+func (a *arrangement) setFocus(p layout.Pane) {
+	if a.focus = p; p != layout.Panes {
+		a.panes.EndTyping()
+	}
+	a.panes.SetHeld(p == layout.Panes)
+	if p != layout.Prompt {
+		a.tab = p
+	}
+}
+
+func (a *arrangement) toggleZoom() { a.zoom = !a.zoom }
+
+// typing reports whether keys go to a terminal pane, while no overlay takes them.
+func (a *arrangement) typing() bool {
+	return a.focus == layout.Panes && a.panes.Scope() == keymap.Typing
+}
+
+// cycle moves the focus to the next pane that there is, or to the one before.
+func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
+	by := 1
+	if act == keymap.PreviousPane {
+		by = -1
+	}
+	const n = int(layout.Tasks) + 1
+	for p := int(a.focus); ; {
+		p = (p + by + n) % n
+		if pane := layout.Pane(p); exists(pane, in) {
+			a.setFocus(pane)
+			return
+		}
+	}
+}
+
+// exists reports whether there is something to see in a pane.
+func exists(p layout.Pane, in layout.Input) bool {
+	switch p {
+	case layout.Output:
+		return in.Output
+	case layout.Panes:
+		return in.Panes
+	case layout.Tasks:
+		return in.Tasks > 0
+	default:
+		return true
+	}
+}
+
+// arrange changes the shape by a key, and returns what there is to tell about it.
+func (a *arrangement) arrange(act keymap.Action) (told string) {
+	s := &a.shape
 	left, upper := s.Left, s.Upper
 	if left == 0 {
 		left = layout.DefaultLeft
@@ -67,7 +129,7 @@ func (u *UI) arrange(a keymap.Action) {
 	if upper == 0 {
 		upper = layout.DefaultUpper
 	}
-	switch a {
+	switch act {
 	case keymap.Narrower:
 		s.Left = share(left - shareStep)
 	case keymap.Wider:
@@ -77,52 +139,51 @@ func (u *UI) arrange(a keymap.Action) {
 	case keymap.Taller:
 		s.Upper = share(upper + shareStep)
 	case keymap.ToggleOutput:
-		u.toggleHidden(layout.Output)
+		told = a.toggleHidden(layout.Output)
 	case keymap.TogglePanes:
-		u.toggleHidden(layout.Panes)
+		told = a.toggleHidden(layout.Panes)
 	case keymap.ToggleTasks:
-		u.toggleHidden(layout.Tasks)
+		told = a.toggleHidden(layout.Tasks)
 	default:
-		return
+		return ""
 	}
-	u.deps.KeepShape(*s)
+	a.keep(*s)
+	return told
 }
 
-// toggleHidden hides or shows a pane; a hidden one has not the focus.
-func (u *UI) toggleHidden(p layout.Pane) {
-	u.shape.toggle(p)
-	if !u.shape.hides(p) {
-		u.hint("", p.String()+" shows again when there is something in it")
-		return
+// toggleHidden hides or shows a pane, and returns which. A hidden one has not the focus.
+func (a *arrangement) toggleHidden(p layout.Pane) (told string) {
+	a.shape.toggle(p)
+	if !a.shape.hides(p) {
+		return p.String() + " shows again when there is something in it"
 	}
-	u.hint("", p.String()+" is hidden")
-	if u.focus == p {
-		u.setFocus(layout.Prompt)
+	if a.focus == p {
+		a.setFocus(layout.Prompt)
 	}
-	if u.tab == p {
-		u.tab, u.zoom = layout.Conversation, false
+	if a.tab == p {
+		a.tab, a.zoom = layout.Conversation, false
 	}
+	return p.String() + " is hidden"
 }
 
 // drag moves a border with the mouse, and reports whether the action was about that.
-func (u *UI) drag(action tview.MouseAction, ev *tcell.EventMouse) bool {
+func (a *arrangement) drag(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	x, y := ev.Position()
 	switch {
 	case action == tview.MouseLeftDown:
-		u.dragged = u.borderAt(x, y)
-		return u.dragged != noBorder
-	case u.dragged == noBorder:
+		a.dragged = a.borderAt(x, y)
+		return a.dragged != noBorder
+	case a.dragged == noBorder:
 		return false
 	case action == tview.MouseLeftUp:
-		u.dragged = noBorder
-		u.deps.KeepShape(u.shape)
-	case action == tview.MouseMove && u.dragged == sideBorder:
-		_, _, w, _ := u.GetRect()
-		u.shape.Left = share(((x+1)*100 + w/2) / max(w, 1))
+		a.dragged = noBorder
+		a.keep(a.shape)
+	case action == tview.MouseMove && a.dragged == sideBorder:
+		a.shape.Left = share(((x+1)*100 + a.lay.w/2) / max(a.lay.w, 1))
 	case action == tview.MouseMove:
-		out, panes := u.lay.Panes[layout.Output], u.lay.Panes[layout.Panes]
-		rows := out.H + panes.H - 2
-		u.shape.Upper = share(((y-out.Y)*100 + rows/2) / max(rows, 1))
+		out, below := a.lay.Panes[layout.Output], a.lay.Panes[layout.Panes]
+		rows := out.H + below.H - 2
+		a.shape.Upper = share(((y-out.Y)*100 + rows/2) / max(rows, 1))
 	}
 	return true
 }
@@ -136,13 +197,12 @@ const (
 	upperBorder        // between output and panes
 )
 
-func (u *UI) borderAt(x, y int) border {
-	left, out, panes := u.lay.Panes[layout.Conversation], u.lay.Panes[layout.Output], u.lay.Panes[layout.Panes]
-	_, _, w, _ := u.GetRect()
+func (a *arrangement) borderAt(x, y int) border {
+	left, out, below := a.lay.Panes[layout.Conversation], a.lay.Panes[layout.Output], a.lay.Panes[layout.Panes]
 	switch {
-	case !left.Empty() && left.W < w && x == left.X+left.W-1 && y > left.Y && y < left.Y+left.H-1:
+	case !left.Empty() && left.W < a.lay.w && x == left.X+left.W-1 && y > left.Y && y < left.Y+left.H-1:
 		return sideBorder
-	case !out.Empty() && !panes.Empty() && y == panes.Y && x > panes.X && x < panes.X+panes.W-1:
+	case !out.Empty() && !below.Empty() && y == below.Y && x > below.X && x < below.X+below.W-1:
 		return upperBorder
 	}
 	return noBorder

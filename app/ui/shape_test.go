@@ -18,39 +18,39 @@ func TestArrange(t *testing.T) {
 		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
 		x.tell(twoPanes...)
 		x.Settle()
-		side := x.u.lay.Panes[layout.Conversation].W
+		side := x.u.arranged.lay.Panes[layout.Conversation].W
 		x.Press("Alt+Left", "Alt+Left")
 		x.Settle()
-		if got := x.u.lay.Panes[layout.Conversation].W; got >= side || x.shape.Left != layout.DefaultLeft-2*shareStep {
+		if got := x.u.arranged.lay.Panes[layout.Conversation].W; got >= side || x.shape.Left != layout.DefaultLeft-2*shareStep {
 			t.Errorf("width %d after two keys, was %d; kept %+v", got, side, x.shape)
 		}
-		left := x.u.lay.Panes[layout.Conversation]
+		left := x.u.arranged.lay.Panes[layout.Conversation]
 		x.Mouse(apptest.MousePress, left.X+left.W-1, 8)
 		x.Mouse(apptest.MouseDrag, 83, 9)
 		x.Mouse(apptest.MouseRelease, 83, 9)
 		x.Settle()
-		if got := x.u.lay.Panes[layout.Conversation].W; got < 83 || got > 85 || x.shape.Left != 70 {
+		if got := x.u.arranged.lay.Panes[layout.Conversation].W; got < 83 || got > 85 || x.shape.Left != 70 {
 			t.Errorf("width %d after a drag to column 83; kept %+v", got, x.shape)
 		}
-		upper := x.u.lay.Panes[layout.Panes].Y
+		upper := x.u.arranged.lay.Panes[layout.Panes].Y
 		x.Press("Alt+Shift+Down")
 		x.Settle()
-		if got := x.u.lay.Panes[layout.Panes].Y; got <= upper || x.shape.Upper != layout.DefaultUpper+shareStep {
+		if got := x.u.arranged.lay.Panes[layout.Panes].Y; got <= upper || x.shape.Upper != layout.DefaultUpper+shareStep {
 			t.Errorf("panes from row %d on, were from %d; kept %+v", got, upper, x.shape)
 		}
-		x.Mouse(apptest.MousePress, 100, x.u.lay.Panes[layout.Panes].Y)
+		x.Mouse(apptest.MousePress, 100, x.u.arranged.lay.Panes[layout.Panes].Y)
 		x.Mouse(apptest.MouseDrag, 100, 8)
 		x.Mouse(apptest.MouseRelease, 100, 8)
 		x.Settle()
-		if got := x.u.lay.Panes[layout.Panes].Y; got < 7 || got > 9 {
+		if got := x.u.arranged.lay.Panes[layout.Panes].Y; got < 7 || got > 9 {
 			t.Errorf("panes from row %d on after a drag to row 8; kept %+v", got, x.shape)
 		}
-		x.u.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Panes)
 		x.Press("Alt+2", "Alt+3")
 		x.Want("Tasks is hidden")
 		x.unwanted("Panes ·", "┬─ Tasks", "├─ Tasks")
-		if want := []string{"Panes", "Tasks"}; !reflect.DeepEqual(x.shape.Hidden, want) || x.u.focus != layout.Prompt {
-			t.Errorf("hidden %v, want %v; the focus is on %v", x.shape.Hidden, want, x.u.focus)
+		if want := []string{"Panes", "Tasks"}; !reflect.DeepEqual(x.shape.Hidden, want) || x.u.arranged.focus != layout.Prompt {
+			t.Errorf("hidden %v, want %v; the focus is on %v", x.shape.Hidden, want, x.u.arranged.focus)
 		}
 		x.Press("Alt+2")
 		x.Want("Panes ·")
@@ -67,15 +67,15 @@ func TestFullScreen(t *testing.T) {
 		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
 		x.tell(twoPanes...)
 		for _, p := range []layout.Pane{layout.Conversation, layout.Output, layout.Panes, layout.Tasks} {
-			x.u.setFocus(p)
+			x.u.arranged.setFocus(p)
 			x.Press("z")
 			x.Settle()
-			if got := x.u.lay.Panes[p].W; got != 120 {
+			if got := x.u.arranged.lay.Panes[p].W; got != 120 {
 				t.Errorf("%v is %d columns wide", p, got)
 			}
 			x.Press("z")
 			x.Settle()
-			if got := x.u.lay.Panes[p].W; got == 120 {
+			if got := x.u.arranged.lay.Panes[p].W; got == 120 {
 				t.Errorf("%v stays", p)
 			}
 		}

@@ -7,28 +7,29 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
 )
 
 // askTimeout asks how long a task may still take.
-func (u *UI) askTimeout(id int) {
-	u.v.ask.Show(fmt.Sprintf("Time limit for task #%d", id), "cancel it after (30s, 10m, 1h):", func(text string) error {
+func askTimeout(ask *dialog.Ask, send func(event.Command), id int) {
+	ask.Show(fmt.Sprintf("Time limit for task #%d", id), "cancel it after (30s, 10m, 1h):", func(text string) error {
 		set, err := slash.Timeout(id, text)
 		if err == nil {
-			u.deps.Send(set)
+			send(set)
 		}
 		return err
 	})
 }
 
-// openTask shows what is known of a task, and its output if it is a command.
-func (u *UI) openTask(t *state.Task) {
+// taskDocument returns what is known of a task, and its output if it is a command.
+func taskDocument(s *state.State, t *state.Task, now time.Time) dialog.Document {
 	d := dialog.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
-	text := u.describe(t)
+	text := describe(s, t, now)
 	if t.Dir != "" {
-		out, err := slash.Document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: u.onTerminal(t)})
+		out, err := slash.Document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: onTerminal(s, t)})
 		if err != nil {
 			text += "\nits output can't be read: " + err.Error() + "\n"
 		} else {
@@ -43,12 +44,12 @@ func (u *UI) openTask(t *state.Task) {
 		p.Say(text)
 		d.Text, d.Size = p, p.Size()
 	}
-	u.v.pager.Show(d)
+	return d
 }
 
 // onTerminal reports whether the call which began a task had a terminal to itself.
-func (u *UI) onTerminal(t *state.Task) bool {
-	for _, b := range slices.Backward(u.state.Blocks) {
+func onTerminal(s *state.State, t *state.Task) bool {
+	for _, b := range slices.Backward(s.Blocks) {
 		if b.Call != nil && b.Call.Dir != "" && (t.Dir == b.Call.Dir || filepath.Dir(t.Dir) == b.Call.Dir) { // one of several targets
 			return b.Call.Terminal
 		}
@@ -57,7 +58,7 @@ func (u *UI) onTerminal(t *state.Task) bool {
 }
 
 // describe is what is known of a task, a line for each fact.
-func (u *UI) describe(t *state.Task) string {
+func describe(s *state.State, t *state.Task, now time.Time) string {
 	var b strings.Builder
 	line := func(name, value string) {
 		if value != "" {
@@ -79,13 +80,13 @@ func (u *UI) describe(t *state.Task) string {
 	if t.Started > 0 {
 		end := t.Ended
 		if end == 0 {
-			end = u.deps.Now().UnixMilli()
+			end = now.UnixMilli()
 		}
 		line("took", (time.Duration(end-t.Started) * time.Millisecond).Round(time.Second).String())
 	}
 	line("deadline", at(t.Deadline))
 	line("doing", t.Doing)
-	for _, p := range u.state.Panes {
+	for _, p := range s.Panes {
 		if p.Pane == t.Pane {
 			line("pane", p.Title+" on "+p.Target)
 			line("attach", p.Attach)

@@ -22,7 +22,7 @@ func TestTaskKeys(t *testing.T) {
 			event.TaskFinished{ID: 1, Outcome: event.Completed},
 			event.PaneOpened{Pane: "%2", Title: "server", Target: "local", Attach: "tmux attach"},
 			event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2", Dir: dir, Deadline: time.Now().Add(time.Hour).UnixMilli()})
-		x.u.setFocus(layout.Tasks)
+		x.u.arranged.setFocus(layout.Tasks)
 		x.Press("t")
 		x.Want("Time limit for task #2", "cancel it after")
 		x.Type("soon\n")

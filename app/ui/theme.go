@@ -28,51 +28,80 @@ func (c Colours) Load(name string) (*themes.Theme, error) {
 	return t, err
 }
 
-// Follow makes the colours those for the terminal's background, as soon as it tells.
-func (u *UI) Follow() {
-	u.deps.Auto = true
-	u.deps.AskBackground()
+// colouring keeps the colours of the screen: those that a person chose, or those for the
+// terminal's background.
+type colouring struct {
+	*Looks
+	views []coloured
+	ask   func() // the terminal for its background
+}
+
+// coloured is what has colours.
+type coloured interface{ SetTheme(*themes.Theme) }
+
+// set changes the colours of everything.
+func (c *colouring) set(t *themes.Theme) {
+	c.Theme = t
+	for _, v := range c.views {
+		v.SetTheme(t)
+	}
+}
+
+// follow makes the colours those for the terminal's background, as soon as it tells.
+func (c *colouring) follow() {
+	c.Auto = true
+	c.ask()
 }
 
 // background learns the terminal's background.
-func (u *UI) background(c tcell.Color) {
-	if !u.deps.Auto {
+func (c *colouring) background(of tcell.Color) {
+	if !c.Auto {
 		return
 	}
 	name := "dark"
-	if r, g, b := c.RGB(); 299*r+587*g+114*b > 127_500 { // how bright the eye finds it, of 255,000
+	if r, g, b := of.RGB(); 299*r+587*g+114*b > 127_500 { // how bright the eye finds it, of 255,000
 		name = "light"
 	}
-	if name == u.deps.Theme.Name {
+	if name == c.Theme.Name {
 		return
 	}
-	if t, err := u.deps.Colours.Load(name); err == nil { // built in: it can be read
-		u.setTheme(t)
+	if t, err := c.Colours.Load(name); err == nil { // built in: it can be read
+		c.set(t)
+	}
+}
+
+// take makes the colours those of the theme of a name.
+func (c *colouring) take(name string) error {
+	t, err := c.Colours.Load(name)
+	if err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	c.use(name, t)
+	return nil
+}
+
+// use makes the colours those of a theme that was read by that name.
+func (c *colouring) use(name string, t *themes.Theme) {
+	c.set(t)
+	if c.Auto = name == themes.Auto; c.Auto {
+		c.follow()
 	}
 }
 
 // theme changes the colours, or lists what there is.
 func theme(u *UI, name string) error {
-	c := u.deps.Colours
 	if name == "" {
-		u.pickTheme()
+		pickTheme(&u.overlays, &u.colours, u.Tell)
 		return nil
 	}
-	t, err := c.Load(name)
-	if err != nil {
-		return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
-	}
-	u.TakeTheme(name, t)
-	return nil
+	return u.colours.take(name)
 }
+
+// Follow makes the colours those for the terminal's background, as soon as it tells.
+func (u *UI) Follow() { u.colours.follow() }
 
 // TakeTheme makes the colours those of the theme of that name.
-func (u *UI) TakeTheme(name string, t *themes.Theme) {
-	u.setTheme(t)
-	if u.deps.Auto = name == themes.Auto; u.deps.Auto {
-		u.Follow()
-	}
-}
+func (u *UI) TakeTheme(name string, t *themes.Theme) { u.colours.use(name, t) }
 
 // Theme is the theme in use, and whether it follows the terminal's background.
-func (u *UI) Theme() (t *themes.Theme, auto bool) { return u.deps.Theme, u.deps.Auto }
+func (u *UI) Theme() (t *themes.Theme, auto bool) { return u.colours.Theme, u.colours.Auto }

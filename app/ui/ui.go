@@ -42,11 +42,11 @@ type UI struct {
 	deps  Deps
 	state state.State
 	v     viewSet
-	lay   placed
 
-	arrangement
+	arranged arrangement
 	overlays overlays
 	dock     dock
+	colours  colouring
 	pending  pending
 	busy     bool
 	goal     slash.Spot // to go to when it has been read
@@ -54,17 +54,8 @@ type UI struct {
 	pressed pressed // with the mouse
 
 	grace     time.Time // until then keys do nothing: they were meant for a pane that has closed
-	watched   []string  // panes whose pictures are wanted
+	watched   watched
 	attention attention
-}
-
-// arrangement is what the layout depends on that a person chose.
-type arrangement struct {
-	focus   layout.Pane // of the panes; dialogs over them come first
-	tab     layout.Pane // the pane last focused other than the prompt
-	zoom    bool
-	shape   Shape
-	dragged border // with the mouse
 }
 
 // pending is a confirmation that the next key may give: an action that does more when it
@@ -138,17 +129,24 @@ type viewSet struct {
 	prompt       *prompt.Prompt
 	footer       *views.Footer
 	tabs         *views.TabBar
-	approval     *dialog.Approval
-	question     *dialog.Confirm // of the model
 	help         *dialog.Help
 	secret       *dialog.Secret
-	confirm      *dialog.Confirm
 	pager        *dialog.Pager
 	ask          *dialog.Ask
 }
 
-// welcome is what an empty conversation shows; the demo has a tour.
-func welcome(demo bool) []string {
+// pane returns the view of a pane.
+func (v *viewSet) pane(p layout.Pane) tview.Primitive {
+	return [...]tview.Primitive{v.prompt, v.conversation, v.output, v.panes, v.tasks}[p]
+}
+
+// coloured returns the views that show without an overlay.
+func (v *viewSet) coloured() []coloured {
+	return []coloured{v.header, v.conversation, v.output, v.panes, v.tasks, v.status, v.border, v.prompt, v.footer, v.tabs}
+}
+
+// Welcome returns what an empty conversation shows; the demo has a tour.
+func Welcome(demo bool) []string {
 	first := `  what does this project do?   and anything else, in your words`
 	if demo {
 		first = `  tour                         three steps through the program`
@@ -167,7 +165,7 @@ func welcome(demo bool) []string {
 
 // New returns a screen that shows nothing yet. [UI.Loop] feeds it.
 func New(d Deps) *UI {
-	u := &UI{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation, shape: d.Shape}, attention: attention{Attention: d.Attention}}
+	u := &UI{Box: *tview.NewBox(), deps: d, attention: attention{Attention: d.Attention}}
 	t, k := d.Theme, d.Keys
 	u.v = viewSet{
 		header:       views.NewHeader(t, k, d.Home, time.Local),
@@ -180,33 +178,55 @@ func New(d Deps) *UI {
 		prompt:       prompt.New(t, k),
 		footer:       views.NewFooter(t, k),
 		tabs:         views.NewTabBar(t, k),
-		approval:     dialog.NewApproval(t, k, d.Now),
-		question:     dialog.NewConfirm(t, k),
 		help:         dialog.NewHelp(t, k),
 		secret:       dialog.NewSecret(t, k),
-		confirm:      dialog.NewConfirm(t, k),
 		pager:        dialog.NewPager(t, k),
 		ask:          dialog.NewAsk(t, k),
 	}
+	u.arranged = arrangement{tab: layout.Conversation, shape: d.Shape, panes: u.v.panes, keep: d.KeepShape}
+	u.dock = dock{
+		approval: dialog.NewApproval(t, k, d.Now), question: dialog.NewConfirm(t, k), confirm: dialog.NewConfirm(t, k),
+		prompt: u.v.prompt, arranged: &u.arranged, state: &u.state, deps: &u.deps, target: u.target,
+	}
+	u.overlays = overlays{dock: &u.dock, deps: &u.deps, palette: func() { pickCommand(&u.overlays, u.runChosen, u.runAction) }}
+	u.overlays.stackUp(&u.v)
+	u.colours = colouring{Looks: &u.deps.Looks, ask: d.AskBackground, views: append(u.v.coloured(), &u.overlays)}
+	for _, v := range u.overlays.views {
+		u.colours.views = append(u.colours.views, v)
+	}
+	u.connect()
+	u.arranged.setFocus(layout.Prompt)
+	return u
+}
+
+// connect gives the views what their keys do.
+func (u *UI) connect() {
+	d := &u.deps
 	u.v.conversation.SetNow(d.Now)
 	u.v.output.SetNow(d.Now)
 	u.v.panes.SetNow(d.Now)
-	u.v.conversation.SetWelcome(welcome(false))
+	u.v.conversation.SetWelcome(Welcome(false))
 	u.v.conversation.SetBackground(d.Background)
 	u.v.conversation.OnCopy = u.copy
 	u.v.conversation.Later = d.Later
 	u.v.conversation.SetAfter(d.After)
-	u.v.output.OnZoom = u.toggleZoom
-	u.v.panes.PaneIntents = u.paneIntents()
+	u.v.output.OnZoom = u.arranged.toggleZoom
+	u.v.panes.PaneIntents = panes.PaneIntents{
+		OnZoom:    u.arranged.toggleZoom,
+		OnType:    func(id string, p []byte) { d.Send(event.PaneInput{Pane: id, Bytes: p}) },
+		OnPaste:   func(id, text string) { d.Send(event.PanePaste{Pane: id, Text: text}) },
+		OnFit:     func(id string, w, h int) { d.Send(event.FitPane{Pane: id, W: w, H: h}) },
+		OnHistory: func(id string) { d.Send(event.ReadPane{Pane: id}) },
+		OnKill:    func(id, name, why string) { askToKill(u, id, name, why) },
+	}
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
-	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
-	u.v.tasks.OnApproval = u.goToRequest
-	u.v.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
-	u.v.approval.OnHint = func(text string) { u.hint("", text) }
+	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
+	u.v.tasks.OnOpen = func(t *state.Task) { u.v.pager.Show(taskDocument(&u.state, t, d.Now())) }
+	u.v.tasks.OnApproval = u.dock.goTo
+	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
+	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
 	u.v.help.OnClose = func() { u.overlays.help = false }
-	u.v.help.OnCopy, u.v.approval.OnCopy, u.v.confirm.OnCopy, u.v.question.OnCopy = u.copy, u.copy, u.copy, u.copy
-	u.overlays.stack = u.newStack()
-	u.overlays.palette = u.pickCommand
+	u.v.help.OnCopy, u.dock.approval.OnCopy, u.dock.confirm.OnCopy, u.dock.question.OnCopy = u.copy, u.copy, u.copy, u.copy
 	u.v.help.SetCommands(commandHelp())
 	u.v.prompt.SetCommands(commandHelp())
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
@@ -215,16 +235,15 @@ func New(d Deps) *UI {
 		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
 	}
 	u.v.prompt.OnEOF = u.quit
-	u.v.prompt.OnEdit = u.edit
-	u.v.conversation.OnEdit = u.look
-	u.v.conversation.OnClick = func() { u.setFocus(layout.Prompt) }
+	u.v.prompt.OnEdit = func() { u.editFrom("") }
+	u.v.conversation.OnEdit = lookAs(u, "block.md")
+	u.v.conversation.OnClick = func() { u.arranged.setFocus(layout.Prompt) }
 	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
-	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.Later
+	u.v.pager.OnCopy, u.v.pager.Later = u.copy, d.Later
+	u.v.pager.OnEdit = func(doc dialog.Document) { editOutput(u, doc) }
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.Send(event.Continue{}) }
 	u.v.prompt.OnRetry = func() { d.Send(event.RetryNow{}) }
-	u.setFocus(layout.Prompt)
-	return u
 }
 
 // apply folds events into the state and tells the views.
@@ -234,8 +253,8 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 	}
-	if len(u.state.Questions) > asked && u.focus == layout.Prompt {
-		u.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
+	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
+		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	return u.update(ch)
 }
@@ -257,17 +276,17 @@ func (u *UI) update(ch state.Changed) bool {
 	if ch == 0 {
 		return false
 	}
-	typed := u.typing()
+	typed := u.arranged.typing()
 	for _, v := range []interface {
 		Update(*state.State, state.Changed)
 	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer} {
 		v.Update(&u.state, ch)
 	}
-	if ch&state.Approvals != 0 {
-		u.dockRequests()
+	if ch&state.Approvals != 0 && u.dock.sync() {
+		u.v.conversation.Bottom()
 	}
 	u.busy = u.v.status.Busy()
-	if typed && !u.typing() {
+	if typed && !u.arranged.typing() {
 		u.grace = u.deps.Now().Add(draw.GracePeriod)
 		u.hint("", "typing has ended: the pane is gone")
 	}
@@ -288,7 +307,7 @@ func (u *UI) submit(text string) {
 	if runCommand(u, text) || u.runTyped(text) {
 		return
 	}
-	if u.reply(text) {
+	if u.dock.reply(text) {
 		return
 	}
 	u.send(event.Submit{Text: text})
@@ -324,27 +343,15 @@ func (u *UI) send(s event.Submit) {
 
 // quit ends the program; while something runs it asks for one more Ctrl-C.
 func (u *UI) quit() {
-	if u.leaving() {
+	if askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
 		return
 	}
 	if t := u.state.Running(); t != nil && u.pending.action != keymap.Interrupt {
-		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.keyName(keymap.Interrupt)))
+		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.deps.Keys.Name(keymap.Interrupt)))
 		u.pending.running = true
 		return
 	}
 	u.deps.Leave(slash.Next{})
-}
-
-// setTheme changes the colours of everything.
-func (u *UI) setTheme(t *themes.Theme) {
-	u.deps.Theme = t
-	for _, v := range []interface{ SetTheme(*themes.Theme) }{
-		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.question, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask,
-	} {
-		v.SetTheme(t)
-	}
-	u.overlays.setTheme(t)
 }
 
 // Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
@@ -356,11 +363,8 @@ func (u *UI) Tell(text string) { u.hint("", text) }
 // Prompt returns the view of the prompt, for its history, its mode and what is in it.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
-// SetWelcome changes what an empty conversation shows.
+// SetWelcome changes what an empty conversation shows, which is [Welcome] at first.
 func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
-
-// OfferTour makes the welcome the one of the demo.
-func (u *UI) OfferTour() { u.SetWelcome(welcome(true)) }
 
 // Prepend puts the part of a session that comes before all that is there in front of it.
 func (u *UI) Prepend(before *state.State) {
@@ -385,7 +389,7 @@ func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 	return loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,
 		Tick: func() {}, // the views read the clock when they are drawn
-		On:   screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.background},
+		On:   screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.colours.background},
 	})
 }
 
@@ -400,7 +404,7 @@ func (u *UI) paste(p screen.Paste) {
 	u.hint("", "") // as a key does: what would have been confirmed is not
 	text := p.Text
 	var into tview.Primitive
-	if o := u.pasteInto(); o != nil {
+	if o := u.overlays.pasteInto(); o != nil {
 		into = o
 	} else if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing {
 		into = view
@@ -409,11 +413,11 @@ func (u *UI) paste(p screen.Paste) {
 		into.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
-	if u.dockHeld() && u.v.question.Open() {
+	if u.dock.hasKeys() && u.dock.question.Open() {
 		u.dock.answers = u.dock.request
 	}
 	u.dock.held = false
-	u.setFocus(layout.Prompt)
+	u.arranged.setFocus(layout.Prompt)
 	u.v.prompt.Paste(text)
 	u.dock.noteKey(u.deps.Now(), keymap.Prompt, "")
 	if p.Dropped > 0 {
@@ -431,7 +435,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys
 		u.dock.held = false
 	}
-	defer u.awaitPause()
+	defer u.dock.awaitPause()
 	scope, view := u.target()
 	scopes := []keymap.Scope{scope, keymap.Global}
 	if scope == keymap.Typing { // all others go to the pane
@@ -440,11 +444,11 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	p := u.deps.Keys.Lookup(ev, scopes...)
 	u.dock.noteKey(u.deps.Now(), scope, p.Action)
 	switch {
-	case u.dockKey(p, ev):
+	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
 	case p.Types() && focusedPane(scope):
-		u.typeOn("", ev)
+		u.dock.typeOn("", ev)
 	case p.Action == keymap.FullScreen:
-		u.toggleZoom()
+		u.arranged.toggleZoom()
 	case p.Scope != keymap.Global:
 		view.InputHandler()(ev, func(tview.Primitive) {})
 	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen

@@ -399,7 +399,7 @@ func TestTabVisitsWhatThereIs(t *testing.T) {
 		x.tell(running...)
 		var seen []string
 		for range 4 {
-			seen = append(seen, x.u.focus.String())
+			seen = append(seen, x.u.arranged.focus.String())
 			x.Press("Tab")
 		}
 		if got := strings.Join(seen, " "); got != "Prompt Conversation Tasks Prompt" {

@@ -20,21 +20,21 @@ func showChanges(u *UI, _ string) error {
 				u.hint("", slash.NoChanges)
 			default:
 				u.hint("", "")
-				u.openChanges(diff, files)
+				openChanges(u, diff, files)
 			}
 		}
 	})
 	return nil
 }
 
-func (u *UI) openChanges(diff string, files int) {
+func openChanges(u *UI, diff string, files int) {
 	title := fmt.Sprintf("in %d files", files)
 	if files == 1 {
 		title = "in 1 file"
 	}
 	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
 	c.OnCopy = u.copy
-	c.OnEdit = u.lookAt("changes.diff")
+	c.OnEdit = lookAs(u, "changes.diff")
 	c.OnClose = func() { u.overlays.changes = nil }
 	u.overlays.changes = c
 }
