@@ -3,6 +3,7 @@ package repl
 import (
 	"errors"
 	"io"
+	"slices"
 	"syscall"
 
 	"buddy/agent/event"
@@ -34,8 +35,8 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 		r.edit(was, l.text)
 	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
 		r.eof = true
-		if len(r.background()) > 0 {
-			r.waitForBackground()
+		if inBackground(&r.state) { // its prompt came from a pipe
+			r.wait.until(func(event.Event) bool { return !inBackground(&r.state) })
 			return true
 		}
 		r.over = true
@@ -51,19 +52,11 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 	return true
 }
 
-// background are the tasks beside the main one that end by themselves.
-func (r *repl) background() (all []*state.Task) {
-	for _, t := range r.state.Tasks {
-		if t.Kind == event.BackgroundTask && t.State != state.TaskDone {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// waitForBackground lets tasks end whose prompts came from a pipe.
-func (r *repl) waitForBackground() {
-	r.hold(func(event.Event) bool { return len(r.background()) == 0 })
+// inBackground reports whether a task beside the main one runs that ends by itself.
+func inBackground(s *state.State) bool {
+	return slices.ContainsFunc(s.Tasks, func(t *state.Task) bool {
+		return t.Kind == event.BackgroundTask && t.State != state.TaskDone
+	})
 }
 
 // interrupt cancels what runs; when nothing does, or the second time, it ends the session.

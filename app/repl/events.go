@@ -18,9 +18,7 @@ import (
 // take records one event and prints what it tells.
 func (r *repl) take(env event.Envelope) {
 	r.state.Apply(env)
-	if r.held && r.released != nil && r.released(env.Payload) {
-		r.held = false
-	}
+	r.wait.take(env.Payload)
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		if env.Branch == 0 {
@@ -36,7 +34,7 @@ func (r *repl) take(env event.Envelope) {
 	case event.ApprovalAsked:
 		r.asked(p)
 	case event.QuestionAsked:
-		r.question(p)
+		r.say(questionText(p))
 	case event.TaskFinished:
 		r.finished(p)
 	default:
@@ -184,12 +182,13 @@ func (r *repl) mode(p event.ModeChanged) {
 	r.say(text)
 }
 
-// question shows what the model wants to know.
-func (r *repl) question(q event.QuestionAsked) {
-	r.say("? " + q.Text)
+// questionText returns what the model wants to know, with a line for each choice.
+func questionText(q event.QuestionAsked) string {
+	text := "? " + q.Text
 	for i, c := range q.Choices {
-		r.say(fmt.Sprintf("  %d  %s", i+1, c))
+		text += fmt.Sprintf("\n  %d  %s", i+1, c)
 	}
+	return text
 }
 
 // answer answers a question that is still open.

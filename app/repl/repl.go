@@ -46,16 +46,29 @@ type repl struct {
 	reading bool      // a line is being read
 	wants   wants     // what it is meant for
 	since   time.Time // when the question was put
-	holding
-	text streamed
+	wait    holding
+	text    streamed
 	ending
 }
 
-// holding is that nothing is read until a command has led to something.
+// holding stops the reading of lines until a command has led to something.
 type holding struct {
 	held     bool
 	holds    int // so far
 	released func(event.Event) bool
+}
+
+// until holds until an event leads to true.
+func (h *holding) until(released func(event.Event) bool) {
+	h.held, h.released = true, released
+	h.holds++
+}
+
+// take ends the holding if an event is what it waits for.
+func (h *holding) take(e event.Event) {
+	if h.held && h.released != nil && h.released(e) {
+		h.held = false
+	}
 }
 
 // typedLine holds what was read.
@@ -164,7 +177,9 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 	}()
 	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}, Style: plain.Style{OutTTY: true, ErrTTY: true}}
 	go p.Tidy()
-	r.welcome()
+	for _, line := range welcome(p) {
+		r.say(line)
+	}
 	events, err := p.Begin(ctx)
 	if err != nil {
 		return exit.Failure(err)
@@ -172,23 +187,22 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	r.hold(func(event.Event) bool { return false }) // for what there is to say first
+	r.wait.until(func(event.Event) bool { return false }) // for what there is to say first
 	r.releaseSoon()
 	r.run(ctx, events, interrupts)
 	return r.ended
 }
 
-// welcome says what one is talking to, and where an old session ended.
-func (r *repl) welcome() {
-	p := r.program
+// welcome returns what one is talking to, and where an old session ended.
+func welcome(p *compose.Program) []string {
 	info := p.Options.Model.Info()
 	kind := "a new session"
 	if p.Journal.Stored() != nil {
 		kind = "the session " + p.ID
 	}
-	r.say(fmt.Sprintf("buddy %s · %s · %s · /help lists the commands", version.Number, info.Model, kind))
+	lines := []string{fmt.Sprintf("buddy %s · %s · %s · /help lists the commands", version.Number, info.Model, kind)}
 	if p.Config.Active == nil && p.Problem != "" {
-		r.say("the built-in demo answers, which is not a language model: " + p.Problem)
+		lines = append(lines, "the built-in demo answers, which is not a language model: "+p.Problem)
 	}
 	var prompt, answer string
 	for _, env := range p.Tail.Events {
@@ -200,11 +214,12 @@ func (r *repl) welcome() {
 		}
 	}
 	if prompt != "" {
-		r.say("the last prompt was: " + markup.Shorten(prompt, 200))
+		lines = append(lines, "the last prompt was: "+markup.Shorten(prompt, 200))
 	}
 	if answer != "" {
-		r.say("the last answer was: " + markup.Shorten(answer, 600))
+		lines = append(lines, "the last answer was: "+markup.Shorten(answer, 600))
 	}
+	return lines
 }
 
 const (
@@ -252,7 +267,7 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 }
 
 // works reports whether one waits for the agent.
-func (r *repl) works() bool { return !r.reading && (r.held || r.state.Running() != nil) }
+func (r *repl) works() bool { return !r.reading && (r.wait.held || r.state.Running() != nil) }
 
 func (r *repl) spin() {
 	t := r.state.Running()
@@ -266,7 +281,7 @@ func (r *repl) spin() {
 
 // ask reads a line when it is the person's turn.
 func (r *repl) ask() {
-	if r.reading || r.held || r.over {
+	if r.reading || r.wait.held || r.over {
 		return
 	}
 	w, prompt := r.turn()
@@ -308,27 +323,21 @@ func (r *repl) turn() (wants, string) {
 	case r.state.Running() != nil:
 		return wants{}, ""
 	}
-	return wants{}, r.prompt()
+	return wants{}, prompt(r.program.Targets.Current())
 }
 
-// prompt says where commands run, if that is not here.
-func (r *repl) prompt() string {
-	if name := r.program.Targets.Current(); name != slash.ThisMachine {
+// prompt says on which target commands run, if that is not this machine.
+func prompt(name string) string {
+	if name != slash.ThisMachine {
 		return "(" + markup.Plain(name) + ")> "
 	}
 	return "> "
 }
 
-// hold waits for an event before the next line is read.
-func (r *repl) hold(until func(event.Event) bool) {
-	r.held, r.released = true, until
-	r.holds++
-}
-
 // releaseSoon ends that after a moment, because not everything leads to something.
 func (r *repl) releaseSoon() {
-	n := r.holds
-	time.AfterFunc(holdTime, func() { r.post(func() { r.held = r.held && r.holds != n }) })
+	n := r.wait.holds
+	time.AfterFunc(holdTime, func() { r.post(func() { r.wait.held = r.wait.held && r.wait.holds != n }) })
 }
 
 // typedIn takes a line.
@@ -401,7 +410,7 @@ func (r *repl) command(c event.Command) {
 	default:
 		defer r.releaseSoon()
 	}
-	r.hold(func(e event.Event) bool {
+	r.wait.until(func(e event.Event) bool {
 		if _, failed := e.(event.Error); failed {
 			if s, ok := c.(event.Submit); ok && !s.Background {
 				r.outcome = event.Failed // the prompt was not taken
@@ -452,10 +461,10 @@ func (r *repl) change(id string) error {
 
 // beside works before the next line is read, and can be interrupted by leaving.
 func (r *repl) beside(work func() func()) {
-	r.hold(func(event.Event) bool { return false })
+	r.wait.until(func(event.Event) bool { return false })
 	r.aside(func() func() {
 		apply := work()
-		return func() { r.held = false; apply() }
+		return func() { r.wait.held = false; apply() }
 	})
 }
 
