@@ -298,14 +298,12 @@ func (b *browser) search(text string) {
 			return len(hits) < mostHits
 		})
 		return func() {
-			note := fmt.Sprintf("%d hits", len(hits))
+			note := state.Count(len(hits), "hit")
 			switch {
 			case ctx.Err() != nil:
 				return
 			case err != nil:
 				note = err.Error()
-			case len(hits) == 1:
-				note = "1 hit"
 			case len(hits) == mostHits:
 				note = fmt.Sprintf("the first %d hits", mostHits)
 			}

@@ -167,7 +167,12 @@ func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 	for p := layout.Prompt; p <= layout.Tasks; p++ {
 		pass(v.pane(p))
 	}
-	l.each(func(v overlayView) { pass(v) })
+	for _, v := range l.views {
+		pass(v)
+	}
+	if v := l.list(); v != nil {
+		pass(v)
+	}
 }
 
 // drawJoints draws the cells where borders meet, which no pane knows of.

@@ -18,18 +18,8 @@ func (u *UI) target() (keymap.Scope, tview.Primitive) {
 	if o := u.overlays.top(); o != nil {
 		return o.Scope(), o
 	}
-	switch u.arranged.focus {
-	case layout.Conversation:
-		return u.v.conversation.Scope(), u.v.conversation
-	case layout.Output:
-		return u.v.output.Scope(), u.v.output
-	case layout.Panes:
-		return u.v.panes.Scope(), u.v.panes
-	case layout.Tasks:
-		return u.v.tasks.Scope(), u.v.tasks
-	default:
-		return u.v.prompt.Scope(), u.v.prompt
-	}
+	v := u.v.pane(u.arranged.focus)
+	return v.Scope(), v
 }
 
 // global does what a key means everywhere. pending is the action that the key before asked to confirm.

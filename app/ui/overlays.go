@@ -118,16 +118,6 @@ func (l *overlays) pasteInto() overlayView {
 	return nil
 }
 
-// each calls f with every view that is or can be open.
-func (l *overlays) each(f func(overlayView)) {
-	for _, v := range l.views {
-		f(v)
-	}
-	if v := l.list(); v != nil {
-		f(v)
-	}
-}
-
 // listOpen reports whether a list or the changes are open.
 func (l *overlays) listOpen() bool { return len(l.pickers) > 0 || l.changes != nil }
 

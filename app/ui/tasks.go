@@ -27,23 +27,19 @@ func askTimeout(ask *dialog.Ask, send func(event.Command), id int) {
 // taskDocument returns what is known of a task, and its output if it is a command.
 func taskDocument(s *state.State, t *state.Task, now time.Time) dialog.Document {
 	d := dialog.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
-	text := describe(s, t, now)
+	p := slash.Pieces{}
+	p.Say(describe(s, t, now))
 	if t.Dir != "" {
 		out, err := slash.Document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: onTerminal(s, t)})
 		if err != nil {
-			text += "\nits output can't be read: " + err.Error() + "\n"
+			p.Say("\nits output can't be read: " + err.Error() + "\n")
 		} else {
-			p := slash.Pieces{}
-			p.Say(text + "\n── output ──\n")
+			p.Say("\n── output ──\n")
 			p.Add(out.Text, out.Size)
-			d.Text, d.Size, d.Close = p, p.Size(), out.Close
+			d.Close = out.Close
 		}
 	}
-	if d.Text == nil {
-		p := slash.Pieces{}
-		p.Say(text)
-		d.Text, d.Size = p, p.Size()
-	}
+	d.Text, d.Size = p, p.Size()
 	return d
 }
 

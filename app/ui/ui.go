@@ -135,9 +135,15 @@ type viewSet struct {
 	ask          *dialog.Ask
 }
 
+// paneView is the view of a pane.
+type paneView interface {
+	tview.Primitive
+	Scope() keymap.Scope
+}
+
 // pane returns the view of a pane.
-func (v *viewSet) pane(p layout.Pane) tview.Primitive {
-	return [...]tview.Primitive{v.prompt, v.conversation, v.output, v.panes, v.tasks}[p]
+func (v *viewSet) pane(p layout.Pane) paneView {
+	return [...]paneView{v.prompt, v.conversation, v.output, v.panes, v.tasks}[p]
 }
 
 // coloured returns the views that show without an overlay.
@@ -461,9 +467,6 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 // focusedPane reports whether the keys of a scope are those of a pane other than the prompt: what
 // types and means nothing there begins a prompt.
 func focusedPane(s keymap.Scope) bool {
-	switch s {
-	case keymap.Conversation, keymap.Output, keymap.Panes, keymap.Tasks:
-		return true
-	}
-	return false
+	p, ok := paneOf(s)
+	return ok && p != layout.Prompt
 }

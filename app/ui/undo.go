@@ -1,9 +1,8 @@
 package ui
 
 import (
-	"fmt"
-
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/views/dialog"
 )
 
@@ -28,11 +27,7 @@ func showChanges(u *UI, _ string) error {
 }
 
 func openChanges(u *UI, diff string, files int) {
-	title := fmt.Sprintf("in %d files", files)
-	if files == 1 {
-		title = "in 1 file"
-	}
-	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
+	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, "in "+state.Count(files, "file"), diff)
 	c.OnCopy = u.copy
 	c.OnEdit = lookAs(u, "changes.diff")
 	c.OnClose = func() { u.overlays.changes = nil }
