@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"strconv"
 	"time"
 
@@ -52,6 +54,7 @@ type viewer struct {
 	player *player
 	events chan event.Envelope
 	ended  string // what is said when all was shown
+	told   string // instead of what the player does, until the next key
 }
 
 // errWatching is what happens to all that a person can't do here.
@@ -65,6 +68,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		Terminal: Terminal{
 			Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { s.SetClipboard([]byte(text)) },
 			Edit:      func(string, string) (string, error) { return none() },
+			Look:      func(string, io.Reader) error { return errWatching },
 			Attention: Attention{Notify: func(screen.Call, string) {}},
 		},
 		Timing: Timing{
@@ -86,12 +90,13 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			Attach: func(string) ([]model.Image, error) { return nil, errWatching },
 		},
 		Send: func(event.Command) {}, Keys: keys, Home: home,
-		Leave: func(slash.Next) { v.loop.Quit() },
+		Leave: func(slash.Next) { v.loop.Quit() }, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
 			Sessions: none, Find: func(string) (string, error) { return none() }, Trust: none,
 			Target: func() string { return "" }, Notice: func(string) {}, Current: func() string { return "" },
 		},
 	})
+	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }
 	v.ui.v.conversation.OnClick = nil // there is no prompt to go back to
 	v.ui.arranged.setFocus(layout.Conversation)
 	v.loop = loop.New(loop.Config[event.Envelope]{
@@ -125,6 +130,7 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 		v.loop.Quit()
 	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
 	default:
+		v.told = ""
 		v.ui.key(ev)
 		v.ui.dock.held = false // the answer comes as it came then
 		if v.ui.arranged.focus == layout.Prompt {
@@ -134,6 +140,16 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 		v.status()
 	}
 	return nil
+}
+
+// run runs a command that only looks; others have no program to ask.
+func (v *viewer) run(c slash.Command) {
+	switch c.Name {
+	case "help", "find", "output", "copy", "theme", "quit":
+		v.ui.runChosen(c)
+	default:
+		v.told = errWatching.Error()
+	}
 }
 
 // control does what a key of the player means, and reports whether it is one.
@@ -172,5 +188,5 @@ func (v *viewer) status() {
 	if v.ended == "" {
 		text += " · + - speed"
 	}
-	v.ui.hint("", text+" · q quits")
+	v.ui.hint("", cmp.Or(v.told, text+" · q quits"))
 }

@@ -13,6 +13,7 @@ import (
 	"buddy/app/apptest"
 	"buddy/app/keymap"
 	"buddy/app/screen"
+	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
 )
@@ -147,5 +148,34 @@ func TestReplaySpeed(t *testing.T) {
 		ui.Type("-")
 		ui.Settle()
 		ui.Want("replay at 32×")
+	})
+}
+
+// In a replay every key and every row of the palette does something harmless or says why not.
+func TestReplayTakesEveryKeyAndCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ui, _ := replaying(t, 64)
+		for _, e := range keymap.Default().In(keymap.Global) {
+			for _, k := range e.Keys {
+				if e.Action != keymap.Interrupt {
+					ui.Press(k.String(), "Esc")
+				}
+			}
+		}
+		for _, c := range slash.Commands {
+			if c.Name != "quit" {
+				ui.Press("F2")
+				ui.Type("/" + c.Name + "\n")
+				if c.Name == "model" {
+					ui.Want("this is a replay: nothing can be done in it")
+				}
+				ui.Press("Esc")
+			}
+		}
+		ui.Want("the end of the session")
+		ui.Type("q")
+		if err := ui.Quit(); err != nil {
+			t.Error(err)
+		}
 	})
 }
