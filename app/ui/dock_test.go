@@ -17,7 +17,7 @@ import (
 	"buddy/views/draw"
 )
 
-var streams = flag.Int("streams", 1000, "how many streams of keys TestTypedStreamsDecideNothing types")
+var streams = flag.Int("streams", 10_000, "how many streams of keys TestTypedStreamsDecideNothing types; -short types a tenth")
 
 // typedKey is one key of a stream, and how long after the one before it comes.
 type typedKey struct {
@@ -55,13 +55,17 @@ func typedStream(r *rand.Rand) []typedKey {
 func TestTypedStreamsDecideNothing(t *testing.T) {
 	const each = 100                                // streams on one screen
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // goroutines that take turns on one thread cost half
-	for seed := 0; seed < *streams; seed += each {
+	last := *streams
+	if testing.Short() {
+		last /= 10
+	}
+	for seed := 0; seed < last; seed += each {
 		synctest.Test(t, func(t *testing.T) {
 			size := [][2]int{{40, 12}, {40, 12}, {80, 24}}[seed/each%3]
 			x := open(t, size[0], size[1])
 			x.u.deps.Tick = func(bool) {} // no frames for clocks
 			x.tell(running...)
-			for i := seed; i < min(seed+each, *streams) && !t.Failed(); i++ {
+			for i := seed; i < min(seed+each, last) && !t.Failed(); i++ {
 				x.typeStream(uint64(i))
 			}
 		})
