@@ -53,14 +53,13 @@ func run(u *UI, c slash.Command, args string) error {
 func commandHelp() []draw.CommandHelp {
 	var all []draw.CommandHelp
 	for _, c := range slash.Commands {
-		help := c.Help
-		if c.Args != "" {
-			help += " · " + c.Args
-		}
-		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: help})
+		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: helpOf(c)})
 	}
 	return all
 }
+
+// helpOf returns what a command does and takes.
+func helpOf(c slash.Command) string { return strings.TrimSuffix(c.Help+" · "+c.Args, " · ") }
 
 // runCommand runs a line that begins with a slash and reports whether it was one. With a name
 // that is none it goes back to the prompt, to be mended: nobody wants the model to read it.
@@ -123,12 +122,10 @@ func nearestCommand(wrong string) string {
 	}
 	names := make([]string, 0, len(slash.Commands))
 	for _, c := range slash.Commands {
-		names = append(names, c.Name)
-	}
-	for _, name := range names {
-		if strings.HasPrefix(name, wrong) {
-			return ", /" + name + "?"
+		if strings.HasPrefix(c.Name, wrong) {
+			return ", /" + c.Name + "?"
 		}
+		names = append(names, c.Name)
 	}
 	name := fuzzy.Nearest(wrong, names)
 	if texts.Distance(wrong, name) > max(1, len(wrong)/2) {

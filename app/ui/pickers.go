@@ -113,14 +113,10 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 	for _, c := range slash.Commands {
 		id := "/" + c.Name
 		rows[id] = func() { command(c) }
-		text := c.Help
-		if c.Args != "" {
-			text += " · " + c.Args
-		}
-		all = append(all, dialog.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-10s %s", id, text), ""}})
+		all = append(all, dialog.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-10s %s", id, helpOf(c)), ""}})
 	}
 	for _, s := range keymap.Scopes() {
-		pane, ok := paneOf(s)
+		pane, ok := paneOf[s]
 		if !ok {
 			continue
 		}
@@ -143,22 +139,11 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 	p.SetRows(all)
 }
 
-// paneOf returns the pane in which keys of a scope apply; for those that apply everywhere
-// it is the prompt.
-func paneOf(s keymap.Scope) (layout.Pane, bool) {
-	switch s {
-	case keymap.Global, keymap.Prompt:
-		return layout.Prompt, true
-	case keymap.Conversation:
-		return layout.Conversation, true
-	case keymap.Output:
-		return layout.Output, true
-	case keymap.Panes:
-		return layout.Panes, true
-	case keymap.Tasks:
-		return layout.Tasks, true
-	}
-	return 0, false
+// paneOf holds the pane in which keys of a scope apply; for those that apply everywhere it is the
+// prompt.
+var paneOf = map[keymap.Scope]layout.Pane{
+	keymap.Global: layout.Prompt, keymap.Prompt: layout.Prompt, keymap.Conversation: layout.Conversation,
+	keymap.Output: layout.Output, keymap.Panes: layout.Panes, keymap.Tasks: layout.Tasks,
 }
 
 // runnable reports whether an action is worth a row in a list: moving and typing are not, nor is

@@ -29,13 +29,8 @@ func (s *Shape) hides(p layout.Pane) bool {
 }
 
 func (s *Shape) toggle(p layout.Pane) {
-	var others []string
-	for _, h := range s.Hidden {
-		if h != p.String() {
-			others = append(others, h)
-		}
-	}
-	if !s.hides(p) {
+	others := slices.DeleteFunc(slices.Clone(s.Hidden), func(h string) bool { return h == p.String() })
+	if len(others) == len(s.Hidden) {
 		others = append(others, p.String())
 	}
 	s.Hidden = others

@@ -451,7 +451,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	u.dock.noteKey(u.deps.Now(), scope, p.Action)
 	switch {
 	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
-	case p.Types() && focusedPane(scope):
+	case p.Types() && paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
 		u.dock.typeOn("", ev)
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
@@ -462,11 +462,4 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		u.global(p.Action, before)
 	}
 	return nil
-}
-
-// focusedPane reports whether the keys of a scope are those of a pane other than the prompt: what
-// types and means nothing there begins a prompt.
-func focusedPane(s keymap.Scope) bool {
-	p, ok := paneOf(s)
-	return ok && p != layout.Prompt
 }
