@@ -58,16 +58,7 @@ func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 
 // exists reports whether there is something to see in a pane.
 func exists(p layout.Pane, in layout.Input) bool {
-	switch p {
-	case layout.Output:
-		return in.Output
-	case layout.Panes:
-		return in.Panes
-	case layout.Tasks:
-		return in.Tasks > 0
-	default:
-		return true
-	}
+	return [...]bool{true, true, in.Output, in.Panes, in.Tasks > 0}[p] // as the panes are numbered
 }
 
 // arrange changes the shape by a key, and returns what there is to tell about it.

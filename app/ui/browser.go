@@ -455,9 +455,9 @@ func (b *browser) forkAt(id string, all []slash.Exchange) {
 
 func (b *browser) forkTo(id, number string) {
 	n, _ := strconv.Atoi(number) // it is a row of ours
-	if t := b.u.state.Running(); t != nil {
+	if err := slash.Busy(&b.u.state); err != nil {
 		b.u.overlays.unpick()
-		b.say(slash.Busy(&b.u.state))
+		b.say(err)
 		return
 	}
 	b.work(func() func() {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -292,14 +293,8 @@ func (d *dock) cycleMode() (told string) {
 	if d.request != "" {
 		return "answer first what waits: the mode stays while something does"
 	}
-	next := action.ModeAsk
-	switch d.state.Info.Mode {
-	case action.ModeAsk:
-		next = action.ModeEdits
-	case action.ModeEdits:
-		next = action.ModePlan
-	}
-	d.deps.Send(event.SetMode{Mode: next})
+	after := map[action.Mode]action.Mode{action.ModeAsk: action.ModeEdits, action.ModeEdits: action.ModePlan}
+	d.deps.Send(event.SetMode{Mode: cmp.Or(after[d.state.Info.Mode], action.ModeAsk)})
 	return ""
 }
 
