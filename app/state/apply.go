@@ -244,10 +244,10 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.requestCall(env, p)
 	case event.ApprovalAsked:
 		s.Approvals = append(s.Approvals, p)
-		setTaskState(s.Tasks, env.Task, TaskRunning, TaskWaiting)
+		awaitPerson(s.Tasks, env.Task, p.ID)
 		return s.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
 	case event.ApprovalAnswered:
-		return s.settleApproval(env.Task, p)
+		return s.settleApproval(p)
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -283,15 +283,13 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 
 // settleApproval removes an approval that was answered. The first answer wins; only a policy
 // answers without having asked.
-func (s *State) settleApproval(task int, p event.ApprovalAnswered) Changed {
+func (s *State) settleApproval(p event.ApprovalAnswered) Changed {
 	asked := len(s.Approvals)
 	s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
 	if len(s.Approvals) == asked && p.By != "policy" {
 		return 0
 	}
-	if len(s.Approvals) == 0 {
-		setTaskState(s.Tasks, task, TaskWaiting, TaskRunning)
-	}
+	personAnswered(s.Tasks, p.ID)
 	return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
 }
 

@@ -61,3 +61,27 @@ func TestBranch(t *testing.T) {
 		t.Errorf("the last block is %+v", b)
 	}
 }
+
+// Each task waits for its own requests only, whoever else waits.
+func TestTasksWaitForTheirOwnRequests(t *testing.T) {
+	var s State
+	tell := func(task int, p event.Event) { s.Apply(event.Envelope{Task: task, Payload: p}) }
+	want := func(first, second TaskState) {
+		t.Helper()
+		if s.Tasks[0].State != first || s.Tasks[1].State != second {
+			t.Errorf("states %v and %v, want %v and %v", s.Tasks[0].State, s.Tasks[1].State, first, second)
+		}
+	}
+	tell(1, event.TaskStarted{ID: 1, Kind: event.MainTask})
+	tell(2, event.TaskStarted{ID: 2, Kind: event.BackgroundTask})
+	tell(1, event.ApprovalAsked{ID: "a1", CallID: "c1"})
+	tell(2, event.ApprovalAsked{ID: "a2", CallID: "c2"})
+	tell(2, event.QuestionAsked{ID: "q2", Text: "which?"})
+	want(TaskWaiting, TaskWaiting)
+	tell(1, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once})
+	want(TaskRunning, TaskWaiting)
+	tell(2, event.ApprovalAnswered{ID: "a2", CallID: "c2", Decision: event.Once})
+	want(TaskRunning, TaskWaiting)
+	tell(0, event.QuestionAnswered{ID: "q2", Text: "this", By: "user"}) // answers name no task
+	want(TaskRunning, TaskRunning)
+}

@@ -12,7 +12,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
-		setTaskState(s.Tasks, env.Task, TaskRunning, TaskWaiting)
+		awaitPerson(s.Tasks, env.Task, p.ID)
 		text := p.Text + "\n"
 		for i, c := range p.Choices {
 			text += fmt.Sprintf("\n%d. %s", i+1, c)
@@ -24,9 +24,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 		if len(s.Questions) == open {
 			return 0
 		}
-		for _, t := range s.Tasks {
-			setTaskState(s.Tasks, t.ID, TaskWaiting, TaskRunning)
-		}
+		personAnswered(s.Tasks, p.ID)
 		if p.By == "user" {
 			s.add(env, UserBlock, p.Text)
 		}

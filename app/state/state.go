@@ -137,7 +137,8 @@ type Task struct {
 	Kind     event.TaskKind
 	Title    string
 	State    TaskState
-	Started  int64 // Unix milliseconds
+	Waits    []string // ids of the approvals and questions that are open
+	Started  int64    // Unix milliseconds
 	Ended    int64
 	Deadline int64
 	Outcome  event.Outcome

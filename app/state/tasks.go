@@ -69,6 +69,26 @@ func setTaskState(tasks []*Task, id int, from, to TaskState) {
 	}
 }
 
+// awaitPerson lets a task wait for an approval or an answer, which request names.
+func awaitPerson(tasks []*Task, id int, request string) {
+	for _, t := range tasks {
+		if t.ID == id && (t.State == TaskRunning || t.State == TaskWaiting) {
+			t.State, t.Waits = TaskWaiting, append(t.Waits, request)
+		}
+	}
+}
+
+// personAnswered lets the task go on that waited for request alone.
+func personAnswered(tasks []*Task, request string) {
+	for _, t := range tasks {
+		before := len(t.Waits)
+		t.Waits = slices.DeleteFunc(t.Waits, func(r string) bool { return r == request })
+		if len(t.Waits) < before && len(t.Waits) == 0 && t.State == TaskWaiting {
+			t.State = TaskRunning
+		}
+	}
+}
+
 // dropFinished returns tasks without the finished ones but for the last maxFinished.
 func dropFinished(tasks []*Task) []*Task {
 	done := 0
