@@ -60,15 +60,6 @@ func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
 	return Tasks
 }
 
-// setTaskState moves the task with an id from one state to another, if it is in that.
-func setTaskState(tasks []*Task, id int, from, to TaskState) {
-	for _, t := range tasks {
-		if t.ID == id && t.State == from {
-			t.State = to
-		}
-	}
-}
-
 // awaitPerson lets a task wait for an approval or an answer, which request names.
 func awaitPerson(tasks []*Task, id int, request string) {
 	for _, t := range tasks {

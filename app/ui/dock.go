@@ -274,6 +274,16 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	switch scope {
 	case keymap.Prompt, keymap.Popup, keymap.Vi, keymap.Search:
 		d.typed = now
+	case keymap.Conversation, keymap.Selecting, keymap.Finding, keymap.Output, keymap.Panes, keymap.Tasks:
+		d.stayAway() // who reads there goes on there
+	}
+}
+
+// stayAway leaves the keys where they are until the person asks for the approval: they do
+// something else while it waits, and may go on with that after a pause.
+func (d *dock) stayAway() {
+	if d.approval.Open() && !d.held {
+		d.left = true
 	}
 }
 

@@ -316,6 +316,7 @@ func (u *UI) submit(text string) {
 	if u.dock.reply(text) {
 		return
 	}
+	u.dock.stayAway()
 	u.send(event.Submit{Text: text})
 }
 

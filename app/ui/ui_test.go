@@ -19,6 +19,7 @@ import (
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
+	"buddy/views/draw"
 )
 
 // testUI is the full screen on a terminal in memory, fed by hand.
@@ -199,11 +200,35 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 		x.Press("Enter")
 		x.took(event.Submit{Text: "yes yn"})
 		x.rest()
+		x.Want("Approve? · F8 answers") // who sends a prompt may go on with the next one
+		x.Type("yes, and")
+		x.took()
+		x.Want("> yes, and")
+		x.Press("Ctrl+U", "F8")
+		time.Sleep(draw.GracePeriod)
+		x.Settle()
 		x.unwanted("F8 answers")
 		x.Press("Enter") // never approves
 		x.took()
 		x.Press("n")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny})
+	})
+}
+
+// Who copies in the conversation while an approval comes has a second y, too: it is no answer.
+func TestKeysMeantForTheConversationNeverApprove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("Tab")
+		x.tell(asked)
+		x.rest()
+		x.Press("y") // copies, and the prompt has the focus again
+		x.rest()
+		x.Want("Approve? · F8 answers")
+		x.Press("y")
+		x.took()
+		x.Want("> y")
 	})
 }
 

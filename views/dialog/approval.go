@@ -375,7 +375,7 @@ func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	if !wide {
 		names = append(names, noteSimilar)
 	}
-	if a.explain.on {
+	if a.explain.on && !a.amend.done {
 		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
 	}
 	var all [][][]draw.Span
