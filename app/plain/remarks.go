@@ -103,6 +103,9 @@ func (m *Remarks) Fail(format string, args ...any) {
 func (m *Remarks) Approve(a event.ApprovalAsked) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
+		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
+			time.Sleep(hangupTime) // which ends the program, and the approval stays open
+		}
 		m.Say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
 		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
