@@ -149,7 +149,7 @@ func TestLiveOutputRedacted(t *testing.T) {
 			}
 		}
 		s.mu.Unlock()
-		if got, want := strings.Join(shown, ""), "Password: key hun[redacted] and ghp_[redacted]\ncaé sk-a1\nhunte"; got != want {
+		if got, want := strings.Join(shown, ""), "Password: key [redacted] and ghp_[redacted]\ncaé sk-a1\nhunte"; got != want {
 			t.Errorf("shown: %q, want %q", shown, want)
 		}
 		if len(shown) == 0 || shown[0] != "Password: " {

@@ -40,9 +40,9 @@ func chance(s string) bool {
 	var seen [256]bool
 	var count [4]int // of other characters, digits, capitals, small letters
 	distinct, changes, run, wordy := 0, 0, 0, 0
-	last := class(s[0])
+	last := kindOf(s[0])
 	for i := range len(s) {
-		c := class(s[i])
+		c := kindOf(s[i])
 		count[c]++
 		if c != last {
 			changes, run = changes+1, 0
@@ -71,7 +71,7 @@ const (
 	small
 )
 
-func class(b byte) int {
+func kindOf(b byte) int {
 	switch {
 	case b >= '0' && b <= '9':
 		return digit

@@ -2,51 +2,34 @@ package redact
 
 import "strings"
 
-// pem matches private keys of PEM, OpenSSH or PGP, also with the line ends escaped as in JSON.
-// Results are cut in the middle, so either end may be missing.
+// pem matches private keys of PEM, OpenSSH or PGP, whatever stands before and after each of
+// their lines: a number, the name of a file, a quote, an indent, a sign of a diff, the end of a
+// line escaped as in JSON. Results are cut in the middle, so either end may be missing.
 type pem struct{}
 
 const (
 	pemBegin = "-----BEGIN "
 	pemEnd   = "-----END "
-	maxPEM   = 16 << 10
+	maxPEM   = 32 << 10
+	maxLine  = 320 // of a line of a key, with what is before it
 )
 
-func (pem) hints() []string { return []string{pemBegin, pemEnd} }
+func (pem) hints() []string { return []string{pemBegin, pemEnd, "Private-Lines:"} }
 
-func (pem) match(s string, i int) match {
+func (pem) match(s string, i, hint int, end bool) match {
+	if s[i] == 'P' {
+		return putty(s, i, hint, end)
+	}
 	b, private, whole := pemLine(s, i)
 	switch {
-	case !whole:
-		return match{from: len(s), to: len(s), more: b == len(s)}
-	case !private:
-		return match{}
+	case !whole && b == len(s) && !end:
+		return undecided(len(s))
+	case !whole || !private:
+		return none
 	case strings.HasPrefix(s[i:], pemEnd):
 		return beforeEnd(s, i, b)
 	}
-	e, bytes := b, 0
-	for e < len(s) && e-i < maxPEM {
-		if strings.HasPrefix(s[e:], pemEnd) {
-			end, _, closed := pemLine(s, e)
-			return match{from: i, to: end, is: bytes > 0, more: !closed}
-		}
-		line, next := cutLine(s[e:])
-		if line != "" && e == b || !ofPEM(line, e+next == len(s)) {
-			break
-		}
-		if strings.IndexByte(line, ':') < 0 {
-			bytes += len(line)
-		}
-		e += next
-	}
-	m := match{from: i, to: e, is: bytes >= 16, more: e == len(s) && e-i < maxPEM}
-	if !m.is {
-		m.from = b
-	}
-	if m.to = len(strings.TrimRight(s[:e], "\r\n")); m.to == e && strings.HasSuffix(s[:e], `\n`) {
-		m.to = e - len(`\n`)
-	}
-	return m
+	return pemBody(s, lead(s, i), b, end)
 }
 
 // pemLine reads a line such as -----BEGIN PRIVATE KEY-----. A line that is cut by the end of
@@ -54,7 +37,7 @@ func (pem) match(s string, i int) match {
 func pemLine(s string, i int) (end int, private, whole bool) {
 	const most = 80
 	b := i + len(pemEnd) - 1
-	label := s[b:min(len(s), i+most)]
+	label := s[min(b, len(s)):min(len(s), i+most)]
 	n := strings.Index(label, "-----")
 	switch {
 	case n >= 0:
@@ -65,42 +48,173 @@ func pemLine(s string, i int) (end int, private, whole bool) {
 	return len(s), false, false
 }
 
-// cutLine returns the first line of s and the start of the next. Line ends may be escaped as
-// in JSON.
-func cutLine(s string) (line string, next int) {
-	n := strings.IndexAny(s, "\n\\")
-	switch {
-	case n < 0:
-		return strings.TrimSuffix(s, "\r"), len(s)
-	case s[n] == '\n':
-		return strings.TrimSuffix(s[:n], "\r"), n + 1
+// lead returns what is before s[i] in its line.
+func lead(s string, i int) string {
+	line := s[max(0, i-before):i]
+	if n := strings.LastIndexAny(line, "\n"); n >= 0 {
+		line = line[n+1:]
 	}
-	return s[:n], min(n+2, len(s))
+	return line
 }
 
-// ofPEM reports whether a line may be part of a key: base64, or a header such as DEK-Info. The
-// last line of a text may be incomplete.
-func ofPEM(line string, last bool) bool {
-	if i := strings.IndexByte(line, ':'); i > 0 && len(line) <= 80 && line[0] >= 'A' && line[0] <= 'Z' {
-		return true
+// pemBody matches the lines of a key from b on, the end of its first line. first is what was
+// before that.
+func pemBody(s, first string, b int, end bool) match {
+	e, bytes := b, 0
+	for e < len(s) && e-b < maxPEM {
+		line, next, whole := cutLine(s[e:])
+		if at := strings.Index(line, pemEnd); at >= 0 && at < before {
+			to, _, closed := pemLine(s, e+at)
+			switch {
+			case closed:
+				return match{from: b, to: to, is: bytes > 0}
+			case !end:
+				return match{from: b, to: e, is: bytes >= 16, more: true}
+			}
+		}
+		if !whole && !end && len(line) < maxLine {
+			break
+		}
+		body, ok := keyLine(line, first)
+		if !ok || body != "" && e == b {
+			return match{from: b, to: trimEnd(s, b, e), is: bytes >= 16}
+		}
+		bytes += len(body)
+		e += next
 	}
-	if last && strings.HasPrefix(pemEnd, line) {
-		return true
+	open := !end && e-b < maxPEM
+	if open && bytes < 16 {
+		return undecided(b)
 	}
-	for i := range len(line) {
-		if !base64[line[i]] && (!last || line[i] != '-') {
-			return false
+	return match{from: b, to: trimEnd(s, b, e), is: bytes >= 16, more: open}
+}
+
+// trimEnd leaves the line ends after a key.
+func trimEnd(s string, b, e int) int {
+	for e > b {
+		switch {
+		case s[e-1] == '\n' || s[e-1] == '\r':
+			e--
+		case e-b > 1 && s[e-2] == '\\' && (s[e-1] == 'n' || s[e-1] == 'r'):
+			e -= 2
+		default:
+			return e
 		}
 	}
-	return len(line) <= 80 || last
+	return e
+}
+
+// cutLine returns the first line of s and the start of the next, and whether the line ends.
+// Line ends may be escaped as in JSON, also twice, and so may slashes.
+func cutLine(s string) (line string, next int, whole bool) {
+	n := strings.IndexAny(s[:min(len(s), maxLine)], "\n\\")
+	switch {
+	case n < 0:
+		return s[:min(len(s), maxLine)], min(len(s), maxLine), len(s) >= maxLine
+	case s[n] == '\n':
+		return s[:n], n + 1, true
+	}
+	for next = n; next < len(s) && s[next] == '\\'; {
+		next++
+	}
+	if next == len(s) {
+		return s[:n], next, false
+	}
+	return s[:n], next + 1, true
+}
+
+// keyLine returns the part of a line that belongs to a key, and whether the line is one of a
+// key: base64, or a header such as DEK-Info.
+func keyLine(line, first string) (body string, ok bool) {
+	line = strings.TrimRight(plainText(line), "\r$^M\"'`,;)+ \t")
+	body = line[sameLead(line, plainText(first)):]
+	body = strings.TrimLeft(body, " \t\"'`>|#*+-")
+	if n := len(body) - len(strings.TrimLeft(body, "0123456789")); n > 0 && n < len(body) && strings.IndexByte(" \t:|-", body[n]) >= 0 {
+		body = strings.TrimLeft(body[n:], " \t:|-\"'`")
+	}
+	body = strings.TrimPrefix(strings.TrimPrefix(body, "→"), "│")
+	if i := strings.IndexByte(body, ':'); i > 0 && len(body) <= 80 && body[0] >= 'A' && body[0] <= 'Z' {
+		return "", true
+	}
+	for i := range len(body) {
+		if !base64[body[i]] {
+			return "", false
+		}
+	}
+	return body, len(body) <= 80
+}
+
+// sameLead returns how much of a line is like what is before another one: numbers, blanks and
+// the signs of diff and grep may differ.
+func sameLead(line, first string) int {
+	i := 0
+	vary := func(c byte) bool { return c == ' ' || c == '\t' || digits[c] }
+	for j := 0; j < len(first); {
+		switch {
+		case vary(first[j]):
+			for j < len(first) && vary(first[j]) {
+				j++
+			}
+			for i < len(line) && vary(line[i]) {
+				i++
+			}
+		case i < len(line) && (line[i] == first[j] || strings.IndexByte(":-+ ", line[i]) >= 0 && strings.IndexByte(":-+ ", first[j]) >= 0):
+			i, j = i+1, j+1
+		default:
+			return 0
+		}
+	}
+	return i
+}
+
+// plainText returns a line without sequences for colours.
+func plainText(line string) string {
+	if strings.IndexByte(line, '\x1b') < 0 {
+		return line
+	}
+	var b strings.Builder
+	for i := 0; i < len(line); i++ {
+		if line[i] == '\x1b' && i+1 < len(line) && line[i+1] == '[' {
+			for i += 2; i < len(line) && (line[i] < '@' || line[i] > '~'); i++ {
+			}
+			continue
+		}
+		b.WriteByte(line[i])
+	}
+	return b.String()
 }
 
 // beforeEnd matches the rest of a key whose first lines were cut off: the lines of base64
 // before its end marker.
 func beforeEnd(s string, i, end int) match {
+	first := lead(s, i)
+	b, bytes := i-len(first), 0
+	for lines := 0; b > 0 && i-b < maxPEM; lines++ {
+		e := b - 1
+		if s[e] != '\n' {
+			break
+		}
+		from := strings.LastIndexByte(s[:e], '\n') + 1
+		if e-from > maxLine {
+			break
+		}
+		body, ok := keyLine(s[from:e], first)
+		if !ok || lines > 0 && len(body) < 16 { // the last line may be short
+			break
+		}
+		b, bytes = from, bytes+len(body)
+	}
+	if bytes > 0 {
+		return match{from: b, to: end, is: bytes >= 16}
+	}
+	return escapedBeforeEnd(s, i, end)
+}
+
+// escapedBeforeEnd is beforeEnd for lines whose ends are escaped as in JSON.
+func escapedBeforeEnd(s string, i, end int) match {
 	b := i
 	for lines := 0; b > 0 && i-b < maxPEM; lines++ {
-		e := len(strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(s[:b], "\r\n"), `\n`), `\r`))
+		e := len(strings.TrimSuffix(strings.TrimSuffix(s[:b], `\n`), `\r`))
 		from := e
 		for from > 0 && base64[s[from-1]] {
 			from--
@@ -108,10 +222,26 @@ func beforeEnd(s string, i, end int) match {
 		if from > 0 && s[from-1] == '\\' {
 			from++ // the n of an escaped line end
 		}
-		if from >= e || lines > 1 && e-from < 16 { // the last lines may be short
+		if from >= e || lines > 1 && e-from < 16 {
 			break
 		}
 		b = from
 	}
 	return match{from: b, to: end, is: i-b >= 16}
+}
+
+// putty matches the private lines of a key of PuTTY, and its checksum.
+func putty(s string, i, hint int, end bool) match {
+	if !strings.HasPrefix(s[i:], "Private-Lines:") {
+		return none
+	}
+	b := i + hint
+	n := strings.IndexByte(s[b:min(len(s), b+16)], '\n')
+	if n < 0 && b+16 > len(s) && !end {
+		return undecided(len(s))
+	}
+	if n < 0 {
+		return none
+	}
+	return pemBody(s, lead(s, i), b+n, end)
 }

@@ -6,9 +6,12 @@
 //	s := r.Stream()          // output in pieces
 //	show(s.Write(piece))
 //
-// It knows the given values and the shapes of keys (shapes.go). It does not guess: text that
-// merely looks random stays. [Entropy] guesses, for what leaves the session: exports, facts
-// and debug logs.
+// It knows the given values, the shapes of keys (shapes.go), private keys (pem.go), headers and
+// URLs (headers.go), and what stands after a name that says it is secret (named.go). It does not
+// guess: text that merely looks random stays. [Entropy] guesses, for what leaves the session:
+// exports, facts and debug logs.
+//
+// What only says which kind of secret it is stays: the name before a value, the prefix of a key.
 package redact
 
 import (
@@ -25,24 +28,26 @@ const Mark = "[redacted]"
 const least = 8
 
 // Redactor removes secrets. The nil Redactor knows no values. It is safe for concurrent use.
-type Redactor struct{ find *finder }
+type Redactor struct {
+	find   *finder
+	values []string
+}
 
 // New returns a Redactor that also removes the given values. Short and blank ones are ignored.
 func New(values ...string) *Redactor {
-	f := known.clone()
-	var all []string
+	r := &Redactor{find: known.clone()}
 	for _, v := range values {
 		if v = strings.TrimSpace(v); len(v) < least {
 			continue
 		}
 		for _, form := range []string{v, escaped(v)} {
-			if !slices.Contains(all, form) {
-				all = append(all, form)
-				f.add(value{form})
+			if !slices.Contains(r.values, form) {
+				r.values = append(r.values, form)
+				r.find.add(value{form})
 			}
 		}
 	}
-	return &Redactor{f}
+	return r
 }
 
 // escaped encodes a value as in JSON, the format of results.
@@ -54,143 +59,133 @@ func escaped(v string) string {
 	return strings.Trim(string(b), `"`)
 }
 
-func (r *Redactor) finder() *finder {
-	if r == nil {
-		return known
-	}
-	return r.find
-}
-
 // Text returns s without secrets, s itself when there are none.
 func (r *Redactor) Text(s string) string {
-	f := r.finder()
-	var b strings.Builder
-	done := 0
-	for i := 0; ; {
-		at, m := f.next(s, i)
-		if at < 0 {
-			break
-		}
-		if !m.is {
-			i = at + 1
-			continue
-		}
-		b.WriteString(s[done:max(done, m.from)])
-		b.WriteString(Mark)
-		done = max(done, m.to)
-		i = max(m.to, at+1)
-	}
-	if done == 0 && b.Len() == 0 {
-		return s
-	}
-	b.WriteString(s[done:])
-	return b.String()
+	whole := r.Stream()
+	whole.text = s
+	return whole.step(true)
 }
 
 // kind is one kind of secret.
 type kind interface {
-	// hints returns texts of two bytes or more, one of which begins every secret of the kind.
+	// hints returns texts of three bytes or more, one of which begins every secret of the kind.
 	hints() []string
-	// match examines the hint at s[i:].
-	match(s string, i int) match
+	// match examines a hint at s[i:i+hint]. It looks at most [before] bytes back. end means that
+	// nothing follows s.
+	match(s string, i, hint int, end bool) match
 }
 
 // match is the result of examining a hint. The zero match means no secret.
 type match struct {
-	from, to int  // the secret itself, without what may be shown of it
-	is       bool // it is a secret if nothing follows
-	more     bool // it reaches the end of the text: more text could change the result
+	from, to int // the secret itself, without what may be shown of it
+	// is: a secret, whatever follows. more: it reaches the end of the text, and text that
+	// follows may make it one, or longer. It is never set at the end.
+	is, more bool
 }
+
+// none is no secret; undecided is one if what follows says so. What is before from can be shown.
+var none match
+
+func undecided(from int) match { return match{from: from, to: from, more: true} }
 
 // finder finds hints in one pass.
 type finder struct {
-	pairs [1 << 16 / 64]uint64 // a set of the first two bytes of hints
-	kinds map[uint16][]hinted
+	heads [1 << headBits]uint16 // by the hash of its first three bytes: one more than the index in hints
+	hints []hinted
 	long  int // length of the longest hint
 }
+
+const headBits = 14
 
 // hinted is a kind with one of its hints.
 type hinted struct {
 	hint string
+	fold bool // in capitals, small letters or both
 	kind kind
+	next uint16 // the next one with the same hash, as in heads
 }
 
-func pair(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
+// folded is a kind whose hints, in small letters, may come in any case.
+type folded interface{ anyCase() }
+
+func hash(a, b, c byte) uint32 {
+	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> (32 - headBits)
+}
 
 func (f *finder) add(k kind) {
+	_, fold := k.(folded)
 	for _, h := range k.hints() {
-		p := pair(h)
-		f.pairs[p>>6] |= 1 << (p & 63)
-		f.kinds[p] = append(f.kinds[p], hinted{h, k})
 		f.long = max(f.long, len(h))
+		for _, begin := range cases(h[:3], fold) {
+			at := &f.heads[hash(begin[0], begin[1], begin[2])]
+			f.hints = append(f.hints, hinted{begin + h[3:], fold, k, *at})
+			*at = uint16(len(f.hints))
+		}
 	}
+}
+
+// cases returns the ways to write a text with capitals, or the text alone.
+func cases(s string, fold bool) []string {
+	all := []string{s}
+	for i := 0; fold && i < len(s); i++ {
+		if s[i] < 'a' || s[i] > 'z' {
+			continue
+		}
+		for _, t := range all {
+			all = append(all, t[:i]+strings.ToUpper(t[i:i+1])+t[i+1:])
+		}
+	}
+	return all
 }
 
 func (f *finder) clone() *finder {
-	c := &finder{pairs: f.pairs, kinds: make(map[uint16][]hinted, len(f.kinds)), long: f.long}
-	for p, k := range f.kinds {
-		c.kinds[p] = slices.Clip(k)
-	}
-	return c
+	c := *f
+	c.hints = slices.Clip(f.hints)
+	return &c
 }
 
 // next returns the first index from i on where a secret is or may begin, and the match; -1
-// when there is none. Of several kinds the longest secret wins, and one that may still become
-// longer wins over all.
-func (f *finder) next(s string, i int) (int, match) {
-	for ; i+1 < len(s); i++ {
-		p := uint16(s[i])<<8 | uint16(s[i+1])
-		if f.pairs[p>>6]&(1<<(p&63)) == 0 {
+// when there is none. The matches of several kinds are united.
+func (f *finder) next(s string, i int, end bool) (int, match) {
+	for ; i+2 < len(s); i++ {
+		n := f.heads[hash(s[i], s[i+1], s[i+2])]
+		if n == 0 {
 			continue
 		}
-		var best match
-		for _, h := range f.kinds[p] {
-			if !strings.HasPrefix(s[i:], h.hint) {
-				continue
+		var all match
+		for ; n != 0; n = f.hints[n-1].next {
+			h := &f.hints[n-1]
+			if rest := s[i:]; strings.HasPrefix(rest, h.hint) || h.fold && len(rest) >= len(h.hint) && strings.EqualFold(rest[:len(h.hint)], h.hint) {
+				all = unite(all, h.kind.match(s, i, len(h.hint), end))
 			}
-			best = better(best, h.kind.match(s, i))
 		}
-		if best.is || best.more {
-			return i, best
+		if all.is || all.more {
+			return i, all
 		}
 	}
-	return -1, match{}
+	return -1, none
 }
 
-// better combines the matches of two kinds at one index.
-func better(a, b match) match {
+// unite combines the matches of two kinds at one index. While one is undecided, both are.
+func unite(a, b match) match {
 	switch {
 	case !b.is && !b.more:
 		return a
 	case !a.is && !a.more:
 		return b
 	}
-	more := a.more || b.more
-	switch {
-	case a.is == b.is:
-		a.from, a.to = min(a.from, b.from), max(a.to, b.to)
-	case b.is:
-		a = b
+	all := match{from: min(a.from, b.from), to: max(a.to, b.to), is: true, more: a.more || b.more}
+	if !a.is || !b.is {
+		all.is = false
 	}
-	a.more = more
-	return a
+	return all
 }
 
 // value matches a given secret.
 type value struct{ text string }
 
-// shown is the number of bytes of a given value that a stream may show before the rest comes: so little
-// is no secret, and a prompt that ends like a key begins is not held back.
-const shown = 3
+func (v value) hints() []string { return []string{v.text} }
 
-func (v value) hints() []string { return []string{v.text[:2]} }
-
-func (v value) match(s string, i int) match {
-	switch rest := s[i:]; {
-	case strings.HasPrefix(rest, v.text):
-		return match{from: i, to: i + len(v.text), is: true}
-	case strings.HasPrefix(v.text, rest):
-		return match{from: min(i+shown, len(s)), to: len(s), more: true}
-	}
-	return match{}
+func (v value) match(_ string, i, _ int, _ bool) match {
+	return match{from: i, to: i + len(v.text), is: true}
 }

@@ -12,13 +12,13 @@ func TestText(t *testing.T) {
 		{"known value, padded in its file", "x padded-value y", "x [redacted] y"},
 		{"too short to know", "a short text", "a short text"},
 		{"OpenAI", "OPENAI_API_KEY=sk-proj-" + strings.Repeat("a1B2", 8), "OPENAI_API_KEY=[redacted]"},
-		{"Anthropic", "sk-ant-api03-" + strings.Repeat("x", 30), "[redacted]"},
-		{"GitHub", "ghp_" + strings.Repeat("a", 36), "[redacted]"},
-		{"AWS", "id AKIAIOSFODNN7EXAMPLE.", "id [redacted]."},
+		{"Anthropic", "sk-ant-api03-" + strings.Repeat("x", 30), "sk-[redacted]"},
+		{"GitHub", "ghp_" + strings.Repeat("a", 36), "ghp_[redacted]"},
+		{"AWS", "id AKIA" + "IOSFODNN7EXAMPLE.", "id AKIA[redacted]."},
 		{"header", "Authorization: Bearer abcdef0123456789", "Authorization: Bearer [redacted]"},
 		{"URL", "postgres://ann:s3cret@db/x", "postgres://ann:[redacted]@db/x"},
-		{"PEM", "a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb", "a\n[redacted]\nb"},
-		{"PEM in JSON", `-----BEGIN PRIVATE KEY-----\nMII+/=\n-----END PRIVATE KEY-----`, "[redacted]"},
+		{"PEM", "a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb", "a\n-----BEGIN RSA PRIVATE KEY-----[redacted]\nb"},
+		{"PEM in JSON", `-----BEGIN PRIVATE KEY-----\nMII+/=\n-----END PRIVATE KEY-----`, "-----BEGIN PRIVATE KEY-----[redacted]"},
 		{"public key", "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----", "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----"},
 		{"hash", "commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "commit 9fceb02d0ae598e95dc970b74767f19372d61af8"},
 		{"words", "risk-free and task-based", "risk-free and task-based"},
@@ -31,7 +31,7 @@ func TestText(t *testing.T) {
 			}
 		})
 	}
-	if got := (*Redactor)(nil).Text("sk-" + strings.Repeat("a1", 15)); got != Mark {
+	if got := (*Redactor)(nil).Text("sk-" + strings.Repeat("a1", 15)); got != "sk-"+Mark {
 		t.Errorf("nil Redactor: %q", got)
 	}
 }

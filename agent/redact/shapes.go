@@ -2,347 +2,188 @@ package redact
 
 import "strings"
 
-// known finds secrets by their shape.
-var known = newFinder(shapes)
+// known finds secrets by their form.
+var known = newFinder()
 
-func newFinder(kinds []kind) *finder {
-	f := &finder{kinds: make(map[uint16][]hinted)}
-	for _, k := range kinds {
+func newFinder() *finder {
+	f := &finder{}
+	for _, s := range shapes {
+		f.add(s)
+	}
+	for _, k := range []kind{pem{}, jwt{}, scheme{}, cookie{}, password{}, login{}, named{}} {
 		f.add(k)
 	}
 	return f
 }
 
-// set is a set of bytes.
-type set [256]bool
-
-func chars(ranges string) *set {
-	var c set
-	for i := 0; i+1 < len(ranges); i += 2 {
-		for b := int(ranges[i]); b <= int(ranges[i+1]); b++ {
-			c[b] = true
-		}
+// after returns a text followed by each of some characters, as prefixes of a shape.
+func after(text, next string) string {
+	var b strings.Builder
+	for _, c := range next {
+		b.WriteString(text + string(c) + " ")
 	}
-	return &c
+	return b.String()
 }
 
-// Character sets of keys. A range is two characters.
-var (
-	hex     = chars("09af")
-	upper   = chars("AZ09")
-	alnum   = chars("AZaz09")
-	word    = chars("AZaz09__")
-	dashed  = chars("AZaz09__--")
-	dotted  = chars("AZaz09__--..")
-	base64  = chars("AZaz09++//==")
-	header  = chars("AZaz09__--..++//==~~")
-	printed = chars("!!##%%*;?[]]^_az||~~AZ") // of a value: no quote, space, bracket or $
-)
-
-// token matches a key that begins with one of a few prefixes, such as ghp_, followed by at
-// least a number of characters from a set.
-type token struct {
-	begins []string
-	body   *set
-	least  int
-	digit  bool // it contains a digit; else it is a word
-}
-
-// Size limits of secrets in bytes; longer runs are something else. In a text made of prefixes
-// each one costs up to the limit.
-const (
-	maxToken = 512
-	maxValue = 4096 // after a name, in a URL, of a JSON web token
-)
-
-func (t token) hints() []string { return t.begins }
-
-func (t token) match(s string, i int) match {
-	if !starts(s, i) {
-		return match{}
-	}
-	for _, h := range t.begins {
-		if strings.HasPrefix(s[i:], h) {
-			return t.run(s, i, i+len(h), maxToken)
-		}
-	}
-	return match{}
-}
-
-// run matches the rest of a key, at most most bytes from b on.
-func (t token) run(s string, i, b, most int) match {
-	e, digit, _ := span(s, b, t.body, most)
-	for e > b && e < len(s) && (s[e-1] == '.' || s[e-1] == ',') {
-		e-- // end of a sentence
-	}
-	n := e - b
-	m := match{from: i, to: e, is: n >= t.least && n <= most && (digit || !t.digit), more: e == len(s) && n <= most}
-	if m.more && !m.is {
-		m.from = b // the prefix alone is no secret
-	}
-	return m
-}
-
-// span returns the end of the run of bytes of a set from b on, looking at most + 1 bytes far,
-// and whether it contains digits and letters.
-func span(s string, b int, of *set, most int) (e int, digit, letter bool) {
-	for e = b; e < len(s) && e-b <= most && of[s[e]]; e++ {
-		digit = digit || s[e] >= '0' && s[e] <= '9'
-		letter = letter || s[e] > '9'
-	}
-	return e, digit, letter
-}
-
-// starts reports whether a word may begin at s[i]: after a character that is in no word, an
-// escape of JSON such as \n, or a colour sequence.
-func starts(s string, i int) bool {
-	if i == 0 || !word[s[i-1]] {
-		return true
-	}
-	before := s[max(0, i-16):i]
-	if n := len(before); n >= 2 && before[n-2] == '\\' && strings.IndexByte("nrtbf", before[n-1]) >= 0 {
-		return true
-	}
-	if n := len(before); n >= 6 && before[n-6] == '\\' && before[n-5] == 'u' {
-		return true
-	}
-	rest := strings.TrimRight(before[:len(before)-1], "0123456789;")
-	return strings.HasSuffix(rest, "\x1b[") || strings.HasSuffix(rest, `\u001b[`)
-}
-
-// named matches a value after a name that marks it as secret, such as aws_secret_access_key =
-// ….
-type named struct {
-	names []string
-	body  *set
-	least int
-	mixed bool // letters and digits; else it is a word or a number
-	tight bool // only the name's own sign and a quote may precede the value
-}
-
-func (n named) hints() []string { return n.names }
-
-func (n named) match(s string, i int) match {
-	for _, name := range n.names {
-		if strings.HasPrefix(s[i:], name) {
-			return n.value(s, i+len(name))
-		}
-	}
-	return match{}
-}
-
-// maxGap is the largest distance between a name and its value, in bytes.
-const maxGap = 12
-
-func (n named) value(s string, b int) match {
-	between := " \t\"':=>\\"
-	if n.tight {
-		between = "\"'\\"
-	}
-	gap := b
-	b = skip(s, gap, between)
-	if b-gap == maxGap || b == gap && !n.tight && b < len(s) {
-		return match{}
-	}
-	e, digit, letter := span(s, b, n.body, maxValue)
-	long := e-b > maxValue
-	return match{from: b, to: e, is: e-b >= n.least && !long && (!n.mixed || digit && letter), more: e == len(s) && !long}
-}
-
-// scheme matches the value of an Authorization header after its scheme.
-type scheme struct{}
-
-func (scheme) hints() []string {
-	return []string{"Authorization", "authorization", "AUTHORIZATION"}
-}
-
-func (scheme) match(s string, i int) match {
-	b := skip(s, i+len("authorization"), " \t\"'\\:=")
-	e := b
-	for e < len(s) && e-b < 12 && word[s[e]] {
-		e++
-	}
-	switch strings.ToLower(s[b:e]) {
-	case "bearer", "basic", "token", "apikey", "digest":
-	default:
-		return match{from: len(s), to: len(s), more: e == len(s)}
-	}
-	v := skip(s, e, " \t")
-	if v == e && v < len(s) {
-		return match{}
-	}
-	return token{body: header, least: 8}.run(s, v, v, maxValue)
-}
-
-// skip returns the index after at most maxGap characters of a set.
-func skip(s string, i int, any string) int {
-	for end := i + maxGap; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
-		i++
-	}
-	return i
-}
-
-// password matches the password of a URL: scheme://user:password@host.
-type password struct{}
-
-func (password) hints() []string { return []string{"://"} }
-
-func (password) match(s string, i int) match {
-	i += len("://")
-	colon := skipNot(s, i, notInURL+":", 64)
-	if colon == len(s) {
-		return match{from: colon, to: colon, more: colon-i < 64}
-	}
-	if s[colon] != ':' {
-		return match{}
-	}
-	b := colon + 1
-	e := skipNot(s, b, notInURL, maxValue)
-	switch {
-	case e == len(s) && port(s[b:]):
-		return match{from: e, to: e, more: true} // may be the port in http://localhost:8080
-	case e == len(s):
-		return match{from: b, to: e, more: e-b < maxValue}
-	case s[e] == '@' && e > b && s[b] != '$' && s[b:e] != Mark:
-		return match{from: b, to: e, is: true}
-	}
-	return match{}
-}
-
-// notInURL are the characters that end a user's name or password.
-const notInURL = " \t\r\n/@\"'<>`\\{}|"
-
-// skipNot returns the index of the first of some characters, or of the limit.
-func skipNot(s string, i int, any string, most int) int {
-	for end := i + most; i < len(s) && i < end && strings.IndexByte(any, s[i]) < 0; {
-		i++
-	}
-	return i
-}
-
-// port reports whether a text may be a port, or the start of one.
-func port(s string) bool { return len(s) <= 5 && strings.Trim(s, "0123456789") == "" }
-
-// jwt matches a JSON web token or anything of its form: three parts, of which the first two
-// are JSON objects.
-type jwt struct{}
-
-func (jwt) hints() []string { return []string{"eyJ"} }
-
-func (jwt) match(s string, i int) match {
-	if !starts(s, i) {
-		return match{}
-	}
-	e := i
-	for part := range 3 {
-		b := e
-		for e < len(s) && e-i < maxValue && dashed[s[e]] && (part > 0 || e-i < maxToken) {
-			e++
-		}
-		if e == len(s) {
-			return match{from: i + len("eyJ"), to: e, is: part == 2 && e-b >= 10, more: true}
-		}
-		if e-b < 10 || part == 1 && !strings.HasPrefix(s[b:], "eyJ") {
-			return match{}
-		}
-		if part == 2 {
-			break
-		}
-		if s[e] != '.' {
-			return match{}
-		}
-		e++
-	}
-	return match{from: i, to: e, is: true}
-}
-
-// netrc matches the password of an entry in ~/.netrc, whose words may be spread over any
-// number of lines.
-type netrc struct{}
-
-func (netrc) hints() []string { return []string{"machine "} }
-
-func (netrc) match(s string, i int) match {
-	if !starts(s, i) {
-		return match{}
-	}
-	const most = 512
-	rest := s[i:min(len(s), i+most)]
-	at := strings.Index(rest, "password ")
-	if next := strings.Index(rest[1:], "machine "); next >= 0 && next < at {
-		at = -1
-	}
-	login := strings.Index(rest, "login ")
-	switch {
-	case at < 0 || login < 0:
-		return match{from: len(s), to: len(s), more: len(rest) == len(s)-i && len(rest) < most}
-	case login > at:
-		return match{}
-	}
-	b := skip(s, i+at+len("password "), " \t")
-	e := b
-	for e < len(s) && e-b < most && strings.IndexByte(" \t\r\n\\\"'\x1b", s[e]) < 0 {
-		e++
-	}
-	return match{from: b, to: e, is: e > b && s[b:e] != Mark, more: e == len(s)}
-}
-
-// shapes follow the documentation of the token formats by their issuers.
-var shapes = []kind{
+// shapes follow the documentation of the formats by their issuers. Lengths are without the
+// prefix; where an issuer names one length, or a range, least is the lower end.
+var shapes = []shape{
 	// Models.
-	token{begins: []string{"sk-"}, body: dashed, least: 20, digit: true}, // OpenAI, Anthropic, OpenRouter, DeepSeek and more
-	token{begins: []string{"xai-"}, body: alnum, least: 60},
-	token{begins: []string{"gsk_"}, body: alnum, least: 40}, // Groq
-	token{begins: []string{"hf_"}, body: alnum, least: 30},  // Hugging Face
-	token{begins: []string{"r8_"}, body: alnum, least: 35},  // Replicate
-	token{begins: []string{"pplx-"}, body: alnum, least: 40},
-	token{begins: []string{"csk-"}, body: alnum, least: 40}, // Cerebras
-	token{begins: []string{"nvapi-"}, body: dashed, least: 50},
-	token{begins: []string{"tgp_v1_"}, body: dashed, least: 40},     // Together
-	token{begins: []string{"AIza"}, body: dashed, least: 35},        // Google
-	token{begins: []string{"ya29."}, body: dashed, least: 40},       // Google, short-lived
-	token{begins: []string{"GOCSPX-"}, body: dashed, least: 24},     // Google, of a client
-	token{begins: []string{"AKIA", "ASIA"}, body: upper, least: 16}, // AWS, the id
-	token{begins: []string{"ABSK"}, body: base64, least: 100},       // AWS Bedrock
-	named{names: []string{"aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey"}, body: base64, least: 30},
-	named{names: []string{"aws_session_token", "AWS_SESSION_TOKEN", "SessionToken", "sessionToken"}, body: base64, least: 60},
-	named{names: []string{"AccountKey=", "SharedAccessKey="}, body: base64, least: 40, tight: true}, // Azure
-	named{names: []string{"&sig=", "?sig=", "X-Amz-Signature="}, body: chars("AZaz09%%++//==--__"), least: 40, tight: true},
+	{"OpenAI, Anthropic, OpenRouter, DeepSeek and others", "sk-", dashed, 20, 0, true},
+	{"xAI", "xai-", alnum, 60, 0, false},
+	{"Groq", "gsk_", alnum, 40, 0, false},
+	{"Hugging Face", "hf_", alnum, 30, 0, false},
+	{"Hugging Face, of an organization", "api_org_", alnum, 30, 0, false},
+	{"Replicate", "r8_", alnum, 35, 0, false},
+	{"Perplexity", "pplx-", alnum, 40, 0, false},
+	{"Cerebras", "csk-", alnum, 40, 0, false},
+	{"NVIDIA", "nvapi-", dashed, 50, 0, false},
+	{"Together", "tgp_v1_", dashed, 40, 0, false},
+	{"Fireworks", "fw_", alnum, 22, 48, true},
+	{"Pinecone", "pcsk_", word, 40, 0, false},
+	{"LangSmith", "lsv2_pt_ lsv2_sk_ ls__", word, 32, 0, true},
+	{"Langfuse", "pk-lf- sk-lf-", dashed, 30, 0, true},
+	{"Voyage", "pa-", dashed, 43, 48, true},
+	{"Jina", "jina_", dashed, 40, 0, true},
+	{"Tavily", "tvly-", dashed, 24, 0, true},
+	{"Firecrawl", "fc-", hex, 32, 32, true},
+	{"ElevenLabs", "sk_", hex, 48, 48, true},
+
+	// Clouds.
+	{"Google", "AIza", dashed, 35, 0, false},
+	{"Google, short-lived", "ya29.", dashed, 40, 0, false},
+	{"Google, of a client", "GOCSPX-", dashed, 24, 0, false},
+	{"Google, refresh", "1//0", dashed, 40, 0, true},
+	{"AWS, the id", "AKIA ASIA ABIA ACCA", upper, 16, 16, false},
+	{"AWS Bedrock", "ABSK bedrock-api-key-", base64, 100, 0, false},
+	{"AWS, a signature", "X-Amz-Signature= X-Amz-Security-Token=", query, 40, 0, false},
+	{"Azure", "AccountKey= SharedAccessKey=", base64, 40, 0, false},
+	{"Azure, a signature", "&sig= ?sig=", query, 40, 0, false},
+	{"Alibaba, the id", "LTAI", alnum, 12, 24, true},
+	{"Tencent, the id", "AKID", alnum, 32, 48, true},
+	{"DigitalOcean", "dop_v1_ doo_v1_ dor_v1_", hex, 64, 0, false},
+	{"Yandex", "AQVN", dashed, 35, 38, false},
+	{"Yandex, of storage", "YCA YCM YCP", dashed, 37, 38, true},
+	{"Heroku", "HRKU-", dashed, 32, 0, true},
+	{"Fly", "fo1_", dashed, 43, 0, false},
+	{"Fly, of an application", "fm1a_ fm1r_ fm2_", base64, 100, 0, false},
+	{"Cloudflare", "cfk_ cfut_ cfat_", alnum, 40, 0, false},
+	{"Cloudflare, of an origin", "v1.0-", dashed, 160, 180, true},
+	{"Vercel", "vcp_ vci_ vca_ vcr_ vck_", alnum, 24, 0, true},
+	{"Netlify", "nfp_ nfc_ nfo_ nfu_", alnum, 36, 0, true},
+	{"Render", "rnd_", alnum, 24, 0, true},
+	{"Scalingo", "tk-us-", dashed, 48, 0, false},
+	{"Supabase", "sbp_", hex, 40, 0, false},
+	{"Supabase, of a project", "sb_secret_", dashed, 22, 0, false},
+	{"PlanetScale", "pscale_tkn_ pscale_oauth_ pscale_pw_", dotted, 32, 0, false},
+	{"Neon", "napi_", alnum, 40, 0, true},
+	{"ClickHouse", "4b1d", alnum, 38, 38, false},
+	{"Databricks", "dapi", hex, 32, 0, false},
+	{"Databricks, of an application", "dose", hex, 32, 32, true},
+	{"Aiven", "AVNS_", dashed, 15, 0, false},
 
 	// Code and packages.
-	token{begins: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, body: word, least: 36},
-	token{begins: []string{"github_pat_"}, body: word, least: 40},
-	token{begins: []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "gloas-", "glsoat-", "glft-", "glimt-", "glagent-"}, body: dotted, least: 20},
-	token{begins: []string{"npm_"}, body: alnum, least: 36},
-	named{names: []string{"_authToken=", "_password="}, body: header, least: 8, tight: true}, // .npmrc
-	token{begins: []string{"pypi-"}, body: dashed, least: 50},
-	token{begins: []string{"rubygems_"}, body: hex, least: 48},
-	token{begins: []string{"dckr_pat_", "dckr_oat_"}, body: dashed, least: 20},
+	{"GitHub", "ghp_ gho_ ghu_ ghs_ ghr_", word, 36, 0, false},
+	{"GitHub, fine-grained", "github_pat_", word, 40, 0, false},
+	{"GitLab", "glpat- gldt- glrt- glrtr- glptt- glcbt- gloas- glsoat- glft- glffct- glimt- glagent- glwt-", dotted, 20, 0, false},
+	{"GitLab, of a runner", "GR1348941", dashed, 20, 0, false},
+	{"GitLab, a session", "_gitlab_session=", alnum, 32, 0, false},
+	{"Bitbucket", "ATBB", alnum, 28, 36, true},
+	{"Bitbucket, of a repository", "ATCTT3", header, 100, 0, false},
+	{"Atlassian", "ATATT3", header, 100, 0, false},
+	{"npm", "npm_", alnum, 36, 0, false},
+	{"npm, in its settings", "_authToken= _password=", header, 8, 0, false},
+	{"PyPI", "pypi-", dashed, 50, 0, false},
+	{"RubyGems", "rubygems_", hex, 48, 0, false},
+	{"crates.io", "cio", alnum, 32, 32, true},
+	{"NuGet", "oy2", chars("az09"), 43, 43, true},
+	{"Clojars", "CLOJARS_", alnum, 60, 0, false},
+	{"Packagist", "packagist_ort_ packagist_out_ packagist_uut_ packagist_ouf_", hex, 60, 0, false},
+	{"Docker", "dckr_pat_ dckr_oat_", dashed, 20, 0, false},
+	{"Artifactory", "AKCp", alnum, 64, 72, true},
+	{"Artifactory, a reference", "cmVmd", alnum, 59, 59, false},
+	{"OpenShift", "sha256~", dashed, 43, 0, false},
+	{"Buildkite", "bkua_ bkct_", alnum, 40, 0, true},
+	{"CircleCI", "CCIPAT_ CCIPRJ_", word, 40, 0, true},
+	{"Octopus Deploy", "API-", upper, 25, 36, true},
+	{"Pulumi", "pul-", hex, 40, 0, false},
+	{"Terraform", ".atlasv1.", dashed, 60, 0, false},
+	{"Doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", dotted, 40, 0, false},
+	{"Infisical", "st.", dotted, 60, 120, true},
+	{"Vault", "hvs. hvb. hvr.", dashed, 24, 0, false},
+	{"1Password", "ops_eyJ", base64, 100, 0, false},
+	{"1Password, of an account", "A3-", chars("AZ09--"), 32, 34, true},
+	{"Postman", "PMAK-", dashed, 59, 0, false},
+	{"ReadMe", "rdme_", alnum, 64, 0, false},
+	{"Prefect", "pnu_", alnum, 36, 0, false},
+	{"Sourcegraph", "sgp_", word, 40, 0, true},
+	{"SonarQube", "sqp_ squ_ sqa_", hex, 40, 40, true},
+	{"Snyk", "snyk_uat.", dotted, 30, 0, true},
+	{"Infracost", "ico-", alnum, 32, 0, true},
+	{"Figma", "figd_ figu_ figo_", dashed, 40, 0, false},
+	{"JetBrains", "perm:", header, 40, 0, true},
 
 	// Services.
-	token{begins: []string{"xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxe-", "xoxe.", "xapp-"}, body: dotted, least: 10, digit: true}, // Slack
-	named{names: []string{"hooks.slack.com/services/"}, body: chars("AZaz09//"), least: 30, tight: true},
-	token{begins: []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"}, body: alnum, least: 16}, // Stripe
-	token{begins: []string{"SG."}, body: dotted, least: 60},                                                   // SendGrid
-	token{begins: []string{"dop_v1_", "doo_v1_", "dor_v1_"}, body: hex, least: 64},                            // DigitalOcean
-	token{begins: []string{"shpat_", "shpca_", "shppa_", "shpss_"}, body: hex, least: 32},                     // Shopify
-	token{begins: []string{"lin_api_"}, body: alnum, least: 40},                                               // Linear
-	token{begins: []string{"ntn_"}, body: alnum, least: 40},                                                   // Notion
-	token{begins: []string{"hvs.", "hvb."}, body: dashed, least: 24},                                          // Vault
-	token{begins: []string{"dapi"}, body: hex, least: 32},                                                     // Databricks
-	token{begins: []string{"glsa_", "glc_"}, body: dashed, least: 32, digit: true},                            // Grafana
-	token{begins: []string{"sbp_"}, body: hex, least: 40},                                                     // Supabase
-	token{begins: []string{"tskey-"}, body: dashed, least: 20, digit: true},                                   // Tailscale
-	token{begins: []string{"AGE-SECRET-KEY-1"}, body: upper, least: 58},
+	{"Slack", "xoxb- xoxa- xoxp- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp- xwfp-", dotted, 10, 0, true},
+	{"Slack, a hook", "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/", chars("AZaz09//"), 30, 0, false},
+	{"Discord, a hook", "discord.com/api/webhooks/ discordapp.com/api/webhooks/", chars("AZaz09//__--"), 60, 0, true},
+	{"Teams, a hook", ".webhook.office.com/webhookb2/", chars("AZaz09//__--@@"), 60, 0, true},
+	{"Telegram", ":AA", dashed, 33, 33, false},
+	{"Stripe", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ whsec_", alnum, 16, 0, false},
+	{"Square", "sq0atp- sq0csp- sq0idp- EAAAE", dashed, 22, 64, true},
+	{"PayPal", "access_token$production$ access_token$sandbox$", chars("AZaz09$$"), 40, 0, true},
+	{"Shopify", "shpat_ shpca_ shppa_ shpss_ shpua_", hex, 32, 0, false},
+	{"Flutterwave", "FLWSECK- FLWSECK_TEST- FLWSECK_LIVE-", dashed, 12, 0, false},
+	{"Plaid", "access-sandbox- access-development- access-production-", dashed, 32, 0, true},
+	{"Razorpay", "rzp_live_ rzp_test_", alnum, 14, 0, false},
+	{"Lob, GoCardless", "live_", dashed, 35, 44, true},
+	{"SendGrid", "SG.", dotted, 60, 0, false},
+	{"Mailgun", "key-", hex, 32, 32, true},
+	{"Mailgun, signing", "pubkey-", hex, 32, 32, true},
+	{"Brevo", "xkeysib- xsmtpsib-", dashed, 64, 0, false},
+	{"Resend", "re_", word, 30, 40, true},
+	{"Twilio", after("SK", "0123456789abcdef"), hex, 31, 31, false},
+	{"Facebook", "EAAC EAAM EAAG EAAB", alnum, 90, 0, true},
+	{"Twitter", "AAAAAAAAAAAAAAAAAAAAA", chars("AZaz09%%"), 60, 120, true},
+	{"Dropbox", "sl.", dashed, 130, 0, false},
+	{"Notion", "ntn_", alnum, 40, 0, false},
+	{"Notion, earlier", "secret_", alnum, 43, 43, true},
+	{"Linear", "lin_api_ lin_oauth_", alnum, 40, 0, false},
+	{"Airtable", "pat", chars("AZaz09.."), 77, 82, true},
+	{"Typeform", "tfp_", dotted, 40, 0, false},
+	{"HubSpot", "pat-na1- pat-na2- pat-eu1- pat-ap1-", dashed, 36, 0, true},
+	{"Intercom", "dG9rO", base64, 50, 60, true},
+	{"Frame.io", "fio-u-", dashed, 60, 0, false},
+	{"Duffel", "duffel_test_ duffel_live_", dashed, 43, 0, false},
+	{"EasyPost", "EZAK EZTK", alnum, 54, 54, false},
+	{"Shippo", "shippo_live_ shippo_test_", hex, 40, 0, false},
+	{"Adobe", "p8e-", alnum, 32, 0, false},
+	{"Mapbox", "sk.eyJ tk.eyJ", dotted, 40, 0, false},
+	{"Cloudinary", "cloudinary://", chars("AZaz09::__--"), 20, 0, true},
+	{"Settlemint", "sm_aat_ sm_pat_ sm_sat_", alnum, 16, 0, false},
+	{"Harness", "pat. sat.", dotted, 64, 80, true},
+	{"Ory", "ory_at_ ory_rt_ ory_ac_ ory_pat_", dotted, 30, 0, true},
 
-	// Generic forms.
-	pem{},
-	jwt{},
-	scheme{},
-	named{names: []string{"x-api-key", "X-Api-Key", "X-API-Key", "X-API-KEY", "PRIVATE-TOKEN", "Private-Token", "private-token"}, body: header, least: 16, mixed: true},
-	password{},
-	netrc{},
-	named{names: []string{
-		"TOKEN=", "SECRET=", "PASSWORD=", "PASSWD=", "API_KEY=", "ACCESS_KEY=", "PRIVATE_KEY=", "SECRET_KEY=",
-	}, body: printed, least: 8, mixed: true, tight: true},
+	// Watching and networks.
+	{"Datadog", "ddpat_ ddapp_", alnum, 32, 0, true},
+	{"Dynatrace", "dt0c01. dt0s01. dt0s16.", dotted, 80, 0, false},
+	{"New Relic", "NRAK- NRII- NRJS- NRSP- NRRA-", dashed, 19, 0, true},
+	{"Grafana", "glsa_ glc_", header, 32, 0, true},
+	{"Grafana, earlier", "eyJrIjoi", base64, 60, 0, false},
+	{"Sentry", "sntrys_ sntryu_ sntryi_ sntrya_", header, 40, 0, false},
+	{"PostHog", "phx_ phs_", alnum, 40, 0, false},
+	{"Honeycomb", "hcaik_ hcbik_ hcamk_ hcxik_", alnum, 50, 0, true},
+	{"PagerDuty", "pdus+", dashed, 20, 0, true},
+	{"LaunchDarkly", "sdk- mob- api-", chars("09af--"), 36, 36, true},
+	{"Tailscale", "tskey-", dashed, 20, 0, true},
+	{"Defined Networking", "dnkey-", dashed, 70, 0, false},
+
+	// Forms of many.
+	{"age", "AGE-SECRET-KEY-1", upper, 58, 0, false},
+	{"age, post-quantum", "AGE-SECRET-KEY-PQ-1", upper, 58, 0, false},
+	{"WireGuard, in a file", "PrivateKey=", base64, 43, 44, false},
+	{"a private key in base64", "LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBFTkNS", base64, 40, 0, false},
+	{"a login of a registry in base64", "eyJhdXRocyI6", base64, 24, 0, false},
+	{"a private key of PuTTY or SSH in base64", "b3BlbnNzaC1rZXktdjE", base64, 60, 0, false},
+	{"a hashed password", "$1$ $2a$ $2b$ $2y$ $5$ $6$ $7$ $y$ $gy$ $apr1$ $argon2i$ $argon2d$ $argon2id$ $scrypt$ $pbkdf2-", crypt, 30, 0, false},
 }

@@ -2,71 +2,135 @@ package redact
 
 import "strings"
 
-// Stream removes secrets from text that comes in pieces, also secrets split between pieces. It
-// shows a prompt at once: it only holds back bytes that become a secret if a few more follow,
-// at most 4 KiB of them. Only one goroutine may use a Stream at a time.
+// Stream removes secrets from text that comes in pieces, also secrets split between pieces:
+// whatever the pieces, what it returns is together what [Redactor.Text] makes of the whole. It
+// shows a prompt at once: it only holds back bytes that become a secret if more follow, at most
+// 4 KiB of them. Only one goroutine may use a Stream at a time.
+//
+// One difference to the whole remains: the last lines of a private key whose beginning is
+// missing are only known at its end, when a Stream has shown them.
 type Stream struct {
-	find *finder
-	text string // what may matter for the next piece
-	out  int    // how much of text was returned or replaced
-	scan int    // where to continue scanning
-	open int    // index of a secret that was replaced and may go on; -1: none
+	find   *finder
+	values []string
+	text   string // what may matter for the next piece
+	out    int    // how much of text was returned or replaced
+	scan   int    // where to continue scanning
+	marked int    // where the last secret that was replaced ends; -1: none
 }
 
 // Stream returns a new Stream.
-func (r *Redactor) Stream() *Stream { return &Stream{find: r.finder(), open: -1} }
+func (r *Redactor) Stream() *Stream {
+	if r == nil {
+		return &Stream{find: known, marked: -1}
+	}
+	return &Stream{find: r.find, values: r.values, marked: -1}
+}
 
 // Write takes the next piece and returns what can be shown now.
 func (s *Stream) Write(piece string) string {
 	s.text += piece
-	return s.step(false)
+	shown := s.step(false)
+	s.forget()
+	return shown
 }
 
 // Flush returns what was held back and resets the stream.
 func (s *Stream) Flush() string {
 	shown := s.step(true)
-	*s = Stream{find: s.find, open: -1}
+	*s = Stream{find: s.find, values: s.values, marked: -1}
 	return shown
 }
 
 // step scans the text from where it stopped. end means that nothing follows.
 func (s *Stream) step(end bool) string {
 	var b strings.Builder
-	next, free := max(s.scan, len(s.text)-s.find.long), len(s.text)
+	from, marked := s.out, s.marked
+	free := s.scanText(&b, end)
+	if s.marked == marked && b.Len() == 0 { // as most text: without a copy
+		s.out = max(s.out, free)
+		return s.text[from:s.out]
+	}
+	s.show(&b, free)
+	return b.String()
+}
+
+// scanText replaces the secrets and returns how much of the text can be shown.
+func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
+	var ahead match // a secret whose hint was seen; others may lie before it
+	free = s.beginsValue(end)
+	done, held, aheadAt := 0, len(s.text), 0
 	for i := s.scan; ; {
-		at, m := s.find.next(s.text, i)
+		at, m := s.find.next(s.text, i, end)
+		if ahead.is && (at < 0 || at >= ahead.from) {
+			s.mark(b, ahead)
+			if ahead.more {
+				free = min(free, ahead.to)
+				break
+			}
+			i, done, ahead = max(i, ahead.to), max(done, ahead.to), none
+			continue
+		}
 		if at < 0 {
 			break
 		}
 		i = at + 1
-		if m.is {
-			s.mark(&b, at, m)
-			i = max(i, m.to)
+		if m.more {
+			held = min(held, at)
 		}
-		if m.more && !end {
-			next = min(next, at)
-			if m.from < len(s.text) { // else nothing of it is there yet
-				free = m.from
-				break
+		if !m.is && m.from < len(s.text) { // undecided
+			free = min(free, m.from)
+			if ahead.is {
+				held = min(held, aheadAt)
 			}
-		} else if s.open == at {
-			s.open = -1
+			if ahead.is && ahead.from < m.from {
+				s.mark(b, match{from: ahead.from, to: min(ahead.to, m.from)})
+			}
+			break
+		}
+		switch {
+		case !m.is: // nothing of it is there yet
+		case !ahead.is || m.from < ahead.from && m.to <= ahead.from:
+			if ahead.is {
+				s.mark(b, m)
+				i = max(i, m.to)
+				continue
+			}
+			aheadAt, ahead = at, m
+		default:
+			ahead.from, ahead.to = min(ahead.from, m.from), max(ahead.to, m.to)
 		}
 	}
-	s.show(&b, free)
-	s.scan = next
-	s.forget()
-	return b.String()
+	s.scan = min(held, max(s.scan, done, len(s.text)-s.find.long))
+	return free
 }
 
-// mark writes a Mark for a secret, unless it has one.
-func (s *Stream) mark(b *strings.Builder, at int, m match) {
-	if at != s.open && m.to > s.out {
+// beginsValue returns the index of the beginning of a given value at the end of the text, or
+// the end.
+func (s *Stream) beginsValue(end bool) int {
+	at := len(s.text)
+	if end {
+		return at
+	}
+	for _, v := range s.values {
+		for i := max(s.out, len(s.text)-len(v)+1); i < at; i++ {
+			if s.text[i] == v[0] && strings.HasPrefix(v, s.text[i:]) {
+				at = i
+			}
+		}
+	}
+	return at
+}
+
+// mark replaces a secret. Those that touch get one Mark, and one that goes on keeps its Mark.
+func (s *Stream) mark(b *strings.Builder, m match) {
+	if m.to <= s.out {
+		return
+	}
+	if s.marked < 0 || m.from > s.marked || s.out > s.marked {
 		s.show(b, m.from)
 		b.WriteString(Mark)
-		s.open = at
 	}
-	s.out = max(s.out, m.to)
+	s.out, s.marked = m.to, m.to
 }
 
 // show writes the text up to an index.
@@ -77,8 +141,8 @@ func (s *Stream) show(b *strings.Builder, to int) {
 	}
 }
 
-// before is the number of bytes before an index that decide whether a word begins there.
-const before = 32
+// before is the number of bytes before an index that may decide what begins there.
+const before = 160
 
 // forget drops text that no longer matters.
 func (s *Stream) forget() {
@@ -86,6 +150,6 @@ func (s *Stream) forget() {
 		s.text = s.text[drop:]
 		s.out -= drop
 		s.scan -= drop
-		s.open = max(-1, s.open-drop)
+		s.marked = max(-1, s.marked-drop)
 	}
 }

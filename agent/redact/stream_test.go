@@ -70,8 +70,8 @@ func TestStreamOrdinary(t *testing.T) {
 func TestStreamPrompts(t *testing.T) {
 	r := New("hunter2-hunter2")
 	for _, prompt := range []string{
-		"Password: ", "Password for 'https://ann@github.com': ", "Proceed? [y/N]", "> ", ">>> ", "token ghp_", "sk-", "oh",
-		"http://localhost:8080", "https://example.com", "Enter hun", "TOKEN=", "Authorization: ", "machine ", "x\ngh", "-----BEGIN", "50%",
+		"Password: ", "Password for 'https://ann@github.com': ", "Proceed? [y/N]", "> ", ">>> ", "token ghp_", "sk-", "no",
+		"http://localhost:", "https://example.com", "Enter a name", "TOKEN=", "Authorization: ", "machine ", "x\ng", "-----BEGIN", "50%",
 	} {
 		if got := r.Stream().Write(prompt); got != prompt {
 			t.Errorf("Write(%q) = %q", prompt, got)

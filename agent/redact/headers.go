@@ -1,0 +1,171 @@
+package redact
+
+import "strings"
+
+// scheme matches the value of an Authorization header after its scheme, or alone if it mixes
+// letters and digits.
+type scheme struct{}
+
+func (scheme) anyCase() {}
+
+func (scheme) hints() []string { return []string{"authorization", "bearer "} }
+
+// schemes are the words before the secret in an Authorization header, and how much must follow.
+var schemes = map[string]int{
+	"bearer": 8, "basic": 8, "token": 8, "apikey": 8, "api-key": 8, "digest": 8, "key": 8, "negotiate": 16,
+	"ssws": 8, "genericapikey": 8, "aws4-hmac-sha256": 8, "splunk": 8, "bot": 8, "oauth": 8,
+}
+
+func (scheme) match(s string, i, hint int, end bool) match {
+	b, least := i+hint, 20
+	if hint == len("authorization") {
+		gap := b
+		b = skip(s, gap, " \t\"'\\:=>,")
+		e := b
+		for e < len(s) && e-b < 20 && dashed[s[e]] {
+			e++
+		}
+		if e == len(s) && !end {
+			return undecided(len(s))
+		}
+		if b == gap || e == len(s) {
+			return none
+		}
+		if least = schemes[strings.ToLower(s[b:e])]; least > 0 {
+			if b = skip(s, e, " \t"); b == e {
+				return none
+			}
+		} else {
+			return plain(s, b, end)
+		}
+	}
+	return shape{body: header, least: least, digit: hint != len("authorization")}.run(s, b, end)
+}
+
+// plain matches a value of a header that has no scheme.
+func plain(s string, b int, end bool) match {
+	m := shape{body: header, least: 16, digit: true}.run(s, b, end)
+	if m.is && !m.more && !random(s[m.from:m.to]) {
+		return none
+	}
+	if m.is && m.more { // it may turn out to be no secret
+		return undecided(m.from)
+	}
+	return m
+}
+
+// cookie matches the values of a Cookie header: all of them, or the one of Set-Cookie.
+type cookie struct{}
+
+func (cookie) anyCase() {}
+
+func (cookie) hints() []string { return []string{"cookie: ", `cookie": "`, `cookie\": \"`, "cookie:"} }
+
+func (cookie) match(s string, i, hint int, end bool) match {
+	stop := "\r\n\"'`\\"
+	if i >= 4 && strings.EqualFold(s[i-4:i], "set-") {
+		stop += ";"
+	} else if i > 0 && word[s[i-1]] && !starts(s, i) {
+		return none
+	}
+	b := skip(s, i+hint, " \t")
+	e := skipNot(s, b, stop, maxValue)
+	if e == len(s) && !end && e-b < maxValue {
+		return undecided(b)
+	}
+	name := strings.IndexByte(s[b:e], '=')
+	if name < 0 || e-b-name < 8 || !mixed(s[b+name:e]) || strings.ContainsAny(s[b:e], "$<{(") {
+		return none
+	}
+	return match{from: b + name + 1, to: e, is: true}
+}
+
+// skip returns the index after at most maxGap characters of a set.
+func skip(s string, i int, any string) int {
+	for end := i + maxGap; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
+		i++
+	}
+	return i
+}
+
+// maxGap is the largest distance between a name and its value, in bytes.
+const maxGap = 24
+
+// skipNot returns the index of the first of some characters, or of the limit.
+func skipNot(s string, i int, any string, most int) int {
+	for end := i + most; i < len(s) && i < end && strings.IndexByte(any, s[i]) < 0; {
+		i++
+	}
+	return i
+}
+
+// password matches the password of a URL: scheme://user:password@host.
+type password struct{}
+
+func (password) hints() []string { return []string{"://"} }
+
+// notInURL are the characters that end a user's name or password.
+const notInURL = " \t\r\n/@\"'<>`\\{}|"
+
+func (password) match(s string, i, hint int, end bool) match {
+	i += hint
+	colon := skipNot(s, i, notInURL+":", 64)
+	if colon == len(s) && !end && colon-i < 64 {
+		return undecided(colon)
+	}
+	if colon == len(s) || s[colon] != ':' {
+		return none
+	}
+	b := colon + 1
+	e := skipNot(s, b, notInURL, maxValue)
+	switch {
+	case e == len(s) && !end && e-b < maxValue:
+		return undecided(b)
+	case e < len(s) && s[e] == '@' && e > b && s[b] != '$' && s[b] != '%' && s[b] != '<' && s[b:e] != Mark:
+		return match{from: b, to: e, is: true}
+	}
+	return none
+}
+
+// login matches the password in an option of a command that logs in: mysql -pX, sshpass -p X,
+// docker login -p X, curl -u user:X.
+type login struct{}
+
+func (login) hints() []string { return []string{" -p", " -u", " --user"} }
+
+// commands take a password in the option -p.
+var commands = []string{"mysql", "mariadb", "sshpass", " login", "mongo", "redis-cli", "smbclient", "ldapsearch", "7z "}
+
+func (login) match(s string, i, hint int, end bool) match {
+	line := s[max(0, i-before):i]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	user := s[i+2] != 'p'
+	if !user && !containsAny(line, commands) || user && !strings.Contains(line, "curl") && !strings.Contains(line, "wget") {
+		return none
+	}
+	b := skip(s, i+hint, " =\\\"'")
+	e := skipNot(s, b, " \t\r\n\"'`\\;|&", maxValue)
+	if e == len(s) && !end && e-b < maxValue {
+		return undecided(b)
+	}
+	if user {
+		colon := strings.IndexByte(s[b:e], ':')
+		if colon < 0 {
+			return none
+		}
+		b += colon + 1
+	}
+	if v := s[b:e]; len(v) < 6 || strings.ContainsAny(v, "$<[{*(") || v[0] == '-' || !mixed(v) {
+		return none
+	}
+	return match{from: b, to: e, is: true}
+}
+
+func containsAny(s string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}

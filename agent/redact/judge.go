@@ -1,0 +1,98 @@
+package redact
+
+import "strings"
+
+// secret reports whether a value after a name is a secret: no placeholder, no reference to a
+// variable, no code and no word.
+func (p *notation) secret(is class, v string) bool {
+	if len(v) < 6 || refers(v) || p.quote == 0 && !p.markup && strings.ContainsAny(v, "([{") {
+		return false
+	}
+	f := look(v)
+	if p.inside && (len(v) < 16 || f.digits == 0 || !random(v)) {
+		return false // code, or a sentence
+	}
+	if is == ofPassword {
+		switch {
+		case f.blanks > 0:
+			return f.digits > 0 && f.letters > 0 && f.signs > 0
+		case p.quote == 0 && f.dots > 0 && f.signs == 0 && !p.tight:
+			return false // a field of a variable
+		case f.slashes > 0 && !random(v):
+			return false // a path
+		}
+		return f.digits > 0 && (f.letters > 0 || f.signs > 0) || f.signs > 0 && f.letters > 2 || f.digits == len(v)
+	}
+	switch {
+	case len(v) < 8 || f.blanks > 0 || f.slashes > 0 && !random(v) || strings.Contains(v, "://"):
+		return false
+	case p.tight && p.quote == 0:
+		return f.digits > 0 && f.letters > 0
+	}
+	return random(v) || len(v) >= 10 && f.digits > 0 && f.letters > 0 && f.separators+f.dots+f.slashes == 0
+}
+
+// features counts the characters of a value.
+type features struct{ letters, digits, signs, separators, dots, slashes, blanks int }
+
+func look(v string) features {
+	var f features
+	for i := range len(v) {
+		switch c := v[i]; {
+		case digits[c]:
+			f.digits++
+		case alnum[c]:
+			f.letters++
+		case c == ' ' || c == '\t':
+			f.blanks++
+		case c == '/':
+			f.slashes++
+		case c == '.':
+			f.dots++
+		case c == '-' || c == '_' || c == ':':
+			f.separators++
+		case c > ' ' && c < 0x7f:
+			f.signs++
+		}
+	}
+	return f
+}
+
+// mixed reports whether a value has letters, and digits or signs.
+func mixed(v string) bool {
+	f := look(v)
+	return f.letters > 0 && f.digits+f.signs > 0
+}
+
+// random reports whether characters of different kinds alternate as in no name: a capital at
+// the beginning of a word does not count.
+func random(v string) bool {
+	changes, last := 0, other
+	for i := range len(v) {
+		c := kindOf(v[i])
+		if c == other {
+			continue
+		}
+		if last != other && c != last && !(last == capital && c == small) {
+			changes++
+		}
+		last = c
+	}
+	return len(v) >= 12 && changes >= max(3, len(v)/5)
+}
+
+// placeholders stand in examples for a secret.
+var placeholders = []string{
+	Mark, "${", "$(", "{{", "#{", "<%", "%(", "...", "xxxx", "****", "your_", "your-", "yoursecret", "yourtoken", "yourpass", "_here", "-here",
+	"changeme", "placeholder", "getenv", "environ", "env.", "secrets.", "var.",
+}
+
+// refers reports whether a value is a placeholder or the name of a variable.
+func refers(v string) bool {
+	if v[0] == '$' && (word[v[1]] && !digits[v[1]]) || v[0] == '<' && v[len(v)-1] == '>' || v[0] == '%' && v[len(v)-1] == '%' ||
+		strings.Trim(v, v[:1]) == "" {
+		return true
+	}
+	lower := strings.ToLower(v)
+	return containsAny(lower, placeholders)
+}

@@ -1,0 +1,188 @@
+package redact
+
+import "strings"
+
+// notation reads what follows a name: a sign or what stands for it, a quote, and the value.
+type notation struct {
+	s     string
+	name  int // where the name begins
+	i     int
+	end   bool // nothing follows s
+	short bool // s ended too early to tell
+
+	quote  byte // of the value; 0: none
+	slash  int  // backslashes before the quote
+	tight  bool // a sign directly between name and value, without blanks
+	code   bool // as := of programs: only what is quoted is a text
+	markup bool // the value goes up to the next <
+	inside bool // more of the line follows a value without quotes
+}
+
+// open is the match when there is no value, or the text ended too early to tell.
+func (p *notation) open(from int) match {
+	if p.short {
+		return undecided(from)
+	}
+	return none
+}
+
+// byte returns the next byte, 0 at the end.
+func (p *notation) byte() byte {
+	if p.i < len(p.s) {
+		return p.s[p.i]
+	}
+	p.short = p.short || !p.end
+	return 0
+}
+
+func (p *notation) skip(set string) bool {
+	from := p.i
+	p.i = skip(p.s, from, set)
+	p.byte()
+	return p.i > from
+}
+
+const quotes = "\"'`"
+
+// separate goes behind the sign, the blanks after it and the quote of the value.
+func (p *notation) separate() bool {
+	name := p.i
+	quoted := p.skip(`"'` + "`\\]})")
+	if p.word() {
+		return p.unquote()
+	}
+	blank := p.skip(" \t")
+	signs := p.i
+	p.skip("=:>?|")
+	switch p.s[signs:p.i] {
+	case "=", ":":
+		p.tight = !blank && strings.IndexByte(" \t", p.byte()) < 0
+	case ":=", "=>", "?=", "||=", "==", "===", "::":
+		p.code = true
+	case ">":
+		p.markup = !blank && p.name > 0 && p.s[p.name-1] == '<'
+		return p.markup && !p.short
+	case "":
+		if !p.unsigned(p.s[p.name:name], quoted, blank) {
+			return false
+		}
+	default:
+		return false
+	}
+	return p.unquote()
+}
+
+// unsigned reads what stands between a name and a value that no sign separates: the comma of a
+// call, the blank after an option, before a text in SQL, and in ~/.netrc.
+func (p *notation) unsigned(name string, quoted, blank bool) bool {
+	line := p.s[max(0, p.name-before):p.name]
+	switch quote := strings.IndexByte(quotes, p.byte()) >= 0; {
+	case quoted && p.byte() == ',' && p.name > 1 && p.s[p.name-2] == '(':
+		p.i++
+		p.code = true
+		return true
+	case !blank:
+		return false
+	case name[0] == '-', strings.Contains(line, "machine ") && strings.Contains(line, "login "):
+		p.tight = true
+		return true
+	default:
+		p.code = true
+		return quote
+	}
+}
+
+// word goes behind the word value that names the value of a name, as in lists of variables.
+func (p *notation) word() bool {
+	from, short := p.i, p.short
+	p.skip(",\"'\\ \t\r\nn")
+	const name = "value"
+	rest := p.s[p.i:]
+	if n := min(len(rest), len(name)); p.i > from && strings.EqualFold(rest[:n], name[:n]) {
+		p.i += n
+		p.skip("\"'\\ \t")
+		if c := p.byte(); n == len(name) && (c == '=' || c == ':') {
+			p.i++
+			return true
+		}
+		if p.short {
+			return false
+		}
+	}
+	p.i, p.short = from, short
+	return false
+}
+
+// unquote goes behind the blanks and the quote before the value.
+func (p *notation) unquote() bool {
+	p.skip(" \t")
+	at := p.i
+	if c := p.byte(); strings.IndexByte("bBrRfFuUL@", c) >= 0 && c != 0 {
+		p.i++
+	}
+	slashes := p.i
+	p.skip("\\")
+	p.slash = p.i - slashes
+	if c := p.byte(); c != 0 && strings.IndexByte(quotes, c) >= 0 {
+		p.quote = c
+		p.i++
+	} else {
+		p.i, p.slash = at, 0
+	}
+	return !p.short && (p.quote != 0 || !p.code)
+}
+
+// value goes to the end of the value.
+func (p *notation) value() bool {
+	from := p.i
+	stop := " \t\r\n\"'`,;&<>)]}|\\\x1b"
+	switch {
+	case p.markup:
+		stop = "<\r\n"
+	case p.quote != 0:
+		stop = string(p.quote) + "\r\n"
+	}
+	for {
+		p.i = skipNot(p.s, p.i, stop, maxValue-(p.i-from))
+		if p.i-from >= maxValue {
+			return false
+		}
+		switch c := p.byte(); {
+		case p.short:
+			return false
+		case p.quote == 0:
+			if p.markup {
+				return c == '<'
+			}
+			p.inside = !p.tight && !p.ends()
+			return !p.short && (!p.inside || c == ' ' || c == '\t')
+		case c == 0:
+			return true // a cut text
+		case c != p.quote:
+			return false // the line ends before the value
+		case p.closes(from):
+			p.i -= p.slash
+			return p.i > from
+		}
+		p.i++
+	}
+}
+
+// closes reports whether the quote here ends the value: it is escaped as the first one was.
+func (p *notation) closes(from int) bool {
+	n := 0
+	for n < p.i-from && p.s[p.i-n-1] == '\\' {
+		n++
+	}
+	return n == p.slash || p.slash == 0 && n%2 == 0
+}
+
+// ends reports whether a value without quotes is the last of its line: else it is code.
+func (p *notation) ends() bool {
+	at := p.i
+	p.skip(" \t")
+	c := p.byte()
+	blank := p.i > at
+	p.i = at
+	return !p.short && (c == 0 || strings.IndexByte("\r\n\\\x1b", c) >= 0 || !blank && strings.IndexByte(quotes, c) >= 0 || blank && c == '#')
+}

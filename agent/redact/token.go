@@ -1,0 +1,137 @@
+package redact
+
+import "strings"
+
+// set is a set of bytes.
+type set [256]bool
+
+func chars(ranges string) *set {
+	var c set
+	for i := 0; i+1 < len(ranges); i += 2 {
+		for b := int(ranges[i]); b <= int(ranges[i+1]); b++ {
+			c[b] = true
+		}
+	}
+	return &c
+}
+
+// Alphabets of keys. A range is two characters.
+var (
+	digits = chars("09")
+	hex    = chars("09afAF")
+	upper  = chars("AZ09")
+	alnum  = chars("AZaz09")
+	word   = chars("AZaz09__")
+	dashed = chars("AZaz09__--")
+	dotted = chars("AZaz09__--..")
+	base64 = chars("AZaz09++//==")
+	header = chars("AZaz09__--..++//==~~")
+	query  = chars("AZaz09%%++//==--__~~")
+	crypt  = chars("AZaz09..//$$++==,,--") // of a hashed password
+)
+
+// shape is the form of the keys of one kind: one of a few prefixes, separated by blanks, and at
+// least a number of characters of an alphabet.
+type shape struct {
+	provider string
+	begins   string
+	body     *set
+	least    int
+	most     int  // a longer run is something else; 0: no limit
+	digit    bool // it contains a digit; else it is a word
+}
+
+// Limits in bytes.
+const (
+	maxToken = 512      // within which it must be decided whether a run is a key
+	maxValue = 4096     // of a value after a name, of a password in a URL, of a part of a JSON web token
+	maxKey   = 16 << 10 // of a key; what follows is shown
+)
+
+func (t shape) hints() []string { return strings.Fields(t.begins) }
+
+func (t shape) match(s string, i, hint int, end bool) match {
+	if word[s[i]] && !starts(s, i) {
+		return none
+	}
+	return t.run(s, i+hint, end)
+}
+
+// run matches the rest of a key from b on.
+func (t shape) run(s string, b int, end bool) match {
+	e, digit := b, -1
+	for ; e < len(s) && e-b < maxKey && t.body[s[e]]; e++ {
+		if digit < 0 && digits[s[e]] {
+			digit = e - b
+		}
+		if e-b == maxToken && (t.most > 0 || t.digit && digit < 0) {
+			return none
+		}
+	}
+	open := e == len(s) && !end
+	for dots := 0; e > b && dots < 3 && (s[e-1] == '.' || s[e-1] == ','); dots++ {
+		e-- // end of a sentence
+	}
+	n := e - b
+	enough := n >= t.least && (!t.digit || digit >= 0)
+	switch {
+	case enough && t.most == 0:
+		return match{from: b, to: e, is: true, more: open}
+	case t.most > 0 && n > t.most:
+		return none
+	case open:
+		return undecided(b)
+	}
+	return match{from: b, to: e, is: enough}
+}
+
+// starts reports whether a word may begin at s[i]: after a character that is in no word, an
+// escape of JSON such as \n, of a URL such as %3D, or a colour sequence.
+func starts(s string, i int) bool {
+	if i == 0 || !word[s[i-1]] {
+		return true
+	}
+	before := s[max(0, i-16):i]
+	n := len(before)
+	switch {
+	case n >= 2 && before[n-2] == '\\' && strings.IndexByte("nrtbf", before[n-1]) >= 0,
+		n >= 6 && before[n-6] == '\\' && before[n-5] == 'u',
+		n >= 3 && before[n-3] == '%' && hex[before[n-2]] && hex[before[n-1]]:
+		return true
+	}
+	rest := strings.TrimRight(before[:n-1], "0123456789;")
+	return strings.HasSuffix(rest, "\x1b[") || strings.HasSuffix(rest, `\u001b[`)
+}
+
+// jwt matches a JSON web token or anything of its form: three parts, of which the first two
+// are JSON objects; or five, if it is encrypted.
+type jwt struct{}
+
+func (jwt) hints() []string { return []string{"eyJ"} }
+
+func (jwt) match(s string, i, hint int, end bool) match {
+	if !starts(s, i) {
+		return none
+	}
+	shown := i + hint
+	e := i
+	for part, most := range []int{maxToken, maxValue, maxKey} {
+		b := e
+		for e < len(s) && e-b < most && (dashed[s[e]] || part == 2 && s[e] == '.') {
+			e++
+		}
+		last := e == len(s)
+		switch {
+		case part == 1 && e-b >= 3 && !strings.HasPrefix(s[b:], "eyJ"):
+			return none
+		case part == 2 && e-b >= 10:
+			return match{from: shown, to: b + len(strings.TrimRight(s[b:e], ".")), is: true, more: last && !end}
+		case last && !end && e-b < most:
+			return undecided(shown)
+		case part == 2 || last || e-b < 10 || s[e] != '.':
+			return none
+		}
+		e++
+	}
+	return none
+}
