@@ -26,9 +26,9 @@ func (scheme) match(s string, i, hint int, end bool) match {
 			e++
 		}
 		if e == len(s) && !end {
-			return undecided(len(s))
+			return undecided(b)
 		}
-		if b == gap || e == len(s) {
+		if b == gap {
 			return none
 		}
 		if least = schemes[strings.ToLower(s[b:e])]; least > 0 {

@@ -17,13 +17,13 @@ type named struct{}
 func (named) anyCase() {}
 
 func (named) hints() []string {
-	return []string{"passw", "passphrase", "passcode", "_pass", "-pass", "pass=", "pass:", "pwd", "secret", "token", "key", "credential", "creds", "auth", "jwt", "session", "identified by", " sid="}
+	return []string{"passw", "passphrase", "passcode", "_pass", "-pass", "pass=", "pass:", "pwd", "secret", "token", "key", "credential", "creds", "auth", "jwt", "session", "identified by", "password by", " sid="}
 }
 
 // Names that say that a value is a secret, without separators and in small letters: those at
 // the end of a name, and those that must be its last word, or all of it.
 var (
-	passwords     = []string{"password", "passwd", "passphrase", "passcode", "passwort", "identifiedby"}
+	passwords     = []string{"password", "passwd", "passphrase", "passcode", "passwort", "identifiedby", "passwordby"}
 	passwordWords = []string{"pass", "pwd"}
 	tokens        = []string{
 		"secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey", "authkey", "accountkey",

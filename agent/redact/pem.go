@@ -51,8 +51,9 @@ func pemLine(s string, i int) (end int, private, whole bool) {
 // lead returns what is before s[i] in its line.
 func lead(s string, i int) string {
 	line := s[max(0, i-before):i]
-	if n := strings.LastIndexAny(line, "\n"); n >= 0 {
-		line = line[n+1:]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	if n := strings.LastIndex(line, `\n`); n >= 0 {
+		line = line[n+len(`\n`):]
 	}
 	return line
 }

@@ -239,3 +239,15 @@ func BenchmarkStream(b *testing.B) {
 		s.Write(log[:4096])
 	}
 }
+
+// source is text of programs, with names of secrets but without any.
+var source = strings.Repeat("func (p *Parser) next(token Token, key string) (*Node, error) {\n\tif password, ok := p.values[key]; ok && p.author != \"\" {\n\t\treturn p.node(token, password), nil\n\t}\n}\n", 400)
+
+func BenchmarkSource(b *testing.B) {
+	r := New("hunter2-hunter2")
+	b.SetBytes(int64(len(source)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Text(source)
+	}
+}

@@ -78,7 +78,7 @@ var shapes = []shape{
 	{"PlanetScale", "pscale_tkn_ pscale_oauth_ pscale_pw_", dotted, 32, 0, false},
 	{"Neon", "napi_", alnum, 40, 0, true},
 	{"ClickHouse", "4b1d", alnum, 38, 38, false},
-	{"Databricks", "dapi", hex, 32, 0, false},
+	{"Databricks", "dapi", chars("09afAF--"), 32, 0, false},
 	{"Databricks, of an application", "dose", hex, 32, 32, true},
 	{"Aiven", "AVNS_", dashed, 15, 0, false},
 
@@ -112,7 +112,7 @@ var shapes = []shape{
 	{"Infisical", "st.", dotted, 60, 120, true},
 	{"Vault", "hvs. hvb. hvr.", dashed, 24, 0, false},
 	{"1Password", "ops_eyJ", base64, 100, 0, false},
-	{"1Password, of an account", "A3-", chars("AZ09--"), 32, 34, true},
+	{"1Password, of an account", "A3-", chars("AZ09--"), 32, 40, true},
 	{"Postman", "PMAK-", dashed, 59, 0, false},
 	{"ReadMe", "rdme_", alnum, 64, 0, false},
 	{"Prefect", "pnu_", alnum, 36, 0, false},

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Stream removes secrets from text that comes in pieces, also secrets split between pieces:
 // whatever the pieces, what it returns is together what [Redactor.Text] makes of the whole. It
@@ -56,18 +59,19 @@ func (s *Stream) step(end bool) string {
 
 // scanText replaces the secrets and returns how much of the text can be shown.
 func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
-	var ahead match // a secret whose hint was seen; others may lie before it
+	var ahead []match // secrets whose hints were seen, by where they begin; others may lie before them
 	free = s.beginsValue(end)
-	done, held, aheadAt := 0, len(s.text), 0
+	done, held, first := 0, len(s.text), 0 // first is the hint of the first one ahead
 	for i := s.scan; ; {
 		at, m := s.find.next(s.text, i, end)
-		if ahead.is && (at < 0 || at >= ahead.from) {
-			s.mark(b, ahead)
-			if ahead.more {
-				free = min(free, ahead.to)
+		if len(ahead) > 0 && (at < 0 || at >= ahead[0].from) {
+			s.mark(b, ahead[0])
+			if ahead[0].more {
+				free = min(free, ahead[0].to)
 				break
 			}
-			i, done, ahead = max(i, ahead.to), max(done, ahead.to), none
+			i, done = max(i, ahead[0].to), max(done, ahead[0].to)
+			ahead = ahead[1:]
 			continue
 		}
 		if at < 0 {
@@ -77,27 +81,21 @@ func (s *Stream) scanText(b *strings.Builder, end bool) (free int) {
 		if m.more {
 			held = min(held, at)
 		}
-		if !m.is && m.from < len(s.text) { // undecided
-			free = min(free, m.from)
-			if ahead.is {
-				held = min(held, aheadAt)
+		if m.is {
+			if len(ahead) == 0 {
+				first = at
 			}
-			if ahead.is && ahead.from < m.from {
-				s.mark(b, match{from: ahead.from, to: min(ahead.to, m.from)})
+			n, _ := slices.BinarySearchFunc(ahead, m, func(a, b match) int { return a.from - b.from })
+			ahead = slices.Insert(ahead, n, m)
+		} else if m.from < len(s.text) { // what follows decides
+			free = min(free, m.from)
+			for _, a := range ahead {
+				held = min(held, first)
+				if a.from < m.from {
+					s.mark(b, match{from: a.from, to: min(a.to, m.from)})
+				}
 			}
 			break
-		}
-		switch {
-		case !m.is: // nothing of it is there yet
-		case !ahead.is || m.from < ahead.from && m.to <= ahead.from:
-			if ahead.is {
-				s.mark(b, m)
-				i = max(i, m.to)
-				continue
-			}
-			aheadAt, ahead = at, m
-		default:
-			ahead.from, ahead.to = min(ahead.from, m.from), max(ahead.to, m.to)
 		}
 	}
 	s.scan = min(held, max(s.scan, done, len(s.text)-s.find.long))
