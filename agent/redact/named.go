@@ -79,11 +79,11 @@ func (named) match(s string, i, hint int, end bool) match {
 	}
 	p := notation{s: s, name: b, i: e, end: end}
 	if !p.separate() {
-		return p.open(len(s))
+		return p.open()
 	}
 	v := p.i
 	if !p.value() {
-		return p.open(v)
+		return p.open()
 	}
 	if !p.secret(is, s[v:p.i]) {
 		return none

@@ -9,6 +9,7 @@ type notation struct {
 	i     int
 	end   bool // nothing follows s
 	short bool // s ended too early to tell
+	hold  int  // where the value may begin; 0: not there yet
 
 	quote  byte // of the value; 0: none
 	slash  int  // backslashes before the quote
@@ -19,11 +20,14 @@ type notation struct {
 }
 
 // open is the match when there is no value, or the text ended too early to tell.
-func (p *notation) open(from int) match {
-	if p.short {
-		return undecided(from)
+func (p *notation) open() match {
+	switch {
+	case !p.short:
+		return none
+	case p.hold == 0:
+		return undecided(len(p.s))
 	}
-	return none
+	return undecided(p.hold)
 }
 
 // byte returns the next byte, 0 at the end.
@@ -61,6 +65,7 @@ func (p *notation) separate() bool {
 		p.code = true
 	case ">":
 		p.markup = !blank && p.name > 0 && p.s[p.name-1] == '<'
+		p.hold = p.i
 		return p.markup && !p.short
 	case "":
 		if !p.unsigned(p.s[p.name:name], quoted, blank) {
@@ -117,6 +122,7 @@ func (p *notation) word() bool {
 func (p *notation) unquote() bool {
 	p.skip(" \t")
 	at := p.i
+	p.hold = at
 	if c := p.byte(); strings.IndexByte("bBrRfFuUL@", c) >= 0 && c != 0 {
 		p.i++
 	}
@@ -129,7 +135,11 @@ func (p *notation) unquote() bool {
 	} else {
 		p.i, p.slash = at, 0
 	}
-	return !p.short && (p.quote != 0 || !p.code)
+	if p.short || p.quote == 0 && p.code {
+		return false
+	}
+	p.hold = p.i
+	return true
 }
 
 // value goes to the end of the value.
