@@ -90,12 +90,13 @@ func undecided(from int) match { return match{from: from, to: from, more: true} 
 
 // finder finds hints in one pass.
 type finder struct {
-	heads [1 << headBits]uint16 // by the hash of its first three bytes: one more than the index in hints
+	seen  [1 << hashBits / 64]uint64 // the hashes of the first three bytes of hints; small enough for the fastest cache
+	heads [1 << hashBits]uint16      // by hash, one more than the index in hints; 0: none
 	hints []hinted
 	long  int // length of the longest hint
 }
 
-const headBits = 14
+const hashBits = 16
 
 // hinted is a kind with one of its hints.
 type hinted struct {
@@ -105,19 +106,28 @@ type hinted struct {
 	next uint16 // the next one with the same hash, as in heads
 }
 
+// begins reports whether s begins with the hint. Most do not even have its first bytes.
+func (h *hinted) begins(s string) bool {
+	n := len(h.hint)
+	if len(s) < n || s[:3] != h.hint[:3] {
+		return false
+	}
+	return s[:n] == h.hint || h.fold && strings.EqualFold(s[:n], h.hint)
+}
+
 // folded is a kind whose hints, in small letters, may come in any case.
 type folded interface{ anyCase() }
 
-func hash(a, b, c byte) uint32 {
-	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> (32 - headBits)
-}
+func hash(three uint32) uint32 { return three * 0x9E3779B1 >> (32 - hashBits) }
 
 func (f *finder) add(k kind) {
 	_, fold := k.(folded)
 	for _, h := range k.hints() {
 		f.long = max(f.long, len(h))
 		for _, begin := range cases(h[:3], fold) {
-			at := &f.heads[hash(begin[0], begin[1], begin[2])]
+			n := hash(uint32(begin[0]) | uint32(begin[1])<<8 | uint32(begin[2])<<16)
+			f.seen[n/64] |= 1 << (n % 64)
+			at := &f.heads[n]
 			f.hints = append(f.hints, hinted{begin + h[3:], fold, k, *at})
 			*at = uint16(len(f.hints))
 		}
@@ -147,15 +157,19 @@ func (f *finder) clone() *finder {
 // next returns the first index from i on where a secret is or may begin, and the match; -1
 // when there is none. The matches of several kinds are united.
 func (f *finder) next(s string, i int, end bool) (int, match) {
+	if i+2 >= len(s) {
+		return -1, none
+	}
+	three := uint32(s[i])<<8 | uint32(s[i+1])<<16
 	for ; i+2 < len(s); i++ {
-		n := f.heads[hash(s[i], s[i+1], s[i+2])]
-		if n == 0 {
+		three = three>>8 | uint32(s[i+2])<<16
+		h := hash(three)
+		if f.seen[h/64]&(1<<(h%64)) == 0 {
 			continue
 		}
 		var all match
-		for ; n != 0; n = f.hints[n-1].next {
-			h := &f.hints[n-1]
-			if rest := s[i:]; strings.HasPrefix(rest, h.hint) || h.fold && len(rest) >= len(h.hint) && strings.EqualFold(rest[:len(h.hint)], h.hint) {
+		for n := f.heads[h]; n != 0; n = f.hints[n-1].next {
+			if h := &f.hints[n-1]; h.begins(s[i:]) {
 				all = unite(all, h.kind.match(s, i, len(h.hint), end))
 			}
 		}
