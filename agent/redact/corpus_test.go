@@ -32,7 +32,7 @@ var notations = []string{
 	// Headers.
 	"Authorization: Bearer «a1B2c3D4e5F6»", "authorization: basic «YW5uOmh1bnRlcjI=»", `curl -H "Authorization: token «a1b2c3d4e5»" x`, "Proxy-Authorization: Basic «YW5uOmh1bnRlcjI=»", "Authorization: «a1B2c3D4e5F6g7H8»",
 	"Authorization: ApiKey «a1B2c3D4e5F6»", `{"Authorization": "Bearer «a1B2c3D4e5F6»"}`, "send Bearer «a1B2c3D4e5F6g7H8i9J0» with it", "X-Api-Key: «a1B2c3D4e5F6g7H8»", "x-auth-token: «a1B2c3D4e5F6g7H8»", "PRIVATE-TOKEN: «a1B2c3D4e5F6g7H8»",
-	"Cookie: session=«a1B2c3D4e5F6; theme=dark»", "Set-Cookie: sid=«a1B2c3D4e5F6»; Path=/; HttpOnly", `-H 'Cookie: a=«b1c2d3e4f5»' x`, "> cookie: _s=«a1B2c3D4e5F6»", "X-Vault-Token: «a1B2c3D4e5F6g7H8»", "Ocp-Apim-Subscription-Key: «0a1b2c3d4e5f67890a1b2c3d4e5f6789»",
+	"Cookie: session=«a1B2c3D4e5F6; theme=dark»", "Cookie: session=«a1B2c3D4e5F6$»", "Cookie: a=«b1c2{d3(e4<f5»", "Set-Cookie: sid=«a1B2c3D4e5F6»; Path=/; HttpOnly", `-H 'Cookie: a=«b1c2d3e4f5»' x`, "> cookie: _s=«a1B2c3D4e5F6»", "X-Vault-Token: «a1B2c3D4e5F6g7H8»", "Ocp-Apim-Subscription-Key: «0a1b2c3d4e5f67890a1b2c3d4e5f6789»",
 	// URLs.
 	"postgres://ann:«hunter2»@db/x", "redis://:«hunter2»@db/0", "https://ann:«12345»@x.example/", "amqp://a:«b%40c»@mq", "mongodb+srv://ann:«p4ss»@c.example/x", "https://x.example/?access_token=«a1B2c3D4e5»&x=1", "https://x.example/?api_key=«a1B2c3D4e5»", "GET /x?token=«a1B2c3D4e5» 200",
 	"https://x.example/y?a=1&key=«a1B2c3D4e5»", "https://x.example/?client_secret=«a1B2c3D4e5»&z", "jdbc:mysql://db/x?user=a&password=«hunter2xy»",

@@ -74,7 +74,7 @@ func (cookie) match(s string, i, hint int, end bool) match {
 		return undecided(b)
 	}
 	name := strings.IndexByte(s[b:e], '=')
-	if name < 0 || e-b-name < 8 || !mixed(s[b+name:e]) || strings.ContainsAny(s[b:e], "$<{(") {
+	if name < 0 || e-b-name < 8 || !mixed(s[b+name:e]) || strings.ContainsAny(s[b+name:b+name+2], "$<{(") {
 		return none
 	}
 	return match{from: b + name + 1, to: e, is: true}
