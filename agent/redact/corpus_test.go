@@ -125,6 +125,12 @@ func TestKeyLines(t *testing.T) {
 				continue
 			}
 			text := "before" + end + shownKey(l.before, l.after, end) + end + "behind it"
+			if strings.HasPrefix(end, `\`) { // the first line of a text in JSON
+				got := (*Redactor)(nil).Text(`{"id":1,"stdout":"` + shownKey(l.before, l.after, end) + `"}`)
+				if strings.Contains(got, "MIIE") {
+					t.Errorf("%s, in JSON: %q", l.name, got)
+				}
+			}
 			begin := "before" + end + strings.ReplaceAll(l.before, "#", "1") + "-----BEGIN RSA PRIVATE KEY-----"
 			if got, want := (*Redactor)(nil).Text(text), begin+Mark+l.after+end+"behind it"; got != want {
 				t.Errorf("%s, ends as %q: %q, want %q", l.name, end, got, want)

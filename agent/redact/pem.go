@@ -51,7 +51,7 @@ func pemLine(s string, i int) (end int, private, whole bool) {
 // lead returns what is before s[i] in its line.
 func lead(s string, i int) string {
 	line := s[max(0, i-before):i]
-	line = line[strings.LastIndexByte(line, '\n')+1:]
+	line = line[strings.LastIndexAny(line, "\n\"")+1:] // or the beginning of a text in JSON
 	if n := strings.LastIndex(line, `\n`); n >= 0 {
 		line = line[n+len(`\n`):]
 	}
