@@ -48,7 +48,7 @@ var rows = []row{
 // paths lists folders and files by several parts of their paths, where no single name says
 // that they hold secrets. A part that is * stands for any.
 var paths = []row{
-	{names: ".config/buddy/config.toml .config/buddy/auth.json .config/agent/agent.toml .local/state/buddy library/application@support/buddy", why: "buddy's own keys"},
+	{names: ".config/buddy/buddy.toml .config/buddy/auth.json .config/agent/agent.toml .local/state/buddy library/application@support/buddy", why: "buddy's own keys"},
 	{names: "etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d etc/master.passwd etc/security/opasswd etc/ssl/private etc/pki/tls/private etc/ppp etc/wireguard etc/openvpn etc/netplan etc/sssd etc/letsencrypt etc/ipsec.secrets etc/kubernetes etc/rancher etc/networkmanager/system-connections var/lib/docker var/lib/sss var/db/dslocal var/lib/networkmanager run/secrets", why: "passwords and keys of the system"},
 	{names: "proc/*/environ proc/*/mem proc/*/auxv proc/*/task/*/environ proc/kcore proc/keys", why: "the variables and the memory of programs"},
 	{names: ".config/gcloud .config/doctl .config/hcloud .config/scw .config/linode-cli .config/openstack .config/exoscale .config/configstore .config/.wrangler .config/netlify .config/stripe .config/ngrok .config/rclone .config/vercel .local/share/com.vercel.cli .config/heroku .config/aliyun .config/fly .config/op .config/1password .config/sops .config/age .config/infisical .config/bitwarden@cli .config/lastpass", why: "the login to a cloud or a vault"},

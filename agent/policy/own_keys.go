@@ -1,0 +1,185 @@
+package policy
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+	"buddy/texts"
+)
+
+// OwnKeys is the rule for what reads or changes the files that buddy keeps its keys in. It asks
+// in every mode; only a rule of the user that names such a file allows it.
+const OwnKeys = "buddy's own keys"
+
+// Programs that read or change whole folders: always, with a flag that has one of the letters,
+// or all files that a pattern names.
+var (
+	folderReaders = []string{
+		"tar", "bsdtar", "zip", "7z", "7za", "rsync", "sftp", "cpio", "pax", "mv", "ln", "zgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "rclone", "restic", "borg", "docker", "podman",
+	}
+	flaggedReaders = map[string]string{
+		"cp": "rRa", "scp": "r", "grep": "rR", "egrep": "rR", "fgrep": "rR", "diff": "r", "rm": "rR", "chmod": "R", "chown": "R",
+	}
+)
+
+// readsFolders reports whether a command may read or change everything in a folder that is one
+// of its words; word is that one.
+func readsFolders(c shell.Command, word string) bool {
+	if strings.ContainsAny(word, "*?[") || slices.Contains(folderReaders, filepath.Base(c.Name())) {
+		return true
+	}
+	letters := flaggedReaders[filepath.Base(c.Name())]
+	return letters != "" && slices.ContainsFunc(c.Argv[1:], func(w shell.Arg) bool {
+		return strings.HasPrefix(w.Text, "--rec") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, letters)
+	})
+}
+
+// searchesHere reports whether a command searches its current folder.
+func searchesHere(c shell.Command) bool {
+	words := 0
+	for _, w := range c.Argv[1:] {
+		if !strings.HasPrefix(w.Text, "-") {
+			words++
+		}
+	}
+	return words < 2 && slices.Contains([]string{"rg", "ag", "ack", "grep", "egrep", "fgrep", "find", "fd", "fdfind"}, c.Name()) && readsFolders(c, "")
+}
+
+// secret returns the part of a path that suggests secrets, or "".
+func (p Policy) secret(path string) string {
+	if own := p.own(path); own != "" {
+		return own
+	}
+	return Secret(path)
+}
+
+// secretIn calls secret, or SecretPattern with glob, as package shell expects it.
+func (p Policy) secretIn(path string, glob bool) string {
+	if glob {
+		return SecretPattern(path)
+	}
+	return p.secret(path)
+}
+
+// own returns the name of the file of buddy's own that a path is, or is below, or "".
+func (p Policy) own(path string) string {
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	path = filepath.Clean(path)
+	for _, o := range p.Own {
+		if texts.Below(path, o) || strings.EqualFold(path, o) {
+			return "buddy's own " + filepath.Base(o)
+		}
+	}
+	return ""
+}
+
+// guardOwn requires approval for what touches buddy's own keys although a mode or a rule allows
+// it.
+func (p Policy) guardOwn(a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
+	if v.Decision != action.Allow || len(p.Own) == 0 || a.Kind == action.Internal {
+		return v
+	}
+	touched := p.own(a.Path)
+	if isCommand(a.Kind) {
+		touched = p.touches(a, report)
+	}
+	if touched == "" || p.namedByRule(a, report) {
+		return v
+	}
+	v = action.Verdict{Decision: action.Ask, Reason: touched + " holds or protects its keys: only a rule that names the file allows this", Rule: OwnKeys}
+	if mode == action.ModeNone {
+		v.Decision = action.Deny
+	}
+	return v
+}
+
+// touches returns which file of buddy's own a command names or, with a program that reads whole
+// folders, includes; "" for none. What a program computes is not seen.
+func (p Policy) touches(a action.Action, report shell.Report) string {
+	for _, o := range p.Own {
+		for _, text := range p.spellings(o) {
+			if strings.Contains(a.Command, text) {
+				return "buddy's own " + filepath.Base(o)
+			}
+		}
+	}
+	cwds := []string{cmp.Or(a.Cwd, p.Workspace)}
+	for _, c := range report.Commands {
+		for i, w := range c.Argv {
+			for _, dir := range cwds {
+				path := p.absolute(w.Text, dir)
+				if own := p.own(path); own != "" {
+					return own
+				}
+				if own := p.ownBelow(path); own != "" && i > 0 && readsFolders(c, w.Text) {
+					return own
+				}
+				if i > 0 && c.Name() == "cd" && len(cwds) < 8 {
+					cwds = append(cwds, path)
+				}
+			}
+		}
+		for _, dir := range cwds {
+			if own := p.ownBelow(dir); own != "" && len(c.Argv) > 0 && searchesHere(c) {
+				return own
+			}
+		}
+	}
+	return ""
+}
+
+// spellings returns how a path may be written in a command.
+func (p Policy) spellings(path string) []string {
+	all := []string{path}
+	if rel, err := filepath.Rel(p.Home, path); p.Home != "" && err == nil && filepath.IsLocal(rel) {
+		all = append(all, rel) // after ~/, $HOME/ and anything else
+	}
+	return all
+}
+
+// absolute returns the path that a word of a command means in dir, up to a part that is a
+// pattern.
+func (p Policy) absolute(word, dir string) string {
+	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && p.Home != "" {
+		word = p.Home + rest
+	}
+	if i := strings.IndexAny(word, "*?["); i >= 0 {
+		word = word[:strings.LastIndexByte(word[:i], '/')+1]
+	}
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(dir, word)
+	}
+	if p.Resolve != nil && dir != "" {
+		word = cmp.Or(p.Resolve(word), word)
+	}
+	return filepath.Clean(word)
+}
+
+// ownBelow returns which file of buddy's own is in a folder, at any depth, or "".
+func (p Policy) ownBelow(dir string) string {
+	i := slices.IndexFunc(p.Own, func(o string) bool { return texts.Below(o, dir) })
+	if i < 0 {
+		return ""
+	}
+	return "buddy's own " + filepath.Base(p.Own[i])
+}
+
+// namedByRule reports whether a rule of the user that allows a names a file of buddy's own.
+func (p Policy) namedByRule(a action.Action, report shell.Report) bool {
+	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
+		if r.Decision != action.Allow || r.Source == action.FromProject {
+			return false
+		}
+		if isCommand(a.Kind) {
+			named := slices.ContainsFunc(r.Prefix, func(w string) bool { return p.own(p.absolute(w, cmp.Or(a.Cwd, p.Workspace))) != "" })
+			return named && slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return p.covers(r, a, c) })
+		}
+		return r.Path != "" && !strings.ContainsAny(r.Path, "*?[{") && p.matches(r, a, report)
+	})
+}
