@@ -56,6 +56,10 @@ type Policy struct {
 	// links, and names that begin with a dash; ok is false if there is too much to examine. nil
 	// means that folders can't be read.
 	Match func(dir, pattern string) (odd []string, ok bool)
+	// Holds returns the name of a file that may hold secrets among those that a recursive search
+	// of a folder of the target reads, or ""; ok is false if there are too many. nil means that
+	// folders can't be read.
+	Holds func(dir string, s shell.Search) (name string, ok bool)
 	// Shell is the shell that runs commands; "" is bash or a compatible one. What a zsh would
 	// do is unknown: its patterns can run commands.
 	Shell string
@@ -69,7 +73,7 @@ type Policy struct {
 	// queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns what applies to a target instead of Workspace, Also, Home, Own, Resolve, Match,
-	// Git, Confined and Boxed; nil: these apply to all.
+	// Holds, Git, Confined and Boxed; nil: these apply to all.
 	At func(target string) Target
 
 	guarded bool // the target of the judged action is guarded
@@ -83,6 +87,7 @@ type Target struct {
 	Own       []string // as in [Policy]
 	Resolve   func(path string) string
 	Match     func(dir, pattern string) ([]string, bool)
+	Holds     func(dir string, s shell.Search) (name string, ok bool)
 	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	Confined  bool // commands that need no approval run in the read-only sandbox
 	Boxed     bool // approved commands run in the sandbox of the settings
@@ -96,7 +101,7 @@ func (p Policy) on(a action.Action) Policy {
 	}
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
-	p.Own = at.Own
+	p.Own, p.Holds = at.Own, at.Holds
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	return p
 }
@@ -234,7 +239,7 @@ func isCommand(k action.Kind) bool {
 // Analyse returns the analysis of a shell command on this machine, started in cwd ("" is
 // unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
-	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: p.secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match})
+	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: p.secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds})
 	if p.Shell == "zsh" {
 		const why = "it runs in zsh, where it is not known which commands only read"
 		if r.ReadOnly {

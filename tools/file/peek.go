@@ -17,7 +17,7 @@ func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real stri
 	if real, err = w.files.RealPath(ctx, filepath.Clean(path)); err != nil {
 		return "", nil, err
 	}
-	if part := w.secret(real); part != "" {
+	if part := w.Secret(real); part != "" {
 		return real, nil, fmt.Errorf("%q may hold secrets", part)
 	}
 	f, err := w.files.Open(ctx, real)
