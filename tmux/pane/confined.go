@@ -188,14 +188,9 @@ func variables(state string) (exported, plain []string, err error) {
 }
 
 // feed sends the shell its command.
-func feed(in *os.File, file string) {
-	defer func() { _ = in.Close() }()
-	f, err := os.Open(file)
-	if err != nil {
-		return // so nothing runs
-	}
-	defer func() { _ = f.Close() }()
-	_, _ = io.Copy(in, f) // fails when the shell has ended
+func feed(in *os.File, text string) {
+	_, _ = io.WriteString(in, text) // fails when the shell has ended
+	_ = in.Close()
 }
 
 // listen reads the folder that a confined command reports while it runs, and discards what
