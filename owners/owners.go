@@ -84,6 +84,25 @@ func CheckInfo(path string, info fs.FileInfo) error {
 	return nil
 }
 
+// CheckText checks a file whose text is followed as an instruction: it must belong to this
+// process's user or root, and not everybody may write to it; a group may. Where root works on
+// files of a user whom this machine does not know, as in a container, they are accepted.
+func CheckText(path string, info fs.FileInfo) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: the owner of %q is not known", ErrOther, path)
+	case info.Mode().Perm()&0o002 != 0:
+		return fmt.Errorf("%w: everybody may write to it", ErrOther)
+	case int(st.Uid) == os.Getuid() || st.Uid == 0:
+		return nil
+	}
+	if _, err := user.LookupId(strconv.Itoa(int(st.Uid))); err != nil && os.Getuid() == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: it belongs to %s", ErrOther, userName(st.Uid))
+}
+
 // private reports whether the group of a file has no other members than its owner, as far as
 // its number and name say: many systems give each user a group of the same name. root's may be
 // written by root.
