@@ -11,6 +11,8 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -72,7 +74,7 @@ func CheckInfo(path string, info fs.FileInfo) error {
 	mode := info.Mode()
 	sticky := mode.IsDir() && mode&fs.ModeSticky != 0
 	switch {
-	case int(st.Uid) != os.Getuid() && st.Uid != 0:
+	case int(st.Uid) != os.Getuid() && st.Uid != 0 && !(st.Uid == overflow && namespaced()):
 		return fmt.Errorf("%w: %q belongs to %s", ErrOther, path, userName(st.Uid))
 	case mode&fs.ModeSymlink != 0 || sticky:
 		return nil
@@ -83,6 +85,16 @@ func CheckInfo(path string, info fs.FileInfo) error {
 	}
 	return nil
 }
+
+// overflow is the user that files belong to whose owner a user namespace does not know: in it,
+// those of the system.
+const overflow = 65534
+
+// namespaced reports whether this process knows only some of the machine's users.
+var namespaced = sync.OnceValue(func() bool {
+	text, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295"
+})
 
 // CheckText checks a file whose text is followed as an instruction: it must belong to this
 // process's user or root, and not everybody may write to it; a group may. Where root works on

@@ -19,20 +19,20 @@ func TestFoldersOfOthersHoldNoSessions(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	xdg.Reload()
 	t.Cleanup(xdg.Reload)
-	const nobody = 65534
+	const other = 1 // an account that every system has
 	for what, prepare := range map[string]func(dir string) error{
 		"open":       func(dir string) error { return os.Chmod(dir, 0o777) },
 		"open above": func(dir string) error { return os.Chmod(filepath.Dir(dir), 0o777) },
 		"open .buddyx": func(dir string) error {
 			return errors.Join(os.Mkdir(dir+"/.buddyx", 0o700), os.Chmod(dir+"/.buddyx", 0o777))
 		},
-		"his":       func(dir string) error { return os.Chown(dir, nobody, nobody) },
-		"his above": func(dir string) error { return os.Chown(filepath.Dir(dir), nobody, nobody) },
+		"his":       func(dir string) error { return os.Chown(dir, other, other) },
+		"his above": func(dir string) error { return os.Chown(filepath.Dir(dir), other, other) },
 		"planted": func(dir string) error {
-			return errors.Join(os.Mkdir(dir+"/.buddyx", 0o777), os.Chown(dir+"/.buddyx", nobody, nobody))
+			return errors.Join(os.Mkdir(dir+"/.buddyx", 0o777), os.Chown(dir+"/.buddyx", other, other))
 		},
 		"planted below": func(dir string) error {
-			return errors.Join(os.MkdirAll(dir+"/.buddyx/sessions", 0o777), os.Chown(dir+"/.buddyx/sessions", nobody, nobody))
+			return errors.Join(os.MkdirAll(dir+"/.buddyx/sessions", 0o777), os.Chown(dir+"/.buddyx/sessions", other, other))
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestPlantedSessionsFolder(t *testing.T) {
 	}
 	s, _, err := Dir(dir)
 	if err == nil {
-		err = errors.Join(os.Mkdir(dir+"/.buddyx", 0o777), os.Chown(dir+"/.buddyx", 65534, 65534))
+		err = errors.Join(os.Mkdir(dir+"/.buddyx", 0o777), os.Chown(dir+"/.buddyx", 1, 1))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func TestSwappedCommandsDoNotRun(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can act as a second account")
 	}
-	const nobody = 65534
+	const other = 1 // an account that every system has
 	for what, swap := range map[string]string{
 		"file":             "cd $D && rm -f cmd && echo 'touch '$M > cmd",
 		"folder":           "mv $D $D.old && mkdir $D && echo 'touch '$M > $D/cmd && touch $D/cwd",
@@ -73,15 +73,15 @@ func TestSwappedCommandsDoNotRun(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.Chown(his, nobody, nobody); err != nil {
+			if err := os.Chown(his, other, other); err != nil {
 				t.Fatal(err)
 			}
 			if strings.HasPrefix(swap, "cd") { // the folder as well
-				if err := os.Chown(dir, nobody, nobody); err != nil {
+				if err := os.Chown(dir, other, other); err != nil {
 					t.Fatal(err)
 				}
 			}
-			as(t, nobody, "D="+dir+"; M="+mark+"; "+swap)
+			as(t, other, "D="+dir+"; M="+mark+"; "+swap)
 			c, err := s.Start(dir, Capture, false)
 			if err == nil {
 				t.Errorf("it started: %+v", c.Exit())
@@ -150,5 +150,30 @@ func TestSocketIsPrivate(t *testing.T) {
 	info, err := os.Stat(filepath.Join(dir, "sock"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// A folder that another user could replace holds no supervisor: the next one is taken.
+func TestSupervisorsAvoidOpenFolders(t *testing.T) {
+	open, own := tmuxtest.Dir(t), tmuxtest.Dir(t)
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for base, want := range map[string]bool{open: false, own: true} {
+		dir, err := MakeDir(func(name string) string {
+			if name == "TMUX_TMPDIR" {
+				return base
+			}
+			return ""
+		}, "owner-test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.HasPrefix(dir, base); got != want {
+			t.Errorf("%s for %s", dir, base)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
 	}
 }
