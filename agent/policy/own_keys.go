@@ -49,29 +49,43 @@ func searchesHere(c shell.Command) bool {
 	return words < 2 && slices.Contains([]string{"rg", "ag", "ack", "grep", "egrep", "fgrep", "find", "fd", "fdfind"}, c.Name()) && readsFolders(c, "")
 }
 
+// ownKeys knows the files and folders that buddy keeps its keys in, as a command in a folder sees
+// them.
+type ownKeys struct {
+	files   []string                 // as [Policy.Own]
+	home    string                   // "" is unknown
+	cwd     string                   // "" is unknown
+	resolve func(path string) string // as [Policy.Resolve]
+}
+
+// keysOf returns the keys that p protects from what runs in cwd.
+func keysOf(p Policy, cwd string) ownKeys {
+	return ownKeys{p.Own, p.Home, cmp.Or(cwd, p.Workspace), p.Resolve}
+}
+
 // secret returns the part of a path that suggests secrets, or "".
-func (p Policy) secret(path string) string {
-	if own := p.own(path); own != "" {
+func (k ownKeys) secret(path string) string {
+	if own := k.file(path); own != "" {
 		return own
 	}
 	return Secret(path)
 }
 
 // secretIn calls secret, or SecretPattern with glob, as package shell expects it.
-func (p Policy) secretIn(path string, glob bool) string {
+func (k ownKeys) secretIn(path string, glob bool) string {
 	if glob {
 		return SecretPattern(path)
 	}
-	return p.secret(path)
+	return k.secret(path)
 }
 
-// own returns the name of the file of buddy's own that a path is, or is below, or "".
-func (p Policy) own(path string) string {
+// file returns the name of the file of buddy's own that a path is, or is below, or "".
+func (k ownKeys) file(path string) string {
 	if !filepath.IsAbs(path) {
 		return ""
 	}
 	path = filepath.Clean(path)
-	for _, o := range p.Own {
+	for _, o := range k.files {
 		if texts.Below(path, o) || strings.EqualFold(path, o) {
 			return "buddy's own " + filepath.Base(o)
 		}
@@ -79,17 +93,80 @@ func (p Policy) own(path string) string {
 	return ""
 }
 
+// below returns which file of buddy's own is in a folder, at any depth, or "".
+func (k ownKeys) below(dir string) string {
+	i := slices.IndexFunc(k.files, func(o string) bool { return texts.Below(o, dir) })
+	if i < 0 {
+		return ""
+	}
+	return "buddy's own " + filepath.Base(k.files[i])
+}
+
+// touched returns which file of buddy's own a command names or, with a program that reads whole
+// folders, includes; "" for none. What a program computes is not seen.
+func (k ownKeys) touched(command string, report shell.Report) string {
+	for _, o := range k.files {
+		if strings.Contains(command, o) {
+			return "buddy's own " + filepath.Base(o)
+		}
+		// After ~/, $HOME/ and anything else.
+		if rel, err := filepath.Rel(k.home, o); k.home != "" && err == nil && filepath.IsLocal(rel) && strings.Contains(command, rel) {
+			return "buddy's own " + filepath.Base(o)
+		}
+	}
+	cwds := []string{k.cwd}
+	for _, c := range report.Commands {
+		for _, dir := range cwds {
+			for i, w := range c.Argv {
+				path := k.absolute(w.Text, dir)
+				if own := k.file(path); own != "" {
+					return own
+				}
+				if own := k.below(path); own != "" && i > 0 && readsFolders(c, w.Text) {
+					return own
+				}
+				if i > 0 && c.Name() == "cd" && len(cwds) < 8 {
+					cwds = append(cwds, path)
+				}
+			}
+			if own := k.below(dir); own != "" && len(c.Argv) > 0 && searchesHere(c) {
+				return own
+			}
+		}
+	}
+	return ""
+}
+
+// absolute returns the path that a word of a command means in dir, up to a part that is a
+// pattern.
+func (k ownKeys) absolute(word, dir string) string {
+	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && k.home != "" {
+		word = k.home + rest
+	}
+	if i := strings.IndexAny(word, "*?["); i >= 0 {
+		word = word[:strings.LastIndexByte(word[:i], '/')+1]
+	}
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(dir, word)
+	}
+	if k.resolve != nil && dir != "" {
+		word = cmp.Or(k.resolve(word), word)
+	}
+	return filepath.Clean(word)
+}
+
 // guardOwn requires approval for what touches buddy's own keys although a mode or a rule allows
 // it.
-func (p Policy) guardOwn(a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
+func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
 	if v.Decision != action.Allow || len(p.Own) == 0 || a.Kind == action.Internal {
 		return v
 	}
-	touched := p.own(a.Path)
+	keys := keysOf(p, a.Cwd)
+	touched := keys.file(a.Path)
 	if isCommand(a.Kind) {
-		touched = p.touches(a, report)
+		touched = keys.touched(a.Command, report)
 	}
-	if touched == "" || p.namedByRule(a, report) {
+	if touched == "" || namedByRule(p, keys, a, report) {
 		return v
 	}
 	v = action.Verdict{Decision: action.Ask, Reason: touched + " holds or protects its keys: only a rule that names the file allows this", Rule: OwnKeys}
@@ -99,85 +176,14 @@ func (p Policy) guardOwn(a action.Action, report shell.Report, mode action.Mode,
 	return v
 }
 
-// touches returns which file of buddy's own a command names or, with a program that reads whole
-// folders, includes; "" for none. What a program computes is not seen.
-func (p Policy) touches(a action.Action, report shell.Report) string {
-	for _, o := range p.Own {
-		for _, text := range p.spellings(o) {
-			if strings.Contains(a.Command, text) {
-				return "buddy's own " + filepath.Base(o)
-			}
-		}
-	}
-	cwds := []string{cmp.Or(a.Cwd, p.Workspace)}
-	for _, c := range report.Commands {
-		for i, w := range c.Argv {
-			for _, dir := range cwds {
-				path := p.absolute(w.Text, dir)
-				if own := p.own(path); own != "" {
-					return own
-				}
-				if own := p.ownBelow(path); own != "" && i > 0 && readsFolders(c, w.Text) {
-					return own
-				}
-				if i > 0 && c.Name() == "cd" && len(cwds) < 8 {
-					cwds = append(cwds, path)
-				}
-			}
-		}
-		for _, dir := range cwds {
-			if own := p.ownBelow(dir); own != "" && len(c.Argv) > 0 && searchesHere(c) {
-				return own
-			}
-		}
-	}
-	return ""
-}
-
-// spellings returns how a path may be written in a command.
-func (p Policy) spellings(path string) []string {
-	all := []string{path}
-	if rel, err := filepath.Rel(p.Home, path); p.Home != "" && err == nil && filepath.IsLocal(rel) {
-		all = append(all, rel) // after ~/, $HOME/ and anything else
-	}
-	return all
-}
-
-// absolute returns the path that a word of a command means in dir, up to a part that is a
-// pattern.
-func (p Policy) absolute(word, dir string) string {
-	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && p.Home != "" {
-		word = p.Home + rest
-	}
-	if i := strings.IndexAny(word, "*?["); i >= 0 {
-		word = word[:strings.LastIndexByte(word[:i], '/')+1]
-	}
-	if !filepath.IsAbs(word) {
-		word = filepath.Join(dir, word)
-	}
-	if p.Resolve != nil && dir != "" {
-		word = cmp.Or(p.Resolve(word), word)
-	}
-	return filepath.Clean(word)
-}
-
-// ownBelow returns which file of buddy's own is in a folder, at any depth, or "".
-func (p Policy) ownBelow(dir string) string {
-	i := slices.IndexFunc(p.Own, func(o string) bool { return texts.Below(o, dir) })
-	if i < 0 {
-		return ""
-	}
-	return "buddy's own " + filepath.Base(p.Own[i])
-}
-
 // namedByRule reports whether a rule of the user that allows a names a file of buddy's own.
-func (p Policy) namedByRule(a action.Action, report shell.Report) bool {
+func namedByRule(p Policy, keys ownKeys, a action.Action, report shell.Report) bool {
 	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
 		if r.Decision != action.Allow || r.Source == action.FromProject {
 			return false
 		}
 		if isCommand(a.Kind) {
-			named := slices.ContainsFunc(r.Prefix, func(w string) bool { return p.own(p.absolute(w, cmp.Or(a.Cwd, p.Workspace))) != "" })
+			named := slices.ContainsFunc(r.Prefix, func(w string) bool { return keys.file(keys.absolute(w, keys.cwd)) != "" })
 			return named && slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return p.covers(r, a, c) })
 		}
 		return r.Path != "" && !strings.ContainsAny(r.Path, "*?[{") && p.matches(r, a, report)

@@ -194,7 +194,7 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
-	return p.guardOwn(a, report, mode, p.guard(a, mode, p.moded(a, mode, base, v)))
+	return guardOwn(p, a, report, mode, p.guard(a, mode, p.moded(a, mode, base, v)))
 }
 
 // guard requires approval for allowed actions on a guarded target. Outputs of this session,
@@ -239,7 +239,7 @@ func isCommand(k action.Kind) bool {
 // Analyse returns the analysis of a shell command on this machine, started in cwd ("" is
 // unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
-	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: p.secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds})
+	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: keysOf(p, cwd).secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds})
 	if p.Shell == "zsh" {
 		const why = "it runs in zsh, where it is not known which commands only read"
 		if r.ReadOnly {
@@ -257,7 +257,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	}
 	switch a.Kind {
 	case action.FileRead:
-		if secret := p.secret(a.Path); secret != "" {
+		if secret := keysOf(p, "").secret(a.Path); secret != "" {
 			return ask(secret+" may hold secrets", "secret files")
 		}
 		if why := p.border(a.Path); why != "" {
