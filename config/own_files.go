@@ -12,7 +12,10 @@ import (
 // and need not exist; a file behind links is listed under both names.
 func (c *Config) OwnFiles() []string {
 	present, legacy := userPaths()
-	all := []string{c.File, present, legacy, Auth().Path()}
+	all := []string{c.File, present, Auth().Path()}
+	if _, err := os.Lstat(legacy); err == nil {
+		all = append(all, legacy)
+	}
 	for _, p := range c.Models {
 		all = append(all, p.KeyFile)
 		if p.APIKey.value != nil {

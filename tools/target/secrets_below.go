@@ -34,24 +34,30 @@ type finder struct {
 	most   int // files to look at
 
 	mu    sync.Mutex
-	known map[string]string // by folder and search
-	since time.Time         // of the oldest entry in known
+	known map[searched]string
+	since time.Time // of the oldest entry in known
+}
+
+// searched is a folder and how it is searched.
+type searched struct {
+	dir string
+	how shell.Search
 }
 
 // holds returns the name, relative to dir, of a file with secrets that s reads below dir, or "".
 // ok is false when there are too many files to tell. Folders .git and node_modules hold no
 // secrets, unless a password is in git's settings.
 func (f *finder) holds(dir string, s shell.Search) (name string, ok bool) {
-	key := dir
-	for _, b := range []bool{s.Hidden, s.Ignored, s.Links} {
-		if b {
-			key += "\x00"
+	for s.Commits && dir != "/" {
+		if _, err := os.Lstat(dir); err == nil {
+			break
 		}
-		key += "\x01"
+		dir = filepath.Dir(dir)
 	}
+	key := searched{dir, s}
 	f.mu.Lock()
 	if time.Since(f.since) > linksKept {
-		f.known, f.since = make(map[string]string), time.Now()
+		f.known, f.since = make(map[searched]string), time.Now()
 	}
 	name, cached := f.known[key]
 	f.mu.Unlock()

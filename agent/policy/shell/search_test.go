@@ -23,7 +23,7 @@ func TestSearchesOfFoldersWithSecrets(t *testing.T) {
 	for _, l := range []string{
 		"grep -rn parseConfig .", "grep -rn parseConfig", "grep -R parseConfig src .", "grep -rn 'http.Handle' . | grep -v _test", "cd src/.. && grep -rn parseConfig .", "rg -uu parseConfig",
 		"rg --hidden parseConfig", "git grep parseConfig", "git grep parseConfig -- .", "grep -rn parseConfig ./*", "grep -rn parseConfig huge", "rg parseConfig huge", "egrep -r parseConfig .",
-		"ls | head; grep -rno parseConfig .",
+		"ls | head; grep -rno parseConfig .", "git diff --no-index src .", "git diff --no-index /dev/null .", "rg parseConfig -g '.env*'", "rg parseConfig -g '*.yaml'", "git grep parseConfig HEAD",
 	} {
 		r := shell.Analyse(l, e)
 		if r.ReadOnly || !strings.Contains(r.Reason, "secrets") {
@@ -32,6 +32,7 @@ func TestSearchesOfFoldersWithSecrets(t *testing.T) {
 	}
 	for _, l := range []string{
 		"grep -rn parseConfig src", "rg parseConfig", "grep -rl parseConfig .", "grep -rc parseConfig .", "grep -rn parseConfig --include='*.go' .", "grep parseConfig main.go", "rg parseConfig -t go -uu",
+		"git diff .", "git diff --no-index src src/a", "rg parseConfig -g '!.env*'", "rg parseConfig -g '*.go'", "rg -I parseConfig",
 		"cat main.go | grep parseConfig", "git grep -l parseConfig",
 	} {
 		if r := shell.Analyse(l, e); !r.ReadOnly {
