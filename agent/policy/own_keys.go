@@ -11,10 +11,6 @@ import (
 	"buddy/texts"
 )
 
-// OwnKeys is the rule for what reads or changes the files that buddy keeps its keys in. It asks
-// in every mode; only a rule of the user that names such a file allows it.
-const OwnKeys = "buddy's own keys"
-
 // Programs that read or change whole folders: always, with a flag that has one of the letters,
 // or all files that a pattern names.
 var (
@@ -169,7 +165,7 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	if touched == "" || namedByRule(p, keys, a, report) {
 		return v
 	}
-	v = action.Verdict{Decision: action.Ask, Reason: touched + " holds or protects its keys: only a rule that names the file allows this", Rule: OwnKeys}
+	v = action.Verdict{Decision: action.Ask, Reason: touched + " holds or protects its keys: only a rule that names the file allows this", Rule: action.OwnKeys}
 	if mode == action.ModeNone {
 		v.Decision = action.Deny
 	}
