@@ -114,7 +114,7 @@ func Find(file string) (part, why string) {
 		return "", ""
 	}
 	last := original(parts[len(parts)-1])
-	source := isSource(last)
+	source := isSource(last) || slices.ContainsFunc(parts[:len(parts)-1], func(p string) bool { return slices.Contains(textFolders, p) })
 	for i, p := range parts {
 		if i == len(parts)-1 {
 			return findLast(parts, p, last, source)

@@ -29,7 +29,7 @@ func TestSecretFilesAreFoundWithAReason(t *testing.T) {
 			t.Errorf("Find(/home/ann/shop/%s) finds nothing", name)
 		}
 	}
-	if len(all) < 150 {
+	if len(all) < 300 {
 		t.Errorf("only %d names", len(all))
 	}
 }
