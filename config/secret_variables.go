@@ -12,14 +12,14 @@ var variableWords = []struct {
 	why   string
 }{
 	{"PASSWORD PASSWORDS PASSWD PASSPHRASE PASSCODE", inside, "a password"},
-	{"PASS PW PSW PWD BINDPW ROOTPW", atEnd, "a password"},
+	{"PASS PW PSW PWD BINDPW ROOTPW PSK", atEnd, "a password"},
 	{"SECRET SECRETS", inside, "a secret"},
-	{"TOKEN TOKENS JWT BEARER", inside, "a token"},
-	{"PAT OTP TOTP", atEnd, "a token"},
+	{"TOKEN TOKENS JWT BEARER MACAROON OTP TOTP", inside, "a token"},
+	{"PAT", atEnd, "a token"},
 	{"CREDENTIAL CREDENTIALS CREDS CRED", inside, "credentials"},
 	{"AUTH OAUTH OAUTH2 AUTHORIZATION", inside, "what is sent to log in"},
 	{"COOKIE COOKIES", inside, "a session that is logged in"},
-	{"DSN CONNSTR", inside, "the address of a service, with its password"},
+	{"DSN CONNSTR CONNECTIONSTRING CONNECTIONSTRINGS", inside, "the address of a service, with its password"},
 	{"SALT PEPPER HMAC MNEMONIC", atEnd, "what signatures and hashes are made with"},
 	{"APIKEY ACCESSKEY PRIVATEKEY SECRETKEY SSHKEY SIGNINGKEY ENCRYPTIONKEY APPKEY", inside, "a key"},
 	{"KEY KEYS", atEnd, "a key"},
@@ -38,7 +38,7 @@ const (
 var variableParts = []struct{ part, why string }{
 	{"API_KEY", "a key"}, {"ACCESS_KEY", "a key"}, {"PRIVATE_KEY", "a key"}, {"SIGNING_KEY", "a key"}, {"ENCRYPTION_KEY", "a key"}, {"MASTER_KEY", "a key"},
 	{"SERVICE_ACCOUNT", "the key of an account"}, {"CONNECTION_STRING", "the address of a service, with its password"}, {"CONN_STR", "the address of a service, with its password"},
-	{"OP_SESSION", "a session that is logged in"}, {"BW_SESSION", "a session that is logged in"}, {"KUBE_CONFIG_DATA", "the login to a cluster"},
+	{"ID_RSA", "a key"}, {"ID_ED25519", "a key"}, {"KUBECONFIG_B64", "the login to a cluster"}, {"KUBECONFIG_BASE64", "the login to a cluster"}, {"NETRC_CONTENT", "the login to a server"}, {"OP_SESSION", "a session that is logged in"}, {"BW_SESSION", "a session that is logged in"}, {"KUBE_CONFIG_DATA", "the login to a cluster"},
 	{"KUBECONFIG_DATA", "the login to a cluster"}, {"OTLP_HEADERS", "what is sent to log in"}, {"CUSTOM_HEADERS", "what is sent to log in"},
 }
 
@@ -52,7 +52,7 @@ var qualifiers = []string{"BASE64", "B64", "HEX", "PEM", "JSON", "DATA", "VALUE"
 var settings = []string{
 	"DIR", "DIRS", "FILE", "PATH", "PATHS", "SOCK", "SOCKET", "PROFILE", "STORE", "COMMAND", "CMD", "HELPER", "NAME", "TTY", "LENGTH", "SIZE", "TIMEOUT", "TTL", "EXPIRY",
 	"EXPIRES", "TYPE", "METHOD", "MODE", "ENABLED", "DISABLED", "URL", "URI", "HOST", "PORT", "DOMAIN", "REGION", "ISSUER", "AUDIENCE", "ENDPOINT", "PROVIDER", "USER", "USERNAME",
-	"EMAIL", "PREFIX", "SUFFIX", "FORMAT", "ALGORITHM", "ALG", "BACKEND", "LIMIT", "COUNT", "VERSION", "PARALLELISM", "INFO", "SAMESITE", "SECURE", "HTTPONLY",
+	"EMAIL", "PREFIX", "SUFFIX", "FORMAT", "ALGORITHM", "ALG", "BACKEND", "LIMIT", "COUNT", "VERSION", "PARALLELISM", "INFO", "SAMESITE", "SECURE", "HTTPONLY", "SERVER", "AGE", "REALM", "SCHEME",
 }
 
 // before are words that make the word behind them no secret.
