@@ -36,10 +36,26 @@ const (
 
 // variableParts are several words that name a secret together.
 var variableParts = []struct{ part, why string }{
-	{"API_KEY", "a key"}, {"ACCESS_KEY", "a key"}, {"PRIVATE_KEY", "a key"}, {"SIGNING_KEY", "a key"}, {"ENCRYPTION_KEY", "a key"}, {"MASTER_KEY", "a key"},
-	{"SERVICE_ACCOUNT", "the key of an account"}, {"CONNECTION_STRING", "the address of a service, with its password"}, {"CONN_STR", "the address of a service, with its password"},
-	{"ID_RSA", "a key"}, {"ID_ED25519", "a key"}, {"KUBECONFIG_B64", "the login to a cluster"}, {"KUBECONFIG_BASE64", "the login to a cluster"}, {"NETRC_CONTENT", "the login to a server"}, {"OP_SESSION", "a session that is logged in"}, {"BW_SESSION", "a session that is logged in"}, {"KUBE_CONFIG_DATA", "the login to a cluster"},
-	{"KUBECONFIG_DATA", "the login to a cluster"}, {"OTLP_HEADERS", "what is sent to log in"}, {"CUSTOM_HEADERS", "what is sent to log in"},
+	{"API_KEY", "a key"},
+	{"ACCESS_KEY", "a key"},
+	{"PRIVATE_KEY", "a key"},
+	{"SIGNING_KEY", "a key"},
+	{"ENCRYPTION_KEY", "a key"},
+	{"MASTER_KEY", "a key"},
+	{"SERVICE_ACCOUNT", "the key of an account"},
+	{"CONNECTION_STRING", "the address of a service, with its password"},
+	{"CONN_STR", "the address of a service, with its password"},
+	{"ID_RSA", "a key"},
+	{"ID_ED25519", "a key"},
+	{"KUBECONFIG_B64", "the login to a cluster"},
+	{"KUBECONFIG_BASE64", "the login to a cluster"},
+	{"NETRC_CONTENT", "the login to a server"},
+	{"OP_SESSION", "a session that is logged in"},
+	{"BW_SESSION", "a session that is logged in"},
+	{"KUBE_CONFIG_DATA", "the login to a cluster"},
+	{"KUBECONFIG_DATA", "the login to a cluster"},
+	{"OTLP_HEADERS", "what is sent to log in"},
+	{"CUSTOM_HEADERS", "what is sent to log in"},
 }
 
 // gluedWords end a word of a name: PGPASSWORD, SSHPASS, MYTOKEN.
@@ -80,14 +96,9 @@ var falseNames = map[string]string{
 // secretVariable returns why a variable's name suggests that its value is a secret, or "".
 func secretVariable(name string) string {
 	name = strings.ToUpper(name)
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	words := wordsOf(name)
 	if len(words) == 0 || falseNames[name] != "" {
 		return ""
-	}
-	for i, w := range words {
-		if t := strings.TrimRight(w, "0123456789"); t != "" && w != "OAUTH2" && w != "BASE64" && w != "B64" {
-			words[i] = t // TOKEN2
-		}
 	}
 	last := words[len(words)-1]
 	if slices.Contains(settings, last) && (last != "URL" || !slices.Contains(words, "WEBHOOK")) {
@@ -108,6 +119,17 @@ func secretVariable(name string) string {
 		}
 	}
 	return ""
+}
+
+// wordsOf returns the words of a name in capitals, without numbers at their ends: TOKEN2.
+func wordsOf(name string) []string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	for i, w := range words {
+		if t := strings.TrimRight(w, "0123456789"); t != "" && !slices.Contains([]string{"OAUTH2", "BASE64", "B64"}, w) {
+			words[i] = t
+		}
+	}
+	return words
 }
 
 // wordOfSecret returns what a word of a name says about the value, or "".

@@ -74,7 +74,7 @@ func CheckInfo(path string, info fs.FileInfo) error {
 	mode := info.Mode()
 	sticky := mode.IsDir() && mode&fs.ModeSticky != 0
 	switch {
-	case int(st.Uid) != os.Getuid() && st.Uid != 0 && !(st.Uid == overflow && namespaced()):
+	case int(st.Uid) != os.Getuid() && st.Uid != 0 && (st.Uid != overflow || !namespaced()):
 		return fmt.Errorf("%w: %q belongs to %s", ErrOther, path, userName(st.Uid))
 	case mode&fs.ModeSymlink != 0 || sticky:
 		return nil

@@ -102,33 +102,40 @@ func (k ownKeys) below(dir string) string {
 // folders, includes; "" for none. What a program computes is not seen.
 func (k ownKeys) touched(command string, report shell.Report) string {
 	for _, o := range k.files {
-		if strings.Contains(command, o) {
-			return "buddy's own " + filepath.Base(o)
-		}
-		// After ~/, $HOME/ and anything else.
-		if rel, err := filepath.Rel(k.home, o); k.home != "" && err == nil && filepath.IsLocal(rel) && strings.Contains(command, rel) {
+		// Below the home it may follow ~/, $HOME/ and anything else.
+		rel, err := filepath.Rel(k.home, o)
+		known := k.home != "" && err == nil && filepath.IsLocal(rel)
+		if strings.Contains(command, o) || known && strings.Contains(command, rel) {
 			return "buddy's own " + filepath.Base(o)
 		}
 	}
 	cwds := []string{k.cwd}
 	for _, c := range report.Commands {
 		for _, dir := range cwds {
-			for i, w := range c.Argv {
-				path := k.absolute(w.Text, dir)
-				if own := k.file(path); own != "" {
-					return own
-				}
-				if own := k.below(path); own != "" && i > 0 && readsFolders(c, w.Text) {
-					return own
-				}
-				if i > 0 && c.Name() == "cd" && len(cwds) < 8 {
-					cwds = append(cwds, path)
-				}
-			}
-			if own := k.below(dir); own != "" && len(c.Argv) > 0 && searchesHere(c) {
+			if own := k.includes(c, dir); own != "" {
 				return own
 			}
+			if c.Name() == "cd" && len(c.Argv) > 1 && len(cwds) < 8 {
+				cwds = append(cwds, k.absolute(c.Argv[len(c.Argv)-1].Text, dir))
+			}
 		}
+	}
+	return ""
+}
+
+// includes returns which file of buddy's own a command in dir names or includes, or "".
+func (k ownKeys) includes(c shell.Command, dir string) string {
+	for i, w := range c.Argv {
+		path := k.absolute(w.Text, dir)
+		if own := k.file(path); own != "" {
+			return own
+		}
+		if own := k.below(path); own != "" && i > 0 && readsFolders(c, w.Text) {
+			return own
+		}
+	}
+	if len(c.Argv) > 0 && searchesHere(c) {
+		return k.below(dir)
 	}
 	return ""
 }

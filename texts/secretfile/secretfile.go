@@ -86,7 +86,7 @@ func (r *row) all() iter.Seq[string] {
 // match returns the row for one part of a path, in lower case; nil if there is none. Where free
 // rows of loose names do not count.
 func (t *table) match(part string, free bool) *row {
-	fits := func(n name) bool { return !(free && n.row.loose) && n.pieces.match(part) }
+	fits := func(n name) bool { return (!free || !n.row.loose) && n.pieces.match(part) }
 	if n, ok := t.exact[part]; ok && fits(n) {
 		return n.row
 	}

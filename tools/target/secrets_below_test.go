@@ -42,10 +42,28 @@ func TestSearchesThatWouldReadSecrets(t *testing.T) {
 		s    shell.Search
 		want string
 	}{
-		{"src", all, ""}, {"hidden", all, ".env"}, {"hidden", rg, ""}, {"hidden", shell.Search{Hidden: true}, ".env"}, {"plain", rg, "prod.env"}, {"plain", git, "prod.env"},
-		{"ignored", rg, ""}, {"ignored", git, ""}, {"ignored", all, "prod.env"}, {"modules", all, ""}, {"repo", all, ""}, {"leaky", all, ".git/config"}, {"leaky", git, ""},
-		{"own", all, "deep/k"}, {"own", rg, "deep/k"}, {"links", all, ""}, {"links", shell.Search{Hidden: true, Ignored: true, Links: true}, "x"}, {"src/main.go", all, ""}, {"missing", all, ""},
-		{"plain/HEAD", git, ""}, {"plain/HEAD", shell.Search{Hidden: true, Commits: true}, "prod.env"}, {"src/a/b", shell.Search{Commits: true}, ""},
+		{"src", all, ""},
+		{"hidden", all, ".env"},
+		{"hidden", rg, ""},
+		{"hidden", shell.Search{Hidden: true}, ".env"},
+		{"plain", rg, "prod.env"},
+		{"plain", git, "prod.env"},
+		{"ignored", rg, ""},
+		{"ignored", git, ""},
+		{"ignored", all, "prod.env"},
+		{"modules", all, ""},
+		{"repo", all, ""},
+		{"leaky", all, ".git/config"},
+		{"leaky", git, ""},
+		{"own", all, "deep/k"},
+		{"own", rg, "deep/k"},
+		{"links", all, ""},
+		{"links", shell.Search{Hidden: true, Ignored: true, Links: true}, "x"},
+		{"src/main.go", all, ""},
+		{"missing", all, ""},
+		{"plain/HEAD", git, ""},
+		{"plain/HEAD", shell.Search{Hidden: true, Commits: true}, "prod.env"},
+		{"src/a/b", shell.Search{Commits: true}, ""},
 	} {
 		for range 2 { // the second answer is the cached one
 			if got, ok := f.holds(filepath.Join(dir, c.dir), c.s); got != c.want || !ok {
