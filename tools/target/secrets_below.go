@@ -34,7 +34,7 @@ type finder struct {
 	most   int // files to look at
 
 	mu    sync.Mutex
-	known map[searched]string
+	known map[searched]answer
 	since time.Time // of the oldest entry in known
 }
 
@@ -42,6 +42,12 @@ type finder struct {
 type searched struct {
 	dir string
 	how shell.Search
+}
+
+// answer is what holds returned.
+type answer struct {
+	name string
+	ok   bool
 }
 
 // holds returns the name, relative to dir, of a file with secrets that s reads below dir, or "".
@@ -57,21 +63,18 @@ func (f *finder) holds(dir string, s shell.Search) (name string, ok bool) {
 	key := searched{dir, s}
 	f.mu.Lock()
 	if time.Since(f.since) > linksKept {
-		f.known, f.since = make(map[searched]string), time.Now()
+		f.known, f.since = make(map[searched]answer), time.Now()
 	}
-	name, cached := f.known[key]
+	a, cached := f.known[key]
 	f.mu.Unlock()
 	if cached {
-		return name, true
+		return a.name, a.ok
 	}
 	name, err := f.find(dir, s)
-	if err != nil {
-		return "", false
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.known[key] = name
-	return name, true
+	f.known[key] = answer{name, err == nil}
+	return name, err == nil
 }
 
 // find walks dir. What can't be read holds no secrets for a search either.
