@@ -76,7 +76,7 @@ func CheckInfo(path string, info fs.FileInfo) error {
 	switch {
 	case int(st.Uid) != os.Getuid() && st.Uid != 0 && (st.Uid != overflow || !namespaced()):
 		return fmt.Errorf("%w: %q belongs to %s", ErrOther, path, userName(st.Uid))
-	case mode&fs.ModeSymlink != 0 || sticky:
+	case mode&fs.ModeSymlink != 0, sticky, mode.Perm()&0o022 != 0 && withoutRights(path):
 		return nil
 	case mode.Perm()&0o002 != 0:
 		return fmt.Errorf("%w: everybody may write to %q", ErrOther, path)
@@ -104,7 +104,7 @@ func CheckText(path string, info fs.FileInfo) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: the owner of %q is not known", ErrOther, path)
-	case info.Mode().Perm()&0o002 != 0:
+	case info.Mode().Perm()&0o002 != 0 && !withoutRights(path):
 		return fmt.Errorf("%w: everybody may write to it", ErrOther)
 	case int(st.Uid) == os.Getuid() || st.Uid == 0:
 		return nil
