@@ -22,7 +22,7 @@ type Tools struct {
 var toolsSection = section{
 	name: "tools",
 	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
-		"`…PASSWORD` and the like) is withheld from them, and so is every `api_key_env`; `/status` lists what was withheld.",
+		"`…PASS`, `…_DSN`, `…_COOKIE`, `…_AUTH` and the like) is withheld from them, and so are URLs with a password and every `api_key_env`; `/status` lists what was withheld, `env_allow` passes it on.",
 	fields: []field{
 		{
 			name: "env_allow", short: "names of variables", access: personal,
@@ -60,8 +60,8 @@ var toolsSection = section{
 // withheld, sorted.
 func (c *Config) Environ(env []string) (passed, withheld []string) {
 	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if c.withholds(name) {
+		name, value, _ := strings.Cut(kv, "=")
+		if c.withholds(name, value) {
 			withheld = append(withheld, name)
 			continue
 		}
@@ -71,14 +71,14 @@ func (c *Config) Environ(env []string) (passed, withheld []string) {
 	return passed, slices.Compact(withheld)
 }
 
-func (c *Config) withholds(name string) bool {
+func (c *Config) withholds(name, value string) bool {
 	switch {
 	case matches(c.Tools.EnvDeny, name):
 		return true
 	case matches(c.Tools.EnvAllow, name):
 		return false
 	}
-	return secretName(name) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
+	return secretVariable(name) != "" || holdsPassword(name, value) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
 }
 
 func matches(patterns []string, name string) bool {
@@ -86,38 +86,6 @@ func matches(patterns []string, name string) bool {
 		ok, _ := path.Match(p, name)
 		return ok
 	})
-}
-
-// These end the names of secrets as a separate word, or are contained in them. A name that
-// ends in a path or a setting holds that: SSH_AUTH_SOCK, TOKEN_FILE.
-var (
-	secretEnds  = []string{"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "PAT", "CREDENTIALS", "AUTH"}
-	secretParts = []string{"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "ACCESS_TOKEN", "AUTH_TOKEN"}
-	noSecret    = []string{"DIR", "FILE", "PATH", "SOCK", "SOCKET", "PROFILE", "STORE", "COMMAND", "HELPER", "NAME", "TTY", "LENGTH", "TIMEOUT"}
-	exempt      = []string{"PWD", "OLDPWD", "GOOGLE_APPLICATION_CREDENTIALS"} // the last is a path
-)
-
-// secretName reports whether a variable's name suggests that its value is a secret.
-func secretName(name string) bool {
-	name = strings.ToUpper(name)
-	if slices.Contains(exempt, name) {
-		return false
-	}
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
-	if len(words) == 0 {
-		return false
-	}
-	last := words[len(words)-1]
-	if slices.Contains(noSecret, last) {
-		return false
-	}
-	for _, end := range []string{"PASSWORD", "PASSWD", "SECRET", "TOKEN", "APIKEY"} { // PGPASSWORD
-		if strings.HasSuffix(last, end) {
-			return true
-		}
-	}
-	return slices.Contains(secretEnds, last) ||
-		slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(name, p) })
 }
 
 // storeList sets a list of strings.

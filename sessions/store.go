@@ -33,6 +33,9 @@ import (
 	"github.com/adrg/xdg"
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
+
+	"buddy/owners"
+	"buddy/texts"
 )
 
 // Store is a folder of sessions. It is a value without open files; any goroutine may use it.
@@ -44,8 +47,8 @@ type Store struct {
 const ext = ".jsonl"
 
 // Dir returns the store of the working directory cwd: .buddyx/sessions in it (.agentx when
-// only that exists), or, when that is not writable, a folder of the user's state directory,
-// which the notice then names. It creates nothing.
+// only that exists), or, when that is not writable or another user could change it, a folder of
+// the user's state directory, which the notice then names. It creates nothing.
 func Dir(cwd string) (s Store, notice string, err error) {
 	cwd, err = filepath.Abs(cwd)
 	if err != nil {
@@ -58,6 +61,9 @@ func Dir(cwd string) (s Store, notice string, err error) {
 	}
 	local := filepath.Join(root, "sessions")
 	cause := usable(root, local)
+	if cause == nil {
+		cause = owners.Check(local)
+	}
 	if cause == nil {
 		return Store{local, state}, "", nil
 	}
@@ -111,6 +117,11 @@ func (s Store) file(id string) string { return filepath.Join(s.dir, id+ext) }
 func (s Store) makeDir() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("sessions folder: %w", err)
+	}
+	if !texts.Below(s.dir, s.state) { // somebody may have made it meanwhile, in /tmp for example
+		if err := owners.Check(s.dir); err != nil {
+			return fmt.Errorf("sessions folder: %w", err)
+		}
 	}
 	f, err := os.OpenFile(filepath.Join(s.dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

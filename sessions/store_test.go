@@ -100,9 +100,9 @@ func TestDir(t *testing.T) {
 
 // Nobody else reads them, git does not see them.
 func TestModes(t *testing.T) {
+	s := newStore(t)
 	old := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(old) })
-	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID
 	appendAll(t, j, stream(id, 1))

@@ -88,6 +88,10 @@ type Verdict struct {
 	Rule     string   `json:"rule,omitempty"`
 }
 
+// OwnKeys is the rule of verdicts on what reads or changes the files that buddy keeps its own keys
+// in. It asks in every mode; only a rule of the user that names such a file allows it.
+const OwnKeys = "buddy's own keys"
+
 // Mode sets what happens to actions that need approval.
 type Mode string
 

@@ -83,7 +83,7 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 	switch a.Kind {
 	case action.FileRead:
 		note(c, action.Low, "", "the model sees what is in the file")
-		if Secret(a.Path) != "" {
+		if keysOf(p, "").secret(a.Path) != "" {
 			note(c, action.High, "", "a secret that the model has seen goes to its provider")
 			c.Reversible = false
 			c.Alternatives = append(c.Alternatives, "tell the model the one value that it needs, or a made-up one")

@@ -44,6 +44,9 @@ type Policy struct {
 	Also []string
 	// Home is the user's home folder, for ~ in commands and rules; "" is unknown.
 	Home string
+	// Own are the files and folders that buddy keeps its keys in, absolute and under every name:
+	// their real paths among them.
+	Own []string
 	// Rules take precedence over the mode. Their order does not matter.
 	Rules []action.Rule
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link to a
@@ -53,6 +56,10 @@ type Policy struct {
 	// links, and names that begin with a dash; ok is false if there is too much to examine. nil
 	// means that folders can't be read.
 	Match func(dir, pattern string) (odd []string, ok bool)
+	// Holds returns the name of a file that may hold secrets among those that a recursive search
+	// of a folder of the target reads, or ""; ok is false if there are too many. nil means that
+	// folders can't be read.
+	Holds func(dir string, s shell.Search) (name string, ok bool)
 	// Shell is the shell that runs commands; "" is bash or a compatible one. What a zsh would
 	// do is unknown: its patterns can run commands.
 	Shell string
@@ -65,8 +72,8 @@ type Policy struct {
 	// returns its output. It returns at the latest when ctx ends. nil means that git can't be
 	// queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
-	// At returns what applies to a target instead of Workspace, Also, Home, Resolve, Match,
-	// Git, Confined and Boxed; nil: these apply to all.
+	// At returns what applies to a target instead of Workspace, Also, Home, Own, Resolve, Match,
+	// Holds, Git, Confined and Boxed; nil: these apply to all.
 	At func(target string) Target
 
 	guarded bool // the target of the judged action is guarded
@@ -77,8 +84,10 @@ type Target struct {
 	Workspace string   // "" is unknown, and then contains nothing
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown
+	Own       []string // as in [Policy]
 	Resolve   func(path string) string
 	Match     func(dir, pattern string) ([]string, bool)
+	Holds     func(dir string, s shell.Search) (name string, ok bool)
 	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	Confined  bool // commands that need no approval run in the read-only sandbox
 	Boxed     bool // approved commands run in the sandbox of the settings
@@ -92,6 +101,7 @@ func (p Policy) on(a action.Action) Policy {
 	}
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
+	p.Own, p.Holds = at.Own, at.Holds
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	return p
 }
@@ -184,7 +194,7 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
-	return p.guard(a, mode, p.moded(a, mode, base, v))
+	return guardOwn(p, a, report, mode, p.guard(a, mode, p.moded(a, mode, base, v)))
 }
 
 // guard requires approval for allowed actions on a guarded target. Outputs of this session,
@@ -229,7 +239,7 @@ func isCommand(k action.Kind) bool {
 // Analyse returns the analysis of a shell command on this machine, started in cwd ("" is
 // unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
-	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match})
+	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: keysOf(p, cwd).secretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match, Holds: p.Holds})
 	if p.Shell == "zsh" {
 		const why = "it runs in zsh, where it is not known which commands only read"
 		if r.ReadOnly {
@@ -247,7 +257,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	}
 	switch a.Kind {
 	case action.FileRead:
-		if secret := Secret(a.Path); secret != "" {
+		if secret := keysOf(p, "").secret(a.Path); secret != "" {
 			return ask(secret+" may hold secrets", "secret files")
 		}
 		if why := p.border(a.Path); why != "" {

@@ -314,12 +314,12 @@ then: files or settings change
 }
 
 func TestSecret(t *testing.T) {
-	for _, p := range []string{".env", "a/.env.local", "/home/ann/.ssh/config", "x.PEM", "credentials.json", "my_credentials.json", "/etc/shadow", "/proc/../etc/shadow", ".git/config", "prod.tfstate", ".bash_history", "id_rsa.pub"} {
+	for _, p := range []string{".env", "a/.env.local", "/home/ann/.ssh/config", "x.PEM", "credentials.json", "my_credentials.json", "/etc/shadow", "/proc/../etc/shadow", ".git/config", "prod.tfstate", ".bash_history", "id_rsa.bak"} {
 		if Secret(p) == "" {
 			t.Errorf("Secret(%q) finds nothing", p)
 		}
 	}
-	for _, p := range []string{"", "main.go", "environment.go", "keys.md", "/etc/passwd", "src/shadow.css", "env.go", ".gitignore", "token.go", "README"} {
+	for _, p := range []string{"", "main.go", "environment.go", "keys.md", "/etc/passwd", "src/shadow.css", "env.go", ".gitignore", "token.go", "README", "id_rsa.pub"} {
 		if s := Secret(p); s != "" {
 			t.Errorf("Secret(%q) = %q", p, s)
 		}

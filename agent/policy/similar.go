@@ -83,7 +83,7 @@ func (p Policy) similarFolder(a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)
 	if a.Kind == action.FileRead {
-		ok = filepath.IsAbs(a.Path) && Secret(a.Path) == "" && strings.Count(dir, "/") > 1 && !texts.Below(p.Home, dir)
+		ok = filepath.IsAbs(a.Path) && keysOf(p, "").secret(a.Path) == "" && strings.Count(dir, "/") > 1 && !texts.Below(p.Home, dir)
 	}
 	return filepath.Join(dir, "**"), ok && !strings.ContainsAny(dir, `*?[{\`)
 }

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/adrg/xdg"
 
 	"buddy/agent"
 	"buddy/agent/event"
@@ -14,6 +18,7 @@ import (
 	"buddy/agent/prompt"
 	"buddy/app/exit"
 	"buddy/app/slash"
+	"buddy/config"
 	"buddy/tmux"
 	"buddy/tools"
 	"buddy/tools/shell"
@@ -70,7 +75,7 @@ func (p *Program) open(t *target.Target, env target.Environment, session string,
 	}
 	o := target.Options{Outputs: p.Store.OutDir(p.ID), Resumed: resumed}
 	o.Env, _ = p.Config.Environ(os.Environ())
-	o.Reach.Withheld = p.withheld
+	o.Reach.Withheld, o.Reach.Hidden = p.withheld, p.ownFiles()
 	o.Socket, o.Session, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), session, exe, p.Config.Tools.ShellName()
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
@@ -88,6 +93,11 @@ func (p *Program) open(t *target.Target, env target.Environment, session string,
 	}
 	one, err := t.Open(env, o)
 	return one, exit.Failure(err)
+}
+
+// ownFiles lists the files and folders with buddy's own keys.
+func (p *Program) ownFiles() []string {
+	return slices.Concat(p.Config.OwnFiles(), config.WithTargets([]string{filepath.Join(xdg.StateHome, "buddy")}))
 }
 
 // closeTargets ends what the session has on all targets and says what stays behind.

@@ -98,6 +98,14 @@ func (m *Remarks) Fail(format string, args ...any) {
 	_, _ = fmt.Fprintln(m.Err, m.Prefix+m.Style.Err(fmt.Sprintf(format, args...)))
 }
 
+// withoutTerminal returns how to allow what was denied because nobody could be asked.
+func withoutTerminal(v action.Verdict) string {
+	if v.Rule == action.OwnKeys {
+		return v.Reason
+	}
+	return "--approve all allows everything"
+}
+
 // Approve asks y/N on the terminal of the process, which takes as long as the person does; without
 // one it denies and says so.
 func (m *Remarks) Approve(a event.ApprovalAsked) {
@@ -106,7 +114,7 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
 			time.Sleep(hangupTime) // which ends the program, and the approval stays open
 		}
-		m.Say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
+		m.Say("denied, because there is no terminal to ask on: %s (%s)", markup.Shorten(a.Action.Command+a.Action.Path, 80), withoutTerminal(a.Verdict))
 		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}

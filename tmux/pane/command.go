@@ -3,7 +3,6 @@ package pane
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,15 +36,15 @@ type Command struct {
 	fault     string
 }
 
-// Start runs the command in dir/cmd; a confined command runs in the read-only sandbox or not
-// at all. It returns when the command has started; after an error nothing runs, and dir must
-// be removed before it is used again.
+// Start runs the command in dir/cmd, as it is when Start reads it; a confined command runs in the
+// read-only sandbox or not at all. It returns when the command has started; after an error
+// nothing runs, and dir must be removed before it is used again. What another user could have
+// written is refused.
 func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 	if err := mode.Check(s.tty != nil && !confined); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir, "cmd")
-	text, err := head(file, promptRead)
+	text, err := s.adopt(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 	if confined {
 		in, ends, err = s.confined(c)
 	} else {
-		c.proc, err = s.command(file, c.free)
+		c.proc, err = s.command(filepath.Join(dir, "cmd"), c.free)
 	}
 	if err == nil && !c.free && !confined {
 		err = s.prepareState()
@@ -75,12 +74,12 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 	}
 	if s.tty != nil {
 		s.tty.reset()
-		s.show.prompt(Prompt(text))
+		s.show.prompt(Prompt(text[:min(len(text), promptRead)]))
 		s.show.setLossless(mode == Terminal)
 		s.show.drain()
 	}
 	c.began = time.Now()
-	if err := c.start(in, file); err != nil {
+	if err := c.start(in, text); err != nil {
 		c.discard(in)
 		return nil, err
 	}
@@ -96,14 +95,14 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 
 // start starts the process. A confined shell gets its command only when all restrictions are
 // known to hold.
-func (c *Command) start(in *os.File, file string) error {
+func (c *Command) start(in *os.File, text string) error {
 	if c.confined == nil {
 		return c.proc.Start()
 	}
 	if err := c.confined.box.Start(c.proc); err != nil {
 		return err
 	}
-	go feed(in, file)
+	go feed(in, text)
 	go c.confined.listen()
 	return nil
 }
@@ -385,15 +384,4 @@ func (c *Command) sweep(wait time.Duration) {
 	}
 	<-time.After(wait)
 	_ = unix.Kill(-group, unix.SIGKILL)
-}
-
-// head reads the first n bytes of a file.
-func head(name string, n int64) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, n))
-	return string(b), err
 }

@@ -114,11 +114,11 @@ func (f *confinement) plainNames() []string {
 // temp returns the folder that confined commands may write to.
 func (s *Shell) temp() string { return filepath.Join(s.dir, "tmp") }
 
-// sandbox returns the box of confined commands. It is made anew after every other command,
-// which may have created a folder that was missing. The caller holds mu.
+// sandbox returns the box of confined commands. It is made anew after every other command, which
+// may have created a folder that was missing, and when files appeared beside those with secrets. The caller holds mu.
 func (s *Shell) sandbox() (*confine.Box, error) {
 	f := &s.free
-	if f.box != nil && !f.old {
+	if f.box != nil && !f.old && !f.box.Stale() {
 		return f.box, nil
 	}
 	if err := makePrivate(s.temp()); err != nil {
@@ -188,14 +188,9 @@ func variables(state string) (exported, plain []string, err error) {
 }
 
 // feed sends the shell its command.
-func feed(in *os.File, file string) {
-	defer func() { _ = in.Close() }()
-	f, err := os.Open(file)
-	if err != nil {
-		return // so nothing runs
-	}
-	defer func() { _ = f.Close() }()
-	_, _ = io.Copy(in, f) // fails when the shell has ended
+func feed(in *os.File, text string) {
+	_, _ = io.WriteString(in, text) // fails when the shell has ended
+	_ = in.Close()
 }
 
 // listen reads the folder that a confined command reports while it runs, and discards what

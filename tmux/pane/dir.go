@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"buddy/owners"
 	"buddy/tmux/pane/confine"
 )
 
@@ -18,7 +19,7 @@ const socketMax = 103
 // 0700 in buddy-UID in /tmp, beside tmux's sockets. It avoids $XDG_RUNTIME_DIR, which is
 // removed when the person logs out: a command must go on when the connection drops.
 // $TMUX_TMPDIR moves it, as it moves tmux's sockets; the directory for temporary files is the
-// last resort. It fails when somebody else owns the directory. getenv looks up the
+// last resort. It fails when somebody else owns the directory or could replace it. getenv looks up the
 // environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
 	var errs []error
@@ -28,7 +29,10 @@ func MakeDir(getenv func(string) string, name string) (string, error) {
 			errs = append(errs, fmt.Errorf("%q is too long for a socket (%d bytes, at most %d)", SocketPath(dir), n, socketMax))
 			continue
 		}
-		err := makePrivate(base)
+		err := owners.Check(base)
+		if err == nil {
+			err = makePrivate(base)
+		}
 		if err == nil {
 			err = makePrivate(dir)
 		}

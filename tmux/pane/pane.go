@@ -116,7 +116,7 @@ func supervise(dir, name string) error {
 	if err := os.Remove(sock); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	l, err := net.Listen("unix", sock)
+	l, err := listenPrivate(sock)
 	if err != nil {
 		return err
 	}
@@ -137,6 +137,18 @@ func supervise(dir, name string) error {
 		return os.RemoveAll(dir)
 	}
 	return nil
+}
+
+// listenPrivate listens on a socket with mode 0600. It is in a folder that nobody else can enter.
+func listenPrivate(sock string) (net.Listener, error) {
+	l, err := net.Listen("unix", sock)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(sock, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }
 
 // lockDir waits until no other supervisor serves dir: a respawned one starts while its

@@ -1,9 +1,10 @@
 # Sourced by each fresh bash: $1 is the supervisor's directory, $2 the file with the command,
-# $3 the state to start from, if any, $4 where to leave the new one. No command here starts
+# $3 the state to start from, if any, $4 where to leave the new one, $5 the folder, if the state
+# has another, $6 the file to read the command from, if that is not $2. No command here starts
 # a process: a fork costs as much as all the rest together. A command that runs without
 # approval has a file named free beside it: it gets no aliases, functions and options of
 # earlier ones, and the first PATH, so that they cannot change its meaning.
-IFS= read -r -d '' __buddy_cmd <"$2"
+IFS= read -r -d '' __buddy_cmd <"${6-$2}"
 __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
 [[ -e $__buddy_at/free ]] && __buddy_free=1
 set --

@@ -1,9 +1,10 @@
 # Sourced by each fresh shell that is not bash: $1 is the supervisor's directory, $2 the file
-# with the command, $3 the state to start from, if any, $4 where to leave the new one.
+# with the command, $3 the state to start from, if any, $4 where to leave the new one, $6 the
+# file to read the command from, if that is not $2.
 # Carries exports, aliases of one line, umask and the directory over. A command that
 # runs without approval has a file named free beside it: it gets no aliases and no PATH of
 # earlier ones, and only its directory is carried over.
-__buddy_dir=$1 __buddy_cmd=$2 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
+__buddy_dir=$1 __buddy_cmd=${6-$2} __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
 [ ! -e "$__buddy_at/free" ] || __buddy_free=1
 set --
 __buddy_save() {

@@ -1,9 +1,10 @@
 # Sourced by each fresh zsh: $1 is the supervisor's directory, $2 the file with the command,
-# $3 the state to start from, if any, $4 where to leave the new one. As run.bash does, it
+# $3 the state to start from, if any, $4 where to leave the new one, $6 the file to read the
+# command from, if that is not $2. As run.bash does, it
 # carries over directory, variables, functions, aliases and options, but none of those that
 # would outlive a script, such as errexit. With a file named free beside the command, only
 # the directory is.
-__buddy_cmd=$(<"$2")
+__buddy_cmd=$(<"${6-$2}")
 __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
 [[ -e $__buddy_at/free ]] && __buddy_free=1
 set --

@@ -108,7 +108,7 @@ func (s *Shell) Greet(g Greeting) {
 
 var errNoGreeting = errors.New("no environment: the client sent no greeting")
 
-// command builds the process for the command in file. A free one starts in the first
+// command builds the process for the command that was adopted from file. A free one starts in the first
 // environment, and passes on only its folder.
 func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 	s.mu.Lock()
@@ -127,7 +127,7 @@ func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 	if free {
 		load, leave, folder = "", os.DevNull, s.folder
 	}
-	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, file, load, leave, folder), Dir: s.folder, Env: slices.Clone(s.env)}
+	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, file, load, leave, folder, s.adopted()), Dir: s.folder, Env: slices.Clone(s.env)}
 	if load != "" {
 		// The state has the environment: what was unset meanwhile must not come back. Names that no
 		// shell can hold are passed on.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -240,7 +241,7 @@ func (s *search) feed(ctx context.Context, path string, q *queue) error {
 		if !e.Type().IsRegular() || s.match != nil && !s.match(rel) {
 			return nil
 		}
-		if s.ws.secret(rel) != "" {
+		if s.ws.secret(rel) != "" || s.ws.Secret(filepath.Join(path, rel)) != "" && s.ws.Secret(path) == "" {
 			s.note(&s.secret)
 			return nil
 		}

@@ -7,17 +7,18 @@ import (
 	"os"
 	"path/filepath"
 
+	"buddy/owners"
 	"buddy/tools/fs"
 )
 
 // Peek returns the content of a regular file of at most max bytes, and its path without
-// symbolic links, for uses other than tool calls. Files that may hold secrets are refused; for
-// a missing file the error is os.ErrNotExist.
+// symbolic links, for uses other than tool calls. Files that may hold secrets are refused, and
+// on this machine those of other users; for a missing file the error is os.ErrNotExist.
 func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error) {
 	if real, err = w.files.RealPath(ctx, filepath.Clean(path)); err != nil {
 		return "", nil, err
 	}
-	if part := w.secret(real); part != "" {
+	if part := w.Secret(real); part != "" {
 		return real, nil, fmt.Errorf("%q may hold secrets", part)
 	}
 	f, err := w.files.Open(ctx, real)
@@ -25,6 +26,15 @@ func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real stri
 		return real, nil, err
 	}
 	defer fs.Release(f)
+	if local, ok := f.ReadCloser.(*os.File); ok {
+		info, err := local.Stat()
+		if err == nil {
+			err = owners.CheckText(real, info)
+		}
+		if err != nil {
+			return real, nil, err
+		}
+	}
 	if f.Size > max {
 		return real, nil, fmt.Errorf("has %d bytes (allowed: %d)", f.Size, max)
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tmux/host"
 	"buddy/tools"
 	"buddy/tools/fs"
@@ -24,7 +25,8 @@ import (
 type Workspace struct {
 	files   fs.FS
 	secret  func(path string) string
-	outputs string // the folder of the session's overflow on this machine, "" for none
+	own     []string // files and folders with buddy's own keys, absolute real paths
+	outputs string   // the folder of the session's overflow on this machine, "" for none
 
 	finding sync.Mutex // guards root and home
 	root    string     // absolute, symbolic links resolved; empty until a target was reached
@@ -55,6 +57,20 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 // looked up when needed.
 func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {
 	return &Workspace{files: fs.On(h, name), root: root, secret: secret}
+}
+
+// Protect adds files and folders with secrets by their absolute real paths. Call it before the
+// first tool runs.
+func (w *Workspace) Protect(own []string) { w.own = own }
+
+// Secret returns the part of an absolute path that may hold secrets, or "".
+func (w *Workspace) Secret(path string) string {
+	for _, o := range w.own {
+		if texts.Below(path, o) {
+			return filepath.Base(o)
+		}
+	}
+	return w.secret(path)
 }
 
 // find returns the folder and the home, which a target is asked for once.

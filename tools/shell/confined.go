@@ -26,7 +26,7 @@ func explainConfined(output string, code int) string {
 	switch {
 	case len(said) > 0:
 		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(said, ", ") +
-			". There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder. " + again
+			". There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder, nor files whose names say that they hold secrets. " + again
 	case code != 0:
 		return "it ran in the read-only sandbox: no writing, no network, no services, nothing of the home folder. If that is why it failed: " + again
 	}

@@ -23,6 +23,8 @@ type Session struct {
 	confined bool // free commands run in the read-only sandbox
 	boxed    bool // approved commands run in the sandbox of the settings
 	links    links
+	own      []string // files and folders of this machine with buddy's own keys
+	finder   finder
 }
 
 // Options configure a session's use of a target.
@@ -51,6 +53,9 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	if o.Outputs != "" {
 		files.Outputs(o.Outputs)
 	}
+	if t.Host == nil {
+		files.Protect(o.Reach.Hidden)
+	}
 	cwd := env.Dir
 	if t.Host != nil && o.Resumed {
 		cwd = ""
@@ -59,6 +64,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	sh := shell.New(panes, plain, t.Name, cwd, o.Warn)
 	sh.Restrict(o.Sandbox)
 	s := NewSession(t, sh, files)
+	s.own = o.Reach.Hidden
 	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Sandbox != nil
 	if s.confined = tmux.Confines(o.Options) == nil; s.confined {
 		sh.Confine()
@@ -68,7 +74,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 
 // NewSession returns a session on t whose only panes are those of sh.
 func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
-	s := &Session{Target: t, Shell: sh, Files: files, tools: make(map[string]tools.Tool)}
+	s := &Session{Target: t, Shell: sh, Files: files, tools: make(map[string]tools.Tool), finder: finder{secret: files.Secret, most: maxSearched}}
 	for _, one := range append(s.Tools(), shell.Panes(sh)...) {
 		s.tools[one.Definition().Name] = one
 	}
@@ -86,7 +92,7 @@ func (s *Session) Facts() policy.Target {
 		Resolve: s.links.remember(s.Files.Follow),
 	}
 	if s.Host == nil {
-		f.Resolve, f.Match = followLinks, oddMatches
+		f.Resolve, f.Match, f.Holds, f.Own = followLinks, oddMatches, s.finder.holds, s.own
 	}
 	if s.confined {
 		f.Git = func(ctx context.Context, dir string, args ...string) ([]byte, error) {

@@ -25,8 +25,11 @@ func grepCheck(a *analyser, c *call) string {
 	if why := a.folders.grepFiles(c, files, harmless); why != "" {
 		return why
 	}
-	if harmless || c.included() || !c.folders(files) {
+	if c.has(quietFlags...) || c.included() || !c.folders(files) {
 		return ""
+	}
+	if harmless {
+		return a.folders.searches(c, files)
 	}
 	return c.spec.name + " for this pattern prints what secrets there are among the files"
 }

@@ -50,6 +50,10 @@ type Env struct {
 	// that begin with a dash. ok is false if there is too much to examine. nil means that
 	// folders can't be read.
 	Match func(dir, pattern string) (odd []string, ok bool)
+	// Holds returns the name of a file that may hold secrets among those that a recursive search
+	// of a folder reads, or "". ok is false if there is too much to examine. nil means that folders
+	// can't be read.
+	Holds func(dir string, s Search) (name string, ok bool)
 }
 
 // Effect classifies what a command does, judging by its name and arguments.

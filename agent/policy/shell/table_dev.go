@@ -25,7 +25,7 @@ var gitTools = []spec{
 	{name: "git whatchanged", flags: gitLog, takes: content, check: gitFormat, why: "it prints commits"},
 	{name: "git reflog", flags: gitLog, takes: content, check: gitReflog, why: "it prints where branches were"},
 	{name: "git reflog show", flags: gitLog, takes: content, check: gitFormat, why: "it prints where branches were"},
-	{name: "git diff", flags: gitDiff + "--cached --staged --no-index --base --ours --theirs", takes: content, why: "it prints differences"},
+	{name: "git diff", flags: gitDiff + "--cached --staged --no-index --base --ours --theirs", takes: content, check: gitDiffCheck, why: "it prints differences"},
 	{name: "git diff-tree", flags: gitDiff + "-rtmv -m --root --no-commit-id --pretty? --format: --stdin", takes: content, check: gitFormat, why: "it prints differences"},
 	{name: "git diff-index", flags: gitDiff + "-m --cached", takes: content, why: "it prints differences"},
 	{name: "git diff-files", flags: gitDiff + "-q", takes: content, why: "it prints differences"},

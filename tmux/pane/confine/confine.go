@@ -25,6 +25,9 @@ import (
 type Reach struct {
 	// Read are the folders that may be read, with all below them: real, absolute paths.
 	Read []string `json:"read,omitempty"`
+	// Hidden are files and folders that may not be read although they lie in Read: real, absolute
+	// paths.
+	Hidden []string `json:"hidden,omitempty"`
 	// Withheld are the names of variables that no command gets.
 	Withheld []string `json:"withheld,omitempty"`
 }

@@ -30,3 +30,6 @@ func (*Box) Sweep(int) error { return nil }
 
 // Reads reports false.
 func (*Box) Reads(string) bool { return false }
+
+// Stale reports false.
+func (*Box) Stale() bool { return false }

@@ -19,6 +19,7 @@ import (
 type pathRule struct {
 	path   string
 	access uint64
+	noLink bool // a link at path is not followed
 }
 
 // The system: programs and what they need. None of it belongs to the person.
@@ -75,14 +76,14 @@ var settings = []string{
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
-// pathRules returns everything that commands of c may use.
-func pathRules(c Config) []pathRule {
+// pathRules returns everything that commands of c may use, and the folders of which entries are
+// listed because others must not be read.
+func pathRules(c Config) (all []pathRule, listed []listing) {
 	get := lookup(c.Env)
 	home := get("HOME")
-	var all []pathRule
 	add := func(access uint64, paths ...string) {
 		for _, p := range paths {
-			all = append(all, pathRule{p, access})
+			all = append(all, pathRule{path: p, access: access})
 		}
 	}
 	add(toRun, programs...)
@@ -91,8 +92,9 @@ func pathRules(c Config) []pathRule {
 	add(ll.AccessFSReadDir, "/etc") // names are no secret
 	add(toWrite, writable...)
 	add(toFill, c.Temp)
-	add(toRead, c.Read...)
 	for _, root := range c.Read {
+		rules, folders := visible(root, c.Hidden)
+		all, listed = append(all, rules...), append(listed, folders...)
 		add(toRead, repository(root, home)...)
 	}
 	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the work
@@ -117,7 +119,7 @@ func pathRules(c Config) []pathRule {
 			add(toRun, toolchain(dir, home)...)
 		}
 	}
-	return all
+	return all, listed
 }
 
 // toolchain returns the paths that programs of a folder of PATH need: the folder, the files

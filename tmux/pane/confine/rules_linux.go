@@ -95,7 +95,11 @@ func ruleSet(abi int, all []pathRule) (*os.File, error) {
 
 // allow adds a rule, unless its path is missing or belongs to another user.
 func allow(rules int, p pathRule, handled uint64) error {
-	fd, err := unix.Open(p.path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	flags := unix.O_PATH | unix.O_CLOEXEC
+	if p.noLink {
+		flags |= unix.O_NOFOLLOW
+	}
+	fd, err := unix.Open(p.path, flags, 0)
 	if err != nil {
 		return nil
 	}
@@ -103,6 +107,9 @@ func allow(rules int, p pathRule, handled uint64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return nil // what was there is gone
 	}
 	access := p.access & handled
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {

@@ -29,6 +29,7 @@ type Box struct {
 	filter []bpf.RawInstruction
 	temp   string
 	reads  []string // folders, real paths
+	listed []listing
 }
 
 // New prepares the restrictions. Folders of c that are made later are not included. The error
@@ -45,7 +46,13 @@ func New(c Config) (*Box, error) {
 	if b.filter, err = filter(abi); err != nil {
 		return nil, err
 	}
-	all := pathRules(c)
+	all, listed := pathRules(c)
+	b.listed = listed
+	for _, root := range c.Read { // also those of which entries are listed
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			b.reads = append(b.reads, real)
+		}
+	}
 	for _, p := range all {
 		if real, err := filepath.EvalSymlinks(p.path); err == nil && p.access&toRead == toRead && p.path != c.Temp {
 			b.reads = append(b.reads, real)

@@ -1,0 +1,142 @@
+// Package owners finds out whether another user of the machine could change a file.
+//
+//	err := owners.Check("/srv/shop/.buddyx") // "/srv" may be written by group 27
+package owners
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// ErrOther means that another user could change what is at a path.
+var ErrOther = errors.New("another user of this machine could change it")
+
+// Check returns an error that is [ErrOther] when another user than this process's and root
+// could put something else in the place of path, which is absolute: everything on the way to
+// it, links and what they lead to included, must belong to one of the two, and folders must not
+// be writable by others, unless they are sticky, as /tmp is. What is missing is not checked.
+func Check(path string) error {
+	if err := checkWay(filepath.Clean(path)); err != nil {
+		return err
+	}
+	real, err := realPath(path)
+	if err != nil || real == filepath.Clean(path) {
+		return err
+	}
+	return checkWay(real)
+}
+
+// realPath resolves the links of the part of path that exists.
+func realPath(path string) (string, error) {
+	rest := ""
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		switch {
+		case err == nil:
+			return filepath.Join(real, rest), nil
+		case !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at):
+			return "", err
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// checkWay checks path and every folder above it.
+func checkWay(path string) error {
+	for at := path; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err == nil {
+			err = CheckInfo(at, info)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
+// CheckInfo checks one file, folder or link.
+func CheckInfo(path string, info fs.FileInfo) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fmt.Errorf("%w: the owner of %q is not known", ErrOther, path)
+	}
+	mode := info.Mode()
+	sticky := mode.IsDir() && mode&fs.ModeSticky != 0
+	switch {
+	case int(st.Uid) != os.Getuid() && st.Uid != 0 && (st.Uid != overflow || !namespaced()):
+		return fmt.Errorf("%w: %q belongs to %s", ErrOther, path, userName(st.Uid))
+	case mode&fs.ModeSymlink != 0, sticky, mode.Perm()&0o022 != 0 && withoutRights(path):
+		return nil
+	case mode.Perm()&0o002 != 0:
+		return fmt.Errorf("%w: everybody may write to %q", ErrOther, path)
+	case mode.Perm()&0o020 != 0 && !private(st):
+		return fmt.Errorf("%w: group %s may write to %q", ErrOther, groupName(st.Gid), path)
+	}
+	return nil
+}
+
+// overflow is the user that files belong to whose owner a user namespace does not know: in it,
+// those of the system.
+const overflow = 65534
+
+// namespaced reports whether this process knows only some of the machine's users.
+var namespaced = sync.OnceValue(func() bool {
+	text, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295"
+})
+
+// CheckText checks a file whose text is followed as an instruction: it must belong to this
+// process's user or root, and not everybody may write to it; a group may. Where root works on
+// files of a user whom this machine does not know, as in a container, they are accepted.
+func CheckText(path string, info fs.FileInfo) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: the owner of %q is not known", ErrOther, path)
+	case info.Mode().Perm()&0o002 != 0 && !withoutRights(path):
+		return fmt.Errorf("%w: everybody may write to it", ErrOther)
+	case int(st.Uid) == os.Getuid() || st.Uid == 0:
+		return nil
+	}
+	if _, err := user.LookupId(strconv.Itoa(int(st.Uid))); err != nil && os.Getuid() == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: it belongs to %s", ErrOther, userName(st.Uid))
+}
+
+// private reports whether the group of a file has no other members than its owner, as far as
+// its number and name say: many systems give each user a group of the same name. root's may be
+// written by root.
+func private(st *syscall.Stat_t) bool {
+	if st.Gid == 0 || st.Gid == st.Uid {
+		return true
+	}
+	return groupName(st.Gid) == userName(st.Uid)
+}
+
+func userName(uid uint32) string {
+	id := strconv.Itoa(int(uid))
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return "user " + id
+}
+
+func groupName(gid uint32) string {
+	id := strconv.Itoa(int(gid))
+	if g, err := user.LookupGroupId(id); err == nil {
+		return g.Name
+	}
+	return id
+}

@@ -1,0 +1,117 @@
+//go:build linux && (amd64 || arm64)
+
+package confine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A command in the sandbox can't read files with secrets in the folder that it may read, by
+// whatever program and whatever spelling; the others it can.
+func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
+	if err := Possible(); err != nil {
+		t.Skip(err)
+	}
+	work, temp := t.TempDir(), t.TempDir()
+	write := func(name string) {
+		t.Helper()
+		file := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("found "+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{".env", "main.go", "a/b/prod.tfvars", "a/b/x.txt", "a/c/y.txt", "keys/openai", "state/k/1", "free/z", ".git/HEAD"} {
+		write(name)
+	}
+	if err := os.Symlink(".env", filepath.Join(work, "link")); err != nil {
+		t.Fatal(err)
+	}
+	config := Config{Reach: Reach{Read: []string{work}, Hidden: []string{filepath.Join(work, "keys/openai"), filepath.Join(work, "state"), "/elsewhere"}}, Env: os.Environ(), Temp: temp}
+	box, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { box.Close() }()
+	run := func(line string) string {
+		t.Helper()
+		cmd := exec.Command("sh", "-c", "read -r go; "+line+" 2>&1")
+		cmd.Dir = work
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		cmd.Stdout = &out
+		if err := box.Start(cmd); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = in.Write([]byte("go\n"))
+		_ = in.Close()
+		_ = cmd.Wait()
+		if err := box.Sweep(cmd.Process.Pid); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for _, line := range []string{
+		"cat .env", "cat link", "f=en; cat .${f}v", "base64 -d <.env; cat $PWD/.env", "cat a/b/*.tfvars", "cat keys/*", "cat state/k/1", "cd state/k && cat 1", "grep -rh found .env a/b/prod.tfvars keys state",
+		"find . -name 'prod*' -exec cat {} +", "tar c keys state .env | grep -a found", "cp .env \"$TMPDIR\"/x && cat \"$TMPDIR\"/x", "dd if=.env", "ln .env a/c/hard && cat a/c/hard",
+	} {
+		if got := run(line); strings.Contains(got, "found") {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+	got := run("cat main.go a/b/x.txt a/c/y.txt free/z .git/HEAD; ls -a . keys a/b; grep -rsh found . | wc -l")
+	for _, want := range []string{"found main.go", "found a/b/x.txt", "found a/c/y.txt", "found free/z", "found .git/HEAD", ".env", "openai", "prod.tfvars", "\n5\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if !box.Reads(work) || !box.Reads(filepath.Join(work, "a")) {
+		t.Error("the folder can't be entered")
+	}
+
+	// A file made beside a secret has no rule yet, which the box knows.
+	if box.Stale() {
+		t.Error("stale at once")
+	}
+	write("free/new")
+	if box.Stale() || !strings.Contains(run("cat free/new"), "found") {
+		t.Error("a file in a folder without secrets needs no new box")
+	}
+	write("new.go")
+	if !box.Stale() {
+		t.Error("the box does not know of a new file")
+	}
+	box.Close()
+	if box, err = New(config); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("cat new.go .env"); !strings.Contains(got, "found new.go") || strings.Contains(got, "found .env") {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// A link that took the place of a listed file gives access to nothing.
+func TestRulesFollowNoLinks(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".env", "x"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules, listed := visible(dir, nil)
+	if len(rules) != 2 || len(listed) != 1 || rules[1].path != filepath.Join(dir, "x") || !rules[1].noLink {
+		t.Fatalf("%+v, %+v", rules, listed)
+	}
+	if rules, listed := visible(filepath.Join(dir, ".env"), []string{dir}); rules != nil || listed != nil {
+		t.Errorf("below a hidden folder: %+v, %+v", rules, listed)
+	}
+}
