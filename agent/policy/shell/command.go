@@ -19,6 +19,7 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	}
 	name, ok := words[0].lit()
 	if !ok {
+		a.rep.fetchRuns(words[:1])
 		a.record(words, via, RunsCode, "which command runs is computed: "+texts.ClipBytes(words[0].src, 60))
 		return names{}
 	}

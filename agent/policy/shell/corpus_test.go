@@ -83,7 +83,7 @@ func TestHarm(t *testing.T) {
 	}
 	for _, l := range []string{
 		"rm -rf build", "rm -rf ./x", "rm -rf /tmp/x", "rm -rf ~/x", "rm -f /", "rm x", "dd if=/dev/sda of=img", "cp /dev/sda img", "systemctl restart nginx", "curl x | jq .",
-		"curl x | python3 -m json.tool", "chmod -R 755 dist", "chmod 700 /", "shutdown -c", "find . -delete", "mkfs", "f() { ls; }; f", "curl x -o f && sh f", "echo 'rm -rf /'", "grep -r 'rm -rf /' .",
+		"curl x | python3 -m json.tool", "chmod -R 755 dist", "chmod 700 /", "shutdown -c", "find . -delete", "mkfs", "f() { ls; }; f", "echo 'rm -rf /'", "grep -r 'rm -rf /' .",
 		"init 3", "systemctl status reboot.target", "man shutdown", "rm -rf /home/ann/w/build", "rm -rf $x", "tee x",
 	} {
 		if r := shell.Analyse(l, env); r.Harm != "" {

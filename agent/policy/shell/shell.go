@@ -14,6 +14,7 @@ package shell
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -71,6 +72,7 @@ const (
 type Arg struct {
 	Text    string `json:"text"`              // its value, or its source if computed
 	Dynamic bool   `json:"dynamic,omitempty"` // the value is known only at run time
+	Pattern bool   `json:"pattern,omitempty"` // a glob, which the shell replaces by the names that match
 }
 
 // Command is one simple command of a program, without what wraps it.
@@ -106,6 +108,8 @@ type Report struct {
 	// Other lists what is not read-only besides the commands: redirections, assignments,
 	// background, text that can't be judged. A rule for a command does not cover it.
 	Other []string `json:"other,omitempty"`
+	// Files are the files of redirections, for rules that name paths.
+	Files []Arg `json:"files,omitempty"`
 	// Dynamic means that a part of the program is known only at run time.
 	Dynamic bool `json:"dynamic,omitempty"`
 	// Beyond is why a read-only program is not in the literal core, in which every word is
@@ -151,25 +155,28 @@ type analyser struct {
 
 func newAnalyser(env Env) *analyser {
 	return &analyser{
-		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}},
+		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}, at: env.Cwd, downloads: make(map[string]bool)},
 		scope: scope{vars: make(map[string]*variable), sure: make(map[string]bool)},
 	}
 }
 
 // nested analyses text that another shell would run, adding to the same findings.
 func (a *analyser) nested(text string, via []string) {
-	if a.depth >= maxDepth {
+	b := fork(a)
+	if b == nil {
 		a.rep.other("programs are nested too deeply to judge")
 		return
 	}
-	b := newAnalyser(a.folders.env)
-	b.depth, b.folders.cwds, b.folders.adrift = a.depth+1, a.folders.cwds, a.folders.adrift
 	b.program(text)
+	if slices.Contains(via, "eval") {
+		a.folders.at = b.folders.at
+	}
 	for _, c := range b.rep.Commands {
 		c.Via = append(append([]string(nil), via...), c.Via...)
 		a.rep.Commands = append(a.rep.Commands, c)
 	}
 	a.rep.Other = append(a.rep.Other, b.rep.Other...)
+	a.rep.Files = append(a.rep.Files, b.rep.Files...)
 	a.rep.Dynamic = a.rep.Dynamic || b.rep.Dynamic
 	if b.rep.Harm != "" {
 		a.rep.harm(b.rep.Harm, b.rep.Safer)

@@ -394,7 +394,7 @@ func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	b.arg.split = b.arg.split || !quoted
 	before := len(a.rep.Commands)
 	var out names
-	a.scope.maybe(func() { out = a.stmts(p.Stmts) })
+	a.folders.within(func() { a.scope.maybe(func() { out = a.stmts(p.Stmts) }) })
 	b.arg.fetches = b.arg.fetches || a.rep.fetched(before)
 	out.noDash = out.noDash && (quoted || out.word || out.number)
 	b.computed(val{kind: output, names: out})
@@ -405,7 +405,7 @@ func (b *builder) process(p *syntax.ProcSubst) {
 	a := b.a
 	a.visited++
 	before := len(a.rep.Commands)
-	a.scope.maybe(func() { a.stmts(p.Stmts) })
+	a.folders.within(func() { a.scope.maybe(func() { a.stmts(p.Stmts) }) })
 	if p.Op != syntax.CmdIn {
 		a.rep.other("a process substitution that is written to")
 	}

@@ -95,7 +95,8 @@ func (w arg) public() Arg {
 	if s, ok := w.lit(); ok {
 		return Arg{Text: s}
 	}
-	return Arg{Text: w.src, Dynamic: w.dynamic()}
+	globs := slices.ContainsFunc(w.vals, func(v val) bool { return v.kind == pattern })
+	return Arg{Text: w.src, Dynamic: w.dynamic(), Pattern: globs && !w.dynamic()}
 }
 
 func literalArg(s string) arg { return arg{vals: []val{{text: s}}, src: s} }

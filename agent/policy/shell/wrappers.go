@@ -220,7 +220,6 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 			return false
 		}
 	}
-	a.rep.fetchRuns(words)
 	a.record(words, via[:len(via)-1], RunsCode, name+" runs a program that is not part of the command")
 	return true
 }
@@ -301,10 +300,10 @@ func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 		text = append(text, s)
 	}
 	if len(text) > 0 {
-		before := a.folders.adrift
-		a.folders.adrift = true
+		before, at := a.folders.adrift, a.folders.at
+		a.folders.adrift, a.folders.at = true, a.folders.env.Home
 		a.nested(strings.Join(text, " "), append(slices.Clone(via), "ssh"))
-		a.folders.adrift = before
+		a.folders.adrift, a.folders.at = before, at
 	}
 	return true
 }

@@ -1,0 +1,57 @@
+package policy
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+)
+
+// table returns the rows of a file in testdata, of so many columns parted by tabs. \n stands
+// for a newline in rows that end with " ## escaped".
+func table(tb testing.TB, file string, columns int) [][]string {
+	tb.Helper()
+	data, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, "# ") {
+			continue
+		}
+		if s, ok := strings.CutSuffix(line, " ## escaped"); ok {
+			line = strings.ReplaceAll(s, `\n`, "\n")
+		}
+		row := strings.Split(line, "\t")
+		if len(row) != columns {
+			tb.Fatalf("%s: %q has %d columns, want %d", file, line, len(row), columns)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestNever: what destroys a machine or a home is denied in every mode, however it is spelled;
+// what only looks like it is not.
+func TestNever(t *testing.T) {
+	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
+	count := make(map[string]int)
+	for _, row := range table(t, "never.txt", 2) {
+		want, command := row[0], row[1]
+		count[want]++
+		v := p.Judge(sh(command), action.ModeAsk)
+		got := map[action.Decision]string{action.Allow: "free", action.Ask: "ask", action.Deny: "never"}[v.Decision]
+		if got != want {
+			t.Errorf("%s: %s (%s), want %s", command, got, v.Reason, want)
+		}
+		if all := p.Judge(sh(command), action.ModeAll); (all.Decision == action.Deny) != (want == "never") {
+			t.Errorf("%s in mode all: %s (%s), want %s", command, all.Decision, all.Reason, want)
+		}
+	}
+	if count["never"] < 150 || count["ask"]+count["free"] < 60 {
+		t.Errorf("too few rows: %v", count)
+	}
+}

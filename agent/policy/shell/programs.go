@@ -1,0 +1,317 @@
+package shell
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Match tells whether a command begins with some words.
+type Match int
+
+// The answers, from least to most.
+const (
+	No    Match = iota
+	Maybe       // a word that decides is known only when the command runs
+	Yes
+)
+
+// programNamed returns the row of a program, and the words that its name stands for:
+// docker-compose is docker compose. Without a row both are empty.
+var programNamed = sync.OnceValue(func() map[string]*program {
+	m := make(map[string]*program, 200)
+	for i := range programs {
+		p := &programs[i]
+		for _, name := range append(strings.Fields(p.also), p.name) {
+			m[name] = p
+		}
+	}
+	return m
+})
+
+// versionRegexp matches the version behind a program's name: python3.12, pip3.11.
+var versionRegexp = regexp.MustCompile(`^([a-z]+)[0-9]+(\.[0-9]+)+$`)
+
+// programOfName returns the row of a program by the base of its name, or an empty one.
+func programOfName(base string) *program {
+	if p := programNamed()[base]; p != nil {
+		return p
+	}
+	if m := versionRegexp.FindStringSubmatch(base); m != nil && programNamed()[m[1]] != nil {
+		return programNamed()[m[1]]
+	}
+	return &program{}
+}
+
+// Begins reports whether c is what a rule's prefix means: the program by any path and any of
+// its names, options before the subcommand left out, other words for a subcommand taken for the
+// same. A word of the prefix that is an option may stand anywhere. So [git push] is also git -C x
+// push, /usr/bin/git push and git-push, and [rm -rf] is rm -f -r x. It is meant for rules that
+// ask or deny: what is allowed has to be spelled as the rule spells it.
+func (c Command) Begins(prefix []string) Match {
+	if len(prefix) == 0 || len(c.Argv) == 0 {
+		return No
+	}
+	best := No
+	for _, by := range c.Via { // sudo apt: what runs it, and then the command
+		if by, _, _ := strings.Cut(by, " "); by == prefix[0] {
+			if len(prefix) == 1 {
+				return Yes
+			}
+			best = max(best, c.Begins(prefix[1:]))
+		}
+	}
+	for _, spelling := range spellings(prefix) {
+		best = max(best, beginsAs(c.Argv, spelling))
+	}
+	if best == Yes {
+		return best
+	}
+	for _, rest := range carried(c.Argv) {
+		for _, spelling := range spellings(prefix) {
+			best = max(best, beginsAs(rest, spelling))
+		}
+	}
+	return best
+}
+
+// spellings returns the prefixes that mean the same as one.
+func spellings(prefix []string) [][]string {
+	all := [][]string{prefix}
+	p := programOfName(path.Base(prefix[0]))
+	for pair := range strings.SplitSeq(p.same, ", ") {
+		from, to, ok := strings.Cut(pair, "=")
+		if !ok {
+			continue
+		}
+		a, b := strings.Fields(from), strings.Fields(to)
+		for _, one := range all {
+			rest := one[1:]
+			if len(a) <= len(rest) && slices.Equal(rest[:len(a)], a) {
+				all = append(all, slices.Concat(one[:1], b, rest[len(a):]))
+			}
+		}
+	}
+	for pair := range strings.SplitSeq(p.same, ", ") {
+		from, to, ok := strings.Cut(pair, "=")
+		b := strings.Fields(to)
+		if !ok {
+			continue
+		}
+		for _, one := range all {
+			if rest := one[1:]; len(b) <= len(rest) && slices.Equal(rest[:len(b)], b) {
+				all = append(all, slices.Concat(one[:1], strings.Fields(from), rest[len(b):]))
+			}
+		}
+	}
+	return all
+}
+
+// carried returns the commands that may begin behind a program which runs another one, or a
+// wrapper with options that are not known.
+func carried(argv []Arg) [][]Arg {
+	name := path.Base(argv[0].Text)
+	p := programOfName(name)
+	from := 1
+	switch {
+	case wrappers[name] != nil && name != "find", p.carries == "*":
+	case p.carries == "":
+		return nil
+	default:
+		from = 1 + slices.IndexFunc(argv, func(w Arg) bool { return slices.Contains(strings.Fields(p.carries), w.Text) })
+		if from == 0 {
+			return nil
+		}
+	}
+	var all [][]Arg
+	for i := from; i < len(argv); i++ {
+		all = append(all, argv[i:])
+	}
+	return all
+}
+
+// beginsAs compares the words of a command with one spelling of a prefix.
+func beginsAs(argv []Arg, prefix []string) Match {
+	first, rest := argv[0], argv[1:]
+	base := path.Base(first.Text)
+	p := programOfName(path.Base(prefix[0]))
+	want := path.Base(prefix[0])
+	switch {
+	case first.Dynamic:
+		return Maybe
+	case first.Text == prefix[0], base == want && (want == prefix[0] || baseName(prefix[0]) == want), first.Pattern && matches(base, want):
+	case p.name != "" && (programOfName(base) == p || first.Pattern && matches(base, p.name)) && sameProgram(base, want):
+		if _, second, ok := strings.Cut(base, "-"); ok && programNamed()[base] != nil { // docker-compose
+			rest = slices.Concat([]Arg{{Text: second}}, rest)
+		}
+	case strings.HasPrefix(base, want+"-") && p.name == want: // git-push
+		rest = slices.Concat([]Arg{{Text: base[len(want)+1:]}}, rest)
+	default:
+		return No
+	}
+	best := Yes
+	var words []string
+	for _, w := range prefix[1:] {
+		if len(w) < 2 || w[0] != '-' {
+			words = append(words, w)
+			continue
+		}
+		if best = min(best, hasOption(rest, w)); best == No {
+			return No
+		}
+	}
+	return min(best, follows(p, rest, words))
+}
+
+// sameProgram reports whether two names are those of one program: python3 is python, but podman
+// is not docker.
+func sameProgram(base, want string) bool {
+	if base == want {
+		return true
+	}
+	plain := func(s string) string { return strings.TrimRight(s, "0123456789.") }
+	if plain(base) == plain(want) {
+		return true
+	}
+	first, _, ok := strings.Cut(base, "-")
+	return ok && first == want && programNamed()[want] != nil
+}
+
+// hasOption reports whether an option is given; the letters of a cluster may be spread.
+func hasOption(words []Arg, option string) Match {
+	letters := strings.TrimPrefix(option, "-")
+	long := strings.HasPrefix(letters, "-")
+	left, best := letters, No
+	for _, w := range words {
+		switch {
+		case w.Dynamic:
+			best = Maybe
+		case w.Text == option || strings.HasPrefix(w.Text, option+"="):
+			return Yes
+		case !long && len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-':
+			left = strings.Map(func(r rune) rune {
+				if strings.ContainsRune(w.Text, r) {
+					return -1
+				}
+				return r
+			}, left)
+		}
+	}
+	if left == "" {
+		return Yes
+	}
+	return best
+}
+
+// follows reports whether words, without options, begin with those of a prefix.
+func follows(p *program, words []Arg, prefix []string) Match {
+	if len(prefix) == 0 {
+		return Yes
+	}
+	if len(words) == 0 {
+		return No
+	}
+	w, want := words[0], prefix[0]
+	best := No
+	switch {
+	case w.Text == want && !w.Dynamic, w.Pattern && matches(w.Text, want), p.short && len(w.Text) > 1 && strings.HasPrefix(want, w.Text):
+		return follows(p, words[1:], prefix[1:])
+	case w.Dynamic:
+		best = Maybe
+	case p.plus && strings.HasPrefix(w.Text, "+"):
+		return follows(p, words[1:], prefix)
+	case len(w.Text) > 1 && w.Text[0] == '-':
+		name, _, attached := strings.Cut(w.Text, "=")
+		switch {
+		case attached || slices.Contains(strings.Fields(p.plain), name):
+			return follows(p, words[1:], prefix)
+		case slices.Contains(strings.Fields(p.valued), name):
+			return follows(p, words[min(2, len(words)):], prefix)
+		}
+		best = follows(p, words[1:], prefix)
+		if len(words) > 1 && best != Yes { // its value may follow
+			best = max(best, follows(p, words[2:], prefix))
+		}
+	}
+	return best
+}
+
+// normal returns the words of a command without the options before its subcommand, as far as
+// they are known.
+func normal(c Command) []string {
+	if len(c.Argv) == 0 {
+		return nil
+	}
+	p := programOfName(c.Name())
+	out := []string{c.Name()}
+	for words := c.Argv[1:]; len(words) > 0; words = words[1:] {
+		name, _, attached := strings.Cut(words[0].Text, "=")
+		switch {
+		case !strings.HasPrefix(name, "-"):
+			out = append(out, words[0].Text)
+		case !attached && slices.Contains(strings.Fields(p.valued), name) && len(words) > 1:
+			words = words[1:]
+		}
+	}
+	return out
+}
+
+// Hosts returns the hosts that a command names, in lower case: in URLs, in addresses such as
+// user@host:path, and for programs that use the network in every word.
+func (c Command) Hosts() []string {
+	var all []string
+	p := programOfName(path.Base(c.Name()))
+	for i, w := range c.Argv {
+		if i == 0 {
+			continue
+		}
+		for _, m := range urlRegexp.FindAllString(w.Text, 20) {
+			if u, err := url.Parse(m); err == nil {
+				all = append(all, u.Hostname())
+			} else if _, rest, ok := strings.Cut(m, "://"); ok {
+				all = append(all, hostOf(rest))
+			}
+		}
+		if p.hosts || strings.Contains(w.Text, "@") {
+			_, value, _ := strings.Cut(w.Text, "=")
+			all = append(all, hostOf(w.Text), hostOf(value), hostOf(strings.TrimLeft(w.Text, "-hHJx")))
+		}
+		if rest, ok := strings.CutPrefix(w.Text, "/dev/tcp/"); ok {
+			all = append(all, hostOf(rest))
+		}
+	}
+	for i, h := range all {
+		all[i] = strings.TrimSuffix(strings.ToLower(h), ".")
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(h string) bool { return h == "" })
+}
+
+// urlRegexp matches URLs in a word.
+var urlRegexp = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s'"<>|,;]+`)
+
+// hostOf returns what may be the host in user@host:port/path, or "".
+func hostOf(s string) string {
+	if i := strings.LastIndex(cmp.Or(beforeSlash(s), s), "@"); i >= 0 {
+		s = s[i+1:]
+	}
+	s = beforeSlash(s)
+	if strings.HasPrefix(s, "[") {
+		s, _, _ = strings.Cut(s[1:], "]")
+		return s
+	}
+	s, _, _ = strings.Cut(s, ":")
+	if s == "" || strings.HasPrefix(s, "-") || strings.ContainsAny(s, " $`{}()") {
+		return ""
+	}
+	return s
+}
+
+func beforeSlash(s string) string {
+	s, _, _ = strings.Cut(s, "/")
+	return s
+}
