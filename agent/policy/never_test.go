@@ -55,3 +55,31 @@ func TestNever(t *testing.T) {
 		t.Errorf("too few rows: %v", count)
 	}
 }
+
+// TestDenyRules: a rule denies what it names however that is spelled, and nothing else; what
+// may turn out to be it needs approval even where everything is allowed.
+func TestDenyRules(t *testing.T) {
+	rows := table(t, "deny.txt", 3)
+	for _, row := range rows {
+		r := action.Rule{Decision: action.Deny, Source: action.FromUser}
+		switch kind, value, _ := strings.Cut(row[0], ":"); kind {
+		case "path":
+			r.Path = value
+		case "host":
+			r.Host = value
+		default:
+			r.Prefix = strings.Fields(row[0])
+		}
+		p := Policy{Workspace: "/w", Home: "/home/ann", Rules: []action.Rule{r}}
+		v := p.Judge(sh(row[2]), action.ModeAll)
+		if got := map[action.Decision]string{action.Allow: "no", action.Ask: "ask", action.Deny: "deny"}[v.Decision]; got != row[1] {
+			t.Errorf("rule %s: %s: %s (%s), want %s", row[0], row[2], got, v.Reason, row[1])
+		}
+		if none := (Policy{Workspace: "/w", Home: "/home/ann"}).Judge(sh(row[2]), action.ModeAll); none.Decision != action.Allow {
+			t.Errorf("%s is %s without the rule (%s): it shows nothing", row[2], none.Decision, none.Reason)
+		}
+	}
+	if len(rows) < 150 {
+		t.Errorf("%d rows", len(rows))
+	}
+}

@@ -303,6 +303,9 @@ func (d *folders) goTo(name string, words []arg) {
 		}
 		d.at = at
 	}
+	if d.at != "" {
+		d.visited = append(d.visited, d.at)
+	}
 }
 
 // within runs f for code that has a current folder of its own: a subshell, a pipe.

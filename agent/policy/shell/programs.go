@@ -260,9 +260,21 @@ func normal(c Command) []string {
 	return out
 }
 
-// Hosts returns the hosts that a command names, in lower case: in URLs, in addresses such as
+// Reaches reports whether a command names a host that fits.
+func (c Command) Reaches(fits func(host string) bool) Match {
+	computed := func(w Arg) bool { return w.Dynamic }
+	switch {
+	case slices.ContainsFunc(c.hosts(), fits):
+		return Yes
+	case programOfName(path.Base(c.Name())).hosts && slices.ContainsFunc(c.Argv, computed):
+		return Maybe
+	}
+	return No
+}
+
+// hosts returns the hosts that a command names, in lower case: in URLs, in addresses such as
 // user@host:path, and for programs that use the network in every word.
-func (c Command) Hosts() []string {
+func (c Command) hosts() []string {
 	var all []string
 	p := programOfName(path.Base(c.Name()))
 	for i, w := range c.Argv {

@@ -110,6 +110,8 @@ type Report struct {
 	Other []string `json:"other,omitempty"`
 	// Files are the files of redirections, for rules that name paths.
 	Files []Arg `json:"files,omitempty"`
+	// Folders are the folders in which a part of the program may run, as far as known.
+	Folders []string `json:"-"`
 	// Dynamic means that a part of the program is known only at run time.
 	Dynamic bool `json:"dynamic,omitempty"`
 	// Beyond is why a read-only program is not in the literal core, in which every word is
@@ -133,6 +135,7 @@ func Analyse(text string, env Env) (r Report) {
 	}()
 	a := newAnalyser(env)
 	a.program(text)
+	a.rep.Folders = union(a.rep.Folders, a.folders.visited)
 	r = a.rep.finish()
 	for _, c := range r.Commands {
 		r.Talks = cmp.Or(r.Talks, talks(c))
@@ -155,7 +158,7 @@ type analyser struct {
 
 func newAnalyser(env Env) *analyser {
 	return &analyser{
-		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}, at: env.Cwd, downloads: make(map[string]bool)},
+		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}, at: env.Cwd, visited: []string{env.Cwd}, downloads: make(map[string]bool)},
 		scope: scope{vars: make(map[string]*variable), sure: make(map[string]bool)},
 	}
 }
@@ -177,6 +180,7 @@ func (a *analyser) nested(text string, via []string) {
 	}
 	a.rep.Other = append(a.rep.Other, b.rep.Other...)
 	a.rep.Files = append(a.rep.Files, b.rep.Files...)
+	a.folders.visited = union(a.folders.visited, b.folders.visited)
 	a.rep.Dynamic = a.rep.Dynamic || b.rep.Dynamic
 	if b.rep.Harm != "" {
 		a.rep.harm(b.rep.Harm, b.rep.Safer)
