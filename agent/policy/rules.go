@@ -56,6 +56,9 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && delicate(a.Path) != "") {
 			continue // a pattern was not meant for secrets or executable files
 		}
+		if d == action.Allow && r.Source == action.FromSession && !offers(a) {
+			continue // what is similar to a read deletes and sends nothing
+		}
 		return r, true
 	}
 	return action.Rule{}, false
@@ -84,7 +87,7 @@ func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool
 // covers reports whether a rule allows one unwrapped command.
 func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.applies(r, a) &&
-		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c)
+		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && p.covered(r, c)
 }
 
 // meant reports whether a rule that matches the words of a command also permits its use of

@@ -276,6 +276,9 @@ func approvalChoices(a event.ApprovalAsked) string {
 	var lines []string
 	for i, k := range approvalKeys(a) {
 		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, k[0], k[1]))
+		if like := a.Context.Examples(); k[0] == "s" && like != "" {
+			lines = append(lines, "        "+like)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

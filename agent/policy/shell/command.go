@@ -57,6 +57,7 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 		return names{}
 	}
 	a.record(words, via, Reads, s.name+" only reads: "+s.why)
+	a.rep.Commands[len(a.rep.Commands)-1].spec = s.name
 	if s.prints != nil {
 		return s.prints(a, c)
 	}
@@ -96,10 +97,7 @@ func (d *folders) dashless(words []arg) []arg {
 
 // record adds a command to the report; with an effect other than Reads it needs approval.
 func (a *analyser) record(words []arg, via []string, effect Effect, reason string) {
-	c := Command{Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason}
-	for _, w := range words {
-		c.Argv = append(c.Argv, w.public())
-	}
+	c := Command{Argv: public(words), Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason, Dirs: slices.Clone(a.folders.cwds)}
 	if !c.ReadOnly && c.Name() == "git" {
 		c.Git = a.folders.gitAct(words, via)
 	}

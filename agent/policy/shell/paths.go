@@ -19,7 +19,7 @@ type folders struct {
 	// at is the folder that a cd has certainly led to if it worked, "" if unknown: for what is
 	// destroyed by a relative name.
 	at        string
-	visited   []string // every such folder
+	visited   []string        // every such folder
 	downloads map[string]bool // base names of files that the program downloads
 }
 

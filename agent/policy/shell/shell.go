@@ -73,6 +73,7 @@ type Arg struct {
 	Text    string `json:"text"`              // its value, or its source if computed
 	Dynamic bool   `json:"dynamic,omitempty"` // the value is known only at run time
 	Pattern bool   `json:"pattern,omitempty"` // a glob, which the shell replaces by the names that match
+	Odd     bool   `json:"odd,omitempty"`     // shells read it differently (braces, $'…'), or it has several values
 }
 
 // Command is one simple command of a program, without what wraps it.
@@ -85,6 +86,10 @@ type Command struct {
 	// Git describes what a command of git does to history and to uncommitted work; nil if
 	// nothing.
 	Git *GitAct `json:"git,omitempty"`
+	// Dirs are the folders in which it may start; "" is an unknown one.
+	Dirs []string `json:"-"`
+
+	spec string // name of the row by which it only reads
 }
 
 // String returns the command as a person would type it, without quotes.
