@@ -10,7 +10,7 @@ import (
 
 // command judges one command and those that it runs in turn, and records it.
 func (a *analyser) command(words []arg, via []string, in input) names {
-	if len(a.rep.Commands) > maxCommands || len(via) > maxDepth {
+	if *a.judged++; len(a.rep.Commands) > maxCommands || len(via) > maxDepth || *a.judged > maxJudged {
 		a.rep.other("more commands than can be judged")
 		return names{}
 	}
@@ -25,6 +25,7 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	}
 	name = baseName(name)
 	a.harms(name, words)
+	defer runsTexts(a, name, words) // what they run comes after what runs them
 	if words[0].expands {
 		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
 	}

@@ -191,6 +191,25 @@ func FuzzAnalyse(f *testing.F) {
 	})
 }
 
+// Programs that run others again and again end the analysis, not the session.
+func TestNestedProgramsAreBounded(t *testing.T) {
+	text := "rm x"
+	for i := range 6 {
+		run := strings.Repeat(`sh -c "$t"; `, 12)
+		if i%2 == 1 {
+			run = strings.Repeat(`echo "$t" > x; sh x; `, 12)
+		}
+		text = "t=" + quote(text) + "; " + run
+	}
+	start := time.Now()
+	r := shell.Analyse(text, env)
+	if took := time.Since(start); took > 5*time.Second || r.ReadOnly {
+		t.Errorf("%d bytes took %v: read-only %v", len(text), took, r.ReadOnly)
+	}
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
 func BenchmarkTypical(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/texts"
@@ -26,7 +27,7 @@ func (a *analyser) harms(name string, words []arg) {
 		a.rep.harm(d.removes(words), "")
 	case "find":
 		a.rep.harm(findErases(d, words), "")
-	case "dd", "tee", "cp", "mv", "shred", "truncate", "ddrescue", "install", "ln", "pv":
+	case "dd", "tee", "sponge", "cp", "mv", "shred", "truncate", "ddrescue", "install", "ln", "pv", "sort":
 		a.rep.harm(overwrites(d, name, words), "")
 	case "chmod", "chown", "chgrp", "setfacl", "chattr":
 		a.rep.harm(d.owns(name, words), "")
@@ -44,7 +45,6 @@ func (a *analyser) harms(name string, words []arg) {
 	erases(a, kind, name, words)
 	stopsMachine(a.rep, name, words)
 	downloads(a, name, words)
-	runsTexts(a, name, words)
 }
 
 // erases records what the table of erasers says about a command.
@@ -105,6 +105,9 @@ func stopsMachine(r *Report, name string, words []arg) {
 // forkRegexp matches programs of interpreters that start themselves without end.
 var forkRegexp = regexp.MustCompile(`fork\s*(\(\s*\))?\s*while\b|while\s*\(?\s*(1|true|True)\s*\)?\s*[:{]?\s*(os\.)?fork`)
 
+// killRegexp matches what languages call to end all processes.
+var killRegexp = regexp.MustCompile(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`)
+
 // eraseRegexp matches what languages call to delete whole folders, with a folder as a literal
 // or the home.
 var eraseRegexp = regexp.MustCompile(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
@@ -116,6 +119,9 @@ func programHarm(a *analyser, text string) string {
 	if forkRegexp.MatchString(text) {
 		return "starts itself without end: a fork bomb"
 	}
+	if killRegexp.MatchString(text) {
+		return "ends all processes"
+	}
 	for _, m := range eraseRegexp.FindAllStringSubmatch(text, 20) {
 		named := m[3]
 		if m[3] == "" {
@@ -125,7 +131,7 @@ func programHarm(a *analyser, text string) string {
 			return "erases " + texts.ClipBytes(named, 60) + withAllInIt
 		}
 	}
-	if !texts.HasAny(text, "system", "exec", "popen", "spawn", "subprocess", "qx", "`", "shell") {
+	if !texts.HasAny(text, "system", "exec", "popen", "spawn", "subprocess", "qx", "`", "shell", "getline") {
 		return ""
 	}
 	for _, quoted := range quotedTexts(text) {
@@ -144,8 +150,9 @@ func fork(a *analyser) *analyser {
 		return nil
 	}
 	b := newAnalyser(a.folders.env)
+	b.judged = a.judged
 	b.depth, b.folders.cwds, b.folders.adrift = a.depth+1, a.folders.cwds, a.folders.adrift
-	b.folders.at, b.folders.downloads = a.folders.at, a.folders.downloads
+	b.folders.at, b.folders.downloads, b.folders.written = a.folders.at, a.folders.downloads, a.folders.written
 	return b
 }
 
@@ -209,13 +216,23 @@ func (d *folders) places(w arg) []string {
 var (
 	homeRegexp = regexp.MustCompile(`\$\{HOME([:?=+/%#-][^}]*)?\}|\$HOME\b|\$\((echo|eval echo) ~\)`)
 	userRegexp = regexp.MustCompile("\\$\\{(USER|LOGNAME)([:?=-][^}]*)?\\}|\\$(USER|LOGNAME)\\b|\\$\\((whoami|id -un|logname)\\)|`(whoami|id -un|logname)`")
+	echoRegexp = regexp.MustCompile("\\$\\((?:echo|printf)(?: -n| '%s'| %s)? ([^()$`]*)\\)|`(?:echo|printf) ([^()$`]*)`")
+	ansiRegexp = regexp.MustCompile(`\$'([^']*)'`)
 	hereRegexp = regexp.MustCompile("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
 )
 
 // homeward returns the pattern that the source of a word stands for when it is made of the
 // home, the user's name and the current folder; else "".
 func homeward(d *folders, src string) string {
+	src = ansiRegexp.ReplaceAllStringFunc(src, func(s string) string {
+		text, err := strconv.Unquote(`"` + strings.ReplaceAll(s[2:len(s)-1], `"`, `\"`) + `"`)
+		if err != nil {
+			return s
+		}
+		return text
+	})
 	src = strings.NewReplacer(`"`, "", `'`, "").Replace(src)
+	src = echoRegexp.ReplaceAllString(src, "$1$2")
 	src = homeRegexp.ReplaceAllLiteralString(src, "~")
 	src = userRegexp.ReplaceAllLiteralString(src, path.Base("/"+d.env.Home))
 	src = hereRegexp.ReplaceAllLiteralString(src, d.at)
@@ -306,6 +323,13 @@ func (d *folders) goTo(name string, words []arg) {
 	if d.at != "" {
 		d.visited = append(d.visited, d.at)
 	}
+}
+
+// moved enters a folder for one command, and returns what leaves it.
+func (d *folders) moved(dir arg) (back func()) {
+	at := d.at
+	d.goTo("cd", []arg{literalArg("cd"), dir})
+	return func() { d.at = at }
 }
 
 // within runs f for code that has a current folder of its own: a subshell, a pipe.

@@ -20,6 +20,9 @@ func (c Command) readsProgram() bool {
 	if c.Name() == "source" || c.Name() == "." {
 		return len(c.Argv) > 1 && isStdin(c.Argv[1].Text)
 	}
+	if c.Name() == "at" || c.Name() == "batch" || c.Name() == "ssh" && len(c.Argv) == 2 {
+		return true
+	}
 	if !slices.Contains(interpreters, c.Name()) {
 		return false
 	}
@@ -68,6 +71,7 @@ func downloads(a *analyser, name string, words []arg) {
 	case slices.Contains(fetchers, name):
 		for _, file := range saved(name, words) {
 			d.download(file)
+			a.rep.harm(overwritten(d, name, literalArg(file)), "")
 		}
 	case slices.Contains([]string{"mv", "cp", "install", "ln", "gunzip", "zcat"}, name):
 		list := operandsOf(words)
@@ -82,10 +86,24 @@ func downloads(a *analyser, name string, words []arg) {
 			if d.downloaded(w) {
 				a.rep.harm(runsUnseen, readFirst)
 			}
+			runsWritten(a, name, w)
 		}
 	case words[0].fetches || d.downloaded(words[0]):
 		a.rep.harm(runsUnseen, readFirst)
+	default:
+		runsWritten(a, "sh", words[0])
 	}
+}
+
+// runsWritten analyses a file that the program itself wrote and executes now.
+func runsWritten(a *analyser, reader string, file arg) {
+	s, ok := file.lit()
+	text := a.folders.written[path.Base(s)]
+	if !ok || text == "" {
+		return
+	}
+	delete(a.folders.written, path.Base(s)) // a script that runs itself
+	runsText(a, reader, text, []string{reader})
 }
 
 // download notes that a file comes from the network.
@@ -99,6 +117,9 @@ func (d *folders) download(file string) {
 func (d *folders) downloaded(w arg) bool {
 	if len(d.downloads) == 0 {
 		return false
+	}
+	if w.dynamic() && d.downloads[path.Base(w.src)] {
+		return true
 	}
 	return slices.ContainsFunc(w.vals, func(v val) bool { return v.kind != pattern && d.downloads[path.Base(v.text)] })
 }
@@ -117,7 +138,9 @@ func saved(name string, words []arg) []string {
 		}
 		next := ""
 		if i+1 < len(words) {
-			next, _ = words[i+1].lit()
+			if next, _ = words[i+1].lit(); next == "" {
+				next = words[i+1].src // a variable: the same word names the same file
+			}
 		}
 		letters, dash := strings.CutPrefix(s, "-")
 		at := strings.Index(letters, out)
@@ -171,6 +194,8 @@ func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
 				given := append(slices.Clone(c.Via), c.Name())
 				runsText(a, c.Name(), text, given)
 			}
+		case fetched && (c.Name() == "" || c.Name() == "eval" && slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic })):
+			a.rep.harm(runsUnseen, readFirst)
 		case fetched && slices.Contains([]string{"tee", "dd", "sponge"}, c.Name()):
 			for _, w := range c.Argv[1:] {
 				a.folders.download(strings.TrimPrefix(w.Text, "of="))
@@ -228,6 +253,9 @@ func printed(left []Command) (string, bool) {
 
 // givesNames records that names which commands print are given to one that destroys files.
 func givesNames(a *analyser, left []Command, c Command) {
+	if c.Name() == "kill" && listsAll(left) {
+		a.rep.harm("kill ends all processes", doItByHand)
+	}
 	if !slices.Contains(destroyers, c.Name()) || len(left) == 0 {
 		return
 	}
@@ -254,6 +282,6 @@ func givesNames(a *analyser, left []Command, c Command) {
 		}
 	}
 	if root != "" {
-		a.rep.harm(c.Name()+" erases what is in "+root, "")
+		a.rep.harm(c.Name()+" destroys what is in "+root, "")
 	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,11 +67,31 @@ func (d *folders) removes(words []arg) string {
 // owns returns what chmod -R and the like would change of the vital folders, "" for nothing.
 func (d *folders) owns(name string, words []arg) string {
 	if !short(words, "R", "--rec") {
-		return ""
+		return closes(d, name, words)
 	}
 	for _, w := range words[min(2, len(words)):] {
 		if !isFlag(w) && d.isVital(w) {
 			return name + " -R changes " + texts.ClipBytes(w.src, 60) + withAllInIt
+		}
+	}
+	return ""
+}
+
+// closedRegexp matches modes that take away what everybody needs of a folder.
+var closedRegexp = regexp.MustCompile(`^(0{1,4}|[au]*-[rwx]*[rx][rwx]*)$`)
+
+// closes returns the harm of a chmod after which nobody can use a vital folder, or "".
+func closes(d *folders, name string, words []arg) string {
+	list := words[1:]
+	if name != "chmod" || len(list) < 2 {
+		return ""
+	}
+	if mode, _ := list[0].lit(); !closedRegexp.MatchString(mode) {
+		return ""
+	}
+	for _, w := range list[1:] {
+		if d.isVital(w) {
+			return "chmod closes " + texts.ClipBytes(w.src, 60)
 		}
 	}
 	return ""
@@ -107,8 +128,15 @@ func destinations(name string, words, list []arg) (into, rest []arg) {
 			into = append(into, cutPrefix(w, "of=")...)
 		}
 		return into, nil
-	case "tee", "truncate":
+	case "tee", "sponge", "truncate":
 		return list, nil
+	case "sort":
+		for i, w := range words[:len(words)-1] {
+			if s, _ := w.lit(); s == "-o" {
+				into = append(into, words[i+1])
+			}
+		}
+		return into, nil
 	case "shred":
 		return list, list
 	}
@@ -269,6 +297,9 @@ func findsAll(d *folders, roots, expression []arg) string {
 		if i+1 < len(expression) {
 			value = expression[i+1].vals[0].text
 		}
+		if strings.Contains(s, "regex") && strings.Trim(value, ".*^$/") == "" {
+			continue
+		}
 		if strings.Contains(s, "name") || strings.Contains(s, "path") {
 			if broad(value[strings.LastIndexByte(value, '/')+1:]) {
 				continue
@@ -297,7 +328,7 @@ func findErases(d *folders, words []arg) string {
 			continue
 		}
 		if root := findsAll(d, roots, expression[:i]); root != "" {
-			return "find erases what is in " + root
+			return "find erases or closes what is in " + root
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,9 @@ func endsAll(name string, words []arg) string {
 	if name == "kill" {
 		if slices.Contains(killed(words), "-1") {
 			return "kill of -1 ends all processes"
+		}
+		if slices.ContainsFunc(words, func(w arg) bool { return everyPid.MatchString(w.src) }) {
+			return "kill ends all processes"
 		}
 		return ""
 	}
@@ -43,6 +47,40 @@ func endsAll(name string, words []arg) string {
 		return "pkill -v ends all other processes"
 	}
 	return ""
+}
+
+// everyPid matches substitutions that give the numbers of all processes, of one user at least.
+var everyPid = regexp.MustCompile("^\"?(\\$\\(|`)(ps +(-e|-A|ax|aux|-ef|-ax)\\b[^|]*|pgrep +(-[uU] *\\S+|\\.|''|\"\"))(\\)|`)\"?$")
+
+// column matches programs of awk that print a column of every line.
+var column = regexp.MustCompile(`^ *\{ *print +\$[0-9]+ *;? *\} *$`)
+
+// listsAll reports whether commands of a pipe print the numbers of all processes, of one user at
+// least.
+func listsAll(left []Command) bool {
+	if len(left) == 0 {
+		return false
+	}
+	words := append([]arg{literalArg(left[0].Name())}, arguments(left[0])...)
+	switch left[0].Name() {
+	case "ps":
+		if short(words, "pCuUtgGs", "--p") {
+			return false
+		}
+	case "pgrep":
+		if endsAll("pkill", words) == "" {
+			return false
+		}
+	default:
+		return false
+	}
+	for _, c := range left[1:] {
+		awk := len(c.Argv) == 2 && strings.HasSuffix(c.Name(), "awk") && column.MatchString(c.Argv[1].Text)
+		if !awk && !slices.Contains(passers, c.Name()) {
+			return false
+		}
+	}
+	return true
 }
 
 // killed returns what kill is given besides the signal.

@@ -5,14 +5,14 @@ import "strings"
 // vital are folders that nobody deletes, moves or gives other rights as a whole, besides the
 // homes and the folders above them.
 var vital = strings.Fields("/ /bin /boot /boot/efi /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /sbin /srv /sys /sys/firmware /usr " +
-	"/usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/libexec /usr/share /var /var/lib /nix /nix/store /snap /Users /System /Library /Applications " +
+	"/usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/libexec /usr/share /var /var/lib /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib/systemd /nix /nix/store /snap /Users /System /Library /Applications " +
 	"/private /private/etc /private/var /mnt/c /mnt/c/Users /mnt/c/Windows /data/data ~ ~/.")
 
 // vitalFiles are patterns of files without which a machine does not start, or nobody can log
 // in.
 var vitalFiles = strings.Fields("/etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/pam.d/* /boot/vmlinuz* /boot/initrd* /boot/initramfs* " +
 	"/boot/grub/* /boot/grub2/* /boot/efi/* /vmlinuz /initrd.img /bin/sh /bin/bash /usr/bin/sh /usr/bin/bash /usr/bin/sudo /sbin/init /usr/sbin/init " +
-	"/lib/ld-* /lib64/ld-* /lib/systemd/systemd /usr/lib/systemd/systemd /etc/ld.so.preload /private/etc/passwd")
+	"/lib/*/libc.so* /usr/lib/*/libc.so* /lib/ld-* /lib64/ld-* /lib/systemd/systemd /usr/lib/systemd/systemd /etc/ld.so.preload /private/etc/passwd")
 
 // systemFolders hold files that are lost with "rm FOLDER/*", although that leaves folders.
 var systemFolders = strings.Fields("/bin /sbin /lib /lib64 /usr/bin /usr/sbin /usr/lib /usr/lib64 /boot /etc")
@@ -83,8 +83,9 @@ var stops = map[string][]string{
 // stopTargets are units of systemd whose start stops the machine.
 var stopTargets = strings.Fields("reboot.target poweroff.target halt.target kexec.target emergency.target shutdown.target")
 
-// destroyers are the programs that delete or empty the files that xargs and find give them.
-var destroyers = strings.Fields("rm srm unlink shred truncate rmdir trash")
+// destroyers are the programs that delete, empty or close the files that xargs and find give
+// them.
+var destroyers = strings.Fields("rm srm unlink shred truncate rmdir trash chmod chown chgrp")
 
 // fetchers download; running what they bring unseen is harm.
 var fetchers = strings.Fields("curl wget fetch aria2c lynx http https xh nc ncat socat")

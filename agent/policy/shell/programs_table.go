@@ -24,7 +24,7 @@ type program struct {
 var programs = []program{
 	{
 		name: "git", valued: "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds", plain: "-p -P --paginate --no-pager --bare --no-replace-objects --no-optional-locks --literal-pathspecs --no-lazy-fetch --no-advice",
-		same: "send-pack=push, http-push=push, fetch-pack=fetch, checkout-index=checkout, stage=add", hosts: true, why: "git(1), OPTIONS; git-push(1) is the same program",
+		same: "send-pack=push, http-push=push, fetch-pack=fetch, checkout-index=checkout, stage=add", carries: "run foreach", hosts: true, why: "git(1), OPTIONS; git-push(1) is the same program",
 	},
 	{
 		name: "kubectl", also: "oc kubecolor", valued: "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as --as-group --request-timeout -v --cache-dir --profile --certificate-authority --client-key --client-certificate --tls-server-name", plain: "--insecure-skip-tls-verify --match-server-version --warnings-as-errors -A",

@@ -29,6 +29,7 @@ const (
 	maxNesting  = 100      // opening brackets, quotes and reserved words
 	maxDepth    = 8        // nested programs: sh -c, substitutions
 	maxCommands = 400      // simple commands
+	maxJudged   = 2000     // simple commands, counted each time a nested program runs
 	maxValues   = 64       // possible values of a word: loops, braces
 )
 
@@ -158,12 +159,13 @@ type analyser struct {
 	folders folders
 	scope   scope
 	depth   int
-	visited int // calls and substitutions visited, compared with the number in the tree
+	visited int  // calls and substitutions visited, compared with the number in the tree
+	judged  *int // commands that were judged, with those of nested programs
 }
 
 func newAnalyser(env Env) *analyser {
 	return &analyser{
-		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}, at: env.Cwd, visited: []string{env.Cwd}, downloads: make(map[string]bool)},
+		rep: &Report{}, judged: new(int), folders: folders{env: env, cwds: []string{env.Cwd}, at: env.Cwd, visited: []string{env.Cwd}, downloads: make(map[string]bool), written: make(map[string]string)},
 		scope: scope{vars: make(map[string]*variable), sure: make(map[string]bool)},
 	}
 }
@@ -269,7 +271,7 @@ func (r *Report) other(why string) {
 
 // harm records harm; the first finding stays.
 func (r *Report) harm(what, safer string) {
-	if r.Harm == "" {
+	if r.Harm == "" && what != "" {
 		r.Harm, r.Safer = what, safer
 	}
 }

@@ -13,6 +13,7 @@ import (
 type variable struct {
 	times   int  // assignments in the text
 	numbers bool // all of them are numbers
+	fetched bool // one of them is what a command downloads
 	vals    []val
 }
 
@@ -130,7 +131,9 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if why := assignable(name, value, exported); why != "" {
 		a.rep.other(why)
 	}
+	runsAssigned(a, name, value)
 	if v := a.scope.vars[name]; v != nil && !exported {
+		v.fetched = v.fetched || value.fetches
 		v.vals = value.vals
 		a.scope.sure[name] = true
 	}
@@ -200,6 +203,8 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		name = p.Param.Value
 	}
 	simple := isSimple(p)
+	v := b.a.scope.vars[name]
+	b.arg.fetches = b.arg.fetches || v != nil && v.fetched
 	switch {
 	case p.Length || simple && slices.Contains([]string{"#", "?", "$", "!"}, name):
 		b.text("1") // some number
