@@ -139,6 +139,12 @@ func programHarm(a *analyser, text string) string {
 			if b.program(quoted); b.rep.Harm != "" {
 				return b.rep.Harm
 			}
+			for _, c := range b.rep.Commands { // for rules that deny
+				if name := c.Name(); programNamed()[name] != nil || effects[name].effect != "" {
+					c.Via = append([]string{"a program"}, c.Via...)
+					a.rep.Commands = append(a.rep.Commands, c)
+				}
+			}
 		}
 	}
 	return ""

@@ -235,7 +235,11 @@ func printed(left []Command) (string, bool) {
 		switch name := c.Name(); {
 		case name == "echo" || name == "printf":
 			n++
-			for i, w := range arguments(c) {
+			given := arguments(c)
+			if name == "printf" {
+				given = formatted(given)
+			}
+			for i, w := range given {
 				if w.dynamic() {
 					return "", false
 				}
@@ -249,6 +253,21 @@ func printed(left []Command) (string, bool) {
 		}
 	}
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text), n == 1
+}
+
+// formatted returns the text that printf prints, as one word.
+func formatted(given []arg) []arg {
+	if len(given) < 2 || slices.ContainsFunc(given, arg.dynamic) {
+		return given
+	}
+	text := given[0].vals[0].text
+	for _, w := range given[1:] {
+		if !strings.Contains(text, "%s") {
+			text += " %s"
+		}
+		text = strings.Replace(text, "%s", strings.ReplaceAll(w.vals[0].text, "%s", ""), 1)
+	}
+	return []arg{literalArg(text)}
 }
 
 // givesNames records that names which commands print are given to one that destroys files.

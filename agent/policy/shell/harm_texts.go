@@ -22,7 +22,7 @@ type textRunner struct {
 
 // textRunners lists programs that run a text which is one of their words.
 var textRunners = []textRunner{
-	{name: "watch"}, {name: "trap"}, {name: "alias"}, {name: "entr"}, {name: "hyperfine"}, {name: "wsl"}, {name: "adb"}, {name: "osascript"},
+	{name: "env", flag: "-S --split-string"}, {name: "watch"}, {name: "trap"}, {name: "alias"}, {name: "entr"}, {name: "hyperfine"}, {name: "wsl"}, {name: "adb"}, {name: "osascript"},
 	{name: "parallel"}, {name: "expect"}, {name: "xterm", words: true}, {name: "screen", words: true},
 	{name: "tmux", words: true, not: "ls list-sessions list-windows list-panes list-clients list-keys show show-options display display-message has-session capture-pane"},
 	{name: "script", flag: "-c --command"}, {name: "flock", flag: "-c --command"}, {name: "runuser", flag: "-c --command"}, {name: "sg", flag: "-c"}, {name: "vagrant", flag: "-c"},
@@ -177,6 +177,9 @@ type redirected struct {
 // redirections records what a statement destroys by its redirections, and what it runs that
 // they give it: a text, or a download.
 func redirections(a *analyser, list []redirected, before int) {
+	if len(list) == 0 {
+		return
+	}
 	text, known := printed(a.rep.Commands[min(before, len(a.rep.Commands)):])
 	for _, r := range list {
 		if r.op == syntax.Hdoc || r.op == syntax.DashHdoc || r.op == syntax.WordHdoc {

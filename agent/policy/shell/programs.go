@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"net/url"
 	"path"
 	"regexp"
@@ -36,15 +35,19 @@ var programNamed = sync.OnceValue(func() map[string]*program {
 // versionRegexp matches the version behind a program's name: python3.12, pip3.11.
 var versionRegexp = regexp.MustCompile(`^([a-z]+)[0-9]+(\.[0-9]+)+$`)
 
+var noProgram program
+
 // programOfName returns the row of a program by the base of its name, or an empty one.
 func programOfName(base string) *program {
 	if p := programNamed()[base]; p != nil {
 		return p
 	}
-	if m := versionRegexp.FindStringSubmatch(base); m != nil && programNamed()[m[1]] != nil {
-		return programNamed()[m[1]]
+	if base != "" && base[len(base)-1] >= '0' && base[len(base)-1] <= '9' {
+		if m := versionRegexp.FindStringSubmatch(base); m != nil && programNamed()[m[1]] != nil {
+			return programNamed()[m[1]]
+		}
 	}
-	return &program{}
+	return &noProgram
 }
 
 // Begins reports whether c is what a rule's prefix means: the program by any path and any of
@@ -71,7 +74,7 @@ func (c Command) Begins(prefix []string) Match {
 	if best == Yes {
 		return best
 	}
-	for _, rest := range carried(c.Argv) {
+	for _, rest := range append(carried(c.Argv), aliased(c.Argv)...) {
 		for _, spelling := range spellings(prefix) {
 			best = max(best, beginsAs(rest, spelling))
 		}
@@ -130,8 +133,32 @@ func carried(argv []Arg) [][]Arg {
 	var all [][]Arg
 	for i := from; i < len(argv); i++ {
 		all = append(all, argv[i:])
+		if strings.Contains(argv[i].Text, " ") && !argv[i].Dynamic { // docker run x sh -c 'git push'
+			all = append(all, fieldsOf(argv[i].Text))
+		}
 	}
 	return all
+}
+
+// aliased returns the command of git that an alias in its options stands for.
+func aliased(argv []Arg) [][]Arg {
+	var all [][]Arg
+	for _, w := range argv[1:] {
+		_, alias, ok := strings.Cut(w.Text, "alias.")
+		if _, text, set := strings.Cut(alias, "="); ok && set {
+			all = append(all, append([]Arg{argv[0]}, fieldsOf(text)...))
+		}
+	}
+	return all
+}
+
+// fieldsOf returns the words of a text as arguments.
+func fieldsOf(text string) []Arg {
+	var words []Arg
+	for s := range strings.FieldsSeq(text) {
+		words = append(words, Arg{Text: s})
+	}
+	return words
 }
 
 // beginsAs compares the words of a command with one spelling of a prefix.
@@ -272,58 +299,32 @@ func (c Command) Reaches(fits func(host string) bool) Match {
 	return No
 }
 
-// hosts returns the hosts that a command names, in lower case: in URLs, in addresses such as
-// user@host:path, and for programs that use the network in every word.
+// hosts returns what may be the hosts that a command names, in lower case: in URLs, in addresses
+// such as user@host:path, and for programs that use the network in every word.
 func (c Command) hosts() []string {
 	var all []string
 	p := programOfName(path.Base(c.Name()))
-	for i, w := range c.Argv {
-		if i == 0 {
-			continue
+	for _, w := range c.Argv[min(1, len(c.Argv)):] {
+		text := w.Text
+		if plain, err := url.PathUnescape(text); err == nil {
+			text = plain
 		}
-		for _, m := range urlRegexp.FindAllString(w.Text, 20) {
-			if u, err := url.Parse(m); err == nil {
-				all = append(all, u.Hostname())
-			} else if _, rest, ok := strings.Cut(m, "://"); ok {
-				all = append(all, hostOf(rest))
+		urls := urlRegexp.FindAllString(text, 20)
+		if p.hosts && (p.name != "git" || !strings.Contains(text, " ")) || strings.Contains(text, "@") && !strings.Contains(text, " ") {
+			urls = append(urls, text, strings.TrimLeft(text, "-hHJx"))
+		}
+		if rest, ok := strings.CutPrefix(text, "/dev/tcp/"); ok {
+			urls = append(urls, rest)
+		}
+		for _, u := range urls {
+			for piece := range strings.FieldsFuncSeq(u, func(r rune) bool { return strings.ContainsRune(" ,:=@[]'\"()", r) }) {
+				host, _, _ := strings.Cut(strings.TrimLeft(piece, "/"), "/")
+				all = append(all, strings.TrimSuffix(strings.ToLower(host), "."))
 			}
 		}
-		if p.hosts || strings.Contains(w.Text, "@") {
-			_, value, _ := strings.Cut(w.Text, "=")
-			all = append(all, hostOf(w.Text), hostOf(value), hostOf(strings.TrimLeft(w.Text, "-hHJx")))
-		}
-		if rest, ok := strings.CutPrefix(w.Text, "/dev/tcp/"); ok {
-			all = append(all, hostOf(rest))
-		}
 	}
-	for i, h := range all {
-		all[i] = strings.TrimSuffix(strings.ToLower(h), ".")
-	}
-	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(h string) bool { return h == "" })
+	return all
 }
 
 // urlRegexp matches URLs in a word.
 var urlRegexp = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s'"<>|,;]+`)
-
-// hostOf returns what may be the host in user@host:port/path, or "".
-func hostOf(s string) string {
-	if i := strings.LastIndex(cmp.Or(beforeSlash(s), s), "@"); i >= 0 {
-		s = s[i+1:]
-	}
-	s = beforeSlash(s)
-	if strings.HasPrefix(s, "[") {
-		s, _, _ = strings.Cut(s[1:], "]")
-		return s
-	}
-	s, _, _ = strings.Cut(s, ":")
-	if s == "" || strings.HasPrefix(s, "-") || strings.ContainsAny(s, " $`{}()") {
-		return ""
-	}
-	return s
-}
-
-func beforeSlash(s string) string {
-	s, _, _ = strings.Cut(s, "/")
-	return s
-}

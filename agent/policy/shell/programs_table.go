@@ -24,7 +24,7 @@ type program struct {
 var programs = []program{
 	{
 		name: "git", valued: "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds", plain: "-p -P --paginate --no-pager --bare --no-replace-objects --no-optional-locks --literal-pathspecs --no-lazy-fetch --no-advice",
-		same: "send-pack=push, http-push=push, fetch-pack=fetch, checkout-index=checkout, stage=add", carries: "run foreach", hosts: true, why: "git(1), OPTIONS; git-push(1) is the same program",
+		same: "send-pack=push, http-push=push, subtree push=push, lfs push=push, svn dcommit=push, p4 submit=push, fetch-pack=fetch, checkout-index=checkout, stage=add", carries: "run foreach", hosts: true, why: "git(1), OPTIONS; git-push(1) is the same program",
 	},
 	{
 		name: "kubectl", also: "oc kubecolor", valued: "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as --as-group --request-timeout -v --cache-dir --profile --certificate-authority --client-key --client-certificate --tls-server-name", plain: "--insecure-skip-tls-verify --match-server-version --warnings-as-errors -A",
@@ -34,7 +34,7 @@ var programs = []program{
 		name: "docker", also: "podman nerdctl docker-compose podman-compose", valued: "-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey -f --file -p --project-name --profile --env-file --project-directory --url --connection --root --namespace -n", plain: "-D --debug --tls --tlsverify -r --remote",
 		same: "container rm=rm, container remove=rm, container run=run, container exec=exec, container stop=stop, container kill=kill, container start=start, container restart=restart, container create=create, container cp=cp, container commit=commit, container attach=attach, " +
 			"image rm=rmi, image remove=rmi, image pull=pull, image push=push, image build=build, builder build=build, buildx build=build, image load=load, image save=save, image import=import, image tag=tag, volume remove=volume rm, network remove=network rm",
-		carries: "exec run compose", why: "docker(1): management commands and their short forms",
+		carries: "exec run compose", hosts: true, why: "docker(1): management commands and their short forms",
 	},
 	{name: "npm", also: "pnpm", valued: "-w --workspace --prefix -C --dir --registry --userconfig --globalconfig --cache --loglevel --tag --filter -F --otp --access", plain: "-g --global --workspaces -ws --include-workspace-root --silent -s --json -r --recursive", short: true, same: "i=install, in=install, ins=install, add=install, un=uninstall, unlink=uninstall, remove=uninstall, rm=uninstall, r=uninstall, t=test, tst=test, x=exec, run-script=run, up=update, upgrade=update, ln=link, c=config, rb=rebuild, unpub=unpublish", carries: "exec x dlx", why: "npm(1): aliases, and any clear abbreviation"},
 	{name: "yarn", valued: "--cwd --registry --use-yarnrc --modules-folder", same: "workspace npm publish=npm publish, npm publish=publish", carries: "exec dlx", why: "yarn --help"},
@@ -45,7 +45,7 @@ var programs = []program{
 	{name: "cargo", valued: "--color --config -C -Z --explain --manifest-path", plain: "-v --verbose -q --quiet --locked --offline --frozen", plus: true, same: "b=build, c=check, d=doc, r=run, t=test, rm=remove", why: "cargo(1): +toolchain, aliases"},
 	{name: "rustup", valued: "", plain: "-v -q --verbose --quiet", plus: true, carries: "run", why: "rustup(1)"},
 	{name: "go", valued: "-C", why: "go help build: -C comes first"},
-	{name: "terraform", also: "tofu terragrunt", valued: "-chdir", why: "terraform -help: -chdir=DIR"},
+	{name: "terraform", also: "tofu terragrunt", valued: "-chdir", same: "apply -destroy=destroy", why: "terraform -help: -chdir=DIR"},
 	{name: "helm", valued: "-n --namespace --kube-context --kubeconfig --kube-apiserver --kube-token --kube-as-user --kube-as-group --registry-config --repository-cache --repository-config --burst-limit --qps", plain: "--debug", same: "del=uninstall, delete=uninstall, un=uninstall, fetch=pull", why: "helm help"},
 	{name: "aws", valued: "--profile --region --output --endpoint-url --query --ca-bundle --cli-read-timeout --cli-connect-timeout --color --cli-binary-format", plain: "--debug --no-verify-ssl --no-paginate --no-sign-request --no-cli-pager", why: "aws help, Global Options"},
 	{name: "gcloud", valued: "--project --account --configuration --format --verbosity --billing-project --impersonate-service-account --access-token-file --flags-file --zone --region --filter", plain: "-q --quiet --no-user-output-enabled --log-http", same: "alpha=, beta=", why: "gcloud help"},
@@ -81,7 +81,7 @@ var programs = []program{
 	{name: "http", also: "https xh", hosts: true, why: "httpie takes a host without a scheme"},
 	{name: "ssh", also: "autossh mosh sshpass ssh-copy-id ssh-keyscan", hosts: true, why: "the first operand is the host"},
 	{name: "scp", hosts: true, why: "host:file"}, {name: "sftp", hosts: true, why: "host:file"}, {name: "rsync", hosts: true, why: "host:file"}, {name: "rclone", hosts: true, why: "remote:path"},
-	{name: "nc", also: "ncat netcat socat telnet ftp lftp tftp nmap ping ping6 dig nslookup host whois traceroute mtr openssl websocat grpcurl smbclient ldapsearch", hosts: true, why: "operands are hosts"},
+	{name: "nc", also: "ncat netcat socat telnet ftp lftp tftp nmap ping ping6 dig nslookup host whois traceroute mtr openssl websocat grpcurl smbclient ldapsearch getent", hosts: true, why: "operands are hosts"},
 
 	{name: "npx", also: "bunx pnpx uvx pipx", carries: "*", why: "runs the program that follows"},
 	{name: "poetry", valued: "-C --directory -P --project", carries: "run", why: "poetry run"},

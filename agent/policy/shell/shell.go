@@ -114,7 +114,8 @@ type Report struct {
 	// Other lists what is not read-only besides the commands: redirections, assignments,
 	// background, text that can't be judged. A rule for a command does not cover it.
 	Other []string `json:"other,omitempty"`
-	// Files are the files of redirections, for rules that name paths.
+	// Files are the files of redirections and the values of variables that commands are given,
+	// for rules that name paths and hosts.
 	Files []Arg `json:"files,omitempty"`
 	// Folders are the folders in which a part of the program may run, as far as known.
 	Folders []string `json:"-"`

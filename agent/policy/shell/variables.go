@@ -132,6 +132,9 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 		a.rep.other(why)
 	}
 	runsAssigned(a, name, value)
+	if exported {
+		a.rep.Files = append(a.rep.Files, value.public())
+	}
 	if v := a.scope.vars[name]; v != nil && !exported {
 		v.fetched = v.fetched || value.fetches
 		v.vals = value.vals
