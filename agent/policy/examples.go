@@ -11,12 +11,12 @@ import (
 // examples returns two actions that a rule for what is similar to a would allow, and one that it
 // would not, each as a person writes it. What it returns was judged under the rule; where nothing
 // fits there are fewer.
-func (p Policy) examples(r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
+func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {
-		return with.judgeFiles(e.act, with.reportOn(e.act), action.ModeAsk).Decision == action.Allow
+		return with.judgeFiles(e.act, reportOn(with, e.act), action.ModeAsk).Decision == action.Allow
 	}
-	yes, no := p.candidates(r, a, report)
+	yes, no := candidates(p, r, a, report)
 	for _, e := range yes {
 		if len(passes) < 2 && allowed(e) {
 			passes = append(passes, e.text)
@@ -37,7 +37,7 @@ type example struct {
 }
 
 // reportOn returns the analysis of an action if it is a command.
-func (p Policy) reportOn(a action.Action) shell.Report {
+func reportOn(p Policy, a action.Action) shell.Report {
 	if !isCommand(a.Kind) {
 		return shell.Report{}
 	}
@@ -45,7 +45,7 @@ func (p Policy) reportOn(a action.Action) shell.Report {
 }
 
 // candidates returns actions that a rule probably allows, and others that it probably does not.
-func (p Policy) candidates(r action.Rule, a action.Action, report shell.Report) (yes, no []example) {
+func candidates(p Policy, r action.Rule, a action.Action, report shell.Report) (yes, no []example) {
 	switch a.Kind {
 	case action.Shell, action.Git:
 		command := func(text string) example {

@@ -87,7 +87,7 @@ func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool
 // covers reports whether a rule allows one unwrapped command.
 func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.applies(r, a) &&
-		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && p.covered(r, c)
+		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && covered(p, r, c)
 }
 
 // meant reports whether a rule that matches the words of a command also permits its use of
@@ -171,7 +171,7 @@ func reaches(host string, a action.Action, report shell.Report) shell.Match {
 
 // uncertain turns an allowed command into one that needs approval when a rule might deny it:
 // words that decide are computed.
-func (p Policy) uncertain(a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
+func uncertain(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
 	if v.Decision != action.Allow || !report.Dynamic && !computedName(report) {
 		return v
 	}
@@ -215,12 +215,12 @@ func hostMatches(pattern, host string) bool {
 
 // pathMatches reports whether a path or one of its parent folders matches the glob.
 func (p Policy) pathMatches(pattern, path string) bool {
-	ok, err := doublestar.Match(p.absolute(pattern), path)
+	ok, err := doublestar.Match(absolute(p, pattern), path)
 	return err == nil && ok
 }
 
 // absolute returns a rule's pattern from the root on.
-func (p Policy) absolute(pattern string) string {
+func absolute(p Policy, pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && p.Home != "" {
 		pattern = filepath.Join(literal(p.Home), rest)
 	}
@@ -265,7 +265,7 @@ func (p Policy) names(pattern string, a action.Action, report shell.Report) bool
 	}
 	for _, w := range words {
 		for _, text := range pathsIn(w.Text) {
-			if p.wordNames(pattern, text, w.Pattern, folders) {
+			if wordNames(p, pattern, text, w.Pattern, folders) {
 				return true
 			}
 		}
@@ -293,7 +293,7 @@ func pathsIn(word string) []string {
 
 // wordNames reports whether a text names a path that matches pattern; glob says that the text
 // is a pattern itself.
-func (p Policy) wordNames(pattern, text string, glob bool, folders []string) bool {
+func wordNames(p Policy, pattern, text string, glob bool, folders []string) bool {
 	if rest, ok := strings.CutPrefix(text, "~/"); ok && p.Home != "" {
 		text = filepath.Join(p.Home, rest)
 	}
@@ -303,7 +303,7 @@ func (p Policy) wordNames(pattern, text string, glob bool, folders []string) boo
 			full = filepath.Join(dir, full)
 		}
 		full = filepath.Clean(full)
-		if p.pathMatches(pattern, full) || glob && globsMeet(strings.Split(p.absolute(pattern), "/"), strings.Split(full, "/")) {
+		if p.pathMatches(pattern, full) || glob && globsMeet(strings.Split(absolute(p, pattern), "/"), strings.Split(full, "/")) {
 			return true
 		}
 	}

@@ -34,9 +34,9 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	ok := false
 	switch a.Kind {
 	case action.Shell, action.Git:
-		r, ok = p.similarCommand(r, report)
+		r, ok = similarCommand(p, r, report)
 	case action.FileWrite, action.FileRead:
-		r.Path, ok = p.similarFolder(a)
+		r.Path, ok = similarFolder(p, a)
 	case action.Network, action.Browser:
 		r.Host, ok = a.Host, a.Host != "" && offers(a)
 	case action.MCP:
@@ -67,7 +67,7 @@ func offers(a action.Action) bool {
 }
 
 // similarFolder returns a pattern for the files in the folder of a, unless that is too broad.
-func (p Policy) similarFolder(a action.Action) (string, bool) {
+func similarFolder(p Policy, a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)
 	if a.Kind == action.FileRead {
@@ -82,7 +82,7 @@ const maxExact = 400
 // similarCommand completes a rule about the one command of a program that needs approval: by its
 // closed shape, or by all its words. ok is false for commands that destroy, need more rights,
 // leave the machine or are computed.
-func (p Policy) similarCommand(r action.Rule, report shell.Report) (action.Rule, bool) {
+func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, bool) {
 	var asked []shell.Command
 	for _, c := range report.Commands {
 		if !c.InCore() {
@@ -93,7 +93,7 @@ func (p Policy) similarCommand(r action.Rule, report shell.Report) (action.Rule,
 		return r, false
 	}
 	c := asked[0]
-	if closed, ok := c.Shape(); ok && p.within(closed, c) {
+	if closed, ok := c.Shape(); ok && within(p, closed, c) {
 		r.Shape, r.Prefix = action.Closed, closed.Prefix
 		return r, true
 	}
@@ -114,14 +114,14 @@ func (p Policy) similarCommand(r action.Rule, report shell.Report) (action.Rule,
 
 // within reports whether everything that a command of a closed shape changes is in the
 // workspace, and nothing that other programs execute or that may hold secrets.
-func (p Policy) within(closed shell.Shape, c shell.Command) bool {
+func within(p Policy, closed shell.Shape, c shell.Command) bool {
 	for _, file := range closed.Files {
 		for _, dir := range c.Dirs {
 			full := file
 			if !filepath.IsAbs(full) {
 				full = dir + "/" + full
 			}
-			if !filepath.IsAbs(full) || !p.ordinary(full) {
+			if !filepath.IsAbs(full) || !ordinary(p, full, closed.Whole) {
 				return false
 			}
 		}
@@ -129,18 +129,20 @@ func (p Policy) within(closed shell.Shape, c shell.Command) bool {
 	return closed.Reads || len(c.Dirs) > 0
 }
 
-// ordinary reports whether mode edits would let a file be written, links resolved.
-func (p Policy) ordinary(full string) bool {
+// ordinary reports whether mode edits would let a file be written, links resolved. whole allows
+// the workspace itself.
+func ordinary(p Policy, full string, whole bool) bool {
 	if p.Resolve != nil {
 		full = p.Resolve(full)
 	} else if slices.Contains(strings.Split(full, "/"), "..") {
 		return false
 	}
-	return p.editable(action.Action{Kind: action.FileWrite, Path: filepath.Clean(full)})
+	full = filepath.Clean(full)
+	return whole && full == p.Workspace || p.editable(action.Action{Kind: action.FileWrite, Path: full})
 }
 
 // covered reports whether the command fits the shape of a rule that allows it.
-func (p Policy) covered(r action.Rule, c shell.Command) bool {
+func covered(p Policy, r action.Rule, c shell.Command) bool {
 	switch r.Shape {
 	case action.AnyWords:
 		return true
@@ -149,7 +151,7 @@ func (p Policy) covered(r action.Rule, c shell.Command) bool {
 		return same && c.Argv[0].Text == r.Prefix[0] && !slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Pattern || w.Odd })
 	case action.Closed:
 		closed, ok := c.Shape()
-		return ok && slices.Equal(closed.Prefix, r.Prefix) && p.within(closed, c)
+		return ok && slices.Equal(closed.Prefix, r.Prefix) && within(p, closed, c)
 	}
 	return false
 }

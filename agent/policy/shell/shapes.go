@@ -14,6 +14,7 @@ type shape struct {
 	first  *regexp.Regexp // what the first operand must be if it is no file; nil: it is one
 	sample string         // such an operand
 	option string         // an option for examples
+	whole  bool           // it may be given the workspace as a whole
 }
 
 // shapes is the table of closed shapes that write. Left out are programs that read settings
@@ -26,11 +27,11 @@ var shapes = sync.OnceValue(func() map[string]*shape {
 		{spec: spec{name: "mkdir", flags: "-pv --parents --verbose", why: "it makes folders"}, option: "-p"},
 		{spec: spec{name: "touch", flags: "-amc --no-create", why: "it makes empty files, or sets their time"}, option: "-c"},
 		{spec: spec{name: "chmod", flags: "-vc --verbose --changes", why: "it changes rights, not those of other users"}, first: regexp.MustCompile(`^(u?[+-][rx]{1,2}|u[+-][rwx]{1,3}|6[04][04]|7[05][05])$`), sample: "+x", option: "-v"},
-		{spec: spec{name: "gofmt", flags: "-l -w -d -s -e", why: "it formats Go files, and runs nothing"}, option: "-w"},
-		{spec: spec{name: "gofumpt", flags: "-l -w -d -e !extra", why: "it formats Go files, and runs nothing"}, option: "-w"},
-		{spec: spec{name: "shfmt", flags: "-w -l -d -s -i: !ci !bn !sr", why: "it formats shell scripts, and runs nothing"}, option: "-w"},
+		{spec: spec{name: "gofmt", flags: "-l -w -d -s -e", why: "it formats Go files, and runs nothing"}, option: "-w", whole: true},
+		{spec: spec{name: "gofumpt", flags: "-l -w -d -e !extra", why: "it formats Go files, and runs nothing"}, option: "-w", whole: true},
+		{spec: spec{name: "shfmt", flags: "-w -l -d -s -i: !ci !bn !sr", why: "it formats shell scripts, and runs nothing"}, option: "-w", whole: true},
 		{spec: spec{name: "clang-format", flags: "-i --verbose", why: "it formats files; its settings name no program"}, option: "-i"},
-		{spec: spec{name: "black", flags: "-q -v --quiet --verbose --check --diff", why: "it formats Python files, and runs none"}, option: "-q"},
+		{spec: spec{name: "black", flags: "-q -v --quiet --verbose --check --diff", why: "it formats Python files, and runs none"}, option: "-q", whole: true},
 		{spec: spec{name: "dos2unix", flags: "-q -v", why: "it changes line ends"}, option: "-q"},
 		{spec: spec{name: "unix2dos", flags: "-q -v", why: "it changes line ends"}, option: "-q"},
 	} {
@@ -50,6 +51,7 @@ type Shape struct {
 	Prefix []string // the words that name the operation
 	Files  []string // which it writes, as they are written in the command
 	Reads  bool     // it only reads; the analysis has judged what
+	Whole  bool     // one of the files may be the workspace as a whole
 	// Option and Sample are an option that the shape has and an operand that comes before the
 	// files, for examples; "" is none.
 	Option, Sample string
@@ -72,7 +74,7 @@ func (c Command) Shape() (closed Shape, ok bool) {
 	if why != "" || call.afterDashes() != "" {
 		return Shape{}, false
 	}
-	closed = Shape{Prefix: []string{s.name}, Option: s.option, Sample: s.sample}
+	closed = Shape{Prefix: []string{s.name}, Option: s.option, Sample: s.sample, Whole: s.whole}
 	for _, w := range call.rest {
 		closed.Files = append(closed.Files, w.vals[0].text)
 	}
