@@ -17,38 +17,39 @@ func (r *Report) fetched(before int) bool {
 
 // readsProgram reports whether c executes its input.
 func (c Command) readsProgram() bool {
-	if c.Name() == "source" || c.Name() == "." {
+	switch name := c.Name(); {
+	case name == "source" || name == ".":
 		return len(c.Argv) > 1 && isStdin(c.Argv[1].Text)
-	}
-	if c.Name() == "at" || c.Name() == "batch" || c.Name() == "ssh" && len(c.Argv) == 2 {
+	case name == "at" || name == "batch" || name == "ssh" && len(c.Argv) == 2:
 		return true
-	}
-	if !slices.Contains(interpreters, c.Name()) {
+	case !slices.Contains(interpreters, name):
 		return false
 	}
-	if slices.Contains(c.Via, "xargs") && slices.Contains(shells, c.Name()) {
+	shell := slices.Contains(shells, c.Name())
+	if shell && slices.Contains(c.Via, "xargs") {
 		return true
 	}
 	for i := 1; i < len(c.Argv); i++ {
 		s := c.Argv[i].Text
 		letters, dash := strings.CutPrefix(s, "-")
 		switch {
-		case isStdin(s):
+		case isStdin(s), shell && dash && letters[0] != '-' && strings.Contains(letters, "s"):
 			return true
-		case !dash:
-			return false
-		case s == "--version" || s == "-V" || s == "--help":
-			return false
-		case strings.HasPrefix(s, "--"):
-		case strings.Contains(letters, "s") && slices.Contains(shells, c.Name()):
-			return true
-		case strings.ContainsAny(letters, "cermjp") && letters != "re":
+		case !dash || givesProgram(s):
 			return false
 		case strings.HasSuffix(letters, "o") || strings.HasSuffix(letters, "O"):
-			i++
+			i++ // bash -o pipefail
 		}
 	}
 	return true
+}
+
+// givesProgram reports whether a flag of an interpreter gives it a program, or lets it run none.
+func givesProgram(flag string) bool {
+	if strings.HasPrefix(flag, "--") {
+		return flag == "--version" || flag == "--help"
+	}
+	return flag == "-V" || strings.ContainsAny(flag, "cermjp") && flag != "-re"
 }
 
 func isStdin(s string) bool {
@@ -126,42 +127,23 @@ func (d *folders) downloaded(w arg) bool {
 
 // saved returns the files that a fetcher writes.
 func saved(name string, words []arg) []string {
-	out, remote := "o", name == "wget" || name == "aria2c"
+	letter, remote := "o", name == "wget" || name == "aria2c"
 	if name == "wget" {
-		out = "O"
+		letter = "O"
 	}
 	var files, urls []string
 	for i := 1; i < len(words); i++ {
-		s, ok := words[i].lit()
-		if v := words[i].vals[0]; v.kind == pattern { // a URL with a question mark
-			s, ok = unescape(v.text), true
-		}
-		next := ""
+		s, next := spelled(words[i]), ""
 		if i+1 < len(words) {
-			if next, _ = words[i+1].lit(); next == "" {
-				next = words[i+1].src // a variable: the same word names the same file
-			}
+			next = spelled(words[i+1])
 		}
-		letters, dash := strings.CutPrefix(s, "-")
-		at := strings.Index(letters, out)
-		switch long, value, attached := strings.Cut(s, "="); {
-		case !ok:
-		case long == "--output" || long == "--output-document" || long == "--out":
-			if !attached {
-				value = next
-				i++
-			}
-			files = append(files, value)
-		case long == "--remote-name" || long == "--remote-name-all":
+		switch file, used, ok := savedTo(s, next, letter); {
+		case ok:
+			files = append(files, file)
+			i += used
+		case strings.HasPrefix(s, "--remote-name"), name == "curl" && cluster(s) && strings.Contains(s, "O"):
 			remote = true
-		case dash && !strings.HasPrefix(letters, "-") && at >= 0 && at == len(letters)-1:
-			files = append(files, next)
-			i++
-		case dash && !strings.HasPrefix(letters, "-") && at >= 0:
-			files = append(files, letters[at+1:])
-		case dash && name == "curl" && !strings.HasPrefix(letters, "-") && strings.Contains(letters, "O"):
-			remote = true
-		case !dash:
+		case !strings.HasPrefix(s, "-"):
 			urls = append(urls, s)
 		}
 	}
@@ -175,38 +157,68 @@ func saved(name string, words []arg) []string {
 	return files
 }
 
+// spelled returns the value of a word, or its source: a variable means the same file where it is
+// used again.
+func spelled(w arg) string {
+	if v := w.vals[0]; len(w.vals) == 1 && (v.kind == literal || v.kind == pattern) { // a URL with a question mark
+		return unescape(v.text)
+	}
+	return w.src
+}
+
+// cluster reports whether a word is a cluster of flags.
+func cluster(s string) bool { return len(s) > 1 && s[0] == '-' && s[1] != '-' }
+
+// savedTo returns the file that a flag names, whose letter may end a cluster, and how many of the
+// next words belong to it.
+func savedTo(s, next, letter string) (file string, used int, ok bool) {
+	long, value, attached := strings.Cut(s, "=")
+	at := strings.Index(s, letter)
+	switch {
+	case slices.Contains([]string{"--output", "--output-document", "--out"}, long) && attached:
+		return value, 0, true
+	case slices.Contains([]string{"--output", "--output-document", "--out"}, long), cluster(s) && at == len(s)-1:
+		return next, 1, true
+	case cluster(s) && at > 0:
+		return s[at+1:], 0, true
+	}
+	return "", 0, false
+}
+
 // pipes records what a pipe does with what its left side prints: runs a download, runs a text
 // that is written out, gives names to a command that destroys.
 func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
-	left := slices.Clone(a.rep.Commands[min(before, len(a.rep.Commands)):min(middle, len(a.rep.Commands))])
-	fetched := a.rep.fetched(before) && slices.ContainsFunc(left, func(c Command) bool { return slices.Contains(fetchers, c.Name()) })
-	fetched = fetched || slices.ContainsFunc(left, func(c Command) bool {
-		return slices.ContainsFunc(arguments(c), a.folders.downloaded)
+	all := a.rep.Commands
+	left := slices.Clone(all[min(before, len(all)):min(middle, len(all))])
+	fetched := slices.ContainsFunc(left, func(c Command) bool {
+		return slices.Contains(fetchers, c.Name()) || slices.ContainsFunc(arguments(c), a.folders.downloaded)
 	})
-	after := slices.Clone(a.rep.Commands[min(middle, len(a.rep.Commands)):])
-	for _, c := range after {
-		switch {
-		case c.readsProgram():
-			if fetched {
-				a.rep.harm(runsUnseen, readFirst)
-			}
-			if text, ok := printed(left); ok {
-				given := append(slices.Clone(c.Via), c.Name())
-				runsText(a, c.Name(), text, given)
-			}
-		case fetched && (c.Name() == "" || c.Name() == "eval" && slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic })):
-			a.rep.harm(runsUnseen, readFirst)
-		case fetched && slices.Contains([]string{"tee", "dd", "sponge"}, c.Name()):
-			for _, w := range c.Argv[1:] {
-				a.folders.download(strings.TrimPrefix(w.Text, "of="))
-			}
-		case slices.Contains(c.Via, "xargs") || slices.ContainsFunc(c.Via, func(v string) bool { return strings.HasPrefix(v, "parallel") }):
+	for _, c := range slices.Clone(all[min(middle, len(all)):]) {
+		if fetched {
+			fetchedInto(a, c)
+		}
+		if text, ok := printed(left); ok && c.readsProgram() {
+			runsText(a, c.Name(), text, append(slices.Clone(c.Via), c.Name()))
+		}
+		if slices.ContainsFunc(c.Via, func(v string) bool { return v == "xargs" || v == "parallel" }) {
 			givesNames(a, left, c)
 		}
 	}
 	for _, r := range right.Redirs { // curl x | gunzip > y
 		if r.Word != nil && fetched && r.Op != syntax.RdrIn {
 			a.folders.download(r.Word.Lit())
+		}
+	}
+}
+
+// fetchedInto records what a command does with a download that it reads: runs or keeps it.
+func fetchedInto(a *analyser, c Command) {
+	switch name := c.Name(); {
+	case c.readsProgram(), name == "", name == "eval" && slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic }):
+		a.rep.harm(runsUnseen, readFirst)
+	case name == "tee", name == "dd", name == "sponge":
+		for _, w := range c.Argv[1:] {
+			a.folders.download(strings.TrimPrefix(w.Text, "of="))
 		}
 	}
 }
@@ -278,29 +290,31 @@ func givesNames(a *analyser, left []Command, c Command) {
 	if !slices.Contains(destroyers, c.Name()) || len(left) == 0 {
 		return
 	}
-	d := &a.folders
-	for _, other := range left[1:] {
-		if !slices.Contains(passers, other.Name()) {
-			return
-		}
+	if slices.ContainsFunc(left[1:], func(other Command) bool { return !slices.Contains(passers, other.Name()) }) {
+		return
 	}
-	list, root := arguments(left[0]), ""
+	d, list := &a.folders, arguments(left[0])
+	root := ""
 	switch left[0].Name() {
 	case "echo", "printf":
 		a.rep.harm(d.removes(append([]arg{literalArg("rm"), literalArg("-r")}, list...)), "")
-		return
 	case "find":
-		roots, expression := findRoots(d, append([]arg{literalArg("find")}, list...))
-		root = findsAll(d, roots, expression)
+		root = findsAll(d, append([]arg{literalArg("find")}, list...))
 	case "ls":
-		words := append([]arg{literalArg("ls")}, list...)
-		for _, w := range orHere(operandsOf(words)) {
-			if d.isVital(w) && (short(words, "d", "--directory") || d.at != "" && d.vital(escape(d.at))) {
-				root = w.src
-			}
-		}
+		root = listsVital(d, append([]arg{literalArg("ls")}, list...))
 	}
 	if root != "" {
 		a.rep.harm(c.Name()+" destroys what is in "+root, "")
 	}
+}
+
+// listsVital returns the vital folder whose files ls names so that another command finds them, or
+// "".
+func listsVital(d *folders, words []arg) string {
+	for _, w := range orHere(operandsOf(words)) {
+		if d.isVital(w) && (short(words, "d", "--directory") || d.at != "" && d.vital(escape(d.at))) {
+			return w.src
+		}
+	}
+	return ""
 }

@@ -260,7 +260,7 @@ func cleansHome(d *folders, words []arg) string {
 }
 
 // findRoots returns where find begins, and the words of its expression.
-func findRoots(d *folders, words []arg) (roots, expression []arg) {
+func findRoots(words []arg) (roots, expression []arg) {
 	for i, w := range words[1:] {
 		s, _ := w.lit()
 		switch {
@@ -282,30 +282,12 @@ func orHere(roots []arg) []arg {
 }
 
 // findsAll returns the vital folder whose files find would list next to completely, or "".
-func findsAll(d *folders, roots, expression []arg) string {
-	for i, w := range expression {
-		s, _ := w.lit()
-		if !slices.Contains(narrowing, s) {
-			continue
+func findsAll(d *folders, words []arg) string {
+	roots, expression := findRoots(words)
+	for i := range expression {
+		if narrows(expression, i) {
+			return ""
 		}
-		if i > 0 {
-			if not, _ := expression[i-1].lit(); not == "!" || not == "-not" {
-				continue
-			}
-		}
-		value := ""
-		if i+1 < len(expression) {
-			value = expression[i+1].vals[0].text
-		}
-		if strings.Contains(s, "regex") && strings.Trim(value, ".*^$/") == "" {
-			continue
-		}
-		if strings.Contains(s, "name") || strings.Contains(s, "path") {
-			if broad(value[strings.LastIndexByte(value, '/')+1:]) {
-				continue
-			}
-		}
-		return ""
 	}
 	for _, w := range roots {
 		if d.isVital(w) {
@@ -315,9 +297,34 @@ func findsAll(d *folders, roots, expression []arg) string {
 	return ""
 }
 
+// narrows reports whether a word of find's expression selects a part of the files.
+func narrows(expression []arg, i int) bool {
+	s, _ := expression[i].lit()
+	if !slices.Contains(narrowing, s) {
+		return false
+	}
+	if i > 0 {
+		if not, _ := expression[i-1].lit(); not == "!" || not == "-not" {
+			return false
+		}
+	}
+	value := ""
+	if i+1 < len(expression) {
+		value = expression[i+1].vals[0].text
+	}
+	switch {
+	case strings.Contains(s, "regex"):
+		return strings.Trim(value, ".*^$/") != ""
+	case strings.Contains(s, "name"), strings.Contains(s, "path"):
+		return !broad(value[strings.LastIndexByte(value, '/')+1:])
+	}
+	return true
+}
+
 // findErases returns what find would erase of the vital folders, "" for nothing.
 func findErases(d *folders, words []arg) string {
-	roots, expression := findRoots(d, words)
+	_, expression := findRoots(words)
+	start := len(words) - len(expression)
 	for i, w := range expression {
 		s, _ := w.lit()
 		deletes := s == "-delete"
@@ -327,7 +334,7 @@ func findErases(d *folders, words []arg) string {
 		if !deletes {
 			continue
 		}
-		if root := findsAll(d, roots, expression[:i]); root != "" {
+		if root := findsAll(d, words[:start+i]); root != "" {
 			return "find erases or closes what is in " + root
 		}
 	}

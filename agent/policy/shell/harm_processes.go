@@ -9,44 +9,55 @@ import (
 // endsAll returns the harm of ending all processes, or all of a user; "" for none.
 func endsAll(name string, words []arg) string {
 	if name == "kill" {
-		if slices.Contains(killed(words), "-1") {
-			return "kill of -1 ends all processes"
-		}
-		if slices.ContainsFunc(words, func(w arg) bool { return everyPid.MatchString(w.src) }) {
+		every := func(w arg) bool { return everyPid.MatchString(w.src) }
+		if slices.Contains(killed(words), "-1") || slices.ContainsFunc(words, every) {
 			return "kill ends all processes"
 		}
 		return ""
 	}
-	var names []arg
-	user := false
-	for i := 1; i < len(words); i++ {
-		s, known := words[i].lit()
-		switch {
-		case known && (s == "-u" || s == "-U" || s == "--euid" || s == "--uid" || s == "--user"):
-			user = true
-			i++
-		case known && slices.Contains(strings.Fields("-s --signal -g -G -P -t -F --parent --terminal --pgroup --group --ns -y -o"), s):
-			i++
-		case known && len(s) > 2 && (strings.HasPrefix(s, "-u") || strings.HasPrefix(s, "-U")), known && strings.HasPrefix(s, "--euid="), known && strings.HasPrefix(s, "--uid="), known && strings.HasPrefix(s, "--user="):
-			user = true
-		case known && strings.HasPrefix(s, "-") && s != "-":
-		default:
-			names = append(names, words[i])
-		}
-	}
+	names, user := selected(words)
 	if user && len(names) == 0 {
 		return name + " ends all processes of a user"
-	}
-	pattern := name == "pkill" || given(words, "-r --regexp")
-	for _, w := range names {
-		if text := w.vals[0].text; pattern && !w.dynamic() && strings.Trim(bracketRegexp.ReplaceAllLiteralString(unescape(text), ""), ".*+?^$()") == "" {
-			return name + " with a pattern that matches everything ends all processes"
-		}
 	}
 	if name == "pkill" && given(words, "-v --inverse") {
 		return "pkill -v ends all other processes"
 	}
+	for _, w := range names {
+		text := bracketRegexp.ReplaceAllLiteralString(unescape(w.vals[0].text), "")
+		if (name == "pkill" || given(words, "-r --regexp")) && !w.dynamic() && strings.Trim(text, ".*+?^$()") == "" {
+			return name + " with a pattern that matches everything ends all processes"
+		}
+	}
 	return ""
+}
+
+// Flags of pkill, pgrep and killall that take a value: those for users, and others.
+var (
+	userFlags  = strings.Fields("-u -U --euid --uid --user")
+	otherFlags = strings.Fields("-s --signal -g -G -P -t -F --parent --terminal --pgroup --group --ns -y -o")
+)
+
+// selected returns the names and patterns that pkill and the like are given, and whether they
+// are given a user.
+func selected(words []arg) (names []arg, user bool) {
+	for i := 1; i < len(words); i++ {
+		s, known := words[i].lit()
+		flag, _, attached := strings.Cut(s, "=")
+		switch {
+		case !known || !strings.HasPrefix(s, "-") || s == "-":
+			names = append(names, words[i])
+		case slices.Contains(userFlags, flag):
+			user = true
+			if !attached {
+				i++
+			}
+		case len(s) > 2 && slices.Contains(userFlags, s[:2]):
+			user = true
+		case slices.Contains(otherFlags, s):
+			i++
+		}
+	}
+	return names, user
 }
 
 // everyPid matches substitutions that give the numbers of all processes, of one user at least.
@@ -85,22 +96,20 @@ func listsAll(left []Command) bool {
 
 // killed returns what kill is given besides the signal.
 func killed(words []arg) []string {
-	var out []string
-	for i := 1; i < len(words); i++ {
-		s, _ := words[i].lit()
-		switch {
-		case i == 1 && (s == "-l" || s == "-L" || s == "--list" || s == "--table"):
-			return nil
-		case i == 1 && (s == "-s" || s == "-n" || s == "--signal"):
-			i++
-		case s == "--":
-		case i == 1 && strings.HasPrefix(s, "-") && len(words) > 2: // the signal
-		default:
-			out = append(out, s)
-		}
+	all := make([]string, 0, len(words))
+	for _, w := range words[1:] {
+		s, _ := w.lit()
+		all = append(all, s)
 	}
-	if len(words) == 2 && slices.Contains(out, "-1") { // kill -1 lacks its process
+	switch {
+	case len(all) < 2: // kill -1 lacks its process
 		return nil
+	case slices.Contains([]string{"-l", "-L", "--list", "--table"}, all[0]):
+		return nil
+	case slices.Contains([]string{"-s", "-n", "--signal"}, all[0]):
+		return all[2:]
+	case strings.HasPrefix(all[0], "-"): // the signal, or the end of flags
+		return all[1:]
 	}
-	return out
+	return all
 }

@@ -17,9 +17,6 @@ var vitalFiles = strings.Fields("/etc/passwd /etc/shadow /etc/group /etc/gshadow
 // systemFolders hold files that are lost with "rm FOLDER/*", although that leaves folders.
 var systemFolders = strings.Fields("/bin /sbin /lib /lib64 /usr/bin /usr/sbin /usr/lib /usr/lib64 /boot /etc")
 
-// disks are names of disks under /dev, and beginnings of such names, that a pattern may match.
-var disks = strings.Fields("sda sda1 sdb sdb1 hda vda vda1 xvda nvme0n1 nvme0n1p1 mmcblk0 disk0 disk1 rdisk0 rdisk1 md0 dm-0 mem")
-
 // eraser is a row of the table of programs that erase disks or partitions.
 type eraser struct {
 	name string
