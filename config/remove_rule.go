@@ -33,15 +33,7 @@ func (d *Document) removeRule(r Rule) error {
 	if err != nil {
 		return err
 	}
-	from, to := -1, len(entries) // of the table's entries
-	for i, e := range entries {
-		if from < 0 && e.kind == unstable.ArrayTable && len(e.path) == 1 && fmt.Sprintf("%s:%d", d.path, e.line) == rules[at].Place {
-			from = i
-		} else if from >= 0 && (e.kind == unstable.Table || e.kind == unstable.ArrayTable) {
-			to = i
-			break
-		}
-	}
+	from, to := d.tableAt(entries, rules[at].Place)
 	if from < 0 {
 		return fmt.Errorf("%s: the rule is no [[%s]] table of its own: use buddy config edit", rules[at].Place, r.Decision)
 	}
@@ -61,4 +53,19 @@ func (d *Document) removeRule(r Rule) error {
 	}
 	d.data = data
 	return nil
+}
+
+// tableAt returns the entries of the array's table whose header is at a place, -1 for none.
+func (d *Document) tableAt(entries []entry, place string) (from, to int) {
+	from = slices.IndexFunc(entries, func(e entry) bool {
+		return e.kind == unstable.ArrayTable && len(e.path) == 1 && fmt.Sprintf("%s:%d", d.path, e.line) == place
+	})
+	if from < 0 {
+		return -1, 0
+	}
+	next := slices.IndexFunc(entries[from+1:], func(e entry) bool { return e.kind == unstable.Table || e.kind == unstable.ArrayTable })
+	if next < 0 {
+		return from, len(entries)
+	}
+	return from, from + 1 + next
 }

@@ -97,12 +97,18 @@ func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, 
 		r.Shape, r.Prefix = action.Closed, closed.Prefix
 		return r, true
 	}
+	return exactly(r, c)
+}
+
+// exactly completes a rule that allows one command in one folder.
+func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
 	if slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote, shell.Network}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
 		return r, false
 	}
 	size := 0
 	for _, w := range c.Argv {
-		if Secret(w.Text) != "" || w.Dynamic || w.Pattern || w.Odd || w.Text == "" || w.Text[0] == '~' || strings.ContainsAny(w.Text, "\n\t") {
+		uncertain := w.Dynamic || w.Pattern || w.Odd
+		if Secret(w.Text) != "" || uncertain || w.Text == "" || w.Text[0] == '~' || strings.ContainsAny(w.Text, "\n\t") {
 			return r, false
 		}
 		size += len(w.Text)

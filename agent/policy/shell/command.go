@@ -10,8 +10,7 @@ import (
 
 // command judges one command and those that it runs in turn, and records it.
 func (a *analyser) command(words []arg, via []string, in input) names {
-	if *a.judged++; len(a.rep.Commands) > maxCommands || len(via) > maxDepth || *a.judged > maxJudged {
-		a.rep.other("more commands than can be judged")
+	if a.exhausted(via) {
 		return names{}
 	}
 	for _, w := range words {
@@ -63,6 +62,16 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 		return s.prints(a, c)
 	}
 	return names{}
+}
+
+// exhausted counts a command, and reports whether there are more than can be judged.
+func (a *analyser) exhausted(via []string) bool {
+	*a.judged++
+	if len(a.rep.Commands) <= maxCommands && len(via) <= maxDepth && *a.judged <= maxJudged {
+		return false
+	}
+	a.rep.other("more commands than can be judged")
+	return true
 }
 
 // back removes the folders that git -C added to the possible current folders: they apply to

@@ -67,22 +67,25 @@ func runsTexts(a *analyser, name string, words []arg) {
 	}
 	carriesHarm(a, name, words)
 	for _, r := range textRunners {
-		if r.name != name || given(words, r.not) {
+		if r.name == name && !given(words, r.not) {
+			r.run(a, words)
+		}
+	}
+}
+
+// run analyses the texts, and the command, that a program of the row runs.
+func (r textRunner) run(a *analyser, words []arg) {
+	if r.words && len(words) > 2 {
+		a.guess(words[2:], []string{r.name}, input{})
+	}
+	for i, w := range words[1:] {
+		text, ok := w.lit()
+		if !ok || !strings.ContainsAny(text, " \n") {
 			continue
 		}
-		if r.words && len(words) > 2 {
-			a.guess(words[2:], []string{name}, input{})
-		}
-		for i, w := range words[1:] {
-			text, ok := w.lit()
-			if !ok || !strings.ContainsAny(text, " \n") {
-				continue
-			}
-			before, _ := words[i].lit()
-			if text, ok = r.value(text, before); !ok {
-				continue
-			}
-			runsText(a, "sh", unwrapped(text), []string{name})
+		before, _ := words[i].lit()
+		if text, ok = r.value(text, before); ok {
+			runsText(a, "sh", unwrapped(text), []string{r.name})
 		}
 	}
 }
@@ -180,12 +183,7 @@ func redirections(a *analyser, list []redirected, before int) {
 	if len(list) == 0 {
 		return
 	}
-	text, known := printed(a.rep.Commands[min(before, len(a.rep.Commands)):])
-	for _, r := range list {
-		if r.op == syntax.Hdoc || r.op == syntax.DashHdoc || r.op == syntax.WordHdoc {
-			text, known = r.word.vals[0].text, true
-		}
-	}
+	text, known := writtenOut(a, list, before)
 	for _, c := range a.rep.Commands[min(before, len(a.rep.Commands)):] {
 		if c.Name() == "tee" && known {
 			for _, w := range c.Argv[1:] {
@@ -199,18 +197,33 @@ func redirections(a *analyser, list []redirected, before int) {
 			readsText(a, r, before)
 		case syntax.DplIn, syntax.DplOut:
 		default:
-			appends := r.op == syntax.AppOut || r.op == syntax.AppAll
-			if why := overwritten(&a.folders, "a redirection", r.word); why != "" && (!appends || vitalFile(&a.folders, r.word) == "") {
-				a.rep.harm(why, "")
-			}
-			s, ok := r.word.lit()
-			if ok && a.rep.fetched(before) {
-				a.folders.download(s)
-			}
-			if ok && known {
+			writesFile(a, r, before)
+			if s, ok := r.word.lit(); ok && known {
 				a.folders.written[path.Base(s)] += text + "\n"
 			}
 		}
+	}
+}
+
+// writtenOut returns the text that a statement passes on, if it is written out: a here-document,
+// or what echo prints.
+func writtenOut(a *analyser, list []redirected, before int) (text string, known bool) {
+	for _, r := range list {
+		if r.op == syntax.Hdoc || r.op == syntax.DashHdoc || r.op == syntax.WordHdoc {
+			return r.word.vals[0].text, true
+		}
+	}
+	return printed(a.rep.Commands[min(before, len(a.rep.Commands)):])
+}
+
+// writesFile records what a redirection overwrites, and that it keeps a download.
+func writesFile(a *analyser, r redirected, before int) {
+	appends := r.op == syntax.AppOut || r.op == syntax.AppAll
+	if why := overwritten(&a.folders, "a redirection", r.word); why != "" && (!appends || vitalFile(&a.folders, r.word) == "") {
+		a.rep.harm(why, "")
+	}
+	if s, ok := r.word.lit(); ok && a.rep.fetched(before) {
+		a.folders.download(s)
 	}
 }
 

@@ -163,21 +163,12 @@ func fieldsOf(text string) []Arg {
 
 // beginsAs compares the words of a command with one spelling of a prefix.
 func beginsAs(argv []Arg, prefix []string) Match {
-	first, rest := argv[0], argv[1:]
-	base := path.Base(first.Text)
-	p := programOfName(path.Base(prefix[0]))
-	want := path.Base(prefix[0])
-	switch {
-	case first.Dynamic:
+	if argv[0].Dynamic {
 		return Maybe
-	case first.Text == prefix[0], base == want && (want == prefix[0] || baseName(prefix[0]) == want), first.Pattern && matches(base, want):
-	case p.name != "" && (programOfName(base) == p || first.Pattern && matches(base, p.name)) && sameProgram(base, want):
-		if _, second, ok := strings.Cut(base, "-"); ok && programNamed()[base] != nil { // docker-compose
-			rest = slices.Concat([]Arg{{Text: second}}, rest)
-		}
-	case strings.HasPrefix(base, want+"-") && p.name == want: // git-push
-		rest = slices.Concat([]Arg{{Text: base[len(want)+1:]}}, rest)
-	default:
+	}
+	p := programOfName(path.Base(prefix[0]))
+	rest, ok := named(p, argv, prefix[0])
+	if !ok {
 		return No
 	}
 	best := Yes
@@ -187,11 +178,35 @@ func beginsAs(argv []Arg, prefix []string) Match {
 			words = append(words, w)
 			continue
 		}
-		if best = min(best, hasOption(rest, w)); best == No {
-			return No
-		}
+		best = min(best, hasOption(rest, w))
+	}
+	if best == No {
+		return No
 	}
 	return min(best, follows(p, rest, words))
+}
+
+// named returns the words behind the program, if it is the one that a prefix begins with: by
+// any path, by another of its names, or with the subcommand as a part of the name.
+func named(p *program, argv []Arg, first string) (rest []Arg, ok bool) {
+	name, want := argv[0], path.Base(first)
+	base := path.Base(name.Text)
+	rest = argv[1:]
+	_, part, dashed := strings.Cut(base, "-")
+	switch {
+	case name.Text == first, name.Pattern && matches(base, want), base == want && (want == first || baseName(first) == want):
+		return rest, true
+	case p.name == "":
+		return nil, false
+	case programOfName(base) == p && sameProgram(base, want):
+		if dashed && programNamed()[base] != nil { // docker-compose
+			rest = slices.Concat([]Arg{{Text: part}}, rest)
+		}
+		return rest, true
+	case strings.HasPrefix(base, want+"-") && p.name == want: // git-push
+		return slices.Concat([]Arg{{Text: base[len(want)+1:]}}, rest), true
+	}
+	return nil, false
 }
 
 // sameProgram reports whether two names are those of one program: python3 is python, but podman
@@ -243,28 +258,30 @@ func follows(p *program, words []Arg, prefix []string) Match {
 		return No
 	}
 	w, want := words[0], prefix[0]
-	best := No
 	switch {
-	case w.Text == want && !w.Dynamic, w.Pattern && matches(w.Text, want), p.short && len(w.Text) > 1 && strings.HasPrefix(want, w.Text):
-		return follows(p, words[1:], prefix[1:])
 	case w.Dynamic:
-		best = Maybe
+		return Maybe
+	case w.Text == want, w.Pattern && matches(w.Text, want), p.short && len(w.Text) > 1 && strings.HasPrefix(want, w.Text):
+		return follows(p, words[1:], prefix[1:])
 	case p.plus && strings.HasPrefix(w.Text, "+"):
 		return follows(p, words[1:], prefix)
 	case len(w.Text) > 1 && w.Text[0] == '-':
-		name, _, attached := strings.Cut(w.Text, "=")
-		switch {
-		case attached || slices.Contains(strings.Fields(p.plain), name):
-			return follows(p, words[1:], prefix)
-		case slices.Contains(strings.Fields(p.valued), name):
-			return follows(p, words[min(2, len(words)):], prefix)
-		}
-		best = follows(p, words[1:], prefix)
-		if len(words) > 1 && best != Yes { // its value may follow
-			best = max(best, follows(p, words[2:], prefix))
-		}
+		return p.skip(words, prefix)
 	}
-	return best
+	return No
+}
+
+// skip leaves out the option that words begin with, with its value if it takes one. Of one that is
+// not known both is tried.
+func (p *program) skip(words []Arg, prefix []string) Match {
+	name, _, attached := strings.Cut(words[0].Text, "=")
+	switch {
+	case attached || slices.Contains(strings.Fields(p.plain), name) || len(words) < 2:
+		return follows(p, words[1:], prefix)
+	case slices.Contains(strings.Fields(p.valued), name):
+		return follows(p, words[2:], prefix)
+	}
+	return max(follows(p, words[1:], prefix), follows(p, words[2:], prefix))
 }
 
 // normal returns the words of a command without the options before its subcommand, as far as

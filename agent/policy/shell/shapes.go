@@ -60,11 +60,8 @@ type Shape struct {
 // Shape returns the closed shape of a command; ok is false if it has none: it may run code,
 // delete, or change more than the files that it names.
 func (c Command) Shape() (closed Shape, ok bool) {
-	if words := strings.Fields(c.spec); c.ReadOnly && len(words) > 0 && len(words) <= len(c.Argv) && words[0] != "cd" && words[0] != "echo" {
-		core := slices.ContainsFunc([]string{c.spec, words[0]}, func(name string) bool { return coreTools()[name] != nil })
-		if core || slices.Contains(readers, words[0]) {
-			return Shape{Prefix: words, Reads: true}, true
-		}
+	if words := strings.Fields(c.spec); c.ReadOnly && closedReading(words) && len(words) <= len(c.Argv) {
+		return Shape{Prefix: words, Reads: true}, true
 	}
 	s := shapes()[c.Name()]
 	if s == nil || slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic || w.Pattern || w.Odd }) {
@@ -85,4 +82,13 @@ func (c Command) Shape() (closed Shape, ok bool) {
 		closed.Files = closed.Files[1:]
 	}
 	return closed, len(closed.Files) > 0
+}
+
+// closedReading reports whether every command of a row of the table of read-only ones has a closed
+// shape.
+func closedReading(words []string) bool {
+	if len(words) == 0 || words[0] == "cd" || words[0] == "echo" {
+		return false
+	}
+	return coreTools()[words[0]] != nil || coreTools()[strings.Join(words, " ")] != nil || slices.Contains(readers, words[0])
 }
