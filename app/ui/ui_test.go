@@ -45,7 +45,7 @@ type testUI struct {
 	targets []slash.TargetOffer
 	rules   []slash.Permission
 	removed []string // rules of the settings
-	trusts  string // what trusting the folder says; "" begins the session anew
+	trusts  string   // what trusting the folder says; "" begins the session anew
 }
 
 // open starts the screen. Call it in a synctest bubble.

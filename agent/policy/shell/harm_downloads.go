@@ -26,9 +26,11 @@ func (c Command) readsProgram() bool {
 		return false
 	}
 	shell := slices.Contains(shells, c.Name())
-	if shell && slices.Contains(c.Via, "xargs") {
-		return true
-	}
+	return shell && slices.Contains(c.Via, "xargs") || c.readsInput(shell)
+}
+
+// readsInput reports whether an interpreter is given no program but its input.
+func (c Command) readsInput(shell bool) bool {
 	for i := 1; i < len(c.Argv); i++ {
 		s := c.Argv[i].Text
 		letters, dash := strings.CutPrefix(s, "-")

@@ -353,7 +353,8 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 		used, why := xargsFlags.flag(c, text, words[i+1:])
 		if why != "" {
 			a.record(words, via, RunsCode, why)
-			return a.guess(words[1:], append(slices.Clone(via), "xargs"), in)
+			item := arg{vals: []val{{kind: dynamic, open: true}}, src: "…", split: true}
+			return a.guess(append(slices.Clone(words[1:]), item), append(slices.Clone(via), "xargs"), in)
 		}
 		i += 1 + used
 	}
