@@ -83,3 +83,24 @@ func TestDenyRules(t *testing.T) {
 		t.Errorf("%d rows", len(rows))
 	}
 }
+
+// TestEverydayIsNotDenied: nothing that people and models run all day is taken for harm.
+func TestEverydayIsNotDenied(t *testing.T) {
+	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
+	lines := 0
+	for _, file := range []string{"daily", "everyday", "services", "core"} {
+		data, err := os.ReadFile("shell/testdata/" + file + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			line = strings.TrimSuffix(line, "\n")
+			if lines++; p.Judge(sh(line), action.ModeAll).Decision == action.Deny {
+				t.Errorf("%s: %s is denied", file, line)
+			}
+		}
+	}
+	if lines < 700 {
+		t.Errorf("%d lines", lines)
+	}
+}

@@ -251,37 +251,59 @@ func hasOption(words []Arg, option string) Match {
 
 // follows reports whether words, without options, begin with those of a prefix.
 func follows(p *program, words []Arg, prefix []string) Match {
+	return (&walk{p: p, seen: make(map[[2]int]Match)}).follows(words, prefix)
+}
+
+// walk compares words with a prefix. What it found from a place on it keeps: of options that are
+// not known two ways lead on.
+type walk struct {
+	p    *program
+	seen map[[2]int]Match // by the number of words and of words of the prefix that are left
+}
+
+func (w *walk) follows(words []Arg, prefix []string) Match {
 	if len(prefix) == 0 {
 		return Yes
 	}
 	if len(words) == 0 {
 		return No
 	}
-	w, want := words[0], prefix[0]
+	key := [2]int{len(words), len(prefix)}
+	found, ok := w.seen[key]
+	if !ok {
+		found = w.step(words, prefix)
+		w.seen[key] = found
+	}
+	return found
+}
+
+// step compares the first word.
+func (w *walk) step(words []Arg, prefix []string) Match {
+	word, want := words[0], prefix[0]
 	switch {
-	case w.Dynamic:
+	case word.Dynamic:
 		return Maybe
-	case w.Text == want, w.Pattern && matches(w.Text, want), p.short && len(w.Text) > 1 && strings.HasPrefix(want, w.Text):
-		return follows(p, words[1:], prefix[1:])
-	case p.plus && strings.HasPrefix(w.Text, "+"):
-		return follows(p, words[1:], prefix)
-	case len(w.Text) > 1 && w.Text[0] == '-':
-		return p.skip(words, prefix)
+	case word.Text == want, word.Pattern && matches(word.Text, want), w.p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text):
+		return w.follows(words[1:], prefix[1:])
+	case w.p.plus && strings.HasPrefix(word.Text, "+"):
+		return w.follows(words[1:], prefix)
+	case len(word.Text) > 1 && word.Text[0] == '-':
+		return w.skip(words, prefix)
 	}
 	return No
 }
 
 // skip leaves out the option that words begin with, with its value if it takes one. Of one that is
 // not known both is tried.
-func (p *program) skip(words []Arg, prefix []string) Match {
+func (w *walk) skip(words []Arg, prefix []string) Match {
 	name, _, attached := strings.Cut(words[0].Text, "=")
 	switch {
-	case attached || slices.Contains(strings.Fields(p.plain), name) || len(words) < 2:
-		return follows(p, words[1:], prefix)
-	case slices.Contains(strings.Fields(p.valued), name):
-		return follows(p, words[2:], prefix)
+	case attached || slices.Contains(strings.Fields(w.p.plain), name) || len(words) < 2:
+		return w.follows(words[1:], prefix)
+	case slices.Contains(strings.Fields(w.p.valued), name):
+		return w.follows(words[2:], prefix)
 	}
-	return max(follows(p, words[1:], prefix), follows(p, words[2:], prefix))
+	return max(w.follows(words[1:], prefix), w.follows(words[2:], prefix))
 }
 
 // normal returns the words of a command without the options before its subcommand, as far as
