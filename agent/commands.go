@@ -57,6 +57,8 @@ func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
 		r.approvals.SetMode(c.Mode, c.Duration)
+	case event.RemoveRule:
+		r.approvals.RemoveRule(c.Rule)
 	case event.SwitchModel:
 		r.switchModel(c)
 	case event.SwitchTarget:

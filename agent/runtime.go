@@ -300,3 +300,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 // stay. What is open and would be denied now is denied; nothing that was asked about
 // becomes allowed by itself, because the question was asked under the old rules.
 func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }
+
+// Rules returns the rules that apply now: of the settings, then of the session. Any goroutine
+// may call it.
+func (r *Runtime) Rules() []action.Rule { return r.approvals.Rules() }

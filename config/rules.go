@@ -30,7 +30,7 @@ func ruleSections() []section {
 			},
 			{
 				name: "prefix", short: `words, such as ["go", "test"]`, access: a,
-				doc:     "Commands that begin with these words. Each command of a line is checked by itself, as the shell would run it.",
+				doc:     "Commands that begin with these words. Each command of a line is checked by itself, as the shell would run it. To ask and to deny, options before a subcommand, other names for it and wrappers are left out (docs/safety.md, \"Rules\").",
 				pointer: func(c *Config, _ *Profile) any { return &last(c).Prefix },
 			},
 			{

@@ -17,6 +17,16 @@ const (
 	FromSession Source = "session"
 )
 
+// Shape says what may follow the prefix of a rule that allows commands.
+type Shape string
+
+// The shapes.
+const (
+	AnyWords Shape = ""       // anything
+	Exactly  Shape = "exact"  // nothing: this command only, started in the rule's folder
+	Closed   Shape = "closed" // what runs no code, deletes nothing and stays in the workspace
+)
+
 // Rule decides about the actions that it matches: every field that is not empty must.
 type Rule struct {
 	Decision Decision `json:"decision" toml:"decision"`
@@ -25,6 +35,8 @@ type Rule struct {
 	Path     string   `json:"path,omitempty" toml:"path"`     // glob with **; relative to the workspace, or ~/…
 	Host     string   `json:"host,omitempty" toml:"host"`     // and its subdomains
 	Target   string   `json:"target,omitempty" toml:"target"` // glob over the name of the target
+	Shape    Shape    `json:"shape,omitempty" toml:"-"`       // of rules that a session adds
+	Folder   string   `json:"folder,omitempty" toml:"-"`      // Exactly: where the command starts, absolute
 	Source   Source   `json:"source,omitempty" toml:"-"`
 }
 
@@ -48,10 +60,16 @@ func (r Rule) Check() error {
 // String formats the rule on one line, as the approval shows it: allow "go test …" (session).
 func (r Rule) String() string {
 	parts := []string{string(r.Decision)}
-	if len(r.Prefix) > 0 {
+	switch {
+	case len(r.Prefix) == 0:
+	case r.Shape == Exactly:
+		parts = append(parts, `exactly "`+Quote(r.Prefix)+`"`)
+	case r.Shape == Closed:
+		parts = append(parts, `"`+strings.Join(r.Prefix, " ")+` …" (inside the folder)`)
+	default:
 		parts = append(parts, `"`+strings.Join(r.Prefix, " ")+` …"`)
 	}
-	for _, f := range []struct{ name, value string }{{"tool", r.Tool}, {"path", r.Path}, {"host", r.Host}, {"on", r.Target}} {
+	for _, f := range []struct{ name, value string }{{"in", r.Folder}, {"tool", r.Tool}, {"path", r.Path}, {"host", r.Host}, {"on", r.Target}} {
 		if f.value != "" {
 			parts = append(parts, f.name+" "+f.value)
 		}
@@ -60,6 +78,29 @@ func (r Rule) String() string {
 		parts = append(parts, "("+string(r.Source)+")")
 	}
 	return strings.Join(parts, " ")
+}
+
+// Examples says on one line what the rule Similar would allow and what not, "" without a rule.
+func (c ApprovalContext) Examples() string {
+	if c.Similar == "" || len(c.Passes) == 0 {
+		return ""
+	}
+	text := strings.Join(c.Passes, " · ")
+	if c.Stops != "" {
+		text += " · not " + c.Stops
+	}
+	return text
+}
+
+// Quote joins words as a shell reads them.
+func Quote(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if out[i] = w; w == "" || strings.ContainsAny(w, " \t'\"\\$`;|&<>(){}*?[]#~!") {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // ApprovalContext holds what a person should know before deciding about an Action.
@@ -76,4 +117,6 @@ type ApprovalContext struct {
 	Kept         []string `json:"kept,omitempty"`    // what protects the target from harm by commands, free and approved ones
 	Rule         string   `json:"rule,omitempty"`    // the rule that decided
 	Similar      string   `json:"similar,omitempty"` // the rule that "allow similar" would add
+	Passes       []string `json:"passes,omitempty"`  // two examples of what that rule would allow
+	Stops        string   `json:"stops,omitempty"`   // one of what it would not
 }

@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -245,6 +246,32 @@ func (b *Broker) addSimilar(id string) bool {
 		b.stream.Publish(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
 	}
 	return ok
+}
+
+// Rules returns the rules that apply now.
+func (b *Broker) Rules() []action.Rule {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.policy.Rules)
+}
+
+// RemoveRule ends a rule, the first that is the same. What is open stays open.
+func (b *Broker) RemoveRule(r action.Rule) {
+	b.mu.Lock()
+	i := slices.IndexFunc(b.policy.Rules, func(other action.Rule) bool { return reflect.DeepEqual(other, r) })
+	if i >= 0 {
+		b.policy.Rules = slices.Delete(slices.Clone(b.policy.Rules), i, i+1)
+	}
+	b.mu.Unlock()
+	if i < 0 {
+		b.stream.Reject("there is no such rule any more: %s", r)
+		return
+	}
+	scope := "settings"
+	if r.Source == action.FromSession {
+		scope = "session"
+	}
+	b.stream.Publish(0, 0, event.RuleRemoved{Rule: r, Scope: scope})
 }
 
 // SetMode changes how approvals are decided, for a while if d is not 0.

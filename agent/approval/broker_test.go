@@ -21,7 +21,7 @@ func TestRuleIsNoAnswerToAReopenedRequest(t *testing.T) {
 		b.SetInteractive()
 		answers := make(map[string]event.ApprovalAnswered)
 		var mu sync.Mutex
-		act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all"}
+		act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all", Cwd: "/w"}
 		for id, rule := range map[string]string{"old": Reopened, "one": "", "two": ""} {
 			go func() {
 				v := action.Verdict{Decision: action.Ask, Rule: rule}

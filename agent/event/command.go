@@ -76,6 +76,9 @@ type (
 		Mode     action.Mode
 		Duration time.Duration
 	}
+	// RemoveRule ends a rule: one of the session, or one of the settings, whose file the sender has
+	// changed.
+	RemoveRule struct{ Rule action.Rule }
 	// SwitchModel selects another model from the next exchange on. With Effort, that reasoning
 	// effort replaces the profile's; Effort alone keeps the model and takes effect with the next
 	// request, also while a task runs.
@@ -131,6 +134,7 @@ func (Answer) command()         {}
 func (Cancel) command()         {}
 func (SetTimeout) command()     {}
 func (SetMode) command()        {}
+func (RemoveRule) command()     {}
 func (RetryNow) command()       {}
 func (SwitchModel) command()    {}
 func (SwitchTarget) command()   {}

@@ -65,6 +65,7 @@ var All = []Event{
 	BudgetExceeded{},
 	ModeChanged{},
 	RuleAdded{},
+	RuleRemoved{},
 	Notice{},
 	Warning{},
 	Error{},
@@ -419,6 +420,13 @@ type ModeChanged struct {
 type RuleAdded struct {
 	Rule  action.Rule `json:"rule"`
 	Scope string      `json:"scope"` // session
+}
+
+// RuleRemoved ends a rule that was added in the session, or one of the settings, which is gone
+// from their file as well.
+type RuleRemoved struct {
+	Rule  action.Rule `json:"rule"`
+	Scope string      `json:"scope"` // session or settings
 }
 
 // Notice informs; it needs no answer. Code is stable and lower case.

@@ -294,6 +294,12 @@ func (RuleAdded) Type() string { return "policy.rule_added" }
 // Durable returns true.
 func (RuleAdded) Durable() bool { return true }
 
+// Type returns "policy.rule_removed".
+func (RuleRemoved) Type() string { return "policy.rule_removed" }
+
+// Durable returns true.
+func (RuleRemoved) Durable() bool { return true }
+
 // Type returns "notice".
 func (Notice) Type() string { return "notice" }
 

@@ -56,6 +56,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	}
 	if r, ok := p.similar(whole, report); ok {
 		c.Similar = r.String()
+		c.Passes, c.Stops = examples(p, r, whole, report)
 	}
 	return c
 }

@@ -70,7 +70,7 @@ func (e Explanation) asked() string {
 	for _, list := range []struct {
 		name  string
 		lines []string
-	}{{"lost", c.Loses}, {"then", c.Consequences}, {"or", c.Alternatives}, {"undo", []string{c.Undo}}, {"similar", []string{c.Similar}}} {
+	}{{"lost", c.Loses}, {"then", c.Consequences}, {"or", c.Alternatives}, {"undo", []string{c.Undo}}, {"similar", []string{c.Similar}}, {"  so", c.Passes}, {"  not", []string{c.Stops}}} {
 		for _, s := range list.lines {
 			if s != "" {
 				fmt.Fprintf(&sb, "%s: %s\n", list.name, s)

@@ -194,7 +194,8 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
-	return guardOwn(p, a, report, mode, p.guard(a, mode, p.moded(a, mode, base, v)))
+	v = uncertain(p, a, report, mode, p.guard(a, mode, p.moded(a, mode, base, v)))
+	return guardOwn(p, a, report, mode, v)
 }
 
 // guard requires approval for allowed actions on a guarded target. Outputs of this session,

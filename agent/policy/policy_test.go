@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -170,61 +172,34 @@ func TestRules(t *testing.T) { // deny beats ask beats allow; project rules only
 	}
 }
 
+// TestSimilar: what is offered allows the command that was asked about, and what has a closed
+// shape or is the same command, but nothing else.
 func TestSimilar(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
-	tests := []struct{ command, want string }{
-		{"go test ./...", "go test"},
-		{"go test -run X ./a && ls", "go test"},
-		{"npm run build", "npm run build"},
-		{"make test", "make test"},
-		{"python3 -m pytest -q", "python3 -m pytest"},
-		{"python x.py", "python x.py"},
-		{"pytest -q", "pytest"},
-		{"mkdir a", "mkdir"},
-		{"git commit -m x", ""},
-		{"git add x", "git add"},
-		{"docker compose up -d", ""},
-		{"cargo build", "cargo build"},
-		{"ls", ""},
-		{"rm x", ""},
-		{"rm -rf build", ""},
-		{"sudo go test", ""},
-		{"go test $x", ""},
-		{"go test $(ls)", ""},
-		{"go test > x", ""},
-		{"go test; go build", ""},
-		{"git push", ""},
-		{"git -c a=b commit", ""},
-		{"curl x", ""},
-		{"ssh h ls", ""},
-		{"sh -c 'go test'", ""},
-		{"env go test", ""},
-		{"find . -delete", ""},
-		{"python -c 'x'", ""},
-		{"node -e 1", ""},
-		{"eval x", ""},
-		{"xargs rm", ""},
-		{"sed -i s/a/b/ x", ""},
-		{"rm -rf /", ""},
-		{"kill 1", ""},
-		{"go", "go"},
-		{"bash x.sh", "bash x.sh"},
-		{"npm exec x", ""},
-		{"npx x", ""},
-		{"git reset --hard", ""},
-		{"cat .env", ""},
-		{"x=1 go test", ""},
-		{"make -f /tmp/x", ""},
-		{"tee x", ""},
+	p.Resolve = filepath.Clean
+	rows := table(t, "similar.txt", 3)
+	for _, row := range rows {
+		want, command, other := row[0], row[1], row[2]
+		r, ok := p.Similar(sh(command))
+		got := "none"
+		if ok {
+			got = string(r.Shape)
+		}
+		if got != want {
+			t.Errorf("%s: %s (%v), want %s", command, got, r, want)
+		}
+		if !ok {
+			continue
+		}
+		if r.Check() != nil || r.Source != action.FromSession || p.With(r).Judge(sh(command), action.ModeAsk).Decision != action.Allow {
+			t.Errorf("%s: %v does not allow it", command, r)
+		}
+		if v := p.With(r).Judge(sh(other), action.ModeAsk); v.Decision == action.Allow {
+			t.Errorf("%s: %v allows %s (%s)", command, r, other, v.Reason)
+		}
 	}
-	for _, tt := range tests {
-		r, ok := p.Similar(sh(tt.command))
-		if got := strings.Join(r.Prefix, " "); got != tt.want || ok != (tt.want != "") {
-			t.Errorf("Similar(%q) = %q %v, want %q", tt.command, got, ok, tt.want)
-		}
-		if ok && (r.Check() != nil || r.Source != action.FromSession || p.With(r).Judge(sh(tt.command), action.ModeAsk).Decision != action.Allow) {
-			t.Errorf("Similar(%q) = %v does not allow it", tt.command, r)
-		}
+	if len(rows) < 90 {
+		t.Errorf("%d rows", len(rows))
 	}
 	if r, ok := p.Similar(write("/w/docs/a.md")); !ok || r.Path != "/w/docs/**" {
 		t.Errorf("Similar of a write = %v %v", r, ok)
@@ -233,6 +208,118 @@ func TestSimilar(t *testing.T) {
 		if r, ok := p.Similar(a); ok {
 			t.Errorf("Similar(%+v) = %v, want none", a, r)
 		}
+	}
+}
+
+// TestSimilarStaysWithItsKind: a rule for writing files deletes none, one for getting pages sends
+// nothing.
+func TestSimilarStaysWithItsKind(t *testing.T) {
+	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	get := action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}
+	post, remove := get, write("/w/docs/a.md")
+	post.Method, remove.Kind = "POST", action.FileDelete
+	for _, tt := range []struct{ asked, other action.Action }{{get, post}, {write("/w/docs/b.md"), remove}} {
+		r, ok := p.Similar(tt.asked)
+		if !ok || p.With(r).Judge(tt.asked, action.ModeAsk).Decision != action.Allow {
+			t.Errorf("Similar(%+v) = %v %v", tt.asked, r, ok)
+		}
+		if v := p.With(r).Judge(tt.other, action.ModeAsk); v.Decision != action.Ask {
+			t.Errorf("%v: %+v is %+v", r, tt.other, v)
+		}
+	}
+}
+
+// TestSimilarWithoutSandbox: where commands that only read need approval, one of a closed shape
+// covers others that only read.
+func TestSimilarWithoutSandbox(t *testing.T) {
+	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	for _, tt := range []struct {
+		command, want string
+		yes, no       []string
+	}{
+		{"ls *.go", "ls", []string{"ls -la *.md", "ls src/*"}, []string{"ls ../*", "ls /etc/*", "ls $(rm x)", "ls > x"}},
+		{"kubectl get pods", "kubectl get", []string{"kubectl get nodes -o wide"}, []string{"kubectl get secrets", "kubectl delete pod x", "kubectl get pods -o go-template-file=x"}},
+		{"head -5 *.md", "head", []string{"head x*.md"}, []string{"head .e*", "head *.pem"}},
+		{"git log", "git log", nil, []string{"git log -p", "git log --ext-diff"}},
+	} {
+		r, ok := p.Similar(sh(tt.command))
+		if !ok || strings.Join(r.Prefix, " ") != tt.want {
+			t.Errorf("Similar(%s) = %v %v, want %s", tt.command, r, ok, tt.want)
+		}
+		for _, c := range tt.yes {
+			if v := p.With(r).Judge(sh(c), action.ModeAsk); v.Decision != action.Allow {
+				t.Errorf("%v: %s is %s (%s)", r, c, v.Decision, v.Reason)
+			}
+		}
+		for _, c := range tt.no {
+			if v := p.With(r).Judge(sh(c), action.ModeAsk); v.Decision != action.Ask {
+				t.Errorf("%v: %s is %s (%s)", r, c, v.Decision, v.Reason)
+			}
+		}
+	}
+}
+
+// TestExamples: of every rule that is offered the approval names two commands that it allows and
+// one that it does not.
+func TestExamples(t *testing.T) {
+	var acts []action.Action
+	for file, columns := range map[string]int{"similar.txt": 3, "deny.txt": 3, "never.txt": 2} {
+		for _, row := range table(t, file, columns) {
+			acts = append(acts, sh(row[1]), sh(row[columns-1]))
+		}
+	}
+	for _, file := range []string{"daily", "everyday", "beyond", "services", "core"} {
+		data, err := os.ReadFile("shell/testdata/" + file + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			acts = append(acts, sh(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	offered := make(map[action.Shape]int)
+	p := Policy{Workspace: "/w", Home: "/home/ann", Resolve: filepath.Clean}
+	for _, a := range acts {
+		r, ok := p.Similar(a)
+		c := p.Context(a, action.ModeAsk)
+		if !ok {
+			if c.Passes != nil || c.Stops != "" {
+				t.Errorf("%s: examples without a rule: %q, %q", a.Command, c.Passes, c.Stops)
+			}
+			continue
+		}
+		offered[r.Shape]++
+		judge := func(command string) action.Decision {
+			one := a
+			one.Command = command
+			return p.With(r).Judge(one, action.ModeAsk).Decision
+		}
+		if len(c.Passes) != 2 || c.Passes[0] == c.Passes[1] || judge(c.Passes[0]) != action.Allow || judge(c.Passes[1]) != action.Allow {
+			t.Errorf("%s: %v does not allow %q", a.Command, r, c.Passes)
+		}
+		if c.Stops == "" || judge(c.Stops) == action.Allow {
+			t.Errorf("%s: %v allows %q", a.Command, r, c.Stops)
+		}
+	}
+	if offered[action.Closed] < 30 || offered[action.Exactly] < 40 {
+		t.Errorf("offered %v", offered)
+	}
+	for a, want := range map[string][3]string{
+		"mkdir -p x": {"mkdir notes", "mkdir -p more/notes", "mkdir ../notes"}, "chmod +x a": {"chmod +x notes", "chmod -v +x more/notes", "chmod +x ../notes"},
+		"make test": {"make test", "make test | tail -n 20", "make test x"},
+	} {
+		c := p.Context(sh(a), action.ModeAsk)
+		if got := [3]string{c.Passes[0], c.Passes[1], c.Stops}; got != want {
+			t.Errorf("%s: %q, want %q", a, got, want)
+		}
+	}
+	c := p.Context(write("/w/docs/a.md"), action.ModeAsk)
+	if got := strings.Join(append(c.Passes, c.Stops), " "); got != "docs/notes.md docs/more/notes.md notes.md" {
+		t.Errorf("a file: %q", got)
+	}
+	c = p.Context(action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}, action.ModeAsk)
+	if got := strings.Join(append(c.Passes, c.Stops), " "); got != "https://go.dev/ https://docs.go.dev/ https://other-go.dev/" {
+		t.Errorf("a host: %q", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/policy/shell"
+	"buddy/texts/secretfile"
 )
 
 // denied returns the verdict for what every mode denies: harm without a sane use, protected
@@ -56,6 +57,9 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && delicate(a.Path) != "") {
 			continue // a pattern was not meant for secrets or executable files
 		}
+		if d == action.Allow && r.Source == action.FromSession && !offers(a) {
+			continue // what is similar to a read deletes and sends nothing
+		}
 		return r, true
 	}
 	return action.Rule{}, false
@@ -84,7 +88,7 @@ func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool
 // covers reports whether a rule allows one unwrapped command.
 func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.applies(r, a) &&
-		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c)
+		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c) && covered(p, r, c)
 }
 
 // meant reports whether a rule that matches the words of a command also permits its use of
@@ -117,22 +121,77 @@ func (p Policy) applies(r action.Rule, a action.Action) bool {
 
 // matches reports whether a rule that asks or denies, or one for files and hosts, matches.
 func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) bool {
+	return p.matching(r, a, report) == shell.Yes
+}
+
+// matching reports whether a rule that asks or denies, or one for files and hosts, matches, or
+// may do so because a part of a command is computed.
+func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	if !p.applies(r, a) || r.Check() != nil {
-		return false
+		return shell.No
 	}
-	if len(r.Prefix) > 0 && !slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return begins(c, r.Prefix) || via(c, r.Prefix) }) {
-		return false
+	best := shell.Yes
+	if len(r.Prefix) > 0 {
+		found := shell.No
+		for _, c := range report.Commands {
+			found = max(found, c.Begins(r.Prefix))
+		}
+		best = min(best, found)
 	}
-	if r.Host != "" && !hostMatches(r.Host, a.Host) {
-		return false
+	if r.Host != "" {
+		best = min(best, reaches(r.Host, a, report))
 	}
-	if r.Path == "" {
-		return true
+	switch {
+	case r.Path == "":
+	case isCommand(a.Kind):
+		if !p.names(r.Path, a, report) {
+			return shell.No
+		}
+	case !p.pathMatches(r.Path, a.Path):
+		return shell.No
 	}
-	if isCommand(a.Kind) {
-		return p.names(r.Path, a, report)
+	return best
+}
+
+// reaches reports whether an action uses a host or one of its subdomains. A command that only
+// reads reaches none.
+func reaches(host string, a action.Action, report shell.Report) shell.Match {
+	at := func(h string) bool { return hostMatches(host, h) }
+	switch {
+	case !isCommand(a.Kind) && at(a.Host):
+		return shell.Yes
+	case !isCommand(a.Kind), report.ReadOnly:
+		return shell.No
 	}
-	return p.pathMatches(r.Path, a.Path)
+	best := shell.Command{Argv: append([]shell.Arg{{}}, report.Files...)}.Reaches(at)
+	for _, c := range report.Commands {
+		best = max(best, c.Reaches(at))
+	}
+	return best
+}
+
+// uncertain turns an allowed command into one that needs approval when a rule might deny it:
+// words that decide are computed.
+func uncertain(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
+	if v.Decision != action.Allow || !report.Dynamic && !computedName(report) {
+		return v
+	}
+	for _, r := range p.Rules {
+		if r.Decision != action.Deny || p.matching(r, a, report) != shell.Maybe {
+			continue
+		}
+		v = action.Verdict{Decision: action.Ask, Reason: "a part of it is computed, and a rule may deny that: " + r.String(), Rule: r.String()}
+		if mode == action.ModeNone {
+			v.Decision = action.Deny
+		}
+		return v
+	}
+	return v
+}
+
+// computedName reports whether the name of a program is a pattern.
+func computedName(report shell.Report) bool {
+	return slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(c.Argv) > 0 && c.Argv[0].Pattern })
 }
 
 // begins reports whether the words of a command begin with those of a prefix. A system folder
@@ -150,12 +209,6 @@ func begins(c shell.Command, prefix []string) bool {
 	return true
 }
 
-// via reports whether a command is run by the program that a prefix of one word names, such as
-// sudo or xargs.
-func via(c shell.Command, prefix []string) bool {
-	return len(prefix) == 1 && slices.ContainsFunc(c.Via, func(v string) bool { return v == prefix[0] || strings.HasPrefix(v, prefix[0]+" ") })
-}
-
 func hostMatches(pattern, host string) bool {
 	pattern, host = strings.ToLower(strings.TrimPrefix(pattern, "*.")), strings.ToLower(host)
 	return host != "" && (host == pattern || strings.HasSuffix(host, "."+pattern))
@@ -163,14 +216,19 @@ func hostMatches(pattern, host string) bool {
 
 // pathMatches reports whether a path or one of its parent folders matches the glob.
 func (p Policy) pathMatches(pattern, path string) bool {
+	ok, err := doublestar.Match(absolute(p, pattern), path)
+	return err == nil && ok
+}
+
+// absolute returns a rule's pattern from the root on.
+func absolute(p Policy, pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && p.Home != "" {
 		pattern = filepath.Join(literal(p.Home), rest)
 	}
 	if !filepath.IsAbs(pattern) {
 		pattern = filepath.Join(literal(p.Workspace), pattern)
 	}
-	ok, err := doublestar.Match(pattern, path)
-	return err == nil && ok
+	return pattern
 }
 
 // literal escapes a path for use in a glob.
@@ -198,22 +256,70 @@ func Check(r action.Rule, tools, targets []string) error {
 	return nil
 }
 
-// names reports whether a command contains a path that matches pattern.
+// names reports whether a command, or a redirection, names a path that matches pattern: from
+// any folder in which a part of the command runs, alone or as the value of an option.
 func (p Policy) names(pattern string, a action.Action, report shell.Report) bool {
-	cwd := cmp.Or(a.Cwd, p.Workspace)
+	folders := append([]string{cmp.Or(a.Cwd, p.Workspace)}, report.Folders...)
+	words := slices.Clone(report.Files)
 	for _, c := range report.Commands {
-		for _, w := range c.Argv {
-			path := w.Text
-			if rest, ok := strings.CutPrefix(path, "~/"); ok && p.Home != "" {
-				path = filepath.Join(p.Home, rest)
-			}
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(cwd, path)
-			}
-			if p.pathMatches(pattern, filepath.Clean(path)) {
+		words = append(words, c.Argv...)
+	}
+	for _, w := range words {
+		for _, text := range pathsIn(w.Text) {
+			if wordNames(p, pattern, text, w.Pattern, folders) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// pathsIn returns the parts of a word that may name a file: all of it, and what follows the
+// name of an option, @ or a host.
+func pathsIn(word string) []string {
+	all := []string{word}
+	for i, r := range word {
+		if strings.ContainsRune("=@:", r) && i+1 < len(word) {
+			all = append(all, word[i+1:])
+			if r == ':' { // docker -v x:/y
+				all = append(all, word[:i])
+			}
+		}
+	}
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
+		all = append(all, word[2:])
+	}
+	return all
+}
+
+// wordNames reports whether a text names a path that matches pattern; glob says that the text
+// is a pattern itself.
+func wordNames(p Policy, pattern, text string, glob bool, folders []string) bool {
+	if rest, ok := strings.CutPrefix(text, "~/"); ok && p.Home != "" {
+		text = filepath.Join(p.Home, rest)
+	}
+	for _, dir := range folders {
+		full := text
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(dir, full)
+		}
+		full = filepath.Clean(full)
+		if p.pathMatches(pattern, full) || glob && globsMeet(strings.Split(absolute(p, pattern), "/"), strings.Split(full, "/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// globsMeet reports whether some path matches both patterns, of which a may contain **.
+func globsMeet(a, b []string) bool {
+	switch {
+	case len(a) == 0:
+		return len(b) == 0
+	case a[0] == "**":
+		return globsMeet(a[1:], b) || len(b) > 0 && globsMeet(a, b[1:])
+	case len(b) == 0:
+		return false
+	}
+	return secretfile.NamesMeet(a[0], b[0]) && globsMeet(a[1:], b[1:])
 }

@@ -10,32 +10,6 @@ import (
 	"buddy/texts"
 )
 
-// subcommands are programs whose next word names the operation.
-var subcommands = []string{
-	"go", "git", "npm", "yarn", "pnpm", "bun", "deno", "cargo", "docker", "podman", "kubectl", "systemctl", "make", "just", "task", "pip", "pip3",
-	"poetry", "uv", "rustup", "gradle", "mvn", "dotnet", "composer", "bundle", "gem", "rails", "helm", "terraform", "tofu", "gh", "apt", "apt-get",
-	"brew", "dnf", "yum", "npx", "mix", "swift", "zig", "nix", "tmux", "buddy", "golangci-lint", "buf", "flutter", "dart", "sbt", "stack", "cabal",
-}
-
-// scripts are programs whose next word is the script that they run.
-var scripts = []string{"python", "python3", "node", "ruby", "perl", "php", "bash", "sh", "zsh", "lua", "java"}
-
-// deeper are subcommands with subcommands of their own.
-var deeper = []string{
-	"npm run", "npm exec", "pnpm run", "yarn run", "bun run", "docker compose", "docker container", "docker image", "go mod", "go tool", "uv pip", "uv run",
-	"poetry run", "gh pr", "gh issue", "git stash", "kubectl rollout", "cargo xtask", "bundle exec", "dotnet tool", "terraform state", "npm pkg",
-}
-
-// wide are commands whose other uses may be very different.
-var wide = []string{
-	"eval", "source", ".", "exec", "find", "xargs", "env", "command", "builtin", "sed", "awk", "gawk", "mawk", "tee", "dd", "cp", "mv", "ln", "chmod", "chown",
-	"install", "rsync", "git -c", "git push", "git reset", "git checkout", "git config", "git rebase", "docker run", "docker exec", "kubectl exec", "npx",
-	"alias", "trap", "enable", "set", "export", "history", "printenv", "crontab", "at", "tmux", "screen", "sqlite3", "parallel", "time", "timeout", "nohup",
-	"vim", "vi", "nano", "less", "more", "ssh-add", "gpg", "pass", "security", "docker", "kubectl", "helm", "ansible", "terraform apply", "hash", "cat", "jq",
-	"yq", "grep", "rg", "head", "tail", "strings", "base64", "xxd", "od", "diff", "sort", "uniq", "git show", "git diff", "git log", "git grep", "go tool", "go generate",
-	"nix", "bun", "deno", "uv run", "poetry run", "bundle exec", "npm exec", "go run", "java", "bash", "sh", "zsh", "systemctl", "mount", "umount", "sysctl", "ip", "iptables",
-}
-
 // Similar returns the one rule that "allow similar this session" would add for an action that
 // needs approval. ok is false where no rule could be judged at a glance: for commands that are
 // computed, destroy, need more rights, leave the machine, or have several parts or targets
@@ -60,13 +34,13 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	ok := false
 	switch a.Kind {
 	case action.Shell, action.Git:
-		r.Prefix, ok = similarCommand(report)
+		r, ok = similarCommand(p, r, report)
 	case action.FileWrite, action.FileRead:
-		r.Path, ok = p.similarFolder(a)
+		r.Path, ok = similarFolder(p, a)
 	case action.Network, action.Browser:
-		r.Host, ok = a.Host, a.Host != "" && (a.Method == "" || a.Method == "GET" || a.Method == "HEAD")
+		r.Host, ok = a.Host, a.Host != "" && offers(a)
 	case action.MCP:
-		ok = a.Risk != action.High // the tool's name says what it does
+		ok = offers(a) // the tool's name says what it does
 	}
 	if ok {
 		// The rule must allow this very action.
@@ -78,8 +52,22 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	return r, true
 }
 
+// offers reports whether an action that is not a command may be similar to another: one that
+// deletes, sends something or is risky is approved by itself.
+func offers(a action.Action) bool {
+	switch a.Kind {
+	case action.FileDelete:
+		return false
+	case action.Network, action.Browser:
+		return a.Method == "" || a.Method == "GET" || a.Method == "HEAD"
+	case action.MCP:
+		return a.Risk != action.High
+	}
+	return true
+}
+
 // similarFolder returns a pattern for the files in the folder of a, unless that is too broad.
-func (p Policy) similarFolder(a action.Action) (string, bool) {
+func similarFolder(p Policy, a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)
 	if a.Kind == action.FileRead {
@@ -88,8 +76,13 @@ func (p Policy) similarFolder(a action.Action) (string, bool) {
 	return filepath.Join(dir, "**"), ok && !strings.ContainsAny(dir, `*?[{\`)
 }
 
-// similarCommand returns the prefix for a rule about the one command that needs approval.
-func similarCommand(report shell.Report) ([]string, bool) {
+// maxExact limits the words of a rule for one command, in bytes: a person reads them.
+const maxExact = 400
+
+// similarCommand completes a rule about the one command of a program that needs approval: by its
+// closed shape, or by all its words. ok is false for commands that destroy, need more rights,
+// leave the machine or are computed.
+func similarCommand(p Policy, r action.Rule, report shell.Report) (action.Rule, bool) {
 	var asked []shell.Command
 	for _, c := range report.Commands {
 		if !c.InCore() {
@@ -97,49 +90,74 @@ func similarCommand(report shell.Report) ([]string, bool) {
 		}
 	}
 	if len(asked) != 1 || len(report.Other) > 0 || len(asked[0].Via) > 0 {
-		return nil, false
+		return r, false
 	}
 	c := asked[0]
-	dangerous := slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote, shell.Network}, c.Effect)
-	if dangerous || slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic }) {
-		return nil, false
+	if closed, ok := c.Shape(); ok && within(p, closed, c) {
+		r.Shape, r.Prefix = action.Closed, closed.Prefix
+		return r, true
 	}
-	words := make([]string, 0, len(c.Argv))
+	return exactly(r, c)
+}
+
+// exactly completes a rule that allows one command in one folder.
+func exactly(r action.Rule, c shell.Command) (action.Rule, bool) {
+	if slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote, shell.Network}, c.Effect) || len(c.Dirs) != 1 || !filepath.IsAbs(c.Dirs[0]) {
+		return r, false
+	}
+	size := 0
 	for _, w := range c.Argv {
-		words = append(words, w.Text)
+		uncertain := w.Dynamic || w.Pattern || w.Odd
+		if Secret(w.Text) != "" || uncertain || w.Text == "" || w.Text[0] == '~' || strings.ContainsAny(w.Text, "\n\t") {
+			return r, false
+		}
+		size += len(w.Text)
+		r.Prefix = append(r.Prefix, w.Text)
 	}
-	n := significantWords(c.Name(), words)
-	if n > len(words) || tooWide(c.Name(), words[:n]) {
-		return nil, false
-	}
-	return words[:n], true
+	r.Shape, r.Folder = action.Exactly, filepath.Clean(c.Dirs[0])
+	return r, size <= maxExact
 }
 
-// significantWords returns how many leading words of a command identify the operation.
-func significantWords(name string, words []string) int {
-	switch {
-	case slices.Contains(scripts, name) && len(words) > 2 && words[1] == "-m":
-		return 3
-	case slices.Contains(scripts, name):
-		return 2
-	case slices.Contains(subcommands, name) && len(words) > 2 && slices.Contains(deeper, name+" "+words[1]):
-		return 3
-	case slices.Contains(subcommands, name) && len(words) > 1:
-		return 2
-	}
-	return 1
-}
-
-// tooWide reports whether a rule for the words would allow very different operations.
-func tooWide(name string, words []string) bool {
-	for i, w := range words {
-		module := i == 1 && w == "-m" && len(words) == 3
-		if w == "" || strings.ContainsAny(w, "\n\t") || i > 0 && strings.HasPrefix(w, "-") && !module {
-			return true
+// within reports whether everything that a command of a closed shape changes is in the
+// workspace, and nothing that other programs execute or that may hold secrets.
+func within(p Policy, closed shell.Shape, c shell.Command) bool {
+	for _, file := range closed.Files {
+		for _, dir := range c.Dirs {
+			full := file
+			if !filepath.IsAbs(full) {
+				full = dir + "/" + full
+			}
+			if !filepath.IsAbs(full) || !ordinary(p, full, closed.Whole) {
+				return false
+			}
 		}
 	}
-	if len(words) == 1 {
-		return slices.Contains(wide, name)
+	return closed.Reads || len(c.Dirs) > 0
+}
+
+// ordinary reports whether mode edits would let a file be written, links resolved. whole allows
+// the workspace itself.
+func ordinary(p Policy, full string, whole bool) bool {
+	if p.Resolve != nil {
+		full = p.Resolve(full)
+	} else if slices.Contains(strings.Split(full, "/"), "..") {
+		return false
 	}
-	return slices.Contains(wide, name) && !slices.Contains(scripts, name) || slices.Contains(wide, name+" "+words[1])
+	full = filepath.Clean(full)
+	return whole && full == p.Workspace || p.editable(action.Action{Kind: action.FileWrite, Path: full})
+}
+
+// covered reports whether the command fits the shape of a rule that allows it.
+func covered(p Policy, r action.Rule, c shell.Command) bool {
+	switch r.Shape {
+	case action.AnyWords:
+		return true
+	case action.Exactly:
+		same := len(c.Argv) == len(r.Prefix) && len(c.Dirs) == 1 && filepath.Clean(c.Dirs[0]) == r.Folder
+		return same && c.Argv[0].Text == r.Prefix[0] && !slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Pattern || w.Odd })
+	case action.Closed:
+		closed, ok := c.Shape()
+		return ok && slices.Equal(closed.Prefix, r.Prefix) && within(p, closed, c)
+	}
+	return false
 }

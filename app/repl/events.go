@@ -47,7 +47,7 @@ func (r *repl) changed(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ModeChanged:
 		r.mode(p)
-	case event.ModelSwitched, event.TargetSwitched, event.RuleAdded, event.FileRestored,
+	case event.ModelSwitched, event.TargetSwitched, event.RuleAdded, event.RuleRemoved, event.FileRestored,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
 		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as the full screen says it
 			r.say(string(r.state.Blocks[n-1].Text))
@@ -276,6 +276,9 @@ func approvalChoices(a event.ApprovalAsked) string {
 	var lines []string
 	for i, k := range approvalKeys(a) {
 		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, k[0], k[1]))
+		if like := a.Context.Examples(); k[0] == "s" && like != "" {
+			lines = append(lines, "        "+like)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -48,7 +48,7 @@ func (c Catalog) OnTrust(s Frontend, _ string) error {
 func (c Catalog) OnTarget(s Frontend, args string) error {
 	switch {
 	case args != "":
-		all := c.Targets()
+		all := c.Targets.Offers()
 		if !slices.ContainsFunc(all, func(o TargetOffer) bool { return o.Name == args }) {
 			var have []string
 			for _, o := range all {
@@ -58,7 +58,7 @@ func (c Catalog) OnTarget(s Frontend, args string) error {
 		}
 		s.Command(event.SwitchTarget{Name: args})
 	default:
-		Inform(s, "/target", func() (string, error) { return c.Target(), nil }, s.Say)
+		Inform(s, "/target", func() (string, error) { return c.Targets.Describe(), nil }, s.Say)
 	}
 	return nil
 }
@@ -70,15 +70,15 @@ type Catalog struct {
 	Search   func(text string) (string, error)         // in the texts of the sessions, for people
 	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
 	Find     func(string) (string, error)              // the id that a person means
-	Target   func() string                             // where commands run; may take long
-	Targets  func() []TargetOffer                      // that may be switched to
-	Notice   func(text string)                         // tells the person
-	Trust    func() (string, error)                    // what to say, "" when the session has to begin anew
-	Current  func() string                             // the session to go on with
+	Targets  TargetList
+	Notice   func(text string)      // tells the person
+	Trust    func() (string, error) // what to say, "" when the session has to begin anew
+	Current  func() string          // the session to go on with
 	Access   Access
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
+	Rules    RuleList
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // Aliases are other names of commands, to their names.
-var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve"}
+var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve", "rules": "permissions"}
 
 // Split returns the command of a line and its arguments, unless it is none: the name is
 // the first word, of letters, digits and dashes, so "/etc/hosts is what?" and "/* a comment"

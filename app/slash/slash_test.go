@@ -171,3 +171,53 @@ func TestOffers(t *testing.T) {
 		t.Error("there is a third one")
 	}
 }
+
+// TestOnPermissions: the list numbers the rules, and a number deletes one: of the session, or of
+// the settings with their file.
+func TestOnPermissions(t *testing.T) {
+	var told []string
+	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
+	s := Frontend{
+		Command: func(c event.Command) { tell("command %v", c.(event.RemoveRule).Rule) },
+		Say:     func(text string) { tell("%s", text) },
+		Beside:  func(work func() func()) { work()() },
+		Failed:  func(what string, err error) { tell("%s failed: %v", what, err) },
+	}
+	all := []Permission{
+		{Rule: action.Rule{Decision: action.Deny, Prefix: []string{"git", "push"}, Source: action.FromUser}, Place: "c.toml:3"},
+		{Rule: action.Rule{Decision: action.Ask, Host: "x.io", Source: action.FromProject}},
+		{Rule: action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"make", "a b"}, Shape: action.Exactly, Folder: "/w", Source: action.FromSession}},
+	}
+	c := Catalog{Rules: RuleList{List: func() ([]Permission, error) { return all, nil }, Remove: func(p Permission) (string, error) {
+		if p.Place == "" {
+			return "", errors.New("no file has it")
+		}
+		return "c.toml", nil
+	}}}
+	for _, tt := range []struct{ args, want string }{
+		{"", "rules that apply, deny before ask before allow:\n  1  deny \"git push …\" · c.toml:3\n  2  ask host x.io · settings of the project\n" +
+			"  3  allow exactly \"make 'a b'\" in /w tool run_shell · until the session ends\n/permissions delete N deletes one, also from its file"},
+		{"delete 1", "command deny \"git push …\" (user)|deleted from c.toml"},
+		{"delete 2", "/permissions failed: no file has it"},
+		{"delete #3", "command allow exactly \"make 'a b'\" in /w tool run_shell (session)"},
+		{"delete 4", `error "4" is not the number of a rule (/permissions lists 3)`},
+		{"delete", `error "" is not the number of a rule (/permissions lists 3)`},
+		{"add", `error "add" is not known (have: list, delete N)`},
+	} {
+		told = nil
+		if err := c.OnPermissions(s, tt.args); err != nil {
+			tell("error %v", err)
+		}
+		if got := strings.Join(told, "|"); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.args, got, tt.want)
+		}
+	}
+	all = nil
+	told = nil
+	if err := c.OnPermissions(s, "list"); err != nil || !strings.HasPrefix(strings.Join(told, "|"), "no rules: the mode alone decides") {
+		t.Errorf("%v, %q", err, told)
+	}
+	if err := (Catalog{}).OnPermissions(s, ""); err == nil {
+		t.Error("rules without a session")
+	}
+}

@@ -1,5 +1,11 @@
 package slash
 
+// TargetList is where commands may run.
+type TargetList struct {
+	Describe func() string        // where they run now; may take long
+	Offers   func() []TargetOffer // that may be switched to
+}
+
 // TargetOffer is a target to choose from, with what is known of it without asking it.
 type TargetOffer struct {
 	Name       string

@@ -43,7 +43,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
-	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched, event.TargetSwitched:
+	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
@@ -90,6 +90,9 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Usage = p
 	case event.RuleAdded:
 		s.add(env, NoticeBlock, "new rule for this "+p.Scope+": "+p.Rule.String())
+		return Conversation
+	case event.RuleRemoved:
+		s.add(env, NoticeBlock, "no rule of the "+p.Scope+" any more: "+p.Rule.String())
 		return Conversation
 	case event.ModeChanged:
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until

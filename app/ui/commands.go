@@ -33,9 +33,10 @@ var own = map[string]func(u *UI, args string) error{
 
 // pickers are the commands that without arguments let a person choose from a list.
 var pickers = map[string]func(u *UI){
-	"target":  chooseTarget,
-	"model":   func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile) },
-	"session": browse,
+	"target":      chooseTarget,
+	"model":       func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile) },
+	"session":     browse,
+	"permissions": choosePermission,
 }
 
 // run runs a command.

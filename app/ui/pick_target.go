@@ -11,7 +11,7 @@ import (
 
 // chooseTarget lets a person choose a target; if there is one only it says where commands run.
 func chooseTarget(u *UI) {
-	switch all := u.deps.Catalog.Targets(); {
+	switch all := u.deps.Catalog.Targets.Offers(); {
 	case len(all) > 1:
 		pickTarget(&u.overlays, all, u.Tell)
 	case len(all) == 1:

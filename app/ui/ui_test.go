@@ -43,7 +43,9 @@ type testUI struct {
 	kept    string // a key that was asked for
 	diff    string // that /diff shows
 	targets []slash.TargetOffer
-	trusts  string // what trusting the folder says; "" begins the session anew
+	rules   []slash.Permission
+	removed []string // rules of the settings
+	trusts  string   // what trusting the folder says; "" begins the session anew
 }
 
 // open starts the screen. Call it in a synctest bubble.
@@ -98,8 +100,17 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				}
 				return "7f3a-1111", nil
 			},
-			Target:  func() string { return "root@web-02 (ssh)" },
-			Targets: func() []slash.TargetOffer { return x.targets },
+			Targets: slash.TargetList{
+				Describe: func() string { return "root@web-02 (ssh)" },
+				Offers:   func() []slash.TargetOffer { return x.targets },
+			},
+			Rules: slash.RuleList{
+				List: func() ([]slash.Permission, error) { return x.rules, nil },
+				Remove: func(p slash.Permission) (string, error) {
+					x.removed = append(x.removed, p.Text())
+					return "config.toml", nil
+				},
+			},
 			Notice:  func(text string) { x.noticed = text },
 			Trust:   func() (string, error) { return x.trusts, nil },
 			Current: func() string { return "7f3a-0000" },

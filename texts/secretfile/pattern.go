@@ -125,6 +125,9 @@ func tokens(pattern string) []rune {
 	return out
 }
 
+// NamesMeet reports whether some name of a file matches both patterns.
+func NamesMeet(a, b string) bool { return overlap(tokens(a), tokens(b)) }
+
 // alike reports whether two tokens can match the same character, or both are the end.
 func alike(x, y rune) bool {
 	return x == y || x == anyOne && y != end || y == anyOne && x != end

@@ -359,6 +359,7 @@ const (
 	noteRule    = "rule"
 	noteLoses   = "lost"
 	noteSimilar = "s"
+	noteLike    = "like"
 	noteDoes    = "does"
 	noteUndo    = "undo"
 	noteElse    = "else"
@@ -374,6 +375,9 @@ func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	}
 	if !wide {
 		names = append(names, noteSimilar)
+	}
+	if !a.amend.done {
+		names = append(names, noteLike)
 	}
 	if a.explain.on && !a.amend.done {
 		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
@@ -424,6 +428,8 @@ func (a *Approval) noteText(name string) string {
 		return a.asked.Verdict.Reason
 	case noteSimilar:
 		return c.Similar
+	case noteLike:
+		return c.Examples()
 	case noteLoses:
 		return strings.Join(c.Loses, "; ")
 	case noteDoes:

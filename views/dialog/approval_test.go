@@ -76,7 +76,8 @@ func informed(id string) event.ApprovalAsked {
 	e := viewtest.Ask(id, action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "go test ./...", Why: "see what fails"})
 	e.Context = action.ApprovalContext{
 		Risk: action.Medium, Undo: "", Consequences: []string{"a program runs that can do all that you can"},
-		Alternatives: []string{"go vet only reads"}, Similar: `allow "go test …" tool run_shell (session)`,
+		Alternatives: []string{"go vet only reads"}, Similar: `allow exactly "go test ./..." in /w tool run_shell (session)`,
+		Passes: []string{"go test ./...", "go test ./... | tail -n 20"}, Stops: "go test ./... x",
 	}
 	return e
 }
@@ -149,7 +150,7 @@ func TestApprovalSmall(t *testing.T) {
 	viewtest.Press(t, d, "explain")
 	look("hidden again", "1 set -e")
 	viewtest.Press(t, d, "dialog-end")
-	look("the end", "(shell.unknown)", "↑")
+	look("the end", "like go test", "↑")
 
 	plain := viewtest.Ask("2", viewtest.Restart)
 	plain.Context.Reversible = true // and nothing else is known

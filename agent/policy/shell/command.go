@@ -10,8 +10,7 @@ import (
 
 // command judges one command and those that it runs in turn, and records it.
 func (a *analyser) command(words []arg, via []string, in input) names {
-	if len(a.rep.Commands) > maxCommands || len(via) > maxDepth {
-		a.rep.other("more commands than can be judged")
+	if a.exhausted(via) {
 		return names{}
 	}
 	for _, w := range words {
@@ -19,11 +18,13 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	}
 	name, ok := words[0].lit()
 	if !ok {
+		a.rep.fetchRuns(words[:1])
 		a.record(words, via, RunsCode, "which command runs is computed: "+texts.ClipBytes(words[0].src, 60))
 		return names{}
 	}
 	name = baseName(name)
 	a.harms(name, words)
+	defer runsTexts(a, name, words) // what they run comes after what runs them
 	if words[0].expands {
 		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
 	}
@@ -56,10 +57,21 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 		return names{}
 	}
 	a.record(words, via, Reads, s.name+" only reads: "+s.why)
+	a.rep.Commands[len(a.rep.Commands)-1].spec = s.name
 	if s.prints != nil {
 		return s.prints(a, c)
 	}
 	return names{}
+}
+
+// exhausted counts a command, and reports whether there are more than can be judged.
+func (a *analyser) exhausted(via []string) bool {
+	*a.judged++
+	if len(a.rep.Commands) <= maxCommands && len(via) <= maxDepth && *a.judged <= maxJudged {
+		return false
+	}
+	a.rep.other("more commands than can be judged")
+	return true
 }
 
 // back removes the folders that git -C added to the possible current folders: they apply to
@@ -95,10 +107,7 @@ func (d *folders) dashless(words []arg) []arg {
 
 // record adds a command to the report; with an effect other than Reads it needs approval.
 func (a *analyser) record(words []arg, via []string, effect Effect, reason string) {
-	c := Command{Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason}
-	for _, w := range words {
-		c.Argv = append(c.Argv, w.public())
-	}
+	c := Command{Argv: public(words), Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason, Dirs: slices.Clone(a.folders.cwds)}
 	if !c.ReadOnly && c.Name() == "git" {
 		c.Git = a.folders.gitAct(words, via)
 	}

@@ -83,7 +83,7 @@ func TestHarm(t *testing.T) {
 	}
 	for _, l := range []string{
 		"rm -rf build", "rm -rf ./x", "rm -rf /tmp/x", "rm -rf ~/x", "rm -f /", "rm x", "dd if=/dev/sda of=img", "cp /dev/sda img", "systemctl restart nginx", "curl x | jq .",
-		"curl x | python3 -m json.tool", "chmod -R 755 dist", "chmod 700 /", "shutdown -c", "find . -delete", "mkfs", "f() { ls; }; f", "curl x -o f && sh f", "echo 'rm -rf /'", "grep -r 'rm -rf /' .",
+		"curl x | python3 -m json.tool", "chmod -R 755 dist", "chmod 700 /", "shutdown -c", "find . -delete", "mkfs", "f() { ls; }; f", "echo 'rm -rf /'", "grep -r 'rm -rf /' .",
 		"init 3", "systemctl status reboot.target", "man shutdown", "rm -rf /home/ann/w/build", "rm -rf $x", "tee x",
 	} {
 		if r := shell.Analyse(l, env); r.Harm != "" {
@@ -190,6 +190,25 @@ func FuzzAnalyse(f *testing.F) {
 		}
 	})
 }
+
+// Programs that run others again and again end the analysis, not the session.
+func TestNestedProgramsAreBounded(t *testing.T) {
+	text := "rm x"
+	for i := range 6 {
+		run := strings.Repeat(`sh -c "$t"; `, 12)
+		if i%2 == 1 {
+			run = strings.Repeat(`echo "$t" > x; sh x; `, 12)
+		}
+		text = "t=" + quote(text) + "; " + run
+	}
+	start := time.Now()
+	r := shell.Analyse(text, env)
+	if took := time.Since(start); took > 5*time.Second || r.ReadOnly {
+		t.Errorf("%d bytes took %v: read-only %v", len(text), took, r.ReadOnly)
+	}
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func BenchmarkTypical(b *testing.B) {
 	b.ReportAllocs()

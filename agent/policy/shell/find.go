@@ -38,7 +38,6 @@ func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 		e := Writes
 		if strings.Contains(why, "delete") {
 			e = Deletes
-			a.findDeletes(words)
 		}
 		a.record(words, via, e, why)
 		return true
@@ -69,18 +68,6 @@ func (d *folders) findFolders(words []arg) (int, string) {
 		}
 	}
 	return i, ""
-}
-
-// findDeletes reports find -delete of everything in a vital folder.
-func (a *analyser) findDeletes(words []arg) {
-	for _, w := range words[1:] {
-		if s, _ := w.lit(); strings.HasPrefix(s, "-name") || strings.HasPrefix(s, "-path") || strings.HasPrefix(s, "-iname") {
-			return
-		}
-	}
-	if len(words) > 1 && a.folders.isVital(words[1]) {
-		a.rep.harm("find -delete erases "+texts.ClipBytes(words[1].src, 60)+" with everything in it", "")
-	}
 }
 
 func (a *analyser) findExpression(words []arg, via []string) string {

@@ -2,154 +2,354 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/texts"
 )
 
-// fetchers download; running their output unseen is harm.
-var fetchers = []string{"curl", "wget", "fetch", "aria2c", "lynx", "http", "https", "xh"}
-
-// readers execute the program on their input.
-var readers = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl", "ruby", "node", "php", "lua"}
-
-// fetched reports whether one of the commands from index before on downloads.
-func (r *Report) fetched(before int) bool {
-	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
-		return slices.Contains(fetchers, c.Name())
-	})
-}
-
-// readsProgram reports whether c executes its input.
-func (c Command) readsProgram() bool {
-	if !slices.Contains(readers, c.Name()) {
-		return slices.Contains(c.Via, "xargs") && (c.Name() == "sh" || c.Name() == "bash")
-	}
-	if len(c.Argv) == 1 {
-		return true
-	}
-	first := c.Argv[1].Text
-	return first == "-" || first == "/dev/stdin" || strings.HasPrefix(first, "-s") || (strings.HasPrefix(first, "-") && len(c.Argv) == 2 && first != "--version" && first != "-V")
-}
-
-// fetchRuns records a program that is downloaded and executed at once.
-func (r *Report) fetchRuns(words []arg) {
-	for _, w := range words {
-		if w.fetches {
-			r.harm("runs what it downloads, unseen", "download it to a file, read it, then run it")
-		}
-	}
-}
-
-// vital are folders that nobody deletes as a whole.
-var vital = []string{
-	"/", "/*", "/.", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/sbin", "/srv",
-	"/sys", "/usr", "/var", "/Users", "/System", "/Library", "/Applications", "/private", "~", "~/*", "~/.*",
-}
-
-// isVital reports whether one of the values of w is a vital folder.
-func (d *folders) isVital(w arg) bool {
-	return slices.ContainsFunc(w.vals, func(v val) bool {
-		p := strings.ReplaceAll(v.text, `\`, "")
-		switch {
-		case v.kind == dynamic || v.kind == output || p == "":
-			return false
-		case p[0] == '/' || p[0] == '~':
-		case strings.HasPrefix(p, "..") && d.env.Cwd != "":
-			p = path.Join(d.env.Cwd, p)
-		default:
-			return false
-		}
-		p = path.Clean(p)
-		if h := d.env.Home; h != "" && (strings.HasPrefix(h+"/", p+"/") || p == h+"/*" || p == h+"/.*") {
-			return true
-		}
-		return slices.Contains(vital, p) || slices.Contains(vital, strings.TrimSuffix(p, "/*"))
-	})
-}
-
-// stops lists the words with which a command stops the machine; none means always.
-var stops = map[string][]string{
-	"shutdown": nil, "reboot": nil, "poweroff": nil, "halt": nil, "init": {"0", "6"}, "telinit": {"0", "6"},
-	"systemctl": {"poweroff", "reboot", "halt", "kexec", "soft-reboot"},
-}
+// Reasons that several checks give.
+const (
+	runsUnseen  = "runs what it downloads, unseen"
+	readFirst   = "download it to a file, read it, then run it"
+	doItByHand  = "do it by hand"
+	withAllInIt = " with everything in it"
+)
 
 // harms records commands that destroy a machine or a home, in any mode.
 func (a *analyser) harms(name string, words []arg) {
+	d := &a.folders
 	kind, _, _ := strings.Cut(name, ".") // mkfs.ext4
 	switch kind {
-	case "rm", "unlink", "srm":
-		a.rep.harm(a.folders.removes(words), "")
-	case "mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs":
-		if len(words) > 1 {
-			a.rep.harm(name+" makes a file system, which erases what was there", "")
-		}
-	case "dd", "tee", "cp", "mv", "shred", "truncate", "ddrescue":
-		a.rep.overwrites(name, words)
-	case "chmod", "chown", "chgrp":
-		a.rep.harm(a.folders.owns(name, words), "")
-	case "source", "":
-		a.rep.fetchRuns(words)
+	case "rm", "srm", "unlink":
+		a.rep.harm(d.removes(words), "")
+	case "find":
+		a.rep.harm(findErases(d, words), "")
+	case "dd", "tee", "sponge", "cp", "mv", "shred", "truncate", "ddrescue", "install", "ln", "pv", "sort":
+		a.rep.harm(overwrites(d, name, words), "")
+	case "chmod", "chown", "chgrp", "setfacl", "chattr":
+		a.rep.harm(d.owns(name, words), "")
+	case "rsync", "rclone":
+		a.rep.harm(mirrors(d, name, words), "")
+	case "tar", "zip", "7z", "7za":
+		a.rep.harm(archives(d, name, words), "")
+	case "git":
+		a.rep.harm(cleansHome(d, words), "")
+	case "kill", "pkill", "killall", "skill":
+		a.rep.harm(endsAll(name, words), doItByHand)
+	case "cd", "pushd", "popd":
+		d.goTo(name, words)
 	}
-	if slices.Contains(readers, name) {
-		a.rep.fetchRuns(words)
-	}
-	if when, ok := stops[name]; ok {
-		second := ""
-		if len(words) > 1 {
-			second, _ = words[1].lit()
+	erases(a, kind, name, words)
+	stopsMachine(a.rep, name, words)
+	downloads(a, name, words)
+}
+
+// erases records what the table of erasers says about a command.
+func erases(a *analyser, kind, name string, words []arg) {
+	for _, e := range erasers {
+		if e.name != kind || e.with != "" && !given(words, e.with) || given(words, e.safe) || e.disk && !namesDisk(&a.folders, words) {
+			continue
 		}
-		if slices.Contains(when, second) || when == nil && !slices.Contains([]string{"--help", "--version", "-c"}, second) {
-			a.rep.harm(name+" stops the machine", "do it by hand")
+		if len(words) > 1 || e.with == "" && !e.disk && e.name != "userdel" && e.name != "deluser" {
+			a.rep.harm(name+" "+e.does, doItByHand)
 		}
 	}
 }
 
-// overwrites records commands that write to a disk device.
-func (r *Report) overwrites(name string, words []arg) {
-	for i, w := range words[1:] {
-		for _, v := range w.vals {
-			p, of := strings.CutPrefix(v.text, "of=")
-			source := name == "dd" && !of || name == "cp" && i+2 < len(words)
-			if blockDevice(p) && !source {
-				r.harm(name+" overwrites the device "+texts.ClipBytes(p, 60), "")
+// given reports whether one of some words follows the name of a command. Single letters count
+// in clusters of flags.
+func given(words []arg, some string) bool {
+	for want := range strings.FieldsSeq(some) {
+		for _, w := range words[1:] {
+			s, _ := w.lit()
+			letters, dash := strings.CutPrefix(s, "-")
+			cluster := dash && !strings.HasPrefix(letters, "-") && len(want) == 2 && want[0] == '-' && strings.Contains(letters, want[1:])
+			if s == want || cluster || strings.HasPrefix(want, "--") && strings.HasPrefix(s, want+"=") {
+				return true
 			}
 		}
 	}
+	return false
 }
 
-// removes returns what rm -r would erase of the vital folders, "" for nothing.
-func (d *folders) removes(words []arg) string {
-	recursive := false
-	for _, w := range words[1:] {
-		text, _ := w.lit()
+// namesDisk reports whether a command names a disk, or may do so.
+func namesDisk(d *folders, words []arg) bool {
+	return slices.ContainsFunc(words[1:], func(w arg) bool {
+		return w.dynamic() || slices.ContainsFunc(d.places(w), blockDevice)
+	})
+}
+
+// stopsMachine records commands that stop the machine.
+func stopsMachine(r *Report, name string, words []arg) {
+	when, ok := stops[name]
+	if !ok {
+		return
+	}
+	second, third := "", ""
+	if n := normal(Command{Argv: public(words)}); len(n) > 1 {
+		second = n[1]
+		if len(n) > 2 {
+			third = n[2]
+		}
+	}
+	starts := name == "systemctl" && slices.Contains([]string{"start", "isolate"}, second) && slices.Contains(stopTargets, third)
+	help := given(words, "--help --version --list") || when == nil && len(words) == 2 && given(words, "-c")
+	if slices.Contains(when, second) || starts || when == nil && !help {
+		r.harm(name+" stops the machine", doItByHand)
+	}
+}
+
+// forkRegexp matches programs of interpreters that start themselves without end.
+var forkRegexp = regexp.MustCompile(`fork\s*(\(\s*\))?\s*while\b|while\s*\(?\s*(1|true|True)\s*\)?\s*[:{]?\s*(os\.)?fork`)
+
+// killRegexp matches what languages call to end all processes.
+var killRegexp = regexp.MustCompile(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`)
+
+// eraseRegexp matches what languages call to delete whole folders, with a folder as a literal
+// or the home.
+var eraseRegexp = regexp.MustCompile(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
+	`(["']([^"']*)["']|homedir\(\)|Path\.home\(\)|ENV\[.HOME.\]|environ|Dir\.home|\$ENV\{HOME\}|process\.env\.HOME)`)
+
+// programHarm returns what a program for an interpreter would destroy, or "": folders that it
+// deletes, commands that it passes to a shell.
+func programHarm(a *analyser, text string) string {
+	if forkRegexp.MatchString(text) {
+		return "starts itself without end: a fork bomb"
+	}
+	if killRegexp.MatchString(text) {
+		return "ends all processes"
+	}
+	for _, m := range eraseRegexp.FindAllStringSubmatch(text, 20) {
+		named := m[3]
+		if m[3] == "" {
+			named = "~"
+		}
+		if a.folders.isVital(literalArg(named)) {
+			return "erases " + texts.ClipBytes(named, 60) + withAllInIt
+		}
+	}
+	if !texts.HasAny(text, "system", "exec", "popen", "spawn", "subprocess", "qx", "`", "shell", "getline") {
+		return ""
+	}
+	for _, quoted := range quotedTexts(text) {
+		if b := fork(a); b != nil {
+			if b.program(quoted); b.rep.Harm != "" {
+				return b.rep.Harm
+			}
+			for _, c := range b.rep.Commands { // for rules that deny
+				if name := c.Name(); programNamed()[name] != nil || effects[name].effect != "" {
+					c.Via = append([]string{"a program"}, c.Via...)
+					a.rep.Commands = append(a.rep.Commands, c)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// fork returns an analyser that starts where a is, or nil when programs are nested too deeply.
+func fork(a *analyser) *analyser {
+	if a.depth >= maxDepth {
+		return nil
+	}
+	b := newAnalyser(a.folders.env)
+	b.judged = a.judged
+	b.depth, b.folders.cwds, b.folders.adrift = a.depth+1, a.folders.cwds, a.folders.adrift
+	b.folders.at, b.folders.downloads, b.folders.written = a.folders.at, a.folders.downloads, a.folders.written
+	return b
+}
+
+// quotedRegexp matches texts in quotes.
+var quotedRegexp = regexp.MustCompile("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
+
+// quotedTexts returns the texts that a program has in quotes, and those of a list joined:
+// ["rm", "-rf", "/"].
+func quotedTexts(text string) []string {
+	var all []string
+	for _, m := range quotedRegexp.FindAllStringSubmatch(text, 40) {
+		for _, s := range m[1:] {
+			if s != "" {
+				all = append(all, s)
+			}
+		}
+	}
+	return append(all, strings.Join(all, " "))
+}
+
+// places returns the absolute paths, as patterns, that a word may name. A relative path counts
+// where the program is for certain.
+func (d *folders) places(w arg) []string {
+	var all []string
+	add := func(p string) {
 		switch {
-		case text == "--no-preserve-root":
-			return "rm --no-preserve-root erases everything"
-		case strings.HasPrefix(text, "--rec"), strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.ContainsAny(text, "rR"):
-			recursive = true
+		case p == "":
+			return
+		case p == "~" || strings.HasPrefix(p, "~/"):
+			if d.env.Home != "" {
+				p = d.env.Home + p[1:]
+			}
+		case p[0] == '~': // of another user
+			user, rest, _ := strings.Cut(p[1:], "/")
+			if p = path.Join("/home", user, rest); user == "root" {
+				p = path.Join("/root", rest)
+			}
+		case p[0] == '/':
+		case d.at == "":
+			return
+		default:
+			p = escape(d.at) + "/" + p
+		}
+		all = append(all, path.Clean(p))
+	}
+	for _, v := range w.vals {
+		switch v.kind {
+		case literal:
+			add(escape(v.text))
+		case pattern:
+			add(v.text)
 		}
 	}
-	for _, w := range words[1:] {
-		if recursive && d.isVital(w) {
-			return "rm erases " + texts.ClipBytes(w.src, 60) + " with everything in it"
+	if w.dynamic() {
+		add(homeward(d, w.src))
+	}
+	return all
+}
+
+// Expansions whose value is known though the walk does not compute it, for harm only.
+var (
+	homeRegexp = regexp.MustCompile(`\$\{HOME([:?=+/%#-][^}]*)?\}|\$HOME\b|\$\((echo|eval echo) ~\)`)
+	userRegexp = regexp.MustCompile("\\$\\{(USER|LOGNAME)([:?=-][^}]*)?\\}|\\$(USER|LOGNAME)\\b|\\$\\((whoami|id -un|logname)\\)|`(whoami|id -un|logname)`")
+	echoRegexp = regexp.MustCompile("\\$\\((?:echo|printf)(?: -n| '%s'| %s)? ([^()$`]*)\\)|`(?:echo|printf) ([^()$`]*)`")
+	ansiRegexp = regexp.MustCompile(`\$'([^']*)'`)
+	hereRegexp = regexp.MustCompile("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
+)
+
+// homeward returns the pattern that the source of a word stands for when it is made of the
+// home, the user's name and the current folder; else "".
+func homeward(d *folders, src string) string {
+	src = ansiRegexp.ReplaceAllStringFunc(src, func(s string) string {
+		text, err := strconv.Unquote(`"` + strings.ReplaceAll(s[2:len(s)-1], `"`, `\"`) + `"`)
+		if err != nil {
+			return s
+		}
+		return text
+	})
+	src = strings.NewReplacer(`"`, "", `'`, "").Replace(src)
+	src = echoRegexp.ReplaceAllString(src, "$1$2")
+	src = homeRegexp.ReplaceAllLiteralString(src, "~")
+	src = userRegexp.ReplaceAllLiteralString(src, path.Base("/"+d.env.Home))
+	src = hereRegexp.ReplaceAllLiteralString(src, d.at)
+	if strings.ContainsAny(src, "$`") {
+		return ""
+	}
+	return src
+}
+
+// isVital reports whether a word may name a vital folder, or all that is in one.
+func (d *folders) isVital(w arg) bool {
+	return slices.ContainsFunc(d.places(w), d.vital)
+}
+
+// vital reports whether a pattern matches a vital folder, or everything in one.
+func (d *folders) vital(p string) bool {
+	dir, last := path.Split(p)
+	if dir = strings.TrimSuffix(dir, "/"); dir == "" {
+		dir = "/"
+	}
+	if last != "" && broad(last) {
+		return d.vital(dir) || slices.ContainsFunc(vital, func(v string) bool { return strings.HasPrefix(v, "/") && matches(p, v) })
+	}
+	home := d.env.Home
+	switch plain := unescape(p); {
+	case home != "" && (plain == home || strings.HasPrefix(home, strings.TrimSuffix(plain, "/")+"/")):
+		return true
+	case dir == "/home" || dir == "/Users": // somebody's home
+		return true
+	case !strings.ContainsAny(p, "*?["):
+		return slices.Contains(vital, plain)
+	}
+	return slices.ContainsFunc(vital, func(v string) bool { return matches(p, v) }) || home != "" && matches(p, home)
+}
+
+// matches reports whether a pattern matches a path.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// broad reports whether a pattern for names selects next to nothing: *, .*, ?*, [a-z]*.
+func broad(last string) bool {
+	if !strings.ContainsAny(last, "*?") {
+		return false
+	}
+	rest := bracketRegexp.ReplaceAllLiteralString(last, "")
+	return strings.Trim(rest, "*?.") == ""
+}
+
+var bracketRegexp = regexp.MustCompile(`\[[^\]]*\]`)
+
+// vitalFile returns the vital file that a word may name, or "".
+func vitalFile(d *folders, w arg) string {
+	for _, p := range d.places(w) {
+		for _, v := range vitalFiles {
+			if p == v || matches(v, unescape(p)) || strings.ContainsAny(p, "*?[") && !broad(path.Base(p)) && matches(p, v) {
+				return texts.ClipBytes(unescape(p), 60)
+			}
 		}
 	}
 	return ""
 }
 
-// owns returns what chmod -R or chown -R would change of the vital folders, "" for nothing.
-func (d *folders) owns(name string, words []arg) string {
-	recursive := false
+// goTo follows cd, for relative names of what is destroyed.
+func (d *folders) goTo(name string, words []arg) {
+	var to []arg
 	for _, w := range words[1:] {
-		text, _ := w.lit()
-		recursive = recursive || strings.HasPrefix(text, "--rec") || strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Contains(text, "R")
-	}
-	for _, w := range words[min(2, len(words)):] {
-		if recursive && d.isVital(w) {
-			return name + " -R changes " + texts.ClipBytes(w.src, 60) + " with everything in it"
+		if s, _ := w.lit(); !strings.HasPrefix(s, "-") || s == "-" {
+			to = append(to, w)
 		}
 	}
-	return ""
+	switch {
+	case name == "popd" || len(to) > 1:
+		d.at = ""
+	case len(to) == 0 && name == "cd":
+		d.at = d.env.Home
+	case len(to) == 1:
+		at := ""
+		if places := d.places(to[0]); len(places) == 1 && !strings.ContainsAny(places[0], "*?[") {
+			at = unescape(places[0])
+		}
+		if s, _ := to[0].lit(); s == "-" {
+			at = ""
+		}
+		d.at = at
+	}
+	if d.at != "" {
+		d.visited = append(d.visited, d.at)
+	}
+}
+
+// moved enters a folder for one command, and returns what leaves it.
+func (d *folders) moved(dir arg) (back func()) {
+	at := d.at
+	d.goTo("cd", []arg{literalArg("cd"), dir})
+	return func() { d.at = at }
+}
+
+// within runs f for code that has a current folder of its own: a subshell, a pipe.
+func (d *folders) within(f func()) {
+	at := d.at
+	f()
+	d.at = at
+}
+
+// public returns words as a report shows them.
+func public(words []arg) []Arg {
+	out := make([]Arg, len(words))
+	for i, w := range words {
+		out[i] = w.public()
+	}
+	return out
 }

@@ -150,7 +150,7 @@ func coreWords(words []arg, piped bool) string {
 func (c Command) InCore() bool {
 	words := make([]arg, 0, len(c.Argv))
 	for _, w := range c.Argv {
-		if w.Dynamic || strings.ContainsAny(w.Text, "*?[$`{~") {
+		if w.Dynamic || w.Odd || strings.ContainsAny(w.Text, "*?[$`{~") {
 			return false
 		}
 		words = append(words, literalArg(w.Text))

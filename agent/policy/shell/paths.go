@@ -16,6 +16,12 @@ type folders struct {
 	entered []string // possible folders after the last cd
 	started []string // possible folders in which the last command was started
 	adrift  bool     // the repository in which git works is unknown
+	// at is the folder that a cd has certainly led to if it worked, "" if unknown: for what is
+	// destroyed by a relative name.
+	at        string
+	visited   []string          // every such folder
+	downloads map[string]bool   // base names of files that the program downloads
+	written   map[string]string // texts that it writes out into files, by their base names
 }
 
 // reads returns why reading the content of the file that w names needs approval, or "".

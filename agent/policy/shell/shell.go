@@ -14,6 +14,7 @@ package shell
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -28,6 +29,7 @@ const (
 	maxNesting  = 100      // opening brackets, quotes and reserved words
 	maxDepth    = 8        // nested programs: sh -c, substitutions
 	maxCommands = 400      // simple commands
+	maxJudged   = 2000     // simple commands, counted each time a nested program runs
 	maxValues   = 64       // possible values of a word: loops, braces
 )
 
@@ -75,6 +77,8 @@ const (
 type Arg struct {
 	Text    string `json:"text"`              // its value, or its source if computed
 	Dynamic bool   `json:"dynamic,omitempty"` // the value is known only at run time
+	Pattern bool   `json:"pattern,omitempty"` // a glob, which the shell replaces by the names that match
+	Odd     bool   `json:"odd,omitempty"`     // shells read it differently (braces, $'…'), or it has several values
 }
 
 // Command is one simple command of a program, without what wraps it.
@@ -87,6 +91,10 @@ type Command struct {
 	// Git describes what a command of git does to history and to uncommitted work; nil if
 	// nothing.
 	Git *GitAct `json:"git,omitempty"`
+	// Dirs are the folders in which it may start; "" is an unknown one.
+	Dirs []string `json:"-"`
+
+	spec string // name of the row by which it only reads
 }
 
 // String returns the command as a person would type it, without quotes.
@@ -110,6 +118,11 @@ type Report struct {
 	// Other lists what is not read-only besides the commands: redirections, assignments,
 	// background, text that can't be judged. A rule for a command does not cover it.
 	Other []string `json:"other,omitempty"`
+	// Files are the files of redirections and the values of variables that commands are given,
+	// for rules that name paths and hosts.
+	Files []Arg `json:"files,omitempty"`
+	// Folders are the folders in which a part of the program may run, as far as known.
+	Folders []string `json:"-"`
 	// Dynamic means that a part of the program is known only at run time.
 	Dynamic bool `json:"dynamic,omitempty"`
 	// Beyond is why a read-only program is not in the literal core, in which every word is
@@ -133,6 +146,7 @@ func Analyse(text string, env Env) (r Report) {
 	}()
 	a := newAnalyser(env)
 	a.program(text)
+	a.rep.Folders = union(a.rep.Folders, a.folders.visited)
 	r = a.rep.finish()
 	for _, c := range r.Commands {
 		r.Talks = cmp.Or(r.Talks, talks(c))
@@ -150,30 +164,35 @@ type analyser struct {
 	folders folders
 	scope   scope
 	depth   int
-	visited int // calls and substitutions visited, compared with the number in the tree
+	visited int  // calls and substitutions visited, compared with the number in the tree
+	judged  *int // commands that were judged, with those of nested programs
 }
 
 func newAnalyser(env Env) *analyser {
 	return &analyser{
-		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}},
+		rep: &Report{}, judged: new(int), folders: folders{env: env, cwds: []string{env.Cwd}, at: env.Cwd, visited: []string{env.Cwd}, downloads: make(map[string]bool), written: make(map[string]string)},
 		scope: scope{vars: make(map[string]*variable), sure: make(map[string]bool)},
 	}
 }
 
 // nested analyses text that another shell would run, adding to the same findings.
 func (a *analyser) nested(text string, via []string) {
-	if a.depth >= maxDepth {
+	b := fork(a)
+	if b == nil {
 		a.rep.other("programs are nested too deeply to judge")
 		return
 	}
-	b := newAnalyser(a.folders.env)
-	b.depth, b.folders.cwds, b.folders.adrift = a.depth+1, a.folders.cwds, a.folders.adrift
 	b.program(text)
+	if slices.Contains(via, "eval") {
+		a.folders.at = b.folders.at
+	}
 	for _, c := range b.rep.Commands {
 		c.Via = append(append([]string(nil), via...), c.Via...)
 		a.rep.Commands = append(a.rep.Commands, c)
 	}
 	a.rep.Other = append(a.rep.Other, b.rep.Other...)
+	a.rep.Files = append(a.rep.Files, b.rep.Files...)
+	a.folders.visited = union(a.folders.visited, b.folders.visited)
 	a.rep.Dynamic = a.rep.Dynamic || b.rep.Dynamic
 	if b.rep.Harm != "" {
 		a.rep.harm(b.rep.Harm, b.rep.Safer)
@@ -257,7 +276,7 @@ func (r *Report) other(why string) {
 
 // harm records harm; the first finding stays.
 func (r *Report) harm(what, safer string) {
-	if r.Harm == "" {
+	if r.Harm == "" && what != "" {
 		r.Harm, r.Safer = what, safer
 	}
 }

@@ -13,6 +13,7 @@ import (
 type variable struct {
 	times   int  // assignments in the text
 	numbers bool // all of them are numbers
+	fetched bool // one of them is what a command downloads
 	vals    []val
 }
 
@@ -130,7 +131,12 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 	if why := assignable(name, value, exported); why != "" {
 		a.rep.other(why)
 	}
+	runsAssigned(a, name, value)
+	if exported {
+		a.rep.Files = append(a.rep.Files, value.public())
+	}
 	if v := a.scope.vars[name]; v != nil && !exported {
+		v.fetched = v.fetched || value.fetches
 		v.vals = value.vals
 		a.scope.sure[name] = true
 	}
@@ -200,6 +206,8 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		name = p.Param.Value
 	}
 	simple := isSimple(p)
+	v := b.a.scope.vars[name]
+	b.arg.fetches = b.arg.fetches || v != nil && v.fetched
 	switch {
 	case p.Length || simple && slices.Contains([]string{"#", "?", "$", "!"}, name):
 		b.text("1") // some number
@@ -394,7 +402,7 @@ func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	b.arg.split = b.arg.split || !quoted
 	before := len(a.rep.Commands)
 	var out names
-	a.scope.maybe(func() { out = a.stmts(p.Stmts) })
+	a.folders.within(func() { a.scope.maybe(func() { out = a.stmts(p.Stmts) }) })
 	b.arg.fetches = b.arg.fetches || a.rep.fetched(before)
 	out.noDash = out.noDash && (quoted || out.word || out.number)
 	b.computed(val{kind: output, names: out})
@@ -405,7 +413,7 @@ func (b *builder) process(p *syntax.ProcSubst) {
 	a := b.a
 	a.visited++
 	before := len(a.rep.Commands)
-	a.scope.maybe(func() { a.stmts(p.Stmts) })
+	a.folders.within(func() { a.scope.maybe(func() { a.stmts(p.Stmts) }) })
 	if p.Op != syntax.CmdIn {
 		a.rep.other("a process substitution that is written to")
 	}

@@ -43,13 +43,23 @@ func (a *analyser) stmt(s *syntax.Stmt, in input) names {
 	if s.Background || s.Coprocess || s.Disown {
 		a.rep.other("a part of it stays running in the background")
 	}
+	before := len(a.rep.Commands)
+	var given []redirected
 	for _, r := range s.Redirs {
-		in.piped = a.redirect(r) || in.piped
+		w, reads := a.redirect(r)
+		in.piped = reads || in.piped
+		given = append(given, redirected{r.Op, w})
 		if c, ok := s.Cmd.(*syntax.CallExpr); ok && (r.Op == syntax.RdrAll || r.Op == syntax.AppAll) && c.End().After(r.Pos()) {
 			a.rep.other("&> ends the command for a POSIX shell: what follows is another one")
 		}
 	}
-	return a.cmd(s.Cmd, in)
+	at := a.folders.at
+	out := a.cmd(s.Cmd, in)
+	redirections(a, given, before)
+	if s.Background {
+		a.folders.at = at
+	}
+	return out
 }
 
 func (a *analyser) cmd(c syntax.Command, in input) names {
@@ -62,7 +72,7 @@ func (a *analyser) cmd(c syntax.Command, in input) names {
 	case *syntax.Block:
 		a.body(c.Stmts, in)
 	case *syntax.Subshell:
-		a.scope.maybe(func() { a.body(c.Stmts, in) })
+		a.folders.within(func() { a.scope.maybe(func() { a.body(c.Stmts, in) }) })
 	case *syntax.IfClause:
 		a.scope.maybe(func() { a.ifClause(c, in) })
 	case *syntax.WhileClause:
@@ -162,7 +172,7 @@ func (a *analyser) rare(c syntax.Command, in input) {
 		}
 		a.rep.other("it defines the function " + texts.ClipBytes(name, 40))
 		before := len(a.rep.Commands)
-		a.scope.maybe(func() { a.stmt(c.Body, in) })
+		a.folders.within(func() { a.scope.maybe(func() { a.stmt(c.Body, in) }) })
 		a.rep.forkBomb(name, c.Body, before)
 	case *syntax.CoprocClause:
 		a.rep.other("a coprocess stays running in the background")
@@ -230,16 +240,10 @@ func (a *analyser) binary(c *syntax.BinaryCmd, in input) names {
 	}
 	before := len(a.rep.Commands)
 	var out names
-	a.scope.maybe(func() { out = a.stmt(c.X, in) })
-	fetched, middle := a.rep.fetched(before), len(a.rep.Commands)
-	a.scope.maybe(func() { out = a.stmt(c.Y, input{piped: true, names: out}) })
-	if fetched {
-		for _, y := range a.rep.Commands[middle:] {
-			if y.readsProgram() {
-				a.rep.harm("runs what it downloads, unseen", "download it to a file, read it, then run it")
-			}
-		}
-	}
+	a.folders.within(func() { a.scope.maybe(func() { out = a.stmt(c.X, in) }) })
+	middle := len(a.rep.Commands)
+	a.folders.within(func() { a.scope.maybe(func() { out = a.stmt(c.Y, input{piped: true, names: out}) }) })
+	pipes(a, c.Y, before, middle)
 	return out
 }
 
@@ -294,14 +298,16 @@ func (a *analyser) call(c *syntax.CallExpr, in input) names {
 	return a.command(a.args(c.Args), nil, in)
 }
 
-// redirect visits a redirection and reports whether it gives the command its input.
-func (a *analyser) redirect(r *syntax.Redirect) bool {
+// redirect visits a redirection. It returns the file, or the text of a here-document, and
+// whether the command gets its input from it.
+func (a *analyser) redirect(r *syntax.Redirect) (arg, bool) {
 	if r.N != nil && !digits(r.N.Value) {
 		a.rep.other("a redirection that assigns a variable")
 	}
 	w := a.word(r.Word)
+	text := w
 	if r.Hdoc != nil {
-		a.word(r.Hdoc)
+		text = a.word(r.Hdoc)
 	}
 	why := ""
 	switch r.Op {
@@ -313,16 +319,18 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 		why = shown(w)
 	case syntax.RdrIn:
 		why = a.folders.reads(w)
+		a.rep.Files = append(a.rep.Files, w.public())
 	default: // includes RdrInOut, which creates the file
 		if !duplicates(r, w) {
 			a.rep.writes(w)
+			a.rep.Files = append(a.rep.Files, w.public())
 		}
-		return false
+		return w, false
 	}
 	if why != "" {
 		a.rep.other(why)
 	}
-	return r.N == nil || r.N.Value == "0"
+	return text, r.N == nil || r.N.Value == "0"
 }
 
 // duplicates reports whether r only joins or closes descriptors.
@@ -337,8 +345,6 @@ func (r *Report) writes(w arg) {
 	s, ok := w.lit()
 	switch {
 	case ok && s == "/dev/null":
-	case ok && blockDevice(s):
-		r.harm("overwrites the device "+s, "")
 	case ok:
 		r.other("the output is written to " + texts.ClipBytes(s, 80))
 	default:

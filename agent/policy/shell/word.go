@@ -95,7 +95,11 @@ func (w arg) public() Arg {
 	if s, ok := w.lit(); ok {
 		return Arg{Text: s}
 	}
-	return Arg{Text: w.src, Dynamic: w.dynamic()}
+	if len(w.vals) == 1 && w.vals[0].kind == literal {
+		return Arg{Text: w.vals[0].text, Odd: true}
+	}
+	globs := slices.ContainsFunc(w.vals, func(v val) bool { return v.kind == pattern })
+	return Arg{Text: w.src, Dynamic: w.dynamic(), Pattern: globs && !w.dynamic(), Odd: w.odd || len(w.vals) > 1}
 }
 
 func literalArg(s string) arg { return arg{vals: []val{{text: s}}, src: s} }

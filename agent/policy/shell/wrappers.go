@@ -62,6 +62,22 @@ var prefixes = map[string]struct {
 	"script":      {flags: "-q -c: -f -a -e", own: 1, asks: "script writes what it prints to a file"},
 	"fakeroot":    {asks: "fakeroot changes what it sees"},
 	"xvfb-run":    {flags: "-a", asks: "xvfb-run starts a server"},
+	"runuser":     {flags: "-u: --user: -g: -G: -l -m"},
+	"setpriv":     {flags: "--reuid: --regid: --clear-groups --init-groups --no-new-privs", asks: "setpriv changes its rights"},
+	"nsenter":     {flags: "-t: --target: -a -m -u -i -n -p -U -F --all --mount --net --pid", asks: "nsenter changes what it sees"},
+	"setarch":     {flags: "-R -3", own: 1, asks: "setarch changes how it runs"},
+	"firejail":    {flags: "--quiet --noprofile", asks: "firejail changes what it sees"},
+	"proot":       {flags: "-0 -r: -b: -w:", asks: "proot changes what it sees"},
+	"torsocks":    {asks: "torsocks sends it through the network"},
+	"torify":      {asks: "torify sends it through the network"},
+	"unbuffer":    {flags: "-p", asks: "unbuffer gives it a terminal"},
+	"sshpass":     {flags: "-p: -f: -e -d:", asks: "sshpass types a password"},
+	"prlimit":     {flags: "--nofile: --nproc: --cpu: --as:", asks: "prlimit sets its limits"},
+	"numactl":     {flags: "-N: -m: -C: -i: -p:", asks: "numactl sets where it runs"},
+	"gosu":        {own: 1, asks: "gosu changes the user"},
+	"su-exec":     {own: 1, asks: "su-exec changes the user"},
+	"valgrind":    {flags: "-q -v", asks: "valgrind changes how it runs"},
+	"ltrace":      {flags: "-f -o: -e: -p:", asks: "ltrace changes how it runs"},
 }
 
 // wrapPrefix strips a wrapper of the table.
@@ -87,6 +103,9 @@ func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
 			return a.guess(words[1:], append(slices.Clone(via), name), in)
 		}
 		i += 1 + used
+	}
+	for _, dir := range c.values("-D", "--chdir") {
+		defer a.folders.moved(dir)()
 	}
 	for ; name == "sudo" && i < len(words) && isAssignment(words[i].src); i++ { // for the command
 	}
@@ -144,6 +163,11 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 		case "-i", "-", "--ignore-environment":
 		case "-u", "--unset":
 			i++
+		case "-C":
+			if i+1 < len(words) {
+				defer a.folders.moved(words[i+1])()
+			}
+			fallthrough
 		default:
 			why := "env " + texts.ClipBytes(text, 60) + " is not known to only read"
 			a.record(words, via, RunsCode, why)
@@ -220,7 +244,6 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 			return false
 		}
 	}
-	a.rep.fetchRuns(words)
 	a.record(words, via[:len(via)-1], RunsCode, name+" runs a program that is not part of the command")
 	return true
 }
@@ -293,18 +316,21 @@ func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 		}
 	}
 	var text []string
-	for _, w := range words[min(i+1, len(words)):] {
+	for j, w := range words[min(i+1, len(words)):] {
 		s, ok := w.lit()
 		if !ok {
 			return true
 		}
+		if j == 0 && s == "--" {
+			continue
+		}
 		text = append(text, s)
 	}
 	if len(text) > 0 {
-		before := a.folders.adrift
-		a.folders.adrift = true
+		before, at := a.folders.adrift, a.folders.at
+		a.folders.adrift, a.folders.at = true, a.folders.env.Home
 		a.nested(strings.Join(text, " "), append(slices.Clone(via), "ssh"))
-		a.folders.adrift = before
+		a.folders.adrift, a.folders.at = before, at
 	}
 	return true
 }
@@ -327,7 +353,8 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 		used, why := xargsFlags.flag(c, text, words[i+1:])
 		if why != "" {
 			a.record(words, via, RunsCode, why)
-			return a.guess(words[1:], append(slices.Clone(via), "xargs"), in)
+			item := arg{vals: []val{{kind: dynamic, open: true}}, src: "…", split: true}
+			return a.guess(append(slices.Clone(words[1:]), item), append(slices.Clone(via), "xargs"), in)
 		}
 		i += 1 + used
 	}

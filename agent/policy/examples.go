@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"path/filepath"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// examples returns two actions that a rule for what is similar to a would allow, and one that it
+// would not, each as a person writes it. What it returns was judged under the rule; where nothing
+// fits there are fewer.
+func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
+	with := p.With(r)
+	allowed := func(e example) bool {
+		return with.judgeFiles(e.act, reportOn(with, e.act), action.ModeAsk).Decision == action.Allow
+	}
+	yes, no := candidates(p, r, a, report)
+	for _, e := range yes {
+		if len(passes) < 2 && allowed(e) {
+			passes = append(passes, e.text)
+		}
+	}
+	for _, e := range no {
+		if stops == "" && !allowed(e) {
+			stops = e.text
+		}
+	}
+	return passes, stops
+}
+
+// example is an action and how a person would write it.
+type example struct {
+	act  action.Action
+	text string
+}
+
+// reportOn returns the analysis of an action if it is a command.
+func reportOn(p Policy, a action.Action) shell.Report {
+	if !isCommand(a.Kind) {
+		return shell.Report{}
+	}
+	return p.Analyse(a.Command, a.Cwd)
+}
+
+// candidates returns actions that a rule probably allows, and others that it probably does not.
+func candidates(p Policy, r action.Rule, a action.Action, report shell.Report) (yes, no []example) {
+	switch a.Kind {
+	case action.Shell, action.Git:
+		command := func(text string) example {
+			one := a
+			one.Command = text
+			return example{one, text}
+		}
+		pass, stop := commandExamples(r, a, report)
+		for _, s := range pass {
+			yes = append(yes, command(s))
+		}
+		for _, s := range stop {
+			no = append(no, command(s))
+		}
+	case action.FileRead, action.FileWrite:
+		file := func(path string) example {
+			one := a
+			one.Path, one.Paths = path, nil
+			text := path
+			if rel, err := filepath.Rel(p.Workspace, path); err == nil && !strings.HasPrefix(rel, "../../") {
+				text = rel
+			}
+			return example{one, text}
+		}
+		dir := filepath.Dir(a.Path)
+		yes = []example{file(filepath.Join(dir, "notes.md")), file(filepath.Join(dir, "more/notes.md"))}
+		no = []example{file(filepath.Join(filepath.Dir(dir), "notes.md")), file(filepath.Join(dir, ".env"))}
+	case action.Network, action.Browser:
+		host := func(name string) example {
+			one := a
+			one.Host, one.URL = name, "https://"+name+"/"
+			return example{one, one.URL}
+		}
+		yes = []example{host(r.Host), host("docs." + r.Host)}
+		no = []example{host("other-" + r.Host)}
+	}
+	return yes, no
+}
+
+// commandExamples returns commands for a rule that covers the one command of a report which
+// needs approval.
+func commandExamples(r action.Rule, a action.Action, report shell.Report) (pass, stop []string) {
+	words := action.Quote(r.Prefix)
+	if r.Shape == action.Exactly {
+		if there, err := filepath.Rel(a.Cwd, r.Folder); err == nil && there != "." {
+			words = "cd " + action.Quote([]string{there}) + " && " + words
+		}
+		return []string{words, words + " | tail -n 20"}, []string{words + " x", words + " > more"}
+	}
+	var closed shell.Shape
+	own := words
+	for _, c := range report.Commands {
+		if s, ok := c.Shape(); ok && action.Quote(s.Prefix) == words {
+			closed, own = s, c.String()
+		}
+	}
+	before := words
+	if closed.Sample != "" {
+		before += " " + closed.Sample
+	}
+	pass = []string{before + " notes", words + " " + closed.Option + strings.TrimPrefix(before, words) + " more/notes"}
+	if closed.Reads {
+		pass = []string{words + " notes", words + " more notes", own, own + " | tail -n 20"}
+	}
+	return pass, []string{before + " ../notes", before + " .env", words + " --other", own + " > more"}
+}

@@ -1,0 +1,322 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// fetched reports whether one of the commands from index before on downloads.
+func (r *Report) fetched(before int) bool {
+	return slices.ContainsFunc(r.Commands[min(before, len(r.Commands)):], func(c Command) bool {
+		return slices.Contains(fetchers, c.Name())
+	})
+}
+
+// readsProgram reports whether c executes its input.
+func (c Command) readsProgram() bool {
+	switch name := c.Name(); {
+	case name == "source" || name == ".":
+		return len(c.Argv) > 1 && isStdin(c.Argv[1].Text)
+	case name == "at" || name == "batch" || name == "ssh" && len(c.Argv) == 2:
+		return true
+	case !slices.Contains(interpreters, name):
+		return false
+	}
+	shell := slices.Contains(shells, c.Name())
+	return shell && slices.Contains(c.Via, "xargs") || c.readsInput(shell)
+}
+
+// readsInput reports whether an interpreter is given no program but its input.
+func (c Command) readsInput(shell bool) bool {
+	for i := 1; i < len(c.Argv); i++ {
+		s := c.Argv[i].Text
+		letters, dash := strings.CutPrefix(s, "-")
+		switch {
+		case isStdin(s), shell && dash && letters[0] != '-' && strings.Contains(letters, "s"):
+			return true
+		case !dash || givesProgram(s):
+			return false
+		case strings.HasSuffix(letters, "o") || strings.HasSuffix(letters, "O"):
+			i++ // bash -o pipefail
+		}
+	}
+	return true
+}
+
+// givesProgram reports whether a flag of an interpreter gives it a program, or lets it run none.
+func givesProgram(flag string) bool {
+	if strings.HasPrefix(flag, "--") {
+		return flag == "--version" || flag == "--help"
+	}
+	return flag == "-V" || strings.ContainsAny(flag, "cermjp") && flag != "-re"
+}
+
+func isStdin(s string) bool {
+	return slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, s)
+}
+
+// fetchRuns records a program that is downloaded and executed at once.
+func (r *Report) fetchRuns(words []arg) {
+	for _, w := range words {
+		if w.fetches {
+			r.harm(runsUnseen, readFirst)
+		}
+	}
+}
+
+// downloads follows files that a program downloads and records that one of them is executed.
+func downloads(a *analyser, name string, words []arg) {
+	d := &a.folders
+	switch {
+	case slices.Contains(fetchers, name):
+		for _, file := range saved(name, words) {
+			d.download(file)
+			a.rep.harm(overwritten(d, name, literalArg(file)), "")
+		}
+	case slices.Contains([]string{"mv", "cp", "install", "ln", "gunzip", "zcat"}, name):
+		list := operandsOf(words)
+		if len(list) > 1 && slices.ContainsFunc(list[:len(list)-1], d.downloaded) {
+			if to, ok := list[len(list)-1].lit(); ok {
+				d.download(to)
+			}
+		}
+	case slices.Contains(interpreters, name), name == "source", name == ".":
+		a.rep.fetchRuns(words)
+		for _, w := range operandsOf(words) {
+			if d.downloaded(w) {
+				a.rep.harm(runsUnseen, readFirst)
+			}
+			runsWritten(a, name, w)
+		}
+	case words[0].fetches || d.downloaded(words[0]):
+		a.rep.harm(runsUnseen, readFirst)
+	default:
+		runsWritten(a, "sh", words[0])
+	}
+}
+
+// runsWritten analyses a file that the program itself wrote and executes now.
+func runsWritten(a *analyser, reader string, file arg) {
+	s, ok := file.lit()
+	text := a.folders.written[path.Base(s)]
+	if !ok || text == "" {
+		return
+	}
+	delete(a.folders.written, path.Base(s)) // a script that runs itself
+	runsText(a, reader, text, []string{reader})
+}
+
+// download notes that a file comes from the network.
+func (d *folders) download(file string) {
+	if base := path.Base(path.Clean(file)); base != "." && base != "/" && base != "-" && !strings.HasPrefix(file, "/dev/") {
+		d.downloads[base] = true
+	}
+}
+
+// downloaded reports whether a word names a file that was downloaded before.
+func (d *folders) downloaded(w arg) bool {
+	if len(d.downloads) == 0 {
+		return false
+	}
+	if w.dynamic() && d.downloads[path.Base(w.src)] {
+		return true
+	}
+	return slices.ContainsFunc(w.vals, func(v val) bool { return v.kind != pattern && d.downloads[path.Base(v.text)] })
+}
+
+// saved returns the files that a fetcher writes.
+func saved(name string, words []arg) []string {
+	letter, remote := "o", name == "wget" || name == "aria2c"
+	if name == "wget" {
+		letter = "O"
+	}
+	var files, urls []string
+	for i := 1; i < len(words); i++ {
+		s, next := spelled(words[i]), ""
+		if i+1 < len(words) {
+			next = spelled(words[i+1])
+		}
+		switch file, used, ok := savedTo(s, next, letter); {
+		case ok:
+			files = append(files, file)
+			i += used
+		case strings.HasPrefix(s, "--remote-name"), name == "curl" && cluster(s) && strings.Contains(s, "O"):
+			remote = true
+		case !strings.HasPrefix(s, "-"):
+			urls = append(urls, s)
+		}
+	}
+	if remote && len(files) == 0 {
+		for _, u := range urls {
+			u, _, _ = strings.Cut(u, "?")
+			u, _, _ = strings.Cut(u, "#")
+			files = append(files, path.Base(u))
+		}
+	}
+	return files
+}
+
+// spelled returns the value of a word, or its source: a variable means the same file where it is
+// used again.
+func spelled(w arg) string {
+	if v := w.vals[0]; len(w.vals) == 1 && (v.kind == literal || v.kind == pattern) { // a URL with a question mark
+		return unescape(v.text)
+	}
+	return w.src
+}
+
+// cluster reports whether a word is a cluster of flags.
+func cluster(s string) bool { return len(s) > 1 && s[0] == '-' && s[1] != '-' }
+
+// savedTo returns the file that a flag names, whose letter may end a cluster, and how many of the
+// next words belong to it.
+func savedTo(s, next, letter string) (file string, used int, ok bool) {
+	long, value, attached := strings.Cut(s, "=")
+	at := strings.Index(s, letter)
+	switch {
+	case slices.Contains([]string{"--output", "--output-document", "--out"}, long) && attached:
+		return value, 0, true
+	case slices.Contains([]string{"--output", "--output-document", "--out"}, long), cluster(s) && at == len(s)-1:
+		return next, 1, true
+	case cluster(s) && at > 0:
+		return s[at+1:], 0, true
+	}
+	return "", 0, false
+}
+
+// pipes records what a pipe does with what its left side prints: runs a download, runs a text
+// that is written out, gives names to a command that destroys.
+func pipes(a *analyser, right *syntax.Stmt, before, middle int) {
+	all := a.rep.Commands
+	left := slices.Clone(all[min(before, len(all)):min(middle, len(all))])
+	fetched := slices.ContainsFunc(left, func(c Command) bool {
+		return slices.Contains(fetchers, c.Name()) || slices.ContainsFunc(arguments(c), a.folders.downloaded)
+	})
+	for _, c := range slices.Clone(all[min(middle, len(all)):]) {
+		if fetched {
+			fetchedInto(a, c)
+		}
+		if text, ok := printed(left); ok && c.readsProgram() {
+			runsText(a, c.Name(), text, append(slices.Clone(c.Via), c.Name()))
+		}
+		if slices.ContainsFunc(c.Via, func(v string) bool { return v == "xargs" || v == "parallel" }) {
+			givesNames(a, left, c)
+		}
+	}
+	for _, r := range right.Redirs { // curl x | gunzip > y
+		if r.Word != nil && fetched && r.Op != syntax.RdrIn {
+			a.folders.download(r.Word.Lit())
+		}
+	}
+}
+
+// fetchedInto records what a command does with a download that it reads: runs or keeps it.
+func fetchedInto(a *analyser, c Command) {
+	switch name := c.Name(); {
+	case c.readsProgram(), name == "", name == "eval" && slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic }):
+		a.rep.harm(runsUnseen, readFirst)
+	case name == "tee", name == "dd", name == "sponge":
+		for _, w := range c.Argv[1:] {
+			a.folders.download(strings.TrimPrefix(w.Text, "of="))
+		}
+	}
+}
+
+// arguments returns the words of a command after its name, as the analysis has them.
+func arguments(c Command) []arg {
+	var out []arg
+	for _, w := range c.Argv[min(1, len(c.Argv)):] {
+		v := val{text: w.Text}
+		switch {
+		case w.Dynamic:
+			v.kind = dynamic
+		case w.Pattern:
+			v.kind = pattern
+		}
+		out = append(out, arg{vals: []val{v}, src: w.Text})
+	}
+	return out
+}
+
+// printed returns the text that commands print if they are echo or printf and filters that
+// pass it on.
+func printed(left []Command) (string, bool) {
+	text, n := "", 0
+	for _, c := range left {
+		switch name := c.Name(); {
+		case name == "echo" || name == "printf":
+			n++
+			given := arguments(c)
+			if name == "printf" {
+				given = formatted(given)
+			}
+			for i, w := range given {
+				if w.dynamic() {
+					return "", false
+				}
+				if i == 0 && isFlag(w) && name == "echo" {
+					continue
+				}
+				text += w.vals[0].text + " "
+			}
+		case !slices.Contains(passers, name):
+			return "", false
+		}
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text), n == 1
+}
+
+// formatted returns the text that printf prints, as one word.
+func formatted(given []arg) []arg {
+	if len(given) < 2 || slices.ContainsFunc(given, arg.dynamic) {
+		return given
+	}
+	text := given[0].vals[0].text
+	for _, w := range given[1:] {
+		if !strings.Contains(text, "%s") {
+			text += " %s"
+		}
+		text = strings.Replace(text, "%s", strings.ReplaceAll(w.vals[0].text, "%s", ""), 1)
+	}
+	return []arg{literalArg(text)}
+}
+
+// givesNames records that names which commands print are given to one that destroys files.
+func givesNames(a *analyser, left []Command, c Command) {
+	if c.Name() == "kill" && listsAll(left) {
+		a.rep.harm("kill ends all processes", doItByHand)
+	}
+	if !slices.Contains(destroyers, c.Name()) || len(left) == 0 {
+		return
+	}
+	if slices.ContainsFunc(left[1:], func(other Command) bool { return !slices.Contains(passers, other.Name()) }) {
+		return
+	}
+	d, list := &a.folders, arguments(left[0])
+	root := ""
+	switch left[0].Name() {
+	case "echo", "printf":
+		a.rep.harm(d.removes(append([]arg{literalArg("rm"), literalArg("-r")}, list...)), "")
+	case "find":
+		root = findsAll(d, append([]arg{literalArg("find")}, list...))
+	case "ls":
+		root = listsVital(d, append([]arg{literalArg("ls")}, list...))
+	}
+	if root != "" {
+		a.rep.harm(c.Name()+" destroys what is in "+root, "")
+	}
+}
+
+// listsVital returns the vital folder whose files ls names so that another command finds them, or
+// "".
+func listsVital(d *folders, words []arg) string {
+	for _, w := range orHere(operandsOf(words)) {
+		if d.isVital(w) && (short(words, "d", "--directory") || d.at != "" && d.vital(escape(d.at))) {
+			return w.src
+		}
+	}
+	return ""
+}

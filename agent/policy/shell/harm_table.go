@@ -1,0 +1,98 @@
+package shell
+
+import "strings"
+
+// vital are folders that nobody deletes, moves or gives other rights as a whole, besides the
+// homes and the folders above them.
+var vital = strings.Fields("/ /bin /boot /boot/efi /dev /etc /home /lib /lib32 /lib64 /libx32 /opt /proc /root /sbin /srv /sys /sys/firmware /usr " +
+	"/usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/libexec /usr/share /var /var/lib /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib/systemd /nix /nix/store /snap /Users /System /Library /Applications " +
+	"/private /private/etc /private/var /mnt/c /mnt/c/Users /mnt/c/Windows /data/data ~ ~/.")
+
+// vitalFiles are patterns of files without which a machine does not start, or nobody can log
+// in.
+var vitalFiles = strings.Fields("/etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/pam.d/* /boot/vmlinuz* /boot/initrd* /boot/initramfs* " +
+	"/boot/grub/* /boot/grub2/* /boot/efi/* /vmlinuz /initrd.img /bin/sh /bin/bash /usr/bin/sh /usr/bin/bash /usr/bin/sudo /sbin/init /usr/sbin/init " +
+	"/lib/*/libc.so* /usr/lib/*/libc.so* /lib/ld-* /lib64/ld-* /lib/systemd/systemd /usr/lib/systemd/systemd /etc/ld.so.preload /private/etc/passwd")
+
+// systemFolders hold files that are lost with "rm FOLDER/*", although that leaves folders.
+var systemFolders = strings.Fields("/bin /sbin /lib /lib64 /usr/bin /usr/sbin /usr/lib /usr/lib64 /boot /etc")
+
+// eraser is a row of the table of programs that erase disks or partitions.
+type eraser struct {
+	name string
+	with string // words of which one must be given; "" needs none. Single letters count in clusters of flags
+	safe string // words with which it only reads
+	disk bool   // only where it names a disk, or a word that is computed
+	does string
+}
+
+// erasers lists the programs that erase a disk when they are used as a row says.
+var erasers = []eraser{
+	{name: "mkfs", disk: true, does: "makes a file system, which erases what was there"},
+	{name: "mke2fs", disk: true, does: "makes a file system, which erases what was there"},
+	{name: "mkswap", disk: true, does: "makes a swap area, which erases what was there"},
+	{name: "newfs", disk: true, does: "makes a file system, which erases what was there"},
+	{name: "mkdosfs", disk: true, does: "makes a file system, which erases what was there"},
+	{name: "mkntfs", disk: true, does: "makes a file system, which erases what was there"},
+	{name: "wipefs", with: "-a --all -o --offset", safe: "-n --no-act", disk: true, does: "erases signatures, which hides what was there"},
+	{name: "blkdiscard", disk: true, does: "discards all blocks of the disk"},
+	{name: "badblocks", with: "-w", disk: true, does: "overwrites the disk"},
+	{name: "hdparm", with: "--security-erase --security-erase-enhanced --trim-sector-ranges --make-bad-sector --write-sector", does: "erases the disk"},
+	{name: "nvme", with: "format sanitize write-zeroes write-uncor dsm delete-ns", does: "erases the disk"},
+	{name: "cryptsetup", with: "luksFormat luksErase erase luksKillSlot", disk: true, does: "makes what is on the disk unreadable"},
+	{name: "fdisk", safe: "-l --list -s --getsz -V --version -h --help", disk: true, does: "changes partitions"},
+	{name: "cfdisk", safe: "-V --version -h --help", disk: true, does: "changes partitions"},
+	{name: "sfdisk", safe: "-l --list -d --dump -J --json -s -V --verify -v --version -F --list-free -h --help", disk: true, does: "changes partitions"},
+	{name: "gdisk", safe: "-l", disk: true, does: "changes partitions"},
+	{name: "cgdisk", disk: true, does: "changes partitions"},
+	{name: "sgdisk", safe: "-p --print -i --info -v --verify -L -b --backup", disk: true, does: "changes partitions"},
+	{name: "parted", with: "mklabel mktable mkpart mkpartfs rm resizepart", does: "changes partitions"},
+	{name: "pvremove", disk: true, does: "erases a volume"},
+	{name: "pvcreate", disk: true, does: "erases what was on the disk"},
+	{name: "vgremove", does: "deletes a group of volumes"},
+	{name: "mdadm", with: "--zero-superblock", does: "erases a part of a RAID"},
+	{name: "zpool", with: "destroy labelclear", does: "destroys a pool"},
+	{name: "dmsetup", with: "remove_all wipe_table", does: "takes disks away from what uses them"},
+	{name: "nwipe", does: "erases disks"},
+	{name: "wipe", disk: true, does: "erases disks"},
+	{name: "scrub", disk: true, does: "erases the disk"},
+	{name: "sg_format", does: "formats the disk"},
+	{name: "sg_sanitize", does: "erases the disk"},
+	{name: "flashrom", with: "-w --write -E --erase", does: "overwrites the firmware"},
+	{name: "efibootmgr", with: "-B --delete-bootnum", does: "deletes what the machine starts from"},
+	{name: "diskutil", with: "eraseDisk eraseVolume eraseall zeroDisk randomDisk secureErase partitionDisk reformat", does: "erases a disk"},
+	{name: "userdel", does: "deletes a user, perhaps with the home", safe: "-h --help"},
+	{name: "deluser", does: "deletes a user, perhaps with the home", safe: "-h --help"},
+	{name: "crontab", with: "-r", does: "deletes all jobs of the user, without a copy"},
+	{name: "crontab", with: "/dev/null", does: "replaces all jobs of the user by none"},
+	{name: "killall5", does: "ends all processes", safe: "-h --help"},
+	{name: "loginctl", with: "terminate-user kill-user", does: "ends all processes of a user"},
+	{name: "kexec", with: "-e --exec", does: "starts another kernel at once"},
+	{name: "rtcwake", with: "off", does: "stops the machine"},
+}
+
+// stops lists the words with which a command stops the machine; none means always.
+var stops = map[string][]string{
+	"shutdown": nil, "reboot": nil, "poweroff": nil, "halt": nil, "init": {"0", "6"}, "telinit": {"0", "6"},
+	"systemctl": {"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency"}, "loginctl": {"poweroff", "reboot", "halt"},
+}
+
+// stopTargets are units of systemd whose start stops the machine.
+var stopTargets = strings.Fields("reboot.target poweroff.target halt.target kexec.target emergency.target shutdown.target")
+
+// destroyers are the programs that delete, empty or close the files that xargs and find give
+// them.
+var destroyers = strings.Fields("rm srm unlink shred truncate rmdir trash chmod chown chgrp")
+
+// fetchers download; running what they bring unseen is harm.
+var fetchers = strings.Fields("curl wget fetch aria2c lynx http https xh nc ncat socat")
+
+// interpreters execute the program on their input, or in the file that they are given.
+var interpreters = strings.Fields("sh bash dash zsh ksh mksh ash fish python python2 python3 perl ruby node php lua deno bun java osascript pwsh tclsh Rscript")
+
+// passers are commands that pass on what they read, all of it.
+var passers = strings.Fields("cat sort tac shuf tr uniq tee")
+
+// narrowing are the tests of find that select a part of the files.
+var narrowing = strings.Fields("-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -mtime -mmin -atime -amin -ctime -cmin -newer -newermt " +
+	"-anewer -cnewer -size -empty -user -group -uid -gid -nouser -nogroup -perm -links -inum -samefile -xtype -used -fstype")

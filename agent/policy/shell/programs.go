@@ -1,0 +1,369 @@
+package shell
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Match tells whether a command begins with some words.
+type Match int
+
+// The answers, from least to most.
+const (
+	No    Match = iota
+	Maybe       // a word that decides is known only when the command runs
+	Yes
+)
+
+// programNamed returns the row of a program, and the words that its name stands for:
+// docker-compose is docker compose. Without a row both are empty.
+var programNamed = sync.OnceValue(func() map[string]*program {
+	m := make(map[string]*program, 200)
+	for i := range programs {
+		p := &programs[i]
+		for _, name := range append(strings.Fields(p.also), p.name) {
+			m[name] = p
+		}
+	}
+	return m
+})
+
+// versionRegexp matches the version behind a program's name: python3.12, pip3.11.
+var versionRegexp = regexp.MustCompile(`^([a-z]+)[0-9]+(\.[0-9]+)+$`)
+
+var noProgram program
+
+// programOfName returns the row of a program by the base of its name, or an empty one.
+func programOfName(base string) *program {
+	if p := programNamed()[base]; p != nil {
+		return p
+	}
+	if base != "" && base[len(base)-1] >= '0' && base[len(base)-1] <= '9' {
+		if m := versionRegexp.FindStringSubmatch(base); m != nil && programNamed()[m[1]] != nil {
+			return programNamed()[m[1]]
+		}
+	}
+	return &noProgram
+}
+
+// Begins reports whether c is what a rule's prefix means: the program by any path and any of
+// its names, options before the subcommand left out, other words for a subcommand taken for the
+// same. A word of the prefix that is an option may stand anywhere. So [git push] is also git -C x
+// push, /usr/bin/git push and git-push, and [rm -rf] is rm -f -r x. It is meant for rules that
+// ask or deny: what is allowed has to be spelled as the rule spells it.
+func (c Command) Begins(prefix []string) Match {
+	if len(prefix) == 0 || len(c.Argv) == 0 {
+		return No
+	}
+	best := No
+	for _, by := range c.Via { // sudo apt: what runs it, and then the command
+		if by, _, _ := strings.Cut(by, " "); by == prefix[0] {
+			if len(prefix) == 1 {
+				return Yes
+			}
+			best = max(best, c.Begins(prefix[1:]))
+		}
+	}
+	for _, spelling := range spellings(prefix) {
+		best = max(best, beginsAs(c.Argv, spelling))
+	}
+	if best == Yes {
+		return best
+	}
+	for _, rest := range append(carried(c.Argv), aliased(c.Argv)...) {
+		for _, spelling := range spellings(prefix) {
+			best = max(best, beginsAs(rest, spelling))
+		}
+	}
+	return best
+}
+
+// spellings returns the prefixes that mean the same as one.
+func spellings(prefix []string) [][]string {
+	all := [][]string{prefix}
+	p := programOfName(path.Base(prefix[0]))
+	for pair := range strings.SplitSeq(p.same, ", ") {
+		from, to, ok := strings.Cut(pair, "=")
+		if !ok {
+			continue
+		}
+		a, b := strings.Fields(from), strings.Fields(to)
+		for _, one := range all {
+			rest := one[1:]
+			if len(a) <= len(rest) && slices.Equal(rest[:len(a)], a) {
+				all = append(all, slices.Concat(one[:1], b, rest[len(a):]))
+			}
+		}
+	}
+	for pair := range strings.SplitSeq(p.same, ", ") {
+		from, to, ok := strings.Cut(pair, "=")
+		b := strings.Fields(to)
+		if !ok {
+			continue
+		}
+		for _, one := range all {
+			if rest := one[1:]; len(b) <= len(rest) && slices.Equal(rest[:len(b)], b) {
+				all = append(all, slices.Concat(one[:1], strings.Fields(from), rest[len(b):]))
+			}
+		}
+	}
+	return all
+}
+
+// carried returns the commands that may begin behind a program which runs another one, or a
+// wrapper with options that are not known.
+func carried(argv []Arg) [][]Arg {
+	name := path.Base(argv[0].Text)
+	p := programOfName(name)
+	from := 1
+	switch {
+	case wrappers[name] != nil && name != "find", p.carries == "*":
+	case p.carries == "":
+		return nil
+	default:
+		from = 1 + slices.IndexFunc(argv, func(w Arg) bool { return slices.Contains(strings.Fields(p.carries), w.Text) })
+		if from == 0 {
+			return nil
+		}
+	}
+	var all [][]Arg
+	for i := from; i < len(argv); i++ {
+		all = append(all, argv[i:])
+		if strings.Contains(argv[i].Text, " ") && !argv[i].Dynamic { // docker run x sh -c 'git push'
+			all = append(all, fieldsOf(argv[i].Text))
+		}
+	}
+	return all
+}
+
+// aliased returns the command of git that an alias in its options stands for.
+func aliased(argv []Arg) [][]Arg {
+	var all [][]Arg
+	for _, w := range argv[1:] {
+		_, alias, ok := strings.Cut(w.Text, "alias.")
+		if _, text, set := strings.Cut(alias, "="); ok && set {
+			all = append(all, append([]Arg{argv[0]}, fieldsOf(text)...))
+		}
+	}
+	return all
+}
+
+// fieldsOf returns the words of a text as arguments.
+func fieldsOf(text string) []Arg {
+	var words []Arg
+	for s := range strings.FieldsSeq(text) {
+		words = append(words, Arg{Text: s})
+	}
+	return words
+}
+
+// beginsAs compares the words of a command with one spelling of a prefix.
+func beginsAs(argv []Arg, prefix []string) Match {
+	if argv[0].Dynamic {
+		return Maybe
+	}
+	p := programOfName(path.Base(prefix[0]))
+	rest, ok := named(p, argv, prefix[0])
+	if !ok {
+		return No
+	}
+	best := Yes
+	var words []string
+	for _, w := range prefix[1:] {
+		if len(w) < 2 || w[0] != '-' {
+			words = append(words, w)
+			continue
+		}
+		best = min(best, hasOption(rest, w))
+	}
+	if best == No {
+		return No
+	}
+	return min(best, follows(p, rest, words))
+}
+
+// named returns the words behind the program, if it is the one that a prefix begins with: by
+// any path, by another of its names, or with the subcommand as a part of the name.
+func named(p *program, argv []Arg, first string) (rest []Arg, ok bool) {
+	name, want := argv[0], path.Base(first)
+	base := path.Base(name.Text)
+	rest = argv[1:]
+	_, part, dashed := strings.Cut(base, "-")
+	switch {
+	case name.Text == first, name.Pattern && matches(base, want), base == want && (want == first || baseName(first) == want):
+		return rest, true
+	case p.name == "":
+		return nil, false
+	case programOfName(base) == p && sameProgram(base, want):
+		if dashed && programNamed()[base] != nil { // docker-compose
+			rest = slices.Concat([]Arg{{Text: part}}, rest)
+		}
+		return rest, true
+	case strings.HasPrefix(base, want+"-") && p.name == want: // git-push
+		return slices.Concat([]Arg{{Text: base[len(want)+1:]}}, rest), true
+	}
+	return nil, false
+}
+
+// sameProgram reports whether two names are those of one program: python3 is python, but podman
+// is not docker.
+func sameProgram(base, want string) bool {
+	if base == want {
+		return true
+	}
+	plain := func(s string) string { return strings.TrimRight(s, "0123456789.") }
+	if plain(base) == plain(want) {
+		return true
+	}
+	first, _, ok := strings.Cut(base, "-")
+	return ok && first == want && programNamed()[want] != nil
+}
+
+// hasOption reports whether an option is given; the letters of a cluster may be spread.
+func hasOption(words []Arg, option string) Match {
+	letters := strings.TrimPrefix(option, "-")
+	long := strings.HasPrefix(letters, "-")
+	left, best := letters, No
+	for _, w := range words {
+		switch {
+		case w.Dynamic:
+			best = Maybe
+		case w.Text == option || strings.HasPrefix(w.Text, option+"="):
+			return Yes
+		case !long && len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-':
+			left = strings.Map(func(r rune) rune {
+				if strings.ContainsRune(w.Text, r) {
+					return -1
+				}
+				return r
+			}, left)
+		}
+	}
+	if left == "" {
+		return Yes
+	}
+	return best
+}
+
+// follows reports whether words, without options, begin with those of a prefix.
+func follows(p *program, words []Arg, prefix []string) Match {
+	return (&walk{p: p, seen: make(map[[2]int]Match)}).follows(words, prefix)
+}
+
+// walk compares words with a prefix. What it found from a place on it keeps: of options that are
+// not known two ways lead on.
+type walk struct {
+	p    *program
+	seen map[[2]int]Match // by the number of words and of words of the prefix that are left
+}
+
+func (w *walk) follows(words []Arg, prefix []string) Match {
+	if len(prefix) == 0 {
+		return Yes
+	}
+	if len(words) == 0 {
+		return No
+	}
+	key := [2]int{len(words), len(prefix)}
+	found, ok := w.seen[key]
+	if !ok {
+		found = w.step(words, prefix)
+		w.seen[key] = found
+	}
+	return found
+}
+
+// step compares the first word.
+func (w *walk) step(words []Arg, prefix []string) Match {
+	word, want := words[0], prefix[0]
+	switch {
+	case word.Dynamic:
+		return Maybe
+	case word.Text == want, word.Pattern && matches(word.Text, want), w.p.short && len(word.Text) > 1 && strings.HasPrefix(want, word.Text):
+		return w.follows(words[1:], prefix[1:])
+	case w.p.plus && strings.HasPrefix(word.Text, "+"):
+		return w.follows(words[1:], prefix)
+	case len(word.Text) > 1 && word.Text[0] == '-':
+		return w.skip(words, prefix)
+	}
+	return No
+}
+
+// skip leaves out the option that words begin with, with its value if it takes one. Of one that is
+// not known both is tried.
+func (w *walk) skip(words []Arg, prefix []string) Match {
+	name, _, attached := strings.Cut(words[0].Text, "=")
+	switch {
+	case attached || slices.Contains(strings.Fields(w.p.plain), name) || len(words) < 2:
+		return w.follows(words[1:], prefix)
+	case slices.Contains(strings.Fields(w.p.valued), name):
+		return w.follows(words[2:], prefix)
+	}
+	return max(w.follows(words[1:], prefix), w.follows(words[2:], prefix))
+}
+
+// normal returns the words of a command without the options before its subcommand, as far as
+// they are known.
+func normal(c Command) []string {
+	if len(c.Argv) == 0 {
+		return nil
+	}
+	p := programOfName(c.Name())
+	out := []string{c.Name()}
+	for words := c.Argv[1:]; len(words) > 0; words = words[1:] {
+		name, _, attached := strings.Cut(words[0].Text, "=")
+		switch {
+		case !strings.HasPrefix(name, "-"):
+			out = append(out, words[0].Text)
+		case !attached && slices.Contains(strings.Fields(p.valued), name) && len(words) > 1:
+			words = words[1:]
+		}
+	}
+	return out
+}
+
+// Reaches reports whether a command names a host that fits.
+func (c Command) Reaches(fits func(host string) bool) Match {
+	computed := func(w Arg) bool { return w.Dynamic }
+	switch {
+	case slices.ContainsFunc(c.hosts(), fits):
+		return Yes
+	case programOfName(path.Base(c.Name())).hosts && slices.ContainsFunc(c.Argv, computed):
+		return Maybe
+	}
+	return No
+}
+
+// hosts returns what may be the hosts that a command names, in lower case: in URLs, in addresses
+// such as user@host:path, and for programs that use the network in every word.
+func (c Command) hosts() []string {
+	var all []string
+	p := programOfName(path.Base(c.Name()))
+	for _, w := range c.Argv[min(1, len(c.Argv)):] {
+		text := w.Text
+		if plain, err := url.PathUnescape(text); err == nil {
+			text = plain
+		}
+		urls := urlRegexp.FindAllString(text, 20)
+		if p.hosts && (p.name != "git" || !strings.Contains(text, " ")) || strings.Contains(text, "@") && !strings.Contains(text, " ") {
+			urls = append(urls, text, strings.TrimLeft(text, "-hHJx"))
+		}
+		if rest, ok := strings.CutPrefix(text, "/dev/tcp/"); ok {
+			urls = append(urls, rest)
+		}
+		for _, u := range urls {
+			for piece := range strings.FieldsFuncSeq(u, func(r rune) bool { return strings.ContainsRune(" ,:=@[]'\"()", r) }) {
+				host, _, _ := strings.Cut(strings.TrimLeft(piece, "/"), "/")
+				all = append(all, strings.TrimSuffix(strings.ToLower(host), "."))
+			}
+		}
+	}
+	return all
+}
+
+// urlRegexp matches URLs in a word.
+var urlRegexp = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s'"<>|,;]+`)

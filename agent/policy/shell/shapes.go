@@ -1,0 +1,94 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// shape is a row of the table of closed shapes: a program whose every use with these options
+// runs no code, deletes nothing and changes only the files that are named.
+type shape struct {
+	spec
+	first  *regexp.Regexp // what the first operand must be if it is no file; nil: it is one
+	sample string         // such an operand
+	option string         // an option for examples
+	whole  bool           // it may be given the workspace as a whole
+}
+
+// shapes is the table of closed shapes that write. Left out are programs that read settings
+// which can name programs (prettier, eslint), download (go build), delete or overwrite what they
+// are not asked to (cp, mv, git stash), write where an archive says (tar, unzip) or start
+// themselves in a version that the folder names (rustfmt, cargo fmt).
+var shapes = sync.OnceValue(func() map[string]*shape {
+	m := make(map[string]*shape)
+	for _, s := range []shape{
+		{spec: spec{name: "mkdir", flags: "-pv --parents --verbose", why: "it makes folders"}, option: "-p"},
+		{spec: spec{name: "touch", flags: "-amc --no-create", why: "it makes empty files, or sets their time"}, option: "-c"},
+		{spec: spec{name: "chmod", flags: "-vc --verbose --changes", why: "it changes rights, not those of other users"}, first: regexp.MustCompile(`^(u?[+-][rx]{1,2}|u[+-][rwx]{1,3}|6[04][04]|7[05][05])$`), sample: "+x", option: "-v"},
+		{spec: spec{name: "gofmt", flags: "-l -w -d -s -e", why: "it formats Go files, and runs nothing"}, option: "-w", whole: true},
+		{spec: spec{name: "gofumpt", flags: "-l -w -d -e !extra", why: "it formats Go files, and runs nothing"}, option: "-w", whole: true},
+		{spec: spec{name: "shfmt", flags: "-w -l -d -s -i: !ci !bn !sr", why: "it formats shell scripts, and runs nothing"}, option: "-w", whole: true},
+		{spec: spec{name: "clang-format", flags: "-i --verbose", why: "it formats files; its settings name no program"}, option: "-i"},
+		{spec: spec{name: "black", flags: "-q -v --quiet --verbose --check --diff", why: "it formats Python files, and runs none"}, option: "-q", whole: true},
+		{spec: spec{name: "dos2unix", flags: "-q -v", why: "it changes line ends"}, option: "-q"},
+		{spec: spec{name: "unix2dos", flags: "-q -v", why: "it changes line ends"}, option: "-q"},
+	} {
+		s.compile()
+		m[s.name] = &s
+	}
+	return m
+})
+
+// readers are programs besides those of the literal core of which every command that only reads
+// has a closed shape: they take no settings from the folder.
+var readers = strings.Fields("kubectl gh loginctl hostnamectl timedatectl systemd-analyze launchctl snap flatpak nvidia-smi rev tac nl column fold paste comm join tree file strings sha1sum sha512sum cksum b2sum lsblk lscpu lsmod lsof pgrep netstat ip sysctl getent dpkg rpm pacman apt-cache")
+
+// Shape is the closed shape of a command: a rule that allows it covers others of the same
+// shape.
+type Shape struct {
+	Prefix []string // the words that name the operation
+	Files  []string // which it writes, as they are written in the command
+	Reads  bool     // it only reads; the analysis has judged what
+	Whole  bool     // one of the files may be the workspace as a whole
+	// Option and Sample are an option that the shape has and an operand that comes before the
+	// files, for examples; "" is none.
+	Option, Sample string
+}
+
+// Shape returns the closed shape of a command; ok is false if it has none: it may run code,
+// delete, or change more than the files that it names.
+func (c Command) Shape() (closed Shape, ok bool) {
+	if words := strings.Fields(c.spec); c.ReadOnly && closedReading(words) && len(words) <= len(c.Argv) {
+		return Shape{Prefix: words, Reads: true}, true
+	}
+	s := shapes()[c.Name()]
+	if s == nil || slices.ContainsFunc(c.Argv, func(w Arg) bool { return w.Dynamic || w.Pattern || w.Odd }) {
+		return Shape{}, false
+	}
+	call, why := s.sort(arguments(c))
+	if why != "" || call.afterDashes() != "" {
+		return Shape{}, false
+	}
+	closed = Shape{Prefix: []string{s.name}, Option: s.option, Sample: s.sample, Whole: s.whole}
+	for _, w := range call.rest {
+		closed.Files = append(closed.Files, w.vals[0].text)
+	}
+	if s.first != nil {
+		if len(closed.Files) == 0 || !s.first.MatchString(closed.Files[0]) {
+			return Shape{}, false
+		}
+		closed.Files = closed.Files[1:]
+	}
+	return closed, len(closed.Files) > 0
+}
+
+// closedReading reports whether every command of a row of the table of read-only ones has a closed
+// shape.
+func closedReading(words []string) bool {
+	if len(words) == 0 || words[0] == "cd" || words[0] == "echo" {
+		return false
+	}
+	return coreTools()[words[0]] != nil || coreTools()[strings.Join(words, " ")] != nil || slices.Contains(readers, words[0])
+}

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// ErrNoRule is the error of [RemoveRule] for a file without the rule.
+var ErrNoRule = errors.New("the rule is not in it")
+
+// RemoveRule deletes a rule from a settings file, the first that decides alike about the same,
+// and leaves the rest as it is. The file may be a project's.
+func RemoveRule(path string, r Rule) error {
+	if !exists(path) {
+		return fmt.Errorf("%s: %w", path, ErrNoRule)
+	}
+	return changeFile(path, func(d *Document) error { return d.removeRule(r) })
+}
+
+// removeRule deletes the table of a rule: its header and its keys, and comments between them.
+func (d *Document) removeRule(r Rule) error {
+	rules := d.Check().Config.Rules
+	r.Project = false
+	at := slices.IndexFunc(rules, func(other Rule) bool { return sameRule(other, r) })
+	if at < 0 {
+		return fmt.Errorf("%s: %w", d.path, ErrNoRule)
+	}
+	entries, _, err := scan(d.data)
+	if err != nil {
+		return err
+	}
+	from, to := d.tableAt(entries, rules[at].Place)
+	if from < 0 {
+		return fmt.Errorf("%s: the rule is no [[%s]] table of its own: use buddy config edit", rules[at].Place, r.Decision)
+	}
+	last := entries[from].from
+	for _, e := range entries[from:to] {
+		last = max(last, e.to)
+	}
+	start, end := d.startOfLine(entries[from].from), d.endOfLine(last)
+	for end < len(d.data) && len(bytes.TrimSpace(d.data[end:d.endOfLine(end)])) == 0 { // the blank line below
+		end = d.endOfLine(end)
+	}
+	data := d.splice(start, end, "")
+	after, _, err := scan(data)
+	left := slices.Delete(slices.Clone(entries), from, to)
+	if err != nil || !slices.Equal(otherEntries(left, nil), otherEntries(after, nil)) {
+		return fmt.Errorf("%s: can't be deleted without touching the rest: use buddy config edit", rules[at].Place)
+	}
+	d.data = data
+	return nil
+}
+
+// tableAt returns the entries of the array's table whose header is at a place, -1 for none.
+func (d *Document) tableAt(entries []entry, place string) (from, to int) {
+	from = slices.IndexFunc(entries, func(e entry) bool {
+		return e.kind == unstable.ArrayTable && len(e.path) == 1 && fmt.Sprintf("%s:%d", d.path, e.line) == place
+	})
+	if from < 0 {
+		return -1, 0
+	}
+	next := slices.IndexFunc(entries[from+1:], func(e entry) bool { return e.kind == unstable.Table || e.kind == unstable.ArrayTable })
+	if next < 0 {
+		return from, len(entries)
+	}
+	return from, from + 1 + next
+}
