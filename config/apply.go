@@ -28,6 +28,7 @@ func (l *loader) apply(f *file) error {
 			return &Error{Place: place(f, e.line), Key: Path(e.path...), Err: err}
 		}
 	}
+	l.confirmMode()
 	return l.finishProfiles(f)
 }
 
@@ -66,9 +67,11 @@ func find(e entry) (*field, error) {
 	}
 	j := slices.IndexFunc(s.fields, func(f field) bool { return f.name == e.path[depth] })
 	if j < 0 {
-		names := make([]string, len(s.fields))
-		for i, f := range s.fields {
-			names[i] = f.name
+		var names []string
+		for _, f := range s.fields {
+			if !f.old {
+				names = append(names, f.name)
+			}
 		}
 		return nil, errors.New("unknown key " + list(names, e.path[depth]))
 	}
@@ -216,6 +219,9 @@ func setNumber(to any, v int64) (before int64) {
 // tighten takes a project's value when it is stricter than the current one.
 func (l *loader) tighten(f *file, e entry, fld *field) error {
 	to := fld.pointer(&l.cfg, nil)
+	if word, ok := to.(*string); ok {
+		return l.tightenWord(f, e, fld, word)
+	}
 	v, err := amount(e, to)
 	if err != nil {
 		return err
@@ -227,8 +233,28 @@ func (l *loader) tighten(f *file, e entry, fld *field) error {
 	}
 	loose := literal(to)
 	setNumber(to, user)
-	l.notice("%s: %s: ignored, a project's file may not loosen %s to %s", place(f, e.line), Path(e.path...), literal(to), loose)
+	l.noticeLoose(f, e, literal(to), loose)
 	return nil
+}
+
+// tightenWord is tighten for a field whose values are words.
+func (l *loader) tightenWord(f *file, e entry, fld *field, to *string) error {
+	user := *to
+	if err := storeText(f, e, fld, to); err != nil {
+		return err
+	}
+	if slices.Index(fld.strict, *to) <= slices.Index(fld.strict, user) {
+		l.index[Path(e.path...)] = place(f, e.line)
+		return nil
+	}
+	loose := literal(to)
+	*to = user
+	l.noticeLoose(f, e, literal(to), loose)
+	return nil
+}
+
+func (l *loader) noticeLoose(f *file, e entry, user, loose string) {
+	l.notice("%s: %s: ignored, a project's file may not loosen %s to %s", place(f, e.line), Path(e.path...), user, loose)
 }
 
 // profile returns the profile of that name, adding it if it is new.

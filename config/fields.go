@@ -43,7 +43,9 @@ type field struct {
 	// tighter reports whether a project's value is stricter than the user's, for a limit that a
 	// project may tighten.
 	tighter func(project, user int64) bool
-	access  access // who may set it
+	strict  []string // the values of a string, the strictest first, of which a project may set a stricter one
+	access  access   // who may set it
+	old     bool     // it is read, but another has taken its place
 }
 
 // lower is the tighter function of a limit for which 0 means none.
@@ -62,8 +64,22 @@ var sections = append([]section{
 			},
 			{
 				name: "system_prompt", short: "text",
-				doc:     "Replaces the built-in system prompt; empty keeps it.",
+				doc: "Replaces the built-in system prompt, its rules of safety too; empty keeps it. What follows it stays: " +
+					"where commands run, and `append_system_prompt`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
+			},
+			{
+				name: "append_system_prompt", short: "text",
+				doc:     "Instructions that are added at the end of the system prompt.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.AppendPrompt },
+			},
+			{
+				name: "mode", short: "`ask`, `strict`, `edits`, `plan`, `all` or `none`",
+				doc: "How approvals are decided when a session starts or is resumed, as `--approve` says it, which has precedence. `/approve` changes it for a " +
+					"session. A project's file may only set a stricter one, so never `all`.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Mode },
+				check:   oneOf("mode", "ask", "strict", "edits", "plan", "all", "none"),
+				strict:  []string{"none", "plan", "strict", "ask", "edits", "all"},
 			},
 			{
 				name: "max_iterations", short: "0 or more",

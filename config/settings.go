@@ -60,7 +60,9 @@ func (c *Config) Settings(index Index) []Setting {
 			}
 		default:
 			for _, f := range s.fields {
-				all = append(all, newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name))
+				if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != byDefault {
+					all = append(all, set)
+				}
 			}
 		}
 	}

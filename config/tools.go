@@ -17,6 +17,7 @@ type Tools struct {
 	Timeout  int      // seconds that a tool may run; commands have no limit
 	Page     int      // most bytes of a file or web page that the model gets at once
 	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
+	Confirm  bool     // shell_confirm, an older setting of the mode
 }
 
 var toolsSection = section{
@@ -53,7 +54,26 @@ var toolsSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Shell },
 			check:   oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),
 		},
+		{
+			name: "shell_confirm", short: "`true` or `false`", access: personal, old: true,
+			doc:     "The old name of `[agent] mode`, which has precedence: `true` is `ask`, `false` is `all`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Confirm },
+		},
 	},
+}
+
+// confirmMode sets the mode by shell_confirm, where a file of the person's own has that.
+func (l *loader) confirmMode() {
+	at := l.index[Path("tools", "shell_confirm")]
+	if at == "" {
+		return
+	}
+	mode := map[bool]string{true: "ask", false: "all"}[l.cfg.Tools.Confirm]
+	l.notice("%s: tools.shell_confirm is an old name: write mode = %q in [agent]", at, mode)
+	if l.index[Path("agent", "mode")] == "" {
+		l.cfg.Agent.Mode = mode
+		l.index[Path("agent", "mode")] = at
+	}
 }
 
 // Environ splits an environment into what commands of the model get, and the names of what is

@@ -52,7 +52,8 @@ type Broker struct {
 	mu          sync.Mutex // guards all below
 	policy      policy.Policy
 	mode        action.Mode
-	until       time.Time // when mode ends; zero = never
+	until       time.Time   // when mode ends; zero = never
+	rest        action.Mode // that follows a mode which ends
 	open        map[string]*ask
 	closed      bool
 	interactive bool // a person can answer
@@ -78,7 +79,11 @@ func (q *ask) raised() bool { return q.Verdict.Rule == Injected || q.Verdict.Rul
 // New returns a broker that asks in a stream. Until SetInteractive it denies what needs
 // approval.
 func New(s *stream.Stream, p policy.Policy, m action.Mode, now func() time.Time) *Broker {
-	return &Broker{stream: s, policy: p, mode: m, now: now, open: make(map[string]*ask)}
+	rest := action.ModeAsk
+	if slices.Contains([]action.Mode{action.ModeNone, action.ModePlan, action.ModeStrict}, m) {
+		rest = m // no looser than the session began
+	}
+	return &Broker{stream: s, policy: p, mode: m, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
 // Judge applies the policy under the current mode, which may end by that.
@@ -86,12 +91,12 @@ func (b *Broker) Judge(act action.Action) action.Verdict {
 	b.mu.Lock()
 	expired := !b.until.IsZero() && !b.now().Before(b.until)
 	if expired {
-		b.mode, b.until = action.ModeAsk, time.Time{}
+		b.mode, b.until = b.rest, time.Time{}
 	}
 	p, mode := b.policy, b.mode
 	b.mu.Unlock()
 	if expired {
-		b.stream.Publish(0, 0, event.ModeChanged{Mode: action.ModeAsk})
+		b.stream.Publish(0, 0, event.ModeChanged{Mode: b.rest})
 	}
 	return p.Judge(act, mode)
 }
@@ -129,7 +134,7 @@ func (b *Broker) Mode() (action.Mode, time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.until.IsZero() && !b.now().Before(b.until) {
-		return action.ModeAsk, time.Time{}
+		return b.rest, time.Time{}
 	}
 	return b.mode, b.until
 }
