@@ -16,6 +16,10 @@ type Tools struct {
 	EnvDeny  []string // variables never passed to commands
 	Timeout  int      // seconds that a tool may run; commands have no limit
 	Page     int      // most bytes of a file or web page that the model gets at once
+	Off      []string // names of tools, and of groups of them, that no model gets
+	Output   int      // most bytes that the model gets of each output stream of a command
+	Screen   int      // most bytes that the model gets of a pane's screen
+	Hits     int      // most results of a web search
 	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
 	Confirm  bool     // shell_confirm, an older setting of the mode
 }
@@ -25,6 +29,12 @@ var toolsSection = section{
 	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
 		"`…PASSWORD` and the like) is withheld from them, and so is every `api_key_env`; `/status` lists what was withheld.",
 	fields: []field{
+		{
+			name: "off", short: "names of tools", access: adds,
+			doc: "Tools that no model gets: names of [tools.md](tools.md), or `shell`, `tmux` (panes), `files` and `web` for all of a kind. " +
+				"What you type after `!` needs `run_shell`, too. A project's file may only add to it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Off },
+		},
 		{
 			name: "env_allow", short: "names of variables", access: personal,
 			doc:     "Variables that commands get nevertheless, such as `GITHUB_TOKEN`. `*` matches any text.",
@@ -46,6 +56,21 @@ var toolsSection = section{
 			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,
 			doc:     "The most of a file or a web page that the model gets at once. The limit is also a sixteenth of its context window, or 8000 if that is small or unknown.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
+		},
+		{
+			name: "shell_output", short: "bytes, 1 to 20000", most: 20_000, access: personal,
+			doc:     "The most that the model gets of each output stream of a command: its beginning and its end. Several targets share it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Output },
+		},
+		{
+			name: "screen_output", short: "bytes, 1 to 40000", most: 40_000, access: personal,
+			doc:     "The most that the model gets of a pane's screen and scrollback at once, the end of it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Screen },
+		},
+		{
+			name: "search_results", short: "1 to 30", most: 30, access: personal,
+			doc:     "The most results of a web search that the model gets.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Hits },
 		},
 		{
 			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,

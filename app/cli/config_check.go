@@ -21,6 +21,10 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 		key := config.Path("ui", "theme")
 		r.Add(r.Index[key], key, oneLine(err))
 	}
+	if err := compose.CheckOff(r.Config); err != nil {
+		key := config.Path("tools", "off")
+		r.Add(r.Index[key], key, err)
+	}
 	for _, bad := range keyErrors(r.Config.Keys) {
 		key := config.Path("keys", bad.Action)
 		r.Add(r.Index[key], key, bad.Err)

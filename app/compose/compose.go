@@ -89,7 +89,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets),
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Unlisted...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits}), nil)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {

@@ -15,6 +15,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,8 @@ const (
 type Options struct {
 	// Loopback allows this machine's own addresses, for a server under development.
 	Loopback bool
+	// Hits is the largest number of results of a search; 0 means DefaultHits.
+	Hits int
 	// SearchURL is the search page, empty for DuckDuckGo's page without scripts.
 	SearchURL string
 }
@@ -57,6 +60,7 @@ type Client struct {
 
 // NewClient returns a client. It keeps no connections between requests.
 func NewClient(o Options) *Client {
+	o.Hits = cmp.Or(o.Hits, DefaultHits)
 	c := &Client{opts: o}
 	c.dialer = &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		return c.checkDial(address)
