@@ -137,6 +137,8 @@ func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	switch to := fld.pointer(&l.cfg, p).(type) {
 	case *int, *Dollars:
 		return storeNumber(e, fld, to)
+	case **float64:
+		return storeFraction(e, fld, to)
 	case *[]string:
 		return l.storeList(f, e, fld, to)
 	case *Secret, *string:
@@ -286,6 +288,9 @@ func (p Profile) check() error {
 	}
 	if (p.Login.Issuer == "") != (p.Login.ClientID == "") {
 		return errors.New("login_issuer and login_client_id are needed together")
+	}
+	if t := p.Temperature; p.API == Anthropic && t != nil && *t > 1 {
+		return fmt.Errorf("temperature = %s is out of range with api = %q (allowed: 0 to 1)", decimal(*t), Anthropic)
 	}
 	return p.Prices.check()
 }

@@ -126,8 +126,10 @@ type Profile struct {
 	bundled  bool   // built in, not from a file
 }
 
-// Connection holds how requests of a profile are sent and how long they may take.
+// Connection holds how requests of a profile are sent, what goes along, and how long they may take.
 type Connection struct {
+	Temperature      *float64 // nil: not sent
+	TopP             *float64 // nil: not sent
 	Headers          []string // "Name: value", sent with every request
 	KeyHeader        string   // api_key_header: the header that holds the key; empty means the protocol's
 	FirstByteTimeout int      // seconds, like those below; 0 means the default

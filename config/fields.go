@@ -32,14 +32,14 @@ type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // allowed values, for the reference's table
-	// pointer returns the destination of the value: a *string, *bool, *int, *Dollars, *Secret or
-	// *[]string, or the map for the free keys of a section. The profile is nil outside of
+	// pointer returns the destination of the value: a *string, *bool, *int, *Dollars, **float64,
+	// *Secret or *[]string, or the map for the free keys of a section. The profile is nil outside of
 	// [models.NAME].
 	pointer func(*Config, *Profile) any
 	// check returns the normalised value; nil accepts every string. Numbers are never negative,
 	// secrets are checked by [cleanKey].
 	check func(value string, f *file) (string, error)
-	most  int // largest allowed number; 0 = any
+	most  int // largest allowed number; 0 = any. The least is 1, but 0 for a **float64
 	// tighter reports whether a project's value is stricter than the user's, for a limit that a
 	// project may tighten.
 	tighter func(project, user int64) bool
@@ -170,6 +170,16 @@ var sections = append([]section{
 					"names the others. Without it the provider decides. `/effort` changes it for a session.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Effort },
 				check:   oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+			},
+			{
+				name: "temperature", short: "0 to 2", most: 2,
+				doc:     "How much chance there is in answers; without it the provider decides. `anthropic` allows 0 to 1, and many reasoning models refuse it.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Temperature },
+			},
+			{
+				name: "top_p", short: "0 to 1", most: 1,
+				doc:     "Answers are made of the likeliest words that have this probability together; without it the provider decides. Providers advise to set this or `temperature`.",
+				pointer: func(_ *Config, p *Profile) any { return &p.TopP },
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",

@@ -194,6 +194,10 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 		s.Value = *v
 	case *Dollars:
 		s.Value = json.Number(v.String())
+	case **float64:
+		if s.Value = ""; *v != nil {
+			s.Value = json.Number(s.text)
+		}
 	case *[]string:
 		s.Value = append([]string{}, *v...)
 	case *Secret:
@@ -303,6 +307,10 @@ func literal(v any) string {
 		return v.String()
 	case *[]string:
 		return tomlList(*v)
+	case **float64:
+		if *v != nil {
+			return decimal(**v)
+		}
 	}
 	return `""`
 }

@@ -143,6 +143,8 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 			}
 		case *Dollars:
 			value = fmt.Sprintf("%d.%06d", r.IntN(1000), r.IntN(1_000_000))
+		case **float64:
+			value = fmt.Sprintf("0.%d", r.IntN(100))
 		case *[]string:
 			var items []string
 			for range r.IntN(3) {
@@ -252,7 +254,8 @@ func TestChanged(t *testing.T) {
 
 // TestEveryKindOfField: what shows, writes and describes settings knows each field's type.
 func TestEveryKindOfField(t *testing.T) {
-	c, p := defaults(), Profile{}
+	half := 0.5
+	c, p := defaults(), Profile{Connection: Connection{Temperature: &half, TopP: &half}}
 	for _, s := range sections {
 		for _, f := range s.fields {
 			set := newSetting("", nil, f.pointer(&c, &p), s.name, f.name)
