@@ -56,6 +56,12 @@ func storeFraction(e entry, fld *field, to **float64) error {
 	return nil
 }
 
+// isFraction reports whether a destination is a number that may be unset, so that 0 is a value.
+func isFraction(at any) bool {
+	_, ok := at.(**float64)
+	return ok
+}
+
 // Prices holds the costs of a million tokens. Zero means unknown.
 type Prices struct {
 	Input      Dollars

@@ -173,7 +173,7 @@ var sections = append([]section{
 			},
 			{
 				name: "temperature", short: "0 to 2", most: 2,
-				doc:     "How much chance there is in answers; without it the provider decides. `anthropic` allows 0 to 1, and many reasoning models refuse it.",
+				doc:     "How much chance there is in answers; without it the provider decides. `anthropic` allows 0 to 1, and its newer models, like many that reason, refuse both this and `top_p`.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Temperature },
 			},
 			{

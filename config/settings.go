@@ -118,7 +118,7 @@ func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 			if secret.value == nil {
 				continue
 			}
-		} else if v := literal(at); v == `""` || v == "0" || v == "[]" {
+		} else if v := literal(at); v == `""` || v == "0" && !isFraction(at) || v == "[]" {
 			continue
 		}
 		all = append(all, newSetting(header(s.name, p.Name), index, at, s.name, p.Name, f.name))
