@@ -56,6 +56,9 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && delicate(a.Path) != "") {
 			continue // a pattern was not meant for secrets or executable files
 		}
+		if d == action.Allow && a.Local && r.Host == "" {
+			continue // a rule for pages of the web was not meant for the local network
+		}
 		return r, true
 	}
 	return action.Rule{}, false

@@ -64,7 +64,7 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	case action.FileWrite, action.FileRead:
 		r.Path, ok = p.similarFolder(a)
 	case action.Network, action.Browser:
-		r.Host, ok = a.Host, a.Host != "" && (a.Method == "" || a.Method == "GET" || a.Method == "HEAD")
+		r.Host, ok = a.Host, a.Host != "" && !a.Local && (a.Method == "" || a.Method == "GET" || a.Method == "HEAD")
 	case action.MCP:
 		ok = a.Risk != action.High // the tool's name says what it does
 	}

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpproxy"
+
 	"buddy/agent"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
@@ -89,7 +91,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets),
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits}), nil)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), nil)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {

@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 		{"http://[::]/", "", "unspecified"},
 		{"http://[fe80::1]/", "", "local to the link"},
 		{"http://[fe80::1%25eth0]/", "", "has a zone"},
-		{"http://[fd00:ec2::254]/", "", "private"},
+		{"http://[fd00:ec2::254]/", "", "metadata"},
 		{"http://[ff02::1]/", "", "local to the link"},
 		{"http://[::ffff:127.0.0.1]/", "", "this machine"},
 		{"http://[::ffff:10.0.0.1]/", "", "private"},
