@@ -25,6 +25,9 @@ const (
 	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
 )
 
+// IsCommand reports whether an action of this kind is a command that a shell runs to its end.
+func (k Kind) IsCommand() bool { return k == Shell || k == Git }
+
 // Risk grades the harm that an action can do, as far as it can be known beforehand.
 type Risk string
 

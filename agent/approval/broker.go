@@ -65,6 +65,7 @@ type Request struct {
 	CallID     string
 	Action     action.Action
 	Verdict    action.Verdict // why it is asked about
+	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
 }
 
 // ask is one open request.
@@ -146,7 +147,9 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	}
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
-	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: b.context(req.Action)}) {
+	known := b.context(req.Action)
+	known.Failed = req.Failed
+	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known}) {
 		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
 	}
 	select {

@@ -183,10 +183,19 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 		preview = "reads what is typed into its pane"
 	}
 	return action.Action{
-		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
+		Kind: kindOf(args.Command), Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
 		Why: args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: args.Outside || args.interactive(), // the sandbox has no terminal
 	}, nil
+}
+
+// kindOf returns Git for a command line that is one command of git and nothing else. The policy
+// judges both kinds by the whole command.
+func kindOf(command string) action.Kind {
+	if words := strings.Fields(command); len(words) > 1 && words[0] == "git" && !strings.ContainsAny(command, "|&;<>()`$\\\n") {
+		return action.Git
+	}
+	return action.Shell
 }
 
 // Pane returns the shared pane for a command that Run waits for to its end.
