@@ -207,7 +207,11 @@ func (f *field) numberOf(v string, at any) (string, error) {
 	}
 	n, err := strconv.ParseFloat(v, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return "", fmt.Errorf("%q is not a number (allowed: %s)", v, f.short)
+		what := "an amount"
+		if isFraction(at) {
+			what = "a number"
+		}
+		return "", fmt.Errorf("%q is not %s (allowed: %s)", v, what, f.short)
 	}
 	return decimal(n), nil
 }

@@ -35,6 +35,14 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 			r.AddRule(rule, err)
 		}
 	}
+	for _, p := range r.Config.Models {
+		if p.BaseURL == "" {
+			continue // it was said
+		}
+		if _, err := compose.Bare(p); err != nil {
+			addStartError(r, p.Name, err)
+		}
+	}
 	for _, t := range r.Config.Targets {
 		if _, err := compose.HostOf(t); err != nil && t.SSH+t.Container != "" { // else it was said
 			key := config.Path("targets", t.Name)
@@ -66,3 +74,14 @@ func keyErrors(bindings map[string][]string) []*keymap.BindError {
 }
 
 func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", " ")) }
+
+// addStartError adds what a start with a profile would refuse, such as a key file that is missing.
+func addStartError(r *config.Report, profile string, err error) {
+	var known *config.Error
+	if errors.As(err, &known) && known.Key != "" {
+		r.Add(known.Place, known.Key, known.Err)
+		return
+	}
+	key := config.Path("models", profile)
+	r.Add(r.Index[key], key, oneLine(err))
+}
