@@ -33,20 +33,22 @@ func undated(prompt string) string {
 // scripted answers depending on the prompt: "answer:" is followed by answers, separated by
 // bars, one for each rejected attempt. The answer HANG never ends, CALL runs a command,
 // FOREIGN makes calls in other programs' formats, TOLD lists the tools, PATCH makes a file,
-// ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
+// ECHO is the whole prompt, SYSTEM the system prompt in JSON, and FIELDS what a request has
+// beside its messages and tools. "USE TOOL ARGUMENTS THEN
+// TOOL ARGUMENTS" calls tools one after the other and ends with the last result.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
-	var results []string
+	var results, latest []string // of all calls, of those since the prompt
 	for _, m := range r.Messages {
 		switch {
 		case m.Role == model.Tool:
 			calls++
-			results = append(results, m.Content)
+			results, latest = append(results, m.Content), append(latest, m.Content)
 		case m.Role != model.User:
 		case strings.Contains(m.Content, "does not fit the JSON Schema"):
 			n++
 		case strings.Contains(m.Content, "answer:"):
-			first, n = undated(m.Content), 0
+			first, n, latest = undated(m.Content), 0, nil
 		}
 	}
 	_, list, _ := strings.Cut(first, "answer:")
@@ -73,9 +75,14 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Call{ID: "p", Name: "apply_patch", Arguments: "*** Begin Patch\n*** Add File: new.txt\n+\"<&>\"\n*** End Patch\n"}, usage}
 	case "TOLD":
 		return modeltest.Answer{modeltest.Text(told(r)), usage}
+	case "FIELDS":
+		return modeltest.Answer{modeltest.Text(fieldsOf(r.Body)), usage}
 	case "ECHO":
 		return modeltest.Answer{modeltest.Text(first), usage}
 	default:
+		if calling, ok := strings.CutPrefix(text, "USE "); ok {
+			return append(use(strings.Split(calling, " THEN "), latest), usage)
+		}
 		return modeltest.Answer{modeltest.Text(text), usage}
 	}
 }
@@ -96,4 +103,26 @@ func told(r modeltest.Request) string {
 		says = "do not print the patch"
 	}
 	return fmt.Sprintf("told: %s, %x %s", strings.Join(names, " "), sum.Sum64(), says)
+}
+
+// fieldsOf returns the members of a request's body but its messages and tools, as JSON.
+func fieldsOf(body []byte) string {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(body, &all); err != nil {
+		return err.Error()
+	}
+	for _, long := range []string{"messages", "tools", "system", "input", "instructions"} {
+		delete(all, long)
+	}
+	text, _ := json.Marshal(all)
+	return string(text)
+}
+
+// use makes the next of some calls, or ends with the last result.
+func use(calls, results []string) modeltest.Answer {
+	if len(results) >= len(calls) {
+		return modeltest.Answer{modeltest.Text(results[len(results)-1])}
+	}
+	name, args, _ := strings.Cut(calls[len(results)], " ")
+	return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("u%d", len(results)), Name: name, Arguments: args}}
 }

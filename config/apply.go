@@ -28,6 +28,7 @@ func (l *loader) apply(f *file) error {
 			return &Error{Place: place(f, e.line), Key: Path(e.path...), Err: err}
 		}
 	}
+	l.confirmMode()
 	return l.finishProfiles(f)
 }
 
@@ -66,9 +67,11 @@ func find(e entry) (*field, error) {
 	}
 	j := slices.IndexFunc(s.fields, func(f field) bool { return f.name == e.path[depth] })
 	if j < 0 {
-		names := make([]string, len(s.fields))
-		for i, f := range s.fields {
-			names[i] = f.name
+		var names []string
+		for _, f := range s.fields {
+			if !f.old {
+				names = append(names, f.name)
+			}
 		}
 		return nil, errors.New("unknown key " + list(names, e.path[depth]))
 	}
@@ -134,6 +137,8 @@ func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	switch to := fld.pointer(&l.cfg, p).(type) {
 	case *int, *Dollars:
 		return storeNumber(e, fld, to)
+	case **float64:
+		return storeFraction(e, fld, to)
 	case *[]string:
 		return l.storeList(f, e, fld, to)
 	case *Secret, *string:
@@ -216,6 +221,9 @@ func setNumber(to any, v int64) (before int64) {
 // tighten takes a project's value when it is stricter than the current one.
 func (l *loader) tighten(f *file, e entry, fld *field) error {
 	to := fld.pointer(&l.cfg, nil)
+	if word, ok := to.(*string); ok {
+		return l.tightenWord(f, e, fld, word)
+	}
 	v, err := amount(e, to)
 	if err != nil {
 		return err
@@ -227,8 +235,28 @@ func (l *loader) tighten(f *file, e entry, fld *field) error {
 	}
 	loose := literal(to)
 	setNumber(to, user)
-	l.notice("%s: %s: ignored, a project's file may not loosen %s to %s", place(f, e.line), Path(e.path...), literal(to), loose)
+	l.noticeLoose(f, e, literal(to), loose)
 	return nil
+}
+
+// tightenWord is tighten for a field whose values are words.
+func (l *loader) tightenWord(f *file, e entry, fld *field, to *string) error {
+	user := *to
+	if err := storeText(f, e, fld, to); err != nil {
+		return err
+	}
+	if slices.Index(fld.strict, *to) <= slices.Index(fld.strict, user) {
+		l.index[Path(e.path...)] = place(f, e.line)
+		return nil
+	}
+	loose := literal(to)
+	*to = user
+	l.noticeLoose(f, e, literal(to), loose)
+	return nil
+}
+
+func (l *loader) noticeLoose(f *file, e entry, user, loose string) {
+	l.notice("%s: %s: ignored, a project's file may not loosen %s to %s", place(f, e.line), Path(e.path...), user, loose)
 }
 
 // profile returns the profile of that name, adding it if it is new.
@@ -260,6 +288,9 @@ func (p Profile) check() error {
 	}
 	if (p.Login.Issuer == "") != (p.Login.ClientID == "") {
 		return errors.New("login_issuer and login_client_id are needed together")
+	}
+	if t := p.Temperature; p.API == Anthropic && t != nil && *t > 1 {
+		return fmt.Errorf("temperature = %s is out of range with api = %q (allowed: 0 to 1)", decimal(*t), Anthropic)
 	}
 	return p.Prices.check()
 }

@@ -71,6 +71,7 @@ func check(f *file, among []Profile) *Report {
 		r.finish(l, among)
 	}
 	l.noticeKeys(f)
+	l.confirmMode()
 	r.Config, r.Index, r.Notices = l.cfg, l.index, l.notices
 	return r
 }

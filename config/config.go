@@ -67,6 +67,8 @@ type Config struct {
 type Agent struct {
 	Model         string  // the profile to start with; empty: see Config.Active
 	SystemPrompt  string  // replaces the built-in one; empty keeps it
+	AppendPrompt  string  // follows the system prompt; empty adds nothing
+	Mode          string  // how approvals are decided at the start; package action knows the words
 	MaxIterations int     // turns per prompt; 0 means no limit
 	MaxCost       Dollars // per prompt; 0 means no limit
 	FallbackModel string  // a profile's name; empty: none
@@ -124,8 +126,10 @@ type Profile struct {
 	bundled  bool   // built in, not from a file
 }
 
-// Connection holds how requests of a profile are sent and how long they may take.
+// Connection holds how requests of a profile are sent, what goes along, and how long they may take.
 type Connection struct {
+	Temperature      *float64 // nil: not sent
+	TopP             *float64 // nil: not sent
 	Headers          []string // "Name: value", sent with every request
 	KeyHeader        string   // api_key_header: the header that holds the key; empty means the protocol's
 	FirstByteTimeout int      // seconds, like those below; 0 means the default
@@ -148,13 +152,13 @@ func first[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 
 func defaults() Config {
 	return Config{
-		Agent: Agent{MaxIterations: 200, OnStall: "retry"},
+		Agent: Agent{Mode: "ask", MaxIterations: 200, OnStall: "retry"},
 		Context: Context{
 			Strategy: "summary", Restore: "recent",
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
 			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000, Instructions: true,
 		},
-		Tools:   Tools{Timeout: 60, Page: 40_000, Shell: autoShell},
+		Tools:   Tools{Timeout: 60, Page: 40_000, Output: 4000, Screen: 8000, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
 		UI:      UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs"},
 	}

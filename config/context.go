@@ -89,7 +89,7 @@ func oneOf(what string, words ...string) func(string, *file) (string, error) {
 		if slices.Contains(words, v) {
 			return v, nil
 		}
-		return "", fmt.Errorf("unknown %s %q %s", what, v, list(words, v))
+		return "", Unknown(what, v, words)
 	}
 }
 

@@ -174,7 +174,7 @@ func (f *field) literalOf(values []string) (string, error) {
 		return "", fmt.Errorf("takes one value, not %d", len(values))
 	}
 	switch at.(type) {
-	case *int, *Dollars:
+	case *int, *Dollars, **float64:
 		return f.numberOf(values[0], at)
 	case *bool:
 		if v := values[0]; v != "true" && v != "false" {
@@ -207,7 +207,11 @@ func (f *field) numberOf(v string, at any) (string, error) {
 	}
 	n, err := strconv.ParseFloat(v, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return "", fmt.Errorf("%q is not an amount (allowed: %s)", v, f.short)
+		what := "an amount"
+		if isFraction(at) {
+			what = "a number"
+		}
+		return "", fmt.Errorf("%q is not %s (allowed: %s)", v, what, f.short)
 	}
 	return decimal(n), nil
 }

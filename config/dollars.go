@@ -43,6 +43,25 @@ func dollars(e entry) (Dollars, error) {
 	return d, nil
 }
 
+// storeFraction sets a number that may be unset.
+func storeFraction(e entry, fld *field, to **float64) error {
+	if e.kind != unstable.Integer && e.kind != unstable.Float {
+		return fmt.Errorf("must be a number, not %s", kindName(e.kind))
+	}
+	v, err := strconv.ParseFloat(strings.ReplaceAll(e.text, "_", ""), 64)
+	if err != nil || math.IsNaN(v) || v < 0 || v > float64(fld.most) {
+		return fmt.Errorf("%s is out of range (allowed: 0 to %d)", e.text, fld.most)
+	}
+	*to = &v
+	return nil
+}
+
+// isFraction reports whether a destination is a number that may be unset, so that 0 is a value.
+func isFraction(at any) bool {
+	_, ok := at.(**float64)
+	return ok
+}
+
 // Prices holds the costs of a million tokens. Zero means unknown.
 type Prices struct {
 	Input      Dollars

@@ -112,3 +112,9 @@ func nearest(wrong string, names []string) string {
 	}
 	return best
 }
+
+// Unknown returns the error about a name that is none of those allowed: "unknown tool "grp"
+// (have: glob, grep; nearest: grep)".
+func Unknown(what, name string, allowed []string) error {
+	return fmt.Errorf("unknown %s %q %s", what, name, list(allowed, name))
+}

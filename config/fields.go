@@ -32,18 +32,20 @@ type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // allowed values, for the reference's table
-	// pointer returns the destination of the value: a *string, *bool, *int, *Dollars, *Secret or
-	// *[]string, or the map for the free keys of a section. The profile is nil outside of
+	// pointer returns the destination of the value: a *string, *bool, *int, *Dollars, **float64,
+	// *Secret or *[]string, or the map for the free keys of a section. The profile is nil outside of
 	// [models.NAME].
 	pointer func(*Config, *Profile) any
 	// check returns the normalised value; nil accepts every string. Numbers are never negative,
 	// secrets are checked by [cleanKey].
 	check func(value string, f *file) (string, error)
-	most  int // largest allowed number; 0 = any
+	most  int // largest allowed number; 0 = any. The least is 1, but 0 for a **float64
 	// tighter reports whether a project's value is stricter than the user's, for a limit that a
 	// project may tighten.
 	tighter func(project, user int64) bool
-	access  access // who may set it
+	strict  []string // the values of a string, the strictest first, of which a project may set a stricter one
+	access  access   // who may set it
+	old     bool     // it is read, but another has taken its place
 }
 
 // lower is the tighter function of a limit for which 0 means none.
@@ -62,8 +64,22 @@ var sections = append([]section{
 			},
 			{
 				name: "system_prompt", short: "text",
-				doc:     "Replaces the built-in system prompt; empty keeps it.",
+				doc: "Replaces the built-in system prompt, its rules of safety too; empty keeps it. What follows it stays: " +
+					"where commands run, and `append_system_prompt`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
+			},
+			{
+				name: "append_system_prompt", short: "text",
+				doc:     "Instructions that are added at the end of the system prompt.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.AppendPrompt },
+			},
+			{
+				name: "mode", short: "`ask`, `strict`, `edits`, `plan`, `all` or `none`",
+				doc: "How approvals are decided when a session starts or is resumed, as `--approve` says it, which has precedence. `/approve` changes it for a " +
+					"session. A project's file may only set a stricter one, so never `all`.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Mode },
+				check:   oneOf("mode", "ask", "strict", "edits", "plan", "all", "none"),
+				strict:  []string{"none", "plan", "strict", "ask", "edits", "all"},
 			},
 			{
 				name: "max_iterations", short: "0 or more",
@@ -154,6 +170,16 @@ var sections = append([]section{
 					"names the others. Without it the provider decides. `/effort` changes it for a session.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Effort },
 				check:   oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+			},
+			{
+				name: "temperature", short: "0 to 2", most: 2,
+				doc:     "How much chance there is in answers; without it the provider decides. `anthropic` allows 0 to 1, and its newer models, like many that reason, refuse both this and `top_p`.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Temperature },
+			},
+			{
+				name: "top_p", short: "0 to 1", most: 1,
+				doc:     "Answers are made of the likeliest words that have this probability together; without it the provider decides. Providers advise to set this or `temperature`.",
+				pointer: func(_ *Config, p *Profile) any { return &p.TopP },
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",

@@ -100,6 +100,8 @@ func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 	case *Dollars:
 		most := maxDollars
 		s.Type, s.Minimum, s.Maximum, s.Default = "number", &zero, &most, json.Number(v.String())
+	case **float64:
+		s.Type, s.Minimum, s.Maximum = "number", &zero, &f.most
 	case *[]string:
 		s.Type, s.Items = "array", &schema{Type: "string"}
 	case *string:

@@ -60,7 +60,9 @@ func (c *Config) Settings(index Index) []Setting {
 			}
 		default:
 			for _, f := range s.fields {
-				all = append(all, newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name))
+				if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != byDefault {
+					all = append(all, set)
+				}
 			}
 		}
 	}
@@ -116,7 +118,7 @@ func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 			if secret.value == nil {
 				continue
 			}
-		} else if v := literal(at); v == `""` || v == "0" || v == "[]" {
+		} else if v := literal(at); v == `""` || v == "0" && !isFraction(at) || v == "[]" {
 			continue
 		}
 		all = append(all, newSetting(header(s.name, p.Name), index, at, s.name, p.Name, f.name))
@@ -192,6 +194,10 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 		s.Value = *v
 	case *Dollars:
 		s.Value = json.Number(v.String())
+	case **float64:
+		if s.Value = ""; *v != nil {
+			s.Value = json.Number(s.text)
+		}
 	case *[]string:
 		s.Value = append([]string{}, *v...)
 	case *Secret:
@@ -301,6 +307,10 @@ func literal(v any) string {
 		return v.String()
 	case *[]string:
 		return tomlList(*v)
+	case **float64:
+		if *v != nil {
+			return decimal(**v)
+		}
 	}
 	return `""`
 }

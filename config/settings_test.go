@@ -101,7 +101,7 @@ func randomFile(r *rand.Rand) string {
 		case s.named:
 			for i := range r.IntN(4) {
 				name := []string{"a", "gpt 5", "ü.\"x\"", "0"}[i]
-				fmt.Fprintf(&b, "[models.%s]\napi_base_url = \"http://localhost:%d/v1/\"\n", tomlString(name), r.IntN(9999))
+				fmt.Fprintf(&b, "[models.%s]\napi_base_url = \"http://localhost:%d/v1/\"\n", tomlString(name), 1+r.IntN(9999))
 				randomFields(r, &b, s, "api_base_url", keySources[r.IntN(3)], keySources[r.IntN(3)], "price_input", "price_cached", "price_cache_write", "price_output", "login_issuer", "login_client_id")
 				if r.IntN(2) == 0 {
 					b.WriteString("login_client_id = \"x\"\nlogin_issuer = \"https://login.example\"\n")
@@ -143,6 +143,8 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 			}
 		case *Dollars:
 			value = fmt.Sprintf("%d.%06d", r.IntN(1000), r.IntN(1_000_000))
+		case **float64:
+			value = fmt.Sprintf("0.%d", r.IntN(100))
 		case *[]string:
 			var items []string
 			for range r.IntN(3) {
@@ -252,7 +254,8 @@ func TestChanged(t *testing.T) {
 
 // TestEveryKindOfField: what shows, writes and describes settings knows each field's type.
 func TestEveryKindOfField(t *testing.T) {
-	c, p := defaults(), Profile{}
+	half := 0.5
+	c, p := defaults(), Profile{Connection: Connection{Temperature: &half, TopP: &half}}
 	for _, s := range sections {
 		for _, f := range s.fields {
 			set := newSetting("", nil, f.pointer(&c, &p), s.name, f.name)

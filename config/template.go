@@ -33,6 +33,9 @@ func Template() string {
 		}
 		fmt.Fprintf(&b, "[%s]\n", s.name)
 		for _, f := range s.fields {
+			if f.old {
+				continue
+			}
 			comment(&b, f.doc)
 			fmt.Fprintf(&b, "#%s = %s\n", f.name, literal(f.pointer(&c, nil)))
 		}

@@ -49,7 +49,7 @@ func TestTemplate(t *testing.T) {
 	}
 	for _, s := range sections {
 		for _, f := range s.fields {
-			if _, ok := index[Path(s.name, f.name)]; !ok && !s.named && !s.rules {
+			if _, ok := index[Path(s.name, f.name)]; !ok && !s.named && !s.rules && !f.old {
 				t.Errorf("%s.%s is not in the template", s.name, f.name)
 			}
 		}
@@ -191,6 +191,9 @@ apply at once from files named ` + "`buddy.toml`" + ` only, because the model ca
 		for _, f := range s.fields {
 			value := "`" + literal(f.pointer(&c, &p)) + "`"
 			project := map[access]string{personal: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
+			if f.strict != nil {
+				project = "stricter only"
+			}
 			if s.rules || s.named && (value == "`\"\"`" || value == "`0`") {
 				value = "–"
 			}

@@ -16,7 +16,12 @@ type Tools struct {
 	EnvDeny  []string // variables never passed to commands
 	Timeout  int      // seconds that a tool may run; commands have no limit
 	Page     int      // most bytes of a file or web page that the model gets at once
+	Off      []string // names of tools, and of groups of them, that no model gets
+	Output   int      // most bytes that the model gets of each output stream of a command
+	Screen   int      // most bytes that the model gets of a pane's screen
+	Hits     int      // most results of a web search
 	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
+	Confirm  bool     // shell_confirm, an older setting of the mode
 }
 
 var toolsSection = section{
@@ -24,6 +29,12 @@ var toolsSection = section{
 	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
 		"`…PASS`, `…_DSN`, `…_COOKIE`, `…_AUTH` and the like) is withheld from them, and so are URLs with a password and every `api_key_env`; `/status` lists what was withheld, `env_allow` passes it on.",
 	fields: []field{
+		{
+			name: "off", short: "names of tools", access: adds,
+			doc: "Tools that no model gets: names of [tools.md](tools.md), or `shell`, `tmux` (panes), `files` and `web` for all of a kind. " +
+				"What you type after `!` needs `run_shell`, too. A project's file may only add to it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Off },
+		},
 		{
 			name: "env_allow", short: "names of variables", access: personal,
 			doc:     "Variables that commands get nevertheless, such as `GITHUB_TOKEN`. `*` matches any text.",
@@ -47,13 +58,47 @@ var toolsSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
 		},
 		{
+			name: "shell_output", short: "bytes, 1 to 20000", most: 20_000, access: personal,
+			doc:     "The most that the model gets of each output stream of a command: its beginning and its end. Several targets share it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Output },
+		},
+		{
+			name: "screen_output", short: "bytes, 1 to 40000", most: 40_000, access: personal,
+			doc:     "The most that the model gets of a pane's screen and scrollback at once, the end of it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Screen },
+		},
+		{
+			name: "search_results", short: "1 to 30", most: 30, access: personal,
+			doc:     "The most results of a web search that the model gets.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Hits },
+		},
+		{
 			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,
 			doc: "The shell that commands run in, on this machine or the target; `auto` is bash, or sh where there is no bash. " +
 				"Its start-up files are not read. In zsh every command needs approval, because read-only commands are recognised in the other shells only.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Shell },
 			check:   oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),
 		},
+		{
+			name: "shell_confirm", short: "`true` or `false`", access: personal, old: true,
+			doc:     "The old name of `[agent] mode`, which has precedence: `true` is `ask`, `false` is `all`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Confirm },
+		},
 	},
+}
+
+// confirmMode sets the mode by shell_confirm, where a file of the person's own has that.
+func (l *loader) confirmMode() {
+	at := l.index[Path("tools", "shell_confirm")]
+	if at == "" {
+		return
+	}
+	mode := map[bool]string{true: "ask", false: "all"}[l.cfg.Tools.Confirm]
+	l.notice("%s: tools.shell_confirm is an old name: write mode = %q in [agent]", at, mode)
+	if l.index[Path("agent", "mode")] == "" {
+		l.cfg.Agent.Mode = mode
+		l.index[Path("agent", "mode")] = at
+	}
 }
 
 // Environ splits an environment into what commands of the model get, and the names of what is

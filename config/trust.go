@@ -207,7 +207,7 @@ func accessOf(e entry, fld *field) access {
 		return adds
 	case fld == nil:
 		return tightens // it has no value
-	case fld.tighter != nil:
+	case fld.tighter != nil || fld.strict != nil:
 		return tightens
 	case fld.access != personal:
 		return fld.access

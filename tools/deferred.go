@@ -43,6 +43,13 @@ func (d *Deferred) Add(all ...Tool) {
 	}
 }
 
+// remove takes tools out by their names.
+func (d *Deferred) remove(names []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tools = slices.DeleteFunc(d.tools, func(t Tool) bool { return slices.Contains(names, t.Definition().Name) })
+}
+
 // All returns the tools, sorted by name.
 func (d *Deferred) All() []Tool {
 	d.mu.Lock()

@@ -15,6 +15,7 @@ type Registry struct {
 	tools    []Tool
 	names    []string
 	unlisted []string  // tools that can be called, but are in no definition
+	off      []string  // tools that the settings switched off
 	deferred *Deferred // of use_tool, if that is among the tools
 }
 
@@ -36,6 +37,24 @@ func (r *Registry) Without(names ...string) *Registry {
 	other := *r
 	other.unlisted = slices.Concat(r.unlisted, names)
 	return &other
+}
+
+// Off returns a registry without the named tools, which can't be called: the error says that
+// they are switched off. use_tool loses them, too, and goes when it has none left.
+func (r *Registry) Off(names ...string) *Registry {
+	if len(names) == 0 {
+		return r
+	}
+	gone := names
+	if r.deferred != nil {
+		if r.deferred.remove(names); len(r.deferred.All()) == 0 {
+			gone = append(slices.Clone(names), "tool_search", "use_tool")
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(r.tools), func(t Tool) bool { return slices.Contains(gone, t.Definition().Name) })
+	other := NewRegistry(left...)
+	other.unlisted, other.off = r.unlisted, names
+	return other
 }
 
 // Definitions returns the definitions for the model; nil when there are no tools.
@@ -61,6 +80,9 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 			if t, ok := r.deferred.lookup(n); ok {
 				return t, nil
 			}
+		}
+		if slices.Contains(r.off, n) {
+			return nil, fmt.Errorf("%s is switched off in the settings ([tools] off)", n)
 		}
 	}
 	return nil, fmt.Errorf("unknown tool: %s (have: %s)", Clip(name, 60), strings.Join(r.names, ", "))

@@ -25,6 +25,9 @@ const (
 	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
 )
 
+// IsCommand reports whether an action of this kind is a command that a shell runs to its end.
+func (k Kind) IsCommand() bool { return k == Shell || k == Git }
+
 // Risk grades the harm that an action can do, as far as it can be known beforehand.
 type Risk string
 
@@ -49,6 +52,7 @@ type Action struct {
 	URL      string      `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
 	Host     string      `json:"host,omitempty"`    // Network, Browser: lower case, without the port
 	Method   string      `json:"method,omitempty"`  // Network: GET, POST, …
+	Local    bool        `json:"local,omitempty"`   // Network: the host is this machine or in the local network
 	Op       string      `json:"op,omitempty"`      // Browser, MCP, Generic: what is done
 	Preview  string      `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
 	Why      string      `json:"why,omitempty"`     // the model's own reason; untrusted text

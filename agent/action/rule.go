@@ -111,6 +111,7 @@ type ApprovalContext struct {
 	Privesc      bool     `json:"privesc,omitempty"`  // it runs with more rights than the person's
 	Reversible   bool     `json:"reversible"`         // it can be undone
 	Undo         string   `json:"undo,omitempty"`     // how
+	Failed       string   `json:"failed,omitempty"`   // what went wrong when the same tool ran last in this exchange
 	Loses        []string `json:"loses,omitempty"`    // work not committed or published that would be lost, or that this is not known
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`

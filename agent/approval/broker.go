@@ -53,7 +53,8 @@ type Broker struct {
 	mu          sync.Mutex // guards all below
 	policy      policy.Policy
 	mode        action.Mode
-	until       time.Time // when mode ends; zero = never
+	until       time.Time   // when mode ends; zero = never
+	rest        action.Mode // that follows a mode which ends
 	open        map[string]*ask
 	closed      bool
 	interactive bool // a person can answer
@@ -65,6 +66,7 @@ type Request struct {
 	CallID     string
 	Action     action.Action
 	Verdict    action.Verdict // why it is asked about
+	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
 }
 
 // ask is one open request.
@@ -79,7 +81,11 @@ func (q *ask) raised() bool { return q.Verdict.Rule == Injected || q.Verdict.Rul
 // New returns a broker that asks in a stream. Until SetInteractive it denies what needs
 // approval.
 func New(s *stream.Stream, p policy.Policy, m action.Mode, now func() time.Time) *Broker {
-	return &Broker{stream: s, policy: p, mode: m, now: now, open: make(map[string]*ask)}
+	rest := action.ModeAsk
+	if slices.Contains([]action.Mode{action.ModeNone, action.ModePlan, action.ModeStrict}, m) {
+		rest = m // no looser than the session began
+	}
+	return &Broker{stream: s, policy: p, mode: m, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
 // Judge applies the policy under the current mode, which may end by that.
@@ -87,12 +93,12 @@ func (b *Broker) Judge(act action.Action) action.Verdict {
 	b.mu.Lock()
 	expired := !b.until.IsZero() && !b.now().Before(b.until)
 	if expired {
-		b.mode, b.until = action.ModeAsk, time.Time{}
+		b.mode, b.until = b.rest, time.Time{}
 	}
 	p, mode := b.policy, b.mode
 	b.mu.Unlock()
 	if expired {
-		b.stream.Publish(0, 0, event.ModeChanged{Mode: action.ModeAsk})
+		b.stream.Publish(0, 0, event.ModeChanged{Mode: b.rest})
 	}
 	return p.Judge(act, mode)
 }
@@ -130,7 +136,7 @@ func (b *Broker) Mode() (action.Mode, time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.until.IsZero() && !b.now().Before(b.until) {
-		return action.ModeAsk, time.Time{}
+		return b.rest, time.Time{}
 	}
 	return b.mode, b.until
 }
@@ -142,7 +148,9 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	}
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
-	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: b.context(req.Action)}) {
+	known := b.context(req.Action)
+	known.Failed = req.Failed
+	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known}) {
 		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
 	}
 	select {

@@ -413,7 +413,7 @@ type ResultSpilled struct {
 // ModeChanged sets how approvals are decided from now on.
 type ModeChanged struct {
 	Mode  action.Mode `json:"mode"`
-	Until int64       `json:"until,omitempty"` // Unix milliseconds; then ask again
+	Until int64       `json:"until,omitempty"` // Unix milliseconds; then ask, or the stricter mode that the session began in
 }
 
 // RuleAdded adds a rule until the session ends.

@@ -280,6 +280,9 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	case action.FileDelete:
 		return ask("deletes a file", "file delete")
 	case action.Network, action.Browser:
+		if a.Local {
+			return ask(a.Host+" is this machine or in the local network", "local network")
+		}
 		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
 	case action.MCP:
 		return ask("another program does it: "+cmp.Or(a.Op, a.Tool), "mcp")

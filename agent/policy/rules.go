@@ -60,6 +60,9 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 		if d == action.Allow && r.Source == action.FromSession && !offers(a) {
 			continue // what is similar to a read deletes and sends nothing
 		}
+		if d == action.Allow && a.Local && r.Host == "" {
+			continue // a rule for pages of the web was not meant for the local network
+		}
 		return r, true
 	}
 	return action.Rule{}, false

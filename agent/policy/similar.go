@@ -38,7 +38,7 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	case action.FileWrite, action.FileRead:
 		r.Path, ok = similarFolder(p, a)
 	case action.Network, action.Browser:
-		r.Host, ok = a.Host, a.Host != "" && offers(a)
+		r.Host, ok = a.Host, a.Host != "" && !a.Local && offers(a)
 	case action.MCP:
 		ok = offers(a) // the tool's name says what it does
 	}

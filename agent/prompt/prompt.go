@@ -23,7 +23,8 @@ type Facts struct {
 	Targets []Target
 	Tools   bool   // tools are offered
 	Says    string // additions for models of this family; "" for none
-	Extra   string // the operator's own instructions, of lower priority
+	Instead string // the operator's own prompt in place of all before the facts; "" for none
+	Extra   string // the operator's own instructions, added at the end; of lower priority unless Instead is theirs, too
 }
 
 // Target is a target that tools can use.

@@ -225,7 +225,7 @@ func (b *batch) launch(j *job) {
 		defer cancel()
 		if res == nil {
 			got := b.run(ctx, j)
-			if j.call.Planned.Kind == action.Shell && (got.IsError || got.ExitCode != nil && *got.ExitCode != 0) {
+			if j.call.Planned.Kind.IsCommand() && (got.IsError || got.ExitCode != nil && *got.ExitCode != 0) {
 				b.cancel(errSibling)
 			}
 			res = &got

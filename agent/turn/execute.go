@@ -129,7 +129,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	default:
 		return refuse("Denied by the policy, nothing ran: " + v.Reason)
 	}
-	answer := b.loop.p.Approvals.Request(ctx, approval.Request{Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: act, Verdict: v})
+	answer := b.loop.p.Approvals.Request(ctx, approval.Request{Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: act, Verdict: v, Failed: b.x.setback(j.call.Name)})
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		return nil
@@ -185,7 +185,7 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 		return "Not run: it needs the user's approval, and nobody was there to ask."
 	}
 	text := "The user denied this; nothing ran."
-	if act.Kind == action.Shell {
+	if act.Kind.IsCommand() {
 		text = "Command execution denied by user."
 	}
 	if a.Reason != "" {
@@ -201,12 +201,12 @@ var errTimeout = errors.New("timeout")
 func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	call, whole := j.call, ctx
 	waits, ok := j.tool.(tools.Patient)
-	if call.Planned.Kind != action.Shell && (!ok || !waits.Patient(call)) {
+	if !call.Planned.Kind.IsCommand() && (!ok || !waits.Patient(call)) {
 		limited, cancel := context.WithTimeoutCause(ctx, b.loop.o.ToolTimeout, errTimeout)
 		defer cancel()
 		ctx = limited
 	}
-	if call.Planned.Kind == action.Shell {
+	if call.Planned.Kind.IsCommand() {
 		defer b.remind(call.Name)()
 	}
 	res := b.loop.runTool(ctx, j.tool, call)
@@ -235,6 +235,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 	j.live.flush()
 	// The one place where what tools said enters.
 	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
+	b.x.noteSetback(j, res)
 	b.spill(j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
 	b.inspect(j, &res)

@@ -123,6 +123,7 @@ type Exchange struct {
 	mu     sync.Mutex        // guards all below
 	ids    map[string]bool   // of calls
 	failed map[string]failed // calls that failed, by name and arguments
+	last   map[string]string // what went wrong with the last call of a tool
 	got    results
 }
 
@@ -135,7 +136,7 @@ type results struct {
 
 // NewExchange returns an exchange that a task has on a conversation. stop ends its context.
 func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
-	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed)}
+	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), last: make(map[string]string)}
 }
 
 // Response returns the text of the last answer, or what there is of it.

@@ -54,7 +54,7 @@ type cli struct {
 }
 
 func newCLI(stdin, stdout, stderr *os.File) *cli {
-	return &cli{options: &compose.Options{Approve: action.ModeAsk}, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
+	return &cli{options: &compose.Options{}, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
 }
 
 // print prints a line of a result. Foreign text in it is made safe for a terminal.
@@ -149,7 +149,7 @@ func (s *cli) root() *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads")
+	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads; without it as the settings say, else ask")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")

@@ -21,6 +21,10 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 		key := config.Path("ui", "theme")
 		r.Add(r.Index[key], key, oneLine(err))
 	}
+	if err := compose.CheckOff(r.Config); err != nil {
+		key := config.Path("tools", "off")
+		r.Add(r.Index[key], key, err)
+	}
 	for _, bad := range keyErrors(r.Config.Keys) {
 		key := config.Path("keys", bad.Action)
 		r.Add(r.Index[key], key, bad.Err)
@@ -29,6 +33,14 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 		rule.Project = project && rule.Decision != "allow" // that one has a notice of its own
 		if err := compose.CheckRule(compose.RuleOf(rule), r.Config); err != nil {
 			r.AddRule(rule, err)
+		}
+	}
+	for _, p := range r.Config.Models {
+		if p.BaseURL == "" {
+			continue // it was said
+		}
+		if _, err := compose.Bare(p); err != nil {
+			addStartError(r, p.Name, err)
 		}
 	}
 	for _, t := range r.Config.Targets {
@@ -62,3 +74,14 @@ func keyErrors(bindings map[string][]string) []*keymap.BindError {
 }
 
 func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", " ")) }
+
+// addStartError adds what a start with a profile would refuse, such as a key file that is missing.
+func addStartError(r *config.Report, profile string, err error) {
+	var known *config.Error
+	if errors.As(err, &known) && known.Key != "" {
+		r.Add(known.Place, known.Key, known.Err)
+		return
+	}
+	key := config.Path("models", profile)
+	r.Add(r.Index[key], key, oneLine(err))
+}

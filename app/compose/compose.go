@@ -1,7 +1,7 @@
 // Package compose puts a session together from what the command line and the settings say.
 //
 //	d, err := compose.NewDestination(options)
-//	p, err := compose.New(options, d, "", options.Approve)
+//	p, err := compose.New(options, d, "")
 //	events, err := p.Begin(ctx)
 //	defer p.Close(os.Stderr)
 package compose
@@ -17,8 +17,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpproxy"
+
 	"buddy/agent"
-	"buddy/agent/action"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
@@ -62,7 +63,7 @@ type Program struct {
 
 // New builds the program on a target, which the caller closes after it, up to its
 // runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
-func New(f *Options, d *Destination, resume string, mode action.Mode) (*Program, error) {
+func New(f *Options, d *Destination, resume string) (*Program, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("working directory: %v", err)}
@@ -87,9 +88,10 @@ func New(f *Options, d *Destination, resume string, mode action.Mode) (*Program,
 	first := p.Targets.First()
 	told := telling{
 		facts: prompt.Facts{
-			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets), Extra: p.Config.Agent.SystemPrompt,
+			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets),
+			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Unlisted...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), nil)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
@@ -99,7 +101,7 @@ func New(f *Options, d *Destination, resume string, mode action.Mode) (*Program,
 		Session: p.ID, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
-		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, Policy: judge,
+		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
 		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),

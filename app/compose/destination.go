@@ -17,6 +17,7 @@ import (
 	"buddy/tmux"
 	"buddy/tmux/host"
 	"buddy/tools/target"
+	"buddy/tools/toolset"
 	"buddy/views/markup"
 )
 
@@ -56,6 +57,13 @@ func NewDestination(f *Options) (*Destination, error) {
 	}
 	if t.Host != nil {
 		t.Name = t.Host.Name()
+		c, _, _, err := LoadConfig(f)
+		if err == nil {
+			err = checkUseful(t.Name, c)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return &Destination{Target: t}, nil
 }
@@ -82,7 +90,18 @@ func namedTarget(f *Options) (*Destination, error) {
 		setting.Cwd = f.Dir
 	}
 	t, err := configured(setting, index)
+	if err == nil {
+		err = checkUseful(t.Name, c)
+	}
 	return &Destination{Target: t}, err
+}
+
+// checkUseful refuses a target for a session without any tool that works on one.
+func checkUseful(target string, c config.Config) error {
+	if toolset.NeedsTarget(toolset.Expand(c.Tools.Off)) {
+		return nil
+	}
+	return exit.Usage("%s: there is nothing to do there: [tools] off has all commands, panes and files; leave the target out, or switch some on", target)
 }
 
 func unknownTarget(name string, c config.Config) error {

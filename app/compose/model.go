@@ -93,14 +93,19 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 			FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout),
 		},
 	}
+	of := completions.New
 	switch profile.API {
 	case config.Anthropic:
-		return anthropic.New(c)
+		of = anthropic.New
 	case config.Responses:
-		return responses.New(c)
-	default:
-		return completions.New(c)
+		of = responses.New
 	}
+	m, err := of(c)
+	if err != nil {
+		return nil, err
+	}
+	m.Sample(wire.Sampling{Temperature: profile.Temperature, TopP: profile.TopP})
+	return m, nil
 }
 
 // renewed returns a model that sends the token of a login.

@@ -1,6 +1,11 @@
 package compose
 
-import "buddy/agent/action"
+import (
+	"cmp"
+
+	"buddy/agent/action"
+	"buddy/config"
+)
 
 // Options holds what the command line says.
 type Options struct {
@@ -10,7 +15,7 @@ type Options struct {
 	NoColor bool
 	Theme   string
 	Tmux    string
-	Approve action.Mode
+	Approve action.Mode // "": as the settings say
 
 	// where commands run
 	SSH       string
@@ -23,4 +28,9 @@ type Options struct {
 	Log *DebugLog // nil without --debug
 
 	Headless bool // nobody sees a title, or a demo in the place of a model
+}
+
+// mode returns how approvals are decided at the start.
+func (f *Options) mode(c config.Config) action.Mode {
+	return cmp.Or(f.Approve, action.Mode(c.Agent.Mode))
 }

@@ -69,5 +69,5 @@ func Explained(f *Options, command string) (explained policy.Explanation, err er
 		return explained, err
 	}
 	defer p.Targets.Close(context.Background(), func(string) {}) // nothing runs there
-	return judge.Explain(f.Approve, p.Dest.Name, command, p.Targets.First().Files.Root()), nil
+	return judge.Explain(f.mode(p.Config), p.Dest.Name, command, p.Targets.First().Files.Root()), nil
 }

@@ -73,7 +73,9 @@ func (p *Program) open(t *target.Target, env target.Environment, session string,
 	if p.Targets != nil {
 		prefix = p.Targets.Prefix(t)
 	}
-	o := target.Options{Outputs: p.Store.OutDir(p.ID), Resumed: resumed}
+	o := target.Options{
+		Outputs: p.Store.OutDir(p.ID), Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
+	}
 	o.Env, _ = p.Config.Environ(os.Environ())
 	o.Reach.Withheld, o.Reach.Hidden = p.withheld, p.ownFiles()
 	o.Socket, o.Session, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), session, exe, p.Config.Tools.ShellName()

@@ -63,7 +63,7 @@ func Run(f *compose.Options, resume string) error {
 // oneSession runs the screen until the person leaves the session. If another one follows,
 // this one is seen until then.
 func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n slash.Next, said io.Writer) (slash.Next, error) {
-	p, err := compose.New(f, d, n.Resume, f.Approve)
+	p, err := compose.New(f, d, n.Resume)
 	if err != nil {
 		return slash.Next{}, err
 	}

@@ -81,7 +81,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 	if d.Away != nil {
 		return nil, exit.Failure(d.Away)
 	}
-	p, err := compose.New(f, d, once.Resume, f.Approve)
+	p, err := compose.New(f, d, once.Resume)
 	if err != nil {
 		return nil, err
 	}

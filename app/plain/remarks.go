@@ -123,7 +123,7 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 	if what == "" {
 		what = strings.TrimSpace(a.Action.Path + "\n" + a.Action.Preview)
 	}
-	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", markup.Plain(a.Action.Tool), markup.Plain(a.Action.Target), markup.Plain(a.Verdict.Reason), whyLine(a.Action.Why), markup.Plain(what))
+	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", markup.Plain(a.Action.Tool), markup.Plain(a.Action.Target), markup.Plain(a.Verdict.Reason), whyLine(a.Action.Why)+failedLine(a.Context.Failed), markup.Plain(what))
 	reply, err := bufio.NewReader(tty).ReadString('\n')
 	answer := event.AnswerApproval{ID: a.ID, Decision: event.Deny}
 	if err != nil && HungUp(tty) {
@@ -149,4 +149,12 @@ func whyLine(why string) string {
 		return ""
 	}
 	return "why: " + markup.Plain(why) + "\n"
+}
+
+// failedLine is the line about the last call of the tool, "" when nothing went wrong.
+func failedLine(failed string) string {
+	if failed == "" {
+		return ""
+	}
+	return "last: " + markup.Plain(failed) + "\n"
 }

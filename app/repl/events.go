@@ -229,6 +229,9 @@ func approvalText(a event.ApprovalAsked, whole bool) string {
 	if act.Why != "" {
 		fmt.Fprintf(&b, "\n  why: %s", markup.Shorten(act.Why, 300))
 	}
+	if a.Context.Failed != "" {
+		fmt.Fprintf(&b, "\n  last: %s", a.Context.Failed)
+	}
 	for _, lost := range a.Context.Loses {
 		fmt.Fprintf(&b, "\n  lost: %s", lost)
 	}

@@ -151,7 +151,7 @@ func (r *repl) piped() error {
 
 // session runs until the person leaves it.
 func (r *repl) session(f *compose.Options, d *compose.Destination, resume string) error {
-	p, err := compose.New(f, d, resume, f.Approve)
+	p, err := compose.New(f, d, resume)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func elsewhere(first string, a action.Action) string {
 
 // begin takes note of a command.
 func (s *State) begin(c *Call) {
-	if k := c.Action.Kind; k != action.Shell && k != action.Git {
+	if !c.Action.Kind.IsCommand() {
 		return
 	}
 	if s.ran == nil {

@@ -83,7 +83,7 @@ func (s *shellJob) task() tools.Task {
 // Revive follows a command that an earlier process left running, under its old number: was has
 // its Title, Pane and Dir. An error means that its outcome is unknown.
 func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
-	out := newOutputTail(nil)
+	out := newOutputTail(nil, t.limits.Output)
 	run, err := t.panes.Reattach(ctx, was.Dir, out.write)
 	if err != nil {
 		return tools.Task{}, err
@@ -107,7 +107,7 @@ func (s *shellJob) over() bool {
 
 func (s *shellJob) end() tools.TaskEnd {
 	res, err := s.run.Wait(context.Background())
-	out, errs := s.out.text(shellOutput, s.run.Terminal())
+	out, errs := s.out.text(s.shell.limits.Output, s.run.Terminal())
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
@@ -136,6 +136,8 @@ func (s *shellJob) result(note string, limit int) tools.Result {
 
 // outputTail keeps the end of a command's output, and passes all of it on while its call runs.
 type outputTail struct {
+	keep int // bytes of each stream, at least
+
 	mu      sync.Mutex // guards what follows
 	pass    tmux.Output
 	streams map[tools.Stream]*streamTail
@@ -146,8 +148,8 @@ type streamTail struct {
 	total int64
 }
 
-func newOutputTail(pass tmux.Output) *outputTail {
-	return &outputTail{pass: pass, streams: map[tools.Stream]*streamTail{tools.Stdout: {}, tools.Stderr: {}}}
+func newOutputTail(pass tmux.Output, keep int) *outputTail {
+	return &outputTail{keep: keep, pass: pass, streams: map[tools.Stream]*streamTail{tools.Stdout: {}, tools.Stderr: {}}}
 }
 
 func (r *outputTail) write(stream string, p []byte, total int64) {
@@ -162,8 +164,8 @@ func (r *outputTail) write(stream string, p []byte, total int64) {
 	}
 	s.total = total
 	s.end = append(s.end, p...)
-	if len(s.end) > 2*shellOutput {
-		s.end = slices.Clone(s.end[len(s.end)-shellOutput:])
+	if len(s.end) > 2*r.keep {
+		s.end = slices.Clone(s.end[len(s.end)-r.keep:])
 	}
 }
 

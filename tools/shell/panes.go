@@ -26,10 +26,8 @@ var (
 	killPaneText string
 )
 
-const (
-	captureLimit = 8000             // bytes of a screen that the model gets
-	paneDelay    = 30 * time.Second // longest delay of a capture or a key
-)
+// paneDelay is the longest delay of a capture or a key.
+const paneDelay = 30 * time.Second
 
 // Panes returns the tools that capture the panes of shell and type into them. A model seldom
 // needs them, so they belong into a [tools.Deferred].
@@ -163,7 +161,7 @@ func (t *capturePane) Run(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(t.shell.paneError(err))
 	}
 	payload := capturePayload{Pane: t.shell.ref(pane.ID).String(), Title: pane.Title, Program: pane.Program, Notices: notices}
-	if payload.Screen = cutStart(text, captureLimit, 0); t.unchanged(captureKey{pane.ID, view}, captured{text, touched}) {
+	if payload.Screen = cutStart(text, t.shell.limits.Screen, 0); t.unchanged(captureKey{pane.ID, view}, captured{text, touched}) {
 		payload.Screen = ""
 		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
 	}
@@ -339,7 +337,7 @@ func (t *createPane) Run(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(err)
 	}
 	t.shell.touched.Add(1)
-	out := newOutputTail(nil)
+	out := newOutputTail(nil, t.shell.limits.Output)
 	run, err := t.shell.startPane(ctx, tmux.Spec{
 		Dir: call.Dir, Own: true, Title: args.Title, Output: out.write, Free: call.Free,
 		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),

@@ -26,8 +26,14 @@ import (
 //go:embed run_shell.md
 var runShellText string
 
-// shellOutput is the part of each output stream that the model gets, in bytes.
-const shellOutput = 4000
+// Limits are how much the model gets of what commands print, in bytes.
+type Limits struct {
+	Output int // of each output stream
+	Screen int // of a pane's screen and scrollback
+}
+
+// DefaultLimits are those of shells without others.
+var DefaultLimits = Limits{Output: 4000, Screen: 8000}
 
 // cancelled begins the result of a command that was stopped.
 const cancelled = "operation cancelled by user"
@@ -44,6 +50,7 @@ type Shell struct {
 	cwd      atomic.Pointer[string] // where the next command starts; "" is unknown
 	sandbox  *pane.Sandbox          // of panes; nil for none
 	confines bool                   // commands that need no approval run in the read-only sandbox
+	limits   Limits
 	// paneTarget is the target in the names of its panes, "" for the first one.
 	paneTarget string
 	jobs       *jobs        // of all targets
@@ -72,6 +79,9 @@ func (t *Shell) paneID(name string) string {
 // explained. Call it before the first tool call.
 func (t *Shell) Restrict(box *pane.Sandbox) { t.sandbox = box }
 
+// Limit sets how much the model gets of what commands print. Call it before the first tool call.
+func (t *Shell) Limit(l Limits) { t.limits = l }
+
 // Confine makes commands that need no approval run in the read-only sandbox. Call it before
 // the first tool call.
 func (t *Shell) Confine() { t.confines = true }
@@ -79,7 +89,7 @@ func (t *Shell) Confine() { t.confines = true }
 // New returns the tool. Commands run in panes; where there is no tmux they run in plain, and
 // say is told so once. cwd is where the first one starts, "" if unknown.
 func New(panes, plain *tmux.Session, target, cwd string, say func(text string)) *Shell {
-	t := &Shell{Schema: tools.Define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}}
+	t := &Shell{Schema: tools.Define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}, limits: DefaultLimits}
 	t.cwd.Store(&cwd)
 	return t
 }
@@ -173,10 +183,19 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 		preview = "reads what is typed into its pane"
 	}
 	return action.Action{
-		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
+		Kind: kindOf(args.Command), Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
 		Why: args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: args.Outside || args.interactive(), // the sandbox has no terminal
 	}, nil
+}
+
+// kindOf returns Git for a command line that is one command of git and nothing else. The policy
+// judges both kinds by the whole command.
+func kindOf(command string) action.Kind {
+	if words := strings.Fields(command); len(words) > 1 && words[0] == "git" && !strings.ContainsAny(command, "|&;<>()`$\\\n") {
+		return action.Git
+	}
+	return action.Shell
 }
 
 // Pane returns the shared pane for a command that Run waits for to its end.
@@ -201,7 +220,7 @@ func (t *Shell) ownPane(args shellArgs, call tools.Call) bool {
 // Run runs the command and waits for its end, or as long as wait says. It stops the command
 // when ctx ends meanwhile.
 func (t *Shell) Run(ctx context.Context, call tools.Call) tools.Result {
-	return t.run(ctx, call, shellOutput)
+	return t.run(ctx, call, t.limits.Output)
 }
 
 // run does what Run does, with limit bytes of each output stream in the result.
@@ -253,7 +272,7 @@ func (t *Shell) currentSandbox() *pane.Sandbox {
 
 // runInOwnPane runs the command in a pane of its own and waits up to patience for its end.
 func (t *Shell) runInOwnPane(ctx context.Context, call tools.Call, spec tmux.Spec, patience time.Duration, limit int) tools.Result {
-	out := newOutputTail(spec.Output)
+	out := newOutputTail(spec.Output, t.limits.Output)
 	spec.Own, spec.Output = true, out.write
 	start := t.start
 	if patience == 0 {
@@ -310,7 +329,7 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 
 // Recover returns the result of a command that an earlier process started.
 func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
-	return t.recover(ctx, call, shellOutput)
+	return t.recover(ctx, call, t.limits.Output)
 }
 
 // recover does what Recover does, with limit bytes of each output stream in the result.
@@ -319,7 +338,7 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 	if err != nil {
 		return tools.Failure(err)
 	}
-	out := newOutputTail(passOn(call))
+	out := newOutputTail(passOn(call), t.limits.Output)
 	run, err := t.panes.Reattach(ctx, call.Dir, out.write)
 	if err != nil {
 		return tools.Result{Content: tools.Interrupted + " (" + err.Error() + ")", IsError: true}

@@ -192,7 +192,6 @@ func RecoverOn(ctx context.Context, names []string, open func(name string) (*She
 }
 
 func sideBySide(ctx context.Context, names []string, open func(name string) (*Shell, error), call tools.Call, do func(*Shell, context.Context, tools.Call, int) tools.Result) tools.Result {
-	limit := shellOutput / len(names)
 	results := make([]tools.Result, len(names))
 	out := &labelled{pass: call.Output, streams: make(map[string]*labelledStream)}
 	SideBySide(names, func(i int, name string) {
@@ -209,7 +208,7 @@ func sideBySide(ctx context.Context, names []string, open func(name string) (*Sh
 		mine := call
 		mine.Dir, mine.Output = filepath.Join(call.Dir, name), out.of(name)
 		mine.Confined = mine.Free && t.confines // it was judged for each target
-		results[i] = do(t, ctx, mine, limit)
+		results[i] = do(t, ctx, mine, max(t.limits.Output/len(names), 1))
 		out.flush(name)
 	})
 	return combine(ctx, names, results)

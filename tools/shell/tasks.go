@@ -100,7 +100,7 @@ func (t *taskOutput) Run(ctx context.Context, call tools.Call) tools.Result {
 			return tools.Failure(fmt.Errorf("waiting for task %d: %w", job.id, ctx.Err()))
 		}
 	}
-	return job.result("it still runs", shellOutput)
+	return job.result("it still runs", job.shell.limits.Output)
 }
 
 type taskKillArgs struct {
@@ -147,14 +147,14 @@ func (t *taskKill) Run(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(err)
 	}
 	if job.over() {
-		return job.result("", shellOutput)
+		return job.result("", job.shell.limits.Output)
 	}
 	job.shell.touched.Add(1)
 	job.run.Cancel()
 	select {
 	case <-job.run.Done():
 		res, _ := job.run.Wait(ctx)
-		out, errs := job.out.text(shellOutput, job.run.Terminal())
+		out, errs := job.out.text(job.shell.limits.Output, job.run.Terminal())
 		return tools.Success(killedResult{job.id, true, res.ExitCode, out, errs}, out+errs)
 	case <-ctx.Done():
 		return tools.Failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))

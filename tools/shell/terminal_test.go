@@ -117,7 +117,7 @@ func TestTerminalUnattended(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-job.run.Done()
-	if got := payload(t, job.result("", shellOutput)); got.Stdout != "got it\n" {
+	if got := payload(t, job.result("", DefaultLimits.Output)); got.Stdout != "got it\n" {
 		t.Errorf("%+v", got)
 	}
 }

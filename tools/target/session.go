@@ -32,7 +32,8 @@ type Options struct {
 	// Options configure the panes. Host, Cwd and what confined commands may read are set by the
 	// target.
 	tmux.Options
-	Outputs string // the folder on this machine where calls keep their overflow, "" for none
+	Limits  shell.Limits // of what the model gets; zero: those of package shell
+	Outputs string       // the folder on this machine where calls keep their overflow, "" for none
 	// Resumed means that an earlier process may have left a pane in another folder.
 	Resumed bool
 	// Warn is called once when commands run without tmux.
@@ -63,6 +64,9 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	panes, plain := tmux.New(o.Options), tmux.NewPlain(o.Options)
 	sh := shell.New(panes, plain, t.Name, cwd, o.Warn)
 	sh.Restrict(o.Sandbox)
+	if o.Limits != (shell.Limits{}) {
+		sh.Limit(o.Limits)
+	}
 	s := NewSession(t, sh, files)
 	s.own = o.Reach.Hidden
 	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Sandbox != nil

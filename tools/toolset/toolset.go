@@ -5,6 +5,8 @@
 package toolset
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"buddy/tools"
@@ -48,6 +50,40 @@ func Names() []string {
 		names = append(names, t.Definition().Name)
 	}
 	return names
+}
+
+// groups are names for all tools of a kind.
+var groups = map[string][]string{
+	"shell": {"run_shell", "task_output", "task_kill"},
+	"tmux":  {"capture-pane", "send-keys", "tmux_create_pane", "tmux_kill_pane", "tmux_create_session", "tmux_kill_session"},
+	"files": {"read_file", "write_file", "edit_file", "apply_patch", "list_dir", "glob", "grep"},
+	"web":   {"fetch_url", "web_search"},
+}
+
+// Switches returns what can be switched off: the groups, then the tools.
+func Switches() []string { return append(slices.Sorted(maps.Keys(groups)), Names()...) }
+
+// Expand returns the tools that names of tools and groups mean.
+func Expand(names []string) []string {
+	var all []string
+	for _, name := range names {
+		if group, ok := groups[name]; ok {
+			all = append(all, group...)
+		} else {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// NeedsTarget reports whether a session without some tools has any that work on a target.
+func NeedsTarget(off []string) bool {
+	for _, group := range []string{"shell", "tmux", "files"} {
+		if slices.ContainsFunc(groups[group], func(name string) bool { return !slices.Contains(off, name) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Unlisted are tools whose work others do as well, or the prompt, which has the date: a

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -15,16 +16,67 @@ import (
 const maxURL = 4000
 
 // refusedError explains why an address may not be fetched.
-type refusedError struct{ text string }
+type refusedError struct {
+	text string
+	// local means that it is this machine or in the local network, where a person may send a
+	// request: not a metadata service, nor an address in an unusual form.
+	local bool
+}
 
 func (e *refusedError) Error() string { return e.text }
 
-func refuse(format string, args ...any) error { return &refusedError{fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) error {
+	return &refusedError{text: fmt.Sprintf(format, args...)}
+}
+
+// isLocal reports whether an error is about an address that a person may approve.
+func isLocal(err error) bool {
+	var refused *refusedError
+	return errors.As(err, &refused) && refused.local
+}
 
 // Check returns the URL to fetch for raw: with the host in lower case and ASCII, without the
 // fragment. It uses no network, so a name with a private address passes; Get detects that. The
 // error says what is wrong with the URL.
 func (c *Client) Check(raw string) (*url.URL, error) {
+	u, local, err := c.CheckLocal(raw)
+	if err == nil {
+		err = local
+	}
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// CheckLocal is Check that also takes URLs of this machine and the local network: local then
+// says what the host is. Only GetLocal fetches them.
+func (c *Client) CheckLocal(raw string) (u *url.URL, local, err error) {
+	if u, err = parseURL(raw); err != nil {
+		return nil, nil, err
+	}
+	host, err := c.checkHost(u.Hostname())
+	if isLocal(err) {
+		local, err = err, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, nil, refuse("%q has the port %s", raw, port)
+		}
+		host += ":" + port
+	}
+	u.Host, u.Fragment, u.RawFragment = host, "", ""
+	return u, local, nil
+}
+
+// parseURL returns a URL with a host, which may be any.
+func parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, refuse("longer than %d bytes", maxURL)
 	}
@@ -43,24 +95,10 @@ func (c *Client) Check(raw string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, refuse("%q has no host", raw)
 	}
-	host, err := c.checkHost(u.Hostname())
-	if err != nil {
-		return nil, err
-	}
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return nil, refuse("%q has the port %s", raw, port)
-		}
-		host += ":" + port
-	}
-	u.Host, u.Fragment, u.RawFragment = host, "", ""
 	return u, nil
 }
 
-// checkHost returns the normalized host, if it may be fetched from.
+// checkHost returns the normalized host, if it may be fetched from; also with an isLocal error.
 func (c *Client) checkHost(name string) (string, error) {
 	host := strings.TrimSuffix(strings.ToLower(name), ".")
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -68,7 +106,7 @@ func (c *Client) checkHost(name string) (string, error) {
 			return "", refuse("the address %s has a zone", host)
 		}
 		if err := c.checkAddr(addr); err != nil {
-			return "", err
+			return host, err
 		}
 	} else {
 		ascii, err := idna.Lookup.ToASCII(host)
@@ -77,7 +115,7 @@ func (c *Client) checkHost(name string) (string, error) {
 		}
 		if host = ascii; !c.opts.Loopback || host != "localhost" {
 			if err := checkName(host); err != nil {
-				return "", err
+				return host, err
 			}
 		}
 	}
@@ -90,7 +128,7 @@ var localNames = []string{"localhost", "local", "internal", "home.arpa", "lan", 
 func checkName(host string) error {
 	for _, end := range localNames {
 		if host == end || strings.HasSuffix(host, "."+end) {
-			return refuse("%s is a name of the local network", host)
+			return &refusedError{fmt.Sprintf("%s is a name of the local network", host), !strings.HasPrefix(host, "metadata.")}
 		}
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -109,6 +147,7 @@ var special = []struct {
 	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
 	{netip.MustParsePrefix("100.64.0.0/10"), "shared by a provider's customers"},
 	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud's metadata service"},
+	{metadataV6, "a cloud's metadata service"},
 	{netip.MustParsePrefix("192.0.0.0/24"), "reserved"},
 	{netip.MustParsePrefix("192.0.2.0/24"), "for documentation"},
 	{netip.MustParsePrefix("192.88.99.0/24"), "reserved"},
@@ -126,6 +165,9 @@ var special = []struct {
 	{netip.MustParsePrefix("fec0::/10"), "private"},
 }
 
+// metadataV6 is Amazon's metadata service in a private network.
+var metadataV6 = netip.MustParsePrefix("fd00:ec2::254/128")
+
 // checkAddr returns an error unless an address is public.
 func (c *Client) checkAddr(addr netip.Addr) error {
 	inner := embedded(addr.WithZone("").Unmap())
@@ -138,7 +180,7 @@ func (c *Client) checkAddr(addr netip.Addr) error {
 		is = "this machine"
 	case inner.IsUnspecified():
 		is = "unspecified"
-	case inner.IsPrivate():
+	case inner.IsPrivate() && !metadataV6.Contains(inner):
 		is = "private"
 	case inner.IsLinkLocalUnicast(), inner.IsLinkLocalMulticast(), inner.IsInterfaceLocalMulticast():
 		is = "local to the link"
@@ -155,7 +197,8 @@ func (c *Client) checkAddr(addr netip.Addr) error {
 	if is == "" {
 		return nil
 	}
-	return refuse("the address %s is not public: %s", addr, is)
+	own := inner.IsLoopback() || inner.IsPrivate() && !metadataV6.Contains(inner)
+	return &refusedError{fmt.Sprintf("the address %s is not public: %s", addr, is), own && inner == addr.Unmap()}
 }
 
 var (

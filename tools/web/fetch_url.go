@@ -58,11 +58,16 @@ func (t *fetchURL) Plan(call tools.Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	u, err := t.client.Check(args.URL)
+	u, local, err := t.client.CheckLocal(args.URL)
 	if err != nil {
 		return action.Action{}, tools.Invalid("url: %v", err)
 	}
-	return planGet(t.Name(), u, args.Why), nil
+	act := planGet(t.Name(), u, args.Why)
+	if local != nil {
+		act.Local, act.Risk = true, action.Medium
+		act.Preview += "\n" + local.Error()
+	}
+	return act, nil
 }
 
 // planGet returns the plan of a tool that fetches a page.
@@ -94,7 +99,11 @@ func (t *fetchURL) Run(ctx context.Context, call tools.Call) tools.Result {
 	f, known := t.known(u.String())
 	if args.Offset == 0 || !known {
 		call.Say("GET " + u.String() + "\n")
-		if f.page, err = t.client.Get(ctx, u); err != nil {
+		get := t.client.Get
+		if call.Planned.Local {
+			get = t.client.GetLocal
+		}
+		if f.page, err = get(ctx, u); err != nil {
 			return tools.Failure(err)
 		}
 		call.Say(fmt.Sprintf("%d, %d bytes\n", f.page.Status, len(f.page.Body)))

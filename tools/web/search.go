@@ -10,8 +10,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// MaxHits is the largest number of results of a search.
-const MaxHits = 8
+// DefaultHits is the largest number of results of a search unless the options say another.
+const DefaultHits = 8
 
 const duckDuckGo = "https://html.duckduckgo.com/html/"
 
@@ -56,9 +56,9 @@ func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	if doc.Find("#challenge-form, .anomaly-modal__modal, .anomaly-modal__title").Length() > 0 {
 		return nil, ErrChallenge
 	}
-	hits := results(doc)
+	hits := results(doc, c.opts.Hits)
 	if len(hits) == 0 {
-		hits = bareLinks(doc)
+		hits = bareLinks(doc, c.opts.Hits)
 	}
 	switch {
 	case len(hits) > 0:
@@ -72,23 +72,23 @@ func (c *Client) Search(ctx context.Context, u *url.URL) ([]Hit, error) {
 	}
 }
 
-// results parses the known layout.
-func results(doc *goquery.Document) []Hit {
+// results parses the known layout, up to most results.
+func results(doc *goquery.Document, most int) []Hit {
 	var hits []Hit
 	doc.Find(".result").Not(".result--ad").EachWithBreak(func(_ int, s *goquery.Selection) bool {
 		link := s.Find("a.result__a").First()
 		hits = add(hits, link, s.Find(".result__snippet").First().Text())
-		return len(hits) < MaxHits
+		return len(hits) < most
 	})
 	return hits
 }
 
-// bareLinks collects links that lead out through the search engine, wherever they are.
-func bareLinks(doc *goquery.Document) []Hit {
+// bareLinks collects up to most links that lead out through the search engine, wherever they are.
+func bareLinks(doc *goquery.Document, most int) []Hit {
 	var hits []Hit
 	doc.Find(`a[href*="uddg="]`).EachWithBreak(func(_ int, link *goquery.Selection) bool {
 		hits = add(hits, link, "")
-		return len(hits) < MaxHits
+		return len(hits) < most
 	})
 	return hits
 }

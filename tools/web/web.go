@@ -15,6 +15,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,10 @@ const (
 type Options struct {
 	// Loopback allows this machine's own addresses, for a server under development.
 	Loopback bool
+	// Hits is the largest number of results of a search; 0 means DefaultHits.
+	Hits int
+	// Proxy returns the proxy for a public URL, nil for none; a nil function means none at all.
+	Proxy func(*url.URL) (*url.URL, error)
 	// SearchURL is the search page, empty for DuckDuckGo's page without scripts.
 	SearchURL string
 }
@@ -57,19 +62,39 @@ type Client struct {
 
 // NewClient returns a client. It keeps no connections between requests.
 func NewClient(o Options) *Client {
+	o.Hits = cmp.Or(o.Hits, DefaultHits)
 	c := &Client{opts: o}
-	c.dialer = &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
-		return c.checkDial(address)
+	c.dialer = &net.Dialer{Timeout: 10 * time.Second, ControlContext: func(ctx context.Context, _, address string, _ syscall.RawConn) error {
+		return c.checkDial(address, localHost(ctx))
 	}}
 	c.http = &http.Client{
-		Transport: &http.Transport{
-			// No proxy: behind one nobody could check the dialled address.
-			DialContext: c.dialer.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+		Transport: withScheme{&http.Transport{
+			// Not Proxy: that would let the proxy look names up, and nobody checked their addresses.
+			DialContext: c.dial, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 			TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
-		},
+		}},
 		CheckRedirect: c.redirect,
 	}
 	return c
+}
+
+// schemeKey is the key of the scheme of a request in the context of its dialling.
+type schemeKey struct{}
+
+// withScheme tells who dials for a request its scheme, which decides about the proxy.
+type withScheme struct{ http.RoundTripper }
+
+func (s withScheme) RoundTrip(r *http.Request) (*http.Response, error) {
+	return s.RoundTripper.RoundTrip(r.WithContext(context.WithValue(r.Context(), schemeKey{}, r.URL.Scheme)))
+}
+
+// localKey is the key of the host of GetLocal in a context.
+type localKey struct{}
+
+// localHost returns the host of this machine or the local network that was approved, "" if none was.
+func localHost(ctx context.Context) string {
+	host, _ := ctx.Value(localKey{}).(string)
+	return host
 }
 
 // Page is the response to a request.
@@ -80,6 +105,12 @@ type Page struct {
 	Body     []byte // at most MaxBody
 	Cut      bool   // Body was cut
 	Location string // target of a redirection that was not followed
+}
+
+// GetLocal is Get for a URL of this machine or the local network, which a person approved. It
+// uses no proxy.
+func (c *Client) GetLocal(ctx context.Context, u *url.URL) (Page, error) {
+	return c.Get(context.WithValue(ctx, localKey{}, u.Hostname()), u)
 }
 
 // Get fetches a page. Any status is a valid response. The error names the host and the cause.
@@ -132,7 +163,10 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirections", maxRedirects)
 	}
-	to, err := c.Check(req.URL.String())
+	to, local, err := c.CheckLocal(req.URL.String())
+	if err == nil && localHost(req.Context()) == "" {
+		err = local
+	}
 	if err != nil {
 		return fmt.Errorf("a redirection leads to an address that is not allowed: %w", err)
 	}
@@ -161,11 +195,20 @@ func (p Page) mediaType() string {
 	return kind
 }
 
-// checkDial refuses the address of a connection unless it is public.
-func (c *Client) checkDial(address string) error {
+// checkDial refuses the address of a connection unless it is public, or one that the approved
+// host of this machine or the local network may have.
+func (c *Client) checkDial(address, approved string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &refusedError{fmt.Sprintf("%q is not an address", address)}
+		return refuse("%q is not an address", address)
 	}
-	return c.checkAddr(at.Addr())
+	err = c.checkAddr(at.Addr())
+	if approved == "" || !isLocal(err) {
+		return err
+	}
+	own := approved == "localhost" || strings.HasSuffix(approved, ".localhost")
+	if _, notAddr := netip.ParseAddr(approved); notAddr != nil && own != at.Addr().Unmap().IsLoopback() {
+		return err // a name of the network must not lead to this machine, nor the other way round
+	}
+	return nil
 }

@@ -30,7 +30,7 @@ type webSearch struct {
 	tools.Schema
 }
 
-// NewWebSearch returns the tool web_search, which returns at most 8 results of DuckDuckGo.
+// NewWebSearch returns the tool web_search, which returns the first results of DuckDuckGo.
 func NewWebSearch(client *Client) tools.Tool {
 	return &webSearch{client, tools.Define[searchArgs]("web_search", webSearchText)}
 }

@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 		{"http://[::]/", "", "unspecified"},
 		{"http://[fe80::1]/", "", "local to the link"},
 		{"http://[fe80::1%25eth0]/", "", "has a zone"},
-		{"http://[fd00:ec2::254]/", "", "private"},
+		{"http://[fd00:ec2::254]/", "", "metadata"},
 		{"http://[ff02::1]/", "", "local to the link"},
 		{"http://[::ffff:127.0.0.1]/", "", "this machine"},
 		{"http://[::ffff:10.0.0.1]/", "", "private"},
@@ -414,7 +414,12 @@ func TestSearch(t *testing.T) {
 			t.Errorf("Search = %d hits of 20 like %s, %v", len(got), layout, err)
 		}
 	}
-	c, u := searchServer(t, "layout.html", 503)
+	c, u := searchServer(t, `<div class="result"><a class="result__a" href="https://h.example/%d">t</a></div>`, 200)
+	c.opts.Hits = 15
+	if got, err := c.Search(t.Context(), u); err != nil || len(got) != 15 {
+		t.Errorf("Search = %d hits, %v, want the 15 of the options", len(got), err)
+	}
+	c, u = searchServer(t, "layout.html", 503)
 	if _, err := c.Search(t.Context(), u); err == nil || !strings.Contains(err.Error(), "answers with status 503") {
 		t.Errorf("Search = %v", err)
 	}

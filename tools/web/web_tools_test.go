@@ -81,7 +81,7 @@ func TestFetchURL(t *testing.T) {
 		t.Errorf("huge = %v", got)
 	}
 	b.Fails("fetch_url", toolstest.Args{"url": url + "/png"}, "is not text: 4 bytes of image/png")
-	b.Fails("fetch_url", toolstest.Args{"url": "http://10.0.0.1/"}, "invalid arguments: url: the address 10.0.0.1 is not public: private")
+	b.Fails("fetch_url", toolstest.Args{"url": "http://169.254.169.254/"}, "invalid arguments: url: the address 169.254.169.254 is not public: local to the link")
 	b.Fails("fetch_url", toolstest.Args{"url": "/etc/passwd"}, "must begin with https://")
 	b.Fails("fetch_url", toolstest.Args{"url": "http://127.0.0.1:1/"}, "execution failed: 127.0.0.1:1: ", "refused")
 

@@ -72,7 +72,7 @@ func editable(act action.Action, args string) (text string, put func(string) (st
 	in, names := all, []string{"content", "new_string", "patch"}
 	edits, _ := all["edits"].([]any)
 	switch {
-	case act.Kind == action.Shell || act.Kind == action.Git:
+	case act.Kind.IsCommand():
 		names = []string{"command"}
 	case act.Kind != action.FileWrite && act.Kind != action.FileDelete:
 		return "", nil
@@ -111,7 +111,7 @@ func (a *Approval) amended(text string) {
 
 // run approves the text as it was edited, this once.
 func (a *Approval) run(text string) {
-	if a.asked.Action.Kind == action.Shell && strings.TrimSpace(text) == "" {
+	if a.asked.Action.Kind.IsCommand() && strings.TrimSpace(text) == "" {
 		a.tell("there is no command any more")
 		return
 	}

@@ -77,7 +77,7 @@ func callDetails(c *state.Call) *markup.Text {
 		t.Put(markup.Inline(a.Why), markup.Style{Role: themes.Emphasis})
 	}
 	switch {
-	case a.Kind == action.Shell && a.Command != "":
+	case a.Kind.IsCommand() && a.Command != "":
 		command(t, a.Command)
 	case a.Preview != "":
 		putFields(t, fieldsOf(a.Path, "path"))

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"buddy/agent/action"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/views/draw"
@@ -422,7 +421,7 @@ func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 // headSaysAll reports whether the last line of a call's details only repeats its head.
 func (v *blockView) headSaysAll() bool {
 	c := v.block.Call
-	return c != nil && c.Action.Kind == action.Shell && c.Action.Command != "" && !strings.Contains(strings.TrimSpace(c.Action.Command), "\n")
+	return c != nil && c.Action.Kind.IsCommand() && c.Action.Command != "" && !strings.Contains(strings.TrimSpace(c.Action.Command), "\n")
 }
 
 // growing reports whether the block's text is not all there yet.

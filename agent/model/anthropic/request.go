@@ -13,14 +13,18 @@ import (
 
 // request is the body of a request.
 type request struct {
-	Model     string        `json:"model"`
-	MaxTokens int           `json:"max_tokens"`
-	Thinking  *thinking     `json:"thinking,omitempty"`
-	Output    *outputConfig `json:"output_config,omitempty"`
-	System    []any         `json:"system,omitempty"`
-	Tools     []tool        `json:"tools,omitempty"` // no key when there are none
-	Messages  []turn        `json:"messages"`
-	Stream    bool          `json:"stream"`
+	Model     string    `json:"model"`
+	MaxTokens int       `json:"max_tokens"`
+	Thinking  *thinking `json:"thinking,omitempty"`
+	// What chance there is in answers; the protocol has the names of OpenAI's.
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+
+	Output   *outputConfig `json:"output_config,omitempty"`
+	System   []any         `json:"system,omitempty"`
+	Tools    []tool        `json:"tools,omitempty"` // no key when there are none
+	Messages []turn        `json:"messages"`
+	Stream   bool          `json:"stream"`
 }
 
 type tool struct {
@@ -80,6 +84,7 @@ func (m *adapter) encode(req model.Request) ([]byte, error) {
 		return nil, err
 	}
 	r := request{Model: m.client.Info().Model, MaxTokens: m.maxTokens, Stream: true}
+	r.Temperature, r.TopP = m.client.Sampling().Temperature, m.client.Sampling().TopP
 	m.think(&r)
 	for _, d := range req.Tools {
 		if len(d.Parameters) == 0 {

@@ -68,7 +68,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	extra := m.client.Extra(len(req.Tools) > 0)
 	effort := wire.Text(extra["reasoning_effort"]) // the SDK judges it, so it gets it
 	delete(extra, "reasoning_effort")
-	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages, Extra: extra}
+	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages, Extra: m.client.WithSampling(extra)}
 	r := openai.ChatCompletionRequest{Model: m.client.Info().Model, Tools: tools(req.Tools), ReasoningEffort: effort}
 	if !m.noUsage.Load() {
 		r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}

@@ -31,7 +31,7 @@ type contentBlock struct {
 }
 
 // topKeys are the members of a request to /messages that we know the use of.
-var topKeys = []string{"model", "max_tokens", "thinking", "output_config", "system", "tools", "messages", "stream"}
+var topKeys = []string{"model", "max_tokens", "thinking", "output_config", "system", "tools", "messages", "stream", "temperature", "top_p"}
 
 var (
 	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)

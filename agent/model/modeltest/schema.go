@@ -79,6 +79,8 @@ func checkBody(protocol string, body []byte) error {
 			return slices.Contains(serverItems, kind)
 		})
 	case "anthropic":
+		delete(b, "temperature") // older models take them; the newest client has neither
+		delete(b, "top_p")
 		for _, m := range list(b["messages"]) {
 			blocks, _ := m["content"].([]any)
 			m["content"] = slices.DeleteFunc(blocks, func(block any) bool {

@@ -94,7 +94,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	if err != nil {
 		return err
 	}
-	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: extra}
+	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: m.client.WithSampling(extra)}
 	r := openai.CreateResponseRequest{Model: m.client.Info().Model, Instructions: instructions}
 	if !m.noStore.Load() { // the default is true
 		r.Store = new(bool)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -157,6 +158,34 @@ func (c *Client) Effort() Effort { return c.effort }
 
 // Provider is who answers, as far as the address tells; "" when it does not.
 func (c *Client) Provider() Provider { return c.provider }
+
+// Sampling is how much chance there is in answers. What is nil is not sent.
+type Sampling struct{ Temperature, TopP *float64 }
+
+// Sample sets how much chance there is in answers. Call it before the first request.
+func (c *Client) Sample(s Sampling) { c.sampling = s }
+
+// Sampling returns what Sample set.
+func (c *Client) Sampling() Sampling { return c.sampling }
+
+// members returns what is to be sent, under the names that OpenAI's protocols have.
+func (s Sampling) members() Members {
+	m := make(Members)
+	for name, v := range map[string]*float64{"temperature": s.Temperature, "top_p": s.TopP} {
+		if v != nil {
+			m[name], _ = json.Marshal(*v) // of a finite number
+		}
+	}
+	return m
+}
+
+// WithSampling adds the sampling to the members of a request of OpenAI's protocols. The SDK
+// would send no zero.
+func (c *Client) WithSampling(m Members) Members {
+	all := c.sampling.members()
+	maps.Copy(all, m)
+	return all
+}
 
 // Extra returns what a request of Chat Completions needs beyond the protocol as OpenAI
 // has it, for the effort and for the provider. tools says whether it offers any.

@@ -61,6 +61,7 @@ type Client struct {
 	info     model.Info
 	provider Provider
 	effort   Effort
+	sampling Sampling
 	key      string
 	endpoint *endpoint.Endpoint
 }

@@ -1,0 +1,57 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+
+	"buddy/texts"
+	"buddy/tools"
+)
+
+// Bytes of what is said about a failure to who is asked about the next call.
+const (
+	maxFailedCommand = 80
+	maxFailedText    = 200
+)
+
+// noteSetback keeps what went wrong with a call that ran, for the next approval of its tool. The
+// result has no secrets any more.
+func (x *Exchange) noteSetback(j *job, res tools.Result) {
+	if !j.ran {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.last[j.call.Name] = ""
+	act := j.call.Planned
+	switch {
+	case act.Kind.IsCommand() && res.ExitCode != nil && *res.ExitCode != 0:
+		x.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: exit %d%s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), *res.ExitCode, lastLine(res.Tail))
+	case act.Kind.IsCommand() && res.IsError:
+		x.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: %s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), reason(res))
+	case res.IsError:
+		x.last[j.call.Name] = fmt.Sprintf("the last %s failed: %s", j.call.Name, reason(res))
+	}
+}
+
+// setback returns what went wrong when a tool ran last in the exchange, "" if nothing did.
+func (x *Exchange) setback(tool string) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.last[tool]
+}
+
+// lastLine returns the last line of an output, which mostly says what is wrong, after a colon.
+func lastLine(output string) string {
+	output = strings.TrimSpace(output)
+	line := texts.OneLine(output[strings.LastIndexByte(output, '\n')+1:])
+	if line == "" {
+		return ""
+	}
+	return ": " + tools.Clip(line, maxFailedText)
+}
+
+// reason returns why a call failed, on one line.
+func reason(res tools.Result) string {
+	return tools.Clip(texts.OneLine(strings.TrimPrefix(res.Content, "Tool error: ")), maxFailedText)
+}

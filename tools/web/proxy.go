@@ -1,0 +1,122 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+)
+
+// dial connects to a host, through the proxy if there is one for it. A proxy gets the address
+// that was checked here, never the name: it could look up another one.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	proxy, err := c.proxyFor(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if proxy == nil {
+		return c.dialer.DialContext(ctx, network, address)
+	}
+	to, err := c.lookUp(ctx, proxy, address)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := dialProxy(ctx, proxy)
+	if err != nil {
+		return nil, fmt.Errorf("the proxy %s: %w", proxy.Host, err)
+	}
+	if err := connect(ctx, conn, proxy, to); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("the proxy %s: %w", proxy.Host, err)
+	}
+	return conn, nil
+}
+
+// proxyFor returns the proxy for an address, nil for none. What was approved as local needs none.
+func (c *Client) proxyFor(ctx context.Context, address string) (*url.URL, error) {
+	if c.opts.Proxy == nil || localHost(ctx) != "" {
+		return nil, nil
+	}
+	scheme, _ := ctx.Value(schemeKey{}).(string)
+	proxy, err := c.opts.Proxy(&url.URL{Scheme: scheme, Host: address})
+	switch {
+	case err != nil: // its text may hold a password
+		return nil, refuse("the proxy of the environment makes no sense; check HTTP_PROXY and HTTPS_PROXY")
+	case proxy == nil:
+		return nil, nil
+	case proxy.Scheme != "http" && proxy.Scheme != "https":
+		return nil, refuse("the proxy %s is of the kind %q (allowed: http, https)", proxy.Host, proxy.Scheme)
+	}
+	return proxy, nil
+}
+
+// lookUp returns the checked address of a host that the proxy is to connect to.
+func (c *Client) lookUp(ctx context.Context, proxy *url.URL, address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", refuse("%q is not an address", address)
+	}
+	addrs := []netip.Addr{}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		addrs = append(addrs, addr)
+	} else {
+		names := c.dialer.Resolver
+		if names == nil {
+			names = net.DefaultResolver
+		}
+		if addrs, err = names.LookupNetIP(ctx, "ip", host); err != nil || len(addrs) == 0 {
+			return "", refuse("the name can't be looked up here, and what the proxy %s would connect to can't be checked", proxy.Host)
+		}
+	}
+	for _, addr := range addrs {
+		if err := c.checkAddr(addr); err != nil {
+			return "", err
+		}
+	}
+	return net.JoinHostPort(addrs[0].Unmap().String(), port), nil
+}
+
+// dialProxy connects to a proxy, wherever it is: the person set it.
+func dialProxy(ctx context.Context, proxy *url.URL) (net.Conn, error) {
+	port := proxy.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[proxy.Scheme]
+	}
+	d := &net.Dialer{Timeout: 10 * time.Second}
+	address := net.JoinHostPort(proxy.Hostname(), port)
+	if proxy.Scheme == "https" {
+		return (&tls.Dialer{NetDialer: d}).DialContext(ctx, "tcp", address)
+	}
+	return d.DialContext(ctx, "tcp", address)
+}
+
+// connect asks a proxy for a tunnel to an address.
+func connect(ctx context.Context, conn net.Conn, proxy *url.URL, to string) error {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to}, Host: to, Header: http.Header{"User-Agent": {userAgent}}}
+	if user := proxy.User; user != nil {
+		password, _ := user.Password()
+		req.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
+	}
+	if err := req.Write(conn); err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(conn, maxHeader)
+	res, err := http.ReadResponse(r, req)
+	switch {
+	case err != nil:
+		return fmt.Errorf("no answer to CONNECT %s: %w", to, err)
+	case res.StatusCode != http.StatusOK:
+		return fmt.Errorf("it refuses CONNECT %s with status %d", to, res.StatusCode)
+	case r.Buffered() > 0:
+		return fmt.Errorf("it answers CONNECT %s with more than a status", to)
+	}
+	return nil
+}
