@@ -155,7 +155,8 @@ func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mod
 	for _, path := range a.Paths {
 		one := a
 		one.Path = path
-		if w := p.judge(one, report, mode); stricter(w.Decision, v.Decision) {
+		w := p.judge(one, report, mode)
+		if stricter(w.Decision, v.Decision) || w.Decision == v.Decision && w.Rule == executedRule {
 			v = w
 		}
 	}
@@ -262,11 +263,14 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	case action.PaneKeys:
 		return ask("what typed text does depends on what runs in the pane", "pane keys")
 	case action.FileWrite:
-		if why := delicate(a.Path); why != "" {
-			return ask(why, "delicate files")
+		if why, rule := delicateFile(a); why != "" {
+			return ask(why, rule)
 		}
 		return ask("changes a file", "file write")
 	case action.FileDelete:
+		if why, rule := delicateFile(a); why != "" {
+			return ask(why, rule)
+		}
 		return ask("deletes a file", "file delete")
 	case action.Network, action.Browser:
 		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
