@@ -53,6 +53,7 @@ type reader struct {
 	json    bool   // the result is JSON: its own quotes don't count
 	word    int    // start of the word; -1: none
 	from    int    // the same in the source
+	digits  bool   // the word has some
 	comment int    // start of the comment of HTML; -1: none
 	spelled []byte // words of one letter in a row
 	begins  bool   // the next word starts a sentence, line or item
@@ -181,13 +182,33 @@ func (r *reader) letter(c byte) {
 	if r.word < 0 {
 		r.word, r.from = len(r.p.text), r.at
 	}
+	if c <= '9' {
+		r.digits = true
+	}
 	r.put(c)
+}
+
+// digitLetters are the letters that digits stand for in 1gn0re.
+var digitLetters = map[byte]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't'}
+
+// spellDigits replaces single digits before a letter of a word. Others belong there: base64,
+// ed25519.
+func spellDigits(word []byte) {
+	for i := 0; i+1 < len(word); i++ {
+		l := digitLetters[word[i]]
+		if l != 0 && word[i+1] > '9' && (i == 0 || word[i-1] > '9') {
+			word[i] = l
+		}
+	}
 }
 
 // han adds a Chinese character. It is a word if a phrase may begin with it, since Chinese has
 // no blanks between words.
 func (r *reader) han(c rune) {
 	r.endWord()
+	if n := len(r.p.text); n > 1 && r.p.text[n-1] == ' ' && r.p.text[n-2] >= utf8.RuneSelf && r.last != '\n' {
+		r.p.text = r.p.text[:n-1] // blanks between the characters
+	}
 	from := len(r.p.text)
 	r.p.text = utf8.AppendRune(r.p.text, c)
 	if _, ok := rules[string(r.p.text[from:])]; ok {
@@ -208,6 +229,10 @@ func (r *reader) put(c byte) {
 func (r *reader) endWord() {
 	if r.word < 0 {
 		return
+	}
+	if r.digits {
+		spellDigits(r.p.text[r.word:])
+		r.digits = false
 	}
 	r.p.words = append(r.p.words, wordAt{r.word, len(r.p.text), r.from, r.begins})
 	if len(r.p.text)-r.word == 1 && len(r.spelled) < reach {

@@ -97,7 +97,50 @@ var table = []rule{
 	},
 	{
 		words: "if when", kind: Command, severity: Low, reason: "addresses AI agents",
-		phrase: phrase(`(?:if|when) you are (?:an? |the )?(?:ai|llm|large language model|language model|coding agent|coding assistant|automated agent)\b`),
+		phrase: phrase(`(?:if|when) (?:you are|youre) (?:an? |the )?(?:ai|llm|large language model|language model|coding agent|coding assistant|automated agent)\b`),
+	},
+	{
+		words: "your", kind: Override, severity: High, reason: "gives the agent new instructions",
+		phrase: phrase(`your (?:system )?(?:instructions?|prompt|rules|guidelines|task|orders) (?:have|has|were|was|are|is)(?: been| now)* (?:changed|updated|replaced|revoked|overridden|void|obsolete|cancel+ed|suspended)`),
+	},
+	{
+		words: "reset clear wipe erase", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		phrase: phrase(`[a-z]+ your (?:current |entire |whole )?(?:context|memory|instructions|prompt|conversation|guidelines)\b`),
+	},
+	{
+		words: "obey follow comply do", kind: Override, severity: High, reason: "puts itself above the user",
+		phrase: phrase(`(?:obey|follow|comply with|do(?: only)?) (?:only )?(?:(?:what|as) )?(?:this|the following|these) (?:document|page|file|text|message|instructions?|rules|orders)?s? ?(?:says?,? )?(?:over|instead of|rather than|(?:and )?not|above) (?:as |what |anything )?(?:the user|your|what you)`),
+	},
+	{
+		words: "as", kind: Command, severity: Low, reason: "addresses AI agents",
+		next:   "|an|a |th|ai|my|yo|",
+		phrase: phrase(`as (?:an? |the |my |your )?(?:(?:ai|language|coding|llm) ?)+(?:assistant|agent|model)?,? you (?:must|should|will|have to|are required|need to|can|may)\b`),
+	},
+	{
+		words: "assistant claude chatgpt gpt copilot codex gemini cursor dear", kind: Command, severity: Low, reason: "addresses AI agents", starts: true,
+		phrase: phrase(`(?:[a-z]+, ?(?:please |now |you must |do not )*(?:run|add|delete|open|execute|send|write|ignore|approve|install|push|commit|merge|read|print|call|fetch|upload|remove|disable|output)\b|dear (?:ai|assistant|agent|model|llm|claude|chatgpt|copilot)s?\b)`),
+	},
+	{
+		words: "hide conceal withhold keep", kind: Secrecy, severity: Low, reason: "tells to keep something from the user", starts: true,
+		phrase: phrase(`[a-z]+ (?:this|these|it|that|your|all|any|everything|the (?:output|step|command|change|result|fact|action)s?)(?: [a-z]+){0,3}? from (?:the )?` + person),
+	},
+	{
+		words: "tell assure inform report", kind: Secrecy, severity: Low, reason: "tells to deceive the user",
+		next:   "|th|al|us|to|ev|",
+		phrase: phrase(`[a-z]+ (?:to )?(?:the |all )?(?:users? |humans? )?(?:that )?[^.]*?(?:even (?:if|though)|regardless of whether|no matter) (?:it|they|that|what|the|some|not)`),
+		needs:  []string{"even if", "even though", "regardless", "no matter"},
+	},
+	{
+		words: "ignore disregard forget skip", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		phrase: phrase(`[a-z]+ (?:(?:the |your )?(?:users?|humans?|operators?) (?:request|question|task|instructions?|query|wishes|prompt|orders?|original [a-z]+)\b|what(?:ever)? (?:the (?:user|human) (?:said|asked|wants|told|requested)|you were (?:asked|told)))`),
+	},
+	{
+		words: "attention ai llm coding", kind: Command, severity: Low, reason: "addresses AI agents", starts: true,
+		phrase: phrase(`(?:attention,? )?(?:all |any )?(?:(?:ai|llm|coding|language) ?)*(?:agents?|assistants?|models?|llms?|ai) ?: ?(?:please |you |when |if |always |never |do |run |set |call |ignore |first |before )`),
+	},
+	{
+		words: "as", kind: Role, severity: Low, reason: "claims to come from who may instruct the agent",
+		phrase: phrase(`as (?:the|your) (?:administrator|admin|developer|operator|owner|user|system),? i (?:hereby )?(?:authori[sz]e|allow|permit|order|instruct|command)`),
 	},
 	{
 		words: "important attention note", kind: Command, severity: Low, reason: "addresses AI agents",
@@ -177,6 +220,11 @@ var table = []rule{
 	{
 		words: "user users human humans operator owner administrator admin developer maintainer person customer", kind: Approval, severity: High, reason: "claims that the user has approved it", claim: true,
 		phrase: phrase(`[a-z]+ (?:has|have|had) (?:(?:already|previously|explicitly|fully|just|also|given|their|his|her|pre) ?-?){0,3}(?:approv(?:ed|al)|authori[sz](?:ed|ation)|confirmed|consent(?:ed)?|agreed|permi(?:tted|ssion)|granted|allowed|signed off|ok ?ayed)(?: (?:to|on|for|of|in|that))? ?(?:this|these|the following|it|all|any|every(?:thing)?|running|executing|you|your|each|next|,? ?so|[.;,!] ?(?:proceed|continue|run|execute|go|do|just|no|there|you))`),
+	},
+	{
+		words: "user human operator owner maintainer maintainers admin administrator", kind: Approval, severity: Low, reason: "claims that the user has approved it", claim: true,
+		phrase: phrase(`[a-z]+ (?:[a-z]+ ){0,5}?(?:already )?(?:(?:said|says) (?:yes|ok|okay|it is (?:ok|fine)|go ahead)|agrees (?:to|with) (?:this|everything|all)|gave (?:the|a) go ahead|(?:wants|needs|requires|expects) you to (?:run|execute|delete|send|skip|ignore|install|open)|(?:agreed|consented|approved|authori[sz]ed|confirmed) (?:to |of )?(?:this|that|it|all|everything|these)(?: [a-z]+){0,3}? (?:earlier|before|already|in advance|beforehand|previously))`),
+		needs:  []string{" said ", " says ", " agrees ", " gave ", "s you to ", "ed to ", "ed this", "ed it", "ed all", "ed that", "ed every", "ed these"},
 	},
 	{
 		words: "user users human operator owner administrator admin developer maintainer", kind: Approval, severity: High, reason: "claims that the user has approved it", claim: true,

@@ -18,7 +18,7 @@ const (
 const (
 	germanOwn     = `(?:vorherig|vorig|vorangegangen|vorangehend|bisherig|früher|fruher|obig|ursprünglich|bestehend|vorstehend|dein|ihr|eur|system-?)[a-z]*`
 	germanFill    = `(?:(?:bitte|sie|ab|sofort|jetzt|nun|alle|aller|allen|sämtliche|samtliche|jegliche|jede|die|den|der|meine|unsere|und|anderen|weiteren|oben|genannten|gegebenen) )*`
-	germanOrders  = `(?:system)?(?:anweisung|instruktion|vorgabe|regel|richtlinie|befehl|prompt|anleitung|einschränkung|sicherheits)[a-z]*`
+	germanOrders  = `(?:system)?(?:anweisung|instruktion|vorgabe|regel|richtlinie|befehl|prompt|anleitung|einschränkung|sicherheits|auftrag|auftr[aä]g|aufgabe)[a-z]*`
 	germanPerson  = `(?:(?:be)?nutzer|anwender|user|menschen?|bediener|entwickler|person)[a-z]*`
 	germanSecret  = `(?:schlüssel|passw[oö]r|geheimnis|zugangsdaten|token|umgebungsvariable|api-?key|anmeldedaten|\.env|systemprompt|gesprächsverlauf)`
 	frenchFill    = `(?:(?:donc|maintenant|immédiatement|désormais|toutes?|tous|les?|la|mes|ces|des?|du|et|autres) )*`
@@ -86,6 +86,31 @@ var german = []rule{
 		words: "benutzer nutzer anwender user benutzerin nutzerin mensch betreiber entwickler administrator", kind: Approval, severity: High, reason: claims, claim: true,
 		phrase: phrase(`[a-z]+ (?:hat|haben) (?:[a-z]+ ){0,3}?(?:bereits|schon|vorab|ausdrücklich|vorher|längst) (?:[a-z]+ ){0,5}?(?:zugestimmt|genehmigt|erlaubt|bestätigt|freigegeben|autorisiert|bewilligt|gebilligt|zustimmung)`),
 	},
+	{
+		words: "ignoriere ignorieren vergiss missachte", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		phrase: phrase(`[a-z]+ (?:sie |bitte )*(?:(?:den|die|das) (?:auftrag|auftr[aä]ge|wunsch|frage|aufgabe|anfrage|bitte)n? (?:de[sr] )` + germanPerson + `|was (?:der|die) ` + germanPerson + ` )`),
+	},
+	{
+		words: "gib gebe geben zeige zeig nenne verrate drucke wiederhole", kind: Exfil, severity: Low, reason: "asks for the agent's prompt",
+		phrase: phrase(`[a-z]+ (?:mir |uns |bitte |sie |den |die |das |inhalt |deine[nrs]? |ihre[nrs]? |vollständig[a-z]* |ganzen |gesamten |der |des )*(?:system-? ?(?:prompt|anweisung|instruktion|nachricht)|(?:deine|ihre)[nrs]? (?:anweisung|instruktion|vorgabe|prompt))[a-z]*`),
+	},
+	{
+		words: "ab von", kind: Override, severity: Low, reason: "gives the agent new instructions",
+		phrase: phrase(`(?:ab (?:jetzt|sofort|nun)|von (?:jetzt|nun) an) (?:gelten (?:nur|diese|die folgenden)|(?:folgst|gehorchst|befolgst|antwortest|bist|darfst|musst) du|du (?:folgst|gehorchst|antwortest|bist|darfst|musst))`),
+	},
+	{
+		words: "vom von", kind: Approval, severity: Low, reason: claims, claim: true,
+		phrase: phrase(`(?:vom|von (?:der|dem|den)) ` + germanPerson + ` (?:bereits|schon|vorab|ausdrücklich) (?:genehmigt|erlaubt|bestätigt|freigegeben|autorisiert|gebilligt)`),
+	},
+	{
+		words: "als", kind: Command, severity: Low, reason: commands,
+		next:   "|ki|ai|sp|as|ag|ei|",
+		phrase: phrase(`als (?:eine? )?(?:(?:ki|ai|sprach)[- ]?(?:assistent|agent|modell|system)?|assistent|agent)[, ]*(?:musst|sollst|wirst|darfst) du`),
+	},
+	{
+		words: "verschweige verschweigen verheimliche verheimlichen verbirg verbergen", kind: Secrecy, severity: Low, reason: hides,
+		phrase: phrase(`[a-z]+ (?:sie |es |dies |das |bitte )*(?:[a-z]+ ){0,4}?(?:vor )?(?:dem |der |den )` + germanPerson),
+	},
 }
 
 var french = []rule{
@@ -135,6 +160,40 @@ var french = []rule{
 	{
 		words: "lutilisateur utilisateur lutilisatrice lusager lhumain lopérateur propriétaire ladministrateur administrateur développeur", kind: Approval, severity: High, reason: claims, claim: true,
 		phrase: phrase(`[a-z]+ (?:a|ont) (?:déjà|préalablement|explicitement|expressément) (?:[a-z]+ ){0,3}?(?:approuv|autoris|valid|confirm|accept|accord|consenti|permis)`),
+	},
+	{
+		words: "ne n", kind: Override, severity: High, reason: overrides,
+		phrase: phrase(`(?:ne |n)(?:tiens|tenez|tenir) (?:pas|plus|aucun) compte (?:des?|de la|du) (?:[a-z]+ )?(?:` + frenchOrders + ` ` + frenchOwn + `|` + frenchOwn + `|(?:tes|vos) ` + frenchOrders + `|(?:demande|question)s? de)`),
+	},
+	{
+		words: "ignore ignorez oublie oubliez", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		next:   "|la|le|ce|l |lo|",
+		phrase: phrase(`[a-z]+ (?:(?:la|les?) (?:demandes?|questions?|requêtes?|consignes?|tâches?|ordres?) de ` + frenchPerson + `|ce que (?:veut|demande|dit|t ?a (?:demandé|dit)) ` + frenchPerson + `)`),
+	},
+	{
+		words: "affiche affichez montre montrez révèle révélez répète répétez donne donnez", kind: Exfil, severity: Low, reason: "asks for the agent's prompt",
+		phrase: phrase(`[a-z]+ (?:moi |nous |-?moi )*(?:ton|votre|le|tes|vos) (?:[a-z]+ )?(?:prompt|instructions? système|consignes? système|message système|instructions initiales|instructions cachées)`),
+	},
+	{
+		words: "désormais dorénavant à fais faites", kind: Override, severity: Low, reason: "gives the agent new instructions",
+		phrase: phrase(`(?:(?:désormais|dorénavant|à partir de maintenant)[, ]*(?:tu (?:obéis|es|dois|réponds|suis|n)|vous (?:obéissez|êtes|devez|répondez|suivez|n))|fai(?:s|tes) comme si (?:tu n|vous n))`),
+	},
+	{
+		words: "lutilisateur utilisateur", kind: Approval, severity: Low, reason: claims, claim: true,
+		phrase: phrase(`[a-z]+ (?:est (?:déjà )?d ?accord|a (?:dit oui|donné son (?:accord|autorisation)))`),
+	},
+	{
+		words: "laisse laissez cesse cessez arrête arrêtez", kind: Override, severity: High, reason: "tells the agent not to follow its instructions",
+		phrase: phrase(`[a-z]+ (?:tomber |de (?:suivre|respecter|appliquer) |d ?(?:obéir|appliquer) (?:à )?)(?:toutes? )?(?:tes|vos|les) (?:[a-z]+ )?` + frenchOrders),
+	},
+	{
+		words: "en", kind: Command, severity: Low, reason: commands,
+		next:   "|ta|",
+		phrase: phrase(`en tant qu ?e? ?(?:ia|une? ia|assistant|agent|modèle)(?: d)?(?: ?ia| de langage)?[, ]*(?:tu (?:dois|vas|peux)|vous (?:devez|allez|pouvez))`),
+	},
+	{
+		words: "cache cachez dissimule dissimulez", kind: Secrecy, severity: Low, reason: hides,
+		phrase: phrase(`[a-z]+ (?:[a-z]+ ){1,4}?(?:à|aux?|de) ` + frenchPerson),
 	},
 }
 
@@ -191,6 +250,41 @@ var spanish = []rule{
 		words: "usuario usuaria", kind: Approval, severity: High, reason: claims, claim: true,
 		phrase: phrase(`[a-z]+ ya (?:lo |la |los )?(?:aprobó|autorizó|confirmó|aceptó|permitió|dio su)`),
 	},
+	{
+		words: "haz haga hagan hace", kind: Override, severity: High, reason: overrides,
+		phrase: phrase(`[a-z]+ caso omiso (?:de|a) (?:[a-z]+ ){0,2}?(?:` + spanishOrders + ` (?:[a-z]+ )?` + spanishOwn + `|(?:tus|sus) |lo anterior|todo lo)`),
+	},
+	{
+		words: "ignora ignore olvida olvide", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		next:   "|la|el|lo|",
+		phrase: phrase(`[a-z]+ (?:(?:la|el|las|los) (?:petici[oó]n|solicitud|pregunta|tarea|orden|instrucci[oó]n)(?:es)? del? ` + spanishPerson + `|lo que (?:te |le )?(?:pidió|pide|dijo|dice|quiere) ` + spanishPerson + `)`),
+	},
+	{
+		words: "muestra muestre revela revele repite repita imprime imprima dame", kind: Exfil, severity: Low, reason: "asks for the agent's prompt",
+		phrase: phrase(`[a-z]+ (?:tu|su|tus|sus|el|las) (?:[a-z]+ )?(?:prompt|instrucciones (?:del sistema|iniciales|ocultas)|mensaje del sistema)`),
+	},
+	{
+		words: "a", kind: Override, severity: Low, reason: "gives the agent new instructions",
+		next:   "|pa|",
+		phrase: phrase(`a partir de (?:ahora|este momento)[, ]*(?:tú |usted )?(?:solo |únicamente |siempre )?(?:obedece|eres|es|debe|responde|sigue|actú|no)`),
+	},
+	{
+		words: "usuario usuaria", kind: Approval, severity: Low, reason: claims, claim: true,
+		phrase: phrase(`[a-z]+ (?:ya )?(?:está de acuerdo|dijo que sí|dio su (?:permiso|consentimiento|aprobación)|ha dado su)`),
+	},
+	{
+		words: "deja deje dejad", kind: Override, severity: High, reason: "tells the agent not to follow its instructions",
+		phrase: phrase(`[a-z]+ de (?:seguir|obedecer|cumplir|respetar) (?:tus|sus|las|los) (?:[a-z]+ )?` + spanishOrders),
+	},
+	{
+		words: "como", kind: Command, severity: Low, reason: commands,
+		next:   "|ia|as|ag|mo|un|",
+		phrase: phrase(`como (?:una? )?(?:ia|asistente|agente|modelo)(?: de)?(?: ia| de lenguaje)?[, ]*(?:debes?|tienes? que|vas a|puedes)\b`),
+	},
+	{
+		words: "oculta oculte ocultar ocultarlo ocúltalo esconde", kind: Secrecy, severity: Low, reason: hides,
+		phrase: phrase(`[a-z]+ (?:[a-z]+ ){0,4}?(?:al?|del) ` + spanishPerson + `|[a-z]+ (?:al|del) usuari[oa]`),
+	},
 }
 
 var russian = []rule{
@@ -242,6 +336,39 @@ var russian = []rule{
 		words: "уже", kind: Approval, severity: High, reason: claims, claim: true,
 		phrase: phrase(`уже (?:одобрен|разрешен|подтвержд[её]н|утвержд[её]н|согласован)[a-z]* ` + russianPerson),
 	},
+	{
+		words: "не", kind: Override, severity: High, reason: overrides,
+		phrase: phrase(`не (?:обращай|обращайте) внимани[a-z]+ на ` + russianFill + `(?:` + russianOwn + ` )+(?:[a-z]+ )?` + russianOrders),
+	},
+	{
+		words: "игнорируй игнорируйте забудь забудьте", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		phrase: phrase(`[a-z]+ (?:про )?(?:запрос|вопрос|просьб|задач|задани|желани|слова)[a-z]* ` + russianPerson + `|[a-z]+ (?:то[, ]*)?что (?:хочет|просит|просил|сказал|говорит) ` + russianPerson),
+	},
+	{
+		words: "покажи покажите выведи выведите раскрой раскройте повтори повторите напечатай", kind: Exfil, severity: Low, reason: "asks for the agent's prompt",
+		phrase: phrase(`[a-z]+ (?:мне |нам )?(?:весь |полн[a-z]+ )?(?:сво[a-z]+ |тво[a-z]+ |ваш[a-z]* )?(?:системн[a-z]+ (?:промпт|инструкци|сообщени|подсказк)|(?:начальн|исходн|скрыт)[a-z]+ (?:инструкци|промпт))[a-z]*`),
+	},
+	{
+		words: "с отныне", kind: Override, severity: Low, reason: "gives the agent new instructions",
+		next:   "|et|",
+		phrase: phrase(`с этого момента[, ]*(?:ты|вы) (?:[a-z]+ )?(?:подчиня|выполня|следу|отвеча|долж|слуша|работа)`),
+	},
+	{
+		words: "пользователь", kind: Approval, severity: Low, reason: claims, claim: true,
+		phrase: phrase(`[a-z]+ (?:полностью |уже )?(?:согласен|не против|дал (?:сво[a-z]+ )?(?:добро|согласие|разрешение)|сказал да)`),
+	},
+	{
+		words: "перестань перестаньте прекрати прекратите", kind: Override, severity: High, reason: "tells the agent not to follow its instructions",
+		phrase: phrase(`[a-z]+ (?:следовать|выполнять|соблюдать|подчиняться) (?:[a-z]+ ){0,2}?` + russianOrders),
+	},
+	{
+		words: "как", kind: Command, severity: Low, reason: commands,
+		phrase: phrase(`как (?:ии|ии-[a-z]+|ассистент|агент|помощник|модель|языковая модель)[, ]*(?:ты|вы) (?:долж|обязан|можешь|можете)`),
+	},
+	{
+		words: "скрой скройте скрывай скрывайте утаи утаите", kind: Secrecy, severity: Low, reason: hides,
+		phrase: phrase(`[a-z]+ (?:[a-z]+ ){0,4}?от ` + russianPerson),
+	},
 }
 
 var chinese = []rule{
@@ -281,5 +408,33 @@ var chinese = []rule{
 	{
 		words: "用 使 主 管", kind: Approval, severity: High, reason: claims, claim: true,
 		phrase: phrase(`(?:用户|用戶|使用者|主人|管理员|管理員)(?:已经|已經|已|早已|事先|之前)+(?:明确|明確|提前|经|經|预先)*(?:批准|同意|授权|授權|许可|許可|确认|確認|允许|允許)`),
+	},
+	{
+		words: "不 别 別 无 無 忽 忘", kind: Override, severity: High, reason: overrides,
+		phrase: phrase(`(?:(?:不用|不要|不必|别|別|无需|無需)(?:再)?(?:管|理|理会|理會|听|聽|遵守)|忽略|无视|無視|忘记|忘掉)` + chineseFill + `*(?:` + chineseOwn + `|` + chinesePerson + `)(?:` + chineseFill + `|` + chineseOwn + `)*(?:` + chineseOrders + `|请求|請求|问题|問題|任务|任務)`),
+	},
+	{
+		words: "输 輸 显 顯 告 打 重 泄", kind: Exfil, severity: Low, reason: "asks for the agent's prompt",
+		phrase: phrase(`(?:输出|輸出|显示|顯示|告诉我|告訴我|打印|重复|重複|泄露)(?:出)?(?:你|您)?的?(?:完整|全部|所有|初始)?的?(?:系统|系統)(?:提示词|提示詞|提示|指令|消息)`),
+	},
+	{
+		words: "从 從", kind: Override, severity: Low, reason: "gives the agent new instructions",
+		phrase: phrase(`(?:从|從)(?:现在|現在|此刻)(?:起|开始|開始)[, ]*(?:你|您)?(?:只|必须|必須|将|將|要|不再|仅)(?:能|会|會|需|要)?(?:听从|聽從|服从|服從|遵循|遵守|回答|执行|执行|是)`),
+	},
+	{
+		words: "用 使", kind: Approval, severity: Low, reason: claims, claim: true,
+		phrase: phrase(`(?:用户|用戶|使用者)(?:同意|批准|授权|授權|允许|允許|答应)了`),
+	},
+	{
+		words: "停", kind: Override, severity: High, reason: "tells the agent not to follow its instructions",
+		phrase: phrase(`停止(?:遵循|执行|執行|遵守|服从)` + chineseFill + `*` + chineseOwn + `(?:` + chineseFill + `|` + chineseOwn + `)*` + chineseOrders),
+	},
+	{
+		words: "作", kind: Command, severity: Low, reason: commands,
+		phrase: phrase(`作(?:为|為)(?:一个|一個|一名)? ?(?:人工智能|ai)? ?(?:智能体|智能體|助手|助理|代理|语言模型|模型)?[, ]*(?:你|您)?(?:必须|必須|务必|务须|应当|应该|需要|要)`),
+	},
+	{
+		words: "对 對 向", kind: Secrecy, severity: Low, reason: hides,
+		phrase: phrase(`(?:对|對|向)` + chinesePerson + `(?:保密|隐瞒|隱瞞|隐藏)`),
 	},
 }
