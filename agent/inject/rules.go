@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // rule matches a phrase. It is tried only at certain words, so that ordinary text costs
@@ -375,14 +376,14 @@ func (p *plainText) behindIf(i int) bool {
 	return false
 }
 
-// between returns the source from a word to an offset in the plain text.
+// between returns the source from a word to the last one before an offset in the plain text.
 func (p *plainText) between(i, end int) string {
-	from := p.words[i].source
 	next, _ := slices.BinarySearchFunc(p.words, end, func(w wordAt, end int) int { return w.from - end })
-	if next >= len(p.words) {
-		return p.source[from:]
+	last := p.source[p.words[next-1].source:]
+	if n := strings.IndexFunc(last, func(c rune) bool { return !unicode.In(c, unicode.L, unicode.N, unicode.M, unicode.S) && !unseen(c) }); n > 0 {
+		last = last[:n]
 	}
-	return strings.TrimRight(p.source[from:p.words[next].source], " \t\n\"'`([{<*.,;:-\\")
+	return p.source[p.words[i].source : p.words[next-1].source+len(last)]
 }
 
 // unseenByPeople reports whether an offset is in a comment of HTML, or in an element that a

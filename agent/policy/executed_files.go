@@ -14,7 +14,8 @@ import (
 // are compared with consecutive elements at the end of a path; one that ends in / names a
 // folder, at any depth, with everything below it.
 var executedFiles = []struct{ by, what, patterns string }{
-	{"git", "hooks, filters and settings", ".git/ *.git/hooks/ *.git/config .githooks/ .gitmodules .gitattributes .gitconfig .config/git/ .gitlint"},
+	{"git", "hook", ".git/hooks/ *.git/hooks/ .githooks/"},
+	{"git", "settings and filters", ".git/ *.git/config .gitmodules .gitattributes .gitconfig .config/git/ .gitlint"},
 	{"hg", "hooks and settings", ".hg/ .hgrc"},
 	{"svn", "hooks and settings", ".svn/"},
 	{"jj", "settings", ".jj/ .jjconfig.toml"},

@@ -9,7 +9,7 @@ import (
 
 // executedPaths are paths below the workspace with the beginning of the reason for approval.
 var executedPaths = map[string]string{
-	".git/hooks/pre-commit": "git runs .git/hooks/pre-commit: ", ".GIT/Hooks/post-checkout": "git runs .GIT/Hooks", ".git": "git", "sub/.git/info/attributes": "git",
+	".git/hooks/pre-commit": "git runs .git/hooks/pre-commit: hook", ".GIT/Hooks/post-checkout": "git runs .GIT/Hooks", ".git": "git", "sub/.git/info/attributes": "git",
 	"mirror.git/hooks/update": "git", ".gitmodules": "git", ".gitattributes": "git", "doc/.gitattributes": "git", ".githooks/pre-push": "git", ".husky/pre-commit": "git",
 	".husky/_/husky.sh": "git", ".pre-commit-config.yaml": "git", "lefthook.yml": "git", ".hg/hgrc": "hg", ".svn/hooks/x": "svn", ".jj/repo/config.toml": "jj",
 
