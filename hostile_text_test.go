@@ -138,14 +138,31 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 		t.Errorf("import: %s%s", out, err)
 	}
 	for _, args := range [][]string{
-		{"trace", "0001"}, {"trace", "0001", "--json"},
-		{"sessions", "show", "0001"}, {"sessions", "show", "0001", "--json"},
-		{"sessions", "list"}, {"sessions", "list", "--all"}, {"sessions", "list", "--json"},
-		{"sessions", "search", "evil"}, {"sessions", "search", "evil", "--all"}, {"sessions", "search", "evil", "--json"},
-		{"sessions", "export", "0001"}, {"sessions", "export", "0001", "--format", "json"}, {"sessions", "export", "0001", "--format", "html"},
-		{"sessions", "search", hostileText + "?"}, {"sessions", "list", hostileText}, {"resume", hostileText}, {hostileText}, {"--theme", hostileText, "exec", "x"},
-		{"__complete", "resume", ""}, {"models"}, {"config", "show"}, {"config", "show", "--json"}, {"doctor"}, // settings themselves may hold none
-		{"policy", "explain", strings.ReplaceAll(hostileText, "\x00", "")}, {"policy", "explain", "--json", strings.ReplaceAll(hostileText, "\x00", "")},
+		{"trace", "0001"},
+		{"trace", "0001", "--json"},
+		{"sessions", "show", "0001"},
+		{"sessions", "show", "0001", "--json"},
+		{"sessions", "list"},
+		{"sessions", "list", "--all"},
+		{"sessions", "list", "--json"},
+		{"sessions", "search", "evil"},
+		{"sessions", "search", "evil", "--all"},
+		{"sessions", "search", "evil", "--json"},
+		{"sessions", "export", "0001"},
+		{"sessions", "export", "0001", "--format", "json"},
+		{"sessions", "export", "0001", "--format", "html"},
+		{"sessions", "search", hostileText + "?"},
+		{"sessions", "list", hostileText},
+		{"resume", hostileText},
+		{hostileText},
+		{"--theme", hostileText, "exec", "x"},
+		{"__complete", "resume", ""},
+		{"models"},
+		{"config", "show"},
+		{"config", "show", "--json"},
+		{"doctor"}, // settings themselves may hold none
+		{"policy", "explain", strings.ReplaceAll(hostileText, "\x00", "")},
+		{"policy", "explain", "--json", strings.ReplaceAll(hostileText, "\x00", "")},
 	} {
 		for i, a := range args {
 			args[i] = strings.ReplaceAll(a, "\x00", "") // arguments hold none

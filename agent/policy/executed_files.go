@@ -156,6 +156,17 @@ func delicateFile(a action.Action) (why, rule string) {
 	return "", ""
 }
 
+// changeReason returns why a change or deletion of a file needs approval, and the rule.
+func changeReason(a action.Action) (why, rule string) {
+	if why, rule = delicateFile(a); why != "" {
+		return why, rule
+	}
+	if a.Kind == action.FileDelete {
+		return "deletes a file", "file delete"
+	}
+	return "changes a file", "file write"
+}
+
 func isDelicate(a action.Action) bool {
 	why, _ := delicateFile(a)
 	return why != ""

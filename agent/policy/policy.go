@@ -262,16 +262,8 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		return p.free(a, report)
 	case action.PaneKeys:
 		return ask("what typed text does depends on what runs in the pane", "pane keys")
-	case action.FileWrite:
-		if why, rule := delicateFile(a); why != "" {
-			return ask(why, rule)
-		}
-		return ask("changes a file", "file write")
-	case action.FileDelete:
-		if why, rule := delicateFile(a); why != "" {
-			return ask(why, rule)
-		}
-		return ask("deletes a file", "file delete")
+	case action.FileWrite, action.FileDelete:
+		return ask(changeReason(a))
 	case action.Network, action.Browser:
 		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
 	case action.MCP:
