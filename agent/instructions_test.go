@@ -113,7 +113,7 @@ func TestInstructionsSpeak(t *testing.T) {
 		defer s.stop()
 		s.Send(event.Submit{Text: "a"})
 		synctest.Wait()
-		if why := s.instructions.Injected(); !strings.Contains(why, "/w/AGENTS.md came with the project") {
+		if why := s.instructions.Injected(); !strings.Contains(why, "prompt injection in /w/AGENTS.md, which came with the project") {
 			t.Errorf("distrusted because of %q", why)
 		}
 		if w := s.warnings(); len(w) != 1 || w[0].Code != "instructions" {

@@ -184,7 +184,7 @@ func (p *jsonPrinter) begin(e Entry) {
 	e.Header.MAC = ""
 	head, err := json.Marshal(exportHead{exportVersion, e.Header})
 	if err == nil { // cannot fail: strings and numbers only
-		_, _ = p.w.Write(head[:len(head)-1]) // Flush returns the error at the end
+		_, _ = p.w.Write(texts.PrintableJSON(head[:len(head)-1])) // Flush returns the error at the end
 		_, _ = p.w.WriteString(",\"events\":[\n")
 	}
 }
@@ -201,7 +201,7 @@ func (p *jsonPrinter) print(env event.Envelope) error {
 		_, _ = p.w.WriteString(",\n")
 	}
 	p.n++
-	_, err = p.w.Write(line)
+	_, err = p.w.Write(texts.PrintableJSON(line))
 	return err
 }
 

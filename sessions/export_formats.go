@@ -16,15 +16,15 @@ const timeFormat = "2006-01-02 15:04"
 
 func utc(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeFormat) }
 
-// sanitize removes what would act on a terminal or reorder text: escape sequences, control
-// characters but newline and tab, and direction marks.
+// sanitize removes what would act on a terminal, reorder text or hide some: escape sequences,
+// control characters but newline and tab, direction marks, separators of lines, tags.
 func sanitize(text string) string {
 	text = ansi.Strip(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), unicode.In(r, unicode.Zl, unicode.Zp), r >= 0xe0000 && r < 0xe0080:
 			return -1
 		}
 		return r

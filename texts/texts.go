@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -99,6 +101,33 @@ func JSON(v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
+
+// PrintableJSON returns JSON with escapes for all characters in its strings that are invisible,
+// act on a terminal or reorder text, which leaves its meaning as it was.
+func PrintableJSON(data []byte) []byte {
+	if !bytes.ContainsFunc(data, unprintable) {
+		return data
+	}
+	out := make([]byte, 0, len(data)+64)
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		switch {
+		case !unprintable(r):
+			out = append(out, data[:n]...)
+		case r < 1<<16:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+		data = data[n:]
+	}
+	return out
+}
+
+// unprintable reports whether a character is to be escaped. encoding/json did that for those
+// below DEL.
+func unprintable(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
 
 // Distance counts the insertions, deletions and replacements of bytes from a to b. Its time
 // grows with the product of their lengths.

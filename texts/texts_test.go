@@ -2,7 +2,9 @@ package texts_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"testing"
+	"unicode"
 
 	"buddy/texts"
 )
@@ -85,4 +87,21 @@ func FuzzFold(f *testing.F) {
 			t.Errorf("Index(%q, %q) = %d, want %d", in, what, got, want)
 		}
 	})
+}
+
+func TestPrintableJSON(t *testing.T) {
+	for _, text := range []string{"", "plain", "é 日本 👍", "c1 \u009b2J", "\x7f", "a\u202eb\u2066c\u2069", "\u2028\ufeff\u200b", "tag \U000e0041", "\x1b[31m\x00\r"} {
+		in, err := texts.JSON(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := texts.PrintableJSON(in)
+		if i := bytes.IndexFunc(out, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+			t.Errorf("%q becomes %s, unprintable at %d", text, out, i)
+		}
+		var back string
+		if err := json.Unmarshal(out, &back); err != nil || back != text {
+			t.Errorf("%s means %q (%v), want %q", out, back, err, text)
+		}
+	}
 }

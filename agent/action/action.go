@@ -49,6 +49,7 @@ type Action struct {
 	Cwd      string      `json:"cwd,omitempty"`     // Shell: where it starts, if known
 	Path     string      `json:"path,omitempty"`    // files: absolute, symbolic links resolved
 	Paths    []string    `json:"paths,omitempty"`   // all files, Path too, when there are several
+	Links    []string    `json:"links,omitempty"`   // files: absolute names under which symbolic links led to Path or Paths
 	URL      string      `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
 	Host     string      `json:"host,omitempty"`    // Network, Browser: lower case, without the port
 	Method   string      `json:"method,omitempty"`  // Network: GET, POST, …

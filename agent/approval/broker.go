@@ -36,8 +36,8 @@ const Nobody = "nobody"
 
 // The rules of what is asked about though the policy allows it: only a person answers that.
 const (
-	Injected = "text that speaks to the agent" // a prompt injection was found
-	Reopened = "not answered before"           // an earlier process had asked, and nobody answered
+	Injected = "prompt injection"    // one was found, in a result or a file of the project
+	Reopened = "not answered before" // an earlier process had asked, and nobody answered
 )
 
 // ErrSuperseded is the cause that ends what waits for an approval because the person went

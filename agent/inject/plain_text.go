@@ -1,25 +1,31 @@
 package inject
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// plainText is a text as a model understands it: lower case, one space between words, no
-// escapes, emphasis or invisible characters.
+// plainText is a text as a model understands it: lower case, one space between words, letters
+// as fold writes them, no escapes, emphasis or invisible characters.
 type plainText struct {
-	text   []byte
-	words  []wordAt
-	quotes [][2]int // ranges between quotes within one line, in order
-	hidden []Finding
-	tried  map[*rule]int // where wide phrases were last searched for
+	source   string // what it was made of
+	text     []byte
+	words    []wordAt
+	quotes   [][2]int // ranges between quotes within one line, in order
+	comments [][2]int // ranges in comments of HTML, in order
+	hidden   []Finding
+	tried    map[*rule]int // where wide phrases were last searched for
 }
 
 // quoted reports whether an offset is between quotes.
-func (p *plainText) quoted(at int) bool {
-	_, ok := slices.BinarySearchFunc(p.quotes, at, func(q [2]int, at int) int {
+func (p *plainText) quoted(at int) bool { return within(p.quotes, at) }
+
+// within reports whether an offset is in one of the ranges, which are in order.
+func within(ranges [][2]int, at int) bool {
+	_, ok := slices.BinarySearchFunc(ranges, at, func(q [2]int, at int) int {
 		switch {
 		case q[1] <= at:
 			return -1
@@ -34,6 +40,7 @@ func (p *plainText) quoted(at int) bool {
 // wordAt is a word of a plain text.
 type wordAt struct {
 	from, to int
+	source   int  // where it begins in the source
 	begins   bool // at the start of a sentence, a line or an item
 }
 
@@ -42,21 +49,27 @@ func (p *plainText) at(w wordAt) string { return string(p.text[w.from:w.to]) }
 // reader converts a text to a plainText.
 type reader struct {
 	p       *plainText
-	json    bool // the result is JSON: its own quotes don't count
-	word    int  // start of the word; -1: none
-	begins  bool // the next word starts a sentence, line or item
-	quote   int  // offset of the open quote; -1: none
-	by      rune // the open quote character
-	unseen  int  // invisible characters in the current run
-	tags    int  // of these, those that spell ASCII
-	strange int  // invisible characters in all
-	last    rune // the character before the run
+	at      int    // offset of the next character in the source
+	json    bool   // the result is JSON: its own quotes don't count
+	word    int    // start of the word; -1: none
+	from    int    // the same in the source
+	digits  bool   // the word has some
+	comment int    // start of the comment of HTML; -1: none
+	spelled []byte // words of one letter in a row
+	begins  bool   // the next word starts a sentence, line or item
+	quote   int    // offset of the open quote; -1: none
+	by      rune   // the open quote character
+	unseen  int    // invisible characters in the current run
+	tags    int    // of these, those that spell ASCII
+	strange int    // invisible characters in all
+	last    rune   // the character before the run
 }
 
 func plain(s string) *plainText {
-	p := &plainText{text: make([]byte, 0, len(s)+len(s)/8+8), words: make([]wordAt, 0, len(s)/5), tried: make(map[*rule]int)}
-	r := &reader{p: p, json: strings.HasPrefix(s, `{"harness_timestamp"`), word: -1, quote: -1, begins: true}
+	p := &plainText{source: s, text: make([]byte, 0, len(s)+len(s)/8+8), words: make([]wordAt, 0, len(s)/5), tried: make(map[*rule]int)}
+	r := &reader{p: p, json: strings.HasPrefix(s, `{"harness_timestamp"`), word: -1, quote: -1, comment: -1, begins: true}
 	for i := 0; i < len(s); {
+		r.at = i
 		if s[i] == '\\' {
 			c, n := escape(s[i:])
 			if r.json && c == '"' {
@@ -82,6 +95,10 @@ func plain(s string) *plainText {
 		i += n
 	}
 	r.newline()
+	r.spell()
+	if r.comment >= 0 {
+		p.comments = append(p.comments, [2]int{r.comment, len(p.text)})
+	}
 	return p
 }
 
@@ -119,7 +136,12 @@ func (r *reader) rune(c rune) {
 			r.hide(c)
 			return
 		}
-		c = fold(c)
+		if combines(c) {
+			return
+		}
+		if !han(c) {
+			c = fold(c)
+		}
 	}
 	if r.unseen > 0 {
 		r.shown()
@@ -132,14 +154,16 @@ func (r *reader) rune(c rune) {
 		r.space()
 	case '*', 0x1b:
 		// emphasis
-	case '"', '`', '\'', '“', '”', '«', '»':
+	case '"', '`', '\'', '“', '”', '„', '«', '»', '「', '」', '『', '』':
 		r.quoteMark(c)
 	default:
 		if l := letter(c); l != 0 {
 			r.letter(l)
-			return
+		} else if han(c) {
+			r.han(c)
+		} else {
+			r.punctuation(c)
 		}
-		r.punctuation(c)
 	}
 }
 
@@ -156,9 +180,46 @@ func letter(c rune) byte {
 
 func (r *reader) letter(c byte) {
 	if r.word < 0 {
-		r.word = len(r.p.text)
+		r.word, r.from = len(r.p.text), r.at
+	}
+	if c <= '9' {
+		r.digits = true
 	}
 	r.put(c)
+}
+
+// digitLetters are the letters that digits stand for in 1gn0re.
+var digitLetters = map[byte]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't'}
+
+// spellDigits replaces single digits before a letter of a word. Others belong there: base64,
+// ed25519.
+func spellDigits(word []byte) {
+	for i := 0; i+1 < len(word); i++ {
+		l := digitLetters[word[i]]
+		if l != 0 && word[i+1] > '9' && (i == 0 || word[i-1] > '9') {
+			word[i] = l
+		}
+	}
+}
+
+// han adds a Chinese character. It is a word if a phrase may begin with it, since Chinese has
+// no blanks between words.
+func (r *reader) han(c rune) {
+	r.endWord()
+	if n := len(r.p.text); n > 1 && r.p.text[n-1] == ' ' && r.p.text[n-2] >= utf8.RuneSelf && r.last != '\n' {
+		r.p.text = r.p.text[:n-1] // blanks between the characters
+	}
+	from := len(r.p.text)
+	r.p.text = utf8.AppendRune(r.p.text, c)
+	if _, ok := rules[string(r.p.text[from:])]; ok {
+		r.p.words = append(r.p.words, wordAt{from, len(r.p.text), r.at, r.begins})
+	}
+	switch c { // please, must, at once, you, first
+	case '请', '請', '须', '須', '即', '你', '您', '们', '先':
+		r.begins = true
+	default:
+		r.begins = false
+	}
 }
 
 func (r *reader) put(c byte) {
@@ -166,10 +227,30 @@ func (r *reader) put(c byte) {
 }
 
 func (r *reader) endWord() {
-	if r.word >= 0 {
-		r.p.words = append(r.p.words, wordAt{r.word, len(r.p.text), r.begins})
-		r.word, r.begins = -1, false
+	if r.word < 0 {
+		return
 	}
+	if r.digits {
+		spellDigits(r.p.text[r.word:])
+		r.digits = false
+	}
+	r.p.words = append(r.p.words, wordAt{r.word, len(r.p.text), r.from, r.begins})
+	if len(r.p.text)-r.word == 1 && len(r.spelled) < reach {
+		r.spelled = append(r.spelled, r.p.text[r.word])
+	} else if len(r.spelled) > 0 {
+		r.spell()
+	}
+	r.word, r.begins = -1, false
+}
+
+// spell ends a row of words of one letter: i g n o r e.
+func (r *reader) spell() {
+	if loc := spelledOut.FindIndex(r.spelled); loc != nil {
+		r.p.hidden = append(r.p.hidden, Finding{
+			Kind: Override, Severity: High, at: len(r.p.text), Excerpt: excerpt(string(r.spelled[loc[0]:])), Reason: "spells out letter by letter to ignore instructions",
+		})
+	}
+	r.spelled = r.spelled[:0]
 }
 
 func (r *reader) space() {
@@ -197,22 +278,51 @@ func (r *reader) quoteMark(c rune) {
 	case r.quote >= 0 && closes(r.by, c):
 		r.p.quotes = append(r.p.quotes, [2]int{r.quote, len(r.p.text)})
 		r.quote = -1
-	case r.quote < 0 && c != '”' && c != '»':
+	case r.quote < 0 && c != '”' && c != '»' && c != '」' && c != '』':
 		r.quote, r.by = len(r.p.text), c
 		r.begins = true
 	}
 }
 
 func closes(open, c rune) bool {
-	return open == c || open == '“' && c == '”' || open == '«' && c == '»'
+	switch open {
+	case '“':
+		return c == '”'
+	case '„':
+		return c == '“' || c == '”'
+	case '«':
+		return c == '»'
+	case '「':
+		return c == '」'
+	case '『':
+		return c == '』'
+	}
+	return open == c
+}
+
+// comments notes where comments of HTML begin and end. c is about to be added.
+func (r *reader) comments(c rune) {
+	text := r.p.text
+	switch {
+	case c == '-' && r.comment < 0 && bytes.HasSuffix(text, []byte("<!-")):
+		r.comment = len(text)
+	case c == '>' && r.comment >= 0 && bytes.HasSuffix(text, []byte("--")):
+		r.p.comments = append(r.p.comments, [2]int{r.comment, len(text)})
+		r.comment = -1
+	}
 }
 
 func (r *reader) punctuation(c rune) {
 	r.endWord()
 	switch c {
-	case '.', '!', '?', ':', ';', '#', '>', '-', '—', '–', '•', ']', ')', '(', '[', '|', '=', '…', '/':
+	case '.', '!', '?', ':', ';', '#', '>', '-', '—', '–', '•', ']', ')', '(', '[', '|', '=', '…', '/', '。', '、', '¡', '¿':
 		r.begins = true
+	case ',':
+		if n := len(r.p.text); n > 0 && r.p.text[n-1] >= utf8.RuneSelf { // between Chinese clauses
+			r.begins = true
+		}
 	}
+	r.comments(c)
 	if c < utf8.RuneSelf {
 		r.put(byte(c))
 		return
@@ -268,19 +378,3 @@ func (r *reader) shown() {
 	}
 	r.unseen, r.tags = 0, 0
 }
-
-// fold returns the Latin letter that a letter of another script resembles.
-func fold(c rune) rune {
-	if c >= 0xff01 && c <= 0xff5e {
-		return c - 0xff01 + '!'
-	}
-	if i := strings.IndexRune(lookalikes, c); i >= 0 && c >= 0x391 && c <= 0x52f {
-		return rune(latin[utf8.RuneCountInString(lookalikes[:i])])
-	}
-	return c
-}
-
-const (
-	lookalikes = "АВЕКМНОРСТХаеорсухіјѕԁΑΒΕΖΗΙΚΜΝΟΡΤΥΧοѵ"
-	latin      = "ABEKMHOPCTXaeopcyxijsdABEZHIKMNOPTYXov"
-)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // rule matches a phrase. It is tried only at certain words, so that ordinary text costs
@@ -19,6 +20,8 @@ type rule struct {
 	encoded  bool     // high beside a long encoded text, even if quoted
 	needs    []string // a prefilter: every match contains one of them
 	wide     bool     // allows any text between its words; not retried soon after
+	next     string   // a prefilter: two letters that the word behind the first may begin with, between bars
+	claim    bool     // a statement: not one behind "if" or "when"
 }
 
 // apart is the distance between two attempts at a wide phrase, which covers the text between.
@@ -27,7 +30,8 @@ const apart = 100
 // reach is the longest phrase, in bytes after its first word.
 const reach = 200
 
-func phrase(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + s + `)`) }
+// phrase compiles a phrase, folded as the text is.
+func phrase(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + foldAll(s) + `)`) }
 
 // Parts of phrases.
 const (
@@ -38,7 +42,7 @@ const (
 	runs    = `(?:run|execute|curl|wget|download|install|send|fetch|visit|open|delete|remove|upload|post|call|invoke|use|write|print|reveal|output)\b`
 	person  = `(?:users?|humans?|operators?|developers?|owners?|anyone|person)\b`
 	secret  = `(?:api keys?|access keys?|secrets?|credentials?|passwords?|tokens?|environment variables?|env vars?|private keys?|ssh keys?|\.env\b|id_rsa|system prompt|conversation|chat history|file contents?|contents? of)`
-	away    = `(?:https?://|www\.|webhook|url\b|server\b|endpoint\b|e-?mail|[a-z0-9-]+\.(?:com|net|io|dev|xyz|ru|cn|org|example)\b)`
+	away    = `(?:https?://|www\.|webhook|url\b|server\b|endpoint\b|e-?mail|(?:[a-z0-9-]+\.)+(?:com|net|io|dev|xyz|ru|cn|org|example)\b)`
 )
 
 // table holds the phrases.
@@ -81,7 +85,7 @@ var table = []rule{
 	},
 	{
 		words: "this", kind: Role, severity: Low, reason: "claims to come from who may instruct the agent",
-		phrase: phrase(`this (?:is a message|message is|is an? (?:urgent |authorized |official )?(?:instruction|order|request|command)|comes|instruction is) from (?:the |your )?(?:user|developers?|system|administrator|operator|anthropic|openai|google|security team)`),
+		phrase: phrase(`this (?:is a message|message (?:is|comes)|is an? (?:urgent |authorized |official )?(?:instruction|order|request|command)|comes|instruction is) from (?:the |your )?(?:user|developers?|system|administrator|operator|anthropic|openai|google|security team)`),
 	},
 	{
 		words: "end", kind: Role, severity: Low, reason: "claims that the data has ended", starts: true,
@@ -94,7 +98,50 @@ var table = []rule{
 	},
 	{
 		words: "if when", kind: Command, severity: Low, reason: "addresses AI agents",
-		phrase: phrase(`(?:if|when) you are (?:an? |the )?(?:ai|llm|large language model|language model|coding agent|coding assistant|automated agent)\b`),
+		phrase: phrase(`(?:if|when) (?:you are|youre) (?:an? |the )?(?:ai|llm|large language model|language model|coding agent|coding assistant|automated agent)\b`),
+	},
+	{
+		words: "your", kind: Override, severity: High, reason: "gives the agent new instructions",
+		phrase: phrase(`your (?:system )?(?:instructions?|prompt|rules|guidelines|task|orders) (?:have|has|were|was|are|is)(?: been| now)* (?:changed|updated|replaced|revoked|overridden|void|obsolete|cancel+ed|suspended)`),
+	},
+	{
+		words: "reset clear wipe erase", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		phrase: phrase(`[a-z]+ your (?:current |entire |whole )?(?:context|memory|instructions|prompt|conversation|guidelines)\b`),
+	},
+	{
+		words: "obey follow comply do", kind: Override, severity: High, reason: "puts itself above the user",
+		phrase: phrase(`(?:obey|follow|comply with|do(?: only)?) (?:only )?(?:(?:what|as) )?(?:this|the following|these) (?:document|page|file|text|message|instructions?|rules|orders)?s? ?(?:says?,? )?(?:over|instead of|rather than|(?:and )?not|above) (?:as |what |anything )?(?:the user|your|what you)`),
+	},
+	{
+		words: "as", kind: Command, severity: Low, reason: "addresses AI agents",
+		next:   "|an|a |th|ai|my|yo|",
+		phrase: phrase(`as (?:an? |the |my |your )?(?:(?:ai|language|coding|llm) ?)+(?:assistant|agent|model)?,? you (?:must|should|will|have to|are required|need to|can|may)\b`),
+	},
+	{
+		words: "assistant claude chatgpt gpt copilot codex gemini cursor dear", kind: Command, severity: Low, reason: "addresses AI agents", starts: true,
+		phrase: phrase(`(?:[a-z]+, ?(?:please |now |you must |do not )*(?:run|add|delete|open|execute|send|write|ignore|approve|install|push|commit|merge|read|print|call|fetch|upload|remove|disable|output)\b|dear (?:ai|assistant|agent|model|llm|claude|chatgpt|copilot)s?\b)`),
+	},
+	{
+		words: "hide conceal withhold keep", kind: Secrecy, severity: Low, reason: "tells to keep something from the user", starts: true,
+		phrase: phrase(`[a-z]+ (?:this|these|it|that|your|all|any|everything|the (?:output|step|command|change|result|fact|action)s?)(?: [a-z]+){0,3}? from (?:the )?` + person),
+	},
+	{
+		words: "tell assure inform report", kind: Secrecy, severity: Low, reason: "tells to deceive the user",
+		next:   "|th|al|us|to|ev|",
+		phrase: phrase(`[a-z]+ (?:to )?(?:the |all )?(?:users? |humans? )?(?:that )?[^.]*?(?:even (?:if|though)|regardless of whether|no matter) (?:it|they|that|what|the|some|not)`),
+		needs:  []string{"even if", "even though", "regardless", "no matter"},
+	},
+	{
+		words: "ignore disregard forget skip", kind: Override, severity: High, reason: "tells the agent to ignore what the user wants",
+		phrase: phrase(`[a-z]+ (?:(?:the |your )?(?:users?|humans?|operators?) (?:request|question|task|instructions?|query|wishes|prompt|orders?|original [a-z]+)\b|what(?:ever)? (?:the (?:user|human) (?:said|asked|wants|told|requested)|you were (?:asked|told)))`),
+	},
+	{
+		words: "attention ai llm coding", kind: Command, severity: Low, reason: "addresses AI agents", starts: true,
+		phrase: phrase(`(?:attention,? )?(?:all |any )?(?:(?:ai|llm|coding|language) ?)*(?:agents?|assistants?|models?|llms?|ai) ?: ?(?:please |you |when |if |always |never |do |run |set |call |ignore |first |before )`),
+	},
+	{
+		words: "as", kind: Role, severity: Low, reason: "claims to come from who may instruct the agent",
+		phrase: phrase(`as (?:the|your) (?:administrator|admin|developer|operator|owner|user|system),? i (?:hereby )?(?:authori[sz]e|allow|permit|order|instruct|command)`),
 	},
 	{
 		words: "important attention note", kind: Command, severity: Low, reason: "addresses AI agents",
@@ -123,6 +170,11 @@ var table = []rule{
 		phrase: phrase(`(?:do not|dont|never|without|avoid) (?:tell|inform|notify|alert|mention|reveal|show|report|disclos|ask|lett?)(?:ing|ling|e|ying)? (?:[a-z]+ ){0,4}?` + person),
 	},
 	{
+		words: "must should shall", kind: Secrecy, severity: Low, reason: "tells to keep something from the user",
+		next:   "|no|ne|",
+		phrase: phrase(`[a-z]+ (?:not|never) (?:tell|inform|notify|alert|mention|reveal) (?:[a-z]+ ){0,4}?` + person),
+	},
+	{
 		words: "send post upload forward email exfiltrate transmit leak submit append", kind: Exfil, severity: Low, reason: "tells to send secrets away",
 		needs:  []string{"key", "secret", "credential", "password", "token", "variable", "env", "id_rsa", "prompt", "conversation", "history", "content"},
 		wide:   true,
@@ -137,6 +189,65 @@ var table = []rule{
 		words: "http https", kind: Exfil, severity: Low, reason: "a link with a slot for your data",
 		wide:   true,
 		phrase: phrase(`https?://[^ )\]]+?[?=/&](?:\{\{?|<|\[|\$\{?|%7b)(?:base64|conversation|chat|history|context|prompt|system_?prompt|secrets?|env|file_?contents?|data|summary|response|answer|stolen|api_?keys?|passwords?|tokens?|credentials?|user_?data)`),
+	},
+	{
+		words: "pay stop disregard abandon cancel drop", kind: Override, severity: High, reason: "tells the agent to give up its task",
+		phrase: phrase(`pay no (?:attention|heed) to (?:` + filler + `)` + ofAgent + ` (?:[a-z]+ ){0,2}(?:instructions?|prompts?|rules|guidelines|messages?)|(?:stop|abandon|cancel|drop|disregard) (?:what(?:ever)? you (?:are|were) (?:currently )?(?:doing|asked|told)|(?:your|the) (?:current|original|previous|assigned) (?:task|goal|objective|work)\b)`),
+	},
+	{
+		words: "instead rather", kind: Override, severity: Low, reason: "gives the agent another task",
+		phrase: phrase(`(?:instead|rather)(?: of| than) (?:(?:doing|answering|following|completing) )?(?:what you were (?:asked|told)|your (?:task|instructions?|orders)|the (?:task|request|question) (?:of|from|by) the user|(?:the )?users (?:request|question|task))`),
+	},
+	{
+		words: "these this following", kind: Override, severity: Low, reason: "claims to replace the agent's instructions",
+		phrase: phrase(`(?:these|this|following)(?: (?:instructions?|rules|directives?|message|text|prompt))? (?:supersedes?|overrides?|replaces?|takes? precedence over|(?:has|have) priority over) (?:` + filler + `)` + ofAgent + ` (?:[a-z]+ ){0,2}(?:instructions?|prompts?|rules|guidelines|directives|messages)`),
+	},
+	{
+		words: "reveal print repeat show output display leak tell dump", kind: Exfil, severity: Low, reason: "asks for the agent's prompt",
+		phrase: phrase(`[a-z]+ (?:me )?(?:` + filler + `|full |entire |exact |complete |verbatim )*(?:(?:your|the) (?:hidden |secret |initial |original )?system (?:prompt|message|instructions)|your (?:initial |original |hidden |secret )?(?:instructions|prompt)|(?:words|text|everything) above)\b`),
+	},
+	{
+		words: "developer debug admin god dan jailbreak unrestricted maintenance", kind: Role, severity: Low, reason: "tells the agent that its limits are gone",
+		phrase: phrase(`[a-z]+ mode (?:is )?(?:now )?(?:enabled|activated|active|on|unlocked)[ .,:!]*(?:you|all|no|your|safety|restrictions|ignore|do|disable)`),
+	},
+	{
+		words: "from", kind: Override, severity: Low, reason: "gives the agent new instructions",
+		phrase: phrase(`from (?:now on|this point (?:on|forward)|here on)[, ]*(?:you (?:will|must|are|should|shall|only)|always|never|ignore|respond|answer|act)\b`),
+	},
+	{
+		words: "act pretend behave respond roleplay", kind: Role, severity: Low, reason: "gives the agent another role",
+		phrase: phrase(`[a-z]+ (?:as if you (?:had no|have no|were not|are not)|(?:as|like|to be|that you are) (?:an? )?(?:(?:ai|assistant|model|agent) (?:without|with no)|unrestricted|unfiltered|jailbroken|dan\b))`),
+	},
+	{
+		words: "user users human humans operator owner administrator admin developer maintainer person customer", kind: Approval, severity: High, reason: "claims that the user has approved it", claim: true,
+		phrase: phrase(`[a-z]+ (?:has|have|had) (?:(?:already|previously|explicitly|fully|just|also|given|their|his|her|pre) ?-?){0,3}(?:approv(?:ed|al)|authori[sz](?:ed|ation)|confirmed|consent(?:ed)?|agreed|permi(?:tted|ssion)|granted|allowed|signed off|ok ?ayed)(?: (?:to|on|for|of|in|that))? ?(?:this|these|the following|it|all|any|every(?:thing)?|running|executing|you|your|each|next|,? ?so|[.;,!] ?(?:proceed|continue|run|execute|go|do|just|no|there|you))`),
+	},
+	{
+		words: "user human operator owner maintainer maintainers admin administrator", kind: Approval, severity: Low, reason: "claims that the user has approved it", claim: true,
+		phrase: phrase(`[a-z]+ (?:[a-z]+ ){0,5}?(?:already )?(?:(?:said|says) (?:yes|ok|okay|it is (?:ok|fine)|go ahead)|agrees (?:to|with) (?:this|everything|all)|gave (?:the|a) go ahead|(?:wants|needs|requires|expects) you to (?:run|execute|delete|send|skip|ignore|install|open)|(?:agreed|consented|approved|authori[sz]ed|confirmed) (?:to |of )?(?:this|that|it|all|everything|these)(?: [a-z]+){0,3}? (?:earlier|before|already|in advance|beforehand|previously))`),
+		needs:  []string{" said ", " says ", " agrees ", " gave ", "s you to ", "ed to ", "ed this", "ed it", "ed all", "ed that", "ed every", "ed these"},
+	},
+	{
+		words: "user users human operator owner administrator admin developer maintainer", kind: Approval, severity: High, reason: "claims that the user has approved it", claim: true,
+		needs:  []string{"permission", "approval", "consent", "authori"},
+		phrase: phrase(`[a-z]+ (?:has|have|already|explicitly) (?:already |explicitly )?(?:given|granted|gave) (?:[a-z]+ ){0,3}?(?:permission|approval|consent|authori[sz]ation) (?:to|for) (?:run|execut|all|every|any|this|these|the|delet|do)`),
+	},
+	{
+		words: "user users human operator owner administrator admin developer maintainer", kind: Approval, severity: Low, reason: "claims that the user has approved it", claim: true,
+		phrase: phrase(`[a-z]+ (?:has|have) (?:already|previously|explicitly) (?:approved|authori[sz]ed|confirmed|consented|agreed|permitted|allowed)\b`),
+	},
+	{
+		words: "this these all everything", kind: Approval, severity: Low, reason: "claims that the user has approved it", claim: true,
+		needs:  []string{"approved by", "authorized by", "authorised by"},
+		phrase: phrase(`(?:this|these|all|everything)(?: [a-z]+){0,3}? (?:is|are|was|were|has been|have been) (?:already |explicitly )?(?:pre-?)?(?:approved|authori[sz]ed) by (?:the |your )?(?:user|human|operator|owner|admin(?:istrator)?|developers?|security team)\b`),
+	},
+	{
+		words: "no without skip", kind: Command, severity: Low, reason: "tells to run something without a question",
+		phrase: phrase(`(?:no (?:further |additional |more )?(?:confirmation|approval|permission)s? (?:is |are )?(?:needed|required|necessary)|no need to (?:ask|confirm with|check with)(?: for)? ?(?:the )?(?:user|human|permission|approval|confirmation)?|skip (?:the |all |any )?(?:confirmation|approval|permission)s? )`),
+	},
+	{
+		words: "before", kind: Command, severity: Low, reason: "tells to run something",
+		phrase: phrase(`before (?:you )?(?:answer(?:ing)?|continu(?:e|ing)|respond(?:ing)?|reply(?:ing)?|proceed(?:ing)?|summari[sz](?:e|ing)|doing anything(?: else)?|anything else)[ ,:]*(?:you must |please |first )*(?:(?:run|execute|call|invoke|download|fetch|send)\b|(?:read|open|print) (?:~|/|the file|\.env))`),
 	},
 	{
 		words: "base64", kind: Payload, severity: Low, reason: "encoded text that is decoded and run", encoded: true,
@@ -155,14 +266,21 @@ var table = []rule{
 	},
 }
 
-// rules indexes the phrases by their possible first words.
-var rules = byWord(table)
+// spelledOut matches an order whose letters stood apart, without the blanks.
+var spelledOut = regexp.MustCompile(`(?:ignore|disregard|forget|override|bypass)[a-z]*?(?:instructions?|prompts?|rules|guidelines|directives|above|told)`)
 
-func byWord(table []rule) map[string][]*rule {
+// rules indexes the phrases of all languages by their possible first words.
+var rules = byWord(table, german, french, spanish, russian, chinese)
+
+func byWord(tables ...[]rule) map[string][]*rule {
 	all := make(map[string][]*rule)
-	for i := range table {
-		for w := range strings.FieldsSeq(table[i].words) {
-			all[w] = append(all[w], &table[i])
+	for _, table := range tables {
+		for i := range table {
+			for w := range strings.FieldsSeq(foldAll(table[i].words)) {
+				if !slices.Contains(all[w], &table[i]) { // two words may fold to one
+					all[w] = append(all[w], &table[i])
+				}
+			}
 		}
 	}
 	return all
@@ -172,27 +290,33 @@ func byWord(table []rule) map[string][]*rule {
 func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	w := p.words[i]
 	text := p.text[w.from:min(len(p.text), w.from+reach)]
-	if !r.worth(p, w, text) {
+	if !r.worth(p, i, text) {
 		return Finding{}, false
 	}
 	loc := r.phrase.FindIndex(text)
 	if loc == nil {
 		return Finding{}, false
 	}
-	f := Finding{Kind: r.kind, Severity: r.severity, Reason: r.reason, Excerpt: excerpt(string(text[:loc[1]])), at: w.from}
+	f := Finding{Kind: r.kind, Severity: r.severity, Reason: r.reason, Excerpt: excerpt(p.between(i, w.from+loc[1])), at: w.from}
 	f.quoted = p.quoted(w.from) || !r.encoded && !p.commands(i) && r.kind != Exfil && r.kind != Secrecy || conditional(text[loc[1]:])
 	switch {
 	case r.encoded && p.encodedNear(w.from):
 		f.Severity = High
 	case f.quoted:
 		f.Severity = Low
+	case f.Kind.instructs() && p.unseenByPeople(w.from):
+		f.Severity, f.Reason = High, f.Reason+", where people don't see it"
 	}
 	return f, true
 }
 
 // worth is a cheap test whether the phrase can be at a word.
-func (r *rule) worth(p *plainText, w wordAt, text []byte) bool {
-	if r.starts && !w.begins {
+func (r *rule) worth(p *plainText, i int, text []byte) bool {
+	w := p.words[i]
+	if r.starts && !w.begins || r.claim && p.behindIf(i) {
+		return false
+	}
+	if n := w.to - w.from; r.next != "" && (len(text) < n+3 || !strings.Contains(r.next, string(text[n+1:n+3]))) {
 		return false
 	}
 	if r.wide {
@@ -210,13 +334,70 @@ func (p *plainText) commands(i int) bool {
 	if p.words[i].begins || i == 0 {
 		return true
 	}
-	switch p.at(p.words[i-1]) {
-	case "please", "now", "then", "must", "should", "shall", "immediately", "kindly", "instead", "next", "also", "important", "attention",
-		"dear", "hey", "hello", "so", "ai", "note":
+	switch before := p.at(p.words[i-1]); {
+	case commanding[before]:
 		return true
+	case articles[before]:
+		return p.words[i-1].begins || i > 1 && commanding[p.at(p.words[i-2])]
 	}
 	return false
 }
+
+// Words before an order, before a noun, and before what is only a case.
+var (
+	commanding = wordSet(`please now then must should shall immediately kindly instead next also important attention dear hey hello so ai note and
+		bitte jetzt nun sofort unbedingt wichtig und
+		maintenant plait immediatement veuillez important et tu vous
+		favor ahora inmediatamente importante y debes debe
+		пожалуйста теперь сейчас немедленно внимание важно и должен`)
+	articles = wordSet("the this an a der die das dieser diese ein eine le la les cet ce el los las este esta un una")
+	ifs      = wordSet(`if when whether once after unless until that because since before wenn falls sobald ob nachdem dass weil
+		si quand lorsque apres que cuando despues hasta если когда после что`)
+)
+
+func wordSet(words string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(foldAll(words)) {
+		set[w] = true
+	}
+	return set
+}
+
+// behindIf reports whether one of the two words before a word makes a case of it.
+func (p *plainText) behindIf(i int) bool {
+	for back := 1; back <= 2 && i-back >= 0; back++ {
+		if p.words[i-back+1].begins {
+			return false
+		}
+		if ifs[p.at(p.words[i-back])] {
+			return true
+		}
+	}
+	return false
+}
+
+// between returns the source from a word to the last one before an offset in the plain text.
+func (p *plainText) between(i, end int) string {
+	next, _ := slices.BinarySearchFunc(p.words, end, func(w wordAt, end int) int { return w.from - end })
+	last := p.source[p.words[next-1].source:]
+	if n := strings.IndexFunc(last, func(c rune) bool { return !unicode.In(c, unicode.L, unicode.N, unicode.M, unicode.S) && !unseen(c) }); n > 0 {
+		last = last[:n]
+	}
+	return p.source[p.words[i].source : p.words[next-1].source+len(last)]
+}
+
+// unseenByPeople reports whether an offset is in a comment of HTML, or in an element that a
+// browser does not show.
+func (p *plainText) unseenByPeople(at int) bool {
+	if within(p.comments, at) {
+		return true
+	}
+	before := p.text[max(0, at-160):at]
+	loc := unshown.FindAllIndex(before, -1)
+	return loc != nil && !bytes.Contains(before[loc[len(loc)-1][1]:], []byte("</"))
+}
+
+var unshown = regexp.MustCompile(`(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?0|opacity ?: ?0[^.0-9]|<[a-z]+ hidden\b)`)
 
 // conditional reports whether the sentence continues with a condition: ignore the above
 // instructions if you use Windows.

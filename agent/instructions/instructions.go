@@ -343,7 +343,7 @@ func inert(s string) string {
 func (s Set) Injection() string {
 	for _, f := range s.Files {
 		if len(f.Found) > 0 && f.Text != "" {
-			return fmt.Sprintf("%s came with the project and %s: %q", f.Path, f.Found[0].Reason, f.Found[0].Excerpt)
+			return fmt.Sprintf("prompt injection in %s, which came with the project: it %s: %q", f.Path, f.Found[0].Reason, f.Found[0].Excerpt)
 		}
 	}
 	return ""

@@ -91,7 +91,10 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 		}
 	case action.FileWrite:
 		note(c, action.Medium, "restore the old content, from git if the file is in it", "the file gets the content that is shown")
-		if delicate(a.Path) != "" || p.protectedReason(a.Path) != "" {
+		switch why, rule := delicateFile(a); {
+		case rule == executedRule:
+			note(c, action.Medium, "", why)
+		case why != "" || p.protectedReason(a.Path) != "":
 			note(c, action.High, "")
 		}
 	default:

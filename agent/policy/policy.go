@@ -165,7 +165,8 @@ func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mod
 	for _, path := range a.Paths {
 		one := a
 		one.Path = path
-		if w := p.judge(one, report, mode); stricter(w.Decision, v.Decision) {
+		w := p.judge(one, report, mode)
+		if stricter(w.Decision, v.Decision) || w.Decision == v.Decision && w.Rule == executedRule {
 			v = w
 		}
 	}
@@ -272,13 +273,8 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		return p.free(a, report)
 	case action.PaneKeys:
 		return ask("what typed text does depends on what runs in the pane", "pane keys")
-	case action.FileWrite:
-		if why := delicate(a.Path); why != "" {
-			return ask(why, "delicate files")
-		}
-		return ask("changes a file", "file write")
-	case action.FileDelete:
-		return ask("deletes a file", "file delete")
+	case action.FileWrite, action.FileDelete:
+		return ask(changeReason(a))
 	case action.Network, action.Browser:
 		if a.Local {
 			return ask(a.Host+" is this machine or in the local network", "local network")

@@ -54,8 +54,8 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 		if r.Decision != d || !p.matches(r, a, report) {
 			continue
 		}
-		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && delicate(a.Path) != "") {
-			continue // a pattern was not meant for secrets or executable files
+		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && isDelicate(a)) {
+			continue // a pattern was not meant for secrets or executed files
 		}
 		if d == action.Allow && r.Source == action.FromSession && !offers(a) {
 			continue // what is similar to a read deletes and sends nothing

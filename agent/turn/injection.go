@@ -21,7 +21,7 @@ func (b *batch) inspect(j *job, res *tools.Result) {
 	if inject.Worst(found) < inject.High {
 		return
 	}
-	why := fmt.Sprintf("what %s returned %s: %q", j.call.Name, found[0].Reason, found[0].Excerpt)
+	why := fmt.Sprintf("prompt injection in what %s returned, it %s: %q", j.call.Name, found[0].Reason, found[0].Excerpt)
 	b.x.talk.Distrust(why)
 	b.publish(event.Warning{
 		Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning,

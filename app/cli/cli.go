@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/headless"
-	"buddy/app/plain"
 	"buddy/app/repl"
 	"buddy/app/slash"
 	"buddy/app/version"
@@ -48,24 +48,23 @@ type cli struct {
 	options      *compose.Options
 	once         headless.Options
 	debug, plain bool
-	in, out, err *os.File    // results go to out, all else to err
-	style        plain.Style // of out and err
+	in, out, err *os.File // results go to out, all else to err
 	json         bool
 }
 
 func newCLI(stdin, stdout, stderr *os.File) *cli {
-	return &cli{options: &compose.Options{}, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
+	return &cli{options: &compose.Options{}, in: stdin, out: stdout, err: stderr}
 }
 
-// print prints a line of a result. Foreign text in it is made safe for a terminal.
+// print prints a line of a result. Foreign text in it is made safe, see [markup.Answer].
 func (s *cli) print(format string, args ...any) error {
-	_, err := fmt.Fprintln(s.out, s.style.Out(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(s.out, markup.Answer(fmt.Sprintf(format, args...)))
 	return exit.Failure(err)
 }
 
 // hint prints a line beside the results.
 func (s *cli) hint(format string, args ...any) {
-	_, _ = fmt.Fprintln(s.err, "buddy: "+s.style.Err(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(s.err, "buddy: "+markup.Plain(fmt.Sprintf(format, args...)))
 }
 
 // encode prints a value as one line of JSON.
@@ -73,10 +72,15 @@ func (s *cli) encode(v any) error { return s.indented(v, "") }
 
 // indented prints a value as JSON, its lines after the first behind the indent.
 func (s *cli) indented(v any, indent string) error {
-	enc := json.NewEncoder(s.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
-	return exit.Failure(enc.Encode(v))
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = s.out.Write(texts.PrintableJSON(b.Bytes()))
+	}
+	return exit.Failure(err)
 }
 
 func (s *cli) jsonFlag(c *cobra.Command, help string) {

@@ -65,7 +65,7 @@ func modelNames(f *compose.Options) func() []cobra.Completion {
 		}
 		var all []cobra.Completion
 		for _, m := range c.Models {
-			all = append(all, cobra.CompletionWithDesc(m.Name, markup.Plain(m.Model)))
+			all = append(all, cobra.CompletionWithDesc(m.Name, markup.Inline(m.Model)))
 		}
 		return append(all, cobra.CompletionWithDesc(config.Demo, "built in"))
 	}
@@ -105,7 +105,7 @@ func sessionNames() []cobra.Completion {
 	}
 	all := []cobra.Completion{cobra.CompletionWithDesc("last", "the session used last")}
 	for _, e := range entries {
-		all = append(all, cobra.CompletionWithDesc(e.ID, markup.Plain(e.Title)))
+		all = append(all, cobra.CompletionWithDesc(e.ID, markup.Inline(e.Title)))
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"buddy/app/fullscreen"
 	"buddy/app/keymap"
 	"buddy/config"
+	"buddy/views/markup"
 )
 
 // configCLI holds what the commands of `buddy config` share.
@@ -109,7 +110,7 @@ func (s *configCLI) show() error {
 		if c.Problem != "" {
 			text += "\n# " + c.Problem + "\n"
 		}
-		_, err := io.WriteString(s.out, s.style.Out(text))
+		_, err := io.WriteString(s.out, markup.Answer(text))
 		return exit.Failure(err)
 	}
 	for _, v := range settings {

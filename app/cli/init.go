@@ -121,7 +121,7 @@ func (s *setup) ask() (string, error) {
 		case !o.Usable:
 			state = o.From + ", " + o.Lack()
 		}
-		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Plain(o.Name), markup.Plain(o.Model), markup.Plain(state))
+		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Inline(o.Name), markup.Inline(o.Model), markup.Inline(state))
 	}
 	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany that speaks OpenAI's protocol\n", len(offers)+1)
 	_ = t.Flush()

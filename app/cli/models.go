@@ -56,7 +56,7 @@ func printOffers(w io.Writer, offers []slash.Offer) {
 		if !o.Usable {
 			why = o.Lack()
 		}
-		_, _ = fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark, markup.Plain(o.Name), markup.Plain(o.Model), o.WindowText(), o.PriceText(), markup.Plain(o.From), markup.Plain(why))
+		_, _ = fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark, markup.Inline(o.Name), markup.Inline(o.Model), o.WindowText(), o.PriceText(), markup.Inline(o.From), markup.Inline(why))
 	}
 	_ = t.Flush()
 }

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/action"
 	"buddy/app/compose"
 	"buddy/app/exit"
+	"buddy/texts"
 )
 
 // policyCommand explains verdicts without running anything.
@@ -31,7 +32,7 @@ func (s *cli) policyCommand() *cobra.Command {
 				if err != nil {
 					return exit.Failure(err)
 				}
-				text = string(data) + "\n"
+				text = string(texts.PrintableJSON(data)) + "\n"
 			}
 			if _, err := s.out.WriteString(text); err != nil {
 				return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", err)}

@@ -5,7 +5,6 @@ package headless
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +17,8 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/plain"
+	"buddy/texts"
+	"buddy/views/markup"
 )
 
 // Run answers one prompt, the argument, what is piped in, or both: the answer on stdout, all
@@ -58,7 +59,7 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 
 	l := &line{
 		program: p,
-		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Style: plain.StyleOf(stdout, stderr), Prefix: "buddy: ", Quiet: once.Quiet},
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet},
 		out:     stdout, flags: once,
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema,
 	}
@@ -275,9 +276,11 @@ func (l *line) printJSON(env event.Envelope) {
 			return
 		}
 	}
-	enc := json.NewEncoder(l.out)
-	enc.SetEscapeHTML(false)
-	l.note(enc.Encode(env))
+	line, err := texts.JSON(env)
+	if err == nil {
+		_, err = l.out.Write(append(texts.PrintableJSON(line), '\n'))
+	}
+	l.note(err)
 }
 
 // note keeps the first error of stdout and stops the work that nobody will read.
@@ -310,7 +313,7 @@ func (l *line) answer(o event.Outcome) {
 	if l.flags.JSON {
 		return
 	}
-	text := l.Style.Out(l.text)
+	text := markup.Answer(l.text)
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

@@ -1,3 +1,7 @@
+// Package plain prints what happens as lines of text, for terminals, files and pipes.
+//
+//	r := plain.Remarks{Err: os.Stderr, Prefix: "buddy: "}
+//	r.Remark(event.Notice{Text: "the session goes on"})
 package plain
 
 import (
@@ -19,7 +23,6 @@ type Remarks struct {
 	Send     func(event.Command) bool // to the runtime; only Approve uses it
 	Target   string                   // where the session began
 	Err      io.Writer
-	Style    Style
 	Prefix   string // of each line
 	Quiet    bool   // only errors are printed
 	Unstored bool   // the session file could not take all that happened
@@ -95,7 +98,7 @@ func (m *Remarks) Say(format string, args ...any) {
 
 // Fail prints what is said with Quiet, too.
 func (m *Remarks) Fail(format string, args ...any) {
-	_, _ = fmt.Fprintln(m.Err, m.Prefix+m.Style.Err(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(m.Err, m.Prefix+markup.Plain(fmt.Sprintf(format, args...)))
 }
 
 // withoutTerminal returns how to allow what was denied because nobody could be asked.

@@ -207,7 +207,7 @@ func (c *console) use(t *lineEditor) (done bool, err error) {
 				return true, err
 			}
 			if note != "" {
-				c.show("\r\x1b[K" + legible(note) + "\r\n")
+				c.show("\r\x1b[K" + markup.Plain(note) + "\r\n")
 			}
 		}
 	}
@@ -320,17 +320,4 @@ func (c *console) unspin() {
 		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", c.spun)+"\r")
 		c.spun = 0
 	}
-}
-
-// legible makes foreign text safe for a terminal, line by line, and keeps its tabs.
-func legible(s string) string {
-	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
-	for i, l := range lines {
-		parts := strings.Split(l, "\t")
-		for j, p := range parts {
-			parts[j] = markup.Inline(p)
-		}
-		lines[i] = strings.Join(parts, "\t")
-	}
-	return strings.Join(lines, "\n")
 }

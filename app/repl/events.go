@@ -22,7 +22,7 @@ func (r *repl) take(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		if env.Branch == 0 {
-			r.con.print(r.con.out, legible(r.text.add(p.Text)))
+			r.con.print(r.con.out, markup.Plain(r.text.add(p.Text)))
 		}
 	case event.ModelRetry, event.ModelFallback:
 		r.startOver(env.Branch == 0)
@@ -116,7 +116,7 @@ func (r *repl) message(branch int, m event.ModelMessage) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	r.con.print(r.con.out, legible(text))
+	r.con.print(r.con.out, markup.Plain(text))
 }
 
 // Of what a command printed its end is shown.

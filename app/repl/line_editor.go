@@ -125,7 +125,7 @@ func (t *lineEditor) finished(columns int) string {
 	if t.hidden || strings.Count(text, "\n") >= most || len(text) > most*200 {
 		return t.row(columns) + "\r\n"
 	}
-	return "\r\x1b[K" + t.prompt + strings.ReplaceAll(legible(text), "\n", "\r\n"+continuation) + "\r\n"
+	return "\r\x1b[K" + t.prompt + strings.ReplaceAll(markup.Plain(text), "\n", "\r\n"+continuation) + "\r\n"
 }
 
 // Where pasted text begins and ends.

@@ -175,7 +175,7 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 			}
 		}
 	}()
-	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}, Style: plain.Style{OutTTY: true, ErrTTY: true}}
+	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}}
 	go p.Tidy()
 	for _, line := range welcome(p) {
 		r.say(line)
@@ -442,7 +442,7 @@ func (r *repl) post(f func()) {
 }
 
 // say tells the person something that is no answer of the model.
-func (r *repl) say(text string) { r.con.print(r.con.err, legible(text)+"\n") }
+func (r *repl) say(text string) { r.con.print(r.con.err, markup.Plain(text)+"\n") }
 
 func (r *repl) current() string { return r.program.ID }
 

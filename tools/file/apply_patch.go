@@ -91,7 +91,8 @@ func (t *applyPatch) Run(ctx context.Context, call tools.Call) tools.Result {
 
 // change describes the change of one file.
 type change struct {
-	from, to string // real paths; from is empty for a new file, to for a deleted one
+	from, to string   // real paths; from is empty for a new file, to for a deleted one
+	links    []string // names under which symbolic links led to from and to
 	old      snapshot
 	data     []byte // the new content
 	rights   fs.Rights
@@ -130,6 +131,7 @@ func (t *applyPatch) change(ctx context.Context, f patch.File) (change, error) {
 		if c.from, err = t.ws.resolve(ctx, f.Old); err != nil {
 			return c, err
 		}
+		c.links = t.ws.links(ctx, c.links, f.Old, c.from)
 		if c.old, err = t.ws.snapKnown(ctx, c.from); err != nil {
 			return c, err
 		}
@@ -138,6 +140,7 @@ func (t *applyPatch) change(ctx context.Context, f patch.File) (change, error) {
 		if c.to, err = t.ws.resolve(ctx, f.New); err != nil {
 			return c, err
 		}
+		c.links = t.ws.links(ctx, c.links, f.New, c.to)
 	}
 	if c.to != "" && c.to != c.from {
 		if there, err := t.ws.snap(ctx, c.to); err != nil {
@@ -188,6 +191,7 @@ func (t *applyPatch) action(changes []change, why string) action.Action {
 		if c.to == "" {
 			act.Kind = action.FileDelete
 		}
+		act.Links = append(act.Links, c.links...)
 		for _, path := range []string{c.from, c.to} {
 			if path == "" || slices.Contains(act.Paths, path) {
 				continue

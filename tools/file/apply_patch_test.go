@@ -251,6 +251,9 @@ func TestApplyPatchThroughLink(t *testing.T) {
 	if err != "" || !reflect.DeepEqual(call.Planned.Paths, want) || !strings.Contains(call.Planned.Preview, "edit "+want[0]) || !strings.Contains(call.Planned.Preview, "new "+want[1]) {
 		t.Errorf("Plan = %+v, %s, want %v", call.Planned, err, want)
 	}
+	if links := []string{b.path("dir/x")}; !reflect.DeepEqual(call.Planned.Links, links) {
+		t.Errorf("Plan says the links %q, want %q", call.Planned.Links, links)
+	}
 	b.link("none", "dangling")
 	b.Fails("apply_patch", args{"patch": "--- /dev/null\n+++ b/dangling\n@@ -0,0 +1 @@\n+x\n"}, "leads to nothing")
 }

@@ -185,7 +185,7 @@ func TestPlanTellsTheTruth(t *testing.T) {
 			"overwrite", "write_file",
 			args{"path": "link/a.txt", "content": "one\n2\n"},
 			action.Action{
-				Kind: action.FileWrite, Path: b.path("sub/a.txt"), Risk: action.Medium, Mutation: true,
+				Kind: action.FileWrite, Path: b.path("sub/a.txt"), Links: []string{b.path("link/a.txt")}, Risk: action.Medium, Mutation: true,
 				Preview: "+1 -1 lines, 8 → 6 bytes\n--- sub/a.txt\n+++ sub/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
 			},
 		},
@@ -201,7 +201,7 @@ func TestPlanTellsTheTruth(t *testing.T) {
 			"system folder", "write_file",
 			args{"path": "sys/buddy-test", "content": ""},
 			action.Action{
-				Kind: action.FileWrite, Path: realOf(t, "/etc") + "/buddy-test", Risk: action.High, Mutation: true,
+				Kind: action.FileWrite, Path: realOf(t, "/etc") + "/buddy-test", Links: []string{b.path("sys/buddy-test")}, Risk: action.High, Mutation: true,
 				Preview: "new file, +0 -0 lines, 0 bytes\n",
 			},
 		},

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -107,28 +108,42 @@ func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 	if strings.ContainsFunc(arg, unicode.IsControl) {
 		return "", tools.Invalid("path: %q contains a control character", tools.Clip(arg, 200))
 	}
-	root, home, err := w.find(ctx)
+	path, err := w.absolute(ctx, arg)
 	if err != nil {
-		return "", tools.Failed(err)
+		return "", err
 	}
-	path := arg
-	switch {
-	case path == "~" || strings.HasPrefix(path, "~/"):
-		if home == "" {
-			return "", tools.Invalid("path: %q: the home folder is not known", tools.Clip(arg, 200))
-		}
-		path = filepath.Join(home, path[1:])
-	case !filepath.IsAbs(path):
-		path = filepath.Join(root, path)
-	}
-	path, err = w.files.RealPath(ctx, filepath.Clean(path))
-	if err != nil {
+	if path, err = w.files.RealPath(ctx, path); err != nil {
 		return "", tools.Failed(err)
 	}
 	if strings.ContainsFunc(path, unicode.IsControl) {
 		return "", tools.Invalid("path: %q leads to %q, which contains a control character", tools.Clip(arg, 200), tools.Clip(path, 200))
 	}
 	return path, nil
+}
+
+// absolute returns the absolute path that an argument names, with its symbolic links.
+func (w *Workspace) absolute(ctx context.Context, arg string) (string, error) {
+	root, home, err := w.find(ctx)
+	switch {
+	case err != nil:
+		return "", tools.Failed(err)
+	case (arg == "~" || strings.HasPrefix(arg, "~/")) && home == "":
+		return "", tools.Invalid("path: %q: the home folder is not known", tools.Clip(arg, 200))
+	case arg == "~" || strings.HasPrefix(arg, "~/"):
+		return filepath.Join(home, arg[1:]), nil
+	case filepath.IsAbs(arg):
+		return filepath.Clean(arg), nil
+	}
+	return filepath.Join(root, arg), nil
+}
+
+// links adds to list the name by which an argument leads to path, if symbolic links do.
+func (w *Workspace) links(ctx context.Context, list []string, arg, path string) []string {
+	name, err := w.absolute(ctx, arg)
+	if err != nil || name == path || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
 }
 
 // Follow resolves the symbolic links of path, which is absolute, part by part as the kernel

@@ -90,7 +90,7 @@ func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.
 	}
 	return action.Action{
 		Kind: action.FileWrite, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
-		Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
+		Links: w.links(ctx, nil, name, path), Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
 	}, nil
 }
 

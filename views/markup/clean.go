@@ -215,13 +215,29 @@ func Inline(s string) string {
 	return string(Line(s, Style{}).Bytes)
 }
 
-// Plain makes untrusted text safe to print on a terminal, line by line.
-func Plain(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = Inline(l)
+// Plain makes untrusted text safe for terminals, pipes and files, where somebody may read it on
+// a terminal later. All that was in it shows, as in Line; lines and tabs stay.
+func Plain(s string) string { return safe(s, true) }
+
+// Answer is Plain for text that nobody decides by: joiners stay where letters and emoji need
+// them.
+func Answer(s string) string { return safe(s, false) }
+
+func safe(s string, all bool) string {
+	if harmless([]byte(s)) == len(s) {
+		return s
 	}
-	return strings.Join(lines, "\n")
+	t := &Text{}
+	for line := range strings.Lines(strings.ReplaceAll(s, "\r\n", "\n")) {
+		for i, part := range strings.Split(line, "\t") {
+			if i > 0 {
+				t.addString("\t", Style{})
+			}
+			c := cleaner{text: t, all: all}
+			c.put([]byte(part), Style{})
+		}
+	}
+	return string(t.Bytes)
 }
 
 // Character returns how one character of foreign text is shown by Line, how many
