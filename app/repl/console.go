@@ -2,7 +2,6 @@ package repl
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"buddy/app/exit"
 	"buddy/app/input"
 	"buddy/app/keymap"
-	"buddy/tmux/pane"
 	"buddy/views/edit"
 	"buddy/views/markup"
 )
@@ -34,8 +32,7 @@ type console struct {
 
 	mu sync.Mutex // guards what follows
 	drawn
-	ahead []byte // typed and not used yet
-	lined int    // bytes to come that the terminal itself took as lines
+	typedAhead
 }
 
 // drawn holds what a console shows at its last row.
@@ -43,7 +40,7 @@ type drawn struct {
 	line  *lineEditor // nil: no line is being edited
 	mode  *term.State // of the terminal before that
 	shown string      // the prompt before a line that the terminal edits
-	spun  int         // columns of the line that says that work goes on
+	spun  string      // the line that says that work goes on
 }
 
 func newConsole(stdin, stdout, stderr *os.File) *console {
@@ -80,8 +77,7 @@ func (c *console) read(prompt string) (string, error) {
 		})
 	}
 	return c.joined(func(again bool) (string, error) {
-		defer c.prompting(continued(prompt, again))()
-		return c.plainLine()
+		return c.terminalLine(continued(prompt, again))
 	})
 }
 
@@ -139,7 +135,7 @@ func (c *console) joined(next func(again bool) (line string, err error)) (string
 	}
 }
 
-// plainLine reads a line that the terminal, if there is one, edits itself.
+// plainLine reads a line of what is not a terminal.
 func (c *console) plainLine() (string, error) {
 	var line []byte
 	for {
@@ -163,28 +159,18 @@ func (c *console) edited(t *lineEditor) (string, error) {
 		return "", err
 	}
 	defer c.restore()
-	buf := make([]byte, 4096)
 	for {
 		done, err := c.use(t)
 		if done {
 			return t.editor.Text(), err
 		}
-		n, err := c.in.Read(buf)
-		c.mu.Lock()
-		c.typed(buf[:n])
-		c.mu.Unlock()
-		if err != nil && n == 0 {
+		if err := c.fetch(); err != nil {
+			if errors.Is(err, errAside) {
+				c.erase()
+			}
 			return "", err
 		}
 	}
-}
-
-// typed takes what the terminal sends. Lines that it took while nothing was read end in
-// another byte than Enter gives. The caller holds c.mu.
-func (c *console) typed(p []byte) {
-	n := min(c.lined, len(p))
-	c.lined -= n
-	c.ahead = append(append(c.ahead, bytes.ReplaceAll(p[:n], []byte("\n"), []byte("\r"))...), p[n:]...)
 }
 
 // use takes what was typed, up to the end of the line.
@@ -221,7 +207,7 @@ func (c *console) edit(t *lineEditor) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fd := int(c.in.Fd())
-	c.lined = pane.Waiting(c.in)
+	c.lined = c.waiting()
 	if c.mode, err = term.MakeRaw(fd); err != nil {
 		return err
 	}
@@ -247,6 +233,13 @@ func (c *console) restore() {
 	c.line = nil
 }
 
+// erase removes the line that is edited from the terminal.
+func (c *console) erase() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.show("\r\x1b[K")
+}
+
 // show writes to the terminal that the line is edited on; one that is gone ends the reading.
 func (c *console) show(text string) { _, _ = io.WriteString(c.echo, text) }
 
@@ -255,17 +248,6 @@ func (c *console) columns() int {
 		return w
 	}
 	return 80
-}
-
-// flush forgets what was typed already: it was not meant for a question that comes now.
-func (c *console) flush() {
-	if c.tty {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		pane.FlushInput(int(c.in.Fd()))
-		c.lines.Reset(c.in)
-		c.ahead = nil
-	}
 }
 
 // print writes text that is safe for a terminal to one of the outputs.
@@ -299,11 +281,11 @@ func (w stderr) Write(p []byte) (int, error) {
 func (c *console) spin(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.line != nil || dumb() || !term.IsTerminal(int(c.err.Fd())) {
+	if c.line != nil || dumb() || c.spun == text || !term.IsTerminal(int(c.err.Fd())) {
 		return
 	}
 	c.unspin()
-	c.spun = len(text)
+	c.spun = text
 	_, _ = io.WriteString(c.err, text)
 }
 
@@ -316,9 +298,9 @@ func (c *console) calm() {
 
 // unspin removes that line. The caller holds c.mu.
 func (c *console) unspin() {
-	if c.spun > 0 {
-		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", c.spun)+"\r")
-		c.spun = 0
+	if c.spun != "" {
+		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", len(c.spun))+"\r")
+		c.spun = ""
 	}
 }
 

@@ -27,12 +27,15 @@ type ending struct {
 // something was asked: it says nothing then.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
+	case errors.Is(l.err, errAside): // something else is to be read
 	case r.con.tty && plain.HungUp(r.con.in):
 		r.ended, r.over = exit.BySignal(syscall.SIGHUP), true
 	case errors.Is(l.err, errInterrupt):
 		r.interrupt()
 	case errors.Is(l.err, errEdit):
 		r.edit(was, l.text)
+	case errors.Is(l.err, io.EOF) && was.kind == aPrompt && r.state.Running() != nil:
+		r.submit("/quit") // when the work is done
 	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
 		r.eof = true
 		if inBackground(&r.state) { // its prompt came from a pipe
@@ -71,8 +74,18 @@ func (r *repl) interrupt() {
 		r.armed, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
 		r.program.Live.Send(event.Cancel{})
 		r.say("cancelling; Ctrl-C again leaves")
+		r.dropQueue()
 	default:
 		r.armed = true
 		r.say("Ctrl-C again leaves, as Ctrl-D does")
+	}
+}
+
+// dropQueue keeps what was to be sent for the prompt: who cancels does not mean it as it was.
+func (r *repl) dropQueue() {
+	if n := len(r.queue); n > 0 {
+		r.con.earlier = append(r.con.earlier, r.queue...)
+		r.queue = nil
+		r.say(state.Count(n, "queued line") + " not sent; Up at the prompt brings them back")
 	}
 }

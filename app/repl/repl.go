@@ -30,8 +30,8 @@ import (
 // readers, terminals that can do nothing, and scripts. It lives on the same events as
 // the full screen, and only its run touches it.
 //
-// While the agent works nothing is read; what is typed then waits in the terminal, but for
-// what comes before a question.
+// While the agent works the terminal edits what is typed, and nothing is drawn for it. Whole
+// lines are read: some commands run at once, the others wait in a queue until the work is done.
 type repl struct {
 	program *compose.Program
 	con     *console
@@ -43,12 +43,19 @@ type repl struct {
 	gone    chan struct{} // closed when nobody takes from later any more
 	typed   chan typedLine
 
-	reading bool      // a line is being read
-	wants   wants     // what it is meant for
-	since   time.Time // when the question was put
-	wait    holding
-	text    streamed
+	asking
+	wait holding
+	text streamed
 	ending
+}
+
+// asking holds what a repl reads, and what it has still to read or to send.
+type asking struct {
+	reading bool     // a line is being read
+	wants   wants    // what it is meant for
+	shown   wants    // the question that was put last
+	told    wants    // the question that was said to come after what is typed
+	queue   []string // lines to send when the work is done
 }
 
 // holding stops the reading of lines until a command has led to something.
@@ -223,13 +230,13 @@ func welcome(p *compose.Program) []string {
 }
 
 const (
-	spinEvery = time.Second
+	lookEvery = 250 * time.Millisecond // for lines that were typed, while the agent works
 	holdTime  = 200 * time.Millisecond // that a command has to say something
 )
 
 // run takes what comes until the session is over.
 func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts <-chan os.Signal) {
-	tick := time.NewTicker(spinEvery)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	tick.Stop()
 	defer close(r.gone)
@@ -238,7 +245,7 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 		r.ask()
 		if works := r.works(); works != ticking {
 			if ticking = works; works {
-				tick.Reset(spinEvery)
+				tick.Reset(lookEvery)
 			} else {
 				tick.Stop()
 			}
@@ -285,22 +292,23 @@ func (r *repl) ask() {
 		return
 	}
 	w, prompt := r.turn()
-	if prompt == "" {
+	if prompt == "" || w.kind == aPrompt && r.sendQueued() {
 		return
 	}
-	if w.kind != aPrompt && r.wants != w && w.kind != aReason || w.kind == aKey {
+	if w.kind == aKey { // what was typed before may be a key: it is no prompt
 		r.con.flush()
 	}
-	r.wants, r.since, r.reading = w, time.Now(), true
+	r.wants, r.reading = w, true
 	if r.eof {
 		r.typed <- typedLine{err: io.EOF}
 		return
 	}
+	read := r.con.read
+	if w.kind == aKey {
+		read = r.con.readUnseen
+	}
+	r.con.attend()
 	go func() {
-		read := r.con.read
-		if w.kind == aKey {
-			read = r.con.readUnseen
-		}
 		text, err := read(prompt)
 		r.typed <- typedLine{text, err}
 	}()
@@ -308,22 +316,37 @@ func (r *repl) ask() {
 
 // turn says what to ask the person for now, "" for nothing.
 func (r *repl) turn() (wants, string) {
-	switch {
-	case r.wants.kind == aReason:
+	working := prompt(r.program.Targets.Current())
+	switch r.wants.kind {
+	case aReason:
 		return r.wants, "why: "
-	case r.wants.kind == aKey:
+	case aKey:
 		return r.wants, "key of " + r.wants.id + " (not shown): "
-	case len(r.state.Approvals) > 0:
-		if !r.con.tty {
-			return wants{}, "" // remarks.approve asks
+	case aPrompt, anApproval, anAnswer:
+	}
+	if len(r.state.Approvals)+len(r.state.Questions) > 0 {
+		w, asks := r.question()
+		if asks != "" && !r.put(w) {
+			return wants{}, working
 		}
-		return wants{anApproval, r.state.Approvals[0].ID}, approvalPrompt(r.state.Approvals[0])
-	case len(r.state.Questions) > 0:
-		return wants{anAnswer, r.state.Questions[0].ID}, "answer> "
-	case r.state.Running() != nil:
+		return w, asks
+	}
+	if r.state.Running() != nil && !r.con.lineWaits() {
 		return wants{}, ""
 	}
-	return wants{}, prompt(r.program.Targets.Current())
+	return wants{}, working
+}
+
+// sendQueued sends the first line of the queue when nothing runs any more.
+func (r *repl) sendQueued() bool {
+	if len(r.queue) == 0 || r.state.Running() != nil {
+		return false
+	}
+	line := r.queue[0]
+	r.queue = r.queue[1:]
+	r.say("> " + strings.ReplaceAll(line, "\n", "\n"+continuation))
+	r.submit(line)
+	return true
 }
 
 // prompt says on which target commands run, if that is not this machine.
@@ -372,12 +395,14 @@ func (r *repl) submit(text string) {
 		switch {
 		case r.state.Retry != nil:
 			r.program.Live.Send(event.RetryNow{})
-		case r.state.Info.Interrupted:
+		case r.state.Info.Interrupted && r.state.Running() == nil:
 			r.command(event.Continue{})
 		}
 		return
 	}
-	if r.answers(strings.TrimSpace(text)) {
+	if r.state.Running() != nil && !atOnce(text) {
+		r.queue = append(r.queue, text)
+		r.say("queued until this is done (at once run " + strings.Join(immediate, " ") + ")")
 		return
 	}
 	if !slash.Private(text) {
