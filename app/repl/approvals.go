@@ -64,6 +64,9 @@ func (r *repl) waits(w wants) {
 		what = r.state.Approvals[0].Action.Tool + " waits for approval"
 	}
 	r.say(what + ": it is asked after this line, which is kept for the prompt")
+	if r.reading {
+		r.con.reveal(prompt(r.program.Targets.Current()))
+	}
 }
 
 // turnAway ends the reading of a line when something else is to be read, unless somebody has

@@ -95,10 +95,13 @@ func (c *console) readUnseen(prompt string) (string, error) {
 
 // prompting shows a prompt until the line is there.
 func (c *console) prompting(prompt string) (done func()) {
-	c.print(c.echo, prompt)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shown = prompt
+	if !c.quiet {
+		c.unspin()
+		c.show(prompt)
+	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -166,7 +169,7 @@ func (c *console) edited(t *lineEditor) (string, error) {
 		}
 		if err := c.fetch(); err != nil {
 			if errors.Is(err, errAside) {
-				c.erase()
+				c.leave()
 			}
 			return "", err
 		}
@@ -182,13 +185,19 @@ func (c *console) use(t *lineEditor) (done bool, err error) {
 		c.ahead = c.ahead[n:]
 		switch {
 		case n == 0:
-			c.show(t.row(c.columns()))
+			if len(c.ahead) > 0 || !t.editor.Empty() {
+				c.loud()
+			}
+			if !c.quiet {
+				c.show(t.row(c.columns()))
+			}
 			return false, nil
 		case p.paste != "":
 			t.editor.Paste(p.paste)
 		case p.key != nil:
 			var note string
 			if done, note, err = t.key(p.key); done {
+				c.loud()
 				c.show(t.finished(c.columns()))
 				return true, err
 			}
@@ -213,11 +222,17 @@ func (c *console) edit(t *lineEditor) (err error) {
 	}
 	c.line = t
 	c.show("\x1b[?2004h") // pasted text is marked
-	if markup.Width([]byte(t.prompt)) > c.columns()-minTyping {
-		c.show(t.prompt + "\r\n")
-		t.prompt = "> "
-	}
+	t.prompt = c.fitting(t.prompt)
 	return nil
+}
+
+// fitting returns a prompt beside which there is room to type. One that is too long goes above.
+func (c *console) fitting(prompt string) string {
+	if markup.Width([]byte(prompt)) <= c.columns()-minTyping {
+		return prompt
+	}
+	c.show(prompt + "\r\n")
+	return "> "
 }
 
 // restore gives the terminal back as it was. It may be called at any time.
@@ -231,13 +246,6 @@ func (c *console) restore() {
 	c.show("\x1b[?2004l")
 	_ = term.Restore(int(c.in.Fd()), c.mode) // there is nothing to do about it
 	c.line = nil
-}
-
-// erase removes the line that is edited from the terminal.
-func (c *console) erase() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.show("\r\x1b[K")
 }
 
 // show writes to the terminal that the line is edited on; one that is gone ends the reading.
@@ -259,9 +267,11 @@ func (c *console) print(to *os.File, text string) {
 	defer c.mu.Unlock()
 	c.unspin()
 	switch {
+	case c.line != nil && c.quiet && term.IsTerminal(int(to.Fd())):
+		_, _ = io.WriteString(to, strings.ReplaceAll(text, "\n", "\r\n"))
 	case c.line != nil && term.IsTerminal(int(to.Fd())):
 		c.show("\r\x1b[K" + strings.ReplaceAll(text, "\n", "\r\n") + c.line.row(c.columns()))
-	case c.shown != "":
+	case c.shown != "" && !c.quiet:
 		_, _ = io.WriteString(to, "\n"+text)
 		_, _ = io.WriteString(c.echo, c.shown)
 	default:
@@ -281,7 +291,7 @@ func (w stderr) Write(p []byte) (int, error) {
 func (c *console) spin(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.line != nil || dumb() || c.spun == text || !term.IsTerminal(int(c.err.Fd())) {
+	if c.line != nil && !c.quiet || dumb() || c.spun == text || !term.IsTerminal(int(c.err.Fd())) {
 		return
 	}
 	c.unspin()

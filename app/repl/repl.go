@@ -30,8 +30,8 @@ import (
 // readers, terminals that can do nothing, and scripts. It lives on the same events as
 // the full screen, and only its run touches it.
 //
-// While the agent works the terminal edits what is typed, and nothing is drawn for it. Whole
-// lines are read: some commands run at once, the others wait in a queue until the work is done.
+// While the agent works lines are read, too, but no prompt shows before somebody types. Some
+// commands run at once then, the others wait in a queue until the work is done.
 type repl struct {
 	program *compose.Program
 	con     *console
@@ -230,13 +230,13 @@ func welcome(p *compose.Program) []string {
 }
 
 const (
-	lookEvery = 250 * time.Millisecond // for lines that were typed, while the agent works
+	spinEvery = time.Second
 	holdTime  = 200 * time.Millisecond // that a command has to say something
 )
 
 // run takes what comes until the session is over.
 func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts <-chan os.Signal) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(spinEvery)
 	defer tick.Stop()
 	tick.Stop()
 	defer close(r.gone)
@@ -245,7 +245,7 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 		r.ask()
 		if works := r.works(); works != ticking {
 			if ticking = works; works {
-				tick.Reset(lookEvery)
+				tick.Reset(spinEvery)
 			} else {
 				tick.Stop()
 			}
@@ -274,11 +274,11 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 }
 
 // works reports whether one waits for the agent.
-func (r *repl) works() bool { return !r.reading && (r.wait.held || r.state.Running() != nil) }
+func (r *repl) works() bool { return r.wait.held || r.state.Running() != nil && r.wants.kind == aPrompt }
 
 func (r *repl) spin() {
 	t := r.state.Running()
-	if t == nil || r.reading {
+	if t == nil || !r.works() {
 		return
 	}
 	if d := time.Since(time.UnixMilli(t.Started)).Round(time.Second); d > 0 {
@@ -288,7 +288,11 @@ func (r *repl) spin() {
 
 // ask reads a line when it is the person's turn.
 func (r *repl) ask() {
-	if r.reading || r.wait.held || r.over {
+	if r.reading {
+		r.reread()
+		return
+	}
+	if r.wait.held || r.over {
 		return
 	}
 	w, prompt := r.turn()
@@ -307,11 +311,21 @@ func (r *repl) ask() {
 	if w.kind == aKey {
 		read = r.con.readUnseen
 	}
-	r.con.attend()
+	r.con.attend(w.kind == aPrompt && r.state.Running() != nil)
 	go func() {
 		text, err := read(prompt)
 		r.typed <- typedLine{text, err}
 	}()
+}
+
+// reread adapts a prompt that is being read to the end of the work.
+func (r *repl) reread() {
+	if r.wants.kind != aPrompt || r.state.Running() != nil {
+		return
+	}
+	if len(r.queue) == 0 || !r.con.yield() { // else the queue is sent next
+		r.con.reveal(prompt(r.program.Targets.Current()))
+	}
 }
 
 // turn says what to ask the person for now, "" for nothing.
@@ -331,7 +345,7 @@ func (r *repl) turn() (wants, string) {
 		}
 		return w, asks
 	}
-	if r.state.Running() != nil && !r.con.lineWaits() {
+	if r.state.Running() != nil && !r.con.tty {
 		return wants{}, ""
 	}
 	return wants{}, working
@@ -345,7 +359,7 @@ func (r *repl) sendQueued() bool {
 	line := r.queue[0]
 	r.queue = r.queue[1:]
 	r.say("> " + strings.ReplaceAll(line, "\n", "\n"+continuation))
-	r.submit(line)
+	r.send(line)
 	return true
 }
 
@@ -400,11 +414,16 @@ func (r *repl) submit(text string) {
 		}
 		return
 	}
-	if r.state.Running() != nil && !atOnce(text) {
+	if (r.state.Running() != nil || len(r.queue) > 0) && !atOnce(text) {
 		r.queue = append(r.queue, text)
 		r.say("queued until this is done (at once run " + strings.Join(immediate, " ") + ")")
 		return
 	}
+	r.send(text)
+}
+
+// send sends a prompt or runs a command.
+func (r *repl) send(text string) {
 	if !slash.Private(text) {
 		r.lines.Add(text)
 		r.con.earlier = append(r.con.earlier, text)

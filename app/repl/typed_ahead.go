@@ -17,6 +17,7 @@ import (
 type typedAhead struct {
 	ahead []byte   // ends of lines are those of Enter: \r where lines are edited here, else \n
 	lined int      // bytes to come that the terminal itself took as lines
+	quiet bool     // the prompt shows only when something is typed
 	aside bool     // who reads a line is to stop
 	wake  *os.File // tells them
 	woken *os.File // where they learn of it
@@ -25,13 +26,43 @@ type typedAhead struct {
 // errAside is in the place of a line that nobody has begun, when something else is to be read.
 var errAside = errors.New("something else is to be read")
 
-// attend allows the next line to be read; what ended the reading of the last one is over.
-func (c *console) attend() {
+// attend allows the next line to be read; what ended the reading of the last one is over. A
+// quiet one shows no prompt before somebody types or reveal is called.
+func (c *console) attend(quiet bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.aside = false
+	c.aside, c.quiet = false, quiet
 	if c.tty && c.wake == nil {
 		c.woken, c.wake, _ = os.Pipe() // without one a question waits for the end of the line
+	}
+}
+
+// reveal shows the prompt of a line that is read quietly.
+func (c *console) reveal(prompt string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.quiet:
+		return
+	case c.line != nil:
+		c.line.prompt = c.fitting(prompt)
+	default:
+		c.shown = prompt + legible(string(c.ahead)) // the terminal has shown it elsewhere
+	}
+	c.loud()
+}
+
+// loud ends that a line is read quietly. The caller holds c.mu.
+func (c *console) loud() {
+	if !c.quiet {
+		return
+	}
+	c.unspin()
+	c.quiet = false
+	if c.line != nil {
+		c.show(c.line.row(c.columns()))
+	} else {
+		c.show(c.shown)
 	}
 }
 
@@ -60,17 +91,6 @@ func (c *console) begun() bool {
 	defer c.mu.Unlock()
 	c.gather()
 	return len(c.ahead) > 0
-}
-
-// lineWaits reports whether a line was typed while none was read, or is on its way: then it
-// goes on here, where it shows.
-func (c *console) lineWaits() bool {
-	if !c.tty {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.ahead) > 0 || c.waiting() > 0
 }
 
 func (c *console) waiting() int { return pane.Waiting(c.in) }
@@ -175,13 +195,11 @@ func (c *console) terminalLine(prompt string) (string, error) {
 		c.print(c.echo, prompt+legible(line)+"\n")
 		return line, nil
 	}
-	done := c.prompting(prompt + legible(line))
-	defer done()
+	defer c.prompting(prompt + legible(line))()
 	for {
 		err := c.fetch()
 		if errors.Is(err, errAside) {
-			done()
-			c.print(c.echo, "\n")
+			c.leave()
 			return "", err
 		}
 		line, whole = c.cut()
@@ -198,6 +216,19 @@ func (c *console) terminalLine(prompt string) (string, error) {
 		case err != nil:
 			return "", err
 		}
+	}
+}
+
+// leave ends the row of a prompt that nobody has answered.
+func (c *console) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.quiet:
+	case c.line != nil:
+		c.show("\r\x1b[K")
+	default:
+		c.show("\n")
 	}
 }
 
