@@ -51,6 +51,8 @@ func talk(req modeltest.Request) modeltest.Answer {
 	switch {
 	case last.Role == model.Tool:
 		return modeltest.Answer{modeltest.Text("It said: " + last.Content)}
+	case last.Content == "touch twice":
+		return modeltest.Answer{shellCall("c1", "touch one"), shellCall("c2", "touch two")}
 	case strings.HasPrefix(last.Content, "touch "):
 		return call("run_shell", map[string]any{"command": last.Content, "why": "to \x1b[31mtest", "risk": "low", "mutation": true, "privesc": false})
 	case strings.HasPrefix(last.Content, "Write the AGENTS.md of this project"):

@@ -114,3 +114,27 @@ func TestPlainCommandsWhileWorking(t *testing.T) {
 		d.ends()
 	})
 }
+
+// TestExecAsksOnTheTerminal: exec shows the whole command and takes only what is typed after its
+// question, one question after another; other words than y and n are why not.
+func TestExecAsksOnTheTerminal(t *testing.T) {
+	d := converse(t, "xterm-256color", "exec", "touch a.txt\ntouch b.txt")
+	d.types("y\r") // too early
+	d.want("needs approval", "| touch a.txt", "| touch b.txt", "Run: [y/N, or why not] ")
+	d.types("use make\r")
+	d.want("⊘ not run (denied: use make)", "Reason: use make")
+	d.ends()
+	d.absent("a.txt")
+
+	d = converse(t, "xterm-256color", "exec", "touch twice")
+	d.want("| touch one", "Run: [")
+	d.types("y\ry\r") // the second is not an answer to what is asked next
+	d.want("| touch two", "Run: [")
+	d.types("\r")
+	d.want("⊘ not run (denied)")
+	d.ends()
+	d.absent("two")
+	if _, err := os.Stat(filepath.Join(d.work, "one")); err != nil {
+		t.Error("what was approved did not run: ", err)
+	}
+}

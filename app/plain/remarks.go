@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"buddy/agent/action"
@@ -92,7 +93,7 @@ func (m *Remarks) result(p event.ToolResult) {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
 	case p.IsError && !was.started:
-		m.Say("⊘ not run: %s", markup.Shorten(p.Result, maxRefusal))
+		m.Say("⊘ not run: %s", markup.Shorten(strings.TrimPrefix(p.Result, "Tool error: "), maxRefusal))
 	case p.ExitCode != nil:
 		m.Say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
 	case p.IsError:
@@ -113,9 +114,10 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	m.Say("▶ %s(%s)%s", p.Name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
 }
 
-// Subject returns what a call is about: its command or file, else its arguments.
+// Subject returns what a call is about: its command, file, address or question, else its
+// arguments.
 func Subject(a action.Action, arguments string) string {
-	return cmp.Or(a.Command+a.Path, arguments)
+	return cmp.Or(a.Command+a.Path, a.URL, a.Preview, arguments)
 }
 
 // Say prints what is no error.

@@ -274,7 +274,9 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 }
 
 // works reports whether one waits for the agent.
-func (r *repl) works() bool { return r.wait.held || r.state.Running() != nil && r.wants.kind == aPrompt }
+func (r *repl) works() bool {
+	return r.wait.held || r.state.Running() != nil && r.wants.kind == aPrompt
+}
 
 func (r *repl) spin() {
 	t := r.state.Running()
