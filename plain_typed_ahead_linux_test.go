@@ -115,6 +115,33 @@ func TestPlainCommandsWhileWorking(t *testing.T) {
 	})
 }
 
+// TestPlainEditOfACommand: what is asked about can be changed in the person's editor. It is shown
+// and asked about again, and runs as it was changed.
+func TestPlainEditOfACommand(t *testing.T) {
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i s/a.txt/b.txt/ \"$1\"; echo 'echo edited' >>\"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EDITOR", editor)
+	t.Setenv("VISUAL", "")
+	onTerminals(t, func(t *testing.T, terminal string) {
+		d := converse(t, terminal, "--plain")
+		d.want("> ")
+		d.types("touch a.txt\r")
+		d.want("4  e  edit", "? or 1-")
+		d.types("e\r")
+		d.want("as you edited it:", "| touch b.txt", "| echo edited", "1  y  run what you edited", "? or 1-")
+		d.types("y\r")
+		d.want("edited", "exit 0", "> ")
+		d.types("\x04")
+		d.ends()
+		d.absent("a.txt")
+		if _, err := os.Stat(filepath.Join(d.work, "b.txt")); err != nil {
+			t.Error("what was edited did not run: ", err)
+		}
+	})
+}
+
 // TestExecAsksOnTheTerminal: exec shows the whole command and takes only what is typed after its
 // question, one question after another; other words than y and n are why not.
 func TestExecAsksOnTheTerminal(t *testing.T) {

@@ -1,14 +1,20 @@
 package repl
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/input"
+	"buddy/app/keymap"
 	"buddy/app/plain"
 	"buddy/app/slash"
+	"buddy/views/dialog"
 )
 
 // A line belongs to what was asked when it was begun. So a question is put only when nothing
@@ -20,7 +26,7 @@ import (
 func (r *repl) question() (wants, string) {
 	switch {
 	case len(r.state.Approvals) > 0 && r.con.tty: // else remarks.Approve asks
-		return wants{anApproval, r.state.Approvals[0].ID}, approvalPrompt(r.state.Approvals[0])
+		return wants{anApproval, r.state.Approvals[0].ID}, asks(r.choices(r.state.Approvals[0]))
 	case len(r.state.Approvals) > 0:
 		return wants{}, ""
 	case len(r.state.Questions) > 0:
@@ -49,7 +55,10 @@ func (r *repl) put(w wants) bool {
 	if n := len(r.state.Approvals); n > 1 {
 		r.say(fmt.Sprintf("  1 of %d", n))
 	}
-	r.say(approvalChoices(a))
+	if text, _ := r.editable(a); r.edited.id == a.ID {
+		r.say("as you edited it:\n  | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  | "))
+	}
+	r.say(listed(r.choices(a)))
 	return true
 }
 
@@ -89,44 +98,95 @@ func (r *repl) turnAway() {
 	}
 }
 
-// approvalKeys are the answers of an approval, by number from 1 on, and what each means.
-func approvalKeys(a event.ApprovalAsked) [][2]string {
-	all := [][2]string{{"y", "run once"}}
-	if a.Context.Similar != "" {
-		all = append(all, [2]string{"s", a.Context.Similar})
-	}
-	return append(all, [2]string{"n", "deny"}, [2]string{"d", "deny and say why"}, [2]string{"?", "explain"})
+// choice is one answer to an approval.
+type choice struct {
+	action keymap.Action
+	key    string // what is typed for it, beside its number
+	label  string
 }
 
-// approvalChoices lists the answers, one a line.
-func approvalChoices(a event.ApprovalAsked) string {
+// choices returns the answers to an approval in the words of the full screen.
+func (r *repl) choices(a event.ApprovalAsked) []choice {
+	edited := r.edited.id == a.ID
+	_, put := r.editable(a)
+	labels := make(map[keymap.Action]string)
+	for _, e := range r.con.keys.In(keymap.Approval) {
+		labels[e.Action] = e.Label
+	}
+	var all []choice
+	for _, c := range []struct {
+		action keymap.Action
+		offer  bool
+		label  string // "" is that of the key
+	}{
+		{keymap.Approve, true, approves(a.Action.Kind, edited)},
+		{keymap.Deny, true, ""},
+		{keymap.DenyWithReason, true, ""},
+		{keymap.AmendCall, put != nil, ""},
+		{keymap.AllowSimilar, a.Context.Similar != "" && !edited, a.Context.Similar},
+		{keymap.Explain, true, ""},
+	} {
+		if c.offer {
+			all = append(all, choice{c.action, r.con.keys.Name(c.action), cmp.Or(c.label, labels[c.action])})
+		}
+	}
+	return all
+}
+
+// approves says what approving does, "" when that is what the key says.
+func approves(kind action.Kind, edited bool) string {
+	files := kind == action.FileWrite || kind == action.FileDelete
+	switch {
+	case files && edited:
+		return "write what you edited"
+	case edited:
+		return "run what you edited"
+	case files:
+		return "make the change"
+	}
+	return ""
+}
+
+// listed returns choices one a line, with their numbers.
+func listed(all []choice) string {
 	var lines []string
-	for i, k := range approvalKeys(a) {
-		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, k[0], k[1]))
+	for i, c := range all {
+		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, c.key, c.label))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// approvalPrompt names the letters and numbers that answer.
-func approvalPrompt(a event.ApprovalAsked) string {
-	keys := approvalKeys(a)
+// asks names the keys and numbers of choices.
+func asks(all []choice) string {
 	var names []string
-	for _, k := range keys {
-		names = append(names, k[0])
+	for _, c := range all {
+		if c.key != "" {
+			names = append(names, c.key)
+		}
 	}
-	return fmt.Sprintf("%s or 1-%d (Enter denies): ", strings.Join(names, ", "), len(keys))
+	return fmt.Sprintf("%s or 1-%d (Enter denies): ", strings.Join(names, ", "), len(all))
 }
 
-// chosen returns the letter of an answer that was given as its number, else the answer.
-func chosen(a event.ApprovalAsked, text string) string {
-	keys := approvalKeys(a)
-	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(keys) {
-		return keys[n-1][0]
+// chosen returns what a line decides, "" for nothing. An empty one denies.
+func chosen(all []choice, line string) keymap.Action {
+	line = strings.ToLower(strings.TrimSpace(line))
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {
+		return all[n-1].action
 	}
-	return text
+	switch line {
+	case "", "no":
+		return keymap.Deny
+	case "yes":
+		return keymap.Approve
+	}
+	i := slices.IndexFunc(all, func(c choice) bool { return strings.ToLower(c.key) == line })
+	if i < 0 {
+		return ""
+	}
+	return all[i].action
 }
 
-// approval takes the answer to an approval; an empty one denies, and so does none.
+// approval takes the answer to an approval; none denies.
 func (r *repl) approval(id, line string, none bool) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i < 0 {
@@ -134,22 +194,84 @@ func (r *repl) approval(id, line string, none bool) {
 		return
 	}
 	a := r.state.Approvals[i]
-	text := chosen(a, strings.ToLower(strings.TrimSpace(line)))
-	switch {
-	case none, text == "", text == "n", text == "no":
+	act := chosen(r.choices(a), line)
+	if none {
+		act = keymap.Deny
+	}
+	switch act {
+	case keymap.Deny:
 		r.command(event.AnswerApproval{ID: id, Decision: event.Deny})
-	case text == "y", text == "yes":
-		r.command(event.AnswerApproval{ID: id, Decision: event.Once})
-	case text == "s" && a.Context.Similar != "":
+	case keymap.Approve:
+		r.approve(a)
+	case keymap.AllowSimilar:
 		r.command(event.AnswerApproval{ID: id, Decision: event.Similar})
-	case text == "d":
+	case keymap.DenyWithReason:
 		r.wants = wants{aReason, id}
-	case text == "?":
+	case keymap.AmendCall:
+		r.amend(a)
+	case keymap.Explain:
 		r.say(plain.ApprovalText(a, true))
-		r.say(approvalChoices(a))
-	case atOnce(text) && r.slash(line):
+		r.say(listed(r.choices(a)))
 	default:
-		r.unused(line, "nothing was decided")
+		if !atOnce(line) || !r.slash(line) {
+			r.unused(line, "nothing was decided")
+		}
+	}
+}
+
+// edited is what a person wrote in place of what an approval is about.
+type edited struct{ id, text string }
+
+// editable returns what of a call a person can change, and what makes its arguments of another
+// text; nil if that is nothing.
+func (r *repl) editable(a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
+	c := r.state.Call(a.CallID)
+	if c == nil || !r.con.tty {
+		return "", nil
+	}
+	text, put = dialog.Editable(a.Action, c.Arguments)
+	if r.edited.id == a.ID {
+		text = r.edited.text
+	}
+	return text, put
+}
+
+// approve lets a call run once, as the person edited it if they did.
+func (r *repl) approve(a event.ApprovalAsked) {
+	if r.edited.id != a.ID {
+		r.command(event.AnswerApproval{ID: a.ID, Decision: event.Once})
+		return
+	}
+	text, put := r.editable(a)
+	if a.Action.Kind == action.Shell && strings.TrimSpace(text) == "" {
+		r.say("there is no command any more")
+		return
+	}
+	if args, ok := put(text); ok {
+		r.command(event.AnswerApproval{ID: a.ID, Decision: event.Edit, Args: args})
+	}
+}
+
+// amend opens the command or the text of the file in the person's editor. What they leave is
+// shown and asked about; it does not run by itself.
+func (r *repl) amend(a event.ApprovalAsked) {
+	text, _ := r.editable(a)
+	name := "command.sh"
+	if a.Action.Path != "" {
+		name = filepath.Base(a.Action.Path)
+	}
+	changed, err := input.EditText(name, text, input.Editor())
+	if !strings.HasSuffix(text, "\n") {
+		changed = strings.TrimSuffix(changed, "\n") // which the file had for the editor
+	}
+	r.shown = wants{} // what was typed in the meantime answers nothing
+	switch {
+	case err != nil:
+		r.say(err.Error())
+	case changed == text:
+		r.say("nothing was edited")
+	default:
+		r.edited = edited{a.ID, changed}
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/keymap"
 )
 
 func TestStreamed(t *testing.T) {
@@ -23,17 +25,28 @@ func TestStreamed(t *testing.T) {
 
 // A choice is taken by its letter or by its number, and only those that there are count.
 func TestApprovalChoices(t *testing.T) {
-	var a event.ApprovalAsked
-	if got := approvalPrompt(a); got != "y, n, d, ? or 1-4 (Enter denies): " {
+	r := &repl{con: &console{keys: keymap.Default()}}
+	a := event.ApprovalAsked{ID: "a1"}
+	if got := asks(r.choices(a)); got != "y, n, d, ? or 1-4 (Enter denies): " {
 		t.Errorf("asks %q", got)
 	}
 	a.Context.Similar = `allow "go test …"`
-	if got := approvalChoices(a); !strings.Contains(got, "  2  s  allow \"go test …\"\n  3  n  deny\n") {
+	all := r.choices(a)
+	if got := listed(all); !strings.Contains(got, "  1  y  run once\n  2  n  deny\n") || !strings.Contains(got, "\n  4  s  allow \"go test …\"\n") {
 		t.Errorf("offers\n%s", got)
 	}
-	for text, want := range map[string]string{"1": "y", "3": "n", "5": "?", "6": "6", "0": "0", "n": "n"} {
-		if got := chosen(a, text); got != want {
-			t.Errorf("%q means %q, want %q", text, got, want)
+	for line, want := range map[string]keymap.Action{
+		"y": keymap.Approve, "Yes ": keymap.Approve, "1": keymap.Approve, "s": keymap.AllowSimilar, "4": keymap.AllowSimilar,
+		"": keymap.Deny, "n": keymap.Deny, "no": keymap.Deny, "2": keymap.Deny, "d": keymap.DenyWithReason, "5": keymap.Explain, "?": keymap.Explain,
+		"6": "", "0": "", "e": "", "yy": "", "also do this": "",
+	} {
+		if got := chosen(all, line); got != want {
+			t.Errorf("%q means %q, want %q", line, got, want)
 		}
+	}
+	a.Action.Kind = action.FileWrite
+	r.edited = edited{id: a.ID}
+	if all := r.choices(a); all[0].label != "write what you edited" || chosen(all, "s") != "" {
+		t.Errorf("of an edited file it offers\n%s", listed(all))
 	}
 }

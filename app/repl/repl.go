@@ -56,6 +56,7 @@ type asking struct {
 	shown   wants    // the question that was put last
 	told    wants    // the question that was said to come after what is typed
 	queue   []string // lines to send when the work is done
+	edited  edited   // in place of what is asked about
 }
 
 // holding stops the reading of lines until a command has led to something.
