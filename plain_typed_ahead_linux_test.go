@@ -82,6 +82,42 @@ func TestPlainQuestionInTheMiddleOfALine(t *testing.T) {
 	})
 }
 
+// TestPlainInterruptedApproval: Ctrl-C at an approval cancels the task; that is no denial.
+func TestPlainInterruptedApproval(t *testing.T) {
+	onTerminals(t, func(t *testing.T, terminal string) {
+		d := converse(t, terminal, "--plain")
+		d.want("> ")
+		d.types("touch a.txt\r")
+		d.want("? or 1-")
+		d.types("\x03")
+		d.want("cancelling", "⊘ not run (cancelled)", "> ")
+		d.types("still there\r")
+		d.want(`You said "still there".`, "> ")
+		d.types("\x04")
+		d.ends()
+		d.absent("a.txt")
+	})
+}
+
+// TestPlainQuestionOfTheModel is answered by a number or in own words, never by an empty line or by
+// what was typed before it.
+func TestPlainQuestionOfTheModel(t *testing.T) {
+	onTerminals(t, func(t *testing.T, terminal string) {
+		d := converse(t, terminal, "--plain")
+		d.want("> ")
+		d.types("ask me\r1\r")
+		d.want("queued until", "? Which one?", "  1  red", "  2  blue", "answer> ")
+		d.types("\r")
+		d.want("nothing was answered", "answer> ")
+		d.types("/ps\r")
+		d.want("#1", "answer> ")
+		d.types("green, if you can\r")
+		d.want(`"answer":"green, if you can"`, "> 1", `You said "1".`, "> ")
+		d.types("\x04")
+		d.ends()
+	})
+}
+
 // TestPlainCommandsWhileWorking: some commands run at once while a task works, all else waits
 // for its end; Ctrl-C keeps it for the prompt.
 func TestPlainCommandsWhileWorking(t *testing.T) {

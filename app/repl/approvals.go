@@ -21,18 +21,16 @@ import (
 // is typed: what was typed before goes to the prompt, and only what comes after the question
 // answers it.
 
-// question returns what waits for an answer and the prompt for it, "" if that is nothing or
-// is asked elsewhere.
-func (r *repl) question() (wants, string) {
+// question returns what is to be answered next; its id is "" when that is nothing or is asked
+// elsewhere.
+func (r *repl) question() wants {
 	switch {
 	case len(r.state.Approvals) > 0 && r.con.tty: // else remarks.Approve asks
-		return wants{anApproval, r.state.Approvals[0].ID}, asks(r.choices(r.state.Approvals[0]))
-	case len(r.state.Approvals) > 0:
-		return wants{}, ""
-	case len(r.state.Questions) > 0:
-		return wants{anAnswer, r.state.Questions[0].ID}, "answer> "
+		return wants{anApproval, r.state.Approvals[0].ID}
+	case len(r.state.Approvals) == 0 && len(r.state.Questions) > 0:
+		return wants{anAnswer, r.state.Questions[0].ID}
 	}
-	return wants{}, ""
+	return wants{}
 }
 
 // put shows a question, unless it was shown before. It returns false while something else is
@@ -84,10 +82,10 @@ func (r *repl) turnAway() {
 	if !r.reading || !r.con.tty {
 		return
 	}
-	w, prompt := r.question()
+	w := r.question()
 	switch r.wants.kind {
 	case aPrompt:
-		if prompt != "" && !r.con.yield() {
+		if w.id != "" && !r.con.yield() {
 			r.waits(w)
 		}
 	case anApproval, aReason, anAnswer:

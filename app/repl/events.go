@@ -37,7 +37,10 @@ func (r *repl) take(env event.Envelope) {
 	default:
 		r.changed(env)
 	}
-	r.turnAway()
+	switch env.Payload.(type) {
+	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
+		r.turnAway()
+	}
 }
 
 // changed prints what is different from here on, and all that needs no more than a line.

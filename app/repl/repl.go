@@ -342,11 +342,16 @@ func (r *repl) turn() (wants, string) {
 	case aPrompt, anApproval, anAnswer:
 	}
 	if len(r.state.Approvals)+len(r.state.Questions) > 0 {
-		w, asks := r.question()
-		if asks != "" && !r.put(w) {
+		switch w := r.question(); {
+		case w.id == "":
+			return wants{}, ""
+		case !r.put(w):
 			return wants{}, working
+		case w.kind == anApproval:
+			return w, asks(r.choices(r.state.Approvals[0]))
+		default:
+			return w, "answer> "
 		}
-		return w, asks
 	}
 	if r.state.Running() != nil && !r.con.tty {
 		return wants{}, ""
