@@ -36,8 +36,8 @@ func TestPlainLineBeforeAQuestion(t *testing.T) {
 		d.want("queued until this is done", "needs approval", "? or 1-")
 		d.types("d\rno need\r")
 		d.want("⊘ not run (denied: no need)", "> yes please", `You said "yes please".`, "> ")
-		d.types("touch c.txt\r")
-		d.want("? or 1-")
+		d.types("touch c.txt\r\x1b") // Esc begins no line
+		d.want("needs approval", "? or 1-")
 		d.types("1\r")
 		d.want("exit 0", "> ")
 		d.types("\x04")

@@ -40,7 +40,7 @@ func (r *repl) put(w wants) bool {
 		return true
 	}
 	if r.con.begun() {
-		r.waits(w)
+		waits(r, w)
 		return false
 	}
 	r.shown = w
@@ -53,15 +53,15 @@ func (r *repl) put(w wants) bool {
 	if n := len(r.state.Approvals); n > 1 {
 		r.say(fmt.Sprintf("  1 of %d", n))
 	}
-	if text, _ := r.editable(a); r.edited.id == a.ID {
+	if text, _ := editable(r, a); r.edited.id == a.ID {
 		r.say("as you edited it:\n  | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  | "))
 	}
-	r.say(listed(r.choices(a)))
+	r.say(listed(choices(r, a)))
 	return true
 }
 
 // waits says once that a question comes after the line that is typed.
-func (r *repl) waits(w wants) {
+func waits(r *repl, w wants) {
 	if r.told == w {
 		return
 	}
@@ -78,7 +78,7 @@ func (r *repl) waits(w wants) {
 
 // turnAway ends the reading of a line when something else is to be read, unless somebody has
 // begun the line.
-func (r *repl) turnAway() {
+func turnAway(r *repl) {
 	if !r.reading || !r.con.tty {
 		return
 	}
@@ -86,7 +86,7 @@ func (r *repl) turnAway() {
 	switch r.wants.kind {
 	case aPrompt:
 		if w.id != "" && !r.con.yield() {
-			r.waits(w)
+			waits(r, w)
 		}
 	case anApproval, aReason, anAnswer:
 		if w.id != r.wants.id {
@@ -104,9 +104,9 @@ type choice struct {
 }
 
 // choices returns the answers to an approval in the words of the full screen.
-func (r *repl) choices(a event.ApprovalAsked) []choice {
+func choices(r *repl, a event.ApprovalAsked) []choice {
 	edited := r.edited.id == a.ID
-	_, put := r.editable(a)
+	_, put := editable(r, a)
 	labels := make(map[keymap.Action]string)
 	for _, e := range r.con.keys.In(keymap.Approval) {
 		labels[e.Action] = e.Label
@@ -188,11 +188,11 @@ func chosen(all []choice, line string) keymap.Action {
 func (r *repl) approval(id, line string, none bool) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i < 0 {
-		r.unused(line, "that is no longer asked")
+		unused(r, line, "that is no longer asked")
 		return
 	}
 	a := r.state.Approvals[i]
-	act := chosen(r.choices(a), line)
+	act := chosen(choices(r, a), line)
 	if none {
 		act = keymap.Deny
 	}
@@ -200,19 +200,19 @@ func (r *repl) approval(id, line string, none bool) {
 	case keymap.Deny:
 		r.command(event.AnswerApproval{ID: id, Decision: event.Deny})
 	case keymap.Approve:
-		r.approve(a)
+		approve(r, a)
 	case keymap.AllowSimilar:
 		r.command(event.AnswerApproval{ID: id, Decision: event.Similar})
 	case keymap.DenyWithReason:
 		r.wants = wants{aReason, id}
 	case keymap.AmendCall:
-		r.amend(a)
+		amend(r, a)
 	case keymap.Explain:
 		r.say(plain.ApprovalText(a, true))
-		r.say(listed(r.choices(a)))
+		r.say(listed(choices(r, a)))
 	default:
 		if !atOnce(line) || !r.slash(line) {
-			r.unused(line, "nothing was decided")
+			unused(r, line, "nothing was decided")
 		}
 	}
 }
@@ -222,7 +222,7 @@ type edited struct{ id, text string }
 
 // editable returns what of a call a person can change, and what makes its arguments of another
 // text; nil if that is nothing.
-func (r *repl) editable(a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
+func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
 	c := r.state.Call(a.CallID)
 	if c == nil || !r.con.tty {
 		return "", nil
@@ -235,12 +235,12 @@ func (r *repl) editable(a event.ApprovalAsked) (text string, put func(string) (s
 }
 
 // approve lets a call run once, as the person edited it if they did.
-func (r *repl) approve(a event.ApprovalAsked) {
+func approve(r *repl, a event.ApprovalAsked) {
 	if r.edited.id != a.ID {
 		r.command(event.AnswerApproval{ID: a.ID, Decision: event.Once})
 		return
 	}
-	text, put := r.editable(a)
+	text, put := editable(r, a)
 	if a.Action.Kind == action.Shell && strings.TrimSpace(text) == "" {
 		r.say("there is no command any more")
 		return
@@ -252,8 +252,8 @@ func (r *repl) approve(a event.ApprovalAsked) {
 
 // amend opens the command or the text of the file in the person's editor. What they leave is
 // shown and asked about; it does not run by itself.
-func (r *repl) amend(a event.ApprovalAsked) {
-	text, _ := r.editable(a)
+func amend(r *repl, a event.ApprovalAsked) {
+	text, _ := editable(r, a)
 	name := "command.sh"
 	if a.Action.Path != "" {
 		name = filepath.Base(a.Action.Path)
@@ -278,7 +278,7 @@ func (r *repl) answer(id, line string) {
 	i := slices.IndexFunc(r.state.Questions, func(q event.QuestionAsked) bool { return q.ID == id })
 	switch {
 	case i < 0:
-		r.unused(line, "that is no longer asked")
+		unused(r, line, "that is no longer asked")
 	case strings.TrimSpace(line) == "":
 		r.say("nothing was answered: a number takes a choice, other words are an answer of your own")
 	case atOnce(line) && r.slash(line):
@@ -288,8 +288,8 @@ func (r *repl) answer(id, line string) {
 }
 
 // unused says why a line answered nothing, and keeps it for the prompt.
-func (r *repl) unused(line, why string) {
-	if line = strings.TrimSpace(line); len(line) > 1 {
+func unused(r *repl, line, why string) {
+	if line = strings.TrimSpace(line); len(line) > 1 && !slash.Private(line) {
 		r.con.earlier = append(r.con.earlier, line)
 		if r.con.edits {
 			why += "; Up at the prompt brings the line back"

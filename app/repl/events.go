@@ -39,7 +39,7 @@ func (r *repl) take(env event.Envelope) {
 	}
 	switch env.Payload.(type) {
 	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
-		r.turnAway()
+		turnAway(r)
 	}
 }
 

@@ -27,11 +27,11 @@ func TestStreamed(t *testing.T) {
 func TestApprovalChoices(t *testing.T) {
 	r := &repl{con: &console{keys: keymap.Default()}}
 	a := event.ApprovalAsked{ID: "a1"}
-	if got := asks(r.choices(a)); got != "y, n, d, ? or 1-4 (Enter denies): " {
+	if got := asks(choices(r, a)); got != "y, n, d, ? or 1-4 (Enter denies): " {
 		t.Errorf("asks %q", got)
 	}
 	a.Context.Similar = `allow "go test …"`
-	all := r.choices(a)
+	all := choices(r, a)
 	if got := listed(all); !strings.Contains(got, "  1  y  run once\n  2  n  deny\n") || !strings.Contains(got, "\n  4  s  allow \"go test …\"\n") {
 		t.Errorf("offers\n%s", got)
 	}
@@ -46,7 +46,7 @@ func TestApprovalChoices(t *testing.T) {
 	}
 	a.Action.Kind = action.FileWrite
 	r.edited = edited{id: a.ID}
-	if all := r.choices(a); all[0].label != "write what you edited" || chosen(all, "s") != "" {
+	if all := choices(r, a); all[0].label != "write what you edited" || chosen(all, "s") != "" {
 		t.Errorf("of an edited file it offers\n%s", listed(all))
 	}
 }

@@ -111,6 +111,9 @@ func (c *console) gather() {
 		n, _ = c.in.Read(buf)
 		c.typed(buf[:n])
 	}
+	if string(c.ahead) == "\x1b" { // who pressed Esc, as on the full screen, has begun no line
+		c.ahead = nil
+	}
 }
 
 // fetch waits for something to be typed and takes it, or returns errAside.
