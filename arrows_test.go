@@ -64,7 +64,7 @@ var rules = []rule{
 	{"app/compose", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/doctor", "buddy/app/plain", "buddy/app/input", "buddy/app/ui", "buddy/app/screen", "buddy/app/loop", "github.com/spf13/cobra"}, "below all that shows a session"},
 	{"app/input", nil, []string{"buddy/app/compose", "buddy/app/ui", "buddy/config", "buddy/agent$"}, "the same with a screen and without"},
 	{"app/account", nil, []string{"buddy/app/compose", "buddy/app/ui", "buddy/agent", "buddy/tools", "buddy/tmux"}, "keys and logins only"},
-	{"app/plain", nil, []string{"buddy/app", "buddy/agent$", "buddy/config", "buddy/sessions", "buddy/tools", "buddy/tmux"}, "prints events"},
+	{"app/plain", nil, []string{"buddy/app", "buddy/agent$", "buddy/config", "buddy/sessions", "buddy/tools", "buddy/tmux$", "buddy/tmux/host"}, "prints events"},
 	{"app/exit", nil, []string{"buddy"}, "a leaf"},
 	{"app/version", nil, []string{"buddy"}, "a leaf"},
 	{"app/ui", nil, []string{"buddy/agent/policy", "buddy/agent/history", "buddy/agent/prompt", "buddy/agent/instructions", "buddy/tools", "buddy/tmux", "buddy/config"}, "the screen gets what it needs in its deps"},

@@ -181,7 +181,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 			return event.Failed // the prompt was not taken
 		}
 	case event.QuestionAsked:
-		l.Say("? %s (nobody is there to answer)", p.Text)
+		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(p))
 		l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
 	case event.ModelMessage:
 		l.message(p)

@@ -5,13 +5,11 @@
 package plain
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"time"
+	"sync"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -26,6 +24,9 @@ type Remarks struct {
 	Prefix   string // of each line
 	Quiet    bool   // only errors are printed
 	Unstored bool   // the session file could not take all that happened
+
+	asking sync.Mutex      // held while a question is on the terminal
+	fates  map[string]fate // by call id
 }
 
 // Ended says how an exchange without an answer ended.
@@ -48,15 +49,14 @@ func (m *Remarks) Remark(e event.Event) {
 	switch p := e.(type) {
 	case event.ToolRequested:
 		m.requested(p)
-	case event.ToolResult:
-		switch {
-		case p.ExitCode != nil:
-			m.Say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
-		case p.IsError:
-			m.Say("← %s", markup.Shorten(p.Result, 120))
-		default:
-			m.Say("← %s", markup.Shorten(p.Tail, 120))
+	case event.ApprovalAnswered:
+		if p.Decision == event.Deny {
+			m.note(p.CallID, fate{denied: Denial(p)})
 		}
+	case event.ToolStarted:
+		m.note(p.CallID, fate{started: true})
+	case event.ToolResult:
+		m.result(p)
 	case event.ModelRetry:
 		m.Say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
 	case event.ModelFallback:
@@ -75,6 +75,39 @@ func (m *Remarks) Remark(e event.Event) {
 	}
 }
 
+// fate is what became of a call that has no result yet.
+type fate struct {
+	started bool
+	denied  string // why it does not run, "" if nobody denied it
+}
+
+func (m *Remarks) note(call string, f fate) {
+	if m.fates == nil {
+		m.fates = make(map[string]fate)
+	}
+	m.fates[call] = f
+}
+
+// result prints how a call ended. One that never began did not fail: it was not run.
+func (m *Remarks) result(p event.ToolResult) {
+	was := m.fates[p.CallID]
+	delete(m.fates, p.CallID)
+	switch {
+	case was.denied != "":
+		m.Say("⊘ not run (%s)", was.denied)
+	case p.IsError && !was.started:
+		m.Say("⊘ not run: %s", markup.Shorten(strings.TrimPrefix(p.Result, "Tool error: "), maxRefusal))
+	case p.ExitCode != nil:
+		m.Say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
+	case p.IsError:
+		m.Say("← %s", markup.Shorten(p.Result, 120))
+	default:
+		m.Say("← %s", markup.Shorten(p.Tail, 120))
+	}
+}
+
+const maxRefusal = 500 // characters of why a call was not run
+
 // requested prints a call, and where it works if that is not where the session began.
 func (m *Remarks) requested(p event.ToolRequested) {
 	where := ""
@@ -84,9 +117,10 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	m.Say("▶ %s(%s)%s", p.Name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
 }
 
-// Subject returns what a call is about: its command or file, else its arguments.
+// Subject returns what a call is about: its command, file, address or question, else its
+// arguments.
 func Subject(a action.Action, arguments string) string {
-	return cmp.Or(a.Command+a.Path, arguments)
+	return cmp.Or(a.Command+a.Path, a.URL, a.Preview, arguments)
 }
 
 // Say prints what is no error.
@@ -109,55 +143,9 @@ func withoutTerminal(v action.Verdict) string {
 	return "--approve all allows everything"
 }
 
-// Approve asks y/N on the terminal of the process, which takes as long as the person does; without
-// one it denies and says so.
-func (m *Remarks) Approve(a event.ApprovalAsked) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
-			time.Sleep(hangupTime) // which ends the program, and the approval stays open
-		}
-		m.Say("denied, because there is no terminal to ask on: %s (%s)", markup.Shorten(a.Action.Command+a.Action.Path, 80), withoutTerminal(a.Verdict))
-		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
-		return
-	}
-	defer func() { _ = tty.Close() }()
-	what := a.Action.Command
-	if what == "" {
-		what = strings.TrimSpace(a.Action.Path + "\n" + a.Action.Preview)
-	}
-	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", markup.Plain(a.Action.Tool), markup.Plain(a.Action.Target), markup.Plain(a.Verdict.Reason), whyLine(a.Action.Why)+failedLine(a.Context.Failed), markup.Plain(what))
-	reply, err := bufio.NewReader(tty).ReadString('\n')
-	answer := event.AnswerApproval{ID: a.ID, Decision: event.Deny}
-	if err != nil && HungUp(tty) {
-		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
-		answer.Reason = "the terminal was closed"
-	}
-	if reply = strings.ToLower(strings.TrimSpace(reply)); reply == "y" || reply == "yes" {
-		answer.Decision = event.Once
-	}
-	m.Send(answer)
-}
-
 func withNext(text, next string) string {
 	if next == "" {
 		return text
 	}
 	return text + " · " + next
-}
-
-// whyLine is the line with the model's reason, "" when it gave none.
-func whyLine(why string) string {
-	if strings.TrimSpace(why) == "" {
-		return ""
-	}
-	return "why: " + markup.Plain(why) + "\n"
-}
-
-// failedLine is the line about the last call of the tool, "" when nothing went wrong.
-func failedLine(failed string) string {
-	if failed == "" {
-		return ""
-	}
-	return "last: " + markup.Plain(failed) + "\n"
 }

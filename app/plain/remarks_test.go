@@ -25,9 +25,39 @@ func TestRemarksAreShort(t *testing.T) {
 		{event.ToolResult{IsError: true, Result: x[:120]}, "← " + x[:120]},
 		{event.ToolResult{IsError: true, Result: x}, "← " + x[:119] + "…"},
 	} {
+		l.Remark(event.ToolStarted{})
 		out.Reset()
 		if l.Remark(tt.e); out.String() != tt.want+"\n" {
 			t.Errorf("%+v: %q, want %q", tt.e, out.String(), tt.want)
+		}
+	}
+}
+
+// TestRemarksOfWhatDidNotRun: a call that never began was not run, whatever its result says; a
+// denial has its whole reason.
+func TestRemarksOfWhatDidNotRun(t *testing.T) {
+	why := strings.Repeat("because ", 40) + "so"
+	refused := event.ToolResult{CallID: "c", IsError: true, Result: "Denied by the policy, nothing ran: mode none"}
+	for _, tt := range []struct {
+		name   string
+		events []event.Event
+		want   string
+	}{
+		{"by the person", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "user", Reason: why}, refused}, "⊘ not run (denied: " + why + ")"},
+		{"without a reason", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "user"}, refused}, "⊘ not run (denied)"},
+		{"nobody there", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "nobody"}, refused}, "⊘ not run (denied: there is nobody to ask)"},
+		{"interrupted", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Deny, By: "cancel"}, refused}, "⊘ not run (cancelled)"},
+		{"unasked", []event.Event{refused}, "⊘ not run: Denied by the policy, nothing ran: mode none"},
+		{"another was denied", []event.Event{event.ApprovalAnswered{CallID: "d", Decision: event.Deny}, event.ToolStarted{CallID: "c"}, refused}, "← Denied by the policy, nothing ran: mode none"},
+		{"approved and failed", []event.Event{event.ApprovalAnswered{CallID: "c", Decision: event.Once}, event.ToolStarted{CallID: "c"}, refused}, "← Denied by the policy, nothing ran: mode none"},
+	} {
+		var out strings.Builder
+		l := &Remarks{Err: &out}
+		for _, e := range tt.events {
+			l.Remark(e)
+		}
+		if out.String() != tt.want+"\n" {
+			t.Errorf("%s: %q, want %q", tt.name, out.String(), tt.want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package repl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"buddy/agent/event"
@@ -27,6 +28,15 @@ func init() { // a line from the editor may be one of them
 		"diff":   lineDiff,
 		"quit":   func(r *repl, _ string) error { r.over = true; return nil },
 	}
+}
+
+// immediate are the commands that run at once while the agent works or asks.
+var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/status", "/context", "/bg", "/help"}
+
+// atOnce reports whether a line is one of them.
+func atOnce(line string) bool {
+	name, _, ok := slash.Split(strings.TrimSpace(line))
+	return ok && slices.Contains(immediate, "/"+name)
 }
 
 // slash runs a line that begins with a slash and reports whether it was a command.

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"buddy/app/exit"
 	"buddy/app/input"
 	"buddy/app/keymap"
-	"buddy/tmux/pane"
 	"buddy/views/edit"
 	"buddy/views/markup"
 )
@@ -34,8 +32,7 @@ type console struct {
 
 	mu sync.Mutex // guards what follows
 	drawn
-	ahead []byte // typed and not used yet
-	lined int    // bytes to come that the terminal itself took as lines
+	typedAhead
 }
 
 // drawn holds what a console shows at its last row.
@@ -43,7 +40,7 @@ type drawn struct {
 	line  *lineEditor // nil: no line is being edited
 	mode  *term.State // of the terminal before that
 	shown string      // the prompt before a line that the terminal edits
-	spun  int         // columns of the line that says that work goes on
+	spun  string      // the line that says that work goes on
 }
 
 func newConsole(stdin, stdout, stderr *os.File) *console {
@@ -80,8 +77,7 @@ func (c *console) read(prompt string) (string, error) {
 		})
 	}
 	return c.joined(func(again bool) (string, error) {
-		defer c.prompting(continued(prompt, again))()
-		return c.plainLine()
+		return c.terminalLine(continued(prompt, again))
 	})
 }
 
@@ -99,10 +95,13 @@ func (c *console) readUnseen(prompt string) (string, error) {
 
 // prompting shows a prompt until the line is there.
 func (c *console) prompting(prompt string) (done func()) {
-	c.print(c.echo, prompt)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shown = prompt
+	if !c.quiet {
+		c.unspin()
+		c.show(prompt)
+	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -139,7 +138,7 @@ func (c *console) joined(next func(again bool) (line string, err error)) (string
 	}
 }
 
-// plainLine reads a line that the terminal, if there is one, edits itself.
+// plainLine reads a line of what is not a terminal.
 func (c *console) plainLine() (string, error) {
 	var line []byte
 	for {
@@ -163,28 +162,18 @@ func (c *console) edited(t *lineEditor) (string, error) {
 		return "", err
 	}
 	defer c.restore()
-	buf := make([]byte, 4096)
 	for {
 		done, err := c.use(t)
 		if done {
 			return t.editor.Text(), err
 		}
-		n, err := c.in.Read(buf)
-		c.mu.Lock()
-		c.typed(buf[:n])
-		c.mu.Unlock()
-		if err != nil && n == 0 {
+		if err := c.fetch(); err != nil {
+			if errors.Is(err, errAside) {
+				c.leave()
+			}
 			return "", err
 		}
 	}
-}
-
-// typed takes what the terminal sends. Lines that it took while nothing was read end in
-// another byte than Enter gives. The caller holds c.mu.
-func (c *console) typed(p []byte) {
-	n := min(c.lined, len(p))
-	c.lined -= n
-	c.ahead = append(append(c.ahead, bytes.ReplaceAll(p[:n], []byte("\n"), []byte("\r"))...), p[n:]...)
 }
 
 // use takes what was typed, up to the end of the line.
@@ -196,13 +185,19 @@ func (c *console) use(t *lineEditor) (done bool, err error) {
 		c.ahead = c.ahead[n:]
 		switch {
 		case n == 0:
-			c.show(t.row(c.columns()))
+			if len(c.ahead) > 0 || !t.editor.Empty() {
+				c.loud()
+			}
+			if !c.quiet {
+				c.show(t.row(c.columns()))
+			}
 			return false, nil
 		case p.paste != "":
 			t.editor.Paste(p.paste)
 		case p.key != nil:
 			var note string
 			if done, note, err = t.key(p.key); done {
+				c.loud()
 				c.show(t.finished(c.columns()))
 				return true, err
 			}
@@ -221,17 +216,23 @@ func (c *console) edit(t *lineEditor) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fd := int(c.in.Fd())
-	c.lined = pane.Waiting(c.in)
+	c.lined = c.waiting()
 	if c.mode, err = term.MakeRaw(fd); err != nil {
 		return err
 	}
 	c.line = t
 	c.show("\x1b[?2004h") // pasted text is marked
-	if markup.Width([]byte(t.prompt)) > c.columns()-minTyping {
-		c.show(t.prompt + "\r\n")
-		t.prompt = "> "
-	}
+	t.prompt = c.fitting(t.prompt)
 	return nil
+}
+
+// fitting returns a prompt beside which there is room to type. One that is too long goes above.
+func (c *console) fitting(prompt string) string {
+	if markup.Width([]byte(prompt)) <= c.columns()-minTyping {
+		return prompt
+	}
+	c.show(prompt + "\r\n")
+	return "> "
 }
 
 // restore gives the terminal back as it was. It may be called at any time.
@@ -257,17 +258,6 @@ func (c *console) columns() int {
 	return 80
 }
 
-// flush forgets what was typed already: it was not meant for a question that comes now.
-func (c *console) flush() {
-	if c.tty {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		pane.FlushInput(int(c.in.Fd()))
-		c.lines.Reset(c.in)
-		c.ahead = nil
-	}
-}
-
 // print writes text that is safe for a terminal to one of the outputs.
 func (c *console) print(to *os.File, text string) {
 	if text == "" {
@@ -277,9 +267,11 @@ func (c *console) print(to *os.File, text string) {
 	defer c.mu.Unlock()
 	c.unspin()
 	switch {
+	case c.line != nil && c.quiet && term.IsTerminal(int(to.Fd())):
+		_, _ = io.WriteString(to, strings.ReplaceAll(text, "\n", "\r\n"))
 	case c.line != nil && term.IsTerminal(int(to.Fd())):
 		c.show("\r\x1b[K" + strings.ReplaceAll(text, "\n", "\r\n") + c.line.row(c.columns()))
-	case c.shown != "":
+	case c.shown != "" && !c.quiet:
 		_, _ = io.WriteString(to, "\n"+text)
 		_, _ = io.WriteString(c.echo, c.shown)
 	default:
@@ -299,11 +291,11 @@ func (w stderr) Write(p []byte) (int, error) {
 func (c *console) spin(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.line != nil || dumb() || !term.IsTerminal(int(c.err.Fd())) {
+	if c.line != nil && !c.quiet || dumb() || c.spun == text || !term.IsTerminal(int(c.err.Fd())) {
 		return
 	}
 	c.unspin()
-	c.spun = len(text)
+	c.spun = text
 	_, _ = io.WriteString(c.err, text)
 }
 
@@ -316,8 +308,8 @@ func (c *console) calm() {
 
 // unspin removes that line. The caller holds c.mu.
 func (c *console) unspin() {
-	if c.spun > 0 {
-		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", c.spun)+"\r")
-		c.spun = 0
+	if c.spun != "" {
+		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", len(c.spun))+"\r")
+		c.spun = ""
 	}
 }

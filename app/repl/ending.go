@@ -27,6 +27,7 @@ type ending struct {
 // something was asked: it says nothing then.
 func (r *repl) noLine(l typedLine, was wants) bool {
 	switch {
+	case errors.Is(l.err, errAside): // something else is to be read
 	case r.con.tty && plain.HungUp(r.con.in):
 		r.ended, r.over = exit.BySignal(syscall.SIGHUP), true
 	case errors.Is(l.err, errInterrupt):
@@ -34,15 +35,7 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 	case errors.Is(l.err, errEdit):
 		r.edit(was, l.text)
 	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
-		r.eof = true
-		if inBackground(&r.state) { // its prompt came from a pipe
-			r.wait.until(func(event.Event) bool { return !inBackground(&r.state) })
-			return true
-		}
-		r.over = true
-		if r.con.tty && !r.con.edits {
-			r.con.print(r.con.echo, "\n")
-		}
+		r.endOfInput()
 	case errors.Is(l.err, io.EOF):
 		return false
 	default:
@@ -50,6 +43,23 @@ func (r *repl) noLine(l typedLine, was wants) bool {
 		r.over = true
 	}
 	return true
+}
+
+// endOfInput leaves when the work is done.
+func (r *repl) endOfInput() {
+	if r.state.Running() != nil {
+		r.submit("/quit")
+		return
+	}
+	r.eof = true
+	if inBackground(&r.state) { // its prompt came from a pipe
+		r.wait.until(func(event.Event) bool { return !inBackground(&r.state) })
+		return
+	}
+	r.over = true
+	if r.con.tty && !r.con.edits {
+		r.con.print(r.con.echo, "\n")
+	}
 }
 
 // inBackground reports whether a task beside the main one runs that ends by itself.
@@ -71,8 +81,18 @@ func (r *repl) interrupt() {
 		r.armed, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
 		r.program.Live.Send(event.Cancel{})
 		r.say("cancelling; Ctrl-C again leaves")
+		dropQueue(r)
 	default:
 		r.armed = true
 		r.say("Ctrl-C again leaves, as Ctrl-D does")
+	}
+}
+
+// dropQueue keeps what was to be sent for the prompt: who cancels does not mean it as it was.
+func dropQueue(r *repl) {
+	if n := len(r.queue); n > 0 {
+		r.con.earlier = append(r.con.earlier, slices.DeleteFunc(r.queue, slash.Private)...)
+		r.queue = nil
+		r.say(state.Count(n, "queued line") + " not sent; Up at the prompt brings them back")
 	}
 }

@@ -2,15 +2,12 @@ package repl
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/plain"
-	"buddy/app/slash"
 	"buddy/texts"
 	"buddy/views/markup"
 )
@@ -32,13 +29,17 @@ func (r *repl) take(env event.Envelope) {
 	case event.ToolResult:
 		r.result(p)
 	case event.ApprovalAsked:
-		r.asked(p)
-	case event.QuestionAsked:
-		r.say(questionText(p))
+		if !r.con.tty {
+			go r.print.Approve(p)
+		}
 	case event.TaskFinished:
 		r.finished(p)
 	default:
 		r.changed(env)
+	}
+	switch env.Payload.(type) {
+	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
+		turnAway(r)
 	}
 }
 
@@ -180,169 +181,4 @@ func (r *repl) mode(p event.ModeChanged) {
 		text += " until " + time.UnixMilli(p.Until).Format("15:04:05")
 	}
 	r.say(text)
-}
-
-// questionText returns what the model wants to know, with a line for each choice.
-func questionText(q event.QuestionAsked) string {
-	text := "? " + q.Text
-	for i, c := range q.Choices {
-		text += fmt.Sprintf("\n  %d  %s", i+1, c)
-	}
-	return text
-}
-
-// answer answers a question that is still open.
-func (r *repl) answer(id, text string) {
-	for _, q := range r.state.Questions {
-		if q.ID == id {
-			r.command(slash.Reply(q, text))
-			return
-		}
-	}
-	r.say("that is no longer asked")
-}
-
-// approvalGrace is how long after a question nothing that is typed answers it, when it came
-// while something else was typed.
-const approvalGrace = 500 * time.Millisecond
-
-// asked shows what an approval is about.
-func (r *repl) asked(a event.ApprovalAsked) {
-	if !r.con.tty {
-		go r.print.Approve(a)
-		return
-	}
-	r.say(approvalText(a, false))
-	r.say(approvalChoices(a))
-	if r.reading && r.wants.kind == aPrompt {
-		r.since = time.Now()
-		r.say("a line with one of the letters answers it")
-	}
-}
-
-// approvalText returns all that will really run and why it is asked about; whole adds what else is
-// known of it.
-func approvalText(a event.ApprovalAsked, whole bool) string {
-	act := a.Action
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s needs approval: %s", act.Tool, act.Target, a.Verdict.Reason)
-	if act.Why != "" {
-		fmt.Fprintf(&b, "\n  why: %s", markup.Shorten(act.Why, 300))
-	}
-	if a.Context.Failed != "" {
-		fmt.Fprintf(&b, "\n  last: %s", a.Context.Failed)
-	}
-	for _, lost := range a.Context.Loses {
-		fmt.Fprintf(&b, "\n  lost: %s", lost)
-	}
-	what := act.Command
-	if what == "" {
-		what = strings.TrimSpace(strings.Join([]string{act.Method, act.URL, act.Path, act.Op}, " "))
-		if act.Preview != "" {
-			what += "\n" + act.Preview
-		}
-	}
-	lines := strings.Split(strings.TrimRight(what, "\n"), "\n")
-	for _, l := range lines {
-		b.WriteString("\n  | " + l)
-	}
-	if !whole {
-		return b.String()
-	}
-	for _, fact := range [][2]string{
-		{"folder", act.Cwd},
-		{"risk", string(a.Context.Risk)},
-		{"rule", a.Verdict.Rule},
-		{"undo", a.Context.Undo},
-		{"effects", strings.Join(a.Context.Consequences, "; ")},
-		{"instead", strings.Join(a.Context.Alternatives, "; ")},
-		{"similar", a.Context.Similar},
-	} {
-		if fact[1] != "" {
-			fmt.Fprintf(&b, "\n  %s: %s", fact[0], fact[1])
-		}
-	}
-	return b.String()
-}
-
-// approvalKeys are the answers of an approval, by number from 1 on, and what each means.
-func approvalKeys(a event.ApprovalAsked) [][2]string {
-	all := [][2]string{{"y", "run once"}}
-	if a.Context.Similar != "" {
-		all = append(all, [2]string{"s", a.Context.Similar})
-	}
-	return append(all, [2]string{"n", "deny"}, [2]string{"d", "deny and say why"}, [2]string{"?", "explain"})
-}
-
-// approvalChoices lists the answers, one a line.
-func approvalChoices(a event.ApprovalAsked) string {
-	var lines []string
-	for i, k := range approvalKeys(a) {
-		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, k[0], k[1]))
-		if like := a.Context.Examples(); k[0] == "s" && like != "" {
-			lines = append(lines, "        "+like)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// approvalPrompt names the letters and numbers that answer.
-func approvalPrompt(a event.ApprovalAsked) string {
-	keys := approvalKeys(a)
-	var names []string
-	for _, k := range keys {
-		names = append(names, k[0])
-	}
-	return fmt.Sprintf("%s or 1-%d: ", strings.Join(names, ", "), len(keys))
-}
-
-// chosen returns the letter of an answer that was given as its number, else the answer.
-func chosen(a event.ApprovalAsked, text string) string {
-	keys := approvalKeys(a)
-	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(keys) {
-		return keys[n-1][0]
-	}
-	return text
-}
-
-// approval takes the answer to an approval; none is a no.
-func (r *repl) approval(id, text string, none bool) {
-	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
-	if i < 0 {
-		r.say("that is no longer asked")
-		return
-	}
-	a := r.state.Approvals[i]
-	text = chosen(a, strings.ToLower(strings.TrimSpace(text)))
-	switch {
-	case none, text == "n", text == "no":
-		r.command(event.AnswerApproval{ID: id, Decision: event.Deny})
-	case text == "y", text == "yes":
-		r.command(event.AnswerApproval{ID: id, Decision: event.Once})
-	case text == "s" && a.Context.Similar != "":
-		r.command(event.AnswerApproval{ID: id, Decision: event.Similar})
-	case text == "d":
-		r.wants = wants{aReason, id}
-	case text == "?":
-		r.say(approvalText(a, true))
-		r.say(approvalChoices(a))
-		r.wants = wants{anApproval, id} // what is typed ahead answers it
-	case strings.HasPrefix(text, "/") && r.slash(text):
-	default:
-		r.say("nothing was decided")
-	}
-}
-
-// answers reports whether a line that was typed as a prompt decides an approval, and does
-// that: it came while the line was read.
-func (r *repl) answers(text string) bool {
-	if len(r.state.Approvals) == 0 || !r.con.tty || !slices.Contains([]string{"y", "s", "n", "d", "?"}, text) {
-		return false
-	}
-	if time.Since(r.since) < approvalGrace {
-		r.say("that was too quick to be an answer; nothing was decided")
-		return true
-	}
-	r.approval(r.state.Approvals[0].ID, text, false)
-	return true
 }

@@ -6,6 +6,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/keymap"
 )
 
 func TestStreamed(t *testing.T) {
@@ -22,38 +23,30 @@ func TestStreamed(t *testing.T) {
 	}
 }
 
-// What is asked about is never less than what runs.
-func TestApprovalText(t *testing.T) {
-	a := event.ApprovalAsked{
-		Action:  action.Action{Tool: "run_shell", Target: "local", Command: strings.Repeat("true\n", 20) + "rm -rf x", Why: "to\ntidy"},
-		Verdict: action.Verdict{Reason: "rm removes files", Rule: "shell"},
-	}
-	text, whole := approvalText(a, false), approvalText(a, true)
-	if strings.Count(text, "\n  | ") != 21 || !strings.HasSuffix(text, "\n  | rm -rf x") {
-		t.Errorf("not all that runs shows:\n%s", text)
-	}
-	if !strings.Contains(whole, "| rm -rf x") || !strings.Contains(whole, "rule: shell") {
-		t.Errorf("explained:\n%s", whole)
-	}
-	a.Context.Loses = []string{"git clean deletes 1 untracked file: x"}
-	if text := approvalText(a, false); !strings.Contains(text, "\n  lost: git clean deletes 1 untracked file: x\n") {
-		t.Errorf("what is lost:\n%s", text)
-	}
-}
-
 // A choice is taken by its letter or by its number, and only those that there are count.
 func TestApprovalChoices(t *testing.T) {
-	var a event.ApprovalAsked
-	if got := approvalPrompt(a); got != "y, n, d, ? or 1-4: " {
+	r := &repl{con: &console{keys: keymap.Default()}}
+	a := event.ApprovalAsked{ID: "a1"}
+	if got := asks(choices(r, a)); got != "y, n, d, ? or 1-4 (Enter denies): " {
 		t.Errorf("asks %q", got)
 	}
 	a.Context.Similar = `allow "go test …"`
-	if got := approvalChoices(a); !strings.Contains(got, "  2  s  allow \"go test …\"\n  3  n  deny\n") {
+	all := choices(r, a)
+	if got := listed(all); !strings.Contains(got, "  1  y  run once\n  2  n  deny\n") || !strings.Contains(got, "\n  4  s  allow \"go test …\"\n") {
 		t.Errorf("offers\n%s", got)
 	}
-	for text, want := range map[string]string{"1": "y", "3": "n", "5": "?", "6": "6", "0": "0", "n": "n"} {
-		if got := chosen(a, text); got != want {
-			t.Errorf("%q means %q, want %q", text, got, want)
+	for line, want := range map[string]keymap.Action{
+		"y": keymap.Approve, "Yes ": keymap.Approve, "1": keymap.Approve, "s": keymap.AllowSimilar, "4": keymap.AllowSimilar,
+		"": keymap.Deny, "n": keymap.Deny, "no": keymap.Deny, "2": keymap.Deny, "d": keymap.DenyWithReason, "5": keymap.Explain, "?": keymap.Explain,
+		"6": "", "0": "", "e": "", "yy": "", "also do this": "",
+	} {
+		if got := chosen(all, line); got != want {
+			t.Errorf("%q means %q, want %q", line, got, want)
 		}
+	}
+	a.Action.Kind = action.FileWrite
+	r.edited = edited{id: a.ID}
+	if all := choices(r, a); all[0].label != "write what you edited" || chosen(all, "s") != "" {
+		t.Errorf("of an edited file it offers\n%s", listed(all))
 	}
 }

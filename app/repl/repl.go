@@ -6,10 +6,8 @@ package repl
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -30,8 +28,8 @@ import (
 // readers, terminals that can do nothing, and scripts. It lives on the same events as
 // the full screen, and only its run touches it.
 //
-// While the agent works nothing is read; what is typed then waits in the terminal, but for
-// what comes before a question.
+// While the agent works lines are read, too, but no prompt shows before somebody types. Some
+// commands run at once then, the others wait in a queue until the work is done.
 type repl struct {
 	program *compose.Program
 	con     *console
@@ -43,11 +41,9 @@ type repl struct {
 	gone    chan struct{} // closed when nobody takes from later any more
 	typed   chan typedLine
 
-	reading bool      // a line is being read
-	wants   wants     // what it is meant for
-	since   time.Time // when the question was put
-	wait    holding
-	text    streamed
+	asking
+	wait holding
+	text streamed
 	ending
 }
 
@@ -70,28 +66,6 @@ func (h *holding) take(e event.Event) {
 		h.held = false
 	}
 }
-
-// typedLine holds what was read.
-type typedLine struct {
-	text string
-	err  error
-}
-
-// wants says what a line that is read is meant for.
-type wants struct {
-	kind wanted
-	id   string // of the approval, or what the key is for
-}
-
-type wanted uint8
-
-const (
-	aPrompt wanted = iota
-	anApproval
-	aReason
-	anAnswer
-	aKey
-)
 
 // Wanted reports whether there is no full screen to be had, or not wanted.
 func Wanted(stdin, stdout *os.File) bool {
@@ -267,11 +241,13 @@ func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts
 }
 
 // works reports whether one waits for the agent.
-func (r *repl) works() bool { return !r.reading && (r.wait.held || r.state.Running() != nil) }
+func (r *repl) works() bool {
+	return r.wait.held || r.state.Running() != nil && r.wants.kind == aPrompt
+}
 
 func (r *repl) spin() {
 	t := r.state.Running()
-	if t == nil || r.reading {
+	if t == nil || !r.works() {
 		return
 	}
 	if d := time.Since(time.UnixMilli(t.Started)).Round(time.Second); d > 0 {
@@ -279,120 +255,10 @@ func (r *repl) spin() {
 	}
 }
 
-// ask reads a line when it is the person's turn.
-func (r *repl) ask() {
-	if r.reading || r.wait.held || r.over {
-		return
-	}
-	w, prompt := r.turn()
-	if prompt == "" {
-		return
-	}
-	if w.kind != aPrompt && r.wants != w && w.kind != aReason || w.kind == aKey {
-		r.con.flush()
-	}
-	r.wants, r.since, r.reading = w, time.Now(), true
-	if r.eof {
-		r.typed <- typedLine{err: io.EOF}
-		return
-	}
-	go func() {
-		read := r.con.read
-		if w.kind == aKey {
-			read = r.con.readUnseen
-		}
-		text, err := read(prompt)
-		r.typed <- typedLine{text, err}
-	}()
-}
-
-// turn says what to ask the person for now, "" for nothing.
-func (r *repl) turn() (wants, string) {
-	switch {
-	case r.wants.kind == aReason:
-		return r.wants, "why: "
-	case r.wants.kind == aKey:
-		return r.wants, "key of " + r.wants.id + " (not shown): "
-	case len(r.state.Approvals) > 0:
-		if !r.con.tty {
-			return wants{}, "" // remarks.approve asks
-		}
-		return wants{anApproval, r.state.Approvals[0].ID}, approvalPrompt(r.state.Approvals[0])
-	case len(r.state.Questions) > 0:
-		return wants{anAnswer, r.state.Questions[0].ID}, "answer> "
-	case r.state.Running() != nil:
-		return wants{}, ""
-	}
-	return wants{}, prompt(r.program.Targets.Current())
-}
-
-// prompt says on which target commands run, if that is not this machine.
-func prompt(name string) string {
-	if name != slash.ThisMachine {
-		return "(" + markup.Plain(name) + ")> "
-	}
-	return "> "
-}
-
 // releaseSoon ends that after a moment, because not everything leads to something.
 func (r *repl) releaseSoon() {
 	n := r.wait.holds
 	time.AfterFunc(holdTime, func() { r.post(func() { r.wait.held = r.wait.held && r.wait.holds != n }) })
-}
-
-// typedIn takes a line.
-func (r *repl) typedIn(l typedLine) {
-	was := r.wants
-	r.wants = wants{}
-	if l.err != nil && r.noLine(l, was) {
-		return
-	}
-	r.armed = false
-	switch was.kind {
-	case anApproval:
-		r.approval(was.id, l.text, l.err != nil)
-	case aReason:
-		r.command(event.AnswerApproval{ID: was.id, Decision: event.Deny, Reason: strings.TrimSpace(l.text)})
-	case anAnswer:
-		if l.err != nil && !r.con.tty {
-			r.command(event.Answer{ID: was.id, Nobody: true})
-			break
-		}
-		r.answer(was.id, l.text)
-	case aKey:
-		r.keep(was.id, l.text)
-	default:
-		r.submit(l.text)
-	}
-}
-
-// submit takes a prompt or a command.
-func (r *repl) submit(text string) {
-	if strings.TrimSpace(text) == "" {
-		switch {
-		case r.state.Retry != nil:
-			r.program.Live.Send(event.RetryNow{})
-		case r.state.Info.Interrupted:
-			r.command(event.Continue{})
-		}
-		return
-	}
-	if r.answers(strings.TrimSpace(text)) {
-		return
-	}
-	if !slash.Private(text) {
-		r.lines.Add(text)
-		r.con.earlier = append(r.con.earlier, text)
-	}
-	if r.slash(text) {
-		return
-	}
-	images, err := input.Attached(text)
-	if err != nil {
-		r.say(err.Error())
-		return
-	}
-	r.command(event.Submit{Text: text, Images: images})
 }
 
 // command hands a command to the runtime and waits for what it leads to.

@@ -62,7 +62,7 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 	}
 	a.Clear()
 	a.asked, a.args = asked, args
-	a.amend.text, a.amend.put = editable(asked.Action, args)
+	a.amend.text, a.amend.put = Editable(asked.Action, args)
 	a.offer()
 }
 

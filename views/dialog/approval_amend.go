@@ -62,9 +62,9 @@ type amendment struct {
 	done   bool                        // the person changed it
 }
 
-// editable returns the text in the arguments of a call that a person can change, and what puts
+// Editable returns the text in the arguments of a call that a person can change, and what puts
 // another one into its place; nil if there is none. Nobody is made to write JSON.
-func editable(act action.Action, args string) (text string, put func(string) (string, bool)) {
+func Editable(act action.Action, args string) (text string, put func(string) (string, bool)) {
 	var all map[string]any
 	if json.Unmarshal([]byte(args), &all) != nil {
 		return "", nil

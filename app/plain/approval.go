@@ -1,0 +1,171 @@
+package plain
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/tmux/pane"
+	"buddy/views/markup"
+)
+
+// ApprovalText returns all that would run and why it needs approval, in the words of the full
+// screen; whole adds what else is known of it. The text is as untrusted as the action is.
+func ApprovalText(a event.ApprovalAsked, whole bool) string {
+	act := a.Action
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s needs approval%s", act.Tool, act.Target, dangers(a))
+	for _, l := range strings.Split(effect(act), "\n") {
+		b.WriteString("\n  | " + l)
+	}
+	facts := [][2]string{
+		{"lost", strings.Join(a.Context.Loses, "; ")},
+		{"why", act.Why},
+		{"last", a.Context.Failed},
+		{"dir", folders(act)},
+		{"rule", rule(a.Verdict)},
+	}
+	if whole {
+		facts = append(facts, [][2]string{
+			{"does", strings.Join(a.Context.Consequences, "; ")},
+			{"undo", undo(a.Context)},
+			{"else", strings.Join(a.Context.Alternatives, "; ")},
+			{"kept", strings.Join(a.Context.Kept, "; ")},
+		}...)
+	}
+	for _, f := range facts {
+		if f[1] != "" {
+			fmt.Fprintf(&b, "\n  %s: %s", f[0], markup.Shorten(f[1], maxFact))
+		}
+	}
+	return b.String()
+}
+
+const maxFact = 4096 // characters of one thing that is known of an action
+
+// dangers says in words what the policy knows of the danger, "" when that is nothing.
+func dangers(a event.ApprovalAsked) string {
+	text := ""
+	if risk := cmp.Or(a.Context.Risk, a.Action.Risk); risk != "" {
+		text = " · risk " + string(risk)
+	}
+	if a.Action.Mutation || a.Context.Mutation {
+		text += " · changes"
+	}
+	if a.Action.Privesc || a.Context.Privesc {
+		text += " · privileged"
+	}
+	return text
+}
+
+// effect returns what an action does: all of its command, or its file with the whole diff.
+func effect(act action.Action) string {
+	var parts []string
+	for _, text := range []string{
+		strings.TrimSpace(strings.Join([]string{act.Method, act.URL, act.Op}, " ")), act.Path, act.Command, act.Preview,
+	} {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing is known about what this does"
+	}
+	return strings.Join(parts, "\n")
+}
+
+// folders says where a command starts, on each target if there are several.
+func folders(act action.Action) string {
+	if len(act.Targets) == 0 {
+		return act.Cwd
+	}
+	var all []string
+	for _, t := range act.Targets {
+		all = append(all, t.Target+" "+cmp.Or(t.Cwd, "?"))
+	}
+	return strings.Join(all, ", ")
+}
+
+func rule(v action.Verdict) string {
+	if v.Rule == "" || v.Rule == v.Reason {
+		return v.Reason
+	}
+	return v.Reason + " (" + v.Rule + ")"
+}
+
+func undo(c action.ApprovalContext) string {
+	if c.Undo == "" && !c.Reversible {
+		return "not possible"
+	}
+	return c.Undo
+}
+
+// Denial says why a call does not run, in a few words and the reason that was given.
+func Denial(p event.ApprovalAnswered) string {
+	text := map[string]string{
+		"nobody":   "denied: there is nobody to ask",
+		"policy":   "denied by the policy",
+		"cancel":   "cancelled",
+		"shutdown": "cancelled",
+		"prompt":   "a prompt came instead",
+	}[p.By]
+	text = cmp.Or(text, "denied")
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// QuestionText returns what the model wants to know, with a line for each choice.
+func QuestionText(q event.QuestionAsked) string {
+	text := "? " + q.Text
+	for i, c := range q.Choices {
+		text += fmt.Sprintf("\n  %d  %s", i+1, c)
+	}
+	return text
+}
+
+// Approve asks on the terminal of the process, which takes as long as the person does; without
+// one it denies and says what it would have asked. Questions come one after another, and only
+// what is typed after one answers it.
+func (m *Remarks) Approve(a event.ApprovalAsked) {
+	m.asking.Lock()
+	defer m.asking.Unlock()
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
+			time.Sleep(hangupTime) // which ends the program, and the approval stays open
+		}
+		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a, false), withoutTerminal(a.Verdict))
+		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
+		return
+	}
+	defer func() { _ = tty.Close() }()
+	pane.FlushInput(int(tty.Fd()))
+	_, _ = fmt.Fprintf(tty, "%s\nRun: [y/N, or why not] ", markup.Plain(ApprovalText(a, false)))
+	reply, err := bufio.NewReader(tty).ReadString('\n')
+	answer := reading(reply)
+	answer.ID = a.ID
+	if err != nil && HungUp(tty) {
+		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
+		answer = event.AnswerApproval{ID: a.ID, Decision: event.Deny, Reason: "the terminal was closed"}
+	}
+	m.Send(answer)
+}
+
+// reading returns what a line means as an answer: what is neither yes nor no is why not.
+func reading(line string) event.AnswerApproval {
+	line = strings.TrimSpace(line)
+	switch strings.ToLower(line) {
+	case "y", "yes":
+		return event.AnswerApproval{Decision: event.Once}
+	case "", "n", "no":
+		return event.AnswerApproval{Decision: event.Deny}
+	}
+	return event.AnswerApproval{Decision: event.Deny, Reason: line}
+}

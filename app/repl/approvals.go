@@ -1,0 +1,302 @@
+package repl
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/input"
+	"buddy/app/keymap"
+	"buddy/app/plain"
+	"buddy/app/slash"
+	"buddy/views/dialog"
+)
+
+// A line belongs to what was asked when it was begun. So a question is put only when nothing
+// is typed: what was typed before goes to the prompt, and only what comes after the question
+// answers it.
+
+// question returns what is to be answered next; its id is "" when that is nothing or is asked
+// elsewhere.
+func (r *repl) question() wants {
+	switch {
+	case len(r.state.Approvals) > 0 && r.con.tty: // else remarks.Approve asks
+		return wants{anApproval, r.state.Approvals[0].ID}
+	case len(r.state.Approvals) == 0 && len(r.state.Questions) > 0:
+		return wants{anAnswer, r.state.Questions[0].ID}
+	}
+	return wants{}
+}
+
+// put shows a question, unless it was shown before. It returns false while something else is
+// typed, which is to be read first.
+func (r *repl) put(w wants) bool {
+	if w == r.shown {
+		return true
+	}
+	if r.con.begun() {
+		waits(r, w)
+		return false
+	}
+	r.shown = w
+	if w.kind == anAnswer {
+		r.say(plain.QuestionText(r.state.Questions[0]))
+		return true
+	}
+	a := r.state.Approvals[0]
+	r.say(plain.ApprovalText(a, false))
+	if n := len(r.state.Approvals); n > 1 {
+		r.say(fmt.Sprintf("  1 of %d", n))
+	}
+	if text, _ := editable(r, a); r.edited.id == a.ID {
+		r.say("as you edited it:\n  | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  | "))
+	}
+	r.say(listed(choices(r, a), a.Context.Examples()))
+	return true
+}
+
+// waits says once that a question comes after the line that is typed.
+func waits(r *repl, w wants) {
+	if r.told == w {
+		return
+	}
+	r.told = w
+	what := "a question waits"
+	if w.kind == anApproval {
+		what = r.state.Approvals[0].Action.Tool + " waits for approval"
+	}
+	r.say(what + ": it is asked after this line, which is kept for the prompt")
+	if r.reading {
+		r.con.reveal(prompt(r.program.Targets.Current()))
+	}
+}
+
+// turnAway ends the reading of a line when something else is to be read, unless somebody has
+// begun the line.
+func turnAway(r *repl) {
+	if !r.reading || !r.con.tty {
+		return
+	}
+	w := r.question()
+	switch r.wants.kind {
+	case aPrompt:
+		if w.id != "" && !r.con.yield() {
+			waits(r, w)
+		}
+	case anApproval, aReason, anAnswer:
+		if w.id != r.wants.id {
+			r.con.yield()
+		}
+	case aKey:
+	}
+}
+
+// choice is one answer to an approval.
+type choice struct {
+	action keymap.Action
+	key    string // what is typed for it, beside its number
+	label  string
+}
+
+// choices returns the answers to an approval in the words of the full screen.
+func choices(r *repl, a event.ApprovalAsked) []choice {
+	edited := r.edited.id == a.ID
+	_, put := editable(r, a)
+	labels := make(map[keymap.Action]string)
+	for _, e := range r.con.keys.In(keymap.Approval) {
+		labels[e.Action] = e.Label
+	}
+	var all []choice
+	for _, c := range []struct {
+		action keymap.Action
+		offer  bool
+		label  string // "" is that of the key
+	}{
+		{keymap.Approve, true, approves(a.Action.Kind, edited)},
+		{keymap.Deny, true, ""},
+		{keymap.DenyWithReason, true, ""},
+		{keymap.AmendCall, put != nil, ""},
+		{keymap.AllowSimilar, a.Context.Similar != "" && !edited, a.Context.Similar},
+		{keymap.Explain, true, ""},
+	} {
+		if c.offer {
+			all = append(all, choice{c.action, r.con.keys.Name(c.action), cmp.Or(c.label, labels[c.action])})
+		}
+	}
+	return all
+}
+
+// approves says what approving does, "" when that is what the key says.
+func approves(kind action.Kind, edited bool) string {
+	files := kind == action.FileWrite || kind == action.FileDelete
+	switch {
+	case files && edited:
+		return "write what you edited"
+	case edited:
+		return "run what you edited"
+	case files:
+		return "make the change"
+	}
+	return ""
+}
+
+// listed returns choices one a line, with their numbers; like says what a rule would allow.
+func listed(all []choice, like string) string {
+	var lines []string
+	for i, c := range all {
+		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, c.key, c.label))
+		if c.action == keymap.AllowSimilar && like != "" {
+			lines = append(lines, "        "+like)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// asks names the keys and numbers of choices.
+func asks(all []choice) string {
+	var names []string
+	for _, c := range all {
+		if c.key != "" {
+			names = append(names, c.key)
+		}
+	}
+	return fmt.Sprintf("%s or 1-%d (Enter denies): ", strings.Join(names, ", "), len(all))
+}
+
+// chosen returns what a line decides, "" for nothing. An empty one denies.
+func chosen(all []choice, line string) keymap.Action {
+	line = strings.ToLower(strings.TrimSpace(line))
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {
+		return all[n-1].action
+	}
+	switch line {
+	case "", "no":
+		return keymap.Deny
+	case "yes":
+		return keymap.Approve
+	}
+	i := slices.IndexFunc(all, func(c choice) bool { return strings.ToLower(c.key) == line })
+	if i < 0 {
+		return ""
+	}
+	return all[i].action
+}
+
+// approval takes the answer to an approval; none denies.
+func (r *repl) approval(id, line string, none bool) {
+	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
+	if i < 0 {
+		unused(r, line, "that is no longer asked")
+		return
+	}
+	a := r.state.Approvals[i]
+	act := chosen(choices(r, a), line)
+	if none {
+		act = keymap.Deny
+	}
+	switch act {
+	case keymap.Deny:
+		r.command(event.AnswerApproval{ID: id, Decision: event.Deny})
+	case keymap.Approve:
+		approve(r, a)
+	case keymap.AllowSimilar:
+		r.command(event.AnswerApproval{ID: id, Decision: event.Similar})
+	case keymap.DenyWithReason:
+		r.wants = wants{aReason, id}
+	case keymap.AmendCall:
+		amend(r, a)
+	case keymap.Explain:
+		r.say(plain.ApprovalText(a, true))
+		r.say(listed(choices(r, a), a.Context.Examples()))
+	default:
+		if !atOnce(line) || !r.slash(line) {
+			unused(r, line, "nothing was decided")
+		}
+	}
+}
+
+// edited is what a person wrote in place of what an approval is about.
+type edited struct{ id, text string }
+
+// editable returns what of a call a person can change, and what makes its arguments of another
+// text; nil if that is nothing.
+func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
+	c := r.state.Call(a.CallID)
+	if c == nil || !r.con.tty {
+		return "", nil
+	}
+	text, put = dialog.Editable(a.Action, c.Arguments)
+	if r.edited.id == a.ID {
+		text = r.edited.text
+	}
+	return text, put
+}
+
+// approve lets a call run once, as the person edited it if they did.
+func approve(r *repl, a event.ApprovalAsked) {
+	if r.edited.id != a.ID {
+		r.command(event.AnswerApproval{ID: a.ID, Decision: event.Once})
+		return
+	}
+	text, put := editable(r, a)
+	if a.Action.Kind == action.Shell && strings.TrimSpace(text) == "" {
+		r.say("there is no command any more")
+		return
+	}
+	if args, ok := put(text); ok {
+		r.command(event.AnswerApproval{ID: a.ID, Decision: event.Edit, Args: args})
+	}
+}
+
+// amend opens the command or the text of the file in the person's editor. What they leave is
+// shown and asked about; it does not run by itself.
+func amend(r *repl, a event.ApprovalAsked) {
+	text, _ := editable(r, a)
+	name := "command.sh"
+	if a.Action.Path != "" {
+		name = filepath.Base(a.Action.Path)
+	}
+	changed, err := input.EditText(name, text, input.Editor())
+	if !strings.HasSuffix(text, "\n") {
+		changed = strings.TrimSuffix(changed, "\n") // which the file had for the editor
+	}
+	r.shown = wants{} // what was typed in the meantime answers nothing
+	switch {
+	case err != nil:
+		r.say(err.Error())
+	case changed == text:
+		r.say("nothing was edited")
+	default:
+		r.edited = edited{a.ID, changed}
+	}
+}
+
+// answer answers a question that is still open.
+func (r *repl) answer(id, line string) {
+	i := slices.IndexFunc(r.state.Questions, func(q event.QuestionAsked) bool { return q.ID == id })
+	switch {
+	case i < 0:
+		unused(r, line, "that is no longer asked")
+	case strings.TrimSpace(line) == "":
+		r.say("nothing was answered: a number takes a choice, other words are an answer of your own")
+	case atOnce(line) && r.slash(line):
+	default:
+		r.command(slash.Reply(r.state.Questions[i], line))
+	}
+}
+
+// unused says why a line answered nothing, and keeps it for the prompt.
+func unused(r *repl, line, why string) {
+	if line = strings.TrimSpace(line); len(line) > 1 && !slash.Private(line) {
+		r.con.earlier = append(r.con.earlier, line)
+		if r.con.edits {
+			why += "; Up at the prompt brings the line back"
+		}
+	}
+	r.say(why)
+}

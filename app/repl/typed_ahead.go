@@ -1,0 +1,259 @@
+package repl
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"buddy/app/exit"
+	"buddy/tmux/pane"
+
+	"buddy/views/markup"
+)
+
+// typedAhead holds what was typed on a terminal and is not used yet.
+type typedAhead struct {
+	ahead []byte   // ends of lines are those of Enter: \r where lines are edited here, else \n
+	lined int      // bytes to come that the terminal itself took as lines
+	quiet bool     // the prompt shows only when something is typed
+	aside bool     // who reads a line is to stop
+	wake  *os.File // tells them
+	woken *os.File // where they learn of it
+}
+
+// errAside is in the place of a line that nobody has begun, when something else is to be read.
+var errAside = errors.New("something else is to be read")
+
+// attend allows the next line to be read; what ended the reading of the last one is over. A
+// quiet one shows no prompt before somebody types or reveal is called.
+func (c *console) attend(quiet bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.aside, c.quiet = false, quiet
+	if c.tty && c.wake == nil {
+		c.woken, c.wake, _ = os.Pipe() // without one a question waits for the end of the line
+	}
+}
+
+// reveal shows the prompt of a line that is read quietly.
+func (c *console) reveal(prompt string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.quiet:
+		return
+	case c.line != nil:
+		c.line.prompt = c.fitting(prompt)
+	default:
+		c.shown = prompt + markup.Plain(string(c.ahead)) // the terminal has shown it elsewhere
+	}
+	c.loud()
+}
+
+// loud ends that a line is read quietly. The caller holds c.mu.
+func (c *console) loud() {
+	if !c.quiet {
+		return
+	}
+	c.unspin()
+	c.quiet = false
+	if c.line != nil {
+		c.show(c.line.row(c.columns()))
+	} else {
+		c.show(c.shown)
+	}
+}
+
+// yield ends the reading of a line, unless somebody has begun it: it returns false then.
+func (c *console) yield() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gather()
+	switch {
+	case c.aside:
+		return true
+	case len(c.ahead) > 0, c.line != nil && (!c.line.editor.Empty() || c.line.prompt == continuation), c.shown == continuation, c.wake == nil:
+		return false
+	}
+	c.aside = true
+	_, _ = c.wake.Write([]byte{0}) // a pipe that nobody fills
+	return true
+}
+
+// begun reports whether something was typed while no line was read.
+func (c *console) begun() bool {
+	if !c.tty {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gather()
+	return len(c.ahead) > 0
+}
+
+func (c *console) waiting() int { return pane.Waiting(c.in) }
+
+// gather takes all that was typed until now. A terminal that edits lines itself gives the one
+// that has no end yet only when it no longer does so. The caller holds c.mu.
+func (c *console) gather() {
+	if c.line == nil {
+		c.lined = c.waiting()
+		mode, err := term.MakeRaw(int(c.in.Fd()))
+		if err != nil {
+			return // it is gone; who reads learns why
+		}
+		defer func() { _ = term.Restore(int(c.in.Fd()), mode) }()
+	}
+	if n := c.waiting(); n > 0 {
+		buf := make([]byte, n)
+		n, _ = c.in.Read(buf)
+		c.typed(buf[:n])
+	}
+	if string(c.ahead) == "\x1b" { // who pressed Esc, as on the full screen, has begun no line
+		c.ahead = nil
+	}
+}
+
+// fetch waits for something to be typed and takes it, or returns errAside.
+func (c *console) fetch() error {
+	if err := c.await(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ready, _ := poll(0, c.in); !ready[0] {
+		return nil // somebody else has taken it
+	}
+	buf := make([]byte, 4096)
+	n, err := c.in.Read(buf)
+	c.typed(buf[:n])
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// await waits until something can be read.
+func (c *console) await() error {
+	files := []*os.File{c.in}
+	if c.woken != nil {
+		files = append(files, c.woken)
+	}
+	for {
+		ready, err := poll(-1, files...)
+		switch {
+		case err != nil:
+			return err
+		case ready[0]:
+			return nil
+		}
+		_, _ = c.woken.Read(make([]byte, 1))
+		c.mu.Lock()
+		aside := c.aside
+		c.mu.Unlock()
+		if aside {
+			return errAside
+		}
+	}
+}
+
+// poll reports which files can be read without waiting, after at most so many milliseconds;
+// -1 waits until one can.
+func poll(limit int, files ...*os.File) (ready []bool, err error) {
+	fds := make([]unix.PollFd, len(files))
+	for i, f := range files {
+		fds[i] = unix.PollFd{Fd: int32(f.Fd()), Events: unix.POLLIN} //nolint:gosec // a descriptor is small
+	}
+	for {
+		if _, err = unix.Poll(fds, limit); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	ready = make([]bool, len(files))
+	for i := range fds {
+		ready[i] = fds[i].Revents != 0
+	}
+	return ready, err
+}
+
+// typed takes what the terminal sends. Lines that it took itself end in another byte than
+// Enter gives elsewhere. The caller holds c.mu.
+func (c *console) typed(p []byte) {
+	n := min(c.lined, len(p))
+	c.lined -= n
+	if !c.edits {
+		c.ahead = append(c.ahead, bytes.ReplaceAll(p, []byte("\r"), []byte("\n"))...)
+		return
+	}
+	c.ahead = append(append(c.ahead, bytes.ReplaceAll(p[:n], []byte("\n"), []byte("\r"))...), p[n:]...)
+}
+
+// terminalLine reads a line that the terminal edits itself. What was typed before is shown
+// again, behind the prompt.
+func (c *console) terminalLine(prompt string) (string, error) {
+	line, whole := c.cut()
+	if whole {
+		c.print(c.echo, prompt+markup.Plain(line)+"\n")
+		return line, nil
+	}
+	defer c.prompting(prompt + markup.Plain(line))()
+	for {
+		err := c.fetch()
+		if errors.Is(err, errAside) {
+			c.leave()
+			return "", err
+		}
+		line, whole = c.cut()
+		switch {
+		case len(line) > maxLine:
+			return "", exit.Usage("a line is longer than %d MiB", maxLine>>20)
+		case whole:
+			return line, nil
+		case errors.Is(err, io.EOF) && line != "":
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.ahead = nil
+			return line, nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+// leave ends the row of a prompt that nobody has answered.
+func (c *console) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.quiet:
+	case c.line != nil:
+		c.show("\r\x1b[K")
+	default:
+		c.show("\n")
+	}
+}
+
+// cut takes the first line of what was typed; without its end nothing is taken.
+func (c *console) cut() (line string, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text, rest, whole := bytes.Cut(c.ahead, []byte("\n"))
+	if whole {
+		c.ahead = rest
+	}
+	return string(text), whole
+}
+
+// flush forgets what was typed already.
+func (c *console) flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tty {
+		pane.FlushInput(int(c.in.Fd()))
+		c.ahead = nil
+	}
+}
