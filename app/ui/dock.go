@@ -41,13 +41,14 @@ type dock struct {
 
 // docked holds what is forgotten when another request shows.
 type docked struct {
-	request string    // id of the approval or question that shows, "" for none
-	held    bool      // it has the keys
-	heldAt  time.Time // since when
-	left    bool      // the person went back to the prompt: only a key or a click leads to it again
-	full    bool      // it has all rows between header and prompt
-	pressed time.Time // when the last key came, or the request, if that was later
-	digits  string    // that were typed in a question just now: a choice, or the start of an answer
+	request string          // id of the approval or question that shows, "" for none
+	held    bool            // it has the keys
+	heldAt  time.Time       // since when
+	left    bool            // the person went back to the prompt: only a key or a click leads to it again
+	full    bool            // it has all rows between header and prompt
+	pressed time.Time       // when the last key came, or the request, if that was later
+	digits  string          // that were typed in a question just now: a choice, or the start of an answer
+	letter  *tcell.EventKey // that waits for what follows it; nil: none does
 }
 
 // dockedView is a dialog that docks on the prompt.
@@ -111,6 +112,7 @@ func (d *dock) sync() (other bool) {
 
 // show docks a request, which does not have the keys yet.
 func (d *dock) show(id string) {
+	d.loseLetter()
 	d.docked = docked{request: id, pressed: d.deps.Now()}
 	d.approval.Clear()
 	d.question.Close()
@@ -218,14 +220,18 @@ func (d *dock) next() (got bool) {
 func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 	confirms := d.confirm.Open()
 	switch {
+	case !confirms && d.approval.Deaf() && p.Text != "" && p.Text != " ":
+		d.typeOn("", ev)
+	case !confirms && d.waits(p):
+		d.holdLetter(ev)
 	case !confirms && d.question.Open() && d.ownWords(p, ev):
 	case p.Action == keymap.FullScreen:
-		d.full = !d.full
-		d.place(requestsIn(d.state))
+		d.toggleFull()
 	case confirms:
 		return false
 	case p.Action == keymap.Back:
 		d.leave()
+	case p.Action == keymap.ReasonBack && d.reasonToPrompt():
 	case p.Types() && !d.approval.Typing():
 		d.typeOn("", ev)
 	default:
@@ -234,13 +240,18 @@ func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 	return true
 }
 
+func (d *dock) toggleFull() {
+	d.full = !d.full
+	d.place(requestsIn(d.state))
+}
+
 // ownWords takes what a question has no choice for: it begins an answer in the prompt, with the
 // digits that were typed before it. It reports whether the key was text.
 func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
 	digits := d.digits
 	d.digits = ""
 	switch {
-	case p.Text == "", p.Action == keymap.FullScreen && (d.question.Cut() || d.full):
+	case p.Text == "":
 		return false
 	case p.Action == keymap.ChoiceNumber && d.question.Has(p.Text):
 		d.digits = digits + p.Text
@@ -251,11 +262,16 @@ func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
 	return true
 }
 
-// typeOn begins to type in the prompt.
-func (d *dock) typeOn(before string, ev *tcell.EventKey) {
+// toPrompt gives the prompt the keys, for a text.
+func (d *dock) toPrompt() {
 	d.held = false
 	d.arranged.setFocus(layout.Prompt)
 	d.prompt.BeginTyping()
+}
+
+// typeOn begins to type in the prompt.
+func (d *dock) typeOn(before string, ev *tcell.EventKey) {
+	d.toPrompt()
 	if before != "" {
 		d.prompt.Paste(before)
 	}

@@ -27,7 +27,8 @@ type Approval struct {
 	args    string              // of the call that is asked about
 	shown   shown
 	lines   body         // what the action does, laid out
-	typing  *edit.Editor // a reason, or what runs instead; nil unless one is typed
+	typing  *edit.Editor // of reason or amend; nil unless one is typed
+	reason  reason
 	amend   amendment
 	explain explaining
 
@@ -42,6 +43,7 @@ type shown struct {
 	rule     bool      // so was the rule that would be added
 	answered bool
 	lastKey  time.Time
+	gap      time.Duration // between the last key and the one before
 }
 
 // explaining says whether all that is known shows.
@@ -69,7 +71,7 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 // Clear shows no request any more.
 func (a *Approval) Clear() {
 	a.asked, a.args, a.lines, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, nil
-	a.explain, a.shown, a.amend, a.choices = explaining{}, shown{}, amendment{}, choices{}
+	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 
 // offer makes the choices.
@@ -112,39 +114,72 @@ func (a *Approval) ready() bool {
 	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
 
+// Deaf reports whether a request shows that takes no key: since it has only just come, or since it
+// is answered.
+func (a *Approval) Deaf() bool { return a.Open() && !a.ready() }
+
 // InputHandler answers, scrolls or takes a reason.
 func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		if !a.ready() {
-			return
-		}
-		quiet := a.now().Sub(a.shown.lastKey) >= Pause
-		a.shown.lastKey = a.now()
-		p := a.Keys.Lookup(ev, a.Scope())
-		switch {
-		case a.typing != nil:
-			a.typingKey(p)
-		case p.Action == keymap.Explain:
-			a.explain = explaining{!a.explain.on, true}
-		case a.body.scroll(p.Action):
-		default:
-			if i := a.choices.press(p); i >= 0 {
-				a.take(a.choices.all[i].action, quiet)
-			}
-		}
+		a.Hear()
+		a.Press(ev)
 	})
 }
 
-// take does what a choice means. quiet says that no key came for a while before it.
-func (a *Approval) take(act keymap.Action, quiet bool) {
+// Hear notes that a key came, which Press takes now or later, or which does something else.
+func (a *Approval) Hear() {
+	a.shown.gap = a.sinceKey()
+	a.shown.lastKey = a.now()
+}
+
+func (a *Approval) sinceKey() time.Duration { return a.now().Sub(a.shown.lastKey) }
+
+// LiveIn returns how long no key must come until what was edited can be run; 0 when it can, or when
+// nothing was edited.
+func (a *Approval) LiveIn() time.Duration {
+	if !a.amend.done || a.typing != nil {
+		return 0
+	}
+	return max(0, Pause-a.sinceKey())
+}
+
+// Press takes a key of which Hear was told.
+func (a *Approval) Press(ev *tcell.EventKey) {
+	if !a.ready() {
+		return
+	}
+	p := a.Keys.Lookup(ev, a.Scope())
+	switch {
+	case a.typing != nil:
+		a.typingKey(p)
+	case p.Action == keymap.Explain:
+		a.explain = explaining{!a.explain.on, true}
+	case a.body.scroll(p.Action):
+	default:
+		i := a.choices.press(p)
+		if i < 0 {
+			return
+		}
+		act := a.choices.all[i].action
+		if act == keymap.AllowSimilar && p.Action == act { // it lasts: its letter only goes to it
+			a.choices.at = i + 1
+			a.tell(a.Keys.Name(keymap.ChoiceTake) + " adds the rule and approves")
+			return
+		}
+		a.take(act, p.Text)
+	}
+}
+
+// take does what a choice means. letter is what was typed for it, "" if nothing was.
+func (a *Approval) take(act keymap.Action, letter string) {
 	switch act {
 	case keymap.Approve, keymap.AllowSimilar:
 		if !a.shown.end || act == keymap.AllowSimilar && !a.shown.rule {
 			a.tell(a.unseen())
 			return
 		}
-		if a.amend.done && !quiet {
-			a.tell("what you edited runs after a second without a key")
+		if a.amend.done && a.shown.gap < Pause {
+			a.tell("too soon after the key before: press it again after a second")
 			return
 		}
 		if a.amend.done {
@@ -155,10 +190,11 @@ func (a *Approval) take(act keymap.Action, quiet bool) {
 	case keymap.Deny:
 		a.answer(event.Deny, "")
 	case keymap.DenyWithReason:
-		a.typing, a.amend.typing = edit.New(), false
+		a.amend.typing = false
+		a.typing = a.reason.begin(letter, a.now())
 	case keymap.AmendCall:
-		a.typing, a.amend.typing = edit.New(), true
-		a.typing.Insert(a.amend.text)
+		a.amend.typing = true
+		a.typing = a.amend.begin()
 	}
 }
 
@@ -180,15 +216,20 @@ func (a *Approval) tell(text string) {
 func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
-		a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
+		if a.reason.confirmed(a.shown.gap) {
+			a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
+		}
+	case keymap.AmendDone:
+		a.amended(a.typing.Text())
+		a.typing = nil
 	case keymap.AmendLine:
 		a.typing.Do(keymap.Newline)
 	case keymap.ReasonBack:
-		if a.amend.typing {
-			a.amended(a.typing.Text())
-		}
-		a.typing = nil
+		a.typing, a.amend.typing = nil, false
 	default:
+		if !a.amend.typing {
+			a.reason.typed(p.Text != "", a.now())
+		}
 		a.typing.Press(p)
 	}
 }
@@ -207,12 +248,13 @@ func (a *Approval) send(e event.AnswerApproval) {
 // PasteHandler pastes into what is typed, into a reason as one line.
 func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
-		a.shown.lastKey = a.now()
+		a.Hear()
 		switch {
 		case a.typing == nil || !a.ready():
 		case a.amend.typing:
 			a.typing.Insert(text)
 		default:
+			a.reason.typed(true, a.now())
 			a.typing.Insert(strings.Join(strings.Fields(text), " "))
 		}
 	})
@@ -259,7 +301,7 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	all := a.Whole(screen)
 	p := a.plan(all.W-4, all.H-2)
-	in := a.Bordered(screen, draw.Titles{Left: a.titled([]draw.Span{draw.Text(themes.Warning, "Approve?")}), Right: p.title}).Cleared().Inset()
+	in := a.Bordered(screen, draw.Titles{Left: a.titled(a.name()), Right: p.title}).Cleared().Inset()
 	if in.W <= 0 || p.room <= 0 {
 		in.Spans(0, draw.Text(themes.Warning, "too small to show"))
 		return
@@ -280,8 +322,9 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	in = in.Below(in.Rows(p.head) + p.gap)
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
-	a.shown.end = a.shown.end || to >= p.decisive
-	a.shown.rule = a.shown.rule || p.rule || to == len(p.scrolled)
+	if a.see(to >= p.decisive, p.rule || to == len(p.scrolled)) {
+		p.keys = a.plan(all.W-4, all.H-2).keys // of which more work now
+	}
 	in = in.Below(to - from + p.gap)
 	if len(p.pinned) > 0 {
 		in = in.Below(in.Rows(p.pinned) + p.gap)
@@ -292,6 +335,24 @@ func (a *Approval) Draw(screen tcell.Screen) {
 		in.Rows(p.keys)
 	}
 	a.DrawMore(screen, a.body.Viewport, len(p.scrolled))
+}
+
+// see notes which parts of the request were on the screen and reports whether any was new.
+func (a *Approval) see(end, rule bool) bool {
+	was := a.shown
+	a.shown.end, a.shown.rule = was.end || end, was.rule || rule
+	return a.shown != was
+}
+
+// name is what the dialog asks for now.
+func (a *Approval) name() []draw.Span {
+	switch {
+	case a.typing == nil:
+		return []draw.Span{draw.Text(themes.Warning, "Approve?")}
+	case a.amend.typing:
+		return []draw.Span{draw.Text(themes.Accent, "Edit")}
+	}
+	return []draw.Span{draw.Text(themes.Accent, "Deny")}
 }
 
 // what says who does something, and where.
@@ -449,14 +510,14 @@ func alternatives(c action.ApprovalContext) string {
 
 const noteIndent = 5
 
-// choiceRows returns the choices and the other keys in rows. Wide choices give what approves rows of
-// their own, with the rule that would be added.
+// choiceRows returns the choices and the other keys in rows. Wide choices have a row each, with the
+// rule that would be added. Those that do not work yet are dim.
 func (a *Approval) choiceRows(w int, size choiceSize, more bool) [][]draw.Span {
 	wide := size == wideChoices
 	shown := choices{all: slices.Clone(a.choices.all), at: a.choices.at}
 	for i, c := range shown.all {
-		approves := c.action == keymap.Approve || c.action == keymap.AllowSimilar
-		shown.all[i].row = wide && approves
+		shown.all[i].row = wide
+		shown.all[i].dim = !a.works(c.action)
 		if wide && c.action == keymap.AllowSimilar {
 			shown.all[i].label = a.asked.Context.Similar
 		}
@@ -469,4 +530,15 @@ func (a *Approval) choiceRows(w int, size choiceSize, more bool) [][]draw.Span {
 		hints = append(hints, a.hints(more)...)
 	}
 	return shown.rows(w, hints, size == tinyChoices)
+}
+
+// works reports whether a choice can be taken now.
+func (a *Approval) works(act keymap.Action) bool {
+	switch act {
+	case keymap.Approve:
+		return a.HasFocus() && a.shown.end && a.LiveIn() == 0
+	case keymap.AllowSimilar:
+		return a.HasFocus() && a.shown.end && a.shown.rule
+	}
+	return a.HasFocus()
 }

@@ -9,7 +9,6 @@ import (
 	"buddy/agent/action"
 	"buddy/themes"
 	"buddy/views/draw"
-	"buddy/views/markup"
 )
 
 const bodyIndent = 2
@@ -25,7 +24,7 @@ func (a *Approval) layBody(w int) {
 	if len(act.Targets) > 0 {
 		b.add(bodyIndent, []draw.Span{draw.Text(themes.Muted, "on ")}, draw.Untrusted(themes.Warning, act.Target), w)
 	}
-	if act.Path != "" {
+	if act.Path != "" && (a.amend.done || act.Preview == "") {
 		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, act.Path), w)
 	}
 	switch {
@@ -72,31 +71,5 @@ func (a *Approval) layCommand(command string, w int) {
 	for i, l := range lines {
 		gutter := []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
 		a.lines.add(bodyIndent, gutter, draw.Untrusted(themes.Strong, l), w)
-	}
-}
-
-// headedBy reports whether a preview is the diff of this one file: a line that counts, the two
-// lines that name the file, a hunk. Such lines further down are text of the file.
-func headedBy(lines []string, path string) bool {
-	if len(lines) < 4 || !strings.HasPrefix(lines[3], "@@ ") {
-		return false
-	}
-	name, ok := strings.CutPrefix(lines[1], "--- ")
-	return ok && lines[2] == "+++ "+name && (path == name || strings.HasSuffix(path, "/"+name))
-}
-
-// layPreview colours a preview. That of a file is a diff after a line that counts.
-func (a *Approval) layPreview(act action.Action, w int) {
-	lines := strings.Split(strings.TrimSuffix(act.Preview, "\n"), "\n")
-	diff, hunk := false, false
-	if act.Kind == action.FileWrite && headedBy(lines, act.Path) {
-		lines, diff = slices.Delete(lines, 1, 3), true // the path stands above
-	}
-	for _, l := range lines {
-		role := themes.Text
-		if diff = diff || act.Kind == action.FileWrite && strings.HasPrefix(l, "---"); diff {
-			role, hunk = markup.DiffRole(l, hunk)
-		}
-		a.lines.add(bodyIndent, nil, draw.Untrusted(role, l), w)
 	}
 }

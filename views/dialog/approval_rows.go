@@ -22,6 +22,8 @@ type approvalRows struct {
 
 const (
 	leastBody    = 4  // rows of the command that show before anything but the command does
+	shortBody    = 6  // this many before choices have numbers
+	roomyBody    = 8  // this many before they have a row each
 	maxNoteRows  = 3  // of one note, so that a long reason cannot hide the command
 	maxScrolled  = 99 // of one note where it scrolls behind the command
 	maxExplained = 6  // of one note when all is explained
@@ -74,10 +76,10 @@ func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
 	if free := h - len(p.head) - len(p.keys); free < len(p.scrolled)+known { // not all shows
 		p.keys = a.choiceRows(w, wideChoices, true)
 	}
-	if h-len(p.head)-len(p.keys) >= least+known {
+	if h-len(p.head)-len(p.keys) >= known+max(least, min(len(p.scrolled), roomyBody)) {
 		return true
 	}
-	if p.keys = a.choiceRows(w, shortChoices, true); h-len(p.head)-len(p.keys) < len(p.scrolled)+known {
+	if p.keys = a.choiceRows(w, shortChoices, true); h-len(p.head)-len(p.keys) < known+min(len(p.scrolled), shortBody) {
 		p.keys = a.choiceRows(w, tinyChoices, true)
 	}
 	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-1))]

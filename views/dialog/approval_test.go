@@ -88,6 +88,10 @@ func TestApprovalExplained(t *testing.T) { // the rule shows before it is added
 	viewtest.Press(t, d, "explain")
 	viewtest.Golden(t, "approval-explained", d, 72, 18)
 	viewtest.Press(t, d, "explain", "allow-similar")
+	if len(*answers) != 0 {
+		t.Errorf("its letter alone: %v", *answers)
+	}
+	viewtest.Press(t, d, "choice-take")
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
@@ -158,7 +162,9 @@ func TestApprovalSmall(t *testing.T) {
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "explain")
 	look("nothing to explain", "nothing more is known")
-	viewtest.Press(t, d, "deny-with-reason", "'"+strings.Repeat("because of this ", 5)+"end")
+	viewtest.Press(t, d, "deny-with-reason")
+	*now = now.Add(LetterPause)
+	viewtest.Press(t, d, "'"+strings.Repeat("because of this ", 5)+"end")
 	look("a long reason", "end", "Enter deny", "Esc back")
 }
 
@@ -200,7 +206,7 @@ func TestApprovalAmend(t *testing.T) {
 			if tt.name == "command" {
 				viewtest.Golden(t, "approval-amend", d, 66, 14)
 			}
-			viewtest.Press(t, d, "reason-back")
+			viewtest.Press(t, d, "amend-done")
 			if text := viewtest.Text(t, d, 66, 14); !strings.Contains(text, "as you edited it") || !strings.Contains(text, "--now") || !strings.Contains(text, "run what you edited") {
 				t.Errorf("edited, it shows:\n%s", text)
 			}
@@ -216,6 +222,93 @@ func TestApprovalAmend(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is edited stays when the person goes back to the choices without it, and does not show there.
+func TestApprovalAmendLeft(t *testing.T) {
+	d, s, now, _ := newTestApproval(t)
+	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"systemctl restart nginx"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
+	viewtest.Screen(t, d, 66, 14)
+	*now = now.Add(draw.GracePeriod)
+	viewtest.Press(t, d, "amend", "' --now", "reason-back")
+	if text := viewtest.Text(t, d, 66, 14); strings.Contains(text, "--now") || strings.Contains(text, "run what you edited") {
+		t.Errorf("it shows what was not taken:\n%s", text)
+	}
+	viewtest.Press(t, d, "amend")
+	if got, want := d.typing.Text(), "systemctl restart nginx --now"; got != want {
+		t.Errorf("the editor holds %q, want %q", got, want)
+	}
+}
+
+// A reason that goes on at once with the letter that began it may be a sentence for the prompt: one
+// Enter sends none, nor do two that are typed as fast; all of it can be had for the prompt.
+func TestApprovalQuickReason(t *testing.T) {
+	quick := func() (*Approval, *time.Time, *[]event.AnswerApproval) {
+		d, _, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
+		viewtest.Screen(t, d, 80, 14)
+		*now = now.Add(draw.GracePeriod)
+		viewtest.Press(t, d, "deny-with-reason")
+		*now = now.Add(LetterPause - time.Millisecond)
+		viewtest.Press(t, d, "'on't", "reason-send", "reason-send")
+		return d, now, answers
+	}
+	d, now, answers := quick()
+	if text := viewtest.Text(t, d, 80, 14); len(*answers) != 0 || !strings.Contains(text, "Enter again: deny") {
+		t.Fatalf("answers %v, it shows:\n%s", *answers, text)
+	}
+	*now = now.Add(LetterPause)
+	viewtest.Press(t, d, "reason-send")
+	if want := []event.AnswerApproval{{ID: "1", Decision: event.Deny, Reason: "on't"}}; !slices.Equal(*answers, want) {
+		t.Errorf("answers %v, want %v", *answers, want)
+	}
+	d, _, answers = quick()
+	if text, ok := d.DropQuickReason(); !ok || text != "don't" || d.Typing() || len(*answers) != 0 {
+		t.Errorf("the prompt gets %q (%v), answers %v", text, ok, *answers)
+	}
+}
+
+// A choice that can't be taken yet is dim: while keys go to the prompt, before the end was seen and
+// within a second after an edit.
+func TestApprovalDimsWhatDoesNotWork(t *testing.T) {
+	look := func(d *Approval, h int, label string, want themes.Role) {
+		t.Helper()
+		s := viewtest.Screen(t, d, 66, h)
+		w, rows := s.Size()
+		for y := range rows {
+			line := ""
+			for x := range w {
+				c, _, _ := s.Get(x, y)
+				line += c
+			}
+			if at := strings.Index(line, label); at >= 0 {
+				x := len([]rune(line[:at]))
+				if _, got, _ := s.Get(x, y); got != d.Palette[want] {
+					t.Errorf("%q has the style %+v, want that of %s", label, got, want)
+				}
+				return
+			}
+		}
+		t.Errorf("there is no %q", label)
+	}
+	long := viewtest.Restart
+	long.Command = strings.Repeat("echo\n", 40) + "rm -rf /"
+	d, s, now, _ := newTestApproval(t)
+	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"echo"}`, Action: long}, viewtest.Ask("1", long))
+	look(d, 14, "run once", themes.Muted)
+	look(d, 14, "deny", themes.Text)
+	viewtest.Press(t, d, "dialog-end")
+	*now = now.Add(draw.GracePeriod)
+	viewtest.Press(t, d, "dialog-end")
+	look(d, 14, "run once", themes.Text)
+	viewtest.Press(t, d, "amend", "' --now", "amend-done")
+	look(d, 14, "run what", themes.Muted)
+	if d.LiveIn() != Pause {
+		t.Errorf("live in %s, want %s", d.LiveIn(), Pause)
+	}
+	*now = now.Add(Pause)
+	look(d, 14, "run what", themes.Text)
+	d.Blur()
+	look(d, 14, "deny", themes.Muted)
 }
 
 // Enter takes only the choice that an arrow or a digit went to.
@@ -313,8 +406,10 @@ func TestApprovalGrace(t *testing.T) {
 }
 
 func TestApprovalKeys(t *testing.T) {
+	var now *time.Time
 	ready := func() (*Approval, *state.State, *[]event.AnswerApproval) {
-		d, s, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
+		d, s, clock, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
+		now = clock
 		viewtest.Screen(t, d, 66, 14)
 		*now = now.Add(draw.GracePeriod)
 		return d, s, answers
@@ -328,10 +423,13 @@ func TestApprovalKeys(t *testing.T) {
 	if d.Scope() != keymap.Reason {
 		t.Errorf("scope %s, want %s", d.Scope(), keymap.Reason)
 	}
+	*now = now.Add(LetterPause)
 	viewtest.Press(t, d, "'yn", "kill-to-start", "'not on a friday")
 	d.PasteHandler()("\nor\tsaturday\n", nil)
 	viewtest.Golden(t, "approval-reason", d, 66, 14)
-	viewtest.Press(t, d, "reason-back", "deny-with-reason", "'later ", "reason-send")
+	viewtest.Press(t, d, "reason-back", "deny-with-reason", "kill-to-start")
+	*now = now.Add(LetterPause)
+	viewtest.Press(t, d, "'later ", "reason-send")
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Deny, Reason: "later"}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}

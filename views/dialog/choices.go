@@ -16,6 +16,7 @@ type choice struct {
 	key    keymap.Key    // its letter; the zero Key for none
 	label  string        // may be anybody's text
 	row    bool          // it begins a row and has it alone
+	dim    bool          // it can't be taken now
 }
 
 // choices lets a person take one of several answers: by its letter, or by going to it with an
@@ -62,7 +63,7 @@ const choiceGap = 3 // cells between two choices of a row
 type choiceSize uint8
 
 const (
-	wideChoices  choiceSize = iota // those that approve have rows of their own
+	wideChoices  choiceSize = iota // a row each
 	shortChoices                   // several in a row
 	tinyChoices                    // letters and labels only
 )
@@ -94,6 +95,10 @@ func (c *choices) item(i int, tight bool) []draw.Span {
 	if c.at == i+1 {
 		role, mark = themes.Strong, "❯ "
 	}
+	letter := themes.Key
+	if o.dim {
+		role, letter = themes.Muted, themes.Muted
+	}
 	item := []draw.Span{draw.Text(themes.Accent, mark), draw.Text(themes.Muted, fmt.Sprint(i+1)+" ")}
 	key := keymap.Typed(rune('1' + i))
 	if o.key != (keymap.Key{}) {
@@ -104,7 +109,7 @@ func (c *choices) item(i int, tight bool) []draw.Span {
 			}
 		}
 		key = o.key
-		item = append(item, draw.Text(themes.Key, key.String()))
+		item = append(item, draw.Text(letter, key.String()))
 	}
 	if o.key != (keymap.Key{}) {
 		item = append(item, draw.Text(role, " "))

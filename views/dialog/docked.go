@@ -13,6 +13,10 @@ import (
 // and before what was edited runs: longer than anybody stops in the middle of typing.
 const Pause = time.Second
 
+// LetterPause is how long a letter that decides something waits for another one: longer than it
+// takes to go on with a word. When one comes, both are text.
+const LetterPause = 250 * time.Millisecond
+
 // docked holds what the dialogs have in common that stand between the conversation and the prompt.
 type docked struct {
 	draw.Frame
@@ -51,20 +55,21 @@ func (d *docked) titled(name []draw.Span) []draw.Span {
 	return name
 }
 
-// hints returns the keys beside those of the choices. more says that not all rows show.
+// hints returns the keys beside those of the choices: while keys go to the prompt the one that leads
+// to the dialog. more says that not all rows show.
 func (d *docked) hints(more bool) []draw.Hint {
-	choose := ""
-	if keys := d.Keys.Keys(keymap.ChoiceTake); len(keys) > 0 {
-		choose = "↑↓ " + keys[0].String()
-	}
 	var all []draw.Hint
 	add := func(a keymap.Action, label string) {
 		if keys := d.Keys.Keys(a); len(keys) > 0 {
 			all = append(all, draw.Hint{Key: keys[0], Label: label})
 		}
 	}
-	if choose != "" {
-		all = append(all, draw.Hint{Label: "choose", Sign: choose})
+	if !d.HasFocus() {
+		add(keymap.ShowApproval, "answers; keys go to the prompt")
+		return all
+	}
+	if keys := d.Keys.Keys(keymap.ChoiceTake); len(keys) > 0 {
+		all = append(all, draw.Hint{Label: "choose", Sign: "↑↓ " + keys[0].String()})
 	}
 	switch {
 	case d.place.Full:
@@ -73,7 +78,6 @@ func (d *docked) hints(more bool) []draw.Hint {
 		add(keymap.FullScreen, "full screen")
 	}
 	switch {
-	case !d.HasFocus():
 	case d.place.N < d.place.Of:
 		add(keymap.ShowApproval, "next")
 	case d.place.Of > 0:
