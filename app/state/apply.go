@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/history"
 )
 
 // openBlocks are the blocks that the current answer grows.
@@ -151,6 +152,10 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
 		s.closeAnswer()
+		s.answer = nil
+		for _, c := range p.Message.ToolCalls {
+			s.answer = append(s.answer, c.ID)
+		}
 	case event.ModelRetry:
 		s.dropAnswer() // what the failed attempt said is not part of the next one
 		s.addRetry(env, p)
@@ -290,7 +295,11 @@ func (s *State) settleApproval(p event.ApprovalAnswered) Changed {
 		return 0
 	}
 	personAnswered(s.Tasks, p.ID)
-	return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
+	return s.changeCall(p.CallID, func(c *Call) {
+		if c.State = answeredState(p); c.State == CallDenied {
+			c.Denied = p.Reason
+		}
+	}) | Approvals | Tasks
 }
 
 func (s *State) changeCall(id string, change func(*Call)) Changed {
@@ -324,6 +333,8 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
 	switch {
 	case c.State == CallDenied, c.State == CallCancelled:
+	case p.IsError && c.Started == 0 && p.Result == history.Unanswered:
+		c.State = CallCancelled
 	case p.IsError, p.ExitCode != nil && *p.ExitCode != 0:
 		c.State = CallFailed
 	default:

@@ -11,6 +11,8 @@
 package state
 
 import (
+	"slices"
+
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -51,6 +53,7 @@ type State struct {
 	open    openBlocks
 	retried *Block            // of the attempts of one request that failed; nil: none did
 	calls   map[string]*Block // by call id: the blocks whose call has no result yet
+	answer  []string          // ids of the calls of the main conversation's last answer
 	live    []*Call           // finished calls that still hold their output, oldest first
 	ran     map[string]*Call  // by target: the command that began last in the shared pane
 	kept    []event.Envelope  // all that were applied, while PrependState may need them; else nil
@@ -109,7 +112,7 @@ const (
 	CallDone
 	CallFailed // the tool gave an error, or the command exited with another code than 0
 	CallDenied
-	CallCancelled // its task was stopped while it waited for an approval
+	CallCancelled // its task was stopped before it ran
 )
 
 // Call is one tool call.
@@ -126,6 +129,7 @@ type Call struct {
 	Started   int64  // Unix milliseconds; 0 before it started
 	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
+	Denied    string // what the person said why it was denied
 	Result    string // what the model read
 	Full      *event.FullOutput
 	Output    Tail
@@ -187,6 +191,15 @@ func (s *State) Call(id string) *Call {
 		return b.Call
 	}
 	return nil
+}
+
+// CallPlace returns which call of its answer a call is, from 1, and how many there are; zeros unless it
+// is one of the main conversation's last answer.
+func (s *State) CallPlace(id string) (n, of int) {
+	if n = slices.Index(s.answer, id) + 1; n == 0 {
+		return 0, 0
+	}
+	return n, len(s.answer)
 }
 
 // Running returns the task that works on the main conversation, else nil.

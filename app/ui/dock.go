@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -143,10 +144,25 @@ func (d *dock) ask(q event.QuestionAsked) {
 
 // place tells the dialogs where in the queue they are.
 func (d *dock) place(ids []string) {
-	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full}
+	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
+	for _, a := range d.state.Approvals {
+		if a.ID == d.request {
+			p.Call, p.Calls = d.state.CallPlace(a.CallID)
+		}
+	}
 	d.approval.SetPlace(p)
 	d.question.SetPlace(p)
 	d.confirm.SetPlace(dialog.DockPlace{Full: d.full})
+}
+
+// whoAsks names the task that waits for the answer of a request, "" if it is the main one.
+func whoAsks(s *state.State, request string) string {
+	for _, t := range s.Tasks {
+		if t.Kind != event.MainTask && slices.Contains(t.Waits, request) {
+			return fmt.Sprintf("background task #%d", t.ID)
+		}
+	}
+	return ""
 }
 
 // mayTakeKeys reports whether the docked request gets the keys after a pause.

@@ -86,10 +86,24 @@ func (a *Approval) offer() {
 		return act != keymap.Explain
 	})
 	for i, c := range a.choices.all {
-		if c.action == keymap.Approve && a.amend.done {
-			a.choices.all[i].label = "run what you edited"
+		if c.action == keymap.Approve {
+			a.choices.all[i].label = a.approves(c.label)
 		}
 	}
+}
+
+// approves says what approving does; label is what the key map calls it.
+func (a *Approval) approves(label string) string {
+	files := a.asked.Action.Kind == action.FileWrite || a.asked.Action.Kind == action.FileDelete
+	switch {
+	case files && a.amend.done:
+		return "write what you edited"
+	case a.amend.done:
+		return "run what you edited"
+	case files:
+		return "make the change"
+	}
+	return label
 }
 
 // Open reports whether there is a request.

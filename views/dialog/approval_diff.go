@@ -50,8 +50,9 @@ func (a *Approval) layFile(lines []string, act action.Action, w int) (used int) 
 	}
 	for i, h := range hunks {
 		if i > 0 {
-			a.lines.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Muted, "⋮")}, w)
+			a.lines.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Muted, "…")}, w)
 		}
+		h = h.trim()
 		h.mark()
 		a.layHunk(h, len(strconv.Itoa(hunks[len(hunks)-1].last())), w)
 	}
@@ -108,6 +109,23 @@ type hunkLine struct {
 	text     string
 	from, to int
 }
+
+const hunkContext = 2 // lines around a change that show
+
+// trim leaves out lines at the edges that did not change, but for a few.
+func (h hunk) trim() hunk {
+	first := slices.IndexFunc(h, hunkLine.changed)
+	if first < 0 {
+		return h
+	}
+	last := len(h)
+	for last > 0 && !h[last-1].changed() {
+		last--
+	}
+	return h[max(0, first-hunkContext):min(len(h), last+hunkContext)]
+}
+
+func (l hunkLine) changed() bool { return l.sign == '+' || l.sign == '-' }
 
 // last returns the greatest number of a line.
 func (h hunk) last() (n int) {

@@ -26,7 +26,7 @@ func TestApprovalDiff(t *testing.T) {
 		{
 			"one file", "/s/tax.go", nil,
 			[]string{counts, "--- s/tax.go", "+++ s/tax.go", "@@ -9,3 +9,3 @@", " a", "-b", "+c", " d", "@@ -100 +100 @@", "-x", "+y"},
-			[]string{"/s/tax.go  " + counts, "  9   a", " 10 - b", " 10 + c", " 11   d", "⋮", "100 - x", "100 + y"},
+			[]string{"/s/tax.go  " + counts, "  9   a", " 10 - b", " 10 + c", " 11   d", "…", "100 - x", "100 + y"},
 		},
 		{
 			"new", "/s/a", nil,

@@ -207,7 +207,7 @@ func TestApprovalAmend(t *testing.T) {
 				viewtest.Golden(t, "approval-amend", d, 66, 14)
 			}
 			viewtest.Press(t, d, "amend-done")
-			if text := viewtest.Text(t, d, 66, 14); !strings.Contains(text, "as you edited it") || !strings.Contains(text, "--now") || !strings.Contains(text, "run what you edited") {
+			if text := viewtest.Text(t, d, 66, 14); !strings.Contains(text, "as you edited it") || !strings.Contains(text, "--now") || !strings.Contains(text, "what you edited ") {
 				t.Errorf("edited, it shows:\n%s", text)
 			}
 			*now = now.Add(Pause - time.Millisecond)

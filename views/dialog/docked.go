@@ -30,8 +30,10 @@ type docked struct {
 
 // DockPlace says which of the requests that wait a dialog shows.
 type DockPlace struct {
-	N, Of int  // the first is 1
-	Full  bool // it has all rows that there are
+	N, Of       int    // the first is 1
+	Call, Calls int    // which of the calls of one answer it is about; the first is 1
+	Who         string // who asks, "" for the main task
+	Full        bool   // it has all rows that there are
 }
 
 // SetPlace says which of the requests that wait it is.
@@ -47,6 +49,12 @@ func (d *docked) Dragging() bool { return d.body.mark.down }
 func (d *docked) titled(name []draw.Span) []draw.Span {
 	if d.place.Of > 1 {
 		name = append(name, draw.Text(themes.Muted, fmt.Sprintf(" %d of %d", d.place.N, d.place.Of)))
+	}
+	if d.place.Calls > 1 {
+		name = append(name, draw.Text(themes.Muted, fmt.Sprintf(" · call %d of %d", d.place.Call, d.place.Calls)))
+	}
+	if d.place.Who != "" {
+		name = append(name, draw.Text(themes.Muted, " · "), draw.Text(themes.Strong, d.place.Who))
 	}
 	if keys := d.Keys.Keys(keymap.ShowApproval); !d.HasFocus() && len(keys) > 0 {
 		name = append(name, draw.Text(themes.Muted, " · "))
