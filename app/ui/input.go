@@ -30,9 +30,12 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Back:
 		u.back()
 	case keymap.NextPane, keymap.PreviousPane:
-		// Below a dialog nobody would see that the focus moved, and who is in the middle of typing goes on.
-		if !u.overlays.covered() && !u.dock.typing(u.deps.Now()) {
+		switch {
+		case u.overlays.covered(): // nobody would see that the focus moved
+		case !u.dock.typing(u.deps.Now()):
 			u.arranged.cycle(a, u.input(0, 0))
+		case !u.v.prompt.Reoffer(): // who is in the middle of typing goes on
+			u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
 		}
 	case keymap.CycleMode:
 		u.hint("", u.dock.cycleMode())
