@@ -236,7 +236,7 @@ func (d *dock) next() (got bool) {
 func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 	confirms := d.confirm.Open()
 	switch {
-	case !confirms && d.approval.Deaf() && p.Text != "" && p.Text != " ":
+	case !confirms && p.Text != "" && p.Text != " " && d.approval.Ignores(p):
 		d.typeOn("", ev)
 	case !confirms && d.waits(p):
 		d.holdLetter(ev)

@@ -127,9 +127,21 @@ func (a *Approval) ready() bool {
 	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
 
-// Deaf reports whether a request shows that takes no key: since it has only just come, or since it
-// is answered.
-func (a *Approval) Deaf() bool { return a.Open() && !a.ready() }
+// Ignores reports whether a request shows that does nothing with a key: since it has only just come,
+// since it is answered, or since it has no such choice.
+func (a *Approval) Ignores(p keymap.Press) bool {
+	switch {
+	case !a.Open():
+		return false
+	case !a.ready():
+		return true
+	case p.Action == keymap.ChoiceNumber:
+		return !a.choices.has(p.Text)
+	case p.Action == keymap.AmendCall, p.Action == keymap.AllowSimilar:
+		return !slices.ContainsFunc(a.choices.all, func(c choice) bool { return c.action == p.Action })
+	}
+	return false
+}
 
 // InputHandler answers, scrolls or takes a reason.
 func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {

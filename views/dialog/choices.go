@@ -3,6 +3,7 @@ package dialog
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/app/keymap"
@@ -44,6 +45,12 @@ func (c *choices) press(p keymap.Press) int {
 		return slices.IndexFunc(c.all, func(o choice) bool { return o.action == p.Action && p.Action != "" })
 	}
 	return -1
+}
+
+// has reports whether there is a choice with that number.
+func (c *choices) has(number string) bool {
+	n, err := strconv.Atoi(number)
+	return err == nil && n >= 1 && n <= len(c.all)
 }
 
 // bindings returns a choice for each action of a scope that has a key and a label.

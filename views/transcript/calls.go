@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -76,6 +77,18 @@ func callSummary(c *state.Call, cwd string) string {
 // isQuestion reports whether a call asks the person.
 func isQuestion(c *state.Call) bool { return c.Action.Tool == "ask_user" && c.Action.Preview != "" }
 
+// questionFields returns what was asked, and the choices as they were numbered.
+func questionFields(c *state.Call) []field {
+	fields := fieldsOf(c.Action.Preview, "question")
+	var args struct{ Choices []string }
+	if json.Unmarshal([]byte(c.Arguments), &args) == nil {
+		for i, text := range args.Choices {
+			fields = append(fields, fieldsOf(text, strconv.Itoa(i+1))...)
+		}
+	}
+	return fields
+}
+
 // callDetails returns what a call shows above its output when it is unfolded.
 func callDetails(c *state.Call) *markup.Text {
 	t := &markup.Text{}
@@ -88,7 +101,7 @@ func callDetails(c *state.Call) *markup.Text {
 	case a.Kind == action.Shell && a.Command != "":
 		command(t, a.Command)
 	case isQuestion(c):
-		putFields(t, jsonFields(c.Arguments))
+		putFields(t, questionFields(c))
 	case a.Preview != "":
 		putFields(t, fieldsOf(a.Path, "path"))
 		t.Code("diff", a.Preview, "")
@@ -131,7 +144,7 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 	glyph, role := callGlyph(call, open, now)
 	outcome := cmp.Or(callOutcome(call), gain)
 	time := callTime(call, now)
-	if gain != "" && call.Duration < 100 {
+	if gain != "" && (call.Duration < 100 || isQuestion(call)) {
 		time = "" // what came of it says more
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
