@@ -152,9 +152,9 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
 		s.closeAnswer()
-		s.answer = nil
+		s.Answered = nil
 		for _, c := range p.Message.ToolCalls {
-			s.answer = append(s.answer, c.ID)
+			s.Answered = append(s.Answered, c.ID)
 		}
 	case event.ModelRetry:
 		s.dropAnswer() // what the failed attempt said is not part of the next one

@@ -59,14 +59,14 @@ func TestCallPlace(t *testing.T) {
 	var s State
 	answer := model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
 	s.Apply(event.Envelope{Seq: 1, Payload: event.ModelMessage{Message: answer}})
-	if n, of := s.CallPlace("b"); n != 2 || of != 3 {
+	if n, of := s.Answered.Place("b"); n != 2 || of != 3 {
 		t.Errorf("b is call %d of %d, want 2 of 3", n, of)
 	}
-	if n, of := s.CallPlace("other"); n != 0 || of != 0 {
+	if n, of := s.Answered.Place("other"); n != 0 || of != 0 {
 		t.Errorf("a call of no answer is %d of %d", n, of)
 	}
 	s.Apply(event.Envelope{Seq: 2, Payload: event.ModelMessage{Message: model.Message{Role: model.Assistant}}})
-	if n, _ := s.CallPlace("b"); n != 0 {
+	if n, _ := s.Answered.Place("b"); n != 0 {
 		t.Errorf("b is still call %d of an answer that came before", n)
 	}
 }

@@ -48,12 +48,12 @@ type State struct {
 	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
 	Heard     int64              // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
 	Retry     *Retry             // the main task's request failed and waits to be sent again; nil: it does not
+	Answered  CallIDs            // the calls of the main conversation's last answer
 	Focused   *Call              // the call whose output is shown: the last one that started
 
 	open    openBlocks
 	retried *Block            // of the attempts of one request that failed; nil: none did
 	calls   map[string]*Block // by call id: the blocks whose call has no result yet
-	answer  []string          // ids of the calls of the main conversation's last answer
 	live    []*Call           // finished calls that still hold their output, oldest first
 	ran     map[string]*Call  // by target: the command that began last in the shared pane
 	kept    []event.Envelope  // all that were applied, while PrependState may need them; else nil
@@ -193,13 +193,15 @@ func (s *State) Call(id string) *Call {
 	return nil
 }
 
-// CallPlace returns which call of its answer a call is, from 1, and how many there are; zeros unless it
-// is one of the main conversation's last answer.
-func (s *State) CallPlace(id string) (n, of int) {
-	if n = slices.Index(s.answer, id) + 1; n == 0 {
+// CallIDs are the ids of the calls of one answer, in order.
+type CallIDs []string
+
+// Place returns which of them a call is, from 1, and how many there are; zeros if it is none.
+func (c CallIDs) Place(id string) (n, of int) {
+	if n = slices.Index(c, id) + 1; n == 0 {
 		return 0, 0
 	}
-	return n, len(s.answer)
+	return n, len(c)
 }
 
 // Running returns the task that works on the main conversation, else nil.

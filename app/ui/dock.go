@@ -147,7 +147,7 @@ func (d *dock) place(ids []string) {
 	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
 	for _, a := range d.state.Approvals {
 		if a.ID == d.request {
-			p.Call, p.Calls = d.state.CallPlace(a.CallID)
+			p.Call, p.Calls = d.state.Answered.Place(a.CallID)
 		}
 	}
 	d.approval.SetPlace(p)

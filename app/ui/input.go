@@ -34,7 +34,7 @@ func (u *UI) global(a, pending keymap.Action) {
 		case u.overlays.covered(): // nobody would see that the focus moved
 		case !u.dock.typing(u.deps.Now()):
 			u.arranged.cycle(a, u.input(0, 0))
-		case !u.v.prompt.Reoffer(): // who is in the middle of typing goes on
+		case !u.v.prompt.Popup().Reopen(): // who is in the middle of typing goes on
 			u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
 		}
 	case keymap.CycleMode:

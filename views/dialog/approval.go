@@ -86,18 +86,18 @@ func (a *Approval) offer() {
 	})
 	for i, c := range a.choices.all {
 		if c.action == keymap.Approve {
-			a.choices.all[i].label = a.approves(c.label)
+			a.choices.all[i].label = approves(a.asked.Action, a.amend.done, c.label)
 		}
 	}
 }
 
-// approves says what approving does; label is what the key map calls it.
-func (a *Approval) approves(label string) string {
-	files := a.asked.Action.Kind == action.FileWrite || a.asked.Action.Kind == action.FileDelete
+// approves says what approving an action does, which may be edited; label is what the key map calls it.
+func approves(act action.Action, edited bool, label string) string {
+	files := act.Kind == action.FileWrite || act.Kind == action.FileDelete
 	switch {
-	case files && a.amend.done:
+	case files && edited:
 		return "write what you edited"
-	case a.amend.done:
+	case edited:
 		return "run what you edited"
 	case files:
 		return "make the change"
@@ -153,11 +153,9 @@ func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 
 // Hear notes that a key came, which Press takes now or later, or which does something else.
 func (a *Approval) Hear() {
-	a.shown.gap = a.sinceKey()
+	a.shown.gap = a.now().Sub(a.shown.lastKey)
 	a.shown.lastKey = a.now()
 }
-
-func (a *Approval) sinceKey() time.Duration { return a.now().Sub(a.shown.lastKey) }
 
 // LiveIn returns how long no key must come until what was edited can be run; 0 when it can, or when
 // nothing was edited.
@@ -165,7 +163,7 @@ func (a *Approval) LiveIn() time.Duration {
 	if !a.amend.done || a.typing != nil {
 		return 0
 	}
-	return max(0, Pause-a.sinceKey())
+	return max(0, Pause-a.now().Sub(a.shown.lastKey))
 }
 
 // Press takes a key of which Hear was told.
@@ -200,7 +198,7 @@ func (a *Approval) take(act keymap.Action, letter string) {
 	switch act {
 	case keymap.Approve, keymap.AllowSimilar:
 		if !a.shown.end || act == keymap.AllowSimilar && !a.shown.rule {
-			a.tell(a.unseen())
+			a.tell(unseen(a.Keys))
 			return
 		}
 		if a.amend.done && a.shown.gap < Pause {
@@ -224,9 +222,9 @@ func (a *Approval) take(act keymap.Action, letter string) {
 }
 
 // unseen says why it can't be approved yet.
-func (a *Approval) unseen() string {
+func unseen(keys *keymap.Map) string {
 	text := "not all of it was on the screen yet"
-	if name := a.Keys.Name(keymap.PageDown); name != "" {
+	if name := keys.Name(keymap.PageDown); name != "" {
 		text += " · " + name + " shows more"
 	}
 	return text
@@ -326,7 +324,7 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	all := a.Whole(screen)
 	p := a.plan(all.W-4, all.H-2)
-	in := a.Bordered(screen, draw.Titles{Left: a.titled(a.name()), Right: p.title}).Cleared().Inset()
+	in := a.Bordered(screen, draw.Titles{Left: a.titled([]draw.Span{scopeTitles[a.Scope()]}), Right: p.title}).Cleared().Inset()
 	if in.W <= 0 || p.room <= 0 {
 		in.Spans(0, draw.Text(themes.Warning, "too small to show"))
 		return
@@ -347,7 +345,7 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	in = in.Below(in.Rows(p.head) + p.gap)
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
-	if a.see(to >= p.decisive, p.rule || to == len(p.scrolled)) {
+	if a.shown.see(to >= p.decisive, p.rule || to == len(p.scrolled)) {
 		p.keys = a.plan(all.W-4, all.H-2).keys // of which more work now
 	}
 	in = in.Below(to - from + p.gap)
@@ -363,21 +361,17 @@ func (a *Approval) Draw(screen tcell.Screen) {
 }
 
 // see notes which parts of the request were on the screen and reports whether any was new.
-func (a *Approval) see(end, rule bool) bool {
-	was := a.shown
-	a.shown.end, a.shown.rule = was.end || end, was.rule || rule
-	return a.shown != was
+func (s *shown) see(end, rule bool) bool {
+	was := *s
+	s.end, s.rule = was.end || end, was.rule || rule
+	return *s != was
 }
 
-// name is what the dialog asks for now.
-func (a *Approval) name() []draw.Span {
-	switch {
-	case a.typing == nil:
-		return []draw.Span{draw.Text(themes.Warning, "Approve?")}
-	case a.amend.typing:
-		return []draw.Span{draw.Text(themes.Accent, "Edit")}
-	}
-	return []draw.Span{draw.Text(themes.Accent, "Deny")}
+// scopeTitles says what the dialog asks for.
+var scopeTitles = map[keymap.Scope]draw.Span{
+	keymap.Approval: draw.Text(themes.Warning, "Approve?"),
+	keymap.Amend:    draw.Text(themes.Accent, "Edit"),
+	keymap.Reason:   draw.Text(themes.Accent, "Deny"),
 }
 
 // choiceRows returns the choices and the other keys in rows. Wide choices have a row each, with the

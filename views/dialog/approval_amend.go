@@ -83,24 +83,24 @@ func (a *Approval) drawTyping(in draw.Area) {
 	below := edit.Draw(text, a.typing, a.HasFocus())
 	hints := draw.HintsOf(a.Keys, a.Scope())
 	if a.reason.quick {
-		hints = a.quickHints(hints)
+		hints = a.reason.hints(hints, a.Keys)
 	}
 	if below < in.H {
 		in.Down(below).Spans(0, draw.HintRow(hints, in.W)...)
 	}
 }
 
-// quickHints names the keys of a reason that may be a sentence for the prompt.
-func (a *Approval) quickHints(hints []draw.Hint) []draw.Hint {
-	send, back := a.Keys.Keys(keymap.ReasonSend), a.Keys.Keys(keymap.ReasonBack)
+// hints says what the keys mean of a reason that may be a sentence for the prompt.
+func (r *reason) hints(hints []draw.Hint, keys *keymap.Map) []draw.Hint {
+	send, back := keys.Keys(keymap.ReasonSend), keys.Keys(keymap.ReasonBack)
 	for i, h := range hints {
 		switch {
-		case len(send) > 0 && h.Key == send[0] && !a.reason.sent:
+		case len(send) > 0 && h.Key == send[0] && !r.sent:
 			hints[i].Label = "twice: deny"
 		case len(send) > 0 && h.Key == send[0]:
 			hints[i].Label = "again: deny"
 		case len(back) > 0 && h.Key == back[0]:
-			hints[i].Label = "to the prompt, with its " + a.reason.letter
+			hints[i].Label = "to the prompt, with its " + r.letter
 		}
 	}
 	return hints

@@ -30,13 +30,13 @@ func (a *Approval) layBody(w int) {
 	switch {
 	case a.amend.done:
 		b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Accent, "as you edited it:")}, w)
-		a.layCommand(a.amend.text, w)
+		b.addCommand(a.amend.text, w)
 		return
 	case act.Command != "":
-		a.layCommand(act.Command, w)
+		b.addCommand(act.Command, w)
 	}
 	if act.Preview != "" {
-		a.layPreview(act, w)
+		b.addPreview(act, w)
 	}
 	if b.rows == nil {
 		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "nothing is known about what this does")}, w)
@@ -60,16 +60,16 @@ func folders(act action.Action) string {
 	return strings.Join(all, ", ")
 }
 
-// layCommand numbers the lines of a command that has several.
-func (a *Approval) layCommand(command string, w int) {
+// addCommand appends a command. It numbers the lines of a command that has several.
+func (b *body) addCommand(command string, w int) {
 	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
 	if len(lines) == 1 {
-		a.lines.add(bodyIndent, nil, draw.Untrusted(themes.Strong, lines[0]), w)
+		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, lines[0]), w)
 		return
 	}
 	digits := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
 		gutter := []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
-		a.lines.add(bodyIndent, gutter, draw.Untrusted(themes.Strong, l), w)
+		b.add(bodyIndent, gutter, draw.Untrusted(themes.Strong, l), w)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"buddy/views/markup"
 )
 
-// layPreview lays out a preview behind the path that it is about: that of files is a line that
+// addPreview appends a preview behind the path that it is about: that of files is a line that
 // counts for each of them, then their diffs.
-func (a *Approval) layPreview(act action.Action, w int) {
+func (b *body) addPreview(act action.Action, w int) {
 	lines := strings.Split(strings.TrimSuffix(act.Preview, "\n"), "\n")
 	files := act.Kind == action.FileWrite || act.Kind == action.FileDelete
 	if act.Path != "" {
@@ -23,21 +23,21 @@ func (a *Approval) layPreview(act action.Action, w int) {
 		if files && len(act.Paths) == 0 && draw.Width(both) <= w-bodyIndent { // one line for the file
 			path, lines = both, lines[1:]
 		}
-		a.lines.add(bodyIndent, nil, path, w)
+		b.add(bodyIndent, nil, path, w)
 	}
 	for len(lines) > 0 {
-		if n := a.layFile(lines, act, w); files && n > 0 {
+		if n := b.addFile(lines, act, w); files && n > 0 {
 			lines = lines[n:]
 			continue
 		}
-		a.lines.add(bodyIndent, nil, draw.Untrusted(themes.Text, lines[0]), w)
+		b.add(bodyIndent, nil, draw.Untrusted(themes.Text, lines[0]), w)
 		lines = lines[1:]
 	}
 }
 
-// layFile lays out the diff of one file with which lines begin and returns how many of them it is; 0 if
+// addFile appends the diff of one file with which lines begin and returns how many of them it is; 0 if
 // they begin with none. A file that the dialog has named already is not named again.
-func (a *Approval) layFile(lines []string, act action.Action, w int) (used int) {
+func (b *body) addFile(lines []string, act action.Action, w int) (used int) {
 	if len(lines) < 3 || !strings.HasPrefix(lines[0], "--- ") || !strings.HasPrefix(lines[1], "+++ ") {
 		return 0
 	}
@@ -46,15 +46,15 @@ func (a *Approval) layFile(lines []string, act action.Action, w int) (used int) 
 		return 0
 	}
 	if name := fileOf(lines[0], lines[1]); len(act.Paths) > 0 || act.Path != name && !strings.HasSuffix(act.Path, "/"+name) {
-		a.lines.add(bodyIndent, nil, draw.Untrusted(themes.Strong, name), w)
+		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, name), w)
 	}
 	for i, h := range hunks {
 		if i > 0 {
-			a.lines.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Muted, "…")}, w)
+			b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Muted, "…")}, w)
 		}
 		h = h.trim()
 		h.mark()
-		a.layHunk(h, len(strconv.Itoa(hunks[len(hunks)-1].last())), w)
+		b.addHunk(h, len(strconv.Itoa(hunks[len(hunks)-1].last())), w)
 	}
 	return 2 + used
 }
@@ -68,9 +68,9 @@ func fileOf(before, after string) string {
 	return before[len("--- "):]
 }
 
-// layHunk lays out the lines of a hunk: number, sign and text, over the whole width in the colour of
+// addHunk appends the lines of a hunk: number, sign and text, over the whole width in the colour of
 // the sign.
-func (a *Approval) layHunk(h hunk, digits, w int) {
+func (b *body) addHunk(h hunk, digits, w int) {
 	for _, l := range h {
 		role := themes.Text
 		number := themes.Muted
@@ -91,10 +91,11 @@ func (a *Approval) layHunk(h hunk, digits, w int) {
 			text = append(text, sp)
 		}
 		text = append(text, draw.Untrusted(role, l.text[l.to:])...)
-		at := len(a.lines.rows)
-		a.lines.add(bodyIndent, gutter, text, w)
-		for i := at; role != themes.Muted && i < len(a.lines.rows); i++ {
-			a.lines.rows[i].band = role
+		at := len(b.rows)
+		b.add(bodyIndent, gutter, text, w)
+		for i := at; role != themes.Muted && i < len(b.rows); i++ {
+			b.rows[i].band = role
+			b.rows[i].spans[1].Style.Role = number // the blanks before a wrapped row, too
 		}
 	}
 }

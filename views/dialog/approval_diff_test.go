@@ -98,6 +98,13 @@ func TestApprovalDiffMarksWhatChanged(t *testing.T) {
 		}
 	}
 	s := viewtest.Screen(t, d, 66, 14)
+	for i, r := range d.lines.rows[1:3] {
+		for _, sp := range r.spans[1:] {
+			if sp.Style.Role != r.band {
+				t.Errorf("row %d: %q interrupts the band", i, sp.Text)
+			}
+		}
+	}
 	if _, st, _ := s.Get(63, 3); st != d.Palette[themes.DiffDeleteBand] {
 		t.Errorf("the band does not reach the border: %+v", st)
 	}

@@ -10,26 +10,25 @@ import (
 )
 
 // what says who does something, and where.
-func (a *Approval) what() []draw.Span {
-	act := a.asked.Action
-	what := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
+func what(act action.Action) []draw.Span {
+	who := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
 	where := act.Target
 	if n := len(act.Targets); n > 0 {
 		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
 	}
 	if where != "" {
-		what = append(append(what, draw.Text(themes.Muted, " on ")), draw.Untrusted(themes.Strong, where)...)
+		who = append(append(who, draw.Text(themes.Muted, " on ")), draw.Untrusted(themes.Strong, where)...)
 	}
-	return what
+	return who
 }
 
 // head says who wants what where, and the risk: at the right, or below if both do not fit.
 func (a *Approval) head(w int) [][]draw.Span {
-	what, risk := a.what(), a.risk(a.asked.Action)
-	if gap := w - draw.Width(what) - draw.Width(risk); gap > 0 {
-		return [][]draw.Span{append(append(what, draw.Text(themes.Text, strings.Repeat(" ", gap))), risk...)}
+	who, risk := what(a.asked.Action), a.risk(a.asked.Action)
+	if gap := w - draw.Width(who) - draw.Width(risk); gap > 0 {
+		return [][]draw.Span{append(append(who, draw.Text(themes.Text, strings.Repeat(" ", gap))), risk...)}
 	}
-	rows := draw.WrapSpans(what, w)
+	rows := draw.WrapSpans(who, w)
 	rows = rows[:min(len(rows), 2)]
 	if len(risk) > 0 {
 		rows = append(rows, risk)

@@ -89,10 +89,10 @@ func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
 // heads are the title at the right and the rows at the top. What is asked about and its risk go
 // into the title if both have room there, or the risk alone, where rows are few.
 func (a *Approval) heads(w, h int) (title []draw.Span, head [][]draw.Span) {
-	what, risk := a.what(), a.risk(a.asked.Action)
-	both := what
+	who, risk := what(a.asked.Action), a.risk(a.asked.Action)
+	both := who
 	if len(risk) > 0 {
-		both = append(append(slices.Clip(what), draw.Text(themes.Muted, " · ")), risk...)
+		both = append(append(slices.Clip(who), draw.Text(themes.Muted, " · ")), risk...)
 	}
 	room := w - titleRoom - draw.Width(a.titled(nil))
 	if draw.Width(both) <= room {

@@ -88,6 +88,8 @@ func (d *docked) hints(more bool) []draw.Hint {
 	switch {
 	case d.place.N < d.place.Of:
 		add(keymap.ShowApproval, "next")
+	case d.place.Of > 0 && more: // rows are short
+		add(keymap.ShowApproval, "back")
 	case d.place.Of > 0:
 		add(keymap.ShowApproval, "back to the prompt")
 	}

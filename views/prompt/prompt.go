@@ -134,13 +134,6 @@ func (p *Prompt) Scope() keymap.Scope {
 // Popup returns the list of commands, which is drawn above the prompt while it is open.
 func (p *Prompt) Popup() *Popup { return p.popup }
 
-// Reoffer opens the list again that was closed without a choice, and reports whether there was one.
-func (p *Prompt) Reoffer() bool {
-	was := p.popup.dismissed && len(p.popup.matches) > 0
-	p.popup.dismissed = p.popup.dismissed && !was
-	return was
-}
-
 // Paste inserts text in one step.
 func (p *Prompt) Paste(text string) {
 	if p.search != nil {
