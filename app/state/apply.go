@@ -278,12 +278,22 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 		return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, on })
 	}
 	b := s.add(env, ToolBlock, "")
-	b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: on}
-	if s.calls == nil {
-		s.calls = make(map[string]*Block)
-	}
-	s.calls[p.CallID] = b
+	b.Call = newCall(p, on)
+	s.calls = withCall(s.calls, b)
 	return Conversation
+}
+
+func newCall(p event.ToolRequested, on string) *Call {
+	return &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: on}
+}
+
+// withCall adds the block of a call that has no result yet to calls, and returns them.
+func withCall(calls map[string]*Block, b *Block) map[string]*Block {
+	if calls == nil {
+		calls = make(map[string]*Block)
+	}
+	calls[b.Call.ID] = b
+	return calls
 }
 
 // settleApproval removes an approval that was answered. The first answer wins; only a policy

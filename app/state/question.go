@@ -13,7 +13,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
 		awaitPerson(s.Tasks, env.Task, p.ID)
-		if s.calls[p.CallID] != nil { // which shows it
+		if env.Branch == 0 && s.calls[p.CallID] != nil { // which shows it
 			break
 		}
 		text := p.Text + "\n"
