@@ -23,12 +23,16 @@ func TestCallsThatDidNotRun(t *testing.T) {
 		{"stopped while it ran", []event.Event{event.ToolStarted{CallID: "c"}, event.ToolResult{CallID: "c", IsError: true, Result: history.Unanswered}}, CallFailed, ""},
 		{"refused", []event.Event{event.ToolResult{CallID: "c", IsError: true, Result: "Tool error: no such file"}}, CallFailed, ""},
 		{"a question, cancelled", []event.Event{
-			event.ToolStarted{CallID: "c"}, event.QuestionAsked{ID: "q", CallID: "c", Text: "which?"},
-			event.QuestionAnswered{ID: "q", By: "cancel"}, event.ToolResult{CallID: "c", IsError: true, Result: "Tool error: cancelled"},
+			event.ToolStarted{CallID: "c"},
+			event.QuestionAsked{ID: "q", CallID: "c", Text: "which?"},
+			event.QuestionAnswered{ID: "q", By: "cancel"},
+			event.ToolResult{CallID: "c", IsError: true, Result: "Tool error: cancelled"},
 		}, CallCancelled, ""},
 		{"a question, answered", []event.Event{
-			event.ToolStarted{CallID: "c"}, event.QuestionAsked{ID: "q", CallID: "c", Text: "which?"},
-			event.QuestionAnswered{ID: "q", Text: "this", By: "user"}, event.ToolResult{CallID: "c", Result: "{}"},
+			event.ToolStarted{CallID: "c"},
+			event.QuestionAsked{ID: "q", CallID: "c", Text: "which?"},
+			event.QuestionAnswered{ID: "q", Text: "this", By: "user"},
+			event.ToolResult{CallID: "c", Result: "{}"},
 		}, CallDone, ""},
 	} {
 		var s State

@@ -236,11 +236,7 @@ func (d *dock) next() (got bool) {
 func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 	confirms := d.confirm.Open()
 	switch {
-	case !confirms && p.Text != "" && p.Text != " " && d.approval.Ignores(p):
-		d.typeOn("", ev)
-	case !confirms && d.waits(p):
-		d.holdLetter(ev)
-	case !confirms && d.question.Open() && d.ownWords(p, ev):
+	case !confirms && d.letterKey(p, ev):
 	case p.Action == keymap.FullScreen:
 		d.toggleFull()
 	case confirms:

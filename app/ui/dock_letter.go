@@ -22,6 +22,19 @@ func (d *dock) waits(p keymap.Press) bool {
 	return p.Action != keymap.DenyWithReason
 }
 
+// letterKey takes a letter that may begin a text, or does, and reports whether it was one.
+func (d *dock) letterKey(p keymap.Press, ev *tcell.EventKey) bool {
+	switch {
+	case p.Text != "" && p.Text != " " && d.approval.Ignores(p):
+		d.typeOn("", ev)
+	case d.waits(p):
+		d.holdLetter(ev)
+	default:
+		return d.question.Open() && d.ownWords(p, ev)
+	}
+	return true
+}
+
 // holdLetter keeps a letter back for a moment. The dialog takes it when nothing follows.
 func (d *dock) holdLetter(ev *tcell.EventKey) {
 	d.letter = ev

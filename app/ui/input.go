@@ -30,13 +30,7 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Back:
 		u.back()
 	case keymap.NextPane, keymap.PreviousPane:
-		switch {
-		case u.overlays.covered(): // nobody would see that the focus moved
-		case !u.dock.typing(u.deps.Now()):
-			u.arranged.cycle(a, u.input(0, 0))
-		case !u.v.prompt.Popup().Reopen(): // who is in the middle of typing goes on
-			u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
-		}
+		u.cyclePanes(a)
 	case keymap.CycleMode:
 		u.hint("", u.dock.cycleMode())
 	case keymap.ShowHelp:
@@ -55,6 +49,17 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.deps.Repaint()
 	default:
 		u.hint("", u.arranged.arrange(a))
+	}
+}
+
+// cyclePanes goes to the next pane or the one before, unless the person is in the middle of typing.
+func (u *UI) cyclePanes(a keymap.Action) {
+	switch {
+	case u.overlays.covered(): // nobody would see that the focus moved
+	case !u.dock.typing(u.deps.Now()):
+		u.arranged.cycle(a, u.input(0, 0))
+	case !u.v.prompt.Popup().Reopen():
+		u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
 	}
 }
 

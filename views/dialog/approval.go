@@ -343,14 +343,14 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	if a.explain.changed {
 		a.explain.changed, a.body.Top = false, a.explainedAt(&p)
 	}
-	in = in.Below(in.Rows(p.head) + p.gap)
+	in = in.Below(in.Rows(p.head) + p.gaps[0])
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
 	if a.shown.see(to >= p.decisive, p.rule || to == len(p.scrolled)) {
 		p.keys = a.plan(all.W-4, all.H-2).keys // of which more work now
 	}
-	in = in.Below(to - from + p.gap)
+	in = in.Below(to - from + p.gaps[1])
 	if len(p.pinned) > 0 {
-		in = in.Below(in.Rows(p.pinned) + p.gap)
+		in = in.Below(in.Rows(p.pinned) + p.gaps[2])
 	}
 	if a.typing != nil {
 		a.drawTyping(in)

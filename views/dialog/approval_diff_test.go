@@ -54,7 +54,8 @@ func TestApprovalDiff(t *testing.T) {
 			[]string{"/s/a  " + counts, "b", "1 - b", "1 + c"},
 		},
 		{
-			"several files", "/s/a", []string{"/s/a", "/s/b"},
+			"several files", "/s/a",
+			[]string{"/s/a", "/s/b"},
 			[]string{"edit a: " + counts, "delete b: 1 byte", "--- a", "+++ a", "@@ -1 +1 @@", "-b", "+c", "--- b", "+++ /dev/null", "@@ -1 +0,0 @@", "-b"},
 			[]string{"/s/a", "edit a: " + counts, "delete b: 1 byte", "a", "1 - b", "1 + c", "b", "1 - b"},
 		},

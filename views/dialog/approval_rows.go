@@ -15,7 +15,7 @@ type approvalRows struct {
 	scrolled   []bodyRow     // the command, and what is known of it unless that is pinned
 	pinned     [][]draw.Span // below it
 	rule       bool          // the rule that would be added shows in full
-	gap        int           // blank rows between the parts
+	gaps       [3]int        // blank rows above what scrolls, below it, and below what is pinned
 	room       int           // for what scrolls
 	decisive   int           // rows of what scrolls that have to be seen before it is approved
 }
@@ -45,11 +45,12 @@ func (a *Approval) plan(w, h int) approvalRows {
 		most = maxExplained
 	}
 	notes := a.notes(w, most, wide)
-	p.pinned, p.gap = concat(notes), 1
-	if p.room = free - len(p.pinned) - p.gaps(); p.room >= len(body) {
+	p.pinned = concat(notes)
+	if rest := free - len(p.pinned) - len(body); rest >= 0 {
+		p.room = len(body)
+		p.part(rest)
 		return p
 	}
-	p.gap = 0
 	if !a.explain.on {
 		p.pinned = shrink(notes, max(len(notes), free-len(body)), w)
 	}
@@ -110,17 +111,19 @@ const (
 	titleRoom = 13 // cells of the border that the question needs
 )
 
-// gaps counts the blank rows between the parts.
-func (p *approvalRows) gaps() int {
-	if len(p.pinned) == 0 {
-		return 2
+// part puts blank rows between the parts, as far as there are some left: first above the choices.
+func (p *approvalRows) part(left int) {
+	for i := len(p.gaps) - 1; i >= 0 && left > 0; i-- {
+		if i < len(p.gaps)-1 || len(p.pinned) > 0 {
+			p.gaps[i] = 1
+			left--
+		}
 	}
-	return 3
 }
 
 // height is how many rows there are if nothing scrolls.
 func (p *approvalRows) height() int {
-	return len(p.head) + len(p.scrolled) + len(p.pinned) + len(p.keys) + p.gap*p.gaps()
+	return len(p.head) + len(p.scrolled) + len(p.pinned) + len(p.keys) + p.gaps[0] + p.gaps[1] + p.gaps[2]
 }
 
 // shrink joins notes in at most so many rows, by cutting the longest, as far as each keeps one.
