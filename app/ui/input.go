@@ -30,7 +30,7 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Back:
 		u.back()
 	case keymap.NextPane, keymap.PreviousPane:
-		u.cyclePanes(a)
+		cyclePanes(u, a)
 	case keymap.CycleMode:
 		u.hint("", u.dock.cycleMode())
 	case keymap.ShowHelp:
@@ -53,7 +53,7 @@ func (u *UI) global(a, pending keymap.Action) {
 }
 
 // cyclePanes goes to the next pane or the one before, unless the person is in the middle of typing.
-func (u *UI) cyclePanes(a keymap.Action) {
+func cyclePanes(u *UI, a keymap.Action) {
 	switch {
 	case u.overlays.covered(): // nobody would see that the focus moved
 	case !u.dock.typing(u.deps.Now()):
