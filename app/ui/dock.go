@@ -203,6 +203,7 @@ func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now
 
 // leave gives the prompt the keys, until the person asks for the dialog again.
 func (d *dock) leave() {
+	d.loseLetter()
 	d.held, d.left, d.full = false, true, false
 	d.place(requestsIn(d.state))
 	d.arranged.setFocus(layout.Prompt)

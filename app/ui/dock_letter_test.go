@@ -52,6 +52,7 @@ func TestLettersWaitForASentence(t *testing.T) {
 		{"and Esc", func(x *testUI) { x.decide("y", "Esc") }, "y", nil},
 		{"and Backspace", func(x *testUI) { x.decide("y", "Backspace") }, "", nil},
 		{"and a paste", func(x *testUI) { x.Press("y"); x.Paste("es") }, "yes", nil},
+		{"and a click elsewhere", func(x *testUI) { x.Press("y"); x.clickOn("I will look.", 2); time.Sleep(dialog.LetterPause) }, "y", nil},
 		{"for the session", func(x *testUI) { x.decide("s") }, "", nil},
 		{"for the session, and Enter", func(x *testUI) { x.decide("s"); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Similar}}},
 		{"no choice of this request", func(x *testUI) { x.decide("e") }, "e", nil},
