@@ -133,6 +133,7 @@ const (
 	SecretCancel Action = "secret-cancel"
 	AllowSimilar Action = "allow-similar"
 	AmendCall    Action = "amend"
+	AmendDone    Action = "amend-done"
 	AmendLine    Action = "amend-line"
 	Explain      Action = "explain"
 	CycleMode    Action = "cycle-mode"
@@ -405,21 +406,22 @@ var table = []row{
 	{AskClose, in(Asking), "back", "Leave it as it is", keys("Esc")},
 
 	{Approve, in(Approval), "run once", "Approve, this once; works when the end of what is asked about was on the screen", keys("y")},
-	{AllowSimilar, in(Approval), "allow similar", "Approve, and for this session whatever the rule covers that is shown", keys("s")},
-	{AmendCall, in(Approval), "edit", "Change the command or the text of the file, and decide then", keys("e")},
 	{Deny, in(Approval), "deny", "Deny", keys("n")},
-	{DenyWithReason, in(Approval), "deny and say why", "Deny and tell the model why", keys("d")},
+	{DenyWithReason, in(Approval), "deny, say why", "Deny and tell the model why", keys("d")},
+	{AmendCall, in(Approval), "edit", "Change the command or the text of the file, and decide then", keys("e")},
+	{AllowSimilar, in(Approval), "allow similar", "Go to the choice that approves, and for this session whatever the rule covers that is shown; Enter takes it", keys("s")},
 	{Explain, in(Approval), "explain", "Show or hide what it would do, how to undo it and what else would do", keys("?")},
-	{AmendLine, in(Amend), "newline", "Begin a new line", keys("Enter", "Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
-	{ReasonSend, in(Reason), "deny", "Deny with this reason", keys("Enter")},
-	{ReasonBack, in(Reason, Amend), "back to the choices", "Back to the choices", keys("Esc")},
+	{AmendDone, in(Amend), "done", "Back to the choices with what was edited; nothing runs yet", keys("Enter")},
+	{AmendLine, in(Amend), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
+	{ReasonSend, in(Reason), "deny", "Deny with this reason; a reason that goes on right after its key may be a sentence for the prompt and takes the key twice", keys("Enter")},
+	{ReasonBack, in(Reason, Amend), "back, unchanged", "Back to the choices as they were; what was typed is there when you come again", keys("Esc")},
 	{SecretKeep, in(Secret), "keep", "Keep the key", keys("Enter")},
 	{SecretCancel, in(Secret), "cancel", "Forget what was typed", keys("Esc", "Ctrl+C")},
 
 	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
-	{ConfirmNo, in(Confirm), "no", "Leave it as it is", keys("n")},
-	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("n", "Ctrl+C")},
-	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("y")},
+	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("y", "Ctrl+C")},
+	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("k")},
+	{ConfirmNo, in(Confirm, Leaving), "no", "Leave it as it is", keys("n")},
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},

@@ -32,7 +32,7 @@ func TestApprovalChoices(t *testing.T) {
 	}
 	a.Context.Similar = `allow "go test …"`
 	all := choices(r, a)
-	if got := listed(all); !strings.Contains(got, "  1  y  run once\n  2  n  deny\n") || !strings.Contains(got, "\n  4  s  allow \"go test …\"\n") {
+	if got := listed(all, "like this"); !strings.Contains(got, "  1  y  run once\n  2  n  deny\n") || !strings.Contains(got, "\n  4  s  allow \"go test …\"\n        like this\n") {
 		t.Errorf("offers\n%s", got)
 	}
 	for line, want := range map[string]keymap.Action{
@@ -47,6 +47,6 @@ func TestApprovalChoices(t *testing.T) {
 	a.Action.Kind = action.FileWrite
 	r.edited = edited{id: a.ID}
 	if all := choices(r, a); all[0].label != "write what you edited" || chosen(all, "s") != "" {
-		t.Errorf("of an edited file it offers\n%s", listed(all))
+		t.Errorf("of an edited file it offers\n%s", listed(all, ""))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/history"
 )
 
 // openBlocks are the blocks that the current answer grows.
@@ -154,6 +155,10 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
 		s.closeAnswer()
+		s.Answered = nil
+		for _, c := range p.Message.ToolCalls {
+			s.Answered = append(s.Answered, c.ID)
+		}
 	case event.ModelRetry:
 		s.dropAnswer() // what the failed attempt said is not part of the next one
 		s.addRetry(env, p)
@@ -276,12 +281,22 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 		return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, on })
 	}
 	b := s.add(env, ToolBlock, "")
-	b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: on}
-	if s.calls == nil {
-		s.calls = make(map[string]*Block)
-	}
-	s.calls[p.CallID] = b
+	b.Call = newCall(p, on)
+	s.calls = withCall(s.calls, b)
 	return Conversation
+}
+
+func newCall(p event.ToolRequested, on string) *Call {
+	return &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: on}
+}
+
+// withCall adds the block of a call that has no result yet to calls, and returns them.
+func withCall(calls map[string]*Block, b *Block) map[string]*Block {
+	if calls == nil {
+		calls = make(map[string]*Block)
+	}
+	calls[b.Call.ID] = b
+	return calls
 }
 
 // settleApproval removes an approval that was answered. The first answer wins; only a policy
@@ -293,7 +308,11 @@ func (s *State) settleApproval(p event.ApprovalAnswered) Changed {
 		return 0
 	}
 	personAnswered(s.Tasks, p.ID)
-	return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
+	return s.changeCall(p.CallID, func(c *Call) {
+		if c.State = answeredState(p); c.State == CallDenied {
+			c.Denied = p.Reason
+		}
+	}) | Approvals | Tasks
 }
 
 func (s *State) changeCall(id string, change func(*Call)) Changed {
@@ -327,6 +346,8 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
 	switch {
 	case c.State == CallDenied, c.State == CallCancelled:
+	case p.IsError && c.Started == 0 && p.Result == history.Unanswered:
+		c.State = CallCancelled
 	case p.IsError, p.ExitCode != nil && *p.ExitCode != 0:
 		c.State = CallFailed
 	default:

@@ -18,6 +18,10 @@ func (s *State) applyBranch(env event.Envelope) Changed {
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return s.applyTool(env)
+	case event.ToolRequested: // no block shows it, but a person may change it before it runs
+		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, "")})
+	case event.ToolResult:
+		delete(s.calls, p.CallID)
 	case event.MetricsUsage:
 		return s.applyInfo(env)
 	case event.ModelMessage:

@@ -29,12 +29,19 @@ func TestBranch(t *testing.T) {
 	tell(1, 2, event.TaskStarted{ID: 2, Kind: event.BackgroundTask, Title: "side"})
 	tell(1, 2, event.TextDelta{Text: "hidden"})
 	tell(1, 2, event.ContextUsage{Estimated: 77})
-	tell(1, 2, event.ToolRequested{CallID: "c", Name: "x"})
+	tell(1, 2, event.ToolRequested{CallID: "c", Name: "x", Arguments: "{}"})
+	if c := s.Call("c"); c == nil || c.Arguments != "{}" {
+		t.Errorf("the call is %+v: a person can't change it", c)
+	}
 	tell(1, 2, event.ApprovalAsked{ID: "a", CallID: "c", Action: action.Action{Command: "rm"}})
 	if len(s.Approvals) != 1 || s.Tasks[1].State != TaskWaiting || s.Info.Context.Estimated != 0 {
 		t.Errorf("approvals %+v, tasks %+v", s.Approvals, s.Tasks[1])
 	}
 	tell(1, 2, event.ApprovalAnswered{ID: "a", CallID: "c", Decision: event.Once})
+	tell(1, 2, event.ToolResult{CallID: "c"})
+	if s.Call("c") != nil {
+		t.Error("the call is still known after its result")
+	}
 	tell(1, 2, say("first"))
 	tell(1, 2, say("the answer"))
 	if s.Running().ID != 1 {

@@ -13,12 +13,20 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
 		awaitPerson(s.Tasks, env.Task, p.ID)
+		if env.Branch == 0 && s.calls[p.CallID] != nil { // which shows it
+			break
+		}
 		text := p.Text + "\n"
 		for i, c := range p.Choices {
 			text += fmt.Sprintf("\n%d. %s", i+1, c)
 		}
 		s.add(env, AssistantBlock, text)
 	case event.QuestionAnswered:
+		for _, q := range s.Questions {
+			if q.ID == p.ID && p.By == "cancel" {
+				s.changeCall(q.CallID, func(c *Call) { c.State = CallCancelled })
+			}
+		}
 		open := len(s.Questions)
 		s.Questions = slices.DeleteFunc(s.Questions, func(q event.QuestionAsked) bool { return q.ID == p.ID })
 		if len(s.Questions) == open {

@@ -11,6 +11,8 @@
 package state
 
 import (
+	"slices"
+
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -46,6 +48,7 @@ type State struct {
 	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
 	Heard     int64              // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
 	Retry     *Retry             // the main task's request failed and waits to be sent again; nil: it does not
+	Answered  CallIDs            // the calls of the main conversation's last answer
 	Focused   *Call              // the call whose output is shown: the last one that started
 
 	open    openBlocks
@@ -109,7 +112,7 @@ const (
 	CallDone
 	CallFailed // the tool gave an error, or the command exited with another code than 0
 	CallDenied
-	CallCancelled // its task was stopped while it waited for an approval
+	CallCancelled // its task was stopped before it ran
 )
 
 // Call is one tool call.
@@ -126,6 +129,7 @@ type Call struct {
 	Started   int64  // Unix milliseconds; 0 before it started
 	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
+	Denied    string // what the person said why it was denied
 	Result    string // what the model read
 	Full      *event.FullOutput
 	Output    Tail
@@ -187,6 +191,17 @@ func (s *State) Call(id string) *Call {
 		return b.Call
 	}
 	return nil
+}
+
+// CallIDs are the ids of the calls of one answer, in order.
+type CallIDs []string
+
+// Place returns which of them a call is, from 1, and how many there are; zeros if it is none.
+func (c CallIDs) Place(id string) (n, of int) {
+	if n = slices.Index(c, id) + 1; n == 0 {
+		return 0, 0
+	}
+	return n, len(c)
 }
 
 // Running returns the task that works on the main conversation, else nil.

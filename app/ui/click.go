@@ -34,6 +34,7 @@ func (u *UI) click(action tview.MouseAction, ev *tcell.EventMouse) bool {
 			u.dock.hold(u.deps.Now())
 		}
 		u.key(was.key.Event())
+		u.dock.endPause()
 		return true
 	}
 	return false

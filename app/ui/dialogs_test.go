@@ -242,7 +242,7 @@ func TestApprovalsWaitBelowLists(t *testing.T) {
 		x.Press("F8")
 		x.Want("Commands and actions")
 		time.Sleep(draw.GracePeriod)
-		x.Press("F8", "y")
+		x.decide("F8", "y")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }

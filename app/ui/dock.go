@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -41,13 +42,14 @@ type dock struct {
 
 // docked holds what is forgotten when another request shows.
 type docked struct {
-	request string    // id of the approval or question that shows, "" for none
-	held    bool      // it has the keys
-	heldAt  time.Time // since when
-	left    bool      // the person went back to the prompt: only a key or a click leads to it again
-	full    bool      // it has all rows between header and prompt
-	pressed time.Time // when the last key came, or the request, if that was later
-	digits  string    // that were typed in a question just now: a choice, or the start of an answer
+	request string          // id of the approval or question that shows, "" for none
+	held    bool            // it has the keys
+	heldAt  time.Time       // since when
+	left    bool            // the person went back to the prompt: only a key or a click leads to it again
+	full    bool            // it has all rows between header and prompt
+	pressed time.Time       // when the last key came, or the request, if that was later
+	digits  string          // that were typed in a question just now: a choice, or the start of an answer
+	letter  *tcell.EventKey // that waits for what follows it; nil: none does
 }
 
 // dockedView is a dialog that docks on the prompt.
@@ -111,6 +113,7 @@ func (d *dock) sync() (other bool) {
 
 // show docks a request, which does not have the keys yet.
 func (d *dock) show(id string) {
+	d.loseLetter()
 	d.docked = docked{request: id, pressed: d.deps.Now()}
 	d.approval.Clear()
 	d.question.Close()
@@ -141,10 +144,25 @@ func (d *dock) ask(q event.QuestionAsked) {
 
 // place tells the dialogs where in the queue they are.
 func (d *dock) place(ids []string) {
-	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full}
+	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
+	for _, a := range d.state.Approvals {
+		if a.ID == d.request {
+			p.Call, p.Calls = d.state.Answered.Place(a.CallID)
+		}
+	}
 	d.approval.SetPlace(p)
 	d.question.SetPlace(p)
 	d.confirm.SetPlace(dialog.DockPlace{Full: d.full})
+}
+
+// whoAsks names the task that waits for the answer of a request, "" if it is the main one.
+func whoAsks(s *state.State, request string) string {
+	for _, t := range s.Tasks {
+		if t.Kind != event.MainTask && slices.Contains(t.Waits, request) {
+			return fmt.Sprintf("background task #%d", t.ID)
+		}
+	}
+	return ""
 }
 
 // mayTakeKeys reports whether the docked request gets the keys after a pause.
@@ -185,6 +203,7 @@ func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now
 
 // leave gives the prompt the keys, until the person asks for the dialog again.
 func (d *dock) leave() {
+	d.loseLetter()
 	d.held, d.left, d.full = false, true, false
 	d.place(requestsIn(d.state))
 	d.arranged.setFocus(layout.Prompt)
@@ -218,14 +237,14 @@ func (d *dock) next() (got bool) {
 func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 	confirms := d.confirm.Open()
 	switch {
-	case !confirms && d.question.Open() && d.ownWords(p, ev):
+	case !confirms && d.letterKey(p, ev):
 	case p.Action == keymap.FullScreen:
-		d.full = !d.full
-		d.place(requestsIn(d.state))
+		d.toggleFull()
 	case confirms:
 		return false
 	case p.Action == keymap.Back:
 		d.leave()
+	case p.Action == keymap.ReasonBack && d.reasonToPrompt():
 	case p.Types() && !d.approval.Typing():
 		d.typeOn("", ev)
 	default:
@@ -234,13 +253,18 @@ func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 	return true
 }
 
+func (d *dock) toggleFull() {
+	d.full = !d.full
+	d.place(requestsIn(d.state))
+}
+
 // ownWords takes what a question has no choice for: it begins an answer in the prompt, with the
 // digits that were typed before it. It reports whether the key was text.
 func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
 	digits := d.digits
 	d.digits = ""
 	switch {
-	case p.Text == "", p.Action == keymap.FullScreen && (d.question.Cut() || d.full):
+	case p.Text == "":
 		return false
 	case p.Action == keymap.ChoiceNumber && d.question.Has(p.Text):
 		d.digits = digits + p.Text
@@ -251,11 +275,16 @@ func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
 	return true
 }
 
-// typeOn begins to type in the prompt.
-func (d *dock) typeOn(before string, ev *tcell.EventKey) {
+// toPrompt gives the prompt the keys, for a text.
+func (d *dock) toPrompt() {
 	d.held = false
 	d.arranged.setFocus(layout.Prompt)
 	d.prompt.BeginTyping()
+}
+
+// typeOn begins to type in the prompt.
+func (d *dock) typeOn(before string, ev *tcell.EventKey) {
+	d.toPrompt()
 	if before != "" {
 		d.prompt.Paste(before)
 	}

@@ -50,8 +50,9 @@ func typedStream(r *rand.Rand) []typedKey {
 }
 
 // What somebody began to type before a dialog opened neither approves, denies, answers nor
-// edits, and changes no mode while it is open; every letter is in the prompt afterwards, or in
-// prompts that Enter sent.
+// edits, and changes no mode while it is open; nor does a sentence that begins at any time while it
+// is. Every letter is in the prompt afterwards, in prompts that Enter sent, or in a reason that Esc
+// gives to the prompt.
 func TestTypedStreamsDecideNothing(t *testing.T) {
 	const each = 100                                // streams on one screen
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // goroutines that take turns on one thread cost half
@@ -66,10 +67,45 @@ func TestTypedStreamsDecideNothing(t *testing.T) {
 			x.u.deps.Tick = func(bool) {} // no frames for clocks
 			x.tell(running...)
 			for i := seed; i < min(seed+each, last) && !t.Failed(); i++ {
-				x.typeStream(uint64(i))
+				if i%2 == 0 {
+					x.typeStream(uint64(i))
+				} else {
+					x.typeSentence(uint64(i))
+				}
 			}
 		})
 	}
+}
+
+// sentenceStream returns what somebody types at 20 to 200 ms: at least two letters, then anything.
+func sentenceStream(r *rand.Rand) []typedKey {
+	all := typedStream(r)
+	for i := range all {
+		all[i].after = time.Duration(20+r.IntN(180)) * time.Millisecond
+		if i < 2 {
+			c := string("yyynnsssdddeeezplowYNS"[r.IntN(22)])
+			all[i].key, all[i].text = c, c
+		}
+		if i > 0 && all[i-1].key == "Esc" {
+			all[i].after = max(all[i].after, 80*time.Millisecond)
+		}
+	}
+	return all
+}
+
+// typeSentence types one sentence, which begins at any time after an approval or a question opened,
+// sometimes with the dialog having been asked for.
+func (x *testUI) typeSentence(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 8))
+	keys := sentenceStream(r)
+	id := fmt.Sprint("s", seed)
+	x.openDialog(id, r.IntN(4) > 0)
+	if r.IntN(4) == 0 {
+		x.Press("F8")
+	}
+	time.Sleep(time.Duration(r.IntN(2500)) * time.Millisecond)
+	x.typeKeys(keys, len(keys), id, false, r)
+	x.endStream(id, fmt.Sprintf("sentence %d: %v", seed, keys), keys)
 }
 
 // typeStream types one stream, in the middle of which an approval or a question opens.
@@ -78,17 +114,21 @@ func (x *testUI) typeStream(seed uint64) {
 	keys := typedStream(r)
 	opens := 1 + r.IntN(len(keys)-1)
 	id := fmt.Sprint("a", seed)
-	want := ""
+	x.typeKeys(keys, opens, id, r.IntN(2) == 0, r)
+	x.endStream(id, fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), keys)
+}
+
+// typeKeys types a stream. Before one of its keys a dialog opens.
+func (x *testUI) typeKeys(keys []typedKey, opens int, id string, approval bool, r *rand.Rand) {
 	for i, k := range keys {
 		gap := k.after
 		if i == opens {
 			before := time.Duration(r.IntN(int(gap)))
 			time.Sleep(before)
 			gap -= before
-			x.openDialog(id, r.IntN(2) == 0)
+			x.openDialog(id, approval)
 		}
 		time.Sleep(gap)
-		want += k.text
 		synctest.Wait()
 		open, modes := x.u.dock.request != "", x.modes()
 		if k.key == "paste" {
@@ -97,7 +137,7 @@ func (x *testUI) typeStream(seed uint64) {
 			x.Press(k.key)
 		}
 		if open && x.modes() != modes {
-			x.t.Errorf("stream %d: key %d changed the mode while a dialog was open", seed, i)
+			x.t.Errorf("%s: key %d of %v changed the mode while a dialog was open", id, i, keys)
 		}
 		if k.key == "Esc" && x.cancelled() {
 			x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"},
@@ -106,7 +146,19 @@ func (x *testUI) typeStream(seed uint64) {
 		}
 	}
 	synctest.Wait()
-	x.checkStream(fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), want)
+}
+
+// endStream looks at what a stream did, and ends it.
+func (x *testUI) endStream(id, name string, keys []typedKey) {
+	want := ""
+	for _, k := range keys {
+		want += k.text
+	}
+	if x.u.dock.approval.Scope() == keymap.Reason { // which is a letter and then all that followed it
+		x.Press("Esc")
+		synctest.Wait()
+	}
+	x.checkStream(name, want, strings.HasPrefix(id, "s"))
 	x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"})
 	x.u.deps.Later(func() {
 		x.u.arranged.setFocus(layout.Prompt)
@@ -161,8 +213,8 @@ func (x *testUI) modes() (n int) {
 	return n
 }
 
-// checkStream looks at what a stream did.
-func (x *testUI) checkStream(name, want string) {
+// checkStream looks at what a stream did. answers says that a text may be the answer of a question.
+func (x *testUI) checkStream(name, want string, answers bool) {
 	x.t.Helper()
 	x.mu.Lock()
 	sent := x.sent
@@ -173,6 +225,10 @@ func (x *testUI) checkStream(name, want string) {
 		switch c := c.(type) {
 		case event.Submit:
 			got += c.Text
+		case event.Answer:
+			if got += c.Text; !answers {
+				x.t.Errorf("%s: sent %#v", name, c)
+			}
 		case event.Cancel, event.WatchPanes, event.SetMode:
 		default:
 			x.t.Errorf("%s: sent %#v", name, c)
@@ -287,7 +343,7 @@ func TestSeveralRequests(t *testing.T) {
 		x.Press("F8", "F8")
 		time.Sleep(draw.GracePeriod)
 		x.Settle()
-		x.Press("n")
+		x.decide("n")
 		x.took(event.AnswerApproval{ID: "a2", Decision: event.Deny})
 		x.tell(event.ApprovalAnswered{ID: "a2", Decision: event.Deny, By: "user"})
 		x.Want("Approve? 1 of 2 · F8 answers")

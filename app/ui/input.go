@@ -30,10 +30,7 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Back:
 		u.back()
 	case keymap.NextPane, keymap.PreviousPane:
-		// Below a dialog nobody would see that the focus moved, and who is in the middle of typing goes on.
-		if !u.overlays.covered() && !u.dock.typing(u.deps.Now()) {
-			u.arranged.cycle(a, u.input(0, 0))
-		}
+		cyclePanes(u, a)
 	case keymap.CycleMode:
 		u.hint("", u.dock.cycleMode())
 	case keymap.ShowHelp:
@@ -52,6 +49,17 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.deps.Repaint()
 	default:
 		u.hint("", u.arranged.arrange(a))
+	}
+}
+
+// cyclePanes goes to the next pane or the one before, unless the person is in the middle of typing.
+func cyclePanes(u *UI, a keymap.Action) {
+	switch {
+	case u.overlays.covered(): // nobody would see that the focus moved
+	case !u.dock.typing(u.deps.Now()):
+		u.arranged.cycle(a, u.input(0, 0))
+	case !u.v.prompt.Popup().Reopen():
+		u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
 	}
 }
 

@@ -59,7 +59,11 @@ func askToLeave(s *state.State, confirm *dialog.Confirm, leave func(slash.Next))
 	if t := s.Running(); t != nil {
 		q.Lines = append(q.Lines, fmt.Sprintf("task #%d, which works for you, is cancelled.", t.ID))
 	}
-	q.Answer = func(a keymap.Action) { leave(slash.Next{Kill: a == keymap.LeaveKilling}) }
+	q.Answer = func(a keymap.Action) {
+		if a != keymap.ConfirmNo {
+			leave(slash.Next{Kill: a == keymap.LeaveKilling})
+		}
+	}
 	confirm.Ask(q)
 	return true
 }

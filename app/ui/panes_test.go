@@ -107,7 +107,7 @@ func TestApprovalWhileTyping(t *testing.T) {
 		x.rest()
 		x.Want("Approve? · F8 answers") // the panes have the focus
 		sentAs[event.FitPane](x)
-		x.Press("F8", "y")
+		x.decide("F8", "y")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
@@ -205,12 +205,15 @@ func TestQuitWhilePanesRun(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
 		x.Press("Ctrl+D")
-		x.Want("Quit?", "1 command still runs:", "#9 npm run dev", "see it later with: tmux attach", "n quit, they go on", "y quit and kill them")
+		x.Want("Quit?", "1 command still runs:", "#9 npm run dev", "see it later with: tmux attach", "y quit, they go on", "k quit and kill them", "n no")
 		x.Press("Esc")
 		x.unwanted("Quit?")
 		x.Press("Ctrl+C", "Ctrl+C")
 		x.Want("Quit?")
-		x.Press("y")
+		x.Press("n")
+		x.unwanted("Quit?")
+		x.Press("Ctrl+C", "Ctrl+C")
+		x.Press("k")
 		if err := x.Ended(); err != nil || !x.left.Kill {
 			t.Errorf("left %+v, %v", x.left, err)
 		}

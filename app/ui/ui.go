@@ -409,6 +409,7 @@ func (u *UI) focused(on bool) {
 // paste goes to what has the focus.
 func (u *UI) paste(p screen.Paste) {
 	u.hint("", "") // as a key does: what would have been confirmed is not
+	u.dock.loseLetter()
 	text := p.Text
 	var into tview.Primitive
 	if o := u.overlays.pasteInto(); o != nil {
@@ -439,10 +440,14 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	}
 	before := u.pending.action
 	u.hint("", "")
+	if u.dock.afterLetter(ev) {
+		return nil
+	}
 	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys
 		u.dock.held = false
 	}
 	defer u.dock.awaitPause()
+	defer u.dock.awaitLive()
 	scope, view := u.target()
 	scopes := []keymap.Scope{scope, keymap.Global}
 	if scope == keymap.Typing { // all others go to the pane
@@ -460,6 +465,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		view.InputHandler()(ev, func(tview.Primitive) {})
 	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
 	default:
+		u.dock.approval.Hear()
 		u.global(p.Action, before)
 	}
 	return nil

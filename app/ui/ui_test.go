@@ -19,6 +19,7 @@ import (
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
+	"buddy/views/dialog"
 	"buddy/views/draw"
 )
 
@@ -135,6 +136,13 @@ func (x *testUI) tell(payloads ...event.Event) {
 	x.Settle()
 }
 
+// decide presses keys of a dialog and waits until none is kept back for what may follow it.
+func (x *testUI) decide(keys ...string) {
+	x.Press(keys...)
+	time.Sleep(dialog.LetterPause)
+	x.Settle()
+}
+
 // took checks which commands were sent since the last time; WatchPanes is not of
 // interest.
 func (x *testUI) took(want ...event.Command) {
@@ -180,7 +188,7 @@ func TestExchangeOnScreen(t *testing.T) {
 		x.tell(asked)
 		x.Want("▌ list the files", "I will look.", "Approve?", "ls -la", "to see them", "every shell command is asked about")
 		x.rest()
-		x.Press("y")
+		x.decide("y")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
 			event.ToolStarted{CallID: "c1", Name: "run_shell"},
@@ -221,7 +229,7 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 		x.unwanted("F8 answers")
 		x.Press("Enter") // never approves
 		x.took()
-		x.Press("n")
+		x.decide("n")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny})
 	})
 }
@@ -255,7 +263,8 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) {
 		x.Type("first the tests")
 		x.Want("> first the tests")
 		x.took()
-		x.Press("F8", "d")
+		x.Press("F8")
+		x.decide("d")
 		x.Type("use make")
 		x.Press("Enter")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"})

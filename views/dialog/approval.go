@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +26,8 @@ type Approval struct {
 	args    string              // of the call that is asked about
 	shown   shown
 	lines   body         // what the action does, laid out
-	typing  *edit.Editor // a reason, or what runs instead; nil unless one is typed
+	typing  *edit.Editor // of reason or amend; nil unless one is typed
+	reason  reason
 	amend   amendment
 	explain explaining
 
@@ -42,6 +42,7 @@ type shown struct {
 	rule     bool      // so was the rule that would be added
 	answered bool
 	lastKey  time.Time
+	gap      time.Duration // between the last key and the one before
 }
 
 // explaining says whether all that is known shows.
@@ -69,7 +70,7 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 // Clear shows no request any more.
 func (a *Approval) Clear() {
 	a.asked, a.args, a.lines, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, nil
-	a.explain, a.shown, a.amend, a.choices = explaining{}, shown{}, amendment{}, choices{}
+	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 
 // offer makes the choices.
@@ -84,10 +85,24 @@ func (a *Approval) offer() {
 		return act != keymap.Explain
 	})
 	for i, c := range a.choices.all {
-		if c.action == keymap.Approve && a.amend.done {
-			a.choices.all[i].label = "run what you edited"
+		if c.action == keymap.Approve {
+			a.choices.all[i].label = approves(a.asked.Action, a.amend.done, c.label)
 		}
 	}
+}
+
+// approves says what approving an action does, which may be edited; label is what the key map calls it.
+func approves(act action.Action, edited bool, label string) string {
+	files := act.Kind == action.FileWrite || act.Kind == action.FileDelete
+	switch {
+	case files && edited:
+		return "write what you edited"
+	case edited:
+		return "run what you edited"
+	case files:
+		return "make the change"
+	}
+	return label
 }
 
 // Open reports whether there is a request.
@@ -112,39 +127,82 @@ func (a *Approval) ready() bool {
 	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
 
+// Ignores reports whether a request shows that does nothing with a key: since it has only just come,
+// since it is answered, or since it has no such choice.
+func (a *Approval) Ignores(p keymap.Press) bool {
+	switch {
+	case !a.Open():
+		return false
+	case !a.ready():
+		return true
+	case p.Action == keymap.ChoiceNumber:
+		return !a.choices.has(p.Text)
+	case p.Action == keymap.AmendCall, p.Action == keymap.AllowSimilar:
+		return !slices.ContainsFunc(a.choices.all, func(c choice) bool { return c.action == p.Action })
+	}
+	return false
+}
+
 // InputHandler answers, scrolls or takes a reason.
 func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		if !a.ready() {
-			return
-		}
-		quiet := a.now().Sub(a.shown.lastKey) >= Pause
-		a.shown.lastKey = a.now()
-		p := a.Keys.Lookup(ev, a.Scope())
-		switch {
-		case a.typing != nil:
-			a.typingKey(p)
-		case p.Action == keymap.Explain:
-			a.explain = explaining{!a.explain.on, true}
-		case a.body.scroll(p.Action):
-		default:
-			if i := a.choices.press(p); i >= 0 {
-				a.take(a.choices.all[i].action, quiet)
-			}
-		}
+		a.Hear()
+		a.Press(ev)
 	})
 }
 
-// take does what a choice means. quiet says that no key came for a while before it.
-func (a *Approval) take(act keymap.Action, quiet bool) {
+// Hear notes that a key came, which Press takes now or later, or which does something else.
+func (a *Approval) Hear() {
+	a.shown.gap = a.now().Sub(a.shown.lastKey)
+	a.shown.lastKey = a.now()
+}
+
+// LiveIn returns how long no key must come until what was edited can be run; 0 when it can, or when
+// nothing was edited.
+func (a *Approval) LiveIn() time.Duration {
+	if !a.amend.done || a.typing != nil {
+		return 0
+	}
+	return max(0, Pause-a.now().Sub(a.shown.lastKey))
+}
+
+// Press takes a key of which Hear was told.
+func (a *Approval) Press(ev *tcell.EventKey) {
+	if !a.ready() {
+		return
+	}
+	p := a.Keys.Lookup(ev, a.Scope())
+	switch {
+	case a.typing != nil:
+		a.typingKey(p)
+	case p.Action == keymap.Explain:
+		a.explain = explaining{!a.explain.on, true}
+	case a.body.scroll(p.Action):
+	default:
+		i := a.choices.press(p)
+		if i < 0 {
+			return
+		}
+		act := a.choices.all[i].action
+		if act == keymap.AllowSimilar && p.Action == act { // it lasts: its letter only goes to it
+			a.choices.at = i + 1
+			a.tell(a.Keys.Name(keymap.ChoiceTake) + " adds the rule and approves")
+			return
+		}
+		a.take(act, p.Text)
+	}
+}
+
+// take does what a choice means. letter is what was typed for it, "" if nothing was.
+func (a *Approval) take(act keymap.Action, letter string) {
 	switch act {
 	case keymap.Approve, keymap.AllowSimilar:
 		if !a.shown.end || act == keymap.AllowSimilar && !a.shown.rule {
-			a.tell(a.unseen())
+			a.tell(unseen(a.Keys))
 			return
 		}
-		if a.amend.done && !quiet {
-			a.tell("what you edited runs after a second without a key")
+		if a.amend.done && a.shown.gap < Pause {
+			a.tell("too soon after the key before: press it again after a second")
 			return
 		}
 		if a.amend.done {
@@ -155,17 +213,18 @@ func (a *Approval) take(act keymap.Action, quiet bool) {
 	case keymap.Deny:
 		a.answer(event.Deny, "")
 	case keymap.DenyWithReason:
-		a.typing, a.amend.typing = edit.New(), false
+		a.amend.typing = false
+		a.typing = a.reason.begin(letter, a.now())
 	case keymap.AmendCall:
-		a.typing, a.amend.typing = edit.New(), true
-		a.typing.Insert(a.amend.text)
+		a.amend.typing = true
+		a.typing = a.amend.begin()
 	}
 }
 
 // unseen says why it can't be approved yet.
-func (a *Approval) unseen() string {
+func unseen(keys *keymap.Map) string {
 	text := "not all of it was on the screen yet"
-	if name := a.Keys.Name(keymap.PageDown); name != "" {
+	if name := keys.Name(keymap.PageDown); name != "" {
 		text += " · " + name + " shows more"
 	}
 	return text
@@ -180,15 +239,20 @@ func (a *Approval) tell(text string) {
 func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
-		a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
+		if a.reason.confirmed(a.shown.gap) {
+			a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
+		}
+	case keymap.AmendDone:
+		a.amended(a.typing.Text())
+		a.typing = nil
 	case keymap.AmendLine:
 		a.typing.Do(keymap.Newline)
 	case keymap.ReasonBack:
-		if a.amend.typing {
-			a.amended(a.typing.Text())
-		}
-		a.typing = nil
+		a.typing, a.amend.typing = nil, false
 	default:
+		if !a.amend.typing {
+			a.reason.typed(p.Text != "", a.now())
+		}
 		a.typing.Press(p)
 	}
 }
@@ -207,12 +271,13 @@ func (a *Approval) send(e event.AnswerApproval) {
 // PasteHandler pastes into what is typed, into a reason as one line.
 func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
-		a.shown.lastKey = a.now()
+		a.Hear()
 		switch {
 		case a.typing == nil || !a.ready():
 		case a.amend.typing:
 			a.typing.Insert(text)
 		default:
+			a.reason.typed(true, a.now())
 			a.typing.Insert(strings.Join(strings.Fields(text), " "))
 		}
 	})
@@ -259,7 +324,7 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	all := a.Whole(screen)
 	p := a.plan(all.W-4, all.H-2)
-	in := a.Bordered(screen, draw.Titles{Left: a.titled([]draw.Span{draw.Text(themes.Warning, "Approve?")}), Right: p.title}).Cleared().Inset()
+	in := a.Bordered(screen, draw.Titles{Left: a.titled([]draw.Span{scopeTitles[a.Scope()]}), Right: p.title}).Cleared().Inset()
 	if in.W <= 0 || p.room <= 0 {
 		in.Spans(0, draw.Text(themes.Warning, "too small to show"))
 		return
@@ -278,13 +343,14 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	if a.explain.changed {
 		a.explain.changed, a.body.Top = false, a.explainedAt(&p)
 	}
-	in = in.Below(in.Rows(p.head) + p.gap)
+	in = in.Below(in.Rows(p.head) + p.gaps[0])
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
-	a.shown.end = a.shown.end || to >= p.decisive
-	a.shown.rule = a.shown.rule || p.rule || to == len(p.scrolled)
-	in = in.Below(to - from + p.gap)
+	if a.shown.see(to >= p.decisive, p.rule || to == len(p.scrolled)) {
+		p.keys = a.plan(all.W-4, all.H-2).keys // of which more work now
+	}
+	in = in.Below(to - from + p.gaps[1])
 	if len(p.pinned) > 0 {
-		in = in.Below(in.Rows(p.pinned) + p.gap)
+		in = in.Below(in.Rows(p.pinned) + p.gaps[2])
 	}
 	if a.typing != nil {
 		a.drawTyping(in)
@@ -294,178 +360,28 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	a.DrawMore(screen, a.body.Viewport, len(p.scrolled))
 }
 
-// what says who does something, and where.
-func (a *Approval) what() []draw.Span {
-	act := a.asked.Action
-	what := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
-	where := act.Target
-	if n := len(act.Targets); n > 0 {
-		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
-	}
-	if where != "" {
-		what = append(append(what, draw.Text(themes.Muted, " on ")), draw.Untrusted(themes.Strong, where)...)
-	}
-	return what
+// see notes which parts of the request were on the screen and reports whether any was new.
+func (s *shown) see(end, rule bool) bool {
+	was := *s
+	s.end, s.rule = was.end || end, was.rule || rule
+	return *s != was
 }
 
-// head says who wants what where, and the risk: at the right, or below if both do not fit.
-func (a *Approval) head(w int) [][]draw.Span {
-	what, risk := a.what(), a.risk(a.asked.Action)
-	if gap := w - draw.Width(what) - draw.Width(risk); gap > 0 {
-		return [][]draw.Span{append(append(what, draw.Text(themes.Text, strings.Repeat(" ", gap))), risk...)}
-	}
-	rows := draw.WrapSpans(what, w)
-	rows = rows[:min(len(rows), 2)]
-	if len(risk) > 0 {
-		rows = append(rows, risk)
-	}
-	return rows
+// scopeTitles says what the dialog asks for.
+var scopeTitles = map[keymap.Scope]draw.Span{
+	keymap.Approval: draw.Text(themes.Warning, "Approve?"),
+	keymap.Amend:    draw.Text(themes.Accent, "Edit"),
+	keymap.Reason:   draw.Text(themes.Accent, "Deny"),
 }
 
-// risk says in words what the policy knows of the danger.
-func (a *Approval) risk(act action.Action) []draw.Span {
-	if a.amend.done {
-		return []draw.Span{draw.Text(themes.Accent, "edited by you")}
-	}
-	role := themes.Muted
-	if r := a.asked.Context.Risk; r != "" {
-		act.Risk = r
-	}
-	switch act.Risk {
-	case action.High:
-		role = themes.Error
-	case action.Medium:
-		role = themes.Warning
-	}
-	var words []string
-	if act.Risk != "" {
-		words = append(words, "risk "+string(act.Risk))
-	}
-	if act.Mutation || a.asked.Context.Mutation {
-		words = append(words, "changes")
-	}
-	if act.Privesc || a.asked.Context.Privesc {
-		words = append(words, "privileged")
-	}
-	return draw.Untrusted(role, strings.Join(words, " · "))
-}
-
-const maxNote = 4096 // bytes of one note that are looked at
-
-// The notes, in their order. Each stands behind its name.
-const (
-	noteWhy     = "why"
-	noteFailed  = "last"
-	noteDir     = "dir"
-	noteRule    = "rule"
-	noteLoses   = "lost"
-	noteSimilar = "s"
-	noteLike    = "like"
-	noteDoes    = "does"
-	noteUndo    = "undo"
-	noteElse    = "else"
-	noteKept    = "kept"
-)
-
-// notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
-// wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
-func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
-	names := []string{noteLoses, noteWhy, noteFailed, noteDir, noteRule}
-	if a.amend.done { // the others are about what the model wrote
-		names, wide = []string{noteDir}, true
-	}
-	if !wide {
-		names = append(names, noteSimilar)
-	}
-	if !a.amend.done {
-		names = append(names, noteLike)
-	}
-	if a.explain.on && !a.amend.done {
-		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
-	}
-	var all [][][]draw.Span
-	for _, name := range names {
-		rows := a.note(name, w, most)
-		if name == noteLoses { // names of files need room
-			rows = a.note(name, w, max(most, maxExplained))
-		}
-		if len(rows) > 0 {
-			all = append(all, rows)
-		}
-	}
-	return all
-}
-
-// note is a note in rows.
-func (a *Approval) note(name string, w, most int) [][]draw.Span {
-	text := a.noteText(name)
-	if text == "" {
-		return nil
-	}
-	w -= noteIndent
-	wrap := draw.WrapSentence
-	if name == noteSimilar || name == noteDir {
-		wrap = draw.WrapSpans // it is to be seen to the letter
-	}
-	rows := draw.AtMost(wrap(draw.Untrusted(themes.Text, text[:min(len(text), maxNote)]), w), most, w)
-	for i, r := range rows {
-		rows[i] = append([]draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%-*s", noteIndent, name))}, r...)
-		name = ""
-	}
-	return rows
-}
-
-func (a *Approval) noteText(name string) string {
-	act, c := a.asked.Action, a.asked.Context
-	switch name {
-	case noteWhy:
-		return act.Why
-	case noteFailed:
-		return c.Failed
-	case noteDir:
-		return folders(act)
-	case noteRule:
-		if v := a.asked.Verdict; v.Rule != "" && v.Rule != v.Reason {
-			return v.Reason + " (" + v.Rule + ")"
-		}
-		return a.asked.Verdict.Reason
-	case noteSimilar:
-		return c.Similar
-	case noteLike:
-		return c.Examples()
-	case noteLoses:
-		return strings.Join(c.Loses, "; ")
-	case noteDoes:
-		return strings.Join(c.Consequences, "; ")
-	case noteUndo:
-		if c.Undo == "" && !c.Reversible {
-			return "not possible"
-		}
-		return c.Undo
-	case noteKept:
-		return strings.Join(c.Kept, "; ")
-	}
-	return alternatives(c)
-}
-
-// alternatives are what else would do, or that nothing is known at all.
-func alternatives(c action.ApprovalContext) string {
-	if len(c.Alternatives) == 0 && len(c.Consequences) == 0 && c.Undo == "" && c.Reversible {
-		return "nothing more is known"
-	}
-	return strings.Join(c.Alternatives, "; ")
-}
-
-const noteIndent = 5
-
-// choiceRows returns the choices and the other keys in rows. Wide choices give what approves rows of
-// their own, with the rule that would be added.
+// choiceRows returns the choices and the other keys in rows. Wide choices have a row each, with the
+// rule that would be added. Those that do not work yet are dim.
 func (a *Approval) choiceRows(w int, size choiceSize, more bool) [][]draw.Span {
 	wide := size == wideChoices
 	shown := choices{all: slices.Clone(a.choices.all), at: a.choices.at}
 	for i, c := range shown.all {
-		approves := c.action == keymap.Approve || c.action == keymap.AllowSimilar
-		shown.all[i].row = wide && approves
+		shown.all[i].row = wide
+		shown.all[i].dim = !a.works(c.action)
 		if wide && c.action == keymap.AllowSimilar {
 			shown.all[i].label = a.asked.Context.Similar
 		}
@@ -478,4 +394,15 @@ func (a *Approval) choiceRows(w int, size choiceSize, more bool) [][]draw.Span {
 		hints = append(hints, a.hints(more)...)
 	}
 	return shown.rows(w, hints, size == tinyChoices)
+}
+
+// works reports whether a choice can be taken now.
+func (a *Approval) works(act keymap.Action) bool {
+	switch act {
+	case keymap.Approve:
+		return a.HasFocus() && a.shown.end && a.LiveIn() == 0
+	case keymap.AllowSimilar:
+		return a.HasFocus() && a.shown.end && a.shown.rule
+	}
+	return a.HasFocus()
 }

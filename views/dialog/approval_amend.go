@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -25,6 +27,51 @@ func (a *Approval) explainedAt(p *approvalRows) int {
 	return at
 }
 
+// reason is why a person denies something.
+type reason struct {
+	editor *edit.Editor // nil until one is typed
+	letter string       // that began it, "" if none did
+	since  time.Time    // when it was begun
+	quick  bool         // it goes on so soon after the letter that both may be a sentence for the prompt
+	sent   bool         // the key came that sends it, which a quick one needs twice
+}
+
+// begin returns the editor for a reason that a letter began.
+func (r *reason) begin(letter string, now time.Time) *edit.Editor {
+	if r.editor == nil {
+		r.editor = edit.New()
+	}
+	r.letter, r.since, r.quick, r.sent = letter, now, false, false
+	return r.editor
+}
+
+// typed notes that a key came which does not send the reason.
+func (r *reason) typed(text bool, now time.Time) {
+	r.sent = false
+	r.quick = r.quick || text && r.letter != "" && r.editor.Empty() && now.Sub(r.since) < LetterPause
+}
+
+// confirmed takes the key that sends a reason and reports whether it is sent: a quick one only when
+// the key came a second time, a while after the key before.
+func (r *reason) confirmed(gap time.Duration) bool {
+	if !r.quick || r.sent && gap >= LetterPause {
+		return true
+	}
+	r.sent = true
+	return false
+}
+
+// DropQuickReason ends a reason that may be a sentence for the prompt, and returns that sentence with
+// its first letter. It reports whether it was one.
+func (a *Approval) DropQuickReason() (text string, quick bool) {
+	if !a.reason.quick {
+		return "", false
+	}
+	text = a.reason.letter + a.reason.editor.Text()
+	a.typing, a.reason = nil, reason{}
+	return text, true
+}
+
 // drawTyping draws the reason that is typed, as many rows as there are, and below it the keys.
 func (a *Approval) drawTyping(in draw.Area) {
 	label := []draw.Span{draw.Text(themes.Accent, "deny because ")}
@@ -34,9 +81,29 @@ func (a *Approval) drawTyping(in draw.Area) {
 	a.typing.SetWidth(edit.Room(in.W, label))
 	text := draw.Area{Canvas: in.At(in.Spans(0, label...)), H: max(1, in.H-1)}
 	below := edit.Draw(text, a.typing, a.HasFocus())
-	if below < in.H {
-		in.Down(below).Spans(0, draw.HintRow(draw.HintsOf(a.Keys, a.Scope()), in.W)...)
+	hints := draw.HintsOf(a.Keys, a.Scope())
+	if a.reason.quick {
+		hints = a.reason.hints(hints, a.Keys)
 	}
+	if below < in.H {
+		in.Down(below).Spans(0, draw.HintRow(hints, in.W)...)
+	}
+}
+
+// hints says what the keys mean of a reason that may be a sentence for the prompt.
+func (r *reason) hints(hints []draw.Hint, keys *keymap.Map) []draw.Hint {
+	send, back := keys.Keys(keymap.ReasonSend), keys.Keys(keymap.ReasonBack)
+	for i, h := range hints {
+		switch {
+		case len(send) > 0 && h.Key == send[0] && !r.sent:
+			hints[i].Label = "twice: deny"
+		case len(send) > 0 && h.Key == send[0]:
+			hints[i].Label = "again: deny"
+		case len(back) > 0 && h.Key == back[0]:
+			hints[i].Label = "to the prompt, with its " + r.letter
+		}
+	}
+	return hints
 }
 
 // drawEditor draws the text that is edited over the whole dialog, and below it the keys.
@@ -47,7 +114,7 @@ func (a *Approval) drawEditor(in draw.Area) {
 	if rows+1 < in.H {
 		row := in.Down(in.H - 1)
 		used := row.Spans(0, draw.HintRow(draw.HintsOf(a.Keys, a.Scope()), in.W)...)
-		const then = "nothing runs before you choose it"
+		const then = "nothing runs yet"
 		if used+3+len(then) <= in.W {
 			row.Say(in.W-len(then), then, themes.Muted)
 		}
@@ -58,8 +125,18 @@ func (a *Approval) drawEditor(in draw.Area) {
 type amendment struct {
 	text   string                      // as it stands
 	put    func(string) (string, bool) // returns the arguments with another text; nil: nothing can be changed
-	typing bool                        // the editor shows it
+	editor *edit.Editor                // nil until it is edited
+	typing bool                        // the editor shows
 	done   bool                        // the person changed it
+}
+
+// begin returns the editor, as it was left or with the text as it stands.
+func (m *amendment) begin() *edit.Editor {
+	if m.editor == nil {
+		m.editor = edit.New()
+		m.editor.Insert(m.text)
+	}
+	return m.editor
 }
 
 // Editable returns the text in the arguments of a call that a person can change, and what puts

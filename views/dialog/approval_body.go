@@ -9,7 +9,6 @@ import (
 	"buddy/agent/action"
 	"buddy/themes"
 	"buddy/views/draw"
-	"buddy/views/markup"
 )
 
 const bodyIndent = 2
@@ -25,19 +24,19 @@ func (a *Approval) layBody(w int) {
 	if len(act.Targets) > 0 {
 		b.add(bodyIndent, []draw.Span{draw.Text(themes.Muted, "on ")}, draw.Untrusted(themes.Warning, act.Target), w)
 	}
-	if act.Path != "" {
+	if act.Path != "" && (a.amend.done || act.Preview == "") {
 		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, act.Path), w)
 	}
 	switch {
 	case a.amend.done:
 		b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Accent, "as you edited it:")}, w)
-		a.layCommand(a.amend.text, w)
+		b.addCommand(a.amend.text, w)
 		return
 	case act.Command != "":
-		a.layCommand(act.Command, w)
+		b.addCommand(act.Command, w)
 	}
 	if act.Preview != "" {
-		a.layPreview(act, w)
+		b.addPreview(act, w)
 	}
 	if b.rows == nil {
 		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "nothing is known about what this does")}, w)
@@ -61,42 +60,16 @@ func folders(act action.Action) string {
 	return strings.Join(all, ", ")
 }
 
-// layCommand numbers the lines of a command that has several.
-func (a *Approval) layCommand(command string, w int) {
+// addCommand appends a command. It numbers the lines of a command that has several.
+func (b *body) addCommand(command string, w int) {
 	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
 	if len(lines) == 1 {
-		a.lines.add(bodyIndent, nil, draw.Untrusted(themes.Strong, lines[0]), w)
+		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, lines[0]), w)
 		return
 	}
 	digits := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
 		gutter := []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
-		a.lines.add(bodyIndent, gutter, draw.Untrusted(themes.Strong, l), w)
-	}
-}
-
-// headedBy reports whether a preview is the diff of this one file: a line that counts, the two
-// lines that name the file, a hunk. Such lines further down are text of the file.
-func headedBy(lines []string, path string) bool {
-	if len(lines) < 4 || !strings.HasPrefix(lines[3], "@@ ") {
-		return false
-	}
-	name, ok := strings.CutPrefix(lines[1], "--- ")
-	return ok && lines[2] == "+++ "+name && (path == name || strings.HasSuffix(path, "/"+name))
-}
-
-// layPreview colours a preview. That of a file is a diff after a line that counts.
-func (a *Approval) layPreview(act action.Action, w int) {
-	lines := strings.Split(strings.TrimSuffix(act.Preview, "\n"), "\n")
-	diff, hunk := false, false
-	if act.Kind == action.FileWrite && headedBy(lines, act.Path) {
-		lines, diff = slices.Delete(lines, 1, 3), true // the path stands above
-	}
-	for _, l := range lines {
-		role := themes.Text
-		if diff = diff || act.Kind == action.FileWrite && strings.HasPrefix(l, "---"); diff {
-			role, hunk = markup.DiffRole(l, hunk)
-		}
-		a.lines.add(bodyIndent, nil, draw.Untrusted(role, l), w)
+		b.add(bodyIndent, gutter, draw.Untrusted(themes.Strong, l), w)
 	}
 }

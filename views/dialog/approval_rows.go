@@ -15,13 +15,15 @@ type approvalRows struct {
 	scrolled   []bodyRow     // the command, and what is known of it unless that is pinned
 	pinned     [][]draw.Span // below it
 	rule       bool          // the rule that would be added shows in full
-	gap        int           // blank rows between the parts
+	gaps       [3]int        // blank rows above what scrolls, below it, and below what is pinned
 	room       int           // for what scrolls
 	decisive   int           // rows of what scrolls that have to be seen before it is approved
 }
 
 const (
 	leastBody    = 4  // rows of the command that show before anything but the command does
+	shortBody    = 6  // this many before choices have numbers
+	roomyBody    = 8  // this many before they have a row each
 	maxNoteRows  = 3  // of one note, so that a long reason cannot hide the command
 	maxScrolled  = 99 // of one note where it scrolls behind the command
 	maxExplained = 6  // of one note when all is explained
@@ -43,11 +45,12 @@ func (a *Approval) plan(w, h int) approvalRows {
 		most = maxExplained
 	}
 	notes := a.notes(w, most, wide)
-	p.pinned, p.gap = concat(notes), 1
-	if p.room = free - len(p.pinned) - p.gaps(); p.room >= len(body) {
+	p.pinned = concat(notes)
+	if rest := free - len(p.pinned) - len(body); rest >= 0 {
+		p.room = len(body)
+		p.part(rest)
 		return p
 	}
-	p.gap = 0
 	if !a.explain.on {
 		p.pinned = shrink(notes, max(len(notes), free-len(body)), w)
 	}
@@ -74,10 +77,10 @@ func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
 	if free := h - len(p.head) - len(p.keys); free < len(p.scrolled)+known { // not all shows
 		p.keys = a.choiceRows(w, wideChoices, true)
 	}
-	if h-len(p.head)-len(p.keys) >= least+known {
+	if h-len(p.head)-len(p.keys) >= known+max(least, min(len(p.scrolled), roomyBody)) {
 		return true
 	}
-	if p.keys = a.choiceRows(w, shortChoices, true); h-len(p.head)-len(p.keys) < len(p.scrolled)+known {
+	if p.keys = a.choiceRows(w, shortChoices, true); h-len(p.head)-len(p.keys) < known+min(len(p.scrolled), shortBody) {
 		p.keys = a.choiceRows(w, tinyChoices, true)
 	}
 	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-1))]
@@ -87,10 +90,10 @@ func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
 // heads are the title at the right and the rows at the top. What is asked about and its risk go
 // into the title if both have room there, or the risk alone, where rows are few.
 func (a *Approval) heads(w, h int) (title []draw.Span, head [][]draw.Span) {
-	what, risk := a.what(), a.risk(a.asked.Action)
-	both := what
+	who, risk := what(a.asked.Action), a.risk(a.asked.Action)
+	both := who
 	if len(risk) > 0 {
-		both = append(append(slices.Clip(what), draw.Text(themes.Muted, " · ")), risk...)
+		both = append(append(slices.Clip(who), draw.Text(themes.Muted, " · ")), risk...)
 	}
 	room := w - titleRoom - draw.Width(a.titled(nil))
 	if draw.Width(both) <= room {
@@ -108,17 +111,19 @@ const (
 	titleRoom = 13 // cells of the border that the question needs
 )
 
-// gaps counts the blank rows between the parts.
-func (p *approvalRows) gaps() int {
-	if len(p.pinned) == 0 {
-		return 2
+// part puts blank rows between the parts, as far as there are some left: first above the choices.
+func (p *approvalRows) part(left int) {
+	for i := len(p.gaps) - 1; i >= 0 && left > 0; i-- {
+		if i < len(p.gaps)-1 || len(p.pinned) > 0 {
+			p.gaps[i] = 1
+			left--
+		}
 	}
-	return 3
 }
 
 // height is how many rows there are if nothing scrolls.
 func (p *approvalRows) height() int {
-	return len(p.head) + len(p.scrolled) + len(p.pinned) + len(p.keys) + p.gap*p.gaps()
+	return len(p.head) + len(p.scrolled) + len(p.pinned) + len(p.keys) + p.gaps[0] + p.gaps[1] + p.gaps[2]
 }
 
 // shrink joins notes in at most so many rows, by cutting the longest, as far as each keeps one.

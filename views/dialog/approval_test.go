@@ -89,6 +89,10 @@ func TestApprovalExplained(t *testing.T) { // the rule shows before it is added
 	viewtest.Press(t, d, "explain")
 	viewtest.Golden(t, "approval-explained", d, 72, 18)
 	viewtest.Press(t, d, "explain", "allow-similar")
+	if len(*answers) != 0 {
+		t.Errorf("its letter alone: %v", *answers)
+	}
+	viewtest.Press(t, d, "choice-take")
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
@@ -159,64 +163,54 @@ func TestApprovalSmall(t *testing.T) {
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "explain")
 	look("nothing to explain", "nothing more is known")
-	viewtest.Press(t, d, "deny-with-reason", "'"+strings.Repeat("because of this ", 5)+"end")
+	viewtest.Press(t, d, "deny-with-reason")
+	*now = now.Add(LetterPause)
+	viewtest.Press(t, d, "'"+strings.Repeat("because of this ", 5)+"end")
 	look("a long reason", "end", "Enter deny", "Esc back")
 }
 
-// What is edited is the command or the text of the file, never JSON; it runs when it was chosen
-// after a pause, with the other arguments as they were.
-func TestApprovalAmend(t *testing.T) {
-	file := action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/a"}
-	for _, tt := range []struct {
-		name, args string
-		act        action.Action
-		text, want string // what is edited, and what runs then; "": nothing can be edited
-	}{
-		{"command", `{"command":"systemctl restart nginx","why":"w"}`, viewtest.Restart, "systemctl restart nginx", `{"command":"systemctl restart nginx\n--now","why":"w"}`},
-		{"file", `{"path":"a","content":"one<two"}`, file, "one<two", `{"content":"one<two\n--now","path":"a"}`},
-		{"edit", `{"path":"a","old_string":"x","new_string":"y"}`, file, "y", `{"new_string":"y\n--now","old_string":"x","path":"a"}`},
-		{"one edit of a list", `{"path":"a","edits":[{"old_string":"x","new_string":"y"}]}`, file, "y", `{"edits":[{"new_string":"y\n--now","old_string":"x"}],"path":"a"}`},
-		{"several edits", `{"path":"a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"u","new_string":"v"}]}`, file, "", ""},
-		{"patch", `{"patch":"*** Begin"}`, file, "*** Begin", `{"patch":"*** Begin\n--now"}`},
-		{"other tool", `{"url":"a"}`, action.Action{Kind: action.Network, Tool: "fetch_url"}, "", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			d, s, now, answers := newTestApproval(t)
-			var hints []string
-			d.OnHint = func(text string) { hints = append(hints, text) }
-			show(d, s, event.ToolRequested{CallID: "c1", Name: tt.act.Tool, Arguments: tt.args, Action: tt.act}, viewtest.Ask("1", tt.act))
-			viewtest.Screen(t, d, 66, 14)
-			*now = now.Add(draw.GracePeriod)
-			viewtest.Press(t, d, "amend")
-			if tt.want == "" {
-				if d.Scope() != keymap.Approval || strings.Contains(viewtest.Text(t, d, 66, 14), "edit") {
-					t.Errorf("it is edited:\n%s", viewtest.Text(t, d, 66, 14))
+// A choice that can't be taken yet is dim: while keys go to the prompt, before the end was seen and
+// within a second after an edit.
+func TestApprovalDimsWhatDoesNotWork(t *testing.T) {
+	look := func(d *Approval, h int, label string, want themes.Role) {
+		t.Helper()
+		s := viewtest.Screen(t, d, 66, h)
+		w, rows := s.Size()
+		for y := range rows {
+			line := ""
+			for x := range w {
+				c, _, _ := s.Get(x, y)
+				line += c
+			}
+			if at := strings.Index(line, label); at >= 0 {
+				x := len([]rune(line[:at]))
+				if _, got, _ := s.Get(x, y); got != d.Palette[want] {
+					t.Errorf("%q has the style %+v, want that of %s", label, got, want)
 				}
 				return
 			}
-			if d.Scope() != keymap.Amend || d.typing.Text() != tt.text {
-				t.Fatalf("scope %s, the text is %q, want %q", d.Scope(), d.typing.Text(), tt.text)
-			}
-			viewtest.Press(t, d, "amend-line", "'--now")
-			if tt.name == "command" {
-				viewtest.Golden(t, "approval-amend", d, 66, 14)
-			}
-			viewtest.Press(t, d, "reason-back")
-			if text := viewtest.Text(t, d, 66, 14); !strings.Contains(text, "as you edited it") || !strings.Contains(text, "--now") || !strings.Contains(text, "run what you edited") {
-				t.Errorf("edited, it shows:\n%s", text)
-			}
-			*now = now.Add(Pause - time.Millisecond)
-			viewtest.Press(t, d, "approve", "allow-similar")
-			if len(*answers) != 0 || len(hints) != 1 {
-				t.Fatalf("within the pause: answers %v, hints %q", *answers, hints)
-			}
-			*now = now.Add(Pause)
-			viewtest.Press(t, d, "approve")
-			if want := []event.AnswerApproval{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(*answers, want) {
-				t.Errorf("answers %+v, want %+v", *answers, want)
-			}
-		})
+		}
+		t.Errorf("there is no %q", label)
 	}
+	long := viewtest.Restart
+	long.Command = strings.Repeat("echo\n", 40) + "rm -rf /"
+	d, s, now, _ := newTestApproval(t)
+	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"echo"}`, Action: long}, viewtest.Ask("1", long))
+	look(d, 14, "run once", themes.Muted)
+	look(d, 14, "deny", themes.Text)
+	viewtest.Press(t, d, "dialog-end")
+	*now = now.Add(draw.GracePeriod)
+	viewtest.Press(t, d, "dialog-end")
+	look(d, 14, "run once", themes.Text)
+	viewtest.Press(t, d, "amend", "' --now", "amend-done")
+	look(d, 14, "run what", themes.Muted)
+	if d.LiveIn() != Pause {
+		t.Errorf("live in %s, want %s", d.LiveIn(), Pause)
+	}
+	*now = now.Add(Pause)
+	look(d, 14, "run what", themes.Text)
+	d.Blur()
+	look(d, 14, "deny", themes.Muted)
 }
 
 // Enter takes only the choice that an arrow or a digit went to.
@@ -314,8 +308,10 @@ func TestApprovalGrace(t *testing.T) {
 }
 
 func TestApprovalKeys(t *testing.T) {
+	var now *time.Time
 	ready := func() (*Approval, *state.State, *[]event.AnswerApproval) {
-		d, s, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
+		d, s, clock, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
+		now = clock
 		viewtest.Screen(t, d, 66, 14)
 		*now = now.Add(draw.GracePeriod)
 		return d, s, answers
@@ -329,10 +325,13 @@ func TestApprovalKeys(t *testing.T) {
 	if d.Scope() != keymap.Reason {
 		t.Errorf("scope %s, want %s", d.Scope(), keymap.Reason)
 	}
+	*now = now.Add(LetterPause)
 	viewtest.Press(t, d, "'yn", "kill-to-start", "'not on a friday")
 	d.PasteHandler()("\nor\tsaturday\n", nil)
 	viewtest.Golden(t, "approval-reason", d, 66, 14)
-	viewtest.Press(t, d, "reason-back", "deny-with-reason", "'later ", "reason-send")
+	viewtest.Press(t, d, "reason-back", "deny-with-reason", "kill-to-start")
+	*now = now.Add(LetterPause)
+	viewtest.Press(t, d, "'later ", "reason-send")
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Deny, Reason: "later"}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}

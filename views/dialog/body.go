@@ -35,8 +35,9 @@ type body struct {
 // bodyRow is a row of text.
 type bodyRow struct {
 	spans []draw.Span
-	lead  int    // columns at its beginning that are not part of the text
-	joint string // between its text and that of the row before: "\n" if this is another line
+	lead  int         // columns at its beginning that are not part of the text
+	joint string      // between its text and that of the row before: "\n" if this is another line
+	band  themes.Role // whose background the row has over its whole width; Text for none
 }
 
 // marking is what the mouse selects.
@@ -64,7 +65,7 @@ func (b *body) add(indent int, gutter, line []draw.Span, w int) {
 		} else if n > 0 {
 			row = append(row, draw.Text(themes.Text, strings.Repeat(" ", n)))
 		}
-		b.rows = append(b.rows, bodyRow{append(row, r...), indent + n, joint(i, false)})
+		b.rows = append(b.rows, bodyRow{spans: append(row, r...), lead: indent + n, joint: joint(i, false)})
 	}
 }
 
@@ -85,7 +86,7 @@ func (b *body) addWords(indent int, line []draw.Span, w int) {
 	margin := draw.Text(themes.Text, strings.Repeat(" ", indent))
 	for i, r := range draw.WrapSentence(line, w-indent) {
 		rest := bytes.TrimLeft(whole, " ") // rows lack the blanks at which they were broken
-		b.rows = append(b.rows, bodyRow{append([]draw.Span{margin}, r...), indent, joint(i, len(rest) < len(whole))})
+		b.rows = append(b.rows, bodyRow{spans: append([]draw.Span{margin}, r...), lead: indent, joint: joint(i, len(rest) < len(whole))})
 		whole = rest[min(len(rest), len(draw.Bytes(r))):]
 	}
 }
@@ -105,6 +106,9 @@ func (b *body) draw(in draw.Area) (from, to int) {
 	from, to = b.Show(len(b.rows), in.H)
 	for i := from; i < to; i++ {
 		row := in.Down(i - from)
+		if r := &b.rows[i]; r.band != themes.Text {
+			row.Fill(0, row.W, in.Palette[r.band])
+		}
 		row.Spans(0, b.rows[i].spans...)
 		if b.mark.on {
 			text := draw.Bytes(b.rows[i].spans)

@@ -3,6 +3,7 @@ package dialog
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/app/keymap"
@@ -16,6 +17,7 @@ type choice struct {
 	key    keymap.Key    // its letter; the zero Key for none
 	label  string        // may be anybody's text
 	row    bool          // it begins a row and has it alone
+	dim    bool          // it can't be taken now
 }
 
 // choices lets a person take one of several answers: by its letter, or by going to it with an
@@ -45,6 +47,12 @@ func (c *choices) press(p keymap.Press) int {
 	return -1
 }
 
+// has reports whether there is a choice with that number.
+func (c *choices) has(number string) bool {
+	n, err := strconv.Atoi(number)
+	return err == nil && n >= 1 && n <= len(c.all)
+}
+
 // bindings returns a choice for each action of a scope that has a key and a label.
 func bindings(keys *keymap.Map, scope keymap.Scope, with func(keymap.Action) bool) []choice {
 	var all []choice
@@ -62,7 +70,7 @@ const choiceGap = 3 // cells between two choices of a row
 type choiceSize uint8
 
 const (
-	wideChoices  choiceSize = iota // those that approve have rows of their own
+	wideChoices  choiceSize = iota // a row each
 	shortChoices                   // several in a row
 	tinyChoices                    // letters and labels only
 )
@@ -94,6 +102,10 @@ func (c *choices) item(i int, tight bool) []draw.Span {
 	if c.at == i+1 {
 		role, mark = themes.Strong, "❯ "
 	}
+	letter := themes.Key
+	if o.dim {
+		role, letter = themes.Muted, themes.Muted
+	}
 	item := []draw.Span{draw.Text(themes.Accent, mark), draw.Text(themes.Muted, fmt.Sprint(i+1)+" ")}
 	key := keymap.Typed(rune('1' + i))
 	if o.key != (keymap.Key{}) {
@@ -104,7 +116,7 @@ func (c *choices) item(i int, tight bool) []draw.Span {
 			}
 		}
 		key = o.key
-		item = append(item, draw.Text(themes.Key, key.String()))
+		item = append(item, draw.Text(letter, key.String()))
 	}
 	if o.key != (keymap.Key{}) {
 		item = append(item, draw.Text(role, " "))

@@ -1,8 +1,6 @@
 package dialog
 
 import (
-	"strconv"
-
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
@@ -55,10 +53,7 @@ func (c *Confirm) Open() bool { return c.open }
 func (c *Confirm) Asked() string { return c.asked.ID }
 
 // Has reports whether there is a choice with that number.
-func (c *Confirm) Has(number string) bool {
-	n, err := strconv.Atoi(number)
-	return err == nil && n >= 1 && n <= len(c.choices.all)
-}
+func (c *Confirm) Has(number string) bool { return c.choices.has(number) }
 
 // Scope returns the scope in which keys are looked up.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }

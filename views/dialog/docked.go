@@ -13,6 +13,10 @@ import (
 // and before what was edited runs: longer than anybody stops in the middle of typing.
 const Pause = time.Second
 
+// LetterPause is how long a letter that decides something waits for another one: longer than it
+// takes to go on with a word. When one comes, both are text.
+const LetterPause = 250 * time.Millisecond
+
 // docked holds what the dialogs have in common that stand between the conversation and the prompt.
 type docked struct {
 	draw.Frame
@@ -26,8 +30,10 @@ type docked struct {
 
 // DockPlace says which of the requests that wait a dialog shows.
 type DockPlace struct {
-	N, Of int  // the first is 1
-	Full  bool // it has all rows that there are
+	N, Of       int    // the first is 1
+	Call, Calls int    // which of the calls of one answer it is about; the first is 1
+	Who         string // who asks, "" for the main task
+	Full        bool   // it has all rows that there are
 }
 
 // SetPlace says which of the requests that wait it is.
@@ -44,6 +50,12 @@ func (d *docked) titled(name []draw.Span) []draw.Span {
 	if d.place.Of > 1 {
 		name = append(name, draw.Text(themes.Muted, fmt.Sprintf(" %d of %d", d.place.N, d.place.Of)))
 	}
+	if d.place.Calls > 1 {
+		name = append(name, draw.Text(themes.Muted, fmt.Sprintf(" · call %d of %d", d.place.Call, d.place.Calls)))
+	}
+	if d.place.Who != "" {
+		name = append(name, draw.Text(themes.Muted, " · "), draw.Text(themes.Strong, d.place.Who))
+	}
 	if keys := d.Keys.Keys(keymap.ShowApproval); !d.HasFocus() && len(keys) > 0 {
 		name = append(name, draw.Text(themes.Muted, " · "))
 		name = append(name, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " answers"))...)
@@ -51,20 +63,21 @@ func (d *docked) titled(name []draw.Span) []draw.Span {
 	return name
 }
 
-// hints returns the keys beside those of the choices. more says that not all rows show.
+// hints returns the keys beside those of the choices: while keys go to the prompt the one that leads
+// to the dialog. more says that not all rows show.
 func (d *docked) hints(more bool) []draw.Hint {
-	choose := ""
-	if keys := d.Keys.Keys(keymap.ChoiceTake); len(keys) > 0 {
-		choose = "↑↓ " + keys[0].String()
-	}
 	var all []draw.Hint
 	add := func(a keymap.Action, label string) {
 		if keys := d.Keys.Keys(a); len(keys) > 0 {
 			all = append(all, draw.Hint{Key: keys[0], Label: label})
 		}
 	}
-	if choose != "" {
-		all = append(all, draw.Hint{Label: "choose", Sign: choose})
+	if !d.HasFocus() {
+		add(keymap.ShowApproval, "answers; keys go to the prompt")
+		return all
+	}
+	if keys := d.Keys.Keys(keymap.ChoiceTake); len(keys) > 0 {
+		all = append(all, draw.Hint{Label: "choose", Sign: "↑↓ " + keys[0].String()})
 	}
 	switch {
 	case d.place.Full:
@@ -73,9 +86,10 @@ func (d *docked) hints(more bool) []draw.Hint {
 		add(keymap.FullScreen, "full screen")
 	}
 	switch {
-	case !d.HasFocus():
 	case d.place.N < d.place.Of:
 		add(keymap.ShowApproval, "next")
+	case d.place.Of > 0 && more: // rows are short
+		add(keymap.ShowApproval, "back")
 	case d.place.Of > 0:
 		add(keymap.ShowApproval, "back to the prompt")
 	}

@@ -63,7 +63,7 @@ func (t *Text) markChanges(lines []extent) {
 		for k := range added - deleted {
 			a, b := lines[deleted+k], lines[added+k]
 			before, now := t.Bytes[a.from+1:a.to], t.Bytes[b.from+1:b.to]
-			from, ends := changed(before, now)
+			from, ends := ChangedPart(before, now)
 			if ends == [2]int{} || bytes.HasPrefix(before, []byte("--")) && bytes.HasPrefix(now, []byte("++")) { // names of files
 				continue
 			}
@@ -75,9 +75,9 @@ func (t *Text) markChanges(lines []extent) {
 	t.setOff(changes)
 }
 
-// changed returns where two lines begin to differ and where the difference ends in each;
+// ChangedPart returns where two lines begin to differ and where the difference ends in each;
 // zeros if they do not differ or have too little in common.
-func changed(a, b []byte) (from int, ends [2]int) {
+func ChangedPart(a, b []byte) (from int, ends [2]int) {
 	if len(a) > maxCompared || len(b) > maxCompared || bytes.Equal(a, b) {
 		return 0, ends
 	}

@@ -130,7 +130,7 @@ func FuzzChanged(f *testing.F) {
 	f.Add([]byte("return a"), []byte("return b"))
 	f.Add([]byte("e\u0301x"), []byte("ex"))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		from, ends := changed(a, b)
+		from, ends := ChangedPart(a, b)
 		if ends == [2]int{} {
 			return
 		}

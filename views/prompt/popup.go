@@ -137,6 +137,13 @@ func (c *Popup) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 
 func (c *Popup) dismiss() { c.dismissed = true }
 
+// Reopen opens the list again that was closed without a choice, and reports whether there was one.
+func (c *Popup) Reopen() bool {
+	was := c.dismissed && len(c.matches) > 0
+	c.dismissed = c.dismissed && !was
+	return was
+}
+
 // Draw draws the list with the selection in view.
 func (c *Popup) Draw(screen tcell.Screen) {
 	if !c.Open() {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,6 +26,9 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 		l.gain = callGain(c)
 		l.head = append(callName(c, themes.ToolName), draw.Text(themes.Text, "  "))
 		l.head = append(l.head, draw.Untrusted(themes.Text, callSummary(c, cwd))...)
+		if c.Denied != "" {
+			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, draw.OneLine(c.Denied))...)
+		}
 		if l.fold == unfolded {
 			l.parts = append(l.parts, part{text: callDetails(c)})
 			l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutterWidth, 0)
@@ -63,9 +67,26 @@ func callSummary(c *state.Call, cwd string) string {
 			return draw.FirstLine(rel)
 		}
 		return draw.FirstLine(a.Path)
+	case isQuestion(c):
+		return draw.OneLine(a.Preview)
 	}
 	args := draw.OneLine(c.Arguments)
 	return draw.Shorten(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
+}
+
+// isQuestion reports whether a call asks the person.
+func isQuestion(c *state.Call) bool { return c.Action.Tool == "ask_user" && c.Action.Preview != "" }
+
+// questionFields returns what was asked, and the choices as they were numbered.
+func questionFields(c *state.Call) []field {
+	fields := fieldsOf(c.Action.Preview, "question")
+	var args struct{ Choices []string }
+	if json.Unmarshal([]byte(c.Arguments), &args) == nil {
+		for i, text := range args.Choices {
+			fields = append(fields, fieldsOf(text, strconv.Itoa(i+1))...)
+		}
+	}
+	return fields
 }
 
 // callDetails returns what a call shows above its output when it is unfolded.
@@ -79,6 +100,8 @@ func callDetails(c *state.Call) *markup.Text {
 	switch {
 	case a.Kind.IsCommand() && a.Command != "":
 		command(t, a.Command)
+	case isQuestion(c):
+		putFields(t, questionFields(c))
 	case a.Preview != "":
 		putFields(t, fieldsOf(a.Path, "path"))
 		t.Code("diff", a.Preview, "")
@@ -121,7 +144,7 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 	glyph, role := callGlyph(call, open, now)
 	outcome := cmp.Or(callOutcome(call), gain)
 	time := callTime(call, now)
-	if gain != "" && call.Duration < 100 {
+	if gain != "" && (call.Duration < 100 || isQuestion(call)) {
 		time = "" // what came of it says more
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
@@ -175,9 +198,13 @@ func callOutcome(c *state.Call) string {
 	case c.State == state.CallWaiting:
 		return "waiting for approval"
 	case c.State == state.CallDenied:
-		return "denied"
+		return "not run (denied)"
+	case c.State == state.CallCancelled && isQuestion(c):
+		return "not answered (cancelled)"
 	case c.State == state.CallCancelled:
-		return "cancelled"
+		return "not run (cancelled)"
+	case c.State == state.CallFailed && c.Started == 0 && len(c.Output.Buf) == 0:
+		return "not run"
 	case c.State == state.CallFailed && c.ExitCode != nil:
 		return fmt.Sprintf("exit %d", *c.ExitCode)
 	case c.State == state.CallFailed:
@@ -199,6 +226,9 @@ func callGain(c *state.Call) string {
 	fields := make(map[string]string)
 	for _, f := range jsonFields(c.Result) {
 		fields[f.name] = f.value
+	}
+	if isQuestion(c) {
+		return draw.Shorten("→ "+markup.Inline(draw.OneLine(fields["answer"])), maxGain)
 	}
 	content, read := fields["content"]
 	entries, listed := fields["entries"]

@@ -123,6 +123,7 @@ func (o *Output) lay(w int) {
 		if c.Action.Command != "" {
 			command(head.text, c.Action.Command)
 		} else {
+			head.text.Wrap = markup.Words
 			head.text.Put(callSummary(c, ""), markup.Style{Role: themes.Muted})
 		}
 	}

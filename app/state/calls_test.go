@@ -1,0 +1,76 @@
+package state
+
+import (
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/model"
+)
+
+// What did not run is told from what failed, with the reason of a person who denied it.
+func TestCallsThatDidNotRun(t *testing.T) {
+	denied := event.ApprovalAnswered{ID: "a", CallID: "c", Decision: event.Deny, By: "user", Reason: "use make"}
+	for _, tt := range []struct {
+		name   string
+		events []event.Event
+		want   CallState
+		why    string
+	}{
+		{"denied", []event.Event{event.ApprovalAsked{ID: "a", CallID: "c"}, denied, event.ToolResult{CallID: "c", IsError: true, Result: "Denied"}}, CallDenied, "use make"},
+		{"its task was stopped", []event.Event{event.ToolResult{CallID: "c", IsError: true, Result: history.Unanswered}}, CallCancelled, ""},
+		{"stopped while it ran", []event.Event{event.ToolStarted{CallID: "c"}, event.ToolResult{CallID: "c", IsError: true, Result: history.Unanswered}}, CallFailed, ""},
+		{"refused", []event.Event{event.ToolResult{CallID: "c", IsError: true, Result: "Tool error: no such file"}}, CallFailed, ""},
+		{"a question, cancelled", []event.Event{
+			event.ToolStarted{CallID: "c"},
+			event.QuestionAsked{ID: "q", CallID: "c", Text: "which?"},
+			event.QuestionAnswered{ID: "q", By: "cancel"},
+			event.ToolResult{CallID: "c", IsError: true, Result: "Tool error: cancelled"},
+		}, CallCancelled, ""},
+		{"a question, answered", []event.Event{
+			event.ToolStarted{CallID: "c"},
+			event.QuestionAsked{ID: "q", CallID: "c", Text: "which?"},
+			event.QuestionAnswered{ID: "q", Text: "this", By: "user"},
+			event.ToolResult{CallID: "c", Result: "{}"},
+		}, CallDone, ""},
+	} {
+		var s State
+		s.Apply(event.Envelope{Seq: 1, Time: 1, Payload: event.ToolRequested{CallID: "c", Name: "run_shell"}})
+		for i, e := range tt.events {
+			s.Apply(event.Envelope{Seq: uint64(i) + 2, Time: 2, Payload: e})
+		}
+		if c := s.Blocks[0].Call; c.State != tt.want || c.Denied != tt.why {
+			t.Errorf("%s: state %d, denied because %q; want %d, %q", tt.name, c.State, c.Denied, tt.want, tt.why)
+		}
+	}
+}
+
+// A question is the row of its call; one whose call does not show is a block of its own.
+func TestQuestionsShowOnce(t *testing.T) {
+	for name, want := range map[string]Kind{"c": ToolBlock, "of a fork": AssistantBlock} {
+		var s State
+		s.Apply(event.Envelope{Seq: 1, Payload: event.ToolRequested{CallID: "c", Name: "ask_user", Action: action.Action{Tool: "ask_user", Preview: "which?"}}})
+		s.Apply(event.Envelope{Seq: 2, Payload: event.QuestionAsked{ID: "q", CallID: name, Text: "which?"}})
+		if got := s.Blocks[len(s.Blocks)-1].Kind; got != want {
+			t.Errorf("the call %q: the last block is of kind %d, want %d", name, got, want)
+		}
+	}
+}
+
+// Of several calls of an answer it is known which one a request is about.
+func TestCallPlace(t *testing.T) {
+	var s State
+	answer := model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
+	s.Apply(event.Envelope{Seq: 1, Payload: event.ModelMessage{Message: answer}})
+	if n, of := s.Answered.Place("b"); n != 2 || of != 3 {
+		t.Errorf("b is call %d of %d, want 2 of 3", n, of)
+	}
+	if n, of := s.Answered.Place("other"); n != 0 || of != 0 {
+		t.Errorf("a call of no answer is %d of %d", n, of)
+	}
+	s.Apply(event.Envelope{Seq: 2, Payload: event.ModelMessage{Message: model.Message{Role: model.Assistant}}})
+	if n, _ := s.Answered.Place("b"); n != 0 {
+		t.Errorf("b is still call %d of an answer that came before", n)
+	}
+}

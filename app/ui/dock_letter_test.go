@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/views/dialog"
+)
+
+// Who types goes on after Tab: it opens the list again that was closed, or says what it does when.
+func TestTabWhileTyping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.Type("/mod")
+		x.Want("/model")
+		x.Press("Esc")
+		x.unwanted("/model")
+		x.Press("Tab")
+		x.Want("/model")
+		x.Press("Tab") // takes it
+		x.Want("> /model")
+		x.Press("Ctrl+U")
+		x.Type("abc")
+		x.Press("Tab")
+		x.Want("nothing to complete · Tab leads to another pane after a second")
+		x.Type("d")
+		x.Want("> abcd")
+		x.rest()
+		x.Press("Tab", "z") // the conversation takes the keys
+		x.Want("> abcd")
+	})
+}
+
+// A letter that decides something waits for what follows: with another one it is text, alone it
+// decides, and Esc right after it decides nothing. What lasts needs Enter.
+func TestLettersWaitForASentence(t *testing.T) {
+	similar := asked
+	similar.Context.Similar = "allow ls"
+	yes := event.AnswerApproval{ID: "a1", Decision: event.Once}
+	for _, tt := range []struct {
+		name string
+		keys func(x *testUI)
+		text string
+		want []event.Command
+	}{
+		{"a sentence", func(x *testUI) { x.Type("yes but") }, "yes but", nil},
+		{"a letter alone", func(x *testUI) { x.decide("y") }, "", []event.Command{yes}},
+		{"and Enter", func(x *testUI) { x.Press("y", "Enter") }, "", []event.Command{yes}},
+		{"and Esc", func(x *testUI) { x.decide("y", "Esc") }, "y", nil},
+		{"and Backspace", func(x *testUI) { x.decide("y", "Backspace") }, "", nil},
+		{"and a paste", func(x *testUI) { x.Press("y"); x.Paste("es") }, "yes", nil},
+		{"and a click elsewhere", func(x *testUI) { x.Press("y"); x.clickOn("I will look.", 2); time.Sleep(dialog.LetterPause) }, "y", nil},
+		{"for the session", func(x *testUI) { x.decide("s") }, "", nil},
+		{"for the session, and Enter", func(x *testUI) { x.decide("s"); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Similar}}},
+		{"no choice of this request", func(x *testUI) { x.decide("e") }, "e", nil},
+		{"a number of no choice", func(x *testUI) { x.decide("9") }, "9", nil},
+		{"a number, and Enter", func(x *testUI) { x.Press("2", "Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny}}},
+		{"a reason", func(x *testUI) { x.decide("d"); x.Type("use make"); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"}}},
+		{"a reason at once", func(x *testUI) { x.Type("duse make\n"); time.Sleep(dialog.LetterPause); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"}}},
+		{"a sentence that begins so", func(x *testUI) { x.Type("don't\n"); x.Press("Esc") }, "don't", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 100, 30)
+				x.tell(running...)
+				x.tell(similar)
+				x.rest()
+				tt.keys(x)
+				x.took(tt.want...)
+				x.inside(func() {
+					if got := x.u.v.prompt.Text(); got != tt.text {
+						t.Errorf("the prompt holds %q, want %q", got, tt.text)
+					}
+				})
+			})
+		})
+	}
+}
+
+// A request that goes away while a letter waits leaves the letter to the prompt.
+func TestLetterOfARequestThatWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.tell(asked)
+		x.rest()
+		x.Press("y")
+		second := asked
+		second.ID = "a2"
+		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "rule"}, second)
+		time.Sleep(2 * dialog.LetterPause)
+		x.took()
+		x.Want("> y")
+	})
+}
+
+// The title says which call of an answer it is, and which task asks if that is not the main one.
+func TestTitleSaysWhoAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.tell(event.ModelMessage{Message: model.Message{ToolCalls: []model.ToolCall{{ID: "c0"}, {ID: "c1"}, {ID: "c2"}}}})
+		x.tell(asked)
+		x.Want("Approve? · call 2 of 3")
+		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
+		x.tell(event.TaskStarted{ID: 4, Kind: event.BackgroundTask, Title: "other"})
+		other := asked
+		other.ID, other.CallID = "a2", "b1"
+		x.seq++
+		x.events <- event.Envelope{Seq: x.seq, Session: "7f3a-0000", Branch: 1, Task: 4, Payload: other}
+		x.Settle()
+		x.Want("Approve? · background task #4")
+	})
+}

@@ -1,0 +1,173 @@
+package dialog
+
+import (
+	"fmt"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// what says who does something, and where.
+func what(act action.Action) []draw.Span {
+	who := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
+	where := act.Target
+	if n := len(act.Targets); n > 0 {
+		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
+	}
+	if where != "" {
+		who = append(append(who, draw.Text(themes.Muted, " on ")), draw.Untrusted(themes.Strong, where)...)
+	}
+	return who
+}
+
+// head says who wants what where, and the risk: at the right, or below if both do not fit.
+func (a *Approval) head(w int) [][]draw.Span {
+	who, risk := what(a.asked.Action), a.risk(a.asked.Action)
+	if gap := w - draw.Width(who) - draw.Width(risk); gap > 0 {
+		return [][]draw.Span{append(append(who, draw.Text(themes.Text, strings.Repeat(" ", gap))), risk...)}
+	}
+	rows := draw.WrapSpans(who, w)
+	rows = rows[:min(len(rows), 2)]
+	if len(risk) > 0 {
+		rows = append(rows, risk)
+	}
+	return rows
+}
+
+// risk says in words what the policy knows of the danger.
+func (a *Approval) risk(act action.Action) []draw.Span {
+	if a.amend.done {
+		return []draw.Span{draw.Text(themes.Accent, "edited by you")}
+	}
+	role := themes.Muted
+	if r := a.asked.Context.Risk; r != "" {
+		act.Risk = r
+	}
+	switch act.Risk {
+	case action.High:
+		role = themes.Error
+	case action.Medium:
+		role = themes.Warning
+	}
+	var words []string
+	if act.Risk != "" {
+		words = append(words, "risk "+string(act.Risk))
+	}
+	if act.Mutation || a.asked.Context.Mutation {
+		words = append(words, "changes")
+	}
+	if act.Privesc || a.asked.Context.Privesc {
+		words = append(words, "privileged")
+	}
+	return draw.Untrusted(role, strings.Join(words, " · "))
+}
+
+const maxNote = 4096 // bytes of one note that are looked at
+
+// The notes, in their order. Each stands behind its name.
+const (
+	noteWhy     = "why"
+	noteFailed  = "last"
+	noteDir     = "dir"
+	noteRule    = "rule"
+	noteLoses   = "lost"
+	noteSimilar = "s"
+	noteLike    = "like"
+	noteDoes    = "does"
+	noteUndo    = "undo"
+	noteElse    = "else"
+	noteKept    = "kept"
+)
+
+// notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
+// wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
+func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
+	names := []string{noteLoses, noteWhy, noteFailed, noteDir, noteRule}
+	if a.amend.done { // the others are about what the model wrote
+		names, wide = []string{noteDir}, true
+	}
+	if !wide {
+		names = append(names, noteSimilar)
+	}
+	if !a.amend.done {
+		names = append(names, noteLike)
+	}
+	if a.explain.on && !a.amend.done {
+		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
+	}
+	var all [][][]draw.Span
+	for _, name := range names {
+		rows := a.note(name, w, most)
+		if name == noteLoses { // names of files need room
+			rows = a.note(name, w, max(most, maxExplained))
+		}
+		if len(rows) > 0 {
+			all = append(all, rows)
+		}
+	}
+	return all
+}
+
+// note is a note in rows.
+func (a *Approval) note(name string, w, most int) [][]draw.Span {
+	text := a.noteText(name)
+	if text == "" {
+		return nil
+	}
+	w -= noteIndent
+	wrap := draw.WrapSentence
+	if name == noteSimilar || name == noteDir {
+		wrap = draw.WrapSpans // it is to be seen to the letter
+	}
+	rows := draw.AtMost(wrap(draw.Untrusted(themes.Text, text[:min(len(text), maxNote)]), w), most, w)
+	for i, r := range rows {
+		rows[i] = append([]draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%-*s", noteIndent, name))}, r...)
+		name = ""
+	}
+	return rows
+}
+
+func (a *Approval) noteText(name string) string {
+	act, c := a.asked.Action, a.asked.Context
+	switch name {
+	case noteWhy:
+		return act.Why
+	case noteFailed:
+		return c.Failed
+	case noteDir:
+		return folders(act)
+	case noteRule:
+		if v := a.asked.Verdict; v.Rule != "" && v.Rule != v.Reason {
+			return v.Reason + " (" + v.Rule + ")"
+		}
+		return a.asked.Verdict.Reason
+	case noteSimilar:
+		return c.Similar
+	case noteLike:
+		return c.Examples()
+	case noteLoses:
+		return strings.Join(c.Loses, "; ")
+	case noteDoes:
+		return strings.Join(c.Consequences, "; ")
+	case noteUndo:
+		if c.Undo == "" && !c.Reversible {
+			return "not possible"
+		}
+		return c.Undo
+	case noteKept:
+		return strings.Join(c.Kept, "; ")
+	}
+	return alternatives(c)
+}
+
+// alternatives are what else would do, or that nothing is known at all.
+func alternatives(c action.ApprovalContext) string {
+	if len(c.Alternatives) == 0 && len(c.Consequences) == 0 && c.Undo == "" && c.Reversible {
+		return "nothing more is known"
+	}
+	return strings.Join(c.Alternatives, "; ")
+}
+
+const noteIndent = 5
