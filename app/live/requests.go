@@ -1,0 +1,98 @@
+package live
+
+import "fmt"
+
+// Changes asks for the diff of what the agent changed in files.
+type Changes struct{}
+
+// ChangesReply is the diff and how many files it is of.
+type ChangesReply struct {
+	Diff  string `json:"diff"`
+	Files int    `json:"files"`
+}
+
+// DescribeTarget asks where commands run, for people.
+type DescribeTarget struct{}
+
+// TextReply is a text for people.
+type TextReply struct {
+	Text string `json:"text"`
+}
+
+// Targets asks which targets may be switched to. It connects to none.
+type Targets struct{}
+
+// TargetsReply lists them.
+type TargetsReply struct {
+	Targets []Target `json:"targets"`
+}
+
+// Target is a target of the session as it is known without asking it.
+type Target struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind"`
+	Address    string `json:"address,omitempty"`
+	Folder     string `json:"folder,omitempty"`
+	Attach     string `json:"attach,omitempty"` // the line that attaches to its panes
+	Current    bool   `json:"current,omitempty"`
+	Production bool   `json:"production,omitempty"`
+	State      string `json:"state"`
+	Why        string `json:"why,omitempty"`  // it can't be used; "" if it can
+	Asks       bool   `json:"asks,omitempty"` // it can be asked for a sign of life, with Alive
+}
+
+// Alive asks a target for a sign of life.
+type Alive struct {
+	Target string `json:"name"`
+}
+
+// AliveReply is what became of it.
+type AliveReply struct {
+	State string `json:"state"`
+	Why   string `json:"why,omitempty"`
+}
+
+// Files asks for names of files on the current target, for completion.
+type Files struct {
+	Query string `json:"query"`
+}
+
+// FilesReply are their paths, the best first.
+type FilesReply struct {
+	Paths []string `json:"paths"`
+}
+
+// Close ends the session. Kill ends also what runs in panes of its own.
+type Close struct {
+	Kill bool `json:"kill,omitempty"`
+}
+
+// CloseReply has the lines to print when the screen is gone.
+type CloseReply struct {
+	Lines  []string `json:"lines,omitempty"`
+	Stored bool     `json:"stored"` // all of the session is in its file
+}
+
+// Name and Reply make each a [Request].
+func (Changes) Name() string        { return "changes" }
+func (Changes) Reply() any          { return new(ChangesReply) }
+func (DescribeTarget) Name() string { return "describe_target" }
+func (DescribeTarget) Reply() any   { return new(TextReply) }
+func (Targets) Name() string        { return "targets" }
+func (Targets) Reply() any          { return new(TargetsReply) }
+func (Alive) Name() string          { return "alive" }
+func (Alive) Reply() any            { return new(AliveReply) }
+func (Files) Name() string          { return "files" }
+func (Files) Reply() any            { return new(FilesReply) }
+func (Close) Name() string          { return "close" }
+func (Close) Reply() any            { return new(CloseReply) }
+
+// NewRequest returns a pointer to an empty request of a name, to be filled from the wire.
+func NewRequest(name string) (Request, error) {
+	for _, q := range []Request{&Changes{}, &DescribeTarget{}, &Targets{}, &Alive{}, &Files{}, &Close{}} {
+		if q.Name() == name {
+			return q, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown request %q", name)
+}
