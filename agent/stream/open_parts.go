@@ -33,7 +33,7 @@ func newOpenParts() openParts {
 // openAnswer is what an answer gained since its last checkpoint. The offsets are bytes of the
 // answer before that.
 type openAnswer struct {
-	latest              event.Envelope // that made it grow
+	first, latest       event.Envelope // that made it grow
 	text, reasoning     []byte
 	textAt, reasoningAt int
 }
@@ -87,6 +87,9 @@ func (o *openParts) answer(env event.Envelope) *openAnswer {
 	if a == nil {
 		a = &openAnswer{}
 		o.answers[env.Task] = a
+	}
+	if len(a.text)+len(a.reasoning) == 0 {
+		a.first = env
 	}
 	a.latest = env
 	return a
@@ -156,7 +159,10 @@ func (o *openParts) since(after uint64) []event.Envelope {
 		if len(a.text)+len(a.reasoning) == 0 {
 			continue
 		}
-		env := a.latest
+		env := a.first // where it begins, for who has nothing of it
+		if env.Seq <= after {
+			env = a.latest
+		}
 		env.Payload = event.Checkpoint{Text: string(a.text), TextAt: a.textAt, Reasoning: string(a.reasoning), ReasoningAt: a.reasoningAt}
 		all = append(all, env)
 	}
