@@ -234,6 +234,13 @@ func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 	return r.stream.Subscribe(ctx)
 }
 
+// Join returns the events with numbers above after, in batches: those that were stored, what is
+// open of the answer and of the tools that run, and then all that come. What streams comes at most
+// every so often, 0 for at once. A reader that leaves may join again and misses nothing.
+func (r *Runtime) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
+	return r.stream.Join(ctx, after, every)
+}
+
 // Start reports the session, settles what an earlier process left open, and begins to
 // take commands. Call it once, after the first Subscribe.
 func (r *Runtime) Start() {

@@ -48,19 +48,26 @@ func (c Catalog) OnTrust(s Frontend, _ string) error {
 func (c Catalog) OnTarget(s Frontend, args string) error {
 	switch {
 	case args != "":
-		all := c.Targets()
-		if !slices.ContainsFunc(all, func(o TargetOffer) bool { return o.Name == args }) {
-			var have []string
-			for _, o := range all {
-				have = append(have, o.Name)
-			}
-			return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(have, ", "))
-		}
-		s.Command(event.SwitchTarget{Name: args})
+		Inform(s, "/target", func() (string, error) { return args, c.haveTarget(args) }, func(name string) {
+			s.Command(event.SwitchTarget{Name: name})
+		})
 	default:
-		Inform(s, "/target", func() (string, error) { return c.Target(), nil }, s.Say)
+		Inform(s, "/target", c.Target, s.Say)
 	}
 	return nil
+}
+
+// haveTarget says that there is no target with a name, nil if there is one.
+func (c Catalog) haveTarget(name string) error {
+	all, err := c.Targets()
+	if err != nil || slices.ContainsFunc(all, func(o TargetOffer) bool { return o.Name == name }) {
+		return err
+	}
+	var have []string
+	for _, o := range all {
+		have = append(have, o.Name)
+	}
+	return fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(have, ", "))
 }
 
 // Catalog is what there is to choose from. Its functions may read files.
@@ -70,9 +77,9 @@ type Catalog struct {
 	Search   func(text string) (string, error)         // in the texts of the sessions, for people
 	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
 	Find     func(string) (string, error)              // the id that a person means
-	Target   func() string                             // where commands run; may take long
-	Targets  func() []TargetOffer                      // that may be switched to
-	Notice   func(text string)                         // tells the person
+	Target   func() (string, error)                    // where commands run; may take long
+	Targets  func() ([]TargetOffer, error)             // that may be switched to
+	Notice   func(text string)                         // tells the person on this screen; from any goroutine
 	Trust    func() (string, error)                    // what to say, "" when the session has to begin anew
 	Current  func() string                             // the session to go on with
 	Access   Access

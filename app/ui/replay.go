@@ -93,7 +93,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		Leave: func(slash.Next) { v.loop.Quit() }, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
 			Sessions: none, Find: func(string) (string, error) { return none() }, Trust: none,
-			Target: func() string { return "" }, Notice: func(string) {}, Current: func() string { return "" },
+			Target: none, Notice: func(string) {}, Current: func() string { return "" },
 		},
 	})
 	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }

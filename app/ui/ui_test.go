@@ -98,8 +98,8 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				}
 				return "7f3a-1111", nil
 			},
-			Target:  func() string { return "root@web-02 (ssh)" },
-			Targets: func() []slash.TargetOffer { return x.targets },
+			Target:  func() (string, error) { return "root@web-02 (ssh)", nil },
+			Targets: func() ([]slash.TargetOffer, error) { return x.targets, nil },
 			Notice:  func(text string) { x.noticed = text },
 			Trust:   func() (string, error) { return x.trusts, nil },
 			Current: func() string { return "7f3a-0000" },
