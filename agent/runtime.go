@@ -241,6 +241,10 @@ func (r *Runtime) Join(ctx context.Context, after uint64, every time.Duration) <
 	return r.stream.Join(ctx, after, every)
 }
 
+// Observe lets a function see each event from now on, in their order, before subscribers do. It must
+// not wait, and not use the runtime.
+func (r *Runtime) Observe(seen func(event.Envelope)) { r.stream.Observe(seen) }
+
 // Start reports the session, settles what an earlier process left open, and begins to
 // take commands. Call it once, after the first Subscribe.
 func (r *Runtime) Start() {

@@ -49,6 +49,7 @@ type Stream struct {
 	broken  error   // the first error of the journal
 	subs    []*subscriber
 	open    openParts
+	seen    func(event.Envelope) // nil: nobody observes
 	closed  bool
 }
 
@@ -116,7 +117,18 @@ func (s *Stream) Resume(last uint64) {
 	s.seq = (last/resumeStep + 1) * resumeStep
 }
 
+// Observe lets a function see each event from now on, in their order and without a queue. It must
+// not wait, and not use the stream.
+func (s *Stream) Observe(seen func(event.Envelope)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = seen
+}
+
 func (s *Stream) fan(env event.Envelope) {
+	if s.seen != nil {
+		s.seen(env)
+	}
 	s.open.note(env)
 	for _, sub := range s.subs {
 		sub.put(env)

@@ -106,11 +106,6 @@ func contextOf(c config.Context) agent.Context {
 // the person may change to another model. Without one it is the demo; line mode, where nobody would see that it is, refuses.
 func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err error) {
 	c := p.Config
-	if c.MissingFile != "" {
-		if _, err := config.WriteTemplate(c.MissingFile); err != nil {
-			p.note(err.Error())
-		}
-	}
 	secrets = c.Secrets()
 	if c.Problem != "" && f.Headless && (c.Active == nil || c.Active.Bundled()) {
 		return nil, nil, exit.Error{Code: exit.Failed, Text: c.Problem}

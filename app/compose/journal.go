@@ -18,15 +18,6 @@ type journal struct {
 	file   *sessions.Journal
 	held   []event.Envelope
 	frozen bool
-	seen   func(event.Envelope) // nil: nobody wants to know
-}
-
-// Observe lets a function see each event that is to be stored, before it is. It must not wait.
-// It is called before the first event.
-func (j *journal) Observe(seen func(event.Envelope)) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.seen = seen
 }
 
 // freeze lets nothing more in, and whoever wants to record something stands still: an error
@@ -48,9 +39,6 @@ func (j *journal) Append(env event.Envelope) error {
 	if j.frozen {
 		j.mu.Unlock()
 		select {} // until the process ends
-	}
-	if j.seen != nil {
-		j.seen(env)
 	}
 	if n, ok := env.Payload.(event.Notice); ok && n.Code == damagedCode {
 		return nil

@@ -30,7 +30,8 @@ type Setup struct {
 }
 
 // NewSetup reads the settings and finds the session. resume is "" for a new one, an id, the
-// beginning of one, or "last". It starts nothing and locks nothing.
+// beginning of one, or "last". Where there are
+// no settings it writes a template of them. It starts nothing and locks nothing.
 func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -47,6 +48,11 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 		return s, err
 	}
 	s.Notices, s.Problem = append(s.Notices, notices...), s.Config.Problem
+	if s.Config.MissingFile != "" {
+		if _, err := config.WriteTemplate(s.Config.MissingFile); err != nil {
+			s.note(err.Error())
+		}
+	}
 	if f.Log != nil {
 		f.Log.secrets(s.Config.Secrets())
 	}

@@ -18,8 +18,10 @@ const (
 	// pace is how often text that streams comes to the screen, which draws at most every 33 ms.
 	pace = 25 * time.Millisecond
 
-	// endTime is how long the session may take to end.
-	endTime = compose.CloseTime + 5*time.Second
+	// endTime is how long the session may take to end, startTime how long it may still take to
+	// start when it is to end.
+	endTime   = compose.CloseTime + 5*time.Second
+	startTime = time.Second
 )
 
 // link is a window's way to its session, which begins after the first frame and may be lost. What
@@ -240,15 +242,16 @@ func (l *link) alive(name string) slash.TargetState {
 func (l *link) close(kill, abandon bool) []string {
 	l.mu.Lock()
 	l.closing = true
-	lost, failed := l.lost, l.failed
 	l.mu.Unlock()
-	if lost || failed != nil {
-		return nil
+	starting, cancel := context.WithTimeout(l.ctx, startTime)
+	defer cancel()
+	if l.await(starting) == nil {
+		return nil // there is none, or it ends when it finds out that nobody wants it
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, endTime)
 	defer cancel()
 	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill, Abandon: abandon})
-	if err != nil && l.failure() == nil {
+	if err != nil {
 		return []string{fmt.Sprintf("buddy: the session did not end in order: %v", err)}
 	}
 	return reply.Lines

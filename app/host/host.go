@@ -75,17 +75,17 @@ func (h *Host) compose(resume bool) error {
 	if err != nil {
 		return errors.Join(err, d.Close())
 	}
-	p.Journal.Observe(h.note)
 	if h.ready, err = p.Prepare(); err != nil {
 		p.Close(io.Discard)
 		return errors.Join(err, d.Close())
 	}
+	h.ready.Observe(h.note)
 	h.program, h.files.targets = p, p.Targets
 	h.files.indexes.Here = input.NewFileIndex()
 	return nil
 }
 
-// note takes a stored event, in their order. It must not wait.
+// note takes an event, in their order. It must not wait.
 func (h *Host) note(env event.Envelope) {
 	h.open.note(env)
 	h.touch()
@@ -152,7 +152,7 @@ func (h *Host) endIfLeft() {
 	case seen:
 	case h.program == nil:
 		h.close.Do(func() { close(h.over) })
-	case !h.open.busy() || h.program.Journal.ReadOnly() != nil:
+	case !h.open.busy():
 		h.End(live.Close{})
 	}
 }
@@ -168,24 +168,29 @@ func (h *Host) ended() bool {
 }
 
 // watch asks for the pictures of the panes that any screen shows. The caller holds h.mu.
-func (h *Host) watch() {
+func (h *Host) watch() { h.program.Live.Send(event.WatchPanes{IDs: h.watched()}) }
+
+// watched are the panes that any screen shows. The caller holds h.mu.
+func (h *Host) watched() []string {
 	var ids []string
 	for s := range h.screens {
 		ids = append(ids, s.watched...)
 	}
 	slices.Sort(ids)
-	h.program.Live.Send(event.WatchPanes{IDs: slices.Compact(ids)})
+	return slices.Compact(ids)
 }
 
-// fit gives a pane the size that another screen wants, or its own. The caller holds h.mu.
-func (h *Host) fit(pane string) {
-	size := event.FitPane{Pane: pane}
+// fit gives a pane the size that a screen wants, or its own. The caller holds h.mu.
+func (h *Host) fit(pane string) { h.program.Live.Send(h.sizeOf(pane)) }
+
+// sizeOf returns the size that a screen wants a pane to have; zeros are its own. The caller holds h.mu.
+func (h *Host) sizeOf(pane string) event.FitPane {
 	for s := range h.screens {
-		if other, ok := s.fits[pane]; ok {
-			size = other
+		if size, ok := s.fits[pane]; ok {
+			return size
 		}
 	}
-	h.program.Live.Send(size)
+	return event.FitPane{Pane: pane}
 }
 
 // OnActivity names a function that is told, often and from any goroutine, that something happens.

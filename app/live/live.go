@@ -52,7 +52,7 @@ type Hello struct {
 	Cwd      string `json:"cwd"`     // where commands start on the target where it began
 	Home     string `json:"home"`    // the person's folder there
 	Target   string `json:"target"`  // where it began
-	// Open are the stored events, up to Last, that began what has not ended: tasks that run,
+	// Open are the events, up to Last, that began what has not ended: tasks that run,
 	// approvals and questions that wait, and the newest ones that say which model, mode and
 	// target there are. A screen that shows the end of a long session has not seen them.
 	Open []event.Envelope `json:"open,omitempty"`
