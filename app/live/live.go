@@ -13,10 +13,17 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/exit"
 )
 
-// Session is a session that runs. Any goroutine may use it.
+// Protocol is the version of what hosts and screens say to each other. It changes when one that
+// is older would misunderstand the other.
+const Protocol = 1
+
+// Session is a session that runs, as one screen has it. Any goroutine may use it.
 type Session interface {
+	// Hello returns what the session says of itself. It waits until the session has said it.
+	Hello(context.Context) (Hello, error)
 	// Subscribe returns the events with numbers above after, in order and without a gap, in
 	// batches. Text that streams comes at most every so often, 0 for at once; durable events
 	// come at once. The channel is closed after the last event, when ctx ends, and when the
@@ -28,6 +35,29 @@ type Session interface {
 	Request(context.Context, Request) (any, error)
 	// Err is why the events ended; nil when the session was closed or still runs.
 	Err() error
+}
+
+// Connect lets one more screen have a session, until ctx ends: then what the screen alone wanted,
+// such as the pictures of panes, is wanted no more.
+type Connect func(ctx context.Context) Session
+
+// Hello is what a session says of itself to a screen that comes.
+type Hello struct {
+	Protocol int    `json:"protocol"`
+	Version  string `json:"version"` // of the program that runs it
+	Session  string `json:"session"`
+	Last     uint64 `json:"last"` // number of its newest event
+	PID      int    `json:"pid"`
+	Journal  string `json:"journal"` // path of its file, which appears with its first prompt
+	Cwd      string `json:"cwd"`     // where commands start on the target where it began
+	Home     string `json:"home"`    // the person's folder there
+	Target   string `json:"target"`  // where it began
+	// Open are the stored events, up to Last, that began what has not ended: tasks that run,
+	// approvals and questions that wait, and the newest ones that say which model, mode and
+	// target there are. A screen that shows the end of a long session has not seen them.
+	Open []event.Envelope `json:"open,omitempty"`
+	// Failed is why there is no session, with the code to exit with; nil: there is one.
+	Failed *exit.Error `json:"failed,omitempty"`
 }
 
 // Request is a question to the session, or an order, whose answer is not part of its history.

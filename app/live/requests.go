@@ -37,7 +37,7 @@ type Target struct {
 	Current    bool   `json:"current,omitempty"`
 	Production bool   `json:"production,omitempty"`
 	State      string `json:"state"`
-	Why        string `json:"why,omitempty"`  // it can't be used; "" if it can
+	Why        string `json:"why,omitempty"`  // it can't be reached; "" if it can
 	Asks       bool   `json:"asks,omitempty"` // it can be asked for a sign of life, with Alive
 }
 
@@ -62,9 +62,11 @@ type FilesReply struct {
 	Paths []string `json:"paths"`
 }
 
-// Close ends the session. Kill ends also what runs in panes of its own.
+// Close ends the session. Kill ends also what runs in panes of its own. Abandon leaves it as a
+// crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
 type Close struct {
-	Kill bool `json:"kill,omitempty"`
+	Kill    bool `json:"kill,omitempty"`
+	Abandon bool `json:"abandon,omitempty"`
 }
 
 // CloseReply has the lines to print when the screen is gone.
