@@ -1,6 +1,11 @@
 package live
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+)
 
 // Changes asks for the diff of what the agent changed in files.
 type Changes struct{}
@@ -89,12 +94,17 @@ func (Files) Reply() any            { return new(FilesReply) }
 func (Close) Name() string          { return "close" }
 func (Close) Reply() any            { return new(CloseReply) }
 
-// NewRequest returns a pointer to an empty request of a name, to be filled from the wire.
-func NewRequest(name string) (Request, error) {
-	for _, q := range []Request{&Changes{}, &DescribeTarget{}, &Targets{}, &Alive{}, &Files{}, &Close{}} {
-		if q.Name() == name {
-			return q, nil
-		}
+var requests = []Request{Changes{}, DescribeTarget{}, Targets{}, Alive{}, Files{}, Close{}}
+
+// DecodeRequest returns the request of a name with the arguments that it has on the wire.
+func DecodeRequest(name string, args json.RawMessage) (Request, error) {
+	i := slices.IndexFunc(requests, func(q Request) bool { return q.Name() == name })
+	if i < 0 {
+		return nil, fmt.Errorf("unknown request %q", name)
 	}
-	return nil, fmt.Errorf("unknown request %q", name)
+	q := reflect.New(reflect.TypeOf(requests[i]))
+	if err := json.Unmarshal(args, q.Interface()); err != nil {
+		return nil, fmt.Errorf("request %s: %w", name, err)
+	}
+	return q.Elem().Interface().(Request), nil
 }
