@@ -10,8 +10,10 @@ import (
 	"buddy/agent/event"
 	"buddy/app/compose"
 	"buddy/app/exit"
+	"buddy/app/host"
 	"buddy/app/live"
 	"buddy/app/slash"
+	"buddy/app/ui"
 )
 
 const (
@@ -37,6 +39,7 @@ type link struct {
 	session live.Session
 	there   chan struct{} // closed when the session is there, or has failed
 	held    []event.Command
+	watched event.Command // the latest WatchPanes, which another host has to be told; nil: there is none
 	failed  error
 	lost    bool // its host has died
 	closing bool
@@ -58,6 +61,9 @@ func (l *link) begin(resume bool) {
 		l.mu.Lock()
 		l.session, l.failed = session, err
 		if err == nil {
+			if l.watched != nil {
+				session.Send(l.watched)
+			}
 			for _, c := range l.held {
 				session.Send(c)
 			}
@@ -75,22 +81,23 @@ func (l *link) begin(resume bool) {
 
 // connect starts a host and greets it.
 func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, error) {
-	session, err := startSession(l.ctx, &l.options, resume)
+	session, err := host.Start(&l.options, resume)
 	if err != nil {
 		return nil, nil, exit.Failure(err)
 	}
-	events, err := session.Subscribe(l.ctx, l.last(), pace)
-	hello, refused := session.Hello(l.ctx)
+	hello, err := session.Hello(l.ctx)
 	switch {
 	case hello.Failed != nil:
 		return nil, nil, *hello.Failed
-	case refused != nil:
-		return nil, nil, exit.Failure(refused)
 	case err != nil:
 		return nil, nil, exit.Failure(err)
 	}
+	events, err := session.Subscribe(l.ctx, l.last(), pace)
+	if err != nil {
+		return nil, nil, exit.Failure(err)
+	}
 	if w := l.window; w.far {
-		w.loop.Post(func() { w.ui.SetHome(hello.Home) })
+		w.loop.Post(func() { ui.SetHome(w.ui, hello.Home) })
 	}
 	return session, events, nil
 }
@@ -117,7 +124,7 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 		l.window.loop.Quit()
 	default:
 		l.lost = true
-		l.window.loop.Post(func() { l.window.ui.Lost(err.Error()) })
+		l.window.loop.Post(func() { ui.Lose(l.window.ui, err.Error()) })
 	}
 }
 
@@ -125,7 +132,7 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 func (l *link) again() {
 	l.lost, l.session, l.there = false, nil, make(chan struct{})
 	l.window.loop.Post(func() {
-		l.window.ui.Show(event.Interrupted{Text: "the session goes on in a new process"})
+		ui.Show(l.window.ui, event.Interrupted{Text: "the session goes on in a new process"})
 		l.begin(l.window.setup.Stored())
 	})
 }
@@ -148,11 +155,13 @@ func (l *link) failure() error {
 func (l *link) send(c event.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, watch := c.(event.WatchPanes)
-	if _, fit := c.(event.FitPane); fit {
-		watch = true
+	if watch, ok := c.(event.WatchPanes); ok {
+		l.watched = watch
 	}
-	if l.lost && !watch {
+	if l.lost && byItself(c) {
+		return
+	}
+	if l.lost {
 		l.again()
 		if _, only := c.(event.Continue); only {
 			return
@@ -162,14 +171,26 @@ func (l *link) send(c event.Command) {
 		l.session.Send(c)
 		return
 	}
+	if _, watch := c.(event.WatchPanes); watch {
+		return // the latest is told when the session is there
+	}
 	l.held = append(l.held, c)
 	switch {
-	case watch:
+	case byItself(c):
 	case l.after > 0:
 		l.window.ui.Tell("the session is still being read; this comes next")
 	case l.window.far:
 		l.window.ui.Tell("connecting to " + l.window.setup.Target + "; this comes next")
 	}
+}
+
+// byItself reports whether the screen sends a command without that a person wants anything.
+func byItself(c event.Command) bool {
+	switch c.(type) {
+	case event.WatchPanes, event.FitPane:
+		return true
+	}
+	return false
 }
 
 // await waits until the session is there or ctx ends, and returns it; nil if there is none.

@@ -87,10 +87,10 @@ func (w *window) reload(s *settings, r compose.Reading) {
 		w.setup.Config.Project = r.Config.Project // what /trust is about
 	}
 	if warning != "" {
-		w.ui.Show(event.Warning{Text: warning, Code: "config", NextStep: "until it is right the theme stays as it was"})
+		ui.Show(w.ui, event.Warning{Text: warning, Code: "config", NextStep: "until it is right the theme stays as it was"})
 	}
 	if notice != "" {
-		w.ui.Show(event.Notice{Text: notice, Code: "config"})
+		ui.Show(w.ui, event.Notice{Text: notice, Code: "config"})
 	}
 }
 

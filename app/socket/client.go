@@ -176,6 +176,10 @@ func (c *Client) read() (heard bool, err error) {
 		}
 		heard = true
 		if !isEvent(line) {
+			if len(batch) > 0 && !c.deliver(batch) {
+				return heard, c.ctx.Err()
+			}
+			batch = nil
 			if err := c.take(line); err != nil {
 				return heard, err
 			}

@@ -2,6 +2,7 @@ package socket
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -185,6 +186,50 @@ func TestAScreenHasTheSession(t *testing.T) {
 }
 
 // What is lost is the connection, never an event.
+// TestEventsBeforeAnotherMessage: events are handed over at once, whatever follows them in the same
+// read.
+func TestEventsBeforeAnotherMessage(t *testing.T) {
+	dir, err := os.MkdirTemp("/tmp", "buddy") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := Listen(filepath.Join(dir, "sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	c, err := Dial(filepath.Join(dir, "sock"), Screen{Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	batches, err := c.Subscribe(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close() //nolint:errcheck // it is at the end
+	line, err := json.Marshal(event.Envelope{Seq: 1, Payload: event.Notice{Text: "first"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := host.Write(append(line, "\n{\"type\":\"reply\",\"payload\":{\"id\":7}}\n"...)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case batch := <-batches:
+		if len(batch) != 1 || batch[0].Seq != 1 {
+			t.Errorf("%+v", batch)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the event waits for the next one")
+	}
+}
+
 func TestALostConnectionIsMadeAnew(t *testing.T) {
 	h := listen(t)
 	c := h.dial(t)

@@ -3,6 +3,7 @@ package socket
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -13,19 +14,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ListenerFD is the descriptor of the listener in a host that [Start] started.
-const ListenerFD = 3
+// The descriptors in a host that [Start] started.
+const (
+	listenerFD = 3
+	orderFD    = 4
+)
+
+// maxOrder bounds what a host is told to run, in bytes: a pipe takes it without a reader.
+const maxOrder = 60 << 10
 
 // Start starts a host that serves a listener, in a session of its own, so that it outlives the
-// terminal. Its errors go to the file named said, which is made anew. The listener is closed
+// terminal. The order says what it is to run; it goes through a pipe, because others can read a
+// command line and an environment. The host's errors go to the file named said, which is made anew. The listener is closed
 // here: what connects to it from now on fails when the host ends.
-func Start(exe string, args []string, l *net.UnixListener, said string) (*os.Process, error) {
+func Start(exe string, args []string, l *net.UnixListener, said string, order []byte) (*os.Process, error) {
 	defer l.Close() //nolint:errcheck // the host has one of its own
 	file, err := l.File()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // as above
+	if len(order) > maxOrder {
+		return nil, fmt.Errorf("the options have %d bytes, more than %d", len(order), maxOrder)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Close() //nolint:errcheck // as above
+	_, err = write.Write(order)
+	if err = errors.Join(err, write.Close()); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Dir(said), 0o700); err != nil {
 		return nil, err
 	}
@@ -37,7 +57,7 @@ func Start(exe string, args []string, l *net.UnixListener, said string) (*os.Pro
 	keepDescriptors()
 	cmd := exec.Command(exe, args...) //nolint:gosec // buddy itself
 	cmd.Stderr = stderr
-	cmd.ExtraFiles = []*os.File{file}
+	cmd.ExtraFiles = []*os.File{file, read}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("the process that runs the session could not be started: %w", err)
@@ -63,22 +83,32 @@ func keepDescriptors() {
 	}
 }
 
-// Inherited returns the listener that [Start] gave this process.
-func Inherited() (*net.UnixListener, error) {
-	unix.CloseOnExec(ListenerFD)
-	file := os.NewFile(ListenerFD, "listener")
-	if file == nil {
-		return nil, errors.New("no listener was handed over")
+// Inherited returns the listener and the order that [Start] gave this process.
+func Inherited() (l *net.UnixListener, order []byte, err error) {
+	unix.CloseOnExec(listenerFD)
+	unix.CloseOnExec(orderFD)
+	if l, err = inheritedListener(); err != nil {
+		return nil, nil, err
 	}
+	pipe := os.NewFile(orderFD, "order")
+	defer pipe.Close() //nolint:errcheck // only read
+	if order, err = io.ReadAll(io.LimitReader(pipe, maxOrder)); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("descriptor %d has no order: %w", orderFD, err), l.Close())
+	}
+	return l, order, nil
+}
+
+func inheritedListener() (*net.UnixListener, error) {
+	file := os.NewFile(listenerFD, "listener")
 	defer file.Close() //nolint:errcheck // net has one of its own
 	l, err := net.FileListener(file)
 	if err != nil {
-		return nil, fmt.Errorf("descriptor %d is no listener; buddy starts this by itself: %w", ListenerFD, err)
+		return nil, fmt.Errorf("descriptor %d is no listener; buddy starts this by itself: %w", listenerFD, err)
 	}
 	u, ok := l.(*net.UnixListener)
 	if !ok {
 		_ = l.Close()
-		return nil, fmt.Errorf("descriptor %d is no Unix socket; buddy starts this by itself", ListenerFD)
+		return nil, fmt.Errorf("descriptor %d is no Unix socket; buddy starts this by itself", listenerFD)
 	}
 	u.SetUnlinkOnClose(false)
 	return u, nil

@@ -267,26 +267,6 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	return u.update(ch)
 }
 
-// Show shows a fact that concerns this screen alone, as if it were one of the session. UI goroutine
-// only.
-func (u *UI) Show(e event.Event) {
-	u.update(u.state.Apply(event.Envelope{Seq: u.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}))
-}
-
-// Lost shows that nobody runs the session any more, and why. Nothing of it runs then; what the
-// person sends next, or Enter alone, is to start it again. UI goroutine only.
-func (u *UI) Lost(why string) {
-	e := u.state.Info.Event
-	u.Show(event.SessionResumed{
-		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,
-	})
-	u.Show(event.Error{Text: "the process that runs this session has ended: " + why, NextStep: "Enter starts it again"})
-	u.Show(event.Interrupted{Text: "interrupted", CanContinue: true})
-}
-
-// SetHome changes which folder is the person's own, for people. UI goroutine only.
-func (u *UI) SetHome(home string) { u.v.header.SetHome(home) }
-
 // ApplyTail shows the end of a stored session. What that process left running does not
 // run any more; the runtime says the same when it is there.
 func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed event.SessionResumed) {
