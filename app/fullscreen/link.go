@@ -96,8 +96,12 @@ func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, erro
 	if err != nil {
 		return nil, nil, exit.Failure(err)
 	}
-	if w := l.window; w.far {
+	w := l.window
+	if w.far {
 		w.loop.Post(func() { ui.SetHome(w.ui, hello.Home) })
+	}
+	if session.Joined {
+		w.loop.Post(func() { ui.ApplyOpen(w.ui, hello.Open) })
 	}
 	return session, events, nil
 }

@@ -16,6 +16,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
+	"buddy/app/host"
 	"buddy/app/input"
 	"buddy/app/keymap"
 	"buddy/app/loop"
@@ -128,10 +129,12 @@ func folderOf(f *compose.Options, d *compose.Destination) string {
 type stored struct {
 	file *sessions.Journal // nil: the session is new
 	tail sessions.Part
+	runs bool // in a host that is there already
 }
 
 func readStored(s *compose.Setup, resume bool) (r stored, err error) {
 	if resume {
+		r.runs = host.Runs(s.ID) // before its end is read: what comes after that is heard
 		r.file, r.tail, err = s.View()
 	}
 	return r, err
@@ -271,7 +274,12 @@ func (w *window) show(ctx context.Context, r stored) {
 	if text, err := s.Store.LoadDraft(s.ID); err == nil {
 		w.ui.Prompt().SetText(text)
 	}
-	w.ui.ApplyTail(s.ID, r.tail.Events, s.Resumed(r.file.Info().Header))
+	if r.runs {
+		w.ui.ApplyTail(s.ID, r.tail.Events, nil)
+		return
+	}
+	resumed := s.Resumed(r.file.Info().Header)
+	w.ui.ApplyTail(s.ID, r.tail.Events, &resumed)
 }
 
 // readRest puts what comes before the end of the session in front of it.

@@ -24,6 +24,11 @@ func (o *overview) note(env event.Envelope) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = env.Seq
+	if r, ok := env.Payload.(event.SessionResumed); ok { // which would end what the screen has seen since
+		env.Payload = event.SessionCreated{
+			Version: r.Version, Cwd: r.Cwd, Target: r.Target, Profile: r.Profile, Model: r.Model, API: r.API, Window: r.Window, Effort: r.Effort,
+		}
+	}
 	key, ends := subject(env.Payload)
 	if key == "" {
 		return
@@ -56,7 +61,7 @@ const later = " later"
 // subject says what an event is about, "" for what is of no interest, and whether it ends that.
 func subject(e event.Event) (key string, ends bool) {
 	switch p := e.(type) {
-	case event.SessionCreated, event.SessionResumed:
+	case event.SessionCreated:
 		return "session", false
 	case event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.ContextUsage, event.MetricsUsage:
 		return e.Type(), false

@@ -36,6 +36,7 @@ func Start(options *compose.Options, resume bool) (*Process, error) {
 	p := &Process{report: reportFile(options.Session)}
 	l, err := socket.Listen(path)
 	if errors.Is(err, socket.ErrRuns) {
+		p.Joined = true
 		return p, p.dial(path)
 	}
 	if err != nil {
@@ -57,9 +58,13 @@ func Start(options *compose.Options, resume bool) (*Process, error) {
 	return p, p.dial(path)
 }
 
+// Runs reports whether a session runs in a process of its own.
+func Runs(session string) bool { return socket.Find(os.Getenv, session) != "" }
+
 // Process is a session that runs in another process.
 type Process struct {
 	live.Session
+	Joined bool   // it ran already
 	report string // the file with what it says when it dies
 }
 

@@ -54,7 +54,8 @@ type Hello struct {
 	Target   string `json:"target"`  // where it began
 	// Open are the events, up to Last, that began what has not ended: tasks that run,
 	// approvals and questions that wait, and the newest ones that say which model, mode and
-	// target there are. A screen that shows the end of a long session has not seen them.
+	// target there are. A screen that shows the end of a long session has not seen them. A session
+	// that was resumed begins as one that was created.
 	Open []event.Envelope `json:"open,omitempty"`
 	// Failed is why there is no session, with the code to exit with; nil: there is one.
 	Failed *exit.Error `json:"failed,omitempty"`

@@ -19,5 +19,9 @@ func Lose(u *UI, why string) {
 	Show(u, event.Interrupted{Text: "what ran was interrupted; commands go on in their panes", CanContinue: true})
 }
 
+// ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI
+// goroutine only.
+func ApplyOpen(u *UI, open []event.Envelope) { u.update(u.state.ApplyOpen(open)) }
+
 // SetHome changes which folder is the person's own, for people. UI goroutine only.
 func SetHome(u *UI, home string) { u.v.header.SetHome(home) }

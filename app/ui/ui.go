@@ -267,16 +267,20 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	return u.update(ch)
 }
 
-// ApplyTail shows the end of a stored session. What that process left running does not
-// run any more; the runtime says the same when it is there.
-func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed event.SessionResumed) {
+// ApplyTail shows the end of a stored session. Unless it runs, resumed says with what it goes on:
+// what an earlier process left running does not run any more; the runtime says the same when it is
+// there.
+func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed *event.SessionResumed) {
 	u.state.ApplyTail(newest)
-	env := event.Envelope{Session: session, Payload: resumed}
+	env := event.Envelope{Session: session}
 	if n := len(newest); n > 0 {
 		env.Seq, env.Time = newest[n-1].Seq, newest[n-1].Time
 		u.newest = env.Seq
 	}
-	u.state.Apply(env)
+	if resumed != nil {
+		env.Payload = *resumed
+		u.state.Apply(env)
+	}
 	u.update(state.Everything)
 }
 
