@@ -26,7 +26,7 @@ func TestApplyOpen(t *testing.T) {
 	}
 	var joined State
 	joined.ApplyTail(all[6:])
-	joined.ApplyOpen(all[:5])
+	ApplyOpen(&joined, all[:5])
 	if running := joined.Running(); running == nil || running.Title != "the task" || joined.Info.Mode != action.ModeAll || joined.Call("c") == nil || joined.Info.Event.Model != "demo" {
 		t.Errorf("%+v", joined)
 	}
@@ -41,11 +41,11 @@ func TestApplyOpen(t *testing.T) {
 	// What the end says already is not told twice, and a session that was read whole needs nothing.
 	var again State
 	again.ApplyTail(all[1:])
-	again.ApplyOpen(all[1:])
+	ApplyOpen(&again, all[1:])
 	if n := len(again.Blocks); n != 3 {
 		t.Errorf("%d blocks", n)
 	}
-	if ch := whole.ApplyOpen(all); ch != 0 || len(whole.Tasks) != 1 {
+	if ch := ApplyOpen(&whole, all); ch != 0 || len(whole.Tasks) != 1 {
 		t.Error("it was told again")
 	}
 }

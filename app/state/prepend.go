@@ -23,7 +23,7 @@ func (s *State) ApplyTail(newest []event.Envelope) Changed {
 
 // ApplyOpen adds what is open of a session that runs, and began before the end of it that ApplyTail
 // began with: the events that began it. PrependState brings them in their places.
-func (s *State) ApplyOpen(open []event.Envelope) Changed {
+func ApplyOpen(s *State, open []event.Envelope) Changed {
 	if len(s.kept) == 0 {
 		return 0 // nothing came before
 	}

@@ -1,6 +1,9 @@
 package ui
 
-import "buddy/agent/event"
+import (
+	"buddy/agent/event"
+	"buddy/app/state"
+)
 
 // Show shows a fact that concerns this screen alone, as if it were one of the session. UI goroutine
 // only.
@@ -21,7 +24,7 @@ func Lose(u *UI, why string) {
 
 // ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI
 // goroutine only.
-func ApplyOpen(u *UI, open []event.Envelope) { u.update(u.state.ApplyOpen(open)) }
+func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
 
 // SetHome changes which folder is the person's own, for people. UI goroutine only.
 func SetHome(u *UI, home string) { u.v.header.SetHome(home) }
