@@ -63,10 +63,9 @@ func run() error {
 	}
 	h := Open(&o.Options, o.Resume)
 	go h.rest()
-	server := socket.Server{Connect: h.Connect}
-	go server.Serve(l)
 	alone := time.AfterFunc(firstScreen, h.endIfLeft)
-	defer alone.Stop()
+	server := socket.Server{Connect: h.Connect, Greeted: func(socket.Screen) { alone.Stop() }}
+	go server.Serve(l)
 	for {
 		select {
 		case s := <-signals:
