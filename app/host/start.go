@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
+	"golang.org/x/sys/unix"
 
 	"buddy/app/compose"
 	"buddy/app/live"
@@ -46,7 +48,7 @@ func Start(options *compose.Options, resume bool) (*Process, error) {
 	if err == nil {
 		var exe string
 		if exe, err = os.Executable(); err == nil {
-			forgetReports()
+			p.report = newReport(options.Session)
 			_, err = socket.Start(exe, []string{"host"}, l, p.report, text)
 		}
 	}
@@ -77,6 +79,12 @@ func (p *Process) dial(path string) error {
 	return nil
 }
 
+// Hello implements [live.Session]: with what the process said last, if that has died.
+func (p *Process) Hello(ctx context.Context) (live.Hello, error) {
+	hello, err := p.Session.Hello(ctx)
+	return hello, p.explained(err)
+}
+
 // Err implements [live.Session]: with what the process said last, if that has died.
 func (p *Process) Err() error { return p.explained(p.Session.Err()) }
 
@@ -101,6 +109,16 @@ func (p *Process) explained(err error) error {
 func reports() string { return filepath.Join(xdg.StateHome, "buddy", "hosts") }
 
 func reportFile(session string) string { return filepath.Join(reports(), session+".err") }
+
+// newReport returns the file for the report of a host that starts. Where none can be made, nobody
+// reads what it says.
+func newReport(session string) string {
+	if err := os.MkdirAll(reports(), 0o700); err != nil || unix.Access(reports(), unix.W_OK) != nil {
+		return os.DevNull
+	}
+	forgetReports()
+	return reportFile(session)
+}
 
 // forgetReport removes the report of a host that has said nothing.
 func forgetReport(session string) {
