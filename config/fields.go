@@ -44,6 +44,7 @@ type field struct {
 	// project may tighten.
 	tighter func(project, user int64) bool
 	access  access // who may set it
+	own     bool   // only the person's own files may, whatever holds for the section
 }
 
 // lower is the tighter function of a limit for which 0 means none.
@@ -103,6 +104,7 @@ var sections = append([]section{
 	contextSection,
 	toolsSection,
 	sandboxSection,
+	sessionsSection,
 	uiSection,
 	keysSection,
 	{

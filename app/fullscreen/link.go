@@ -83,7 +83,7 @@ func (l *link) begin(resume bool) {
 
 // connect starts a host and greets it.
 func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, error) {
-	session, err := host.Start(&l.options, resume)
+	session, err := host.Start(&l.options, resume, false)
 	if err != nil {
 		return nil, nil, exit.Failure(err)
 	}
@@ -265,8 +265,8 @@ func (l *link) alive(name string) slash.TargetState {
 	return slash.TargetState{Text: reply.State, Why: reply.Why}
 }
 
-// close ends the session, or abandons it, and returns what is to be said of that.
-func (l *link) close(kill, abandon bool) []string {
+// close ends the session and returns what is to be said of that.
+func (l *link) close(kill bool) []string {
 	l.mu.Lock()
 	l.closing = true
 	l.mu.Unlock()
@@ -277,7 +277,7 @@ func (l *link) close(kill, abandon bool) []string {
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, endTime)
 	defer cancel()
-	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill, Abandon: abandon})
+	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill})
 	if err != nil {
 		return []string{fmt.Sprintf("buddy: the session did not end in order: %v", err)}
 	}

@@ -110,7 +110,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	case w.link.failure() != nil:
 		return slash.Next{}, w.link.failure()
 	}
-	if line := setup.Farewell(w.ui.Info().Event.Title, w.ui.Info().Usage.SessionCost); line != "" && !w.next.Again {
+	if line := setup.Farewell(w.ui.Info().Event.Title, w.ui.Info().Usage.SessionCost); line != "" && !w.next.Again && !w.next.Detach {
 		_, _ = fmt.Fprintln(said, line)
 	}
 	return w.next, nil
@@ -237,11 +237,17 @@ func (w *window) leave(n slash.Next) {
 }
 
 // end ends the session when the screen does, and says what stays behind. A terminal that is gone and
-// a signal cancel nothing: then the session is left as a crash would leave it.
+// a signal only detach: the session goes on.
 func (w *window) end(ctx context.Context, said io.Writer) {
 	gone := ctx.Err() != nil || w.loop.Failure() != nil
-	for _, line := range w.link.close(w.next.Kill && !gone, gone) {
-		_, _ = fmt.Fprintln(said, line)
+	w.next.Detach = (w.next.Detach || gone) && w.setup.Stored() // else there is nothing to come back to
+	switch {
+	case !w.next.Detach:
+		for _, line := range w.link.close(w.next.Kill) {
+			_, _ = fmt.Fprintln(said, line)
+		}
+	case !w.next.Again && w.link.failure() == nil:
+		_, _ = fmt.Fprintf(said, "detached · buddy attach %s\n", w.setup.ID)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"buddy/agent/event"
 	"buddy/app/compose"
@@ -24,6 +25,7 @@ import (
 	"buddy/app/input"
 	"buddy/app/live"
 	"buddy/app/version"
+	"buddy/texts"
 )
 
 // Host is a session with what runs it. Any goroutine may use it.
@@ -41,8 +43,9 @@ type Host struct {
 	files   files
 	awake   atomic.Pointer[func()] // is told that something happens
 
-	mu      sync.Mutex // guards screens, and what each of them wants
+	mu      sync.Mutex // guards what follows, and what each screen wants
 	screens map[*screen]bool
+	idle    *time.Timer // ends the session that nobody is attached to; nil: it does not run
 }
 
 // Open puts a session together: a new one with the id options.Session, or the stored one of that id.
@@ -89,8 +92,12 @@ func (h *Host) compose(resume bool) error {
 func (h *Host) note(env event.Envelope) {
 	h.open.note(env)
 	h.touch()
-	if _, ended := env.Payload.(event.TaskFinished); ended {
-		go h.endIfLeft()
+	switch env.Payload.(type) {
+	case event.TaskFinished:
+		go h.left()
+		go h.unattended(env)
+	case event.ApprovalAsked, event.QuestionAsked:
+		go h.unattended(env)
 	}
 }
 
@@ -103,6 +110,10 @@ func (h *Host) Connect(ctx context.Context) live.Session {
 	context.AfterFunc(ctx, func() { h.leave(s) })
 	return s
 }
+
+// Look is Connect for a program that shows nothing to a person: the session is as unattended with
+// it as without.
+func (h *Host) Look(context.Context) live.Session { return &screen{host: h} }
 
 // Over is closed when the session is.
 func (h *Host) Over() <-chan struct{} { return h.over }
@@ -128,8 +139,22 @@ func (h *Host) hello() live.Hello {
 	return hello
 }
 
-// leave forgets what a screen alone wanted. A session that nobody sees and in which nothing runs
-// ends.
+// describe says what the session is about and what it does.
+func (h *Host) describe() live.Description {
+	d := live.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
+	d.State, d.Cost = h.open.summary()
+	d.Here, _ = os.Getwd()             // "" can't be entered, which is said there
+	d.Options, _ = texts.JSON(h.flags) // data only
+	if e, err := h.program.Store.Entry(h.program.ID); err == nil {
+		d.Title, d.Began = e.Title, e.Header.Created
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d.Screens = len(h.screens)
+	return d
+}
+
+// leave forgets what a screen alone wanted.
 func (h *Host) leave(s *screen) {
 	h.mu.Lock()
 	delete(h.screens, s)
@@ -139,22 +164,16 @@ func (h *Host) leave(s *screen) {
 			h.fit(pane)
 		}
 	}
+	left := len(h.screens) == 0
 	h.mu.Unlock()
-	h.endIfLeft()
-}
-
-// endIfLeft ends a session that nobody sees and in which nothing runs.
-func (h *Host) endIfLeft() {
-	h.mu.Lock()
-	seen := len(h.screens) > 0
-	h.mu.Unlock()
-	switch {
-	case seen:
-	case h.program == nil:
-		h.close.Do(func() { close(h.over) })
-	case !h.open.busy():
-		h.End(live.Close{})
+	if !left || h.program == nil {
+		h.left()
+		return
 	}
+	for _, id := range h.open.waiting() {
+		h.limit(id)
+	}
+	h.left()
 }
 
 // ended reports whether the session is over.

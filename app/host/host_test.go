@@ -33,6 +33,9 @@ func openHost(t *testing.T, options compose.Options) *Host {
 	t.Setenv("TMUX", "")
 	options.Model, options.Session = "demo", sessions.NewID()
 	h := Open(&options, false)
+	if h.program != nil {
+		h.program.Config.Sessions.IdleExit = 0 // it ends at once when there is nothing to wait for
+	}
 	t.Cleanup(func() { h.End(live.Close{Kill: true}) })
 	return h
 }

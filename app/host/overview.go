@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/live"
 )
 
 // overview knows what is open of a session, as a screen has to know that comes later and reads the
@@ -16,7 +18,9 @@ type overview struct {
 	mu    sync.Mutex // guards all below
 	last  uint64
 	open  map[string]event.Envelope
-	tasks int // that have not ended
+	tasks int  // that have not ended
+	first int  // the newest main task; 0: there was none
+	bad   bool // it failed
 }
 
 // note takes an event. Events come in their order.
@@ -34,12 +38,16 @@ func (o *overview) note(env event.Envelope) {
 		return
 	}
 	_, known := o.open[key]
-	switch env.Payload.(type) {
+	switch p := env.Payload.(type) {
 	case event.TaskStarted:
 		if !known {
 			o.tasks++
 		}
+		if p.Kind == event.MainTask {
+			o.first, o.bad = p.ID, false
+		}
 	case event.TaskFinished:
+		o.bad = o.bad || p.ID == o.first && p.Outcome == event.Failed
 		if known {
 			o.tasks--
 		}
@@ -104,6 +112,59 @@ func (o *overview) busy() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.tasks > 0
+}
+
+// summary says what the session does and what it has cost.
+func (o *overview) summary() (s live.State, cost model.Money) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s = live.Idle
+	switch {
+	case o.tasks > 0:
+		s = live.Working
+	case o.bad:
+		s = live.Failed
+	}
+	for _, env := range o.open {
+		switch p := env.Payload.(type) {
+		case event.ApprovalAsked:
+			s = live.WaitsForApproval
+		case event.QuestionAsked:
+			if s != live.WaitsForApproval {
+				s = live.WaitsForAnswer
+			}
+		case event.MetricsUsage:
+			cost = p.SessionCost
+		}
+	}
+	return s, cost
+}
+
+// main returns the number of the newest task that worked on a prompt, and whether it failed.
+func (o *overview) main() (id int, failed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.first, o.bad
+}
+
+// has reports whether something is open.
+func (o *overview) has(key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.open[key]
+	return ok
+}
+
+// waiting returns the approvals that are open.
+func (o *overview) waiting() (ids []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, env := range o.open {
+		if p, ok := env.Payload.(event.ApprovalAsked); ok {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
 }
 
 // all returns the number of the newest event and what is open, in the order of the stream.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -64,7 +65,10 @@ func run() error {
 	h := Open(&o.Options, o.Resume)
 	go h.rest()
 	alone := time.AfterFunc(firstScreen, h.endIfLeft)
-	server := socket.Server{Connect: h.Connect, Greeted: func(socket.Screen) { alone.Stop() }}
+	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) live.Session {
+		alone.Stop()
+		return h.welcome(ctx, s)
+	}}
 	go server.Serve(l)
 	for {
 		select {
@@ -83,6 +87,39 @@ func run() error {
 			return nil
 		}
 	}
+}
+
+// welcome lets a screen have the session. Commands from here on find what is of its terminal.
+func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
+	if s.Looks {
+		return h.Look(ctx)
+	}
+	for _, name := range terminalVariables {
+		if value, ok := s.Env[name]; ok {
+			_ = os.Setenv(name, value) // a name of ours; the value is one that a program had
+		} else {
+			_ = os.Unsetenv(name)
+		}
+	}
+	return h.Connect(ctx)
+}
+
+// terminalVariables lead to what belongs to the terminal or the desktop of a person, and change
+// from one to the next, as in tmux's update-environment.
+var terminalVariables = []string{
+	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY",
+	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "KRB5CCNAME",
+}
+
+// terminal returns the variables of this terminal.
+func terminal() map[string]string {
+	env := make(map[string]string)
+	for _, name := range terminalVariables {
+		if value, ok := os.LookupEnv(name); ok {
+			env[name] = value
+		}
+	}
+	return env
 }
 
 // rest gives memory back while nothing happens, until the session is over.

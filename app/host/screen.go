@@ -86,6 +86,9 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	case live.Changes:
 		diff, files, err := h.program.Changes()
 		return &live.ChangesReply{Diff: diff, Files: files}, err
+	case live.Describe:
+		reply := h.describe()
+		return &reply, nil
 	case live.DescribeTarget:
 		text, err := h.program.DescribeTarget()
 		return &live.TextReply{Text: text}, err

@@ -29,13 +29,13 @@ const keptReports = 20
 
 // Start starts a process that runs a session, and connects to it: a new session with the id
 // options.Session, or the stored one of that id. It returns at once; how the start went is in the
-// greeting. One that runs already is joined.
-func Start(options *compose.Options, resume bool) (*Process, error) {
+// greeting. One that runs already is joined. looks says that nothing is shown to a person.
+func Start(options *compose.Options, resume, looks bool) (*Process, error) {
 	path, err := socket.Path(os.Getenv, options.Session)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{report: reportFile(options.Session)}
+	p := &Process{looks: looks, report: reportFile(options.Session)}
 	l, err := socket.Listen(path)
 	if errors.Is(err, socket.ErrRuns) {
 		p.Joined = true
@@ -67,11 +67,12 @@ func Runs(session string) bool { return socket.Find(os.Getenv, session) != "" }
 type Process struct {
 	live.Session
 	Joined bool   // it ran already
+	looks  bool   // nothing is shown to a person
 	report string // the file with what it says when it dies
 }
 
 func (p *Process) dial(path string) error {
-	client, err := socket.Dial(path, socket.Screen{Version: version.Number})
+	client, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: p.looks, Env: terminal()})
 	if err != nil {
 		return p.explained(err)
 	}
@@ -83,6 +84,13 @@ func (p *Process) dial(path string) error {
 func (p *Process) Hello(ctx context.Context) (live.Hello, error) {
 	hello, err := p.Session.Hello(ctx)
 	return hello, p.explained(err)
+}
+
+// Leave lets go of the session, which goes on.
+func (p *Process) Leave() {
+	if c, ok := p.Session.(*socket.Client); ok {
+		c.Close()
+	}
 }
 
 // Err implements [live.Session]: with what the process said last, if that has died.

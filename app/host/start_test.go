@@ -49,7 +49,7 @@ func home(t *testing.T) *compose.Options {
 // and leaves neither a socket nor a report.
 func TestStart(t *testing.T) {
 	options := home(t)
-	s, err := Start(options, false)
+	s, err := Start(options, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestStart(t *testing.T) {
 	if !Runs(options.Session) || Runs("other") {
 		t.Error("it is not known that it runs")
 	}
-	again, err := Start(options, true)
+	again, err := Start(options, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func left(t *testing.T) string {
 func TestStartFails(t *testing.T) {
 	options := home(t)
 	options.Targets = []string{"nowhere"}
-	s, err := Start(options, false)
+	s, err := Start(options, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestStartFails(t *testing.T) {
 	}
 	t.Setenv("HOST_DIES", "1")
 	options.Session = sessions.NewID()
-	s, err = Start(options, false)
+	s, err = Start(options, false, false)
 	if err == nil {
 		_, err = s.Hello(ctx)
 	}

@@ -10,6 +10,7 @@ const (
 	PreviousPane Action = "previous-pane"
 	ShowHelp     Action = "help"
 	ShowApproval Action = "show-approval"
+	Detach       Action = "detach"
 	Narrower     Action = "narrower"
 	Wider        Action = "wider"
 	Shorter      Action = "shorter"
@@ -139,7 +140,7 @@ const (
 
 	ConfirmYes   Action = "confirm-yes"
 	ConfirmNo    Action = "confirm-no"
-	LeaveRunning Action = "leave-running"
+	LeaveDetach  Action = "leave-detach"
 	LeaveKilling Action = "leave-killing"
 
 	OpenOutput Action = "open-output"
@@ -418,8 +419,8 @@ var table = []row{
 
 	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
 	{ConfirmNo, in(Confirm), "no", "Leave it as it is", keys("n")},
-	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("n", "Ctrl+C")},
-	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("y")},
+	{LeaveDetach, in(Leaving), "detach", "Leave all of it running; how to come back is printed", keys("d", "Ctrl+C")},
+	{LeaveKilling, in(Leaving), "end it", "End the session and what runs in it", keys("k")},
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
@@ -451,6 +452,7 @@ var table = []row{
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
+	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"buddy/agent/model"
 )
 
 // Changes asks for the diff of what the agent changed in files.
@@ -57,6 +59,38 @@ type AliveReply struct {
 	Why   string `json:"why,omitempty"`
 }
 
+// Describe asks what the session is about and what it does, for a list.
+type Describe struct{}
+
+// Description is a line of a list of sessions that run.
+type Description struct {
+	ID      string      `json:"id"`
+	State   State       `json:"state"`
+	Title   string      `json:"title"` // "" before its first prompt
+	Folder  string      `json:"folder"`
+	Target  string      `json:"target"`
+	Began   int64       `json:"began_unix_ms"` // 0 before its first prompt
+	Cost    model.Money `json:"cost"`
+	Screens int         `json:"screens"` // that are attached
+
+	// Here is the folder on this machine where it was begun, and Options are those of its host
+	// (compose.Options): a screen that attaches takes both over.
+	Here    string          `json:"here"`
+	Options json.RawMessage `json:"options"`
+}
+
+// State is what a session does.
+type State string
+
+// The states of a session that runs.
+const (
+	Working          State = "working"
+	WaitsForApproval State = "waits for approval"
+	WaitsForAnswer   State = "waits for answer"
+	Idle             State = "idle"
+	Failed           State = "failed" // idle, and its last task failed
+)
+
 // Files asks for names of files on the current target, for completion.
 type Files struct {
 	Query string `json:"query"`
@@ -85,6 +119,8 @@ func (Changes) Name() string        { return "changes" }
 func (Changes) Reply() any          { return new(ChangesReply) }
 func (DescribeTarget) Name() string { return "describe_target" }
 func (DescribeTarget) Reply() any   { return new(TextReply) }
+func (Describe) Name() string       { return "describe" }
+func (Describe) Reply() any         { return new(Description) }
 func (Targets) Name() string        { return "targets" }
 func (Targets) Reply() any          { return new(TargetsReply) }
 func (Alive) Name() string          { return "alive" }
@@ -94,7 +130,7 @@ func (Files) Reply() any            { return new(FilesReply) }
 func (Close) Name() string          { return "close" }
 func (Close) Reply() any            { return new(CloseReply) }
 
-var requests = []Request{Changes{}, DescribeTarget{}, Targets{}, Alive{}, Files{}, Close{}}
+var requests = []Request{Changes{}, Describe{}, DescribeTarget{}, Targets{}, Alive{}, Files{}, Close{}}
 
 // DecodeRequest returns the request of a name with the arguments that it has on the wire.
 func DecodeRequest(name string, args json.RawMessage) (Request, error) {

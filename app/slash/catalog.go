@@ -92,6 +92,7 @@ type Catalog struct {
 // Next says what comes after a session: another one, or nothing.
 type Next struct {
 	Again  bool
+	Detach bool   // it goes on without this screen
 	Kill   bool   // what still runs in panes
 	Resume string // the id of a session; "" is a new one
 	Spot   Spot   // to show of it

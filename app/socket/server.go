@@ -26,8 +26,7 @@ const (
 
 // Server lets screens have a session.
 type Server struct {
-	Connect live.Connect
-	Greeted func(Screen) // tells of a screen that has come; may be nil
+	Connect func(context.Context, Screen) live.Session // as [live.Connect]
 
 	patience time.Duration // with a screen that does not read; 0 is writeTime
 	host     int           // the process whose descendants are refused; 0 is this one
@@ -66,7 +65,8 @@ func (s *Server) Count() int {
 func (s *Server) serve(conn *net.UnixConn) {
 	defer conn.Close() //nolint:errcheck // the other side sees it
 	c := &connection{server: s, in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
-	if err := s.admit(conn, c.in); err != nil {
+	screen, err := s.admit(conn, c.in)
+	if err != nil {
 		_ = c.out.message("hello", refusal(err))
 		return
 	}
@@ -80,7 +80,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c.session = s.Connect(ctx)
+	c.session = s.Connect(ctx, screen)
 	c.ctx, c.cancel = ctx, func() { cancel(); _ = conn.Close() }
 	go c.greet()
 	c.read()
@@ -88,33 +88,29 @@ func (s *Server) serve(conn *net.UnixConn) {
 	c.pending.Wait()
 }
 
-// admit returns nil for a peer that may have the session, with its greeting.
-func (s *Server) admit(conn *net.UnixConn, in *lines) error {
+// admit returns the greeting of a peer that may have the session.
+func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error) {
 	if err := checkPeer(conn, cmp.Or(s.host, os.Getpid())); err != nil {
-		return err
+		return screen, err
 	}
 	if s.Count() >= maxScreens {
-		return fmt.Errorf("the session has %d screens, which is all it takes; detach one of them", maxScreens)
+		return screen, fmt.Errorf("the session has %d screens, which is all it takes; detach one of them", maxScreens)
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(writeTime)); err != nil {
-		return err
+		return screen, err
 	}
 	line, err := in.next(maxGreeting)
 	if err != nil {
-		return fmt.Errorf("no greeting: %w", err)
+		return screen, fmt.Errorf("no greeting: %w", err)
 	}
 	var m message
-	var screen Screen
 	if err := json.Unmarshal(line, &m); err != nil || m.Type != "hello" || json.Unmarshal(m.Payload, &screen) != nil {
-		return errors.New("the first message is no hello")
+		return screen, errors.New("the first message is no hello")
 	}
 	if screen.Protocol != live.Protocol {
-		return fmt.Errorf("buddy %s runs this session and speaks protocol %d, not the %d of buddy %s; use the same version for both", version.Number, live.Protocol, screen.Protocol, screen.Version)
+		return screen, fmt.Errorf("buddy %s runs this session and speaks protocol %d, not the %d of buddy %s; use the same version for both", version.Number, live.Protocol, screen.Protocol, screen.Version)
 	}
-	if s.Greeted != nil {
-		s.Greeted(screen)
-	}
-	return conn.SetReadDeadline(time.Time{})
+	return screen, conn.SetReadDeadline(time.Time{})
 }
 
 // refusal is the hello of a host that does not let a screen in.

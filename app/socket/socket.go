@@ -14,8 +14,8 @@
 //
 // Messages of an unknown type are skipped. In the host:
 //
-//	server := socket.Server{Connect: session.Connect}
-//	err := server.Serve(listener)
+//	server := socket.Server{Connect: connect}
+//	server.Serve(listener)
 //
 // and in the screen:
 //

@@ -27,7 +27,8 @@ const (
 type Screen struct {
 	Protocol int               `json:"protocol"`
 	Version  string            `json:"version"`
-	Env      map[string]string `json:"env,omitempty"` // variables of its terminal that commands need, such as SSH_AUTH_SOCK
+	Looks    bool              `json:"looks,omitempty"` // it shows nothing to a person: the session is as unattended as without it
+	Env      map[string]string `json:"env,omitempty"`   // variables of its terminal that commands need, such as SSH_AUTH_SOCK
 }
 
 // message is a line that is not an event.

@@ -48,6 +48,8 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.toggle(func() { browse(u) })
 	case keymap.ShowPalette:
 		u.toggle(u.overlays.palette)
+	case keymap.Detach:
+		u.deps.Leave(slash.Next{Detach: true})
 	case keymap.Redraw:
 		u.deps.Repaint()
 	default:
@@ -64,9 +66,7 @@ func (u *UI) interrupt(pending keymap.Action) {
 		u.toggle(nil)
 	case u.overlays.copySelection() || u.v.conversation.CopySelection():
 	case pending == keymap.Interrupt:
-		if !askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
-			u.deps.Leave(slash.Next{})
-		}
+		u.quit()
 	case t != nil:
 		u.deps.Send(event.Cancel{Task: t.ID})
 		u.hint(keymap.Interrupt, "cancelling · "+u.deps.Keys.Name(keymap.Interrupt)+" again quits")

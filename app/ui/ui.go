@@ -355,17 +355,11 @@ func (u *UI) send(s event.Submit) {
 	u.deps.Send(s)
 }
 
-// quit ends the program; while something runs it asks for one more Ctrl-C.
+// quit ends the session; while something runs it asks what becomes of that.
 func (u *UI) quit() {
-	if askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
-		return
+	if !askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
+		u.deps.Leave(slash.Next{})
 	}
-	if t := u.state.Running(); t != nil && u.pending.action != keymap.Interrupt {
-		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.deps.Keys.Name(keymap.Interrupt)))
-		u.pending.running = true
-		return
-	}
-	u.deps.Leave(slash.Next{})
 }
 
 // Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
