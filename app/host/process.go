@@ -66,7 +66,7 @@ func run() error {
 	go h.rest()
 	server := socket.Server{Connect: h.welcome}
 	go server.Serve(l)
-	alone := time.AfterFunc(firstScreen, h.endIfLeft)
+	alone := time.AfterFunc(firstScreen, h.left) // if nobody has come by then
 	defer alone.Stop()
 	for {
 		select {

@@ -50,6 +50,8 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.toggle(u.overlays.palette)
 	case keymap.Detach:
 		u.deps.Leave(slash.Next{Detach: true})
+	case keymap.Suspend:
+		u.suspend()
 	case keymap.Redraw:
 		u.deps.Repaint()
 	default:
@@ -76,6 +78,16 @@ func (u *UI) interrupt(pending keymap.Action) {
 	default:
 		u.hint(keymap.Interrupt, u.deps.Keys.Name(keymap.Interrupt)+" again quits")
 	}
+}
+
+// suspend gives the terminal to the shell for a while. Who meant to undo what was typed learns
+// the key for that.
+func (u *UI) suspend() {
+	if err := u.deps.Suspend(); err != nil {
+		u.hint("", err.Error())
+		return
+	}
+	u.hint("", u.deps.Keys.Name(keymap.Suspend)+" goes to the shell; "+u.deps.Keys.Name(keymap.Undo)+" undoes what was typed")
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt, else stops the main task,
