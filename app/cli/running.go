@@ -360,6 +360,6 @@ func (s *cli) detached(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	s.hint("it works on its own: buddy attach %s shows it, buddy ls all of them", id)
+	s.hint("it works on its own: buddy attach %s shows it, buddy ls all of them", host.Short(id))
 	return s.print("%s", id)
 }

@@ -34,7 +34,7 @@ func (w *window) introduce(ctx context.Context) {
 	if len(w.setup.Config.Models) > 0 {
 		problem = w.setup.Problem
 	}
-	show := func(m *machine) { w.ui.SetWelcome(firstWelcome(problem, m)) }
+	show := func(m *machine) { w.welcome(firstWelcome(problem, m)) }
 	show(nil)
 	w.loop.Go(func() {
 		m := lookAround(ctx)

@@ -173,12 +173,13 @@ type window struct {
 	unsent  *sessions.Unsent // the draft of a session that has no file yet; nil: it has one
 	files   *input.FileIndex // of this machine
 	next    slash.Next
+	first   firstLines
 }
 
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
 	return ui.Deps{
 		Looks:    look,
-		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, Attention: w.attention()},
+		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, Suspend: w.suspend, Attention: w.attention()},
 		Timing: ui.Timing{
 			Now:   time.Now,
 			Tick:  func(on bool) { w.loop.SetTicking(on) },
@@ -217,6 +218,7 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 	all := w.setup.Catalog(ctx)
 	all.Doctor = func(profile string) string { return doctor.Text(doctor.ExamineSession(ctx, w.setup.Config, profile)) }
 	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
+	all.Running = runningStates
 	all.Changes = func() (string, int, error) { return w.link.changes() }
 	all.Target = func() (string, error) { return w.link.describeTarget() }
 	all.Targets = func() ([]slash.TargetOffer, error) { return w.link.targets() }
@@ -247,7 +249,7 @@ func (w *window) end(ctx context.Context, said io.Writer) {
 			_, _ = fmt.Fprintln(said, line)
 		}
 	case !w.next.Again && w.link.failure() == nil:
-		_, _ = fmt.Fprintf(said, "detached · buddy attach %s\n", w.setup.ID)
+		_, _ = fmt.Fprintf(said, "detached · buddy attach %s\n", host.Short(w.setup.ID))
 	}
 }
 
@@ -267,12 +269,13 @@ func (w *window) show(ctx context.Context, r stored) {
 	case s.Config.Active == nil && s.Problem != "":
 		w.introduce(ctx)
 	case s.Config.Active == nil:
-		w.ui.SetWelcome(ui.Welcome(true))
+		w.welcome(ui.Welcome(true))
 	}
 	w.lines = input.OpenHistory()
 	w.ui.Prompt().SetHistory(w.lines.Load())
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
+		w.lookForOthers()
 		w.unsent, w.drafted = s.Store.Unsent()
 		w.ui.Prompt().SetText(w.drafted)
 		return

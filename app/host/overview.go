@@ -77,6 +77,19 @@ func subject(e event.Event) (key string, ends bool) {
 		return fmt.Sprint("prompt ", p.ID), !p.Queued
 	case event.PromptWithdrawn:
 		return fmt.Sprint("prompt ", p.ID), true
+	case event.PaneOpened:
+		return "pane " + p.Pane, false
+	case event.PaneLost:
+		return "pane " + p.Pane, true
+	case event.PaneClosed:
+		return "pane " + p.Pane, true
+	}
+	return taskSubject(e)
+}
+
+// taskSubject is subject for what a task does.
+func taskSubject(e event.Event) (key string, ends bool) {
+	switch p := e.(type) {
 	case event.TaskStarted:
 		return fmt.Sprint("task ", p.ID), false
 	case event.TaskDeadline:
@@ -97,12 +110,6 @@ func subject(e event.Event) (key string, ends bool) {
 		return "question " + p.ID, false
 	case event.QuestionAnswered:
 		return "question " + p.ID, true
-	case event.PaneOpened:
-		return "pane " + p.Pane, false
-	case event.PaneLost:
-		return "pane " + p.Pane, true
-	case event.PaneClosed:
-		return "pane " + p.Pane, true
 	}
 	return "", false
 }

@@ -64,9 +64,11 @@ func run() error {
 	}
 	h := Open(&o.Options, o.Resume)
 	go h.rest()
-	alone := time.AfterFunc(firstScreen, h.endIfLeft)
+	alone := time.AfterFunc(firstScreen, h.left) // if nobody has come by then
 	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) live.Session {
-		alone.Stop()
+		if !s.Looks {
+			alone.Stop()
+		}
 		return h.welcome(ctx, s)
 	}}
 	go server.Serve(l)

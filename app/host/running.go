@@ -107,3 +107,10 @@ func Look(id string) (*socket.Client, error) {
 	}
 	return dialToLook(path)
 }
+
+// Short is the beginning of an id that people type; [Meant] says so where it could be one of
+// several.
+func Short(id string) string {
+	first, _, _ := strings.Cut(id, "-")
+	return first
+}

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -82,7 +81,7 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	if failed := h.failed; failed != nil {
 		return nil, *failed
 	}
-	switch q := reflect.Indirect(reflect.ValueOf(q)).Interface().(type) {
+	switch q := q.(type) {
 	case live.Changes:
 		diff, files, err := h.program.Changes()
 		return &live.ChangesReply{Diff: diff, Files: files}, err
@@ -102,7 +101,7 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 		reply := h.End(q)
 		return &reply, nil
 	}
-	return nil, fmt.Errorf("unknown request %q", q.Name())
+	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
 // targets are the targets to choose from, as they go to a screen.

@@ -11,6 +11,7 @@ const (
 	ShowHelp     Action = "help"
 	ShowApproval Action = "show-approval"
 	Detach       Action = "detach"
+	Suspend      Action = "suspend"
 	Narrower     Action = "narrower"
 	Wider        Action = "wider"
 	Shorter      Action = "shorter"
@@ -271,7 +272,7 @@ var table = []row{
 	{Yank, editing, "", "Insert what was cut last", keys("Ctrl+Y")},
 	{YankNext, editing, "", "After inserting: take what was cut before that instead", keys("Alt+Y")},
 	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
-	{Undo, editing, "", "Undo", keys("Ctrl+_", "Ctrl+Z")},
+	{Undo, editing, "", "Undo", keys("Ctrl+_")},
 	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
@@ -453,6 +454,7 @@ var table = []row{
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
+	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},

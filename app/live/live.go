@@ -63,8 +63,6 @@ type Hello struct {
 
 // Request is a question to the session, or an order, whose answer is not part of its history.
 type Request interface {
-	// Name names it on the wire.
-	Name() string
 	// Reply returns a pointer to an empty reply, to be filled from the wire.
 	Reply() any
 }
@@ -79,7 +77,7 @@ func Ask[R any](ctx context.Context, s Session, q Request) (R, error) {
 	r, ok := reply.(*R)
 	if !ok {
 		var none R
-		return none, fmt.Errorf("request %s: reply of type %T", q.Name(), reply)
+		return none, fmt.Errorf("request %s: reply of type %T", Name(q), reply)
 	}
 	return *r, nil
 }

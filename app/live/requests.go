@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"buddy/agent/model"
 )
 
 // Changes asks for the diff of what the agent changed in files.
-type Changes struct{}
+type Changes struct{ asks[ChangesReply] }
 
 // ChangesReply is the diff and how many files it is of.
 type ChangesReply struct {
@@ -19,7 +18,7 @@ type ChangesReply struct {
 }
 
 // DescribeTarget asks where commands run, for people.
-type DescribeTarget struct{}
+type DescribeTarget struct{ asks[TextReply] }
 
 // TextReply is a text for people.
 type TextReply struct {
@@ -27,7 +26,7 @@ type TextReply struct {
 }
 
 // Targets asks which targets may be switched to. It connects to none.
-type Targets struct{}
+type Targets struct{ asks[TargetsReply] }
 
 // TargetsReply lists them.
 type TargetsReply struct {
@@ -50,6 +49,7 @@ type Target struct {
 
 // Alive asks a target for a sign of life.
 type Alive struct {
+	asks[AliveReply]
 	Target string `json:"name"`
 }
 
@@ -60,7 +60,7 @@ type AliveReply struct {
 }
 
 // Describe asks what the session is about and what it does, for a list.
-type Describe struct{}
+type Describe struct{ asks[Description] }
 
 // Description is a line of a list of sessions that run.
 type Description struct {
@@ -93,6 +93,7 @@ const (
 
 // Files asks for names of files on the current target, for completion.
 type Files struct {
+	asks[FilesReply]
 	Query string `json:"query"`
 }
 
@@ -104,6 +105,7 @@ type FilesReply struct {
 // Close ends the session. Kill ends also what runs in panes of its own. Abandon leaves it as a
 // crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
 type Close struct {
+	asks[CloseReply]
 	Kill    bool `json:"kill,omitempty"`
 	Abandon bool `json:"abandon,omitempty"`
 }
@@ -114,31 +116,40 @@ type CloseReply struct {
 	Stored bool     `json:"stored"` // all of the session is in its file
 }
 
-// Name and Reply make each a [Request].
-func (Changes) Name() string        { return "changes" }
-func (Changes) Reply() any          { return new(ChangesReply) }
-func (DescribeTarget) Name() string { return "describe_target" }
-func (DescribeTarget) Reply() any   { return new(TextReply) }
-func (Describe) Name() string       { return "describe" }
-func (Describe) Reply() any         { return new(Description) }
-func (Targets) Name() string        { return "targets" }
-func (Targets) Reply() any          { return new(TargetsReply) }
-func (Alive) Name() string          { return "alive" }
-func (Alive) Reply() any            { return new(AliveReply) }
-func (Files) Name() string          { return "files" }
-func (Files) Reply() any            { return new(FilesReply) }
-func (Close) Name() string          { return "close" }
-func (Close) Reply() any            { return new(CloseReply) }
+// asks makes a request of what embeds it, whose reply is of type R.
+type asks[R any] struct{}
 
-var requests = []Request{Changes{}, Describe{}, DescribeTarget{}, Targets{}, Alive{}, Files{}, Close{}}
+// Reply returns a pointer to an empty reply, to be filled from the wire.
+func (asks[R]) Reply() any { return new(R) }
+
+// requests are all that there are, by their names on the wire.
+var requests = map[string]Request{
+	"changes":         Changes{},
+	"describe_target": DescribeTarget{},
+	"describe":        Describe{},
+	"targets":         Targets{},
+	"alive":           Alive{},
+	"files":           Files{},
+	"close":           Close{},
+}
+
+// Name returns the name of a request on the wire.
+func Name(q Request) string {
+	for name, other := range requests {
+		if reflect.TypeOf(other) == reflect.TypeOf(q) {
+			return name
+		}
+	}
+	return fmt.Sprintf("%T", q) // which no host knows
+}
 
 // DecodeRequest returns the request of a name with the arguments that it has on the wire.
 func DecodeRequest(name string, args json.RawMessage) (Request, error) {
-	i := slices.IndexFunc(requests, func(q Request) bool { return q.Name() == name })
-	if i < 0 {
+	known, ok := requests[name]
+	if !ok {
 		return nil, fmt.Errorf("unknown request %q", name)
 	}
-	q := reflect.New(reflect.TypeOf(requests[i]))
+	q := reflect.New(reflect.TypeOf(known))
 	if err := json.Unmarshal(args, q.Interface()); err != nil {
 		return nil, fmt.Errorf("request %s: %w", name, err)
 	}

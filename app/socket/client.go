@@ -272,7 +272,7 @@ func (c *Client) settle(r reply) {
 	if r.Error != "" {
 		a = answered{err: errors.New(r.Error)}
 	} else if err := json.Unmarshal(r.Value, a.value); err != nil {
-		a = answered{err: fmt.Errorf("reply to %s: %w", w.request.Name(), err)}
+		a = answered{err: fmt.Errorf("reply to %s: %w", live.Name(w.request), err)}
 	}
 	w.done <- a
 }
@@ -367,8 +367,8 @@ func (c *Client) ask(q live.Request, args json.RawMessage, done chan<- answered)
 		return 0, ErrGone
 	}
 	c.number++
-	if err := c.out.message("request", request{c.number, q.Name(), args}); err != nil {
-		return 0, fmt.Errorf("request %s: %w", q.Name(), err)
+	if err := c.out.message("request", request{c.number, live.Name(q), args}); err != nil {
+		return 0, fmt.Errorf("request %s: %w", live.Name(q), err)
 	}
 	c.waiting[c.number] = answerTo{q, done}
 	return c.number, nil

@@ -112,7 +112,7 @@ func listenAs(t testing.TB, host int) *listening {
 	served := make(chan struct{})
 	go func() { h.server.Serve(h.l); close(served) }()
 	t.Cleanup(func() {
-		h.Stream.Close()
+		h.Close()
 		_ = h.l.Close()
 		<-served
 		Remove(h.path)

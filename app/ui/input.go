@@ -30,10 +30,7 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Back:
 		u.back()
 	case keymap.NextPane, keymap.PreviousPane:
-		// Below a dialog nobody would see that the focus moved, and who is in the middle of typing goes on.
-		if !u.overlays.covered() && !u.dock.typing(u.deps.Now()) {
-			u.arranged.cycle(a, u.input(0, 0))
-		}
+		cycle(u, a)
 	case keymap.CycleMode:
 		u.hint("", u.dock.cycleMode())
 	case keymap.ShowHelp:
@@ -50,10 +47,20 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.toggle(u.overlays.palette)
 	case keymap.Detach:
 		u.deps.Leave(slash.Next{Detach: true})
+	case keymap.Suspend:
+		u.suspend()
 	case keymap.Redraw:
 		u.deps.Repaint()
 	default:
 		u.hint("", u.arranged.arrange(a))
+	}
+}
+
+// cycle moves the focus to the next pane or the one before. Below a dialog nobody would see that,
+// and who is in the middle of typing goes on.
+func cycle(u *UI, a keymap.Action) {
+	if !u.overlays.covered() && !u.dock.typing(u.deps.Now()) {
+		u.arranged.cycle(a, u.input(0, 0))
 	}
 }
 
@@ -76,6 +83,16 @@ func (u *UI) interrupt(pending keymap.Action) {
 	default:
 		u.hint(keymap.Interrupt, u.deps.Keys.Name(keymap.Interrupt)+" again quits")
 	}
+}
+
+// suspend gives the terminal to the shell for a while. Who meant to undo what was typed learns
+// the key for that.
+func (u *UI) suspend() {
+	if err := u.deps.Suspend(); err != nil {
+		u.hint("", err.Error())
+		return
+	}
+	u.hint("", u.deps.Keys.Name(keymap.Suspend)+" goes to the shell; "+u.deps.Keys.Name(keymap.Undo)+" undoes what was typed")
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt, else stops the main task,

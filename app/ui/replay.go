@@ -92,6 +92,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		Send: func(event.Command) {}, Keys: keys, Home: home,
 		Leave: func(slash.Next) { v.loop.Quit() }, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
+			Running:  func() map[string]string { return nil },
 			Sessions: none, Find: func(string) (string, error) { return none() }, Trust: none,
 			Target: none, Notice: func(string) {}, Current: func() string { return "" },
 		},

@@ -115,6 +115,7 @@ type Terminal struct {
 	Copy          func(text string)                       // to the clipboard
 	Edit          func(name, text string) (string, error) // in the person's editor
 	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
+	Suspend       func() error                            // gives the terminal to the shell until that gives it back
 	Attention     Attention
 }
 

@@ -62,6 +62,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Looks: Looks{Theme: theme},
 			Terminal: Terminal{
 				Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { x.copied = text },
+				Suspend:   func() error { return nil },
 				Attention: Attention{How: screen.CallOSC9, Notify: s.Notify, SetTitle: s.SetTitle},
 			},
 			Timing: Timing{Now: time.Now, Background: func(func() func()) {}},
@@ -79,6 +80,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		d.After = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
 		d.Leave, d.Tick = func(n slash.Next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.Catalog = slash.Catalog{
+			Running: func() map[string]string { return nil },
 			Offers: func() []slash.Offer {
 				return testModels
 			},
