@@ -48,7 +48,7 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Detach:
 		u.deps.Leave(slash.Next{Detach: true})
 	case keymap.Suspend:
-		u.suspend()
+		suspend(u)
 	case keymap.Redraw:
 		u.deps.Repaint()
 	default:
@@ -87,7 +87,7 @@ func (u *UI) interrupt(pending keymap.Action) {
 
 // suspend gives the terminal to the shell for a while. Who meant to undo what was typed learns
 // the key for that.
-func (u *UI) suspend() {
+func suspend(u *UI) {
 	if err := u.deps.Suspend(); err != nil {
 		u.hint("", err.Error())
 		return
