@@ -16,7 +16,8 @@ import (
 )
 
 // TestEndedFromOutside: a closed terminal and SIGTERM do not cancel. The command continues in
-// its pane, the session records no end, and resuming has the whole output.
+// its pane, the session records no end, and resuming has the whole output. What was begun on the
+// screen goes on to its end without one.
 func TestEndedFromOutside(t *testing.T) {
 	const command = "run echo first; until test -e go; do sleep 0.02; done; echo last"
 	modes := map[string]func(t *testing.T, more ...string) *dialog{
@@ -41,7 +42,7 @@ func TestEndedFromOutside(t *testing.T) {
 		"term":   func(d *dialog) { _ = d.cmd.Process.Signal(syscall.SIGTERM) },
 	}
 	codes := map[string]int{"closed": 129, "term": 143}
-	check := func(t *testing.T, d *dialog, how, folder string, more ...string) {
+	check := func(t *testing.T, d *dialog, mode, how, folder string, more ...string) {
 		tmuxtest.Until(t, "the command runs", func() bool { return strings.Contains(d.output(), "first") })
 		ends[how](d)
 		if code := d.code(); code != codes[how] {
@@ -58,6 +59,14 @@ func TestEndedFromOutside(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "go"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if mode == "screen" {
+			tmuxtest.Until(t, "the exchange ends", func() bool { return strings.Contains(d.journal(), `"task.finished"`) })
+			if journal := d.journal(); !strings.Contains(journal, `"outcome":"completed"`) || !strings.Contains(journal, `first\\nlast`) {
+				t.Errorf("the exchange did not complete:\n%s", journal)
+			}
+			d.stop()
+			return
+		}
 		again := exec.Command("buddy", append(append([]string{"exec", "--model", "demo", "--json"}, more...), "--resume", "last", "help")...)
 		again.Dir, again.Env = d.work, d.cmd.Env
 		if out, err := again.CombinedOutput(); err != nil || !strings.Contains(string(out), `first\\nlast`) {
@@ -69,7 +78,7 @@ func TestEndedFromOutside(t *testing.T) {
 			t.Run(mode+" "+how, func(t *testing.T) {
 				t.Parallel()
 				d := start(t)
-				check(t, d, how, d.work)
+				check(t, d, mode, how, d.work)
 			})
 		}
 		t.Run(mode+" over ssh", func(t *testing.T) {
@@ -77,7 +86,7 @@ func TestEndedFromOutside(t *testing.T) {
 			s := hosttest.NewSSHD(t, "")
 			there := folder(t, s.Dir)
 			more := []string{"--ssh", s.Dest, "--ssh-config", s.Config, "-C", there}
-			check(t, start(t, more...), "closed", there, more...)
+			check(t, start(t, more...), mode, "closed", there, more...)
 		})
 	}
 }
@@ -106,6 +115,9 @@ func TestTerminalClosedOverAnApproval(t *testing.T) {
 			d.code()
 			if journal := d.journal(); strings.Contains(journal, `"approval.answered"`) || strings.Contains(journal, `"tool.result"`) {
 				t.Errorf("the session has an answer:\n%s", journal)
+			}
+			if mode == "screen" {
+				d.stop()
 			}
 		})
 	}
@@ -173,6 +185,26 @@ func (d *dialog) printed() string {
 
 // journal returns the session's file, "" before there is one.
 func (d *dialog) journal() string { return d.read("*.jsonl") }
+
+// stop ends the session that goes on without a screen.
+func (d *dialog) stop() {
+	d.t.Helper()
+	stop := exec.Command("buddy", "stop", d.session())
+	stop.Dir, stop.Env = d.work, d.cmd.Env
+	if out, err := stop.CombinedOutput(); err != nil {
+		d.t.Errorf("stopping: %v, %s", err, out)
+	}
+}
+
+// session returns the id of the session.
+func (d *dialog) session() string {
+	d.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.jsonl"))
+	if err != nil || len(paths) != 1 {
+		d.t.Fatalf("sessions %q, %v", paths, err)
+	}
+	return strings.TrimSuffix(filepath.Base(paths[0]), ".jsonl")
+}
 
 // output returns what the first command has printed.
 func (d *dialog) output() string { return d.read("*/out/000001/out") }

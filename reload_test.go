@@ -71,7 +71,7 @@ func TestReload(t *testing.T) {
 	set("ui.notify", "off")
 	shows("waiting for the next start or /session new: ui.notify")
 	srv.Tmux("send-keys", "run ls -la", "Enter")
-	shows("Denied by the policy")
+	shows("Denied by the policy", "✓ main") // nothing runs that quitting would ask about
 	srv.Tmux("send-keys", "C-c", "C-c")
 	tmuxtest.Until(t, "the end", func() bool { return syscall.Kill(pid, 0) != nil })
 }

@@ -234,6 +234,17 @@ func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 	return r.stream.Subscribe(ctx)
 }
 
+// Join returns the events with numbers above after, in batches: those that were stored, what is
+// open of the answer and of the tools that run, and then all that come. What streams comes at most
+// every so often, 0 for at once. A reader that leaves may join again and misses nothing.
+func (r *Runtime) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
+	return r.stream.Join(ctx, after, every)
+}
+
+// Observe lets a function see each event from now on, in their order, before subscribers do. It must
+// not wait, and not use the runtime.
+func (r *Runtime) Observe(seen func(event.Envelope)) { r.stream.Observe(seen) }
+
 // Start reports the session, settles what an earlier process left open, and begins to
 // take commands. Call it once, after the first Subscribe.
 func (r *Runtime) Start() {

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"buddy/app/cli"
+	"buddy/app/host"
 	"buddy/tmux/pane"
 )
 
@@ -17,6 +18,9 @@ import (
 func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == "pane" {
 		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
+	}
+	if len(args) == 1 && args[0] == "host" {
+		return host.Main() // runs a session: started by us as well
 	}
 	return cli.Main(args, stdin, stdout, stderr)
 }

@@ -37,16 +37,17 @@ type Options struct {
 // Config holds all settings. It is data: callers may copy it and must not modify what it
 // points to.
 type Config struct {
-	Models  []Profile // in the file's order
-	Agent   Agent
-	Context Context
-	Tools   Tools
-	UI      UI
-	Sandbox Sandbox
-	Rules   []Rule   // in the files' order
-	Targets []Target // in the files' order
-	Project Project
-	Keys    map[string][]string // section [keys]: action to key names; package keymap checks them
+	Models   []Profile // in the file's order
+	Agent    Agent
+	Context  Context
+	Tools    Tools
+	UI       UI
+	Sandbox  Sandbox
+	Sessions Sessions
+	Rules    []Rule   // in the files' order
+	Targets  []Target // in the files' order
+	Project  Project
+	Keys     map[string][]string // section [keys]: action to key names; package keymap checks them
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile
@@ -88,12 +89,20 @@ type Context struct {
 	Instructions  bool // whether instruction files such as AGENTS.md are sent to the model
 }
 
+// Sessions holds the section [sessions], in minutes.
+type Sessions struct {
+	IdleExit     int // a session that nobody is attached to ends after it
+	ApprovalWait int // an approval that nobody sees is denied after it; 0 is never
+}
+
 // UI holds the section [ui].
 type UI struct {
 	Theme  string // not checked here: package themes knows the names
 	Notify string // bell, osc9, osc777 or off
 	Title  bool   // set the window's title to the state of the session
 	Editor string // emacs or vi: keys of the line editor
+
+	NotifyCommand string // for the shell, when nobody is attached; "" is none
 }
 
 // API names a wire format.
@@ -160,7 +169,9 @@ func defaults() Config {
 		},
 		Tools:   Tools{Timeout: 60, Page: 40_000, Output: 4000, Screen: 8000, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
-		UI:      UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs"},
+
+		Sessions: Sessions{IdleExit: 30},
+		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs"},
 	}
 }
 

@@ -46,6 +46,7 @@ type field struct {
 	strict  []string // the values of a string, the strictest first, of which a project may set a stricter one
 	access  access   // who may set it
 	old     bool     // it is read, but another has taken its place
+	own     bool   // only the person's own files may, whatever holds for the section
 }
 
 // lower is the tighter function of a limit for which 0 means none.
@@ -119,6 +120,7 @@ var sections = append([]section{
 	contextSection,
 	toolsSection,
 	sandboxSection,
+	sessionsSection,
 	uiSection,
 	keysSection,
 	{

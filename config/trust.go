@@ -207,6 +207,8 @@ func accessOf(e entry, fld *field) access {
 		return adds
 	case fld == nil:
 		return tightens // it has no value
+	case fld.own:
+		return personal
 	case fld.tighter != nil || fld.strict != nil:
 		return tightens
 	case fld.access != personal:

@@ -26,6 +26,14 @@ var uiSection = section{
 			check:   oneOf("value", "bell", "osc9", "osc777", "off"),
 		},
 		{
+			name: "notify_command", short: "a command",
+			doc: "Run by `sh` on this machine when a session that nobody is attached to waits for you or ends a task, with " +
+				"`BUDDY_SESSION`, `BUDDY_EVENT` (`approval`, `question` or `finished`) and `BUDDY_TEXT` in its environment, " +
+				"such as `curl -d \"$BUDDY_TEXT\" ntfy.sh/my-topic`. It may take ten seconds.",
+			own:     true,
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.NotifyCommand },
+		},
+		{
 			name: "title", short: "`true` or `false`",
 			doc:     "Whether the title of the window shows the folder and what runs or waits.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Title },

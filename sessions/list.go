@@ -80,6 +80,23 @@ func (s Store) refresh(all []indexed) (stale bool) {
 	return read.Load()
 }
 
+// Entry returns what a list says of one session, or an error that wraps ErrNone if it has no
+// file yet.
+func (s Store) Entry(id string) (Entry, error) {
+	if err := CheckID(id); err != nil {
+		return Entry{}, err
+	}
+	e := indexed{Entry: Entry{ID: id}}
+	if info, err := os.Lstat(s.file(id)); err == nil {
+		e.Size, e.Used = info.Size(), info.ModTime()
+		newDescriber(s).describe(&e)
+	}
+	if !e.valid {
+		return Entry{}, fmt.Errorf("session %s: %w in %s", id, ErrNone, s.dir)
+	}
+	return e.Entry, nil
+}
+
 // Last returns the session used last, or ErrNone.
 func (s Store) Last() (Entry, error) {
 	all, err := s.stat(index{})

@@ -19,6 +19,7 @@ type Footer struct {
 	scope  keymap.Scope
 	dialog bool
 	queued int
+	busy   bool // something runs that could be detached from
 }
 
 // NewFooter returns a footer for the prompt.
@@ -32,6 +33,7 @@ func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, 
 // Update takes over what changed.
 func (f *Footer) Update(s *state.State, _ state.Changed) {
 	f.queued = len(s.Queued)
+	f.busy = slices.ContainsFunc(s.Tasks, func(t *state.Task) bool { return t.State != state.TaskDone })
 }
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
@@ -109,7 +111,7 @@ func (f *Footer) bound(key keymap.Key) bool {
 func (f *Footer) labels(scope keymap.Scope) []draw.Hint {
 	var all []draw.Hint
 	for _, e := range f.Keys.In(scope) {
-		hidden := f.dialog && e.Action == keymap.NextPane
+		hidden := f.dialog && e.Action == keymap.NextPane || !f.busy && e.Action == keymap.Detach
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
 			all = append(all, draw.Hint{Key: e.Keys[0], Label: e.Label, Keep: draw.Essential(e.Action)})
 		}

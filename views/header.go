@@ -32,6 +32,9 @@ func NewHeader(theme *themes.Theme, keys *keymap.Map, home string, zone *time.Lo
 	return &Header{Frame: draw.NewFrame(theme, keys), home: home, zone: zone}
 }
 
+// SetHome changes which folder is shown as ~.
+func (h *Header) SetHome(home string) { h.home = home }
+
 // Update takes over what changed.
 func (h *Header) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Header|state.Approvals) != 0 || s.Info.Last != h.info.Last {

@@ -37,93 +37,119 @@ type (
 	// of its own on a fork of the conversation. With Shell, Text is a command that a person typed
 	// after "!"; the model sees its output with the next prompt.
 	Submit struct {
-		Text       string
-		Images     []model.Image
-		Background bool
-		Shell      bool
+		Text       string        `json:"text,omitempty"`
+		Images     []model.Image `json:"images,omitempty"`
+		Background bool          `json:"background,omitempty"`
+		Shell      bool          `json:"shell,omitempty"`
 	}
 	// Unqueue withdraws a queued prompt.
-	Unqueue struct{ ID int }
+	Unqueue struct {
+		ID int `json:"id,omitempty"`
+	}
 	// Continue resumes an exchange that a crash interrupted.
 	Continue struct{}
 	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args, JSON,
 	// replace the call's arguments with Edit. Nobody marks a denial because there is no person to
 	// ask.
 	AnswerApproval struct {
-		ID       string
-		Decision Decision
-		Args     string
-		Reason   string
-		Nobody   bool
+		ID       string   `json:"id,omitempty"`
+		Decision Decision `json:"decision,omitempty"`
+		Args     string   `json:"args,omitempty"`
+		Reason   string   `json:"reason,omitempty"`
+		Nobody   bool     `json:"nobody,omitempty"`
 	}
 	// Answer replies to a question of the model. Nobody means that there is no person to ask.
 	Answer struct {
-		ID, Text string
-		Nobody   bool
+		ID     string `json:"id,omitempty"`
+		Text   string `json:"text,omitempty"`
+		Nobody bool   `json:"nobody,omitempty"`
 	}
 	// Cancel stops a task; 0 is the main one.
-	Cancel struct{ Task int }
+	Cancel struct {
+		Task int `json:"task,omitempty"`
+	}
 	// RetryNow skips the wait before the main task's request is sent again.
 	RetryNow struct{}
 	// SetTimeout sets the time left for a task; when it has passed, the task is cancelled. Task 0
 	// is the only one that runs.
 	SetTimeout struct {
-		Task     int
-		Duration time.Duration
+		Task     int           `json:"task,omitempty"`
+		Duration time.Duration `json:"duration_ns,omitempty"`
 	}
 	// SetMode changes how approvals are decided, for the Duration if that is set.
 	SetMode struct {
-		Mode     action.Mode
-		Duration time.Duration
+		Mode     action.Mode   `json:"mode,omitempty"`
+		Duration time.Duration `json:"duration_ns,omitempty"`
 	}
 	// RemoveRule ends a rule: one of the session, or one of the settings, whose file the sender has
 	// changed.
-	RemoveRule struct{ Rule action.Rule }
+	RemoveRule struct {
+		Rule action.Rule `json:"rule"`
+	}
 	// SwitchModel selects another model from the next exchange on. With Effort, that reasoning
 	// effort replaces the profile's; Effort alone keeps the model and takes effect with the next
 	// request, also while a task runs.
-	SwitchModel struct{ Profile, Effort string }
+	SwitchModel struct {
+		Profile string `json:"profile,omitempty"`
+		Effort  string `json:"effort,omitempty"`
+	}
 	// SwitchTarget changes the target of calls that name none.
-	SwitchTarget struct{ Name string }
+	SwitchTarget struct {
+		Name string `json:"name,omitempty"`
+	}
 	// Compact replaces old exchanges by a summary, however full the context window is.
 	Compact struct{}
 	// Pin excludes an exchange from compaction, or includes it again with Off. Back counts from
 	// the newest exchange, which is 1.
 	Pin struct {
-		Back int
-		Off  bool
+		Back int  `json:"back,omitempty"`
+		Off  bool `json:"off,omitempty"`
 	}
 	// Rename changes the session's title; "" restores that of its first prompt.
-	Rename struct{ Title string }
+	Rename struct {
+		Title string `json:"title,omitempty"`
+	}
 	// Undo restores the files that the agent changed for the last Steps prompts that changed any.
 	// Without Force it does nothing if one of them was changed since.
 	Undo struct {
-		Steps int
-		Force bool
+		Steps int  `json:"steps,omitempty"`
+		Force bool `json:"force,omitempty"`
 	}
 	// Report asks for a Notice about the session.
-	Report struct{ What ReportKind }
+	Report struct {
+		What ReportKind `json:"what,omitempty"`
+	}
 	// WatchPanes names the panes to send PaneScreen events of; it replaces the previous list.
-	WatchPanes struct{ IDs []string }
+	WatchPanes struct {
+		IDs []string `json:"ids,omitempty"`
+	}
 	// PaneInput sends what a person types into a pane: bytes as from a terminal. No event and no
 	// log holds it, because it may be a password.
 	PaneInput struct {
-		Pane  string
-		Bytes []byte
+		Pane  string `json:"pane,omitempty"`
+		Bytes []byte `json:"bytes,omitempty"`
 	}
 	// PanePaste sends pasted text to a pane, with paste marks if the pane's program asked for
 	// them. No event and no log holds it.
-	PanePaste struct{ Pane, Text string }
+	PanePaste struct {
+		Pane string `json:"pane,omitempty"`
+		Text string `json:"text,omitempty"`
+	}
 	// FitPane resizes a pane to its view, in cells, while somebody types into it here; zeros
 	// restore its size. It does nothing while a person is attached.
 	FitPane struct {
-		Pane string
-		W, H int
+		Pane string `json:"pane,omitempty"`
+		W    int    `json:"w,omitempty"`
+		H    int    `json:"h,omitempty"`
 	}
 	// ReadPane asks for the PaneHistory of a pane.
-	ReadPane struct{ Pane string }
+	ReadPane struct {
+		Pane string `json:"pane,omitempty"`
+	}
 	// KillPane closes a pane and ends what runs in it. It refuses the shared pane.
-	KillPane struct{ Pane string }
+	KillPane struct {
+		Pane string `json:"pane,omitempty"`
+	}
 )
 
 func (Submit) command()         {}

@@ -19,6 +19,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,12 +48,14 @@ type Stream struct {
 	journal Journal // nil when nothing is stored
 	broken  error   // the first error of the journal
 	subs    []*subscriber
+	open    openParts
+	seen    func(event.Envelope) // nil: nobody observes
 	closed  bool
 }
 
 // New returns the stream of a session. A nil journal stores nothing.
 func New(session string, now func() time.Time, journal Journal) *Stream {
-	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int)}
+	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int), open: newOpenParts()}
 }
 
 // Publish is Record for what goes on whatever the journal's state.
@@ -114,7 +117,19 @@ func (s *Stream) Resume(last uint64) {
 	s.seq = (last/resumeStep + 1) * resumeStep
 }
 
+// Observe lets a function see each event from now on, in their order and without a queue. It must
+// not wait, and not use the stream.
+func (s *Stream) Observe(seen func(event.Envelope)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = seen
+}
+
 func (s *Stream) fan(env event.Envelope) {
+	if s.seen != nil {
+		s.seen(env)
+	}
+	s.open.note(env)
 	for _, sub := range s.subs {
 		sub.put(env)
 	}
@@ -131,16 +146,78 @@ func (s *Stream) ReadOnly() error {
 // when ctx ends. A slow reader loses no durable event; of what is transient it gets the
 // newest, merged.
 func (s *Stream) Subscribe(ctx context.Context) <-chan event.Envelope {
+	out := make(chan event.Envelope)
+	s.add(&subscriber{gone: ctx.Done(), end: func() { close(out) }, hand: func(batch []event.Envelope) bool {
+		for _, env := range batch {
+			select {
+			case out <- env:
+			case <-ctx.Done():
+				return false
+			}
+		}
+		return true
+	}}, nil)
+	return out
+}
+
+// Join returns the events with numbers above after, without a gap, in batches: first what the
+// journal holds, then the open parts of what goes on, then the events as they come. What is
+// transient comes at most every so often, 0 for at once; what is durable comes at once. A reader
+// may leave at any time and join again after the last number that it got. The channel is closed
+// after the last event, or when ctx ends. The batch is the reader's.
+func (s *Stream) Join(ctx context.Context, after uint64, every time.Duration) <-chan []event.Envelope {
+	out := make(chan []event.Envelope)
+	s.add(&subscriber{gone: ctx.Done(), every: every, end: func() { close(out) }, hand: func(batch []event.Envelope) bool {
+		select {
+		case out <- batch:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}}, &after)
+	return out
+}
+
+// add lets a subscriber have the events from now on, or after a number.
+func (s *Stream) add(q *subscriber, after *uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sub := &subscriber{notify: make(chan struct{}, 1), out: make(chan event.Envelope), gone: ctx.Done(), journal: s.journal, after: s.seq, latest: make(map[source]int)}
-	if s.closed {
-		close(sub.out)
-		return sub.out
+	q.stream, q.notify, q.latest, q.after = s, make(chan struct{}, 1), make(map[source]int), s.seq
+	if after != nil {
+		q.after, q.lagging = *after, true
+		q.wake()
 	}
-	s.subs = append(s.subs, sub)
-	go sub.forward()
-	return sub.out
+	if s.closed {
+		q.stop()
+	} else {
+		s.subs = append(s.subs, q)
+	}
+	go func() {
+		q.forward()
+		s.remove(q)
+	}()
+}
+
+// remove forgets a subscriber that nobody reads from.
+func (s *Stream) remove(q *subscriber) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subs = slices.DeleteFunc(s.subs, func(other *subscriber) bool { return other == q })
+}
+
+// rejoin lets a subscriber queue events again, and returns the number of the newest before that
+// and the open parts at that moment.
+func (s *Stream) rejoin(q *subscriber) (newest uint64, parts []event.Envelope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lagging, q.queue = false, nil
+	q.recount()
+	if q.ended {
+		q.wake() // the end is still to be told
+	}
+	return s.seq, s.open.since(q.after)
 }
 
 // Close ends every subscription after what it still holds. The journal stays open.
@@ -151,8 +228,8 @@ func (s *Stream) Close() {
 		return
 	}
 	s.closed = true
-	for _, sub := range s.subs {
-		sub.end()
+	for _, q := range s.subs {
+		q.stop()
 	}
 }
 

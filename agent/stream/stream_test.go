@@ -114,3 +114,33 @@ func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
 	}
 	return nil
 }
+
+// What is transient waits for its time, what is durable goes at once and takes it along.
+func TestPacedReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := New("s1", time.Now, nil)
+		batches := st.Join(t.Context(), 0, 25*time.Millisecond)
+		began := time.Now()
+		var at []time.Duration
+		var sizes []int
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for batch := range batches {
+				at, sizes = append(at, time.Since(began)), append(sizes, len(batch))
+			}
+		}()
+		synctest.Wait()
+		for range 9 { // 5 ms apart
+			st.Publish(1, 1, event.TextDelta{Text: "x"})
+			time.Sleep(5 * time.Millisecond)
+		}
+		st.Publish(1, 1, event.Notice{Text: "now"})
+		synctest.Wait()
+		st.Close()
+		<-done
+		if got := fmt.Sprint(at, sizes); got != "[0s 25ms 45ms] [1 1 2]" {
+			t.Error(got)
+		}
+	})
+}

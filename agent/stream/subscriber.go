@@ -1,9 +1,9 @@
 package stream
 
 import (
-	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -21,20 +21,23 @@ const (
 // holds a bounded part of it: what is transient is merged or dropped, what is durable is in
 // the journal. Without a journal what is durable waits, however much it is.
 type subscriber struct {
+	stream *Stream
 	notify chan struct{}
-	out    chan event.Envelope
 	gone   <-chan struct{} // closed when nobody reads any more
 
-	journal Journal
-	after   uint64 // number of the last event handed to the reader; only forward uses it
+	// Only forward uses these.
+	hand  func([]event.Envelope) bool // gives a batch to the reader; false: there is none any more
+	end   func()                      // nothing comes after it
+	every time.Duration               // the least time between two batches of what is transient
+	last  time.Time                   // when the last batch was handed on
+	after uint64                      // number of the last event in it
 
 	mu      sync.Mutex // guards all below
 	queue   []event.Envelope
 	latest  map[source]int // places in queue of what the next piece may be merged with
 	holes   int            // places in queue whose event went into a later one
 	waiting waiting
-	lagging bool             // the queue was dropped: read the journal
-	screens []event.Envelope // the latest of each pane while lagging, by number
+	lagging bool // nothing is queued: join the stream anew
 	ended   bool
 }
 
@@ -79,8 +82,7 @@ func (q *subscriber) put(env event.Envelope) {
 	switch {
 	case q.ended:
 		return
-	case q.lagging: // the journal has what is durable
-		q.keepScreen(env)
+	case q.lagging:
 		return
 	}
 	q.add(env)
@@ -239,31 +241,17 @@ func (q *subscriber) dropOutput() {
 	q.recount()
 }
 
-// drop forgets what waits: what is durable is read from the journal later, and the latest
-// screen of each pane stays. Without a journal only what is transient goes.
+// drop forgets what waits: who lags joins the stream anew. Without a journal only what is
+// transient goes.
 func (q *subscriber) drop() {
 	var left []event.Envelope
 	for _, env := range q.queue {
-		switch {
-		case env.Payload == nil:
-		case q.journal != nil:
-			q.keepScreen(env)
-		case env.Payload.Durable():
+		if q.stream.journal == nil && env.Payload != nil && env.Payload.Durable() {
 			left = append(left, env)
 		}
 	}
-	q.queue, q.lagging = left, q.journal != nil
+	q.queue, q.lagging = left, q.stream.journal != nil
 	q.recount()
-}
-
-// keepScreen keeps an event if it is the latest screen of a pane.
-func (q *subscriber) keepScreen(env event.Envelope) {
-	p, ok := env.Payload.(event.PaneScreen)
-	if !ok {
-		return
-	}
-	q.screens = slices.DeleteFunc(q.screens, func(e event.Envelope) bool { return e.Payload.(event.PaneScreen).Pane == p.Pane })
-	q.screens = append(q.screens, env)
 }
 
 func (q *subscriber) wake() {
@@ -273,7 +261,7 @@ func (q *subscriber) wake() {
 	}
 }
 
-func (q *subscriber) end() {
+func (q *subscriber) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.ended = true
@@ -283,8 +271,7 @@ func (q *subscriber) end() {
 // taken holds what waited for a subscriber, to be handed on.
 type taken struct {
 	batch   []event.Envelope
-	lagging bool // what came before the batch is in the journal, but for screens
-	screens []event.Envelope
+	lagging bool // what comes next is to be found out by joining
 	ended   bool // nothing comes after it
 }
 
@@ -292,64 +279,115 @@ type taken struct {
 func (q *subscriber) take() taken {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t := taken{batch: q.queue, lagging: q.lagging, screens: q.screens, ended: q.ended}
-	q.queue, q.lagging, q.screens = nil, false, nil
+	t := taken{batch: q.queue, lagging: q.lagging, ended: q.ended}
+	q.queue = nil
 	q.recount()
 	return t
 }
 
+// urgent reports whether something waits that is not to be paced.
+func (q *subscriber) urgent() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.waiting.durable > 0 || q.lagging || q.ended
+}
+
 func (q *subscriber) forward() {
-	defer close(q.out)
-	for {
-		select {
-		case <-q.notify:
-		case <-q.gone:
-			q.end() // nothing is kept for a reader that is gone
-			return
-		}
+	defer q.end()
+	for q.wait() {
 		t := q.take()
-		if t.lagging && !q.replay(t.screens) {
+		if t.lagging && !q.join() {
+			break
+		}
+		batch := slices.DeleteFunc(t.batch, func(e event.Envelope) bool { return e.Payload == nil })
+		if len(batch) > 0 && !q.send(batch) {
+			break
+		}
+		if t.ended && !t.lagging {
 			return
 		}
-		for _, env := range t.batch {
-			if env.Payload != nil && env.Seq > q.after && !q.send(env) {
-				return
-			}
-		}
-		if t.ended {
-			return
-		}
 	}
+	q.stop() // nothing is kept for a reader that is gone
 }
 
-// replay hands on from the journal what the queue could not hold, and the screens that
-// stayed in their places.
-func (q *subscriber) replay(screens []event.Envelope) bool {
-	alive := true
-	before := func(seq uint64) {
-		for alive && len(screens) > 0 && screens[0].Seq < seq {
-			alive = q.send(screens[0])
-			screens = screens[1:]
-		}
-	}
-	err := q.journal.Range(q.after, func(env event.Envelope) bool {
-		before(env.Seq)
-		alive = alive && q.send(env)
-		return alive
-	})
-	before(math.MaxUint64)
-	if err != nil && alive {
-		alive = q.send(event.Envelope{Seq: q.after + 1, Payload: event.Error{Text: "events were lost: " + err.Error(), Code: "stream_gap"}})
-	}
-	return alive
-}
-
-func (q *subscriber) send(env event.Envelope) bool {
+// wait returns when something is to be handed on, and false when nobody reads any more.
+func (q *subscriber) wait() bool {
 	select {
-	case q.out <- env:
-		q.after = env.Seq
-		return true
+	case <-q.notify:
 	case <-q.gone:
 		return false
 	}
+	rest := q.every - time.Since(q.last)
+	if q.every == 0 || rest <= 0 || q.urgent() {
+		return true
+	}
+	pace := time.NewTimer(rest)
+	defer pace.Stop()
+	for {
+		select {
+		case <-pace.C:
+			return true
+		case <-q.notify:
+			if q.urgent() {
+				return true
+			}
+		case <-q.gone:
+			return false
+		}
+	}
+}
+
+// batchSize is how many bytes of the journal are handed on together, about.
+const batchSize = 256 << 10
+
+// join brings the reader to the stream's present: with what the journal holds after the last
+// event that it got, and with the open parts, by number. What comes later is queued meanwhile.
+func (q *subscriber) join() bool {
+	newest, parts := q.stream.rejoin(q)
+	b := batcher{send: q.send}
+	var err error
+	if q.stream.journal != nil && newest > q.after {
+		err = q.stream.journal.Range(q.after, func(env event.Envelope) bool {
+			for len(parts) > 0 && parts[0].Seq < env.Seq {
+				b.add(parts[0])
+				parts = parts[1:]
+			}
+			return env.Seq <= newest && b.add(env)
+		})
+	}
+	for _, env := range parts {
+		b.add(env)
+	}
+	if err != nil {
+		b.add(event.Envelope{Seq: newest, Session: q.stream.session, Payload: event.Error{Text: "events were lost: " + err.Error(), Code: "stream_gap"}})
+	}
+	return b.flush()
+}
+
+// batcher hands events on some at a time.
+type batcher struct {
+	send  func([]event.Envelope) bool
+	batch []event.Envelope
+	size  int
+	gone  bool // nobody reads any more
+}
+
+func (b *batcher) add(env event.Envelope) (alive bool) {
+	b.batch = append(b.batch, env)
+	if b.size += weight(env.Payload); b.size > batchSize {
+		return b.flush()
+	}
+	return !b.gone
+}
+
+func (b *batcher) flush() (alive bool) {
+	b.gone = b.gone || len(b.batch) > 0 && !b.send(b.batch)
+	b.batch, b.size = nil, 0
+	return !b.gone
+}
+
+func (q *subscriber) send(batch []event.Envelope) bool {
+	q.last = time.Now()
+	q.after = batch[len(batch)-1].Seq
+	return q.hand(batch)
 }

@@ -18,10 +18,10 @@ func pour(st *Stream, n int, next func(i int) event.Event) (f flood) {
 		st.Publish(1, 1, next(i))
 		q := st.subs[0]
 		q.mu.Lock()
-		f.events, f.bytes = max(f.events, len(q.queue)+len(q.screens)), max(f.bytes, q.waiting.bytes)
+		f.events, f.bytes = max(f.events, len(q.queue)), max(f.bytes, q.waiting.bytes)
 		if i%500 == 0 { // counted anew
 			bytes := 0
-			for _, env := range append(q.queue[:len(q.queue):len(q.queue)], q.screens...) {
+			for _, env := range q.queue {
 				if env.Payload != nil {
 					bytes += weight(env.Payload)
 				}

@@ -15,6 +15,7 @@ import (
 )
 
 func (s *cli) execCommand() *cobra.Command {
+	detach := false
 	c := &cobra.Command{
 		Use:   "exec [PROMPT]",
 		Short: "answer one prompt: the answer on stdout, all else on stderr",
@@ -34,14 +35,19 @@ func (s *cli) execCommand() *cobra.Command {
 			"  git diff | buddy exec \"review this\"\n" +
 			"  buddy exec --quiet --timeout 5m --max-cost 0.50 \"are all links in docs/ alive?\"\n" +
 			"  buddy exec --output-schema release.json \"what changed since the last tag?\" | jq .breaking\n" +
+			"  buddy exec --detach \"make the tests pass\"\n" +
 			"  buddy exec --json --resume last \"and now the tests\"",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if detach {
+				return s.detached(c, args)
+			}
 			return headless.Run(s.options, s.once, args, s.in, s.out, s.err)
 		},
 	}
 	p := c.Flags()
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
+	p.BoolVar(&detach, "detach", false, "print the session's id and leave it at work; buddy attach shows it, and what needs approval waits")
 	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
 	p.StringVar(&s.once.Resume, "resume", "", "go on with a session: its `ID`, or last")
 	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"buddy/agent/event"
 	"buddy/app/account"
 	"buddy/app/slash"
 	"buddy/sessions"
@@ -20,18 +19,18 @@ const (
 )
 
 // searchSessions finds text in the sessions of this folder, for people.
-func (p *Program) searchSessions(text string) (string, error) {
+func (s *Setup) searchSessions(text string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), searchTime)
 	defer cancel()
 	var lines []string
 	n, last := 0, ""
-	err := p.Store.Search(ctx, text, func(h sessions.Hit) bool {
+	err := s.Store.Search(ctx, text, func(h sessions.Hit) bool {
 		if n++; n > maxHits {
 			return false
 		}
 		if h.Entry.ID != last {
 			last = h.Entry.ID
-			lines = append(lines, fmt.Sprintf("%s %s  %s", p.mark(last), last, markup.Shorten(h.Entry.Title, 50)))
+			lines = append(lines, fmt.Sprintf("%s %s  %s", s.mark(last), last, markup.Shorten(h.Entry.Title, 50)))
 		}
 		lines = append(lines, fmt.Sprintf("    %s  %s", time.UnixMilli(h.Envelope.Time).Format("2006-01-02 15:04"), h.Text))
 		return true
@@ -50,48 +49,57 @@ func (p *Program) searchSessions(text string) (string, error) {
 }
 
 // mark marks this session in a list.
-func (p *Program) mark(id string) string {
-	if id == p.ID {
+func (s *Setup) mark(id string) string {
+	if id == s.ID {
 		return "*"
 	}
 	return " "
 }
 
 // fork copies this session up to the end of an exchange; 0 is the last that has ended.
-func (p *Program) fork(exchange int) (string, error) {
-	if p.current() == "" {
+func (s *Setup) fork(exchange int) (string, error) {
+	if s.current() == "" {
 		return "", errors.New("nothing of this session is saved yet; the first prompt does that")
 	}
-	id, _, err := p.Store.Fork(p.ID, exchange)
+	id, _, err := s.Store.Fork(s.ID, exchange)
 	return id, err
 }
 
-// Catalog returns what there is to choose from. Logins end with ctx.
-func (p *Program) Catalog(ctx context.Context) slash.Catalog {
+// Catalog returns what there is to choose from that needs no runtime. Logins end with ctx.
+func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 	return slash.Catalog{
 		// with --model demo, or with it in the settings, there is no problem
-		Access:   account.Access(ctx, p.Config, p.Config.Active == nil && p.Problem != ""),
-		Offers:   func() []slash.Offer { return OffersOf(context.Background(), p.Config, p.Index) },
-		Sessions: p.listSessions,
-		Search:   p.searchSessions,
-		Fork:     p.fork,
-		Saved:    slash.SavedIn(p.Store),
-		Export:   p.exportHere,
-		Changes:  p.changes,
-		Rules:    slash.RuleList{List: p.permissions, Remove: p.removeRule},
-		Find:     p.findHere,
-		Targets:  slash.TargetList{Describe: p.describe, Offers: func() []slash.TargetOffer { return targetOffers(p.Targets) }},
-		Trust:    p.trust,
-		Current:  p.current,
-		Notice:   func(text string) { p.Live.Publish(event.Notice{Text: text}) },
+		Access:   account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
+		Offers:   func() []slash.Offer { return OffersOf(context.Background(), s.Config, s.Index) },
+		Sessions: s.listSessions,
+		Search:   s.searchSessions,
+		Fork:     s.fork,
+		Saved:    slash.SavedIn(s.Store),
+		Export:   s.exportHere,
+		Find:     s.findHere,
+		Rules:    slash.RuleList{Remove: s.removeRule},
+		Trust:    s.trust,
+		Current:  s.current,
 	}
+}
+
+// Catalog returns all that there is to choose from, for a line in the same process.
+func (p *Program) Catalog(ctx context.Context) slash.Catalog {
+	all := p.Setup.Catalog(ctx)
+	all.Changes = p.Changes
+	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
+	all.Rules.List = func() ([]slash.Permission, error) {
+		rules, err := p.Rules()
+		return p.Permissions(rules), err
+	}
+	return all
 }
 
 // MaxListed is how many sessions a list shows.
 const MaxListed = 20
 
-func (p *Program) listSessions() (string, error) {
-	entries, err := p.Store.List()
+func (s *Setup) listSessions() (string, error) {
+	entries, err := s.Store.List()
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +108,7 @@ func (p *Program) listSessions() (string, error) {
 	}
 	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
 	for _, e := range entries[:min(len(entries), MaxListed)] {
-		text += fmt.Sprintf("\n%s %s  %s  %s", p.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
+		text += fmt.Sprintf("\n%s %s  %s  %s", s.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
 	}
 	return text + "\n/session resume ID goes on with one of them", nil
 }

@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,40 +43,29 @@ const (
 
 // Program is everything that runs behind a screen or a line, put together.
 type Program struct {
+	Setup
 	Live     live
 	Options  agent.Options // of the runtime
-	ID       string
-	Store    sessions.Store
 	Journal  *journal
 	Dest     *Destination       // where the session begins
 	Env      target.Environment // of that
 	Targets  *target.Set        // that and the others
-	Tail     sessions.Part      // the end of the session, when it is resumed
-	Notices  []string           // to be said once the program runs
-	Config   config.Config
-	Index    config.Index // where each setting is
-	withheld []string     // names of variables that commands do not get
-	Problem  string       // why the configured model can't be used, or that there is none
+	withheld []string           // names of variables that commands do not get
 }
 
 // New builds the program on a target, which the caller closes after it, up to its
 // runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
 func New(f *Options, d *Destination, resume string) (*Program, error) {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return nil, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("working directory: %v", err)}
-	}
 	p := &Program{Dest: d}
-	var notice string
-	if p.Store, notice, err = sessions.Dir(cwd); err != nil {
-		return nil, exit.Failure(err)
+	var err error
+	if p.Setup, err = NewSetup(f, d.Name, resume); err != nil {
+		return nil, err
 	}
-	p.note(notice)
 	m, secrets, err := p.chooseModel(f)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.openSession(f, resume, m.Info()); err != nil {
+	if err := p.openSession(f, resume != "", m.Info()); err != nil {
 		return nil, err
 	}
 	judge, err := p.openTargets(f)
@@ -117,28 +104,11 @@ func contextOf(c config.Context) agent.Context {
 	}
 }
 
-func (p *Program) note(text string) {
-	if text != "" {
-		p.Notices = append(p.Notices, text)
-	}
-}
-
 // chooseModel returns the model that the configuration means, and all keys that there are:
 // the person may change to another model. Without one it is the demo; line mode, where nobody would see that it is, refuses.
 func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err error) {
-	c, index, notices, err := LoadConfig(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.Config, p.Index = c, index
-	f.Log.secrets(c.Secrets())
-	p.Notices = append(p.Notices, notices...)
-	if c.MissingFile != "" {
-		if _, err := config.WriteTemplate(c.MissingFile); err != nil {
-			p.note(err.Error())
-		}
-	}
-	p.Problem, secrets = c.Problem, c.Secrets()
+	c := p.Config
+	secrets = c.Secrets()
 	if c.Problem != "" && f.Headless && (c.Active == nil || c.Active.Bundled()) {
 		return nil, nil, exit.Error{Code: exit.Failed, Text: c.Problem}
 	}
@@ -198,26 +168,18 @@ func (p *Program) profiles() []string {
 	return append(all, config.Demo)
 }
 
-// firstEvents is how many events the first frame of a stored session is drawn from.
-const firstEvents = 200
-
 // openSession makes a new session or opens the one to go on with.
-func (p *Program) openSession(f *Options, resume string, m model.Info) error {
-	if resume == "" {
+func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
+	if !resume {
 		if err := p.look(cmp.Or(f.Dir, p.Dest.Cwd)); err != nil {
 			return err
 		}
 		header := sessions.Header{Cwd: p.Env.Dir, Target: p.Dest.Name, Model: m.Model}
-		p.ID = sessions.NewID()
 		header.ID = p.ID
 		p.Journal = &journal{create: func() (*sessions.Journal, error) { return p.Store.Create(header) }}
 		return nil
 	}
-	id, err := FindSession(p.Store, resume)
-	if err != nil {
-		return exit.Failure(err)
-	}
-	j, err := p.Store.Open(id)
+	j, err := p.Store.Open(p.ID)
 	if err != nil {
 		return exit.Failure(err)
 	}
@@ -237,35 +199,8 @@ func (p *Program) openSession(f *Options, resume string, m model.Info) error {
 	for _, w := range j.Info().Warnings {
 		p.note(w)
 	}
-	if p.Tail, err = j.Tail(firstEvents); err != nil {
-		_ = j.Close()
-		return exit.Failure(err)
-	}
-	p.ID = id
 	p.Journal = &journal{file: j}
 	return nil
-}
-
-// FindSession returns the id of a session that somebody means: the beginning of an id, or last.
-func FindSession(store sessions.Store, resume string) (string, error) {
-	if resume != "last" {
-		return store.Find(resume)
-	}
-	last, err := store.Last()
-	return last.ID, err
-}
-
-// findHere is find for sessions that this program can go on with.
-func (p *Program) findHere(resume string) (string, error) {
-	id, err := FindSession(p.Store, resume)
-	if err != nil {
-		return "", err
-	}
-	entries, err := p.Store.List()
-	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
-		err = fits(p.Dest.Name, entries[i].Header, false)
-	}
-	return id, err
 }
 
 // look finds out where commands will start.
@@ -296,8 +231,9 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	return err == nil
 }
 
-// Finish is close, before which what runs in panes of its own is killed if that is wanted.
-func (p *Program) Finish(said io.Writer, kill bool) {
+// Finish is End with one place for all, before which what runs in panes of its own is killed if that
+// is wanted.
+func (p *Program) Finish(said io.Writer, kill bool) (stored bool) {
 	if kill {
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 		defer cancel()
@@ -305,5 +241,5 @@ func (p *Program) Finish(said io.Writer, kill bool) {
 			_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
 		}
 	}
-	p.Close(said)
+	return p.End(said, said)
 }

@@ -48,14 +48,34 @@ func OpenDebug() (*DebugLog, error) {
 	}
 	forgetDebug(dir)
 	path := filepath.Join(dir, fmt.Sprintf("%s-%d.log", time.Now().Format("20060102-150405"), os.Getpid()))
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	d, err := openLog(path, os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return nil, err
+	}
+	slog.Debug("start", "version", version.Text(), "go", runtime.Version(), "os", runtime.GOOS, "arch", runtime.GOARCH)
+	return d, nil
+}
+
+// JoinDebug makes a log that another process has opened the destination of slog here, too.
+func JoinDebug(path string) (*DebugLog, error) { return openLog(path, 0) }
+
+// openLog opens a log, to whose end each process writes line by line.
+func openLog(path string, flag int) (*DebugLog, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|flag, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("debug log: %w", err)
 	}
 	d := &DebugLog{path: path, file: file, left: debugMax}
 	slog.SetDefault(slog.New(slog.NewTextHandler(d, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	slog.Debug("start", "version", version.Text(), "go", runtime.Version(), "os", runtime.GOOS, "arch", runtime.GOARCH)
 	return d, nil
+}
+
+// Path returns where the log is, "" if there is none.
+func (d *DebugLog) Path() string {
+	if d == nil {
+		return ""
+	}
+	return d.path
 }
 
 // forgetDebug leaves room for one more log. What can't be removed stays.

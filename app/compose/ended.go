@@ -31,15 +31,15 @@ func (p *Program) Desert(said io.Writer) {
 // Farewell returns the line that is printed when a person leaves: the command that goes on with
 // the session, with its title and what it cost as far as they are known. It is "" for a session
 // that was not stored.
-func (p *Program) Farewell(title string, cost model.Money) string {
-	if p.Journal.Stored() == nil {
+func (s *Setup) Farewell(title string, cost model.Money) string {
+	if !s.Stored() {
 		return ""
 	}
-	short, _, _ := strings.Cut(p.ID, "-")
-	if id, err := p.Store.Find(short); err != nil || id != p.ID {
-		short = p.ID
+	short, _, _ := strings.Cut(s.ID, "-")
+	if id, err := s.Store.Find(short); err != nil || id != s.ID {
+		short = s.ID
 	}
-	parts := []string{"buddy " + flagFor(p.Dest.Name) + "resume " + short}
+	parts := []string{"buddy " + flagFor(s.Target) + "resume " + short}
 	if title != "" {
 		parts = append(parts, markup.Shorten(title, farewellTitle))
 	}
@@ -53,6 +53,6 @@ func (p *Program) Farewell(title string, cost model.Money) string {
 const farewellTitle = 60
 
 // again is the command line that goes on with the session.
-func (p *Program) again() string {
-	return "buddy " + flagFor(p.Dest.Name) + "resume " + p.ID
+func (s *Setup) again() string {
+	return "buddy " + flagFor(s.Target) + "resume " + s.ID
 }

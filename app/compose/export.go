@@ -17,17 +17,17 @@ import (
 // exportHere writes a session for others to read into a file, "" for one named after the
 // session in the working directory, and returns its name. Keys and what looks like one are
 // taken out.
-func (p *Program) exportHere(id string, as sessions.ExportFormat, path string) (string, error) {
+func (s *Setup) exportHere(id string, as sessions.ExportFormat, path string) (string, error) {
 	if path == "" {
 		path = fmt.Sprintf("buddy-%s.%s", id, as)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return path, fmt.Errorf("%s is a folder", path)
 	}
-	if p.Journal != nil && id == p.ID && p.Journal.Stored() == nil {
+	if id == s.ID && !s.Stored() {
 		return path, errors.New("there is nothing to export before the first prompt")
 	}
-	warnings, err := ExportTo(p.Store, path, id, as, Redactor(p.Config))
+	warnings, err := ExportTo(s.Store, path, id, as, Redactor(s.Config))
 	if err == nil && len(warnings) > 0 {
 		err = fmt.Errorf("%s is written, but %s", path, strings.Join(warnings, "; "))
 	}

@@ -11,7 +11,6 @@ import (
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/app/version"
 	"buddy/views/dialog"
 )
 
@@ -86,49 +85,64 @@ func (l *live) abandon() {
 
 var errEnds = errors.New("the program ends")
 
-// Begin makes the runtime and starts it. Of a stored session it reads what the runtime
-// needs first, which may take a second. The events are those from its first on.
+// Begin makes the runtime and starts it. The events are those from its first on.
 func (p *Program) Begin(ctx context.Context) (<-chan event.Envelope, error) {
-	o := p.Options
-	damage := ""
+	ready, err := p.Prepare()
+	if err != nil {
+		return nil, err
+	}
+	events := ready.Subscribe(ctx)
+	return events, ready.Start()
+}
+
+// Prepared is a runtime that has not started: who subscribes to it misses nothing.
+type Prepared struct {
+	*agent.Runtime
+	program *Program
+	damage  string // which lines of the session can't be read, "" for none
+}
+
+// Prepare makes the runtime. Of a stored session it reads what the runtime needs first, which may
+// take a second.
+func (p *Program) Prepare() (*Prepared, error) {
+	o, ready := p.Options, &Prepared{program: p}
 	if file := p.Journal.Stored(); file != nil {
 		var err error
-		if o.Replay, damage, err = replayOf(file); err != nil {
+		if o.Replay, ready.damage, err = replayOf(file); err != nil {
 			return nil, err
 		}
 	}
-	rt := agent.New(o)
-	events := rt.Subscribe(ctx)
+	ready.Runtime = agent.New(o)
+	return ready, nil
+}
+
+// Start starts the runtime, says what there is to say first, and hands over the commands that
+// waited for it. It is called once.
+func (r *Prepared) Start() error {
+	p := r.program
 	if debugging() {
-		go logEvents(rt.Subscribe(ctx)) // ends with the runtime
+		go logEvents(r.Subscribe(context.Background())) // ends with the runtime
 	}
-	rt.Start()
-	if damage != "" {
-		rt.Publish(event.Notice{Text: damage, Code: damagedCode})
+	r.Runtime.Start()
+	if r.damage != "" {
+		r.Publish(event.Notice{Text: r.damage, Code: damagedCode})
 	}
 	for _, n := range p.Notices {
-		rt.Publish(event.Notice{Text: n})
+		r.Publish(event.Notice{Text: n})
 	}
 	if w := awayWarning(p.Dest.Target); w != nil {
-		rt.Publish(w)
+		r.Publish(w)
 		p.Dest.Away = nil // the next session finds out anew
 	}
 	if p.Problem != "" && p.Config.Active != nil {
-		rt.Publish(event.Warning{Text: p.Problem, Code: "model"})
+		r.Publish(event.Warning{Text: p.Problem, Code: "model"})
 	}
-	if !p.Live.begin(rt) {
-		return nil, errors.Join(errEnds, rt.Close(ctx))
+	if !p.Live.begin(r.Runtime) {
+		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
+		defer cancel()
+		return errors.Join(errEnds, r.Close(ctx))
 	}
-	return events, nil
-}
-
-// Resumed returns the event with which the runtime goes on with the session.
-func (p *Program) Resumed() event.SessionResumed {
-	info := p.Options.Model.Info()
-	return event.SessionResumed{
-		Version: version.Number, Cwd: p.Options.Cwd, Target: p.Options.Target,
-		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort,
-	}
+	return nil
 }
 
 // Tidy removes, once a day, what nobody needs any more of old sessions, and says so.
@@ -148,8 +162,8 @@ func (p *Program) Tidy() {
 // diffTime is how long comparing files may take.
 const diffTime = time.Minute
 
-// changes returns the diff of what the agent changed in files in this session.
-func (p *Program) changes() (diff string, files int, err error) {
+// Changes returns the diff of what the agent changed in files in this session.
+func (p *Program) Changes() (diff string, files int, err error) {
 	rt := p.Live.runtime()
 	if rt == nil {
 		return "", 0, errors.New("the session is still being read")

@@ -29,7 +29,7 @@ func TestConnect(t *testing.T) {
 // TestDependable: a fallback stands behind every model but itself.
 func TestDependable(t *testing.T) {
 	a, b := config.Profile{Name: "a", BaseURL: "http://localhost:1/v1"}, config.Profile{Name: "b", BaseURL: "http://localhost:2/v1"}
-	p := &Program{Config: config.Config{Models: []config.Profile{a, b}, Agent: config.Agent{FallbackModel: "b"}}}
+	p := &Program{Setup: Setup{Config: config.Config{Models: []config.Profile{a, b}, Agent: config.Agent{FallbackModel: "b"}}}}
 	for _, tt := range []struct {
 		profile config.Profile
 		want    bool
@@ -76,7 +76,7 @@ func TestSwitchNeedsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Program{Config: c, Index: index}
+	p := &Program{Setup: Setup{Config: c, Index: index}}
 	if _, err := p.modelOf("openai", ""); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
 		t.Error(err)
 	}

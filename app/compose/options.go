@@ -25,7 +25,9 @@ type Options struct {
 	Dir       string
 	Also      []string // more folders to work in
 
-	Log *DebugLog // nil without --debug
+	Session string // the id of a new session; "" makes one
+
+	Log *DebugLog `json:"-"` // nil without --debug
 
 	Headless bool // nobody sees a title, or a demo in the place of a model
 }

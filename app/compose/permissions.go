@@ -12,38 +12,43 @@ import (
 	"buddy/config"
 )
 
-// permissions returns the rules that apply now.
-func (p *Program) permissions() ([]slash.Permission, error) {
+// Rules returns the rules that apply now.
+func (p *Program) Rules() ([]action.Rule, error) {
 	rt := p.Live.runtime()
 	if rt == nil {
 		return nil, errors.New("the session is still being read")
 	}
+	return rt.Rules(), nil
+}
+
+// Permissions says where the rules stand that apply now.
+func (s *Setup) Permissions(rules []action.Rule) []slash.Permission {
 	var all []slash.Permission
-	for _, r := range rt.Rules() {
-		all = append(all, slash.Permission{Rule: r, Place: p.placeOf(r)})
+	for _, r := range rules {
+		all = append(all, slash.Permission{Rule: r, Place: s.placeOf(r)})
 	}
-	return all, nil
+	return all
 }
 
 // placeOf returns where a rule stood when the session began, or "".
-func (p *Program) placeOf(r action.Rule) string {
-	i := slices.IndexFunc(p.Config.Rules, func(c config.Rule) bool { return reflect.DeepEqual(RuleOf(c), r) })
+func (s *Setup) placeOf(r action.Rule) string {
+	i := slices.IndexFunc(s.Config.Rules, func(c config.Rule) bool { return reflect.DeepEqual(RuleOf(c), r) })
 	if i < 0 {
 		return ""
 	}
-	return p.Config.Rules[i].Place
+	return s.Config.Rules[i].Place
 }
 
 // removeRule deletes a rule from the file in which it stands and returns its name. It does not
 // end the rule.
-func (p *Program) removeRule(gone slash.Permission) (string, error) {
+func (s *Setup) removeRule(gone slash.Permission) (string, error) {
 	var files []string
 	if i := strings.LastIndexByte(gone.Place, ':'); i > 0 {
 		files = append(files, gone.Place[:i])
 	} else { // it came later
-		for _, s := range config.Sources("", nil) {
-			if s.Read && (s.Kind == "project") == (gone.Rule.Source == action.FromProject) {
-				files = append(files, s.Path)
+		for _, source := range config.Sources("", nil) {
+			if source.Read && (source.Kind == "project") == (gone.Rule.Source == action.FromProject) {
+				files = append(files, source.Path)
 			}
 		}
 	}

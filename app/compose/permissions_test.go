@@ -23,7 +23,7 @@ func TestRemoveRuleFromItsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Program{Config: c, Index: index}
+	p := &Program{Setup: Setup{Config: c, Index: index}}
 	push := action.Rule{Decision: action.Deny, Prefix: []string{"git", "push"}, Source: action.FromUser}
 	place := p.placeOf(push)
 	if place != file+":1" {
@@ -38,7 +38,7 @@ func TestRemoveRuleFromItsFile(t *testing.T) {
 	if _, err := p.removeRule(slash.Permission{Rule: push, Place: place}); err == nil || !strings.Contains(err.Error(), "no settings file has it") {
 		t.Errorf("a second time: %v", err)
 	}
-	if _, err := p.permissions(); err == nil {
+	if _, err := p.Rules(); err == nil {
 		t.Error("rules without a session")
 	}
 }

@@ -11,7 +11,10 @@ import (
 	"buddy/tools/target"
 )
 
-// targetOffers lists the targets that may be switched to. It connects to none.
+// TargetOffers lists the targets that may be switched to. It connects to none.
+func (p *Program) TargetOffers() []slash.TargetOffer { return targetOffers(p.Targets) }
+
+// targetOffers is TargetOffers for a set.
 func targetOffers(set *target.Set) []slash.TargetOffer {
 	var all []slash.TargetOffer
 	for _, t := range set.Targets() {

@@ -137,8 +137,8 @@ func promptTargets(set *target.Set) []prompt.Target {
 	return all
 }
 
-// describe says where commands run, whether that can be reached now, and how to watch.
-func (p *Program) describe() string {
+// DescribeTarget says where commands run, whether that can be reached now, and how to watch.
+func (p *Program) DescribeTarget() (string, error) {
 	all := p.Targets.Targets()
 	texts := make([]string, len(all))
 	shell.SideBySide(p.Targets.Names(), func(i int, _ string) {
@@ -148,7 +148,7 @@ func (p *Program) describe() string {
 	if len(all) > 1 {
 		text += "\n\n/target NAME makes another the one for calls that name none"
 	}
-	return text
+	return text, nil
 }
 
 func describeTarget(set *target.Set, t *target.Target) string {

@@ -15,8 +15,8 @@ func TrustedText(dir string, keys []string) string {
 
 // trust remembers the working directory as trusted. It returns what to say when that
 // changes nothing, "" when the session has to begin anew for it.
-func (p *Program) trust() (string, error) {
-	project := p.Config.Project
+func (s *Setup) trust() (string, error) {
+	project := s.Config.Project
 	switch {
 	case project.Print == "":
 		return "", errors.New("there is nothing to trust: the settings of this folder were not read")
@@ -33,9 +33,9 @@ func (p *Program) trust() (string, error) {
 }
 
 // current is the session to go on with: its id, or "" while nothing of it is saved.
-func (p *Program) current() string {
-	if p.Journal.Stored() != nil {
-		return p.ID
+func (s *Setup) current() string {
+	if s.Stored() {
+		return s.ID
 	}
 	return ""
 }

@@ -31,10 +31,10 @@ func lookAround(ctx context.Context) machine {
 // what is found on this machine.
 func (w *window) introduce(ctx context.Context) {
 	problem := ""
-	if len(w.program.Config.Models) > 0 {
-		problem = w.program.Problem
+	if len(w.setup.Config.Models) > 0 {
+		problem = w.setup.Problem
 	}
-	show := func(m *machine) { w.ui.SetWelcome(firstWelcome(problem, m)) }
+	show := func(m *machine) { w.welcome(firstWelcome(problem, m)) }
 	show(nil)
 	w.loop.Go(func() {
 		m := lookAround(ctx)

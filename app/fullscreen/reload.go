@@ -1,6 +1,8 @@
 package fullscreen
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,50 +11,31 @@ import (
 	"buddy/app/compose"
 	"buddy/app/ui"
 	"buddy/config"
-	"buddy/texts"
 	"buddy/themes"
 )
 
-// settings holds what of the configuration is in use, for taking over what changes while
-// the program runs: the theme, the keys and the rules. It belongs to the UI goroutine,
-// but for read.
+// settings holds the theme and the keys that are in use, for taking over what changes while
+// the program runs; rules are the session's. It belongs to the UI goroutine.
 type settings struct {
 	flags *compose.Options
-	began config.Config // as the session began
-	now   config.Config // theme, keys and rules as they are in use
-
-	said    map[string]bool // notices that were shown
-	wrong   string          // the mistake that was shown last; "" is none
-	pending []string        // keys that wait for the next start, as they were shown last
-}
-
-func newSettings(f *compose.Options, p *compose.Program) *settings {
-	s := &settings{flags: f, began: p.Config, now: p.Config, said: make(map[string]bool)}
-	for _, n := range p.Notices {
-		s.said[n] = true
-	}
-	return s
-}
-
-// takenOver holds what to tell the person of a reading.
-type takenOver struct {
-	notices []string
-	warning string
-	rules   bool // the rules are to be replaced
+	now   config.Config // theme and keys as they are in use
+	wrong string        // the mistake in a theme that was shown last; "" is none
 }
 
 // takeOver makes the screen what a reading says, or leaves everything as it is when that
-// is wrong.
-func (s *settings) takeOver(u *ui.UI, r compose.Reading) (t takenOver) {
-	name, theme, err := s.newTheme(u, r)
+// is wrong. What is wrong with the settings the session says, what with a theme is said here.
+func (s *settings) takeOver(u *ui.UI, r compose.Reading) (notice, warning string) {
 	if r.Err != nil {
-		err = r.Err
+		return "", ""
 	}
+	name, theme, err := s.newTheme(u, r)
 	if err != nil {
-		if text := strings.ReplaceAll(err.Error(), "\n", " "); text != s.wrong {
-			t.warning, s.wrong = text, text
+		text := strings.ReplaceAll(err.Error(), "\n", " ")
+		if text == s.wrong {
+			return "", ""
 		}
-		return t
+		s.wrong = text
+		return "", text
 	}
 	mended := s.wrong != ""
 	s.wrong = ""
@@ -67,24 +50,19 @@ func (s *settings) takeOver(u *ui.UI, r compose.Reading) (t takenOver) {
 		s.now.Keys = r.Config.Keys
 		taken = append(taken, "keys")
 	}
-	if r.Live && rulesDiffer(s.now.Rules, r.Config.Rules) {
-		s.now.Rules = r.Config.Rules
-		t.rules = true
-		taken = append(taken, "rules")
+	switch {
+	case len(taken) > 0:
+		notice = "settings taken over: " + strings.Join(taken, ", ")
+	case mended:
+		notice = "the theme is right again"
 	}
-	t.notices = s.news(r, taken, mended)
-	return t
-}
-
-// rulesDiffer ignores where rules stand in their files.
-func rulesDiffer(a, b []config.Rule) bool {
-	return len(config.Changed(&config.Config{Rules: a}, &config.Config{Rules: b})) > 0
+	return notice, ""
 }
 
 // newTheme returns the theme to change to and its name; nil leaves the one that is there.
 func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes.Theme, err error) {
 	c := Colours(s.flags)
-	if name = r.Config.UI.Theme; r.Err == nil && name != s.now.UI.Theme && s.flags.Theme == "" {
+	if name = r.Config.UI.Theme; name != s.now.UI.Theme && s.flags.Theme == "" {
 		if t, err = c.Load(name); err != nil {
 			err = r.Index.Error(config.Path("ui", "theme"), err)
 		}
@@ -102,53 +80,35 @@ func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes
 	return name, t, nil
 }
 
-// news returns what to say of a reading that was taken over.
-func (s *settings) news(r compose.Reading, taken []string, mended bool) []string {
-	var all []string
-	// A project's file that changed may ask for trust in other values of the same keys.
-	project := r.Config.Project.Print != s.now.Project.Print
-	s.now.Project = r.Config.Project
-	for _, n := range r.Notices {
-		if project || !s.said[n] {
-			s.said[n] = true
-			all = append(all, n)
-		}
+// reload takes over a reading and says so. UI goroutine only.
+func (w *window) reload(s *settings, r compose.Reading) {
+	notice, warning := s.takeOver(w.ui, r)
+	if r.Err == nil {
+		w.setup.Config.Project = r.Config.Project // what /trust is about
 	}
-	began := s.began
-	began.UI.Theme, began.Keys = r.Config.UI.Theme, r.Config.Keys
-	if r.Live {
-		began.Rules = r.Config.Rules
+	if warning != "" {
+		ui.Show(w.ui, event.Warning{Text: warning, Code: "config", NextStep: "until it is right the theme stays as it was"})
 	}
-	pending := config.Changed(&began, &r.Config)
-	var parts []string
-	if len(taken) > 0 {
-		parts = append(parts, "settings taken over: "+strings.Join(taken, ", "))
+	if notice != "" {
+		ui.Show(w.ui, event.Notice{Text: notice, Code: "config"})
 	}
-	if !slices.Equal(pending, s.pending) && len(pending) > 0 {
-		parts = append(parts, "waiting for the next start or /session new: "+texts.Some(pending))
-	}
-	if s.pending = pending; len(parts) == 0 && mended {
-		parts = append(parts, "the settings are right again")
-	}
-	if len(parts) > 0 {
-		all = append(all, strings.Join(parts, "; "))
-	}
-	return all
 }
 
-// reload takes over a reading and says so in the stream. UI goroutine only.
-func (w *window) reload(s *settings, r compose.Reading) {
-	t := s.takeOver(w.ui, r)
-	if t.rules {
-		w.program.Live.SetRules(r.Rules)
-	}
-	if r.Err == nil {
-		w.program.Config.Project = r.Config.Project // what /trust is about
-	}
-	if t.warning != "" {
-		w.program.Live.Publish(event.Warning{Text: t.warning, Code: "config", NextStep: "until it is right the settings stay as they were"})
-	}
-	for _, n := range t.notices {
-		w.program.Live.Publish(event.Notice{Text: n, Code: "config"})
-	}
+// watchSettings takes over changes of the settings until the end, which the function that
+// it returns waits for.
+func (w *window) watchSettings(ctx context.Context, f *compose.Options) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	used := &settings{flags: f, now: w.setup.Config}
+	w.loop.Go(func() {
+		defer close(done)
+		err := compose.WatchSettings(ctx, f, Colours(f).Dir, func() {
+			r := compose.ReadSettings(f)
+			w.loop.Post(func() { w.reload(used, r) })
+		})
+		if err != nil {
+			w.tell(event.Notice{Text: fmt.Sprintf("changes of the settings are not seen before the next start: %v", err), Code: "config"})
+		}
+	})
+	return func() { cancel(); <-done }
 }

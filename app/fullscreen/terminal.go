@@ -2,8 +2,14 @@ package fullscreen
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
 
+	"buddy/app/host"
 	"buddy/app/input"
 )
 
@@ -32,6 +38,29 @@ func (w *window) edit(name, text string) (edited string, err error) {
 // look shows a text of any size in the person's editor, in place of the screen.
 func (w *window) look(name string, text io.Reader) error {
 	return w.aside(func() error { return input.LookAt(name, text, input.Editor()) })
+}
+
+// continueTime is how long a stopped process waits for the signal that let it go on, for when the
+// kernel did not stop it: nobody could continue a process without a shell.
+const continueTime = 300 * time.Millisecond
+
+// suspend stops this process, as Ctrl+Z does elsewhere, until the shell continues it. The session
+// goes on.
+func (w *window) suspend() error {
+	return w.aside(func() error {
+		_, _ = fmt.Fprintf(os.Stderr, "suspended · the session goes on · fg comes back, buddy attach %s does elsewhere\n", host.Short(w.setup.ID))
+		continued := make(chan os.Signal, 1)
+		signal.Notify(continued, syscall.SIGCONT)
+		defer signal.Stop(continued)
+		if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
+			return err
+		}
+		select {
+		case <-continued:
+		case <-time.After(continueTime):
+		}
+		return nil
+	})
 }
 
 // aside runs something that has the terminal for itself.

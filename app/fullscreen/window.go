@@ -16,9 +16,12 @@ import (
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
+	"buddy/app/host"
 	"buddy/app/input"
 	"buddy/app/keymap"
+	"buddy/app/live"
 	"buddy/app/loop"
+	"buddy/app/memory"
 	"buddy/app/screen"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -34,15 +37,11 @@ func Run(f *compose.Options, resume string) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
 	}
-	t, err := compose.NewDestination(f)
+	d, err := compose.NewDestination(f) // for its name: the session's host reaches for it
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Close() }() // its commands have ended or are named
-	if err := t.Reach(os.Stderr); err != nil {
-		return err
-	}
-	loop.QuickStart()
+	memory.QuickStart()
 	s, err := screen.Open()
 	if err != nil {
 		return exit.Failure(err)
@@ -53,7 +52,7 @@ func Run(f *compose.Options, resume string) error {
 		_, _ = said.WriteTo(os.Stderr)
 	}()
 	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
-		if n, err = oneSession(f, t, s, n, &said); err != nil {
+		if n, err = oneSession(f, d, s, n, &said); err != nil {
 			return err
 		}
 	}
@@ -63,82 +62,125 @@ func Run(f *compose.Options, resume string) error {
 // oneSession runs the screen until the person leaves the session. If another one follows,
 // this one is seen until then.
 func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n slash.Next, said io.Writer) (slash.Next, error) {
-	p, err := compose.New(f, d, n.Resume)
+	setup, err := compose.NewSetup(f, d.Name, n.Resume)
 	if err != nil {
 		return slash.Next{}, err
 	}
-	name, theme, err := FirstTheme(f, p.Config, p.Index)
+	name, theme, err := FirstTheme(f, setup.Config, setup.Index)
 	if err != nil {
 		return slash.Next{}, err
 	}
-	keys, err := compose.BoundKeys(p.Config.Keys, p.Index)
+	keys, err := compose.BoundKeys(setup.Config.Keys, setup.Index)
 	if err != nil {
 		return slash.Next{}, err
 	}
+	stored, err := readStored(&setup, n.Resume != "")
+	if err != nil {
+		return slash.Next{}, err
+	}
+	defer stored.close()
 	ctx, cancel := exit.UntilEnded()
 	defer cancel()
-	w := &window{program: p, screen: s, files: input.FileIndexes{Here: input.NewFileIndex()}, events: make(chan event.Envelope, eventRoom)}
+	w := &window{setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
 	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: Colours(f)}, keys))
-	w.ui.Prompt().SetVi(p.Config.UI.Editor == "vi")
-	w.loop = w.ui.Loop(s, w.events, func() {
-		if ctx.Err() != nil || w.loop.Failure() != nil {
-			p.Desert(said)
-			return
-		}
-		p.Finish(said, w.next.Kill)
+	w.ui.Prompt().SetVi(setup.Config.UI.Editor == "vi")
+	w.loop = w.ui.Loop(s, w.events, func() { w.end(ctx, said) })
+	w.link = newLink(ctx, w, f, stored.last())
+	w.loop.Post(func() { // after the first frame
+		w.ui.GoTo(n.Spot)
+		w.link.begin(n.Resume != "")
+		w.loop.Go(func() { w.readRest(ctx, stored) })
 	})
-	w.loop.Post(func() { w.ui.GoTo(n.Spot) }) // after the first frame
-	used := newSettings(f, p)
-	if err := w.open(ctx); err != nil {
-		p.Close(said)
-		return slash.Next{}, exit.Failure(err)
-	}
+	w.show(ctx, stored)
 	if name == themes.Auto {
 		w.loop.Post(w.ui.Follow) // after the first frame
 	}
-	unwatch := w.watchSettings(ctx, used)
+	unwatch := w.watchSettings(ctx, f)
 	err = w.loop.Run(ctx)
 	unwatch()
+	w.link.leave()
 	w.saveDraft()
 	if w.unsent != nil {
 		w.unsent.Close()
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return slash.Next{}, context.Cause(ctx)
-	}
-	if err != nil {
+	case err != nil:
 		return slash.Next{}, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("terminal: %v", err)}
+	case w.link.failure() != nil:
+		return slash.Next{}, w.link.failure()
 	}
-	if line := p.Farewell(w.ui.Info().Event.Title, w.ui.Info().Usage.SessionCost); line != "" && !w.next.Again {
+	if line := setup.Farewell(w.ui.Info().Event.Title, w.ui.Info().Usage.SessionCost); line != "" && !w.next.Again && !w.next.Detach {
 		_, _ = fmt.Fprintln(said, line)
 	}
 	return w.next, nil
 }
 
+// folderOf names where commands start, for what is remembered of a folder.
+func folderOf(f *compose.Options, d *compose.Destination) string {
+	if d.Host != nil {
+		return d.Name + ":" + f.Dir
+	}
+	dir, _ := os.Getwd() // unknown: nothing is remembered of it
+	return dir
+}
+
+// stored is a session that was stored before: its file, for reading, and the end of it.
+type stored struct {
+	file *sessions.Journal // nil: the session is new
+	tail sessions.Part
+	runs bool // in a host that is there already
+}
+
+func readStored(s *compose.Setup, resume bool) (r stored, err error) {
+	if resume {
+		r.runs = host.Runs(s.ID) // before its end is read: what comes after that is heard
+		r.file, r.tail, err = s.View()
+	}
+	return r, err
+}
+
+// last returns the number of the last event that was read.
+func (s stored) last() uint64 {
+	if n := len(s.tail.Events); n > 0 {
+		return s.tail.Events[n-1].Seq
+	}
+	return 0
+}
+
+func (s stored) close() {
+	if s.file != nil {
+		_ = s.file.Close() // it was only read
+	}
+}
+
 // eventRoom is how many events wait for the next draw before their sender does.
 const eventRoom = 256
 
-// window joins the screen with the program behind it.
+// window joins the screen with the session, and with what the screen reads by itself.
 type window struct {
-	program *compose.Program
+	setup   *compose.Setup
+	far     bool   // the session begins on another machine
+	folder  string // where commands start
 	screen  *screen.Screen
 	ui      *ui.UI
 	loop    *loop.Loop[event.Envelope]
+	link    *link
 	events  chan event.Envelope
 	lines   *input.History
 	saving  *time.Timer
 	drafted string           // the draft that is on the disk
 	unsent  *sessions.Unsent // the draft of a session that has no file yet; nil: it has one
-	files   input.FileIndexes
+	files   *input.FileIndex // of this machine
 	next    slash.Next
+	first   firstLines
 }
 
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
-	choices := w.program.Catalog(ctx)
-	choices.Doctor = func(profile string) string { return doctor.Text(doctor.ExamineSession(ctx, w.program.Config, profile)) }
 	return ui.Deps{
 		Looks:    look,
-		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, Attention: w.attention()},
+		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, Suspend: w.suspend, Attention: w.attention()},
 		Timing: ui.Timing{
 			Now:   time.Now,
 			Tick:  func(on bool) { w.loop.SetTicking(on) },
@@ -151,16 +193,47 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 		Drafting: ui.Drafting{
 			Draft:  w.draftChanged,
 			Record: func(text string) { w.loop.Go(func() { w.lines.Add(text) }) },
-			Files:  w.findFiles,
+			Files:  func(query string, answer func([]string)) { w.findFiles(ctx, query, answer) },
 			Attach: input.Attached,
 		},
-		Send: w.send, Keys: keys, Home: w.program.Env.Home,
+		Send: func(c event.Command) { w.link.send(c) }, Keys: keys, Home: w.home(),
 		Leave:     w.leave,
-		Shape:     loadShape(shapeFile(w.program.Env.Dir)),
+		Shape:     loadShape(shapeFile(w.folder)),
 		KeepShape: w.keepShape,
-		Catalog:   choices,
+		Catalog:   w.catalog(ctx),
 	}
 }
+
+// home is the person's folder where the session works, "" while that is unknown.
+func (w *window) home() string {
+	if w.far {
+		return ""
+	}
+	home, _ := os.UserHomeDir() // "" is unknown
+	return home
+}
+
+// catalog returns what there is to choose from: what the screen reads by itself, and what it asks
+// the session for.
+func (w *window) catalog(ctx context.Context) slash.Catalog {
+	all := w.setup.Catalog(ctx)
+	all.Doctor = func(profile string) string { return doctor.Text(doctor.ExamineSession(ctx, w.setup.Config, profile)) }
+	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
+	all.Running = runningStates
+	all.Changes = func() (string, int, error) { return w.link.changes() }
+	all.Targets = slash.TargetList{
+		Describe: func() (string, error) { return w.link.describeTarget() },
+		Offers:   func() ([]slash.TargetOffer, error) { return w.link.targets() },
+	}
+	all.Rules.List = func() ([]slash.Permission, error) {
+		reply, err := ask[live.RulesReply](w.link, ctx, live.Rules{})
+		return w.setup.Permissions(reply.Rules), err
+	}
+	return all
+}
+
+// tell shows a fact that concerns this screen alone. Any goroutine may call it.
+func (w *window) tell(e event.Event) { w.loop.Post(func() { ui.Show(w.ui, e) }) }
 
 // leave ends the session for another one, or for good.
 func (w *window) leave(n slash.Next) {
@@ -172,69 +245,67 @@ func (w *window) leave(n slash.Next) {
 	w.loop.Quit()
 }
 
+// end ends the session when the screen does, and says what stays behind. A terminal that is gone and
+// a signal only detach: the session goes on.
+func (w *window) end(ctx context.Context, said io.Writer) {
+	gone := ctx.Err() != nil || w.loop.Failure() != nil
+	w.next.Detach = (w.next.Detach || gone) && w.setup.Stored() // else there is nothing to come back to
+	switch {
+	case !w.next.Detach:
+		for _, line := range w.link.close(w.next.Kill) {
+			_, _ = fmt.Fprintln(said, line)
+		}
+	case !w.next.Again && w.link.failure() == nil:
+		_, _ = fmt.Fprintf(said, "detached · buddy attach %s\n", host.Short(w.setup.ID))
+	}
+}
+
 // attention returns how the person wants to be notified.
 func (w *window) attention() ui.Attention {
-	a := ui.Attention{How: screen.Call(w.program.Config.UI.Notify), Notify: w.screen.Notify}
-	if w.program.Config.UI.Title {
+	a := ui.Attention{How: screen.Call(w.setup.Config.UI.Notify), Notify: w.screen.Notify}
+	if w.setup.Config.UI.Title {
 		a.SetTitle = w.screen.SetTitle
 	}
 	return a
 }
 
-// open shows what there is of the session and starts it. A stored session shows its end
-// at once; its runtime and the rest of what is to be seen come later.
-func (w *window) open(ctx context.Context) error {
-	p := w.program
+// show shows what there is of the session before it runs: of a stored one its end.
+func (w *window) show(ctx context.Context, r stored) {
+	s := w.setup
 	switch {
-	case p.Config.Active == nil && p.Problem != "":
+	case s.Config.Active == nil && s.Problem != "":
 		w.introduce(ctx)
-	case p.Config.Active == nil:
-		w.ui.SetWelcome(ui.Welcome(true))
+	case s.Config.Active == nil:
+		w.welcome(ui.Welcome(true))
 	}
-	w.loop.Go(p.Tidy)
 	w.lines = input.OpenHistory()
 	w.ui.Prompt().SetHistory(w.lines.Load())
 	w.loop.SetFocus(w.ui)
-	if p.Journal.Stored() == nil {
-		w.unsent, w.drafted = p.Store.Unsent()
+	if r.file == nil {
+		w.lookForOthers()
+		w.unsent, w.drafted = s.Store.Unsent()
 		w.ui.Prompt().SetText(w.drafted)
-		return w.begin(ctx)
+		return
 	}
-	if text, err := p.Store.LoadDraft(p.ID); err == nil {
+	if text, err := s.Store.LoadDraft(s.ID); err == nil {
 		w.ui.Prompt().SetText(text)
 	}
-	w.ui.ApplyTail(p.ID, p.Tail.Events, p.Resumed())
-	w.loop.Go(func() {
-		if err := w.begin(ctx); err != nil {
-			w.loop.Post(func() { w.ui.Tell("the session can be looked at only: " + err.Error()) })
-		}
-		w.readRest(ctx)
-	})
-	return nil
-}
-
-// begin starts the runtime and passes its events on until ctx ends.
-func (w *window) begin(ctx context.Context) error {
-	events, err := w.program.Begin(ctx)
-	if err != nil {
-		return err
+	if r.runs {
+		w.ui.ApplyTail(s.ID, r.tail.Events, nil)
+		return
 	}
-	w.loop.Go(func() {
-		for env := range events {
-			select {
-			case w.events <- env:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	return nil
+	resumed := s.Resumed(r.file.Info().Header)
+	w.ui.ApplyTail(s.ID, r.tail.Events, &resumed)
 }
 
 // readRest puts what comes before the end of the session in front of it.
-func (w *window) readRest(ctx context.Context) {
+func (w *window) readRest(ctx context.Context, r stored) {
+	if r.file == nil {
+		return
+	}
+	w.link.await(ctx) // which has more haste
 	var before state.State
-	err := w.program.Journal.Stored().Older(w.program.Tail, func(env event.Envelope) bool {
+	err := r.file.Older(r.tail, func(env event.Envelope) bool {
 		before.Apply(env)
 		return ctx.Err() == nil
 	})
@@ -249,16 +320,9 @@ func (w *window) readRest(ctx context.Context) {
 	})
 }
 
-// send hands a command to the runtime, or keeps it until there is one.
-func (w *window) send(c event.Command) {
-	if _, watch := c.(event.WatchPanes); !w.program.Live.Send(c) && !watch {
-		w.ui.Tell("the session is still being read; this comes next")
-	}
-}
-
 // keepShape remembers how the panes are arranged.
 func (w *window) keepShape(s ui.Shape) {
-	path := shapeFile(w.program.Env.Dir)
+	path := shapeFile(w.folder)
 	w.loop.Go(func() {
 		if err := saveShape(path, s); err != nil {
 			w.loop.Post(func() { w.ui.Tell("the arrangement of the panes was not kept: " + err.Error()) })
@@ -266,44 +330,16 @@ func (w *window) keepShape(s ui.Shape) {
 	})
 }
 
-// draftChanged saves the draft a second later.
-func (w *window) draftChanged() {
-	if w.saving == nil {
-		w.saving = time.AfterFunc(time.Second, func() { w.loop.Post(w.saveDraft) })
-	}
-}
-
 // findFiles answers with the files of the current target that fit a query, unless another
 // one comes first.
-func (w *window) findFiles(query string, answer func(paths []string)) {
-	find := w.files.Of(w.program.Targets).Request(query)
+func (w *window) findFiles(ctx context.Context, query string, answer func(paths []string)) {
+	find := w.files.Request(query)
+	if on := w.ui.Info().Event.Target; on != slash.ThisMachine && on != "" {
+		find = func() ([]string, bool) { return w.link.files(ctx, query) }
+	}
 	w.loop.Go(func() {
 		if paths, ok := find(); ok {
 			w.loop.Post(func() { answer(paths) })
 		}
 	})
-}
-
-// saveDraft writes the draft, beside the session if that has a file.
-func (w *window) saveDraft() {
-	w.saving = nil
-	text := w.ui.Prompt().Text()
-	if slash.Private(text) {
-		text = ""
-	}
-	save := func(text string) error { return w.program.Store.SaveDraft(w.program.ID, text) }
-	switch {
-	case w.unsent != nil && w.program.Journal.Stored() != nil: // what was typed first is sent
-		_ = w.unsent.Save("")
-		w.unsent, w.drafted = nil, ""
-	case w.unsent != nil:
-		save = w.unsent.Save
-	}
-	if text == w.drafted {
-		return
-	}
-	w.drafted = text
-	if err := save(text); err != nil {
-		w.ui.Tell("the draft was not saved: " + err.Error())
-	}
 }

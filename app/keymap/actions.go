@@ -10,6 +10,8 @@ const (
 	PreviousPane Action = "previous-pane"
 	ShowHelp     Action = "help"
 	ShowApproval Action = "show-approval"
+	Detach       Action = "detach"
+	Suspend      Action = "suspend"
 	Narrower     Action = "narrower"
 	Wider        Action = "wider"
 	Shorter      Action = "shorter"
@@ -140,7 +142,7 @@ const (
 
 	ConfirmYes   Action = "confirm-yes"
 	ConfirmNo    Action = "confirm-no"
-	LeaveRunning Action = "leave-running"
+	LeaveDetach  Action = "leave-detach"
 	LeaveKilling Action = "leave-killing"
 
 	OpenOutput Action = "open-output"
@@ -271,7 +273,7 @@ var table = []row{
 	{Yank, editing, "", "Insert what was cut last", keys("Ctrl+Y")},
 	{YankNext, editing, "", "After inserting: take what was cut before that instead", keys("Alt+Y")},
 	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
-	{Undo, editing, "", "Undo", keys("Ctrl+_", "Ctrl+Z")},
+	{Undo, editing, "", "Undo", keys("Ctrl+_")},
 	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
@@ -419,8 +421,8 @@ var table = []row{
 	{SecretCancel, in(Secret), "cancel", "Forget what was typed", keys("Esc", "Ctrl+C")},
 
 	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
-	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("y", "Ctrl+C")},
-	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("k")},
+	{LeaveDetach, in(Leaving), "detach", "Leave all of it running; how to come back is printed", keys("d", "Ctrl+C")},
+	{LeaveKilling, in(Leaving), "end it", "End the session and what runs in it", keys("k")},
 	{ConfirmNo, in(Confirm, Leaving), "no", "Leave it as it is", keys("n")},
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
@@ -453,6 +455,8 @@ var table = []row{
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
+	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
+	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},

@@ -27,6 +27,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/app/memory"
 	"buddy/app/screen"
 )
 
@@ -88,7 +89,7 @@ type Loop[T any] struct {
 	lease *screen.Lease
 	app   *tview.Application
 	mail  *mailbox
-	rest  *rest
+	rest  *memory.Rest
 
 	// UI goroutine
 	pumping bool // the draw is the pump's
@@ -104,7 +105,7 @@ type Loop[T any] struct {
 
 // New returns a loop that has not started.
 func New[T any](cfg Config[T]) *Loop[T] {
-	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: newRest()}
+	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: memory.NewRest()}
 }
 
 // Run takes over the terminal and returns after it was given back. The error is that
@@ -251,7 +252,7 @@ func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
 // beforeDraw is tview's hook: true leaves this draw to the pump. tview holds its lock.
 func (l *Loop[T]) beforeDraw(tcell.Screen) bool {
 	if !l.pumping {
-		if l.rest.touch() {
+		if l.rest.Touch() {
 			l.mail.change(func(*mail) {}) // ends the rest
 		}
 		if !l.keys.allow(time.Now()) {

@@ -1,6 +1,10 @@
 package loop
 
-import "time"
+import (
+	"time"
+
+	"buddy/app/memory"
+)
 
 // pump moves events, posts and ticks to the UI goroutine. All but work belongs to its
 // own goroutine.
@@ -29,7 +33,7 @@ type work[T any] struct {
 
 func newPump[T any](l *Loop[T]) *pump[T] {
 	p := &pump[T]{l: l, events: l.cfg.Events, done: make(chan struct{})}
-	p.timer, p.resting = time.NewTimer(0), time.NewTimer(restAfter)
+	p.timer, p.resting = time.NewTimer(0), time.NewTimer(memory.RestAfter)
 	p.timer.Stop()
 	return p
 }
@@ -49,7 +53,7 @@ func (p *pump[T]) run() {
 			p.work.tick = true
 			p.schedule(eventGap)
 		case <-p.resting.C:
-			p.l.rest.pause(p.resting)
+			p.l.rest.Pause(p.resting)
 		case <-p.quitting:
 			stopped = true
 		}
@@ -106,7 +110,7 @@ func (p *pump[T]) drain() {
 // collect reads the mailbox.
 func (p *pump[T]) collect() {
 	m := p.l.mail.take()
-	p.l.rest.wake(p.resting)
+	p.l.rest.Wake(p.resting)
 	p.setTicking(m.ticking)
 	if m.quit {
 		p.quit()
@@ -155,8 +159,8 @@ func (p *pump[T]) armAt(at time.Time) {
 
 // flush brings the work to the UI goroutine and waits for it.
 func (p *pump[T]) flush() {
-	p.l.rest.touch()
-	p.l.rest.wake(p.resting)
+	p.l.rest.Touch()
+	p.l.rest.Wake(p.resting)
 	p.drain()
 	p.full = len(p.work.batch) >= cap(p.events)
 	w := p.work

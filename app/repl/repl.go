@@ -179,7 +179,7 @@ func welcome(p *compose.Program) []string {
 		lines = append(lines, "the built-in demo answers, which is not a language model: "+p.Problem)
 	}
 	var prompt, answer string
-	for _, env := range p.Tail.Events {
+	for _, env := range newest(p) {
 		switch e := env.Payload.(type) {
 		case event.PromptSubmitted:
 			prompt, answer = e.Text, ""
@@ -194,6 +194,19 @@ func welcome(p *compose.Program) []string {
 		lines = append(lines, "the last answer was: "+markup.Shorten(answer, 600))
 	}
 	return lines
+}
+
+// newest returns the end of an old session. It is only a reminder: what can't be read is left out.
+func newest(p *compose.Program) []event.Envelope {
+	if p.Journal.Stored() == nil {
+		return nil
+	}
+	j, tail, err := p.View()
+	if err != nil {
+		return nil
+	}
+	_ = j.Close() // only read
+	return tail.Events
 }
 
 const (

@@ -48,19 +48,26 @@ func (c Catalog) OnTrust(s Frontend, _ string) error {
 func (c Catalog) OnTarget(s Frontend, args string) error {
 	switch {
 	case args != "":
-		all := c.Targets.Offers()
-		if !slices.ContainsFunc(all, func(o TargetOffer) bool { return o.Name == args }) {
-			var have []string
-			for _, o := range all {
-				have = append(have, o.Name)
-			}
-			return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(have, ", "))
-		}
-		s.Command(event.SwitchTarget{Name: args})
+		Inform(s, "/target", func() (string, error) { return args, c.Targets.have(args) }, func(name string) {
+			s.Command(event.SwitchTarget{Name: name})
+		})
 	default:
-		Inform(s, "/target", func() (string, error) { return c.Targets.Describe(), nil }, s.Say)
+		Inform(s, "/target", c.Targets.Describe, s.Say)
 	}
 	return nil
+}
+
+// have says that there is no target with a name, nil if there is one.
+func (l TargetList) have(name string) error {
+	all, err := l.Offers()
+	if err != nil || slices.ContainsFunc(all, func(o TargetOffer) bool { return o.Name == name }) {
+		return err
+	}
+	var have []string
+	for _, o := range all {
+		have = append(have, o.Name)
+	}
+	return fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(have, ", "))
 }
 
 // Catalog is what there is to choose from. Its functions may read files.
@@ -71,9 +78,10 @@ type Catalog struct {
 	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
 	Find     func(string) (string, error)              // the id that a person means
 	Targets  TargetList
-	Notice   func(text string)      // tells the person
-	Trust    func() (string, error) // what to say, "" when the session has to begin anew
-	Current  func() string          // the session to go on with
+	Notice   func(text string)        // tells the person on this screen; from any goroutine
+	Running  func() map[string]string // what the sessions do that run, by id; may take long
+	Trust    func() (string, error)   // what to say, "" when the session has to begin anew
+	Current  func() string            // the session to go on with
 	Access   Access
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
@@ -85,6 +93,7 @@ type Catalog struct {
 // Next says what comes after a session: another one, or nothing.
 type Next struct {
 	Again  bool
+	Detach bool   // it goes on without this screen
 	Kill   bool   // what still runs in panes
 	Resume string // the id of a session; "" is a new one
 	Spot   Spot   // to show of it

@@ -55,6 +55,7 @@ var Commands = []Command{
 	{Name: "init", Args: "[WHAT ELSE]", Help: "let the model write AGENTS.md, which tells it about this project", Do: sends(Init)},
 	{Name: "trust", Help: "let the settings that came with this folder apply", Do: Catalog.OnTrust},
 	{Name: "theme", Args: "[NAME]", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
+	{Name: "detach", Help: "leave this session at work and give the terminal back; buddy attach comes back", ScreenOnly: "here the session ends with its terminal; buddy exec --detach leaves one at work"},
 	{Name: "quit", Help: "leave buddy"},
 }
 

@@ -2,8 +2,8 @@ package slash
 
 // TargetList is where commands may run.
 type TargetList struct {
-	Describe func() string        // where they run now; may take long
-	Offers   func() []TargetOffer // that may be switched to
+	Describe func() (string, error)        // where they run now; may take long
+	Offers   func() ([]TargetOffer, error) // that may be switched to
 }
 
 // TargetOffer is a target to choose from, with what is known of it without asking it.

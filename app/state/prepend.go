@@ -21,6 +21,23 @@ func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	return Everything
 }
 
+// ApplyOpen adds what is open of a session that runs, and began before the end of it that ApplyTail
+// began with: the events that began it. PrependState brings them in their places.
+func ApplyOpen(s *State, open []event.Envelope) Changed {
+	if len(s.kept) == 0 {
+		return 0 // nothing came before
+	}
+	kept, title := s.kept, s.Info.Event.Title
+	s.kept = nil
+	for _, env := range open {
+		if env.Seq < kept[0].Seq {
+			s.Apply(env)
+		}
+	}
+	s.kept, s.Info.Event.Title = kept, cmp.Or(s.Info.Event.Title, title)
+	return Everything
+}
+
 // PrependState puts all that comes before what was applied so far in front of it: before is
 // that, folded into a State of its own by another goroutine, and is taken over. The result is
 // that of having applied everything in order, but each block that was there keeps its address

@@ -37,7 +37,7 @@ func BenchmarkManyBlocks(b *testing.B) {
 		for b.Loop() {
 			f := newFrames(b)
 			j, part := openEnd(b, store, id)
-			f.u.ApplyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+			f.u.ApplyTail(id, part.Events, &event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 			f.draw()
 			_ = j.Close()
 		}
@@ -62,7 +62,7 @@ func BenchmarkManyBlocks(b *testing.B) {
 			empty.draw()
 			before := heapInUse()
 			f := newFrames(b)
-			f.u.ApplyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+			f.u.ApplyTail(id, part.Events, &event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 			f.draw()
 			f.u.Prepend(older())
 			f.draw()
@@ -137,7 +137,7 @@ func (f *frames) draw() {
 func scrollUp(b *testing.B, part sessions.Part, before *state.State) {
 	b.Helper()
 	f := newFrames(b)
-	f.u.ApplyTail("s", part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+	f.u.ApplyTail("s", part.Events, &event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 	f.draw()
 	var early, late []lag
 	runtime.LockOSThread()

@@ -37,6 +37,7 @@ type browser struct {
 	p       *dialog.Picker
 	saved   slash.Saved
 	entries map[string]slash.SavedSession
+	running map[string]string // what the sessions do that run, by id
 	rows    []dialog.PickerRow
 	hits    []slash.Hit       // that show
 	turns   map[string]string // known numbers of prompts
@@ -106,7 +107,9 @@ func (b *browser) work(f func() func()) {
 func (b *browser) load() {
 	b.work(func() func() {
 		entries, err := b.saved.List()
+		running := b.u.deps.Catalog.Running()
 		return func() {
+			b.running = running
 			b.p.SetNote("")
 			if err != nil {
 				b.p.Say(err.Error())
@@ -124,13 +127,21 @@ func (b *browser) take(entries []slash.SavedSession) {
 	for i, e := range entries {
 		b.entries[e.ID] = e
 		b.rows[i] = dialog.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
-			e.Title, age(now.Sub(e.Used)), b.turns[e.ID], e.Model, cmp.Or(e.Target, "local"), b.folder(e.Cwd),
+			b.title(e), age(now.Sub(e.Used)), b.turns[e.ID], e.Model, cmp.Or(e.Target, "local"), b.folder(e.Cwd),
 		}}
 	}
 	if b.stop == nil {
 		b.p.SetRows(b.rows)
 		b.countVisible()
 	}
+}
+
+// title is the title of a session; of one that runs also what it does.
+func (b *browser) title(e slash.SavedSession) string {
+	if does := b.running[e.ID]; does != "" {
+		return "● " + does + " · " + e.Title
+	}
+	return e.Title
 }
 
 func (b *browser) folder(dir string) string {

@@ -28,6 +28,7 @@ var own = map[string]func(u *UI, args string) error{
 	"diff":    showChanges,
 	"palette": func(u *UI, _ string) error { u.overlays.palette(); return nil },
 	"theme":   theme,
+	"detach":  func(u *UI, _ string) error { u.deps.Leave(slash.Next{Detach: true}); return nil },
 	"quit":    func(u *UI, _ string) error { u.quit(); return nil },
 }
 
@@ -95,12 +96,9 @@ func find(u *UI, args string) error {
 	return nil
 }
 
-// change leaves for a place in another session, unless a task would be lost.
+// change leaves for a place in another session. What runs in this one goes on.
 func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) error {
-	if err := slash.Busy(s); err != nil {
-		return err
-	}
-	leave(slash.Next{Again: true, Resume: id, Spot: to})
+	leave(slash.Next{Again: true, Resume: id, Spot: to, Detach: len(unfinished(s)) > 0})
 	return nil
 }
 

@@ -45,7 +45,7 @@ func TestGoToHit(t *testing.T) {
 					do := func(f func()) { x.u.deps.Later(f); x.Settle() }
 					do(func() {
 						x.u.state = state.State{}
-						x.u.ApplyTail("7f3a-0000", all[from:], event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
+						x.u.ApplyTail("7f3a-0000", all[from:], &event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
 					})
 					do(func() { x.u.GoTo(hitOf(all[3], " needle ")) })
 					if from > 0 {

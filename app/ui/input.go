@@ -45,6 +45,10 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.toggle(func() { browse(u) })
 	case keymap.ShowPalette:
 		u.toggle(u.overlays.palette)
+	case keymap.Detach:
+		u.deps.Leave(slash.Next{Detach: true})
+	case keymap.Suspend:
+		suspend(u)
 	case keymap.Redraw:
 		u.deps.Repaint()
 	default:
@@ -72,9 +76,7 @@ func (u *UI) interrupt(pending keymap.Action) {
 		u.toggle(nil)
 	case u.overlays.copySelection() || u.v.conversation.CopySelection():
 	case pending == keymap.Interrupt:
-		if !askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
-			u.deps.Leave(slash.Next{})
-		}
+		u.quit()
 	case t != nil:
 		u.deps.Send(event.Cancel{Task: t.ID})
 		u.hint(keymap.Interrupt, "cancelling · "+u.deps.Keys.Name(keymap.Interrupt)+" again quits")
@@ -84,6 +86,16 @@ func (u *UI) interrupt(pending keymap.Action) {
 	default:
 		u.hint(keymap.Interrupt, u.deps.Keys.Name(keymap.Interrupt)+" again quits")
 	}
+}
+
+// suspend gives the terminal to the shell for a while. Who meant to undo what was typed learns
+// the key for that.
+func suspend(u *UI) {
+	if err := u.deps.Suspend(); err != nil {
+		u.hint("", err.Error())
+		return
+	}
+	u.hint("", u.deps.Keys.Name(keymap.Suspend)+" goes to the shell; "+u.deps.Keys.Name(keymap.Undo)+" undoes what was typed")
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt, else stops the main task,

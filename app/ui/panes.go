@@ -29,43 +29,37 @@ func askToKill(u *UI, id, name, why string) {
 	})
 }
 
-// askToLeave asks what becomes of the commands that run in panes of their own, and reports
-// whether there are any.
+// askToLeave asks what becomes of what runs, and reports whether anything does.
 func askToLeave(s *state.State, confirm *dialog.Confirm, leave func(slash.Next)) bool {
-	q := dialog.Question{Title: "Quit?", Scope: keymap.Leaving}
-	attach := ""
-	for _, t := range s.Tasks {
-		if t.Kind != event.ShellTask || t.State == state.TaskDone {
-			continue
-		}
-		q.Lines = append(q.Lines, fmt.Sprintf("#%d %s", t.ID, t.Title))
-		for _, p := range s.Panes {
-			if p.Pane == t.Pane {
-				attach = p.Attach
-			}
-		}
-	}
-	if len(q.Lines) == 0 {
+	running := unfinished(s)
+	if len(running) == 0 {
 		return false
 	}
-	what := "1 command still runs:"
-	if n := len(q.Lines); n > 1 {
-		what = fmt.Sprintf("%d commands still run:", n)
+	q := dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 task still runs:"}}
+	if n := len(running); n > 1 {
+		q.Lines[0] = fmt.Sprintf("%d tasks still run:", n)
 	}
-	q.Lines = append([]string{what}, q.Lines...)
-	if attach != "" {
-		q.Lines = append(q.Lines, "see it later with: "+attach)
+	for _, t := range running {
+		q.Lines = append(q.Lines, fmt.Sprintf("#%d %s", t.ID, t.Title))
 	}
-	if t := s.Running(); t != nil {
-		q.Lines = append(q.Lines, fmt.Sprintf("task #%d, which works for you, is cancelled.", t.ID))
-	}
+	q.Lines = append(q.Lines, "Detached they go on, and what needs you waits for you.")
 	q.Answer = func(a keymap.Action) {
 		if a != keymap.ConfirmNo {
-			leave(slash.Next{Kill: a == keymap.LeaveKilling})
+			leave(slash.Next{Detach: a == keymap.LeaveDetach, Kill: a == keymap.LeaveKilling})
 		}
 	}
 	confirm.Ask(q)
 	return true
+}
+
+// unfinished returns the tasks that have not ended.
+func unfinished(s *state.State) (all []*state.Task) {
+	for _, t := range s.Tasks {
+		if t.State != state.TaskDone {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // shownPanes returns the panes whose pictures are on the screen.

@@ -11,15 +11,17 @@ import (
 
 // chooseTarget lets a person choose a target; if there is one only it says where commands run.
 func chooseTarget(u *UI) {
-	switch all := u.deps.Catalog.Targets.Offers(); {
-	case len(all) > 1:
-		pickTarget(&u.overlays, all, u.Tell)
-	case len(all) == 1:
-		u.deps.Background(func() func() { // one that is away takes its time
-			text := all[0].Only()
+	u.deps.Background(func() func() {
+		switch all, err := u.deps.Catalog.Targets.Offers(); {
+		case err != nil:
+			return func() { u.hint("", "/target: "+err.Error()) }
+		case len(all) == 1:
+			text := all[0].Only() // one that is away takes its time
 			return func() { u.deps.Catalog.Notice(text) }
-		})
-	}
+		default:
+			return func() { pickTarget(&u.overlays, all, u.Tell) }
+		}
+	})
 }
 
 // targetColumns are what the list says of a target, the most useful first.

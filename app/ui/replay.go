@@ -92,8 +92,9 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		Send: func(event.Command) {}, Keys: keys, Home: home,
 		Leave: func(slash.Next) { v.loop.Quit() }, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
+			Running:  func() map[string]string { return nil },
 			Sessions: none, Find: func(string) (string, error) { return none() }, Trust: none,
-			Targets: slash.TargetList{Describe: func() string { return "" }}, Notice: func(string) {}, Current: func() string { return "" },
+			Targets: slash.TargetList{Describe: none}, Notice: func(string) {}, Current: func() string { return "" },
 		},
 	})
 	v.ui.overlays.palette = func() { pickCommand(&v.ui.overlays, v.run, v.ui.runAction) }

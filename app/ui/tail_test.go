@@ -20,7 +20,7 @@ func TestTailFirst(t *testing.T) {
 		}
 		x.u.deps.Later(func() {
 			x.u.state = state.State{}
-			x.u.ApplyTail("7f3a-0000", all[2:], event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
+			x.u.ApplyTail("7f3a-0000", all[2:], &event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
 		})
 		time.Sleep(time.Second)
 		x.Settle()

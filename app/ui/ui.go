@@ -50,6 +50,7 @@ type UI struct {
 	pending  pending
 	busy     bool
 	goal     slash.Spot // to go to when it has been read
+	newest   uint64     // number of the newest event
 
 	pressed pressed // with the mouse
 
@@ -114,6 +115,7 @@ type Terminal struct {
 	Copy          func(text string)                       // to the clipboard
 	Edit          func(name, text string) (string, error) // in the person's editor
 	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
+	Suspend       func() error                            // gives the terminal to the shell until that gives it back
 	Attention     Attention
 }
 
@@ -258,6 +260,7 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	asked := len(u.state.Questions)
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
+		u.newest = env.Seq
 	}
 	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
@@ -265,15 +268,20 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	return u.update(ch)
 }
 
-// ApplyTail shows the end of a stored session. What that process left running does not
-// run any more; the runtime says the same when it is there.
-func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed event.SessionResumed) {
+// ApplyTail shows the end of a stored session. Unless it runs, resumed says with what it goes on:
+// what an earlier process left running does not run any more; the runtime says the same when it is
+// there.
+func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed *event.SessionResumed) {
 	u.state.ApplyTail(newest)
-	env := event.Envelope{Session: session, Payload: resumed}
+	env := event.Envelope{Session: session}
 	if n := len(newest); n > 0 {
 		env.Seq, env.Time = newest[n-1].Seq, newest[n-1].Time
+		u.newest = env.Seq
 	}
-	u.state.Apply(env)
+	if resumed != nil {
+		env.Payload = *resumed
+		u.state.Apply(env)
+	}
 	u.update(state.Everything)
 }
 
@@ -348,17 +356,11 @@ func (u *UI) send(s event.Submit) {
 	u.deps.Send(s)
 }
 
-// quit ends the program; while something runs it asks for one more Ctrl-C.
+// quit ends the session; while something runs it asks what becomes of that.
 func (u *UI) quit() {
-	if askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
-		return
+	if !askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
+		u.deps.Leave(slash.Next{})
 	}
-	if t := u.state.Running(); t != nil && u.pending.action != keymap.Interrupt {
-		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.deps.Keys.Name(keymap.Interrupt)))
-		u.pending.running = true
-		return
-	}
-	u.deps.Leave(slash.Next{})
 }
 
 // Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.

@@ -65,6 +65,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Looks: Looks{Theme: theme},
 			Terminal: Terminal{
 				Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { x.copied = text },
+				Suspend:   func() error { return nil },
 				Attention: Attention{How: screen.CallOSC9, Notify: s.Notify, SetTitle: s.SetTitle},
 			},
 			Timing: Timing{Now: time.Now, Background: func(func() func()) {}},
@@ -82,6 +83,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		d.After = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
 		d.Leave, d.Tick = func(n slash.Next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.Catalog = slash.Catalog{
+			Running: func() map[string]string { return nil },
 			Offers: func() []slash.Offer {
 				return testModels
 			},
@@ -102,8 +104,8 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				return "7f3a-1111", nil
 			},
 			Targets: slash.TargetList{
-				Describe: func() string { return "root@web-02 (ssh)" },
-				Offers:   func() []slash.TargetOffer { return x.targets },
+				Describe: func() (string, error) { return "root@web-02 (ssh)", nil },
+				Offers:   func() ([]slash.TargetOffer, error) { return x.targets, nil },
 			},
 			Rules: slash.RuleList{
 				List: func() ([]slash.Permission, error) { return x.rules, nil },

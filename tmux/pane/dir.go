@@ -23,7 +23,7 @@ const socketMax = 103
 // environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
 	var errs []error
-	for _, base := range bases(getenv) {
+	for _, base := range Bases(getenv) {
 		dir := filepath.Join(base, name)
 		if n := len(SocketPath(dir)); n > socketMax {
 			errs = append(errs, fmt.Errorf("%q is too long for a socket (%d bytes, at most %d)", SocketPath(dir), n, socketMax))
@@ -47,7 +47,7 @@ func MakeDir(getenv func(string) string, name string) (string, error) {
 // FindDir returns the directory that MakeDir made, "" if there is none in which a supervisor
 // listens.
 func FindDir(getenv func(string) string, name string) string {
-	for _, base := range bases(getenv) {
+	for _, base := range Bases(getenv) {
 		dir := filepath.Join(base, name)
 		if _, err := os.Lstat(SocketPath(dir)); err == nil {
 			return dir
@@ -56,8 +56,8 @@ func FindDir(getenv func(string) string, name string) string {
 	return ""
 }
 
-// bases returns the folders that may contain the directories of supervisors, the best first.
-func bases(getenv func(string) string) (all []string) {
+// Bases returns the folders that may contain the directories of supervisors, the best first.
+func Bases(getenv func(string) string) (all []string) {
 	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
 		if filepath.IsAbs(tmp) {
 			all = append(all, filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())))
@@ -70,7 +70,7 @@ func bases(getenv func(string) string) (all []string) {
 // can run in the read-only sandbox on this machine, else the reason. The supervisor checks
 // again.
 func Confines(getenv func(string) string, reach confine.Reach) error {
-	for _, base := range bases(getenv) {
+	for _, base := range Bases(getenv) {
 		if err := reach.Check(base); err != nil {
 			return err
 		}

@@ -1,4 +1,11 @@
-package loop
+// Package memory keeps Go's garbage collector from running when it would cost more than it gives:
+// while a process starts, and while nothing happens in it.
+//
+//	memory.QuickStart()
+//	rest := memory.NewRest()
+//	rest.Touch()      // something happens
+//	rest.Pause(timer) // timer has fired: perhaps nothing does any more
+package memory
 
 import (
 	"math"
@@ -9,8 +16,8 @@ import (
 )
 
 const (
-	// restAfter is how long nothing happens before memory goes back to the system.
-	restAfter = 2 * time.Second
+	// RestAfter is how long nothing happens before memory goes back to the system.
+	RestAfter = 2 * time.Second
 
 	// restSpare is how much memory may be taken while resting before Go collects
 	// garbage all the same.
@@ -34,35 +41,37 @@ func QuickStart() {
 	})
 }
 
-// rest gives memory back while nothing happens and turns the garbage collector off,
+// Rest gives memory back while nothing happens and turns the garbage collector off,
 // which would wake the process every two minutes for nothing.
-type rest struct {
+type Rest struct {
 	last   atomic.Int64 // Unix nanoseconds of the last activity
 	asleep atomic.Bool
 
-	// of the pump
+	// of the owner of the timer
 	armed   bool // the timer is running
 	percent int
 	limit   int64
 }
 
-func newRest() *rest {
-	r := &rest{armed: true}
-	r.touch()
+// NewRest returns one that is awake. Its timer, which the caller makes and passes to Pause and Wake,
+// is running and lasts [RestAfter].
+func NewRest() *Rest {
+	r := &Rest{armed: true}
+	r.Touch()
 	return r
 }
 
-// touch notes that something happens, and reports whether the pump should call wake.
+// Touch notes that something happens, and reports whether the owner of the timer should call Wake.
 // It costs a key nothing: turning the collector on takes a millisecond.
-func (r *rest) touch() (asleep bool) {
+func (r *Rest) Touch() (asleep bool) {
 	r.last.Store(time.Now().UnixNano())
 	return r.asleep.Load()
 }
 
-// pause is called when timer has fired: it rests, or starts timer for the remainder
+// Pause is called when timer has fired: it rests, or starts timer for the remainder
 // if something happened in the meantime.
-func (r *rest) pause(timer *time.Timer) {
-	if left := restAfter - time.Since(time.Unix(0, r.last.Load())); left > 0 {
+func (r *Rest) Pause(timer *time.Timer) {
+	if left := RestAfter - time.Since(time.Unix(0, r.last.Load())); left > 0 {
 		timer.Reset(left)
 		return
 	}
@@ -73,15 +82,15 @@ func (r *rest) pause(timer *time.Timer) {
 	r.asleep.Store(true)
 }
 
-// wake puts the collector back to work and starts timer, if they are not.
-func (r *rest) wake(timer *time.Timer) {
+// Wake puts the collector back to work and starts timer, if they are not.
+func (r *Rest) Wake(timer *time.Timer) {
 	if r.asleep.Swap(false) {
 		debug.SetGCPercent(r.percent)
 		debug.SetMemoryLimit(r.limit)
 	}
 	if !r.armed {
 		r.armed = true
-		timer.Reset(restAfter)
+		timer.Reset(RestAfter)
 	}
 }
 

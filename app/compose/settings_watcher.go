@@ -1,8 +1,7 @@
-package fullscreen
+package compose
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"buddy/agent/event"
-	"buddy/app/compose"
 	"buddy/config"
 )
 
@@ -26,9 +23,16 @@ type watched struct {
 	themes string   // the folder of the person's own themes; "" for none
 }
 
+// WatchSettings calls changed after each change of the files that settings come from, and of the
+// themes in a folder, "" for none, until ctx ends; and once at the beginning for what changed
+// before. It costs nothing while nothing changes.
+func WatchSettings(ctx context.Context, f *Options, themes string, changed func()) error {
+	return watchFiles(ctx, func() watched { return watchedFiles(f, themes) }, changed)
+}
+
 // watchedFiles returns the files that settings come from now. They need not exist.
-func watchedFiles(f *compose.Options) watched {
-	w := watched{themes: Colours(f).Dir}
+func watchedFiles(f *Options, themes string) watched {
+	w := watched{themes: themes}
 	for _, s := range config.Sources(f.Config, nil) {
 		path, err := filepath.Abs(s.Path)
 		if err != nil {
@@ -68,8 +72,7 @@ func (w watched) concerns(e fsnotify.Event) bool {
 	return own || slices.Contains(w.files, e.Name)
 }
 
-// watchFiles calls changed after each change of a file until ctx ends, and once at the
-// beginning for what changed before. It costs nothing while nothing changes.
+// watchFiles is WatchSettings for files that may become others.
 func watchFiles(ctx context.Context, files func() watched, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -109,22 +112,4 @@ func watchFiles(ctx context.Context, files func() watched, changed func()) error
 			look()
 		}
 	}
-}
-
-// watchSettings takes over changes of the settings until the end, which the function that
-// it returns waits for.
-func (w *window) watchSettings(ctx context.Context, s *settings) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	w.loop.Go(func() {
-		defer close(done)
-		err := watchFiles(ctx, func() watched { return watchedFiles(s.flags) }, func() {
-			r := compose.ReadSettings(s.flags)
-			w.loop.Post(func() { w.reload(s, r) })
-		})
-		if err != nil {
-			w.program.Live.Publish(event.Notice{Text: fmt.Sprintf("changes of the settings are not seen before the next start: %v", err), Code: "config"})
-		}
-	})
-	return func() { cancel(); <-done }
 }

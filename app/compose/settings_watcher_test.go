@@ -1,4 +1,4 @@
-package fullscreen
+package compose
 
 import (
 	"context"
@@ -9,19 +9,19 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"buddy/app/compose"
+	"buddy/app/apptest"
 )
 
 // TestWatchFiles: a change is seen however an editor makes it.
 func TestWatchFiles(t *testing.T) {
-	d := newOnDisk(t, "[ui]\n")
-	home := filepath.Dir(d.file)
-	d.write("dotfiles/buddy.toml", "")
+	d := apptest.NewSettings(t, "[ui]\n")
+	home := filepath.Dir(d.File)
+	d.Write("dotfiles/buddy.toml", "")
 	changed := make(chan struct{}, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- watchFiles(ctx, func() watched { return watchedFiles(&compose.Options{}) }, func() { changed <- struct{}{} })
+		ended <- watchFiles(ctx, func() watched { return watchedFiles(&Options{}, filepath.Join(filepath.Dir(d.File), "themes")) }, func() { changed <- struct{}{} })
 	}()
 	seen := func(what string, change func() error) {
 		t.Helper()
@@ -35,20 +35,20 @@ func TestWatchFiles(t *testing.T) {
 		}
 	}
 	write := func(name, text string) func() error {
-		return func() error { d.write(name, text); return nil }
+		return func() error { d.Write(name, text); return nil }
 	}
 	seen("the beginning", func() error { return nil })
 	seen("a file written in place", write("buddy.toml", "[ui]\n#\n"))
 	seen("a file replaced", func() error {
-		d.write("buddy.toml.new", "[agent]\n")
-		return os.Rename(filepath.Join(home, "buddy.toml.new"), d.file)
+		d.Write("buddy.toml.new", "[agent]\n")
+		return os.Rename(filepath.Join(home, "buddy.toml.new"), d.File)
 	})
 	seen("a folder of themes", func() error { return os.Mkdir(filepath.Join(home, "themes"), 0o700) })
 	seen("a theme", write("themes/mine.toml", ""))
 	seen("a theme again", write("themes/mine.toml", "base = \"dark\"\n"))
 	seen("the project's file", func() error { return os.WriteFile("buddy.toml", nil, 0o600) })
-	seen("a file that is gone", func() error { return os.Remove(d.file) })
-	seen("a link", func() error { return os.Symlink(filepath.Join(home, "dotfiles", "buddy.toml"), d.file) })
+	seen("a file that is gone", func() error { return os.Remove(d.File) })
+	seen("a link", func() error { return os.Symlink(filepath.Join(home, "dotfiles", "buddy.toml"), d.File) })
 	seen("what the link leads to", write("dotfiles/buddy.toml", "[ui]\n"))
 	cancel()
 	if err := <-ended; err != nil {
@@ -58,13 +58,13 @@ func TestWatchFiles(t *testing.T) {
 
 // TestPlaces: the folders of the settings, or of --config alone.
 func TestPlaces(t *testing.T) {
-	d := newOnDisk(t, "")
-	places := watchedFiles(&compose.Options{}).places()
+	d := apptest.NewSettings(t, "")
+	places := watchedFiles(&Options{}, filepath.Join(filepath.Dir(d.File), "themes")).places()
 	cwd, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{filepath.Dir(d.file), filepath.Join(filepath.Dir(d.file), "themes")} {
+	for _, want := range []string{filepath.Dir(d.File), filepath.Join(filepath.Dir(d.File), "themes")} {
 		found := false
 		for _, p := range places {
 			found = found || p == want
@@ -73,7 +73,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%s is not among %q, started in %s", want, places, cwd)
 		}
 	}
-	if only := watchedFiles(&compose.Options{Config: "x/c.toml"}); len(only.files) != 1 || only.files[0] != filepath.Join(cwd, "x", "c.toml") {
+	if only := watchedFiles(&Options{Config: "x/c.toml"}, ""); len(only.files) != 1 || only.files[0] != filepath.Join(cwd, "x", "c.toml") {
 		t.Errorf("--config: %q", only.files)
 	}
 }

@@ -1,0 +1,74 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"buddy/texts"
+)
+
+// commands names every command as it is written for another process.
+var commands = map[string]Command{
+	"submit":          Submit{},
+	"unqueue":         Unqueue{},
+	"continue":        Continue{},
+	"answer_approval": AnswerApproval{},
+	"answer":          Answer{},
+	"cancel":          Cancel{},
+	"retry_now":       RetryNow{},
+	"set_timeout":     SetTimeout{},
+	"set_mode":        SetMode{},
+	"remove_rule":     RemoveRule{},
+	"switch_model":    SwitchModel{},
+	"switch_target":   SwitchTarget{},
+	"compact":         Compact{},
+	"pin":             Pin{},
+	"rename":          Rename{},
+	"undo":            Undo{},
+	"report":          Report{},
+	"watch_panes":     WatchPanes{},
+	"pane_input":      PaneInput{},
+	"pane_paste":      PanePaste{},
+	"fit_pane":        FitPane{},
+	"read_pane":       ReadPane{},
+	"kill_pane":       KillPane{},
+}
+
+var commandNames = func() map[reflect.Type]string {
+	names := make(map[reflect.Type]string, len(commands))
+	for name, c := range commands {
+		names[reflect.TypeOf(c)] = name
+	}
+	return names
+}()
+
+// CommandName returns the name of a command on the wire, "" for one that is not in the closed
+// set.
+func CommandName(c Command) string { return commandNames[reflect.TypeOf(c)] }
+
+// EncodeCommand returns the name and the JSON of a command. It fails for one that is not in the
+// closed set.
+func EncodeCommand(c Command) (name string, payload json.RawMessage, err error) {
+	if name = CommandName(c); name == "" {
+		return "", nil, fmt.Errorf("command %T has no name on the wire", c)
+	}
+	payload, err = texts.JSON(c)
+	return name, payload, err
+}
+
+// IsCommand reports whether there is a command of that name.
+func IsCommand(name string) bool { return commands[name] != nil }
+
+// DecodeCommand returns the command of a name. Fields that are not known are ignored.
+func DecodeCommand(name string, payload json.RawMessage) (Command, error) {
+	empty, ok := commands[name]
+	if !ok {
+		return nil, fmt.Errorf("unknown command %q", name)
+	}
+	c := reflect.New(reflect.TypeOf(empty))
+	if err := json.Unmarshal(payload, c.Interface()); err != nil {
+		return nil, fmt.Errorf("command %s: %w", name, err)
+	}
+	return c.Elem().Interface().(Command), nil
+}

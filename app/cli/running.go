@@ -1,0 +1,365 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/exit"
+	"buddy/app/fullscreen"
+	"buddy/app/headless"
+	"buddy/app/host"
+	"buddy/app/live"
+	"buddy/app/plain"
+	"buddy/views/markup"
+)
+
+func (s *cli) lsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "ls",
+		Short: "the sessions that run, and what they wait for",
+		Long: "ls lists the sessions that run on this machine, of all folders: those with a screen, and those\n" +
+			"that were detached from. buddy sessions list has the stored ones of this folder.",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return s.listRunning() },
+	}
+	s.jsonFlag(c, "as JSON, one object a line")
+	return c
+}
+
+func (s *cli) listRunning() error {
+	all, silent := host.Running(context.Background())
+	for _, q := range silent {
+		s.hint("session %s does not say what it does: %v", q.ID, q.Err)
+	}
+	if s.json {
+		for _, d := range all {
+			if err := s.encode(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(all) == 0 {
+		s.hint("no session runs; buddy starts one")
+		return nil
+	}
+	rows := [][]string{{"id", "state", "age", "cost", "screens", "target", "folder", "title"}}
+	for _, d := range all {
+		rows = append(rows, []string{
+			d.ID, string(d.State), age(d.Began), costOf(d.Cost), fmt.Sprint(d.Screens), d.Target, d.Folder, markup.Shorten(d.Title, 60),
+		})
+	}
+	var b strings.Builder
+	table(&b, "", rows)
+	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
+}
+
+// age is how long ago something was, for people.
+func age(unixMS int64) string {
+	if unixMS == 0 {
+		return "–"
+	}
+	switch d := time.Since(time.UnixMilli(unixMS)); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	}
+}
+
+func costOf(c model.Money) string {
+	if c == 0 {
+		return "–"
+	}
+	return c.String()
+}
+
+// ofRunning completes a command whose argument means a session that runs, which do gets.
+func ofRunning(c *cobra.Command, do func(d live.Description) error) *cobra.Command {
+	c.Args = cobra.MaximumNArgs(1)
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, onlyThese
+		}
+		var names []cobra.Completion
+		all, _ := host.Running(context.Background())
+		for _, d := range all {
+			names = append(names, cobra.CompletionWithDesc(d.ID, markup.Plain(string(d.State)+" · "+d.Title)))
+		}
+		return names, inOrder
+	}
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		d, err := host.Meant(context.Background(), strings.Join(args, ""))
+		if err == nil {
+			err = do(d)
+		}
+		return exit.Failure(err)
+	}
+	return c
+}
+
+func (s *cli) attachCommand() *cobra.Command {
+	return ofRunning(&cobra.Command{
+		Use:   "attach [ID]",
+		Short: "show a session that runs on this screen, too",
+		Long: "attach opens a screen on a session that runs, also while others are open on it. It shows all\n" +
+			"that happened meanwhile. ID may be shortened to any beginning that is unique; last is the one begun\n" +
+			"last; without an ID it is the only one.",
+		Example: "  buddy attach\n  buddy attach 7f3a",
+	}, s.attach)
+}
+
+func (s *cli) attach(d live.Description) error {
+	if err := os.Chdir(d.Here); err != nil {
+		return fmt.Errorf("session %s was begun in a folder that can't be entered: %w", d.ID, err)
+	}
+	own := *s.options
+	if err := json.Unmarshal(d.Options, s.options); err != nil {
+		return fmt.Errorf("session %s: its host says what this buddy does not understand: %w", d.ID, err)
+	}
+	s.options.Theme, s.options.NoColor, s.options.Log = own.Theme, own.NoColor, own.Log
+	return fullscreen.Run(s.options, d.ID)
+}
+
+func (s *cli) stopCommand() *cobra.Command {
+	kill := false
+	c := ofRunning(&cobra.Command{
+		Use:   "stop [ID]",
+		Short: "end a session that runs; it stays stored",
+		Long: "stop ends a session as quitting it does: what works for you is cancelled, commands in panes of their own\n" +
+			"go on unless --kill is given, and buddy resume goes on with the session.",
+	}, func(d live.Description) error { return s.stop(d, kill) })
+	c.Flags().BoolVar(&kill, "kill", false, "end what runs in panes of its own, too")
+	return c
+}
+
+func (s *cli) stop(d live.Description, kill bool) error {
+	session, err := host.Look(d.ID)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	reply, err := live.Ask[live.CloseReply](context.Background(), session, live.Close{Kill: kill})
+	if err != nil {
+		return fmt.Errorf("session %s did not end: %w", d.ID, err)
+	}
+	for _, line := range reply.Lines {
+		s.hint("%s", strings.TrimPrefix(line, "buddy: "))
+	}
+	return s.print("stopped %s", d.ID)
+}
+
+func (s *cli) logsCommand() *cobra.Command {
+	follow := false
+	c := ofRunning(&cobra.Command{
+		Use:     "logs [ID]",
+		Short:   "what happened in a session that runs, as lines",
+		Long:    "logs prints the session from its beginning. With -f it goes on until the session ends or Ctrl-C.",
+		Example: "  buddy logs 7f3a -f\n  buddy logs 7f3a --json | jq -r .type",
+	}, func(d live.Description) error { return s.logs(d, follow) })
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what happens")
+	s.jsonFlag(c, "every stored event as a line of JSON")
+	return c
+}
+
+func (s *cli) logs(d live.Description, follow bool) error {
+	ctx, stop := exit.UntilEnded()
+	defer stop()
+	session, err := host.Look(d.ID)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	hello, err := session.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	batches, err := session.Subscribe(ctx, 0, 0)
+	if err != nil {
+		return err
+	}
+	p := &logPrinter{cli: s, remarks: plain.Remarks{Target: d.Target, Err: s.out}}
+	for hello.Last > 0 || follow {
+		batch, open := <-batches
+		if !open {
+			break
+		}
+		for _, env := range batch {
+			if err := p.print(env); err != nil {
+				return err
+			}
+			if !follow && env.Seq >= hello.Last {
+				return nil
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return session.Err()
+}
+
+// logPrinter prints the events of a session.
+type logPrinter struct {
+	*cli
+	remarks plain.Remarks
+}
+
+func (p *logPrinter) print(env event.Envelope) error {
+	if p.json {
+		if env.Payload.Durable() {
+			return p.encode(env)
+		}
+		return nil
+	}
+	switch e := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if !e.Queued {
+			return p.cli.print("› %s", e.Text)
+		}
+	case event.ModelMessage:
+		if text := strings.TrimSpace(e.Message.Content); text != "" {
+			return p.cli.print("%s", text)
+		}
+	case event.ApprovalAsked:
+		return p.cli.print("waits for approval: %s", cmp.Or(e.Action.Command, e.Action.Path, e.Action.Tool))
+	case event.ApprovalAnswered:
+		return p.cli.print("approval: %s", e.Decision)
+	case event.QuestionAsked:
+		return p.cli.print("? %s", e.Text)
+	case event.QuestionAnswered:
+		return p.cli.print("answer: %s", e.Text)
+	case event.TaskFinished:
+		if e.Outcome != event.Completed {
+			return p.cli.print("%s %s", plain.Ended(e.Outcome), e.Error)
+		}
+	default:
+		p.remarks.Remark(env.Payload)
+	}
+	return nil
+}
+
+func (s *cli) approveCommand() *cobra.Command {
+	deny, reason := false, ""
+	c := ofRunning(&cobra.Command{
+		Use:   "approve [ID]",
+		Short: "answer what a session waits for",
+		Long: "approve shows whole what a session wants to do, and asks. Only a person at a terminal can say yes.\n" +
+			"With --deny it says no to all that waits, without asking.",
+		Example: "  buddy approve 7f3a\n  buddy approve 7f3a --deny --reason \"use the staging server\"",
+	}, func(d live.Description) error { return s.approve(d, deny, reason) })
+	c.Flags().BoolVar(&deny, "deny", false, "say no")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the model")
+	return c
+}
+
+// answerTime is how long a session may take to take an answer.
+const answerTime = 10 * time.Second
+
+func (s *cli) approve(d live.Description, deny bool, reason string) error {
+	if reason != "" && !deny {
+		return exit.Usage("--reason goes with --deny")
+	}
+	ctx, stop := exit.UntilEnded()
+	defer stop()
+	session, err := host.Look(d.ID)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	hello, err := session.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	waiting := slices.DeleteFunc(hello.Open, func(env event.Envelope) bool {
+		_, ok := env.Payload.(event.ApprovalAsked)
+		return !ok
+	})
+	if len(waiting) == 0 {
+		return fmt.Errorf("session %s waits for no approval (%s)", d.ID, d.State)
+	}
+	if !deny {
+		if err := terminalHere(); err != nil {
+			return err
+		}
+	}
+	batches, err := session.Subscribe(ctx, hello.Last, 0)
+	if err != nil {
+		return err
+	}
+	for _, env := range waiting {
+		asked := env.Payload.(event.ApprovalAsked)
+		if deny {
+			session.Send(event.AnswerApproval{ID: asked.ID, Decision: event.Deny, Reason: reason})
+		} else {
+			m := plain.Remarks{Err: s.err, Send: func(c event.Command) bool { session.Send(c); return true }}
+			m.Approve(asked)
+		}
+		if err := s.answered(ctx, batches, asked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// terminalHere returns nil when there is a terminal to ask on.
+func terminalHere() error {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return errors.New("approve asks a person, and there is no terminal to ask on; --deny says no without one")
+	}
+	return tty.Close()
+}
+
+// answered waits until an approval has an answer, and says which: another screen may have been
+// first.
+func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.ApprovalAsked) error {
+	late := time.After(answerTime)
+	for {
+		select {
+		case batch, open := <-batches:
+			if !open {
+				return errors.New("the session has ended")
+			}
+			for _, env := range batch {
+				if p, ok := env.Payload.(event.ApprovalAnswered); ok && p.ID == asked.ID {
+					return s.print("%s: %s", p.Decision, markup.Shorten(cmp.Or(asked.Action.Command, asked.Action.Path, asked.Action.Tool), 80))
+				}
+			}
+		case <-late:
+			return fmt.Errorf("the session did not take the answer in %s", answerTime)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// detached starts a session that works on a prompt without a screen, and prints its id.
+func (s *cli) detached(c *cobra.Command, args []string) error {
+	for _, flag := range []string{"json", "output-schema", "timeout", "max-turns", "max-cost"} {
+		if c.Flags().Changed(flag) {
+			return exit.Usage("--%s does not go with --detach: nobody waits for the answer", flag)
+		}
+	}
+	id, err := headless.Detach(s.options, s.once, args, s.in, s.err)
+	if err != nil {
+		return err
+	}
+	s.hint("it works on its own: buddy attach %s shows it, buddy ls all of them", host.Short(id))
+	return s.print("%s", id)
+}

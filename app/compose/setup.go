@@ -1,0 +1,138 @@
+package compose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/model/demo"
+	"buddy/app/exit"
+	"buddy/app/version"
+	"buddy/config"
+	"buddy/sessions"
+)
+
+// Setup is what a session is made from, and what a screen knows without the process that runs the
+// session: the settings, the sessions of the folder, and which of them it is.
+type Setup struct {
+	ID      string
+	Target  string // where the session begins
+	Store   sessions.Store
+	Config  config.Config
+	Index   config.Index // where each setting is
+	Problem string       // why the configured model can't be used, or that there is none
+	Notices []string     // to be said once the session runs
+}
+
+// NewSetup reads the settings and finds the session. resume is "" for a new one, an id, the
+// beginning of one, or "last". Where there are
+// no settings it writes a template of them. It starts nothing and locks nothing.
+func NewSetup(f *Options, target, resume string) (s Setup, err error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return s, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("working directory: %v", err)}
+	}
+	s.Target = target
+	var notice string
+	if s.Store, notice, err = sessions.Dir(cwd); err != nil {
+		return s, exit.Failure(err)
+	}
+	s.note(notice)
+	var notices []string
+	if s.Config, s.Index, notices, err = LoadConfig(f); err != nil {
+		return s, err
+	}
+	s.Notices, s.Problem = append(s.Notices, notices...), s.Config.Problem
+	if s.Config.MissingFile != "" {
+		if _, err := config.WriteTemplate(s.Config.MissingFile); err != nil {
+			s.note(err.Error())
+		}
+	}
+	if f.Log != nil {
+		f.Log.secrets(s.Config.Secrets())
+	}
+	if resume == "" {
+		s.ID = cmp.Or(f.Session, sessions.NewID())
+		return s, nil
+	}
+	s.ID, err = FindSession(s.Store, resume)
+	return s, exit.Failure(err)
+}
+
+func (s *Setup) note(text string) {
+	if text != "" {
+		s.Notices = append(s.Notices, text)
+	}
+}
+
+// Stored reports whether the session has a file.
+func (s *Setup) Stored() bool {
+	_, err := os.Lstat(s.Store.File(s.ID))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// firstEvents is how many events the first frame of a stored session is drawn from.
+const firstEvents = 200
+
+// View opens the session's file for reading, which the caller closes, and reads its end. It
+// refuses a session of another target.
+func (s *Setup) View() (*sessions.Journal, sessions.Part, error) {
+	j, err := s.Store.View(s.ID)
+	if err != nil {
+		return nil, sessions.Part{}, exit.Failure(err)
+	}
+	tail, err := j.Tail(firstEvents)
+	if err == nil {
+		err = fits(s.Target, j.Info().Header, false)
+	}
+	if err != nil {
+		return nil, tail, exit.Failure(errors.Join(err, j.Close()))
+	}
+	return j, tail, nil
+}
+
+// Resumed returns the event with which the runtime goes on with a session, as far as it is known
+// before that has started.
+func (s *Setup) Resumed(h sessions.Header) event.SessionResumed {
+	info := s.modelInfo()
+	return event.SessionResumed{
+		Version: version.Number, Cwd: h.Cwd, Target: s.Target,
+		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort,
+	}
+}
+
+// modelInfo says with which model a session begins.
+func (s *Setup) modelInfo() model.Info {
+	p := s.Config.Active
+	if p == nil {
+		return demo.New(demoPace).Info()
+	}
+	return model.Info{Profile: p.Name, Model: p.Model, API: string(p.API), Window: contextWindow(*p), Effort: p.Effort}
+}
+
+// FindSession returns the id of a session that somebody means: the beginning of an id, or last.
+func FindSession(store sessions.Store, resume string) (string, error) {
+	if resume != "last" {
+		return store.Find(resume)
+	}
+	last, err := store.Last()
+	return last.ID, err
+}
+
+// findHere is FindSession for sessions of the same target.
+func (s *Setup) findHere(resume string) (string, error) {
+	id, err := FindSession(s.Store, resume)
+	if err != nil {
+		return "", err
+	}
+	entries, err := s.Store.List()
+	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
+		err = fits(s.Target, entries[i].Header, false)
+	}
+	return id, err
+}

@@ -1,0 +1,38 @@
+package fullscreen
+
+import (
+	"time"
+
+	"buddy/app/slash"
+)
+
+// draftChanged saves the draft a second later.
+func (w *window) draftChanged() {
+	if w.saving == nil {
+		w.saving = time.AfterFunc(time.Second, func() { w.loop.Post(w.saveDraft) })
+	}
+}
+
+// saveDraft writes the draft, beside the session if that has a file.
+func (w *window) saveDraft() {
+	w.saving = nil
+	text := w.ui.Prompt().Text()
+	if slash.Private(text) {
+		text = ""
+	}
+	save := func(text string) error { return w.setup.Store.SaveDraft(w.setup.ID, text) }
+	switch {
+	case w.unsent != nil && w.setup.Stored(): // what was typed first is sent
+		_ = w.unsent.Save("")
+		w.unsent, w.drafted = nil, ""
+	case w.unsent != nil:
+		save = w.unsent.Save
+	}
+	if text == w.drafted {
+		return
+	}
+	w.drafted = text
+	if err := save(text); err != nil {
+		w.ui.Tell("the draft was not saved: " + err.Error())
+	}
+}

@@ -1,0 +1,288 @@
+package fullscreen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/host"
+	"buddy/app/live"
+	"buddy/app/slash"
+	"buddy/app/ui"
+)
+
+const (
+	// pace is how often text that streams comes to the screen: a little slower than the screen
+	// draws, so that each batch is drawn at once and none waits for a timer. It is a sixth of the
+	// CPU of an answer that streams.
+	pace = 36 * time.Millisecond
+
+	// endTime is how long the session may take to end, startTime how long it may still take to
+	// start when it is to end.
+	endTime   = compose.CloseTime + 5*time.Second
+	startTime = time.Second
+)
+
+// link is a window's way to its session, which begins after the first frame and may be lost. What
+// is sent before it is there waits. Any goroutine may use it.
+type link struct {
+	ctx     context.Context // ends with the window
+	cancel  context.CancelFunc
+	window  *window
+	options compose.Options // of the session's host
+
+	mu      sync.Mutex // guards all below
+	after   uint64     // number of the newest event that came
+	session live.Session
+	there   chan struct{} // closed when the session is there, or has failed
+	held    []event.Command
+	watched event.Command // the latest WatchPanes, which another host has to be told; nil: there is none
+	failed  error
+	lost    bool // its host has died
+	closing bool
+}
+
+var errLost = errors.New("the process that runs this session has ended; Enter starts it again")
+
+func newLink(ctx context.Context, w *window, f *compose.Options, after uint64) *link {
+	l := &link{window: w, options: *f, after: after, there: make(chan struct{})}
+	l.options.Session = w.setup.ID
+	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx)) // a signal ends the session in order
+	return l
+}
+
+// begin starts the session, or goes on with the stored one.
+func (l *link) begin(resume bool) {
+	l.window.loop.Go(func() {
+		session, events, err := l.connect(resume)
+		l.mu.Lock()
+		l.session, l.failed = session, err
+		if err == nil {
+			if l.watched != nil {
+				session.Send(l.watched)
+			}
+			for _, c := range l.held {
+				session.Send(c)
+			}
+		}
+		l.held = nil
+		close(l.there)
+		l.mu.Unlock()
+		if err != nil {
+			l.window.loop.Quit()
+			return
+		}
+		l.follow(session, events)
+	})
+}
+
+// connect starts a host and greets it.
+func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, error) {
+	session, err := host.Start(&l.options, resume, false)
+	if err != nil {
+		return nil, nil, exit.Failure(err)
+	}
+	hello, err := session.Hello(l.ctx)
+	switch {
+	case hello.Failed != nil:
+		return nil, nil, *hello.Failed
+	case err != nil:
+		return nil, nil, exit.Failure(err)
+	}
+	events, err := session.Subscribe(l.ctx, l.last(), pace)
+	if err != nil {
+		return nil, nil, exit.Failure(err)
+	}
+	w := l.window
+	if w.far {
+		w.loop.Post(func() { ui.SetHome(w.ui, hello.Home) })
+	}
+	if session.Joined {
+		w.loop.Post(func() { ui.ApplyOpen(w.ui, hello.Open) })
+	}
+	return session, events, nil
+}
+
+// follow passes events on until there are no more.
+func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
+	for batch := range batches {
+		for _, env := range batch {
+			select {
+			case l.window.events <- env:
+			case <-l.ctx.Done():
+				return
+			}
+			l.mu.Lock()
+			l.after = env.Seq
+			l.mu.Unlock()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch err := session.Err(); {
+	case l.closing || l.ctx.Err() != nil:
+	case err == nil: // another screen has closed it
+		l.window.loop.Quit()
+	default:
+		l.lost = true
+		l.window.loop.Post(func() { ui.Lose(l.window.ui, err.Error()) })
+	}
+}
+
+// again starts another host for a session whose host has died. The caller holds l.mu.
+func (l *link) again() {
+	l.lost, l.session, l.there = false, nil, make(chan struct{})
+	l.window.loop.Post(func() {
+		ui.Show(l.window.ui, event.Interrupted{Text: "the session goes on in a new process"})
+		l.begin(l.window.setup.Stored())
+	})
+}
+
+func (l *link) last() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.after
+}
+
+// failure returns why there is no session, nil if there is one or nothing is known yet.
+func (l *link) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
+}
+
+// send hands a command to the session, or keeps it until there is one. A session whose host has died
+// is started again, which is all that Continue means then. UI goroutine only.
+func (l *link) send(c event.Command) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if watch, ok := c.(event.WatchPanes); ok {
+		l.watched = watch
+	}
+	if l.lost && byItself(c) {
+		return
+	}
+	if l.lost {
+		l.again()
+		if _, only := c.(event.Continue); only {
+			return
+		}
+	}
+	if l.session != nil && !l.lost {
+		l.session.Send(c)
+		return
+	}
+	if _, watch := c.(event.WatchPanes); watch {
+		return // the latest is told when the session is there
+	}
+	l.held = append(l.held, c)
+	switch {
+	case byItself(c):
+	case l.after > 0:
+		l.window.ui.Tell("the session is still being read; this comes next")
+	case l.window.far:
+		l.window.ui.Tell("connecting to " + l.window.setup.Target + "; this comes next")
+	}
+}
+
+// byItself reports whether the screen sends a command without that a person wants anything.
+func byItself(c event.Command) bool {
+	switch c.(type) {
+	case event.WatchPanes, event.FitPane:
+		return true
+	}
+	return false
+}
+
+// await waits until the session is there or ctx ends, and returns it; nil if there is none.
+func (l *link) await(ctx context.Context) live.Session {
+	l.mu.Lock()
+	there := l.there
+	l.mu.Unlock()
+	select {
+	case <-there:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost {
+		return nil
+	}
+	return l.session
+}
+
+// ask makes a request to the session once that is there.
+func ask[R any](l *link, ctx context.Context, q live.Request) (R, error) {
+	session := l.await(ctx)
+	if session == nil {
+		var none R
+		return none, errLost
+	}
+	return live.Ask[R](ctx, session, q)
+}
+
+func (l *link) changes() (diff string, files int, err error) {
+	reply, err := ask[live.ChangesReply](l, l.ctx, live.Changes{})
+	return reply.Diff, reply.Files, err
+}
+
+func (l *link) describeTarget() (string, error) {
+	reply, err := ask[live.TextReply](l, l.ctx, live.DescribeTarget{})
+	return reply.Text, err
+}
+
+func (l *link) files(ctx context.Context, query string) (paths []string, ok bool) {
+	reply, err := ask[live.FilesReply](l, ctx, live.Files{Query: query})
+	return reply.Paths, err == nil // what can't be read is not offered
+}
+
+// targets asks which targets there are.
+func (l *link) targets() ([]slash.TargetOffer, error) {
+	reply, err := ask[live.TargetsReply](l, l.ctx, live.Targets{})
+	all := make([]slash.TargetOffer, len(reply.Targets))
+	for i, t := range reply.Targets {
+		all[i] = slash.TargetOffer{
+			Name: t.Name, Kind: t.Kind, Address: t.Address, Folder: t.Folder, Attach: t.Attach, Current: t.Current,
+			Production: t.Production, State: slash.TargetState{Text: t.State, Why: t.Why},
+		}
+		if t.Asks {
+			all[i].Ask = func() slash.TargetState { return l.alive(t.Name) }
+		}
+	}
+	return all, err
+}
+
+func (l *link) alive(name string) slash.TargetState {
+	reply, err := ask[live.AliveReply](l, l.ctx, live.Alive{Target: name})
+	if err != nil {
+		return slash.TargetState{Text: "unknown: " + err.Error()}
+	}
+	return slash.TargetState{Text: reply.State, Why: reply.Why}
+}
+
+// close ends the session and returns what is to be said of that.
+func (l *link) close(kill bool) []string {
+	l.mu.Lock()
+	l.closing = true
+	l.mu.Unlock()
+	starting, cancel := context.WithTimeout(l.ctx, startTime)
+	defer cancel()
+	if l.await(starting) == nil {
+		return nil // there is none, or it ends when it finds out that nobody wants it
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, endTime)
+	defer cancel()
+	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill})
+	if err != nil {
+		return []string{fmt.Sprintf("buddy: the session did not end in order: %v", err)}
+	}
+	return reply.Lines
+}
+
+// leave lets go of the session.
+func (l *link) leave() { l.cancel() }

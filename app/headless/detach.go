@@ -1,0 +1,79 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/host"
+)
+
+// takeTime is how long a session may take to start and to take its prompt.
+const takeTime = time.Minute
+
+// Detach starts a session that works on a prompt in a process of its own, and returns its id as
+// soon as the prompt is stored. One to resume that runs already gets the prompt as from a screen.
+func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.File) (id string, err error) {
+	prompt, err := ReadPrompt(args, stdin, nil, once.Said(stderr))
+	if err != nil {
+		return "", err
+	}
+	d, err := compose.NewDestination(f)
+	if err != nil {
+		return "", err
+	}
+	setup, err := compose.NewSetup(f, d.Name, once.Resume)
+	if err != nil {
+		return "", err
+	}
+	if c := setup.Config; setup.Problem != "" && (c.Active == nil || c.Active.Bundled()) {
+		return "", exit.Error{Code: exit.Failed, Text: setup.Problem}
+	}
+	options := *f
+	options.Session = setup.ID
+	session, err := host.Start(&options, once.Resume != "", true)
+	if err != nil {
+		return "", exit.Failure(err)
+	}
+	defer session.Leave()
+	ctx, cancel := context.WithTimeout(context.Background(), takeTime)
+	defer cancel()
+	hello, err := session.Hello(ctx)
+	if hello.Failed != nil {
+		return "", *hello.Failed
+	}
+	if err != nil {
+		return "", exit.Failure(err)
+	}
+	batches, err := session.Subscribe(ctx, hello.Last, 0)
+	if err != nil {
+		return "", exit.Failure(err)
+	}
+	session.Send(event.Submit{Text: prompt.text, Images: prompt.images})
+	if err := taken(batches, prompt.text); err != nil {
+		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
+	}
+	return setup.ID, nil
+}
+
+// taken waits until a prompt is in the session.
+func taken(batches <-chan []event.Envelope, text string) error {
+	for batch := range batches {
+		for _, env := range batch {
+			switch p := env.Payload.(type) {
+			case event.PromptSubmitted:
+				if p.Text == text {
+					return nil
+				}
+			case event.Error:
+				return errors.New(p.Text)
+			}
+		}
+	}
+	return fmt.Errorf("it did not take the prompt in %s", takeTime)
+}

@@ -1,0 +1,254 @@
+// Package host runs a session for the screens that come to it: it owns the runtime and all that
+// is behind it, and outlives each of its screens.
+//
+//	h := host.Open(&options, false)
+//	session := h.Connect(ctx) // one screen has it until ctx ends
+//	<-h.Over()
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/input"
+	"buddy/app/live"
+	"buddy/app/version"
+	"buddy/texts"
+)
+
+// Host is a session with what runs it. Any goroutine may use it.
+type Host struct {
+	flags   *compose.Options
+	dest    *compose.Destination
+	program *compose.Program
+	ready   *compose.Prepared
+	failed  *exit.Error // why there is no session; nil: there is one
+	start   sync.Once
+	close   sync.Once
+	closed  live.CloseReply // valid when over is closed
+	over    chan struct{}
+	open    overview
+	files   files
+	awake   atomic.Pointer[func()] // is told that something happens
+
+	mu      sync.Mutex // guards what follows, and what each screen wants
+	screens map[*screen]bool
+	idle    *time.Timer // ends the session that nobody is attached to; nil: it does not run
+}
+
+// Open puts a session together: a new one with the id options.Session, or the stored one of that id.
+// When that fails, screens are told in the greeting. Nothing runs before the first screen reads
+// events, so that it misses none.
+func Open(options *compose.Options, resume bool) *Host {
+	h := &Host{flags: options, over: make(chan struct{}), screens: make(map[*screen]bool)}
+	if err := h.compose(resume); err != nil {
+		failed := exit.Error{Code: exit.Failed, Text: err.Error()}
+		errors.As(err, &failed)
+		h.failed = &failed
+	}
+	return h
+}
+
+func (h *Host) compose(resume bool) error {
+	d, err := compose.NewDestination(h.flags)
+	if err != nil {
+		return err
+	}
+	h.dest = d
+	if err := d.Reach(io.Discard); err != nil {
+		return errors.Join(err, d.Close())
+	}
+	id := ""
+	if resume {
+		id = h.flags.Session
+	}
+	p, err := compose.New(h.flags, d, id)
+	if err != nil {
+		return errors.Join(err, d.Close())
+	}
+	if h.ready, err = p.Prepare(); err != nil {
+		p.Close(io.Discard)
+		return errors.Join(err, d.Close())
+	}
+	h.ready.Observe(h.note)
+	h.program, h.files.targets = p, p.Targets
+	h.files.indexes.Here = input.NewFileIndex()
+	return nil
+}
+
+// note takes an event, in their order. It must not wait.
+func (h *Host) note(env event.Envelope) {
+	h.open.note(env)
+	h.touch()
+	switch env.Payload.(type) {
+	case event.TaskFinished:
+		go h.left()
+		go h.unattended(env)
+	case event.ApprovalAsked, event.QuestionAsked:
+		go h.unattended(env)
+	}
+}
+
+// Connect lets one more screen have the session, until ctx ends.
+func (h *Host) Connect(ctx context.Context) live.Session {
+	s := &screen{host: h}
+	h.mu.Lock()
+	h.screens[s] = true
+	h.mu.Unlock()
+	context.AfterFunc(ctx, func() { h.leave(s) })
+	return s
+}
+
+// Look is Connect for a program that shows nothing to a person: the session is as unattended with
+// it as without.
+func (h *Host) Look(context.Context) live.Session { return &screen{host: h} }
+
+// Over is closed when the session is.
+func (h *Host) Over() <-chan struct{} { return h.over }
+
+// begin starts the runtime and what belongs to it, once.
+func (h *Host) begin() {
+	h.start.Do(func() {
+		go h.program.Tidy()
+		if h.ready.Start() == nil {
+			go h.watchRules()
+		}
+	})
+}
+
+// hello returns what the session says of itself now.
+func (h *Host) hello() live.Hello {
+	hello := live.Hello{Protocol: live.Protocol, Version: version.Text(), PID: os.Getpid(), Failed: h.failed}
+	if p := h.program; p != nil {
+		hello.Session, hello.Target, hello.Journal = p.ID, p.Target, p.Store.File(p.ID)
+		hello.Cwd, hello.Home = p.Env.Dir, p.Env.Home
+		hello.Last, hello.Open = h.open.all()
+	}
+	return hello
+}
+
+// describe says what the session is about and what it does.
+func (h *Host) describe() live.Description {
+	d := live.Description{ID: h.program.ID, Folder: h.program.Env.Dir, Target: h.program.Target}
+	d.State, d.Cost = h.open.summary()
+	d.Here, _ = os.Getwd()             // "" can't be entered, which is said there
+	d.Options, _ = texts.JSON(h.flags) // data only
+	if e, err := h.program.Store.Entry(h.program.ID); err == nil {
+		d.Title, d.Began = e.Title, e.Header.Created
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d.Screens = len(h.screens)
+	return d
+}
+
+// leave forgets what a screen alone wanted.
+func (h *Host) leave(s *screen) {
+	h.mu.Lock()
+	delete(h.screens, s)
+	if h.program != nil && !h.ended() {
+		h.watch()
+		for pane := range s.fits {
+			h.fit(pane)
+		}
+	}
+	left := len(h.screens) == 0
+	h.mu.Unlock()
+	if !left || h.program == nil {
+		h.left()
+		return
+	}
+	for _, id := range h.open.waiting() {
+		h.limit(id)
+	}
+	h.left()
+}
+
+// ended reports whether the session is over.
+func (h *Host) ended() bool {
+	select {
+	case <-h.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// watch asks for the pictures of the panes that any screen shows. The caller holds h.mu.
+func (h *Host) watch() { h.program.Live.Send(event.WatchPanes{IDs: h.watched()}) }
+
+// watched are the panes that any screen shows. The caller holds h.mu.
+func (h *Host) watched() []string {
+	var ids []string
+	for s := range h.screens {
+		ids = append(ids, s.watched...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// fit gives a pane the size that a screen wants, or its own. The caller holds h.mu.
+func (h *Host) fit(pane string) { h.program.Live.Send(h.sizeOf(pane)) }
+
+// sizeOf returns the size that a screen wants a pane to have; zeros are its own. The caller holds h.mu.
+func (h *Host) sizeOf(pane string) event.FitPane {
+	for s := range h.screens {
+		if size, ok := s.fits[pane]; ok {
+			return size
+		}
+	}
+	return event.FitPane{Pane: pane}
+}
+
+// OnActivity names a function that is told, often and from any goroutine, that something happens.
+// It must not wait.
+func (h *Host) OnActivity(f func()) { h.awake.Store(&f) }
+
+func (h *Host) touch() {
+	if f := h.awake.Load(); f != nil {
+		(*f)()
+	}
+}
+
+// Busy reports whether anything runs or waits for a person.
+func (h *Host) Busy() bool { return h.open.busy() }
+
+// End ends the session and returns what is to be said of that. The session ends once: who comes
+// second gets the same reply.
+func (h *Host) End(q live.Close) live.CloseReply {
+	h.close.Do(func() {
+		if h.program != nil {
+			h.closed = h.end(q)
+		}
+		close(h.over)
+	})
+	return h.closed
+}
+
+func (h *Host) end(q live.Close) (reply live.CloseReply) {
+	var said bytes.Buffer
+	if q.Abandon {
+		h.program.Desert(&said)
+	} else {
+		reply.Stored = h.program.Finish(&said, q.Kill)
+	}
+	if err := h.dest.Close(); err != nil {
+		_, _ = fmt.Fprintf(&said, "buddy: %v\n", err)
+	}
+	for line := range strings.Lines(said.String()) {
+		reply.Lines = append(reply.Lines, strings.TrimRight(line, "\n"))
+	}
+	return reply
+}

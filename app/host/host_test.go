@@ -1,0 +1,264 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/apptest"
+	"buddy/app/compose"
+	"buddy/app/live"
+	"buddy/sessions"
+)
+
+// limit is how long a step of a test may take on a busy machine.
+const limit = time.Minute
+
+// openHost opens a new session with the demo in a folder of its own.
+func openHost(t *testing.T, options compose.Options) *Host {
+	t.Helper()
+	apptest.Home(t)
+	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(run) })
+	t.Setenv("BUDDY_TMUX_SOCKET", filepath.Join(run, "tmux"))
+	t.Setenv("TMUX", "")
+	options.Model, options.Session = "demo", sessions.NewID()
+	h := Open(&options, false)
+	if h.program != nil {
+		h.program.Config.Sessions.IdleExit = 0 // it ends at once when there is nothing to wait for
+	}
+	t.Cleanup(func() { h.End(live.Close{Kill: true}) })
+	return h
+}
+
+// viewer is a screen that remembers what it got.
+type viewer struct {
+	t *testing.T
+	live.Session
+	leave  func()
+	events <-chan []event.Envelope
+	seen   []event.Envelope
+}
+
+func look(t *testing.T, h *Host) *viewer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	v := &viewer{t: t, Session: h.Connect(ctx), leave: cancel}
+	var err error
+	if v.events, err = v.Subscribe(ctx, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// until waits for an event.
+func (v *viewer) until(what string, is func(event.Event) bool) {
+	v.t.Helper()
+	late := time.After(limit)
+	for {
+		select {
+		case batch, ok := <-v.events:
+			if !ok {
+				v.t.Fatalf("the events ended before %s", what)
+			}
+			v.seen = append(v.seen, batch...)
+			if slices.ContainsFunc(batch, func(e event.Envelope) bool { return is(e.Payload) }) {
+				return
+			}
+		case <-late:
+			v.t.Fatalf("no %s in %d events", what, len(v.seen))
+		}
+	}
+}
+
+func finished(e event.Event) bool { _, ok := e.(event.TaskFinished); return ok }
+
+func over(t *testing.T, h *Host) {
+	t.Helper()
+	select {
+	case <-h.Over():
+	case <-time.After(limit):
+		t.Fatal("the session goes on")
+	}
+}
+
+// TestScreens: what one screen sends every screen sees, whenever it came; the session goes on without
+// the first and ends with the last.
+func TestScreens(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	first, second := look(t, h), look(t, h)
+	first.Send(event.Submit{Text: "help"})
+	first.until("end of the exchange", finished)
+	second.until("end of the exchange", finished)
+	first.leave()
+	late := look(t, h)
+	late.until("end of the exchange", finished)
+	if len(late.seen) < len(second.seen)/2 || late.seen[0].Payload.Type() != (event.SessionCreated{}).Type() {
+		t.Errorf("who came later saw %d events, the others %d", len(late.seen), len(second.seen))
+	}
+	hello, err := late.Hello(t.Context())
+	if err != nil || hello.Session != h.program.ID || hello.Last < late.seen[len(late.seen)-1].Seq || hello.PID != os.Getpid() || hello.Failed != nil {
+		t.Errorf("%+v, %v", hello, err)
+	}
+	if _, err := os.Stat(hello.Journal); err != nil {
+		t.Error(err)
+	}
+	late.leave()
+	select {
+	case <-h.Over():
+		t.Fatal("it ended with a screen there")
+	default:
+	}
+	second.leave()
+	over(t, h)
+}
+
+// TestEnd: the first who ends the session decides how; all get the same reply, and events end with
+// that of the end.
+func TestEnd(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	v := look(t, h)
+	v.Send(event.Submit{Text: "help"})
+	v.until("end of the exchange", finished)
+	for range 2 {
+		reply, err := live.Ask[live.CloseReply](t.Context(), v, live.Close{})
+		if err != nil || !reply.Stored {
+			t.Errorf("%+v, %v", reply, err)
+		}
+	}
+	v.until("end of the session", func(e event.Event) bool { _, ok := e.(event.SessionClosed); return ok })
+	if _, open := <-v.events; open {
+		t.Error("something comes after the end")
+	}
+	v.Send(event.Submit{Text: "help"}) // leads nowhere
+}
+
+// TestLeftAlone: what runs goes on when the last screen has left, and the session ends after it.
+func TestLeftAlone(t *testing.T) {
+	h := openHost(t, compose.Options{Approve: action.ModeAll})
+	v := look(t, h)
+	v.Send(event.Submit{Text: "run until test -e go; do sleep 0.02; done; echo done > went"})
+	v.until("command", func(e event.Event) bool { _, ok := e.(event.ToolStarted); return ok })
+	v.leave()
+	time.Sleep(100 * time.Millisecond) // a real process
+	select {
+	case <-h.Over():
+		t.Fatal("it ended while a command ran")
+	default:
+	}
+	if err := os.WriteFile("go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over(t, h)
+	if _, err := os.Stat("went"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFailed: why there is no session is said in the greeting, with the code to exit with.
+func TestFailed(t *testing.T) {
+	h := openHost(t, compose.Options{Targets: []string{"nowhere"}})
+	ctx, cancel := context.WithCancel(t.Context())
+	s := h.Connect(ctx)
+	hello, err := s.Hello(ctx)
+	if err != nil || hello.Failed == nil || hello.Failed.Code != 2 || !strings.Contains(hello.Failed.Text, `"nowhere"`) {
+		t.Errorf("%+v, %v", hello, err)
+	}
+	if _, err := s.Subscribe(ctx, 0, 0); err == nil {
+		t.Error("there are events")
+	}
+	if _, err := s.Request(ctx, live.Targets{}); err == nil {
+		t.Error("there are targets")
+	}
+	s.Send(event.Submit{Text: "help"}) // leads nowhere
+	cancel()
+	over(t, h)
+}
+
+// TestRequests: a screen gets what is no event.
+func TestRequests(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	v := look(t, h)
+	if err := os.WriteFile("needle.txt", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := live.Ask[live.FilesReply](t.Context(), v, live.Files{Query: "needle"})
+	if err != nil || !slices.Equal(found.Paths, []string{"needle.txt"}) {
+		t.Errorf("files %+v, %v", found, err)
+	}
+	all, err := live.Ask[live.TargetsReply](t.Context(), v, live.Targets{})
+	if err != nil || len(all.Targets) != 1 || !all.Targets[0].Current || all.Targets[0].Name != "local" {
+		t.Errorf("targets %+v, %v", all, err)
+	}
+	where, err := live.Ask[live.TextReply](t.Context(), v, live.DescribeTarget{})
+	if err != nil || !strings.Contains(where.Text, "this machine") {
+		t.Errorf("target %+v, %v", where, err)
+	}
+	if diff, err := live.Ask[live.ChangesReply](t.Context(), v, live.Changes{}); err != nil || diff.Files != 0 {
+		t.Errorf("changes %+v, %v", diff, err)
+	}
+	if reply, err := live.Ask[live.AliveReply](t.Context(), v, live.Alive{Target: "elsewhere"}); err == nil {
+		t.Errorf("%+v is alive", reply)
+	}
+}
+
+// TestWishes: the pictures of all panes are wanted that any screen shows, and a pane has the size that
+// a screen wants that is there.
+func TestWishes(t *testing.T) {
+	a := &screen{watched: []string{"%1", "%2"}, fits: map[string]event.FitPane{"%1": {Pane: "%1", W: 80, H: 24}}}
+	b := &screen{watched: []string{"%2", "%3"}}
+	h := &Host{screens: map[*screen]bool{a: true, b: true}}
+	if got := h.watched(); !slices.Equal(got, []string{"%1", "%2", "%3"}) {
+		t.Errorf("watched %v", got)
+	}
+	if got := h.sizeOf("%1"); got.W != 80 {
+		t.Errorf("size %+v", got)
+	}
+	delete(h.screens, a)
+	if got := h.watched(); !slices.Equal(got, []string{"%2", "%3"}) {
+		t.Errorf("watched %v", got)
+	}
+	if got := h.sizeOf("%1"); got != (event.FitPane{Pane: "%1"}) {
+		t.Errorf("size %+v", got)
+	}
+}
+
+// TestOverview: it holds what is open and nothing else.
+func TestOverview(t *testing.T) {
+	var o overview
+	seq := uint64(0)
+	note := func(all ...event.Event) {
+		for _, e := range all {
+			seq++
+			o.note(event.Envelope{Seq: seq, Payload: e})
+		}
+	}
+	wants := func(busy bool, want ...string) {
+		t.Helper()
+		last, open := o.all()
+		var got []string
+		for _, env := range open {
+			got = append(got, env.Payload.Type())
+		}
+		if !slices.Equal(got, want) || o.busy() != busy || last != seq {
+			t.Errorf("open %q, want %q; busy %v, last %d of %d", got, want, o.busy(), last, seq)
+		}
+	}
+	note(event.SessionCreated{}, event.ModeChanged{Mode: action.ModeAsk})
+	wants(false, "session.created", "policy.mode_changed")
+	note(event.TaskStarted{ID: 1}, event.TextDelta{Text: "I will"}, event.ToolRequested{CallID: "c"}, event.ApprovalAsked{ID: "a", CallID: "c"}, event.TaskDeadline{ID: 1})
+	wants(true, "session.created", "policy.mode_changed", "task.started", "tool.requested", "approval.asked", "task.deadline")
+	note(event.ApprovalAnswered{ID: "a", CallID: "c"}, event.ToolStarted{CallID: "c"}, event.ModeChanged{Mode: action.ModeAll}, event.PromptSubmitted{ID: 2, Queued: true})
+	wants(true, "session.created", "task.started", "tool.requested", "task.deadline", "tool.started", "policy.mode_changed", "prompt.submitted")
+	note(event.ToolResult{CallID: "c"}, event.PromptSubmitted{ID: 2}, event.TaskFinished{ID: 1})
+	wants(false, "session.created", "policy.mode_changed")
+}

@@ -1,0 +1,186 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/live"
+)
+
+// overview knows what is open of a session, as a screen has to know that comes later and reads the
+// end of it only: the events that began what has not ended, and the newest of those that replace
+// each other. It grows with what is open, not with the session.
+type overview struct {
+	mu    sync.Mutex // guards all below
+	last  uint64
+	open  map[string]event.Envelope
+	tasks int  // that have not ended
+	first int  // the newest main task; 0: there was none
+	bad   bool // it failed
+}
+
+// note takes an event. Events come in their order.
+func (o *overview) note(env event.Envelope) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = env.Seq
+	if r, ok := env.Payload.(event.SessionResumed); ok { // which would end what the screen has seen since
+		env.Payload = event.SessionCreated{
+			Version: r.Version, Cwd: r.Cwd, Target: r.Target, Profile: r.Profile, Model: r.Model, API: r.API, Window: r.Window, Effort: r.Effort,
+		}
+	}
+	key, ends := subject(env.Payload)
+	if key == "" {
+		return
+	}
+	_, known := o.open[key]
+	switch p := env.Payload.(type) {
+	case event.TaskStarted:
+		if !known {
+			o.tasks++
+		}
+		if p.Kind == event.MainTask {
+			o.first, o.bad = p.ID, false
+		}
+	case event.TaskFinished:
+		o.bad = o.bad || p.ID == o.first && p.Outcome == event.Failed
+		if known {
+			o.tasks--
+		}
+	}
+	if ends {
+		delete(o.open, key)
+		delete(o.open, key+later)
+		return
+	}
+	if o.open == nil {
+		o.open = make(map[string]event.Envelope)
+	}
+	o.open[key] = env
+}
+
+// later is added to the subject of an event that adds to another one, and ends with it.
+const later = " later"
+
+// subject says what an event is about, "" for what is of no interest, and whether it ends that.
+func subject(e event.Event) (key string, ends bool) {
+	switch p := e.(type) {
+	case event.SessionCreated:
+		return "session", false
+	case event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.ContextUsage, event.MetricsUsage:
+		return e.Type(), false
+	case event.PromptSubmitted:
+		return fmt.Sprint("prompt ", p.ID), !p.Queued
+	case event.PromptWithdrawn:
+		return fmt.Sprint("prompt ", p.ID), true
+	case event.PaneOpened:
+		return "pane " + p.Pane, false
+	case event.PaneLost:
+		return "pane " + p.Pane, true
+	case event.PaneClosed:
+		return "pane " + p.Pane, true
+	}
+	return taskSubject(e)
+}
+
+// taskSubject is subject for what a task does.
+func taskSubject(e event.Event) (key string, ends bool) {
+	switch p := e.(type) {
+	case event.TaskStarted:
+		return fmt.Sprint("task ", p.ID), false
+	case event.TaskDeadline:
+		return fmt.Sprint("task ", p.ID, later), false
+	case event.TaskFinished:
+		return fmt.Sprint("task ", p.ID), true
+	case event.ToolRequested:
+		return "call " + p.CallID, false
+	case event.ToolStarted:
+		return "call " + p.CallID + later, false
+	case event.ToolResult:
+		return "call " + p.CallID, true
+	case event.ApprovalAsked:
+		return "approval " + p.ID, false
+	case event.ApprovalAnswered:
+		return "approval " + p.ID, true
+	case event.QuestionAsked:
+		return "question " + p.ID, false
+	case event.QuestionAnswered:
+		return "question " + p.ID, true
+	}
+	return "", false
+}
+
+// busy reports whether a task has not ended.
+func (o *overview) busy() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tasks > 0
+}
+
+// summary says what the session does and what it has cost.
+func (o *overview) summary() (s live.State, cost model.Money) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s = live.Idle
+	switch {
+	case o.tasks > 0:
+		s = live.Working
+	case o.bad:
+		s = live.Failed
+	}
+	for _, env := range o.open {
+		switch p := env.Payload.(type) {
+		case event.ApprovalAsked:
+			s = live.WaitsForApproval
+		case event.QuestionAsked:
+			if s != live.WaitsForApproval {
+				s = live.WaitsForAnswer
+			}
+		case event.MetricsUsage:
+			cost = p.SessionCost
+		}
+	}
+	return s, cost
+}
+
+// main returns the number of the newest task that worked on a prompt, and whether it failed.
+func (o *overview) main() (id int, failed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.first, o.bad
+}
+
+// has reports whether something is open.
+func (o *overview) has(key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.open[key]
+	return ok
+}
+
+// waiting returns the approvals that are open.
+func (o *overview) waiting() (ids []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, env := range o.open {
+		if p, ok := env.Payload.(event.ApprovalAsked); ok {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// all returns the number of the newest event and what is open, in the order of the stream.
+func (o *overview) all() (last uint64, open []event.Envelope) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, env := range o.open {
+		open = append(open, env)
+	}
+	slices.SortFunc(open, func(a, b event.Envelope) int { return cmp.Compare(a.Seq, b.Seq) })
+	return o.last, open
+}

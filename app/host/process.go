@@ -1,0 +1,150 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"buddy/app/compose"
+	"buddy/app/live"
+	"buddy/app/memory"
+	"buddy/app/socket"
+	"buddy/views/markup"
+)
+
+const (
+	// firstScreen is how long a host waits for the screen that started it.
+	firstScreen = 30 * time.Second
+
+	// goodbye is how long a host that has ended its session waits for screens to read that.
+	goodbye = 2 * time.Second
+)
+
+// order says which session a host runs. It goes to the host through a pipe, because a command line
+// and an environment can be read by others.
+type order struct {
+	Options compose.Options `json:"options"`
+	Resume  bool            `json:"resume,omitempty"` // it is stored; else it is new
+	Log     string          `json:"log,omitempty"`    // the debug log to write to as well
+}
+
+// Main runs a session in a process of its own, and returns the exit code. It is what [Start] starts,
+// not people: the listener for screens and the order come as open files.
+func Main() int {
+	if err := run(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "buddy: "+markup.Plain(err.Error()))
+		return 1
+	}
+	return 0
+}
+
+func run() error {
+	l, text, err := socket.Inherited()
+	if err != nil {
+		return err
+	}
+	defer socket.Remove(l.Addr().String())
+	defer l.Close() //nolint:errcheck // nobody can come any more
+	var o order
+	if err := json.Unmarshal(text, &o); err != nil {
+		return fmt.Errorf("what to run can't be read: %w", err)
+	}
+	memory.QuickStart()
+	// Caught and dropped, not ignored: what is ignored here, commands would ignore as well.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+	if o.Log != "" {
+		if o.Options.Log, err = compose.JoinDebug(o.Log); err != nil {
+			return err
+		}
+	}
+	h := Open(&o.Options, o.Resume)
+	go h.rest()
+	alone := time.AfterFunc(firstScreen, h.left) // if nobody has come by then
+	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) live.Session {
+		if !s.Looks {
+			alone.Stop()
+		}
+		return h.welcome(ctx, s)
+	}}
+	go server.Serve(l)
+	for {
+		select {
+		case s := <-signals:
+			if s == syscall.SIGTERM {
+				go h.End(live.Close{Abandon: true})
+			}
+		case <-h.Over():
+			bid := make(chan struct{})
+			go func() { server.Wait(); close(bid) }()
+			select {
+			case <-bid:
+			case <-time.After(goodbye):
+			}
+			forgetReport(o.Options.Session)
+			return nil
+		}
+	}
+}
+
+// welcome lets a screen have the session. Commands from here on find what is of its terminal.
+func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
+	if s.Looks {
+		return h.Look(ctx)
+	}
+	for _, name := range terminalVariables {
+		if value, ok := s.Env[name]; ok {
+			_ = os.Setenv(name, value) // a name of ours; the value is one that a program had
+		} else {
+			_ = os.Unsetenv(name)
+		}
+	}
+	return h.Connect(ctx)
+}
+
+// terminalVariables lead to what belongs to the terminal or the desktop of a person, and change
+// from one to the next, as in tmux's update-environment.
+var terminalVariables = []string{
+	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY",
+	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "KRB5CCNAME",
+}
+
+// terminal returns the variables of this terminal.
+func terminal() map[string]string {
+	env := make(map[string]string)
+	for _, name := range terminalVariables {
+		if value, ok := os.LookupEnv(name); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// rest gives memory back while nothing happens, until the session is over.
+func (h *Host) rest() {
+	rest, woken := memory.NewRest(), make(chan struct{}, 1)
+	h.OnActivity(func() {
+		if rest.Touch() {
+			select {
+			case woken <- struct{}{}:
+			default: // it has been told
+			}
+		}
+	})
+	timer := time.NewTimer(memory.RestAfter)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			rest.Pause(timer)
+		case <-woken:
+			rest.Wake(timer)
+		case <-h.Over():
+			return
+		}
+	}
+}

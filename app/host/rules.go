@@ -1,0 +1,128 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/config"
+	"buddy/texts"
+)
+
+// settings holds what of the configuration the session uses, for taking over rules that change
+// while it runs and for saying what waits for the next start. Themes and keys are the screens'.
+type settings struct {
+	began config.Config // as the session began
+	now   config.Config // with the rules that are in use
+
+	said    map[string]bool // notices that were shown
+	wrong   string          // the mistake that was shown last; "" is none
+	pending []string        // keys that wait for the next start, as they were shown last
+}
+
+func newSettings(p *compose.Setup) *settings {
+	s := &settings{began: p.Config, now: p.Config, said: make(map[string]bool)}
+	for _, n := range p.Notices {
+		s.said[n] = true
+	}
+	return s
+}
+
+// takenOver holds what to tell the person of a reading.
+type takenOver struct {
+	notices []string
+	warning string
+	rules   bool // the rules are to be replaced
+}
+
+// takeOver takes what a reading says, or leaves everything as it is when that is wrong.
+func (s *settings) takeOver(r compose.Reading) (t takenOver) {
+	if r.Err != nil {
+		if text := strings.ReplaceAll(r.Err.Error(), "\n", " "); text != s.wrong {
+			t.warning, s.wrong = text, text
+		}
+		return t
+	}
+	mended := s.wrong != ""
+	s.wrong = ""
+	if r.Live && rulesDiffer(s.now.Rules, r.Config.Rules) {
+		s.now.Rules = r.Config.Rules
+		t.rules = true
+	}
+	t.notices = s.news(r, t.rules, mended)
+	return t
+}
+
+// rulesDiffer ignores where rules stand in their files.
+func rulesDiffer(a, b []config.Rule) bool {
+	return len(config.Changed(&config.Config{Rules: a}, &config.Config{Rules: b})) > 0
+}
+
+// news returns what to say of a reading that was taken over.
+func (s *settings) news(r compose.Reading, rules, mended bool) []string {
+	var all []string
+	// A project's file that changed may ask for trust in other values of the same keys.
+	project := r.Config.Project.Print != s.now.Project.Print
+	s.now.Project = r.Config.Project
+	for _, n := range r.Notices {
+		if project || !s.said[n] {
+			s.said[n] = true
+			all = append(all, n)
+		}
+	}
+	began := s.began
+	began.UI.Theme, began.Keys = r.Config.UI.Theme, r.Config.Keys
+	if r.Live {
+		began.Rules = r.Config.Rules
+	}
+	pending := config.Changed(&began, &r.Config)
+	var parts []string
+	if rules {
+		parts = append(parts, "settings taken over: rules")
+	}
+	if !slices.Equal(pending, s.pending) && len(pending) > 0 {
+		parts = append(parts, "waiting for the next start or /session new: "+texts.Some(pending))
+	}
+	if s.pending = pending; len(parts) == 0 && mended {
+		parts = append(parts, "the settings are right again")
+	}
+	if len(parts) > 0 {
+		all = append(all, strings.Join(parts, "; "))
+	}
+	return all
+}
+
+// watchRules takes over changes of the rules until the session is over.
+func (h *Host) watchRules() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-h.over
+		cancel()
+	}()
+	used := newSettings(&h.program.Setup)
+	err := compose.WatchSettings(ctx, h.flags, "", func() {
+		r := compose.ReadSettings(h.flags)
+		h.reload(used.takeOver(r), r.Rules)
+	})
+	if err != nil {
+		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("changes of the settings are not seen before the next start: %v", err), Code: "config"})
+	}
+}
+
+// reload takes over rules and says in the stream what was read.
+func (h *Host) reload(t takenOver, rules []action.Rule) {
+	if t.rules {
+		h.program.Live.SetRules(rules)
+	}
+	if t.warning != "" {
+		h.program.Live.Publish(event.Warning{Text: t.warning, Code: "config", NextStep: "until it is right the settings stay as they were"})
+	}
+	for _, n := range t.notices {
+		h.program.Live.Publish(event.Notice{Text: n, Code: "config"})
+	}
+}

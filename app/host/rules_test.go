@@ -1,0 +1,83 @@
+package host
+
+import (
+	"slices"
+	"testing"
+
+	"buddy/app/apptest"
+	"buddy/app/compose"
+)
+
+// inUse are the settings of a session that starts now.
+func inUse(t *testing.T) *settings {
+	t.Helper()
+	setup, err := compose.NewSetup(&compose.Options{}, "local", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newSettings(&setup)
+}
+
+// The rules that changed apply at once, what else changed is named, and a mistake leaves everything
+// as it was and is said once. Themes and keys are the screens'.
+func TestReload(t *testing.T) {
+	d := apptest.NewSettings(t, "[ui]\ntheme = \"dark\"\n")
+	s := inUse(t)
+	step := func(text string, wantNotices []string, wantWarning string, wantRules bool) {
+		t.Helper()
+		d.Write(d.File, text)
+		got := s.takeOver(compose.ReadSettings(&compose.Options{}))
+		if !slices.Equal(got.notices, wantNotices) || got.warning != wantWarning || got.rules != wantRules {
+			t.Errorf("%q:\nnotices %q\nwant    %q\nwarning %q\nwant    %q\nrules %v", text, got.notices, wantNotices, got.warning, wantWarning, got.rules)
+		}
+	}
+	step("[ui]\ntheme = \"light\"\n[keys]\nhelp = [\"F9\"]\n", nil, "", false)
+	rule := "[[deny]]\nprefix = [\"rm\"]\n"
+	step(rule, []string{"settings taken over: rules"}, "", true)
+	wrong := "[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n"
+	step(wrong, nil, d.File+`:3: ui.notify: unknown value "bel" (have: bell, osc9, osc777, off; nearest: bell)`, false)
+	step(wrong, nil, "", false)
+	step("[keys]\nhelp = [\"Entr\"]\n", nil, d.File+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F2, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
+	step("[[deny]]\n", nil, d.File+`:1: deny: a rule needs a tool, prefix, path, host or target`, false)
+	step(rule, []string{"the settings are right again"}, "", false)
+	// What needs a start is named, once.
+	step(rule+"[agent]\nmax_iterations = 3\n", []string{"waiting for the next start or /session new: agent.max_iterations"}, "", false)
+	step(rule+"[agent]\nmax_iterations = 3\n#\n", nil, "", false)
+	step("", []string{"settings taken over: rules"}, "", true)
+}
+
+// Of a session that runs nothing else changes: all the rest waits for the next start.
+func TestReloadChangesNothingElse(t *testing.T) {
+	d := apptest.NewSettings(t, "")
+	s := inUse(t)
+	d.Write(d.File, `
+[agent]
+max_iterations = 3
+on_stall = "abort"
+[context]
+keep = 5
+[tools]
+env_allow = ["X"]
+timeout = 1
+[sandbox]
+mode = "workspace"
+[ui]
+theme = "light"
+notify = "off"
+title = false
+[keys]
+help = ["F9"]
+[models.a]
+api_base_url = "http://localhost:1/v1"
+[[allow]]
+tool = "time"
+`)
+	s.takeOver(compose.ReadSettings(&compose.Options{}))
+	want := []string{
+		"agent.max_iterations", "agent.on_stall", "context.keep", "tools.env_allow", "tools.timeout", "sandbox.mode",
+		"ui.notify", "ui.title", "models.a",
+	}
+	if !slices.Equal(s.pending, want) || len(s.now.Rules) != 1 {
+		t.Errorf("waiting %v, want %v; rules %v", s.pending, want, s.now.Rules)
+	}
+}

@@ -1,0 +1,116 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/app/live"
+	"buddy/app/socket"
+	"buddy/app/version"
+)
+
+// lookTime is how long a session may take to say what it does.
+const lookTime = 2 * time.Second
+
+// Silent is a session whose host does not say what it does, and why.
+type Silent struct {
+	ID  string
+	Err error
+}
+
+// Running describes the sessions of this user that run, in all folders, the latest begun first.
+// A host that does not answer is among the silent ones.
+func Running(ctx context.Context) (all []live.Description, silent []Silent) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	var wait sync.WaitGroup
+	var mu sync.Mutex // guards all and silent
+	for id, path := range socket.Running(os.Getenv) {
+		wait.Go(func() {
+			d, err := describe(ctx, path)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				silent = append(silent, Silent{id, err})
+				return
+			}
+			all = append(all, d)
+		})
+	}
+	wait.Wait()
+	slices.SortFunc(all, func(a, b live.Description) int { return cmp.Or(cmp.Compare(b.Began, a.Began), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(silent, func(a, b Silent) int { return cmp.Compare(a.ID, b.ID) })
+	return all, silent
+}
+
+func describe(ctx context.Context, path string) (live.Description, error) {
+	s, err := dialToLook(path)
+	if err != nil {
+		return live.Description{}, err
+	}
+	defer s.Close()
+	if _, err := s.Hello(ctx); err != nil {
+		return live.Description{}, err
+	}
+	return live.Ask[live.Description](ctx, s, live.Describe{})
+}
+
+func dialToLook(path string) (*socket.Client, error) {
+	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true})
+}
+
+// Meant returns the running session that somebody means: by the beginning of its id, or last,
+// which is the one begun last; "" means the only one.
+func Meant(ctx context.Context, id string) (live.Description, error) {
+	all, silent := Running(ctx)
+	for _, s := range silent {
+		if id != "" && strings.HasPrefix(s.ID, id) {
+			return live.Description{}, fmt.Errorf("session %s: %w", s.ID, s.Err)
+		}
+	}
+	if len(all) == 0 {
+		return live.Description{}, errors.New("no session runs; buddy resume goes on with one that is stored")
+	}
+	fits := slices.DeleteFunc(slices.Clone(all), func(d live.Description) bool {
+		return id != "last" && !strings.HasPrefix(d.ID, id)
+	})
+	switch {
+	case id == "last" || len(fits) == 1:
+		return fits[0], nil
+	case len(fits) == 0:
+		return live.Description{}, fmt.Errorf("session %q does not run (running: %s); buddy resume %s goes on with one that is stored", id, ids(all), id)
+	}
+	return live.Description{}, fmt.Errorf("%q could be one of %d sessions that run: %s; say which", id, len(fits), ids(fits))
+}
+
+func ids(all []live.Description) string {
+	names := make([]string, len(all))
+	for i, d := range all {
+		names[i] = d.ID
+	}
+	return strings.Join(names, ", ")
+}
+
+// Look lets a program that shows nothing to a person have a session that runs. The caller closes
+// it.
+func Look(id string) (*socket.Client, error) {
+	path := socket.Find(os.Getenv, id)
+	if path == "" {
+		return nil, fmt.Errorf("session %s does not run any more", id)
+	}
+	return dialToLook(path)
+}
+
+// Short is the beginning of an id that people type; [Meant] says so where it could be one of
+// several.
+func Short(id string) string {
+	first, _, _ := strings.Cut(id, "-")
+	return first
+}

@@ -1,0 +1,148 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/input"
+	"buddy/app/live"
+	"buddy/app/slash"
+	"buddy/tools/target"
+)
+
+// screen is the session as one screen has it. What that alone wants is guarded by the host's lock.
+type screen struct {
+	host    *Host
+	watched []string                 // panes whose pictures it shows
+	fits    map[string]event.FitPane // by pane: the size that it wants
+}
+
+// Hello implements [live.Session].
+func (s *screen) Hello(context.Context) (live.Hello, error) { return s.host.hello(), nil }
+
+// Subscribe implements [live.Session]. The first one starts the session.
+func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error) {
+	if failed := s.host.failed; failed != nil {
+		return nil, *failed
+	}
+	batches := s.host.ready.Join(ctx, after, every)
+	s.host.begin()
+	return batches, nil
+}
+
+// Err implements [live.Session]: a session in the same process is not lost.
+func (s *screen) Err() error { return nil }
+
+// Send implements [live.Session].
+func (s *screen) Send(c event.Command) {
+	h := s.host
+	if h.failed != nil || h.ended() {
+		return
+	}
+	h.touch()
+	switch c := c.(type) {
+	case event.WatchPanes:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		s.watched = slices.Clone(c.IDs)
+		h.watch()
+	case event.FitPane:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		s.fitTo(c)
+	default:
+		h.program.Live.Send(c)
+	}
+}
+
+// fitTo gives a pane the size that this screen wants now; zeros give it back. The caller holds
+// the host's lock.
+func (s *screen) fitTo(c event.FitPane) {
+	if c.W == 0 {
+		delete(s.fits, c.Pane)
+		s.host.fit(c.Pane)
+		return
+	}
+	if s.fits == nil {
+		s.fits = make(map[string]event.FitPane)
+	}
+	s.fits[c.Pane] = c
+	s.host.program.Live.Send(c)
+}
+
+// Request implements [live.Session].
+func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
+	h := s.host
+	h.touch()
+	if failed := h.failed; failed != nil {
+		return nil, *failed
+	}
+	switch q := q.(type) {
+	case live.Changes:
+		diff, files, err := h.program.Changes()
+		return &live.ChangesReply{Diff: diff, Files: files}, err
+	case live.Describe:
+		reply := h.describe()
+		return &reply, nil
+	case live.DescribeTarget:
+		text, err := h.program.DescribeTarget()
+		return &live.TextReply{Text: text}, err
+	case live.Targets:
+		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
+	case live.Rules:
+		rules, err := h.program.Rules()
+		return &live.RulesReply{Rules: rules}, err
+	case live.Alive:
+		return h.alive(q.Target)
+	case live.Files:
+		return &live.FilesReply{Paths: h.files.find(q.Query)}, nil
+	case live.Close:
+		reply := h.End(q)
+		return &reply, nil
+	}
+	return nil, fmt.Errorf("unknown request %q", live.Name(q))
+}
+
+// targets are the targets to choose from, as they go to a screen.
+func targets(offers []slash.TargetOffer) []live.Target {
+	all := make([]live.Target, len(offers))
+	for i, o := range offers {
+		all[i] = live.Target{
+			Name: o.Name, Kind: o.Kind, Address: o.Address, Folder: o.Folder, Attach: o.Attach, Current: o.Current,
+			Production: o.Production, State: o.State.Text, Why: o.State.Why, Asks: o.Ask != nil,
+		}
+	}
+	return all
+}
+
+// alive asks a target for a sign of life.
+func (h *Host) alive(name string) (*live.AliveReply, error) {
+	for _, o := range h.program.TargetOffers() {
+		if o.Name == name && o.Ask != nil {
+			state := o.Ask()
+			return &live.AliveReply{State: state.Text, Why: state.Why}, nil
+		}
+	}
+	return nil, fmt.Errorf("nothing is connected to %q", name)
+}
+
+// files finds files of the current target, for completion.
+type files struct {
+	targets *target.Set
+
+	mu      sync.Mutex // guards indexes
+	indexes input.FileIndexes
+}
+
+// find returns the files that fit a query best; nothing once there is a later query.
+func (f *files) find(query string) []string {
+	f.mu.Lock()
+	find := f.indexes.Of(f.targets).Request(query)
+	f.mu.Unlock()
+	paths, _ := find()
+	return paths
+}

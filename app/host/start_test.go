@@ -1,0 +1,129 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/app/compose"
+	"buddy/app/live"
+	"buddy/sessions"
+)
+
+// TestMain lets the test's program be the one that Start starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "host" {
+		if os.Getenv("HOST_DIES") != "" {
+			_, _ = fmt.Fprintln(os.Stderr, "panic: out of \x1bluck")
+			os.Exit(2)
+		}
+		os.Exit(Main())
+	}
+	os.Exit(m.Run())
+}
+
+// home gives a test a home, and a folder for sockets and one to work in.
+func home(t *testing.T) *compose.Options {
+	t.Helper()
+	h := openHost(t, compose.Options{}) // which makes them
+	h.End(live.Close{})
+	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMUX_TMPDIR", run)
+	t.Cleanup(func() { _ = os.RemoveAll(run) })
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
+	return &compose.Options{Model: "demo", Session: sessions.NewID()}
+}
+
+// TestStart: a process runs the session; who starts it once more joins it; it ends with its session
+// and leaves neither a socket nor a report.
+func TestStart(t *testing.T) {
+	options := home(t)
+	s, err := Start(options, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	hello, err := s.Hello(ctx)
+	if err != nil || hello.Session != options.Session || hello.PID == os.Getpid() || s.Joined {
+		t.Fatalf("%+v, %v", hello, err)
+	}
+	if !Runs(options.Session) || Runs("other") {
+		t.Error("it is not known that it runs")
+	}
+	again, err := Start(options, true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err := again.Hello(ctx); err != nil || other.PID != hello.PID || !again.Joined {
+		t.Errorf("%+v, %v", other, err)
+	}
+	if _, err := live.Ask[live.CloseReply](ctx, s, live.Close{}); err != nil {
+		t.Error(err)
+	}
+	for end := time.Now().Add(limit); Runs(options.Session) || left(t) != ""; time.Sleep(10 * time.Millisecond) { // a real process
+		if time.Now().After(end) {
+			t.Fatalf("left behind: %s", left(t))
+		}
+	}
+}
+
+// left names what hosts left behind.
+func left(t *testing.T) string {
+	t.Helper()
+	sockets, _ := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "*", "host-*"))
+	reports, _ := filepath.Glob(filepath.Join(reports(), "*"))
+	return strings.Join(append(sockets, reports...), ", ")
+}
+
+// TestStartFails: what is wrong with the options comes with the greeting, what a process that died
+// said with the error.
+func TestStartFails(t *testing.T) {
+	options := home(t)
+	options.Targets = []string{"nowhere"}
+	s, err := Start(options, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if hello, _ := s.Hello(ctx); hello.Failed == nil || !strings.Contains(hello.Failed.Text, `"nowhere"`) {
+		t.Errorf("%+v", hello)
+	}
+	t.Setenv("HOST_DIES", "1")
+	options.Session = sessions.NewID()
+	s, err = Start(options, false, false)
+	if err == nil {
+		_, err = s.Hello(ctx)
+	}
+	for end := time.Now().Add(limit); err != nil && !strings.Contains(err.Error(), "panic: out of ␛luck") && time.Now().Before(end); { // its end may be seen before its last word
+		time.Sleep(10 * time.Millisecond)
+		if s != nil {
+			err = s.explained(errors.New("it has ended"))
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "panic: out of ␛luck") || !strings.Contains(err.Error(), reportFile(options.Session)) {
+		t.Error(err)
+	}
+	// Of many reports the newest stay.
+	for i := range 2 * keptReports {
+		if err := os.WriteFile(reportFile(fmt.Sprint("old", i)), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forgetReports()
+	if all, _ := filepath.Glob(filepath.Join(reports(), "*")); len(all) != keptReports-1 {
+		t.Errorf("%d reports", len(all))
+	}
+}

@@ -1,0 +1,108 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/live"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+const (
+	notifyTime = 10 * time.Second // for the person's command
+	notifySize = 500              // bytes of the text that it gets
+)
+
+// left does what is to be done when the last screen has gone, or something ended without one: a
+// session in which nothing runs ends after a while, at once if there is nothing of it to go on
+// with.
+func (h *Host) left() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.idle != nil {
+		h.idle.Stop()
+		h.idle = nil
+	}
+	if len(h.screens) > 0 || h.ended() || h.open.busy() {
+		return
+	}
+	wait := time.Duration(0)
+	if h.program != nil && h.program.Stored() {
+		wait = time.Duration(h.program.Config.Sessions.IdleExit) * time.Minute
+	}
+	h.idle = time.AfterFunc(wait, h.endIfLeft)
+}
+
+// endIfLeft ends a session that nobody is attached to and in which nothing runs.
+func (h *Host) endIfLeft() {
+	switch {
+	case h.attended():
+	case h.program == nil:
+		h.close.Do(func() { close(h.over) })
+	case !h.open.busy():
+		h.End(live.Close{})
+	}
+}
+
+// attended reports whether a person is attached.
+func (h *Host) attended() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.screens) > 0
+}
+
+// unattended does what an event needs that nobody sees: it tells the person in their way, and an
+// approval waits for as long as they want.
+func (h *Host) unattended(env event.Envelope) {
+	if h.program == nil || h.attended() {
+		return
+	}
+	switch p := env.Payload.(type) {
+	case event.ApprovalAsked:
+		h.call("approval", cmp.Or(p.Action.Command, p.Action.Path, p.Action.Op, string(p.Action.Kind)))
+		h.limit(p.ID)
+	case event.QuestionAsked:
+		h.call("question", p.Text)
+	case event.TaskFinished:
+		if main, _ := h.open.main(); p.ID == main {
+			h.call("finished", string(p.Outcome))
+		}
+	}
+}
+
+// call runs the person's command for notifications. What is foreign reaches it in its environment
+// only.
+func (h *Host) call(kind, text string) {
+	command := h.program.Config.UI.NotifyCommand
+	if command == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), notifyTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // the person's own settings name it
+	cmd.Env = append(os.Environ(), "BUDDY_SESSION="+h.program.ID, "BUDDY_EVENT="+kind, "BUDDY_TEXT="+texts.ClipBytes(markup.Plain(text), notifySize))
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		slog.Warn("notify_command", "error", err) // nobody is there to be told
+	}
+}
+
+// limit denies an approval that nobody has seen for as long as the person lets it wait.
+func (h *Host) limit(id string) {
+	minutes := h.program.Config.Sessions.ApprovalWait
+	if minutes == 0 {
+		return
+	}
+	wait := time.Duration(minutes) * time.Minute
+	time.AfterFunc(wait, func() {
+		if !h.attended() && !h.ended() && h.open.has("approval "+id) {
+			h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})
+		}
+	})
+}

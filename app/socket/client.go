@@ -1,0 +1,382 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/live"
+	"buddy/texts"
+)
+
+// ErrGone means that the host of a session has ended, and the session has not.
+var ErrGone = errors.New("the process that ran this session has ended")
+
+// Client is a session that runs in a host, as one screen has it. If the connection is lost it
+// connects anew, without losing an event. Close it.
+type Client struct {
+	path   string
+	screen Screen
+	ctx    context.Context // ends with Close
+	cancel func()
+
+	greeted chan struct{} // closed when hello is known, or that there will be none
+	batches chan []event.Envelope
+
+	mu      sync.Mutex // guards all below
+	conn    *net.UnixConn
+	out     *writer
+	hello   live.Hello
+	asked   *subscription       // nil: events are not subscribed to yet
+	watched event.Command       // the latest WatchPanes, to be said anew
+	waiting map[uint64]answerTo // requests that have no reply yet
+	number  uint64              // of the last request
+	closed  bool                // the session has been closed
+	lost    error               // why the connection was given up
+}
+
+// answerTo is a request that waits for its reply.
+type answerTo struct {
+	request live.Request
+	done    chan<- answered
+}
+
+type answered struct {
+	value any
+	err   error
+}
+
+// Dial connects to the host that listens at path, or will: what a new host is told waits in the
+// socket. It fails when nobody has the socket open, or another user has.
+func Dial(path string, screen Screen) (*Client, error) {
+	screen.Protocol = live.Protocol
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &Client{
+		path: path, screen: screen, ctx: ctx, cancel: cancel,
+		greeted: make(chan struct{}), batches: make(chan []event.Envelope), waiting: make(map[uint64]answerTo),
+	}
+	if err := c.connect(); err != nil {
+		cancel()
+		return nil, err
+	}
+	go c.follow()
+	return c, nil
+}
+
+// Close leaves the session, which goes on.
+func (c *Client) Close() {
+	c.cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.conn.Close()
+}
+
+// connect opens a connection and says on it what the host needs to know.
+func (c *Client) connect() error {
+	raw, err := net.Dial("unix", c.path)
+	if err != nil {
+		return err
+	}
+	conn := raw.(*net.UnixConn)
+	if err := checkOwner(conn); err != nil {
+		_ = conn.Close()
+		return fmt.Errorf("socket %s: %w", c.path, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn, c.out = conn, &writer{conn: conn, time: writeTime}
+	if c.ctx.Err() != nil {
+		_ = conn.Close()
+		return c.ctx.Err()
+	}
+	// A host that refuses has closed the connection maybe; what it said is still to be read.
+	_ = c.out.message("hello", c.screen)
+	if c.asked != nil {
+		_ = c.out.message("subscribe", *c.asked)
+	}
+	if c.watched != nil {
+		_ = c.say(c.watched)
+	}
+	return nil
+}
+
+// follow reads what the host says, over as many connections as it takes.
+func (c *Client) follow() {
+	var err error
+	for {
+		var heard bool
+		heard, err = c.read()
+		if !heard || c.over() || c.connect() != nil {
+			break // a host that says nothing would not the next time
+		}
+		c.forsake(errors.New("the connection to the session was lost; try again"))
+	}
+	c.mu.Lock()
+	if !c.closed && c.ctx.Err() == nil && c.lost == nil {
+		c.lost = ErrGone
+		if errors.Is(err, errTooLong) {
+			c.lost = err
+		}
+	}
+	subscribed := c.asked != nil
+	_ = c.conn.Close()
+	c.cancel()
+	c.mu.Unlock()
+	c.forsake(c.gone())
+	c.meet(live.Hello{})
+	if subscribed {
+		close(c.batches)
+	}
+}
+
+// over reports whether there is nothing more to be read.
+func (c *Client) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed || c.lost != nil || c.ctx.Err() != nil
+}
+
+// gone returns why there is no session any more.
+func (c *Client) gone() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.lost != nil:
+		return c.lost
+	case c.closed:
+		return errors.New("the session has been closed")
+	}
+	return context.Canceled
+}
+
+// forsake answers the requests that get no reply any more.
+func (c *Client) forsake(err error) {
+	c.mu.Lock()
+	waiting := c.waiting
+	c.waiting = make(map[uint64]answerTo)
+	c.mu.Unlock()
+	for _, w := range waiting {
+		w.done <- answered{err: err}
+	}
+}
+
+// read takes what comes on one connection. heard reports whether anything did.
+func (c *Client) read() (heard bool, err error) {
+	in := newLines(c.conn)
+	var batch []event.Envelope
+	for {
+		line, err := in.next(maxLine)
+		if err != nil {
+			return heard, err
+		}
+		heard = true
+		if !isEvent(line) {
+			if len(batch) > 0 && !c.deliver(batch) {
+				return heard, c.ctx.Err()
+			}
+			batch = nil
+			if err := c.take(line); err != nil {
+				return heard, err
+			}
+			continue
+		}
+		var env event.Envelope
+		if err := json.Unmarshal(line, &env); err != nil {
+			return heard, err
+		}
+		batch = append(batch, env)
+		if in.more() && len(batch) < 256 {
+			continue
+		}
+		if !c.deliver(batch) {
+			return heard, c.ctx.Err()
+		}
+		batch = nil
+	}
+}
+
+// deliver hands events to the screen, and notes how far it has come.
+func (c *Client) deliver(batch []event.Envelope) bool {
+	select {
+	case c.batches <- batch:
+	case <-c.ctx.Done():
+		return false
+	}
+	last := batch[len(batch)-1]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked.After = last.Seq
+	_, end := last.Payload.(event.SessionClosed)
+	c.closed = c.closed || end
+	return true
+}
+
+// take follows a message that is no event.
+func (c *Client) take(line []byte) error {
+	var m message
+	if err := json.Unmarshal(line, &m); err != nil {
+		return err
+	}
+	switch m.Type {
+	case "hello":
+		var hello live.Hello
+		if err := json.Unmarshal(m.Payload, &hello); err != nil {
+			return err
+		}
+		c.meet(hello)
+	case "reply":
+		var r reply
+		if err := json.Unmarshal(m.Payload, &r); err != nil {
+			return err
+		}
+		c.settle(r)
+	}
+	return nil
+}
+
+// meet takes what the session says of itself, the first time.
+func (c *Client) meet(hello live.Hello) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.greeted:
+		return
+	default:
+	}
+	c.hello = hello
+	switch {
+	case c.lost != nil || c.ctx.Err() != nil:
+	case hello.Failed != nil:
+		c.lost = *hello.Failed
+	default:
+		c.lost = fits(hello)
+	}
+	close(c.greeted)
+}
+
+// settle hands a reply to who waits for it.
+func (c *Client) settle(r reply) {
+	c.mu.Lock()
+	w, ok := c.waiting[r.ID]
+	delete(c.waiting, r.ID)
+	c.mu.Unlock()
+	if !ok {
+		return // nobody waits any more
+	}
+	a := answered{value: w.request.Reply()}
+	if r.Error != "" {
+		a = answered{err: errors.New(r.Error)}
+	} else if err := json.Unmarshal(r.Value, a.value); err != nil {
+		a = answered{err: fmt.Errorf("reply to %s: %w", live.Name(w.request), err)}
+	}
+	w.done <- a
+}
+
+// Hello returns what the session says of itself. It waits until the host has said it.
+func (c *Client) Hello(ctx context.Context) (live.Hello, error) {
+	select {
+	case <-c.greeted:
+	case <-ctx.Done():
+		return live.Hello{}, ctx.Err()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hello.Session == "" || c.lost != nil {
+		if c.lost == nil {
+			return c.hello, context.Canceled
+		}
+		return c.hello, c.lost
+	}
+	return c.hello, nil
+}
+
+// Subscribe returns the events after a number; see [live.Session]. It can be called once.
+func (c *Client) Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked != nil {
+		return nil, errors.New("a second subscription")
+	}
+	if c.ctx.Err() != nil {
+		return nil, ErrGone
+	}
+	c.asked = &subscription{After: after, EveryMS: int(every / time.Millisecond)}
+	_ = c.out.message("subscribe", *c.asked) // a lost connection is made anew
+	context.AfterFunc(ctx, c.Close)
+	return c.batches, nil
+}
+
+// Send hands over a command. One that the host can't be told is lost, and so is the session.
+func (c *Client) Send(command event.Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := command.(event.WatchPanes); ok {
+		c.watched = command
+	}
+	if c.say(command) != nil {
+		_ = c.conn.Close() // it is connected to anew, if it is there
+	}
+}
+
+func (c *Client) say(command event.Command) error {
+	name, payload, err := event.EncodeCommand(command)
+	if err != nil {
+		return err
+	}
+	line, err := texts.JSON(message{name, payload})
+	if err != nil {
+		return err
+	}
+	return c.out.write(append(line, '\n'))
+}
+
+// Request asks the host; see [live.Session].
+func (c *Client) Request(ctx context.Context, q live.Request) (any, error) {
+	args, err := texts.JSON(q)
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan answered, 1)
+	id, err := c.ask(q, args, done)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-done:
+		return a.value, a.err
+	case <-ctx.Done():
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.waiting, id)
+		return nil, ctx.Err()
+	}
+}
+
+func (c *Client) ask(q live.Request, args json.RawMessage, done chan<- answered) (id uint64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost != nil {
+		return 0, c.lost
+	}
+	if c.ctx.Err() != nil {
+		return 0, ErrGone
+	}
+	c.number++
+	if err := c.out.message("request", request{c.number, live.Name(q), args}); err != nil {
+		return 0, fmt.Errorf("request %s: %w", live.Name(q), err)
+	}
+	c.waiting[c.number] = answerTo{q, done}
+	return c.number, nil
+}
+
+// Err is why the events ended; nil when the session was closed or still runs.
+func (c *Client) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost
+}

@@ -1,0 +1,245 @@
+package socket
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/exit"
+	"buddy/app/live"
+	"buddy/app/version"
+	"buddy/texts"
+)
+
+const (
+	maxScreens  = 64          // connections at once
+	maxRequests = 16          // of one screen at once
+	lingering   = time.Second // for a screen to read the end
+)
+
+// Server lets screens have a session.
+type Server struct {
+	Connect func(context.Context, Screen) live.Session // as [live.Connect]
+
+	patience time.Duration // with a screen that does not read; 0 is writeTime
+	host     int           // the process whose descendants are refused; 0 is this one
+
+	screens sync.WaitGroup
+	mu      sync.Mutex // guards what follows
+	count   int
+}
+
+// Serve accepts screens until the listener is closed.
+func (s *Server) Serve(l *net.UnixListener) {
+	for {
+		conn, err := l.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(100 * time.Millisecond) // too many open files: others go on meanwhile
+			continue
+		}
+		s.screens.Go(func() { s.serve(conn) })
+	}
+}
+
+// Wait waits until every screen has read the end of the session or has left.
+func (s *Server) Wait() { s.screens.Wait() }
+
+// Count returns how many screens there are.
+func (s *Server) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
+// serve talks to one screen until it leaves or the session ends.
+func (s *Server) serve(conn *net.UnixConn) {
+	defer conn.Close() //nolint:errcheck // the other side sees it
+	c := &connection{server: s, in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
+	screen, err := s.admit(conn, c.in)
+	if err != nil {
+		_ = c.out.message("hello", refusal(err))
+		return
+	}
+	s.mu.Lock()
+	s.count++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.count--
+		s.mu.Unlock()
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.session = s.Connect(ctx, screen)
+	c.ctx, c.cancel = ctx, func() { cancel(); _ = conn.Close() }
+	go c.greet()
+	c.read()
+	cancel()
+	c.pending.Wait()
+}
+
+// admit returns the greeting of a peer that may have the session.
+func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error) {
+	if err := checkPeer(conn, cmp.Or(s.host, os.Getpid())); err != nil {
+		return screen, err
+	}
+	if s.Count() >= maxScreens {
+		return screen, fmt.Errorf("the session has %d screens, which is all it takes; detach one of them", maxScreens)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(writeTime)); err != nil {
+		return screen, err
+	}
+	line, err := in.next(maxGreeting)
+	if err != nil {
+		return screen, fmt.Errorf("no greeting: %w", err)
+	}
+	var m message
+	if err := json.Unmarshal(line, &m); err != nil || m.Type != "hello" || json.Unmarshal(m.Payload, &screen) != nil {
+		return screen, errors.New("the first message is no hello")
+	}
+	if screen.Protocol != live.Protocol {
+		return screen, fmt.Errorf("buddy %s runs this session and speaks protocol %d, not the %d of buddy %s; use the same version for both", version.Number, live.Protocol, screen.Protocol, screen.Version)
+	}
+	return screen, conn.SetReadDeadline(time.Time{})
+}
+
+// refusal is the hello of a host that does not let a screen in.
+func refusal(err error) live.Hello {
+	return live.Hello{Protocol: live.Protocol, Version: version.Number, Failed: &exit.Error{Code: exit.Failed, Text: err.Error()}}
+}
+
+// connection is one screen.
+type connection struct {
+	server  *Server
+	session live.Session
+	ctx     context.Context // ends with the connection
+	cancel  func()
+	in      *lines
+	out     *writer
+	free    chan struct{}  // has room for the requests that are answered at once
+	pending sync.WaitGroup // requests and the subscription
+	events  bool           // are subscribed to
+}
+
+// greet says hello, which may take until the session has been read.
+func (c *connection) greet() {
+	hello, err := c.session.Hello(c.ctx)
+	if err != nil {
+		hello = refusal(err)
+	}
+	if c.out.message("hello", hello) != nil {
+		c.cancel()
+	}
+}
+
+// read follows what the screen says until it leaves.
+func (c *connection) read() {
+	for {
+		line, err := c.in.next(maxLine)
+		if err != nil {
+			return
+		}
+		var m message
+		if json.Unmarshal(line, &m) != nil {
+			return // nothing that comes after it can be trusted to be what it seems
+		}
+		if c.take(m) != nil {
+			return
+		}
+	}
+}
+
+// take follows one message. An error means that the connection makes no sense any more.
+func (c *connection) take(m message) error {
+	switch {
+	case m.Type == "subscribe":
+		var s subscription
+		if err := json.Unmarshal(m.Payload, &s); err != nil {
+			return err
+		}
+		return c.subscribe(s)
+	case m.Type == "request":
+		var q request
+		if err := json.Unmarshal(m.Payload, &q); err != nil {
+			return err
+		}
+		c.answer(q)
+	case event.IsCommand(m.Type):
+		command, err := event.DecodeCommand(m.Type, m.Payload)
+		if err != nil {
+			return err
+		}
+		c.session.Send(command)
+	}
+	return nil // what is not known here is for a later version
+}
+
+// subscribe passes events on until the session ends or the screen does not read.
+func (c *connection) subscribe(s subscription) error {
+	if c.events {
+		return errors.New("a second subscription")
+	}
+	c.events = true
+	batches, err := c.session.Subscribe(c.ctx, s.After, time.Duration(min(max(s.EveryMS, 0), 1000))*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for batch := range batches {
+			if c.out.events(batch) != nil {
+				c.cancel()
+				return
+			}
+		}
+		if c.ctx.Err() != nil {
+			return
+		}
+		c.pending.Wait() // the reply to the request that ended the session
+		_ = c.out.conn.CloseWrite()
+		time.AfterFunc(lingering, c.cancel)
+	}()
+	return nil
+}
+
+// answer answers a request, beside others.
+func (c *connection) answer(q request) {
+	select {
+	case c.free <- struct{}{}:
+	default:
+		_ = c.out.message("reply", reply{ID: q.ID, Error: fmt.Sprintf("%d requests are being answered; try again", maxRequests)})
+		return
+	}
+	c.pending.Go(func() {
+		defer func() { <-c.free }()
+		value, err := c.value(q)
+		r := reply{ID: q.ID, Value: value}
+		if err != nil {
+			r = reply{ID: q.ID, Error: err.Error()}
+		}
+		if c.out.message("reply", r) != nil {
+			c.cancel()
+		}
+	})
+}
+
+func (c *connection) value(q request) (json.RawMessage, error) {
+	r, err := live.DecodeRequest(q.Name, q.Args)
+	if err != nil {
+		return nil, err
+	}
+	value, err := c.session.Request(c.ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return texts.JSON(value)
+}

@@ -1,0 +1,153 @@
+// Package socket lets a screen have a session that runs in another process: JSON lines over a
+// Unix socket, in a folder that only its owner can enter.
+//
+// A screen says hello, then subscribes, sends commands and makes requests; the host answers with
+// what the session says of itself, its events, and replies:
+//
+//	→ {"type":"hello","payload":{"protocol":1,"version":"1.2.0"}}
+//	← {"type":"hello","payload":{"protocol":1,"session":"7f3a…","last":42,…}}
+//	→ {"type":"subscribe","payload":{"after":42,"every_ms":25}}
+//	← {"seq":43,"ts_unix_ms":…,"type":"model.text_delta","payload":{"text":"hi"}}
+//	→ {"type":"submit","payload":{"text":"hello"}}
+//	→ {"type":"request","payload":{"id":1,"name":"targets","args":{}}}
+//	← {"type":"reply","payload":{"id":1,"value":{…}}}
+//
+// Messages of an unknown type are skipped. In the host:
+//
+//	server := socket.Server{Connect: connect}
+//	server.Serve(listener)
+//
+// and in the screen:
+//
+//	session, err := socket.Dial(path, socket.Screen{Version: version.Number})
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/tmux/pane"
+)
+
+// ErrRuns means that the session has a host already.
+var ErrRuns = errors.New("the session runs already")
+
+// folder names the folder of a session's socket among those of supervisors.
+const folder = "host-"
+
+// Path returns where the host of a session listens or would listen: in a folder that only the
+// owner can enter, which outlives a logout. It makes the folder.
+func Path(getenv func(string) string, session string) (string, error) {
+	dir, err := pane.MakeDir(getenv, folder+session)
+	if err != nil {
+		return "", fmt.Errorf("no folder for the socket of session %s: %w", session, err)
+	}
+	return pane.SocketPath(dir), nil
+}
+
+// Find returns where the host of a session listens, "" if none does.
+func Find(getenv func(string) string, session string) string {
+	dir := pane.FindDir(getenv, folder+session)
+	if dir == "" || !answers(pane.SocketPath(dir)) {
+		return ""
+	}
+	return pane.SocketPath(dir)
+}
+
+// Running returns the sessions of this user that have a host, with their sockets. What was left
+// behind by a host that was killed is removed.
+func Running(getenv func(string) string) map[string]string {
+	all := make(map[string]string)
+	for _, base := range pane.Bases(getenv) {
+		dirs, _ := filepath.Glob(filepath.Join(base, folder+"*")) // the pattern is right
+		for _, dir := range dirs {
+			path := pane.SocketPath(dir)
+			if !answers(path) {
+				removeStale(path)
+				continue
+			}
+			session := strings.TrimPrefix(filepath.Base(dir), folder)
+			if all[session] == "" {
+				all[session] = path
+			}
+		}
+	}
+	return all
+}
+
+// answers reports whether somebody accepts connections on a socket.
+func answers(path string) bool {
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// Listen makes the socket of a session, in place of one that a killed host left. The error is
+// [ErrRuns] if a host listens there. The listener does not remove its file when it is closed
+// in this process: its host does, with [Remove].
+func Listen(path string) (*net.UnixListener, error) {
+	unlock, err := lock(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("socket %s: %w", path, err)
+	}
+	defer unlock()
+	if answers(path) {
+		return nil, fmt.Errorf("socket %s: %w", path, ErrRuns)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("a socket that nobody listens on is in the way: %w", err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Remove removes the socket of a host that ends, and its folder.
+func Remove(path string) {
+	_ = os.Remove(path)
+	_ = os.Remove(filepath.Join(filepath.Dir(path), "lock"))
+	_ = os.Remove(filepath.Dir(path)) // stays if there is something else in it
+}
+
+// removeStale removes what a killed host left, unless one is about to listen there.
+func removeStale(path string) {
+	unlock, err := lock(filepath.Dir(path))
+	if err != nil {
+		return
+	}
+	defer unlock()
+	if !answers(path) {
+		Remove(path)
+	}
+}
+
+// lock keeps two starts from making the same socket. It waits for no longer than the other needs.
+func lock(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}

@@ -1,0 +1,115 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The descriptors in a host that [Start] started.
+const (
+	listenerFD = 3
+	orderFD    = 4
+)
+
+// maxOrder bounds what a host is told to run, in bytes: a pipe takes it without a reader.
+const maxOrder = 60 << 10
+
+// Start starts a host that serves a listener, in a session of its own, so that it outlives the
+// terminal. The order says what it is to run; it goes through a pipe, because others can read a
+// command line and an environment. The host's errors go to the file named said, which is made anew. The listener is closed
+// here: what connects to it from now on fails when the host ends.
+func Start(exe string, args []string, l *net.UnixListener, said string, order []byte) (*os.Process, error) {
+	defer l.Close() //nolint:errcheck // the host has one of its own
+	file, err := l.File()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // as above
+	if len(order) > maxOrder {
+		return nil, fmt.Errorf("the options have %d bytes, more than %d", len(order), maxOrder)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Close() //nolint:errcheck // as above
+	_, err = write.Write(order)
+	if err = errors.Join(err, write.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(said), 0o700); err != nil {
+		return nil, err
+	}
+	stderr, err := os.OpenFile(said, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close() //nolint:errcheck // nothing is written here
+	keepDescriptors()
+	cmd := exec.Command(exe, args...) //nolint:gosec // buddy itself
+	cmd.Stderr = stderr
+	cmd.ExtraFiles = []*os.File{file, read}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("the process that runs the session could not be started: %w", err)
+	}
+	go func() { _ = cmd.Wait() }() // leaves no zombie; how it ended is in its file
+	return cmd.Process, nil
+}
+
+// keepDescriptors keeps what this process was given from its host: a lock or a pipe of the
+// starting shell would stay open as long as the session runs.
+func keepDescriptors() {
+	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
+		names, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, n := range names {
+			if fd, err := strconv.Atoi(n.Name()); err == nil && fd > 2 {
+				unix.CloseOnExec(fd)
+			}
+		}
+		return
+	}
+}
+
+// Inherited returns the listener and the order that [Start] gave this process.
+func Inherited() (l *net.UnixListener, order []byte, err error) {
+	unix.CloseOnExec(listenerFD)
+	unix.CloseOnExec(orderFD)
+	if l, err = inheritedListener(); err != nil {
+		return nil, nil, err
+	}
+	pipe := os.NewFile(orderFD, "order")
+	defer pipe.Close() //nolint:errcheck // only read
+	if order, err = io.ReadAll(io.LimitReader(pipe, maxOrder)); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("descriptor %d has no order: %w", orderFD, err), l.Close())
+	}
+	return l, order, nil
+}
+
+func inheritedListener() (*net.UnixListener, error) {
+	file := os.NewFile(listenerFD, "listener")
+	defer file.Close() //nolint:errcheck // net has one of its own
+	l, err := net.FileListener(file)
+	if err != nil {
+		return nil, fmt.Errorf("descriptor %d is no listener; buddy starts this by itself: %w", listenerFD, err)
+	}
+	u, ok := l.(*net.UnixListener)
+	if !ok {
+		_ = l.Close()
+		return nil, fmt.Errorf("descriptor %d is no Unix socket; buddy starts this by itself", listenerFD)
+	}
+	u.SetUnlinkOnClose(false)
+	return u, nil
+}

@@ -1,0 +1,176 @@
+package socket
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/live"
+	"buddy/texts"
+)
+
+const (
+	maxLine     = 64 << 20         // bytes of a message; pictures go with a prompt
+	maxGreeting = 64 << 10         // bytes of a first message
+	writeTime   = 10 * time.Second // for one write; who does not read for so long is cut
+	keepBuffer  = 1 << 20          // bytes of a buffer kept for reuse
+)
+
+// Screen is what a screen says of itself.
+type Screen struct {
+	Protocol int               `json:"protocol"`
+	Version  string            `json:"version"`
+	Looks    bool              `json:"looks,omitempty"` // it shows nothing to a person: the session is as unattended as without it
+	Env      map[string]string `json:"env,omitempty"`   // variables of its terminal that commands need, such as SSH_AUTH_SOCK
+}
+
+// message is a line that is not an event.
+type message struct {
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// subscription asks for events.
+type subscription struct {
+	After   uint64 `json:"after"`
+	EveryMS int    `json:"every_ms"`
+}
+
+// request and reply belong together by ID.
+type request struct {
+	ID   uint64          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type reply struct {
+	ID    uint64          `json:"id"`
+	Value json.RawMessage `json:"value,omitempty"`
+	Error string          `json:"error,omitempty"`
+}
+
+// errTooLong means that a line is longer than a message may be.
+var errTooLong = errors.New("a message is too long")
+
+// lines reads messages.
+type lines struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next line of at most limit bytes, which is valid until the next call.
+func (l *lines) next(limit int) ([]byte, error) {
+	if cap(l.buf) > keepBuffer {
+		l.buf = nil
+	}
+	l.buf = l.buf[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if err == nil && len(l.buf) == 0 && len(part) <= limit {
+			return part, nil
+		}
+		if len(l.buf)+len(part) > limit {
+			return nil, fmt.Errorf("%w (at most %d bytes)", errTooLong, limit)
+		}
+		l.buf = append(l.buf, part...)
+		switch {
+		case err == nil:
+			return l.buf, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err // what was cut off is no message
+		}
+	}
+}
+
+// more reports whether another line may be there already.
+func (l *lines) more() bool { return l.r.Buffered() > 0 }
+
+// isEvent reports whether a line is an event, which always begins with its number.
+func isEvent(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"seq":`)) }
+
+// encode returns a message as a line.
+func encode(name string, payload any) ([]byte, error) {
+	raw, err := texts.JSON(payload)
+	if err != nil {
+		return nil, fmt.Errorf("message %s: %w", name, err)
+	}
+	line, err := texts.JSON(message{name, raw})
+	return append(line, '\n'), err
+}
+
+// writer writes lines to a connection. Any goroutine may use it.
+type writer struct {
+	conn *net.UnixConn
+	time time.Duration // for one write
+
+	mu  sync.Mutex // guards what follows
+	buf []byte
+}
+
+// write writes whole lines, all at once.
+func (w *writer) write(line []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flush(line)
+}
+
+func (w *writer) flush(p []byte) error {
+	if err := w.conn.SetWriteDeadline(time.Now().Add(w.time)); err != nil {
+		return err
+	}
+	_, err := w.conn.Write(p)
+	return err
+}
+
+// message writes one message.
+func (w *writer) message(name string, payload any) error {
+	line, err := encode(name, payload)
+	if err != nil {
+		return err
+	}
+	return w.write(line)
+}
+
+// events writes a batch, in one piece if it is not large.
+func (w *writer) events(batch []event.Envelope) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if cap(w.buf) > keepBuffer {
+		w.buf = nil
+	}
+	w.buf = w.buf[:0]
+	for _, env := range batch {
+		line, err := env.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		w.buf = append(append(w.buf, line...), '\n')
+		if len(w.buf) > keepBuffer {
+			if err := w.flush(w.buf); err != nil {
+				return err
+			}
+			w.buf = w.buf[:0]
+		}
+	}
+	return w.flush(w.buf)
+}
+
+// fits returns nil when two sides understand each other, else who has to be started anew.
+func fits(host live.Hello) error {
+	switch {
+	case host.Protocol < live.Protocol:
+		return fmt.Errorf("session %s runs in an older buddy (%s); end it there, then resume it with this one", host.Session, host.Version)
+	case host.Protocol > live.Protocol:
+		return fmt.Errorf("session %s runs in a newer buddy (%s); attach with that one", host.Session, host.Version)
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package ui
+
+import (
+	"buddy/agent/event"
+	"buddy/app/state"
+)
+
+// Show shows a fact that concerns this screen alone, as if it were one of the session. UI goroutine
+// only.
+func Show(u *UI, e event.Event) {
+	u.update(u.state.Apply(event.Envelope{Seq: u.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}))
+}
+
+// Lose shows that nobody runs the session any more, and why. Nothing of it runs then; what the
+// person sends next, or Enter alone, is to start it again. UI goroutine only.
+func Lose(u *UI, why string) {
+	e := u.state.Info.Event
+	Show(u, event.SessionResumed{
+		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,
+	})
+	Show(u, event.Error{Text: why, NextStep: "Enter starts it again"})
+	Show(u, event.Interrupted{Text: "what ran was interrupted; commands go on in their panes", CanContinue: true})
+}
+
+// ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI
+// goroutine only.
+func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
+
+// SetHome changes which folder is the person's own, for people. UI goroutine only.
+func SetHome(u *UI, home string) { u.v.header.SetHome(home) }

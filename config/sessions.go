@@ -1,0 +1,20 @@
+package config
+
+var sessionsSection = section{
+	name: "sessions", // the person's own: a project can't say how long programs stay
+	doc:  "Sessions that nobody is attached to.",
+	fields: []field{
+		{
+			name: "idle_exit", short: "minutes, 0 or more",
+			doc: "How long a session stays ready to be attached to when nobody is and nothing runs or waits in it. It is stored " +
+				"all the time: `buddy resume` goes on with it after that.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Sessions.IdleExit },
+		},
+		{
+			name: "approval_wait", short: "minutes, 0 or more",
+			doc: "How long an approval waits while nobody is attached before it is denied; 0 waits for ever. Questions always " +
+				"wait.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Sessions.ApprovalWait },
+		},
+	},
+}
