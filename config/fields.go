@@ -46,7 +46,7 @@ type field struct {
 	strict  []string // the values of a string, the strictest first, of which a project may set a stricter one
 	access  access   // who may set it
 	old     bool     // it is read, but another has taken its place
-	own     bool   // only the person's own files may, whatever holds for the section
+	own     bool     // only the person's own files may, whatever holds for the section
 }
 
 // lower is the tighter function of a limit for which 0 means none.

@@ -52,7 +52,7 @@ func TestTrust(t *testing.T) {
 		if (i >= 0) == trusted || i >= 0 && strings.Contains(notices[i], "again, because") != changed {
 			t.Errorf("%s: notices %q", what, notices)
 		}
-		if !trusted && !slices.Equal(p.Ignored, []string{"agent.model", "models.team.api_base_url", "hooks.x", "ui.notify_command"}) {
+		if !trusted && !slices.Equal(p.Ignored, []string{"agent.model", "models.team.api_base_url", "hooks.x"}) {
 			t.Errorf("%s: ignored %q", what, p.Ignored)
 		}
 		return p

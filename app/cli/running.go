@@ -30,8 +30,9 @@ func (s *cli) lsCommand() *cobra.Command {
 		Short: "the sessions that run, and what they wait for",
 		Long: "ls lists the sessions that run on this machine, of all folders: those with a screen, and those\n" +
 			"that were detached from. buddy sessions list has the stored ones of this folder.",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return s.listRunning() },
+		Example: "  buddy ls\n  buddy ls --json | jq -r 'select(.state == \"waits for approval\").id'",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return s.listRunning() },
 	}
 	s.jsonFlag(c, "as JSON, one object a line")
 	return c
@@ -143,6 +144,7 @@ func (s *cli) stopCommand() *cobra.Command {
 		Short: "end a session that runs; it stays stored",
 		Long: "stop ends a session as quitting it does: what works for you is cancelled, commands in panes of their own\n" +
 			"go on unless --kill is given, and buddy resume goes on with the session.",
+		Example: "  buddy stop 7f3a\n  buddy stop --kill",
 	}, func(d live.Description) error { return s.stop(d, kill) })
 	c.Flags().BoolVar(&kill, "kill", false, "end what runs in panes of its own, too")
 	return c
