@@ -271,15 +271,13 @@ func (t *useTool) Run(ctx context.Context, call Call) Result {
 // Parallel returns the answer of the called tool.
 func (t *useTool) Parallel(call Call) bool {
 	tool, inner, err := t.inner(call)
-	p, ok := tool.(Parallel)
-	return err == nil && ok && p.Parallel(inner)
+	return err == nil && IsParallel(tool, inner)
 }
 
 // Patient returns the answer of the called tool.
 func (t *useTool) Patient(call Call) bool {
 	tool, inner, err := t.inner(call)
-	p, ok := tool.(Patient)
-	return err == nil && ok && p.Patient(inner)
+	return err == nil && IsPatient(tool, inner)
 }
 
 // Recover runs the Recover of the called tool.
