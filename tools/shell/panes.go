@@ -127,7 +127,7 @@ func (t *capturePane) PlanArgs(args captureArgs) (action.Action, error) {
 	return act, nil
 }
 
-func (t *capturePane) RunArgs(ctx context.Context, call tools.Call, args captureArgs) tools.Result {
+func (t *capturePane) RunArgs(ctx context.Context, _ tools.Call, args captureArgs) tools.Result {
 	delay, err := args.delay()
 	if err != nil {
 		return tools.Failure(err)
@@ -256,7 +256,7 @@ func (t *sendKeys) PlanArgs(args sendKeysArgs) (action.Action, error) {
 	}, nil
 }
 
-func (t *sendKeys) RunArgs(ctx context.Context, call tools.Call, args sendKeysArgs) tools.Result {
+func (t *sendKeys) RunArgs(ctx context.Context, _ tools.Call, args sendKeysArgs) tools.Result {
 	if err := args.check(); err != nil {
 		return tools.Failure(err)
 	}
@@ -348,7 +348,7 @@ func (t *killPane) PlanArgs(args killPaneArgs) (action.Action, error) {
 	return act, nil
 }
 
-func (t *killPane) RunArgs(ctx context.Context, call tools.Call, args killPaneArgs) tools.Result {
+func (t *killPane) RunArgs(ctx context.Context, _ tools.Call, args killPaneArgs) tools.Result {
 	t.shell.touched.Add(1)
 	if err := t.shell.panes.Kill(ctx, t.shell.paneID(args.Pane)); err != nil {
 		return tools.Failure(t.shell.paneError(err))

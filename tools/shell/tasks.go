@@ -73,7 +73,7 @@ func named(id int, pane string) error {
 	return nil
 }
 
-func (t *taskOutput) RunArgs(ctx context.Context, call tools.Call, args taskOutputArgs) tools.Result {
+func (t *taskOutput) RunArgs(ctx context.Context, _ tools.Call, args taskOutputArgs) tools.Result {
 	job, err := t.shell.jobs.find(args.ID, args.Pane)
 	if err != nil {
 		return tools.Failure(err)
@@ -125,7 +125,7 @@ func (t *taskKill) PlanArgs(args taskKillArgs) (action.Action, error) {
 	return act, nil
 }
 
-func (t *taskKill) RunArgs(ctx context.Context, call tools.Call, args taskKillArgs) tools.Result {
+func (t *taskKill) RunArgs(ctx context.Context, _ tools.Call, args taskKillArgs) tools.Result {
 	job, err := t.shell.jobs.find(args.ID, args.Pane)
 	if err != nil {
 		return tools.Failure(err)
