@@ -75,7 +75,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 	r.tasks.left = left
 }
 
-// takeLeft returns what is left of a conversation, once; nil is nothing.
+// takeLeft returns the recovery state of a conversation, once; nil if there is none.
 func (s *tasks) takeLeft(b *branch) *recovery {
 	s.mu.Lock()
 	defer s.mu.Unlock()

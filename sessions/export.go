@@ -360,7 +360,7 @@ func (t *transcript) finished(p event.TaskFinished) {
 	}
 }
 
-// answered says that a call was not approved.
+// answered writes that a call was not approved.
 func (t *transcript) answered(p event.ApprovalAnswered) {
 	switch {
 	case p.Decision != event.Deny:

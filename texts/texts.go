@@ -160,3 +160,16 @@ func Below(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
+
+// Common returns how many bytes a and b have in common at their beginning and, after those, at
+// their end.
+func Common[T ~string | ~[]byte](a, b T) (begin, end int) {
+	n := min(len(a), len(b))
+	for begin < n && a[begin] == b[begin] {
+		begin++
+	}
+	for end < n-begin && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	return begin, end
+}

@@ -105,3 +105,21 @@ func TestPrintableJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestCommonCountsNoByteTwice(t *testing.T) {
+	for _, tt := range []struct {
+		a, b       string
+		begin, end int
+	}{
+		{"", "", 0, 0},
+		{"same", "same", 4, 0},
+		{"aa", "aaa", 2, 0},
+		{"one two", "one 2 two", 4, 3},
+		{"left", "right", 0, 1},
+		{"x", "", 0, 0},
+	} {
+		if begin, end := texts.Common([]byte(tt.a), []byte(tt.b)); begin != tt.begin || end != tt.end {
+			t.Errorf("Common(%q, %q) = %d, %d, want %d, %d", tt.a, tt.b, begin, end, tt.begin, tt.end)
+		}
+	}
+}

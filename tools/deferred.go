@@ -86,29 +86,21 @@ type toolSearchPayload struct {
 
 type toolSearch struct {
 	deferred *Deferred
-	Schema
+	Typed[toolSearchArgs]
 }
 
 // NewToolSearch returns the tool tool_search, which searches the tools of d.
 func NewToolSearch(d *Deferred) Tool {
-	return &toolSearch{d, Define[toolSearchArgs]("tool_search", toolSearchText)}
+	return New(&toolSearch{deferred: d}, "tool_search", toolSearchText)
 }
 
 func (*toolSearch) Parallel(Call) bool { return true }
 
-func (t *toolSearch) Plan(call Call) (action.Action, error) {
-	args, err := Decode[toolSearchArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *toolSearch) PlanArgs(args toolSearchArgs) (action.Action, error) {
 	return PlanInternal(t.Name(), args.Why), nil
 }
 
-func (t *toolSearch) Run(_ context.Context, call Call) Result {
-	args, err := Decode[toolSearchArgs](call)
-	if err != nil {
-		return Failure(err)
-	}
+func (t *toolSearch) RunArgs(_ context.Context, _ Call, args toolSearchArgs) Result {
 	payload := t.deferred.search(args.Query)
 	var names []string
 	for _, def := range payload.Tools {
@@ -286,15 +278,13 @@ func (t *useTool) Run(ctx context.Context, call Call) Result {
 // Parallel returns the answer of the called tool.
 func (t *useTool) Parallel(call Call) bool {
 	tool, inner, err := t.inner(call)
-	p, ok := tool.(Parallel)
-	return err == nil && ok && p.Parallel(inner)
+	return err == nil && IsParallel(tool, inner)
 }
 
 // Patient returns the answer of the called tool.
 func (t *useTool) Patient(call Call) bool {
 	tool, inner, err := t.inner(call)
-	p, ok := tool.(Patient)
-	return err == nil && ok && p.Patient(inner)
+	return err == nil && IsPatient(tool, inner)
 }
 
 // Recover runs the Recover of the called tool.

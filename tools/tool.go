@@ -52,6 +52,18 @@ type Patient interface {
 	Patient(call Call) bool
 }
 
+// IsParallel reports whether t is a [Parallel] of which this call changes nothing.
+func IsParallel(t Tool, call Call) bool {
+	p, ok := t.(Parallel)
+	return ok && p.Parallel(call)
+}
+
+// IsPatient reports whether t is a [Patient] of which this call waits for a person.
+func IsPatient(t Tool, call Call) bool {
+	p, ok := t.(Patient)
+	return ok && p.Patient(call)
+}
+
 // Call is one request of a model to run a tool.
 type Call struct {
 	ID        string

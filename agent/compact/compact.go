@@ -183,7 +183,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	return Fits, nil
 }
 
-// unknownWindow is the code of the notice that says that a window is not known.
+// unknownWindow is the code of the notice about a model whose window is not known.
 const unknownWindow = "window"
 
 // tellUnknownWindow tells a person, once for a model in a session, that compaction waits for

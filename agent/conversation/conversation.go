@@ -177,7 +177,7 @@ func (c *Conversation) Injected() string {
 	return c.injected
 }
 
-// Store puts an answer into the history; part says that it is not whole. It reports whether
+// Store appends an answer to the history; part marks it as incomplete. It reports whether
 // there was anything to store.
 func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, part bool) bool {
 	c.mu.Lock()

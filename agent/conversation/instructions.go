@@ -228,7 +228,7 @@ func (i *Instructions) Injected() string {
 	return i.injected
 }
 
-// List lists the files, for people; "" when there are none.
+// List returns the names of the files as text for the screen, "" when there are none.
 func (i *Instructions) List() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()

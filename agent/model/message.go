@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Role is who speaks, lower case as on the wire.
+// Role is the author of a message, spelled as on the wire.
 type Role string
 
 // The roles.

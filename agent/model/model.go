@@ -27,7 +27,7 @@ type Model interface {
 	Stream(ctx context.Context, req Request) iter.Seq2[Delta, error]
 }
 
-// Info is what is known of a model without asking it.
+// Info holds what is known of a model without a request to it.
 type Info struct {
 	Profile string `json:"profile"` // the name under [models] in the configuration
 	Model   string `json:"model"`
@@ -103,12 +103,12 @@ type Delta struct {
 	Usage   *Usage   // Done: nil when the provider sent none
 }
 
-// StallNotice says that nothing came for so long that the answer was given up.
+// StallNotice reports that an answer was abandoned because nothing arrived for TimeoutMS milliseconds.
 type StallNotice struct {
 	TimeoutMS int64
 }
 
-// RetryNotice says that a request failed and when it is sent again.
+// RetryNotice reports a failed request and when it is sent again.
 type RetryNotice struct {
 	Attempt int // the attempt that failed, from 1
 	WaitMS  int64

@@ -8,7 +8,7 @@ type Money int64
 // Dollar is one dollar.
 const Dollar Money = 1_000_000
 
-// String is the amount for people, "$0.42". What is below ten cents has four decimals.
+// String returns the amount as "$0.42". Amounts below ten cents have four decimals.
 func (m Money) String() string {
 	d := float64(m) / float64(Dollar)
 	switch {
@@ -24,7 +24,7 @@ func (m Money) String() string {
 	return fmt.Sprintf("$%.2f", d)
 }
 
-// Price is what a million tokens cost. The zero value means that it is not known.
+// Price holds the prices of a million tokens. The zero value means that they are not known.
 type Price struct {
 	Input      Money `json:"input"`
 	Cached     Money `json:"cached"`      // input that the provider had cached
@@ -38,7 +38,7 @@ func (p Price) Known() bool { return p != Price{} }
 // maxTokens bounds what a provider may claim of one request, so that no sum overflows.
 const maxTokens = 1_000_000_000
 
-// Cost is what a request cost, rounded to a micro-dollar; 0 when the price is not known.
+// Cost returns the cost of a request, rounded to a micro-dollar; 0 when the price is not known.
 func (p Price) Cost(u Usage) Money {
 	tokens := func(n int) Money { return Money(min(max(n, 0), maxTokens)) }
 	cached, written := tokens(u.Cached), tokens(u.CacheWrite)

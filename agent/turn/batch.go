@@ -85,8 +85,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	if j.call.Planned, j.err = tools.PlanSafely(j.tool, j.call); j.err != nil {
 		return j
 	}
-	par, ok := j.tool.(tools.Parallel)
-	j.parallel = ok && par.Parallel(j.call) && b.judge(j.call.Planned).Decision == action.Allow
+	j.parallel = tools.IsParallel(j.tool, j.call) && b.judge(j.call.Planned).Decision == action.Allow
 	return j
 }
 

@@ -196,12 +196,11 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 
 var errTimeout = errors.New("timeout")
 
-// run runs a call that was admitted. A command runs as long as the person lets it
-// , and so does a question to the person; any other tool up to the limit.
+// run runs a call that was admitted. A command and a question to the person run
+// without a time limit; any other tool up to the limit.
 func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	call, whole := j.call, ctx
-	waits, ok := j.tool.(tools.Patient)
-	if !call.Planned.Kind.IsCommand() && (!ok || !waits.Patient(call)) {
+	if !call.Planned.Kind.IsCommand() && !tools.IsPatient(j.tool, call) {
 		limited, cancel := context.WithTimeoutCause(ctx, b.loop.o.ToolTimeout, errTimeout)
 		defer cancel()
 		ctx = limited

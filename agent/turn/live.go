@@ -33,8 +33,8 @@ func newLive(s *stream.Stream, secrets *redact.Redactor, task, turn int, callID 
 	return &live{stream: s, redact: secrets, task: task, turn: turn, callID: callID, streams: make(map[tools.Stream]*liveStream)}
 }
 
-// write takes the next chunk. A character that is cut in two at its end is held back
-// until its rest comes, and so is what is part of a secret if more of it follows.
+// write takes the next chunk. An incomplete character at its end is held back
+// until its rest arrives, and so is text that may be the beginning of a secret.
 func (l *live) write(c tools.Chunk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

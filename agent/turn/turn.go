@@ -139,7 +139,7 @@ func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, 
 	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), last: make(map[string]string)}
 }
 
-// Response returns the text of the last answer, or what there is of it.
+// Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
 
 // Turns returns how many turns were begun.
@@ -148,7 +148,7 @@ func (x *Exchange) Turns() int { return x.turns }
 // Used returns what the exchange used, for its ledger.
 func (x *Exchange) Used() *usage.Task { return &x.used }
 
-// TakeCompacted returns what the last step compacted, once; nil is nothing.
+// TakeCompacted returns the compaction of the last step, once; nil if there was none.
 func (x *Exchange) TakeCompacted() *event.ContextCompacted {
 	did := x.compacted
 	x.compacted = nil

@@ -36,20 +36,18 @@ type noAnswer struct {
 	Note string `json:"note"`
 }
 
-type askUser struct{ tools.Schema }
+type askUser struct{ tools.Typed[askArgs] }
 
 // NewAskUser returns the tool ask_user, which puts a question to the person. Where nobody can
 // be asked the result has a note instead of an answer.
-func NewAskUser() tools.Tool { return &askUser{tools.Define[askArgs]("ask_user", askUserText)} }
+func NewAskUser() tools.Tool {
+	return tools.New(&askUser{}, "ask_user", askUserText)
+}
 
 // Patient returns true: a person may take any time to answer.
 func (*askUser) Patient(tools.Call) bool { return true }
 
-func (t *askUser) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[askArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *askUser) PlanArgs(args askArgs) (action.Action, error) {
 	if len(args.Question) > maxQuestion {
 		return action.Action{}, tools.Invalid("question: longer than %d bytes", maxQuestion)
 	}
@@ -66,11 +64,7 @@ func (t *askUser) Plan(call tools.Call) (action.Action, error) {
 // Recover asks again: the question was open when the earlier process died.
 func (t *askUser) Recover(ctx context.Context, call tools.Call) tools.Result { return t.Run(ctx, call) }
 
-func (t *askUser) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[askArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *askUser) RunArgs(ctx context.Context, call tools.Call, args askArgs) tools.Result {
 	answer, err := "", tools.ErrNobody
 	if call.Ask != nil {
 		answer, err = call.Ask(ctx, args.Question, args.Choices)

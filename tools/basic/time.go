@@ -34,25 +34,21 @@ type timePayload struct {
 
 type clock struct {
 	now func() time.Time
-	tools.Schema
+	tools.Typed[timeArgs]
 }
 
 // NewTime returns the tool time, which reads the clock now.
 func NewTime(now func() time.Time) tools.Tool {
-	return &clock{now, tools.Define[timeArgs]("time", timeText)}
+	return tools.New(&clock{now: now}, "time", timeText)
 }
 
 func (*clock) Parallel(tools.Call) bool { return true }
 
-func (t *clock) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[timeArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *clock) PlanArgs(args timeArgs) (action.Action, error) {
 	return tools.PlanInternal(t.Name(), args.Why), nil
 }
 
-func (t *clock) Run(context.Context, tools.Call) tools.Result {
+func (t *clock) RunArgs(context.Context, tools.Call, timeArgs) tools.Result {
 	local := t.now()
 	now := local.UTC()
 	return tools.Success(timePayload{

@@ -31,17 +31,15 @@ type todoPayload struct {
 	Note string `json:"note,omitempty"`
 }
 
-type todo struct{ tools.Schema }
+type todo struct{ tools.Typed[todoArgs] }
 
 // NewTodo returns the tool todo, a list of steps with their states. It keeps no state: the
 // list is in the call and in the result, so a resumed session has it.
-func NewTodo() tools.Tool { return &todo{tools.Define[todoArgs]("todo", todoText)} }
+func NewTodo() tools.Tool {
+	return tools.New(&todo{}, "todo", todoText)
+}
 
-func (t *todo) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[todoArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *todo) PlanArgs(args todoArgs) (action.Action, error) {
 	for i, item := range args.Items {
 		if len(item.Text) > maxTodo {
 			return action.Action{}, tools.Invalid("items[%d].text: longer than %d bytes", i, maxTodo)
@@ -52,11 +50,7 @@ func (t *todo) Plan(call tools.Call) (action.Action, error) {
 
 var todoSigns = map[string]string{"pending": "[ ] ", "in_progress": "[>] ", "completed": "[x] "}
 
-func (t *todo) Run(_ context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[todoArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *todo) RunArgs(_ context.Context, _ tools.Call, args todoArgs) tools.Result {
 	var b strings.Builder
 	working := 0
 	for _, item := range args.Items {

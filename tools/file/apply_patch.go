@@ -32,21 +32,19 @@ type patchArgs struct {
 
 type applyPatch struct {
 	ws *Workspace
-	tools.Schema
+	tools.Typed[patchArgs]
 }
 
 // NewApplyPatch returns the tool apply_patch, which changes, creates, deletes and renames
 // files. Nothing is written unless every hunk of every file fits, and a failed write is rolled
 // back.
 func NewApplyPatch(ws *Workspace) tools.Tool {
-	return &applyPatch{ws, tools.Define[patchArgs]("apply_patch", applyPatchText).AsText("patch", applyPatchGrammar)}
+	t := tools.New(&applyPatch{ws: ws}, "apply_patch", applyPatchText)
+	t.Schema = t.AsText("patch", applyPatchGrammar)
+	return t
 }
 
-func (t *applyPatch) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[patchArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *applyPatch) PlanArgs(args patchArgs) (action.Action, error) {
 	ctx, done := tools.PlanContext()
 	defer done()
 	changes, err := t.changes(ctx, args.Patch)
@@ -56,9 +54,8 @@ func (t *applyPatch) Plan(call tools.Call) (action.Action, error) {
 	return t.action(changes, args.Why), nil
 }
 
-func (t *applyPatch) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, _, err := decodePlanned[patchArgs](call)
-	if err != nil {
+func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArgs) tools.Result {
+	if _, err := plannedPath(call); err != nil {
 		return tools.Failure(err)
 	}
 	t.ws.writing.Lock()

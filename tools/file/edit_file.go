@@ -67,29 +67,21 @@ func editName(edits []edit, i int) string {
 
 type editFile struct {
 	ws *Workspace
-	tools.Schema
+	tools.Typed[editArgs]
 }
 
 // NewEditFile returns the tool edit_file, which replaces exact text in a file, once or several
 // times, all or none. The model must have read or written the file in this session, and nobody
 // may have changed it since.
 func NewEditFile(ws *Workspace) tools.Tool {
-	return &editFile{ws, tools.Define[editArgs]("edit_file", editFileText)}
+	return tools.New(&editFile{ws: ws}, "edit_file", editFileText)
 }
 
-func (t *editFile) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[editArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *editFile) PlanArgs(args editArgs) (action.Action, error) {
 	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(args))
 }
 
-func (t *editFile) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[editArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) tools.Result {
 	return t.ws.rewrite(ctx, call, t.rewrite(args))
 }
 

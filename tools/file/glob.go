@@ -39,22 +39,18 @@ type globPayload struct {
 
 type glob struct {
 	ws *Workspace
-	tools.Schema
+	tools.Typed[globArgs]
 }
 
 // NewGlob returns the tool glob, which lists the files whose names match a pattern, newest
 // first.
 func NewGlob(ws *Workspace) tools.Tool {
-	return &glob{ws, tools.Define[globArgs]("glob", globText)}
+	return tools.New(&glob{ws: ws}, "glob", globText)
 }
 
 func (*glob) Parallel(tools.Call) bool { return true }
 
-func (t *glob) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[globArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *glob) PlanArgs(args globArgs) (action.Action, error) {
 	if _, err := compileGlob("pattern", args.Pattern); err != nil {
 		return action.Action{}, err
 	}
@@ -63,8 +59,8 @@ func (t *glob) Plan(call tools.Call) (action.Action, error) {
 	return act, err
 }
 
-func (t *glob) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, path, err := decodePlanned[globArgs](call)
+func (t *glob) RunArgs(ctx context.Context, call tools.Call, args globArgs) tools.Result {
+	path, err := plannedPath(call)
 	if err != nil {
 		return tools.Failure(err)
 	}

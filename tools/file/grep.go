@@ -52,22 +52,18 @@ type grepPayload struct {
 
 type grep struct {
 	ws *Workspace
-	tools.Schema
+	tools.Typed[grepArgs]
 }
 
 // NewGrep returns the tool grep, which lists lines that match a pattern, in the order of their
 // paths.
 func NewGrep(ws *Workspace) tools.Tool {
-	return &grep{ws, tools.Define[grepArgs]("grep", grepText)}
+	return tools.New(&grep{ws: ws}, "grep", grepText)
 }
 
 func (*grep) Parallel(tools.Call) bool { return true }
 
-func (t *grep) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[grepArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *grep) PlanArgs(args grepArgs) (action.Action, error) {
 	if _, err := newSearch(t.ws, args); err != nil {
 		return action.Action{}, err
 	}
@@ -80,11 +76,7 @@ func (t *grep) Plan(call tools.Call) (action.Action, error) {
 	return act, err
 }
 
-func (t *grep) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[grepArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tools.Result {
 	ws, path, err := t.ws.planned(call)
 	if err != nil {
 		return tools.Failure(err)

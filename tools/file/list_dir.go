@@ -39,26 +39,22 @@ type listPayload struct {
 
 type listDir struct {
 	ws *Workspace
-	tools.Schema
+	tools.Typed[listArgs]
 }
 
 // NewListDir returns the tool list_dir, which lists a folder to a depth of at most three.
 func NewListDir(ws *Workspace) tools.Tool {
-	return &listDir{ws, tools.Define[listArgs]("list_dir", listDirText)}
+	return tools.New(&listDir{ws: ws}, "list_dir", listDirText)
 }
 
 func (*listDir) Parallel(tools.Call) bool { return true }
 
-func (t *listDir) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[listArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *listDir) PlanArgs(args listArgs) (action.Action, error) {
 	return t.ws.planRead(t.Name(), args.Path, args.Why)
 }
 
-func (t *listDir) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, path, err := decodePlanned[listArgs](call)
+func (t *listDir) RunArgs(ctx context.Context, call tools.Call, args listArgs) tools.Result {
+	path, err := plannedPath(call)
 	if err != nil {
 		return tools.Failure(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -63,22 +64,10 @@ func nearest(have []string, want string) (int, float64) {
 		if longest == 0 || float64(min(len(line), len(want))) <= score*float64(longest) {
 			continue // can't be more similar
 		}
-		if s := float64(common(line, want)) / float64(longest); s > score {
+		begin, end := texts.Common(line, want)
+		if s := float64(begin+end) / float64(longest); s > score {
 			best, score = i, s
 		}
 	}
 	return best, score
-}
-
-func common(a, b string) int {
-	short := min(len(a), len(b))
-	n := 0
-	for n < short && a[n] == b[n] {
-		n++
-	}
-	m := 0
-	for m < short-n && a[len(a)-1-m] == b[len(b)-1-m] {
-		m++
-	}
-	return n + m
 }

@@ -41,33 +41,25 @@ type readPayload struct {
 
 type readFile struct {
 	ws *Workspace
-	tools.Schema
+	tools.Typed[readArgs]
 }
 
 // NewReadFile returns the tool read_file, which returns lines of a text file, at most a page
 // per call. Of a file of any size it reads only up to the last line asked for.
 func NewReadFile(ws *Workspace) tools.Tool {
-	return &readFile{ws, tools.Define[readArgs]("read_file", readFileText)}
+	return tools.New(&readFile{ws: ws}, "read_file", readFileText)
 }
 
 func (*readFile) Parallel(tools.Call) bool { return true }
 
-func (t *readFile) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[readArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *readFile) PlanArgs(args readArgs) (action.Action, error) {
 	if t.ws.isOutput(args.Path) {
 		return t.ws.planOutput(t.Name(), args.Path, args.Why)
 	}
 	return t.ws.planRead(t.Name(), args.Path, args.Why)
 }
 
-func (t *readFile) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[readArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *readFile) RunArgs(ctx context.Context, call tools.Call, args readArgs) tools.Result {
 	ws, path, err := t.ws.planned(call)
 	if err != nil {
 		return tools.Failure(err)

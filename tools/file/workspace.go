@@ -232,15 +232,6 @@ func plannedPath(call tools.Call) (string, error) {
 	return call.Planned.Path, nil
 }
 
-// decodePlanned returns the arguments of a call and the path for which it was allowed.
-func decodePlanned[A any](call tools.Call) (args A, path string, err error) {
-	if args, err = tools.Decode[A](call); err != nil {
-		return args, "", err
-	}
-	path, err = plannedPath(call)
-	return args, path, err
-}
-
 // WalkFiles calls [fs.WalkFiles] for the workspace.
 func (w *Workspace) WalkFiles(ctx context.Context, skip func(name string) bool, visit func(rel string) error) error {
 	root, _, err := w.find(ctx)

@@ -26,32 +26,24 @@ type donePayload struct {
 
 type writeFile struct {
 	ws *Workspace
-	tools.Schema
+	tools.Typed[writeArgs]
 }
 
 // NewWriteFile returns the tool write_file, which creates a file or replaces its whole
 // content. A file that the model has not read, or that changed since it was read or its diff
 // was shown, stays as it is.
 func NewWriteFile(ws *Workspace) tools.Tool {
-	return &writeFile{ws, tools.Define[writeArgs]("write_file", writeFileText)}
+	return tools.New(&writeFile{ws: ws}, "write_file", writeFileText)
 }
 
-func (t *writeFile) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[writeArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *writeFile) PlanArgs(args writeArgs) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, tools.Invalid("path: %q names a folder", tools.Clip(args.Path, 200))
 	}
 	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(args))
 }
 
-func (t *writeFile) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[writeArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *writeFile) RunArgs(ctx context.Context, call tools.Call, args writeArgs) tools.Result {
 	return t.ws.rewrite(ctx, call, t.rewrite(args))
 }
 

@@ -33,12 +33,12 @@ const paneDelay = 30 * time.Second
 // needs them, so they belong into a [tools.Deferred].
 func Panes(shell *Shell) []tools.Tool {
 	return []tools.Tool{
-		&capturePane{shell: shell, Schema: tools.Define[captureArgs]("capture-pane", captureText), seen: make(map[captureKey]captured)},
-		&sendKeys{shell, tools.Define[sendKeysArgs]("send-keys", sendKeysText)},
-		&createPane{shell, tools.Define[createPaneArgs]("tmux_create_pane", createPaneText)},
-		&killPane{shell, tools.Define[killPaneArgs]("tmux_kill_pane", killPaneText)},
-		&createSession{shell, tools.Define[createSessionArgs]("tmux_create_session", createSessionText)},
-		&killSession{shell, tools.Define[killSessionArgs]("tmux_kill_session", killSessionText)},
+		tools.New(&capturePane{shell: shell, seen: make(map[captureKey]captured)}, "capture-pane", captureText),
+		tools.New(&sendKeys{shell: shell}, "send-keys", sendKeysText),
+		tools.New(&createPane{shell: shell}, "tmux_create_pane", createPaneText),
+		tools.New(&killPane{shell: shell}, "tmux_kill_pane", killPaneText),
+		tools.New(&createSession{shell: shell}, "tmux_create_session", createSessionText),
+		tools.New(&killSession{shell: shell}, "tmux_kill_session", killSessionText),
 	}
 }
 
@@ -99,7 +99,7 @@ type captured struct {
 
 type capturePane struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[captureArgs]
 
 	mu   sync.Mutex // guards seen
 	seen map[captureKey]captured
@@ -116,12 +116,8 @@ type capturePayload struct {
 
 func (*capturePane) Parallel(tools.Call) bool { return true }
 
-func (t *capturePane) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[captureArgs](call)
-	if err == nil {
-		_, err = args.delay()
-	}
-	if err != nil {
+func (t *capturePane) PlanArgs(args captureArgs) (action.Action, error) {
+	if _, err := args.delay(); err != nil {
 		return action.Action{}, err
 	}
 	act := tools.PlanInternal(t.Name(), args.Why)
@@ -129,11 +125,7 @@ func (t *capturePane) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-func (t *capturePane) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[captureArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *capturePane) RunArgs(ctx context.Context, _ tools.Call, args captureArgs) tools.Result {
 	delay, err := args.delay()
 	if err != nil {
 		return tools.Failure(err)
@@ -248,15 +240,11 @@ func (a sendKeysArgs) check() error {
 
 type sendKeys struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[sendKeysArgs]
 }
 
-func (t *sendKeys) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[sendKeysArgs](call)
-	if err == nil {
-		err = args.check()
-	}
-	if err != nil {
+func (t *sendKeys) PlanArgs(args sendKeysArgs) (action.Action, error) {
+	if err := args.check(); err != nil {
 		return action.Action{}, err
 	}
 	return action.Action{
@@ -266,12 +254,8 @@ func (t *sendKeys) Plan(call tools.Call) (action.Action, error) {
 	}, nil
 }
 
-func (t *sendKeys) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[sendKeysArgs](call)
-	if err == nil {
-		err = args.check()
-	}
-	if err != nil {
+func (t *sendKeys) RunArgs(ctx context.Context, _ tools.Call, args sendKeysArgs) tools.Result {
+	if err := args.check(); err != nil {
 		return tools.Failure(err)
 	}
 	delay, _ := delayOf(args.Delay) // checked already
@@ -302,14 +286,10 @@ const openShell = `exec "${SHELL:-sh}" -i`
 
 type createPane struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[createPaneArgs]
 }
 
-func (t *createPane) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[createPaneArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *createPane) PlanArgs(args createPaneArgs) (action.Action, error) {
 	if strings.ContainsRune(args.Command, 0) {
 		return action.Action{}, tools.Invalid("command: has a NUL byte, which no shell can run")
 	}
@@ -331,11 +311,7 @@ type createdPane struct {
 	Note    string `json:"note"`
 }
 
-func (t *createPane) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[createPaneArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *createPane) RunArgs(ctx context.Context, call tools.Call, args createPaneArgs) tools.Result {
 	t.shell.touched.Add(1)
 	out := newOutputTail(nil, t.shell.limits.Output)
 	run, err := t.shell.startPane(ctx, tmux.Spec{
@@ -359,26 +335,18 @@ type killPaneArgs struct {
 
 type killPane struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[killPaneArgs]
 }
 
-// Plan returns an action that few policies ask about: only panes that buddy opened, with
+// PlanArgs returns an action that few policies ask about: only panes that buddy opened, with
 // approval, can be closed.
-func (t *killPane) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[killPaneArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *killPane) PlanArgs(args killPaneArgs) (action.Action, error) {
 	act := t.shell.planManaged(t.Name(), args.Why)
 	act.Op = "close pane " + tools.Clip(args.Pane, 40)
 	return act, nil
 }
 
-func (t *killPane) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[killPaneArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *killPane) RunArgs(ctx context.Context, _ tools.Call, args killPaneArgs) tools.Result {
 	t.shell.touched.Add(1)
 	if err := t.shell.panes.Kill(ctx, t.shell.paneID(args.Pane)); err != nil {
 		return tools.Failure(t.shell.paneError(err))

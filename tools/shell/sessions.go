@@ -37,15 +37,11 @@ type createSessionArgs struct {
 
 type createSession struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[createSessionArgs]
 }
 
-// Plan returns an action that few policies ask about: any command would open the same pane.
-func (t *createSession) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[createSessionArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+// PlanArgs returns an action that few policies ask about: any command would open the same pane.
+func (t *createSession) PlanArgs(args createSessionArgs) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session != "" && args.Session != "default" && args.Session != name {
 		return action.Action{}, tools.Invalid("session: there is one session, %q; leave it out", name)
 	}
@@ -54,7 +50,7 @@ func (t *createSession) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-func (t *createSession) Run(ctx context.Context, _ tools.Call) tools.Result {
+func (t *createSession) RunArgs(ctx context.Context, _ tools.Call, _ createSessionArgs) tools.Result {
 	if t.shell.noPanes.Load() {
 		return tools.Failure(errNoPanes)
 	}
@@ -80,15 +76,11 @@ type killSessionArgs struct {
 
 type killSession struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[killSessionArgs]
 }
 
 // Plan describes the equivalent command: everything that runs in the session ends.
-func (t *killSession) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[killSessionArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *killSession) PlanArgs(args killSessionArgs) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session == "default" || args.Session == name {
 		return action.Action{}, tools.Invalid("session: %q belongs to this program and cannot be closed", name)
 	}
@@ -101,15 +93,11 @@ func (t *killSession) Plan(call tools.Call) (action.Action, error) {
 	}, nil
 }
 
-func (t *killSession) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[killSessionArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *killSession) RunArgs(ctx context.Context, _ tools.Call, args killSessionArgs) tools.Result {
 	if t.shell.noPanes.Load() {
 		return tools.Failure(errNoPanes)
 	}
-	err = t.shell.panes.KillSession(ctx, args.Session)
+	err := t.shell.panes.KillSession(ctx, args.Session)
 	switch {
 	case errors.Is(err, tmux.ErrNoSession):
 		return tools.Failure(tools.Invalid("session: %v", err))

@@ -38,13 +38,13 @@ func (a taskOutputArgs) patience() (time.Duration, error) {
 
 type taskOutput struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[taskOutputArgs]
 }
 
 // NewTaskOutput returns the tool task_output, which reports on a command that shell left
 // running.
 func NewTaskOutput(shell *Shell) tools.Tool {
-	return &taskOutput{shell, tools.Define[taskOutputArgs]("task_output", taskOutputText)}
+	return tools.New(&taskOutput{shell: shell}, "task_output", taskOutputText)
 }
 
 func (*taskOutput) Parallel(tools.Call) bool { return true }
@@ -55,15 +55,11 @@ func (*taskOutput) Patient(call tools.Call) bool {
 	return err == nil && args.Wait != ""
 }
 
-func (t *taskOutput) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[taskOutputArgs](call)
-	if err == nil {
-		_, err = args.patience()
+func (t *taskOutput) PlanArgs(args taskOutputArgs) (action.Action, error) {
+	if _, err := args.patience(); err != nil {
+		return action.Action{}, err
 	}
-	if err == nil {
-		err = named(args.ID, args.Pane)
-	}
-	if err != nil {
+	if err := named(args.ID, args.Pane); err != nil {
 		return action.Action{}, err
 	}
 	return tools.PlanInternal(t.Name(), args.Why), nil
@@ -77,11 +73,7 @@ func named(id int, pane string) error {
 	return nil
 }
 
-func (t *taskOutput) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[taskOutputArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *taskOutput) RunArgs(ctx context.Context, _ tools.Call, args taskOutputArgs) tools.Result {
 	job, err := t.shell.jobs.find(args.ID, args.Pane)
 	if err != nil {
 		return tools.Failure(err)
@@ -111,21 +103,17 @@ type taskKillArgs struct {
 
 type taskKill struct {
 	shell *Shell
-	tools.Schema
+	tools.Typed[taskKillArgs]
 }
 
 // NewTaskKill returns the tool task_kill, which ends a command that shell left running.
 func NewTaskKill(shell *Shell) tools.Tool {
-	return &taskKill{shell, tools.Define[taskKillArgs]("task_kill", taskKillText)}
+	return tools.New(&taskKill{shell: shell}, "task_kill", taskKillText)
 }
 
-// Plan returns an action that few policies ask about: it ends only what buddy started.
-func (t *taskKill) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[taskKillArgs](call)
-	if err == nil {
-		err = named(args.ID, args.Pane)
-	}
-	if err != nil {
+// PlanArgs returns an action that few policies ask about: it ends only what buddy started.
+func (t *taskKill) PlanArgs(args taskKillArgs) (action.Action, error) {
+	if err := named(args.ID, args.Pane); err != nil {
 		return action.Action{}, err
 	}
 	shell := t.shell
@@ -137,11 +125,7 @@ func (t *taskKill) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-func (t *taskKill) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[taskKillArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *taskKill) RunArgs(ctx context.Context, _ tools.Call, args taskKillArgs) tools.Result {
 	job, err := t.shell.jobs.find(args.ID, args.Pane)
 	if err != nil {
 		return tools.Failure(err)

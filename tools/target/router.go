@@ -157,8 +157,7 @@ func (r *Router) Run(ctx context.Context, call tools.Call) tools.Result {
 // Parallel returns the answer of the tool.
 func (r *Router) Parallel(call tools.Call) bool {
 	tool, inner, _, err := r.inner(call)
-	p, ok := tool.(tools.Parallel)
-	return err == nil && ok && p.Parallel(inner)
+	return err == nil && tools.IsParallel(tool, inner)
 }
 
 // Recover runs the Recover of the tool.

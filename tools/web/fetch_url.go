@@ -32,7 +32,7 @@ type fetchPayload struct {
 
 type fetchURL struct {
 	client *Client
-	tools.Schema
+	tools.Typed[fetchArgs]
 
 	mu   sync.Mutex // guards what is below
 	last fetched    // the page read last, so that its parts are from one text
@@ -48,16 +48,12 @@ type fetched struct {
 // NewFetchURL returns the tool fetch_url, which returns a web page as text, at most a page of
 // it per call.
 func NewFetchURL(client *Client) tools.Tool {
-	return &fetchURL{client: client, Schema: tools.Define[fetchArgs]("fetch_url", fetchURLText)}
+	return tools.New(&fetchURL{client: client}, "fetch_url", fetchURLText)
 }
 
 func (*fetchURL) Parallel(tools.Call) bool { return true }
 
-func (t *fetchURL) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[fetchArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *fetchURL) PlanArgs(args fetchArgs) (action.Action, error) {
 	u, local, err := t.client.CheckLocal(args.URL)
 	if err != nil {
 		return action.Action{}, tools.Invalid("url: %v", err)
@@ -87,11 +83,7 @@ func plannedURL(call tools.Call) (*url.URL, error) {
 	return u, nil
 }
 
-func (t *fetchURL) Run(ctx context.Context, call tools.Call) tools.Result {
-	args, err := tools.Decode[fetchArgs](call)
-	if err != nil {
-		return tools.Failure(err)
-	}
+func (t *fetchURL) RunArgs(ctx context.Context, call tools.Call, args fetchArgs) tools.Result {
 	u, err := plannedURL(call)
 	if err != nil {
 		return tools.Failure(err)

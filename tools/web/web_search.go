@@ -27,12 +27,12 @@ type searchPayload struct {
 
 type webSearch struct {
 	client *Client
-	tools.Schema
+	tools.Typed[searchArgs]
 }
 
 // NewWebSearch returns the tool web_search, which returns the first results of DuckDuckGo.
 func NewWebSearch(client *Client) tools.Tool {
-	return &webSearch{client, tools.Define[searchArgs]("web_search", webSearchText)}
+	return tools.New(&webSearch{client: client}, "web_search", webSearchText)
 }
 
 func (*webSearch) Parallel(tools.Call) bool { return true }
@@ -40,11 +40,7 @@ func (*webSearch) Parallel(tools.Call) bool { return true }
 // maxQuery is the size limit of a query, in bytes.
 const maxQuery = 500
 
-func (t *webSearch) Plan(call tools.Call) (action.Action, error) {
-	args, err := tools.Decode[searchArgs](call)
-	if err != nil {
-		return action.Action{}, err
-	}
+func (t *webSearch) PlanArgs(args searchArgs) (action.Action, error) {
 	if len(args.Query) > maxQuery {
 		return action.Action{}, tools.Invalid("query: longer than %d bytes", maxQuery)
 	}
@@ -57,10 +53,7 @@ func (t *webSearch) Plan(call tools.Call) (action.Action, error) {
 	return act, nil
 }
 
-func (t *webSearch) Run(ctx context.Context, call tools.Call) tools.Result {
-	if _, err := tools.Decode[searchArgs](call); err != nil {
-		return tools.Failure(err)
-	}
+func (t *webSearch) RunArgs(ctx context.Context, call tools.Call, _ searchArgs) tools.Result {
 	u, err := plannedURL(call)
 	if err != nil {
 		return tools.Failure(err)

@@ -1,6 +1,6 @@
 // Package draw puts styled text on the cells of a screen. A view embeds a [Frame], which has
-// its place, its colours with the key map, as well as the borders; an [Area] is what there is
-// to draw on. Text is either ours ([Text]) or made safe ([Untrusted]). No goroutine but the
+// its place, its colours, the key map and the borders; an [Area] is the rectangle
+// that it may draw on. Text is either ours ([Text]) or made safe ([Untrusted]). No goroutine but the
 // one that draws may use any of it.
 //
 //	in := v.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Tasks")}}).Cleared()

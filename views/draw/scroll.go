@@ -57,7 +57,7 @@ func Wheel(v scroller, action tview.MouseAction, ev *tcell.EventMouse, setFocus 
 }
 
 // Viewport holds which part of some rows shows. Actions may move it anywhere; show keeps
-// it within what there is.
+// it between the first and the last row.
 type Viewport struct {
 	Top   int
 	shown int // rows that there was room for

@@ -41,8 +41,7 @@ func (r *viRegister) put(e *Editor, after bool, n int) {
 	e.cur = Place{line, 0}
 }
 
-// putOver puts what was deleted or copied last in the place of what is selected, which then
-// is what was deleted last.
+// putOver replaces the selection by the register, which then holds the replaced text.
 func (r *viRegister) putOver(e *Editor, from, to Place, lines bool) {
 	if r.text == nil {
 		return

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"buddy/texts"
 	"buddy/themes"
 )
 
@@ -81,7 +82,7 @@ func ChangedPart(a, b []byte) (from int, ends [2]int) {
 	if len(a) > maxCompared || len(b) > maxCompared || bytes.Equal(a, b) {
 		return 0, ends
 	}
-	from, end := common(a, b)
+	from, end := texts.Common(a, b)
 	for from > 0 && (cutsWord(a, from) || cutsWord(b, from)) {
 		from--
 	}
@@ -93,18 +94,6 @@ func ChangedPart(a, b []byte) (from int, ends [2]int) {
 		return 0, ends
 	}
 	return from, [2]int{len(a) - end, len(b) - end}
-}
-
-// common returns how many bytes two lines have in common at their begin and at their end.
-func common(a, b []byte) (begin, end int) {
-	n := min(len(a), len(b))
-	for begin < n && a[begin] == b[begin] {
-		begin++
-	}
-	for end < n-begin && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
-	}
-	return begin, end
 }
 
 // cutsWord tells whether an offset is within a word, or within a character.

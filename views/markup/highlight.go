@@ -24,7 +24,7 @@ type Highlighter struct {
 	size  int // bytes of code in known
 }
 
-// code is what is to be highlighted; each line of text ends with a newline.
+// code holds source code to highlight; each line of text ends with a newline.
 type code struct{ lang, text string }
 
 // job is code that waits, and what takes its tints.

@@ -73,7 +73,7 @@ func Width(p []byte) int {
 	return col
 }
 
-// Row is what one row of the screen shows of a Text.
+// Row holds the byte range of a Text that one row of the screen shows.
 type Row struct{ From, To int32 }
 
 // Layout is a Text wrapped at a width. The zero value is empty.

@@ -50,8 +50,8 @@ type rule struct {
 	Date   toml.LocalDate
 }
 
-// price is in dollars per million tokens. It is what one seller asks: others sell the same
-// model for more or less, and on one's own machine it costs nothing.
+// price holds the price of one seller, in dollars per million tokens. Others sell the same
+// model for more or less, and a model on one's own machine costs nothing.
 type price struct {
 	Host       string
 	Input      float64
@@ -122,8 +122,8 @@ func Output(name string) (tokens int, ok bool) {
 	return r.Output, r.Output > 0
 }
 
-// Price is what a model costs at an endpoint. It is not known of endpoints that are not
-// those of the documented seller.
+// Price returns the price of a model at an endpoint. It is unknown unless the endpoint is
+// that of the documented seller.
 func Price(baseURL, name string) model.Price {
 	return priceOf(find(catalogue(), name), baseURL)
 }

@@ -39,7 +39,7 @@ type Model struct {
 	recovery model.Recovery
 }
 
-// New returns next with retries. recovery is what follows when an answer of it stalls.
+// New returns next with retries. recovery decides what follows when an answer stalls.
 func New(next model.Model, recovery model.Recovery) *Model { return &Model{next, recovery} }
 
 // Info describes the model behind it.

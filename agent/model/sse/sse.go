@@ -111,7 +111,7 @@ func (r *Reader) Partial() bool {
 	return len(r.data) > 0 || bytes.HasPrefix(r.line, field)
 }
 
-// Finish says that the answer is whole by a sign of its protocol that is not [DONE].
+// Finish marks the answer as complete, for protocols whose end marker is not [DONE].
 func (r *Reader) Finish() { r.finished = true }
 
 // Close ends the answer. When that is whole it first reads the little that may follow, for at

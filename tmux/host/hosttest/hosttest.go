@@ -198,9 +198,8 @@ func write(t testing.TB, path, text string) {
 type Forwarder struct {
 	Addr string
 
-	delay   atomic.Int64 // nanoseconds, each way
-	refuse  atomic.Bool
-	stalled atomic.Bool
+	delay  atomic.Int64 // nanoseconds, each way
+	refuse atomic.Bool
 
 	mu    sync.Mutex // guards conns
 	conns map[net.Conn]bool
@@ -246,9 +245,6 @@ func (f *Forwarder) Delay(d time.Duration) { f.delay.Store(int64(d)) }
 // Refuse makes new connections fail at once, or accepts them again.
 func (f *Forwarder) Refuse(on bool) { f.refuse.Store(on) }
 
-// Stall stops passing data on, without closing anything, or resumes.
-func (f *Forwarder) Stall(on bool) { f.stalled.Store(on) }
-
 // Cut closes all connections.
 func (f *Forwarder) Cut() {
 	f.mu.Lock()
@@ -272,9 +268,6 @@ func (f *Forwarder) pipe(from, to net.Conn) {
 		for k := range queue {
 			if d := time.Until(k.at); d > 0 {
 				<-time.After(d)
-			}
-			for f.stalled.Load() {
-				<-time.After(5 * time.Millisecond)
 			}
 			if _, err := to.Write(k.p); err != nil {
 				_ = from.Close()
