@@ -274,7 +274,7 @@ var table = []row{
 	{YankNext, editing, "", "After inserting: take what was cut before that instead", keys("Alt+Y")},
 	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
 	{Undo, editing, "", "Undo", keys("Ctrl+_")},
-	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
+	{Redo, editing, "", "Redo", keys("Alt+_")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
