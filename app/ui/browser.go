@@ -466,11 +466,6 @@ func (b *browser) forkAt(id string, all []slash.Exchange) {
 
 func (b *browser) forkTo(id, number string) {
 	n, _ := strconv.Atoi(number) // it is a row of ours
-	if err := slash.Busy(&b.u.state); err != nil {
-		b.u.overlays.unpick()
-		b.say(err)
-		return
-	}
 	b.work(func() func() {
 		fork, err := b.saved.Fork(id, n)
 		return func() {

@@ -44,7 +44,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 			x.u.deps.Later(func() {
 				x.u.dock.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
 			})
-		}, []string{"1 command still runs:", "more · PgDn", "y quit, they go on", "k quit and kill"}},
+		}, []string{"1 command still runs:", "more · PgDn", "d detach", "k end it"}},
 		"help":     {func(x *testUI) { x.Press("F1") }, []string{"Help", "Esc closes", "more · PgDn"}},
 		"models":   {func(x *testUI) { x.Type("/model\n") }, []string{"Models · 3", "Enter choose", "Esc close"}},
 		"themes":   {func(x *testUI) { x.Type("/theme\n") }, []string{"type to filter; moving shows them", "Esc close"}},

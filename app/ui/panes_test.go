@@ -205,7 +205,7 @@ func TestQuitWhilePanesRun(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
 		x.Press("Ctrl+D")
-		x.Want("Quit?", "1 command still runs:", "#9 npm run dev", "see it later with: tmux attach", "y quit, they go on", "k quit and kill them", "n no")
+		x.Want("Quit?", "1 task still runs:", "#9 npm run dev", "d detach", "k end it", "n no")
 		x.Press("Esc")
 		x.unwanted("Quit?")
 		x.Press("Ctrl+C", "Ctrl+C")
@@ -224,8 +224,8 @@ func TestQuitWhilePanesRun(t *testing.T) {
 		x.Type("/quit\n")
 		x.Press("Enter") // too soon: nothing was chosen
 		x.Want("Quit?")
-		x.Press("Down", "Enter") // the first choice is to leave them running
-		if err := x.Ended(); err != nil || x.left.Kill {
+		x.Press("Down", "Enter") // the first choice is to leave it running
+		if err := x.Ended(); err != nil || x.left.Kill || !x.left.Detach {
 			t.Errorf("left %+v, %v", x.left, err)
 		}
 	})

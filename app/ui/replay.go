@@ -66,6 +66,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 	v.ui = New(Deps{
 		Looks: look,
 		Terminal: Terminal{
+			Suspend: func() error { return errWatching },
 			Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { s.SetClipboard([]byte(text)) },
 			Edit:      func(string, string) (string, error) { return none() },
 			Look:      func(string, io.Reader) error { return errWatching },
@@ -90,7 +91,13 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			Attach: func(string) ([]model.Image, error) { return nil, errWatching },
 		},
 		Send: func(event.Command) {}, Keys: keys, Home: home,
-		Leave: func(slash.Next) { v.loop.Quit() }, KeepShape: func(Shape) {},
+		Leave: func(n slash.Next) {
+			if n.Detach { // there is nothing that would go on
+				v.told = errWatching.Error()
+				return
+			}
+			v.loop.Quit()
+		}, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
 			Running:  func() map[string]string { return nil },
 			Sessions: none, Find: func(string) (string, error) { return none() }, Trust: none,
