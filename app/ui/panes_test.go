@@ -26,6 +26,7 @@ var twoPanes = []event.Event{
 func openPanes(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(twoPanes...)
+	time.Sleep(100 * time.Millisecond) // drawn: a pane that nobody sees is not typed into
 	x.u.arranged.setFocus(layout.Panes)
 	x.took()
 	return x
