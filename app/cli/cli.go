@@ -128,8 +128,9 @@ func (s *cli) root() *cobra.Command {
 			"Without a command it opens the full screen. Without a model it opens a built-in demo.\n\n" +
 			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
 			"130 when cancelled. Where prompts come from a pipe the last one decides. A closed terminal (129)\n" +
-			"and SIGTERM (143) cancel nothing: commands go on in their panes, and resume goes on with the session.",
-		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy exec \"why does the build fail?\"\n" +
+			"and SIGTERM (143) cancel nothing: on the full screen the session goes on and attach comes back to it; else\n" +
+			"commands go on in their panes, and resume goes on with the session.",
+		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy attach\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
 		Version:       version.Text(),
 		Args:          cobra.NoArgs,

@@ -257,6 +257,9 @@ func (w *window) end(ctx context.Context, said io.Writer) {
 		}
 	case !w.next.Again && w.link.failure() == nil:
 		_, _ = fmt.Fprintf(said, "detached · buddy attach %s\n", host.Short(w.setup.ID))
+		if advice := host.LogoutAdvice(); advice != "" {
+			_, _ = fmt.Fprintln(said, advice)
+		}
 	}
 }
 

@@ -1,0 +1,84 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/adrg/xdg"
+)
+
+// LogoutAdvice says, the first time, that this system ends all processes of a user at logout, and
+// what prevents it; "" when it does not, or when it was said before.
+func LogoutAdvice() string {
+	u, err := user.Current()
+	if err != nil || !endsAtLogout(os.DirFS("/"), u.Username) {
+		return ""
+	}
+	said := filepath.Join(xdg.StateHome, "buddy", "logout-advice")
+	if err := os.MkdirAll(filepath.Dir(said), 0o700); err != nil {
+		return ""
+	}
+	f, err := os.OpenFile(said, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "" // it was said, or could not be remembered and would come every time
+	}
+	_ = f.Close() // it is empty
+	return "this system ends your processes at logout (KillUserProcesses); what is detached goes on after: loginctl enable-linger"
+}
+
+// endsAtLogout reports whether systemd ends all processes of a user at logout: KillUserProcesses
+// in logind.conf (man 5 logind.conf), of which the file read last counts. Users that linger are spared.
+func endsAtLogout(root fs.FS, name string) bool {
+	if _, err := fs.Stat(root, "var/lib/systemd/linger/"+name); err == nil {
+		return false
+	}
+	files := []string{"etc/systemd/logind.conf"}
+	drops := make(map[string]string) // by name: those in /etc replace those in /run and /usr/lib
+	for _, dir := range []string{"usr/lib", "run", "etc"} {
+		all, _ := fs.Glob(root, dir+"/systemd/logind.conf.d/*.conf") // the pattern is right
+		for _, path := range all {
+			drops[filepath.Base(path)] = path
+		}
+	}
+	names := make([]string, 0, len(drops))
+	for n := range drops {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		files = append(files, drops[n])
+	}
+	ends := false
+	for _, path := range files {
+		if value, ok := killsIn(root, path); ok {
+			ends = value
+		}
+	}
+	return ends
+}
+
+// killsIn returns what a file says of KillUserProcesses.
+func killsIn(root fs.FS, path string) (kills, said bool) {
+	data, err := fs.ReadFile(root, path)
+	if err != nil { // it says nothing
+		return false, false
+	}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for lines.Scan() {
+		key, value, ok := strings.Cut(lines.Text(), "=")
+		if !ok || strings.TrimSpace(key) != "KillUserProcesses" {
+			continue
+		}
+		value = strings.ToLower(strings.TrimSpace(value))
+		on, err := strconv.ParseBool(value)
+		kills, said = value == "yes" || value == "on" || err == nil && on, true
+	}
+	return kills, said
+}
