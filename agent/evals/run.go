@@ -169,13 +169,13 @@ const kept = "Dear harbour master, …\n"
 // sandbox is the settings of a run: commands write in the repository, in folders for
 // temporary files and in Go's cache.
 func sandbox(env []string) string {
-	text := "[sandbox]\nmode = \"workspace\"\n"
+	text, write := "[sandbox]\nmode = \"workspace\"\n", ""
 	for _, kv := range env {
 		if cache, ok := strings.CutPrefix(kv, "GOCACHE="); ok {
-			text += fmt.Sprintf("write = [%q]\n", cache)
+			write = fmt.Sprintf("write = [%q]\n", cache) // the last counts
 		}
 	}
-	return text
+	return text + write
 }
 
 // exec sends one prompt, and returns why there was no answer. Nobody is at a terminal: what

@@ -24,8 +24,8 @@ var (
 
 // readsFolders reports whether a command may read or change everything in a folder that is one
 // of its words; word is that one.
-func readsFolders(c shell.Command, word string) bool {
-	if strings.ContainsAny(word, "*?[") || slices.Contains(folderReaders, filepath.Base(c.Name())) {
+func readsFolders(c shell.Command, word shell.Arg) bool {
+	if word.Pattern || slices.Contains(folderReaders, filepath.Base(c.Name())) {
 		return true
 	}
 	letters := flaggedReaders[filepath.Base(c.Name())]
@@ -42,7 +42,7 @@ func searchesHere(c shell.Command) bool {
 			words++
 		}
 	}
-	return words < 2 && slices.Contains([]string{"rg", "ag", "ack", "grep", "egrep", "fgrep", "find", "fd", "fdfind"}, c.Name()) && readsFolders(c, "")
+	return words < 2 && slices.Contains([]string{"rg", "ag", "ack", "grep", "egrep", "fgrep", "find", "fd", "fdfind"}, c.Name()) && readsFolders(c, shell.Arg{})
 }
 
 // ownKeys knows the files and folders that buddy keeps its keys in, as a command in a folder sees
@@ -116,7 +116,7 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 				return own
 			}
 			if c.Name() == "cd" && len(c.Argv) > 1 && len(cwds) < 8 {
-				cwds = append(cwds, k.absolute(c.Argv[len(c.Argv)-1].Text, dir))
+				cwds = append(cwds, k.absolute(c.Argv[len(c.Argv)-1], dir))
 			}
 		}
 	}
@@ -126,11 +126,11 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 // includes returns which file of buddy's own a command in dir names or includes, or "".
 func (k ownKeys) includes(c shell.Command, dir string) string {
 	for i, w := range c.Argv {
-		path := k.absolute(w.Text, dir)
+		path := k.absolute(w, dir)
 		if own := k.file(path); own != "" {
 			return own
 		}
-		if own := k.below(path); own != "" && i > 0 && readsFolders(c, w.Text) {
+		if own := k.below(path); own != "" && i > 0 && readsFolders(c, w) {
 			return own
 		}
 	}
@@ -142,11 +142,12 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 
 // absolute returns the path that a word of a command means in dir, up to a part that is a
 // pattern.
-func (k ownKeys) absolute(word, dir string) string {
+func (k ownKeys) absolute(arg shell.Arg, dir string) string {
+	word := arg.Text
 	if rest, ok := strings.CutPrefix(word, "~"); ok && (rest == "" || rest[0] == '/') && k.home != "" {
 		word = k.home + rest
 	}
-	if i := strings.IndexAny(word, "*?["); i >= 0 {
+	if i := strings.IndexAny(word, "*?["); i >= 0 && arg.Pattern {
 		word = word[:strings.LastIndexByte(word[:i], '/')+1]
 	}
 	if !filepath.IsAbs(word) {
@@ -186,7 +187,7 @@ func namedByRule(p Policy, keys ownKeys, a action.Action, report shell.Report) b
 			return false
 		}
 		if isCommand(a.Kind) {
-			named := slices.ContainsFunc(r.Prefix, func(w string) bool { return keys.file(keys.absolute(w, keys.cwd)) != "" })
+			named := slices.ContainsFunc(r.Prefix, func(w string) bool { return keys.file(keys.absolute(shell.Arg{Text: w}, keys.cwd)) != "" })
 			return named && slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return p.covers(r, a, c) })
 		}
 		return r.Path != "" && !strings.ContainsAny(r.Path, "*?[{") && p.matches(r, a, report)

@@ -45,12 +45,13 @@ type link struct {
 	failed  error
 	lost    bool // its host has died
 	closing bool
+	ending  chan struct{} // closed when closing is set: nobody draws events any more
 }
 
 var errLost = errors.New("the process that runs this session has ended; Enter starts it again")
 
 func newLink(ctx context.Context, w *window, f *compose.Options, after uint64) *link {
-	l := &link{window: w, options: *f, after: after, there: make(chan struct{})}
+	l := &link{window: w, options: *f, after: after, there: make(chan struct{}), ending: make(chan struct{})}
 	l.options.Session = w.setup.ID
 	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx)) // a signal ends the session in order
 	return l
@@ -114,6 +115,7 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 		for _, env := range batch {
 			select {
 			case l.window.events <- env:
+			case <-l.ending: // dropped, so that the reply behind them arrives
 			case <-l.ctx.Done():
 				return
 			}
@@ -268,7 +270,10 @@ func (l *link) alive(name string) slash.TargetState {
 // close ends the session and returns what is to be said of that.
 func (l *link) close(kill bool) []string {
 	l.mu.Lock()
-	l.closing = true
+	if !l.closing {
+		l.closing = true
+		close(l.ending)
+	}
 	l.mu.Unlock()
 	starting, cancel := context.WithTimeout(l.ctx, startTime)
 	defer cancel()

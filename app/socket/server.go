@@ -65,6 +65,11 @@ func (s *Server) Count() int {
 func (s *Server) serve(conn *net.UnixConn) {
 	defer conn.Close() //nolint:errcheck // the other side sees it
 	c := &connection{server: s, in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
+	c.drain = sync.OnceFunc(func() {
+		for range maxRequests {
+			c.free <- struct{}{}
+		}
+	})
 	screen, err := s.admit(conn, c.in)
 	if err != nil {
 		_ = c.out.message("hello", refusal(err))
@@ -85,7 +90,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 	go c.greet()
 	c.read()
 	cancel()
-	c.pending.Wait()
+	c.drain()
 }
 
 // admit returns the greeting of a peer that may have the session.
@@ -126,9 +131,9 @@ type connection struct {
 	cancel  func()
 	in      *lines
 	out     *writer
-	free    chan struct{}  // has room for the requests that are answered at once
-	pending sync.WaitGroup // requests and the subscription
-	events  bool           // are subscribed to
+	free    chan struct{} // has room for the requests that are answered at once
+	drain   func()        // waits for the requests that are being answered, and takes no more
+	events  bool          // are subscribed to
 }
 
 // greet says hello, which may take until the session has been read.
@@ -204,7 +209,7 @@ func (c *connection) subscribe(s subscription) error {
 		if c.ctx.Err() != nil {
 			return
 		}
-		c.pending.Wait() // the reply to the request that ended the session
+		c.drain() // the reply to the request that ended the session
 		_ = c.out.conn.CloseWrite()
 		time.AfterFunc(lingering, c.cancel)
 	}()
@@ -219,7 +224,7 @@ func (c *connection) answer(q request) {
 		_ = c.out.message("reply", reply{ID: q.ID, Error: fmt.Sprintf("%d requests are being answered; try again", maxRequests)})
 		return
 	}
-	c.pending.Go(func() {
+	go func() {
 		defer func() { <-c.free }()
 		value, err := c.value(q)
 		r := reply{ID: q.ID, Value: value}
@@ -229,7 +234,7 @@ func (c *connection) answer(q request) {
 		if c.out.message("reply", r) != nil {
 			c.cancel()
 		}
-	})
+	}()
 }
 
 func (c *connection) value(q request) (json.RawMessage, error) {

@@ -171,12 +171,17 @@ func TestAScreenHasTheSession(t *testing.T) {
 	if _, err := live.Ask[live.TargetsReply](t.Context(), c, live.Targets{}); err == nil || err.Error() != "not here" {
 		t.Errorf("%v", err)
 	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for range batches { //nolint:revive // to the end: a reply comes behind events
+		}
+	}()
 	end, err := live.Ask[live.CloseReply](t.Context(), c, live.Close{})
 	if err != nil || !end.Stored {
 		t.Errorf("%+v, %v", end, err)
 	}
-	for range batches { //nolint:revive // to the end
-	}
+	<-read
 	if err := c.Err(); err != nil {
 		t.Errorf("a session that was closed: %v", err)
 	}
