@@ -42,6 +42,7 @@ func TestHeldTerminal(t *testing.T) {
 	}
 	d.held.Unlock()
 	d.want("ENDMARK")
+	d.stop()
 }
 
 // What was typed before the first prompt is restored after kill -9, and leaves no file in the

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +30,9 @@ func openHost(t *testing.T, options compose.Options) *Host {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(run) })
-	t.Setenv("BUDDY_TMUX_SOCKET", filepath.Join(run, "tmux"))
+	tmux := filepath.Join(run, "tmux")
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", tmux, "kill-server").Run() }) // if it was started
+	t.Setenv("BUDDY_TMUX_SOCKET", tmux)
 	t.Setenv("TMUX", "")
 	options.Model, options.Session = "demo", sessions.NewID()
 	h := Open(&options, false)
