@@ -59,15 +59,22 @@ func (c *Config) Settings(index Index) []Setting {
 				all = append(all, newSetting("["+s.name+"]", index, &list, s.name, action))
 			}
 		default:
-			for _, f := range s.fields {
-				if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != byDefault {
-					all = append(all, set)
-				}
-			}
+			all = append(all, c.sectionSettings(s, index)...)
 		}
 	}
 	for i := range all {
 		all[i].first = all[i].first || i == 0 || all[i].table != all[i-1].table
+	}
+	return all
+}
+
+// sectionSettings returns the values of a section; names that have been replaced only if they are
+// used.
+func (c *Config) sectionSettings(s section, index Index) (all []Setting) {
+	for _, f := range s.fields {
+		if set := newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name); !f.old || set.Source != byDefault {
+			all = append(all, set)
+		}
 	}
 	return all
 }

@@ -51,21 +51,24 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 		return p.allowed(a, report)
 	}
 	for _, r := range p.Rules {
-		if r.Decision != d || !p.matches(r, a, report) {
-			continue
+		if r.Decision == d && p.matches(r, a, report) && (d != action.Allow || meantFor(r, a)) {
+			return r, true
 		}
-		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && isDelicate(a)) {
-			continue // a pattern was not meant for secrets or executed files
-		}
-		if d == action.Allow && r.Source == action.FromSession && !offers(a) {
-			continue // what is similar to a read deletes and sends nothing
-		}
-		if d == action.Allow && a.Local && r.Host == "" {
-			continue // a rule for pages of the web was not meant for the local network
-		}
-		return r, true
 	}
 	return action.Rule{}, false
+}
+
+// meantFor reports whether a rule that allows and matches an action was meant for it.
+func meantFor(r action.Rule, a action.Action) bool {
+	switch {
+	case r.Source == action.FromProject:
+		return false
+	case strings.ContainsAny(r.Path, "*?[{") && isDelicate(a):
+		return false // a pattern was not meant for secrets or executed files
+	case r.Source == action.FromSession && !offers(a):
+		return false // what is similar to a read deletes and sends nothing
+	}
+	return !a.Local || r.Host != "" // a rule for pages of the web was not meant for the local network
 }
 
 // allowed returns a rule if the rules and the literal core together cover every part of a

@@ -106,8 +106,32 @@ func TestInnocent(t *testing.T) {
 
 // keyLines show a private key with something before and after each line.
 var keyLines = []struct{ name, before, after string }{
-	{"plain", "", ""}, {"indent", "    ", ""}, {"tab", "\t", ""}, {"nl", "     #\t", ""}, {"cat -n", "    1#\t", ""}, {"cat -A", "", "$"}, {"cat -A of Windows", "", "^M$"}, {"nl and cat -A", "     #^I", "$"}, {"grep -n", "#:", ""}, {"grep with names", "id_rsa:", ""}, {"grep -n with names", "etc/id_rsa:#:", ""}, {"grep -rn in colour", "\x1b[35mid_rsa\x1b[m\x1b[36m:\x1b[m#:", ""},
-	{"diff, added", "+", ""}, {"diff, removed", "-", ""}, {"diff, same", " ", ""}, {"diff, indented", "+    ", ""}, {"quoted mail", "> ", ""}, {"comment", "# ", ""}, {"block comment", " * ", ""}, {"read tool", "    #→", ""}, {"read tool with bar", "  # | ", ""}, {"strings added up", `    "`, `\n" +`}, {"list", `  "`, `",`}, {"carriage return", "", "\r"}, {"compose log", "web-1  | ", ""}, {"git blame", "9fceb02d (Ann 2026-01-02 #) ", ""},
+	{"plain", "", ""},
+	{"indent", "    ", ""},
+	{"tab", "\t", ""},
+	{"nl", "     #\t", ""},
+	{"cat -n", "    1#\t", ""},
+	{"cat -A", "", "$"},
+	{"cat -A of Windows", "", "^M$"},
+	{"nl and cat -A", "     #^I", "$"},
+	{"grep -n", "#:", ""},
+	{"grep with names", "id_rsa:", ""},
+	{"grep -n with names", "etc/id_rsa:#:", ""},
+	{"grep -rn in colour", "\x1b[35mid_rsa\x1b[m\x1b[36m:\x1b[m#:", ""},
+	{"diff, added", "+", ""},
+	{"diff, removed", "-", ""},
+	{"diff, same", " ", ""},
+	{"diff, indented", "+    ", ""},
+	{"quoted mail", "> ", ""},
+	{"comment", "# ", ""},
+	{"block comment", " * ", ""},
+	{"read tool", "    #→", ""},
+	{"read tool with bar", "  # | ", ""},
+	{"strings added up", `    "`, `\n" +`},
+	{"list", `  "`, `",`},
+	{"carriage return", "", "\r"},
+	{"compose log", "web-1  | ", ""},
+	{"git blame", "9fceb02d (Ann 2026-01-02 #) ", ""},
 }
 
 func shownKey(before, after, end string) string {

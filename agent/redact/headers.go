@@ -118,14 +118,17 @@ func (password) match(s string, i, hint int, end bool) match {
 	}
 	b := colon + 1
 	e := skipNot(s, b, notInURL, maxValue)
-	switch {
-	case e == len(s) && !end && e-b < maxValue:
+	if e == len(s) && !end && e-b < maxValue {
 		return undecided(b)
-	case e < len(s) && s[e] == '@' && e > b && s[b] != '$' && s[b] != '%' && s[b] != '<' && s[b:e] != Mark:
-		return match{from: b, to: e, is: true}
 	}
-	return none
+	if e == len(s) || s[e] != '@' || !isURLPassword(s[b:e]) {
+		return none
+	}
+	return match{from: b, to: e, is: true}
 }
+
+// isURLPassword reports whether v is a password and no variable or placeholder.
+func isURLPassword(v string) bool { return v != "" && strings.IndexByte("$%<", v[0]) < 0 && v != Mark }
 
 // login matches the password in an option of a command that logs in: mysql -pX, sshpass -p X,
 // docker login -p X, curl -u user:X.

@@ -13,23 +13,37 @@ func (p *notation) secret(is class, v string) bool {
 		return false // code, or a sentence
 	}
 	if is == ofPassword {
-		switch {
-		case f.blanks > 0:
-			return f.digits > 0 && f.letters > 0 && f.signs > 0
-		case p.quote == 0 && f.dots > 0 && f.signs == 0 && !p.tight:
-			return false // a field of a variable
-		case f.slashes > 0 && !random(v):
-			return false // a path
-		}
-		return f.digits > 0 && (f.letters > 0 || f.signs > 0) || f.signs > 0 && f.letters > 2 || f.digits == len(v)
+		return p.password(v, f)
 	}
+	return p.token(v, f)
+}
+
+// password reports whether the value of a name of passwords is one: letters with digits or signs.
+func (p *notation) password(v string, f features) bool {
+	switch {
+	case f.blanks > 0:
+		return f.digits > 0 && f.letters > 0 && f.signs > 0
+	case p.quote == 0 && f.dots > 0 && f.signs == 0 && !p.tight:
+		return false // a field of a variable
+	case f.slashes > 0 && !random(v):
+		return false // a path
+	case f.digits > 0:
+		return f.letters > 0 || f.signs > 0 || f.digits == len(v)
+	}
+	return f.signs > 0 && f.letters > 2
+}
+
+// token reports whether the value of a name of keys and tokens is one.
+func (p *notation) token(v string, f features) bool {
 	switch {
 	case len(v) < 8 || f.blanks > 0 || f.slashes > 0 && !random(v) || strings.Contains(v, "://"):
 		return false
 	case p.tight && p.quote == 0:
 		return f.digits > 0 && f.letters > 0
+	case random(v):
+		return true
 	}
-	return random(v) || len(v) >= 10 && f.digits > 0 && f.letters > 0 && f.separators+f.dots+f.slashes == 0
+	return len(v) >= 10 && f.digits > 0 && f.letters > 0 && f.separators+f.dots+f.slashes == 0
 }
 
 // features counts the characters of a value.
@@ -73,7 +87,7 @@ func random(v string) bool {
 		if c == other {
 			continue
 		}
-		if last != other && c != last && !(last == capital && c == small) {
+		if last != other && c != last && (last != capital || c != small) {
 			changes++
 		}
 		last = c

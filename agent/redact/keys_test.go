@@ -185,8 +185,17 @@ var vectors = []struct{ provider, shown, key string }{
 func TestVectors(t *testing.T) {
 	for _, v := range vectors {
 		for _, around := range [][2]string{
-			{"", ""}, {"a ", " b"}, {"x\n", "\ny"}, {`{"stdout":"a\n`, `\nb"}`}, {"\x1b[01;31m", "\x1b[m"}, {"('", "')"}, {"see ", ". Then"},
-			{"<a>", "</a>"}, {"| ", " |"}, {"`", "`,"}, {"?x=", "&y=1"},
+			{"", ""},
+			{"a ", " b"},
+			{"x\n", "\ny"},
+			{`{"stdout":"a\n`, `\nb"}`},
+			{"\x1b[01;31m", "\x1b[m"},
+			{"('", "')"},
+			{"see ", ". Then"},
+			{"<a>", "</a>"},
+			{"| ", " |"},
+			{"`", "`,"},
+			{"?x=", "&y=1"},
 		} {
 			text := around[0] + v.shown + v.key + around[1]
 			if got, want := (*Redactor)(nil).Text(text), around[0]+v.shown+Mark+around[1]; got != want {

@@ -63,18 +63,9 @@ func (named) match(s string, i, hint int, end bool) match {
 	case e == len(s) || e-i == maxName:
 		return none
 	}
-	b := i
-	for b > 0 && i-b < maxName && inName(s[b-1]) {
-		b--
-	}
-	if b > 0 && s[b-1] == '\\' && b < i {
-		b++ // the n of \n
-	}
-	is := classify(s[b:e])
-	if b > 0 && (s[b-1] == '?' || s[b-1] == '&') && strings.EqualFold(s[b:e], "key") {
-		is = ofToken
-	}
-	if is == noSecret || b > 1 && s[b-2:b] == "//" {
+	b := nameStart(s, i)
+	is := classAt(s, b, e)
+	if is == noSecret {
 		return none
 	}
 	p := notation{s: s, name: b, i: e, end: end}
@@ -89,6 +80,30 @@ func (named) match(s string, i, hint int, end bool) match {
 		return none
 	}
 	return match{from: v, to: p.i, is: true}
+}
+
+// nameStart returns where the name begins that s[i] is in.
+func nameStart(s string, i int) int {
+	b := i
+	for b > 0 && i-b < maxName && inName(s[b-1]) {
+		b--
+	}
+	if b > 0 && s[b-1] == '\\' && b < i {
+		b++ // the n of \n
+	}
+	return b
+}
+
+// classAt says what the name s[b:e] says of its value where it stands: a key in the query of a URL
+// is a token, the host of a URL is no name.
+func classAt(s string, b, e int) class {
+	switch {
+	case b > 1 && s[b-2:b] == "//":
+		return noSecret
+	case b > 0 && (s[b-1] == '?' || s[b-1] == '&') && strings.EqualFold(s[b:e], "key"):
+		return ofToken
+	}
+	return classify(s[b:e])
 }
 
 func inName(c byte) bool { return dashed[c] || c == '.' }

@@ -65,11 +65,10 @@ func pemBody(s, first string, b int, end bool) match {
 	for e < len(s) && e-b < maxPEM {
 		line, next, whole := cutLine(s[e:])
 		if at := strings.Index(line, pemEnd); at >= 0 && at < before {
-			to, _, closed := pemLine(s, e+at)
-			switch {
-			case closed:
+			if to, _, closed := pemLine(s, e+at); closed {
 				return match{from: b, to: to, is: bytes > 0}
-			case !end:
+			}
+			if !end {
 				return match{from: b, to: e, is: bytes >= 16, more: true}
 			}
 		}
@@ -83,7 +82,11 @@ func pemBody(s, first string, b int, end bool) match {
 		bytes += len(body)
 		e += next
 	}
-	open := !end && e-b < maxPEM
+	return pemSoFar(s, b, e, bytes, !end && e-b < maxPEM)
+}
+
+// pemSoFar matches the bytes of a key between b and e, of which more may come if it is open.
+func pemSoFar(s string, b, e, bytes int, open bool) match {
 	if open && bytes < 16 {
 		return undecided(b)
 	}

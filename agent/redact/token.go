@@ -59,21 +59,16 @@ func (t shape) match(s string, i, hint int, end bool) match {
 
 // run matches the rest of a key from b on.
 func (t shape) run(s string, b int, end bool) match {
-	e, digit := b, -1
-	for ; e < len(s) && e-b < maxKey && t.body[s[e]]; e++ {
-		if digit < 0 && digits[s[e]] {
-			digit = e - b
-		}
-		if e-b == maxToken && (t.most > 0 || t.digit && digit < 0) {
-			return none
-		}
+	e, digit, ok := t.extent(s, b)
+	if !ok {
+		return none
 	}
 	open := e == len(s) && !end
 	for dots := 0; e > b && dots < 3 && (s[e-1] == '.' || s[e-1] == ','); dots++ {
 		e-- // end of a sentence
 	}
 	n := e - b
-	enough := n >= t.least && (!t.digit || digit >= 0)
+	enough := n >= t.least && (!t.digit || digit)
 	switch {
 	case enough && t.most == 0:
 		return match{from: b, to: e, is: true, more: open}
@@ -83,6 +78,18 @@ func (t shape) run(s string, b int, end bool) match {
 		return undecided(b)
 	}
 	return match{from: b, to: e, is: enough}
+}
+
+// extent returns where the characters of a key from b on end, and whether a digit is among them; ok
+// is false when they are too many for this shape.
+func (t shape) extent(s string, b int) (e int, digit, ok bool) {
+	for e = b; e < len(s) && e-b < maxKey && t.body[s[e]]; e++ {
+		digit = digit || digits[s[e]]
+		if e-b == maxToken && (t.most > 0 || t.digit && !digit) {
+			return e, digit, false
+		}
+	}
+	return e, digit, true
 }
 
 // starts reports whether a word may begin at s[i]: after a character that is in no word, an
@@ -117,9 +124,7 @@ func (jwt) match(s string, i, hint int, end bool) match {
 	e := i
 	for part, most := range []int{maxToken, maxValue, maxKey} {
 		b := e
-		for e < len(s) && e-b < most && (dashed[s[e]] || part == 2 && s[e] == '.') {
-			e++
-		}
+		e = partEnd(s, b, most, part == 2)
 		last := e == len(s)
 		switch {
 		case part == 1 && e-b >= 3 && !strings.HasPrefix(s[b:], "eyJ"):
@@ -134,4 +139,13 @@ func (jwt) match(s string, i, hint int, end bool) match {
 		e++
 	}
 	return none
+}
+
+// partEnd returns where a part of a token ends that begins at b; the last one may have dots.
+func partEnd(s string, b, most int, dots bool) int {
+	e := b
+	for e < len(s) && e-b < most && (dashed[s[e]] || dots && s[e] == '.') {
+		e++
+	}
+	return e
 }

@@ -109,7 +109,7 @@ func connect(ctx context.Context, conn net.Conn, proxy *url.URL, to string) erro
 		return err
 	}
 	r := bufio.NewReaderSize(conn, maxHeader)
-	res, err := http.ReadResponse(r, req)
+	res, err := http.ReadResponse(r, req) //nolint:bodyclose // the tunnel begins where a body would
 	switch {
 	case err != nil:
 		return fmt.Errorf("no answer to CONNECT %s: %w", to, err)
