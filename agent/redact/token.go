@@ -126,12 +126,13 @@ func (jwt) match(s string, i, hint int, end bool) match {
 		b := e
 		e = partEnd(s, b, most, part == 2)
 		last := e == len(s)
+		open := last && !end
 		switch {
 		case part == 1 && e-b >= 3 && !strings.HasPrefix(s[b:], "eyJ"):
 			return none
 		case part == 2 && e-b >= 10:
-			return match{from: shown, to: b + len(strings.TrimRight(s[b:e], ".")), is: true, more: last && !end}
-		case last && !end && e-b < most:
+			return match{from: shown, to: b + len(strings.TrimRight(s[b:e], ".")), is: true, more: open}
+		case open && e-b < most:
 			return undecided(shown)
 		case part == 2 || last || e-b < 10 || s[e] != '.':
 			return none

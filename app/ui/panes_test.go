@@ -27,7 +27,7 @@ func openPanes(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(twoPanes...)
 	time.Sleep(100 * time.Millisecond) // drawn: a pane that nobody sees is not typed into
-	x.u.arranged.setFocus(layout.Panes)
+	x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Panes) })
 	x.took()
 	return x
 }
