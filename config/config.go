@@ -103,6 +103,10 @@ type UI struct {
 	Editor string // emacs or vi: keys of the line editor
 
 	NotifyCommand string // for the shell, when nobody is attached; "" is none
+
+	Color         bool
+	ShowTokens    bool // in the header
+	ShowToolCalls bool // in plain mode and exec
 }
 
 // API names a wire format.
@@ -171,7 +175,7 @@ func defaults() Config {
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
 
 		Sessions: Sessions{IdleExit: 30},
-		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs"},
+		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true},
 	}
 }
 

@@ -45,6 +45,22 @@ var uiSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Editor },
 			check:   oneOf("value", "emacs", "vi"),
 		},
+		{
+			name: "color", short: "`true` or `false`",
+			doc:     "Whether the screen has colours, as without `--no-color` and `NO_COLOR`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.Color },
+		},
+		{
+			name: "show_tokens", short: "`true` or `false`",
+			doc:     "Whether the header counts the tokens of the session and what they cost. `/status` always does.",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.ShowTokens },
+		},
+		{
+			name: "show_tool_calls", short: "`true` or `false`",
+			doc: "Whether plain mode and `buddy exec` print each call of a tool and what came of it. Without it they print those " +
+				"that fail or do not run. On the full screen a call is one row, always.",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.ShowToolCalls },
+		},
 	},
 }
 

@@ -25,6 +25,8 @@ type Header struct {
 	info      state.Info
 	approvals int
 	left      bool
+
+	NoTokens bool // tokens and costs are not shown
 }
 
 // NewHeader returns a header. home is shown as ~ in paths; zone is that of the time.
@@ -198,7 +200,7 @@ func (h *Header) mode() item {
 func (h *Header) tokens() item {
 	u := h.info.Usage
 	total := u.SessionPrompt + u.SessionCompletion
-	if total == 0 {
+	if total == 0 || h.NoTokens {
 		return item{forms: [][]draw.Span{nil}}
 	}
 	long := fmt.Sprintf("%s in %s out", draw.Count(u.SessionPrompt), draw.Count(u.SessionCompletion))

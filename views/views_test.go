@@ -57,6 +57,20 @@ func TestHeaderAnyWidth(t *testing.T) {
 	}
 }
 
+// Tokens and costs are shown unless the person wants none.
+func TestHeaderWithoutTokens(t *testing.T) {
+	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	var s state.State
+	h.Update(&s, viewtest.Feed(&s, created, event.MetricsUsage{SessionPrompt: 4000, SessionCompletion: 200, SessionCost: 30_000}))
+	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "4.0k in 200 out · $0.03") {
+		t.Errorf("%q", got)
+	}
+	h.NoTokens = true
+	if got := viewtest.Text(t, h, 160, 1); strings.Contains(got, "out") || strings.Contains(got, "$") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestStatusLine(t *testing.T) {
 	started := event.TaskStarted{ID: 4, Kind: event.MainTask, Title: "why"}
 	call := event.ToolRequested{CallID: "c1", Name: "run_shell\x1b"}

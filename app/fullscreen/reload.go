@@ -61,7 +61,7 @@ func (s *settings) takeOver(u *ui.UI, r compose.Reading) (notice, warning string
 
 // newTheme returns the theme to change to and its name; nil leaves the one that is there.
 func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes.Theme, err error) {
-	c := Colours(s.flags)
+	c := coloursOf(s.flags, r.Config)
 	if name = r.Config.UI.Theme; name != s.now.UI.Theme && s.flags.Theme == "" {
 		if t, err = c.Load(name); err != nil {
 			err = r.Index.Error(config.Path("ui", "theme"), err)

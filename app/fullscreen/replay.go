@@ -39,7 +39,7 @@ func Replay(f *compose.Options, j *sessions.Journal, speed float64) error {
 	defer cancel()
 	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
 	home, _ := os.UserHomeDir() // "" is unknown
-	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: Colours(f), Auto: name == themes.Auto}, keys, events, home, speed)
+	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f, c), Auto: name == themes.Auto, NoTokens: !c.UI.ShowTokens}, keys, events, home, speed)
 	s.Fini()
 	if err != nil {
 		return exit.Failure(fmt.Errorf("terminal: %w", err))

@@ -20,10 +20,17 @@ func Colours(f *compose.Options) ui.Colours {
 	return c
 }
 
+// coloursOf is [Colours], without colours where the settings want none.
+func coloursOf(f *compose.Options, settings config.Config) ui.Colours {
+	c := Colours(f)
+	c.Plain = c.Plain || !settings.UI.Color
+	return c
+}
+
 // FirstTheme returns the name of the theme to begin with, of the command line or else of the
 // configuration, and the theme.
 func FirstTheme(f *compose.Options, settings config.Config, index config.Index) (string, *themes.Theme, error) {
-	c := Colours(f)
+	c := coloursOf(f, settings)
 	if f.Theme != "" {
 		t, err := c.Load(f.Theme)
 		if err != nil {

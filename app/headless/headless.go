@@ -59,7 +59,7 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 
 	l := &line{
 		program: p,
-		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet},
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, NoCalls: !p.Config.UI.ShowToolCalls},
 		out:     stdout, flags: once,
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema,
 	}

@@ -23,6 +23,7 @@ type Remarks struct {
 	Err      io.Writer
 	Prefix   string // of each line
 	Quiet    bool   // only errors are printed
+	NoCalls  bool   // calls of tools are printed only when they fail or do not run
 	Unstored bool   // the session file could not take all that happened
 
 	asking sync.Mutex      // held while a question is on the terminal
@@ -97,6 +98,7 @@ func (m *Remarks) result(p event.ToolResult) {
 		m.Say("⊘ not run (%s)", was.denied)
 	case p.IsError && !was.started:
 		m.Say("⊘ not run: %s", markup.Shorten(strings.TrimPrefix(p.Result, "Tool error: "), maxRefusal))
+	case m.NoCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:
 		m.Say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
 	case p.IsError:
@@ -110,6 +112,9 @@ const maxRefusal = 500 // characters of why a call was not run
 
 // requested prints a call, and where it works if that is not where the session began.
 func (m *Remarks) requested(p event.ToolRequested) {
+	if m.NoCalls {
+		return
+	}
 	where := ""
 	if p.Target != "" && p.Target != m.Target {
 		where = " on " + p.Target

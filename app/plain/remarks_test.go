@@ -61,3 +61,21 @@ func TestRemarksOfWhatDidNotRun(t *testing.T) {
 		}
 	}
 }
+
+// Without calls what fails or does not run is still said.
+func TestRemarksWithoutCalls(t *testing.T) {
+	zero, one := 0, 1
+	var out strings.Builder
+	l := &Remarks{Err: &out, NoCalls: true}
+	for _, e := range []event.Event{
+		event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", ExitCode: &zero},
+		event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b"}, event.ToolResult{CallID: "b", ExitCode: &one},
+		event.ToolRequested{CallID: "c", Name: "read_file"}, event.ToolStarted{CallID: "c"}, event.ToolResult{CallID: "c", Tail: "text"},
+		event.ApprovalAnswered{CallID: "d", Decision: event.Deny, By: "user"}, event.ToolResult{CallID: "d", IsError: true},
+	} {
+		l.Remark(e)
+	}
+	if got := out.String(); got != "← exit 1  0.0 s\n⊘ not run (denied)\n" {
+		t.Errorf("%q", got)
+	}
+}

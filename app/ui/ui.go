@@ -106,6 +106,8 @@ type Looks struct {
 	Theme   *themes.Theme
 	Colours Colours
 	Auto    bool // the theme follows the terminal's background
+
+	NoTokens bool // the header does not count tokens
 }
 
 // Terminal holds what goes to the terminal other than what is drawn.
@@ -191,6 +193,7 @@ func New(d Deps) *UI {
 		pager:        dialog.NewPager(t, k),
 		ask:          dialog.NewAsk(t, k),
 	}
+	u.v.header.NoTokens = d.NoTokens
 	u.arranged = arrangement{tab: layout.Conversation, shape: d.Shape, panes: u.v.panes, keep: d.KeepShape}
 	u.dock = dock{
 		approval: dialog.NewApproval(t, k, d.Now), question: dialog.NewConfirm(t, k), confirm: dialog.NewConfirm(t, k),
