@@ -26,8 +26,9 @@ var twoPanes = []event.Event{
 func openPanes(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(twoPanes...)
-	time.Sleep(100 * time.Millisecond) // drawn: a pane that nobody sees is not typed into
+	time.Sleep(2 * draw.GracePeriod) // a pane that has only just come is not typed into
 	x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Panes) })
+	x.Settle()
 	x.took()
 	return x
 }
