@@ -68,10 +68,17 @@ func TestRemarksWithoutCalls(t *testing.T) {
 	var out strings.Builder
 	l := &Remarks{Err: &out, NoCalls: true}
 	for _, e := range []event.Event{
-		event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", ExitCode: &zero},
-		event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b"}, event.ToolResult{CallID: "b", ExitCode: &one},
-		event.ToolRequested{CallID: "c", Name: "read_file"}, event.ToolStarted{CallID: "c"}, event.ToolResult{CallID: "c", Tail: "text"},
-		event.ApprovalAnswered{CallID: "d", Decision: event.Deny, By: "user"}, event.ToolResult{CallID: "d", IsError: true},
+		event.ToolRequested{CallID: "a", Name: "run_shell"},
+		event.ToolStarted{CallID: "a"},
+		event.ToolResult{CallID: "a", ExitCode: &zero},
+		event.ToolRequested{CallID: "b", Name: "run_shell"},
+		event.ToolStarted{CallID: "b"},
+		event.ToolResult{CallID: "b", ExitCode: &one},
+		event.ToolRequested{CallID: "c", Name: "read_file"},
+		event.ToolStarted{CallID: "c"},
+		event.ToolResult{CallID: "c", Tail: "text"},
+		event.ApprovalAnswered{CallID: "d", Decision: event.Deny, By: "user"},
+		event.ToolResult{CallID: "d", IsError: true},
 	} {
 		l.Remark(e)
 	}
