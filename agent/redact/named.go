@@ -43,7 +43,7 @@ var (
 // maxName is the length of the longest name.
 const maxName = 64
 
-// class is what a name says of its value.
+// class classifies the value that a name announces.
 type class int
 
 const (

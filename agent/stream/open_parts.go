@@ -13,7 +13,7 @@ const (
 	keptPieces = 4096     // pieces that those bytes are known to consist of
 )
 
-// openParts is what no durable event says yet: answers since their last checkpoint, the end of
+// openParts holds what is in no durable event yet: answers since their last checkpoint, the end of
 // the output of running calls, the newest picture of each pane. Who joins in the middle gets it
 // after what the journal holds.
 type openParts struct {
@@ -30,7 +30,7 @@ func newOpenParts() openParts {
 	}
 }
 
-// openAnswer is what an answer gained since its last checkpoint. The offsets are bytes of the
+// openAnswer holds the text of an answer since its last checkpoint. The offsets are bytes of the
 // answer before that.
 type openAnswer struct {
 	first, latest       event.Envelope // that made it grow
@@ -130,8 +130,8 @@ func (o *openOutput) trim() {
 	o.start = keep
 }
 
-// since returns what there is of the output in events after a number, joined where one stream
-// goes on.
+// since returns the output of the events with numbers above after. Consecutive pieces of one
+// stream become one event.
 func (o *openOutput) since(after uint64) (all []event.Envelope) {
 	from := o.start
 	for i, p := range o.pieces {

@@ -337,7 +337,7 @@ func (q *subscriber) wait() bool {
 	}
 }
 
-// batchSize is how many bytes of the journal are handed on together, about.
+// batchSize is about how many bytes of the journal make one batch.
 const batchSize = 256 << 10
 
 // join brings the reader to the stream's present: with what the journal holds after the last

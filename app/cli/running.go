@@ -66,7 +66,7 @@ func (s *cli) listRunning() error {
 	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
-// age is how long ago something was, for people.
+// age formats the time since unixMS; a dash if that is 0.
 func age(unixMS int64) string {
 	if unixMS == 0 {
 		return "–"
@@ -270,7 +270,7 @@ func (s *cli) approveCommand() *cobra.Command {
 	return c
 }
 
-// answerTime is how long a session may take to take an answer.
+// answerTime limits the wait for the session to record an answer.
 const answerTime = 10 * time.Second
 
 func (s *cli) approve(d live.Description, deny bool, reason string) error {

@@ -65,7 +65,7 @@ func (s *Setup) fork(exchange int) (string, error) {
 	return id, err
 }
 
-// Catalog returns what there is to choose from that needs no runtime. Logins end with ctx.
+// Catalog returns the choices that need no runtime. Logins end with ctx.
 func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 	return slash.Catalog{
 		// with --model demo, or with it in the settings, there is no problem

@@ -190,7 +190,6 @@ func TestAScreenHasTheSession(t *testing.T) {
 	}
 }
 
-// What is lost is the connection, never an event.
 // TestEventsBeforeAnotherMessage: events are handed over at once, whatever follows them in the same
 // read.
 func TestEventsBeforeAnotherMessage(t *testing.T) {
@@ -235,6 +234,7 @@ func TestEventsBeforeAnotherMessage(t *testing.T) {
 	}
 }
 
+// What is lost is the connection, never an event.
 func TestALostConnectionIsMadeAnew(t *testing.T) {
 	h := listen(t)
 	c := h.dial(t)

@@ -159,7 +159,7 @@ func (c *Client) Effort() Effort { return c.effort }
 // Provider is who answers, as far as the address tells; "" when it does not.
 func (c *Client) Provider() Provider { return c.provider }
 
-// Sampling is how much chance there is in answers. What is nil is not sent.
+// Sampling holds temperature and top_p. A nil value is not sent.
 type Sampling struct{ Temperature, TopP *float64 }
 
 // Sample sets how much chance there is in answers. Call it before the first request.
