@@ -86,6 +86,9 @@ func (s section) checkName(name string) error {
 	if s.name == targetsSection.name {
 		return checkTargetName(name)
 	}
+	if s.name == mcpSection.name {
+		return CheckMCPName(name)
+	}
 	if err := checkID(name); err != nil {
 		return fmt.Errorf("the profile's name %w", err)
 	}
@@ -111,6 +114,9 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 	}
 	if e.path[0] == targetsSection.name && len(e.path) > 1 {
 		l.target(e.path[1], place(f, e.line))
+	}
+	if e.path[0] == mcpSection.name && len(e.path) > 1 {
+		l.mcpServer(f, e.path[1], place(f, e.line))
 	}
 	if fld == nil {
 		if isRule(e.path[0]) {
@@ -278,6 +284,11 @@ func (l *loader) finishProfiles(f *file) error {
 		}
 	}
 	l.noticeKeys(f)
+	for _, s := range l.cfg.MCP {
+		if err := s.Check(); err != nil {
+			return l.index.Error(Path(mcpSection.name, s.Name), err)
+		}
+	}
 	return l.checkTargets()
 }
 

@@ -119,6 +119,12 @@ func (r *Report) finish(l *loader, known []Profile) {
 			r.Add(l.index[key], key, err)
 		}
 	}
+	for _, s := range l.cfg.MCP {
+		key := Path(mcpSection.name, s.Name)
+		if err := s.Check(); err != nil && !r.wrong(key) {
+			r.Add(l.index[key], key, err)
+		}
+	}
 	for _, e := range l.contextErrors() {
 		r.Add(e.Place, e.Key, e.Err)
 	}

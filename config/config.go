@@ -46,6 +46,7 @@ type Config struct {
 	Sessions Sessions
 	Rules    []Rule   // in the files' order
 	Targets  []Target // in the files' order
+	MCP      []MCPServer
 	Project  Project
 	Keys     map[string][]string // section [keys]: action to key names; package keymap checks them
 
@@ -61,7 +62,7 @@ type Config struct {
 	// user's.
 	File string
 
-	at int // index of the target that is being read
+	at int // index of the target or server that is being read
 }
 
 // Agent holds the section [agent].

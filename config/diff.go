@@ -14,6 +14,8 @@ func Changed(a, b *Config) []string {
 		switch {
 		case s.name == targetsSection.name:
 			keys = append(keys, changedTargets(a, b)...)
+		case s.name == mcpSection.name:
+			keys = append(keys, changedMCP(a, b)...)
 		case s.named:
 			keys = append(keys, changedProfiles(s, a, b)...)
 		case s.rules:
@@ -79,6 +81,22 @@ func changedProfiles(s section, a, b *Config) []string {
 	for _, q := range b.Models {
 		if _, ok := a.Profile(q.Name); !ok {
 			keys = append(keys, Path(s.name, q.Name))
+		}
+	}
+	return keys
+}
+
+// changedMCP returns the names of servers that differ, each as a whole.
+func changedMCP(a, b *Config) []string {
+	var keys []string
+	for _, s := range a.MCP {
+		if other, _ := b.MCPServer(s.Name); !reflect.DeepEqual(other, s) {
+			keys = append(keys, Path(mcpSection.name, s.Name))
+		}
+	}
+	for _, s := range b.MCP {
+		if _, ok := a.MCPServer(s.Name); !ok {
+			keys = append(keys, Path(mcpSection.name, s.Name))
 		}
 	}
 	return keys

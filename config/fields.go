@@ -265,6 +265,7 @@ var sections = append([]section{
 		},
 	},
 	targetsSection,
+	mcpSection,
 }, ruleSections()...)
 
 // keySources are the fields of a profile of which at most one may be set.

@@ -37,6 +37,12 @@ func (d *Document) removeRule(r Rule) error {
 	if from < 0 {
 		return fmt.Errorf("%s: the rule is no [[%s]] table of its own: use buddy config edit", rules[at].Place, r.Decision)
 	}
+	return d.removeEntries(entries, from, to, rules[at].Place)
+}
+
+// removeEntries deletes the entries from up to to, of which the first is a table's header, with
+// the comments between them. place names them in an error.
+func (d *Document) removeEntries(entries []entry, from, to int, place string) error {
 	last := entries[from].from
 	for _, e := range entries[from:to] {
 		last = max(last, e.to)
@@ -49,7 +55,7 @@ func (d *Document) removeRule(r Rule) error {
 	after, _, err := scan(data)
 	left := slices.Delete(slices.Clone(entries), from, to)
 	if err != nil || !slices.Equal(otherEntries(left, nil), otherEntries(after, nil)) {
-		return fmt.Errorf("%s: can't be deleted without touching the rest: use buddy config edit", rules[at].Place)
+		return fmt.Errorf("%s: can't be deleted without touching the rest: use buddy config edit", place)
 	}
 	d.data = data
 	return nil
@@ -63,9 +69,27 @@ func (d *Document) tableAt(entries []entry, place string) (from, to int) {
 	if from < 0 {
 		return -1, 0
 	}
+	return from, nextTable(entries, from)
+}
+
+// nextTable returns the index of the next header after an entry.
+func nextTable(entries []entry, from int) int {
 	next := slices.IndexFunc(entries[from+1:], func(e entry) bool { return e.kind == unstable.Table || e.kind == unstable.ArrayTable })
 	if next < 0 {
-		return from, len(entries)
+		return len(entries)
 	}
-	return from, from + 1 + next
+	return from + 1 + next
+}
+
+// removeTable deletes the table at a path with its keys, if it is one with a header.
+func (d *Document) removeTable(path ...string) error {
+	entries, _, err := scan(d.data)
+	if err != nil {
+		return err
+	}
+	from := slices.IndexFunc(entries, func(e entry) bool { return e.kind == unstable.Table && slices.Equal(e.path, path) })
+	if from < 0 {
+		return fmt.Errorf("%s: there is no table [%s]: use buddy config edit", d.path, tomlPath(path))
+	}
+	return d.removeEntries(entries, from, nextTable(entries, from), fmt.Sprintf("%s:%d", d.path, entries[from].line))
 }

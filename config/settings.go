@@ -47,6 +47,10 @@ func (c *Config) Settings(index Index) []Setting {
 			for i := range c.Targets {
 				all = append(all, c.targetSettings(s, i, index)...)
 			}
+		case s.name == mcpSection.name:
+			for i := range c.MCP {
+				all = append(all, c.mcpSettings(s, i, index)...)
+			}
 		case s.named:
 			for i := range c.Models {
 				all = append(all, c.profileSettings(s, &c.Models[i], index)...)

@@ -98,6 +98,11 @@ func randomFile(r *rand.Rand) string {
 				fmt.Fprintf(&b, "[targets.web-%d]\nssh = \"root@web\"\n", i)
 				randomFields(r, &b, s, "ssh", "container")
 			}
+		case s.name == mcpSection.name:
+			for i := range r.IntN(3) {
+				fmt.Fprintf(&b, "[mcp.files-%d]\ncommand = [\"files\"]\n", i)
+				randomFields(r, &b, s, "command", "url", "type", "headers", "bearer_env")
+			}
 		case s.named:
 			for i := range r.IntN(4) {
 				name := []string{"a", "gpt 5", "ü.\"x\"", "0"}[i]
@@ -162,7 +167,7 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 
 // randomValue returns a text that a field takes.
 func randomValue(r *rand.Rand, fld *field, f *file) string {
-	candidates := append(fld.words(), "A_B", "abc", "~/x", "light", "X-Title: a", randomText(r), randomText(r))
+	candidates := append(fld.words(), "A_B", "abc", "~/x", "light", "X-Title: a", "A=b", randomText(r), randomText(r))
 	for {
 		v := candidates[r.IntN(len(candidates))]
 		if fld.check == nil {

@@ -63,6 +63,11 @@ func writeExamples(b *strings.Builder, s section) {
 		writeExample(b, s, exampleTarget.Name, &Config{Targets: []Target{exampleTarget}}, nil)
 		return
 	}
+	if s.name == mcpSection.name {
+		b.WriteByte('\n')
+		writeExample(b, s, exampleMCP.Name, &Config{MCP: []MCPServer{exampleMCP}}, nil)
+		return
+	}
 	for _, e := range examples {
 		b.WriteString("\n# " + e.doc + "\n")
 		writeExample(b, s, e.profile.Name, nil, &e.profile)

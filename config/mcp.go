@@ -1,0 +1,291 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// MCPServer holds one section [mcp.NAME]: a server whose tools the model may call.
+type MCPServer struct {
+	Name    string
+	Command []string // program and arguments; either this or URL
+	URL     string
+	Type    string   // stdio, http or sse; "" is what command and url mean
+	Env     []string // NAME=value, what the program gets besides the minimal environment
+	PassEnv []string // names of variables of buddy's own environment that the program gets
+	Headers []string // "Name: value", sent with every request
+	Bearer  string   // bearer_env: the variable with the token of every request
+	Cwd     string   // where the program runs; "" = the working directory
+	Enabled bool
+	Always  bool     // the model is told its tools whole
+	Trust   bool     // trust_hints: what it says of its tools decides whether they ask
+	Tools   []string // patterns of names; empty: all
+	Deny    []string // patterns of names that are left out
+	Era     string   // protocol: auto or legacy
+	MCPTimes
+	// Project marks a server of the project's file: nothing of it counts unasked.
+	Project bool
+}
+
+// MCPTimes are the limits of a server, in seconds.
+type MCPTimes struct {
+	Start int // until its tools are listed
+	Wall  int // timeout: of one call
+	Idle  int // of a call, without a sign of life
+}
+
+// NewMCPServer returns a server with the defaults.
+func NewMCPServer(name string) MCPServer {
+	return MCPServer{Name: name, Enabled: true, Era: "auto", MCPTimes: MCPTimes{Start: 60, Wall: 600, Idle: 300}}
+}
+
+// MCPServer returns the server of that name.
+func (c *Config) MCPServer(name string) (MCPServer, bool) {
+	return first(c.MCP, func(s MCPServer) bool { return s.Name == name })
+}
+
+var mcpName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+
+// CheckMCPName accepts names of servers, which are a part of the names of their tools.
+func CheckMCPName(name string) error {
+	switch {
+	case !mcpName.MatchString(name):
+		return fmt.Errorf("%q is not a name for a server (allowed: up to 40 letters, digits, '.', '_' and '-')", name)
+	case strings.Contains(name, "__"):
+		return fmt.Errorf("%q has two underscores in a row, which separate it from its tools' names (choose another name)", name)
+	}
+	return nil
+}
+
+// mcpSection is a table by name, like that of the targets.
+var mcpSection = section{
+	name: "mcp", named: true, access: trusted,
+	doc: "MCP servers, whose tools the model finds with `tool_search`. Exactly one of `command` and `url` is needed. A server " +
+		"of a project's file starts only when you trust it, and nothing that it says of itself spares you a question.",
+	fields: []field{
+		{
+			name: "command", short: "list: program, arguments",
+			doc:     "The program that is the server, started without a shell, and its arguments.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Command },
+		},
+		{
+			name: "url", short: "http or https URL",
+			doc:     "Where a server is reached that runs already.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().URL },
+			check:   func(v string, _ *file) (string, error) { return cleanURL(v, true) },
+		},
+		{
+			name: "type", short: "`stdio`, `http` or `sse`",
+			doc:     "How it is talked to. Without it: `stdio` for a command, `http` (streamable) for a URL. `sse` is the transport of old servers.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Type },
+			check:   oneOf("transport", "stdio", "http", "sse"),
+		},
+		{
+			name: "env", short: "list of `NAME=value`",
+			doc:     "Variables of the program. It gets these, `pass_env`, and HOME, PATH, SHELL, TERM, USER, LOGNAME, LANG, LC_*, TMPDIR and XDG_* of yours; nothing else.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Env },
+			check:   checkAssignment,
+		},
+		{
+			name: "pass_env", short: "list of names",
+			doc:     "Variables of your environment that the program gets besides.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().PassEnv },
+			check:   checkEnvName,
+		},
+		{
+			name: "headers", short: "list of `Name: value`",
+			doc:     "Headers of every request. A token belongs in `bearer_env`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Headers },
+			check:   checkMCPHeader,
+		},
+		{
+			name: "bearer_env", short: "name of a variable",
+			doc:     "The variable with the token that every request carries as `Authorization: Bearer`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Bearer },
+			check:   checkEnvName,
+		},
+		{
+			name: "cwd", short: "path",
+			doc:     "The folder in which the program runs; without it, the working directory.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Cwd },
+			check:   checkPath,
+		},
+		{
+			name: "enabled", short: "`true` or `false`",
+			doc:     "Whether it starts with a session; `/mcp` switches it on and off.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Enabled },
+		},
+		{
+			name: "always", short: "`true` or `false`",
+			doc:     "The model is told its tools with all that it needs to call them, instead of finding them by a search.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Always },
+		},
+		{
+			name: "trust_hints", short: "`true` or `false`",
+			doc: "What the server says of its tools counts: those that it calls read-only need no approval. Servers are often wrong " +
+				"about that. Never in mode `strict`, and never for a server of a project's file.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Trust },
+			own:     true,
+		},
+		{
+			name: "tools", short: "list of patterns",
+			doc:     "Only tools whose names match one of these are taken; `*` stands for any text. Empty takes all.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Tools },
+		},
+		{
+			name: "deny", short: "list of patterns",
+			doc:     "Tools that are left out.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Deny },
+		},
+		{
+			name: "start_timeout", short: "seconds, 1 to 3600",
+			doc:     "How long it may take until its tools are known; 60 if not set. Nothing waits for it but a call to that server.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Start }, most: 3600,
+		},
+		{
+			name: "timeout", short: "seconds, 1 to 86400",
+			doc:     "How long one call may take; 600 if not set.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Wall }, most: 86400,
+		},
+		{
+			name: "idle", short: "seconds, 1 to 86400",
+			doc:     "How long a call may go on without a result or a word about its progress; 300 if not set.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Idle }, most: 86400,
+		},
+		{
+			name: "protocol", short: "`auto` or `legacy`",
+			doc:     "`legacy` begins with the handshake of protocol 2025-11-25 and before, for a server that does not take another request first.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Era },
+			check:   oneOf("protocol", "auto", "legacy"),
+		},
+	},
+}
+
+// exampleMCP is the server in the template.
+var exampleMCP = MCPServer{Name: "files", Command: []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", "/srv/docs"}, Enabled: true}
+
+// checkAssignment accepts NAME=value. Its errors do not repeat a value.
+func checkAssignment(v string, _ *file) (string, error) {
+	name, value, ok := strings.Cut(v, "=")
+	if _, err := checkEnvName(name, nil); err != nil || !ok || strings.Contains(value, "\x00") {
+		return "", errors.New(`has an entry that is not NAME=value (example: "LOG_LEVEL=info")`)
+	}
+	return v, nil
+}
+
+// checkMCPHeader accepts a header with any name that a request may carry besides its own.
+func checkMCPHeader(v string, _ *file) (string, error) {
+	name, value, ok := strings.Cut(v, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	switch {
+	case !ok || !httpguts.ValidHeaderFieldName(name):
+		return "", errors.New(`has an entry that is not a header (example: "X-Team: shop")`)
+	case !httpguts.ValidHeaderFieldValue(value):
+		return "", fmt.Errorf("the value of %s has characters that no header has", name)
+	case slices.ContainsFunc([]string{"Host", "Content-Type", "Content-Length", "Accept", "Accept-Encoding", "Transfer-Encoding", "Connection"}, func(own string) bool { return strings.EqualFold(name, own) }),
+		strings.HasPrefix(strings.ToLower(name), "mcp-"):
+		return "", fmt.Errorf("%s can't be set here: the protocol sets it", name)
+	}
+	return name + ": " + value, nil
+}
+
+// mcp returns the server whose section is being read, or an empty one for the reference.
+func (c *Config) mcp() *MCPServer {
+	if c == nil || len(c.MCP) == 0 {
+		return &MCPServer{}
+	}
+	return &c.MCP[c.at]
+}
+
+// mcpServer selects the server of that name for mcp, adding it if it is new.
+func (l *loader) mcpServer(f *file, name, place string) {
+	c := &l.cfg
+	c.at = slices.IndexFunc(c.MCP, func(s MCPServer) bool { return s.Name == name })
+	if c.at < 0 {
+		c.at = len(c.MCP)
+		c.MCP = append(c.MCP, NewMCPServer(name))
+		c.MCP[c.at].Project = f.project
+		l.index[Path(mcpSection.name, name)] = place
+	}
+}
+
+// Check returns an error about a server as a whole.
+func (s MCPServer) Check() error {
+	switch {
+	case len(s.Command) == 0 && s.URL == "":
+		return errors.New("has neither command nor url (allowed: one of them)")
+	case len(s.Command) > 0 && s.URL != "":
+		return errors.New("has both command and url (allowed: one of them)")
+	case s.URL != "" && s.Type == "stdio":
+		return errors.New("has a url, so its type is not stdio (allowed: http, sse)")
+	case len(s.Command) > 0 && (s.Type == "http" || s.Type == "sse"):
+		return fmt.Errorf("has a command, so its type is not %s (allowed: stdio)", s.Type)
+	case len(s.Command) > 0 && s.Command[0] == "":
+		return errors.New("command names no program")
+	case len(s.Command) > 0 && (len(s.Headers) > 0 || s.Bearer != ""):
+		return errors.New("headers and bearer_env need a url")
+	case s.URL != "" && (len(s.Env) > 0 || len(s.PassEnv) > 0 || s.Cwd != ""):
+		return errors.New("env, pass_env and cwd need a command")
+	}
+	return nil
+}
+
+// mcpSettings returns the settings of a server that are not the defaults.
+func (c *Config) mcpSettings(s section, i int, index Index) []Setting {
+	one := &Config{MCP: c.MCP[i : i+1]}
+	plain := NewMCPServer(one.MCP[0].Name)
+	usual := &Config{MCP: []MCPServer{plain}}
+	var all []Setting
+	for _, f := range s.fields {
+		if !same(f.pointer(one, nil), f.pointer(usual, nil)) {
+			all = append(all, newSetting(header(s.name, plain.Name), index, f.pointer(one, nil), s.name, plain.Name, f.name))
+		}
+	}
+	return all
+}
+
+// AddMCPServer adds a server to a person's file, which must have none of that name.
+func AddMCPServer(path string, s MCPServer) error {
+	usual := &Config{MCP: []MCPServer{NewMCPServer(s.Name)}}
+	one := &Config{MCP: []MCPServer{s}}
+	return changeFile(path, func(d *Document) error {
+		if _, taken := d.Check().Config.MCPServer(s.Name); taken {
+			return fmt.Errorf("there is a server %q already", s.Name)
+		}
+		for _, f := range mcpSection.fields {
+			at := f.pointer(one, nil)
+			if same(at, f.pointer(usual, nil)) {
+				continue
+			}
+			var values []string
+			if list, ok := at.(*[]string); ok {
+				values = *list
+			} else {
+				values = []string{strings.Trim(literal(at), `"`)}
+				if text, ok := at.(*string); ok {
+					values[0] = *text
+				}
+			}
+			if err := d.Set(Path(mcpSection.name, s.Name, f.name), values); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// RemoveMCPServer removes a server from a person's file and reports whether it was there.
+func RemoveMCPServer(path, name string) (found bool, err error) {
+	err = changeFile(path, func(d *Document) error {
+		if _, found = d.Check().Config.MCPServer(name); !found {
+			return nil
+		}
+		return d.removeTable(mcpSection.name, name)
+	})
+	return found, err
+}
