@@ -40,6 +40,7 @@ var rules = []rule{
 	{"agent", []string{"agent/evals"}, []string{"buddy/tools/toolset", "buddy/tools/target", "buddy/tools/shell", "buddy/tmux"}, "the runtime gets its tools, panes and targets in its options"},
 	{"tmux", nil, []string{"buddy/app", "buddy/views", "buddy/agent", "buddy/tools", "buddy/sessions", "buddy/config"}, "tmux is below the tools"},
 	{"tmux/host", []string{"tmux/host/hosttest"}, []string{"buddy/tmux"}, "the hosts are below tmux"},
+	{"tmux/host/child", nil, []string{"buddy"}, "a leaf"},
 	{"tmux/pane", nil, []string{"buddy/tmux"}, "the supervisor knows nothing of hosts"},
 	{"sessions", nil, []string{"buddy/app", "buddy/views", "buddy/tools", "buddy/tmux", "buddy/config"}, "files of events"},
 	{"config", nil, []string{"buddy"}, "a leaf"},

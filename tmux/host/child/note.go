@@ -1,0 +1,148 @@
+package child
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// note is what the file of a child says. A pid alone is not enough to find a process again:
+// the system gives its number to others. With the time of its start it is.
+type note struct {
+	Name       string `json:"name"`
+	ID         string `json:"id"`   // value of marker in its environment
+	Host       string `json:"host"` // the machine or container that the numbers are of
+	PID        int    `json:"pid"`
+	Start      string `json:"start"`
+	Owner      int    `json:"owner"`
+	OwnerStart string `json:"owner_start"`
+}
+
+const noteSuffix = ".child.json"
+
+// writeNote notes a child of this process and returns the file.
+func writeNote(dir, name, id string, pid int) (string, error) {
+	child, ok := lookup(pid)
+	if !ok {
+		return "", fmt.Errorf("process %d is not known to the system", pid)
+	}
+	owner, ok := lookup(os.Getpid())
+	if !ok {
+		return "", fmt.Errorf("process %d is not known to the system", os.Getpid())
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(note{Name: name, ID: id, Host: host, PID: pid, Start: child.start, Owner: os.Getpid(), OwnerStart: owner.start})
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, id+noteSuffix)
+	return file, renameio.WriteFile(file, text, 0o600, renameio.WithTempDir(dir))
+}
+
+// Sweep ends the children noted in a folder whose owner is dead, with all of their groups, and
+// removes their notes. Children of a living owner stay, and so does every process that has only
+// got the number of one. It returns how many groups it has ended; the errors are those of files
+// that could not be read. It takes up to 4 seconds when something does not end by itself.
+func Sweep(state string) (ended int, err error) {
+	files, err := os.ReadDir(state)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return 0, err
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var problems []error
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), noteSuffix) {
+			continue
+		}
+		all.Go(func() {
+			did, err := sweep(filepath.Join(state, f.Name()), host)
+			mu.Lock()
+			defer mu.Unlock()
+			if did {
+				ended++
+			}
+			problems = append(problems, err)
+		})
+	}
+	all.Wait()
+	return ended, errors.Join(problems...)
+}
+
+// sweep ends the child of one note, if its owner is dead, and reports whether there was one.
+func sweep(file, host string) (ended bool, err error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // its owner was faster
+	}
+	if err != nil {
+		return false, err
+	}
+	var n note
+	if err := json.Unmarshal(text, &n); err != nil || n.PID <= 1 || n.Owner <= 1 {
+		_ = os.Remove(file)
+		return false, fmt.Errorf("%s says of no child which process it is: removed", file)
+	}
+	if n.Host != host {
+		return false, nil // in a folder that several machines share
+	}
+	if owner, ok := lookup(n.Owner); ok && owner.start == n.OwnerStart && !owner.ended {
+		return false, nil
+	}
+	if n.left() {
+		ended = true
+		n.end()
+	}
+	if !n.left() {
+		_ = os.Remove(file)
+	}
+	return ended, nil
+}
+
+// left reports whether anything of the child's group runs, and the group is still the child's:
+// it is led by the process that was noted, or has no leader and holds what that has started.
+func (n note) left() bool {
+	if leader, ok := lookup(n.PID); ok && leader.start != n.Start {
+		return false
+	}
+	for _, pid := range members(n.PID) {
+		if pid == n.PID || marked(pid, marker+"="+n.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// end sends TERM to the group, then KILL.
+func (n note) end() {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = syscall.Kill(-n.PID, signal)
+		for late := time.Now().Add(stepTime); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
+			if !n.left() {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package child
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is what the system says of one.
+type process struct {
+	group int
+	start string // when it began, the same text as long as it is the same process
+	ended bool   // it has exited, and its parent did not notice yet
+}
+
+// zombie is the state of a process that has exited: SZOMB of sys/proc.h.
+const zombie = 5
+
+// lookup returns what is known of a process; ok is false when there is none.
+func lookup(pid int) (p process, ok bool) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(k.Proc.P_pid) != pid {
+		return process{}, false
+	}
+	start := fmt.Sprintf("%d.%06d", k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec)
+	return process{group: int(k.Eproc.Pgid), start: start, ended: k.Proc.P_stat == zombie}, true
+}
+
+// members returns the processes of a group that have not ended.
+func members(group int) []int {
+	var pids []int
+	all, _ := unix.SysctlKinfoProcSlice("kern.proc.pgrp", group)
+	for _, k := range all {
+		if k.Proc.P_stat != zombie {
+			pids = append(pids, int(k.Proc.P_pid))
+		}
+	}
+	return pids
+}
+
+// marked reports whether a process was started with a variable of that value. The system hides
+// the environment of its own programs: what one of those leaves without its leader is not found.
+func marked(pid int, variable string) bool {
+	text, err := unix.SysctlRaw("kern.procargs2", pid)
+	return err == nil && slices.Contains(strings.Split(string(text), "\x00"), variable)
+}

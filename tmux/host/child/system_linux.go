@@ -1,0 +1,60 @@
+package child
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// process is what the system says of one.
+type process struct {
+	group int
+	start string // when it began, the same text as long as it is the same process
+	ended bool   // it has exited, and its parent did not notice yet
+}
+
+// boot tells the times since one start of the machine from those since another.
+var boot = sync.OnceValue(func() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+})
+
+// lookup returns what is known of a process; ok is false when there is none.
+func lookup(pid int) (p process, ok bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return process{}, false
+	}
+	// The name in parentheses may hold spaces and parentheses; what follows does not.
+	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(f) < 20 {
+		return process{}, false
+	}
+	group, err := strconv.Atoi(f[2])
+	return process{group: group, start: boot() + "/" + f[19], ended: f[0] == "Z" || f[0] == "X"}, err == nil
+}
+
+// members returns the processes of a group that have not ended.
+func members(group int) []int {
+	var pids []int
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			continue
+		}
+		if p, ok := lookup(pid); ok && p.group == group && !p.ended {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// marked reports whether a process was started with a variable of that value.
+func marked(pid int, variable string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && slices.Contains(strings.Split(string(env), "\x00"), variable)
+}
