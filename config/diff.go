@@ -90,7 +90,10 @@ func changedProfiles(s section, a, b *Config) []string {
 func changedMCP(a, b *Config) []string {
 	var keys []string
 	for _, s := range a.MCP {
-		if other, _ := b.MCPServer(s.Name); !reflect.DeepEqual(other, s) {
+		other, _ := b.MCPServer(s.Name)
+		one, two := &Config{MCP: []MCPServer{s}}, &Config{MCP: []MCPServer{other}}
+		changed := func(f field) bool { return !same(f.pointer(one, nil), f.pointer(two, nil)) }
+		if other.Name == "" || other.Project != s.Project || slices.ContainsFunc(mcpSection.fields, changed) {
 			keys = append(keys, Path(mcpSection.name, s.Name))
 		}
 	}
