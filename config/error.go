@@ -88,7 +88,7 @@ func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 // list formats the allowed names, with the one nearest to a wrong name: "(have: a, b; nearest:
 // b)".
 func list(names []string, wrong string) string {
-	const most = 16
+	const most = 12
 	near := ""
 	if n := nearest(wrong, names); n != "" {
 		near = "; nearest: " + n

@@ -18,8 +18,17 @@ import (
 // tool_search and calls them with use_tool. So tools may be added during a session without
 // invalidating the provider's prompt cache. It is safe for concurrent use.
 type Deferred struct {
-	mu    sync.Mutex // guards tools
-	tools []Tool     // sorted by name
+	mu     sync.Mutex // guards what follows
+	tools  []Tool     // sorted by name
+	source Source     // nil without one
+}
+
+// Source adds tools to a Deferred while a session runs, because other programs have them.
+type Source interface {
+	// Pending returns a tool that stands for one which may be there soon.
+	Pending(name string) (Tool, bool)
+	// Note tells the model what a search can't find yet; "" for nothing.
+	Note() string
 }
 
 // NewDeferred returns a set of the given tools.
@@ -43,8 +52,22 @@ func (d *Deferred) Add(all ...Tool) {
 	}
 }
 
-// remove takes tools out by their names.
-func (d *Deferred) remove(names []string) {
+// SetSource sets what adds tools later.
+func (d *Deferred) SetSource(s Source) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.source = s
+}
+
+// from returns what adds tools later, nil for nothing.
+func (d *Deferred) from() Source {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.source
+}
+
+// Remove takes tools out by their names.
+func (d *Deferred) Remove(names ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tools = slices.DeleteFunc(d.tools, func(t Tool) bool { return slices.Contains(names, t.Definition().Name) })
@@ -62,6 +85,9 @@ func (d *Deferred) lookup(name string) (Tool, bool) {
 		if t.Definition().Name == name {
 			return t, true
 		}
+	}
+	if from := d.from(); from != nil {
+		return from.Pending(name)
 	}
 	return nil, false
 }
@@ -139,6 +165,11 @@ func (d *Deferred) search(query string) toolSearchPayload {
 		payload.Note = "no tool has these words; an empty query lists all names"
 	case len(payload.Names) > 0:
 		payload.Note = "search for a name to get its description"
+	}
+	if from := d.from(); from != nil {
+		if note := from.Note(); note != "" {
+			payload.Note = strings.TrimPrefix(payload.Note+"; "+note, "; ")
+		}
 	}
 	return payload
 }

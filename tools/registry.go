@@ -40,14 +40,14 @@ func (r *Registry) Without(names ...string) *Registry {
 }
 
 // Off returns a registry without the named tools, which can't be called: the error says that
-// they are switched off. use_tool loses them, too, and goes when it has none left.
+// they are switched off. use_tool loses them, too, and goes when it has none left and gets none.
 func (r *Registry) Off(names ...string) *Registry {
 	if len(names) == 0 {
 		return r
 	}
 	gone := names
 	if r.deferred != nil {
-		if r.deferred.remove(names); len(r.deferred.All()) == 0 {
+		if r.deferred.Remove(names...); len(r.deferred.All()) == 0 && r.deferred.from() == nil {
 			gone = append(slices.Clone(names), "tool_search", "use_tool")
 		}
 	}

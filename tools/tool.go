@@ -45,10 +45,10 @@ type Parallel interface {
 	Parallel(call Call) bool
 }
 
-// Patient is a Tool that may run without a time limit because it waits for a person. Every
-// other tool is stopped after a time.
+// Patient is a Tool that may run without the time limit of all tools, because it waits for a
+// person or has limits of its own. Every other tool is stopped after a time.
 type Patient interface {
-	// Patient reports whether this call waits for a person; call.Planned is set.
+	// Patient reports whether this call is such a one; call.Planned is set.
 	Patient(call Call) bool
 }
 

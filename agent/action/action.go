@@ -61,6 +61,14 @@ type Action struct {
 	Mutation bool        `json:"mutation,omitempty"` // changes state
 	Privesc  bool        `json:"privesc,omitempty"`  // runs with more rights than buddy has
 	Outside  bool        `json:"outside,omitempty"`  // Shell: is not to run in the read-only sandbox
+	MCPTool
+}
+
+// MCPTool says which tool of an MCP server an Action calls.
+type MCPTool struct {
+	Definition string `json:"definition,omitempty"` // hash of how the server defines it
+	Changed    bool   `json:"changed,omitempty"`    // it was defined otherwise when it was approved
+	Hinted     bool   `json:"hinted,omitempty"`     // the person believes what the server says of it
 }
 
 // TargetCwd is one of several targets on which an Action runs.

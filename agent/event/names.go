@@ -371,3 +371,27 @@ func (BudgetExceeded) Type() string { return "budget.exceeded" }
 
 // Durable returns true.
 func (BudgetExceeded) Durable() bool { return true }
+
+// Type returns "mcp.server".
+func (MCPServer) Type() string { return "mcp.server" }
+
+// Durable returns true.
+func (MCPServer) Durable() bool { return true }
+
+// Type returns "mcp.ready".
+func (MCPReady) Type() string { return "mcp.ready" }
+
+// Durable returns true.
+func (MCPReady) Durable() bool { return true }
+
+// Type returns "mcp.call_started".
+func (MCPCallStarted) Type() string { return "mcp.call_started" }
+
+// Durable returns true.
+func (MCPCallStarted) Durable() bool { return true }
+
+// Type returns "mcp.call_finished".
+func (MCPCallFinished) Type() string { return "mcp.call_finished" }
+
+// Durable returns true.
+func (MCPCallFinished) Durable() bool { return true }

@@ -32,6 +32,9 @@ const (
 	// GitActs is the rule for a command that changes history, publishes it or loses uncommitted
 	// work. Only a rule in the settings that names it, or mode all, allows it.
 	GitActs = "git: history and uncommitted work"
+	// ChangedTool is the rule for a tool of an MCP server that is not what was approved. It asks
+	// in every mode, whatever the rules allow.
+	ChangedTool = "changed tool"
 )
 
 // Policy holds everything that verdicts depend on. It is read-only and safe for concurrent
@@ -196,7 +199,20 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
 	v = uncertain(p, a, report, mode, p.guard(a, mode, p.moded(a, mode, base, v)))
-	return guardOwn(p, a, report, mode, v)
+	return guardChanged(a, mode, guardOwn(p, a, report, mode, v))
+}
+
+// guardChanged requires approval for a tool whose server has changed it since it was approved:
+// no mode and no rule was meant for what it is now.
+func guardChanged(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
+	if !a.Changed || v.Decision == action.Deny {
+		return v
+	}
+	v = action.Verdict{Decision: action.Ask, Reason: "its server has changed this tool since you approved it", Rule: ChangedTool}
+	if mode == action.ModeNone || mode == action.ModePlan {
+		v.Decision = action.Deny
+	}
+	return v
 }
 
 // guard requires approval for allowed actions on a guarded target. Outputs of this session,
@@ -281,6 +297,9 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		}
 		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
 	case action.MCP:
+		if a.Hinted && !a.Mutation {
+			return action.Verdict{Decision: action.Allow, Reason: "its server says that it only reads, and you trust what that says", Rule: "trust_hints"}
+		}
 		return ask("another program does it: "+cmp.Or(a.Op, a.Tool), "mcp")
 	case action.Internal:
 		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}

@@ -1,0 +1,298 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"buddy/agent/event"
+	"buddy/extensions/mcp/form"
+	"buddy/tools"
+)
+
+// Limits of what a server may ask the person.
+const (
+	maxAsksOfCall = 3
+	maxAsksMinute = 10
+)
+
+// running is a call that a server works on.
+type running struct {
+	call  tools.Call
+	alive chan struct{} // gets a value with each sign of life
+	asks  chan bool     // true while the person is asked: no time runs
+
+	done  chan struct{} // closed when Run returns
+
+	mu    sync.Mutex // guards what follows
+	over  bool       // Run has returned, and call.Output must not be used any more
+	asked int
+}
+
+// runningKey is the key of the running call in the context of its request.
+type runningKey struct{}
+
+// call calls a tool of the server and waits for its result.
+func (s *server) call(ctx context.Context, call tools.Call, name string, args map[string]json.RawMessage) tools.Result {
+	return s.ask(ctx, call, name, func(ctx context.Context, c *connection) (tools.Result, error) {
+		params := &sdk.CallToolParams{Name: name, Arguments: args}
+		params.SetProgressToken(call.ID)
+		res, err := c.session.CallTool(ctx, params)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		return resultOf(res), nil
+	})
+}
+
+// ask makes a request of a server that is ready within the limits of a call, between two events.
+// The end of ctx ends it at once: what the server does then is not waited for.
+func (s *server) ask(ctx context.Context, call tools.Call, name string, request func(context.Context, *connection) (tools.Result, error)) (res tools.Result) {
+	c, err := s.await(ctx)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	s.all.o.Publish(event.MCPCallStarted{Server: s.def.Name, Tool: name, CallID: call.ID})
+	defer func() {
+		s.all.o.Publish(event.MCPCallFinished{Server: s.def.Name, Tool: name, CallID: call.ID, IsError: res.IsError})
+	}()
+	r := &running{call: call, alive: make(chan struct{}, 1), asks: make(chan bool), done: make(chan struct{})}
+	c.begin(r)
+	defer c.end(r)
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, runningKey{}, r))
+	defer cancel(nil)
+	type answer struct {
+		res tools.Result
+		err error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		var err error
+		res := tools.RunSafely(call.Name, func() (res tools.Result) {
+			res, err = request(ctx, c)
+			return res
+		})
+		answered <- answer{res, err}
+	}()
+	ended := c.ended
+	clock := newCallClock(s.def.Limits)
+	defer clock.stop()
+	for {
+		select {
+		case got := <-answered:
+			if got.err == nil {
+				return got.res
+			}
+			return s.failed(c, got.err)
+		case <-ctx.Done():
+			return tools.Result{Content: "Tool error: cancelled", IsError: true}
+		case <-ended:
+			ended = nil // the request fails now; its error comes at once, or here
+			clock.hurry()
+		case <-r.alive:
+			clock.alive()
+		case asking := <-r.asks:
+			clock.pause(asking)
+		case <-clock.wall.C:
+			return tools.Failure(fmt.Errorf("%s: no result within %v, given up (the setting is timeout of [mcp.%s])", name, s.def.Limits.Wall, s.def.Name))
+		case <-clock.idle.C:
+			if ended == nil {
+				return s.failed(c, nil)
+			}
+			return tools.Failure(fmt.Errorf("%s: no sign of life for %v, given up (the setting is idle of [mcp.%s])", name, s.def.Limits.Idle, s.def.Name))
+		}
+	}
+}
+
+// failed returns the result of a call whose request failed.
+func (s *server) failed(c *connection, err error) tools.Result {
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) && wire.Code == sdk.CodeURLElicitationRequired {
+		return tools.Result{Content: "Tool error: the server wants the user to visit a page first: " + addressIn(wire.Data) + ". Tell the user, and call it again when that is done.", IsError: true, Retry: true}
+	}
+	why := ""
+	if errors.As(err, &wire) && !errors.Is(err, sdk.ErrConnectionClosed) {
+		why = wire.Message
+	} else {
+		why = c.explain(err).Error()
+	}
+	return tools.Result{Content: "Tool error: the MCP server " + s.def.Name + ": " + clip(why), IsError: true}
+}
+
+// addressIn returns the first address in the data of an error that wants one to be visited.
+func addressIn(data json.RawMessage) string {
+	var wants struct {
+		Elicitations []struct {
+			URL string `json:"url"`
+		} `json:"elicitations"`
+	}
+	if err := json.Unmarshal(data, &wants); err != nil || len(wants.Elicitations) == 0 {
+		return "(it did not say which)"
+	}
+	return oneLine(wants.Elicitations[0].URL)
+}
+
+// callClock measures the two limits of a call. No time runs while the person is asked.
+type callClock struct {
+	wall, idle *time.Timer
+	limits     Limits
+	left       time.Duration // of wall
+	since      time.Time     // that wall runs
+}
+
+func newCallClock(l Limits) *callClock {
+	return &callClock{wall: time.NewTimer(l.Wall), idle: time.NewTimer(l.Idle), limits: l, left: l.Wall, since: time.Now()}
+}
+
+func (c *callClock) stop()  { c.wall.Stop(); c.idle.Stop() }
+func (c *callClock) alive() { c.idle.Reset(c.limits.Idle) }
+
+// hurry gives a request of a connection that is over a moment for its error.
+func (c *callClock) hurry() { c.idle.Reset(time.Second) }
+
+func (c *callClock) pause(on bool) {
+	if on {
+		c.stop()
+		c.left -= time.Since(c.since)
+		return
+	}
+	c.since = time.Now()
+	c.wall.Reset(c.left)
+	c.idle.Reset(c.limits.Idle)
+}
+
+// begin registers a call, for its progress and its questions.
+func (c *connection) begin(r *running) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running[r.call.ID] = r
+}
+
+// end forgets a call. Nothing of it reaches the screen any more.
+func (c *connection) end(r *running) {
+	c.mu.Lock()
+	delete(c.running, r.call.ID)
+	c.mu.Unlock()
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	close(r.done)
+}
+
+// progress shows what a server says of the progress of a call.
+func (c *connection) progress(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+	token, ok := req.Params.ProgressToken.(string)
+	c.mu.Lock()
+	r := c.running[token]
+	c.mu.Unlock()
+	if !ok || r == nil {
+		return
+	}
+	select {
+	case r.alive <- struct{}{}:
+	default:
+	}
+	text := oneLine(req.Params.Message)
+	if req.Params.Total > 0 {
+		text = strings.TrimSpace(fmt.Sprintf("%g/%g %s", req.Params.Progress, req.Params.Total, text))
+	} else if text == "" {
+		text = fmt.Sprintf("%g", req.Params.Progress)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		r.call.Say(text + "\n")
+	}
+}
+
+// elicit puts a question of the server to the person, on behalf of the call that it works on.
+// Without one, or without a person, it is declined.
+func (c *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	declined := &sdk.ElicitResult{Action: form.Decline}
+	r := c.asking(ctx)
+	if r == nil || !c.server.mayAsk(r) {
+		return declined, nil
+	}
+	if !r.pause(true) {
+		return declined, nil
+	}
+	defer r.pause(false)
+	answer, err := c.put(ctx, r, req.Params)
+	if err != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.over {
+			r.call.Say(err.Error() + "\n")
+		}
+		var secret *form.ErrSecret
+		if errors.As(err, &secret) || errors.Is(err, form.ErrAddress) {
+			c.server.all.o.Publish(event.Warning{Text: err.Error(), Code: "mcp"})
+		}
+		return &sdk.ElicitResult{Action: answer.Action}, nil
+	}
+	return &sdk.ElicitResult{Action: answer.Action, Content: answer.Values}, nil
+}
+
+// put asks the person.
+func (c *connection) put(ctx context.Context, r *running, p *sdk.ElicitParams) (form.Answer, error) {
+	name := c.server.def.Name
+	if p.Mode == "url" || p.URL != "" {
+		remote := c.server.def.Transport != Stdio
+		return form.Visit(ctx, form.Address{Server: name, Message: p.Message, URL: p.URL, Remote: remote}, r.call.Ask, c.server.all.o.Open)
+	}
+	fields, err := form.Fields(p.RequestedSchema)
+	if err != nil {
+		return form.Answer{Action: form.Decline}, err
+	}
+	return form.Ask(ctx, form.Form{Server: name, Message: p.Message, Fields: fields}, r.call.Ask)
+}
+
+// asking returns the call on whose behalf a server asks: that of the request, or the only one
+// that runs; else nil.
+func (c *connection) asking(ctx context.Context) *running {
+	if r, ok := ctx.Value(runningKey{}).(*running); ok {
+		return r
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.running) != 1 {
+		return nil
+	}
+	for _, r := range c.running {
+		return r
+	}
+	return nil
+}
+
+// pause stops the clock of a call while the person is asked; it reports whether the call goes on.
+func (r *running) pause(on bool) bool {
+	select {
+	case r.asks <- on:
+		return true
+	case <-r.done:
+		return false
+	}
+}
+
+// mayAsk counts a question of a server and reports whether it may be put.
+func (s *server) mayAsk(r *running) bool {
+	r.mu.Lock()
+	r.asked++
+	asked := r.asked
+	r.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.asked = append(s.asked, now)
+	for len(s.asked) > 0 && now.Sub(s.asked[0]) > time.Minute {
+		s.asked = s.asked[1:]
+	}
+	return asked <= maxAsksOfCall && len(s.asked) <= maxAsksMinute
+}

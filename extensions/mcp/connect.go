@@ -1,0 +1,278 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"buddy/texts"
+	"buddy/tmux/host/child"
+)
+
+const (
+	// probeTime is how long a program may stay silent after the first request of the present
+	// protocol, before it is started again with the old handshake.
+	probeTime = 3 * time.Second
+	// maxNotifications is how many notifications a server may send in one second.
+	maxNotifications = 100
+	// legacyVersion is the newest protocol that begins with a handshake.
+	legacyVersion = "2025-11-25"
+)
+
+// connection is one run of a server.
+type connection struct {
+	server  *server
+	session *sdk.ClientSession
+	process *child.Process // nil over HTTP
+	lines   *lines         // nil over HTTP
+	cancel  context.CancelCauseFunc
+	ended   chan struct{} // closed when the session is over
+	flood   atomic.Bool
+
+	mu      sync.Mutex // guards what follows
+	second  time.Time  // that notifications are counted in
+	count   int
+	running map[string]*running // calls, by their progress tokens
+}
+
+// connect starts or reaches a server, within its time to start. The caller closes the connection.
+func (s *server) connect(ctx context.Context) (*connection, error) {
+	late := time.Now().Add(s.def.Limits.Start)
+	if s.def.Transport != Stdio {
+		version := ""
+		if s.def.Legacy {
+			version = legacyVersion
+		}
+		return s.try(ctx, version, time.Until(late))
+	}
+	known, _ := s.all.pins.read()
+	remembered := known.Legacy[s.def.key()]
+	if !s.def.Legacy && !remembered {
+		c, err := s.try(ctx, "", min(probeTime, s.def.Limits.Start))
+		if err == nil || ctx.Err() != nil || !s.started(err) {
+			return c, err
+		}
+	}
+	c, err := s.try(ctx, legacyVersion, time.Until(late))
+	switch {
+	case err != nil && remembered && ctx.Err() == nil:
+		return s.try(ctx, "", time.Until(late)) // it was exchanged for one that is newer
+	case err == nil && !s.def.Legacy && !remembered:
+		_ = s.all.pins.setLegacy(s.def.key(), true) // else it is found out again
+	}
+	return c, err
+}
+
+// errNotStarted is a program that could not be started at all.
+var errNotStarted = errors.New("not started")
+
+// started reports whether the program of a failed attempt ran, so that another may help.
+func (*server) started(err error) bool { return !errors.Is(err, errNotStarted) }
+
+// try connects once. version is that of the handshake, "" for the present protocol, which falls
+// back to a handshake where the server says so.
+func (s *server) try(ctx context.Context, version string, limit time.Duration) (*connection, error) {
+	if limit <= 0 {
+		return nil, fmt.Errorf("it did not answer within %v", s.def.Limits.Start)
+	}
+	c := &connection{server: s, ended: make(chan struct{}), running: make(map[string]*running)}
+	ctx, c.cancel = context.WithCancelCause(ctx)
+	transport, err := c.transport(ctx)
+	if err != nil {
+		c.cancel(err)
+		return nil, err
+	}
+	type connected struct {
+		session *sdk.ClientSession
+		err     error
+	}
+	result := make(chan connected, 1)
+	go func() {
+		session, err := c.client().Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+		result <- connected{session, err}
+	}()
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case got := <-result:
+		if c.session, err = got.session, got.err; err != nil {
+			err = c.explain(err)
+			c.stop(err)
+			return nil, err
+		}
+	case <-late.C:
+		err = c.explain(fmt.Errorf("it did not answer within %v", limit.Round(100*time.Millisecond)))
+		c.stop(err)
+		return nil, err
+	case <-ctx.Done():
+		c.stop(context.Cause(ctx))
+		return nil, context.Cause(ctx)
+	}
+	go func() {
+		_ = c.session.Wait() // explain says why
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// transport starts the program, or returns how the address is talked to.
+func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
+	def := c.server.def
+	switch def.Transport {
+	case HTTP:
+		return &sdk.StreamableClientTransport{Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxRetries: 3, MaxEventSize: maxFrame}, nil
+	case SSE:
+		return &sdk.SSEClientTransport{Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxEventSize: maxFrame}, nil
+	}
+	p, err := child.Start(ctx, child.Spec{
+		Name: "mcp server " + def.Name, Command: def.Process.Command, Dir: def.Process.Dir, Env: def.Process.Env, State: c.server.all.o.State,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
+	}
+	c.process = p
+	c.lines = newLines(p.Stdout(), func() { c.cancel(nil) })
+	return &sdk.IOTransport{Reader: c.lines, Writer: p.Stdin(), MaxLineLength: maxFrame + 1<<20}, nil
+}
+
+// httpClient returns the client of the options, which adds the headers of the server.
+func (c *connection) httpClient() *http.Client {
+	client := *c.server.all.o.HTTP
+	next := client.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	client.Transport = &withHeaders{next: next, headers: c.server.def.Endpoint.Headers}
+	return &client
+}
+
+// withHeaders adds headers to each request to the configured origin.
+type withHeaders struct {
+	next    http.RoundTripper
+	headers []string
+}
+
+func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for _, h := range w.headers {
+		name, value, _ := strings.Cut(h, ":")
+		r.Header.Set(name, strings.TrimSpace(value))
+	}
+	return w.next.RoundTrip(r)
+}
+
+// client returns the protocol's client for this connection.
+func (c *connection) client() *sdk.Client {
+	refetch := func() { c.server.refetch(c) }
+	client := sdk.NewClient(&sdk.Implementation{Name: "buddy", Version: c.server.all.o.Version}, &sdk.ClientOptions{
+		// Set, or the library offers roots.
+		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
+			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
+		}},
+		ElicitationHandler:          c.elicit,
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { refetch() },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { refetch() },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { refetch() },
+		ProgressNotificationHandler: c.progress,
+	})
+	client.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if strings.HasPrefix(method, "notifications/") && c.tooMany() {
+				return nil, nil
+			}
+			return next(ctx, method, req)
+		}
+	})
+	return client
+}
+
+// tooMany counts a notification and reports whether there are too many; then the connection ends.
+func (c *connection) tooMany() bool {
+	c.mu.Lock()
+	now := time.Now()
+	if now.Sub(c.second) > time.Second {
+		c.second, c.count = now, 0
+	}
+	c.count++
+	over := c.count > maxNotifications
+	c.mu.Unlock()
+	if over && c.flood.CompareAndSwap(false, true) {
+		go c.stop(errFlood)
+	}
+	return over
+}
+
+var errFlood = fmt.Errorf("it sent more than %d notifications in a second", maxNotifications)
+
+// stop ends the connection and everything that its program has started.
+func (c *connection) stop(cause error) {
+	c.cancel(cause)
+	var ended sync.WaitGroup
+	if c.session != nil {
+		// Over HTTP it tells the server; a program may not read any more, so it is not waited for.
+		closed := make(chan struct{})
+		go func() { _ = c.session.Close(); close(closed) }()
+		ended.Go(func() {
+			select {
+			case <-closed:
+			case <-time.After(2 * time.Second):
+			}
+		})
+	}
+	if c.process != nil {
+		c.process.Stop()
+	}
+	ended.Wait()
+}
+
+// explain returns why the connection failed, for people: what is known here says more than the
+// error of the library.
+func (c *connection) explain(err error) error {
+	switch {
+	case c.flood.Load():
+		return errFlood
+	case c.lines != nil && c.lines.broken.Load():
+		return errFrame
+	}
+	if c.process != nil {
+		select {
+		case <-c.process.Done():
+			code, exit := c.process.Exit()
+			text := fmt.Sprintf("it exited with status %d", code)
+			if exit != nil {
+				text = "it was ended by a signal"
+			}
+			if last := lastLine(c.process.Stderr()); last != "" {
+				text += ": " + last
+			}
+			return errors.New(text)
+		default:
+		}
+	}
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
+		return errors.New("it closed the connection")
+	}
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) {
+		return fmt.Errorf("it answered with an error: %s", oneLine(wire.Message))
+	}
+	return errors.New(oneLine(err.Error()))
+}
+
+// oneLine returns text of a server as a part of a line.
+func oneLine(text string) string { return texts.ClipBytes(strings.Join(strings.Fields(text), " "), 300) }
+
+// lastLine returns the last line of text that has any words.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return oneLine(lines[len(lines)-1])
+}

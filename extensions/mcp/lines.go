@@ -1,0 +1,94 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+)
+
+// maxFrame is the size limit of one message of a server, in bytes.
+const maxFrame = 8 << 20
+
+// errFrame is the end of a connection whose server sent too much at once.
+var errFrame = fmt.Errorf("it sent a message of more than %d MiB", maxFrame>>20)
+
+// lines passes on the messages in the output of a program, one a line, and drops all other
+// lines: programs print greetings and logs, and one such line would end the connection.
+type lines struct {
+	from    *bufio.Reader
+	stop    func() // unblocks a read
+	pending []byte
+	noise   atomic.Int64 // lines that were dropped
+	broken  atomic.Bool  // a message was too long
+}
+
+func newLines(from io.Reader, stop func()) *lines {
+	return &lines{from: bufio.NewReaderSize(from, 64<<10), stop: stop}
+}
+
+// Read returns bytes of messages only.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.pending) == 0 {
+		line, err := l.line()
+		if err != nil {
+			return 0, err
+		}
+		if isMessage(line) {
+			l.pending = append(line, '\n')
+		} else if len(bytes.TrimSpace(line)) > 0 {
+			l.noise.Add(1)
+		}
+	}
+	n := copy(p, l.pending)
+	l.pending = l.pending[n:]
+	return n, nil
+}
+
+// Close ends the program, which unblocks Read.
+func (l *lines) Close() error {
+	l.stop()
+	return nil
+}
+
+// line returns the next line. One that is too long is an error if it begins like a message,
+// else it is noise, which is read without being kept.
+func (l *lines) line() ([]byte, error) {
+	var line []byte
+	skipping := false
+	for {
+		part, err := l.from.ReadSlice('\n')
+		if !skipping {
+			line = append(line, part...)
+		}
+		switch {
+		case err == nil:
+			return bytes.TrimRight(line, "\r\n"), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			if len(line) > 0 && errors.Is(err, io.EOF) {
+				return line, nil // the last line has no end
+			}
+			return nil, err
+		case !skipping && !begins(line):
+			skipping, line = true, line[:1]
+		case len(line) > maxFrame:
+			l.broken.Store(true)
+			return nil, errFrame
+		}
+	}
+}
+
+// begins reports whether a line may be a message or several, by its first bytes.
+func begins(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	if rest, ok := bytes.CutPrefix(line, []byte{'['}); ok {
+		line = bytes.TrimLeft(rest, " \t")
+	}
+	return len(line) > 0 && line[0] == '{'
+}
+
+// isMessage reports whether a line is a message or several. Logs may begin with a bracket, too.
+func isMessage(line []byte) bool { return begins(line) && json.Valid(line) }

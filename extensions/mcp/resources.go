@@ -1,0 +1,233 @@
+package mcp
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+//go:embed mcp_resources.md
+var resourcesText string
+
+//go:embed mcp_read.md
+var readText string
+
+type resourcesArgs struct {
+	Server string `json:"server,omitempty"`
+	Query  string `json:"query,omitempty"`
+}
+
+type resourcesTool struct {
+	all *Servers
+	tools.Typed[resourcesArgs]
+}
+
+type readArgs struct {
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+}
+
+type readTool struct {
+	all *Servers
+	tools.Typed[readArgs]
+}
+
+func newResourceTools(s *Servers) []tools.Tool {
+	return []tools.Tool{
+		tools.New(&resourcesTool{all: s}, "mcp_resources", resourcesText),
+		tools.New(&readTool{all: s}, "mcp_read", readText),
+	}
+}
+
+// ResourceInfo is a resource of a server, for people and for the model.
+type ResourceInfo struct {
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+	Name   string `json:"name,omitempty"`
+	Type   string `json:"type,omitempty"`
+}
+
+// maxResources is how many resources a list has at most.
+const maxResources = 200
+
+// Resources returns the resources that match a text, by server.
+func (s *Servers) Resources(server, query string) []ResourceInfo {
+	query = strings.ToLower(query)
+	all := []ResourceInfo{}
+	for _, one := range s.servers {
+		if server != "" && one.def.Name != server {
+			continue
+		}
+		one.mu.Lock()
+		for _, r := range one.resources {
+			if r != nil && len(all) < maxResources && strings.Contains(strings.ToLower(r.URI+" "+r.Name+" "+r.Description), query) {
+				all = append(all, ResourceInfo{Server: one.def.Name, URI: oneLine(r.URI), Name: oneLine(r.Name), Type: oneLine(r.MIMEType)})
+			}
+		}
+		one.mu.Unlock()
+	}
+	return all
+}
+
+func (*resourcesTool) Parallel(tools.Call) bool { return true }
+
+func (t *resourcesTool) PlanArgs(resourcesArgs) (action.Action, error) {
+	return tools.PlanInternal(t.Name(), ""), nil
+}
+
+func (t *resourcesTool) RunArgs(_ context.Context, _ tools.Call, args resourcesArgs) tools.Result {
+	all := t.all.Resources(args.Server, args.Query)
+	var shown []string
+	for _, r := range all {
+		shown = append(shown, r.Server+": "+r.URI)
+	}
+	return tools.Success(map[string]any{"resources": all}, strings.Join(shown, "\n"))
+}
+
+func (*readTool) Patient(tools.Call) bool { return true }
+
+func (t *readTool) PlanArgs(args readArgs) (action.Action, error) {
+	one, err := t.all.find(args.Server)
+	if err != nil {
+		return action.Action{}, tools.Invalid("server: %v", err)
+	}
+	act := one.plan(t.Name(), "read "+args.URI, nil)
+	act.Preview = "read " + args.URI + " of " + args.Server
+	return act, nil
+}
+
+func (t *readTool) RunArgs(ctx context.Context, call tools.Call, args readArgs) tools.Result {
+	one, err := t.all.find(args.Server)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	return one.read(ctx, call, args.URI)
+}
+
+// read reads a resource.
+func (s *server) read(ctx context.Context, call tools.Call, uri string) tools.Result {
+	return s.ask(ctx, call, "resources/read", func(ctx context.Context, c *connection) (tools.Result, error) {
+		res, err := c.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+		if err != nil {
+			return tools.Result{}, err
+		}
+		var g gathered
+		for _, r := range res.Contents {
+			g.resource(r)
+		}
+		return g.result(), nil
+	})
+}
+
+// maxAttached limits a resource that a person attaches to a prompt, in bytes.
+const maxAttached = 64 << 10
+
+// Attach reads a resource that the person names, for a prompt.
+func (s *Servers) Attach(ctx context.Context, server, uri string) (string, error) {
+	one, err := s.find(server)
+	if err != nil {
+		return "", err
+	}
+	res := one.read(ctx, tools.Call{ID: "attach " + uri, Name: "mcp_read"}, uri)
+	if res.IsError {
+		return "", fmt.Errorf("%s", strings.TrimPrefix(res.Content, "Tool error: "))
+	}
+	if len(res.Content) > maxAttached {
+		return strings.ToValidUTF8(res.Content[:maxAttached], "") + "\n" + tools.Truncated, nil
+	}
+	return res.Content, nil
+}
+
+// PromptInfo is a prompt of a server, which a person calls as a slash command.
+type PromptInfo struct {
+	Command     string   `json:"command"` // mcp__SERVER__PROMPT
+	Server      string   `json:"server"`
+	Description string   `json:"description,omitempty"`
+	Arguments   []string `json:"arguments,omitempty"` // their names; those in brackets may be left out
+}
+
+// Prompts returns the prompts of all servers, by command.
+func (s *Servers) Prompts() []PromptInfo {
+	var all []PromptInfo
+	for _, one := range s.servers {
+		one.mu.Lock()
+		for i, name := range modelNames(one.def.Name, promptNames(one.prompts)) {
+			p := one.prompts[i]
+			info := PromptInfo{Command: name, Server: one.def.Name, Description: oneLine(p.Description)}
+			for _, a := range p.Arguments {
+				if a.Required {
+					info.Arguments = append(info.Arguments, oneLine(a.Name))
+				} else {
+					info.Arguments = append(info.Arguments, "["+oneLine(a.Name)+"]")
+				}
+			}
+			all = append(all, info)
+		}
+		one.mu.Unlock()
+	}
+	slices.SortFunc(all, func(a, b PromptInfo) int { return strings.Compare(a.Command, b.Command) })
+	return all
+}
+
+func promptNames(all []*sdk.Prompt) []string {
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Prompt returns the text of a prompt by its command, with arguments in the order of its
+// definition; the last one gets the rest of the words.
+func (s *Servers) Prompt(ctx context.Context, command string, words []string) (string, error) {
+	for _, one := range s.servers {
+		one.mu.Lock()
+		i := slices.Index(modelNames(one.def.Name, promptNames(one.prompts)), command)
+		var p *sdk.Prompt
+		if i >= 0 {
+			p = one.prompts[i]
+		}
+		one.mu.Unlock()
+		if p != nil {
+			return one.prompt(ctx, p, words)
+		}
+	}
+	return "", fmt.Errorf("no MCP server has a prompt %s (those that it has: /mcp)", command)
+}
+
+// prompt asks the server for the text of a prompt.
+func (s *server) prompt(ctx context.Context, p *sdk.Prompt, words []string) (string, error) {
+	args := make(map[string]string)
+	for i, a := range p.Arguments {
+		switch {
+		case i < len(words) && i == len(p.Arguments)-1:
+			args[a.Name] = strings.Join(words[i:], " ")
+		case i < len(words):
+			args[a.Name] = words[i]
+		case a.Required:
+			return "", fmt.Errorf("the prompt %s needs %s", p.Name, a.Name)
+		}
+	}
+	res := s.ask(ctx, tools.Call{ID: "prompt " + p.Name, Name: p.Name}, "prompts/get", func(ctx context.Context, c *connection) (tools.Result, error) {
+		res, err := c.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: p.Name, Arguments: args})
+		if err != nil {
+			return tools.Result{}, err
+		}
+		var g gathered
+		for _, m := range res.Messages {
+			g.content(m.Content)
+		}
+		return g.result(), nil
+	})
+	if res.IsError {
+		return "", fmt.Errorf("%s", strings.TrimPrefix(res.Content, "Tool error: "))
+	}
+	return res.Content, nil
+}

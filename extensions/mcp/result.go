@@ -1,0 +1,116 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"buddy/agent/model"
+	"buddy/texts"
+	"buddy/texts/ansi"
+	"buddy/tools"
+)
+
+// pictures are the types of images that models take.
+var pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// maxPictures limits the pictures of one result.
+const maxPictures = 8
+
+// gathered is what a result becomes.
+type gathered struct {
+	parts  []string
+	images []model.Image
+}
+
+func (g *gathered) say(format string, args ...any) {
+	g.parts = append(g.parts, fmt.Sprintf(format, args...))
+}
+
+// resultOf returns the result of a call for the model: text as it is, pictures as pictures, the
+// rest named.
+func resultOf(res *sdk.CallToolResult) tools.Result {
+	var g gathered
+	for _, c := range res.Content {
+		g.content(c)
+	}
+	if len(g.parts) == 0 && res.StructuredContent != nil {
+		g.parts = []string{string(tools.JSON(res.StructuredContent))}
+	}
+	out := g.result()
+	out.IsError = res.IsError
+	return out
+}
+
+// result returns what was gathered.
+func (g *gathered) result() tools.Result {
+	text := ansi.Strip(strings.Join(g.parts, "\n"))
+	if text == "" {
+		text = "(the server returned nothing)"
+	}
+	tail := text[max(0, len(text)-tools.TailLimit):]
+	return tools.Result{Content: text, Tail: strings.ToValidUTF8(tail, ""), Images: g.images}
+}
+
+// content adds one part of a result.
+func (g *gathered) content(c sdk.Content) {
+	switch c := c.(type) {
+	case *sdk.TextContent:
+		g.parts = append(g.parts, c.Text)
+	case *sdk.ImageContent:
+		g.picture(c.MIMEType, c.Data)
+	case *sdk.AudioContent:
+		g.say("[audio, %s, %d bytes: not passed on]", oneLine(c.MIMEType), len(c.Data))
+	case *sdk.EmbeddedResource:
+		g.resource(c.Resource)
+	case *sdk.ResourceLink:
+		g.say("[resource %s %s: mcp_read reads it]", oneLine(c.URI), oneLine(c.Name))
+	default:
+		g.say("[content of a kind that is not known: %T]", c)
+	}
+}
+
+// resource adds the content of a resource.
+func (g *gathered) resource(r *sdk.ResourceContents) {
+	switch {
+	case r == nil:
+	case r.Text != "" || len(r.Blob) == 0:
+		g.say("%s:", oneLine(r.URI))
+		g.parts = append(g.parts, r.Text)
+	case slices.Contains(pictures, r.MIMEType):
+		g.picture(r.MIMEType, r.Blob)
+	default:
+		g.say("[resource %s, %s, %d bytes: not text]", oneLine(r.URI), oneLine(r.MIMEType), len(r.Blob))
+	}
+}
+
+// picture adds a picture that a model can take.
+func (g *gathered) picture(kind string, data []byte) {
+	switch {
+	case !slices.Contains(pictures, kind):
+		g.say("[picture of type %s, %d bytes: not a type that models take]", oneLine(kind), len(data))
+	case len(data) > model.MaxImage:
+		g.say("[picture of %d bytes: larger than the %d that can be shown]", len(data), model.MaxImage)
+	case len(g.images) == maxPictures:
+		g.say("[one more picture: only %d are shown]", maxPictures)
+	default:
+		g.images = append(g.images, model.Image{MediaType: kind, Data: data})
+		g.say("[picture, %s, %d bytes: shown if the model takes pictures]", kind, len(data))
+	}
+}
+
+// clip returns text of a server for a sentence.
+func clip(text string) string { return texts.ClipBytes(strings.TrimSpace(ansi.Strip(text)), 2000) }
+
+// compact returns JSON without blanks.
+func compact(data json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		return string(data)
+	}
+	return b.String()
+}

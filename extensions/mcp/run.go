@@ -1,0 +1,427 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"buddy/agent/event"
+)
+
+// server is a configured server and its present connection.
+type server struct {
+	all    *Servers
+	def    Server
+	orders chan bool // true starts it anew, false ends it
+
+	mu           sync.Mutex // guards all below
+	state        State
+	lastError    string
+	changed      chan struct{} // closed when the state changes
+	conn         *connection   // while Ready
+	tools        []*tool
+	prompts      []*sdk.Prompt
+	resources    []*sdk.Resource
+	instructions string
+	notes        []string
+	stderr       string // of the last process
+	fetch        fetching
+	asked        []time.Time // when it wanted to ask the person, of the last minute
+}
+
+// fetching says how far the lists of a server are fetched anew.
+type fetching struct {
+	last  time.Time // when they were fetched
+	busy  bool
+	again bool // they changed meanwhile
+}
+
+func newServer(all *Servers, def Server) *server {
+	s := &server{all: all, def: def, orders: make(chan bool), state: Starting, changed: make(chan struct{})}
+	if def.Off || def.Problem != "" {
+		s.state, s.lastError = Off, def.Problem
+	}
+	return s
+}
+
+// now returns the state.
+func (s *server) now() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// become enters a state. why is the reason for one that is no success.
+func (s *server) become(st State, why error) {
+	s.mu.Lock()
+	same := s.state == st && why == nil
+	s.state = st
+	if why != nil {
+		s.lastError = why.Error()
+	}
+	e := event.MCPServer{Server: s.def.Name, State: string(st), Tools: len(s.tools)}
+	if why != nil {
+		e.Error = s.lastError
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+	if !same || st == Starting {
+		s.all.o.Publish(e)
+	}
+	if st != Starting {
+		s.all.settle(s.def.Name)
+	}
+}
+
+// run starts the server and obeys orders until ctx ends.
+func (s *server) run(ctx context.Context) {
+	on := s.now() != Off
+	for ctx.Err() == nil {
+		if on {
+			on = s.serve(ctx)
+			continue
+		}
+		select {
+		case on = <-s.orders:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// serve keeps the server running until an order comes, which it returns, or ctx ends.
+func (s *server) serve(ctx context.Context) (on bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() { defer close(ended); s.keep(ctx) }()
+	select {
+	case on = <-s.orders:
+	case <-ctx.Done():
+	}
+	cancel()
+	<-ended
+	if !on && s.all.ctx.Err() == nil {
+		s.forget()
+		s.become(Off, nil)
+	}
+	return on
+}
+
+// keep starts the server, and again after it has ended, until ctx ends.
+func (s *server) keep(ctx context.Context) {
+	var again retries
+	for ctx.Err() == nil {
+		s.become(Starting, nil)
+		c, err := s.start(ctx)
+		if err == nil {
+			again.ready(time.Now())
+			s.become(Ready, nil)
+			select {
+			case <-c.ended:
+			case <-ctx.Done():
+			}
+			err = c.explain(nil)
+			s.lose(c)
+			c.stop(err)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		pause, ok := again.next(s.def.Transport, time.Now())
+		if !ok {
+			s.forget()
+			s.become(Failed, err)
+			<-ctx.Done()
+			return
+		}
+		s.become(Waiting, err)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Limits of starting again.
+const (
+	restartPause = time.Minute      // between two starts of a program again
+	maxRestarts  = 3                // of a program
+	healthyTime  = 10 * time.Minute // after that much work without an end the count begins anew
+	maxReconnect = 5                // over HTTP: after 1, 2, 4, 8, 16 s
+)
+
+// retries decides when a server is started again.
+type retries struct {
+	readyAt time.Time // when it was ready last; zero: never
+	last    time.Time // when it was last started again
+	count   int
+}
+
+// ready notes that the server is ready.
+func (r *retries) ready(now time.Time) { r.readyAt = now }
+
+// next returns the pause before the next start after an end or a failure, or that there is none.
+// A program that was never ready is not started again: it fails the same way.
+func (r *retries) next(t Transport, now time.Time) (pause time.Duration, ok bool) {
+	was := !r.readyAt.IsZero()
+	if was && now.Sub(r.readyAt) > healthyTime {
+		r.count, r.last = 0, time.Time{}
+	}
+	if t != Stdio {
+		if was {
+			r.count, r.readyAt = 0, time.Time{}
+		}
+		if r.count == maxReconnect {
+			return 0, false
+		}
+		r.count++
+		return time.Second << (r.count - 1), true
+	}
+	if !was || r.count == maxRestarts {
+		return 0, false
+	}
+	r.count, r.readyAt = r.count+1, time.Time{}
+	if !r.last.IsZero() {
+		pause = max(0, restartPause-now.Sub(r.last))
+	}
+	r.last = now.Add(pause)
+	return pause, true
+}
+
+// start connects and fetches what the server offers, within its time. At most eight do so at once.
+func (s *server) start(ctx context.Context) (*connection, error) {
+	select {
+	case s.all.slots <- struct{}{}:
+		defer func() { <-s.all.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	late := time.Now().Add(s.def.Limits.Start)
+	c, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithDeadline(ctx, late)
+	defer cancel()
+	got, err := s.load(limited, c)
+	if err != nil {
+		if limited.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("it did not list its tools within %v", s.def.Limits.Start)
+		}
+		err = c.explain(err)
+		c.stop(err)
+		return nil, err
+	}
+	s.mu.Lock()
+	s.conn = c
+	s.mu.Unlock()
+	s.take(got)
+	return c, nil
+}
+
+// lose notes that a connection is over. Its tools stay known: a call waits for the next start.
+func (s *server) lose(c *connection) {
+	stderr := ""
+	if c.process != nil {
+		stderr = c.process.Stderr()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn, s.stderr = nil, stderr
+}
+
+// offer is what a server offers.
+type offer struct {
+	tools        []definition
+	prompts      []*sdk.Prompt
+	resources    []*sdk.Resource
+	instructions string
+	notes        []string
+}
+
+// load fetches what the server offers. Only its tools have to be listed.
+func (s *server) load(ctx context.Context, c *connection) (got offer, err error) {
+	res := c.session.InitializeResult()
+	caps := res.Capabilities
+	if caps == nil {
+		caps = &sdk.ServerCapabilities{}
+	}
+	got.instructions = res.Instructions
+	if caps.Tools != nil {
+		if got.tools, got.notes, err = listTools(ctx, c.session, s.def.takes); err != nil {
+			return got, err
+		}
+	}
+	note := func(what, cut string, err error) {
+		switch {
+		case err != nil:
+			got.notes = append(got.notes, what+" could not be listed: "+oneLine(err.Error()))
+		case cut != "":
+			got.notes = append(got.notes, what+": "+cut)
+		}
+	}
+	if caps.Prompts != nil {
+		prompts, cut, err := listAll(ctx, func(ctx context.Context, cursor string) ([]*sdk.Prompt, string, error) {
+			res, err := c.session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return res.Prompts, res.NextCursor, nil
+		})
+		note("prompts", cut, err)
+		got.prompts = prompts
+	}
+	if caps.Resources != nil {
+		resources, cut, err := listAll(ctx, func(ctx context.Context, cursor string) ([]*sdk.Resource, string, error) {
+			res, err := c.session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return res.Resources, res.NextCursor, nil
+		})
+		note("resources", cut, err)
+		got.resources = resources
+	}
+	return got, nil
+}
+
+// take replaces what is known of the server's offer, and the tools that the model can find.
+func (s *server) take(got offer) {
+	var names []string
+	for _, d := range got.tools {
+		names = append(names, d.Name)
+	}
+	read := s.readTexts()
+	var now []*tool
+	for i, name := range modelNames(s.def.Name, names) {
+		now = append(now, newTool(s, got.tools[i], name, read))
+	}
+	s.mu.Lock()
+	before := s.tools
+	s.tools, s.prompts, s.resources, s.instructions, s.notes = now, got.prompts, got.resources, got.instructions, got.notes
+	s.fetch.last = time.Now()
+	s.mu.Unlock()
+	s.offer(before, now)
+}
+
+// offer replaces tools among those that the model can find.
+func (s *server) offer(before, now []*tool) {
+	var gone []string
+	for _, t := range before {
+		if !slices.ContainsFunc(now, func(n *tool) bool { return n.name == t.name }) {
+			gone = append(gone, t.name)
+		}
+	}
+	s.all.o.Deferred.Remove(gone...)
+	for _, t := range now {
+		s.all.o.Deferred.Add(t)
+	}
+}
+
+// forget takes the server's tools away from the model.
+func (s *server) forget() {
+	s.mu.Lock()
+	before := s.tools
+	s.tools, s.prompts, s.resources, s.instructions = nil, nil, nil, ""
+	s.mu.Unlock()
+	s.offer(before, nil)
+}
+
+// burst is the time in which changes of lists count as one.
+const burst = time.Second
+
+// refetch fetches the lists of a connection anew: at once, and once more after a second if they
+// changed in the meantime. When that fails the old ones stay.
+func (s *server) refetch(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != c {
+		return // they are being fetched anyway
+	}
+	if s.fetch.busy {
+		s.fetch.again = true
+		return
+	}
+	s.fetch.busy = true
+	go func() {
+		for {
+			s.refetchNow(c)
+			select {
+			case <-time.After(burst):
+			case <-c.ended:
+			}
+			s.mu.Lock()
+			again := s.fetch.again && s.conn == c
+			s.fetch.again, s.fetch.busy = false, again
+			s.mu.Unlock()
+			if !again {
+				return
+			}
+		}
+	}()
+}
+
+func (s *server) refetchNow(c *connection) {
+	ctx, cancel := context.WithTimeout(s.all.ctx, s.def.Limits.Start)
+	defer cancel()
+	got, err := s.load(ctx, c)
+	if err != nil {
+		s.mu.Lock()
+		s.notes = append(s.notes, "its changed list could not be fetched, the old one stays: "+oneLine(err.Error()))
+		s.notes = s.notes[max(0, len(s.notes)-20):]
+		s.mu.Unlock()
+		return
+	}
+	s.take(got)
+	s.become(Ready, nil)
+}
+
+// Lists are fetched anew when a tool is searched after that time, at the earliest: a server of
+// the present protocol need not say that they changed.
+const listAge = 5 * time.Minute
+
+// refreshOld fetches lists anew that are old.
+func (s *server) refreshOld() {
+	s.mu.Lock()
+	c, old := s.conn, time.Since(s.fetch.last) > listAge
+	s.mu.Unlock()
+	if c == nil || !old {
+		return
+	}
+	if res := c.session.InitializeResult(); res != nil && strings.Compare(res.ProtocolVersion, legacyVersion) > 0 {
+		s.refetch(c)
+	}
+}
+
+// await returns the connection of a server that is ready, after waiting for one that starts. The
+// error is a sentence for the model.
+func (s *server) await(ctx context.Context) (*connection, error) {
+	limit := time.NewTimer(s.def.Limits.Start)
+	defer limit.Stop()
+	for {
+		s.mu.Lock()
+		c, st, why, changed := s.conn, s.state, s.lastError, s.changed
+		s.mu.Unlock()
+		switch {
+		case st == Ready && c != nil:
+			return c, nil
+		case st == Failed:
+			return nil, fmt.Errorf("the MCP server %s failed: %s (the user can start it again with /mcp)", s.def.Name, why)
+		case st == Off:
+			return nil, fmt.Errorf("the MCP server %s is off (the user can start it with /mcp)", s.def.Name)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-limit.C:
+			return nil, fmt.Errorf("the MCP server %s did not start within %v: %s", s.def.Name, s.def.Limits.Start, why)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+// Package mcp is a client of servers of the Model Context Protocol: it starts or reaches them,
+// offers their tools to the model, and keeps what they say within bounds.
+//
+//	all := mcp.New(mcp.Options{Servers: servers, Deferred: deferred, State: dir, Publish: publish})
+//	all.Start() // returns at once; nothing waits for a server but a call of its tools
+//	defer all.Close()
+//
+// A server is a program of somebody: all of its texts are untrusted, and each of its faults ends
+// in one state with a reason, which concerns no other server.
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Transport names how a server is talked to.
+type Transport string
+
+// The transports.
+const (
+	Stdio Transport = "stdio" // a program that is started, over its standard input and output
+	HTTP  Transport = "http"  // streamable HTTP
+	SSE   Transport = "sse"   // the HTTP transport of old servers
+)
+
+// Server is one configured server.
+type Server struct {
+	Name      string // as CheckMCPName of package config takes it
+	Transport Transport
+	Process   Process  // Stdio
+	Endpoint  Endpoint // HTTP, SSE
+	Project   bool     // of a project's file: its hints never count
+	Hints     bool     // the person believes what it says of its tools
+	Always    bool     // the model is told its tools whole
+	Legacy    bool     // begin with the handshake of old protocols
+	Off       bool     // do not start it until asked
+	Tools     []string // patterns of names; empty takes all
+	Deny      []string // patterns of names that are left out
+	Limits    Limits
+	Problem   string // why it can't be started; "" if it can
+}
+
+// Process is the program of a server.
+type Process struct {
+	Command []string
+	Env     []string // NAME=value, beside the minimal environment
+	Dir     string
+}
+
+// Endpoint is where a server is reached.
+type Endpoint struct {
+	URL     string
+	Headers []string // "Name: value"
+}
+
+// Limits are the times that a server gets. Zero means the default.
+type Limits struct {
+	Start time.Duration // until its tools are known; 60 s
+	Wall  time.Duration // of one call; 10 min
+	Idle  time.Duration // of a call without a sign of life; 5 min
+}
+
+// withDefaults fills in what is not said.
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		to    *time.Duration
+		usual time.Duration
+	}{{&l.Start, time.Minute}, {&l.Wall, 10 * time.Minute}, {&l.Idle, 5 * time.Minute}} {
+		if *d.to <= 0 {
+			*d.to = d.usual
+		}
+	}
+	return l
+}
+
+// key identifies the definition of a server in files of the state folder. Values of variables
+// and headers are not in it: tokens change.
+func (s Server) key() string {
+	text, err := json.Marshal([]any{s.Name, s.Transport, s.Process.Command, s.Process.Dir, s.Endpoint.URL, s.Project})
+	if err != nil {
+		panic(err) // strings can always be written
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// takes reports whether a tool of the server is wanted.
+func (s Server) takes(tool string) bool {
+	matches := func(pattern string) bool {
+		ok, err := path.Match(pattern, strings.ReplaceAll(tool, "/", "_"))
+		return err == nil && ok
+	}
+	return (len(s.Tools) == 0 || slices.ContainsFunc(s.Tools, matches)) && !slices.ContainsFunc(s.Deny, matches)
+}
+
+// maxName limits the names of tools, in bytes: providers refuse longer ones.
+const maxName = 64
+
+var otherThanName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// prefix begins the names of a server's tools.
+func prefix(server string) string { return "mcp__" + otherThanName.ReplaceAllString(server, "_") + "__" }
+
+// plainName returns the name of a tool for the model, which may be too long or that of another.
+func plainName(server, tool string) string {
+	return prefix(server) + otherThanName.ReplaceAllString(tool, "_")
+}
+
+// hashedName returns a name for a tool that no other tool of the server has: cut, with a hash of
+// what the server calls it.
+func hashedName(server, tool string) string {
+	sum := sha256.Sum256([]byte(tool))
+	name := plainName(server, tool)
+	const rest = 7
+	return name[:min(len(name), maxName-rest)] + "_" + hex.EncodeToString(sum[:])[:rest-1]
+}
+
+// modelNames returns the names for the model of a server's tools, in their order. Names that are
+// too long or would be the same get a hash, all of them.
+func modelNames(server string, names []string) []string {
+	seen := make(map[string]int)
+	for _, n := range names {
+		seen[plainName(server, n)]++
+	}
+	all := make([]string, len(names))
+	for i, n := range names {
+		if all[i] = plainName(server, n); seen[all[i]] > 1 || len(all[i]) > maxName {
+			all[i] = hashedName(server, n)
+		}
+	}
+	return all
+}

@@ -1,0 +1,236 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"buddy/agent/event"
+	"buddy/tmux/host/child"
+	"buddy/tools"
+)
+
+// startAtOnce is how many servers start at the same time.
+const startAtOnce = 8
+
+// Options say which servers there are and what they work with.
+type Options struct {
+	Servers  []Server
+	Deferred *tools.Deferred   // gets their tools; nil: a set of its own
+	State    string            // folder for what is remembered: pins, processes
+	Version  string            // of this program
+	Publish  func(event.Event) // gets what happens to servers; nil drops it
+	HTTP     *http.Client      // for servers at a URL; nil is Go's own
+	// Secret reports whether arguments of a call hold what looks like a secret; nil finds none.
+	Secret func(arguments string) bool
+	// Open opens an address in the person's browser; nil can't.
+	Open func(url string) error
+}
+
+// Servers are the servers of a session. It is safe for concurrent use; use [New].
+type Servers struct {
+	o       Options
+	pins    *pins
+	servers []*server // in the order of the options
+	slots   chan struct{}
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	started bool
+	pending map[string]bool // servers that are neither ready nor failed yet, since the start
+}
+
+// New returns servers that do nothing until Start.
+func New(o Options) *Servers {
+	if o.Deferred == nil {
+		o.Deferred = tools.NewDeferred()
+	}
+	if o.Publish == nil {
+		o.Publish = func(event.Event) {}
+	}
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{}
+	}
+	if o.Secret == nil {
+		o.Secret = func(string) bool { return false }
+	}
+	if o.Open == nil {
+		o.Open = func(string) error { return errors.New("there is no browser here") }
+	}
+	s := &Servers{o: o, pins: &pins{path: filepath.Join(o.State, "mcp.json")}, slots: make(chan struct{}, startAtOnce), pending: make(map[string]bool)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	taken := make(map[string]string)
+	for _, def := range o.Servers {
+		if other, ok := taken[prefix(def.Name)]; ok && def.Problem == "" {
+			def.Problem = fmt.Sprintf("its tools would have the names of those of %s (rename one of the two)", other)
+		}
+		taken[prefix(def.Name)] = cmp.Or(taken[prefix(def.Name)], def.Name)
+		def.Limits = def.Limits.withDefaults()
+		s.servers = append(s.servers, newServer(s, def))
+		if def.Problem == "" && !def.Off {
+			s.pending[def.Name] = true
+		}
+	}
+	if len(s.servers) > 0 {
+		o.Deferred.SetSource(s)
+		o.Deferred.Add(newResourceTools(s)...)
+	}
+	return s
+}
+
+// Start ends what a killed process has left and starts the servers, eight at once. It returns at
+// once. Call it once.
+func (s *Servers) Start() {
+	if len(s.servers) == 0 {
+		return
+	}
+	s.mu.Lock()
+	s.started = true
+	s.mu.Unlock()
+	s.work.Go(func() {
+		if ended, err := child.Sweep(s.o.State); err != nil || ended > 0 {
+			s.o.Publish(sweepNotice(ended, err))
+		}
+		for _, one := range s.servers {
+			s.work.Go(func() { one.run(s.ctx) })
+		}
+		s.settle("")
+	})
+}
+
+func sweepNotice(ended int, err error) event.Event {
+	if err != nil {
+		return event.Warning{Text: "programs that an earlier session has left were not all ended: " + err.Error(), Code: "mcp"}
+	}
+	return event.Notice{Text: "ended " + plural(int64(ended), "program") + " that an earlier session had left behind", Code: "mcp"}
+}
+
+// Close ends all servers and what they have started, and waits for that; about six seconds at
+// the most.
+func (s *Servers) Close() {
+	s.cancel()
+	s.work.Wait()
+}
+
+// settle notes that a server is ready or failed; after the last one it is said that all are.
+func (s *Servers) settle(name string) {
+	s.mu.Lock()
+	_, was := s.pending[name]
+	delete(s.pending, name)
+	last := len(s.pending) == 0 && (was || name == "" && s.started)
+	s.mu.Unlock()
+	if !last {
+		return
+	}
+	ready := event.MCPReady{Servers: []string{}}
+	for _, st := range s.List() {
+		switch st.State {
+		case Ready:
+			ready.Servers = append(ready.Servers, st.Name)
+		case Off:
+		default:
+			ready.Failed = append(ready.Failed, event.MCPFailure{Server: st.Name, Error: st.Error})
+		}
+	}
+	s.o.Publish(ready)
+}
+
+// find returns the server of a name.
+func (s *Servers) find(name string) (*server, error) {
+	i := slices.IndexFunc(s.servers, func(one *server) bool { return one.def.Name == name })
+	if i < 0 {
+		var names []string
+		for _, one := range s.servers {
+			names = append(names, one.def.Name)
+		}
+		return nil, fmt.Errorf("there is no MCP server %q (have: %s)", name, cmp.Or(strings.Join(names, ", "), "none"))
+	}
+	return s.servers[i], nil
+}
+
+// Switch starts a server anew, or ends it until the session ends or it is asked for again.
+func (s *Servers) Switch(name string, on bool) error {
+	one, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	if on && one.def.Problem != "" {
+		return fmt.Errorf("the MCP server %s can't be started: %s", name, one.def.Problem)
+	}
+	s.mu.Lock()
+	started := s.started
+	s.mu.Unlock()
+	if !started {
+		return errors.New("the MCP servers have not been started yet")
+	}
+	select {
+	case one.orders <- on:
+		return nil
+	case <-s.ctx.Done():
+		return errors.New("the session ends")
+	}
+}
+
+// MarkRead notes that the person has read what a server says of itself: texts that were withheld
+// because they read like a prompt injection then reach the model.
+func (s *Servers) MarkRead(name string) error {
+	one, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	return one.markRead()
+}
+
+// Pending returns a stand-in for a tool of a server that starts: it waits for the server. It is
+// for use_tool; ok is false for names that no such server can have.
+func (s *Servers) Pending(name string) (tools.Tool, bool) {
+	for _, one := range s.servers {
+		if own, ok := strings.CutPrefix(name, prefix(one.def.Name)); ok && own != "" {
+			if st := one.now(); st == Ready || st == Off {
+				return nil, false // it has no tool of this name
+			}
+			return &pendingTool{server: one, name: name}, true
+		}
+	}
+	return nil, false
+}
+
+// Note tells the model which servers are missing in a search, "" if none is. Lists that are old
+// are fetched anew meanwhile.
+func (s *Servers) Note() string {
+	var starting, failed []string
+	for _, one := range s.servers {
+		switch one.now() {
+		case Starting, Waiting:
+			starting = append(starting, one.def.Name)
+		case Failed:
+			failed = append(failed, one.def.Name)
+		case Ready:
+			one.refreshOld()
+		}
+	}
+	var notes []string
+	if len(starting) > 0 {
+		notes = append(notes, "these MCP servers are still starting, their tools are not known yet: "+strings.Join(starting, ", "))
+	}
+	if len(failed) > 0 {
+		notes = append(notes, "these MCP servers failed: "+strings.Join(failed, ", "))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// plural returns a number with its noun.
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// State says what a server does.
+type State string
+
+// The states of a server.
+const (
+	Starting State = "starting"
+	Ready    State = "ready"
+	Failed   State = "failed"  // it does not come back by itself
+	Waiting  State = "waiting" // it ended or failed, and is tried again after a while
+	Off      State = "off"
+)
+
+// Status is what is known of a server, for people. Its texts are the server's, and untrusted.
+type Status struct {
+	Name         string     `json:"name"`
+	Transport    Transport  `json:"transport"`
+	Where        string     `json:"where"` // its command line, or its URL
+	Project      bool       `json:"project,omitempty"`
+	State        State      `json:"state"`
+	Error        string     `json:"error,omitempty"` // the last one
+	Protocol     string     `json:"protocol,omitempty"`
+	Title        string     `json:"title,omitempty"` // name and version that it gives itself
+	Tools        []ToolInfo `json:"tools,omitempty"`
+	Prompts      []string   `json:"prompts,omitempty"`
+	Resources    int        `json:"resources,omitempty"`
+	Notes        []string   `json:"notes,omitempty"` // what was left out, and why
+	Instructions string     `json:"instructions,omitempty"`
+	Stderr       string     `json:"stderr,omitempty"` // the end of what it said there
+}
+
+// ToolInfo is a tool, for people.
+type ToolInfo struct {
+	Name        string `json:"name"` // for the model
+	Description string `json:"description,omitempty"`
+	ReadOnly    bool   `json:"read_only,omitempty"`
+	Destructive bool   `json:"destructive,omitempty"`
+	Withheld    string `json:"withheld,omitempty"` // why the model does not get the description
+}
+
+// List returns all servers, by name.
+func (s *Servers) List() []Status {
+	var all []Status
+	for _, one := range s.servers {
+		all = append(all, one.status())
+	}
+	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// where returns the command line or the URL of a server.
+func (s Server) where() string {
+	if s.Transport == Stdio {
+		return strings.Join(s.Process.Command, " ")
+	}
+	return s.Endpoint.URL
+}
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Status{
+		Name: s.def.Name, Transport: s.def.Transport, Where: s.def.where(), Project: s.def.Project,
+		State: s.state, Error: s.lastError, Notes: slices.Clone(s.notes), Resources: len(s.resources), Instructions: s.instructions,
+	}
+	for _, t := range s.tools {
+		st.Tools = append(st.Tools, t.info())
+	}
+	for _, p := range s.prompts {
+		st.Prompts = append(st.Prompts, p.Name)
+	}
+	if c := s.conn; c != nil {
+		if c.process != nil {
+			st.Stderr = c.process.Stderr()
+		}
+		if c.lines != nil {
+			if n := c.lines.noise.Load(); n > 0 {
+				st.Notes = append(st.Notes, plural(n, "line")+" of its output that are no messages were dropped")
+			}
+		}
+		if res := c.session.InitializeResult(); res != nil {
+			st.Protocol = res.ProtocolVersion
+			if res.ServerInfo != nil {
+				st.Title = strings.TrimSpace(cmp.Or(res.ServerInfo.Title, res.ServerInfo.Name) + " " + res.ServerInfo.Version)
+			}
+		}
+	} else {
+		st.Stderr = s.stderr
+	}
+	return st
+}

@@ -1,0 +1,287 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"buddy/agent/action"
+	"buddy/agent/inject"
+	"buddy/agent/model"
+	"buddy/texts"
+	"buddy/texts/ansi"
+	"buddy/tools"
+)
+
+// Limits of what is told and shown of a tool, in bytes.
+const (
+	maxDescription = 4000  // for the model
+	maxPreview     = 16000 // of a difference, for a person
+)
+
+// tool is one tool of a server, as it was defined at one time: it never changes.
+type tool struct {
+	server   *server
+	def      definition
+	name     string // for the model
+	known    pinned
+	text     string // the description for the model
+	withheld string // why that is not the server's
+
+	compile sync.Once
+	schema  *jsonschema.Resolved // nil if it does not compile
+}
+
+// newTool returns a tool. read are the hashes of texts that the person has read.
+func newTool(s *server, d definition, name string, read []string) *tool {
+	t := &tool{server: s, def: d, name: name, known: fingerprint(d.Tool)}
+	title := d.Title
+	if title == "" && d.Annotations != nil {
+		title = d.Annotations.Title
+	}
+	text := d.Description
+	if text == "" {
+		text = title
+	}
+	text = texts.ClipBytes(ansi.Strip(text), maxDescription)
+	// The names of arguments and their descriptions reach the model, too.
+	found := inject.Scan(text + "\n" + string(d.schema))
+	if inject.Worst(found) >= inject.High && !slices.Contains(read, t.known.Hash) {
+		t.withheld = fmt.Sprintf("it %s: %q", found[0].Reason, found[0].Excerpt)
+		text = "The description is withheld, because it reads like an order to you. The user can read and release it with /mcp."
+		t.def.schema = json.RawMessage(`{"type":"object"}`)
+	} else {
+		text = inject.Defuse(text, inject.Scan(text))
+	}
+	t.text = text
+	return t
+}
+
+// Definition returns the tool for the model.
+func (t *tool) Definition() model.ToolDef {
+	return model.ToolDef{Name: t.name, Description: t.text, Parameters: t.def.schema}
+}
+
+// info returns the tool for people.
+func (t *tool) info() ToolInfo {
+	return ToolInfo{
+		Name: t.name, Description: texts.ClipBytes(t.def.Description, maxDescription), Withheld: t.withheld,
+		ReadOnly: t.readOnly(), Destructive: t.destructive(),
+	}
+}
+
+// readOnly reports whether the server says that the tool changes nothing.
+func (t *tool) readOnly() bool { return t.def.Annotations != nil && t.def.Annotations.ReadOnlyHint }
+
+// destructive reports whether the server says that the tool destroys something.
+func (t *tool) destructive() bool {
+	a := t.def.Annotations
+	return a != nil && !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint
+}
+
+// Plan describes the call: which tool of which server, with all arguments.
+func (t *tool) Plan(call tools.Call) (action.Action, error) {
+	args, err := arguments(call)
+	if err == nil {
+		err = t.check(args)
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	act := t.server.plan(t.name, t.def.Name, args)
+	if t.destructive() {
+		act.Risk = action.High
+	}
+	act.Hinted = t.server.def.Hints && !t.server.def.Project
+	act.Mutation = !t.readOnly()
+	act.Definition = t.known.Hash
+	if diff := t.server.all.pins.changed(t.server.def.key(), t.def.Tool, t.known); diff != "" {
+		act.Changed = true
+		act.Preview += "\n\nThe server has changed this tool since you approved it:\n" + texts.ClipBytes(diff, maxPreview)
+	}
+	return act, nil
+}
+
+// plan returns what all calls of a server have in common. What the server does to answer it can
+// be anything.
+func (s *server) plan(tool, op string, args map[string]json.RawMessage) action.Action {
+	act := action.Action{
+		Kind: action.MCP, Tool: tool, Op: s.def.Name + ": " + op, Preview: pretty(args), Mutation: true, Risk: action.Medium,
+	}
+	if s.all.o.Secret(string(tools.JSON(args))) {
+		act.Risk = action.High
+		act.Preview += "\n\nAn argument holds what looks like a secret; the server gets it."
+	}
+	return act
+}
+
+// arguments returns the arguments of a call by their names.
+func arguments(call tools.Call) (map[string]json.RawMessage, error) {
+	args := make(map[string]json.RawMessage)
+	if strings.TrimSpace(call.Arguments) == "" {
+		return args, nil
+	}
+	if err := json.Unmarshal([]byte(call.Arguments), &args); err != nil || args == nil {
+		return nil, tools.Invalid("args: expected an object")
+	}
+	return args, nil
+}
+
+// pretty returns arguments for a person, with the names sorted.
+func pretty(args map[string]json.RawMessage) string {
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false)
+	to.SetIndent("", "  ")
+	if err := to.Encode(args); err != nil {
+		return fmt.Sprint(args)
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
+// check compares arguments with the schema. One that can't be understood checks nothing.
+func (t *tool) check(args map[string]json.RawMessage) error {
+	t.compile.Do(t.compileSchema)
+	if t.schema == nil {
+		return nil
+	}
+	var values map[string]any
+	if err := json.Unmarshal(tools.JSON(args), &values); err != nil {
+		return tools.Invalid("args: %v", err)
+	}
+	if err := t.schema.Validate(values); err != nil {
+		return tools.Invalid("args: %s", oneLine(err.Error()))
+	}
+	return nil
+}
+
+// compileSchema prepares the check of arguments. That it can't be done is said once.
+func (t *tool) compileSchema() {
+	var schema jsonschema.Schema
+	err := json.Unmarshal(t.def.schema, &schema)
+	if err == nil {
+		t.schema, err = schema.Resolve(nil)
+	}
+	if err == nil {
+		return
+	}
+	t.schema = nil
+	t.server.mu.Lock()
+	defer t.server.mu.Unlock()
+	t.server.notes = append(t.server.notes, fmt.Sprintf("the arguments of %s are sent unchecked, its schema is not understood: %s", shortName(t.def.Name), oneLine(err.Error())))
+}
+
+// Parallel reports whether the call may run beside others: the server says that it only reads,
+// and the person believes it.
+func (t *tool) Parallel(call tools.Call) bool { return call.Planned.Hinted && !call.Planned.Mutation }
+
+// Patient returns true: the server has limits of its own.
+func (*tool) Patient(tools.Call) bool { return true }
+
+// Run calls the tool that was approved.
+func (t *tool) Run(ctx context.Context, call tools.Call) tools.Result {
+	if call.Planned.Definition != t.known.Hash {
+		return tools.Result{Content: "Tool error: the server has changed this tool while the call was being approved; nothing was called. Call it again.", IsError: true, Retry: true}
+	}
+	args, err := arguments(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if err := t.server.all.pins.pin(t.server.def.key(), t.def.Tool, t.known); err != nil {
+		return tools.Failure(fmt.Errorf("nothing was called, because it could not be noted what was approved: %w", err))
+	}
+	return t.server.call(ctx, call, t.def.Name, args)
+}
+
+// pendingTool stands for a tool of a server that starts.
+type pendingTool struct {
+	server *server
+	name   string
+}
+
+// Definition returns a tool whose arguments are not known yet.
+func (p *pendingTool) Definition() model.ToolDef {
+	return model.ToolDef{Name: p.name, Description: "A tool of a server that is still starting.", Parameters: json.RawMessage(`{"type":"object"}`)}
+}
+
+// Plan describes the call as far as it is known.
+func (p *pendingTool) Plan(call tools.Call) (action.Action, error) {
+	args, err := arguments(call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return p.server.plan(p.name, strings.TrimPrefix(p.name, prefix(p.server.def.Name)), args), nil
+}
+
+// Patient returns true: the server has limits of its own.
+func (*pendingTool) Patient(tools.Call) bool { return true }
+
+// Run waits for the server and calls the tool, unless that needs another approval.
+func (p *pendingTool) Run(ctx context.Context, call tools.Call) tools.Result {
+	if _, err := p.server.await(ctx); err != nil {
+		return tools.Failure(err)
+	}
+	p.server.mu.Lock()
+	i := slices.IndexFunc(p.server.tools, func(t *tool) bool { return t.name == p.name })
+	var t *tool
+	if i >= 0 {
+		t = p.server.tools[i]
+	}
+	p.server.mu.Unlock()
+	if t == nil {
+		return tools.Failure(fmt.Errorf("the MCP server %s has no tool %s; tool_search finds those that it has", p.server.def.Name, p.name))
+	}
+	act, err := t.Plan(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if act.Changed || act.Risk == action.High && call.Planned.Risk != action.High {
+		return tools.Result{Content: "Tool error: the server is ready now, and what this tool does needs an approval of its own; nothing was called. Call it again.", IsError: true, Retry: true}
+	}
+	call.Planned = act
+	return t.Run(ctx, call)
+}
+
+// readTexts returns the hashes of the server's texts that the person has read.
+func (s *server) readTexts() []string {
+	known, _ := s.all.pins.read()
+	return known.Read[s.def.key()]
+}
+
+// markRead notes that the person has read the texts of the server, and gives them to the model.
+func (s *server) markRead() error {
+	s.mu.Lock()
+	tools, instructions := slices.Clone(s.tools), s.instructions
+	s.mu.Unlock()
+	var read []string
+	withheld := !instructionsAllowed(instructions, nil)
+	for _, t := range tools {
+		read = append(read, t.known.Hash)
+		withheld = withheld || t.withheld != ""
+	}
+	if !withheld {
+		return nil
+	}
+	read = append(read, hashOf(instructions))
+	if err := s.all.pins.markRead(s.def.key(), read); err != nil {
+		return err
+	}
+	for i, t := range tools {
+		d, err := define(t.def.Tool)
+		if err == nil {
+			tools[i] = newTool(s, d, t.name, read)
+		}
+	}
+	s.mu.Lock()
+	before := s.tools
+	s.tools = tools
+	s.mu.Unlock()
+	s.offer(before, tools)
+	return nil
+}
