@@ -113,9 +113,9 @@ func (s *server) try(ctx context.Context, version string, limit time.Duration) (
 		err = c.explain(fmt.Errorf("it did not answer within %v", limit.Round(100*time.Millisecond)))
 		c.stop(err)
 		return nil, err
-	case <-ctx.Done():
+	case <-ctx.Done(): // also when the program closes its output
 		c.stop(context.Cause(ctx))
-		return nil, context.Cause(ctx)
+		return nil, c.explain(io.EOF)
 	}
 	go func() {
 		_ = c.session.Wait() // explain says why
@@ -243,22 +243,11 @@ func (c *connection) explain(err error) error {
 	case c.lines != nil && c.lines.broken.Load():
 		return errFrame
 	}
-	if c.process != nil {
-		select {
-		case <-c.process.Done():
-			code, exit := c.process.Exit()
-			text := fmt.Sprintf("it exited with status %d", code)
-			if exit != nil {
-				text = "it was ended by a signal"
-			}
-			if last := lastLine(c.process.Stderr()); last != "" {
-				text += ": " + last
-			}
-			return errors.New(text)
-		default:
-		}
+	closed := err == nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed)
+	if exit := c.exit(closed); exit != "" {
+		return errors.New(exit)
 	}
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
+	if closed {
 		return errors.New("it closed the connection")
 	}
 	var wire *jsonrpc.Error
@@ -266,6 +255,32 @@ func (c *connection) explain(err error) error {
 		return fmt.Errorf("it answered with an error: %s", oneLine(wire.Message))
 	}
 	return errors.New(oneLine(err.Error()))
+}
+
+// exit returns how the program of the connection has ended and its last words, "" if it runs.
+// One that is just ending has a moment for that.
+func (c *connection) exit(ending bool) string {
+	if c.process == nil {
+		return ""
+	}
+	moment := time.Duration(0)
+	if ending {
+		moment = time.Second
+	}
+	select {
+	case <-c.process.Done():
+	case <-time.After(moment):
+		return ""
+	}
+	code, err := c.process.Exit()
+	text := fmt.Sprintf("it exited with status %d", code)
+	if err != nil {
+		text = "it was ended by a signal"
+	}
+	if last := lastLine(c.process.Stderr()); last != "" {
+		text += ": " + last
+	}
+	return text
 }
 
 // oneLine returns text of a server as a part of a line.
