@@ -84,9 +84,9 @@ type expansion struct {
 	facts      Facts
 	args       string
 	words      []string
-	first      int  // the number of the first argument
-	positional bool // $1 is an argument, not one of a shell
-	used       bool // a placeholder of the arguments was found
+	first      int    // the number of the first argument
+	positional bool   // $1 is an argument, not one of a shell
+	used       bool   // a placeholder of the arguments was found
 	odd        string // the last argument of a command that was no plain word
 }
 
