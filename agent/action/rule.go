@@ -17,27 +17,35 @@ const (
 	FromSession Source = "session"
 )
 
-// Shape says what may follow the prefix of a rule that allows commands.
+// Shape says what may follow the prefix of a rule, and which hosts its host means.
 type Shape string
 
 // The shapes.
 const (
 	AnyWords Shape = ""       // anything
-	Exactly  Shape = "exact"  // nothing: this command only, started in the rule's folder
+	Exactly  Shape = "exact"  // nothing: this command only, started in the rule's folder; or this host only
 	Closed   Shape = "closed" // what runs no code, deletes nothing and stays in the workspace
 )
 
 // Rule decides about the actions that it matches: every field that is not empty must.
 type Rule struct {
 	Decision Decision `json:"decision" toml:"decision"`
-	Tool     string   `json:"tool,omitempty" toml:"tool"`     // name of the tool
+	Tool     string   `json:"tool,omitempty" toml:"tool"`     // name of the tool; mcp__SERVER__* means all of a server
 	Prefix   []string `json:"prefix,omitempty" toml:"prefix"` // first words of a command, as parsed: ["go", "test"]
 	Path     string   `json:"path,omitempty" toml:"path"`     // glob with **; relative to the workspace, or ~/…
-	Host     string   `json:"host,omitempty" toml:"host"`     // and its subdomains
+	Host     string   `json:"host,omitempty" toml:"host"`     // and its subdomains, but for Exactly
 	Target   string   `json:"target,omitempty" toml:"target"` // glob over the name of the target
-	Shape    Shape    `json:"shape,omitempty" toml:"-"`       // of rules that a session adds
-	Folder   string   `json:"folder,omitempty" toml:"-"`      // Exactly: where the command starts, absolute
+	Shape    Shape    `json:"shape,omitempty" toml:"-"`       // of rules that a session adds, and of [FieldRules]
+	Folder   string   `json:"folder,omitempty" toml:"-"`      // Exactly: where the command starts, absolute; "" is anywhere
 	Source   Source   `json:"source,omitempty" toml:"-"`
+}
+
+// OfTool reports whether the rule is for a tool, judging by its name alone.
+func (r Rule) OfTool(name string) bool {
+	if all, ok := strings.CutSuffix(r.Tool, "*"); ok && strings.HasPrefix(r.Tool, mcpPrefix) {
+		return strings.HasPrefix(name, all)
+	}
+	return r.Tool == "" || r.Tool == name
 }
 
 // Check returns an error that names the wrong field and its value, or nil.
@@ -69,7 +77,11 @@ func (r Rule) String() string {
 	default:
 		parts = append(parts, `"`+strings.Join(r.Prefix, " ")+` …"`)
 	}
-	for _, f := range []struct{ name, value string }{{"in", r.Folder}, {"tool", r.Tool}, {"path", r.Path}, {"host", r.Host}, {"on", r.Target}} {
+	host := "host"
+	if r.Shape == Exactly {
+		host = "host exactly"
+	}
+	for _, f := range []struct{ name, value string }{{"in", r.Folder}, {"tool", r.Tool}, {"path", r.Path}, {host, r.Host}, {"on", r.Target}} {
 		if f.value != "" {
 			parts = append(parts, f.name+" "+f.value)
 		}

@@ -115,7 +115,7 @@ func meant(r action.Rule, c shell.Command) bool {
 
 // applies reports whether the tool and the target of a rule match.
 func (p Policy) applies(r action.Rule, a action.Action) bool {
-	if r.Tool != "" && r.Tool != a.Tool {
+	if !r.OfTool(a.Tool) {
 		return false
 	}
 	if r.Target == "" {
@@ -140,12 +140,14 @@ func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) sh
 	if len(r.Prefix) > 0 {
 		found := shell.No
 		for _, c := range report.Commands {
-			found = max(found, c.Begins(r.Prefix))
+			if r.Shape != action.Exactly || len(c.Argv) == len(r.Prefix) {
+				found = max(found, c.Begins(r.Prefix))
+			}
 		}
 		best = min(best, found)
 	}
 	if r.Host != "" {
-		best = min(best, reaches(r.Host, a, report))
+		best = min(best, reaches(r, a, report))
 	}
 	switch {
 	case r.Path == "":
@@ -159,10 +161,15 @@ func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) sh
 	return best
 }
 
-// reaches reports whether an action uses a host or one of its subdomains. A command that only
-// reads reaches none.
-func reaches(host string, a action.Action, report shell.Report) shell.Match {
-	at := func(h string) bool { return hostMatches(host, h) }
+// reaches reports whether an action uses the host of a rule. A command that only reads reaches
+// none.
+func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
+	at := func(h string) bool {
+		if r.Shape == action.Exactly {
+			return strings.EqualFold(r.Host, h)
+		}
+		return hostMatches(r.Host, h)
+	}
 	switch {
 	case !isCommand(a.Kind) && at(a.Host):
 		return shell.Yes
@@ -250,7 +257,7 @@ func Check(r action.Rule, tools, targets []string) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Tool != "" && !slices.Contains(tools, r.Tool):
+	case r.Tool != "" && !strings.HasPrefix(r.Tool, "mcp__") && !slices.Contains(tools, r.Tool): // servers come and go
 		return fmt.Errorf("unknown tool %q (have: %s)", r.Tool, strings.Join(tools, ", "))
 	case !doublestar.ValidatePattern(r.Path):
 		return fmt.Errorf("path %q is not a glob: a bracket is open, or it ends in a backslash", r.Path)

@@ -153,7 +153,7 @@ func covered(p Policy, r action.Rule, c shell.Command) bool {
 	case action.AnyWords:
 		return true
 	case action.Exactly:
-		same := len(c.Argv) == len(r.Prefix) && len(c.Dirs) == 1 && filepath.Clean(c.Dirs[0]) == r.Folder
+		same := len(c.Argv) == len(r.Prefix) && (r.Folder == "" || len(c.Dirs) == 1 && filepath.Clean(c.Dirs[0]) == r.Folder)
 		return same && c.Argv[0].Text == r.Prefix[0] && !slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Pattern || w.Odd })
 	case action.Closed:
 		closed, ok := c.Shape()
