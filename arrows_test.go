@@ -47,6 +47,8 @@ var rules = []rule{
 	{"themes", nil, []string{"buddy"}, "a leaf"},
 	{"texts", nil, []string{"buddy"}, "below all others"},
 	{"owners", nil, []string{"buddy"}, "a leaf"},
+	{"extensions", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tools", "buddy/tmux", "buddy/agent$", "buddy/agent/turn", "buddy/agent/conversation", "buddy/agent/event"}, "reads files that others find and use"},
+	{"extensions/frontmatter", nil, []string{"buddy"}, "a leaf"},
 	{"views", nil, []string{"buddy/tools", "buddy/tmux", "buddy/sessions", "buddy/config", "buddy/app$", "buddy/app/ui", "buddy/app/slash", "buddy/app/loop", "buddy/app/screen", "buddy/app/compose"}, "views draw the state"},
 	{"views$", nil, []string{"buddy/views/edit", "buddy/views/prompt", "buddy/views/transcript", "buddy/views/panes", "buddy/views/dialog"}, "lines of text need no more than drawing"},
 	{"views/markup", nil, []string{"buddy/views", "buddy/app"}, "text knows no view"},

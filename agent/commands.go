@@ -73,6 +73,8 @@ func (r *Runtime) adjust(c event.Command) {
 		r.undo(c)
 	case event.Report:
 		r.report(c.What)
+	case event.SwitchSkill:
+		r.switchSkill(c)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
 		r.panes.tell(c)
 	default:

@@ -52,6 +52,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.changes.Replay(env.Task, env.Payload)
 		r.ledger.Replay(env.Payload)
 		r.instructions.Replay(env.Payload)
+		r.skills.Replay(env.Payload)
 		r.compactor.Replay(env.Payload)
 		r.titles.replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)

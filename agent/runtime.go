@@ -42,6 +42,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
+	"buddy/agent/skills"
 	"buddy/agent/stream"
 	"buddy/agent/turn"
 	"buddy/agent/undo"
@@ -97,6 +98,8 @@ type Options struct {
 	// InstructionsOf reads those of folders below Policy.Workspace in which the model has used a file;
 	// nil: they are not read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
+	// Skills say where skills and custom commands come from.
+	Skills         skills.Options
 	MaxTurns       int              // turns of one exchange; 0 = no limit
 	MaxCost        model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context        Context          // how the conversation is kept within the model's window
@@ -148,6 +151,7 @@ type Runtime struct {
 	ledger       *usage.Ledger
 	selection    *selection.Selection
 	instructions *conversation.Instructions
+	skills       *skills.Book
 	compactor    *compact.Compactor
 	tasks        *tasks
 	shells       *shells
@@ -202,6 +206,7 @@ func New(o Options) *Runtime {
 	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
 	})
+	r.skills = skills.NewBook(r.life.ctx, &r.life.work, events, o.Skills)
 	r.compactor = compact.New(o.Context, compact.Parts{
 		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, ReadTime: o.ToolTimeout,
 	})
@@ -224,7 +229,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Background: r.shells,
+		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: r.shells,
 	})
 }
 
@@ -266,6 +271,7 @@ func (r *Runtime) Start() {
 	r.Publish(event.ModeChanged{Mode: r.opts.Mode})
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 	r.instructions.ReadEarly()
+	r.skills.ReadEarly()
 	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
 		r.tasks.resume(r.shells)
@@ -311,6 +317,10 @@ func (r *Runtime) Close(ctx context.Context) error {
 // stay. What is open and would be denied now is denied; nothing that was asked about
 // becomes allowed by itself, because the question was asked under the old rules.
 func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }
+
+// RefreshSkills lets skills and custom commands be read again, because their files have changed.
+// Any goroutine may call it.
+func (r *Runtime) RefreshSkills() { r.skills.Refresh() }
 
 // Rules returns the rules that apply now: of the settings, then of the session. Any goroutine
 // may call it.

@@ -172,6 +172,9 @@ func (s *tasks) open(ctx context.Context, b *branch, kind event.TaskKind, prompt
 	case len(prompts) > 0:
 		title = prompts[0].Text
 		b.talk.Trust()
+		if b == s.main {
+			s.approvals.EndLoan()
+		}
 	case kind == event.CompactionTask:
 		title = "make room in the context"
 	}

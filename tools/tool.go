@@ -81,6 +81,9 @@ type Call struct {
 	// Begin registers work that goes on after the call as a task of the session and returns its
 	// number. It is nil where there are no tasks.
 	Begin func(Task) (id int)
+	// Skill returns the text of a skill, called with args. It may run commands, and ask the person
+	// before. It is nil where there are no skills.
+	Skill func(ctx context.Context, name, args string) (text string, err error)
 	// Keep stores files before the call changes them, so that a person can undo the change.
 	// After an error nothing may be changed. It is nil where nothing is kept.
 	Keep func([]Before) error

@@ -57,7 +57,8 @@ type Broker struct {
 	rest        action.Mode // that follows a mode which ends
 	open        map[string]*ask
 	closed      bool
-	interactive bool // a person can answer
+	interactive bool          // a person can answer
+	lent        []action.Rule // of the policy's, that end with the next prompt
 }
 
 // Request is a call that needs approval.
@@ -254,6 +255,48 @@ func (b *Broker) addSimilar(id string) bool {
 		b.stream.Publish(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
 	}
 	return ok
+}
+
+// Permit adds rules for the rest of the session, unless they are there.
+func (b *Broker) Permit(rules ...action.Rule) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range rules {
+		if !slices.ContainsFunc(b.policy.Rules, same(r)) {
+			b.policy = b.policy.With(r)
+		}
+	}
+}
+
+// Lend adds rules until the next prompt, and says so. Like all that allow, they are weaker than
+// those that deny or ask.
+func (b *Broker) Lend(task int, rules ...action.Rule) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range rules {
+		if slices.ContainsFunc(b.policy.Rules, same(r)) {
+			continue
+		}
+		b.policy, b.lent = b.policy.With(r), append(b.lent, r)
+		b.stream.Publish(task, 0, event.RuleAdded{Rule: r, Scope: "prompt"})
+	}
+}
+
+// EndLoan removes the rules that were lent: a new prompt begins.
+func (b *Broker) EndLoan() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.lent {
+		if i := slices.IndexFunc(b.policy.Rules, same(r)); i >= 0 {
+			b.policy.Rules = slices.Delete(slices.Clone(b.policy.Rules), i, i+1)
+		}
+	}
+	b.lent = nil
+}
+
+// same returns what reports whether a rule is r.
+func same(r action.Rule) func(action.Rule) bool {
+	return func(other action.Rule) bool { return reflect.DeepEqual(other, r) }
 }
 
 // Rules returns the rules that apply now.

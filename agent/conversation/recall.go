@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/history"
@@ -33,6 +34,10 @@ func (r *Recall) Take(env event.Envelope) {
 		}
 	case event.ReminderAttached:
 		r.Tell(model.Reminder, p.Text, p.Images...)
+	case event.SkillLoaded:
+		if p.By == event.ByPerson {
+			r.Tell(model.Reminder, p.Text)
+		}
 	case event.ModelMessage:
 		r.Assistant(p.Message)
 	case event.ToolRequested:
@@ -84,11 +89,17 @@ const InjectionWarning = "injection"
 func (c *Conversation) replay(env event.Envelope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.recall.Take(env)
+	if _, skill := env.Payload.(event.SkillLoaded); !skill { // which takes it itself
+		c.recall.Take(env)
+	}
+	c.replayExtensions(env.Payload)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued {
 			c.date = cmp.Or(p.Date, c.date)
+			if strings.HasPrefix(p.Text, "/") {
+				c.calls = append(c.calls, p.Text)
+			}
 		}
 	case event.ReminderAttached:
 		if slices.Contains(p.Kinds, newsKind) {
@@ -98,8 +109,6 @@ func (c *Conversation) replay(env event.Envelope) {
 		if p.Code == InjectionWarning {
 			c.injected = p.Text
 		}
-	case event.ContextCompacted:
-		c.date = ""
 	}
 }
 

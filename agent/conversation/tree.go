@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -62,6 +63,7 @@ func (t *Tree) fork() *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, t.main.hist.Clone())
 	c.news, c.date = slices.Clone(t.main.news), t.main.date
+	c.listed, c.loaded = maps.Clone(t.main.listed), slices.Clone(t.main.loaded)
 	c.hist.Close(inProgress)
 	t.forks[c.branch] = c
 	return c

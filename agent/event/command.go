@@ -30,6 +30,7 @@ const (
 	ReportStatus  ReportKind = "status"  // model, endpoint, tools, counters
 	ReportTasks   ReportKind = "ps"      // what runs and what waits
 	ReportContext ReportKind = "context" // how full the context is
+	ReportSkills  ReportKind = "skills"  // which skills and custom commands there are, and what was left out
 )
 
 type (
@@ -119,6 +120,11 @@ type (
 	Report struct {
 		What ReportKind `json:"what,omitempty"`
 	}
+	// SwitchSkill switches a skill or a custom command on or off for this session.
+	SwitchSkill struct {
+		Name string `json:"name,omitempty"`
+		On   bool   `json:"on,omitempty"`
+	}
 	// WatchPanes names the panes to send PaneScreen events of; it replaces the previous list.
 	WatchPanes struct {
 		IDs []string `json:"ids,omitempty"`
@@ -169,6 +175,7 @@ func (Pin) command()            {}
 func (Rename) command()         {}
 func (Undo) command()           {}
 func (Report) command()         {}
+func (SwitchSkill) command()    {}
 func (WatchPanes) command()     {}
 func (PaneInput) command()      {}
 func (PanePaste) command()      {}

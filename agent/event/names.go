@@ -204,6 +204,18 @@ func (QuestionAnswered) Type() string { return "question.answered" }
 // Durable returns true.
 func (QuestionAnswered) Durable() bool { return true }
 
+// Type returns "skill.loaded".
+func (SkillLoaded) Type() string { return "skill.loaded" }
+
+// Durable returns true.
+func (SkillLoaded) Durable() bool { return true }
+
+// Type returns "commands.listed".
+func (CommandsListed) Type() string { return "commands.listed" }
+
+// Durable returns false: it is transient.
+func (CommandsListed) Durable() bool { return false }
+
 // Type returns "reminder.attached".
 func (ReminderAttached) Type() string { return "reminder.attached" }
 

@@ -176,6 +176,10 @@ func weight(e event.Event) int {
 		n += len(p.Text) + sum(p.Images, imageSize)
 	case event.ReminderAttached:
 		n += len(p.Text) + sum(p.Images, imageSize)
+	case event.SkillLoaded:
+		n += len(p.Text)
+	case event.CommandsListed:
+		n += sum(p.Commands, commandSize)
 	case event.ContextCompacted:
 		n += len(p.Summary) + len(p.Restored)
 	}
@@ -188,6 +192,10 @@ func sum[T any](parts []T, size func(T) int) int {
 		n += size(p)
 	}
 	return n
+}
+
+func commandSize(c event.CustomCommand) int {
+	return len(c.Name) + len(c.Args) + len(c.Help) + 64
 }
 
 func rowSize(r string) int          { return len(r) + 16 }

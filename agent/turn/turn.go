@@ -25,6 +25,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
+	"buddy/agent/skills"
 	"buddy/agent/stream"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
@@ -62,6 +63,7 @@ type Parts struct {
 	Selection    *selection.Selection
 	Compactor    *compact.Compactor
 	Instructions *conversation.Instructions
+	Skills       *skills.Book
 	Changes      *undo.Log
 	Background   Background
 }
@@ -193,6 +195,7 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	}
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
+	l.tellSkills(ctx, x)
 	switch fitting, did := l.p.Compactor.Fit(ctx, x.work(), l.Turns()); fitting {
 	case compact.Full:
 		return event.ContextLimit, nil
@@ -243,6 +246,7 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
 	x.compacted = did
 	l.p.Instructions.Stale()
+	l.p.Skills.Stale()
 	if did.By != conversation.ByDigest {
 		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -51,6 +52,30 @@ func (w *Workspace) Exists(ctx context.Context, path string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// List returns the entries of a folder, at most max, and its path without symbolic links, for
+// uses other than tool calls; for a missing folder the error is os.ErrNotExist.
+func (w *Workspace) List(ctx context.Context, dir string, max int) (real string, entries []os.DirEntry, err error) {
+	if real, err = w.files.RealPath(ctx, filepath.Clean(dir)); err != nil {
+		return "", nil, err
+	}
+	switch info, err := w.files.Lstat(ctx, real); {
+	case err != nil:
+		return real, nil, err
+	case !info.Mode.IsDir():
+		return real, nil, errors.New("is not a folder")
+	}
+	folder, err := w.files.OpenDir(ctx, real)
+	if err != nil {
+		return real, nil, err
+	}
+	defer fs.Release(folder)
+	entries, err = folder.ReadDir(max)
+	if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrMoreNames) {
+		err = nil
+	}
+	return real, entries, err
 }
 
 // Home returns the person's home folder on the target, "" while unknown.

@@ -30,6 +30,7 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 		deferred.Add(set.Route(t))
 	}
 	deferred.Add(shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell)) // their numbers cover all targets
+	deferred.Add(basic.NewSkill())
 	var all []tools.Tool
 	for _, t := range first.Tools() {
 		all = append(all, set.Route(t))

@@ -1,0 +1,181 @@
+package conversation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// Listing is what there is of a kind, such as skills, for a model to choose from. It is told
+// beside the prompts, never in the system prompt, so that what changes costs only its own lines.
+type Listing struct {
+	Kind  string // of the reminder that tells it
+	Head  string // what the lines are, and how one is used
+	Items []ListingItem
+}
+
+// ListingItem is one line of a listing.
+type ListingItem struct{ Name, Line string }
+
+// told is what a model knows of a listing.
+type told struct {
+	digest string
+	lines  map[string]string // by name; nil when only the digest is known, because a process has ended since
+}
+
+func (l Listing) digest() string {
+	sum := sha256.New()
+	for _, i := range l.Items {
+		_, _ = sum.Write([]byte(i.Name + "\x00" + i.Line + "\x00")) // never fails
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// Tell tells the model a listing unless it knows it: all of it at first and after a compaction,
+// later what has changed. An empty one is told only to a model that knows another.
+func (c *Conversation) Tell(task int, l Listing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, knows := c.listed[l.Kind]
+	now := l.digest()
+	if knows && before.digest == now || !knows && len(l.Items) == 0 {
+		return
+	}
+	lines := make(map[string]string, len(l.Items))
+	for _, i := range l.Items {
+		lines[i.Name] = i.Line
+	}
+	if c.listed == nil {
+		c.listed = make(map[string]told)
+	}
+	c.listed[l.Kind] = told{now, lines}
+	text := l.whole(knows)
+	if knows && before.lines != nil {
+		text = l.difference(before.lines)
+	}
+	c.attach(task, 0, event.ReminderAttached{Kinds: []string{l.Kind}, Text: "<system-reminder>\n" + text + "\n</system-reminder>", Digest: now})
+}
+
+// whole returns the text of a listing, which replaces another one.
+func (l Listing) whole(replaces bool) string {
+	var b strings.Builder
+	if replaces {
+		b.WriteString("This replaces the list of " + l.Kind + " that you were given before.\n")
+	}
+	if len(l.Items) == 0 {
+		b.WriteString("There are none.")
+		return b.String()
+	}
+	b.WriteString(l.Head)
+	for _, i := range l.Items {
+		b.WriteString("\n" + i.Line)
+	}
+	return b.String()
+}
+
+// difference returns what has changed of the lines that a model knows.
+func (l Listing) difference(before map[string]string) string {
+	gone := maps.Clone(before)
+	text := "The list of " + l.Kind + " has changed."
+	for _, i := range l.Items {
+		if before[i.Name] != i.Line {
+			text += "\n" + i.Line
+		}
+		delete(gone, i.Name)
+	}
+	if len(gone) > 0 {
+		text += "\nNo longer there: " + strings.Join(slices.Sorted(maps.Keys(gone)), ", ")
+	}
+	return text
+}
+
+// LoadSkill notes that the model has got the text of a skill. What a person called comes with
+// its text; what the model asked for is the result of its call.
+func (c *Conversation) LoadSkill(task, turn int, e event.SkillLoaded) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.takeSkill(e)
+	c.stream.Publish(task, turn, e)
+}
+
+// takeSkill is LoadSkill without the event. The caller holds c.mu.
+func (c *Conversation) takeSkill(e event.SkillLoaded) {
+	c.loaded = slices.DeleteFunc(slices.Clone(c.loaded), func(s LoadedSkill) bool { return s.Name == e.Name })
+	c.loaded = append(c.loaded, LoadedSkill{Name: e.Name, Args: e.Args, Sum: e.Sum})
+	if e.By == event.ByPerson {
+		c.recall.Take(event.Envelope{Payload: e})
+		c.calls = slices.DeleteFunc(slices.Clone(c.calls), func(line string) bool { return line == e.Line })
+	}
+}
+
+// LoadedSkill is a skill whose text a conversation has had.
+type LoadedSkill struct {
+	Name, Args string
+	Sum        string // of its file
+	Gone       bool   // a compaction may have taken it out
+}
+
+// LoadedSkills returns the skills that were loaded, the newest last.
+func (c *Conversation) LoadedSkills() []LoadedSkill {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.loaded)
+}
+
+// RestoreSkills tells the model texts of skills again that a compaction took out.
+func (c *Conversation) RestoreSkills(task int, names []string, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.loaded {
+		if slices.Contains(names, c.loaded[i].Name) {
+			c.loaded[i].Gone = false
+		}
+	}
+	c.attach(task, 0, event.ReminderAttached{Kinds: []string{"skill"}, Text: text, Names: names})
+}
+
+// forget notes that a compaction may have taken out what was told of extensions. The caller
+// holds c.mu.
+func (c *Conversation) forget() {
+	c.date, c.listed = "", nil
+	for i := range c.loaded {
+		c.loaded[i].Gone = true
+	}
+}
+
+// TakeCalls returns the prompts that begin with a slash and may call a skill, once.
+func (c *Conversation) TakeCalls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	calls := c.calls
+	c.calls = nil
+	return calls
+}
+
+// replayExtensions feeds a stored event about listings and skills. The caller holds c.mu.
+func (c *Conversation) replayExtensions(e event.Event) {
+	switch p := e.(type) {
+	case event.ReminderAttached:
+		if p.Digest != "" {
+			if c.listed == nil {
+				c.listed = make(map[string]told)
+			}
+			c.listed[p.Kinds[0]] = told{digest: p.Digest}
+		}
+		for i := range c.loaded {
+			if slices.Contains(p.Names, c.loaded[i].Name) {
+				c.loaded[i].Gone = false
+			}
+		}
+	case event.SkillLoaded:
+		c.takeSkill(p)
+	case event.ModelMessage:
+		c.calls = nil
+	case event.ContextCompacted:
+		c.forget()
+	}
+}

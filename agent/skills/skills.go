@@ -1,0 +1,238 @@
+// Package skills holds the skills and custom commands of a session: which ones there are now, who
+// may be told of them, and what a person sees of that.
+//
+//	book := skills.NewBook(ctx, &work, events, skills.Options{Read: read})
+//	book.Await(ctx)
+//	s, ok := book.Find("review")
+package skills
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+	"buddy/extensions"
+	"buddy/extensions/skill"
+)
+
+// readTime limits how long skills may take to be read. What is not there by then is left out.
+const readTime = 5 * time.Second
+
+// Set is what was found: in the order in which it takes precedence, and what was left out.
+type Set struct {
+	Skills   []skill.Skill
+	Problems []extensions.Problem
+}
+
+// Options say where skills come from. The zero value has none.
+type Options struct {
+	// Read finds the skills; nil: there are none. It is called before the first request, after
+	// each compaction and each Refresh, and takes a few seconds at most.
+	Read func(context.Context) (Set, error)
+	Off  []string    // globs of names that are switched off
+	Fill skill.Facts // what is filled into their texts
+	// NoCommands is why commands in the texts of a project do not run; "" if they may.
+	NoCommands string
+}
+
+// Book is safe for concurrent use; use NewBook.
+type Book struct {
+	o      Options
+	stream *stream.Stream
+	whole  context.Context // of the session
+	work   *sync.WaitGroup
+	once   sync.Once
+	first  chan struct{} // closed when they were read for the first time
+
+	reading sync.Mutex // held while they are read, one reading after the other
+
+	mu       sync.Mutex // guards all below
+	set      Set
+	stale    bool            // a reading is due
+	switched map[string]bool // on or off in this session, by name
+	used     map[string]int  // how often, by name
+	listed   []event.CustomCommand
+}
+
+// NewBook returns a book of which nothing was read. What is read in the background ends with ctx
+// and is counted by work.
+func NewBook(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, o Options) *Book {
+	return &Book{o: o, stream: s, whole: ctx, work: work, first: make(chan struct{}), switched: make(map[string]bool), used: make(map[string]int)}
+}
+
+// Replay feeds a stored event of an earlier process.
+func (b *Book) Replay(e event.Event) {
+	if p, ok := e.(event.SkillLoaded); ok {
+		b.Used(p.Name)
+	}
+}
+
+// Fill returns what is filled into the texts of skills.
+func (b *Book) Fill() skill.Facts { return b.o.Fill }
+
+// NoCommands returns why commands in the texts of a project do not run, "" if they may.
+func (b *Book) NoCommands() string { return b.o.NoCommands }
+
+// Used counts a use of a skill.
+func (b *Book) Used(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used[name]++
+}
+
+// ReadEarly begins to read the skills, once, while the person still types.
+func (b *Book) ReadEarly() {
+	if b.o.Read == nil {
+		return
+	}
+	b.once.Do(func() {
+		b.work.Go(func() {
+			defer close(b.first)
+			b.read(b.whole)
+		})
+	})
+}
+
+// Await waits until the skills are read as they are now, or ctx ends.
+func (b *Book) Await(ctx context.Context) {
+	if b.o.Read == nil {
+		return
+	}
+	b.ReadEarly()
+	select {
+	case <-b.first:
+	case <-ctx.Done():
+		return
+	}
+	b.mu.Lock()
+	stale := b.stale
+	b.mu.Unlock()
+	if stale {
+		b.read(ctx)
+	}
+}
+
+// Stale lets the skills be read again before the next request.
+func (b *Book) Stale() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stale = true
+}
+
+// Refresh reads the skills again, in the background, because files have changed.
+func (b *Book) Refresh() {
+	select {
+	case <-b.first:
+	default:
+		return // the first reading finds them
+	}
+	if b.whole.Err() != nil {
+		return
+	}
+	b.Stale()
+	b.work.Go(func() { b.read(b.whole) })
+}
+
+// read reads the skills unless another reading, that began later than they were found stale, has.
+func (b *Book) read(ctx context.Context) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
+	b.mu.Lock()
+	fresh := !b.stale && b.set.Skills != nil
+	b.stale = false
+	b.mu.Unlock()
+	if fresh {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	set, err := b.o.Read(ctx)
+	if err != nil && b.whole.Err() == nil {
+		b.stream.Publish(0, 0, event.Warning{Text: "skills and commands were not all read: " + err.Error(), Code: "skills", NextStep: "/compact or a new session tries again"})
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err != nil && len(b.set.Skills) > len(set.Skills) {
+		return // what is known is better than nothing
+	}
+	b.set = set
+	b.publish()
+}
+
+// publish says which commands there are if they are others than before. The caller holds b.mu.
+func (b *Book) publish() {
+	var now []event.CustomCommand
+	for _, s := range b.set.Skills {
+		if s.Typed && !b.off(s.Name) {
+			now = append(now, event.CustomCommand{Name: s.Name, Args: s.Hint, Help: s.Description, Origin: string(s.Origin)})
+		}
+	}
+	if !slices.Equal(now, b.listed) {
+		b.listed = now
+		b.stream.Publish(0, 0, event.CommandsListed{Commands: now})
+	}
+}
+
+// off reports whether a skill is switched off. The caller holds b.mu.
+func (b *Book) off(name string) bool {
+	if on, ok := b.switched[name]; ok {
+		return !on
+	}
+	return slices.ContainsFunc(b.o.Off, func(glob string) bool {
+		ok, err := path.Match(glob, name)
+		return ok && err == nil
+	})
+}
+
+// on returns the skills that are not switched off. The caller holds b.mu.
+func (b *Book) on() []skill.Skill {
+	return slices.DeleteFunc(slices.Clone(b.set.Skills), func(s skill.Skill) bool { return b.off(s.Name) })
+}
+
+// Find returns the skill of a name, unless it is switched off.
+func (b *Book) Find(name string) (skill.Skill, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.on()
+	if i := slices.IndexFunc(all, func(s skill.Skill) bool { return s.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return skill.Skill{}, false
+}
+
+// Names returns the names of the skills that a model may load.
+func (b *Book) Names() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var names []string
+	for _, s := range b.on() {
+		if s.Listed || s.Origin == extensions.BuiltIn {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Lines returns what a model is told of the skills, for a window of so many tokens.
+func (b *Book) Lines(window int) []skill.Line {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return skill.Lines(b.on(), window, b.used)
+}
+
+// Switch switches a skill on or off for this session.
+func (b *Book) Switch(name string, on bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.ContainsFunc(b.set.Skills, func(s skill.Skill) bool { return s.Name == name }) {
+		return fmt.Errorf("there is no skill %q (/skills lists them all)", name)
+	}
+	b.switched[name] = on
+	b.publish()
+	return nil
+}

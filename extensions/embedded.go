@@ -1,0 +1,45 @@
+package extensions
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+//go:embed builtin
+var builtin embed.FS
+
+// builtInDir is the folder that stands before the paths of what is built in, which are no files.
+const builtInDir = "buddy:"
+
+// BuiltInSource is where the extensions are that come with the program.
+func BuiltInSource() Source {
+	return Source{Origin: BuiltIn, Files: embedded{}, Dirs: []string{builtInDir}}
+}
+
+// embedded reads the files in the program.
+type embedded struct{}
+
+func inside(name string) string {
+	if name == builtInDir {
+		return "builtin"
+	}
+	return path.Join("builtin", name[len(builtInDir)+1:])
+}
+
+// Peek implements [Files].
+func (embedded) Peek(_ context.Context, name string, max int64) (string, []byte, error) {
+	data, err := builtin.ReadFile(inside(name))
+	if int64(len(data)) > max {
+		err = fmt.Errorf("has %d bytes (allowed: %d)", len(data), max)
+	}
+	return name, data, err
+}
+
+// List implements [Files].
+func (embedded) List(_ context.Context, dir string, _ int) (string, []fs.DirEntry, error) {
+	entries, err := builtin.ReadDir(inside(dir))
+	return dir, entries, err
+}

@@ -1,0 +1,317 @@
+// Package extensions finds the files with which a person, a project and buddy itself extend what
+// an agent can do: skills, commands, output styles. It says where they lie, which name each one
+// has, and which were left out and why.
+//
+//	found, err := extensions.Read(ctx, extensions.Skill, mine, theirs)
+//	items, problems := extensions.Resolve(found.Items, reserved)
+//
+// The files may be hostile, and may lie on another machine: links out of a project, files of
+// other users, what is no regular file and what is too long are left out, and everything that is
+// read is bounded.
+package extensions
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"buddy/extensions/frontmatter"
+)
+
+// Limits of one Read.
+const (
+	maxItems   = 2000 // files of a kind
+	maxEntries = 2000 // names in a folder
+	maxDepth   = 4    // folders in folders of commands
+	maxName    = 64   // characters of a name, of each part of a command's
+)
+
+// Kind is a kind of extensions. Its value is the name of the folder that holds them.
+type Kind string
+
+// The kinds.
+const (
+	Skill   Kind = "skills"
+	Command Kind = "commands"
+	Style   Kind = "output-styles"
+)
+
+// One returns what one of the kind is called.
+func (k Kind) One() string {
+	if k == Style {
+		return "style"
+	}
+	return strings.TrimSuffix(string(k), "s")
+}
+
+// Origin is where an extension came from.
+type Origin string
+
+// The origins, in the order in which they get a name that several have.
+const (
+	Person  Origin = "person"
+	Project Origin = "project"
+	Plugin  Origin = "plugin"
+	BuiltIn Origin = "built-in"
+)
+
+var rank = map[Origin]int{Person: 0, Project: 1, Plugin: 2, BuiltIn: 3}
+
+// Files reads files, on this machine, on a target or in the program.
+type Files interface {
+	// Peek returns the content of a regular file of at most max bytes, and its path without
+	// symbolic links. For a missing file the error is fs.ErrNotExist.
+	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
+	// List returns the entries of a folder, at most max, and its path without symbolic links. For
+	// a missing folder the error is fs.ErrNotExist.
+	List(ctx context.Context, dir string, max int) (real string, entries []fs.DirEntry, err error)
+}
+
+// Source is where to look. Its folders hold one folder for each kind.
+type Source struct {
+	Origin Origin
+	Files  Files
+	Dirs   []string // the one that takes precedence first
+	Inside string   // real path of the folder that a project's files must be in; "" is anywhere
+}
+
+// PersonDirs returns the folders of a person: of buddy's settings, and of other agents.
+func PersonDirs(config, home string) []string {
+	if home == "" {
+		return []string{config}
+	}
+	return []string{config, path.Join(home, ".agents"), path.Join(home, ".claude")}
+}
+
+// ProjectDirs returns the folders of a project, of which chain lists the folders from its root
+// down to where the work is.
+func ProjectDirs(chain []string) []string {
+	var dirs []string
+	for _, dir := range slices.Backward(chain) {
+		for _, name := range Holders {
+			dirs = append(dirs, path.Join(dir, name))
+		}
+	}
+	return dirs
+}
+
+// Holders are the names of the folders in a project that hold extensions.
+var Holders = []string{".buddy", ".agents", ".claude"}
+
+// holds reports whether files of a kind are looked for in a folder: of .agents only skills are
+// known.
+func holds(dir string, k Kind) bool { return k == Skill || path.Base(dir) != ".agents" }
+
+// Item is an extension that was found.
+type Item struct {
+	Kind   Kind
+	Name   string // what it is called by; see Resolve
+	Origin Origin
+	File   string // its real path
+	Dir    string // of a skill: the folder that belongs to it
+	Sum    string // SHA-256 of the file, in hex
+	frontmatter.Block
+}
+
+// Problem is a file that was left out, or that could be read in part only.
+type Problem struct {
+	Kind   Kind
+	File   string
+	Line   int // 0 is the whole file
+	Reason string
+	Used   bool // it is used all the same
+}
+
+// String formats the problem on one line.
+func (p Problem) String() string {
+	at := p.File
+	if p.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, p.Line)
+	}
+	if p.Used {
+		return at + ": " + p.Reason
+	}
+	return at + ": left out: " + p.Reason
+}
+
+// Found is the result of a Read.
+type Found struct {
+	Items    []Item
+	Problems []Problem
+	Dirs     []string // that were read, or do not exist yet: a change in them may change the result
+}
+
+// Read finds the extensions of a kind, those that take precedence first, each with the name that
+// its path gives it. An error says that files of a source could not be read at all.
+func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
+	r := reader{kind: k, seen: make(map[string]string)}
+	var failed error
+	for _, s := range sources {
+		for _, dir := range s.Dirs {
+			if !holds(dir, k) {
+				continue
+			}
+			if err := r.root(ctx, s, path.Join(dir, string(k))); err != nil {
+				failed = errors.Join(failed, err)
+				break
+			}
+		}
+	}
+	return r.found, failed
+}
+
+type reader struct {
+	kind  Kind
+	found Found
+	seen  map[string]string // real paths, to the first name
+}
+
+// root reads the folder of a kind. Its error means that nothing can be read any more.
+func (r *reader) root(ctx context.Context, s Source, dir string) error {
+	if r.kind == Skill {
+		return r.skills(ctx, s, dir)
+	}
+	return r.tree(ctx, s, dir, "", 0)
+}
+
+// list returns the entries of a folder, none if it can't be read or is outside of the project.
+func (r *reader) list(ctx context.Context, s Source, dir string) (real string, entries []fs.DirEntry, err error) {
+	r.found.Dirs = append(r.found.Dirs, dir)
+	real, entries, err = s.Files.List(ctx, dir, maxEntries)
+	switch {
+	case ctx.Err() != nil:
+		return "", nil, ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil, nil
+	case err != nil:
+		r.skip(dir, cause(err))
+		return "", nil, nil
+	case outside(s, real):
+		r.skip(dir, "it leads out of "+s.Inside)
+		return "", nil, nil
+	case len(entries) >= maxEntries:
+		r.skip(dir, fmt.Sprintf("of its names only the first %d are read", maxEntries))
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return real, entries, nil
+}
+
+// skills reads the skills of a folder: the folders in it that have a SKILL.md.
+func (r *reader) skills(ctx context.Context, s Source, dir string) error {
+	_, entries, err := r.list(ctx, s, dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		folder := path.Join(dir, e.Name())
+		r.found.Dirs = append(r.found.Dirs, folder)
+		if err := r.file(ctx, s, path.Join(folder, "SKILL.md"), e.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree reads the Markdown files of a folder and those below it, whose names begin with prefix.
+func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth int) error {
+	real, entries, err := r.list(ctx, s, dir)
+	if err != nil || real == "" {
+		return err
+	}
+	if at := real + "/"; r.seen[at] != "" {
+		return nil // a loop of links, or a second link
+	}
+	r.seen[real+"/"] = dir
+	for _, e := range entries {
+		name, markdown := strings.CutSuffix(e.Name(), ".md")
+		at := path.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case markdown && !e.IsDir():
+			err = r.file(ctx, s, at, prefix+name)
+		case !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
+		case depth == maxDepth:
+			r.skip(at, fmt.Sprintf("folders are read %d deep", maxDepth))
+		default:
+			err = r.tree(ctx, s, at, prefix+e.Name()+":", depth+1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file reads one file.
+func (r *reader) file(ctx context.Context, s Source, name, called string) error {
+	real, data, err := s.Files.Peek(ctx, name, frontmatter.MaxFile)
+	called = normal(called)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		r.skip(name, cause(err))
+		return nil
+	case outside(s, real):
+		r.skip(name, "it leads out of "+s.Inside)
+		return nil
+	case r.seen[real] != "":
+		return nil // the same file by another way
+	case len(r.found.Items) == maxItems:
+		r.skip(name, fmt.Sprintf("there are more than %d %s", maxItems, r.kind))
+		return nil
+	}
+	r.seen[real] = name
+	if why := wrongName(called); why != "" {
+		r.skip(name, why)
+		return nil
+	}
+	block, err := frontmatter.Parse(data)
+	if err == nil && strings.TrimSpace(block.Body) == "" {
+		err = errors.New("it has no text")
+	}
+	if err != nil {
+		r.skip(name, err.Error())
+		return nil
+	}
+	if w := block.Warning; w != nil {
+		r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: name, Line: w.Line, Reason: w.Reason, Used: true})
+	}
+	sum := sha256.Sum256(data)
+	item := Item{Kind: r.kind, Name: called, Origin: s.Origin, File: real, Sum: hex.EncodeToString(sum[:]), Block: block}
+	if r.kind == Skill {
+		item.Dir = path.Dir(real)
+	}
+	r.found.Items = append(r.found.Items, item)
+	return nil
+}
+
+func (r *reader) skip(file, why string) {
+	r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: file, Reason: why})
+}
+
+// cause strips what names the file, which a problem names itself.
+func cause(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return err.Error()
+}
+
+// outside reports whether a file of a project is not in it.
+func outside(s Source, real string) bool {
+	return s.Inside != "" && s.Inside != "/" && real != s.Inside && !strings.HasPrefix(real, s.Inside+"/")
+}

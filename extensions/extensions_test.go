@@ -1,0 +1,227 @@
+package extensions_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"buddy/extensions"
+	"buddy/extensions/skill"
+	"buddy/tools/file"
+)
+
+// tree makes files in a new folder and returns it with what reads it. A text "-> X" is a link to
+// X.
+func tree(t *testing.T, files map[string]string) (string, *file.Workspace) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if to, ok := strings.CutPrefix(text, "-> "); ok {
+			err = os.Symlink(to, at)
+		} else {
+			err = os.WriteFile(at, []byte(text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := file.NewWorkspace(dir, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, ws
+}
+
+// brief describes what was found in dir, one line each.
+func brief(dir string, items []extensions.Item, problems []extensions.Problem) string {
+	var all []string
+	for _, it := range items {
+		all = append(all, "/"+it.Name+" "+strings.TrimPrefix(it.File, dir+"/"))
+	}
+	for _, p := range problems {
+		all = append(all, strings.ReplaceAll(p.String(), dir+"/", ""))
+	}
+	return strings.Join(all, "\n")
+}
+
+func none(string) bool { return false }
+
+// TestSkills: one folder is one skill however many links lead to it, and what can't be one is
+// named with its reason.
+func TestSkills(t *testing.T) {
+	dir, ws := tree(t, map[string]string{
+		".claude/skills/a/SKILL.md":       "---\nname: a\n---\nText",
+		".claude/skills/b":                "-> a",
+		".claude/skills/c/SKILL.md":       "-> /etc/passwd",
+		".claude/skills/d/README.md":      "not one",
+		".claude/skills/e/SKILL.md":       "",
+		".claude/skills/f/SKILL.md":       "---\nname: f\n---\n",
+		".claude/skills/g_h/SKILL.md":     "Text",
+		".claude/skills/Upper/SKILL.md":   "Text",
+		".claude/skills/loop":             "-> loop",
+		".claude/skills/big/SKILL.md":     strings.Repeat("a", 10<<20),
+		".claude/skills/binary/SKILL.md":  "a\x00",
+		".claude/skills/colon/SKILL.md":   "---\nname: colon\ndescription: Use when: x\n---\nText",
+		".claude/skills/.hidden/SKILL.md": "Text",
+		".claude/skills/file.md":          "Text",
+		".buddy/skills/out":               "-> /etc",
+		".agents/skills/z/SKILL.md":       "Text",
+		".agents/commands/no.md":          "Text",
+	})
+	fifo := filepath.Join(dir, ".claude/skills/fifo")
+	if err := os.Mkdir(fifo, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(fifo, "SKILL.md"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a pipe must not be waited for
+	defer cancel()
+	found, err := extensions.Read(ctx, extensions.Skill, extensions.Source{
+		Origin: extensions.Project, Files: ws, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := brief(dir, found.Items, found.Problems)
+	for _, want := range []string{
+		"/a .claude/skills/a/SKILL.md", "/z .agents/skills/z/SKILL.md", "/upper .claude/skills/Upper/SKILL.md", "/colon .claude/skills/colon/SKILL.md",
+		"c/SKILL.md: left out: it leads out of", "e/SKILL.md: left out: it has no text", "f/SKILL.md: left out: it has no text",
+		`g_h/SKILL.md: left out: the name "g_h" is not made of`, "big/SKILL.md: left out: has 10485760 bytes (allowed: 262144)",
+		"binary/SKILL.md: left out: is not text", "colon/SKILL.md:3: the settings are no YAML", "fifo/SKILL.md: left out: ", "loop/SKILL.md: left out: ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if len(found.Items) != 4 || len(found.Problems) != 9 {
+		t.Errorf("%d items, %d problems", len(found.Items), len(found.Problems))
+	}
+	if t.Failed() {
+		t.Log(got)
+	}
+	commands, err := extensions.Read(ctx, extensions.Command, extensions.Source{Origin: extensions.Project, Files: ws, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir})
+	if err != nil || len(commands.Items) != 0 {
+		t.Errorf("commands of .agents: %v, %v", commands.Items, err)
+	}
+}
+
+// TestUnreadable: a folder that can't be read and a file that another user could change are named.
+func TestUnreadable(t *testing.T) {
+	dir, ws := tree(t, map[string]string{"skills/open/SKILL.md": "Text", "commands/a.md": "Text"})
+	if err := os.Chmod(filepath.Join(dir, "skills/open/SKILL.md"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	source := extensions.Source{Origin: extensions.Person, Files: ws, Dirs: []string{dir}}
+	found, err := extensions.Read(t.Context(), extensions.Skill, source)
+	if err != nil || len(found.Items) != 0 || !strings.Contains(brief(dir, nil, found.Problems), "everybody may write to it") {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if os.Getuid() == 0 {
+		return // who reads everything
+	}
+	if err := os.Chmod(filepath.Join(dir, "commands"), 0); err != nil {
+		t.Fatal(err)
+	}
+	found, err = extensions.Read(t.Context(), extensions.Command, source)
+	if err != nil || !strings.Contains(brief(dir, nil, found.Problems), "commands: left out: permission denied") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// TestCommands: folders are part of names, in all the forms of files that people have.
+func TestCommands(t *testing.T) {
+	dir, ws := tree(t, map[string]string{
+		".claude/commands/fix.md":         "Fix",
+		".claude/commands/git/pr.md":      "\ufeff---\r\ndescription: d\r\n---\r\nText\r\n",
+		".claude/commands/git/again":      "-> ..",
+		".claude/commands/only-front.md":  "---\ndescription: d\n---\n",
+		".claude/commands/notes.txt":      "no",
+		".claude/commands/a/b/c/d/e/f.md": "too deep",
+	})
+	found, err := extensions.Read(t.Context(), extensions.Command, extensions.Source{
+		Origin: extensions.Project, Files: ws, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "/fix .claude/commands/fix.md\n/git:pr .claude/commands/git/pr.md\n" +
+		".claude/commands/a/b/c/d/e: left out: folders are read 4 deep\n.claude/commands/only-front.md: left out: it has no text"
+	if got := brief(dir, found.Items, found.Problems); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	for _, it := range found.Items {
+		if strings.Contains(it.Body, "\r") || strings.Contains(it.Body, "\ufeff") {
+			t.Errorf("%q", it.Body)
+		}
+	}
+}
+
+// TestResolve: what a person types is theirs, whatever a project brings.
+func TestResolve(t *testing.T) {
+	item := func(o extensions.Origin, k extensions.Kind, name, text string) extensions.Item {
+		return extensions.Item{Origin: o, Kind: k, Name: name, File: string(o) + "/" + name + "/" + text, Sum: text}
+	}
+	items, problems := extensions.Resolve([]extensions.Item{
+		item(extensions.BuiltIn, extensions.Skill, "commit", "0"),
+		item(extensions.Project, extensions.Skill, "commit", "near"),
+		item(extensions.Project, extensions.Skill, "commit", "far"),
+		item(extensions.Project, extensions.Skill, "help", "1"),
+		item(extensions.Person, extensions.Skill, "commit", "mine"),
+		item(extensions.Person, extensions.Command, "commit", "mine"),
+		item(extensions.Project, extensions.Skill, "same", "2"),
+	}, func(name string) bool { return name == "help" })
+	const want = "/commit person/commit/mine\n/project:commit project/commit/near\n/project:help project/help/1\n/same project/same/2\n/built-in:commit built-in/commit/0\n" +
+		"person/commit/mine: left out: it is the same as person/commit/mine\n" +
+		"project/commit/near: /commit is person/commit/mine, so this is /project:commit\n" +
+		"project/commit/far: left out: /commit and /project:commit are taken, by project/commit/near\n" +
+		"project/help/1: /help is a command of buddy, so this is /project:help\n" +
+		"built-in/commit/0: /commit is person/commit/mine, so this is /built-in:commit"
+	if got := brief("nowhere", items, problems); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "a-b": true, "0": true, strings.Repeat("a", 64): true,
+		"": false, "-a": false, "a-": false, "a--b": false, "a_b": false, "A": false, "a b": false, "ä": false, strings.Repeat("a", 65): false,
+	} {
+		if extensions.ValidName(name) != want {
+			t.Errorf("%q is not %v", name, want)
+		}
+	}
+}
+
+// TestBuiltIn: what comes with the program can be read, describes itself and is in the order of
+// its names.
+func TestBuiltIn(t *testing.T) {
+	var names []string
+	for _, kind := range []extensions.Kind{extensions.Skill, extensions.Style, extensions.Command} {
+		found, err := extensions.Read(t.Context(), kind, extensions.BuiltInSource())
+		if err != nil || len(found.Problems) > 0 {
+			t.Fatal(err, found.Problems)
+		}
+		for _, it := range found.Items {
+			names = append(names, it.Name)
+			if s := skill.New(it); s.Description == "" || s.Listed || len(s.Body) > skill.MaxBody || len(s.Commands()) > 0 {
+				t.Errorf("%s: %+v", it.Name, s)
+			}
+		}
+	}
+	if want := []string{"commit", "debug-service", "explain-repo", "review", "concise", "explain"}; !slices.Equal(names, want) {
+		t.Errorf("%q", names)
+	}
+}

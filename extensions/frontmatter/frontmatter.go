@@ -1,0 +1,227 @@
+// Package frontmatter reads the block of settings at the beginning of a Markdown file, between
+// two lines that are exactly ---.
+//
+//	b, err := frontmatter.Parse(data)
+//	b.Text("description"), b.List("allowed-tools"), b.Bool("user-invocable", true), b.Body
+//
+// The files come from anywhere: what is in them is bounded, YAML aliases are refused, and a
+// block that is no YAML still gives its name and its description.
+package frontmatter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	// MaxFile limits a file, in bytes.
+	MaxFile = 256 << 10
+	// MaxBlock limits the block, in bytes.
+	MaxBlock = 64 << 10
+)
+
+// fence is the line around a block.
+const fence = "---"
+
+// Warning is what is wrong with a block that could be read all the same.
+type Warning struct {
+	Line   int // of the file, from 1
+	Reason string
+}
+
+// Block holds the settings and the text of a file. Unknown settings are kept and do no harm.
+type Block struct {
+	Body    string   // the text behind the block, with \n at the ends of its lines
+	Line    int      // of the file where Body begins, from 1
+	Warning *Warning // nil: all is well
+	values  map[string]*yaml.Node
+}
+
+// Parse reads a file. An error says why it is none that can be used: it is too long, is no
+// text, or its block does not end.
+func Parse(data []byte) (Block, error) {
+	if len(data) > MaxFile {
+		return Block{}, fmt.Errorf("has %d bytes (allowed: %d)", len(data), MaxFile)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return Block{}, errors.New("is not text in UTF-8")
+	}
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	rest, ok := strings.CutPrefix(text, fence+"\n")
+	if !ok {
+		return Block{Body: text, Line: 1}, nil
+	}
+	yamlText, body, ok := cutBlock(rest)
+	switch {
+	case !ok:
+		return Block{}, errors.New("the settings that begin with --- do not end with a line ---")
+	case len(yamlText) > MaxBlock:
+		return Block{}, fmt.Errorf("the settings have %d bytes (allowed: %d)", len(yamlText), MaxBlock)
+	}
+	b := Block{Body: body, Line: strings.Count(text[:len(text)-len(body)], "\n") + 1}
+	if b.values, b.Warning = values(yamlText); b.Warning != nil {
+		b.values = lines(yamlText)
+	}
+	return b, nil
+}
+
+// cutBlock splits what follows the first fence at the second one.
+func cutBlock(rest string) (block, body string, ok bool) {
+	if body, ok = strings.CutPrefix(rest, fence+"\n"); ok || rest == fence {
+		return "", body, true
+	}
+	if block, body, ok = strings.Cut(rest, "\n"+fence+"\n"); ok {
+		return block, body, true
+	}
+	block, ok = strings.CutSuffix(rest, "\n"+fence)
+	return block, "", ok
+}
+
+// values reads a block as YAML.
+func values(text string) (map[string]*yaml.Node, *Warning) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return nil, &Warning{yamlLine(err), "the settings are no YAML: " + yamlReason(err)}
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, &Warning{top.Line + 1, "the settings are no list of NAME: VALUE"}
+	}
+	if at := aliasIn(top); at > 0 {
+		return nil, &Warning{at + 1, "YAML aliases (*NAME) are not read"}
+	}
+	all := make(map[string]*yaml.Node)
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		all[top.Content[i].Value] = top.Content[i+1]
+	}
+	return all, nil
+}
+
+// aliasIn returns the line of the first alias in a node, 0 for none.
+func aliasIn(n *yaml.Node) int {
+	if n.Kind == yaml.AliasNode {
+		return n.Line
+	}
+	for _, c := range n.Content {
+		if at := aliasIn(c); at > 0 {
+			return at
+		}
+	}
+	return 0
+}
+
+var yamlAt = regexp.MustCompile(`line (\d+)`)
+
+// yamlLine returns the line of the file that an error of the block is about.
+func yamlLine(err error) int {
+	line := 1
+	if m := yamlAt.FindStringSubmatch(err.Error()); m != nil {
+		line, _ = strconv.Atoi(m[1]) // digits
+	}
+	return line + 1
+}
+
+var yamlPlace = regexp.MustCompile(`^yaml: (line \d+: )?`)
+
+func yamlReason(err error) string {
+	reason, _, _ := strings.Cut(yamlPlace.ReplaceAllString(err.Error(), ""), "\n")
+	return reason
+}
+
+// lines reads the name and the description of a block that is no YAML. Lines that are indented
+// go on with what is before them.
+func lines(text string) map[string]*yaml.Node {
+	all := make(map[string]*yaml.Node)
+	var last *yaml.Node
+	for line := range strings.SplitSeq(text, "\n") {
+		key, value, ok := strings.Cut(line, ":")
+		switch value = unquoted(strings.TrimSpace(value)); {
+		case strings.TrimLeft(line, " \t") != line && last != nil:
+			last.Value = strings.TrimSpace(last.Value + " " + strings.TrimSpace(line))
+			continue
+		case !ok || key != "name" && key != "description" || all[key] != nil:
+			last = nil
+			continue
+		case slices.Contains([]string{"|", ">", "|-", ">-"}, value):
+			value = ""
+		}
+		last = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+		all[key] = last
+	}
+	return all
+}
+
+func unquoted(s string) string {
+	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// Has reports whether a setting is there.
+func (b Block) Has(name string) bool { return b.values[name] != nil }
+
+// Text returns the value of a setting as text, "" when it is missing or no single value.
+func (b Block) Text(name string) string {
+	n := b.values[name]
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return ""
+	}
+	return strings.TrimSpace(n.Value)
+}
+
+// Bool returns a setting that is true or false, also written yes, on or 1 and no, off or 0.
+func (b Block) Bool(name string, otherwise bool) bool {
+	switch strings.ToLower(b.Text(name)) {
+	case "true", "yes", "on", "1":
+		return true
+	case "false", "no", "off", "0":
+		return false
+	}
+	return otherwise
+}
+
+// List returns a setting that is a YAML list, or text with commas or blanks between its items.
+// What is in parentheses belongs together: "Bash(git add *), Read" are two.
+func (b Block) List(name string) []string {
+	n := b.values[name]
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return split(b.Text(name))
+	}
+	var all []string
+	for _, item := range n.Content {
+		if v := strings.TrimSpace(item.Value); item.Kind == yaml.ScalarNode && v != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// split splits at commas and blanks outside of parentheses.
+func split(s string) []string {
+	depth := 0
+	return strings.FieldsFunc(s, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth = max(0, depth-1)
+		}
+		return depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n')
+	})
+}

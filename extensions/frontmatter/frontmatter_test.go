@@ -1,0 +1,104 @@
+package frontmatter
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestParse: what files of this form look like on people's disks.
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		name, file       string
+		description      string
+		body             string
+		line, warningAt  int
+		warning, problem string
+	}{
+		{name: "plain", file: "---\nname: a\ndescription: b c\n---\nText\n", description: "b c", body: "Text\n", line: 5},
+		{name: "none", file: "Text\n---\nmore\n", body: "Text\n---\nmore\n", line: 1},
+		{name: "empty file", file: "", line: 1},
+		{name: "empty block", file: "---\n---\nText", body: "Text", line: 3},
+		{name: "only a block", file: "---\ndescription: b\n---", description: "b", line: 3},
+		{name: "BOM and CRLF", file: "\ufeff---\r\ndescription: b\r\n---\r\nText\r\n", description: "b", body: "Text\n", line: 4},
+		{name: "folded", file: "---\ndescription: >\n  one\n  two\n---\n", description: "one two", line: 6},
+		{name: "rule in the text", file: "---\ndescription: b\n---\nText\n---\nmore", description: "b", body: "Text\n---\nmore", line: 4},
+		{name: "a blank behind the fence", file: "--- \ndescription: b\n---\n", body: "--- \ndescription: b\n---\n", line: 1},
+		{name: "colon", file: "---\nname: a\ndescription: Use when: tests fail\n---\nText", description: "Use when: tests fail", body: "Text", line: 5, warningAt: 3, warning: "no YAML"},
+		{name: "colon, folded", file: "---\ndescription: Use when: tests\n  fail or hang\nother: [\n---\n", description: "Use when: tests fail or hang", line: 6, warningAt: 2, warning: "no YAML"},
+		{name: "quotes without YAML", file: "---\ndescription: \"a b\"\nx: [\n---\n", description: "a b", line: 5, warningAt: 3, warning: "no YAML"},
+		{name: "alias", file: "---\nx: &a 1\ndescription: b\ny: *a\n---\n", description: "b", line: 6, warningAt: 4, warning: "aliases"},
+		{name: "list", file: "---\n- a\n---\n", line: 4, warningAt: 2, warning: "no list of NAME"},
+		{name: "does not end", file: "---\ndescription: b\n", problem: "do not end"},
+		{name: "too long a block", file: "---\nx: " + strings.Repeat("a", MaxBlock) + "\n---\n", problem: "allowed: 65536"},
+		{name: "too long a file", file: strings.Repeat("a", MaxFile+1), problem: "allowed: 262144"},
+		{name: "NUL", file: "a\x00b", problem: "not text"},
+		{name: "Latin-1", file: "caf\xe9", problem: "not text"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := Parse([]byte(tt.file))
+			if tt.problem != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.problem) {
+					t.Fatalf("error %v, want one with %q", err, tt.problem)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := b.Text("description"); got != tt.description || b.Body != tt.body || b.Line != tt.line {
+				t.Errorf("description %q, body %q at line %d; want %q, %q, %d", got, b.Body, b.Line, tt.description, tt.body, tt.line)
+			}
+			var w Warning
+			if b.Warning != nil {
+				w = *b.Warning
+			}
+			if w.Line != tt.warningAt || !strings.Contains(w.Reason, tt.warning) || (w.Reason == "") != (tt.warning == "") {
+				t.Errorf("warning %+v, want %q in line %d", w, tt.warning, tt.warningAt)
+			}
+		})
+	}
+}
+
+// TestValues: booleans and lists are read in all the forms that people write.
+func TestValues(t *testing.T) {
+	b, err := Parse([]byte("---\nyes: yes\non: On\none: 1\nno: no\noff: off\nzero: 0\nodd: maybe\n" +
+		"text: Bash(git add *), Read Edit(src/**)\nlist:\n  - Bash(git add *)\n  - Read\nempty:\nmap: {a: b}\n---\n"))
+	if err != nil || b.Warning != nil {
+		t.Fatal(err, b.Warning)
+	}
+	for name, want := range map[string]bool{"yes": true, "on": true, "one": true, "no": false, "off": false, "zero": false} {
+		if b.Bool(name, !want) != want {
+			t.Errorf("%s is not %v", name, want)
+		}
+	}
+	if !b.Bool("odd", true) || b.Bool("odd", false) || !b.Bool("missing", true) {
+		t.Error("what is no boolean is not the default")
+	}
+	for name, want := range map[string][]string{
+		"text": {"Bash(git add *)", "Read", "Edit(src/**)"}, "list": {"Bash(git add *)", "Read"}, "empty": nil, "missing": nil, "map": nil,
+	} {
+		if got := b.List(name); !slices.Equal(got, want) {
+			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+	if !b.Has("empty") || b.Has("missing") || b.Text("map") != "" {
+		t.Error("Has or Text is wrong")
+	}
+}
+
+// FuzzParse: no file makes it panic, and a body is part of its file.
+func FuzzParse(f *testing.F) {
+	f.Add("---\nname: a\ndescription: Use when: x\n---\nText")
+	f.Add("---\na: &x [*x]\n---\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		b, err := Parse([]byte(file))
+		if err != nil {
+			return
+		}
+		if !strings.Contains(strings.ReplaceAll(file, "\r\n", "\n"), b.Body) {
+			t.Errorf("body %q is not in the file %q", b.Body, file)
+		}
+		b.List("name")
+	})
+}

@@ -1,0 +1,80 @@
+package extensions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// normal returns the form of a name in which names are compared.
+func normal(name string) string { return strings.ToLower(norm.NFKC.String(name)) }
+
+// wrongName says what is wrong with a name, of which each part between colons counts; "" is
+// nothing.
+func wrongName(name string) string {
+	for part := range strings.SplitSeq(name, ":") {
+		if !ValidName(part) {
+			return fmt.Sprintf("the name %q is not made of a-z, 0-9 and single hyphens in between (at most %d)", clip(name), maxName)
+		}
+	}
+	return ""
+}
+
+// clip shortens a name for a message.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:80]) + "…"
+	}
+	return s
+}
+
+// ValidName reports whether a name, in lower case, may be one of an extension: a-z, 0-9 and
+// single hyphens in between.
+func ValidName(name string) bool {
+	if name == "" || len(name) > maxName || name[0] == '-' || name[len(name)-1] == '-' || strings.Contains(name, "--") {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+}
+
+// Resolve gives every item the name that it is called by, and returns the items in the order in
+// which they take precedence: a person's, a project's from the nearest folder on, a plugin's,
+// built-in ones. The first with a name has it; a later one is called ORIGIN:NAME, such as
+// project:commit, and a problem says so; a third one is left out, and so is a second with the
+// same content. Names that reserved reports belong to buddy itself.
+func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) {
+	slices.SortStableFunc(items, func(a, b Item) int { return rank[a.Origin] - rank[b.Origin] })
+	var kept []Item
+	var problems []Problem
+	taken := make(map[string]Item)
+	for _, it := range items {
+		first, clash := taken[it.Name]
+		other := string(it.Origin) + ":" + it.Name
+		problem := Problem{Kind: it.Kind, File: it.File, Used: true}
+		switch {
+		case reserved(it.Name):
+			problem.Reason = fmt.Sprintf("/%s is a command of buddy, so this is /%s", it.Name, other)
+		case clash:
+			problem.Reason = fmt.Sprintf("/%s is %s, so this is /%s", it.Name, first.File, other)
+		}
+		if problem.Reason != "" {
+			switch second, again := taken[other]; {
+			case clash && first.Sum == it.Sum:
+				problem.Used, problem.Reason = false, "it is the same as "+first.File
+			case again:
+				problem.Used, problem.Reason = false, fmt.Sprintf("/%s and /%s are taken, by %s", it.Name, other, second.File)
+			default:
+				it.Name = other
+			}
+			problems = append(problems, problem)
+			if !problem.Used {
+				continue
+			}
+		}
+		taken[it.Name] = it
+		kept = append(kept, it)
+	}
+	return kept, problems
+}

@@ -1,0 +1,222 @@
+package skill
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Facts fill the variables of a text.
+type Facts struct {
+	Project string // the root of the project
+	Session string
+}
+
+// Run runs a command of a skill's text and returns what is put in its place: its output, or why
+// there is none.
+type Run func(command string) string
+
+// Expand returns the text of a skill called with arguments: each placeholder is replaced once,
+// and what replaces it is never read again. Commands in the text run, in their order.
+func (s Skill) Expand(args string, f Facts, run Run) string {
+	e := expansion{skill: s, facts: f, args: args, words: Words(args), first: 1}
+	e.positional = args != "" || s.Hint != ""
+	if placeholderZero.MatchString(s.Body) {
+		e.first = 0
+	}
+	var b strings.Builder
+	at := 0
+	for _, c := range commandsIn(s.Body) {
+		b.WriteString(e.fill(s.Body[at:c.from]))
+		b.WriteString(e.command(s.Body[c.text:c.textEnd], run))
+		at = c.to
+	}
+	b.WriteString(e.fill(s.Body[at:]))
+	text := strings.TrimSpace(visible(b.String()))
+	if args != "" && !e.used {
+		text += "\n\nARGUMENTS: " + visible(args)
+	}
+	return text
+}
+
+// Commands returns the commands in the text of the skill.
+func (s Skill) Commands() []string {
+	var all []string
+	for _, c := range commandsIn(s.Body) {
+		all = append(all, s.Body[c.text:c.textEnd])
+	}
+	return all
+}
+
+// commandAt is where a command stands in a text: all of it, and what runs.
+type commandAt struct{ from, to, text, textEnd int }
+
+// commandForm is !`command` at the beginning of a line or behind a blank, and a block of code
+// whose first line is ```!.
+var commandForm = regexp.MustCompile("(?m)(?:^|[ \\t])!`([^`\\n]+)`|^```![ \\t]*\\n((?s:.*?))^```[ \\t]*$")
+
+// commandsIn finds the commands in a text.
+func commandsIn(body string) []commandAt {
+	var all []commandAt
+	for _, m := range commandForm.FindAllStringSubmatchIndex(body, -1) {
+		c := commandAt{m[0], m[1], m[2], m[3]}
+		if m[2] < 0 {
+			c.text, c.textEnd = m[4], m[5]
+		} else if body[c.from] == ' ' || body[c.from] == '\t' {
+			c.from++
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// placeholder is what is replaced in a text; a backslash before a $ keeps it.
+var (
+	placeholder     = regexp.MustCompile(`\\\$|\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*)`)
+	placeholderZero = regexp.MustCompile(`(?:^|[^\\])\$(?:0\b|ARGUMENTS\[0\])`)
+)
+
+// expansion is one Expand.
+type expansion struct {
+	skill      Skill
+	facts      Facts
+	args       string
+	words      []string
+	first      int    // the number of the first argument
+	positional bool   // $1 is an argument, not one of a shell
+	used       bool   // a placeholder of the arguments was found
+	odd        string // the last argument of a command that was no plain word
+}
+
+// fill replaces the placeholders of a text.
+func (e *expansion) fill(text string) string {
+	return e.replace(text, func(raw string, _ []string) string { return raw })
+}
+
+// replace is fill that passes each argument on to put: as it was typed, and its words.
+func (e *expansion) replace(text string, put func(raw string, words []string) string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		group := func(i int) string {
+			if m[2*i] < 0 {
+				return ""
+			}
+			return text[m[2*i]:m[2*i+1]]
+		}
+		b.WriteString(text[at:m[0]])
+		at = m[1]
+		switch whole := text[m[0]:m[1]]; {
+		case whole == `\$`:
+			b.WriteString("$")
+		case group(1) != "":
+			b.WriteString(e.word(group(1), put))
+		case group(2) != "":
+			e.used = true
+			b.WriteString(put(e.args, e.words))
+		case group(3) != "" && e.positional:
+			b.WriteString(e.word(group(3), put))
+		case group(4) != "":
+			b.WriteString(e.variable(group(4)))
+		default:
+			b.WriteString(e.named(whole, group(5), put))
+		}
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// word returns the argument of a number, "" if there are fewer.
+func (e *expansion) word(number string, put func(string, []string) string) string {
+	n, _ := strconv.Atoi(number) // digits
+	return e.at(n-e.first, put)
+}
+
+// at returns the i-th argument, "" if there are fewer.
+func (e *expansion) at(i int, put func(string, []string) string) string {
+	e.used = true
+	if i < 0 || i >= len(e.words) {
+		return ""
+	}
+	return put(e.words[i], e.words[i:i+1])
+}
+
+// named returns the argument of a name; what is none stays as it is.
+func (e *expansion) named(whole, name string, put func(string, []string) string) string {
+	i := slices.Index(e.skill.Args, name)
+	if i < 0 || name == "" {
+		return whole
+	}
+	return e.at(i, put)
+}
+
+func (e *expansion) variable(name string) string {
+	switch _, what, _ := strings.Cut(name, "_"); what {
+	case "SKILL_DIR":
+		return e.skill.Dir
+	case "PROJECT_DIR":
+		return e.facts.Project
+	}
+	return e.facts.Session
+}
+
+// plainWord is an argument that means itself wherever it stands in a command line.
+var plainWord = regexp.MustCompile(`^[\p{L}\p{N}_.,:/@%+=-]*$`)
+
+// command runs a command and returns what is put in its place. An argument that a shell might
+// read as more than a word keeps it from running: quotes around the placeholder could not hold it.
+func (e *expansion) command(text string, run Run) string {
+	e.odd = ""
+	line := e.replace(text, func(_ string, words []string) string {
+		for _, word := range words {
+			if !plainWord.MatchString(word) {
+				e.odd = word
+			}
+		}
+		return strings.Join(words, " ")
+	})
+	line = strings.TrimSpace(line)
+	if e.odd != "" {
+		return fmt.Sprintf("[not run: %s: the argument %q is no plain word]", strings.TrimSpace(text), e.odd)
+	}
+	return run(line)
+}
+
+// Words splits arguments as a shell splits them: quotes and backslashes keep words together, and
+// nothing else has a meaning. A quote that does not end goes to the end.
+func Words(s string) []string {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	open, escaped := false, false
+	for _, r := range s {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, open = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, open = r, true
+		case strings.ContainsRune(" \t\n\r", r):
+			if open {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			open = false
+		default:
+			word.WriteRune(r)
+			open = true
+		}
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	return words
+}

@@ -1,0 +1,111 @@
+package skill
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"buddy/texts"
+)
+
+// Sizes of a listing, in bytes.
+const (
+	maxDescription = 1536
+	unknownWindow  = 128_000 // tokens of a model whose window nobody knows
+	perToken       = 4       // bytes, by estimate
+	share          = 100     // the listing has one part of so many of the window
+)
+
+// Head says what the lines of a listing are and how to load one.
+const Head = `These skills hold instructions for kinds of work. When one fits what is asked, load it before you begin: use_tool {"name":"skill","args":{"name":"NAME","args":"WHAT IT IS FOR"}}. ` +
+	`A skill of the project has the rank of the project's instructions; none lifts a rule.`
+
+// Line is what a model is told of a skill: its name and one line.
+type Line struct{ Name, Text string }
+
+// Lines returns the lines of the skills that a model is told of, in all at most a hundredth of a
+// window of so many tokens, 0 for one that nobody knows. Names are always there; where there is
+// too much, the descriptions of those used least are shortened first. used counts uses by name.
+func Lines(all []Skill, window int, used map[string]int) []Line {
+	var lines []Line
+	room := cmp.Or(window, unknownWindow)*perToken/share - len(Head)
+	for _, s := range all {
+		if !s.Listed {
+			continue
+		}
+		text := s.Description
+		if s.When != "" {
+			text = strings.TrimPrefix(text+" — "+s.When, " — ")
+		}
+		lines = append(lines, Line{s.Name, shortened(text, maxDescription)})
+		room -= len("- : \n") + len(s.Name)
+	}
+	shrink(lines, room, used)
+	slices.SortFunc(lines, func(a, b Line) int { return cmp.Compare(a.Name, b.Name) })
+	return lines
+}
+
+// shrink shortens the texts of lines to so many bytes in all, those used least first.
+func shrink(lines []Line, room int, used map[string]int) {
+	var counts []int
+	for _, l := range lines {
+		room -= len(l.Text)
+		counts = append(counts, used[l.Name])
+	}
+	slices.Sort(counts)
+	for _, n := range slices.Compact(counts) {
+		if room >= 0 {
+			return
+		}
+		room = shrinkTo(lines, room, func(name string) bool { return used[name] == n })
+	}
+}
+
+// shrinkTo shortens the texts of some lines, all to the same length, until room is no longer
+// negative or they are empty. It returns what room became.
+func shrinkTo(lines []Line, room int, which func(name string) bool) int {
+	total := func(limit int) (n int) {
+		for _, l := range lines {
+			if which(l.Name) {
+				n += min(len(l.Text), limit)
+			}
+		}
+		return n
+	}
+	want := total(maxDescription) + room
+	low, high := 0, maxDescription // total(low) fits, or low is 0
+	for low < high {
+		if mid := (low + high + 1) / 2; total(mid) <= want {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	for i := range lines {
+		if l := &lines[i]; which(l.Name) && len(l.Text) > low {
+			room += len(l.Text)
+			l.Text = shortened(l.Text, low)
+			room -= len(l.Text)
+		}
+	}
+	return room
+}
+
+// shortened cuts a text to at most n bytes with a mark, or to nothing where little would be left.
+func shortened(s string, n int) string {
+	switch {
+	case len(s) <= n:
+		return s
+	case n < 20:
+		return ""
+	}
+	return texts.ClipBytes(s, n-len("…"))
+}
+
+// String formats the line.
+func (l Line) String() string {
+	if l.Text == "" {
+		return "- " + l.Name
+	}
+	return "- " + l.Name + ": " + l.Text
+}

@@ -1,0 +1,167 @@
+// Package skill reads what a skill and a custom command say: how a person calls them, when a
+// model should, and the text that either gets, with the arguments in their places.
+//
+//	s := skill.New(item)
+//	text := s.Expand("42", skill.Facts{Project: "/home/ann/shop"}, run)
+//
+// A skill and a custom command differ only in where their files lie, and in that a model is not
+// told of a command that does not describe itself.
+package skill
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"buddy/agent/inject"
+	"buddy/extensions"
+	"buddy/texts"
+)
+
+// Skill is a skill or a custom command.
+type Skill struct {
+	extensions.Item
+	Description string   // on one line; "" is none
+	When        string   // when to use it, on one line
+	Hint        string   // the arguments, for the person: "[ISSUE]"
+	Args        []string // names of the arguments, in their order
+	Allowed     []string // what may run without a question until the next prompt, in names of the field
+	Listed      bool     // the model is told of it
+	Typed       bool     // a person may call it
+	// Acts means that it may grant what it names in Allowed and run the commands in its text: it
+	// is a person's own, or the person has trusted it.
+	Acts bool
+	// Withheld is why neither the model nor a person gets its description, "" for nothing.
+	Withheld string
+	// Changed means that it may not act because it is not what the person has trusted.
+	Changed bool
+}
+
+// New reads a skill. It may not act if it is a project's or a plugin's.
+func New(it extensions.Item) Skill {
+	s := Skill{
+		Item:        it,
+		Description: oneLine(it.Text("description")),
+		When:        oneLine(it.Text("when_to_use")),
+		Hint:        oneLine(it.Text("argument-hint")),
+		Args:        it.List("arguments"),
+		Allowed:     it.List("allowed-tools"),
+		Listed:      !it.Bool("disable-model-invocation", false),
+		Typed:       it.Bool("user-invocable", true),
+		Acts:        it.Origin == extensions.Person || it.Origin == extensions.BuiltIn,
+	}
+	if s.Hint == "" && len(s.Args) > 0 {
+		s.Hint = "[" + strings.Join(s.Args, "] [") + "]"
+	}
+	switch {
+	case it.Kind == extensions.Command:
+		s.Listed = s.Listed && s.Description != ""
+	case it.Origin == extensions.BuiltIn:
+		s.Listed = false // the tool names them, so that a session without extensions says no more
+	}
+	if s.Description == "" {
+		s.Description = oneLine(firstLine(it.Body))
+	}
+	if it.Origin == extensions.BuiltIn {
+		return s
+	}
+	if found := inject.Scan(s.Description + "\n" + s.When); inject.Worst(found) >= inject.High {
+		s.Withheld = fmt.Sprintf("its description %s: %q", found[0].Reason, found[0].Excerpt)
+		s.Description, s.When = "", ""
+	}
+	return s
+}
+
+// Call returns what a person types to call it.
+func (s Skill) Call() string { return "/" + s.Name }
+
+// Trust returns what a person has to trust of a skill that wants to act, and whether it does:
+// the text, because a command in it is what runs.
+func (s Skill) Trust() (definition string, wanted bool) {
+	return s.Sum, len(s.Allowed) > 0 || len(commandsIn(s.Body)) > 0
+}
+
+// firstLine returns the first line of a text that has words, without the marks of a heading.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(text, "# \t\n"), "\n")
+	return line
+}
+
+// maxLine limits what is read of a setting on one line, in bytes.
+const maxLine = 4 << 10
+
+// oneLine returns a text of a file as one line in which nothing is hidden.
+func oneLine(s string) string {
+	if len(s) > maxLine {
+		s = strings.ToValidUTF8(s[:maxLine], "")
+	}
+	return visible(strings.Join(strings.Fields(s), " "))
+}
+
+// visible shows characters that are there and can't be seen: a person reads the file without
+// them, and a model reads them.
+func visible(s string) string {
+	hidden := func(r rune) bool {
+		return unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c' || unicode.IsControl(r) && r != '\n' && r != '\t'
+	}
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// MaxBody limits what is told of the text of a skill, in bytes: about 5,000 tokens.
+const MaxBody = 20_000
+
+// Wrap returns an expanded text as a model gets it: it says whose it is, and ends where it ends.
+// What is beyond MaxBody is left to be read from the file.
+func (s Skill) Wrap(text string) string {
+	text = inert(text)
+	if len(text) > MaxBody {
+		text = texts.ClipBytes(text, MaxBody) + "\n[only the first " + fmt.Sprint(MaxBody) + " bytes; read_file has the rest: " + s.File + "]"
+	}
+	from := string(s.Origin)
+	if s.Dir != "" && s.Origin != extensions.BuiltIn {
+		from += `" folder="` + s.Dir
+	}
+	return fmt.Sprintf("<%s name=%q from=\"%s\">\n%s\n</%s>", s.Kind.One(), s.Name, from, strings.TrimSpace(text), s.Kind.One())
+}
+
+// inert keeps a text from ending what stands around it.
+func inert(s string) string {
+	return strings.NewReplacer("</skill", "< /skill", "</command", "< /command", "<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder").Replace(s)
+}
+
+// Below reports whether a file is in the folder of the skill.
+func (s Skill) Below(file string) bool {
+	return s.Dir != "" && strings.HasPrefix(path.Clean(file), s.Dir+"/")
+}
+
+// Call is a line that calls a skill: its name and the arguments behind it. ok is false when the
+// line can't be one.
+func Call(line string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(line, "/")
+	if !ok {
+		return "", "", false
+	}
+	name, args = rest, ""
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		name, args = rest[:i], strings.TrimSpace(rest[i:])
+	}
+	name = strings.ToLower(name)
+	for part := range strings.SplitSeq(name, ":") {
+		if !extensions.ValidName(part) {
+			return "", "", false
+		}
+	}
+	return name, args, true
+}
