@@ -116,7 +116,7 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 		l.target(e.path[1], place(f, e.line))
 	}
 	if e.path[0] == mcpSection.name && len(e.path) > 1 {
-		l.mcpServer(f, e.path[1], place(f, e.line))
+		l.mcpServer(e.path[1], place(f, e.line))
 	}
 	if fld == nil {
 		if isRule(e.path[0]) {

@@ -93,7 +93,7 @@ func changedMCP(a, b *Config) []string {
 		other, _ := b.MCPServer(s.Name)
 		one, two := &Config{MCP: []MCPServer{s}}, &Config{MCP: []MCPServer{other}}
 		changed := func(f field) bool { return !same(f.pointer(one, nil), f.pointer(two, nil)) }
-		if other.Name == "" || other.Project != s.Project || slices.ContainsFunc(mcpSection.fields, changed) {
+		if other.Name == "" || slices.ContainsFunc(mcpSection.fields, changed) {
 			keys = append(keys, Path(mcpSection.name, s.Name))
 		}
 	}

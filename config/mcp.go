@@ -28,8 +28,6 @@ type MCPServer struct {
 	Deny    []string // patterns of names that are left out
 	Era     string   // protocol: auto or legacy
 	MCPTimes
-	// Project marks a server of the project's file: nothing of it counts unasked.
-	Project bool
 }
 
 // MCPTimes are the limits of a server, in seconds.
@@ -64,9 +62,9 @@ func CheckMCPName(name string) error {
 
 // mcpSection is a table by name, like that of the targets.
 var mcpSection = section{
-	name: "mcp", named: true, access: trusted,
-	doc: "MCP servers, whose tools the model finds with `tool_search`. Exactly one of `command` and `url` is needed. A server " +
-		"of a project's file starts only when you trust it, and nothing that it says of itself spares you a question.",
+	name: "mcp", named: true,
+	doc: "MCP servers, whose tools the model finds with `tool_search`. Exactly one of `command` and `url` is needed. Those " +
+		"of a project stand in its `.mcp.json`, never here.",
 	fields: []field{
 		{
 			name: "command", short: "list: program, arguments",
@@ -128,9 +126,8 @@ var mcpSection = section{
 		{
 			name: "trust_hints", short: "`true` or `false`",
 			doc: "What the server says of its tools counts: those that it calls read-only need no approval. Servers are often wrong " +
-				"about that. Never in mode `strict`, and never for a server of a project's file.",
+				"about that. Never in mode `strict`, and never for a server of a project.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Trust },
-			own:     true,
 		},
 		{
 			name: "tools", short: "list of patterns",
@@ -203,13 +200,12 @@ func (c *Config) mcp() *MCPServer {
 }
 
 // mcpServer selects the server of that name for mcp, adding it if it is new.
-func (l *loader) mcpServer(f *file, name, place string) {
+func (l *loader) mcpServer(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.MCP, func(s MCPServer) bool { return s.Name == name })
 	if c.at < 0 {
 		c.at = len(c.MCP)
 		c.MCP = append(c.MCP, NewMCPServer(name))
-		c.MCP[c.at].Project = f.project
 		l.index[Path(mcpSection.name, name)] = place
 	}
 }

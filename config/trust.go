@@ -249,9 +249,6 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 	for _, t := range l.cfg.Targets {
 		own = append(own, Path("targets", t.Name))
 	}
-	for _, s := range l.cfg.MCP {
-		own = append(own, Path(mcpSection.name, s.Name))
-	}
 	p := &l.cfg.Project
 	var never []string
 	for _, e := range entries {

@@ -196,6 +196,9 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
 	l.tellSkills(ctx, x)
+	for _, list := range l.o.Listings {
+		x.talk.Tell(x.task, list())
+	}
 	switch fitting, did := l.p.Compactor.Fit(ctx, x.work(), l.Turns()); fitting {
 	case compact.Full:
 		return event.ContextLimit, nil
