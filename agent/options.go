@@ -18,6 +18,8 @@ type (
 
 	// Reminder returns what is so at the moment and matters to the model; "" for nothing.
 	Reminder = turn.Reminder
+	// Listing returns what there is of a kind, such as servers, for the model to choose from.
+	Listing = turn.Listing
 	// Reminders collects what is told to the model with a request and is in no history.
 	Reminders = turn.Reminders
 

@@ -110,6 +110,7 @@ type Options struct {
 	Journal        Journal          // nil: nothing is stored
 	Durable        Durable          // nil: the journal records what was done
 	Reminders      *Reminders       // told to the model with each request, and in no history
+	Listings       []Listing        // told to the model when they change, in this order
 	Hooks          []Hook           // told of each turn, in this order
 	Panes          Panes            // nil: there are none
 	Targets        Targets          // nil: there is one only
@@ -225,7 +226,7 @@ func New(o Options) *Runtime {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Durable: o.Durable, Reminders: o.Reminders, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

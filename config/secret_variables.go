@@ -93,6 +93,9 @@ var falseNames = map[string]string{
 	"PASSWORD_STORE_GENERATED_LENGTH": "a setting of pass",
 }
 
+// SecretVariable reports whether the value of a variable is a secret, judging by its name.
+func SecretVariable(name string) bool { return secretVariable(name) != "" }
+
 // secretVariable returns why a variable's name suggests that its value is a secret, or "".
 func secretVariable(name string) string {
 	name = strings.ToUpper(name)

@@ -37,6 +37,7 @@ type Options struct {
 	Hooks       []Hook           // told of each turn, in this order
 	Durable     Durable          // nil: the journal records what was done
 	Reminders   *Reminders       // told to the model with each request, and in no history
+	Listings    []Listing        // told to the model when they change, in this order
 	Redact      *redact.Redactor // what is taken out of tools' output
 	MaxParallel int              // how many calls of one answer run at once
 	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
@@ -46,6 +47,9 @@ type Options struct {
 	Target      string           // the first one, whose instruction files are read
 	Now         func() time.Time
 }
+
+// Listing returns what there is of a kind now. It must not wait.
+type Listing func() conversation.Listing
 
 // Background keeps commands that go on after the call that began them.
 type Background interface {

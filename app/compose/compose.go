@@ -26,6 +26,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/version"
 	"buddy/config"
+	"buddy/extensions/mcp"
 	"buddy/sessions"
 	"buddy/tools"
 	"buddy/tools/target"
@@ -50,6 +51,7 @@ type Program struct {
 	Dest     *Destination       // where the session begins
 	Env      target.Environment // of that
 	Targets  *target.Set        // that and the others
+	Servers  *mcp.Servers       // MCP servers
 	withheld []string           // names of variables that commands do not get
 }
 
@@ -73,12 +75,18 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		return nil, errors.Join(err, p.Journal.close())
 	}
 	first := p.Targets.First()
+	deferred := tools.NewDeferred()
+	servers, err := p.newServers(deferred)
+	if err != nil {
+		return nil, errors.Join(err, p.Journal.close())
+	}
+	p.Servers = servers
 	told := telling{
 		facts: prompt.Facts{
 			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets),
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), nil)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
@@ -89,7 +97,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,
-		Redact: redact.New(secrets...), Withheld: p.withheld,
+		Listings: p.listings(),
+		Redact:   redact.New(append(secrets, p.serverSecrets()...)...), Withheld: p.withheld,
 		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
@@ -225,6 +234,7 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	if rt := p.Live.end(); rt != nil {
 		say(rt.Close(ctx))
 	}
+	p.Servers.Close()
 	p.closeTargets(ctx, said)
 	err := p.Journal.close()
 	say(err)

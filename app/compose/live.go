@@ -140,6 +140,7 @@ func (r *Prepared) Start() error {
 	if p.Problem != "" && p.Config.Active != nil {
 		r.Publish(event.Warning{Text: p.Problem, Code: "model"})
 	}
+	p.Servers.Start()
 	if !p.Live.begin(r.Runtime) {
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 		defer cancel()

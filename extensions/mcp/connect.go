@@ -152,10 +152,18 @@ func (c *connection) httpClient() *http.Client {
 		next = http.DefaultTransport
 	}
 	client.Transport = &withHeaders{next: next, headers: c.server.def.Endpoint.Headers}
+	client.CheckRedirect = func(to *http.Request, via []*http.Request) error {
+		if first := via[0].URL; to.URL.Scheme != first.Scheme || to.URL.Host != first.Host || len(via) > maxRedirects {
+			return http.ErrUseLastResponse // headers with a token must not go to another server
+		}
+		return nil
+	}
 	return &client
 }
 
-// withHeaders adds headers to each request to the configured origin.
+const maxRedirects = 5
+
+// withHeaders adds headers to each request, and limits answers that are no streams.
 type withHeaders struct {
 	next    http.RoundTripper
 	headers []string
@@ -167,7 +175,26 @@ func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 		name, value, _ := strings.Cut(h, ":")
 		r.Header.Set(name, strings.TrimSpace(value))
 	}
-	return w.next.RoundTrip(r)
+	res, err := w.next.RoundTrip(r)
+	if err == nil && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		res.Body = &limitedBody{ReadCloser: res.Body, left: maxFrame}
+	}
+	return res, err
+}
+
+// limitedBody is an answer that fails when it is too long.
+type limitedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errFrame
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
 }
 
 // client returns the protocol's client for this connection.

@@ -1,0 +1,291 @@
+package compose
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"golang.org/x/net/http/httpproxy"
+
+	"buddy/agent"
+	"buddy/agent/conversation"
+	"buddy/agent/redact"
+	"buddy/app/slash"
+	"buddy/app/version"
+	"buddy/config"
+	"buddy/extensions/mcp"
+	"buddy/texts"
+	"buddy/tools"
+	"buddy/tools/web"
+)
+
+// mcpState is the folder in which it is noted what servers do and what they were.
+func mcpState() string { return filepath.Join(xdg.StateHome, "buddy", "mcp") }
+
+// newServers returns the MCP servers of the session, not started. Without any nothing is read
+// but the settings and the project's .mcp.json.
+func (p *Program) newServers(deferred *tools.Deferred) (*mcp.Servers, error) {
+	all, err := p.MCPServers()
+	if err != nil {
+		return nil, err
+	}
+	secrets := redact.New(p.Config.Secrets()...)
+	return mcp.New(mcp.Options{
+		Servers: all, Deferred: deferred, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
+		HTTP:   &http.Client{Transport: web.NewClient(web.Options{Proxy: httpproxy.FromEnvironment().ProxyFunc()}).Transport(localServers(all)...)},
+		Secret: func(arguments string) bool { return secrets.Text(arguments) != arguments },
+		Open:   openBrowser,
+	}), nil
+}
+
+// listings are what the model is told of besides skills.
+func (p *Program) listings() []agent.Listing {
+	if len(p.Servers.List()) == 0 {
+		return nil
+	}
+	return []agent.Listing{func() conversation.Listing {
+		list := conversation.Listing{Kind: "mcp", Head: mcp.ListingHead}
+		for _, line := range p.Servers.Listing() {
+			list.Items = append(list.Items, conversation.ListingItem{Name: line.Server, Line: line.Text})
+		}
+		return list
+	}}
+}
+
+// MCPServers returns the servers of the person's settings and of the project, the person's first.
+// Those of a project that is not on this machine are left out.
+func (s *Setup) MCPServers() ([]mcp.Server, error) {
+	var all []mcp.Server
+	for _, c := range s.Config.MCP {
+		all = append(all, personServer(c))
+	}
+	if s.Target != slash.ThisMachine {
+		return all, nil
+	}
+	checks, _, err := s.checkParts()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range checks {
+		if c.Kind != "mcp" {
+			continue
+		}
+		one := projectServer(c)
+		if slices.ContainsFunc(all, func(other mcp.Server) bool { return other.Name == one.Name }) {
+			one.Problem = "another server of this name comes first"
+			one.Name = "project:" + one.Name
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// personServer returns a server of the person's settings.
+func personServer(c config.MCPServer) mcp.Server {
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	s := mcp.Server{
+		Name: c.Name, Transport: transportOf(c.Type, c.URL), Hints: c.Trust, Always: c.Always, Legacy: c.Era == "legacy", Off: !c.Enabled,
+		Process:  mcp.Process{Command: c.Command, Env: slices.Clone(c.Env), Dir: c.Cwd},
+		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers)},
+		Tools:    c.Tools, Deny: c.Deny, Limits: mcp.Limits{Start: seconds(c.Start), Wall: seconds(c.Wall), Idle: seconds(c.Idle)},
+	}
+	for _, name := range c.PassEnv {
+		if value, ok := os.LookupEnv(name); ok {
+			s.Process.Env = append(s.Process.Env, name+"="+value)
+		}
+	}
+	if c.Bearer != "" {
+		token := os.Getenv(c.Bearer)
+		if token == "" {
+			s.Problem = fmt.Sprintf("the variable %s (bearer_env) is not set", c.Bearer)
+		}
+		s.Endpoint.Headers = append(s.Endpoint.Headers, "Authorization: Bearer "+token)
+	}
+	return s
+}
+
+// transportOf returns how a server is talked to, of what its definition says.
+func transportOf(kind, url string) mcp.Transport {
+	if kind == "" && url != "" {
+		kind = string(mcp.HTTP)
+	}
+	return mcp.Transport(cmp.Or(kind, string(mcp.Stdio)))
+}
+
+// serverEntry is one entry of an .mcp.json.
+type serverEntry struct {
+	Type          string            `json:"type"`
+	Command       string            `json:"command"`
+	Args          []string          `json:"args"`
+	Env           map[string]string `json:"env"`
+	URL           string            `json:"url"`
+	Headers       map[string]string `json:"headers"`
+	HeadersHelper string            `json:"headersHelper"`
+	Timeout       int               `json:"timeout"` // milliseconds
+	AlwaysLoad    bool              `json:"alwaysLoad"`
+}
+
+// projectServer returns a server of a project's .mcp.json. One that is not trusted, or can't be
+// used, has a problem.
+func projectServer(c PartCheck) mcp.Server {
+	var e serverEntry
+	var s mcp.Server
+	if err := json.NewDecoder(bytes.NewReader([]byte(c.Definition))).Decode(&e); err != nil {
+		s = mcp.Server{Transport: mcp.Stdio, Problem: err.Error()}
+	} else {
+		s = e.server(os.LookupEnv)
+	}
+	s.Name, s.Project, s.Process.Dir = c.Name, true, c.Dir
+	switch {
+	case c.State.Err != nil:
+		s.Problem = c.State.Err.Error()
+	case c.State.Changed:
+		s.Problem = "it changed since you trusted it (/trust, or: buddy trust)"
+	case !c.State.Trusted:
+		s.Problem = "not trusted (/trust, or: buddy trust)"
+	}
+	if err := config.CheckMCPName(c.Name); err != nil {
+		s.Problem = err.Error()
+	}
+	return s
+}
+
+// server returns the server that an entry describes, with the values of variables in place.
+func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
+	var missing []string
+	fill := func(text string) string {
+		text, names := fillVariables(text, lookup)
+		missing = append(missing, names...)
+		return text
+	}
+	if e.Type == "streamable-http" {
+		e.Type = string(mcp.HTTP)
+	}
+	s := mcp.Server{Transport: transportOf(e.Type, e.URL), Always: e.AlwaysLoad}
+	s.Limits.Wall = time.Duration(e.Timeout) * time.Millisecond
+	if e.Command != "" {
+		s.Process.Command = []string{fill(e.Command)}
+		for _, a := range e.Args {
+			s.Process.Command = append(s.Process.Command, fill(a))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		s.Process.Env = append(s.Process.Env, name+"="+fill(e.Env[name]))
+	}
+	s.Endpoint.URL = fill(e.URL)
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		s.Endpoint.Headers = append(s.Endpoint.Headers, name+": "+fill(e.Headers[name]))
+	}
+	switch {
+	case e.HeadersHelper != "":
+		s.Problem = "headersHelper runs a program for each header, which buddy does not (use headers with ${VARIABLE})"
+	case !slices.Contains([]mcp.Transport{mcp.Stdio, mcp.HTTP, mcp.SSE}, s.Transport):
+		s.Problem = fmt.Sprintf("type %q is not supported (have: stdio, http, sse)", e.Type)
+	case s.Transport == mcp.Stdio && e.Command == "":
+		s.Problem = "it has neither command nor url"
+	case s.Transport != mcp.Stdio && e.URL == "":
+		s.Problem = "it has no url"
+	case len(missing) > 0:
+		s.Problem = "the variable " + texts.Some(missing) + " is not set"
+	}
+	return s
+}
+
+var variableForm = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
+
+// fillVariables replaces ${NAME} and ${NAME:-default} in a text, and returns the names that have
+// neither a value nor a default.
+func fillVariables(text string, lookup func(string) (string, bool)) (filled string, missing []string) {
+	filled = variableForm.ReplaceAllStringFunc(text, func(form string) string {
+		part := variableForm.FindStringSubmatch(form)
+		value, ok := lookup(part[1])
+		switch {
+		case ok && value != "":
+			return value
+		case part[2] != "":
+			return part[3]
+		case !ok:
+			missing = append(missing, part[1])
+		}
+		return value
+	})
+	return filled, missing
+}
+
+// localServers returns the hosts of servers at URLs that the person has configured, or trusted:
+// these may be on this machine or in its network.
+func localServers(all []mcp.Server) []string {
+	var hosts []string
+	for _, s := range all {
+		if s.Transport != mcp.Stdio && s.Problem == "" {
+			hosts = append(hosts, hostOf(s.Endpoint.URL))
+		}
+	}
+	return hosts
+}
+
+// serverSecrets returns the values that servers get to identify themselves: they are taken out
+// of what comes back.
+func (p *Program) serverSecrets() []string {
+	var all []string
+	for _, c := range p.Config.MCP {
+		for _, v := range c.Env {
+			if name, value, _ := strings.Cut(v, "="); config.SecretVariable(name) {
+				all = append(all, value)
+			}
+		}
+		for _, name := range append(slices.Clone(c.PassEnv), c.Bearer) {
+			if config.SecretVariable(name) || name == c.Bearer {
+				all = append(all, os.Getenv(name))
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(v string) bool { return len(v) < 8 })
+}
+
+// hostOf returns the host of a URL, "" if it has none.
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// openTime limits how long a browser may take to be started.
+const openTime = 10 * time.Second
+
+// openBrowser opens an address in the person's browser.
+func openBrowser(address string) error {
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openTime)
+	defer cancel()
+	return exec.CommandContext(ctx, program, address).Run()
+}
+
+// attachTime limits how long a resource for a prompt is waited for.
+const attachTime = 30 * time.Second
+
+// ReadResource reads a resource of a server that the person named in a prompt.
+func (p *Program) ReadResource(server, uri string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), attachTime)
+	defer cancel()
+	return p.Servers.Attach(ctx, server, uri)
+}

@@ -1,0 +1,33 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Transport returns what sends requests of other kinds than Get to public addresses, and to the
+// hosts in local, which a person has configured and which may be of this machine or the local
+// network. It keeps connections, and sets no limit of time or size.
+func (c *Client) Transport(local ...string) http.RoundTripper {
+	return &guarded{local: local, next: withScheme{&http.Transport{
+		DialContext: c.dial, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second,
+		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
+	}}}
+}
+
+// guarded marks requests to hosts that may be local.
+type guarded struct {
+	local []string
+	next  http.RoundTripper
+}
+
+func (g *guarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	host := r.URL.Hostname()
+	if slices.ContainsFunc(g.local, func(l string) bool { return strings.EqualFold(l, host) }) {
+		r = r.WithContext(context.WithValue(r.Context(), localKey{}, host))
+	}
+	return g.next.RoundTrip(r)
+}
