@@ -46,10 +46,17 @@ func (p *Program) newServers(deferred *tools.Deferred) (*mcp.Servers, error) {
 	secrets := redact.New(p.Config.Secrets()...)
 	return mcp.New(mcp.Options{
 		Servers: all, Deferred: deferred, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
-		HTTP:   &http.Client{Transport: web.NewClient(web.Options{Proxy: httpproxy.FromEnvironment().ProxyFunc()}).Transport(localServers(all)...)},
+		HTTP:   serverClient(all),
 		Secret: func(arguments string) bool { return secrets.Text(arguments) != arguments },
 		Open:   openBrowser,
 	}), nil
+}
+
+// serverClient returns what reaches servers at URLs: public addresses, and the hosts that the
+// person configured or trusted.
+func serverClient(all []mcp.Server) *http.Client {
+	guarded := web.NewClient(web.Options{Proxy: httpproxy.FromEnvironment().ProxyFunc()})
+	return &http.Client{Transport: guarded.Transport(localServers(all)...)}
 }
 
 // listings are what the model is told of besides skills.

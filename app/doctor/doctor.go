@@ -58,6 +58,7 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 	if err == nil {
 		all = append(all, CheckModel(ctx, c, ask)...)
 	}
+	all = append(all, checkServers(f)...)
 	return append(append(all, checkFolders()...), checkTarget(f, say)...)
 }
 
@@ -66,6 +67,24 @@ func checkMachine(ctx context.Context) []Finding {
 	cwd, _ := os.Getwd() // unknown: no file of ours is in it
 	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
 	return []Finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
+}
+
+// checkServers names the MCP servers that can't be started. It starts none.
+func checkServers(f *compose.Options) []Finding {
+	servers, err := compose.ServersHere(f)
+	if err != nil || len(servers) == 0 {
+		return nil // settings are checked for themselves
+	}
+	var left []string
+	for _, s := range servers {
+		if s.Problem != "" {
+			left = append(left, s.Name+": "+s.Problem)
+		}
+	}
+	if len(left) > 0 {
+		return []Finding{{"mcp", Weak, "not started: " + strings.Join(left, "; "), "buddy mcp list"}}
+	}
+	return []Finding{{"mcp", Fine, fmt.Sprintf("servers: %d (buddy mcp check starts them)", len(servers)), ""}}
 }
 
 // Text is the report for people.

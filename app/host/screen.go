@@ -93,6 +93,9 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
+	case live.MCP:
+		text, err := h.program.MCP(q.Args)
+		return &live.TextReply{Text: text}, err
 	case live.Rules:
 		rules, err := h.program.Rules()
 		return &live.RulesReply{Rules: rules}, err

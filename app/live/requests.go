@@ -56,6 +56,12 @@ type RulesReply struct {
 	Rules []action.Rule `json:"rules"`
 }
 
+// MCP obeys what follows /mcp, and asks what there is to say.
+type MCP struct {
+	asks[TextReply]
+	Args string `json:"args,omitempty"`
+}
+
 // Alive asks a target for a sign of life.
 type Alive struct {
 	asks[AliveReply]
@@ -140,6 +146,7 @@ var requests = map[string]Request{
 	"alive":           Alive{},
 	"files":           Files{},
 	"rules":           Rules{},
+	"mcp":             MCP{},
 	"close":           Close{},
 }
 

@@ -53,6 +53,12 @@ func (l TargetList) have(name string) error {
 	return fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(have, ", "))
 }
 
+// OnMCP lists the MCP servers, tells all about one, or starts or ends one.
+func (c Catalog) OnMCP(s Frontend, args string) error {
+	Inform(s, "/mcp", func() (string, error) { return c.MCP(args) }, s.Say)
+	return nil
+}
+
 // Catalog is what there is to choose from. Its functions may read files.
 type Catalog struct {
 	Offers   func() []Offer                            // of models; asks servers on this machine
@@ -70,6 +76,7 @@ type Catalog struct {
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
 	Rules    RuleList
+	MCP      func(args string) (string, error) // what /mcp says
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 

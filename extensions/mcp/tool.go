@@ -112,7 +112,7 @@ func (t *tool) Plan(call tools.Call) (action.Action, error) {
 // be anything.
 func (s *server) plan(tool, op string, args map[string]json.RawMessage) action.Action {
 	act := action.Action{
-		Kind: action.MCP, Tool: tool, Op: s.def.Name + ": " + op, Preview: pretty(args), Mutation: true, Risk: action.Medium,
+		Kind: action.MCP, Tool: tool, Target: "local", Op: s.def.Name + ": " + op, Preview: pretty(args), Mutation: true, Risk: action.Medium,
 	}
 	if s.all.o.Secret(string(tools.JSON(args))) {
 		act.Risk = action.High

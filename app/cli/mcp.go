@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/config"
+	"buddy/extensions/mcp"
+	"buddy/views/markup"
+)
+
+func (s *cli) mcpCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "servers whose tools the model may call",
+		Long: "Servers of the Model Context Protocol: programs or URLs whose tools the model may call, each\n" +
+			"with your approval. Yours stand in the settings ([mcp.NAME]), those of a project in its\n" +
+			".mcp.json, which count once you trust them. In a session /mcp shows them.",
+		Args: cobra.NoArgs,
+	}
+	c.AddCommand(s.mcpList(), s.mcpAdd(), s.mcpRemove(), s.mcpCheck(), s.mcpImport())
+	return c
+}
+
+func (s *cli) mcpList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "list the servers that a session here would have; starts none",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			all, err := compose.ServersHere(s.options)
+			if err != nil {
+				return exit.Failure(err)
+			}
+			for _, one := range all {
+				text := one.Name + "  " + string(one.Transport) + "  " + strings.Join(one.Process.Command, " ") + one.Endpoint.URL
+				if one.Project {
+					text += "  (of the project)"
+				}
+				switch {
+				case one.Problem != "":
+					text += "  not started: " + one.Problem
+				case one.Off:
+					text += "  off"
+				}
+				if err := s.print("%s", markup.Plain(text)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (s *cli) mcpAdd() *cobra.Command {
+	var server config.MCPServer
+	c := &cobra.Command{
+		Use:     "add NAME (--url URL | -- COMMAND [ARGUMENT]...)",
+		Short:   "add a server to your settings",
+		Example: "  buddy mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/docs\n  buddy mcp add docs --url https://docs.example/mcp --bearer-env DOCS_TOKEN",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			usual := config.NewMCPServer(args[0])
+			server.Name, server.Enabled, server.Era, server.MCPTimes = usual.Name, true, usual.Era, usual.MCPTimes
+			server.Command = args[1:]
+			if err := errors.Join(config.CheckMCPName(server.Name), server.Check()); err != nil {
+				return exit.Usage("mcp add: %v", err)
+			}
+			file, err := s.settingsFile()
+			if err == nil {
+				err = config.AddMCPServer(file, server)
+			}
+			if err != nil {
+				return exit.Failure(err)
+			}
+			return s.print("added [mcp.%s] to %s; buddy mcp check %s tries it", server.Name, file, server.Name)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&server.URL, "url", "", "where the server is reached")
+	f.StringVar(&server.Type, "type", "", "stdio, http or sse")
+	f.StringArrayVar(&server.Env, "env", nil, "NAME=value, a variable of the program")
+	f.StringArrayVar(&server.PassEnv, "pass-env", nil, "the name of a variable of yours that the program gets")
+	f.StringArrayVar(&server.Headers, "header", nil, "\"Name: value\" of each request")
+	f.StringVar(&server.Bearer, "bearer-env", "", "the variable with the token of each request")
+	f.StringVar(&server.Cwd, "cwd", "", "the folder in which the program runs")
+	return c
+}
+
+// settingsFile returns the person's settings file.
+func (s *cli) settingsFile() (string, error) {
+	c, _, _, err := compose.LoadConfig(s.options)
+	return c.File, err
+}
+
+func (s *cli) mcpRemove() *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME",
+		Short: "remove a server from your settings",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, err := s.settingsFile()
+			if err != nil {
+				return exit.Failure(err)
+			}
+			found, err := config.RemoveMCPServer(file, args[0])
+			if err != nil {
+				return exit.Failure(err)
+			}
+			if !found {
+				return exit.Failure(fmt.Errorf("%s has no server %q", file, args[0]))
+			}
+			return s.print("removed [mcp.%s] from %s", args[0], file)
+		},
+	}
+}
+
+func (s *cli) mcpCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [NAME]",
+		Short: "start servers and list what they offer",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			all, err := compose.ServersHere(s.options)
+			if err != nil {
+				return exit.Failure(err)
+			}
+			if len(args) > 0 {
+				all = slices.DeleteFunc(all, func(one mcp.Server) bool { return one.Name != args[0] })
+			}
+			if len(all) == 0 {
+				return exit.Failure(errors.New("there is no such MCP server; buddy mcp list lists them"))
+			}
+			bad := 0
+			for _, st := range compose.TryServers(c.Context(), all) {
+				if st.State != mcp.Ready && st.State != mcp.Off || st.Error != "" && st.State == mcp.Off {
+					bad++
+				}
+				if err := s.print("%s", compose.ServerText(st, len(args) > 0)); err != nil {
+					return err
+				}
+			}
+			if bad > 0 {
+				return exit.Failure(fmt.Errorf("%d of %d servers can't be used", bad, len(all)))
+			}
+			return nil
+		},
+	}
+}
+
+func (s *cli) mcpImport() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "copy the servers of another program's file to your settings, after showing them",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, err := compose.ServersIn(args[0])
+			if err != nil {
+				return exit.Failure(err)
+			}
+			var take []config.MCPServer
+			for _, one := range found {
+				text := one.Server.Name + "  " + strings.Join(one.Server.Command, " ") + one.Server.URL
+				if one.Problem != "" {
+					text += "  left out: " + one.Problem
+				} else {
+					take = append(take, one.Server)
+				}
+				if err := s.print("%s", markup.Plain(text)); err != nil {
+					return err
+				}
+			}
+			if len(take) == 0 || !yes && !s.agrees(fmt.Sprintf("copy %d to your settings? [y/N] ", len(take))) {
+				return s.print("nothing was copied")
+			}
+			file, err := s.settingsFile()
+			for _, one := range take {
+				if err == nil {
+					err = config.AddMCPServer(file, one)
+				}
+			}
+			if err != nil {
+				return exit.Failure(err)
+			}
+			return s.print("copied %d to %s", len(take), file)
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+// agrees asks a question on the terminal; without one the answer is no.
+func (s *cli) agrees(question string) bool {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer tty.Close() //nolint:errcheck // nothing is lost
+	if _, err := fmt.Fprint(tty, question); err != nil {
+		return false
+	}
+	line, err := bufio.NewReader(tty).ReadString('\n')
+	return err == nil && strings.EqualFold(strings.TrimSpace(line), "y")
+}
