@@ -78,6 +78,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Export:   s.exportHere,
 		Find:     s.findHere,
 		Rules:    slash.RuleList{Remove: s.removeRule},
+		Styles:   slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
 		Trust:    s.trust,
 		Current:  s.current,
 	}

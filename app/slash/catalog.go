@@ -80,6 +80,7 @@ type Catalog struct {
 	Targets  TargetList
 	Notice   func(text string)        // tells the person on this screen; from any goroutine
 	Running  func() map[string]string // what the sessions do that run, by id; may take long
+	Styles   StyleList
 	Trust    func() (string, error)   // what to say, "" when the session has to begin anew
 	Current  func() string            // the session to go on with
 	Access   Access
