@@ -31,7 +31,7 @@ func (r *Runtime) report(what event.ReportKind) {
 func (r *Runtime) reportSkills() {
 	r.life.work.Go(func() {
 		r.skills.Await(r.life.ctx)
-		window, _ := r.selection.Window()
+		window := r.selection.Model().Info().Window
 		r.Publish(event.Notice{Text: r.skills.Report(window), Code: string(event.ReportSkills)})
 	})
 }

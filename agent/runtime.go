@@ -323,6 +323,10 @@ func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }
 // Any goroutine may call it.
 func (r *Runtime) RefreshSkills() { r.skills.Refresh() }
 
+// Commands returns the skills and custom commands that a person may call, once they are read or
+// ctx ends. Any goroutine may call it.
+func (r *Runtime) Commands(ctx context.Context) []event.CustomCommand { return r.skills.Commands(ctx) }
+
 // Rules returns the rules that apply now: of the settings, then of the session. Any goroutine
 // may call it.
 func (r *Runtime) Rules() []action.Rule { return r.approvals.Rules() }

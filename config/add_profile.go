@@ -7,6 +7,11 @@ func SetModel(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.model", []string{name}) })
 }
 
+// SetStyle makes name the output style in a person's file, see [Document].
+func SetStyle(path, name string) error {
+	return changeFile(path, func(d *Document) error { return d.Set("agent.style", []string{name}) })
+}
+
 // AddProfile adds a profile to a person's file, which must have none of that name.
 func AddProfile(path string, p Profile) error {
 	fields := [][2]string{{"api_base_url", p.BaseURL}, {"model", p.Model}}

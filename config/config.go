@@ -44,6 +44,7 @@ type Config struct {
 	UI       UI
 	Sandbox  Sandbox
 	Sessions Sessions
+	Skills   Skills
 	Rules    []Rule   // in the files' order
 	Targets  []Target // in the files' order
 	MCP      []MCPServer
@@ -76,6 +77,7 @@ type Agent struct {
 	FallbackModel string  // a profile's name; empty: none
 	SmallModel    string  // a profile's name; empty: none
 	OnStall       string  // retry, fallback or abort
+	Style         string  // name of an output style; "" is the default one
 }
 
 // Context holds the section [context]. Numbers are percent of the model's context window
@@ -88,6 +90,11 @@ type Context struct {
 	KeepMessages  int // messages
 	RestoreTokens int
 	Instructions  bool // whether instruction files such as AGENTS.md are sent to the model
+}
+
+// Skills holds the section [skills].
+type Skills struct {
+	Off []string // globs of names of skills and custom commands
 }
 
 // Sessions holds the section [sessions], in minutes.

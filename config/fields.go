@@ -109,6 +109,12 @@ var sections = append([]section{
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SmallModel },
 			},
 			{
+				name: "style", short: "name of an output style", own: true,
+				doc: "How answers are written: `default`, `concise`, `explain`, or the name of a file in `output-styles` (docs/extensions.md). " +
+					"`/style` chooses one for a session. It is part of the system prompt, so a change applies to the next session.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Style },
+			},
+			{
 				name: "on_stall", short: "`retry`, `fallback` or `abort`",
 				doc: "What to do when an answer stalls in the middle for longer than `stall_timeout` of the profile: `retry` sends the request again, then to `fallback_model`; " +
 					"`fallback` sends it there at once; `abort` ends the prompt.",
@@ -120,6 +126,7 @@ var sections = append([]section{
 	contextSection,
 	toolsSection,
 	sandboxSection,
+	skillsSection,
 	sessionsSection,
 	uiSection,
 	keysSection,

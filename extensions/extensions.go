@@ -117,6 +117,7 @@ type Item struct {
 	File   string // its real path
 	Dir    string // of a skill: the folder that belongs to it
 	Sum    string // SHA-256 of the file, in hex
+	Source string // all of the file
 	frontmatter.Block
 }
 
@@ -290,7 +291,7 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 		r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: name, Line: w.Line, Reason: w.Reason, Used: true})
 	}
 	sum := sha256.Sum256(data)
-	item := Item{Kind: r.kind, Name: called, Origin: s.Origin, File: real, Sum: hex.EncodeToString(sum[:]), Block: block}
+	item := Item{Kind: r.kind, Name: called, Origin: s.Origin, File: real, Sum: hex.EncodeToString(sum[:]), Source: string(data), Block: block}
 	if r.kind == Skill {
 		item.Dir = path.Dir(real)
 	}

@@ -134,7 +134,7 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 
 // attach is Attach. The caller holds c.mu.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
-	c.hist.Tell(model.Reminder, e.Text, e.Images...)
+	c.recall.remind(e)
 	c.stream.Publish(task, turn, e)
 }
 

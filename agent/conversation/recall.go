@@ -33,7 +33,7 @@ func (r *Recall) Take(env event.Envelope) {
 			r.Tell(messageKind(r.kind(env.Task, p)), PromptText(p), p.Images...)
 		}
 	case event.ReminderAttached:
-		r.Tell(model.Reminder, p.Text, p.Images...)
+		r.remind(p)
 	case event.SkillLoaded:
 		if p.By == event.ByPerson {
 			r.Tell(model.Reminder, p.Text)
@@ -55,6 +55,15 @@ func (r *Recall) Take(env event.Envelope) {
 	case event.MicroCompacted:
 		r.ApplyMicro(p.CallIDs)
 	}
+}
+
+// remind adds a reminder: a list goes before the prompt that it comes with.
+func (r *Recall) remind(e event.ReminderAttached) {
+	if e.Digest != "" {
+		r.TellBefore(e.Text)
+		return
+	}
+	r.Tell(model.Reminder, e.Text, e.Images...)
 }
 
 // kind returns what a prompt is for that does not say so itself: one that comes after its task

@@ -87,6 +87,19 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
+// TellBefore is Tell of a reminder, but before a prompt that was told last: the prompt stays the
+// last word.
+func (h *History) TellBefore(text string) {
+	last := len(h.msgs) - 1
+	if last < h.system || h.msgs[last].Kind != model.Prompt || h.msgs[last].Role != model.User || h.pins[last] {
+		h.Tell(model.Reminder, text)
+		return
+	}
+	m := model.Message{Role: model.User, Kind: model.Reminder, Content: text}
+	h.msgs = slices.Insert(slices.Clone(h.msgs), last, m) // earlier requests keep theirs
+	h.gauge.chars += size(m)
+}
+
 // Assistant appends an answer and reports whether it was worth storing: one with neither text
 // nor calls is not, unless it holds a provider's summary. Calls without a name or with a known
 // id are dropped.

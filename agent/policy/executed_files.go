@@ -167,9 +167,11 @@ func changeReason(a action.Action) (why, rule string) {
 	return "changes a file", "file write"
 }
 
+// isDelicate reports whether a file of a may hold secrets or is executed by another program; to
+// read one of the latter is harmless.
 func isDelicate(a action.Action) bool {
-	why, _ := delicateFile(a)
-	return why != ""
+	why, rule := delicateFile(a)
+	return why != "" && (a.Kind != action.FileRead || rule != executedRule)
 }
 
 // editable reports whether mode edits allows the write.

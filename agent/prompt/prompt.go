@@ -24,7 +24,10 @@ type Facts struct {
 	Tools   bool   // tools are offered
 	Says    string // additions for models of this family; "" for none
 	Instead string // the operator's own prompt in place of all before the facts; "" for none
-	Extra   string // the operator's own instructions, added at the end; of lower priority unless Instead is theirs, too
+	Style   string // how to answer, as the person chose; "" adds nothing
+	// StyleOnly leaves out how to work: the style stands for it.
+	StyleOnly bool
+	Extra     string // the operator's own instructions, added at the end; of lower priority unless Instead is theirs, too
 }
 
 // Target is a target that tools can use.

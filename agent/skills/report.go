@@ -59,8 +59,8 @@ func (b *Book) line(s skill.Skill, cost map[string]int) string {
 	if s.Withheld != "" {
 		states = append(states, "description withheld: "+s.Withheld)
 	}
-	switch _, wants := s.Trust(); {
-	case !wants || s.Acts:
+	switch {
+	case !s.WantsTrust() || s.Acts:
 	case s.Changed:
 		states = append(states, "changed since you trusted it, so its commands and grants are off (buddy trust)")
 	default:

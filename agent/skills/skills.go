@@ -205,6 +205,14 @@ func (b *Book) Find(name string) (skill.Skill, bool) {
 	return skill.Skill{}, false
 }
 
+// Commands returns the skills and custom commands that a person may call, once they are read.
+func (b *Book) Commands(ctx context.Context) []event.CustomCommand {
+	b.Await(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.listed)
+}
+
 // Names returns the names of the skills that a model may load.
 func (b *Book) Names() []string {
 	b.mu.Lock()

@@ -25,7 +25,7 @@ func (l *Loop) tellSkills(ctx context.Context, x *Exchange) {
 	if ctx.Err() != nil {
 		return
 	}
-	window, _ := l.p.Selection.Window()
+	window := l.p.Selection.Model().Info().Window // 0: nobody knows
 	list := conversation.Listing{Kind: "skills", Head: skill.Head}
 	for _, line := range l.p.Skills.Lines(window) {
 		list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
@@ -61,6 +61,7 @@ func (l *Loop) callSkill(ctx context.Context, x *Exchange, line string) {
 // skillText returns the text of a skill with its arguments, and opens what it needs.
 func (l *Loop) skillText(ctx context.Context, x *Exchange, s skill.Skill, args string) string {
 	l.p.Approvals.Permit(readingRules(s)...)
+	l.lend(x, s)
 	text := l.o.Redact.Text(s.Expand(args, l.p.Skills.Fill(), func(command string) string {
 		return l.runForSkill(ctx, x, s, command)
 	}))
@@ -90,6 +91,27 @@ func readingRules(s skill.Skill) []action.Rule {
 		rules = append(rules, action.Rule{Decision: action.Allow, Tool: tool, Path: below, Target: "local", Source: action.FromSession})
 	}
 	return rules
+}
+
+// lend allows until the next prompt what a skill says in allowed-tools, if it may act. What has no
+// rule that means exactly the same is said and not allowed.
+func (l *Loop) lend(x *Exchange, s skill.Skill) {
+	if !s.Acts {
+		return
+	}
+	var rules []action.Rule
+	var refused []string
+	for _, text := range s.Allowed {
+		more, err := action.FieldRules(text, action.Allow, action.FromSession)
+		if err != nil {
+			refused = append(refused, err.Error())
+		}
+		rules = append(rules, more...)
+	}
+	l.p.Approvals.Lend(x.task, rules...)
+	if len(refused) > 0 {
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "allowed-tools of " + s.Call() + " that allow nothing here: " + strings.Join(refused, "; "), Code: "skills"})
+	}
 }
 
 // runForSkill runs a command in the text of a skill as if the model had asked for it, and returns

@@ -79,6 +79,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Find:     s.findHere,
 		Rules:    slash.RuleList{Remove: s.removeRule},
 		Trust:    &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: partDiff},
+		Styles:   slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
 		Current:  s.current,
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/app/exit"
+	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
 	"buddy/extensions/mcp"
@@ -52,6 +53,7 @@ type Program struct {
 	Env      target.Environment // of that
 	Targets  *target.Set        // that and the others
 	Servers  *mcp.Servers       // MCP servers
+	files    *extensionFiles    // of skills, commands and styles
 	withheld []string           // names of variables that commands do not get
 }
 
@@ -81,10 +83,13 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		return nil, errors.Join(err, p.Journal.close())
 	}
 	p.Servers = servers
+	p.files = newExtensionFiles(first.Files, p.Dest.Name == slash.ThisMachine)
+	chosen := p.chooseStyle()
 	told := telling{
 		facts: prompt.Facts{
 			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets),
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
+			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
 		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
 	}
@@ -94,7 +99,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	p.Options = agent.Options{
 		Session: p.ID, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
-		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Small: p.small(f),
+		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,
 		Listings: p.listings(),

@@ -41,6 +41,9 @@ func (l *live) SetRules(rules []action.Rule) {
 	l.do(func(rt *agent.Runtime) { rt.SetRules(rules) })
 }
 
+// RefreshSkills lets skills and custom commands be read again.
+func (l *live) RefreshSkills() { l.do((*agent.Runtime).RefreshSkills) }
+
 func (l *live) do(f func(*agent.Runtime)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

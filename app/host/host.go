@@ -124,6 +124,7 @@ func (h *Host) begin() {
 		go h.program.Tidy()
 		if h.ready.Start() == nil {
 			go h.watchRules()
+			go h.watchExtensions()
 		}
 	})
 }

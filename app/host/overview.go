@@ -71,7 +71,7 @@ func subject(e event.Event) (key string, ends bool) {
 	switch p := e.(type) {
 	case event.SessionCreated:
 		return "session", false
-	case event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.ContextUsage, event.MetricsUsage:
+	case event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.ContextUsage, event.MetricsUsage, event.CommandsListed:
 		return e.Type(), false
 	case event.PromptSubmitted:
 		return fmt.Sprint("prompt ", p.ID), !p.Queued

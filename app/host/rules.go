@@ -114,6 +114,20 @@ func (h *Host) watchRules() {
 	}
 }
 
+// watchExtensions lets skills and commands be read again when their files change, until the
+// session is over.
+func (h *Host) watchExtensions() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-h.over
+		cancel()
+	}()
+	if err := h.program.WatchExtensions(ctx); err != nil {
+		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("new skills and commands are not seen before the next start: %v", err), Code: "skills"})
+	}
+}
+
 // reload takes over rules and says in the stream what was read.
 func (h *Host) reload(t takenOver, rules []action.Rule) {
 	if t.rules {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,7 +47,13 @@ func (r *repl) slash(line string) bool {
 		return false
 	}
 	c, known := slash.Find(name)
+	custom := false
+	if !known {
+		_, custom = slash.FindCustom(r.program.Commands(context.Background()), name)
+	}
 	switch {
+	case custom:
+		return false // the session puts its text behind the prompt
 	case !known:
 		r.say("unknown command /" + name + "; /help lists them all")
 	case c.ScreenOnly != "":
@@ -79,6 +86,9 @@ func lineHelp(r *repl, _ string) error {
 			fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.Help)
 		}
 	}
+	for _, c := range r.program.Commands(context.Background()) {
+		fmt.Fprintf(&b, "/%s  %s\n", c.Name, slash.CustomHelp(c))
+	}
 	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ goes on in the next.\n")
 	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
 	r.say(b.String())
@@ -98,11 +108,16 @@ func lineBackground(r *repl, args string) error {
 
 // completeWord returns what the name of a command, or of a file after an @, may become, and
 // which ones it may be.
-func completeWord(files *input.FileIndex, word string, first bool) (becomes string, choices []string) {
+func completeWord(files *input.FileIndex, custom func() []event.CustomCommand, word string, first bool) (becomes string, choices []string) {
 	switch {
 	case first && strings.HasPrefix(word, "/"):
 		for _, c := range slash.Commands {
 			if c.ScreenOnly == "" && strings.HasPrefix(c.Name, strings.ToLower(word[1:])) {
+				choices = append(choices, "/"+c.Name)
+			}
+		}
+		for _, c := range custom() {
+			if strings.HasPrefix(c.Name, strings.ToLower(word[1:])) {
 				choices = append(choices, "/"+c.Name)
 			}
 		}

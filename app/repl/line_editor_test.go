@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"buddy/agent/event"
 	"errors"
 	"io"
 	"strings"
@@ -58,7 +59,9 @@ func TestTyping(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &lineEditor{keys: keymap.Default(), editor: edit.New(), prompt: "> ", earlier: []string{"first", "second"}}
-			l.complete = func(word string, first bool) (string, []string) { return completeWord(nil, word, first) }
+			l.complete = func(word string, first bool) (string, []string) {
+				return completeWord(nil, func() []event.CustomCommand { return nil }, word, first)
+			}
 			done, err := typeAll(l, tt.keys)
 			if got := l.editor.Text(); got != tt.want || done != tt.done || !errors.Is(err, tt.err) {
 				t.Errorf("text %q, done %v, %v; want %q, %v, %v", got, done, err, tt.want, tt.done, tt.err)

@@ -88,7 +88,7 @@ func heading(b *state.Block) string {
 		return fmt.Sprintf("%s(%s)", b.Call.Name, markup.Shorten(plain.Subject(b.Call.Action, b.Call.Arguments), maxHeading))
 	}
 	return map[state.Kind]string{
-		state.UserBlock: "prompt", state.AssistantBlock: "answer", state.ReasoningBlock: "reasoning",
+		state.UserBlock: "prompt", state.AssistantBlock: "answer", state.ReasoningBlock: "reasoning", state.SkillBlock: "skill",
 		state.NoticeBlock: "notice", state.WarningBlock: "warning", state.ErrorBlock: "error",
 	}[b.Kind]
 }

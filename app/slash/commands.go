@@ -36,6 +36,8 @@ var Commands = []Command{
 	{Name: "target", Args: "[NAME]", Help: "work on another target; without a name, choose one from a list that says which can be reached", Do: Catalog.OnTarget},
 	{Name: "model", Args: "[NAME]", Help: "talk to another model; without a name, choose one from a list", Do: Catalog.OnModel},
 	{Name: "effort", Args: "none|minimal|low|medium|high|xhigh|max", Help: "how much the model thinks, from its next request on", Do: sends(Effort)},
+	{Name: "skills", Args: "[off NAME|on NAME]", Help: "skills and custom commands: what each costs, why one was left out; switches one off or on", Do: sends(Skills)},
+	{Name: "style", Args: "[NAME]", Help: "how answers are written, from the next session on; without a name, lists the styles", Do: Catalog.OnStyle},
 	{Name: "login", Args: "[NAME]", Help: "keep the key of a provider, or log in to a profile"},
 	{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Do: func(c Catalog, s Frontend, name string) error { return c.Access.LogOut(s, name) }},
 	{Name: "doctor", Help: "check what buddy needs; asks the model for one word"},

@@ -26,7 +26,7 @@ import (
 var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve", "rules": "permissions"}
 
 // Split returns the command of a line and its arguments, unless it is none: the name is
-// the first word, of letters, digits and dashes, so "/etc/hosts is what?" and "/* a comment"
+// the first word, of letters, digits, dashes and colons, so "/etc/hosts is what?" and "/* a comment"
 // are no commands. What may end a sentence does not make it another word.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "/")
@@ -37,7 +37,7 @@ func Split(line string) (name, args string, ok bool) {
 		rest, args = rest[:i], rest[i:]
 	}
 	word := strings.TrimRight(rest, "?!,;:")
-	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }) {
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != ':' }) {
 		return "", "", false
 	}
 	name = strings.ToLower(rest)

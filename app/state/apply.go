@@ -8,6 +8,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/history"
+	"buddy/texts"
 )
 
 // openBlocks are the blocks that the current answer grows.
@@ -46,6 +47,8 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
+	case event.SkillLoaded, event.CommandsListed:
+		return s.applySkill(env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
 	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.Unknown:
@@ -99,6 +102,21 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until
 	}
 	return Header
+}
+
+// applySkill takes what a person called, and what there is to call.
+func (s *State) applySkill(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.CommandsListed:
+		s.Info.Commands = p.Commands
+		return Commands
+	case event.SkillLoaded:
+		if p.By == event.ByPerson {
+			s.add(env, SkillBlock, texts.OneLine(p.Line)+"\n"+p.File+" ("+p.Origin+")\n"+p.Text)
+			return Conversation
+		}
+	}
+	return 0
 }
 
 // endAll ends what an earlier process left running. An answer that broke off stays open:

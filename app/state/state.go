@@ -30,6 +30,7 @@ const (
 	Approvals
 	Header // model, context, mode, totals
 	Queue  // prompts that wait
+	Commands
 )
 
 // Everything is what a view is told when it must look anew.
@@ -69,6 +70,8 @@ type Info struct {
 	Context event.ContextUsage
 	Usage   event.MetricsUsage
 	Last    int64 // Unix milliseconds of the latest event
+	// Commands are the skills and custom commands that can be called now.
+	Commands []event.CustomCommand
 	// Interrupted means that the command Continue takes up an exchange that was cut off.
 	Interrupted bool
 }
@@ -85,6 +88,7 @@ const (
 	NoticeBlock
 	WarningBlock
 	ErrorBlock
+	SkillBlock // the text behind a custom command; its first line says which
 )
 
 // Block is one piece of the conversation. Its Text is untrusted. While Open it only

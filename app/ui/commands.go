@@ -53,10 +53,14 @@ func run(u *UI, c slash.Command, args string) error {
 	return c.Do(u.deps.Catalog, u.frontend(), args)
 }
 
-func commandHelp() []draw.CommandHelp {
+// commandHelp lists the commands: buddy's, then the person's and the project's.
+func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	var all []draw.CommandHelp
 	for _, c := range slash.Commands {
 		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: helpOf(c)})
+	}
+	for _, c := range custom {
+		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: slash.CustomHelp(c)})
 	}
 	return all
 }
@@ -77,7 +81,12 @@ func runCommand(u *UI, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), nearestCommand(name), u.deps.Keys.Name(keymap.ShowPalette)))
+	if _, ok := slash.FindCustom(u.state.Info.Commands, name); ok {
+		u.dock.stayAway()
+		u.send(event.Submit{Text: line}) // the session puts its text behind the prompt
+		return true
+	}
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), nearestCommand(u.state.Info.Commands, name), u.deps.Keys.Name(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }
@@ -116,7 +125,7 @@ func (u *UI) frontend() slash.Frontend {
 }
 
 // nearestCommand suggests the command that was meant by a wrong name, if one is near enough.
-func nearestCommand(wrong string) string {
+func nearestCommand(custom []event.CustomCommand, wrong string) string {
 	if len(wrong) > 64 { // no typing error, and the distance costs length times length
 		return ""
 	}
@@ -125,6 +134,9 @@ func nearestCommand(wrong string) string {
 		if strings.HasPrefix(c.Name, wrong) {
 			return ", /" + c.Name + "?"
 		}
+		names = append(names, c.Name)
+	}
+	for _, c := range custom {
 		names = append(names, c.Name)
 	}
 	name := fuzzy.Nearest(wrong, names)

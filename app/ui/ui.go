@@ -238,8 +238,8 @@ func (u *UI) connect() {
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
 	u.v.help.OnClose = func() { u.overlays.help = false }
 	u.v.help.OnCopy, u.dock.approval.OnCopy, u.dock.confirm.OnCopy, u.dock.question.OnCopy = u.copy, u.copy, u.copy, u.copy
-	u.v.help.SetCommands(commandHelp())
-	u.v.prompt.SetCommands(commandHelp())
+	u.v.help.SetCommands(commandHelp(nil))
+	u.v.prompt.SetCommands(commandHelp(nil))
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
 	u.v.prompt.OnChange = d.Draft
 	u.v.prompt.OnFiles = func(query string) {
@@ -298,6 +298,11 @@ func (u *UI) update(ch state.Changed) bool {
 		Update(*state.State, state.Changed)
 	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer} {
 		v.Update(&u.state, ch)
+	}
+	if ch&state.Commands != 0 {
+		all := commandHelp(u.state.Info.Commands)
+		u.v.help.SetCommands(all)
+		u.v.prompt.SetCommands(all)
 	}
 	if ch&state.Approvals != 0 && u.dock.sync() {
 		u.v.conversation.Bottom()

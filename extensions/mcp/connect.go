@@ -261,6 +261,9 @@ func (c *connection) stop(cause error) {
 	ended.Wait()
 }
 
+// rejected precedes the reason why a request was not sent, in errors of the library.
+const rejected = "rejected by transport: "
+
 // explain returns why the connection failed, for people: what is known here says more than the
 // error of the library.
 func (c *connection) explain(err error) error {
@@ -276,6 +279,9 @@ func (c *connection) explain(err error) error {
 	}
 	if closed {
 		return errors.New("it closed the connection")
+	}
+	if _, cause, ok := strings.Cut(err.Error(), rejected); ok {
+		return errors.New(oneLine(cause)) // it did not get as far as the server
 	}
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {

@@ -20,6 +20,13 @@ func TestMain(m *testing.M) {
 		(&hostile{mode: os.Args[2], arg: strings.Join(os.Args[3:], " "), out: bufio.NewWriter(os.Stdout)}).serve()
 		os.Exit(0)
 	}
+	if len(os.Args) > 3 && os.Args[1] == "owner" {
+		runOwner(os.Args[2], os.Args[3])
+	}
+	if len(os.Args) > 1 && os.Args[1] == "good" {
+		runGoodServer()
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

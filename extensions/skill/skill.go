@@ -76,11 +76,9 @@ func New(it extensions.Item) Skill {
 // Call returns what a person types to call it.
 func (s Skill) Call() string { return "/" + s.Name }
 
-// Trust returns what a person has to trust of a skill that wants to act, and whether it does:
-// the text, because a command in it is what runs.
-func (s Skill) Trust() (definition string, wanted bool) {
-	return s.Sum, len(s.Allowed) > 0 || len(commandsIn(s.Body)) > 0
-}
+// WantsTrust reports whether the skill runs commands or grants something, for which a person has
+// to trust it.
+func (s Skill) WantsTrust() bool { return len(s.Allowed) > 0 || len(commandsIn(s.Body)) > 0 }
 
 // firstLine returns the first line of a text that has words, without the marks of a heading.
 func firstLine(text string) string {

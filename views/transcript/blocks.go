@@ -63,12 +63,15 @@ type laidBlock struct {
 
 // foldable reports whether the block is one line that can be unfolded.
 func (v *blockView) foldable() bool {
-	return v.block.Kind == state.ToolBlock || v.block.Kind == state.ReasoningBlock
+	return v.block.Kind == state.ToolBlock || isTrace(v.block.Kind)
 }
+
+// isTrace reports whether blocks of a kind are a text that few want to read.
+func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state.SkillBlock }
 
 // shown returns the folding in force.
 func (v *blockView) shown() folding {
-	if v.fold == foldAuto && (!v.foldable() || v.block.Kind == state.ReasoningBlock || v.block.Call.State != state.CallFailed) {
+	if v.fold == foldAuto && (!v.foldable() || isTrace(v.block.Kind) || v.block.Call.State != state.CallFailed) {
 		return folded
 	}
 	return v.fold
@@ -139,7 +142,7 @@ func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
 		l.writer.Text.Wrap = markup.Words
 		l.parts = []part{{text: &l.writer.Text}}
 		switch b.Kind {
-		case state.ReasoningBlock:
+		case state.ReasoningBlock, state.SkillBlock:
 			l.writer.Role = themes.Reasoning
 		case state.NoticeBlock:
 			l.writer.Role = themes.Notice
@@ -231,7 +234,7 @@ func gutter(k state.Kind) int {
 func compact(k state.Kind) bool { return k != state.UserBlock && k != state.AssistantBlock }
 
 func gapBetween(before, after state.Kind) int {
-	if compact(before) && compact(after) || before == state.AssistantBlock && (after == state.ToolBlock || after == state.ReasoningBlock) {
+	if compact(before) && compact(after) || before == state.AssistantBlock && (after == state.ToolBlock || isTrace(after)) || before == state.UserBlock && after == state.SkillBlock {
 		return 0
 	}
 	return 1
@@ -334,7 +337,7 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 		return
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
-	col := c.Say(0, "✎ thinking  ", themes.Reasoning)
+	col := c.Say(0, v.traceHead(l)+"  ", themes.Reasoning)
 	lines := l.lines
 	if l.fold != folded {
 		lines = bytes.Count(v.block.Text, []byte("\n"))
@@ -343,6 +346,19 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 		lines++
 	}
 	c.At(col).Say(0, draw.Plural(lines, "line"), themes.Muted)
+}
+
+// traceHead returns what stands before the number of lines of a trace.
+func (v *blockView) traceHead(l *laidBlock) string {
+	if v.block.Kind == state.ReasoningBlock {
+		return "✎ thinking"
+	}
+	sign := "▸ "
+	if l.fold != folded {
+		sign = "▾ "
+	}
+	line, _, _ := bytes.Cut(v.block.Text, []byte("\n"))
+	return sign + markup.Shorten(string(line), 60)
 }
 
 // copyText returns what copying the block puts on the clipboard: its text as it came.

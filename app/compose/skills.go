@@ -1,0 +1,198 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/event"
+	"buddy/agent/instructions"
+	"buddy/agent/policy"
+	"buddy/agent/skills"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/extensions"
+	"buddy/extensions/skill"
+	"buddy/tools/file"
+)
+
+// extensionFiles reads the extensions of a session: the person's on this machine, the project's
+// where the session works, and those in the program.
+type extensionFiles struct {
+	there *file.Workspace // of the target where the session begins; nil reads no project
+	local bool            // that target is this machine
+
+	mu   sync.Mutex // guards dirs
+	dirs []string   // of this machine whose changes may change what was read
+	read chan struct{}
+}
+
+func newExtensionFiles(there *file.Workspace, local bool) *extensionFiles {
+	return &extensionFiles{there: there, local: local, read: make(chan struct{}, 1)}
+}
+
+// sources returns where extensions are. An error means that the target can't be read.
+func (x *extensionFiles) sources(ctx context.Context) ([]extensions.Source, error) {
+	all := []extensions.Source{extensions.BuiltInSource()}
+	if mine, ok := personExtensions(); ok {
+		all = append(all, mine)
+	}
+	if x.there == nil {
+		return all, nil
+	}
+	_, err := x.there.Home(ctx) // finds the root of a target, too
+	if err != nil {
+		return all, err
+	}
+	chain, err := instructions.Chain(ctx, x.there, x.there.Root())
+	if err != nil {
+		return all, err
+	}
+	return append(all, extensions.Source{Origin: extensions.Project, Files: x.there, Dirs: extensions.ProjectDirs(chain), Inside: chain[0]}), nil
+}
+
+// personExtensions is where a person's extensions are; ok is false without a home.
+func personExtensions() (extensions.Source, bool) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return extensions.Source{}, false
+	}
+	files, err := file.NewWorkspace(home, policy.Secret)
+	if err != nil {
+		return extensions.Source{}, false
+	}
+	return extensions.Source{Origin: extensions.Person, Files: files, Dirs: extensions.PersonDirs(filepath.Join(xdg.ConfigHome, "buddy"), home)}, true
+}
+
+// find reads the extensions of some kinds, and gives them their names.
+func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, kinds ...extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
+	sources, failed := x.sources(ctx)
+	var items []extensions.Item
+	var problems []extensions.Problem
+	var dirs []string
+	for _, kind := range kinds {
+		for _, s := range sources {
+			found, err := extensions.Read(ctx, kind, s)
+			failed = errors.Join(failed, err)
+			items, problems = append(items, found.Items...), append(problems, found.Problems...)
+			if s.Origin == extensions.Person || s.Origin == extensions.Project && x.local {
+				dirs = append(dirs, found.Dirs...)
+			}
+		}
+	}
+	x.mu.Lock()
+	x.dirs = dirs
+	x.mu.Unlock()
+	select {
+	case x.read <- struct{}{}:
+	default:
+	}
+	items, clashes := extensions.Resolve(once(items), reserved)
+	return items, append(problems, clashes...), failed
+}
+
+// once returns the items without those that another source, which comes first in the order of
+// names, has as well: a project in the person's home has the person's files.
+func once(items []extensions.Item) []extensions.Item {
+	person := make(map[string]bool)
+	for _, it := range items {
+		if it.Origin == extensions.Person {
+			person[it.File] = true
+		}
+	}
+	return slices.DeleteFunc(items, func(it extensions.Item) bool { return it.Origin == extensions.Project && person[it.File] })
+}
+
+// isCommand reports whether a name is one of buddy's own commands.
+func isCommand(name string) bool {
+	_, ok := slash.Find(name)
+	_, alias := slash.Aliases[name]
+	return ok || alias
+}
+
+// skillOptions returns how the session finds its skills.
+func (p *Program) skillOptions() skills.Options {
+	o := skills.Options{Read: p.readSkills, Off: p.Config.Skills.Off, Fill: skill.Facts{Project: p.Env.Dir, Session: p.ID}}
+	if !p.files.local {
+		o.NoCommands = "the project is on " + p.Dest.Name
+	}
+	return o
+}
+
+// readSkills reads the skills and the custom commands.
+func (p *Program) readSkills(ctx context.Context) (skills.Set, error) {
+	items, problems, err := p.files.find(ctx, isCommand, extensions.Skill, extensions.Command)
+	set := skills.Set{Problems: problems}
+	for _, it := range items {
+		set.Skills = append(set.Skills, skill.New(it))
+	}
+	if p.files.local {
+		err = errors.Join(err, trustSkills(p.Config.Project.Dir, set.Skills))
+	}
+	return set, err
+}
+
+// Commands returns the skills and custom commands that the person may call, once they are read;
+// none before the session is there.
+func (p *Program) Commands(ctx context.Context) []event.CustomCommand {
+	rt := p.Live.runtime()
+	if rt == nil {
+		return nil
+	}
+	return rt.Commands(ctx)
+}
+
+// trustSkills lets the skills of a project act that the person has trusted as they are.
+func trustSkills(dir string, all []skill.Skill) error {
+	var parts []config.Part
+	var wanted []int
+	for i, s := range all {
+		if part, ok := skillPart(dir, s); ok {
+			parts, wanted = append(parts, part), append(wanted, i)
+		}
+	}
+	if len(parts) == 0 || dir == "" {
+		return nil
+	}
+	states, err := TrustStore().CheckParts(dir, parts...)
+	for i, state := range states {
+		all[wanted[i]].Acts, all[wanted[i]].Changed = state.Trusted, state.Changed
+	}
+	return err
+}
+
+// skillPart returns what a person has to trust before a skill of a project in dir may act, and
+// whether there is anything.
+func skillPart(dir string, s skill.Skill) (config.Part, bool) {
+	if s.Origin != extensions.Project || !s.WantsTrust() {
+		return config.Part{}, false
+	}
+	lines := s.Commands()
+	for i := range lines {
+		lines[i] = strings.NewReplacer("${CLAUDE_SKILL_DIR}", s.Dir, "${BUDDY_SKILL_DIR}", s.Dir).Replace(lines[i])
+	}
+	return config.Part{Kind: s.Kind.One(), Name: strings.TrimPrefix(s.Name, "project:"), Definition: s.Source, Files: config.FilesNamed(dir, lines...)}, true
+}
+
+// SkillParts returns the parts of a project on this machine that are skills and commands which
+// want to run or grant something.
+func SkillParts(ctx context.Context, dir string) ([]config.Part, error) {
+	there, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		return nil, err
+	}
+	items, _, err := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
+	var parts []config.Part
+	for _, it := range items {
+		if part, ok := skillPart(dir, skill.New(it)); ok {
+			parts = append(parts, part)
+		}
+	}
+	return parts, err
+}

@@ -1,0 +1,134 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"buddy/agent/policy"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/extensions"
+	"buddy/extensions/style"
+	"buddy/tools/file"
+	"buddy/views/markup"
+)
+
+// styleTime limits how long styles may take to be read.
+const styleTime = 5 * time.Second
+
+// chooseStyle returns the output style of the session: one that can't be used is said, and the
+// default one is taken. Without a choice no file is read.
+func (s *Setup) chooseStyle() style.Style {
+	name := s.Config.Agent.Style
+	plain := style.Style{Name: style.Default, KeepsCoding: true}
+	if name == "" || name == style.Default {
+		return plain
+	}
+	chosen, err := s.findStyle(name)
+	if err != nil {
+		s.note("[agent] style is not followed: " + err.Error())
+		return plain
+	}
+	return chosen
+}
+
+// findStyle returns the style of a name, if it may be used.
+func (s *Setup) findStyle(name string) (style.Style, error) {
+	all, _, err := s.styles()
+	if err != nil {
+		return style.Style{}, err
+	}
+	chosen, err := style.Choose(all, name)
+	if err != nil || chosen.Origin != extensions.Project {
+		return chosen, err
+	}
+	part := stylePart(chosen)
+	trusted, changed, err := TrustStore().PartTrusted(s.Config.Project.Dir, part)
+	switch {
+	case err != nil:
+		return chosen, err
+	case changed:
+		return chosen, fmt.Errorf("%s changed since you trusted it; buddy trust shows it", part)
+	case !trusted:
+		return chosen, fmt.Errorf("%s came with the project, and you have not trusted it (buddy trust)", part)
+	}
+	return chosen, nil
+}
+
+// stylePart is what a person has to trust before a style of a project is used.
+func stylePart(s style.Style) config.Part {
+	return config.Part{Kind: extensions.Style.One(), Name: strings.TrimPrefix(s.Name, "project:"), Definition: s.Source}
+}
+
+// StyleParts returns the styles of a project on this machine as parts to be trusted.
+func StyleParts(ctx context.Context, dir string) ([]config.Part, error) {
+	all, _, err := stylesIn(ctx, dir)
+	var parts []config.Part
+	for _, s := range all {
+		if s.Origin == extensions.Project {
+			parts = append(parts, stylePart(s))
+		}
+	}
+	return parts, err
+}
+
+// styles returns the styles that there are, and what was left out. Those of a project are read on
+// this machine only.
+func (s *Setup) styles() ([]style.Style, []extensions.Problem, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+	defer cancel()
+	dir := ""
+	if s.Target == slash.ThisMachine {
+		dir = s.Config.Project.Dir
+	}
+	return stylesIn(ctx, dir)
+}
+
+func stylesIn(ctx context.Context, dir string) ([]style.Style, []extensions.Problem, error) {
+	var there *file.Workspace
+	if dir != "" {
+		var err error
+		if there, err = file.NewWorkspace(dir, policy.Secret); err != nil {
+			return nil, nil, err
+		}
+	}
+	items, problems, err := newExtensionFiles(there, true).find(ctx, style.Reserved, extensions.Style)
+	all, wrong := style.All(items)
+	return all, append(problems, wrong...), err
+}
+
+// listStyles says which styles there are, for people.
+func (s *Setup) listStyles() (string, error) {
+	all, problems, err := s.styles()
+	lines := []string{"styles of answers; /style NAME keeps one in your settings, for the next session or /clear:"}
+	now := s.Config.Agent.Style
+	for _, one := range all {
+		mark := " "
+		if one.Name == now || now == "" && one.Name == style.Default {
+			mark = "▸"
+		}
+		lines = append(lines, fmt.Sprintf("%s %-16s %-9s %s", mark, one.Name, one.Origin, one.Description))
+	}
+	for _, p := range problems {
+		lines = append(lines, "  "+p.String())
+	}
+	return markup.Plain(strings.Join(lines, "\n")), err
+}
+
+// setStyle keeps a style in the person's settings and returns what to say of it.
+func (s *Setup) setStyle(name string) (string, error) {
+	if _, err := s.findStyle(name); err != nil {
+		return "", err
+	}
+	if s.Config.File == "" {
+		return "", errors.New("there is no settings file to keep it in")
+	}
+	if err := config.SetStyle(s.Config.File, name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return "the style is " + name + " from the next session or /clear on; this conversation goes on as it is", nil
+}

@@ -1,0 +1,63 @@
+package slash
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/views/markup"
+)
+
+// StyleList is how answers may be written. Its functions read and write files.
+type StyleList struct {
+	Describe func() (string, error)            // which styles there are
+	Choose   func(name string) (string, error) // keeps one in the settings; returns what to say of it
+}
+
+// OnStyle keeps a style in the person's settings, or without a name says which there are.
+func (c Catalog) OnStyle(s Frontend, name string) error {
+	if name == "" {
+		Inform(s, "/style", c.Styles.Describe, s.Say)
+		return nil
+	}
+	Inform(s, "/style", func() (string, error) { return c.Styles.Choose(strings.ToLower(name)) }, s.Say)
+	return nil
+}
+
+// FindCustom returns the skill or custom command that a name calls.
+func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bool) {
+	if i := slices.IndexFunc(all, func(c event.CustomCommand) bool { return c.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return event.CustomCommand{}, false
+}
+
+// maxHelp limits what is shown of a description, in characters.
+const maxHelp = 90
+
+// CustomHelp says on one line what a skill or a custom command does, what it takes, and whose it
+// is.
+func CustomHelp(c event.CustomCommand) string {
+	text := "(" + c.Origin + ")"
+	if c.Args != "" {
+		text = markup.Shorten(c.Args, maxHelp/2) + " " + text
+	}
+	if c.Help != "" {
+		text = markup.Shorten(c.Help, maxHelp) + " · " + text
+	}
+	return markup.Inline(text)
+}
+
+// Skills takes nothing, for a list, or the name of a skill to switch off or on in this session.
+func Skills(args string) (event.Command, error) {
+	verb, name, _ := strings.Cut(args, " ")
+	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
+	switch {
+	case args == "" || args == "list":
+		return event.Report{What: event.ReportSkills}, nil
+	case name == "" || verb != "on" && verb != "off":
+		return nil, errors.New("say off NAME or on NAME, or nothing for a list")
+	}
+	return event.SwitchSkill{Name: strings.ToLower(name), On: verb == "on"}, nil
+}
