@@ -79,6 +79,11 @@ func TestJudge(t *testing.T) {
 		{"keys", keys, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"keys that erase", action.Action{Kind: action.PaneKeys, Command: "rm -rf ~"}, [6]action.Decision{deny, deny, deny, deny, deny, deny}},
 		{"mcp", action.Action{Kind: action.MCP, Tool: "x"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"mcp that says it reads", mcp("x", false, action.MCPTool{}), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"mcp that is believed to read", mcp("x", false, action.MCPTool{Hinted: true}), [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"mcp that is believed to change", mcp("x", true, action.MCPTool{Hinted: true}), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"mcp that was exchanged", mcp("x", true, action.MCPTool{Changed: true}), [6]action.Decision{ask, ask, ask, deny, ask, deny}},
+		{"mcp that was exchanged and is believed to read", mcp("x", false, action.MCPTool{Hinted: true, Changed: true}), [6]action.Decision{ask, ask, ask, deny, ask, deny}},
 		{"browser", action.Action{Kind: action.Browser}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"generic", action.Action{Kind: action.Generic}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"a list of ours", action.Action{Kind: action.Internal, Tool: "todo"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
@@ -100,6 +105,35 @@ func TestJudge(t *testing.T) {
 	}
 	if got := (Policy{Workspace: "/usr/src/app"}).Judge(write("/usr/src/app/x"), action.ModeEdits); got.Decision != allow {
 		t.Errorf("a workspace in a folder of the system: %+v, want allow", got)
+	}
+}
+
+func mcp(tool string, mutation bool, of action.MCPTool) action.Action {
+	return action.Action{Kind: action.MCP, Tool: "mcp__s__" + tool, Target: "local", Op: "s: " + tool, Mutation: mutation, Risk: action.Medium, MCPTool: of}
+}
+
+func TestNoRuleAllowsAToolThatWasExchanged(t *testing.T) {
+	for _, source := range []action.Source{action.FromUser, action.FromSession} {
+		for _, tool := range []string{"mcp__s__x", "mcp__s__*"} {
+			p := Policy{Workspace: "/w", Rules: []action.Rule{{Decision: action.Allow, Tool: tool, Source: source}}}
+			if v := p.Judge(mcp("x", true, action.MCPTool{}), action.ModeAsk); v.Decision != action.Allow {
+				t.Errorf("%s %s: %+v, want allow: else this shows nothing", source, tool, v)
+			}
+			if v := p.Judge(mcp("x", true, action.MCPTool{Changed: true}), action.ModeAsk); v.Decision != action.Ask || v.Rule != ChangedTool {
+				t.Errorf("%s %s: %+v", source, tool, v)
+			}
+		}
+	}
+	if r, ok := (Policy{}).Similar(mcp("x", true, action.MCPTool{Changed: true})); ok {
+		t.Errorf("a rule is offered for it: %+v", r)
+	}
+	if r, ok := (Policy{}).Similar(mcp("x", true, action.MCPTool{})); !ok || r.Tool != "mcp__s__x" {
+		t.Errorf("the rule for a tool is %+v, %v", r, ok)
+	}
+	risky := mcp("x", true, action.MCPTool{})
+	risky.Risk = action.High
+	if r, ok := (Policy{}).Similar(risky); ok {
+		t.Errorf("a rule is offered for one that destroys: %+v", r)
 	}
 }
 

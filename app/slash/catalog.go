@@ -71,7 +71,7 @@ type Catalog struct {
 	Running  func() map[string]string // what the sessions do that run, by id; may take long
 	Trust    *TrustList
 	Styles   StyleList
-	Current  func() string            // the session to go on with
+	Current  func() string // the session to go on with
 	Access   Access
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved

@@ -29,7 +29,7 @@ type running struct {
 	alive chan struct{} // gets a value with each sign of life
 	asks  chan bool     // true while the person is asked: no time runs
 
-	done  chan struct{} // closed when Run returns
+	done chan struct{} // closed when Run returns
 
 	mu    sync.Mutex // guards what follows
 	over  bool       // Run has returned, and call.Output must not be used any more

@@ -317,7 +317,9 @@ func (c *connection) exit(ending bool) string {
 }
 
 // oneLine returns text of a server as a part of a line.
-func oneLine(text string) string { return texts.ClipBytes(strings.Join(strings.Fields(text), " "), 300) }
+func oneLine(text string) string {
+	return texts.ClipBytes(strings.Join(strings.Fields(text), " "), 300)
+}
 
 // lastLine returns the last line of text that has any words.
 func lastLine(text string) string {

@@ -106,7 +106,9 @@ const maxName = 64
 var otherThanName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
 // prefix begins the names of a server's tools.
-func prefix(server string) string { return "mcp__" + otherThanName.ReplaceAllString(server, "_") + "__" }
+func prefix(server string) string {
+	return "mcp__" + otherThanName.ReplaceAllString(server, "_") + "__"
+}
 
 // plainName returns the name of a tool for the model, which may be too long or that of another.
 func plainName(server, tool string) string {

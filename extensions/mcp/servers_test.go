@@ -334,7 +334,9 @@ func TestCancelledCallIsOverAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	got := make(chan tools.Result)
 	go func() { got <- use.Run(ctx, call) }()
-	b.until("called", func() bool { return b.count(func(e event.Event) bool { _, ok := e.(event.MCPCallStarted); return ok }) > 0 })
+	b.until("called", func() bool {
+		return b.count(func(e event.Event) bool { _, ok := e.(event.MCPCallStarted); return ok }) > 0
+	})
 	cancel()
 	if res := <-got; !res.IsError {
 		t.Errorf("result = %+v", res)
@@ -375,7 +377,9 @@ func TestFloodClosesTheServer(t *testing.T) {
 	b := start(t, hostileServer("flood"), hostileServer("good"))
 	b.settled()
 	_ = b.call("mcp__flood__echo", `{"text":"x"}`)
-	b.until("closed", func() bool { return strings.Contains(b.status("flood").Error, "more than 100 notifications in a second") })
+	b.until("closed", func() bool {
+		return strings.Contains(b.status("flood").Error, "more than 100 notifications in a second")
+	})
 	if res := b.call("mcp__good__echo", `{"text":"x"}`); res.Content != "x" {
 		t.Errorf("the other one: %+v", res)
 	}
