@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"buddy": main})
+	testscript.Main(m, map[string]func(){"buddy": main, "mcp-server": mcpServer})
 }
 
 // TestScripts runs the real program on the scripts in testdata/script, one subject a file.
