@@ -172,4 +172,3 @@ func (l *trustList) close() {
 		u.hint("", "/trust: "+err.Error())
 	}
 }
-
