@@ -30,13 +30,19 @@ func NewTrustStore(state string) TrustStore { return TrustStore{filepath.Join(st
 
 // TrustedDir is a folder that a person trusted, with the fingerprint of its files then.
 type TrustedDir struct {
-	Dir   string    `json:"dir"` // absolute, symbolic links resolved
-	Print string    `json:"print"`
-	At    time.Time `json:"at"`
+	Dir   string        `json:"dir"`   // absolute, symbolic links resolved
+	Print string        `json:"print"` // "" when only parts of it are trusted
+	At    time.Time     `json:"at"`
+	Parts []TrustedPart `json:"parts,omitempty"`
 }
 
-// projectFiles are the files of a folder that need trust.
-var projectFiles = []string{fileName, legacyName, ".mcp.json"}
+// projectFiles are the files of a folder that need trust as a whole. What they name and other
+// files define is trusted by the part, see [Part].
+var projectFiles = []string{fileName, legacyName}
+
+// noServers is what a fingerprint says about a missing .mcp.json, which once was one of the
+// project files. It keeps the trust in folders without one.
+const noServers = ".mcp.json -\n"
 
 // Fingerprint identifies the contents of a folder's project files. That all are missing is a
 // content, too.
@@ -64,6 +70,7 @@ func fingerprint(dir string, read *file) (string, error) {
 		_, _ = fmt.Fprintf(h, "%s %d\n", name, len(data))
 		_, _ = h.Write(data)
 	}
+	_, _ = h.Write([]byte(noServers))
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
@@ -89,23 +96,27 @@ func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error
 	if err != nil {
 		return false, false, err
 	}
-	i := slices.IndexFunc(all, func(d TrustedDir) bool { return d.Dir == dir })
-	if i < 0 {
+	i := indexDir(all, dir)
+	if i < 0 || all[i].Print == "" {
 		return false, false, nil
 	}
 	return all[i].Print == print, all[i].Print != print, nil
 }
 
-// Trust stores a folder with the fingerprint that the person saw.
+// Trust stores a folder with the fingerprint that the person saw. Its trusted parts stay.
 func (s TrustStore) Trust(dir, print string) error {
-	return s.change(func(all []TrustedDir) []TrustedDir {
-		return append(without(all, dir), TrustedDir{dir, print, time.Now().UTC().Truncate(time.Second)})
+	return s.change(nil, func(all []TrustedDir) []TrustedDir {
+		one := TrustedDir{Dir: dir, Print: print, At: now()}
+		if i := indexDir(all, dir); i >= 0 {
+			one.Parts = all[i].Parts
+		}
+		return append(without(all, dir), one)
 	})
 }
 
-// Forget removes a folder and reports whether it was trusted.
+// Forget removes a folder with its parts and reports whether it was listed.
 func (s TrustStore) Forget(dir string) (found bool, err error) {
-	err = s.change(func(all []TrustedDir) []TrustedDir {
+	err = s.change(nil, func(all []TrustedDir) []TrustedDir {
 		left := without(all, dir)
 		found = len(left) < len(all)
 		return left
@@ -134,8 +145,8 @@ func (s TrustStore) List() ([]TrustedDir, error) {
 	return all, nil
 }
 
-// change replaces the file under a lock against other processes.
-func (s TrustStore) change(edit func([]TrustedDir) []TrustedDir) error {
+// change keeps texts and replaces the file, under a lock against other processes.
+func (s TrustStore) change(kept keptTexts, edit func([]TrustedDir) []TrustedDir) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("trusted folders %q: %w", s.path, cause(err))
 	}
@@ -151,14 +162,21 @@ func (s TrustStore) change(edit func([]TrustedDir) []TrustedDir) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(edit(all), "", "\t")
+	all = edit(all)
+	data, err := json.MarshalIndent(all, "", "\t")
 	if err != nil {
 		return fmt.Errorf("trusted folders %q: %w", s.path, err)
+	}
+	if len(data) >= maxFile { // it could not be read again
+		return fmt.Errorf("trusted folders %q: more than %d KiB; forget some first (buddy trust --forget DIR)", s.path, maxFile>>10)
+	}
+	if err := s.keep(kept); err != nil {
+		return err
 	}
 	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("trusted folders %q: %w", s.path, cause(err))
 	}
-	return nil
+	return s.sweep(all)
 }
 
 // Project describes the project files of the working directory.

@@ -68,6 +68,8 @@ func TestTrust(t *testing.T) {
 	write(t, h.project, projectSettings)
 	check("as it was", true, false)
 	write(t, filepath.Join(filepath.Dir(h.project), ".mcp.json"), "{}")
+	check("servers, which are trusted one by one", true, false)
+	write(t, filepath.Join(filepath.Dir(h.project), "agent.toml"), "")
 	check("another file", false, true)
 
 	if found, err := store.Forget(p.Dir); !found || err != nil {

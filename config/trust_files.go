@@ -1,0 +1,168 @@
+package config
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"buddy/texts"
+)
+
+// Limits of what is searched for names of files.
+const (
+	maxNesting = 3    // sh -c 'sh -c …'
+	maxBases   = 16   // folders that a command line names, in which names may begin
+	maxMatches = 200  // of one pattern
+	maxWord    = 4096 // bytes
+	maxValue   = 512  // bytes of a variable: a line can double it often
+)
+
+// FilesNamed returns the files of the project of dir that a command line names, relative to dir
+// and sorted: each text is one argument or a whole line for a shell. It finds names that begin in
+// dir or in a folder that the line names (cd hooks && ./x.sh), with quotes, patterns, values of
+// options and variables, and inside of quoted programs. It rather finds too many. Not found are
+// names that a program puts together, and files that the named ones read themselves.
+func FilesNamed(dir string, lines ...string) []string {
+	f := finder{dir: dir, root: projectRoot(dir), seen: map[string]bool{}, found: map[string]bool{}}
+	f.vars = map[string]string{"CLAUDE_PROJECT_DIR": dir, "BUDDY_PROJECT_DIR": dir, "PWD": dir}
+	for _, line := range lines {
+		if len(line) <= maxDefinition { // a part with a longer one is never trusted
+			f.text(line, maxNesting)
+		}
+	}
+	bases := []string{dir}
+	for _, word := range f.words {
+		for _, path := range paths(dir, word) {
+			if info, err := os.Stat(path); err == nil && info.IsDir() && len(bases) < maxBases && f.inside(path) && !slices.Contains(bases, path) {
+				bases = append(bases, path)
+			}
+		}
+	}
+	for _, base := range bases {
+		for _, word := range f.words {
+			for _, path := range paths(base, word) {
+				f.add(path)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(f.found))
+}
+
+// finder collects the words of command lines, and the files that they name.
+type finder struct {
+	dir, root string
+	vars      map[string]string
+	words     []string
+	seen      map[string]bool // words
+	found     map[string]bool // files, relative to dir
+}
+
+// text adds the words of a text: itself, its words as a shell reads them, the programs within
+// those, and all parts between signs that may end a name.
+func (f *finder) text(text string, depth int) {
+	f.word(text)
+	for _, w := range f.shellWords(text) {
+		f.word(w)
+		if depth > 0 && w != text && strings.ContainsAny(w, " \t\n;&|") {
+			f.text(w, depth-1)
+		}
+	}
+}
+
+// word adds a word and its parts: the value of an option or a variable, what follows @ or :.
+func (f *finder) word(w string) {
+	parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`;|&<>(){}=,:@!$", r) })
+	for _, w := range append(parts, w) {
+		if w != "" && len(w) <= maxWord && !strings.ContainsRune(w, 0) && !f.seen[w] {
+			f.seen[w] = true
+			f.words = append(f.words, w)
+		}
+	}
+}
+
+// assignmentRegexp matches a word that sets a variable.
+var assignmentRegexp = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+
+// shellWords returns the words of a line, quotes removed and variables replaced as far as the
+// line itself sets them. Unknown ones are empty.
+func (f *finder) shellWords(text string) []string {
+	var words []string
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 && word.Len() <= maxWord {
+			w := os.Expand(word.String(), func(name string) string {
+				name, _, _ = strings.Cut(name, ":") // ${x:-y}
+				return f.vars[name]
+			})
+			if m := assignmentRegexp.FindStringSubmatch(w); m != nil && len(m[2]) <= maxValue {
+				f.vars[m[1]] = m[2]
+			}
+			words = append(words, w)
+		}
+		word.Reset()
+	}
+	quote, escaped := rune(0), false
+	for _, r := range text {
+		switch {
+		case escaped:
+			escaped = false
+			if r != '\n' {
+				word.WriteRune(r)
+			}
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote = r
+		case strings.ContainsRune(" \t\r\n;|&<>()`", r):
+			end()
+		default:
+			word.WriteRune(r)
+		}
+	}
+	end()
+	return words
+}
+
+// paths returns what a word may name from a folder on.
+func paths(base, word string) []string {
+	joined := filepath.Join(base, word) // also of /x.sh: what stood before it is not known
+	if filepath.IsAbs(word) {
+		return []string{joined, filepath.Clean(word)}
+	}
+	return []string{joined}
+}
+
+// inside reports whether a name is inside of the project, by its name or by where it leads to.
+func (f *finder) inside(path string) bool {
+	if texts.Below(path, f.root) {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && texts.Below(real, f.root)
+}
+
+// add adds a path, or those that its last part matches as a pattern, if they are files of the
+// project. It opens none.
+func (f *finder) add(path string) {
+	all := []string{path}
+	if folder, name := filepath.Split(path); strings.ContainsAny(name, "*?[") && !strings.ContainsAny(folder, "*?[") {
+		matches, _ := filepath.Glob(path)
+		all = append(all, matches[:min(len(matches), maxMatches)]...)
+	}
+	for _, path := range all {
+		info, err := os.Stat(path)
+		if err != nil || info.IsDir() || !f.inside(path) {
+			continue
+		}
+		if rel, err := filepath.Rel(f.dir, path); err == nil {
+			f.found[rel] = true
+		}
+	}
+}

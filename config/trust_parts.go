@@ -1,0 +1,277 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"buddy/texts"
+)
+
+// Limits of a part.
+const (
+	maxDefinition = 64 << 10 // bytes; more can't be checked by a person
+	maxPartName   = 256      // bytes
+	maxPartFile   = 32 << 20 // bytes
+	maxPartSize   = 64 << 20 // bytes of all its files
+	maxPartFiles  = 2000
+)
+
+// Part is one thing of a project that runs a program or grants something: a hook, a server, a
+// skill with commands. It does nothing before a person trusted it, and again nothing when its
+// definition or one of its files changed since.
+type Part struct {
+	Kind       string   // hook, mcp, skill, command, plugin, lsp, agent or style
+	Name       string   // unique in its kind and folder
+	Definition string   // canonical and whole, as people read it; at most 64 KiB
+	Files      []string // of the project, as FilesNamed returns them
+	Seen       string   // the print that the person saw, for TrustParts; "" accepts what is there
+}
+
+// String names the part as buddy trust --part takes it.
+func (p Part) String() string { return p.Kind + ":" + p.Name }
+
+// TrustedPart is a part that a person trusted, with its print then.
+type TrustedPart struct {
+	Kind  string            `json:"kind"`
+	Name  string            `json:"name"`
+	Print string            `json:"print"` // SHA-256 over the definition and the files' contents
+	At    time.Time         `json:"at"`
+	Text  string            `json:"text,omitempty"`  // SHA-256 of the definition, if its text is kept
+	Files map[string]string `json:"files,omitempty"` // the same of its files
+}
+
+// PartState is a part with the trust that it has.
+type PartState struct {
+	Part
+	Print   string // of its present form; "" with Err
+	Trusted bool   // by the person, in its present form
+	Changed bool   // since the person trusted it
+	Err     error  // why it can't be trusted at all
+}
+
+// CheckParts returns the states of parts of a folder, in their order. An error means that the
+// file of trusted folders can't be read, and no trust.
+func (s TrustStore) CheckParts(dir string, parts ...Part) ([]PartState, error) {
+	all, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	var before []TrustedPart
+	if i := indexDir(all, dir); i >= 0 {
+		before = all[i].Parts
+	}
+	states := make([]PartState, 0, len(parts))
+	for _, p := range parts {
+		state := PartState{Part: p}
+		state.Print, _, state.Err = readPart(dir, p)
+		if i := indexPart(before, p); i >= 0 {
+			state.Trusted = state.Err == nil && before[i].Print == state.Print
+			state.Changed = !state.Trusted
+		}
+		states = append(states, state)
+	}
+	return states, nil
+}
+
+// PartTrusted reports whether a part of a folder is trusted, and whether it was in another form.
+// An error is the reason why it is not: a file of it can't be read, for example.
+func (s TrustStore) PartTrusted(dir string, p Part) (trusted, changed bool, err error) {
+	states, err := s.CheckParts(dir, p)
+	if err != nil {
+		return false, false, err
+	}
+	return states[0].Trusted, states[0].Changed, states[0].Err
+}
+
+// TrustParts stores parts of a folder as trusted: all of them, or none if one can't be read or is
+// not what the person saw.
+func (s TrustStore) TrustParts(dir string, parts ...Part) error {
+	kept := keptTexts{}
+	var add []TrustedPart
+	for _, p := range parts {
+		print, files, err := readPart(dir, p)
+		if err != nil {
+			return err
+		}
+		if p.Seen != "" && p.Seen != print {
+			return fmt.Errorf("%s changed while you looked at it: look at it again", p)
+		}
+		one := TrustedPart{Kind: p.Kind, Name: p.Name, Print: print, At: now(), Text: kept.add(p.Definition), Files: map[string]string{}}
+		room := maxKeptPart
+		for _, f := range files {
+			if room -= len(f.text); f.text != "" && room >= 0 {
+				one.Files[f.name] = kept.add(f.text)
+			}
+		}
+		add = append(add, one)
+	}
+	return s.changeDir(dir, kept, func(old []TrustedPart) []TrustedPart {
+		return append(withoutParts(old, parts), add...)
+	})
+}
+
+// ForgetParts removes parts of a folder.
+func (s TrustStore) ForgetParts(dir string, parts ...Part) error {
+	return s.changeDir(dir, nil, func(old []TrustedPart) []TrustedPart { return withoutParts(old, parts) })
+}
+
+// changeDir replaces the trusted parts of a folder, which is listed as long as it has some.
+func (s TrustStore) changeDir(dir string, kept keptTexts, edit func([]TrustedPart) []TrustedPart) error {
+	return s.change(kept, func(all []TrustedDir) []TrustedDir {
+		one := TrustedDir{Dir: dir, At: now()}
+		if i := indexDir(all, dir); i >= 0 {
+			one = all[i]
+		}
+		one.Parts = edit(one.Parts)
+		all = without(all, dir)
+		if one.Print == "" && len(one.Parts) == 0 {
+			return all
+		}
+		return append(all, one)
+	})
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+func indexDir(all []TrustedDir, dir string) int {
+	return slices.IndexFunc(all, func(d TrustedDir) bool { return d.Dir == dir })
+}
+
+func indexPart(all []TrustedPart, p Part) int {
+	return slices.IndexFunc(all, func(t TrustedPart) bool { return t.Kind == p.Kind && t.Name == p.Name })
+}
+
+func withoutParts(all []TrustedPart, parts []Part) []TrustedPart {
+	return slices.DeleteFunc(slices.Clone(all), func(t TrustedPart) bool {
+		return slices.ContainsFunc(parts, func(p Part) bool { return t.Kind == p.Kind && t.Name == p.Name })
+	})
+}
+
+// partFile is a file of a part as it was read.
+type partFile struct {
+	name string
+	text string // "" when it is too long to keep, or no text
+}
+
+// readPart returns the print of a part, and its files. An error names the part.
+func readPart(dir string, p Part) (print string, files []partFile, err error) {
+	switch {
+	case p.Kind == "" || p.Name == "" || len(p.Name) > maxPartName || !utf8.ValidString(p.Name):
+		return "", nil, fmt.Errorf("%.20q: %.40q is no name of a part (at most %d bytes)", p.Kind, p.Name, maxPartName)
+	case len(p.Definition) > maxDefinition:
+		return "", nil, fmt.Errorf("%s has a definition of %d KiB (at most %d): a person could not check it", p, len(p.Definition)>>10, maxDefinition>>10)
+	case len(p.Files) > maxPartFiles:
+		return "", nil, fmt.Errorf("%s has %d files (at most %d)", p, len(p.Files), maxPartFiles)
+	}
+	h := sha256.New()
+	field := func(name string, data []byte) {
+		_, _ = fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(data))
+		_, _ = h.Write(data)
+	}
+	field("kind", []byte(p.Kind))
+	field("name", []byte(p.Name))
+	field("definition", []byte(p.Definition))
+	size, root := 0, projectRoot(dir)
+	names := slices.Clone(p.Files)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		real, data, err := readPartFile(root, filepath.Join(dir, name))
+		if size += len(data); err == nil && size > maxPartSize {
+			err = fmt.Errorf("is too much with the others (at most %d MiB)", maxPartSize>>20)
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("%s: %q %w", p, name, err)
+		}
+		field(name, []byte(real))
+		field("content", data)
+		f := partFile{name: name}
+		if len(data) <= maxKeptText && utf8.Valid(data) {
+			f.text = string(data)
+		}
+		files = append(files, f)
+	}
+	return hex.EncodeToString(h.Sum(nil)), files, nil
+}
+
+// readPartFile reads a file of a project, links resolved. Of one outside of the project only the
+// name counts: it did not come with it. A missing one has no name.
+func readPartFile(root, path string) (real string, data []byte, err error) {
+	real, err = filepath.EvalSymlinks(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil, nil
+	case err != nil:
+		return "", nil, cause(err)
+	case !texts.Below(real, root):
+		return real, nil, nil
+	}
+	data, _, err = readRegular(real, maxPartFile)
+	return real, data, err
+}
+
+// projectRoot returns the folder of the repository that dir is in, or dir. It resolves no links.
+func projectRoot(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// PartChange is a text of a part that is not as the person trusted it.
+type PartChange struct {
+	Name          string // of a file; "" is the definition
+	Before, After string // "" where it is missing, or no text that is kept
+}
+
+// PartChanges returns what changed in a part since it was trusted, as far as the texts of then
+// were kept: the definition and files of at most 64 KiB, 256 KiB in all. It is empty for a part
+// that was not trusted.
+func (s TrustStore) PartChanges(dir string, p Part) ([]PartChange, error) {
+	all, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	d := indexDir(all, dir)
+	if d < 0 {
+		return nil, nil
+	}
+	i := indexPart(all[d].Parts, p)
+	if i < 0 {
+		return nil, nil
+	}
+	was := all[d].Parts[i]
+	var changes []PartChange
+	compare := func(name, hash, after string) {
+		if before := s.keptText(hash); before != after {
+			changes = append(changes, PartChange{name, before, after})
+		}
+	}
+	compare("", was.Text, p.Definition)
+	_, files, err := readPart(dir, p)
+	if err != nil {
+		return changes, err
+	}
+	for _, f := range files {
+		compare(f.name, was.Files[f.name], f.text)
+	}
+	for name, hash := range was.Files {
+		if !slices.Contains(p.Files, name) {
+			compare(name, hash, "")
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b PartChange) int { return strings.Compare(a.Name, b.Name) })
+	return changes, nil
+}
