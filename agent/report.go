@@ -17,8 +17,10 @@ func (r *Runtime) report(what event.ReportKind) {
 		text = r.listTasks()
 	case event.ReportContext:
 		text = r.context()
+	case event.ReportHooks:
+		text = r.opts.Programs.List()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext)
+		r.reject("unknown report %q (have: %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportHooks)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})

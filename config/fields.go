@@ -120,6 +120,7 @@ var sections = append([]section{
 	contextSection,
 	toolsSection,
 	sandboxSection,
+	hooksSection,
 	sessionsSection,
 	uiSection,
 	keysSection,

@@ -30,6 +30,7 @@ const (
 	ReportStatus  ReportKind = "status"  // model, endpoint, tools, counters
 	ReportTasks   ReportKind = "ps"      // what runs and what waits
 	ReportContext ReportKind = "context" // how full the context is
+	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
 )
 
 type (

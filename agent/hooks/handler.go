@@ -108,7 +108,7 @@ const maxName = 40
 
 // Name returns what messages call the hook: the script or program that its command begins with.
 func (h Handler) Name() string {
-	words := strings.FieldsFunc(h.Command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'", r) })
+	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(h.Command))
 	if h.Direct {
 		words = append([]string{h.Command}, h.Args...)
 	}

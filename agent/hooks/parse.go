@@ -115,22 +115,50 @@ func (p *parser) group(e Event, raw json.RawMessage) {
 		return
 	}
 	for _, one := range g.Hooks {
-		h := Handler{Event: e, Matcher: g.Matcher, Origin: p.origin, Line: p.line(one), match: m}
-		if err := h.read(one); err != nil {
-			var syntax *json.UnmarshalTypeError
-			if errors.As(err, &syntax) {
-				p.broken(one, err)
-				continue
-			}
-			p.problem(one, err.Error())
-			continue
-		}
-		if len(p.Handlers) == maxHandlers {
-			p.problem(one, fmt.Sprintf("there are more than %d hooks", maxHandlers))
-			return
-		}
+		p.hook(Handler{Event: e, Matcher: g.Matcher, Origin: p.origin, match: m}, one)
+	}
+}
+
+// hook reads one hook of a matcher.
+func (p *parser) hook(h Handler, raw json.RawMessage) {
+	h.Line = p.line(raw)
+	err := h.read(raw)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind):
+		p.broken(raw, err)
+	case err != nil:
+		p.problem(raw, err.Error())
+	case len(p.Handlers) == maxHandlers:
+		p.problem(raw, fmt.Sprintf("there are more than %d hooks", maxHandlers))
+	default:
 		p.Handlers = append(p.Handlers, h)
 	}
+}
+
+// ParsePart reads one hook by its definition as a part of a project that a person trusts:
+// {"event": E, "matcher": M, "hook": {…}}.
+func ParsePart(definition []byte, from Origin) Set {
+	p := &parser{text: definition, origin: from}
+	var part struct {
+		Event   Event           `json:"event"`
+		Matcher string          `json:"matcher"`
+		Hook    json.RawMessage `json:"hook"`
+	}
+	if err := json.Unmarshal(definition, &part); err != nil {
+		p.broken(definition, err)
+		return p.Set
+	}
+	m, err := newMatcher(part.Event, part.Matcher)
+	switch {
+	case !slices.Contains(Events, part.Event):
+		p.problem(nil, "hooks of "+quoted(string(part.Event))+" are not run by buddy")
+	case err != nil:
+		p.problem(nil, err.Error())
+	default:
+		p.hook(Handler{Event: part.Event, Matcher: part.Matcher, Origin: p.origin, match: m}, part.Hook)
+	}
+	return p.Set
 }
 
 // read completes a handler by its definition.

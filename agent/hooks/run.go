@@ -15,11 +15,12 @@ import (
 // maxOutput limits what is kept of a hook's standard output, in bytes.
 const maxOutput = 1 << 20
 
-// limited keeps the first maxOutput bytes.
-type limited struct{ bytes.Buffer }
+// limited keeps the first maxOutput bytes. It does not embed the buffer, which would read without
+// a limit.
+type limited struct{ kept bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:min(len(p), maxOutput-l.Len())])
+	l.kept.Write(p[:min(len(p), maxOutput-l.kept.Len())])
 	return len(p), nil
 }
 
@@ -30,6 +31,12 @@ var errLate = errors.New("it takes too long")
 // in its process group is ended.
 func (r *Runner) execute(ctx context.Context, h Handler, object []byte) ended {
 	e := ended{handler: h, code: -1}
+	if r.o.Trusted != nil && h.Origin.Source != Person {
+		if err := r.o.Trusted(h); err != nil {
+			e.failure = err.Error()
+			return e
+		}
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, h.limit(), errLate)
 	defer cancel()
 	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: r.o.Cwd, Env: r.env(h), State: r.o.State})
@@ -55,7 +62,7 @@ func (r *Runner) execute(ctx context.Context, h Handler, object []byte) ended {
 		}
 		return e
 	}
-	e.stdout, e.stderr = out.Bytes(), p.Stderr()
+	e.stdout, e.stderr = out.kept.Bytes(), p.Stderr()
 	if e.code, err = p.Exit(); err != nil {
 		e.failure = err.Error()
 	}

@@ -33,7 +33,10 @@ type Options struct {
 	Project    string // the project's folder
 	State      string // where processes are noted, see [child.Spec]
 	OutDir     string // where long texts are kept; "" cuts them
-	Redact     *redact.Redactor
+	// Trusted returns why a hook must not run now: it changed since the person trusted it. It is
+	// asked each time for the hooks of a project. nil: all are trusted.
+	Trusted func(Handler) error
+	Redact  *redact.Redactor
 }
 
 // Runner runs hooks. It is safe for concurrent use; a nil Runner has none.

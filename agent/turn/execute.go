@@ -256,7 +256,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
 	}
 	if j.guarded.changed != "" {
-		res.Content += "\n[changed before it ran by " + j.guarded.changed + "]"
+		res.Content += "\n[a hook changed the call before it ran; " + j.guarded.changed + "]"
 	}
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"

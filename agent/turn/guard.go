@@ -80,7 +80,7 @@ func (b *batch) change(j *job, args, by string) {
 	}
 	call.Planned = act
 	was := cmp.Or(j.call.Planned.Command, j.call.Arguments)
-	j.guarded.changed = "hook " + by + ": " + was + " → " + cmp.Or(act.Command, args)
+	j.guarded.changed = "changed by " + by + ": " + was + " → " + cmp.Or(act.Command, args)
 	j.call = call
 	b.request(j)
 }
