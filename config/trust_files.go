@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +20,35 @@ const (
 	maxWord    = 4096 // bytes
 	maxValue   = 512  // bytes of a variable: a line can double it often
 )
+
+// ProjectFolders returns dir and the folders above it up to the root of its repository, the
+// nearest first. Without a repository it is dir alone.
+func ProjectFolders(dir string) []string {
+	all := []string{dir}
+	for root := projectRoot(dir); dir != root; {
+		dir = filepath.Dir(dir)
+		all = append(all, dir)
+	}
+	return all
+}
+
+// ReadProjectFile reads a file that defines parts, of at most 1 MiB. A link out of the project
+// is an error; a missing file is fs.ErrNotExist. It never blocks.
+func ReadProjectFile(dir, name string) ([]byte, error) {
+	path, root := filepath.Join(dir, name), projectRoot(dir)
+	real, err := filepath.EvalSymlinks(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q: %w", path, cause(err))
+	case !texts.Below(real, root):
+		return nil, fmt.Errorf("%q leads out of the project %q", path, root)
+	}
+	data, _, err := readRegular(real, maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("%q %w", path, err)
+	}
+	return data, nil
+}
 
 // FilesNamed returns the files of the project of dir that a command line names, relative to dir
 // and sorted: each text is one argument or a whole line for a shell. It finds names that begin in
