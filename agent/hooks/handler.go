@@ -13,7 +13,12 @@
 package hooks
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +85,8 @@ const (
 type Origin struct {
 	Source Source
 	File   string
-	Root   string // folder of the plugin; "" for others
+	Root   string // folder of the plugin, or of the project's file; "" for the person's
+	Part   string // under which a person trusts it; "" needs no trust
 }
 
 // Handler is one hook.
@@ -132,6 +138,37 @@ func (h Handler) Name() string {
 		name = "without a name"
 	}
 	return texts.Clip(name, maxName)
+}
+
+// Missing returns the script or program that the command begins with, if it is a path that does not
+// exist; "" else, and where that is not known.
+func (h Handler) Missing(cwd, project string) string {
+	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(h.Command))
+	if h.Direct {
+		words = append([]string{h.Command}, h.Args...)
+	}
+	for i, w := range words[:min(2, len(words))] {
+		w = expand(w, cmp.Or(h.projectDir(), project), h.Origin.Root)
+		if !strings.Contains(w, "/") || strings.ContainsAny(w, "$~*?`(){};|&<>") || i > 0 && strings.HasPrefix(w, "-") {
+			continue
+		}
+		if !filepath.IsAbs(w) {
+			w = filepath.Join(cmp.Or(h.projectDir(), cwd), w)
+		}
+		if _, err := os.Stat(w); errors.Is(err, fs.ErrNotExist) {
+			return w
+		}
+	}
+	return ""
+}
+
+// projectDir returns the folder that a project's hook belongs to, in which the person trusts it;
+// "" for others.
+func (h Handler) projectDir() string {
+	if h.Origin.Source == Project {
+		return h.Origin.Root
+	}
+	return ""
 }
 
 // What returns the whole command on one line, for people.

@@ -25,7 +25,11 @@ func (r *Runner) List() string {
 		if h.If != "" {
 			what += " if " + texts.Clip(h.If, 60)
 		}
-		lines = append(lines, fmt.Sprintf("%s  %s  (%s, %s:%d)", what, texts.Clip(texts.OneLine(h.What()), 120), h.Origin.Source, h.Origin.File, h.Line))
+		where := fmt.Sprintf("%s:%d", h.Origin.File, h.Line)
+		if h.Origin.Part != "" {
+			where = h.Origin.File + ", trusted as " + h.Origin.Part
+		}
+		lines = append(lines, fmt.Sprintf("%s  %s  (%s, %s)", what, texts.Clip(texts.OneLine(h.What()), 120), h.Origin.Source, where))
 		lines = append(lines, "    "+r.ran[i].text())
 		if r.passed[h.Name()] && h.Event.guards() {
 			lines = append(lines, "    its failures pass in this session")

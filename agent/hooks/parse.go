@@ -28,6 +28,7 @@ type Problem struct {
 	File   string
 	Line   int // 0: the whole file
 	Reason string
+	Quiet  bool // nobody made a mistake: lists name it, a session's start does not
 }
 
 func (p Problem) String() string {
@@ -86,6 +87,7 @@ func (p *parser) file() {
 		raw := top.Hooks[name]
 		if !slices.Contains(Events, Event(name)) {
 			p.problem(raw, "hooks of "+quoted(name)+" are not run by buddy")
+			p.Problems[len(p.Problems)-1].Quiet = true
 			continue
 		}
 		var groups []json.RawMessage
@@ -129,6 +131,7 @@ func (p *parser) hook(h Handler, raw json.RawMessage) {
 		p.broken(raw, err)
 	case err != nil:
 		p.problem(raw, err.Error())
+		p.Problems[len(p.Problems)-1].Quiet = errors.Is(err, errType)
 	case len(p.Handlers) == maxHandlers:
 		p.problem(raw, fmt.Sprintf("there are more than %d hooks", maxHandlers))
 	default:
@@ -161,6 +164,9 @@ func ParsePart(definition []byte, from Origin) Set {
 	return p.Set
 }
 
+// errType means that a hook is none that buddy runs.
+var errType = errors.New("a hook of this type is not run by buddy")
+
 // read completes a handler by its definition.
 func (h *Handler) read(raw json.RawMessage) error {
 	var d struct {
@@ -179,7 +185,7 @@ func (h *Handler) read(raw json.RawMessage) error {
 	}
 	switch {
 	case d.Type != "command":
-		return fmt.Errorf("a hook of type %s is not run by buddy (have: command)", quoted(d.Type))
+		return fmt.Errorf("%w: %s (have: command)", errType, quoted(d.Type))
 	case strings.TrimSpace(d.Command) == "":
 		return errors.New("the hook has no command")
 	case len(d.Command) > maxCommand:

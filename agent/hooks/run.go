@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (r *Runner) execute(ctx context.Context, h Handler, object []byte) ended {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, h.limit(), errLate)
 	defer cancel()
-	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: r.o.Cwd, Env: r.env(h), State: r.o.State})
+	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: cmp.Or(h.projectDir(), r.o.Cwd), Env: r.env(h), State: r.o.State})
 	if err != nil {
 		e.failure = err.Error()
 		e.gone = ctx.Err() != nil && !errors.Is(context.Cause(ctx), errLate)
@@ -97,7 +98,7 @@ func (r *Runner) command(h Handler) []string {
 	}
 	all := append([]string{h.Command}, h.Args...)
 	for i, word := range all {
-		all[i] = expand(word, r.o.Project, h.Origin.Root)
+		all[i] = expand(word, cmp.Or(h.projectDir(), r.o.Project), h.Origin.Root)
 	}
 	return all
 }
@@ -110,8 +111,9 @@ func expand(word, project, root string) string {
 
 // env returns what a hook's environment has beside the minimal one.
 func (r *Runner) env(h Handler) []string {
-	env := []string{"CLAUDE_PROJECT_DIR=" + r.o.Project, "BUDDY_PROJECT_DIR=" + r.o.Project, "BUDDY_SESSION_ID=" + r.o.Session}
-	if h.Origin.Root != "" {
+	project := cmp.Or(h.projectDir(), r.o.Project)
+	env := []string{"CLAUDE_PROJECT_DIR=" + project, "BUDDY_PROJECT_DIR=" + project, "BUDDY_SESSION_ID=" + r.o.Session}
+	if h.Origin.Source == Plugin {
 		env = append(env, "CLAUDE_PLUGIN_ROOT="+h.Origin.Root)
 	}
 	return env

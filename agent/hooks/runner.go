@@ -79,6 +79,9 @@ func New(o Options) *Runner {
 	}
 	r := &Runner{o: o, ran: make([]Run, len(o.Handlers)), passed: make(map[string]bool), live: make(map[*child.Process]struct{})}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	if o.State != "" {
+		r.async.Go(func() { _, _ = child.Sweep(o.State) }) // of a process that was killed
+	}
 	return r
 }
 

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/policy/shell"
@@ -30,7 +31,10 @@ func (p Policy) namesDelicate(report shell.Report) bool {
 		why, _ := delicate(arg.Text)
 		return why != "" || arg.Dynamic
 	}
+	names := func(arg shell.Arg) bool { // a plain word, as in go build, is rarely the file of that name
+		return (arg.Dynamic || strings.ContainsAny(arg.Text, "./")) && touches(arg)
+	}
 	return report.Dynamic || slices.ContainsFunc(report.Files, touches) || slices.ContainsFunc(report.Commands, func(c shell.Command) bool {
-		return c.Effect == shell.Privileged || slices.ContainsFunc(c.Argv, touches)
+		return c.Effect == shell.Privileged || slices.ContainsFunc(c.Argv, names)
 	})
 }

@@ -50,13 +50,14 @@ type PartCheck struct {
 	State config.PartState
 }
 
-// CheckParts finds the parts of the project that dir is in, and which of them are trusted.
-func CheckParts(dir string) ([]PartCheck, []PartProblem, error) {
+// CheckParts finds the parts of the project that dir is in, and which of them are trusted. also are
+// more files with hooks, as for ProjectParts.
+func CheckParts(dir string, also ...string) ([]PartCheck, []PartProblem, error) {
 	dir, err := config.ResolveDir(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	found := ProjectParts(dir)
+	found := ProjectParts(dir, also...)
 	var all []PartCheck
 	for rest := found.Parts; len(rest) > 0; {
 		n := slices.IndexFunc(rest, func(p ProjectPart) bool { return p.Dir != rest[0].Dir })
@@ -142,7 +143,11 @@ func (s *Setup) checkParts() ([]PartCheck, []PartProblem, error) {
 	if s.Target != slash.ThisMachine {
 		return nil, nil, nil
 	}
-	return CheckParts(".")
+	var also []string
+	if s.Config.Hooks.Enabled {
+		also = alsoOfProject(s.Config.Hooks.Also)
+	}
+	return CheckParts(".", also...)
 }
 
 // setTrust trusts items in the form in which they were listed, or ends that. Those of other folders
