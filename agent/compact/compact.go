@@ -58,6 +58,7 @@ type Room struct {
 	mu       sync.Mutex // guards all below
 	asked    bool       // a person wants one before the next request
 	manual   bool       // a person wanted the last one
+	refused  bool       // a hook did not want it
 	failures int        // summaries that failed in a row
 	turns    []int      // of the last automatic compactions
 	warned   int        // the task in which a person was told that the context fills up
@@ -100,6 +101,20 @@ func (m *Room) Trigger() string {
 		return "manual"
 	}
 	return "auto"
+}
+
+// Refused reports whether a hook refused the last compaction.
+func (m *Room) Refused() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused
+}
+
+// refuse notes whether a hook refused a compaction.
+func (m *Room) refuse(refused bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = refused
 }
 
 // summarised counts how summaries went.
@@ -307,6 +322,7 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	mode, _ := c.p.Approvals.Mode()
 	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": ""})
+	w.Room.refuse(m.BlockedBy != "")
 	if m.BlockedBy == "" {
 		return ctx.Err() != nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"buddy/agent/event"
@@ -88,12 +89,30 @@ func (l *Loop) failed(ctx context.Context, x *Exchange, err error) {
 	if !l.o.Programs.Has(hooks.StopFailure) {
 		return
 	}
-	kind := "unknown"
-	var e *model.Error
-	if errors.As(err, &e) {
-		kind = strings.ReplaceAll(string(e.Kind), " ", "_")
-	}
+	kind := failureKind(err)
 	l.o.Programs.Tell(ctx, l.where(x, 0), hooks.StopFailure, kind, map[string]any{"error": kind, "error_details": err.Error(), "last_assistant_message": x.response})
+}
+
+// failureKind returns what the field calls an error of a model.
+func failureKind(err error) string {
+	var e *model.Error
+	switch {
+	case errors.Is(err, ErrCutOff):
+		return "max_output_tokens"
+	case !errors.As(err, &e):
+		return "unknown"
+	case e.Status == http.StatusTooManyRequests:
+		return "rate_limit"
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		return "authentication_failed"
+	case e.Status == http.StatusPaymentRequired:
+		return "billing_error"
+	case e.Status >= 500:
+		return "server_error"
+	case e.Status >= 400:
+		return "invalid_request"
+	}
+	return "unknown"
 }
 
 // compacted tells the hooks that the history is shorter now.

@@ -243,6 +243,7 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 	switch {
 	case ctx.Err() != nil:
 		return event.Cancelled, nil
+	case did == nil && x.room.Refused():
 	case did == nil:
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "nothing to compact: the newest messages, recent failures and what is pinned stay", Code: "compact"})
 	default:
