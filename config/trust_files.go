@@ -179,10 +179,10 @@ func (f *finder) inside(path string) bool {
 }
 
 // add adds a path, or those that its last part matches as a pattern, if they are files of the
-// project. It opens none.
+// project. It opens none. A lone * is what a program works on, not what runs.
 func (f *finder) add(path string) {
 	all := []string{path}
-	if folder, name := filepath.Split(path); strings.ContainsAny(name, "*?[") && !strings.ContainsAny(folder, "*?[") {
+	if folder, name := filepath.Split(path); strings.ContainsAny(name, "*?[") && name != "*" && !strings.ContainsAny(folder, "*?[") {
 		matches, _ := filepath.Glob(path)
 		all = append(all, matches[:min(len(matches), maxMatches)]...)
 	}

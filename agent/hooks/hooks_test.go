@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -43,9 +44,20 @@ func from(t *testing.T, s Source, files ...string) Set {
 }
 
 // heard keeps what a runner publishes.
-type heard struct{ events []event.Event }
+type heard struct {
+	mu     sync.Mutex
+	events []event.Event
+}
+
+func (h *heard) hear(env event.Envelope) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, env.Payload)
+}
 
 func (h *heard) ran() (all []event.HookRan) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, e := range h.events {
 		if r, ok := e.(event.HookRan); ok {
 			all = append(all, r)
@@ -55,6 +67,8 @@ func (h *heard) ran() (all []event.HookRan) {
 }
 
 func (h *heard) texts() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	var all []string
 	for _, e := range h.events {
 		switch e := e.(type) {
@@ -80,7 +94,7 @@ func runner(t *testing.T, o Options) (*Runner, *heard) {
 	r := New(o)
 	s := stream.New("s1", time.Now, nil)
 	h := &heard{}
-	s.Observe(func(env event.Envelope) { h.events = append(h.events, env.Payload) })
+	s.Observe(h.hear)
 	r.Bind(s)
 	t.Cleanup(r.Close)
 	return r, h

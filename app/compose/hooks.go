@@ -88,9 +88,13 @@ func PersonHooks(also []string) (set hooks.Set) {
 	return set
 }
 
-// alsoOfProject returns the files among also that are of the project.
-func alsoOfProject(also []string) []string {
-	return slices.DeleteFunc(slices.Clone(also), func(file string) bool { _, mine := personal(file); return mine })
+// AlsoHooks returns the files of the project that the settings name beside its own file of hooks,
+// for CheckParts.
+func AlsoHooks(c config.Config) []string {
+	if !c.Hooks.Enabled {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.Hooks.Also), func(file string) bool { _, mine := personal(file); return mine })
 }
 
 // projectHooks adds the hooks of the project that are trusted, and says of the others why they do not

@@ -84,11 +84,11 @@ func (f *FoundParts) read(dir, file string, into any) bool {
 	return err == nil
 }
 
-// add adds a part whose definition is a value of JSON. Its files are those that any text in it
-// names.
-func (f *FoundParts) add(dir string, p ProjectPart, definition any) {
+// add adds a part whose definition is a value of JSON. Its files are those that any text in runs, a
+// part of the definition, names.
+func (f *FoundParts) add(dir string, p ProjectPart, definition, runs any) {
 	p.Definition = canonical(definition)
-	p.lines = stringsIn(definition)
+	p.lines = stringsIn(runs)
 	p.Files = config.FilesNamed(dir, p.lines...)
 	f.Parts = append(f.Parts, p)
 }
@@ -159,7 +159,8 @@ func serverParts(dir string) (found FoundParts) {
 		if one.Command != "" {
 			p.Runs, p.When = action.Quote(append([]string{one.Command}, one.Args...)), "starts with every session here"
 		}
-		found.add(dir, p, decoded(servers.All[name]))
+		definition := decoded(servers.All[name])
+		found.add(dir, p, definition, definition)
 	}
 	return found
 }
@@ -216,7 +217,8 @@ func hooksIn(dir, file string) (found FoundParts) {
 				if taken[p.Name]++; taken[p.Name] > 1 {
 					p.Name = fmt.Sprintf("%s#%d", p.Name, taken[p.Name])
 				}
-				found.add(dir, p, map[string]any{"event": name, "matcher": g.Matcher, "hook": decoded(raw)})
+				runs := decoded(raw)
+				found.add(dir, p, map[string]any{"event": name, "matcher": g.Matcher, "hook": runs}, runs)
 			}
 		}
 	}

@@ -95,7 +95,11 @@ func (c PartCheck) state() slash.TrustState {
 
 // Lines returns all that a person should know before trusting the part.
 func (c PartCheck) Lines() []string {
-	lines := []string{c.Kind + " " + c.Name + " " + c.When, "runs: " + c.Runs, "from: " + filepath.Join(c.Dir, c.File)}
+	runs := c.Runs
+	if c.State.Err != nil { // it may be any length, and nobody decides by it
+		runs = texts.Clip(runs, 1000)
+	}
+	lines := []string{c.Kind + " " + c.Name + " " + c.When, "runs: " + runs, "from: " + filepath.Join(c.Dir, c.File)}
 	if len(c.Files) > 0 {
 		lines = append(lines, "with the files: "+strings.Join(c.Files, ", "))
 	}
@@ -143,11 +147,7 @@ func (s *Setup) checkParts() ([]PartCheck, []PartProblem, error) {
 	if s.Target != slash.ThisMachine {
 		return nil, nil, nil
 	}
-	var also []string
-	if s.Config.Hooks.Enabled {
-		also = alsoOfProject(s.Config.Hooks.Also)
-	}
-	return CheckParts(".", also...)
+	return CheckParts(".", AlsoHooks(s.Config)...)
 }
 
 // setTrust trusts items in the form in which they were listed, or ends that. Those of other folders
@@ -185,8 +185,8 @@ func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
 }
 
 // partDiff returns what changed in an item since it was trusted, "" where that is not known.
-func partDiff(item slash.TrustItem) (string, error) {
-	checks, _, err := CheckParts(item.Dir)
+func (s *Setup) partDiff(item slash.TrustItem) (string, error) {
+	checks, _, err := CheckParts(item.Dir, AlsoHooks(s.Config)...)
 	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
 	if err != nil || i < 0 {
 		return "", err
@@ -212,6 +212,9 @@ func (c PartCheck) Diff() (string, error) {
 	return b.String(), err
 }
 
+// shownName is how many characters of a part's name a notice shows.
+const shownName = 60
+
 // untrustedNotice says on one line which parts of the project do not run, "" if there is none.
 func (s *Setup) untrustedNotice() string {
 	checks, problems, err := s.checkParts()
@@ -222,9 +225,9 @@ func (s *Setup) untrustedNotice() string {
 	for _, c := range checks {
 		switch c.state() {
 		case slash.Changed:
-			changed = append(changed, c.Kind+" "+c.Name)
+			changed = append(changed, texts.Clip(c.Kind+" "+c.Name, shownName))
 		case slash.NotTrusted, slash.Untrustable:
-			fresh = append(fresh, c.Kind+" "+c.Name)
+			fresh = append(fresh, texts.Clip(c.Kind+" "+c.Name, shownName))
 		}
 	}
 	var parts []string

@@ -64,7 +64,7 @@ type Catalog struct {
 	Notice   func(text string)        // tells the person on this screen; from any goroutine
 	Running  func() map[string]string // what the sessions do that run, by id; may take long
 	Trust    *TrustList
-	Current  func() string            // the session to go on with
+	Current  func() string // the session to go on with
 	Access   Access
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved

@@ -14,7 +14,7 @@ type TrustState string
 const (
 	Trusted     TrustState = "trusted"
 	NotTrusted  TrustState = "not trusted"
-	Changed     TrustState = "changed since you trusted it"
+	Changed     TrustState = "changed" // since it was trusted
 	Untrustable TrustState = "can't be trusted"
 )
 

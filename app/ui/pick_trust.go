@@ -70,7 +70,7 @@ func (l *trustList) rows() []dialog.PickerRow {
 	for n, i := range l.items {
 		rows = append(rows, dialog.PickerRow{
 			ID: strconv.Itoa(n), Mark: i.State == slash.Trusted,
-			Cells: []string{markup.Shorten(i.Title(), 40), markup.Shorten(i.Runs, 40), string(i.State)},
+			Cells: []string{markup.Shorten(i.Title(), 40), markup.Shorten(i.Runs, 24), string(i.State)},
 		})
 	}
 	return rows
@@ -172,4 +172,3 @@ func (l *trustList) close() {
 		u.hint("", "/trust: "+err.Error())
 	}
 }
-

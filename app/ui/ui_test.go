@@ -129,7 +129,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 					return "config.toml", nil
 				},
 			},
-			Notice:  func(text string) { x.noticed = text },
+			Notice: func(text string) { x.noticed = text },
 			Trust: &slash.TrustList{
 				Folder: func() (string, error) { return x.trusts, nil },
 				List:   func() ([]slash.TrustItem, error) { return slices.Clone(x.parts), nil },

@@ -139,7 +139,11 @@ func (c *Confirm) lay(w int) {
 	}
 	c.body.relay(w)
 	for _, l := range c.asked.Lines {
-		c.body.addWords(0, draw.Untrusted(themes.Text, l), w)
+		if line := draw.Untrusted(themes.Text, l); c.asked.Whole > 0 { // it is to be seen to the letter
+			c.body.add(0, nil, line, w)
+		} else {
+			c.body.addWords(0, line, w)
+		}
 	}
 }
 
