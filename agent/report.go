@@ -20,8 +20,10 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportSkills:
 		r.reportSkills()
 		return
+	case event.ReportHooks:
+		text = r.opts.Programs.List()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills)
+		r.reject("unknown report %q (have: %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportHooks)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})

@@ -37,6 +37,7 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/hooks"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
 	"buddy/agent/policy"
@@ -112,6 +113,7 @@ type Options struct {
 	Reminders *Reminders       // told to the model with each request, and in no history
 	Listings  []Listing        // told to the model when they change, in this order
 	Hooks     []Hook           // told of each turn, in this order
+	Programs  *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
 	Panes     Panes            // nil: there are none
 	Targets   Targets          // nil: there is one only
 	// Files are those of a target; nil: changes of files can't be taken back.
@@ -190,6 +192,7 @@ func (o Options) withDefaults() Options {
 func New(o Options) *Runtime {
 	o = o.withDefaults()
 	events := stream.New(o.Session, o.Now, o.Journal)
+	o.Programs.Bind(events)
 	r := &Runtime{
 		opts: o, life: &life{}, inbox: newInbox(), stream: events,
 		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
@@ -209,7 +212,7 @@ func New(o Options) *Runtime {
 	})
 	r.skills = skills.NewBook(r.life.ctx, &r.life.work, events, o.Skills)
 	r.compactor = compact.New(o.Context, compact.Parts{
-		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, ReadTime: o.ToolTimeout,
+		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.ToolTimeout,
 	})
 	n := &numbers{}
 	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}
@@ -226,7 +229,7 @@ func New(o Options) *Runtime {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
@@ -277,6 +280,11 @@ func (r *Runtime) Start() {
 		r.restoreTarget()
 		r.tasks.resume(r.shells)
 	}
+	source := "startup"
+	if len(r.opts.Replay) > 0 {
+		source = "resume"
+	}
+	r.opts.Programs.Begin(hooks.Where{Mode: r.opts.Mode}, source)
 	r.life.work.Add(2)
 	go r.serve()
 	go r.panes.serve()
@@ -306,8 +314,10 @@ func (r *Runtime) Close(ctx context.Context) error {
 	var err error
 	select {
 	case <-stopped:
+		r.opts.Programs.End("other")
 		r.Publish(event.SessionClosed{})
 	case <-ctx.Done():
+		r.opts.Programs.Close()
 		err = fmt.Errorf("session %s: a task did not stop: %w", r.opts.Session, ctx.Err())
 	}
 	r.stream.Close()

@@ -184,6 +184,7 @@ func (s *tasks) open(ctx context.Context, b *branch, kind event.TaskKind, prompt
 		cancel(cause)
 	}
 	t.x = turn.NewExchange(t.id, b.talk, &b.room, t.cancel)
+	t.x.Say(prompts)
 	s.stream.Bind(t.id, b.talk.Branch())
 	b.task, b.pending = t, false
 	for _, p := range prompts {
@@ -256,6 +257,9 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		s.start(b, event.CompactionTask, nil, s.loop.Compact)
 	}
 	s.startNext(b)
+	if b == s.main && b.task == nil && !s.life.ended() {
+		s.loop.NotifyIdle(t.x)
+	}
 	return res, verdict(ctx, outcome, err)
 }
 

@@ -43,6 +43,7 @@ type Config struct {
 	Tools    Tools
 	UI       UI
 	Sandbox  Sandbox
+	Hooks    Hooks
 	Sessions Sessions
 	Skills   Skills
 	Rules    []Rule   // in the files' order
@@ -181,6 +182,7 @@ func defaults() Config {
 		},
 		Tools:   Tools{Timeout: 60, Page: 40_000, Output: 4000, Screen: 8000, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
+		Hooks:   Hooks{Enabled: true},
 
 		Sessions: Sessions{IdleExit: 30},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
@@ -68,6 +69,8 @@ func doingNow(s *state.State, t *state.Task) string {
 		return "cancelling"
 	case t.State == state.TaskQueued:
 		return "queued"
+	case len(s.Hooks) > 0:
+		return hookRuns(s.Hooks)
 	case t.Doing != "":
 		return t.Doing
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
@@ -87,6 +90,19 @@ func doingNow(s *state.State, t *state.Task) string {
 		return "answering"
 	}
 	return "waiting for the model"
+}
+
+// hookRuns says which hooks the task waits for.
+func hookRuns(all []event.HookStarted) string {
+	h := all[len(all)-1]
+	text := "hook " + h.Name
+	if h.Status != "" {
+		text += ": " + h.Status
+	}
+	if len(all) > 1 {
+		text += fmt.Sprintf(" and %d more", len(all)-1)
+	}
+	return text
 }
 
 // Draw draws the line; nothing when nothing is to be said.

@@ -124,6 +124,7 @@ type ApprovalContext struct {
 	Reversible   bool     `json:"reversible"`         // it can be undone
 	Undo         string   `json:"undo,omitempty"`     // how
 	Failed       string   `json:"failed,omitempty"`   // what went wrong when the same tool ran last in this exchange
+	Changed      string   `json:"changed,omitempty"`  // who changed the call before it was asked about, and the difference
 	Loses        []string `json:"loses,omitempty"`    // work not committed or published that would be lost, or that this is not known
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`

@@ -68,6 +68,14 @@ type Request struct {
 	Action     action.Action
 	Verdict    action.Verdict // why it is asked about
 	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
+	Changed    string         // who changed the call, and the difference; "" if nobody did
+	Hook       *Hook          // it is asked about because of a hook; nil: because of the policy
+}
+
+// Hook is why a call is asked about that the policy would let run.
+type Hook struct {
+	Offer string // what allowing similar calls does; "" = that is not offered
+	Pass  func() // does it
 }
 
 // ask is one open request.
@@ -77,7 +85,9 @@ type ask struct {
 }
 
 // raised reports whether it is asked about though the policy allows it.
-func (q *ask) raised() bool { return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened }
+func (q *ask) raised() bool {
+	return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened || q.Hook != nil
+}
 
 // New returns a broker that asks in a stream. Until SetInteractive it denies what needs
 // approval.
@@ -116,6 +126,15 @@ func (b *Broker) Denied(act action.Action) string {
 	return ""
 }
 
+// Grantable reports whether a program of the person's may approve an action in the person's place,
+// see [policy.Policy.Grantable].
+func (b *Broker) Grantable(act action.Action) bool {
+	b.mu.Lock()
+	p, mode := b.policy, b.mode
+	b.mu.Unlock()
+	return p.Grantable(act, mode)
+}
+
 // context returns what a person should know of an action.
 func (b *Broker) context(act action.Action) action.ApprovalContext {
 	b.mu.Lock()
@@ -150,7 +169,11 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action)
-	known.Failed = req.Failed
+	known.Failed, known.Changed = req.Failed, req.Changed
+	if req.Hook != nil { // a rule would change nothing
+		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
+		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
+	}
 	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known}) {
 		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
 	}
@@ -248,6 +271,13 @@ func (b *Broker) addSimilar(id string) bool {
 	q := b.open[id]
 	if q == nil {
 		return false
+	}
+	if q.Hook != nil {
+		if q.Hook.Offer == "" {
+			return false
+		}
+		q.Hook.Pass()
+		return true
 	}
 	rule, ok := b.policy.Similar(q.Action)
 	if ok {

@@ -18,6 +18,7 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/hooks"
 	"buddy/agent/model"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
@@ -32,6 +33,7 @@ type Parts struct {
 	Ledger    *usage.Ledger
 	Selection *selection.Selection
 	Redact    *redact.Redactor
+	Hooks     *hooks.Runner // asked before a compaction; nil: none
 	ReadTime  time.Duration // that reading one file again may take
 }
 
@@ -55,6 +57,8 @@ func New(o Context, p Parts) *Compactor {
 type Room struct {
 	mu       sync.Mutex // guards all below
 	asked    bool       // a person wants one before the next request
+	manual   bool       // a person wanted the last one
+	refused  bool       // a hook did not want it
 	failures int        // summaries that failed in a row
 	turns    []int      // of the last automatic compactions
 	warned   int        // the task in which a person was told that the context fills up
@@ -85,9 +89,32 @@ func (m *Room) Asked() bool {
 func (m *Room) takeAsked() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	asked := m.asked
-	m.asked = false
-	return asked
+	m.manual, m.asked = m.asked, false
+	return m.manual
+}
+
+// Trigger returns what began the last compaction: manual or auto.
+func (m *Room) Trigger() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.manual {
+		return "manual"
+	}
+	return "auto"
+}
+
+// Refused reports whether a hook refused the last compaction.
+func (m *Room) Refused() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused
+}
+
+// refuse notes whether a hook refused a compaction.
+func (m *Room) refuse(refused bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = refused
 }
 
 // summarised counts how summaries went.
@@ -260,6 +287,9 @@ func (c *Compactor) due(w Work, turn int) bool {
 // compaction was asked for.
 func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacted {
 	asked := w.Room.takeAsked()
+	if c.blocked(ctx, w) {
+		return nil
+	}
 	window, _ := c.p.Selection.Window()
 	tail := percent(window, c.o.Tail)
 	if asked {
@@ -286,6 +316,18 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 		return &e
 	}
 	return nil
+}
+
+// blocked asks the hooks whether there may be a compaction, and says when there may be none.
+func (c *Compactor) blocked(ctx context.Context, w Work) bool {
+	mode, _ := c.p.Approvals.Mode()
+	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": ""})
+	w.Room.refuse(m.BlockedBy != "")
+	if m.BlockedBy == "" {
+		return ctx.Err() != nil
+	}
+	c.p.Stream.Publish(w.Task, 0, event.Notice{Text: "nothing was compacted: the hook " + m.BlockedBy + " says: " + m.Blocked, Code: "hook"})
+	return true
 }
 
 // cut makes a cut that was planned.

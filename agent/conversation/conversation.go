@@ -58,7 +58,7 @@ func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.Promp
 // enter is Enter without a date. The caller holds c.mu.
 func (c *Conversation) enter(task int, p event.PromptSubmitted, kind event.PromptKind) {
 	p.Queued, p.Kind = false, kind
-	c.hist.Tell(messageKind(kind), PromptText(p), p.Images...)
+	c.recall.tell(p, kind)
 	if strings.HasPrefix(p.Text, "/") {
 		c.calls = append(c.calls, p.Text)
 	}
@@ -115,14 +115,25 @@ func (c *Conversation) Next() (p event.PromptSubmitted, ok bool) {
 	return p, true
 }
 
-// Steer lets the prompts that wait steer a task: together, as messages of their own.
-func (c *Conversation) Steer(task int) {
+// Steer lets the prompts that wait steer a task: together, as messages of their own. It returns
+// them.
+func (c *Conversation) Steer(task int) []event.PromptSubmitted {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range c.queue {
+	said := c.queue
+	for _, p := range said {
 		c.enter(task, p, event.Steering)
 	}
 	c.queue = nil
+	return said
+}
+
+// Block takes back a prompt that a hook refused, before a model was sent it.
+func (c *Conversation) Block(task int, e event.PromptBlocked) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recall.block(e.ID)
+	c.stream.Publish(task, 0, e)
 }
 
 // Attach tells the model something beside the prompts.
@@ -191,6 +202,7 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	if !c.hist.Assistant(m) {
 		return false
 	}
+	c.recall.said = nil
 	c.stream.Publish(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
 	return true
 }

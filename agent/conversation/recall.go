@@ -18,7 +18,26 @@ import (
 //	for _, env := range events { r.Take(env) }
 type Recall struct {
 	*history.History
-	task int // the last exchange that began
+	task int            // the last exchange that began
+	said map[int]string // prompts that no model has answered yet, by id
+}
+
+// tell adds a prompt to the history.
+func (r *Recall) tell(p event.PromptSubmitted, kind event.PromptKind) {
+	text := PromptText(p)
+	if r.said == nil {
+		r.said = make(map[int]string)
+	}
+	r.said[p.ID] = text
+	r.Tell(messageKind(kind), text, p.Images...)
+}
+
+// block takes a prompt out of the history again.
+func (r *Recall) block(id int) {
+	if text, ok := r.said[id]; ok {
+		r.Unsay(text)
+		delete(r.said, id)
+	}
 }
 
 // Take feeds the next event. Most change nothing.
@@ -30,8 +49,10 @@ func (r *Recall) Take(env event.Envelope) {
 		}
 	case event.PromptSubmitted:
 		if !p.Queued {
-			r.Tell(messageKind(r.kind(env.Task, p)), PromptText(p), p.Images...)
+			r.tell(p, r.kind(env.Task, p))
 		}
+	case event.PromptBlocked:
+		r.block(p.ID)
 	case event.ReminderAttached:
 		r.remind(p)
 	case event.SkillLoaded:
@@ -39,6 +60,7 @@ func (r *Recall) Take(env event.Envelope) {
 			r.Tell(model.Reminder, p.Text)
 		}
 	case event.ModelMessage:
+		r.said = nil
 		r.Assistant(p.Message)
 	case event.ToolRequested:
 		r.Meant(p.CallID, p.Name, p.Arguments)

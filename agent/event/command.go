@@ -31,6 +31,7 @@ const (
 	ReportTasks   ReportKind = "ps"      // what runs and what waits
 	ReportContext ReportKind = "context" // how full the context is
 	ReportSkills  ReportKind = "skills"  // which skills and custom commands there are, and what was left out
+	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
 )
 
 type (

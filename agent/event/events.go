@@ -16,6 +16,7 @@ var All = []Event{
 	SessionClosed{},
 	PromptSubmitted{},
 	PromptWithdrawn{},
+	PromptBlocked{},
 	BranchStarted{},
 	TaskQueued{},
 	TaskStarted{},
@@ -44,6 +45,8 @@ var All = []Event{
 	ToolStarted{},
 	ToolOutput{},
 	ToolResult{},
+	HookStarted{},
+	HookRan{},
 	FileKept{},
 	FileRestored{},
 	QuestionAsked{},
@@ -147,6 +150,13 @@ const (
 	Steering PromptKind = "steering" // added to the running exchange
 	Typed    PromptKind = "typed"    // a shell command: the model is informed, not asked
 )
+
+// PromptBlocked marks that a hook refused a prompt: the model is not sent it.
+type PromptBlocked struct {
+	ID     int    `json:"id"`
+	By     string `json:"by"` // the hook
+	Reason string `json:"reason,omitempty"`
+}
 
 // PromptWithdrawn marks that a queued prompt was withdrawn before its use.
 type PromptWithdrawn struct {

@@ -73,6 +73,24 @@ type ToolResult struct {
 	DurationMS int64       `json:"duration_ms"`
 	Tail       string      `json:"tail,omitempty"` // at most 64 KiB
 	FullOutput *FullOutput `json:"full_output,omitempty"`
+	Original   string      `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
+}
+
+// HookStarted reports that a hook runs.
+type HookStarted struct {
+	Event  string `json:"event"` // SessionStart, PreToolUse, …
+	Name   string `json:"name"`
+	Status string `json:"status,omitempty"` // what the hook wants to be shown meanwhile
+}
+
+// HookRan reports how a hook ended.
+type HookRan struct {
+	Event   string `json:"event"`
+	Name    string `json:"name"`
+	Source  string `json:"source"`  // person, project, plugin
+	Outcome string `json:"outcome"` // ok, allow, deny, ask, block, stop, cancelled, or failed: and why
+	Exit    int    `json:"exit"`    // exit code; -1 without one
+	MS      int64  `json:"ms"`
 }
 
 // FileKept saves what files contained before a call changes them, for /undo. It precedes the

@@ -180,6 +180,24 @@ func (ToolResult) Type() string { return "tool.result" }
 // Durable returns true.
 func (ToolResult) Durable() bool { return true }
 
+// Type returns "hook.started".
+func (HookStarted) Type() string { return "hook.started" }
+
+// Durable returns false: it is transient.
+func (HookStarted) Durable() bool { return false }
+
+// Type returns "hook.ran".
+func (HookRan) Type() string { return "hook.ran" }
+
+// Durable returns true.
+func (HookRan) Durable() bool { return true }
+
+// Type returns "prompt.blocked".
+func (PromptBlocked) Type() string { return "prompt.blocked" }
+
+// Durable returns true.
+func (PromptBlocked) Durable() bool { return true }
+
 // Type returns "file.kept".
 func (FileKept) Type() string { return "file.kept" }
 

@@ -224,6 +224,29 @@ func (h *History) Last() model.Role {
 	return h.msgs[len(h.msgs)-1].Role
 }
 
+// Unsay removes the newest message of a person with a text, if no model has answered it, and
+// reports whether there was one.
+func (h *History) Unsay(text string) bool {
+	for i := len(h.msgs) - 1; i >= h.start() && h.msgs[i].Role == model.User; i-- {
+		if h.msgs[i].Kind == model.Reminder || h.msgs[i].Content != text {
+			continue
+		}
+		h.gauge.chars -= size(h.msgs[i])
+		h.msgs = slices.Delete(slices.Clone(h.msgs), i, i+1)
+		pins := make(map[int]bool, len(h.pins))
+		for p := range h.pins {
+			if p < i {
+				pins[p] = true
+			} else if p > i {
+				pins[p-1] = true
+			}
+		}
+		h.pins = pins
+		return true
+	}
+	return false
+}
+
 func (h *History) add(m model.Message) {
 	h.msgs = append(h.msgs, m)
 	h.gauge.chars += size(m)

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"buddy/agent/action"
 	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/history"
@@ -52,6 +51,7 @@ type job struct {
 	live     *live              // where its output goes
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one
+	guarded  guarded
 }
 
 func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
@@ -86,7 +86,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	if j.call.Planned, j.err = tools.PlanSafely(j.tool, j.call); j.err != nil {
 		return j
 	}
-	j.parallel = tools.IsParallel(j.tool, j.call) && b.judge(j.call.Planned).Decision == action.Allow
+	j.parallel = b.overlaps(j)
 	return j
 }
 
@@ -106,7 +106,7 @@ func (b *batch) offer(c model.ToolCall, saved func()) {
 		return
 	}
 	j := b.plan(c)
-	if b.waits = !j.parallel || b.seen[j.key()] || len(b.slots) == cap(b.slots); b.waits {
+	if b.waits = !j.parallel || b.waitsForHooks(j) || b.seen[j.key()] || len(b.slots) == cap(b.slots); b.waits {
 		return
 	}
 	saved()
@@ -167,6 +167,7 @@ func (b *batch) execute(calls []model.ToolCall) {
 		}
 		j := b.plan(c)
 		b.request(j)
+		b.guard(b.whole, j)
 		if j.parallel && !b.seen[j.key()] {
 			b.launch(j)
 			continue
@@ -262,6 +263,7 @@ func (b *batch) ask(callID string) func(context.Context, tools.Question) (string
 		return nil
 	}
 	return func(ctx context.Context, q tools.Question) (string, error) {
+		b.loop.notify(b.x, b.turn, "elicitation_dialog", "buddy asks a question")
 		return b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, callID, q)
 	}
 }

@@ -31,6 +31,10 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		b.x.remember(j, res)
 		return &res
 	}
+	if b.guard(ctx, j); j.err != nil {
+		res := failure("Tool error: " + j.err.Error())
+		return &res
+	}
 	if reply := b.loop.tell(ctx, b.x, PreToolExecution{Call: j.call}); reply.kind == skip {
 		res := failure("Tool call skipped: " + reply.reason)
 		return &res
@@ -115,10 +119,17 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	if j.typed {
 		return nil
 	}
-	act := j.call.Planned
-	v := b.judge(act)
+	v := b.judge(j.call.Planned)
 	if j.reopened && v.Decision == action.Allow {
 		v = action.Verdict{Decision: action.Ask, Reason: "it was waiting for approval when buddy ended", Rule: approval.Reopened}
+	}
+	m := j.guarded.answer
+	if v = b.hooked(j.call.Planned, v, m); v.Decision == action.Ask {
+		v, m = b.permission(ctx, j, v)
+	}
+	if ctx.Err() != nil {
+		res := unanswered(ctx)
+		return &res
 	}
 	switch v.Decision {
 	case action.Allow:
@@ -127,9 +138,11 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		return nil
 	case action.Ask:
 	default:
-		return refuse("Denied by the policy, nothing ran: " + v.Reason)
+		return refuse(deniedBy(v, m))
 	}
-	answer := b.loop.p.Approvals.Request(ctx, approval.Request{Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: act, Verdict: v, Failed: b.x.setback(j.call.Name)})
+	act := j.call.Planned
+	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
+	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		return nil
@@ -142,7 +155,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
-	return refuse(denial(act, answer))
+	return refuse(refused(act, v, m, answer))
 }
 
 // judge returns the policy's verdict, stricter after a prompt injection: then only files of
@@ -234,6 +247,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 	j.live.flush()
 	// The one place where what tools said enters.
 	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
+	original := b.after(j, &res)
 	b.x.noteSetback(j, res)
 	b.spill(j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
@@ -241,13 +255,16 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if len(c.Notes) > 0 {
 		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
 	}
+	if j.guarded.changed != "" {
+		res.Content += "\n[a hook changed the call before it ran; " + j.guarded.changed + "]"
+	}
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
 	}
 	j.result = res.Content
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
-		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,
+		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail, Original: original,
 	}
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}

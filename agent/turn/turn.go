@@ -22,6 +22,7 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/hooks"
 	"buddy/agent/model"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
@@ -35,6 +36,7 @@ import (
 // Options configure how turns are run. Now is required, and so are the numbers.
 type Options struct {
 	Hooks       []Hook           // told of each turn, in this order
+	Programs    *hooks.Runner    // programs of the person and the project that are told of it; nil: none
 	Durable     Durable          // nil: the journal records what was done
 	Reminders   *Reminders       // told to the model with each request, and in no history
 	Listings    []Listing        // told to the model when they change, in this order
@@ -119,7 +121,9 @@ type Exchange struct {
 	room *compact.Room
 	stop context.CancelCauseFunc
 
-	used      usage.Task // its ledger's lock guards it
+	said      []event.PromptSubmitted // that no hook has seen yet
+	goneOn    int                     // how often hooks kept the exchange from ending
+	used      usage.Task              // its ledger's lock guards it
 	turns     int
 	response  string                  // the text of the last answer
 	compacted *event.ContextCompacted // by the last step
@@ -138,12 +142,16 @@ type results struct {
 	given   []given
 	images  []model.Image
 	touched []string // files
+	told    []string // by hooks, about results
 }
 
 // NewExchange returns an exchange that a task has on a conversation. stop ends its context.
 func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
 	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), last: make(map[string]string)}
 }
+
+// Say adds prompts that are in the conversation already, for the hooks that look at prompts.
+func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.said = append(x.said, prompts...) }
 
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
@@ -195,7 +203,10 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 		return outcome, nil
 	}
 	if x.turns > 0 {
-		x.talk.Steer(x.task)
+		x.Say(x.talk.Steer(x.task))
+	}
+	if err := l.hear(ctx, x); err != nil {
+		return event.Failed, err
 	}
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
@@ -225,8 +236,9 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	case ctx.Err() != nil:
 		return event.Cancelled, nil
 	case err != nil:
+		l.failed(ctx, x, err)
 		return event.Failed, err
-	case done:
+	case done && !l.goesOn(ctx, x):
 		return event.Completed, nil
 	}
 	return "", nil
@@ -241,6 +253,7 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 	switch {
 	case ctx.Err() != nil:
 		return event.Cancelled, nil
+	case did == nil && x.room.Refused():
 	case did == nil:
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "nothing to compact: the newest messages, recent failures and what is pinned stay", Code: "compact"})
 	default:
@@ -257,6 +270,7 @@ func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompact
 	if did.By != conversation.ByDigest {
 		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
 	}
+	l.compacted(ctx, x, did)
 }
 
 // maxOverflows limits how often an exchange makes room because the provider said so.
@@ -300,6 +314,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		answer.batch.execute(answer.calls)
 		l.capResults(x, number)
 		l.show(x, number)
+		l.relay(x, number)
 		l.p.Instructions.Below(ctx, x.talk, x.task, number, x.takeTouched())
 	}
 	finished.Cost = l.p.Ledger.Cost(&x.used) - before

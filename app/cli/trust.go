@@ -97,7 +97,11 @@ func (s *cli) listTrusted() error {
 
 // checkParts returns the parts of a folder's project, and hints at what was left out.
 func (s *cli) checkParts(dir string) ([]compose.PartCheck, error) {
-	checks, problems, err := compose.CheckParts(dir)
+	c, _, _, err := compose.LoadConfig(s.options)
+	if err != nil {
+		return nil, err
+	}
+	checks, problems, err := compose.CheckParts(dir, compose.AlsoHooks(c)...)
 	for _, p := range problems {
 		s.hint("left out of %s: %s", p.File, p.Reason)
 	}

@@ -78,7 +78,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Export:   s.exportHere,
 		Find:     s.findHere,
 		Rules:    slash.RuleList{Remove: s.removeRule},
-		Trust:    &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: partDiff},
+		Trust:    &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: s.partDiff},
 		Styles:   slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
 		Current:  s.current,
 	}

@@ -23,6 +23,8 @@ type ProjectPart struct {
 	File string // that defines it, relative to Dir
 	Runs string // the whole command, or what it grants
 	When string // when that happens
+
+	lines []string // all texts of the definition, which may name files
 }
 
 // PartProblem is a file, or an entry of one, that was left out.
@@ -41,11 +43,16 @@ type FoundParts struct {
 var partCollectors = []func(dir string) FoundParts{serverParts, hookParts}
 
 // ProjectParts finds the parts of the project that dir, which ResolveDir returned, is in: those of
-// the nearest folder first. It starts nothing.
-func ProjectParts(dir string) FoundParts {
+// the nearest folder first. also are more files with hooks, relative to each folder. It starts
+// nothing.
+func ProjectParts(dir string, also ...string) FoundParts {
+	collectors := slices.Clone(partCollectors)
+	for _, file := range also {
+		collectors = append(collectors, func(dir string) FoundParts { return hooksIn(dir, file) })
+	}
 	var all FoundParts
 	for _, folder := range config.ProjectFolders(dir) {
-		for _, collect := range partCollectors {
+		for _, collect := range collectors {
 			found := collect(folder)
 			for i := range found.Parts {
 				found.Parts[i].Dir = folder
@@ -81,7 +88,8 @@ func (f *FoundParts) read(dir, file string, into any) bool {
 // part of the definition, names.
 func (f *FoundParts) add(dir string, p ProjectPart, definition, runs any) {
 	p.Definition = canonical(definition)
-	p.Files = config.FilesNamed(dir, stringsIn(runs)...)
+	p.lines = stringsIn(runs)
+	p.Files = config.FilesNamed(dir, p.lines...)
 	f.Parts = append(f.Parts, p)
 }
 
@@ -167,7 +175,10 @@ var hookMoments = map[string]string{
 }
 
 // hookParts are the hooks of .buddy/hooks.json.
-func hookParts(dir string) FoundParts { return hooksIn(dir, ".buddy/hooks.json") }
+func hookParts(dir string) FoundParts { return hooksIn(dir, hookFile) }
+
+// hookFile is the project's file of hooks.
+const hookFile = ".buddy/hooks.json"
 
 // hookDefinition is what a hook's part consists of.
 type hookDefinition struct {
@@ -200,6 +211,9 @@ func hooksIn(dir, file string) (found FoundParts) {
 					continue
 				}
 				p.File = file
+				if file != hookFile {
+					p.Name += "@" + file
+				}
 				if taken[p.Name]++; taken[p.Name] > 1 {
 					p.Name = fmt.Sprintf("%s#%d", p.Name, taken[p.Name])
 				}

@@ -174,7 +174,7 @@ func TestTrustOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := state("hook PreToolUse:Bash")
-	diff, err := partDiff(changed)
+	diff, err := (&Setup{}).partDiff(changed)
 	if changed.State != slash.Changed || state("mcp web").State != slash.Trusted || err != nil || !strings.Contains(diff, "-fine\n+evil\n") {
 		t.Errorf("%+v, %s, %v", changed, diff, err)
 	}

@@ -54,7 +54,7 @@ const AnswerTime = 30 * time.Second
 // Examine makes all checks. say gets what takes time.
 func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) []Finding {
 	c, _, notices, err := compose.LoadConfig(f)
-	all := append([]Finding{checkSettings(c, notices, err)}, checkMachine(ctx)...)
+	all := append([]Finding{checkSettings(c, notices, err)}, checkMachine(ctx, c)...)
 	if err == nil {
 		all = append(all, CheckModel(ctx, c, ask)...)
 	}
@@ -63,10 +63,10 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 }
 
 // checkMachine looks at what is around buddy.
-func checkMachine(ctx context.Context) []Finding {
+func checkMachine(ctx context.Context, c config.Config) []Finding {
 	cwd, _ := os.Getwd() // unknown: no file of ours is in it
 	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
-	return []Finding{checkKeys(), checkTrust(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
+	return []Finding{checkKeys(), checkTrust(c), checkHooks(c), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
 }
 
 // checkServers names the MCP servers that can't be started. It starts none.
@@ -133,8 +133,8 @@ func checkKeys() Finding {
 }
 
 // checkTrust looks at what of the project in this folder runs something or grants it.
-func checkTrust() Finding {
-	checks, problems, err := compose.CheckParts(".")
+func checkTrust(c config.Config) Finding {
+	checks, problems, err := compose.CheckParts(".", compose.AlsoHooks(c)...)
 	if err != nil {
 		return Finding{"project", Broken, err.Error(), "mend or remove that file; until then nothing of the project runs"}
 	}
@@ -350,6 +350,6 @@ func ExamineSession(ctx context.Context, c config.Config, profile string) []Find
 	if now, ok := c.Lookup(profile); ok {
 		c.Active = &now
 	}
-	all := append([]Finding{checkSettings(c, nil, nil)}, checkMachine(ctx)...)
+	all := append([]Finding{checkSettings(c, nil, nil)}, checkMachine(ctx, c)...)
 	return append(append(all, CheckModel(ctx, c, true)...), checkFolders()...)
 }

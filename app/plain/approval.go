@@ -25,6 +25,7 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 	}
 	facts := [][2]string{
 		{"lost", strings.Join(a.Context.Loses, "; ")},
+		{"hook", a.Context.Changed},
 		{"why", act.Why},
 		{"last", a.Context.Failed},
 		{"dir", folders(act)},

@@ -37,7 +37,9 @@ func Split(line string) (name, args string, ok bool) {
 		rest, args = rest[:i], rest[i:]
 	}
 	word := strings.TrimRight(rest, "?!,;:")
-	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != ':' }) {
+	if strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != ':'
+	}) {
 		return "", "", false
 	}
 	name = strings.ToLower(rest)

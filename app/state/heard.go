@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"buddy/agent/event"
 )
@@ -17,8 +18,8 @@ func (s *State) addRetry(env event.Envelope, p event.ModelRetry) {
 	s.retried = s.add(env, NoticeBlock, text)
 }
 
-// hear notes when the model was heard of, so that a silence can be seen, and whether its
-// request waits to be sent again.
+// hear notes when the model was heard of, so that a silence can be seen, whether its request waits
+// to be sent again, and which hooks run.
 func (s *State) hear(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
@@ -30,6 +31,12 @@ func (s *State) hear(env event.Envelope) Changed {
 			return 0
 		}
 		s.Heard, s.Retry = 0, nil
+	case event.HookStarted:
+		s.Hooks = append(s.Hooks, p)
+	case event.HookRan:
+		if i := slices.IndexFunc(s.Hooks, func(h event.HookStarted) bool { return h.Event == p.Event && h.Name == p.Name }); i >= 0 {
+			s.Hooks = slices.Delete(slices.Clone(s.Hooks), i, i+1)
+		}
 	case event.ModelMessage, event.ResponseFinished, event.TurnFinished, event.SessionResumed:
 		s.Heard, s.Retry = 0, nil
 	default:

@@ -46,11 +46,12 @@ type State struct {
 	Panes     []*Pane
 	Began     string // id of the pane in which a command began last, or that opened since; it may be gone
 	Queued    []event.PromptSubmitted
-	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
-	Heard     int64              // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
-	Retry     *Retry             // the main task's request failed and waits to be sent again; nil: it does not
-	Answered  CallIDs            // the calls of the main conversation's last answer
-	Focused   *Call              // the call whose output is shown: the last one that started
+	History   *event.PaneHistory  // what somebody reads of a pane, the latest of all; else nil
+	Heard     int64               // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
+	Retry     *Retry              // the main task's request failed and waits to be sent again; nil: it does not
+	Hooks     []event.HookStarted // that run
+	Answered  CallIDs             // the calls of the main conversation's last answer
+	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open    openBlocks
 	retried *Block            // of the attempts of one request that failed; nil: none did

@@ -69,6 +69,7 @@ const maxNote = 4096 // bytes of one note that are looked at
 // The notes, in their order. Each stands behind its name.
 const (
 	noteWhy     = "why"
+	noteChanged = "hook"
 	noteFailed  = "last"
 	noteDir     = "dir"
 	noteRule    = "rule"
@@ -84,7 +85,7 @@ const (
 // notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
 func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
-	names := []string{noteLoses, noteWhy, noteFailed, noteDir, noteRule}
+	names := []string{noteLoses, noteChanged, noteWhy, noteFailed, noteDir, noteRule}
 	if a.amend.done { // the others are about what the model wrote
 		names, wide = []string{noteDir}, true
 	}
@@ -136,6 +137,8 @@ func (a *Approval) noteText(name string) string {
 		return act.Why
 	case noteFailed:
 		return c.Failed
+	case noteChanged:
+		return c.Changed
 	case noteDir:
 		return folders(act)
 	case noteRule:

@@ -140,6 +140,10 @@ func (p *Process) Stderr() string { return p.stderr.String() }
 // error was read. What it has left in its group has one more second, then that is ended, too.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// Gone returns a channel that is closed when nothing of the program's group is left, or what is
+// left can't be ended.
+func (p *Process) Gone() <-chan struct{} { return p.gone }
+
 // Exit returns the exit code of a program that is done, or -1 and an error that names the
 // signal which ended it. It must not be called before Done is closed.
 func (p *Process) Exit() (code int, err error) {

@@ -1,0 +1,181 @@
+package hooks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"buddy/agent/action"
+)
+
+// Call is a call of a tool, as a hook is told of it.
+type Call struct {
+	ID        string
+	Tool      string // our name
+	Arguments string // ours: a JSON object
+	Action    action.Action
+	Verdict   action.Verdict // of the policy
+}
+
+// useTool is the tool that calls others: a hook sees the tool that is called.
+const useTool = "use_tool"
+
+// inner returns the call that use_tool makes, or c itself.
+func (c Call) inner() Call {
+	if c.Tool != useTool {
+		return c
+	}
+	var use struct {
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	}
+	if err := json.Unmarshal([]byte(c.Arguments), &use); err != nil || use.Name == "" {
+		return c
+	}
+	c.Tool, c.Arguments = use.Name, string(use.Args)
+	return c
+}
+
+// fieldArgs pairs the names of arguments that the field spells differently.
+var fieldArgs = map[string]map[string]string{ // by our tool: ours, theirs
+	"run_shell":  {"command": "command", "why": "description"},
+	"read_file":  {"path": "file_path"},
+	"write_file": {"path": "file_path"},
+	"edit_file":  {"path": "file_path"},
+	"grep":       {"ignore_case": "-i", "context": "-C"},
+	"todo":       {"items": "todos"},
+}
+
+// hidden reports whether the field has no such argument: a hook that replaces the arguments does not
+// see it, and it stays as it is.
+func hidden(tool, arg string) bool {
+	switch arg {
+	case "why":
+		return tool != "run_shell"
+	case "target":
+		return true
+	case "mode", "outside", "wait", "risk", "mutation", "privesc":
+		return tool == "run_shell"
+	}
+	return false
+}
+
+// input returns the arguments of a call as the field names them.
+func (c Call) input() map[string]any {
+	var ours map[string]any
+	if err := json.Unmarshal([]byte(c.Arguments), &ours); err != nil || ours == nil {
+		ours = map[string]any{}
+	}
+	in := make(map[string]any, len(ours))
+	for name, v := range ours {
+		if hidden(c.Tool, name) {
+			continue
+		}
+		if theirs := fieldArgs[c.Tool][name]; theirs != "" {
+			name = theirs
+		}
+		in[name] = v
+	}
+	switch {
+	case c.Tool == "run_shell" && ours["wait"] == false:
+		in["run_in_background"] = true
+	case fieldArgs[c.Tool]["path"] != "" && c.Action.Path != "":
+		in["file_path"] = c.Action.Path // the field's paths are absolute
+	case c.Tool == patch && c.Action.Path != "":
+		in["file_path"] = c.Action.Path // what formatters look for; the first of several
+	}
+	return in
+}
+
+// arguments returns a call's arguments after a hook has replaced those that it sees.
+func (c Call) arguments(updated json.RawMessage) (string, error) {
+	var in map[string]any
+	if err := json.Unmarshal(updated, &in); err != nil || in == nil {
+		return "", errors.New("updatedInput is no JSON object")
+	}
+	call := c.inner()
+	var ours map[string]any
+	if err := json.Unmarshal([]byte(call.Arguments), &ours); err != nil {
+		return "", fmt.Errorf("the arguments are no JSON object: %w", err)
+	}
+	maps.DeleteFunc(ours, func(name string, _ any) bool { return !hidden(call.Tool, name) })
+	if ours == nil {
+		ours = map[string]any{}
+	}
+	switch call.Tool {
+	case "run_shell":
+		if in["run_in_background"] == true {
+			ours["wait"] = false
+		}
+		delete(in, "run_in_background")
+		delete(in, "timeout") // nothing limits a command
+	case patch:
+		delete(in, "file_path")
+	}
+	for name, v := range in {
+		for mine, theirs := range fieldArgs[call.Tool] {
+			if name == theirs {
+				name = mine
+			}
+		}
+		ours[name] = v
+	}
+	text, err := json.Marshal(ours)
+	if err != nil || c.Tool != useTool {
+		return string(text), err
+	}
+	var use map[string]any
+	if err := json.Unmarshal([]byte(c.Arguments), &use); err != nil {
+		return "", err
+	}
+	use["args"] = json.RawMessage(text)
+	text, err = json.Marshal(use)
+	return string(text), err
+}
+
+// Response is what a tool gave.
+type Response struct {
+	Text     string
+	Failed   bool
+	ExitCode *int // of a command
+}
+
+// response returns it with the names that hooks look for.
+func (r Response) response(c Call) map[string]any {
+	all := map[string]any{"content": r.Text, "is_error": r.Failed, "success": !r.Failed}
+	if r.ExitCode != nil {
+		all["exit_code"], all["stdout"], all["stderr"] = *r.ExitCode, r.Text, ""
+	}
+	if c.Action.Path != "" {
+		all["filePath"] = c.Action.Path
+	}
+	return all
+}
+
+// permissionMode returns what the field calls a mode.
+func permissionMode(m action.Mode) string {
+	switch m {
+	case action.ModeEdits:
+		return "acceptEdits"
+	case action.ModePlan:
+		return "plan"
+	case action.ModeAll:
+		return "bypassPermissions"
+	case action.ModeNone:
+		return "dontAsk"
+	}
+	return "default"
+}
+
+// paths returns all files that an action is about.
+func paths(a action.Action) []string {
+	if len(a.Paths) > 0 {
+		return slices.Clone(a.Paths)
+	}
+	if a.Path != "" {
+		return []string{a.Path}
+	}
+	return nil
+}

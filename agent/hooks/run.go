@@ -1,0 +1,120 @@
+package hooks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"buddy/tmux/host/child"
+)
+
+// maxOutput limits what is kept of a hook's standard output, in bytes.
+const maxOutput = 1 << 20
+
+// limited keeps the first maxOutput bytes. It does not embed the buffer, which would read without
+// a limit.
+type limited struct{ kept bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	l.kept.Write(p[:min(len(p), maxOutput-l.kept.Len())])
+	return len(p), nil
+}
+
+// errLate is the cause that ends a hook which takes too long.
+var errLate = errors.New("it takes too long")
+
+// execute runs one hook with an object on its standard input, up to its time limit. What it leaves
+// in its process group is ended.
+func (r *Runner) execute(ctx context.Context, h Handler, object []byte) ended {
+	e := ended{handler: h, code: -1}
+	if r.o.Trusted != nil && h.Origin.Source != Person {
+		if err := r.o.Trusted(h); err != nil {
+			e.failure = err.Error()
+			return e
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, h.limit(), errLate)
+	defer cancel()
+	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: cmp.Or(h.projectDir(), r.o.Cwd), Env: r.env(h), State: r.o.State})
+	if err != nil {
+		e.failure = err.Error()
+		e.gone = ctx.Err() != nil && !errors.Is(context.Cause(ctx), errLate)
+		return e
+	}
+	r.watch(p)
+	go func() {
+		_, _ = p.Stdin().Write(object) // a hook need not read it
+		_ = p.Stdin().Close()
+	}()
+	var out limited
+	read := make(chan struct{})
+	go func() { defer close(read); _, _ = io.Copy(&out, p.Stdout()) }()
+	select {
+	case <-p.Done():
+		<-read
+	case <-ctx.Done(): // its group ends without anybody waiting for that
+		if e.gone = !errors.Is(context.Cause(ctx), errLate); !e.gone {
+			e.failure = fmt.Sprintf("it was ended, because it took longer than %s", short(h.limit()))
+		}
+		return e
+	}
+	e.stdout, e.stderr = out.kept.Bytes(), p.Stderr()
+	if e.code, err = p.Exit(); err != nil {
+		e.failure = err.Error()
+	}
+	return e
+}
+
+// watch knows of a process until nothing of it is left.
+func (r *Runner) watch(p *child.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.live[p] = struct{}{}
+	go func() {
+		<-p.Gone()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.live, p)
+	}()
+}
+
+// short formats a duration without zeros.
+func short(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%g s", d.Seconds())
+}
+
+// command returns the program of a hook and its arguments.
+func (r *Runner) command(h Handler) []string {
+	if !h.Direct {
+		return []string{"sh", "-c", h.Command}
+	}
+	all := append([]string{h.Command}, h.Args...)
+	for i, word := range all {
+		all[i] = expand(word, cmp.Or(h.projectDir(), r.o.Project), h.Origin.Root)
+	}
+	return all
+}
+
+// expand puts the folders in that a word may name.
+func expand(word, project, root string) string {
+	return strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project,
+		"${BUDDY_PROJECT_DIR}", project, "$BUDDY_PROJECT_DIR", project, "${CLAUDE_PLUGIN_ROOT}", root, "$CLAUDE_PLUGIN_ROOT", root).Replace(word)
+}
+
+// env returns what a hook's environment has beside the minimal one.
+func (r *Runner) env(h Handler) []string {
+	project := cmp.Or(h.projectDir(), r.o.Project)
+	env := []string{"CLAUDE_PROJECT_DIR=" + project, "BUDDY_PROJECT_DIR=" + project, "BUDDY_SESSION_ID=" + r.o.Session}
+	if h.Origin.Source == Plugin {
+		env = append(env, "CLAUDE_PLUGIN_ROOT="+h.Origin.Root)
+	}
+	return env
+}

@@ -1,0 +1,40 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// Grantable reports whether a program of the person's, such as a hook, may approve an action in
+// the person's place: only what is asked about because nothing is known of it. What a rule or the
+// mode asks about, production, secrets, files that other programs execute, more rights and changes
+// of git's history stay with the person.
+func (p Policy) Grantable(a action.Action, mode action.Mode) bool {
+	if mode != action.ModeAsk && mode != action.ModeEdits || a.Privesc || isDelicate(a) {
+		return false
+	}
+	v := p.Judge(a, mode)
+	ordinary := []string{"shell", "workspace", "file write", "file delete", "network", "mcp", "unknown action"}
+	if v.Decision != action.Ask || !slices.Contains(ordinary, v.Rule) || p.Judge(a, action.ModeAll).Decision != action.Allow {
+		return false
+	}
+	return !isCommand(a.Kind) || !p.namesDelicate(p.Analyse(a.Command, a.Cwd))
+}
+
+// namesDelicate reports whether a command may touch a file with secrets, or one that other
+// programs execute: by a word of it, or because a part of it is computed.
+func (p Policy) namesDelicate(report shell.Report) bool {
+	touches := func(arg shell.Arg) bool {
+		why, _ := delicate(arg.Text)
+		return why != "" || arg.Dynamic
+	}
+	names := func(arg shell.Arg) bool { // a plain word, as in go build, is rarely the file of that name
+		return (arg.Dynamic || strings.ContainsAny(arg.Text, "./")) && touches(arg)
+	}
+	return report.Dynamic || slices.ContainsFunc(report.Files, touches) || slices.ContainsFunc(report.Commands, func(c shell.Command) bool {
+		return c.Effect == shell.Privileged || slices.ContainsFunc(c.Argv, names)
+	})
+}

@@ -1,0 +1,189 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"buddy/agent/action"
+	"buddy/agent/approval"
+	"buddy/agent/event"
+	"buddy/agent/hooks"
+	"buddy/tools"
+)
+
+// guarded is what hooks have said about a call.
+type guarded struct {
+	asked   bool
+	answer  hooks.Answer
+	changed string // who changed the arguments, and the difference; "" = nobody
+}
+
+// told returns a call as hooks are told of it.
+func (b *batch) told(j *job) hooks.Call {
+	return hooks.Call{ID: j.call.ID, Tool: j.call.Name, Arguments: j.call.Arguments, Action: j.call.Planned, Verdict: b.judge(j.call.Planned)}
+}
+
+// waitsForHooks reports whether a hook has to be asked before a call may start.
+func (b *batch) waitsForHooks(j *job) bool {
+	programs := b.loop.o.Programs
+	return programs.Has(hooks.PreToolUse) && programs.Guards(hooks.Call{Tool: j.call.Name, Arguments: j.call.Arguments})
+}
+
+// guard asks the hooks about a call, once. What they change is planned anew, and no call that they
+// decided about overlaps with others.
+func (b *batch) guard(ctx context.Context, j *job) {
+	if j.guarded.asked || j.typed || j.err != nil || !b.waitsForHooks(j) {
+		return
+	}
+	j.guarded.asked = true
+	m := b.loop.o.Programs.BeforeTool(ctx, b.loop.where(b.x, b.turn), b.told(j))
+	if m.Halt {
+		b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
+	}
+	b.take(j, m)
+}
+
+// take takes up what hooks have said before a call.
+func (b *batch) take(j *job, m hooks.Answer) {
+	j.guarded.answer = m
+	b.tell(m.Context)
+	if m.Arguments != "" {
+		b.change(j, m.Arguments, m.ChangedBy)
+	}
+	j.parallel = j.parallel && m.Decision == "" && j.err == nil && b.overlaps(j)
+}
+
+// overlaps reports whether a call may run beside others.
+func (b *batch) overlaps(j *job) bool {
+	return tools.IsParallel(j.tool, j.call) && b.judge(j.call.Planned).Decision == action.Allow
+}
+
+// tell keeps what a hook said for the end of the turn.
+func (b *batch) tell(text string) {
+	if text == "" {
+		return
+	}
+	b.x.mu.Lock()
+	defer b.x.mu.Unlock()
+	b.x.got.told = append(b.x.got.told, text)
+}
+
+// change gives a call the arguments that a hook wants. It is judged anew.
+func (b *batch) change(j *job, args, by string) {
+	call := j.call
+	call.Arguments = args
+	act, err := tools.PlanSafely(j.tool, call)
+	if err != nil {
+		j.err = errors.New("nothing ran: the hook " + by + " changed the arguments to " + args + ": " + err.Error())
+		return
+	}
+	call.Planned = act
+	was := cmp.Or(j.call.Planned.Command, j.call.Arguments)
+	j.guarded.changed = "changed by " + by + ": " + was + " → " + cmp.Or(act.Command, args)
+	j.call = call
+	b.request(j)
+}
+
+// hooked returns the verdict on a call after what hooks have said: they make it stricter, and one
+// of the person may answer what the person would be asked.
+func (b *batch) hooked(act action.Action, v action.Verdict, m hooks.Answer) action.Verdict {
+	rule := "hook " + m.By
+	switch m.Decision {
+	case action.Deny:
+		if v.Decision != action.Deny {
+			return action.Verdict{Decision: action.Deny, Reason: "the hook " + m.By + " says: " + cmp.Or(m.Reason, "no reason given"), Rule: rule}
+		}
+	case action.Ask:
+		reason := "the hook " + m.By + " asks: " + cmp.Or(m.Reason, "no reason given")
+		if m.Failed {
+			reason = "hook " + m.By + ": " + m.Reason
+		}
+		switch v.Decision {
+		case action.Allow:
+			return action.Verdict{Decision: action.Ask, Reason: reason, Rule: rule}
+		case action.Ask:
+			v.Reason += "; " + reason
+		}
+	case action.Allow:
+		if v.Decision == action.Ask && b.loop.p.Approvals.Grantable(act) && b.loop.injected(b.x) == "" {
+			return action.Verdict{Decision: action.Allow, Reason: "the hook " + m.By + " allows it: " + m.Reason, Rule: rule}
+		}
+	}
+	return v
+}
+
+// hookOf returns why a call is asked about, if that is because of a hook only.
+func (b *batch) hookOf(v action.Verdict, m hooks.Answer) *approval.Hook {
+	if m.By == "" || v.Rule != "hook "+m.By {
+		return nil
+	}
+	h := &approval.Hook{}
+	if m.Failed {
+		h.Offer = "let failures of the hook " + m.By + " pass (session)"
+		h.Pass = func() { b.loop.o.Programs.Pass(m.By) }
+	}
+	return h
+}
+
+// permission asks the hooks in place of the person, and returns the verdict after that.
+func (b *batch) permission(ctx context.Context, j *job, v action.Verdict) (action.Verdict, hooks.Answer) {
+	if !b.loop.o.Programs.Has(hooks.PermissionRequest) {
+		return v, j.guarded.answer
+	}
+	m := b.loop.o.Programs.Permission(ctx, b.loop.where(b.x, b.turn), b.told(j))
+	if m.Arguments != "" {
+		if b.change(j, m.Arguments, m.ChangedBy); j.err != nil {
+			return action.Verdict{Decision: action.Deny, Reason: j.err.Error(), Rule: "hook " + m.ChangedBy}, m
+		}
+		v = b.hooked(j.call.Planned, b.judge(j.call.Planned), j.guarded.answer)
+	}
+	after := b.hooked(j.call.Planned, v, m)
+	if m.By == "" || after.Rule != "hook "+m.By {
+		m = j.guarded.answer
+	}
+	return after, m
+}
+
+// after tells the hooks what a call gave that ran, and takes up what they say.
+func (b *batch) after(j *job, res *tools.Result) (original string) {
+	programs := b.loop.o.Programs
+	if !j.ran || j.typed || !programs.Has(hooks.PostToolUse) && !programs.Has(hooks.PostToolUseFailure) {
+		return ""
+	}
+	m := programs.AfterTool(b.whole, b.loop.where(b.x, b.turn), b.told(j), hooks.Response{Text: res.Content, Failed: res.IsError, ExitCode: res.ExitCode})
+	b.tell(m.Told())
+	if m.Output != nil {
+		original = res.Content
+		res.Content = b.loop.o.Redact.Text(*m.Output)
+	}
+	if m.Halt {
+		b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
+	}
+	return original
+}
+
+// asks returns what the person is asked about a call.
+func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request {
+	return approval.Request{
+		Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: j.call.Planned, Verdict: v, Failed: b.x.setback(j.call.Name),
+		Changed: j.guarded.changed, Hook: b.hookOf(v, m),
+	}
+}
+
+// deniedBy returns what the model reads of a call that a verdict denies.
+func deniedBy(v action.Verdict, m hooks.Answer) string {
+	if m.By != "" && v.Rule == "hook "+m.By {
+		return "Denied by a hook, nothing ran: " + v.Reason
+	}
+	return "Denied by the policy, nothing ran: " + v.Reason
+}
+
+// refused returns what the model reads of a call that a person or nobody approved.
+func refused(act action.Action, v action.Verdict, m hooks.Answer, a event.ApprovalAnswered) string {
+	text := denial(act, a)
+	if a.By == approval.Nobody && m.By != "" && v.Rule == "hook "+m.By {
+		text += " " + v.Reason
+	}
+	return text
+}

@@ -1,0 +1,145 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/hooks"
+	"buddy/agent/model"
+)
+
+// where says at which point of the session programs are told of something.
+func (l *Loop) where(x *Exchange, turn int) hooks.Where {
+	mode, _ := l.p.Approvals.Mode()
+	return hooks.Where{Task: x.task, Turn: turn, Mode: mode}
+}
+
+// attach tells the model what hooks have said, for good.
+func (l *Loop) attach(x *Exchange, turn int, text string) {
+	if text != "" {
+		x.talk.Attach(x.task, turn, event.ReminderAttached{Kinds: []string{"hook"}, Text: "<system-reminder>\n" + text + "\n</system-reminder>"})
+	}
+}
+
+// hear shows the hooks what the person has said since they were asked last. The error is why the
+// exchange ends: its only prompt was refused.
+func (l *Loop) hear(ctx context.Context, x *Exchange) error {
+	said, programs := x.said, l.o.Programs
+	x.said = nil
+	if programs == nil {
+		return nil
+	}
+	l.attach(x, 0, programs.Started(ctx))
+	l.attach(x, 0, programs.Later())
+	refused := 0
+	var last error
+	for _, p := range said {
+		if p.Kind == event.Typed {
+			continue
+		}
+		m := programs.Tell(ctx, l.where(x, 0), hooks.UserPromptSubmit, "", map[string]any{"prompt": p.Text})
+		switch {
+		case m.Halt:
+			return &HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")}
+		case m.BlockedBy != "":
+			refused++
+			x.talk.Block(x.task, event.PromptBlocked{ID: p.ID, By: m.BlockedBy, Reason: m.Blocked})
+			last = fmt.Errorf("the hook %s refused the prompt: %s", m.BlockedBy, m.Blocked)
+			if x.turns > 0 {
+				l.p.Stream.Publish(x.task, 0, event.Warning{Text: last.Error(), Code: "hook"})
+			}
+		default:
+			l.attach(x, 0, m.Context)
+		}
+	}
+	if x.turns == 0 && refused > 0 && refused == len(said) {
+		return last
+	}
+	return nil
+}
+
+// maxGoneOn limits how often in a row hooks may keep an exchange from ending.
+const maxGoneOn = 8
+
+// goesOn reports whether a hook wants an exchange to go on that would end with its answer.
+func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
+	if !l.o.Programs.Has(hooks.Stop) {
+		return false
+	}
+	if x.goneOn == maxGoneOn {
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("hooks kept the answer from ending %d times in a row: it ends now", maxGoneOn), Code: "hook"})
+		return false
+	}
+	m := l.o.Programs.Tell(ctx, l.where(x, 0), hooks.Stop, "", map[string]any{"stop_hook_active": x.goneOn > 0, "last_assistant_message": x.response})
+	if m.BlockedBy == "" || m.Halt || ctx.Err() != nil {
+		return false
+	}
+	x.goneOn++
+	l.attach(x, 0, m.Told())
+	return true
+}
+
+// failed tells the hooks that an exchange failed.
+func (l *Loop) failed(ctx context.Context, x *Exchange, err error) {
+	if !l.o.Programs.Has(hooks.StopFailure) {
+		return
+	}
+	kind := failureKind(err)
+	l.o.Programs.Tell(ctx, l.where(x, 0), hooks.StopFailure, kind, map[string]any{"error": kind, "error_details": err.Error(), "last_assistant_message": x.response})
+}
+
+// failureKind returns what the field calls an error of a model.
+func failureKind(err error) string {
+	var e *model.Error
+	switch {
+	case errors.Is(err, ErrCutOff):
+		return "max_output_tokens"
+	case !errors.As(err, &e):
+		return "unknown"
+	case e.Status == http.StatusTooManyRequests:
+		return "rate_limit"
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		return "authentication_failed"
+	case e.Status == http.StatusPaymentRequired:
+		return "billing_error"
+	case e.Status >= 500:
+		return "server_error"
+	case e.Status >= 400:
+		return "invalid_request"
+	}
+	return "unknown"
+}
+
+// compacted tells the hooks that the history is shorter now.
+func (l *Loop) compacted(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
+	programs := l.o.Programs
+	if programs == nil {
+		return
+	}
+	m := programs.Tell(ctx, l.where(x, 0), hooks.PostCompact, x.room.Trigger(), map[string]any{"trigger": x.room.Trigger(), "compact_summary": did.Summary})
+	l.attach(x, 0, m.Told())
+	m = programs.Tell(ctx, l.where(x, 0), hooks.SessionStart, "compact", map[string]any{"source": "compact"})
+	l.attach(x, 0, m.Context)
+}
+
+// relay tells the model what hooks have said about the results of a turn, behind all of them.
+func (l *Loop) relay(x *Exchange, turn int) {
+	x.mu.Lock()
+	told := x.got.told
+	x.got.told = nil
+	x.mu.Unlock()
+	l.attach(x, turn, strings.Join(told, "\n\n"))
+}
+
+// NotifyIdle tells the hooks that the session waits for the next prompt. Nothing waits for them.
+func (l *Loop) NotifyIdle(x *Exchange) { l.notify(x, 0, "idle_prompt", "buddy waits for your input") }
+
+// notify tells the hooks that something waits for the person. Nothing waits for them.
+func (l *Loop) notify(x *Exchange, turn int, kind, text string) {
+	l.o.Programs.Notify(l.where(x, turn), kind, text)
+}

@@ -1,0 +1,145 @@
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/hooks"
+	"buddy/agent/policy"
+	"buddy/agent/redact"
+	"buddy/app/slash"
+	"buddy/config"
+)
+
+// hookKind is the kind of parts that are hooks.
+const hookKind = "hook"
+
+// ChildrenDir is where the processes are noted that sessions start on this machine.
+func ChildrenDir() string { return filepath.Join(xdg.StateHome, "buddy", "children") }
+
+// HookFile is the person's own file of hooks.
+func HookFile() string { return filepath.Join(xdg.ConfigHome, "buddy", "hooks.json") }
+
+// hooks returns what runs the hooks of the person and those of the project that the person trusts;
+// nil when there are none.
+func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Runner {
+	if !p.Config.Hooks.Enabled {
+		return nil
+	}
+	set := PersonHooks(p.Config.Hooks.Also)
+	trusted := p.projectHooks(&set)
+	cwd, err := os.Getwd()
+	if err != nil {
+		p.note("no hook runs: " + err.Error())
+		return nil
+	}
+	if p.Target == slash.ThisMachine {
+		cwd = p.Env.Dir
+	}
+	for _, h := range set.Handlers {
+		if file := h.Missing(cwd, cwd); file != "" {
+			p.note(fmt.Sprintf("hook %s (%s): %s does not exist", h.Name(), h.Event, file))
+		}
+	}
+	for _, problem := range set.Problems {
+		if !problem.Quiet {
+			p.note("hook left out: " + problem.String())
+		}
+	}
+	return hooks.New(hooks.Options{
+		Handlers: set.Handlers, Problems: set.Problems, Policy: judge, Session: p.ID, Transcript: p.Store.File(p.ID), Cwd: cwd, Project: cwd,
+		State: ChildrenDir(), OutDir: filepath.Join(p.Store.OutDir(p.ID), "hooks"), Redact: secrets, Trusted: trusted,
+	})
+}
+
+// personal reports whether a file named in the settings is the person's: those of the project are
+// relative to it.
+func personal(file string) (path string, ok bool) {
+	if rest, home := strings.CutPrefix(file, "~/"); home {
+		return filepath.Join(xdg.Home, rest), true
+	}
+	return file, filepath.IsAbs(file)
+}
+
+// PersonHooks reads the hooks of the person, in hooks.json and in the person's files among also.
+func PersonHooks(also []string) (set hooks.Set) {
+	files := []string{HookFile()}
+	for _, name := range also {
+		if path, ok := personal(name); ok {
+			files = append(files, path)
+		}
+	}
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		switch {
+		case err == nil:
+			set.Add(hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: file}))
+		case i > 0 || !errors.Is(err, fs.ErrNotExist):
+			set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: "it can't be read: " + err.Error()})
+		}
+	}
+	return set
+}
+
+// AlsoHooks returns the files of the project that the settings name beside its own file of hooks,
+// for CheckParts.
+func AlsoHooks(c config.Config) []string {
+	if !c.Hooks.Enabled {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.Hooks.Also), func(file string) bool { _, mine := personal(file); return mine })
+}
+
+// projectHooks adds the hooks of the project that are trusted, and says of the others why they do not
+// run. The returned function reports why one that was trusted must not run any more.
+func (p *Program) projectHooks(set *hooks.Set) func(hooks.Handler) error {
+	if p.Target != slash.ThisMachine {
+		set.Problems = append(set.Problems, hooks.Problem{File: ".buddy/hooks.json", Reason: "not run: the project is on " + p.Target, Quiet: true})
+		return nil
+	}
+	checks, problems, err := p.checkParts()
+	if err != nil {
+		p.note("no hook of the project runs: " + err.Error())
+		return nil
+	}
+	for _, one := range problems {
+		if one.File != ".mcp.json" {
+			set.Problems = append(set.Problems, hooks.Problem{File: one.File, Reason: one.Reason, Quiet: true})
+		}
+	}
+	parts := map[string]ProjectPart{}
+	for _, c := range checks {
+		if c.Kind != hookKind {
+			continue
+		}
+		file := filepath.Join(c.Dir, c.File)
+		if !c.State.Trusted {
+			set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: fmt.Sprintf("%s is %s (/trust)", c.Name, c.state()), Quiet: true})
+			continue
+		}
+		parts[c.Dir+"\x00"+c.Name] = c.ProjectPart
+		set.Add(hooks.ParsePart([]byte(c.Definition), hooks.Origin{Source: hooks.Project, File: file, Root: c.Dir, Part: c.Name}))
+	}
+	return func(h hooks.Handler) error {
+		part, ok := parts[h.Origin.Root+"\x00"+h.Origin.Part]
+		if !ok {
+			return nil // of a plugin
+		}
+		part.Files = config.FilesNamed(part.Dir, part.lines...)
+		trusted, _, err := TrustStore().PartTrusted(part.Dir, part.Part)
+		switch {
+		case err != nil:
+			return err
+		case !trusted:
+			return errors.New("it or a file that it names changed since you trusted it (/trust)")
+		}
+		return nil
+	}
+}

@@ -1,0 +1,40 @@
+package doctor
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"buddy/app/compose"
+	"buddy/config"
+)
+
+// checkHooks looks at the person's own hooks: those of a project are checked with its other parts.
+func checkHooks(c config.Config) Finding {
+	if !c.Hooks.Enabled {
+		return Finding{"hooks", Fine, "switched off ([hooks] enabled)", ""}
+	}
+	set := compose.PersonHooks(c.Hooks.Also)
+	cwd, _ := os.Getwd() // unknown: relative names are not looked for
+	var off, foreign []string
+	for _, p := range set.Problems {
+		if p.Quiet {
+			foreign = append(foreign, p.String())
+		} else {
+			off = append(off, "left out of "+p.String())
+		}
+	}
+	for _, h := range set.Handlers {
+		if file := h.Missing(cwd, cwd); file != "" {
+			off = append(off, fmt.Sprintf("%s of %s:%d: %s does not exist", h.Name(), h.Origin.File, h.Line, file))
+		}
+	}
+	text := fmt.Sprintf("yours: %d", len(set.Handlers))
+	if len(foreign) > 0 {
+		text += "; not run: " + strings.Join(foreign, "; ")
+	}
+	if len(off) > 0 {
+		return Finding{"hooks", Weak, text + "; " + strings.Join(off, "; "), "mend that file; docs/extensions.md describes it"}
+	}
+	return Finding{"hooks", Fine, text, ""}
+}
