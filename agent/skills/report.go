@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"buddy/extensions/skill"
-	"buddy/texts"
 )
 
 // perToken is how many bytes a token has, by estimate.
@@ -66,5 +65,5 @@ func (b *Book) line(s skill.Skill, cost map[string]int) string {
 	default:
 		states = append(states, "not trusted, so its commands and grants are off (buddy trust)")
 	}
-	return fmt.Sprintf("  %-24s %-9s %s · %s", texts.Clip(s.Call()+" "+s.Hint, 60), s.Origin, strings.Join(states, " · "), s.File)
+	return fmt.Sprintf("%-24s %s · %s\n    %s", s.Call(), s.Origin, strings.Join(states, " · "), s.File)
 }

@@ -180,6 +180,23 @@ func skillPart(dir string, s skill.Skill) (config.Part, bool) {
 	return config.Part{Kind: s.Kind.One(), Name: strings.TrimPrefix(s.Name, "project:"), Definition: s.Source, Files: config.FilesNamed(dir, lines...)}, true
 }
 
+// ExtensionCount says how many extensions there are on this machine, and what was left out.
+type ExtensionCount struct {
+	Skills, Styles int // skills with commands
+	Problems       []extensions.Problem
+}
+
+// FindExtensions counts the extensions that a session in a folder of this machine would have.
+func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
+	there, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		return ExtensionCount{}, err
+	}
+	items, problems, failed := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
+	styles, wrong, err := stylesIn(ctx, dir)
+	return ExtensionCount{len(items), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
+}
+
 // SkillParts returns the parts of a project on this machine that are skills and commands which
 // want to run or grant something.
 func SkillParts(ctx context.Context, dir string) ([]config.Part, error) {

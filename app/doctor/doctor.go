@@ -59,7 +59,8 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 		all = append(all, CheckModel(ctx, c, ask)...)
 	}
 	all = append(all, checkServers(f)...)
-	return append(append(all, checkFolders()...), checkTarget(f, say)...)
+	all = append(append(all, checkFolders()...), checkExtensions(ctx))
+	return append(all, checkTarget(f, say)...)
 }
 
 // checkMachine looks at what is around buddy.
