@@ -119,21 +119,27 @@ var assignmentRegexp = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 // shellWords returns the words of a line, quotes removed and variables replaced as far as the
 // line itself sets them. Unknown ones are empty.
 func (f *finder) shellWords(text string) []string {
-	var words []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 && word.Len() <= maxWord {
-			w := os.Expand(word.String(), func(name string) string {
-				name, _, _ = strings.Cut(name, ":") // ${x:-y}
-				return f.vars[name]
-			})
-			if m := assignmentRegexp.FindStringSubmatch(w); m != nil && len(m[2]) <= maxValue {
-				f.vars[m[1]] = m[2]
-			}
-			words = append(words, w)
+	words := unquoted(text)
+	for i, w := range words {
+		if len(w) > maxWord {
+			continue
 		}
-		word.Reset()
+		w = os.Expand(w, func(name string) string {
+			name, _, _ = strings.Cut(name, ":") // ${x:-y}
+			return f.vars[name]
+		})
+		if m := assignmentRegexp.FindStringSubmatch(w); m != nil && len(m[2]) <= maxValue {
+			f.vars[m[1]] = m[2]
+		}
+		words[i] = w
 	}
+	return words
+}
+
+// unquoted splits a line as a shell does, at blanks and operators that are not quoted, and removes
+// the quotes.
+func unquoted(text string) (words []string) {
+	var word strings.Builder
 	quote, escaped := rune(0), false
 	for _, r := range text {
 		switch {
@@ -144,20 +150,18 @@ func (f *finder) shellWords(text string) []string {
 			}
 		case r == '\\' && quote != '\'':
 			escaped = true
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
 		case quote != 0 && r == quote:
 			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote = r
-		case strings.ContainsRune(" \t\r\n;|&<>()`", r):
-			end()
+		case quote == 0 && strings.ContainsRune(" \t\r\n;|&<>()`", r):
+			words = append(words, word.String())
+			word.Reset()
 		default:
 			word.WriteRune(r)
 		}
 	}
-	end()
-	return words
+	return append(words, word.String())
 }
 
 // paths returns what a word may name from a folder on.
