@@ -21,7 +21,7 @@ const (
 	maxBases   = 16   // folders that a command line names, in which names may begin
 	maxMatches = 200  // of one pattern
 	maxWord    = 4096 // bytes
-	maxListed  = 5000 // names in a folder
+	maxListed  = 1000 // names in a folder
 	maxValue   = 512  // bytes of a variable: a line can double it often
 )
 
