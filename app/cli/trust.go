@@ -114,7 +114,7 @@ func (s *cli) showPart(c compose.PartCheck) error {
 	if c.State.Changed {
 		state = "not trusted: it changed since you trusted it"
 	}
-	lines := append([]string{fmt.Sprintf("%s  %s", texts.OneLine(c.Part.String()), state)}, c.Lines()...)
+	lines := append([]string{fmt.Sprintf("%s  %s", texts.OneLine(c.String()), state)}, c.Lines()...)
 	if c.State.Changed && c.State.Err == nil {
 		diff, err := c.Diff()
 		if err != nil {
@@ -176,9 +176,9 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 	}
 	var chosen []compose.PartCheck
 	for _, name := range names {
-		i := slices.IndexFunc(checks, func(c compose.PartCheck) bool { return c.Part.String() == name })
+		i := slices.IndexFunc(checks, func(c compose.PartCheck) bool { return c.String() == name })
 		if i < 0 {
-			have := texts.Join(checks, ", ", func(c compose.PartCheck) string { return c.Part.String() })
+			have := texts.Join(checks, ", ", func(c compose.PartCheck) string { return c.String() })
 			return fmt.Errorf("no part %q in %s (have: %s)", name, dir, cmp.Or(have, "none"))
 		}
 		chosen = append(chosen, checks[i])

@@ -28,7 +28,7 @@ func TestTrustExampleOfTheManual(t *testing.T) {
 		t.Fatalf("%+v, %+v, %v", checks, problems, err)
 	}
 	for i, want := range []string{"mcp:notes tools/notes.js", "hook:PreToolUse:Bash hooks/guard.sh"} {
-		if got := checks[i].Part.String() + " " + strings.Join(checks[i].Files, " "); got != want {
+		if got := checks[i].String() + " " + strings.Join(checks[i].Files, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

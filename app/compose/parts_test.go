@@ -67,7 +67,7 @@ func TestPartsOfAProject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, strings.Join([]string{rel, p.Part.String(), p.Runs, p.When, strings.Join(p.Files, " ")}, " | "))
+		got = append(got, strings.Join([]string{rel, p.String(), p.Runs, p.When, strings.Join(p.Files, " ")}, " | "))
 	}
 	want := []string{
 		"sub | mcp:files | ../server.sh | starts with every session here | ../server.sh",

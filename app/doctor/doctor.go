@@ -145,9 +145,9 @@ func checkTrust(c config.Config) Finding {
 		case c.State.Err != nil:
 			off = append(off, "can't be trusted: "+c.State.Err.Error())
 		case c.State.Changed:
-			off = append(off, "changed since you trusted it: "+c.Part.String())
+			off = append(off, "changed since you trusted it: "+c.String())
 		case !c.State.Trusted:
-			off = append(off, "not trusted: "+c.Part.String())
+			off = append(off, "not trusted: "+c.String())
 		}
 	}
 	for _, p := range problems {
