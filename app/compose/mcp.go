@@ -287,12 +287,5 @@ func openBrowser(address string) error {
 	return exec.CommandContext(ctx, program, address).Run()
 }
 
-// attachTime limits how long a resource for a prompt is waited for.
-const attachTime = 30 * time.Second
-
-// ReadResource reads a resource of a server that the person named in a prompt.
-func (p *Program) ReadResource(server, uri string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), attachTime)
-	defer cancel()
-	return p.Servers.Attach(ctx, server, uri)
-}
+// promptTime limits how long the text of a server's prompt is waited for.
+const promptTime = 30 * time.Second

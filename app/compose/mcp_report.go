@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/inject"
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
@@ -32,6 +33,9 @@ func (p *Program) MCP(args string) (string, error) {
 			return "", err
 		}
 		return map[string]string{"on": "starting ", "off": "ended ", "restart": "starting again "}[verb] + name, nil
+	case verb == "prompt" && name != "":
+		command, words, _ := strings.Cut(name, " ")
+		return p.serverPrompt(command, strings.Fields(words))
 	case name != "":
 		return "", fmt.Errorf("%q is not known (have: list, NAME, on NAME, off NAME, restart NAME)", verb)
 	}
@@ -44,6 +48,22 @@ func (p *Program) MCP(args string) (string, error) {
 		return "", err
 	}
 	return text, nil
+}
+
+// serverPrompt returns the text of a server's prompt, as the person's own prompt that says whose
+// text it is.
+func (p *Program) serverPrompt(command string, words []string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), promptTime)
+	defer cancel()
+	text, err := p.Servers.Prompt(ctx, strings.TrimPrefix(command, "/"), words)
+	if err != nil {
+		return "", err
+	}
+	found := inject.Scan(text)
+	if inject.Worst(found) >= inject.High {
+		return "", fmt.Errorf("the text of %s reads like an order of somebody else: it %s: %q", command, found[0].Reason, found[0].Excerpt)
+	}
+	return strings.TrimSpace("/"+command+" "+strings.Join(words, " ")) + "\n\nThis is a prompt of an MCP server; its text is:\n" + inject.Defuse(text, found), nil
 }
 
 // serverList returns a line for each server.
@@ -111,7 +131,7 @@ func serverDetails(s mcp.Status) string {
 		lines = append(lines, text)
 	}
 	for _, p := range s.Prompts {
-		add("prompt", p)
+		add("prompt", "/"+p)
 	}
 	if tail := strings.TrimSpace(s.Stderr); tail != "" {
 		lines = append(lines, "  the end of its log:")

@@ -59,6 +59,14 @@ func (c Catalog) OnMCP(s Frontend, args string) error {
 	return nil
 }
 
+// OnServerPrompt gives the model a prompt of an MCP server, filled in with the words of args.
+func (c Catalog) OnServerPrompt(s Frontend, name, args string) error {
+	Inform(s, "/"+name, func() (string, error) { return c.MCP("prompt " + name + " " + args) }, func(text string) {
+		s.Command(event.Submit{Text: text})
+	})
+	return nil
+}
+
 // Catalog is what there is to choose from. Its functions may read files.
 type Catalog struct {
 	Offers   func() []Offer                            // of models; asks servers on this machine

@@ -63,10 +63,16 @@ var Commands = []Command{
 	{Name: "quit", Help: "leave buddy"},
 }
 
-// Find returns the command of a name.
+// Find returns the command of a name. Prompts of MCP servers are commands, too; only the session
+// knows which there are.
 func Find(name string) (Command, bool) {
 	if i := slices.IndexFunc(Commands, func(c Command) bool { return c.Name == name }); i >= 0 {
 		return Commands[i], true
+	}
+	if strings.HasPrefix(name, "mcp__") {
+		return Command{Name: name, Args: "[ARGUMENT]...", Help: "a prompt of an MCP server", Do: func(c Catalog, s Frontend, args string) error {
+			return c.OnServerPrompt(s, name, args)
+		}}, true
 	}
 	return Command{}, false
 }

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "owner" {
 		runOwner(os.Args[2], os.Args[3])
 	}
+	if len(os.Args) > 2 && os.Args[1] == "conformance" {
+		os.Exit(runConformance(os.Args[2]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "good" {
 		runGoodServer()
 		os.Exit(0)

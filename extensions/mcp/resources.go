@@ -126,56 +126,6 @@ func (s *server) read(ctx context.Context, call tools.Call, uri string) tools.Re
 	})
 }
 
-// maxAttached limits a resource that a person attaches to a prompt, in bytes.
-const maxAttached = 64 << 10
-
-// Attach reads a resource that the person names, for a prompt.
-func (s *Servers) Attach(ctx context.Context, server, uri string) (string, error) {
-	one, err := s.find(server)
-	if err != nil {
-		return "", err
-	}
-	res := one.read(ctx, tools.Call{ID: "attach " + uri, Name: "mcp_read"}, uri)
-	if res.IsError {
-		return "", fmt.Errorf("%s", strings.TrimPrefix(res.Content, "Tool error: "))
-	}
-	if len(res.Content) > maxAttached {
-		return strings.ToValidUTF8(res.Content[:maxAttached], "") + "\n" + tools.Truncated, nil
-	}
-	return res.Content, nil
-}
-
-// PromptInfo is a prompt of a server, which a person calls as a slash command.
-type PromptInfo struct {
-	Command     string   `json:"command"` // mcp__SERVER__PROMPT
-	Server      string   `json:"server"`
-	Description string   `json:"description,omitempty"`
-	Arguments   []string `json:"arguments,omitempty"` // their names; those in brackets may be left out
-}
-
-// Prompts returns the prompts of all servers, by command.
-func (s *Servers) Prompts() []PromptInfo {
-	var all []PromptInfo
-	for _, one := range s.servers {
-		one.mu.Lock()
-		for i, name := range modelNames(one.def.Name, promptNames(one.prompts)) {
-			p := one.prompts[i]
-			info := PromptInfo{Command: name, Server: one.def.Name, Description: oneLine(p.Description)}
-			for _, a := range p.Arguments {
-				if a.Required {
-					info.Arguments = append(info.Arguments, oneLine(a.Name))
-				} else {
-					info.Arguments = append(info.Arguments, "["+oneLine(a.Name)+"]")
-				}
-			}
-			all = append(all, info)
-		}
-		one.mu.Unlock()
-	}
-	slices.SortFunc(all, func(a, b PromptInfo) int { return strings.Compare(a.Command, b.Command) })
-	return all
-}
-
 func promptNames(all []*sdk.Prompt) []string {
 	var names []string
 	for _, p := range all {

@@ -29,7 +29,7 @@ type Status struct {
 	Protocol     string     `json:"protocol,omitempty"`
 	Title        string     `json:"title,omitempty"` // name and version that it gives itself
 	Tools        []ToolInfo `json:"tools,omitempty"`
-	Prompts      []string   `json:"prompts,omitempty"`
+	Prompts      []string   `json:"prompts,omitempty"` // their commands
 	Resources    int        `json:"resources,omitempty"`
 	Notes        []string   `json:"notes,omitempty"` // what was left out, and why
 	Instructions string     `json:"instructions,omitempty"`
@@ -73,9 +73,7 @@ func (s *server) status() Status {
 	for _, t := range s.tools {
 		st.Tools = append(st.Tools, t.info())
 	}
-	for _, p := range s.prompts {
-		st.Prompts = append(st.Prompts, p.Name)
-	}
+	st.Prompts = modelNames(s.def.Name, promptNames(s.prompts))
 	if c := s.conn; c != nil {
 		if c.process != nil {
 			st.Stderr = c.process.Stderr()
