@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -186,8 +187,8 @@ func TestServerLogin(t *testing.T) {
 		if status, err := call(t, c, h); status != 200 || err != nil {
 			t.Errorf("after the login: %d, %v", status, err)
 		}
-		if h.scope != "read write offline_access" {
-			t.Errorf("scopes %q", h.scope)
+		if got := slices.Sorted(strings.FieldsSeq(h.scope)); !slices.Equal(got, []string{"offline_access", "read", "write"}) {
+			t.Errorf("scopes %q", got)
 		}
 		if registered := len(h.clients) > 0; registered != (known == "") {
 			t.Errorf("clients that registered: %q", h.clients)
