@@ -49,9 +49,6 @@ func writesOnce(req modeltest.Request) modeltest.Answer {
 	if last := req.Messages[len(req.Messages)-1]; last.Role == model.Tool {
 		return modeltest.Answer{modeltest.Text("The tool said: " + strings.Join(strings.Fields(last.Content), " "))}
 	}
-	if strings.Contains(lastOf(req, model.User), "slowly") {
-		return modeltest.Answer{modeltest.Chunks{Bytes: 4, Every: 20 * time.Millisecond}, modeltest.Text(strings.Repeat("a word ", 100) + "and the end")}
-	}
 	return modeltest.Answer{modeltest.Text("I will."), shellCall("c1", "mkdir made && echo it is made")}
 }
 
@@ -85,7 +82,10 @@ func TestKilledHost(t *testing.T) {
 // while it comes, and the session ends with that.
 func TestKilledScreen(t *testing.T) {
 	t.Parallel()
-	x := newTerminal(t, writesOnce)
+	killed := make(chan struct{})
+	x := newTerminal(t, func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{modeltest.Text("a word a word"), modeltest.Until(killed), modeltest.Text(" and the end")}
+	})
 	x.say("speak slowly")
 	x.want("a word a word")
 	path, err := exec.LookPath("buddy")
@@ -111,6 +111,7 @@ func TestKilledScreen(t *testing.T) {
 	if err := syscall.Kill(parent(t, host), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	close(killed)
 	second("and the end")
 	x.srv.Tmux("send-keys", "-t", "t:second", "C-c")
 	x.srv.Tmux("send-keys", "-t", "t:second", "C-c")
