@@ -188,7 +188,7 @@ func New(o Options) *Runtime {
 	r := &Runtime{
 		opts: o, life: &life{}, inbox: newInbox(), stream: events,
 		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
-		questions: approval.NewQuestions(events),
+		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target),
 		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),

@@ -34,7 +34,7 @@ func (s AuthStore) Path() string { return s.path }
 // Credentials holds the contents of the store. Formatting prints none of them.
 type Credentials struct {
 	Keys   map[string]string `json:"keys,omitempty"`   // by provider name
-	Logins map[string]Token  `json:"logins,omitempty"` // by [Login.ID]
+	Logins map[string]Token  `json:"logins,omitempty"` // by [Login.ID] or [ServerLogin]
 }
 
 // Format writes a placeholder, for every verb.
@@ -45,6 +45,18 @@ type Token struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh,omitempty"`
 	Expires time.Time `json:"expires"`
+	// Client is set for a server's login: what a refresh needs beside the token.
+	Client *TokenClient `json:"client,omitempty"`
+}
+
+// TokenClient says where and as whom a token is refreshed. Its token never goes anywhere else,
+// whatever the server names as its issuer later.
+type TokenClient struct {
+	TokenURL string   `json:"token_url"`
+	ID       string   `json:"id"`
+	Secret   string   `json:"secret,omitempty"` // of a client that registered itself
+	InHeader bool     `json:"in_header,omitempty"`
+	Scopes   []string `json:"scopes,omitempty"`
 }
 
 // Format writes a placeholder, for every verb.
@@ -167,6 +179,9 @@ type Login struct {
 
 // ID returns the name of the login in the store: profiles with the same one share it.
 func (l Login) ID() string { return l.Issuer + " " + l.ClientID }
+
+// ServerLogin returns the name of an MCP server's login in the store; url is the server's.
+func ServerLogin(url string) string { return "mcp " + url }
 
 // UsesLogin reports whether requests of a profile use the token of a login: an explicit key
 // has precedence.

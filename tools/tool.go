@@ -75,9 +75,9 @@ type Call struct {
 	// Output gets live output for the screen. It may be called from any goroutine until Run
 	// returns, and never blocks for long.
 	Output func(Chunk)
-	// Ask puts a question to the person and returns the answer, one of choices or free text. It
-	// is nil, or returns ErrNobody, where nobody can be asked.
-	Ask func(ctx context.Context, question string, choices []string) (answer string, err error)
+	// Ask puts a question to the person and returns the answer, one of its choices or free text.
+	// It is nil, or returns ErrNobody, where nobody can be asked.
+	Ask func(ctx context.Context, q Question) (answer string, err error)
 	// Begin registers work that goes on after the call as a task of the session and returns its
 	// number. It is nil where there are no tasks.
 	Begin func(Task) (id int)
@@ -96,6 +96,13 @@ type Call struct {
 	// Confined means that the call is allowed only because it will run in the read-only
 	// sandbox.
 	Confined bool
+}
+
+// Question is what a call asks the person. Its texts may be anybody's.
+type Question struct {
+	From    string // who wants to know, "" for the model
+	Text    string
+	Choices []string // suggested answers; any other text is an answer, too
 }
 
 // Page sizes in bytes: MinPage is for models whose context window is unknown.

@@ -6,32 +6,37 @@ import (
 	"sync"
 
 	"buddy/agent/event"
+	"buddy/agent/redact"
 	"buddy/agent/stream"
 	"buddy/tools"
 )
 
-// Questions holds what the model asks the person, until it is answered. It is safe for
+// Questions holds what calls of tools ask the person, until it is answered. It is safe for
 // concurrent use; use NewQuestions.
 type Questions struct {
 	stream *stream.Stream
+	redact *redact.Redactor
 
 	mu   sync.Mutex // guards open
 	open map[string]chan event.QuestionAnswered
 }
 
-// NewQuestions returns no questions, which will be asked in a stream.
-func NewQuestions(s *stream.Stream) *Questions {
-	return &Questions{stream: s, open: make(map[string]chan event.QuestionAnswered)}
+// NewQuestions returns no questions, which will be asked in a stream. Secrets of questions and
+// answers are taken out of the stream; who asked gets an answer as it was typed.
+func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
+	return &Questions{stream: s, redact: r, open: make(map[string]chan event.QuestionAnswered)}
 }
 
 // Ask asks the person for a call and waits for the answer, or for ctx to end. The error is
 // [tools.ErrNobody] when nobody could be asked.
-func (q *Questions) Ask(ctx context.Context, task, turn int, callID, text string, choices []string) (string, error) {
+func (q *Questions) Ask(ctx context.Context, task, turn int, callID string, asked tools.Question) (string, error) {
 	id := fmt.Sprintf("ask-%d-%s", task, stream.NewID())
 	answer := make(chan event.QuestionAnswered, 1)
 	q.mu.Lock()
 	q.open[id] = answer
-	q.stream.Publish(task, turn, event.QuestionAsked{ID: id, CallID: callID, Text: text, Choices: choices})
+	q.stream.Publish(task, turn, event.QuestionAsked{
+		ID: id, CallID: callID, From: asked.From, Text: q.redact.Text(asked.Text), Choices: asked.Choices,
+	})
 	q.mu.Unlock()
 	select {
 	case got := <-answer:
@@ -54,7 +59,9 @@ func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
 		return false
 	}
 	delete(q.open, a.ID)
-	q.stream.Publish(task, 0, a)
+	public := a
+	public.Text = q.redact.Text(a.Text)
+	q.stream.Publish(task, 0, public)
 	answer <- a
 	return true
 }

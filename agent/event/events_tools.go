@@ -115,10 +115,11 @@ func (r FileRestored) Text() string {
 	return text
 }
 
-// QuestionAsked holds a question of the model to the person; the task waits.
+// QuestionAsked holds a question to the person; the task waits.
 type QuestionAsked struct {
 	ID      string   `json:"id"`
 	CallID  string   `json:"call_id"`
+	From    string   `json:"from,omitempty"` // who asks, untrusted text; "" for the model
 	Text    string   `json:"text"`
 	Choices []string `json:"choices,omitempty"` // suggested answers; any other is accepted, too
 }

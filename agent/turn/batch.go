@@ -256,11 +256,11 @@ func unanswered(ctx context.Context) tools.Result {
 }
 
 // ask returns how a call asks the person; nil when nobody is there.
-func (b *batch) ask(callID string) func(context.Context, string, []string) (string, error) {
+func (b *batch) ask(callID string) func(context.Context, tools.Question) (string, error) {
 	if !b.loop.p.Approvals.Interactive() {
 		return nil
 	}
-	return func(ctx context.Context, text string, choices []string) (string, error) {
-		return b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, callID, text, choices)
+	return func(ctx context.Context, q tools.Question) (string, error) {
+		return b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, callID, q)
 	}
 }

@@ -243,7 +243,7 @@ func (p *logPrinter) print(env event.Envelope) error {
 	case event.ApprovalAnswered:
 		return p.cli.print("approval: %s", e.Decision)
 	case event.QuestionAsked:
-		return p.cli.print("? %s", e.Text)
+		return p.cli.print("%s", plain.QuestionText(e))
 	case event.QuestionAnswered:
 		return p.cli.print("answer: %s", e.Text)
 	case event.TaskFinished:

@@ -121,9 +121,12 @@ func Denial(p event.ApprovalAnswered) string {
 	return text
 }
 
-// QuestionText returns what the model wants to know, with a line for each choice.
+// QuestionText returns what the model, or a server, wants to know, with a line for each choice.
 func QuestionText(q event.QuestionAsked) string {
 	text := "? " + q.Text
+	if q.From != "" {
+		text = "? " + q.From + " asks: " + q.Text
+	}
 	for i, c := range q.Choices {
 		text += fmt.Sprintf("\n  %d  %s", i+1, c)
 	}

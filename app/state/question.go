@@ -13,7 +13,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
 		awaitPerson(s.Tasks, env.Task, p.ID)
-		if env.Branch == 0 && s.calls[p.CallID] != nil { // which shows it
+		if p.From != "" || env.Branch == 0 && s.calls[p.CallID] != nil { // the dialog shows it, or the call
 			break
 		}
 		text := p.Text + "\n"
@@ -22,7 +22,9 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 		}
 		s.add(env, AssistantBlock, text)
 	case event.QuestionAnswered:
+		step := false // of a server's form, which its call's result sums up
 		for _, q := range s.Questions {
+			step = step || q.ID == p.ID && q.From != ""
 			if q.ID == p.ID && p.By == "cancel" {
 				s.changeCall(q.CallID, func(c *Call) { c.State = CallCancelled })
 			}
@@ -33,7 +35,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 			return 0
 		}
 		personAnswered(s.Tasks, p.ID)
-		if p.By == "user" {
+		if p.By == "user" && !step {
 			s.add(env, UserBlock, p.Text)
 		}
 	}

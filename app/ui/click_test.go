@@ -403,6 +403,21 @@ func TestPagerByMouse(t *testing.T) {
 	})
 }
 
+// TestServersQuestion: the title says which server asks, and steps of its form are no prompts.
+func TestServersQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.tell(event.QuestionAsked{ID: "q1", From: "sh\x1b[31mop", Text: "Which one?", Choices: []string{"Send", "Decline"}})
+		time.Sleep(dialog.Pause)
+		x.Want("op asks")
+		x.Press("1", "Enter")
+		x.took(event.Answer{ID: "q1", Text: "Send"})
+		x.tell(event.QuestionAnswered{ID: "q1", By: "user", Text: "Send"})
+		x.unwanted("Send")
+	})
+}
+
 // A click on a choice of a question goes to it; Enter takes it.
 func TestChoicesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -134,10 +134,14 @@ func (d *dock) show(id string) {
 	}
 }
 
-// ask docks a question of the model.
+// ask docks a question of the model or of a server.
 func (d *dock) ask(q event.QuestionAsked) {
+	title := "Question"
+	if q.From != "" {
+		title = q.From + " asks"
+	}
 	d.question.Ask(dialog.Question{
-		ID: q.ID, Title: "Question", Scope: keymap.Question, Lines: strings.Split(q.Text, "\n"), Choices: q.Choices, Own: true,
+		ID: q.ID, Title: title, Scope: keymap.Question, Lines: strings.Split(q.Text, "\n"), Choices: q.Choices, Own: true,
 		Take: func(n int) { d.deps.Send(event.Answer{ID: q.ID, Text: q.Choices[n]}) },
 	})
 }

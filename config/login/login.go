@@ -1,5 +1,6 @@
-// Package login logs in at an OAuth 2.0 issuer with the device flow (RFC 8628) and keeps
-// the tokens fresh, whatever number of processes uses them.
+// Package login logs in at an OAuth 2.0 issuer and keeps the tokens fresh, whatever number of
+// processes uses them: at providers of models with the device flow (RFC 8628), at MCP servers
+// with the code flow (see [Client.LoginServer]).
 //
 //	c := login.New(config.Auth())
 //	flow, err := c.Begin(ctx, profile.Login)
@@ -152,11 +153,16 @@ func stored(t *oauth2.Token) config.Token {
 // server rejected, or "". Of many processes one asks the issuer, the others use its result. An
 // error that is ErrNeeded means that the person has to log in.
 func (c *Client) Token(ctx context.Context, l config.Login, refused string) (string, error) {
+	return c.token(ctx, l.ID(), refused, func(t config.Token) (config.Token, error) { return c.refresh(ctx, l, t) })
+}
+
+// token returns the token of a login, by its name in the store. refresh requests a new one.
+func (c *Client) token(ctx context.Context, id, refused string, refresh func(config.Token) (config.Token, error)) (string, error) {
 	all, err := c.store.Read()
 	if err != nil {
 		return "", err
 	}
-	t, ok := all.Logins[l.ID()]
+	t, ok := all.Logins[id]
 	if !ok {
 		return "", ErrNeeded
 	}
@@ -164,18 +170,18 @@ func (c *Client) Token(ctx context.Context, l config.Login, refused string) (str
 		return t.Access, nil
 	}
 	err = c.store.Change(ctx, func(all *config.Credentials) error {
-		if t, ok = all.Logins[l.ID()]; !ok {
+		if t, ok = all.Logins[id]; !ok {
 			return ErrNeeded
 		}
 		if usable(t, refused, early) {
 			return errKeep // another process was faster
 		}
-		fresh, err := c.refresh(ctx, l, t)
+		fresh, err := refresh(t)
 		if err != nil {
 			return err
 		}
 		t = fresh
-		all.Logins[l.ID()] = t
+		all.Logins[id] = t
 		return nil
 	})
 	switch {
@@ -206,22 +212,33 @@ func (c *Client) refresh(ctx context.Context, l config.Login, t config.Token) (c
 	if err != nil {
 		return t, err
 	}
-	fresh, err := conf.TokenSource(c.in(ctx), &oauth2.Token{RefreshToken: t.Refresh}).Token()
+	return renew(c.in(ctx), conf, l.Issuer, t)
+}
+
+// renew exchanges a refresh token for a new token.
+func renew(ctx context.Context, conf *oauth2.Config, issuer string, t config.Token) (config.Token, error) {
+	fresh, err := conf.TokenSource(ctx, &oauth2.Token{RefreshToken: t.Refresh}).Token()
 	var refused *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &refused) && refused.Response != nil && (refused.Response.StatusCode == 400 || refused.Response.StatusCode == 401):
-		return t, fmt.Errorf("%w: %s says: %w", ErrNeeded, l.Issuer, explain(err))
+		return t, fmt.Errorf("%w: %s says: %w", ErrNeeded, issuer, explain(err))
 	case err != nil:
-		return t, fmt.Errorf("%s: %w", l.Issuer, explain(err))
+		return t, fmt.Errorf("%s: %w", issuer, explain(err))
 	}
-	return stored(fresh), nil
+	again := stored(fresh)
+	again.Client = t.Client
+	return again, nil
 }
 
 // Logout removes a login and reports whether there was one.
 func (c *Client) Logout(ctx context.Context, l config.Login) (found bool, err error) {
+	return c.logout(ctx, l.ID())
+}
+
+func (c *Client) logout(ctx context.Context, id string) (found bool, err error) {
 	err = c.store.Change(ctx, func(all *config.Credentials) error {
-		_, found = all.Logins[l.ID()]
-		delete(all.Logins, l.ID())
+		_, found = all.Logins[id]
+		delete(all.Logins, id)
 		return nil
 	})
 	return found, err

@@ -67,7 +67,7 @@ func (t *askUser) Recover(ctx context.Context, call tools.Call) tools.Result { r
 func (t *askUser) RunArgs(ctx context.Context, call tools.Call, args askArgs) tools.Result {
 	answer, err := "", tools.ErrNobody
 	if call.Ask != nil {
-		answer, err = call.Ask(ctx, args.Question, args.Choices)
+		answer, err = call.Ask(ctx, tools.Question{Text: args.Question, Choices: args.Choices})
 	}
 	if errors.Is(err, tools.ErrNobody) {
 		const note = "nobody was there to ask, so there is no answer; choose the obvious way and say which you took"

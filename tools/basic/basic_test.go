@@ -65,25 +65,25 @@ func TestAskUser(t *testing.T) {
 		}
 		return got
 	}
-	nobody := func(context.Context, string, []string) (string, error) { return "", tools.ErrNobody }
-	for _, ask := range []func(context.Context, string, []string) (string, error){nil, nobody} {
+	nobody := func(context.Context, tools.Question) (string, error) { return "", tools.ErrNobody }
+	for _, ask := range []func(context.Context, tools.Question) (string, error){nil, nobody} {
 		call.Ask = ask
 		got := payload()
 		if _, answered := got["answer"]; answered || !strings.HasPrefix(got["note"].(string), "nobody was there to ask") {
 			t.Errorf("without a person: %v", got)
 		}
 	}
-	call.Ask = func(_ context.Context, question string, choices []string) (string, error) {
-		return fmt.Sprint(question, choices), nil
+	call.Ask = func(_ context.Context, q tools.Question) (string, error) {
+		return fmt.Sprint(q.Text, q.Choices), nil
 	}
 	if got := payload(); got["answer"] != "Which?[a b]" || got["note"] != nil {
 		t.Errorf("answer = %v", got)
 	}
-	call.Ask = func(context.Context, string, []string) (string, error) { return "", nil }
+	call.Ask = func(context.Context, tools.Question) (string, error) { return "", nil }
 	if got := payload(); got["note"] != "the person gave an empty answer" {
 		t.Errorf("answer = %v", got)
 	}
-	call.Ask = func(context.Context, string, []string) (string, error) { return "", errors.New("gone") }
+	call.Ask = func(context.Context, tools.Question) (string, error) { return "", errors.New("gone") }
 	if res := b.Run(call); !res.IsError || !strings.Contains(res.Content, "the question was not answered: gone") {
 		t.Errorf("answer = %+v", res)
 	}

@@ -212,7 +212,7 @@ func BenchmarkRunShellTrue(b *testing.B) {
 // A call says in which pane it will work, as far as that is known before.
 func TestRunShellPane(t *testing.T) {
 	tool := shellTool(t, nil)
-	ask := func(context.Context, string, []string) (string, error) { return "", nil }
+	ask := func(context.Context, tools.Question) (string, error) { return "", nil }
 	if got := tool.Pane(shellCall(t, "true")).Pane.String(); got != "" {
 		t.Errorf("%q before there is a pane", got)
 	}
@@ -225,7 +225,7 @@ func TestRunShellPane(t *testing.T) {
 	}
 	for _, c := range []struct {
 		more string
-		ask  func(context.Context, string, []string) (string, error)
+		ask  func(context.Context, tools.Question) (string, error)
 		want string
 	}{
 		{"", nil, shared},

@@ -14,7 +14,7 @@ import (
 )
 
 // asked stands for a person who can answer.
-func asked(context.Context, string, []string) (string, error) { return "", nil }
+func asked(context.Context, tools.Question) (string, error) { return "", nil }
 
 func TestTerminalText(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,252 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+
+	"buddy/config"
+)
+
+// Server is an MCP server that wants a login.
+type Server struct {
+	URL          string   // https, or http on this machine
+	ClientID     string   // a client that its issuer knows already; "" registers one
+	CallbackPort int      // where the browser returns to on this machine; 0 is any free port
+	Scopes       []string // to request beside those that the server names
+}
+
+// serverTimeout limits each request of a server's login.
+const serverTimeout = 10 * time.Second
+
+// LoginServer logs in at an MCP server with the code flow (OAuth 2.1 with PKCE, as the protocol
+// demands). visit shows the person the address to open in a browser on this machine, and
+// returns at once; LoginServer returns when the browser has come back, or ctx ends.
+//
+// The client is the one of Server.ClientID, else one that registers itself (RFC 7591).
+func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url string)) error {
+	if !safeURL(s.URL) {
+		return fmt.Errorf("%q can't be logged in at: it is neither https nor on this machine", s.URL)
+	}
+	back, err := listen(s.CallbackPort)
+	if err != nil {
+		return err
+	}
+	defer back.close()
+	all, err := c.store.Read()
+	if err != nil {
+		return err
+	}
+	if had := all.Logins[config.ServerLogin(s.URL)].Client; had != nil {
+		s.Scopes = union(had.Scopes, s.Scopes) // a login for more rights loses none
+	}
+	client := guarded(s.URL)
+	flow := &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: back.url, RequestRefreshToken: true, AcceptUnadvertisedIss: true, Client: client,
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			if !safeURL(args.URL) {
+				return nil, fmt.Errorf("the login page %q is neither https nor on this machine", visible(args.URL))
+			}
+			visit(args.URL)
+			return back.wait(ctx)
+		},
+		ScopeFilter: func(named []string) []string { return union(named, s.Scopes) },
+		NewTokenSource: func(_ context.Context, conf *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+			return oauth2.StaticTokenSource(t), c.keepServer(ctx, s.URL, conf, t)
+		},
+	}
+	if s.ClientID != "" {
+		flow.PreregisteredClient = &oauthex.ClientCredentials{ClientID: s.ClientID}
+	} else {
+		flow.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "buddy", RedirectURIs: []string{back.url}, GrantTypes: []string{"authorization_code", "refresh_token"},
+			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
+		}}
+	}
+	handler, err := auth.NewAuthorizationCodeHandler(flow)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.URL, err)
+	}
+	req, resp, err := challenge(ctx, client, s.URL)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.URL, explain(err))
+	}
+	if err := handler.Authorize(ctx, req, resp); err != nil { // it closes the answer
+		return fmt.Errorf("%s: %w", s.URL, explain(err))
+	}
+	return nil
+}
+
+// challenge asks a server for anything without a token: its answer says where to log in.
+func challenge(ctx context.Context, client *http.Client, server string) (*http.Request, *http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if resp.StatusCode != http.StatusUnauthorized {
+		_ = resp.Body.Close()
+		return nil, nil, fmt.Errorf("it wants no login (status %d)", resp.StatusCode)
+	}
+	return req, resp, nil
+}
+
+// keepServer stores a new login of a server.
+func (c *Client) keepServer(ctx context.Context, server string, conf *oauth2.Config, t *oauth2.Token) error {
+	if t.AccessToken == "" || strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("the token can't be sent in a request")
+	}
+	kept := stored(t)
+	kept.Client = &config.TokenClient{
+		TokenURL: conf.Endpoint.TokenURL, ID: conf.ClientID, Secret: conf.ClientSecret,
+		InHeader: conf.Endpoint.AuthStyle == oauth2.AuthStyleInHeader, Scopes: conf.Scopes,
+	}
+	return c.store.Change(ctx, func(all *config.Credentials) error {
+		all.Logins[config.ServerLogin(server)] = kept
+		return nil
+	})
+}
+
+// ServerToken returns the token for a server, as [Client.Token] does for a provider.
+func (c *Client) ServerToken(ctx context.Context, server, refused string) (string, error) {
+	return c.token(ctx, config.ServerLogin(server), refused, func(t config.Token) (config.Token, error) {
+		if t.Refresh == "" || t.Client == nil {
+			return t, ErrNeeded
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+		defer cancel()
+		conf := &oauth2.Config{ClientID: t.Client.ID, ClientSecret: t.Client.Secret, Endpoint: oauth2.Endpoint{
+			TokenURL: t.Client.TokenURL, AuthStyle: oauth2.AuthStyleInParams,
+		}}
+		if t.Client.InHeader {
+			conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+		}
+		return renew(context.WithValue(ctx, oauth2.HTTPClient, guarded(server)), conf, t.Client.TokenURL, t)
+	})
+}
+
+// ServerAuth returns what the requests of a session use to be let in at a server: its stored
+// token. It opens no browser; where a login is missing or gives too few rights it fails with
+// ErrNeeded, and says what the server asks for.
+func (c *Client) ServerAuth(server string) auth.OAuthHandler {
+	return &serverAuth{client: c, server: server}
+}
+
+type serverAuth struct {
+	client *Client
+	server string
+
+	mu      sync.Mutex // guards refused
+	refused string     // the token that the server rejected last
+}
+
+// TokenSource returns nothing without a login: the server may want none.
+func (a *serverAuth) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	token, err := a.client.ServerToken(ctx, a.server, a.refused)
+	switch {
+	case errors.Is(err, ErrNeeded):
+		return nil, nil //nolint:nilnil // the request goes without a token
+	case err != nil:
+		return nil, err
+	}
+	return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token}), nil
+}
+
+// Authorize looks for a newer token after one was rejected.
+func (a *serverAuth) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	_ = resp.Body.Close()
+	sent := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+	if resp.StatusCode == http.StatusForbidden {
+		if scope, more := wantsScope(resp); more {
+			return fmt.Errorf("%w for what the server wants now: %s", ErrNeeded, scope)
+		}
+		return nil // it is asked once more, and what it says then is the answer
+	}
+	a.mu.Lock()
+	a.refused = sent
+	a.mu.Unlock()
+	_, err := a.client.ServerToken(ctx, a.server, sent)
+	return err
+}
+
+// wantsScope returns the rights that a token lacks (RFC 6750, insufficient_scope).
+func wantsScope(resp *http.Response) (scope string, more bool) {
+	all, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return "", false
+	}
+	for _, c := range all {
+		if c.Params["error"] == "insufficient_scope" {
+			return visible(c.Params["scope"]), true
+		}
+	}
+	return "", false
+}
+
+// LogoutServer removes the login of a server and reports whether there was one.
+func (c *Client) LogoutServer(ctx context.Context, server string) (found bool, err error) {
+	return c.logout(ctx, config.ServerLogin(server))
+}
+
+// guarded returns the HTTP client of a server's login. What a server names as its issuer is
+// anybody's text: unless the server itself is on this machine or in its network, no address
+// there is connected to. Redirects are not followed, since they would carry secrets along.
+func guarded(server string) *http.Client {
+	own := false
+	if u, err := url.Parse(server); err == nil {
+		ip, err := netip.ParseAddr(u.Hostname())
+		own = u.Hostname() == "localhost" || err == nil && !public(ip)
+		if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || proxy != nil {
+			own = true // the proxy is connected to, and says where one may go
+		}
+	}
+	dialer := &net.Dialer{Timeout: serverTimeout, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || own || public(at.Addr()) {
+			return err
+		}
+		return fmt.Errorf("%s is in this network, and the server %s is not", at.Addr(), server)
+	}}
+	return &http.Client{
+		Timeout:       serverTimeout,
+		Transport:     &http.Transport{DialContext: dialer.DialContext, Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: serverTimeout},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// public reports whether an address is neither this machine's nor of its network.
+func public(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !netip.MustParsePrefix("100.64.0.0/10").Contains(ip)
+}
+
+// union returns both lists without repetition.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -1,0 +1,112 @@
+package form
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"buddy/texts"
+	"buddy/tools"
+)
+
+// Address is a page that a server wants the person to visit. Its texts are the server's, and
+// untrusted.
+type Address struct {
+	Server  string
+	Message string
+	URL     string
+	Remote  bool // the server does not run on this machine: its page must not be in this network
+}
+
+// ErrAddress is returned for an address that is not shown to anybody.
+var ErrAddress = errors.New("the address can't be opened")
+
+const maxURL = 4096
+
+// The choices for an address.
+const (
+	openIt   = "Open it in the browser"
+	openedIt = "I have opened it myself"
+)
+
+// Visit shows an address, its host spelled out, and opens it with open if the person says so.
+// Accept means that it was opened, not that anything was done there.
+func Visit(ctx context.Context, a Address, ask AskFunc, open func(url string) error) (Answer, error) {
+	host, err := a.check()
+	if err != nil {
+		return Answer{Action: Decline}, err
+	}
+	if ask == nil {
+		return Answer{Action: Decline}, nil
+	}
+	choices := []string{openIt, openedIt, declineIt, cancelIt}
+	text := strings.TrimSpace(texts.ClipBytes(a.Message, maxMessage)+"\nIt wants you to visit a page of " + host + ":\n" + a.URL)
+	wrong := ""
+	for {
+		answer, err := ask(ctx, tools.Question{From: a.Server, Text: wrong + text, Choices: choices})
+		switch {
+		case errors.Is(err, tools.ErrNobody):
+			return Answer{Action: Decline}, nil
+		case err != nil:
+			return Answer{Action: Cancel}, err
+		}
+		switch strings.TrimSpace(answer) {
+		case openIt:
+			if err := open(a.URL); err != nil {
+				wrong = fmt.Sprintf("The browser was not started: %v. Open the page yourself.\n", err)
+				choices = slices.DeleteFunc(choices, func(c string) bool { return c == openIt })
+				continue
+			}
+			return Answer{Action: Accept}, nil
+		case openedIt:
+			return Answer{Action: Accept}, nil
+		case declineIt:
+			return Answer{Action: Decline}, nil
+		case cancelIt:
+			return Answer{Action: Cancel}, nil
+		}
+	}
+}
+
+// check returns the host as a person shall read it: letters of other alphabets, which may look
+// like those of a known name, stand beside their spelling in ASCII.
+func (a Address) check() (host string, err error) {
+	u, err := url.Parse(a.URL)
+	switch {
+	case len(a.URL) > maxURL:
+		return "", fmt.Errorf("%w: it has %d bytes, more than %d", ErrAddress, len(a.URL), maxURL)
+	case err != nil:
+		return "", fmt.Errorf("%w: it can't be parsed", ErrAddress)
+	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
+		return "", fmt.Errorf("%w: %q is no http or https address", ErrAddress, texts.Clip(a.URL, maxText))
+	case u.User != nil:
+		return "", fmt.Errorf("%w: it has a user's name before the host %q, which hides the host", ErrAddress, u.Hostname())
+	}
+	name := strings.ToLower(u.Hostname())
+	if a.Remote && private(name) {
+		return "", fmt.Errorf("%w: %q is in this network, and the server is not", ErrAddress, name)
+	}
+	ascii, err := idna.ToASCII(name)
+	if err != nil {
+		return "", fmt.Errorf("%w: host %q: %w", ErrAddress, name, err)
+	}
+	if shown, err := idna.ToUnicode(ascii); err == nil && shown != ascii {
+		return fmt.Sprintf("%s (that is %s, with letters of another alphabet)", ascii, shown), nil
+	}
+	return u.Host, nil
+}
+
+// private reports whether a host is this machine or in its network, as far as its name tells.
+func private(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.Unmap().IsPrivate() || ip.Unmap().IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified())
+}

@@ -1,0 +1,79 @@
+package plugin
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"buddy/texts"
+)
+
+// sum returns a print of all files of a folder: their paths, whether they can be executed, and
+// their contents. Links count as what they lead to, which must be in the folder.
+func sum(dir string) (string, error) {
+	all := sha256.New()
+	files, bytes := 0, int64(0)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil || e.IsDir() {
+			if e.IsDir() && name == ".git" {
+				return filepath.SkipDir // it changes with each command of git; no definition may name it
+			}
+			return err
+		}
+		if files++; files > maxFiles {
+			return fmt.Errorf("it has more than %d files", maxFiles)
+		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			return link(all, dir, name, path)
+		}
+		if !e.Type().IsRegular() {
+			return fmt.Errorf("%q is no regular file", name)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if bytes += info.Size(); bytes > maxBytes {
+			return fmt.Errorf("its files have more than %d bytes", maxBytes)
+		}
+		_, _ = fmt.Fprintf(all, "%q %v %d\n", name, info.Mode()&0o111 != 0, info.Size())
+		return content(all, path, info.Size())
+	})
+	return hex.EncodeToString(all.Sum(nil)), err
+}
+
+// link adds where a symbolic link leads.
+func link(all hash.Hash, dir, name, path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fmt.Errorf("link %q: %w", name, err)
+	}
+	if !texts.Below(real, dir) {
+		return fmt.Errorf("link %q leads out of the plugin's folder", name)
+	}
+	_, _ = fmt.Fprintf(all, "%q -> %q\n", name, real[len(dir):])
+	return nil
+}
+
+// content adds a file, which must have the size that it had.
+func content(all hash.Hash, path string, size int64) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	n, err := io.Copy(all, io.LimitReader(f, size+1))
+	if err == nil && n != size {
+		err = fmt.Errorf("%q changes while it is read", path)
+	}
+	return err
+}
