@@ -241,11 +241,11 @@ func (p *logPrinter) print(env event.Envelope) error {
 	case event.ApprovalAsked:
 		return p.cli.print("waits for approval: %s", cmp.Or(e.Action.Command, e.Action.Path, e.Action.Tool))
 	case event.ApprovalAnswered:
-		return p.cli.print("approval: %s", e.Decision)
+		return p.cli.print("approval: %s", answer(e))
 	case event.QuestionAsked:
 		return p.cli.print("? %s", e.Text)
 	case event.QuestionAnswered:
-		return p.cli.print("answer: %s", e.Text)
+		return p.cli.print("answer%s: %s", on(e.Screen), cmp.Or(e.Text, e.By))
 	case event.TaskFinished:
 		if e.Outcome != event.Completed {
 			return p.cli.print("%s %s", plain.Ended(e.Outcome), e.Error)
@@ -254,6 +254,27 @@ func (p *logPrinter) print(env event.Envelope) error {
 		p.remarks.Remark(env.Payload)
 	}
 	return nil
+}
+
+// answer says what became of an approval, and who decided that.
+func answer(p event.ApprovalAnswered) string {
+	text := string(p.Decision)
+	if p.By != "user" {
+		text += " (" + p.By + ")"
+	}
+	text += on(p.Screen)
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// on says where a person was who answered, "" if that is not known.
+func on(screen string) string {
+	if screen == "" {
+		return ""
+	}
+	return " on " + screen
 }
 
 func (s *cli) approveCommand() *cobra.Command {

@@ -23,9 +23,15 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 		s.add(env, AssistantBlock, text)
 	case event.QuestionAnswered:
 		for _, q := range s.Questions {
-			if q.ID == p.ID && p.By == "cancel" {
-				s.changeCall(q.CallID, func(c *Call) { c.State = CallCancelled })
+			if q.ID != p.ID {
+				continue
 			}
+			s.changeCall(q.CallID, func(c *Call) {
+				c.Answered = p.Screen
+				if p.By == "cancel" {
+					c.State = CallCancelled
+				}
+			})
 		}
 		open := len(s.Questions)
 		s.Questions = slices.DeleteFunc(s.Questions, func(q event.QuestionAsked) bool { return q.ID == p.ID })
