@@ -46,14 +46,14 @@ type Host struct {
 
 	mu      sync.Mutex // guards what follows, and what each screen wants
 	screens map[*screen]bool
-	idle    *time.Timer // ends the session that nobody is attached to; nil: it does not run
+	alone   alone
 }
 
 // Open puts a session together: a new one with the id options.Session, or the stored one of that id.
 // When that fails, screens are told in the greeting. Nothing runs before the first screen reads
 // events, so that it misses none.
 func Open(options *compose.Options, resume bool) *Host {
-	h := &Host{flags: options, over: make(chan struct{}), screens: make(map[*screen]bool)}
+	h := &Host{flags: options, over: make(chan struct{}), screens: make(map[*screen]bool), alone: alone{minute: time.Minute, notify: notifyTime}}
 	if err := h.compose(resume); err != nil {
 		failed := exit.Error{Code: exit.Failed, Text: err.Error()}
 		errors.As(err, &failed)
@@ -113,6 +113,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
 		}
 	}
 	h.screens[s] = true
+	h.alone.visits++
 	h.mu.Unlock()
 	context.AfterFunc(ctx, func() { h.leave(s) })
 	return s

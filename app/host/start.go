@@ -92,5 +92,5 @@ func (p *Process) explained(err error) error {
 	if line == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %s (all of it is in %s)", err, line, p.report)
+	return fmt.Errorf("%w: %s (more of it is in %s)", err, line, p.report)
 }
