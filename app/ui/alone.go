@@ -16,6 +16,7 @@ func Show(u *UI, e event.Event) {
 // Lose shows that nobody runs the session any more, and why. Nothing of it runs then; what the
 // person sends next, or Enter alone, is to start it again. UI goroutine only.
 func Lose(u *UI, why string) {
+	u.Tell("")
 	e := u.state.Info.Event
 	Show(u, event.SessionResumed{
 		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,

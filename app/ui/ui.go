@@ -64,6 +64,7 @@ type UI struct {
 type heard struct {
 	newest uint64 // number of the newest event
 	place  string // how the session calls this screen when that answers; "" while that is not known
+	told   bool   // that something was answered at another screen, until the next task begins
 }
 
 // pending is a confirmation that the next key may give: an action that does more when it
@@ -267,18 +268,22 @@ func (u *UI) connect() {
 // apply folds events into the state and tells the views.
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
-	asked, other := len(u.state.Questions), ""
+	asked, other, stale := len(u.state.Questions), "", false
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 		u.heard.newest = env.Seq
 		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
+		if _, begins := env.Payload.(event.TaskStarted); begins {
+			stale = u.heard.told
+		}
 	}
 	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	changed := u.update(ch)
-	if other != "" {
+	if other != "" || stale {
 		u.Tell(other)
+		u.heard.told = other != ""
 	}
 	return changed || other != ""
 }
