@@ -333,7 +333,7 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 			m := plain.Remarks{Err: s.err, Send: func(c event.Command) bool { session.Send(c); return true }}
 			m.Approve(asked)
 		}
-		if err := s.answered(ctx, batches, asked); err != nil {
+		if err := s.answered(ctx, batches, asked, hello.Screen); err != nil {
 			return err
 		}
 	}
@@ -349,9 +349,9 @@ func terminalHere() error {
 	return tty.Close()
 }
 
-// answered waits until an approval has an answer, and says which: another screen may have been
-// first.
-func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.ApprovalAsked) error {
+// answered waits until an approval has an answer, and says which: another screen than the one here may
+// have been first.
+func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.ApprovalAsked, here string) error {
 	late := time.After(answerTime)
 	for {
 		select {
@@ -360,9 +360,15 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 				return errors.New("the session has ended")
 			}
 			for _, env := range batch {
-				if p, ok := env.Payload.(event.ApprovalAnswered); ok && p.ID == asked.ID {
-					return s.print("%s: %s", p.Decision, markup.Shorten(cmp.Or(asked.Action.Command, asked.Action.Path, asked.Action.Tool), 80))
+				p, ok := env.Payload.(event.ApprovalAnswered)
+				if !ok || p.ID != asked.ID {
+					continue
 				}
+				before := ""
+				if p.Screen != here {
+					before = "already answered" + on(p.Screen) + ": "
+				}
+				return s.print("%s%s: %s", before, p.Decision, markup.Shorten(cmp.Or(asked.Action.Command, asked.Action.Path, asked.Action.Tool), 80))
 			}
 		case <-late:
 			return fmt.Errorf("the session did not take the answer in %s", answerTime)
