@@ -4,35 +4,54 @@ import (
 	"time"
 
 	"buddy/app/slash"
+	"buddy/sessions"
 )
 
-// draftChanged saves the draft a second later.
+// draft is the unsent text of this screen, as far as it is stored. UI goroutine only.
+type draft struct {
+	file  *sessions.Draft
+	text  string      // that the file has
+	fresh bool        // the session had no file yet when it was begun
+	timer *time.Timer // until it is saved; nil: nothing has changed
+}
+
+// takeDraft begins with the text that an earlier screen left.
+func (w *window) takeDraft(file *sessions.Draft, fresh bool) {
+	w.draft = draft{file: file, text: file.TakeOver(), fresh: fresh}
+	w.ui.Prompt().SetText(w.draft.text)
+}
+
+// draftChanged saves the draft a second later, one that became empty at once: what was sent or
+// deleted must not come back when this process is killed.
 func (w *window) draftChanged() {
-	if w.saving == nil {
-		w.saving = time.AfterFunc(time.Second, func() { w.loop.Post(w.saveDraft) })
+	switch {
+	case w.draft.text != "" && w.ui.Prompt().Empty():
+		w.saveDraft()
+	case w.draft.timer == nil:
+		w.draft.timer = time.AfterFunc(time.Second, func() { w.loop.Post(w.saveDraft) })
 	}
 }
 
-// saveDraft writes the draft, beside the session if that has a file.
+// saveDraft stores the draft, beside the session if that has a file.
 func (w *window) saveDraft() {
-	w.saving = nil
+	d := &w.draft
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
 	text := w.ui.Prompt().Text()
 	if slash.Private(text) {
 		text = ""
 	}
-	save := func(text string) error { return w.setup.Store.SaveDraft(w.setup.ID, text) }
-	switch {
-	case w.unsent != nil && w.setup.Stored(): // what was typed first is sent
-		_ = w.unsent.Save("")
-		w.unsent, w.drafted = nil, ""
-	case w.unsent != nil:
-		save = w.unsent.Save
+	if d.fresh && w.setup.Stored() { // what was typed first is sent
+		_ = d.file.Save("")
+		*d = draft{file: w.setup.Store.Draft(w.setup.ID)}
 	}
-	if text == w.drafted {
+	if text == d.text {
 		return
 	}
-	w.drafted = text
-	if err := save(text); err != nil {
+	d.text = text
+	if err := d.file.Save(text); err != nil {
 		w.ui.Tell("the draft was not saved: " + err.Error())
 	}
 }
