@@ -64,8 +64,8 @@ type crasher struct {
 	work    string
 	env     []string
 	server  *modeltest.Server
-	typical time.Duration              // duration of a run that is not killed
-	told    map[string]map[uint64]bool // durable events that were printed, by session
+	typical time.Duration                // duration of a run that is not killed
+	told    map[string]map[uint64]string // types of durable events that were printed, by session
 
 	mu    sync.Mutex // guards the fields below
 	calls int
@@ -74,7 +74,7 @@ type crasher struct {
 // newCrasher returns one without a model; see serve.
 func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
 	t.Helper()
-	c := &crasher{t: t, rng: rng, work: t.TempDir(), told: make(map[string]map[uint64]bool)}
+	c := &crasher{t: t, rng: rng, work: t.TempDir(), told: make(map[string]map[uint64]string)}
 	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
 	if err != nil {
 		t.Fatal(err)
@@ -176,9 +176,9 @@ func (c *crasher) remember(out io.Reader) {
 			continue // cut off, or a delta
 		}
 		if c.told[env.Session] == nil {
-			c.told[env.Session] = make(map[uint64]bool)
+			c.told[env.Session] = make(map[uint64]string)
 		}
-		c.told[env.Session][env.Seq] = true
+		c.told[env.Session][env.Seq] = env.Payload.Type()
 	}
 }
 
@@ -218,9 +218,9 @@ func (c *crasher) check() {
 				commands[asked[p.CallID]]++
 			}
 		}
-		for seq := range c.told[id] {
+		for seq, kind := range c.told[id] {
 			if !stored[seq] {
-				c.t.Fatalf("session %s: event %d was told and is missing", id, seq)
+				c.t.Fatalf("session %s: event %d, %s, was told and is missing\n%s", id, seq, kind, c.journals())
 			}
 		}
 	}
