@@ -95,6 +95,7 @@ type screenCrasher struct {
 	*crasher
 	srv   *tmuxtest.Server
 	id    string // of the session
+	pid   int    // of the program in the terminal
 	asked int    // number of the newest prompt that was typed
 	seen  seen
 }
@@ -184,6 +185,17 @@ func (x *screenCrasher) open() {
 func (x *screenCrasher) attach(args ...string) {
 	x.t.Helper()
 	x.srv.Tmux(append([]string{"respawn-pane", "-k", "-t", "t", "-c", x.work, "sh", "./screen"}, args...)...)
+	pid, err := strconv.Atoi(x.srv.Tmux("display-message", "-p", "-t", "t", "#{pane_pid}"))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.pid = pid
+}
+
+// ended reports whether the program in the terminal has. tmux may overlook that.
+func (x *screenCrasher) ended() bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", x.pid))
+	return err != nil || strings.HasPrefix(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " Z")
 }
 
 func (x *screenCrasher) screen() string { return x.srv.Tmux("capture-pane", "-p", "-t", "t") }
@@ -290,7 +302,7 @@ func (x *screenCrasher) drive(stop <-chan struct{}) {
 			x.t.Fatalf("it does not go on\n%s\n%s", screen, x.journals())
 		}
 		switch {
-		case strings.Contains(screen, "Pane is dead"):
+		case x.ended():
 		case strings.Contains(screen, "keys go to the prompt"):
 			x.keys("C-e", "C-u", "F8")
 			rest(stop, 100*time.Millisecond)
@@ -371,10 +383,6 @@ func (x *screenCrasher) instant() time.Duration {
 // killScreen drives the screen, and ends it at some instant, also while it detaches.
 func (x *screenCrasher) killScreen(how int) {
 	x.t.Helper()
-	pid, err := strconv.Atoi(x.srv.Tmux("display-message", "-p", "-t", "t", "#{pane_pid}"))
-	if err != nil {
-		x.t.Fatal(err)
-	}
 	after, detach := x.instant(), x.rng.IntN(6) == 0
 	stop := make(chan struct{})
 	go func() {
@@ -386,9 +394,9 @@ func (x *screenCrasher) killScreen(how int) {
 		}
 		switch how % 3 {
 		case 0:
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = syscall.Kill(x.pid, syscall.SIGKILL)
 		case 1:
-			_ = syscall.Kill(pid, syscall.SIGHUP)
+			_ = syscall.Kill(x.pid, syscall.SIGHUP)
 		}
 	}()
 	x.drive(stop)
@@ -397,7 +405,7 @@ func (x *screenCrasher) killScreen(how int) {
 		x.srv.Tmux("respawn-pane", "-k", "-t", "t", "exec sleep 1000") // closes the terminal
 		return
 	}
-	x.until("the screen ends", func(s string) bool { return strings.Contains(s, "Pane is dead") })
+	x.until("the screen ends", func(string) bool { return x.ended() })
 	x.sees(x.screen())
 }
 
@@ -436,7 +444,7 @@ func (x *screenCrasher) startAgain(anew bool) {
 	x.t.Helper()
 	gone := false
 	x.until("the end of the host is said", func(s string) bool {
-		gone = strings.Contains(s, "Pane is dead")
+		gone = x.ended()
 		return gone || died(s)
 	})
 	if gone || anew {
@@ -449,7 +457,7 @@ func (x *screenCrasher) startAgain(anew bool) {
 // finish lets the session answer its newest prompt, and ends it.
 func (x *screenCrasher) finish() {
 	x.t.Helper()
-	if strings.Contains(x.screen(), "Pane is dead") {
+	if x.ended() {
 		x.attach("resume", x.id)
 	}
 	x.drive(nil)
