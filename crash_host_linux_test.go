@@ -419,39 +419,43 @@ func (x *screenCrasher) killHost() {
 		out, _ := x.buddy("logs", x.id, "-f", "--json") // it ends with its host, or finds none
 		told <- out
 	}()
+	var killed []int
 	stop := make(chan struct{})
 	go func() {
 		defer close(stop)
 		<-time.After(after)
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
-			pids := x.hosts()
-			for _, pid := range pids {
+			killed = x.hosts()
+			for _, pid := range killed {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
-			if len(pids) > 0 {
+			if len(killed) > 0 {
 				return
 			}
 		}
 	}()
 	x.drive(stop)
 	x.remembers(<-told)
-	x.until("the host is gone", func(string) bool { return len(x.hosts()) == 0 })
+	x.until("the host is gone", func(string) bool {
+		return !slices.ContainsFunc(x.hosts(), func(pid int) bool { return slices.Contains(killed, pid) })
+	})
 }
 
 // startAgain starts another host, at the screen that lost the last one or at a new one. A screen that
 // never had one has ended.
 func (x *screenCrasher) startAgain(anew bool) {
 	x.t.Helper()
-	gone := false
+	gone, runs := false, false
 	x.until("the end of the host is said", func(s string) bool {
-		gone = x.ended()
-		return gone || died(s)
+		gone, runs = x.ended(), len(x.hosts()) > 0 // a key of drive may have come later than the end
+		return gone || runs || died(s)
 	})
-	if gone || anew {
+	switch {
+	case gone || anew:
 		x.attach("resume", x.id)
-		return
+	case !runs:
+		x.keys("C-e", "C-u", "Enter")
 	}
-	x.keys("C-e", "C-u", "Enter")
 }
 
 // finish lets the session answer its newest prompt, and ends it.
