@@ -36,3 +36,17 @@ func (w *window) saveDraft() {
 		w.ui.Tell("the draft was not saved: " + err.Error())
 	}
 }
+
+// takeUnsent puts what was typed in this folder and not sent, because its process was ended, into the
+// history. It is not put into the prompt, where what the person types before the first frame would be
+// joined to it and sent. Its file stays until something else is typed or the screen ends.
+func (w *window) takeUnsent() {
+	w.unsent, w.drafted = w.setup.Store.Unsent()
+	lines := w.lines.Load()
+	if w.drafted != "" {
+		w.lines.Add(w.drafted)
+		lines = append(lines, w.drafted)
+		w.ui.Tell("a prompt of an earlier session was not sent: Up brings it back")
+	}
+	w.ui.Prompt().SetHistory(lines)
+}

@@ -282,14 +282,13 @@ func (w *window) show(ctx context.Context, r stored) {
 		w.welcome(ui.Welcome(true))
 	}
 	w.lines = input.OpenHistory()
-	w.ui.Prompt().SetHistory(w.lines.Load())
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
 		w.lookForOthers()
-		w.unsent, w.drafted = s.Store.Unsent()
-		w.ui.Prompt().SetText(w.drafted)
+		w.takeUnsent()
 		return
 	}
+	w.ui.Prompt().SetHistory(w.lines.Load())
 	if text, err := s.Store.LoadDraft(s.ID); err == nil {
 		w.ui.Prompt().SetText(text)
 	}
