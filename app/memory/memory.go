@@ -76,9 +76,9 @@ func (r *Rest) Pause(timer *time.Timer) {
 		return
 	}
 	r.armed = false
+	r.percent = debug.SetGCPercent(-1) // before FreeOSMemory, after which Go would give memory back a second time, a second later
 	debug.FreeOSMemory()
 	r.limit = debug.SetMemoryLimit(min(memoryInUse()+restSpare, debug.SetMemoryLimit(-1)))
-	r.percent = debug.SetGCPercent(-1)
 	r.asleep.Store(true)
 }
 
