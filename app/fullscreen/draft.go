@@ -15,10 +15,24 @@ type draft struct {
 	timer *time.Timer // until it is saved; nil: nothing has changed
 }
 
-// takeDraft begins with the text that an earlier screen left.
-func (w *window) takeDraft(file *sessions.Draft, fresh bool) {
-	w.draft = draft{file: file, text: file.TakeOver(), fresh: fresh}
+// takeDraft begins with the text that an earlier screen of the session left.
+func (w *window) takeDraft(file *sessions.Draft) {
+	w.draft = draft{file: file, text: file.TakeOver()}
 	w.ui.Prompt().SetText(w.draft.text)
+}
+
+// takeUnsent puts what was typed in this folder and not sent, because its process was ended, into the
+// history. It is not put into the prompt, where what the person types before the first frame would be
+// joined to it and sent. Its file stays until something else is typed or the screen ends.
+func (w *window) takeUnsent(file *sessions.Draft) {
+	w.draft = draft{file: file, text: file.TakeOver(), fresh: true}
+	lines := w.lines.Load()
+	if w.draft.text != "" {
+		w.lines.Add(w.draft.text)
+		lines = append(lines, w.draft.text)
+		w.ui.Tell("a prompt of an earlier session was not sent: Up brings it back")
+	}
+	w.ui.Prompt().SetHistory(lines)
 }
 
 // draftChanged saves the draft a second later, one that became empty at once: what was sent or

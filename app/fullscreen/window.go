@@ -278,14 +278,14 @@ func (w *window) show(ctx context.Context, r stored) {
 		w.welcome(ui.Welcome(true))
 	}
 	w.lines = input.OpenHistory()
-	w.ui.Prompt().SetHistory(w.lines.Load())
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
 		w.lookForOthers()
-		w.takeDraft(s.Store.Unsent(), true)
+		w.takeUnsent(s.Store.Unsent())
 		return
 	}
-	w.takeDraft(s.Store.Draft(s.ID), false)
+	w.ui.Prompt().SetHistory(w.lines.Load())
+	w.takeDraft(s.Store.Draft(s.ID))
 	if r.runs {
 		w.ui.ApplyTail(s.ID, r.tail.Events, nil)
 		return

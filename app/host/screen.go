@@ -91,7 +91,9 @@ func (s *screen) fitTo(c event.FitPane) {
 // Request implements [live.Session].
 func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	h := s.host
-	h.touch()
+	if _, looks := q.(live.Describe); !looks { // every start of a screen asks all sessions for that
+		h.touch()
+	}
 	if failed := h.failed; failed != nil {
 		return nil, *failed
 	}

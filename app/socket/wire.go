@@ -130,6 +130,7 @@ func (w *writer) flush(p []byte) error {
 		return err
 	}
 	_, err := w.conn.Write(p)
+	_ = w.conn.SetWriteDeadline(time.Time{}) // else its timer wakes an idle process; a closed connection needs none
 	return err
 }
 
