@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -45,6 +46,7 @@ func TestCrash(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*crashSeed, 1))
 	for left := *crashes; left > 0; left -= crashSession {
 		c := newCrasher(t, rng)
+		c.serve(c.answer)
 		c.run(0) // measures one run and leaves a session to resume
 		for range min(left, crashSession) {
 			c.run(time.Duration(rng.Int64N(int64(c.typical))))
@@ -55,24 +57,24 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crasher holds a folder with one session, and a model that calls commands in it.
+// crasher holds a folder with sessions, and a model that calls commands in it.
 type crasher struct {
 	t       *testing.T
 	rng     *rand.Rand
 	work    string
 	env     []string
 	server  *modeltest.Server
-	typical time.Duration              // duration of a run that is not killed
-	told    map[string]map[uint64]bool // durable events that were printed, by session
+	typical time.Duration                // duration of a run that is not killed
+	told    map[string]map[uint64]string // types of durable events that were printed, by session
 
 	mu    sync.Mutex // guards the fields below
 	calls int
 }
 
+// newCrasher returns one without a model; see serve.
 func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
 	t.Helper()
-	c := &crasher{t: t, rng: rng, work: t.TempDir(), told: make(map[string]map[uint64]bool)}
-	c.server = modeltest.Start(t, c.answer)
+	c := &crasher{t: t, rng: rng, work: t.TempDir(), told: make(map[string]map[uint64]string)}
 	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
 	if err != nil {
 		t.Fatal(err)
@@ -85,17 +87,8 @@ func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
 		_ = os.RemoveAll(run)
 	})
 	home := filepath.Join(c.work, "home")
-	for name, text := range map[string]string{
-		"buddy.toml": "[models.test]\napi_base_url = \"" + c.server.URL + "\"\napi_key = \"\"\nmodel = \"test\"\ncontext_limit = 100000\n",
-		"home/x":     "",
-	} {
-		path := filepath.Join(c.work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
 	}
 	for _, e := range os.Environ() {
 		if name, _, _ := strings.Cut(e, "="); name != "TMUX" && name != "TMUX_PANE" && !strings.HasPrefix(name, "BUDDY_") {
@@ -103,8 +96,18 @@ func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
 		}
 	}
 	c.env = append(c.env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.local/state",
-		"XDG_RUNTIME_DIR="+run, "BUDDY_TMUX_SOCKET="+socket)
+		"XDG_RUNTIME_DIR="+run, "TMUX_TMPDIR="+run, "BUDDY_TMUX_SOCKET="+socket)
 	return c
+}
+
+// serve starts the model and configures it.
+func (c *crasher) serve(script modeltest.Script) {
+	c.t.Helper()
+	c.server = modeltest.Start(c.t, script)
+	conf := "[models.test]\napi_base_url = \"" + c.server.URL + "\"\napi_key = \"\"\nmodel = \"test\"\ncontext_limit = 100000\n"
+	if err := os.WriteFile(filepath.Join(c.work, "buddy.toml"), []byte(conf), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // answer calls commands, each of which records that it ran, and then answers slowly.
@@ -164,7 +167,7 @@ func (c *crasher) run(after time.Duration) {
 }
 
 // remember collects the printed events: they are in the session, whatever happens.
-func (c *crasher) remember(out *bytes.Buffer) {
+func (c *crasher) remember(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
@@ -173,9 +176,9 @@ func (c *crasher) remember(out *bytes.Buffer) {
 			continue // cut off, or a delta
 		}
 		if c.told[env.Session] == nil {
-			c.told[env.Session] = make(map[uint64]bool)
+			c.told[env.Session] = make(map[uint64]string)
 		}
-		c.told[env.Session][env.Seq] = true
+		c.told[env.Session][env.Seq] = env.Payload.Type()
 	}
 }
 
@@ -202,17 +205,7 @@ func (c *crasher) check() {
 	commands := make(map[string]int) // starts, by the line that the command writes
 	for _, path := range c.files() {
 		id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
-		j, err := store.Open(id)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		part, err := j.Load()
-		if err != nil || len(part.Warnings) > 0 {
-			c.t.Fatalf("session %s: %q, %v", id, part.Warnings, err)
-		}
-		if err := j.Close(); err != nil {
-			c.t.Fatal(err)
-		}
+		part := c.load(store, id)
 		stored := make(map[uint64]bool)
 		asked := make(map[string]string)
 		for _, env := range part.Events {
@@ -225,9 +218,9 @@ func (c *crasher) check() {
 				commands[asked[p.CallID]]++
 			}
 		}
-		for seq := range c.told[id] {
+		for seq, kind := range c.told[id] {
 			if !stored[seq] {
-				c.t.Fatalf("session %s: event %d was told and is missing", id, seq)
+				c.t.Fatalf("session %s: event %d, %s, was told and is missing\n%s", id, seq, kind, c.journals())
 			}
 		}
 	}
@@ -245,6 +238,21 @@ func (c *crasher) check() {
 			c.t.Fatalf("%s ran, and was started %d times in the sessions\n%s", line, commands[line], c.journals())
 		}
 	}
+}
+
+// load reads a session, which another process may have.
+func (c *crasher) load(store sessions.Store, id string) sessions.Part {
+	c.t.Helper()
+	j, err := store.View(id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer j.Close() //nolint:errcheck // only read
+	part, err := j.Load()
+	if err != nil || len(part.Warnings) > 0 {
+		c.t.Fatalf("session %s: %q, %v", id, part.Warnings, err)
+	}
+	return part
 }
 
 // journals returns the contents of the sessions, shortened.

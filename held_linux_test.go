@@ -29,9 +29,7 @@ func TestHeldTerminal(t *testing.T) {
 	d := converse(t, "xterm-256color")
 	d.want("Enter")
 	d.held.Lock()
-	d.types("flood")
-	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted
-	d.types("\r")
+	d.types("flood\r")
 	deadline := time.Now().Add(plainLimit)
 	for !strings.Contains(d.stored(), `"task.finished"`) {
 		if time.Now().After(deadline) {
@@ -45,8 +43,8 @@ func TestHeldTerminal(t *testing.T) {
 	d.stop()
 }
 
-// What was typed before the first prompt is restored after kill -9, and leaves no file in the
-// folder.
+// What was typed before the first prompt is in the history after kill -9, leaves no file in the
+// folder, and is not joined with what the person types into the next start.
 func TestDraftSurvivesAKill(t *testing.T) {
 	d := converse(t, "xterm-256color")
 	d.want("Enter")
@@ -73,5 +71,15 @@ func TestDraftSurvivesAKill(t *testing.T) {
 	again.cmd = exec.Command("buddy")
 	again.cmd.Dir, again.cmd.Env = d.cmd.Dir, d.cmd.Env
 	again.start()
+	again.types("hello")
+	again.want("hello")
+	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted
+	again.types("\r")
+	for deadline := time.Now().Add(plainLimit); !strings.Contains(again.stored(), `"text":"hello"`); time.Sleep(20 * time.Millisecond) { // a real process
+		if time.Now().After(deadline) {
+			t.Fatalf("what was typed is not what was sent: %s", again.stored())
+		}
+	}
+	again.types("\x10\x10") // Ctrl+P, twice: the draft is older than what was sent
 	again.want("never touch vendor")
 }

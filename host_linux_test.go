@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,9 +50,6 @@ func writesOnce(req modeltest.Request) modeltest.Answer {
 	if last := req.Messages[len(req.Messages)-1]; last.Role == model.Tool {
 		return modeltest.Answer{modeltest.Text("The tool said: " + strings.Join(strings.Fields(last.Content), " "))}
 	}
-	if strings.Contains(lastOf(req, model.User), "slowly") {
-		return modeltest.Answer{modeltest.Chunks{Bytes: 4, Every: 20 * time.Millisecond}, modeltest.Text(strings.Repeat("a word ", 100) + "and the end")}
-	}
 	return modeltest.Answer{modeltest.Text("I will."), shellCall("c1", "mkdir made && echo it is made")}
 }
 
@@ -74,10 +72,8 @@ func TestKilledHost(t *testing.T) {
 	x.want("run once")
 	<-time.After(approvalGrace)
 	x.keys("y")
-	x.want("The tool said:", "it is made", "✓ main") // nothing runs that quitting would ask about
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
+	x.want("The tool said:", "it is made", "✓ main")
+	x.quit()
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return x.hostPID() == 0 })
 }
 
@@ -85,35 +81,156 @@ func TestKilledHost(t *testing.T) {
 // while it comes, and the session ends with that.
 func TestKilledScreen(t *testing.T) {
 	t.Parallel()
-	x := newTerminal(t, writesOnce)
+	killed := make(chan struct{})
+	x := newTerminal(t, func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{modeltest.Text("a word a word"), modeltest.Until(killed), modeltest.Text(" and the end")}
+	})
 	x.say("speak slowly")
 	x.want("a word a word")
-	path, err := exec.LookPath("buddy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.srv.Tmux("new-window", "-d", "-n", "second", "-t", "t", "-c", x.work,
-		"env -u TMUX -u TMUX_PANE '"+path+"' --config '"+filepath.Join(x.srv.Dir, "buddy.toml")+"' resume --last; echo ended $?; exec sleep 1000")
-	second := func(texts ...string) {
-		t.Helper()
-		tmuxtest.Until(t, strings.Join(texts, ", "), func() bool {
-			screen := x.srv.Tmux("capture-pane", "-p", "-t", "t:second")
-			for _, text := range texts {
-				if !strings.Contains(screen, text) {
-					return false
-				}
-			}
-			return true
-		})
-	}
-	second("speak slowly", "a word a word", "answering")
+	second := x.another("second", "resume --last")
+	second.want("speak slowly", "a word a word", "answering")
 	host := x.hostPID()
 	if err := syscall.Kill(parent(t, host), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	second("and the end")
-	x.srv.Tmux("send-keys", "-t", "t:second", "C-c")
-	x.srv.Tmux("send-keys", "-t", "t:second", "C-c")
-	second("ended 0")
+	close(killed)
+	second.want("and the end", "✓ main") // nothing runs that quitting would ask about
+	second.keys("C-c")
+	second.keys("C-c")
+	second.want("ended 0")
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return syscall.Kill(host, 0) != nil })
+}
+
+// window is one more terminal.
+type window struct {
+	*terminal
+	name string
+}
+
+// another runs buddy in one more terminal.
+func (x *terminal) another(name, args string) window {
+	x.t.Helper()
+	path, err := exec.LookPath("buddy")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.srv.Tmux("new-window", "-d", "-n", name, "-t", "t:", "-c", x.work,
+		"env -u TMUX -u TMUX_PANE '"+path+"' --config '"+filepath.Join(x.srv.Dir, "buddy.toml")+"' "+args+"; echo ended $?; exec sleep 1000")
+	return window{x, name}
+}
+
+func (w window) screen() string { return w.srv.Tmux("capture-pane", "-p", "-t", "t:"+w.name) }
+
+func (w window) keys(keys ...string) {
+	w.t.Helper()
+	w.srv.Tmux(append([]string{"send-keys", "-t", "t:" + w.name}, keys...)...)
+}
+
+func (w window) want(texts ...string) {
+	w.t.Helper()
+	tmuxtest.Until(w.t, strings.Join(texts, ", "), func() bool {
+		screen := w.screen()
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) })
+	})
+}
+
+// TestDraftOfEachScreen: a screen neither shows nor overwrites what is being typed at another one, and
+// what a killed or closed one left the next one has.
+func TestDraftOfEachScreen(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("It was heard.")} })
+	x.say("hello")
+	x.want("It was heard.", "✓ main")
+	stored := func(n, want string) {
+		t.Helper()
+		tmuxtest.Until(t, n+" has "+want, func() bool {
+			files, _ := filepath.Glob(filepath.Join(x.work, ".buddyx/sessions/*.draft"+n))
+			if len(files) != 1 {
+				return want == ""
+			}
+			text, err := os.ReadFile(files[0])
+			return err == nil && string(text) == want
+		})
+	}
+	host := x.hostPID()
+	x.keys("-l", "the first draft")
+	stored("", "the first draft")
+	second := x.another("second", "attach "+x.session())
+	second.want("It was heard.", "F1 help")
+	second.keys("-l", "the second draft")
+	stored(".2", "the second draft")
+	if screen := second.screen(); strings.Contains(screen, "the first draft") {
+		t.Errorf("two screens have one draft:\n%s", screen)
+	}
+	second.keys("Enter")
+	x.want("▌ the second draft", "> the first draft")
+	stored(".2", "")
+	stored("", "the first draft")
+	if err := syscall.Kill(parent(t, host), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	third := x.another("third", "attach "+x.session())
+	third.want("> the first draft")
+	second.keys("-l", "left behind")
+	stored(".2", "left behind")
+	x.srv.Tmux("kill-window", "-t", "t:second")
+	fourth := x.another("fourth", "attach "+x.session())
+	fourth.want("> left behind")
+	fourth.keys("C-u") // deleted: it does not come back
+	stored(".2", "")
+	fourth.keys("C-\\")
+	fourth.want("detached · buddy attach")
+	third.keys("C-u")
+	stored("", "")
+	third.keys("C-c")
+	third.keys("C-c")
+	third.want("ended 0")
+	tmuxtest.Until(t, "the process ends with its session", func() bool { return syscall.Kill(host, 0) != nil })
+}
+
+// TestAnsweredElsewhere: what is answered at one screen shows at the other with where that was, and in
+// the log of the session.
+func TestAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
+		if last := req.Messages[len(req.Messages)-1]; last.Role == model.User && strings.Contains(last.Content, "which one") {
+			return modeltest.Answer{modeltest.Call{ID: "c2", Name: "ask_user", Arguments: `{"question":"Which one?","choices":["red","blue"]}`}}
+		}
+		return writesOnce(req)
+	})
+	x.say("write a folder")
+	x.want("run once")
+	second := x.another("second", "attach "+x.session())
+	second.want("run once")
+	<-time.After(approvalGrace)
+	second.keys("y")
+	tty := strings.TrimPrefix(x.srv.Tmux("display-message", "-p", "-t", "t:second", "#{pane_tty}"), "/dev/")
+	x.want("approved on another screen ("+tty+")", "The tool said:")
+	if screen := second.screen(); strings.Contains(screen, "another screen") {
+		t.Errorf("who answered is told so:\n%s", screen)
+	}
+	x.want("✓ main")
+	x.say("which one")
+	x.want("2 blue")
+	second.want("2 blue")
+	<-time.After(approvalGrace)
+	second.keys("2")
+	second.keys("Enter")
+	x.want("answered on another screen (" + tty + ")")
+	log := x.another("log", "logs "+x.session())
+	log.want("approval: once on "+tty, "answer on "+tty+": blue", "ended 0")
+	x.keys("C-c")
+	x.keys("C-c")
+	x.want("ended 0")
+	second.want("ended 0")
+}
+
+// session returns the id of the session.
+func (x *terminal) session() string {
+	x.t.Helper()
+	files, _ := filepath.Glob(filepath.Join(x.work, ".buddyx/sessions/*.jsonl"))
+	if len(files) != 1 {
+		x.t.Fatalf("sessions: %q", files)
+	}
+	return strings.TrimSuffix(filepath.Base(files[0]), ".jsonl")
 }

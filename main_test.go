@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -50,7 +51,10 @@ func setUp(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	env.Defer(func() { _ = os.RemoveAll(run) })
+	env.Defer(func() {
+		_ = exec.Command("tmux", "-S", run+"/tmux", "kill-server").Run() // what a failed script left there
+		_ = os.RemoveAll(run)
+	})
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.local/state",
 		"XDG_RUNTIME_DIR": run, "BUDDY_TMUX_SOCKET": run + "/tmux", "TMUX": "", "TERM": "xterm-256color", "BUDDY_LOCAL_SERVERS": "off",

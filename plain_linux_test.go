@@ -67,6 +67,8 @@ func talk(req modeltest.Request) modeltest.Answer {
 			a = append(a, modeltest.Text(fmt.Sprintf("word%d ", i)))
 		}
 		return append(a, modeltest.Text("\n\nENDMARK"))
+	case last.Content == "refuse":
+		return modeltest.Answer{modeltest.Status{Code: 400, Body: `{"error":{"message":"refused"}}`}}
 	case last.Content == "be evil":
 		return modeltest.Answer{modeltest.Text("a\x1b[2Jb\u202ec\n\tindented")}
 	}
@@ -76,7 +78,15 @@ func talk(req modeltest.Request) modeltest.Answer {
 // converse starts the program on a terminal of that name.
 func converse(t *testing.T, terminal string, args ...string) *dialog {
 	t.Helper()
-	d := &dialog{t: t, work: t.TempDir(), ended: make(chan struct{}), server: modeltest.Start(t, talk)}
+	d := newDialog(t, terminal)
+	d.start(args...)
+	return d
+}
+
+// newDialog returns a home, a folder and a model for the program, which does not run.
+func newDialog(t *testing.T, terminal string) *dialog {
+	t.Helper()
+	d := &dialog{t: t, work: t.TempDir(), server: modeltest.Start(t, talk)}
 	run, err := os.MkdirTemp("", "b") // short, because the paths of sockets are limited
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +109,7 @@ func converse(t *testing.T, terminal string, args ...string) *dialog {
 			t.Fatal(err)
 		}
 	}
-	d.cmd = exec.Command("buddy", args...)
+	d.cmd = exec.Command("buddy")
 	for _, e := range os.Environ() {
 		if name, _, _ := strings.Cut(e, "="); name != "TMUX" && name != "TMUX_PANE" && !strings.HasPrefix(name, "BUDDY_") {
 			d.cmd.Env = append(d.cmd.Env, e)
@@ -113,13 +123,19 @@ func converse(t *testing.T, terminal string, args ...string) *dialog {
 		kill.Env = d.cmd.Env
 		_ = kill.Run() // it may have ended, or never started
 	})
-	d.start()
 	return d
 }
 
-// start opens the terminal and starts the program on it.
-func (d *dialog) start() {
+// start opens a terminal and starts the program on it.
+func (d *dialog) start(args ...string) {
 	d.t.Helper()
+	cmd, ended := exec.Command("buddy", args...), make(chan struct{})
+	cmd.Dir, cmd.Env = d.cmd.Dir, d.cmd.Env
+	d.cmd, d.ended = cmd, ended
+	d.mu.Lock()
+	d.text.Reset()
+	d.seen = 0
+	d.mu.Unlock()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		d.t.Skipf("no pty: %v", err)
@@ -148,7 +164,7 @@ func (d *dialog) start() {
 	}
 	_ = slave.Close()
 	go func() {
-		defer close(d.ended)
+		defer close(ended)
 		buf := make([]byte, 4096)
 		for {
 			d.held.Lock()
@@ -163,10 +179,10 @@ func (d *dialog) start() {
 		}
 	}()
 	d.t.Cleanup(func() {
-		_ = d.cmd.Process.Kill()
-		_ = d.cmd.Wait()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
 		_ = master.Close()
-		<-d.ended
+		<-ended
 	})
 }
 

@@ -71,15 +71,14 @@ func (x *terminal) keys(keys ...string) {
 	x.srv.Tmux(append([]string{"send-keys", "-t", "t"}, keys...)...)
 }
 
-// escape presses Esc, and waits until the next key is not taken for an Alt key.
-func (x *terminal) escape() {
+// quit ends the program. Nothing may run that it would ask about: the screen says ✓ main.
+func (x *terminal) quit() {
 	x.t.Helper()
-	x.keys("Escape")
-	<-time.After(escapeTime)
+	x.keys("C-c")
+	x.want("again quits")
+	x.keys("C-c")
+	x.want("ended 0")
 }
-
-// escapeTime exceeds the wait for the rest of a key after an Esc.
-const escapeTime = 300 * time.Millisecond
 
 // say types a prompt and sends it.
 func (x *terminal) say(text string) {
@@ -210,9 +209,11 @@ func TestTerminal(t *testing.T) {
 
 	// Search and copy, by keys of the conversation.
 	x.say("/find needle")
-	x.want("First the needle")
-	x.escape() // ends the search
-	x.escape() // back to the prompt
+	x.want("First the needle", "1 of 1")
+	x.keys("Escape") // ends the search
+	x.gone("1 of 1") // a key at once after Esc would be taken for an Alt key
+	x.keys("Escape") // back to the prompt
+	x.want("Enter send")
 	x.say("/copy")
 	x.clipboard("The tool said:")
 
@@ -231,10 +232,8 @@ func TestTerminal(t *testing.T) {
 	x.say("/clear")
 	x.gone("The tool said:")
 	x.say("hello")
-	x.want("Yes?")
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
+	x.want("Yes?", "✓ main")
+	x.quit()
 	if n := bytes.Count(x.written(), []byte("\x1b[?1049l")); n != 1 {
 		t.Errorf("the terminal was given back %d times: the screen flickers between sessions", n)
 	}
@@ -271,11 +270,11 @@ func TestTerminalBytes(t *testing.T) {
 	x.want("all seen")
 	x.keys("Tab", "Tab") // through the panes, which redraws each
 	x.keys("C-l")
-	x.escape()
+	x.keys("Escape")
+	x.want("Enter send") // a key at once after Esc would be taken for an Alt key
+	x.want("✓ main")
 	x.say("/ps")
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
+	x.quit()
 	written := x.written()
 	if n := len(written); n < 10_000 {
 		t.Errorf("only %d bytes were written: the pipe did not see the program", n)

@@ -172,7 +172,7 @@ func TestRealDiskFull(t *testing.T) {
 		t.Errorf("%d events to read, want %d", got, n-1)
 	}
 	for what, err := range map[string]error{
-		"draft": s.SaveDraft(id, strings.Repeat("x", 100_000)),
+		"draft": s.Draft(id).Save(strings.Repeat("x", 100_000)),
 		"rename": func() error {
 			closeJournal(t, j)
 			return s.Rename(id, strings.Repeat("title ", 10))
@@ -240,7 +240,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	_, imported := s.Import(strings.NewReader(export(t, s, id, JSON)))
 	_, collected := s.CollectDaily(time.Now())
 	for what, err := range map[string]error{
-		"rename": s.Rename(id, "x"), "remove": removed, "fork": forked, "import": imported, "draft": s.SaveDraft(id, "x"), "collect": collected,
+		"rename": s.Rename(id, "x"), "remove": removed, "fork": forked, "import": imported, "draft": s.Draft(id).Save("x"), "collect": collected,
 	} {
 		if !errors.Is(err, syscall.EROFS) {
 			t.Error(fmt.Errorf("%s: %w", what, err))
@@ -331,7 +331,7 @@ func TestSideFilesThatAreTraps(t *testing.T) {
 					return
 				}
 				_, _ = s.List()
-				_, _ = s.LoadDraft(id)
+				_ = s.Draft(id).TakeOver()
 				_ = j.Close()
 				if k, err := s.Open(id); err != nil || k.ReadOnly() == nil {
 					t.Errorf("Open: %v, want one that is not trusted", err)

@@ -40,7 +40,7 @@ import (
 
 // Store is a folder of sessions. It is a value without open files; any goroutine may use it.
 type Store struct {
-	dir   string // holds <id>.jsonl, <id>.draft and the folders <id>
+	dir   string // holds <id>.jsonl, drafts and the folders <id>
 	state string // the user's state directory for this program
 }
 
@@ -224,38 +224,4 @@ func (s Store) trusted(id string, h Header, key []byte) bool {
 	}
 	mark, err := readSmall(filepath.Join(s.dir, id+".trust"))
 	return err == nil && string(mark) == h.trustMark(id, key)
-}
-
-// SaveDraft stores the unsent text of the prompt; an empty text removes it. Other processes
-// see the old draft or the new one, never a part.
-func (s Store) SaveDraft(id, text string) error {
-	if err := CheckID(id); err != nil {
-		return err
-	}
-	path := filepath.Join(s.dir, id+".draft")
-	if text == "" {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("draft: %w", err)
-		}
-		return nil
-	}
-	if err := s.makeDir(); err != nil {
-		return err
-	}
-	if err := renameio.WriteFile(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("draft %s: %w", path, err)
-	}
-	return nil
-}
-
-// LoadDraft returns the text of SaveDraft, or "".
-func (s Store) LoadDraft(id string) (string, error) {
-	if err := CheckID(id); err != nil {
-		return "", err
-	}
-	text, err := readSmall(filepath.Join(s.dir, id+".draft"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("draft: %w", err)
-	}
-	return string(text), nil
 }

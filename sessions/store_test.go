@@ -106,7 +106,7 @@ func TestModes(t *testing.T) {
 	j := create(t, s)
 	id := j.Info().Header.ID
 	appendAll(t, j, stream(id, 1))
-	if err := errors.Join(s.SaveDraft(id, "x"), s.Trust(id)); err != nil {
+	if err := errors.Join(s.Draft(id).Save("x"), s.Trust(id)); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -155,9 +155,8 @@ func TestIDs(t *testing.T) {
 	for _, id := range []string{"", ".", "..", "../x", "a/b", "a b", "é", "a\x00b", "a\n", strings.Repeat("x", 101)} {
 		_, openErr := s.Open(id)
 		_, createErr := s.Create(Header{ID: id})
-		_, draftErr := s.LoadDraft(id)
 		_, findErr := s.Find(id)
-		for i, err := range []error{CheckID(id), openErr, createErr, draftErr, findErr, s.SaveDraft(id, "x"), s.Trust(id)} {
+		for i, err := range []error{CheckID(id), openErr, createErr, findErr, s.Draft(id).Save("x"), s.Trust(id)} {
 			if err == nil && (id != "" || i != 2) { // Create makes an id
 				t.Errorf("id %q: no error from call %d", id, i)
 			}
@@ -325,28 +324,12 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-func TestDraft(t *testing.T) {
-	s := newStore(t)
-	id := NewID()
-	check := func(want string) {
-		t.Helper()
-		if got, err := s.LoadDraft(id); got != want || err != nil {
-			t.Errorf("LoadDraft = %q, %v, want %q", got, err, want)
-		}
-	}
-	check("")
-	for _, text := range []string{"", "one", "two\n\x00é\xff", strings.Repeat("x", 1<<20), ""} {
-		if err := s.SaveDraft(id, text); err != nil {
-			t.Fatal(err)
-		}
-		check(text)
-	}
-	if files, err := os.ReadDir(s.dir); err != nil || len(files) != 1 {
-		t.Errorf("left behind: %v", files)
-	}
+// What is in the way of the folder of sessions is named.
+func TestFileInPlaceOfTheFolder(t *testing.T) {
+	s, id := newStore(t), NewID()
 	writeFile(t, filepath.Join(s.dir, "file"), nil)
 	bad := Store{dir: filepath.Join(s.dir, "file")}
-	wantError(t, bad.SaveDraft(id, "x"), "file")
+	wantError(t, bad.Draft(id).Save("x"), "file")
 	_, err := bad.Create(Header{})
 	wantError(t, err, "sessions folder", "file")
 	_, err = bad.List()

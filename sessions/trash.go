@@ -52,8 +52,12 @@ func (s Store) Remove(id string) (folder string, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("trash: %w", err)
 	}
-	for _, file := range []string{id, id + ".draft", id + ".trust", id + ext} { // the session itself last
-		err := os.Rename(filepath.Join(s.dir, file), filepath.Join(folder, file))
+	files := []string{filepath.Join(s.dir, id)}
+	for _, draft := range s.drafts(id) {
+		files = append(files, draft, draft+".lock")
+	}
+	for _, file := range append(files, filepath.Join(s.dir, id+".trust"), s.file(id)) { // the session itself last
+		err := os.Rename(file, filepath.Join(folder, filepath.Base(file)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("session %s: %w", id, err)
 		}

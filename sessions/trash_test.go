@@ -151,8 +151,12 @@ func TestRemoveAndCollect(t *testing.T) {
 	for _, id := range []string{gone, kept, open.Info().Header.ID} {
 		writeFile(t, filepath.Join(s.OutDir(id), "000001", "out"), []byte(big))
 	}
-	if err := s.SaveDraft(gone, "draft"); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{"draft", "of another screen"} {
+		d := s.Draft(gone)
+		defer d.Close()
+		if err := d.Save(text); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_, err := s.Remove(open.Info().Header.ID)
 	if !errors.Is(err, ErrLocked) {
@@ -162,7 +166,7 @@ func TestRemoveAndCollect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{gone + ext, gone + ".draft", gone + "/out/000001/out"} {
+	for _, f := range []string{gone + ext, gone + ".draft", gone + ".draft.2", gone + "/out/000001/out"} {
 		if !exists(filepath.Join(folder, f)) {
 			t.Errorf("%s is not in the trash", f)
 		}

@@ -156,7 +156,9 @@ func (c *control) ask(command, fence string) *question {
 	if err == nil {
 		c.pending = append(c.pending, q)
 		_ = c.in.SetWriteDeadline(time.Now().Add(sendWait))
-		if _, err = c.in.WriteString(text); err == nil {
+		_, err = c.in.WriteString(text)
+		_ = c.in.SetWriteDeadline(time.Time{}) // else its timer wakes an idle process
+		if err == nil {
 			return q
 		}
 		c.pending = c.pending[:len(c.pending)-1]

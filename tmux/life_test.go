@@ -631,3 +631,32 @@ func TestSessionName(t *testing.T) {
 		}
 	}
 }
+
+// TestFindPane: the pane that an earlier process left is there before a command runs, and is shown;
+// where there is none, nothing is started.
+func TestFindPane(t *testing.T) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
+		if found, err := r.FindPane(t.Context()); found || err != nil {
+			t.Fatalf("before the first command: %v, %v", found, err)
+		}
+		if _, err := os.Stat(r.srv.Socket); err == nil {
+			t.Error("a tmux server was started")
+		}
+		r.start(tmux.Spec{Command: "echo first; while [ ! -e go ]; do sleep 0.02; done"})
+		r.untilOutput("first")
+		pane := r.Pane()
+		if left, err := r.Close(t.Context()); err != nil || len(left) != 1 {
+			t.Fatalf("Close = %v, %v, want the session named", left, err)
+		}
+		r.Session = tmux.New(r.opt)
+		r.closeAtEnd()
+		if found, err := r.FindPane(t.Context()); !found || err != nil || r.Pane() != pane {
+			t.Fatalf("%v, %v, pane %q, want %q", found, err, r.Pane(), pane)
+		}
+		if got := r.kinds(); got != "opened opened" {
+			t.Errorf("events %q", got)
+		}
+		r.letGo()
+		r.want("echo on", "on\n")
+	})
+}

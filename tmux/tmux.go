@@ -224,6 +224,21 @@ func (s *Session) Name() string { return s.opt.Session }
 // Pane returns tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.runner.pane() }
 
+// FindPane connects to the shared pane that an earlier process of this session has left, which
+// OnPane is told of, and reports whether it is there. It starts nothing on this machine.
+func (s *Session) FindPane(ctx context.Context) (found bool, err error) {
+	shared, ok := s.runner.(*managedPane)
+	if !ok {
+		return false, nil
+	}
+	s.srv.making.Lock()
+	defer s.srv.making.Unlock()
+	if err := shared.greet(ctx); err != nil && !errors.Is(err, errGone) {
+		return false, err
+	}
+	return shared.pane() != "", nil
+}
+
 // Watch sets the panes whose pictures OnScreen receives; nil is none. While nothing is watched
 // or nothing prints, nothing runs.
 func (s *Session) Watch(panes []string) {

@@ -255,7 +255,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	if c.Nobody && c.Decision == event.Deny {
 		by = Nobody
 	}
-	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason}) {
+	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason, Screen: c.Screen}) {
 		b.stream.Reject("approval %q is not open", c.ID)
 	}
 	if c.Decision == event.Similar {

@@ -68,7 +68,7 @@ func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
 
 // Answer settles a question as a person answered it. One that is not open is rejected.
 func (q *Questions) Answer(c event.Answer) {
-	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user"}
+	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user", Screen: c.Screen}
 	if c.Nobody {
 		a.Text, a.By = "", Nobody
 	}

@@ -52,19 +52,22 @@ type (
 	Continue struct{}
 	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args, JSON,
 	// replace the call's arguments with Edit. Nobody marks a denial because there is no person to
-	// ask.
+	// ask. Screen says where the person is; the process that runs the session fills it in.
 	AnswerApproval struct {
 		ID       string   `json:"id,omitempty"`
 		Decision Decision `json:"decision,omitempty"`
 		Args     string   `json:"args,omitempty"`
 		Reason   string   `json:"reason,omitempty"`
 		Nobody   bool     `json:"nobody,omitempty"`
+		Screen   string   `json:"screen,omitempty"`
 	}
-	// Answer replies to a question of the model. Nobody means that there is no person to ask.
+	// Answer replies to a question of the model. Nobody means that there is no person to ask. Screen
+	// is as in AnswerApproval.
 	Answer struct {
 		ID     string `json:"id,omitempty"`
 		Text   string `json:"text,omitempty"`
 		Nobody bool   `json:"nobody,omitempty"`
+		Screen string `json:"screen,omitempty"`
 	}
 	// Cancel stops a task; 0 is the main one.
 	Cancel struct {

@@ -36,6 +36,7 @@ type ApprovalAnswered struct {
 	By       string   `json:"by"`             // user, policy, nobody (no person to ask), prompt (came instead), cancel or shutdown
 	Args     string   `json:"args,omitempty"` // replacement for those of the call
 	Reason   string   `json:"reason,omitempty"`
+	Screen   string   `json:"screen,omitempty"` // where the user was, if that is known: ssh from 10.0.0.5, pts/3
 }
 
 // ToolStarted marks that a tool's side effects may begin. Dir holds its output; an interrupted
@@ -144,9 +145,10 @@ type QuestionAsked struct {
 
 // QuestionAnswered settles a question. By is user, cancel, or nobody (no person to ask).
 type QuestionAnswered struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-	By   string `json:"by"`
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	By     string `json:"by"`
+	Screen string `json:"screen,omitempty"` // where the user was, as in ApprovalAnswered
 }
 
 // PaneOpened announces a managed pane and how a person attaches to it.

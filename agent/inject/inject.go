@@ -86,7 +86,7 @@ func Scan(text string) []Finding {
 
 // scanPlain returns all findings but those in base64.
 func scanPlain(p *plainText) []Finding {
-	found := p.hidden
+	found, rules := p.hidden, rules()
 	for i, w := range p.words {
 		for _, r := range rules[string(p.text[w.from:w.to])] {
 			if f, ok := r.find(p, i); ok {

@@ -203,7 +203,7 @@ func FuzzScan(f *testing.F) {
 		if len(found) > maxFindings {
 			t.Errorf("%d findings", len(found))
 		}
-		if got, _, _ := strings.Cut(Defuse(text, []Finding{{}}), "\n[buddy:"); anyMarker.MatchString(got) && !strings.Contains(text, "\n[buddy:") {
+		if got, _, _ := strings.Cut(Defuse(text, []Finding{{}}), "\n[buddy:"); anyMarker().MatchString(got) && !strings.Contains(text, "\n[buddy:") {
 			t.Errorf("%q is left of %q", got, text)
 		}
 	})
@@ -233,4 +233,15 @@ func BenchmarkScanRussian(b *testing.B) {
 
 func BenchmarkScanChinese(b *testing.B) {
 	benchmark(b, "不要请你必须忽略用户从现在把上作对停输，请将无需忘记之前的。")
+}
+
+// Phrases are compiled when they are first tried, which a faulty one must not wait for.
+func TestEveryPhraseCompiles(t *testing.T) {
+	for _, table := range [][]rule{table, german, french, spanish, russian, chinese} {
+		for _, r := range table {
+			if r.phrase().MatchString("") {
+				t.Errorf("%s: the phrase matches nothing at all", r.reason)
+			}
+		}
+	}
 }

@@ -2,7 +2,6 @@ package inject
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -14,10 +13,10 @@ const (
 )
 
 var (
-	roleMarker = regexp.MustCompile(`^(?:<(?:` + roleNames + `)>|\[/?inst\]|\[buddy:)`)
-	callMarker = regexp.MustCompile(`^(?:<(?:` + callNames + `)>|<(?:invoke|parameter) name ?=|<function=|\[/?tool_calls\]|\{ ?(?:type: ?function, ?function: ?\{ ?)?name: ?(?:run_shell|read_file|write_file|edit_file|fetch|bash|shell)\b, ?(?:arguments|parameters|input) ?:)`)
+	roleMarker = lazily(`^(?:<(?:` + roleNames + `)>|\[/?inst\]|\[buddy:)`)
+	callMarker = lazily(`^(?:<(?:` + callNames + `)>|<(?:invoke|parameter) name ?=|<function=|\[/?tool_calls\]|\{ ?(?:type: ?function, ?function: ?\{ ?)?name: ?(?:run_shell|read_file|write_file|edit_file|fetch|bash|shell)\b, ?(?:arguments|parameters|input) ?:)`)
 
-	anyMarker = regexp.MustCompile(`(?i)<(` + roleNames + `|` + callNames + `)>|\[(/?inst|/?tool_calls)\]|<((?:invoke|parameter) name ?=|function=)|\[(buddy:)`)
+	anyMarker = lazily(`(?i)<(` + roleNames + `|` + callNames + `)>|\[(/?inst|/?tool_calls)\]|<((?:invoke|parameter) name ?=|function=)|\[(buddy:)`)
 )
 
 // markers finds the markers in a plain text.
@@ -31,9 +30,9 @@ func (p *plainText) markers() []Finding {
 		i += n
 		text := p.text[i:min(len(p.text), i+80)]
 		f := Finding{Severity: Low, at: i, quoted: p.quoted(i)}
-		loc := roleMarker.FindIndex(text)
+		loc := roleMarker().FindIndex(text)
 		if f.Kind, f.Reason = Role, "has markers of roles or turns"; loc == nil {
-			loc = callMarker.FindIndex(text)
+			loc = callMarker().FindIndex(text)
 			f.Kind, f.Reason = ToolCall, "has the form of a tool call"
 		}
 		if loc != nil {
@@ -46,7 +45,7 @@ func (p *plainText) markers() []Finding {
 
 // disarm rewrites markers to ordinary text and replaces invisible characters by their number.
 func disarm(s string) string {
-	s = anyMarker.ReplaceAllStringFunc(s, func(m string) string {
+	s = anyMarker().ReplaceAllStringFunc(s, func(m string) string {
 		return brackets.Replace(m)
 	})
 	if strings.IndexFunc(s, unseen) < 0 {

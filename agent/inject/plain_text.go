@@ -211,7 +211,7 @@ func (r *reader) han(c rune) {
 	}
 	from := len(r.p.text)
 	r.p.text = utf8.AppendRune(r.p.text, c)
-	if _, ok := rules[string(r.p.text[from:])]; ok {
+	if _, ok := rules()[string(r.p.text[from:])]; ok {
 		r.p.words = append(r.p.words, wordAt{from, len(r.p.text), r.at, r.begins})
 	}
 	switch c { // please, must, at once, you, first
@@ -245,7 +245,7 @@ func (r *reader) endWord() {
 
 // spell ends a row of words of one letter: i g n o r e.
 func (r *reader) spell() {
-	if loc := spelledOut.FindIndex(r.spelled); loc != nil {
+	if loc := spelledOut().FindIndex(r.spelled); loc != nil {
 		r.p.hidden = append(r.p.hidden, Finding{
 			Kind: Override, Severity: High, at: len(r.p.text), Excerpt: excerpt(string(r.spelled[loc[0]:])), Reason: "spells out letter by letter to ignore instructions",
 		})

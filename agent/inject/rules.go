@@ -5,14 +5,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // rule matches a phrase. It is tried only at certain words, so that ordinary text costs
 // little.
 type rule struct {
-	words    string         // one of them begins the phrase
-	phrase   *regexp.Regexp // matches plain text from that word on
+	words    string  // one of them begins the phrase
+	phrase   pattern // matches plain text from that word on
 	kind     Kind
 	severity Severity
 	reason   string
@@ -30,8 +31,18 @@ const apart = 100
 // reach is the longest phrase, in bytes after its first word.
 const reach = 200
 
-// phrase compiles a phrase, folded as the text is.
-func phrase(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + foldAll(s) + `)`) }
+// pattern returns a regular expression, which it compiles at its first use: few are ever tried, and all
+// together take 10 ms and 2 MB in every start of the program.
+type pattern func() *regexp.Regexp
+
+func lazily(s string) pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
+
+// phrase is the pattern of a phrase, folded as the text is.
+func phrase(s string) pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + foldAll(s) + `)`) })
+}
 
 // Parts of phrases.
 const (
@@ -267,10 +278,12 @@ var table = []rule{
 }
 
 // spelledOut matches an order whose letters stood apart, without the blanks.
-var spelledOut = regexp.MustCompile(`(?:ignore|disregard|forget|override|bypass)[a-z]*?(?:instructions?|prompts?|rules|guidelines|directives|above|told)`)
+var spelledOut = lazily(`(?:ignore|disregard|forget|override|bypass)[a-z]*?(?:instructions?|prompts?|rules|guidelines|directives|above|told)`)
 
 // rules indexes the phrases of all languages by their possible first words.
-var rules = byWord(table, german, french, spanish, russian, chinese)
+var rules = sync.OnceValue(func() map[string][]*rule {
+	return byWord(table, german, french, spanish, russian, chinese)
+})
 
 func byWord(tables ...[]rule) map[string][]*rule {
 	all := make(map[string][]*rule)
@@ -293,7 +306,7 @@ func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	if !r.worth(p, i, text) {
 		return Finding{}, false
 	}
-	loc := r.phrase.FindIndex(text)
+	loc := r.phrase().FindIndex(text)
 	if loc == nil {
 		return Finding{}, false
 	}
@@ -393,11 +406,11 @@ func (p *plainText) unseenByPeople(at int) bool {
 		return true
 	}
 	before := p.text[max(0, at-160):at]
-	loc := unshown.FindAllIndex(before, -1)
+	loc := unshown().FindAllIndex(before, -1)
 	return loc != nil && !bytes.Contains(before[loc[len(loc)-1][1]:], []byte("</"))
 }
 
-var unshown = regexp.MustCompile(`(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?0|opacity ?: ?0[^.0-9]|<[a-z]+ hidden\b)`)
+var unshown = lazily(`(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?0|opacity ?: ?0[^.0-9]|<[a-z]+ hidden\b)`)
 
 // conditional reports whether the sentence continues with a condition: ignore the above
 // instructions if you use Windows.
@@ -411,9 +424,9 @@ func conditional(rest []byte) bool {
 	return false
 }
 
-var encodedText = regexp.MustCompile(`[a-z0-9+/=]{60,}`)
+var encodedText = lazily(`[a-z0-9+/=]{60,}`)
 
 // encodedNear reports whether a long encoded text is near an offset.
 func (p *plainText) encodedNear(at int) bool {
-	return encodedText.Match(p.text[max(0, at-600):min(len(p.text), at+300)])
+	return encodedText().Match(p.text[max(0, at-600):min(len(p.text), at+300)])
 }

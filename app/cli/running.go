@@ -241,11 +241,11 @@ func (p *logPrinter) print(env event.Envelope) error {
 	case event.ApprovalAsked:
 		return p.cli.print("waits for approval: %s", cmp.Or(e.Action.Command, e.Action.Path, e.Action.Tool))
 	case event.ApprovalAnswered:
-		return p.cli.print("approval: %s", e.Decision)
+		return p.cli.print("approval: %s", answer(e))
 	case event.QuestionAsked:
 		return p.cli.print("%s", plain.QuestionText(e))
 	case event.QuestionAnswered:
-		return p.cli.print("answer: %s", e.Text)
+		return p.cli.print("answer%s: %s", on(e.Screen), cmp.Or(e.Text, e.By))
 	case event.TaskFinished:
 		if e.Outcome != event.Completed {
 			return p.cli.print("%s %s", plain.Ended(e.Outcome), e.Error)
@@ -254,6 +254,27 @@ func (p *logPrinter) print(env event.Envelope) error {
 		p.remarks.Remark(env.Payload)
 	}
 	return nil
+}
+
+// answer says what became of an approval, and who decided that.
+func answer(p event.ApprovalAnswered) string {
+	text := string(p.Decision)
+	if p.By != "user" {
+		text += " (" + p.By + ")"
+	}
+	text += on(p.Screen)
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// on says where a person was who answered, "" if that is not known.
+func on(screen string) string {
+	if screen == "" {
+		return ""
+	}
+	return " on " + screen
 }
 
 func (s *cli) approveCommand() *cobra.Command {
@@ -312,7 +333,7 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 			m := plain.Remarks{Err: s.err, Send: func(c event.Command) bool { session.Send(c); return true }}
 			m.Approve(asked)
 		}
-		if err := s.answered(ctx, batches, asked); err != nil {
+		if err := s.answered(ctx, batches, asked, hello.Screen); err != nil {
 			return err
 		}
 	}
@@ -328,9 +349,9 @@ func terminalHere() error {
 	return tty.Close()
 }
 
-// answered waits until an approval has an answer, and says which: another screen may have been
-// first.
-func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.ApprovalAsked) error {
+// answered waits until an approval has an answer, and says which: another screen than the one here may
+// have been first.
+func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.ApprovalAsked, here string) error {
 	late := time.After(answerTime)
 	for {
 		select {
@@ -339,9 +360,15 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 				return errors.New("the session has ended")
 			}
 			for _, env := range batch {
-				if p, ok := env.Payload.(event.ApprovalAnswered); ok && p.ID == asked.ID {
-					return s.print("%s: %s", p.Decision, markup.Shorten(cmp.Or(asked.Action.Command, asked.Action.Path, asked.Action.Tool), 80))
+				p, ok := env.Payload.(event.ApprovalAnswered)
+				if !ok || p.ID != asked.ID {
+					continue
 				}
+				before := ""
+				if p.Screen != here {
+					before = "already answered" + on(p.Screen) + ": "
+				}
+				return s.print("%s%s: %s", before, p.Decision, markup.Shorten(cmp.Or(asked.Action.Command, asked.Action.Path, asked.Action.Tool), 80))
 			}
 		case <-late:
 			return fmt.Errorf("the session did not take the answer in %s", answerTime)

@@ -11,6 +11,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/tools"
 	"buddy/views/dialog"
 )
 
@@ -103,6 +104,7 @@ type Prepared struct {
 	*agent.Runtime
 	program *Program
 	damage  string // which lines of the session can't be read, "" for none
+	panes   bool   // an earlier process has left some on the first target
 }
 
 // Prepare makes the runtime. Of a stored session it reads what the runtime needs first, which may
@@ -114,6 +116,7 @@ func (p *Program) Prepare() (*Prepared, error) {
 		if o.Replay, ready.damage, err = replayOf(file); err != nil {
 			return nil, err
 		}
+		ready.panes = leftPanes(o.Replay)
 	}
 	ready.Runtime = agent.New(o)
 	return ready, nil
@@ -144,12 +147,47 @@ func (r *Prepared) Start() error {
 		r.Publish(event.Warning{Text: p.Problem, Code: "model"})
 	}
 	p.Servers.Start()
+	if r.panes {
+		go p.findPanes()
+	}
 	if !p.Live.begin(r.Runtime) {
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 		defer cancel()
 		return errors.Join(errEnds, r.Close(ctx))
 	}
 	return nil
+}
+
+// leftPanes reports whether an earlier process has left panes on the first target.
+func leftPanes(events []event.Envelope) bool {
+	left := make(map[string]bool)
+	for _, env := range events {
+		switch p := env.Payload.(type) {
+		case event.PaneOpened:
+			left[p.Pane] = tools.ParsePane(p.Pane).Target == ""
+		case event.PaneClosed:
+			delete(left, p.Pane)
+		}
+	}
+	for _, here := range left {
+		if here {
+			return true
+		}
+	}
+	return false
+}
+
+// findTime is how long finding what an earlier process has left may take.
+const findTime = 10 * time.Second
+
+// findPanes shows the pane that an earlier process has left before a command runs in it. What can't
+// be found stays as it is known: the next command says why.
+func (p *Program) findPanes() {
+	ctx, cancel := context.WithTimeout(context.Background(), findTime)
+	defer cancel()
+	if _, err := p.Targets.First().Panes.FindPane(ctx); err != nil {
+		slog.Debug("find panes", "error", err)
+	}
 }
 
 // Tidy removes, once a day, what nobody needs any more of old sessions, and says so.

@@ -100,6 +100,7 @@ func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, erro
 		return nil, nil, exit.Failure(err)
 	}
 	w := l.window
+	w.loop.Post(func() { ui.SetPlace(w.ui, hello.Screen) })
 	if w.far {
 		w.loop.Post(func() { ui.SetHome(w.ui, hello.Home) })
 	}

@@ -100,9 +100,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	unwatch()
 	w.link.leave()
 	w.saveDraft()
-	if w.unsent != nil {
-		w.unsent.Close()
-	}
+	w.draft.file.Close()
 	switch {
 	case ctx.Err() != nil:
 		return slash.Next{}, context.Cause(ctx)
@@ -160,21 +158,19 @@ const eventRoom = 256
 
 // window joins the screen with the session, and with what the screen reads by itself.
 type window struct {
-	setup   *compose.Setup
-	far     bool   // the session begins on another machine
-	folder  string // where commands start
-	screen  *screen.Screen
-	ui      *ui.UI
-	loop    *loop.Loop[event.Envelope]
-	link    *link
-	events  chan event.Envelope
-	lines   *input.History
-	saving  *time.Timer
-	drafted string           // the draft that is on the disk
-	unsent  *sessions.Unsent // the draft of a session that has no file yet; nil: it has one
-	files   *input.FileIndex // of this machine
-	next    slash.Next
-	first   firstLines
+	setup  *compose.Setup
+	far    bool   // the session begins on another machine
+	folder string // where commands start
+	screen *screen.Screen
+	ui     *ui.UI
+	loop   *loop.Loop[event.Envelope]
+	link   *link
+	events chan event.Envelope
+	lines  *input.History
+	draft  draft
+	files  *input.FileIndex // of this machine
+	next   slash.Next
+	first  firstLines
 }
 
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
@@ -286,17 +282,14 @@ func (w *window) show(ctx context.Context, r stored) {
 		w.welcome(ui.Welcome(true))
 	}
 	w.lines = input.OpenHistory()
-	w.ui.Prompt().SetHistory(w.lines.Load())
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
 		w.lookForOthers()
-		w.unsent, w.drafted = s.Store.Unsent()
-		w.ui.Prompt().SetText(w.drafted)
+		w.takeUnsent(s.Store.Unsent())
 		return
 	}
-	if text, err := s.Store.LoadDraft(s.ID); err == nil {
-		w.ui.Prompt().SetText(text)
-	}
+	w.ui.Prompt().SetHistory(w.lines.Load())
+	w.takeDraft(s.Store.Draft(s.ID))
 	if r.runs {
 		w.ui.ApplyTail(s.ID, r.tail.Events, nil)
 		return

@@ -2,7 +2,7 @@
 // is behind it, and outlives each of its screens.
 //
 //	h := host.Open(&options, false)
-//	session := h.Connect(ctx) // one screen has it until ctx ends
+//	session := h.Connect(ctx, socket.Screen{}) // one screen has it until ctx ends
 //	<-h.Over()
 package host
 
@@ -24,6 +24,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/input"
 	"buddy/app/live"
+	"buddy/app/socket"
 	"buddy/app/version"
 	"buddy/texts"
 )
@@ -45,14 +46,14 @@ type Host struct {
 
 	mu      sync.Mutex // guards what follows, and what each screen wants
 	screens map[*screen]bool
-	idle    *time.Timer // ends the session that nobody is attached to; nil: it does not run
+	alone   alone
 }
 
 // Open puts a session together: a new one with the id options.Session, or the stored one of that id.
 // When that fails, screens are told in the greeting. Nothing runs before the first screen reads
 // events, so that it misses none.
 func Open(options *compose.Options, resume bool) *Host {
-	h := &Host{flags: options, over: make(chan struct{}), screens: make(map[*screen]bool)}
+	h := &Host{flags: options, over: make(chan struct{}), screens: make(map[*screen]bool), alone: alone{minute: time.Minute, notify: notifyTime}}
 	if err := h.compose(resume); err != nil {
 		failed := exit.Error{Code: exit.Failed, Text: err.Error()}
 		errors.As(err, &failed)
@@ -102,10 +103,17 @@ func (h *Host) note(env event.Envelope) {
 }
 
 // Connect lets one more screen have the session, until ctx ends.
-func (h *Host) Connect(ctx context.Context) live.Session {
-	s := &screen{host: h}
+func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
+	s := &screen{host: h, pid: at.PID, place: placeOf(at)}
 	h.mu.Lock()
+	for other := range h.screens {
+		if other.place == s.place && other.pid != s.pid { // one of them was suspended there
+			s.place = fmt.Sprintf("%s, process %d", s.place, s.pid)
+			break
+		}
+	}
 	h.screens[s] = true
+	h.alone.visits++
 	h.mu.Unlock()
 	context.AfterFunc(ctx, func() { h.leave(s) })
 	return s
@@ -113,7 +121,9 @@ func (h *Host) Connect(ctx context.Context) live.Session {
 
 // Look is Connect for a program that shows nothing to a person: the session is as unattended with
 // it as without.
-func (h *Host) Look(context.Context) live.Session { return &screen{host: h} }
+func (h *Host) Look(_ context.Context, at socket.Screen) live.Session {
+	return &screen{host: h, pid: at.PID, place: placeOf(at)}
+}
 
 // Over is closed when the session is.
 func (h *Host) Over() <-chan struct{} { return h.over }

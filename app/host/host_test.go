@@ -15,6 +15,7 @@ import (
 	"buddy/app/apptest"
 	"buddy/app/compose"
 	"buddy/app/live"
+	"buddy/app/socket"
 	"buddy/sessions"
 )
 
@@ -55,7 +56,7 @@ type viewer struct {
 func look(t *testing.T, h *Host) *viewer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	v := &viewer{t: t, Session: h.Connect(ctx), leave: cancel}
+	v := &viewer{t: t, Session: h.Connect(ctx, socket.Screen{}), leave: cancel}
 	var err error
 	if v.events, err = v.Subscribe(ctx, 0, 0); err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestLeftAlone(t *testing.T) {
 func TestFailed(t *testing.T) {
 	h := openHost(t, compose.Options{Targets: []string{"nowhere"}})
 	ctx, cancel := context.WithCancel(t.Context())
-	s := h.Connect(ctx)
+	s := h.Connect(ctx, socket.Screen{})
 	hello, err := s.Hello(ctx)
 	if err != nil || hello.Failed == nil || hello.Failed.Code != 2 || !strings.Contains(hello.Failed.Text, `"nowhere"`) {
 		t.Errorf("%+v, %v", hello, err)

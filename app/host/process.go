@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -53,6 +54,7 @@ func run() error {
 	if err := json.Unmarshal(text, &o); err != nil {
 		return fmt.Errorf("what to run can't be read: %w", err)
 	}
+	log.SetOutput(reporter{reportFile(o.Options.Session)})
 	memory.QuickStart()
 	// Caught and dropped, not ignored: what is ignored here, commands would ignore as well.
 	signals := make(chan os.Signal, 1)
@@ -94,7 +96,7 @@ func run() error {
 // welcome lets a screen have the session. Commands from here on find what is of its terminal.
 func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
 	if s.Looks {
-		return h.Look(ctx)
+		return h.Look(ctx, s)
 	}
 	for _, name := range terminalVariables {
 		if value, ok := s.Env[name]; ok {
@@ -103,7 +105,7 @@ func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
 			_ = os.Unsetenv(name)
 		}
 	}
-	return h.Connect(ctx)
+	return h.Connect(ctx, s)
 }
 
 // terminalVariables lead to what belongs to the terminal or the desktop of a person, and change

@@ -87,6 +87,9 @@ func Meant(ctx context.Context, id string) (live.Description, error) {
 	case len(fits) == 0:
 		return live.Description{}, fmt.Errorf("session %q does not run (running: %s); buddy resume %s goes on with one that is stored", id, ids(all), id)
 	}
+	if id == "" {
+		return live.Description{}, fmt.Errorf("%d sessions run: %s; say which, or last for the one begun last", len(fits), ids(fits))
+	}
 	return live.Description{}, fmt.Errorf("%q could be one of %d sessions that run: %s; say which", id, len(fits), ids(fits))
 }
 
@@ -105,7 +108,7 @@ func Look(id string) (*socket.Client, error) {
 	if path == "" {
 		return nil, fmt.Errorf("session %s does not run any more", id)
 	}
-	return dialToLook(path)
+	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true, Env: terminal(), Terminal: terminalHere()})
 }
 
 // Short is the beginning of an id that people type; [Meant] says so where it could be one of

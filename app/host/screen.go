@@ -17,12 +17,18 @@ import (
 // screen is the session as one screen has it. What that alone wants is guarded by the host's lock.
 type screen struct {
 	host    *Host
+	pid     int
+	place   string                   // where it is; no other screen has the same
 	watched []string                 // panes whose pictures it shows
 	fits    map[string]event.FitPane // by pane: the size that it wants
 }
 
 // Hello implements [live.Session].
-func (s *screen) Hello(context.Context) (live.Hello, error) { return s.host.hello(), nil }
+func (s *screen) Hello(context.Context) (live.Hello, error) {
+	hello := s.host.hello()
+	hello.Screen = s.place
+	return hello, nil
+}
 
 // Subscribe implements [live.Session]. The first one starts the session.
 func (s *screen) Subscribe(ctx context.Context, after uint64, every time.Duration) (<-chan []event.Envelope, error) {
@@ -54,6 +60,14 @@ func (s *screen) Send(c event.Command) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		s.fitTo(c)
+	case event.AnswerApproval:
+		if c.Screen = s.place; h.open.has("approval " + c.ID) { // else another screen was first, which this one sees
+			h.program.Live.Send(c)
+		}
+	case event.Answer:
+		if c.Screen = s.place; h.open.has("question " + c.ID) {
+			h.program.Live.Send(c)
+		}
 	default:
 		h.program.Live.Send(c)
 	}
@@ -77,7 +91,9 @@ func (s *screen) fitTo(c event.FitPane) {
 // Request implements [live.Session].
 func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	h := s.host
-	h.touch()
+	if _, looks := q.(live.Describe); !looks { // every start of a screen asks all sessions for that
+		h.touch()
+	}
 	if failed := h.failed; failed != nil {
 		return nil, *failed
 	}

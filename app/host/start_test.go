@@ -15,10 +15,15 @@ import (
 	"buddy/app/compose"
 	"buddy/app/live"
 	"buddy/sessions"
+	"buddy/tmux/pane"
 )
 
-// TestMain lets the test's program be the one that Start starts.
+// TestMain lets the test's program be the one that Start starts, and the supervisor of the
+// panes that such a host makes.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "pane" {
+		os.Exit(pane.Main(os.Args[2:]))
+	}
 	if len(os.Args) == 2 && os.Args[1] == "host" {
 		if os.Getenv("HOST_DIES") != "" {
 			_, _ = fmt.Fprintln(os.Stderr, "panic: out of \x1bluck")

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"buddy/agent/event"
@@ -19,24 +20,32 @@ const (
 	notifySize = 500              // bytes of the text that it gets
 )
 
+// alone is what a session needs while nobody is attached to it.
+type alone struct {
+	idle   *time.Timer   // ends the session; nil: it does not run
+	visits int           // how many screens have come so far
+	minute time.Duration // of the settings
+	notify time.Duration // for the person's command
+}
+
 // left does what is to be done when the last screen has gone, or something ended without one: a
 // session in which nothing runs ends after a while, at once if there is nothing of it to go on
 // with.
 func (h *Host) left() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.idle != nil {
-		h.idle.Stop()
-		h.idle = nil
+	if h.alone.idle != nil {
+		h.alone.idle.Stop()
+		h.alone.idle = nil
 	}
 	if len(h.screens) > 0 || h.ended() || h.open.busy() {
 		return
 	}
 	wait := time.Duration(0)
 	if h.program != nil && h.program.Stored() {
-		wait = time.Duration(h.program.Config.Sessions.IdleExit) * time.Minute
+		wait = time.Duration(h.program.Config.Sessions.IdleExit) * h.alone.minute
 	}
-	h.idle = time.AfterFunc(wait, h.endIfLeft)
+	h.alone.idle = time.AfterFunc(wait, h.endIfLeft)
 }
 
 // endIfLeft ends a session that nobody is attached to and in which nothing runs.
@@ -83,25 +92,35 @@ func (h *Host) call(kind, text string) {
 	if command == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), notifyTime)
+	ctx, cancel := context.WithTimeout(context.Background(), h.alone.notify)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // the person's own settings name it
 	cmd.Env = append(os.Environ(), "BUDDY_SESSION="+h.program.ID, "BUDDY_EVENT="+kind, "BUDDY_TEXT="+texts.ClipBytes(markup.Plain(text), notifySize))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with what it has started
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		slog.Warn("notify_command", "error", err) // nobody is there to be told
 	}
 }
 
-// limit denies an approval that nobody has seen for as long as the person lets it wait.
+// visits counts the screens that have come.
+func (h *Host) visits() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.alone.visits
+}
+
+// limit denies an approval after it has waited for as long as the person lets it, unless a screen comes.
 func (h *Host) limit(id string) {
 	minutes := h.program.Config.Sessions.ApprovalWait
 	if minutes == 0 {
 		return
 	}
-	wait := time.Duration(minutes) * time.Minute
+	wait := time.Duration(minutes) * h.alone.minute
+	visits := h.visits()
 	time.AfterFunc(wait, func() {
-		if !h.attended() && !h.ended() && h.open.has("approval "+id) {
+		if h.visits() == visits && !h.attended() && !h.ended() && h.open.has("approval "+id) {
 			h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})
 		}
 	})

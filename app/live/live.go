@@ -48,10 +48,11 @@ type Hello struct {
 	Session  string `json:"session"`
 	Last     uint64 `json:"last"` // number of its newest event
 	PID      int    `json:"pid"`
-	Journal  string `json:"journal"` // path of its file, which appears with its first prompt
-	Cwd      string `json:"cwd"`     // where commands start on the target where it began
-	Home     string `json:"home"`    // the person's folder there
-	Target   string `json:"target"`  // where it began
+	Journal  string `json:"journal"`          // path of its file, which appears with its first prompt
+	Cwd      string `json:"cwd"`              // where commands start on the target where it began
+	Home     string `json:"home"`             // the person's folder there
+	Target   string `json:"target"`           // where it began
+	Screen   string `json:"screen,omitempty"` // how the session calls the screen that it greets, in events
 	// Open are the events, up to Last, that began what has not ended: tasks that run,
 	// approvals and questions that wait, and the newest ones that say which model, mode and
 	// target there are. A screen that shows the end of a long session has not seen them. A session

@@ -17,7 +17,7 @@ import (
 
 const (
 	// RestAfter is how long nothing happens before memory goes back to the system.
-	RestAfter = 2 * time.Second
+	RestAfter = 1500 * time.Millisecond
 
 	// restSpare is how much memory may be taken while resting before Go collects
 	// garbage all the same.
@@ -76,9 +76,10 @@ func (r *Rest) Pause(timer *time.Timer) {
 		return
 	}
 	r.armed = false
+	r.percent = debug.SetGCPercent(-1) // before FreeOSMemory, after which Go would give memory back a second time, a second later
 	debug.FreeOSMemory()
 	r.limit = debug.SetMemoryLimit(min(memoryInUse()+restSpare, debug.SetMemoryLimit(-1)))
-	r.percent = debug.SetGCPercent(-1)
+	dropCode()
 	r.asleep.Store(true)
 }
 

@@ -23,17 +23,17 @@ func checkOwner(conn *net.UnixConn) error {
 	return nil
 }
 
-// checkPeer returns nil for a process that may have the session: one of this user, and none that
+// checkPeer returns the number of a process that may have the session: one of this user, and none that
 // buddy itself has started. What the agent runs must not answer its own approvals.
-func checkPeer(conn *net.UnixConn, host int) error {
+func checkPeer(conn *net.UnixConn, host int) (pid int, err error) {
 	p, err := peerOf(conn)
 	if err != nil {
-		return fmt.Errorf("who wants the session is not known: %w", err)
+		return 0, fmt.Errorf("who wants the session is not known: %w", err)
 	}
 	if p.uid != os.Getuid() {
-		return fmt.Errorf("the session is user %d's, not user %d's", os.Getuid(), p.uid)
+		return 0, fmt.Errorf("the session is user %d's, not user %d's", os.Getuid(), p.uid)
 	}
-	return checkAncestors(p.pid, host, look)
+	return p.pid, checkAncestors(p.pid, host, look)
 }
 
 // process is what is known of a running process.

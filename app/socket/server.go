@@ -95,7 +95,8 @@ func (s *Server) serve(conn *net.UnixConn) {
 
 // admit returns the greeting of a peer that may have the session.
 func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error) {
-	if err := checkPeer(conn, cmp.Or(s.host, os.Getpid())); err != nil {
+	pid, err := checkPeer(conn, cmp.Or(s.host, os.Getpid()))
+	if err != nil {
 		return screen, err
 	}
 	if s.Count() >= maxScreens {
@@ -115,6 +116,7 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	if screen.Protocol != live.Protocol {
 		return screen, fmt.Errorf("buddy %s runs this session and speaks protocol %d, not the %d of buddy %s; use the same version for both", version.Number, live.Protocol, screen.Protocol, screen.Version)
 	}
+	screen.PID = pid
 	return screen, conn.SetReadDeadline(time.Time{})
 }
 

@@ -27,8 +27,10 @@ const (
 type Screen struct {
 	Protocol int               `json:"protocol"`
 	Version  string            `json:"version"`
-	Looks    bool              `json:"looks,omitempty"` // it shows nothing to a person: the session is as unattended as without it
-	Env      map[string]string `json:"env,omitempty"`   // variables of its terminal that commands need, such as SSH_AUTH_SOCK
+	Looks    bool              `json:"looks,omitempty"`    // it shows nothing to a person: the session is as unattended as without it
+	Env      map[string]string `json:"env,omitempty"`      // variables of its terminal that commands need, such as SSH_AUTH_SOCK
+	Terminal string            `json:"terminal,omitempty"` // the name of its terminal, such as pts/3
+	PID      int               `json:"-"`                  // of its process, which the host's kernel knows
 }
 
 // message is a line that is not an event.
@@ -128,6 +130,7 @@ func (w *writer) flush(p []byte) error {
 		return err
 	}
 	_, err := w.conn.Write(p)
+	_ = w.conn.SetWriteDeadline(time.Time{}) // else its timer wakes an idle process; a closed connection needs none
 	return err
 }
 

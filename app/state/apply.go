@@ -129,7 +129,7 @@ func (s *State) endAll(now int64) Changed {
 		}
 	}
 	for _, p := range s.Panes {
-		p.Lost = "left by an earlier run"
+		p.Lost = "the process that showed it has ended"
 	}
 	return Approvals | Tasks | Panes
 }
@@ -327,6 +327,7 @@ func (s *State) settleApproval(p event.ApprovalAnswered) Changed {
 	}
 	personAnswered(s.Tasks, p.ID)
 	return s.changeCall(p.CallID, func(c *Call) {
+		c.Answered = p.Screen
 		if c.State = answeredState(p); c.State == CallDenied {
 			c.Denied = p.Reason
 		}

@@ -24,10 +24,16 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	case event.QuestionAnswered:
 		step := false // of a server's form, which its call's result sums up
 		for _, q := range s.Questions {
-			step = step || q.ID == p.ID && q.From != ""
-			if q.ID == p.ID && p.By == "cancel" {
-				s.changeCall(q.CallID, func(c *Call) { c.State = CallCancelled })
+			if q.ID != p.ID {
+				continue
 			}
+			step = q.From != ""
+			s.changeCall(q.CallID, func(c *Call) {
+				c.Answered = p.Screen
+				if p.By == "cancel" {
+					c.State = CallCancelled
+				}
+			})
 		}
 		open := len(s.Questions)
 		s.Questions = slices.DeleteFunc(s.Questions, func(q event.QuestionAsked) bool { return q.ID == p.ID })

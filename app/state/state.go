@@ -135,6 +135,7 @@ type Call struct {
 	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
 	Denied    string // what the person said why it was denied
+	Answered  string // where the person was who answered its approval or its question, "" if that is not known
 	Result    string // what the model read
 	Full      *event.FullOutput
 	Output    Tail

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"cmp"
+
 	"buddy/agent/event"
 	"buddy/app/state"
 )
@@ -8,12 +10,13 @@ import (
 // Show shows a fact that concerns this screen alone, as if it were one of the session. UI goroutine
 // only.
 func Show(u *UI, e event.Event) {
-	u.update(u.state.Apply(event.Envelope{Seq: u.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}))
+	u.update(u.state.Apply(event.Envelope{Seq: u.heard.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}))
 }
 
 // Lose shows that nobody runs the session any more, and why. Nothing of it runs then; what the
 // person sends next, or Enter alone, is to start it again. UI goroutine only.
 func Lose(u *UI, why string) {
+	u.Tell("")
 	e := u.state.Info.Event
 	Show(u, event.SessionResumed{
 		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,
@@ -25,6 +28,26 @@ func Lose(u *UI, why string) {
 // ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI
 // goroutine only.
 func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state, open)) }
+
+// SetPlace says how the session calls this screen, to know its answers from those of others. UI
+// goroutine only.
+func SetPlace(u *UI, place string) { u.heard.place = place }
+
+// elsewhere says what a person has answered at another screen, "" for all other events.
+func elsewhere(e event.Event, here string) string {
+	switch p := e.(type) {
+	case event.ApprovalAnswered:
+		if p.By == "user" && p.Screen != "" && p.Screen != here {
+			word := map[event.Decision]string{event.Deny: "denied", event.Edit: "edited and approved"}[p.Decision]
+			return cmp.Or(word, "approved") + " on another screen (" + p.Screen + ")"
+		}
+	case event.QuestionAnswered:
+		if p.By == "user" && p.Screen != "" && p.Screen != here {
+			return "answered on another screen (" + p.Screen + ")"
+		}
+	}
+	return ""
+}
 
 // SetHome changes which folder is the person's own, for people. UI goroutine only.
 func SetHome(u *UI, home string) { u.v.header.SetHome(home) }

@@ -10,6 +10,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -50,13 +51,20 @@ type UI struct {
 	pending  pending
 	busy     bool
 	goal     slash.Spot // to go to when it has been read
-	newest   uint64     // number of the newest event
+	heard    heard      // from the session
 
 	pressed pressed // with the mouse
 
 	grace     time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   watched
 	attention attention
+}
+
+// heard is how far the screen has heard its session, and what that calls it.
+type heard struct {
+	newest uint64 // number of the newest event
+	place  string // how the session calls this screen when that answers; "" while that is not known
+	told   bool   // that something was answered at another screen, until the next task begins
 }
 
 // pending is a confirmation that the next key may give: an action that does more when it
@@ -261,15 +269,24 @@ func (u *UI) connect() {
 // apply folds events into the state and tells the views.
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
-	asked := len(u.state.Questions)
+	asked, other, stale := len(u.state.Questions), "", false
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
-		u.newest = env.Seq
+		u.heard.newest = env.Seq
+		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
+		if _, begins := env.Payload.(event.TaskStarted); begins {
+			stale = u.heard.told
+		}
 	}
 	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
-	return u.update(ch)
+	changed := u.update(ch)
+	if other != "" || stale {
+		u.Tell(other)
+		u.heard.told = other != ""
+	}
+	return changed || other != ""
 }
 
 // ApplyTail shows the end of a stored session. Unless it runs, resumed says with what it goes on:
@@ -280,7 +297,7 @@ func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed *event.S
 	env := event.Envelope{Session: session}
 	if n := len(newest); n > 0 {
 		env.Seq, env.Time = newest[n-1].Seq, newest[n-1].Time
-		u.newest = env.Seq
+		u.heard.newest = env.Seq
 	}
 	if resumed != nil {
 		env.Payload = *resumed

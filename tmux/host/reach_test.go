@@ -167,7 +167,8 @@ func TestSSHReconnect(t *testing.T) {
 	// A cut in the middle is a DownError.
 	ended := make(chan error, 1)
 	var out lockedBuffer
-	go func() { _, err := h.Run(t.Context(), "echo started; sleep 1000", &out, io.Discard); ended <- err }()
+	// The script ends with the first line that nobody reads.
+	go func() { _, err := h.Run(t.Context(), "while echo started; do sleep 0.1; done", &out, io.Discard); ended <- err }()
 	tmuxtest.Until(t, "the script runs", func() bool { return out.String() != "" })
 	s.Wire.Cut()
 	var down *host.DownError
@@ -199,7 +200,8 @@ func TestCancelledRun(t *testing.T) {
 		script(t, h, "true")
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer stop()
-		if _, err := h.Run(ctx, "sleep 1000", io.Discard, io.Discard); !errors.Is(err, context.DeadlineExceeded) {
+		// On an SSH host the script goes on until it writes.
+		if _, err := h.Run(ctx, "while echo on; do sleep 0.1; done", io.Discard, io.Discard); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Run: %v", err)
 		}
 		if _, out, _ := script(t, h, "echo on"); out != "on\n" {

@@ -97,9 +97,9 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 // known to hold.
 func (c *Command) start(in *os.File, text string) error {
 	if c.confined == nil {
-		return c.proc.Start()
+		return orphaned.start(c.proc, (*exec.Cmd).Start)
 	}
-	if err := c.confined.box.Start(c.proc); err != nil {
+	if err := orphaned.start(c.proc, c.confined.box.Start); err != nil {
 		return err
 	}
 	go feed(in, text)
@@ -209,7 +209,7 @@ func (c *Command) Follow() *Mailbox {
 
 // wait waits for the process, completes its output and state, and at last writes its rc file.
 func (c *Command) wait() {
-	err := c.proc.Wait()
+	err := orphaned.wait(c.proc)
 	took := time.Since(c.began)
 	if c.inner != nil {
 		c.inner.close()

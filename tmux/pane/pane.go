@@ -102,6 +102,7 @@ func supervise(dir, name string) error {
 	if err != nil {
 		return err
 	}
+	orphaned.adopt()
 	defer func() { _ = lock.Close() }()
 	dropped := make(chan os.Signal, 1) // handled, so that shells start with the default
 	signal.Notify(dropped, unix.SIGINT, unix.SIGQUIT)

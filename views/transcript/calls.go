@@ -108,6 +108,7 @@ func callDetails(c *state.Call) *markup.Text {
 	default:
 		putFields(t, jsonFields(c.Arguments))
 	}
+	putFields(t, fieldsOf(c.Answered, "answered on"))
 	return t
 }
 

@@ -52,6 +52,11 @@ type Model struct {
 func Find(ctx context.Context, places []Place) []Server {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
+	return find(ctx, places)
+}
+
+// find is Find without a limit of its own.
+func find(ctx context.Context, places []Place) []Server {
 	client := newClient()
 	found := make([]*Server, len(places))
 	var all sync.WaitGroup

@@ -19,18 +19,23 @@ func serve(t *testing.T, answer http.HandlerFunc) string {
 	return s.URL + "/v1"
 }
 
-// TestFind: servers are found in the order of the places, whatever the others do; one that
-// never answers costs no more than the limit.
-func TestFind(t *testing.T) {
-	hung, err := net.Listen("tcp", "127.0.0.1:0")
+// muteServer takes connections and never answers.
+func muteServer(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer hung.Close() //nolint:errcheck // a test's
+	t.Cleanup(func() { _ = l.Close() })
+	return "http://" + l.Addr().String() + "/v1"
+}
+
+// TestFind: servers are found in the order of the places, whatever the others do; one that
+// never answers is waited for no longer than the limit.
+func TestFind(t *testing.T) {
 	outside := false
 	other := serve(t, func(http.ResponseWriter, *http.Request) { outside = true })
 	places := []Place{
-		{"hung", "http://" + hung.Addr().String() + "/v1"},
 		{"refused", "http://127.0.0.1:1/v1"},
 		{"vllm", serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v1/models" {
@@ -45,12 +50,8 @@ func TestFind(t *testing.T) {
 		{"named", "http://localhost:80/v1"},
 	}
 	t.Setenv("HTTP_PROXY", other)
-	begin := time.Now()
-	got := Find(t.Context(), places)
-	if took := time.Since(begin); took > 10*Limit {
-		t.Errorf("took %v", took)
-	}
-	want := []Server{{places[2], []Model{{"qwen3", 40960}}}, {places[3], nil}}
+	got := find(t.Context(), places) // without the limit, within which a busy machine may not answer
+	want := []Server{{places[1], []Model{{"qwen3", 40960}}}, {places[2], nil}}
 	if !reflect.DeepEqual(got, want) || outside {
 		t.Errorf("found %+v, want %+v; another was asked: %v", got, want, outside)
 	}
@@ -58,6 +59,10 @@ func TestFind(t *testing.T) {
 	cancel()
 	if got := Find(ctx, places); got != nil {
 		t.Errorf("found %+v after the end", got)
+	}
+	begin := time.Now()
+	if got := Find(t.Context(), []Place{{"mute", muteServer(t)}}); got != nil || time.Since(begin) > time.Minute {
+		t.Errorf("found %+v after %v", got, time.Since(begin))
 	}
 }
 

@@ -21,6 +21,11 @@ import (
 func Window(ctx context.Context, base, model string) int {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
+	return window(ctx, base, model)
+}
+
+// window is Window without a limit of its own.
+func window(ctx context.Context, base, model string) int {
 	base = strings.TrimRight(base, "/")
 	a := asking{ctx, newClient(), strings.TrimSuffix(base, "/v1"), model}
 	for _, question := range []func() int{

@@ -70,6 +70,8 @@ type (
 	Finish string
 	// Pause is a wait.
 	Pause time.Duration
+	// Until waits for the channel to be closed.
+	Until <-chan struct{}
 	// Chunks sets how many bytes each of the following deltas has, 0 for all in one,
 	// and the wait after each.
 	Chunks struct {
@@ -120,6 +122,7 @@ func (Usage) part()       {}
 func (Compaction) part()  {}
 func (Finish) part()      {}
 func (Pause) part()       {}
+func (Until) part()       {}
 func (Chunks) part()      {}
 func (Event) part()       {}
 func (Plain) part()       {}

@@ -97,6 +97,12 @@ func (p *wire) play(part Part) {
 		p.finish = string(part)
 	case Pause:
 		p.pause(time.Duration(part))
+	case Until:
+		p.flush()
+		select {
+		case <-part:
+		case <-p.ctx.Done():
+		}
 	case Chunks:
 		p.chunks = part
 	case Event:

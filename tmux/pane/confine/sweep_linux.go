@@ -11,16 +11,19 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // adoption makes this process the parent of processes that confined commands leave behind, so
-// that they can be found. It is off between commands: other orphans are none of ours.
+// that they can be found. Unless it was on before, it is off between commands: other orphans are
+// none of ours.
 type adoption struct {
 	mu       sync.Mutex // guards the fields below
 	commands int        // started and not swept yet
 	running  map[int]bool
+	before   bool // this process is their parent anyway
 }
 
 var adopt = adoption{running: map[int]bool{}}
@@ -30,6 +33,7 @@ func (a *adoption) begin() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.commands++; a.commands == 1 {
+		a.before = adopts()
 		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // it can't fail (man 2 prctl)
 	}
 }
@@ -46,9 +50,16 @@ func (a *adoption) end(pid int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.running, pid)
-	if a.commands--; a.commands == 0 {
+	if a.commands--; a.commands == 0 && !a.before {
 		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 	}
+}
+
+// adopts reports whether this process is the parent of orphans below it.
+func adopts() bool {
+	var on int32
+	err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&on)), 0, 0, 0)
+	return err == nil && on != 0
 }
 
 // sweepMax limits the time for ending processes that multiply.

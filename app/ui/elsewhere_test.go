@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+)
+
+// What is answered at another screen is said with where that was, what is answered here is not; the
+// line goes with the next task.
+func TestAnsweredAtAnotherScreen(t *testing.T) {
+	const place = "ssh from 10.0.0.5, pts/3"
+	question := event.QuestionAsked{ID: "q", CallID: "c1", Text: "Which port?"}
+	for _, tt := range []struct {
+		name   string
+		asked  event.Event
+		answer event.Event
+		want   string // "" for nothing
+	}{
+		{"approved", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: place}, "approved on another screen (" + place + ")"},
+		{"similar", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Similar, By: "user", Screen: place}, "approved on another screen (" + place + ")"},
+		{"edited", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Edit, By: "user", Screen: place}, "edited and approved on another screen (" + place + ")"},
+		{"denied", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "user", Screen: place}, "denied on another screen (" + place + ")"},
+		{"answered", question, event.QuestionAnswered{ID: "q", Text: "80", By: "user", Screen: place}, "answered on another screen (" + place + ")"},
+		{"hostile", question, event.QuestionAnswered{ID: "q", Text: "80", By: "user", Screen: "\x1b[2Jpts/3\n"}, "answered on another screen (␛[2Jpts/3"},
+		{"here", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: "pts/1"}, ""},
+		{"answered here", question, event.QuestionAnswered{ID: "q", Text: "80", By: "user", Screen: "pts/1"}, ""},
+		{"one screen only", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"}, ""},
+		{"cancelled", asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "cancel", Screen: place}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, size := range [][2]int{{120, 32}, {80, 24}} {
+				synctest.Test(t, func(t *testing.T) {
+					x := open(t, size[0], size[1])
+					x.u.deps.Later(func() { SetPlace(x.u, "pts/1") })
+					x.tell(running...)
+					x.tell(tt.asked)
+					x.tell(tt.answer)
+					if tt.want == "" {
+						x.unwanted("another screen")
+						return
+					}
+					x.Want(tt.want)
+					x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+					x.Want(tt.want) // for who looks later
+					x.tell(event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "next"})
+					x.unwanted("another screen")
+				})
+			}
+		})
+	}
+}
+
+// A call that is unfolded says where the person was who approved it.
+func TestCallSaysWhereItWasApproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		code := 0
+		x.tell(asked, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: "pts/3"},
+			event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolResult{CallID: "c1", Name: "run_shell", ExitCode: &code},
+			event.TaskFinished{ID: 1, Outcome: event.Completed})
+		x.unwanted("answered on")
+		x.rest()
+		x.Press("Tab", "Enter")
+		x.Want("answered on", "pts/3")
+	})
+}

@@ -1,0 +1,95 @@
+package tmux_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"buddy/tmux/tmuxtest"
+)
+
+// parentOf returns the parent of a process and its state, "" when it is gone.
+func parentOf(pid string) (parent, state string) {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return "", ""
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	return fields[1], fields[0]
+}
+
+// TestOrphansStayBelowTheirSupervisor: a process that has detached itself in every way from its command is
+// a child of the pane's supervisor, which reaps it; it outlives the session.
+func TestOrphansStayBelowTheirSupervisor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	supervisor := strings.TrimSpace(string(r.run("echo $PPID").Stdout.Head))
+	line, err := os.ReadFile("/proc/" + supervisor + "/cmdline")
+	if err != nil || !strings.Contains(string(line), "\x00pane\x00") {
+		t.Fatalf("process %s is no supervisor: %q, %v", supervisor, line, err)
+	}
+	const detached = "(setsid env -i /bin/sh -c 'echo $$; exec sleep 1000' </dev/null >pid 2>&1 &)"
+	r.want(detached+"; until test -s pid; do sleep 0.01; done", "")
+	text, err := os.ReadFile(r.dir + "/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := strings.TrimSpace(string(text))
+	if parent, _ := parentOf(pid); parent != supervisor {
+		t.Errorf("process %s is a child of %s, not of the supervisor %s", pid, parent, supervisor)
+	}
+	r.want("kill "+pid, "")
+	tmuxtest.Until(t, "it is reaped", func() bool { _, state := parentOf(pid); return state == "" })
+
+	r.want(strings.Replace(detached, ">pid", ">pid2", 1)+"; until test -s pid2; do sleep 0.01; done", "")
+	if text, err = os.ReadFile(r.dir + "/pid2"); err != nil {
+		t.Fatal(err)
+	}
+	pid = strings.TrimSpace(string(text))
+	if _, err := r.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	tmuxtest.Until(t, "the supervisor ends", func() bool { _, state := parentOf(supervisor); return state == "" })
+	if parent, state := parentOf(pid); state == "" || state == "Z" || parent == supervisor {
+		t.Errorf("process %s ended with the session: child of %s, state %q", pid, parent, state)
+	}
+	kill(t, pid)
+}
+
+// TestManyOrphans: commands keep their exit codes while what others left behind ends all the time.
+func TestManyOrphans(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.want("for i in $(seq 200); do (sleep 0.0$((i % 10)) &) ; done >/dev/null 2>&1", "")
+	for i := range 30 {
+		if res := r.run(fmt.Sprintf("(sleep 0.01 & sleep 0.01 &) >/dev/null 2>&1; exit %d", i)); res.ExitCode != i || res.Fault != "" {
+			t.Errorf("exit %d, %q; want %d", res.ExitCode, res.Fault, i)
+		}
+	}
+	supervisor := strings.TrimSpace(string(r.run("echo $PPID").Stdout.Head))
+	tmuxtest.Until(t, "all are reaped", func() bool {
+		children, err := os.ReadFile("/proc/" + supervisor + "/task/" + supervisor + "/children")
+		return err != nil || len(strings.Fields(string(children))) == 0
+	})
+}
+
+// kill ends a process.
+func kill(t *testing.T, pid string) {
+	t.Helper()
+	p, err := os.FindProcess(atoi(t, pid))
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func atoi(t *testing.T, s string) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscan(s, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package pane
+
+import "os/exec"
+
+// orphans get init as their parent here; see orphans_linux.go.
+type orphans struct{}
+
+var orphaned orphans
+
+func (orphans) adopt() {}
+
+func (orphans) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error { return start(cmd) }
+
+func (orphans) wait(cmd *exec.Cmd) error { return cmd.Wait() }
