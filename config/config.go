@@ -44,6 +44,7 @@ type Config struct {
 	UI       UI
 	Sandbox  Sandbox
 	Hooks    Hooks
+	Plugins  Plugins
 	Sessions Sessions
 	Skills   Skills
 	Rules    []Rule   // in the files' order

@@ -128,6 +128,7 @@ var sections = append([]section{
 	sandboxSection,
 	skillsSection,
 	hooksSection,
+	pluginsSection,
 	sessionsSection,
 	uiSection,
 	keysSection,

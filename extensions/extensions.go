@@ -80,6 +80,21 @@ type Source struct {
 	Files  Files
 	Dirs   []string // the one that takes precedence first
 	Inside string   // real path of the folder that a project's files must be in; "" is anywhere
+	// Prefix stands before each name, with a colon: that of a plugin.
+	Prefix string
+	// Roots are folders, or files, of a kind instead of those in Dirs.
+	Roots map[Kind][]string
+}
+
+// roots returns where files of a kind are.
+func (s Source) roots(k Kind) []string {
+	all := s.Roots[k]
+	for _, dir := range s.Dirs {
+		if holds(dir, k) {
+			all = append(all, path.Join(dir, string(k)))
+		}
+	}
+	return all
 }
 
 // PersonDirs returns the folders of a person: of buddy's settings, and of other agents.
@@ -155,11 +170,8 @@ func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 	r := reader{kind: k, seen: make(map[string]string)}
 	var failed error
 	for _, s := range sources {
-		for _, dir := range s.Dirs {
-			if !holds(dir, k) {
-				continue
-			}
-			if err := r.root(ctx, s, path.Join(dir, string(k))); err != nil {
+		for _, dir := range s.roots(k) {
+			if err := r.root(ctx, s, dir); err != nil {
 				failed = errors.Join(failed, err)
 				break
 			}
@@ -176,6 +188,9 @@ type reader struct {
 
 // root reads the folder of a kind. Its error means that nothing can be read any more.
 func (r *reader) root(ctx context.Context, s Source, dir string) error {
+	if name, one := strings.CutSuffix(path.Base(dir), ".md"); one {
+		return r.file(ctx, s, dir, name)
+	}
 	if r.kind == Skill {
 		return r.skills(ctx, s, dir)
 	}
@@ -256,7 +271,9 @@ func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth i
 // file reads one file.
 func (r *reader) file(ctx context.Context, s Source, name, called string) error {
 	real, data, err := s.Files.Peek(ctx, name, frontmatter.MaxFile)
-	called = normal(called)
+	if called = normal(called); s.Prefix != "" {
+		called = s.Prefix + ":" + called
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -86,6 +86,7 @@ type Origin struct {
 	Source Source
 	File   string
 	Root   string // folder of the plugin, or of the project's file; "" for the person's
+	Data   string // folder in which a plugin may keep something; "" for the others
 	Part   string // under which a person trusts it; "" needs no trust
 }
 
@@ -148,7 +149,7 @@ func (h Handler) Missing(cwd, project string) string {
 		words = append([]string{h.Command}, h.Args...)
 	}
 	for i, w := range words[:min(2, len(words))] {
-		w = expand(w, cmp.Or(h.projectDir(), project), h.Origin.Root)
+		w = expand(w, cmp.Or(h.projectDir(), project), h.Origin)
 		if !strings.Contains(w, "/") || strings.ContainsAny(w, "$~*?`(){};|&<>") || i > 0 && strings.HasPrefix(w, "-") {
 			continue
 		}

@@ -98,15 +98,15 @@ func (r *Runner) command(h Handler) []string {
 	}
 	all := append([]string{h.Command}, h.Args...)
 	for i, word := range all {
-		all[i] = expand(word, cmp.Or(h.projectDir(), r.o.Project), h.Origin.Root)
+		all[i] = expand(word, cmp.Or(h.projectDir(), r.o.Project), h.Origin)
 	}
 	return all
 }
 
 // expand puts the folders in that a word may name.
-func expand(word, project, root string) string {
+func expand(word, project string, from Origin) string {
 	return strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project,
-		"${BUDDY_PROJECT_DIR}", project, "$BUDDY_PROJECT_DIR", project, "${CLAUDE_PLUGIN_ROOT}", root, "$CLAUDE_PLUGIN_ROOT", root).Replace(word)
+		"${BUDDY_PROJECT_DIR}", project, "$BUDDY_PROJECT_DIR", project, "${CLAUDE_PLUGIN_ROOT}", from.Root, "$CLAUDE_PLUGIN_ROOT", from.Root, "${CLAUDE_PLUGIN_DATA}", from.Data, "$CLAUDE_PLUGIN_DATA", from.Data).Replace(word)
 }
 
 // env returns what a hook's environment has beside the minimal one.
@@ -114,7 +114,7 @@ func (r *Runner) env(h Handler) []string {
 	project := cmp.Or(h.projectDir(), r.o.Project)
 	env := []string{"CLAUDE_PROJECT_DIR=" + project, "BUDDY_PROJECT_DIR=" + project, "BUDDY_SESSION_ID=" + r.o.Session}
 	if h.Origin.Source == Plugin {
-		env = append(env, "CLAUDE_PLUGIN_ROOT="+h.Origin.Root)
+		env = append(env, "CLAUDE_PLUGIN_ROOT="+h.Origin.Root, "CLAUDE_PLUGIN_DATA="+h.Origin.Data)
 	}
 	return env
 }

@@ -101,7 +101,7 @@ func (s *cli) checkParts(dir string) ([]compose.PartCheck, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks, problems, err := compose.CheckParts(dir, compose.AlsoHooks(c)...)
+	checks, problems, err := compose.CheckParts(dir, c)
 	for _, p := range problems {
 		s.hint("left out of %s: %s", p.File, p.Reason)
 	}

@@ -84,6 +84,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	p.Servers = servers
 	p.files = newExtensionFiles(first.Files, p.Dest.Name == slash.ThisMachine)
+	p.files.plugins = p.pluginSources
 	chosen := p.chooseStyle()
 	told := telling{
 		facts: prompt.Facts{

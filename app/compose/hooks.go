@@ -35,6 +35,9 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 	}
 	set := PersonHooks(p.Config.Hooks.Also)
 	trusted := p.projectHooks(&set)
+	if err := p.addPluginHooks(&set); err != nil {
+		p.note("no hook of a plugin runs: " + err.Error())
+	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		p.note("no hook runs: " + err.Error())
@@ -88,9 +91,9 @@ func PersonHooks(also []string) (set hooks.Set) {
 	return set
 }
 
-// AlsoHooks returns the files of the project that the settings name beside its own file of hooks,
-// for CheckParts.
-func AlsoHooks(c config.Config) []string {
+// alsoHooks returns the files of the project that the settings name beside its own file of hooks,
+// as ProjectParts takes them.
+func alsoHooks(c config.Config) []string {
 	if !c.Hooks.Enabled {
 		return nil
 	}
@@ -102,12 +105,12 @@ func AlsoHooks(c config.Config) []string {
 func (p *Program) projectHooks(set *hooks.Set) func(hooks.Handler) error {
 	if p.Target != slash.ThisMachine {
 		set.Problems = append(set.Problems, hooks.Problem{File: ".buddy/hooks.json", Reason: "not run: the project is on " + p.Target, Quiet: true})
-		return nil
+		return func(h hooks.Handler) error { return p.stillTrusted(h.Origin) }
 	}
 	checks, problems, err := p.checkParts()
 	if err != nil {
 		p.note("no hook of the project runs: " + err.Error())
-		return nil
+		return func(h hooks.Handler) error { return p.stillTrusted(h.Origin) }
 	}
 	for _, one := range problems {
 		if one.File != ".mcp.json" {
@@ -130,7 +133,7 @@ func (p *Program) projectHooks(set *hooks.Set) func(hooks.Handler) error {
 	return func(h hooks.Handler) error {
 		part, ok := parts[h.Origin.Root+"\x00"+h.Origin.Part]
 		if !ok {
-			return nil // of a plugin
+			return p.stillTrusted(h.Origin)
 		}
 		part.Files = config.FilesNamed(part.Dir, part.lines...)
 		trusted, _, err := TrustStore().PartTrusted(part.Dir, part.Part)

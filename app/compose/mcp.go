@@ -80,6 +80,11 @@ func (s *Setup) MCPServers() ([]mcp.Server, error) {
 	for _, c := range s.Config.MCP {
 		all = append(all, personServer(c))
 	}
+	plugins, err := s.serversOfPlugins()
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, plugins...)
 	if s.Target != slash.ThisMachine {
 		return all, nil
 	}

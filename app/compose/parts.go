@@ -43,11 +43,11 @@ type FoundParts struct {
 var partCollectors = []func(dir string) FoundParts{serverParts, hookParts}
 
 // ProjectParts finds the parts of the project that dir, which ResolveDir returned, is in: those of
-// the nearest folder first. also are more files with hooks, relative to each folder. It starts
-// nothing.
-func ProjectParts(dir string, also ...string) FoundParts {
+// the nearest folder first, then plugins. c names more files with hooks, and plugins of the person. It
+// starts nothing.
+func ProjectParts(dir string, c config.Config) FoundParts {
 	collectors := slices.Clone(partCollectors)
-	for _, file := range also {
+	for _, file := range alsoHooks(c) {
 		collectors = append(collectors, func(dir string) FoundParts { return hooksIn(dir, file) })
 	}
 	var all FoundParts
@@ -61,6 +61,11 @@ func ProjectParts(dir string, also ...string) FoundParts {
 			all.Problems = append(all.Problems, found.Problems...)
 		}
 	}
+	plugins, problems := findPlugins(dir, c)
+	for _, f := range plugins {
+		all.Parts = append(all.Parts, f.part)
+	}
+	all.Problems = append(all.Problems, problems...)
 	return all
 }
 

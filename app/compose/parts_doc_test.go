@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"buddy/config"
 	"os"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestTrustExampleOfTheManual(t *testing.T) {
 	}
 	example := func(n int) string { _, text, _ := strings.Cut(blocks[n], "\n"); return text }
 	partsProject(t, map[string]string{".buddy/hooks.json": example(1), ".mcp.json": example(3), "hooks/guard.sh": "", "tools/notes.js": ""})
-	checks, problems, err := CheckParts(".")
+	checks, problems, err := CheckParts(".", config.Config{})
 	if err != nil || len(problems) > 0 || len(checks) != 2 {
 		t.Fatalf("%+v, %+v, %v", checks, problems, err)
 	}

@@ -60,7 +60,7 @@ func TestPartsOfAProject(t *testing.T) {
 		".mcp.json": twoServers, ".buddy/hooks.json": "\ufeff" + threeHooks, "server.sh": "", "conf.json": "", "hooks/guard.sh": "", "hooks/stop.py": "",
 		"sub/.mcp.json": `{"mcpServers": {"files": {"command": "../server.sh"}}}`,
 	})
-	found := ProjectParts(filepath.Join(dir, "sub"))
+	found := ProjectParts(filepath.Join(dir, "sub"), config.Config{})
 	var got []string
 	for _, p := range found.Parts {
 		rel, err := filepath.Rel(dir, p.Dir)
@@ -95,7 +95,7 @@ func TestPartsOfAProject(t *testing.T) {
 func TestDefinitionsAreCanonical(t *testing.T) {
 	definition := func(text string) string {
 		dir := partsProject(t, map[string]string{".mcp.json": `{"mcpServers": {"x": ` + text + `}}`})
-		found := ProjectParts(dir)
+		found := ProjectParts(dir, config.Config{})
 		if len(found.Parts) != 1 {
 			t.Fatalf("%s: %+v", text, found)
 		}
@@ -139,7 +139,7 @@ func TestPartsFromBadFiles(t *testing.T) {
 		if err := make(filepath.Join(dir, ".mcp.json")); err != nil {
 			t.Fatal(err)
 		}
-		found := ProjectParts(dir)
+		found := ProjectParts(dir, config.Config{})
 		if len(found.Parts) > 0 || len(found.Problems) != 1 || !strings.Contains(found.Problems[0].Reason, name) {
 			t.Errorf("%s: %+v", name, found)
 		}

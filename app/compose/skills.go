@@ -27,9 +27,12 @@ import (
 type extensionFiles struct {
 	there *file.Workspace // of the target where the session begins; nil reads no project
 	local bool            // that target is this machine
+	// plugins returns the texts of plugins, and of which of them the person trusts all; nil reads none.
+	plugins func() (texts []extensions.Source, acts map[string]bool, err error)
 
-	mu   sync.Mutex // guards dirs
-	dirs []string   // of this machine whose changes may change what was read
+	mu   sync.Mutex      // guards acts and dirs
+	acts map[string]bool // whether a plugin may act
+	dirs []string        // of this machine whose changes may change what was read
 	read chan struct{}
 }
 
@@ -42,6 +45,16 @@ func (x *extensionFiles) sources(ctx context.Context) ([]extensions.Source, erro
 	all := []extensions.Source{extensions.BuiltInSource()}
 	if mine, ok := personExtensions(); ok {
 		all = append(all, mine)
+	}
+	if x.plugins != nil {
+		texts, acts, err := x.plugins()
+		if err != nil {
+			return all, err
+		}
+		all = append(all, texts...)
+		x.mu.Lock()
+		x.acts = acts
+		x.mu.Unlock()
 	}
 	if x.there == nil {
 		return all, nil
@@ -81,7 +94,7 @@ func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, k
 			found, err := extensions.Read(ctx, kind, s)
 			failed = errors.Join(failed, err)
 			items, problems = append(items, found.Items...), append(problems, found.Problems...)
-			if s.Origin == extensions.Person || s.Origin == extensions.Project && x.local {
+			if s.Origin == extensions.Person || s.Origin == extensions.Plugin || s.Origin == extensions.Project && x.local {
 				dirs = append(dirs, found.Dirs...)
 			}
 		}
@@ -132,6 +145,7 @@ func (p *Program) readSkills(ctx context.Context) (skills.Set, error) {
 	for _, it := range items {
 		set.Skills = append(set.Skills, skill.New(it))
 	}
+	p.files.letPluginsAct(set.Skills)
 	if p.files.local {
 		err = errors.Join(err, trustSkills(p.Config.Project.Dir, set.Skills))
 	}
@@ -146,6 +160,17 @@ func (p *Program) Commands(ctx context.Context) []event.CustomCommand {
 		return nil
 	}
 	return rt.Commands(ctx)
+}
+
+// letPluginsAct lets the skills of plugins act that the person trusts.
+func (x *extensionFiles) letPluginsAct(all []skill.Skill) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, s := range all {
+		if plugin, _, ok := strings.Cut(s.Name, ":"); ok && s.Origin == extensions.Plugin {
+			all[i].Acts = x.acts[plugin]
+		}
+	}
 }
 
 // trustSkills lets the skills of a project act that the person has trusted as they are.
@@ -193,7 +218,7 @@ func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
 		return ExtensionCount{}, err
 	}
 	items, problems, failed := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
-	styles, wrong, err := stylesIn(ctx, dir)
+	styles, wrong, err := stylesIn(ctx, dir, nil)
 	return ExtensionCount{len(items), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
 }
 

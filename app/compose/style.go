@@ -43,6 +43,9 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 		return style.Style{}, err
 	}
 	chosen, err := style.Choose(all, name)
+	if err == nil && chosen.Origin == extensions.Plugin {
+		err = s.pluginActs(strings.Split(chosen.Name, ":")[0])
+	}
 	if err != nil || chosen.Origin != extensions.Project {
 		return chosen, err
 	}
@@ -66,7 +69,7 @@ func stylePart(s style.Style) config.Part {
 
 // StyleParts returns the styles of a project on this machine as parts to be trusted.
 func StyleParts(ctx context.Context, dir string) ([]config.Part, error) {
-	all, _, err := stylesIn(ctx, dir)
+	all, _, err := stylesIn(ctx, dir, nil)
 	var parts []config.Part
 	for _, s := range all {
 		if s.Origin == extensions.Project {
@@ -85,10 +88,11 @@ func (s *Setup) styles() ([]style.Style, []extensions.Problem, error) {
 	if s.Target == slash.ThisMachine {
 		dir = s.Config.Project.Dir
 	}
-	return stylesIn(ctx, dir)
+	return stylesIn(ctx, dir, s.pluginSources)
 }
 
-func stylesIn(ctx context.Context, dir string) ([]style.Style, []extensions.Problem, error) {
+// stylesIn reads the styles of a project, and of plugins unless nil.
+func stylesIn(ctx context.Context, dir string, plugins func() ([]extensions.Source, map[string]bool, error)) ([]style.Style, []extensions.Problem, error) {
 	var there *file.Workspace
 	if dir != "" {
 		var err error
@@ -96,7 +100,9 @@ func stylesIn(ctx context.Context, dir string) ([]style.Style, []extensions.Prob
 			return nil, nil, err
 		}
 	}
-	items, problems, err := newExtensionFiles(there, true).find(ctx, style.Reserved, extensions.Style)
+	files := newExtensionFiles(there, true)
+	files.plugins = plugins
+	items, problems, err := files.find(ctx, style.Reserved, extensions.Style)
 	all, wrong := style.All(items)
 	return all, append(problems, wrong...), err
 }

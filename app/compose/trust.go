@@ -50,14 +50,14 @@ type PartCheck struct {
 	State config.PartState
 }
 
-// CheckParts finds the parts of the project that dir is in, and which of them are trusted. also are
-// more files with hooks, as for ProjectParts.
-func CheckParts(dir string, also ...string) ([]PartCheck, []PartProblem, error) {
+// CheckParts finds the parts of the project that dir is in, and which of them are trusted. c is
+// as for ProjectParts.
+func CheckParts(dir string, c config.Config) ([]PartCheck, []PartProblem, error) {
 	dir, err := config.ResolveDir(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	found := ProjectParts(dir, also...)
+	found := ProjectParts(dir, c)
 	var all []PartCheck
 	for rest := found.Parts; len(rest) > 0; {
 		n := slices.IndexFunc(rest, func(p ProjectPart) bool { return p.Dir != rest[0].Dir })
@@ -147,7 +147,7 @@ func (s *Setup) checkParts() ([]PartCheck, []PartProblem, error) {
 	if s.Target != slash.ThisMachine {
 		return nil, nil, nil
 	}
-	return CheckParts(".", AlsoHooks(s.Config)...)
+	return CheckParts(".", s.Config)
 }
 
 // setTrust trusts items in the form in which they were listed, or ends that. Those of other folders
@@ -186,7 +186,7 @@ func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
 
 // partDiff returns what changed in an item since it was trusted, "" where that is not known.
 func (s *Setup) partDiff(item slash.TrustItem) (string, error) {
-	checks, _, err := CheckParts(item.Dir, AlsoHooks(s.Config)...)
+	checks, _, err := CheckParts(item.Dir, s.Config)
 	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
 	if err != nil || i < 0 {
 		return "", err

@@ -135,7 +135,7 @@ func checkKeys() Finding {
 
 // checkTrust looks at what of the project in this folder runs something or grants it.
 func checkTrust(c config.Config) Finding {
-	checks, problems, err := compose.CheckParts(".", compose.AlsoHooks(c)...)
+	checks, problems, err := compose.CheckParts(".", c)
 	if err != nil {
 		return Finding{"project", Broken, err.Error(), "mend or remove that file; until then nothing of the project runs"}
 	}

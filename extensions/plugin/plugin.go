@@ -45,7 +45,8 @@ type Plugin struct {
 	Hooks    Parts
 	Servers  Parts  // of MCP
 	Language Parts  // servers of LSP
-	Print    string // SHA-256 of all its files, in hex
+	Files    []string // all its files, relative to Dir; links are not among them
+	Print    string   // SHA-256 of all its files, in hex
 }
 
 // Parts are definitions of what a plugin would run: in files of JSON, or in its manifest.
@@ -94,11 +95,10 @@ func Read(dir string) (Plugin, error) {
 }
 
 func (p *Plugin) read() error {
-	print, err := sum(p.Dir)
-	if err != nil {
+	var err error
+	if p.Print, p.Files, err = sum(p.Dir); err != nil {
 		return err
 	}
-	p.Print = print
 	var m manifest
 	data, err := small(filepath.Join(p.Dir, Manifest), maxManifest)
 	if err != nil {

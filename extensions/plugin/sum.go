@@ -13,12 +13,12 @@ import (
 	"buddy/texts"
 )
 
-// sum returns a print of all files of a folder: their paths, whether they can be executed, and
-// their contents. Links count as what they lead to, which must be in the folder.
-func sum(dir string) (string, error) {
+// sum returns a print of all files of a folder, and their paths in it: what they are called, whether
+// they can be executed, and their contents. Links count as what they lead to, which must be in the folder.
+func sum(dir string) (print string, files []string, err error) {
 	all := sha256.New()
-	files, bytes := 0, int64(0)
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	bytes := int64(0)
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -29,12 +29,13 @@ func sum(dir string) (string, error) {
 			}
 			return err
 		}
-		if files++; files > maxFiles {
+		if len(files) == maxFiles {
 			return fmt.Errorf("it has more than %d files", maxFiles)
 		}
 		if e.Type()&fs.ModeSymlink != 0 {
 			return link(all, dir, name, path)
 		}
+		files = append(files, name)
 		if !e.Type().IsRegular() {
 			return fmt.Errorf("%q is no regular file", name)
 		}
@@ -48,7 +49,7 @@ func sum(dir string) (string, error) {
 		_, _ = fmt.Fprintf(all, "%q %v %d\n", name, info.Mode()&0o111 != 0, info.Size())
 		return content(all, path, info.Size())
 	})
-	return hex.EncodeToString(all.Sum(nil)), err
+	return hex.EncodeToString(all.Sum(nil)), files, err
 }
 
 // link adds where a symbolic link leads.

@@ -1,0 +1,350 @@
+package compose
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/hooks"
+	"buddy/agent/policy"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/extensions"
+	"buddy/extensions/mcp"
+	"buddy/extensions/plugin"
+	"buddy/tools/file"
+)
+
+// pluginKind is the kind of parts that are plugins.
+const pluginKind = "plugin"
+
+// pluginDir is the folder of a project that holds plugins.
+const pluginDir = ".buddy/plugins"
+
+// foundPlugin is a plugin with the part as which it is trusted, as a whole.
+type foundPlugin struct {
+	plugin.Plugin
+	part  ProjectPart
+	state config.PartState
+}
+
+// off reports whether nothing of the plugin is used, not even its texts: it is not what the person
+// trusted, or can't be trusted.
+func (f foundPlugin) off() bool { return f.state.Changed || f.state.Err != nil }
+
+// dataDir is where a plugin may keep something of its own.
+func (f foundPlugin) dataDir() string {
+	return filepath.Join(xdg.StateHome, "buddy", "plugins", f.Name)
+}
+
+// findPlugins reads the plugins of the settings and of the project that dir is in; "" is none. Of
+// several with one name the first is taken. Without any only the project's folders are looked at.
+func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []PartProblem) {
+	leave := func(at string, err error) {
+		problems = append(problems, PartProblem{at, err.Error()})
+	}
+	add := func(at, trustedIn, file string) {
+		p, err := plugin.Read(at)
+		if err != nil {
+			leave(at, err)
+			return
+		}
+		if i := slices.IndexFunc(found, func(f foundPlugin) bool { return f.Name == p.Name }); i >= 0 {
+			leave(at, fmt.Errorf("the plugin %q of %s comes first", p.Name, found[i].Dir))
+			return
+		}
+		if trustedIn == "" {
+			trustedIn = p.Dir
+		}
+		found = append(found, foundPlugin{Plugin: p, part: partOfPlugin(p, trustedIn, file)})
+	}
+	for _, name := range c.Plugins.Dirs {
+		if rest, home := strings.CutPrefix(name, "~/"); home {
+			name = filepath.Join(xdg.Home, rest)
+		}
+		add(name, "", plugin.Manifest)
+	}
+	if dir == "" {
+		return found, problems
+	}
+	for _, folder := range config.ProjectFolders(dir) {
+		entries, err := os.ReadDir(filepath.Join(folder, pluginDir))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			leave(filepath.Join(folder, pluginDir), err)
+		}
+		for _, e := range entries {
+			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+				at := filepath.Join(pluginDir, e.Name())
+				add(filepath.Join(folder, at), folder, filepath.Join(at, plugin.Manifest))
+			}
+		}
+	}
+	return found, problems
+}
+
+// partOfPlugin returns what a person has to trust before anything of a plugin runs: all its files,
+// and what it brings.
+func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
+	part := ProjectPart{Dir: dir, File: file, When: "brings what is listed below"}
+	part.Kind, part.Name = pluginKind, p.Name
+	relative := func(paths []string) []string {
+		names := make([]string, len(paths))
+		for i, at := range paths {
+			names[i] = strings.TrimPrefix(at, p.Dir+"/")
+		}
+		return names
+	}
+	runs := []string{}
+	for _, h := range pluginHooks(p, "").Handlers {
+		runs = append(runs, h.What())
+	}
+	servers, _ := pluginServers(p, "")
+	for _, s := range servers {
+		runs = append(runs, strings.TrimSpace(strings.Join(s.Process.Command, " ")+" "+s.Endpoint.URL))
+	}
+	part.Runs = strings.Join(runs, "; ")
+	if len(runs) == 0 {
+		part.Runs = "commands of its skills, if they have some"
+	}
+	definition := map[string]any{
+		"name": p.Name, "version": p.Version, "description": p.About, "runs": runs, "print": p.Print,
+		"skills": relative(p.Skills), "commands": relative(p.Commands), "styles": relative(p.Styles),
+	}
+	if not := notRun(p); len(not) > 0 {
+		definition["not run by buddy"] = not
+	}
+	part.Definition = canonical(definition)
+	inDir, err := filepath.Rel(dir, p.Dir)
+	for _, name := range p.Files {
+		if err == nil {
+			part.Files = append(part.Files, filepath.Join(inDir, name))
+		}
+	}
+	return part
+}
+
+// notRun names what a plugin brings that buddy does not use.
+func notRun(p plugin.Plugin) (kinds []string) {
+	if len(p.Agents) > 0 {
+		kinds = append(kinds, "agents")
+	}
+	if !p.Language.Empty() {
+		kinds = append(kinds, "language servers")
+	}
+	return kinds
+}
+
+// plugins returns the plugins of a session with the trust that they have. Where the project is on
+// another machine only the person's are read.
+func (s *Setup) plugins() ([]foundPlugin, []PartProblem, error) {
+	dir := ""
+	if s.Target == slash.ThisMachine {
+		dir = s.Config.Project.Dir
+	}
+	found, problems := findPlugins(dir, s.Config)
+	for i := range found {
+		states, err := TrustStore().CheckParts(found[i].part.Dir, found[i].part.Part)
+		if err != nil {
+			return nil, problems, err
+		}
+		found[i].state = states[0]
+	}
+	return found, problems, nil
+}
+
+// pluginSources are where the texts of plugins are, of those that are not off.
+func (s *Setup) pluginSources() (all []extensions.Source, acts map[string]bool, err error) {
+	found, _, err := s.plugins()
+	acts = make(map[string]bool)
+	for _, f := range found {
+		if f.off() {
+			continue
+		}
+		files, err := file.NewWorkspace(f.Dir, policy.Secret)
+		if err != nil {
+			return nil, nil, err
+		}
+		acts[f.Name] = f.state.Trusted
+		all = append(all, extensions.Source{Origin: extensions.Plugin, Files: files, Inside: f.Dir, Prefix: f.Name, Roots: map[extensions.Kind][]string{
+			extensions.Skill: f.Skills, extensions.Command: f.Commands, extensions.Style: f.Styles,
+		}})
+	}
+	return all, acts, err
+}
+
+// pluginActs says why something of a plugin can't be used, nil if it can.
+func (s *Setup) pluginActs(name string) error {
+	found, _, err := s.plugins()
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f.Name == name && !f.state.Trusted {
+			return fmt.Errorf("the plugin %s is %s (/trust, or: buddy trust)", name, PartCheck{f.part, f.state}.state())
+		}
+	}
+	return nil
+}
+
+// pluginHooks reads the hooks of a plugin.
+func pluginHooks(p plugin.Plugin, data string) (set hooks.Set) {
+	origin := hooks.Origin{Source: hooks.Plugin, Root: p.Dir, Data: data, Part: p.Name}
+	for _, at := range p.Hooks.Files {
+		origin.File = at
+		text, err := os.ReadFile(at)
+		if err != nil {
+			set.Problems = append(set.Problems, hooks.Problem{File: at, Reason: err.Error()})
+			continue
+		}
+		set.Add(hooks.Parse(text, origin))
+	}
+	origin.File = filepath.Join(p.Dir, plugin.Manifest)
+	for _, text := range p.Hooks.Inline {
+		set.Add(hooks.Parse(inlineHooks(text), origin))
+	}
+	return set
+}
+
+// inlineHooks returns hooks of a manifest as a file has them: below "hooks".
+func inlineHooks(text json.RawMessage) []byte {
+	var one map[string]json.RawMessage
+	if json.Unmarshal(text, &one) != nil || one["hooks"] != nil {
+		return text
+	}
+	whole, err := json.Marshal(map[string]json.RawMessage{"hooks": text})
+	if err != nil { // never: it was decoded before
+		return text
+	}
+	return whole
+}
+
+// addPluginHooks adds the hooks of the plugins that are trusted, and says of the others why they do
+// not run.
+func (s *Setup) addPluginHooks(set *hooks.Set) error {
+	found, problems, err := s.plugins()
+	for _, p := range problems {
+		set.Problems = append(set.Problems, hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true})
+	}
+	for _, f := range found {
+		if f.Hooks.Empty() {
+			continue
+		}
+		if !f.state.Trusted {
+			check := PartCheck{f.part, f.state}
+			set.Problems = append(set.Problems, hooks.Problem{File: f.Dir, Reason: fmt.Sprintf("plugin %s is %s (/trust)", f.Name, check.state()), Quiet: true})
+			continue
+		}
+		if err := os.MkdirAll(f.dataDir(), 0o700); err != nil {
+			set.Problems = append(set.Problems, hooks.Problem{File: f.Dir, Reason: err.Error()})
+			continue
+		}
+		set.Add(pluginHooks(f.Plugin, f.dataDir()))
+	}
+	return err
+}
+
+// stillTrusted reports why hooks of a plugin must not run any more, nil if they may.
+func (s *Setup) stillTrusted(from hooks.Origin) error {
+	found, _, err := s.plugins()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(found, func(f foundPlugin) bool { return f.Dir == from.Root })
+	switch {
+	case i < 0:
+		return fmt.Errorf("the plugin %s is gone", from.Part)
+	case found[i].state.Err != nil:
+		return found[i].state.Err
+	case !found[i].state.Trusted:
+		return fmt.Errorf("the plugin %s changed since you trusted it (/trust)", from.Part)
+	}
+	return nil
+}
+
+// pluginServers reads the MCP servers of a plugin.
+func pluginServers(p plugin.Plugin, data string) (all []mcp.Server, err error) {
+	fill := func(name string) (string, bool) {
+		switch name {
+		case "CLAUDE_PLUGIN_ROOT":
+			return p.Dir, true
+		case "CLAUDE_PLUGIN_DATA":
+			return data, true
+		}
+		return os.LookupEnv(name)
+	}
+	definitions := slices.Clone(p.Servers.Inline)
+	for _, at := range p.Servers.Files {
+		text, readErr := os.ReadFile(at)
+		err = errors.Join(err, readErr)
+		definitions = append(definitions, text)
+	}
+	for _, text := range definitions {
+		var entries map[string]json.RawMessage
+		if bad := json.Unmarshal(text, &entries); bad != nil {
+			err = errors.Join(err, fmt.Errorf("servers of plugin %s: %w", p.Name, bad))
+			continue
+		}
+		if inner := entries["mcpServers"]; inner != nil {
+			entries = nil
+			err = errors.Join(err, json.Unmarshal(inner, &entries))
+		}
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			all = append(all, pluginServer(p, name, entries[name], fill))
+		}
+	}
+	return all, err
+}
+
+// pluginServer returns one server of a plugin.
+func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(string) (string, bool)) mcp.Server {
+	var e serverEntry
+	var s mcp.Server
+	if err := json.Unmarshal(text, &e); err != nil {
+		s = mcp.Server{Transport: mcp.Stdio, Problem: err.Error()}
+	} else {
+		s = e.server(fill)
+	}
+	s.Name, s.Project, s.Process.Dir = "plugin_"+p.Name+"_"+name, true, p.Dir
+	if s.Transport == mcp.Stdio {
+		data, _ := fill("CLAUDE_PLUGIN_DATA")
+		s.Process.Env = append(s.Process.Env, "CLAUDE_PLUGIN_ROOT="+p.Dir, "CLAUDE_PLUGIN_DATA="+data)
+	}
+	if err := config.CheckMCPName(s.Name); err != nil {
+		s.Problem = err.Error()
+	}
+	return s
+}
+
+// serversOfPlugins returns the servers of all plugins; those of one that is not trusted have a
+// problem.
+func (s *Setup) serversOfPlugins() ([]mcp.Server, error) {
+	found, _, err := s.plugins()
+	var all []mcp.Server
+	for _, f := range found {
+		if f.Servers.Empty() {
+			continue
+		}
+		servers, bad := pluginServers(f.Plugin, f.dataDir())
+		err = errors.Join(err, bad)
+		problem := ""
+		if !f.state.Trusted {
+			problem = string(PartCheck{f.part, f.state}.state()) + " (/trust, or: buddy trust)"
+		} else if mkdir := os.MkdirAll(f.dataDir(), 0o700); mkdir != nil {
+			problem = mkdir.Error()
+		}
+		for _, one := range servers {
+			if problem != "" {
+				one.Problem = problem
+			}
+			all = append(all, one)
+		}
+	}
+	return all, err
+}
