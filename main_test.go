@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -19,7 +20,26 @@ func TestScripts(t *testing.T) {
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(4 * time.Minute),
 		Setup:    setUp,
+		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"examples": writeExamples},
 	})
+}
+
+// example is a block of code in a document whose first line names a file.
+var example = regexp.MustCompile("(?ms)^```[a-z]+ (\\S+)\n(.*?)^```$")
+
+// writeExamples writes the examples of a document into the files that they name.
+func writeExamples(ts *testscript.TestScript, _ bool, args []string) {
+	doc, err := os.ReadFile(args[0])
+	ts.Check(err)
+	all := example.FindAllStringSubmatch(string(doc), -1)
+	if len(all) == 0 {
+		ts.Fatalf("%s has no examples", args[0])
+	}
+	for _, e := range all {
+		at := ts.MkAbs(e[1])
+		ts.Check(os.MkdirAll(filepath.Dir(at), 0o755))
+		ts.Check(os.WriteFile(at, []byte(e[2]), 0o644))
+	}
 }
 
 // setUp gives each script its own home.

@@ -33,7 +33,7 @@ func undated(prompt string) string {
 // scripted answers depending on the prompt: "answer:" is followed by answers, separated by
 // bars, one for each rejected attempt. The answer HANG never ends, CALL runs a command,
 // FOREIGN makes calls in other programs' formats, TOLD lists the tools, PATCH makes a file,
-// ECHO is the whole prompt, SYSTEM the system prompt in JSON, and FIELDS what a request has
+// ECHO is the whole prompt, SENT all that was sent beside the system prompt, SYSTEM the system prompt in JSON, and FIELDS what a request has
 // beside its messages and tools. "USE TOOL ARGUMENTS THEN
 // TOOL ARGUMENTS" calls tools one after the other and ends with the last result.
 func scripted(r modeltest.Request) modeltest.Answer {
@@ -55,7 +55,11 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	list, _, _ = strings.Cut(list, "\n")
 	answers := strings.Split(list, "|")
 	usage := modeltest.Usage{Prompt: 1000, Completion: 100, Cached: 400}
-	switch text := strings.TrimSpace(answers[min(n, len(answers)-1)]); text {
+	text := strings.TrimSpace(answers[min(n, len(answers)-1)])
+	if strings.HasPrefix(text, "SENT") { // the rest of the line is that of a text around it
+		text = "SENT"
+	}
+	switch text {
 	case "HANG":
 		return modeltest.Answer{modeltest.Text("so far"), modeltest.Hang{}}
 	case "CALL":
@@ -73,6 +77,14 @@ func scripted(r modeltest.Request) modeltest.Answer {
 			return modeltest.Answer{modeltest.Text("a patch can't be free text"), usage}
 		}
 		return modeltest.Answer{modeltest.Call{ID: "p", Name: "apply_patch", Arguments: "*** Begin Patch\n*** Add File: new.txt\n+\"<&>\"\n*** End Patch\n"}, usage}
+	case "SENT":
+		var sent []string
+		for _, m := range r.Messages {
+			if m.Role == model.User {
+				sent = append(sent, m.Content)
+			}
+		}
+		return modeltest.Answer{modeltest.Text(strings.Join(sent, "\n")), usage}
 	case "TOLD":
 		return modeltest.Answer{modeltest.Text(told(r)), usage}
 	case "FIELDS":

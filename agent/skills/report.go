@@ -4,12 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"buddy/agent/event"
 	"buddy/extensions/skill"
-	"buddy/texts"
 )
 
 // perToken is how many bytes a token has, by estimate.
 const perToken = 4
+
+// Publish says in the stream what Report says, once the skills are read. It does not wait.
+func (b *Book) Publish(window int) {
+	b.work.Go(func() {
+		b.Await(b.whole)
+		b.stream.Publish(0, 0, event.Notice{Text: b.Report(window), Code: string(event.ReportSkills)})
+	})
+}
 
 // Report describes the skills for a person: what each costs, and what was left out and why.
 // window is that of the model, in tokens.
@@ -66,5 +74,5 @@ func (b *Book) line(s skill.Skill, cost map[string]int) string {
 	default:
 		states = append(states, "not trusted, so its commands and grants are off (buddy trust)")
 	}
-	return fmt.Sprintf("  %-24s %-9s %s · %s", texts.Clip(s.Call()+" "+s.Hint, 60), s.Origin, strings.Join(states, " · "), s.File)
+	return fmt.Sprintf("%-24s %s · %s\n    %s", s.Call(), s.Origin, strings.Join(states, " · "), s.File)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/adrg/xdg"
 
@@ -28,9 +29,11 @@ type extensionFiles struct {
 	there *file.Workspace // of the target where the session begins; nil reads no project
 	local bool            // that target is this machine
 
-	mu   sync.Mutex // guards dirs
-	dirs []string   // of this machine whose changes may change what was read
-	read chan struct{}
+	mu    sync.Mutex // guards what follows
+	dirs  []string   // of this machine whose changes may change what was read
+	began time.Time  // when the latest reading did
+
+	read chan struct{} // gets a value after each reading
 }
 
 func newExtensionFiles(there *file.Workspace, local bool) *extensionFiles {
@@ -72,6 +75,7 @@ func personExtensions() (extensions.Source, bool) {
 
 // find reads the extensions of some kinds, and gives them their names.
 func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, kinds ...extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
+	began := time.Now()
 	sources, failed := x.sources(ctx)
 	var items []extensions.Item
 	var problems []extensions.Problem
@@ -87,7 +91,7 @@ func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, k
 		}
 	}
 	x.mu.Lock()
-	x.dirs = dirs
+	x.dirs, x.began = dirs, began
 	x.mu.Unlock()
 	select {
 	case x.read <- struct{}{}:
@@ -178,6 +182,23 @@ func skillPart(dir string, s skill.Skill) (config.Part, bool) {
 		lines[i] = strings.NewReplacer("${CLAUDE_SKILL_DIR}", s.Dir, "${BUDDY_SKILL_DIR}", s.Dir).Replace(lines[i])
 	}
 	return config.Part{Kind: s.Kind.One(), Name: strings.TrimPrefix(s.Name, "project:"), Definition: s.Source, Files: config.FilesNamed(dir, lines...)}, true
+}
+
+// ExtensionCount says how many extensions there are on this machine, and what was left out.
+type ExtensionCount struct {
+	Skills, Styles int // skills with commands
+	Problems       []extensions.Problem
+}
+
+// FindExtensions counts the extensions that a session in a folder of this machine would have.
+func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
+	there, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		return ExtensionCount{}, err
+	}
+	items, problems, failed := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
+	styles, wrong, err := stylesIn(ctx, dir)
+	return ExtensionCount{len(items), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
 }
 
 // SkillParts returns the parts of a project on this machine that are skills and commands which

@@ -1,0 +1,32 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"buddy/app/compose"
+)
+
+// checkExtensions counts the skills, commands and styles of this machine, and names each file
+// that was left out.
+func checkExtensions(ctx context.Context) Finding {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return Finding{"extensions", Broken, err.Error(), ""}
+	}
+	found, err := compose.FindExtensions(ctx, cwd)
+	text := fmt.Sprintf("skills and commands: %d, styles: %d", found.Skills, found.Styles)
+	var wrong []string
+	for _, p := range found.Problems {
+		wrong = append(wrong, p.String())
+	}
+	if err != nil {
+		wrong = append(wrong, err.Error())
+	}
+	if len(wrong) > 0 {
+		return Finding{"extensions", Weak, text + "; " + strings.Join(wrong, "; "), "docs/extensions.md says what such files look like"}
+	}
+	return Finding{"extensions", Fine, text, ""}
+}
