@@ -74,7 +74,7 @@ func (r *Runtime) adjust(c event.Command) {
 	case event.Report:
 		r.report(c.What)
 	case event.SwitchSkill:
-		r.switchSkill(c)
+		r.skills.Switch(c.Name, c.On)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
 		r.panes.tell(c)
 	default:

@@ -18,7 +18,7 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportContext:
 		text = r.context()
 	case event.ReportSkills:
-		r.reportSkills()
+		r.skills.Publish(r.selection.Model().Info().Window)
 		return
 	case event.ReportHooks:
 		text = r.opts.Programs.List()
@@ -27,28 +27,6 @@ func (r *Runtime) report(what event.ReportKind) {
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})
-}
-
-// reportSkills describes the skills, once they are read.
-func (r *Runtime) reportSkills() {
-	r.life.work.Go(func() {
-		r.skills.Await(r.life.ctx)
-		window := r.selection.Model().Info().Window
-		r.Publish(event.Notice{Text: r.skills.Report(window), Code: string(event.ReportSkills)})
-	})
-}
-
-// switchSkill switches a skill on or off for this session.
-func (r *Runtime) switchSkill(c event.SwitchSkill) {
-	if err := r.skills.Switch(c.Name, c.On); err != nil {
-		r.reject("%v", err)
-		return
-	}
-	text := "the skill " + c.Name + " is on in this session"
-	if !c.On {
-		text = "the skill " + c.Name + " is off in this session; [skills] off in your settings switches it off in all"
-	}
-	r.Publish(event.Notice{Text: text, Code: string(event.ReportSkills)})
 }
 
 // status describes the model, the tools and the counters.

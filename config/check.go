@@ -119,12 +119,7 @@ func (r *Report) finish(l *loader, known []Profile) {
 			r.Add(l.index[key], key, err)
 		}
 	}
-	for _, s := range l.cfg.MCP {
-		key := Path(mcpSection.name, s.Name)
-		if err := s.Check(); err != nil && !r.wrong(key) {
-			r.Add(l.index[key], key, err)
-		}
-	}
+	r.finishMCP(l)
 	for _, e := range l.contextErrors() {
 		r.Add(e.Place, e.Key, e.Err)
 	}
@@ -137,6 +132,16 @@ func (r *Report) finish(l *loader, known []Profile) {
 		}
 	}
 	l.cfg.Models = l.cfg.Models[:own:own]
+}
+
+// finishMCP checks each server as a whole.
+func (r *Report) finishMCP(l *loader) {
+	for _, s := range l.cfg.MCP {
+		key := Path(mcpSection.name, s.Name)
+		if err := s.Check(); err != nil && !r.wrong(key) {
+			r.Add(l.index[key], key, err)
+		}
+	}
 }
 
 // wrong reports whether something at or below a key is invalid.

@@ -212,21 +212,31 @@ func (l *loader) mcpServer(name, place string) {
 
 // Check returns an error about a server as a whole.
 func (s MCPServer) Check() error {
+	program, address := len(s.Command) > 0, s.URL != ""
 	switch {
-	case len(s.Command) == 0 && s.URL == "":
+	case !program && !address:
 		return errors.New("has neither command nor url (allowed: one of them)")
-	case len(s.Command) > 0 && s.URL != "":
+	case program && address:
 		return errors.New("has both command and url (allowed: one of them)")
-	case s.URL != "" && s.Type == "stdio":
+	case program:
+		return s.checkProgram()
+	case s.Type == "stdio":
 		return errors.New("has a url, so its type is not stdio (allowed: http, sse)")
-	case len(s.Command) > 0 && (s.Type == "http" || s.Type == "sse"):
-		return fmt.Errorf("has a command, so its type is not %s (allowed: stdio)", s.Type)
-	case len(s.Command) > 0 && s.Command[0] == "":
-		return errors.New("command names no program")
-	case len(s.Command) > 0 && (len(s.Headers) > 0 || s.Bearer != ""):
-		return errors.New("headers and bearer_env need a url")
-	case s.URL != "" && (len(s.Env) > 0 || len(s.PassEnv) > 0 || s.Cwd != ""):
+	case len(s.Env) > 0 || len(s.PassEnv) > 0 || s.Cwd != "":
 		return errors.New("env, pass_env and cwd need a command")
+	}
+	return nil
+}
+
+// checkProgram returns an error about a server with a command.
+func (s MCPServer) checkProgram() error {
+	switch {
+	case s.Command[0] == "":
+		return errors.New("command names no program")
+	case s.Type == "http" || s.Type == "sse":
+		return fmt.Errorf("has a command, so its type is not %s (allowed: stdio)", s.Type)
+	case len(s.Headers) > 0 || s.Bearer != "":
+		return errors.New("headers and bearer_env need a url")
 	}
 	return nil
 }

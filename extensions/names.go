@@ -63,6 +63,8 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 			switch second, again := taken[other]; {
 			case clash && first.Sum == it.Sum:
 				problem.Used, problem.Reason = false, "it is the same as "+first.File
+			case again && second.Sum == it.Sum:
+				problem.Used, problem.Reason = false, "it is the same as "+second.File
 			case again:
 				problem.Used, problem.Reason = false, fmt.Sprintf("/%s and /%s are taken, by %s", it.Name, other, second.File)
 			default:

@@ -36,9 +36,7 @@ type Conversation struct {
 	queue    []event.PromptSubmitted
 	news     []string // what its model is told before its next request
 	injected string   // the prompt injection because of which the task is trusted less; "" = none
-	listed   map[string]told
-	loaded   []LoadedSkill
-	calls    []string // prompts that begin with a slash, until it is known whether they call a skill
+	known    known    // of extensions
 }
 
 // Branch returns the number of the conversation, 0 for the main one.
@@ -59,9 +57,7 @@ func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.Promp
 func (c *Conversation) enter(task int, p event.PromptSubmitted, kind event.PromptKind) {
 	p.Queued, p.Kind = false, kind
 	c.recall.tell(p, kind)
-	if strings.HasPrefix(p.Text, "/") {
-		c.calls = append(c.calls, p.Text)
-	}
+	c.known.prompted(p)
 	c.stream.Publish(task, 0, p)
 }
 
@@ -146,6 +142,7 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 // attach is Attach. The caller holds c.mu.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	c.recall.remind(e)
+	c.known.restored(e.Names)
 	c.stream.Publish(task, turn, e)
 }
 

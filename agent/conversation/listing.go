@@ -40,7 +40,7 @@ func (l Listing) digest() string {
 func (c *Conversation) Tell(task int, l Listing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before, knows := c.listed[l.Kind]
+	before, knows := c.known.listed[l.Kind]
 	now := l.digest()
 	if knows && before.digest == now || !knows && len(l.Items) == 0 {
 		return
@@ -49,10 +49,7 @@ func (c *Conversation) Tell(task int, l Listing) {
 	for _, i := range l.Items {
 		lines[i.Name] = i.Line
 	}
-	if c.listed == nil {
-		c.listed = make(map[string]told)
-	}
-	c.listed[l.Kind] = told{now, lines}
+	c.known.list(l.Kind, told{now, lines})
 	text := l.whole(knows)
 	if knows && before.lines != nil {
 		text = l.difference(before.lines)
@@ -98,84 +95,23 @@ func (l Listing) difference(before map[string]string) string {
 func (c *Conversation) LoadSkill(task, turn int, e event.SkillLoaded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.takeSkill(e)
+	c.recall.Take(event.Envelope{Payload: e})
+	c.known.load(e)
 	c.stream.Publish(task, turn, e)
-}
-
-// takeSkill is LoadSkill without the event. The caller holds c.mu.
-func (c *Conversation) takeSkill(e event.SkillLoaded) {
-	c.loaded = slices.DeleteFunc(slices.Clone(c.loaded), func(s LoadedSkill) bool { return s.Name == e.Name })
-	c.loaded = append(c.loaded, LoadedSkill{Name: e.Name, Args: e.Args, Sum: e.Sum})
-	if e.By == event.ByPerson {
-		c.recall.Take(event.Envelope{Payload: e})
-		c.calls = slices.DeleteFunc(slices.Clone(c.calls), func(line string) bool { return line == e.Line })
-	}
-}
-
-// LoadedSkill is a skill whose text a conversation has had.
-type LoadedSkill struct {
-	Name, Args string
-	Sum        string // of its file
-	Gone       bool   // a compaction may have taken it out
 }
 
 // LoadedSkills returns the skills that were loaded, the newest last.
 func (c *Conversation) LoadedSkills() []LoadedSkill {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.loaded)
-}
-
-// RestoreSkills tells the model texts of skills again that a compaction took out.
-func (c *Conversation) RestoreSkills(task int, names []string, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := range c.loaded {
-		if slices.Contains(names, c.loaded[i].Name) {
-			c.loaded[i].Gone = false
-		}
-	}
-	c.attach(task, 0, event.ReminderAttached{Kinds: []string{"skill"}, Text: text, Names: names})
-}
-
-// forget notes that a compaction may have taken out what was told of extensions. The caller
-// holds c.mu.
-func (c *Conversation) forget() {
-	c.date, c.listed = "", nil
-	for i := range c.loaded {
-		c.loaded[i].Gone = true
-	}
+	return slices.Clone(c.known.loaded)
 }
 
 // TakeCalls returns the prompts that begin with a slash and may call a skill, once.
 func (c *Conversation) TakeCalls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	calls := c.calls
-	c.calls = nil
+	calls := c.known.calls
+	c.known.calls = nil
 	return calls
-}
-
-// replayExtensions feeds a stored event about listings and skills. The caller holds c.mu.
-func (c *Conversation) replayExtensions(e event.Event) {
-	switch p := e.(type) {
-	case event.ReminderAttached:
-		if p.Digest != "" {
-			if c.listed == nil {
-				c.listed = make(map[string]told)
-			}
-			c.listed[p.Kinds[0]] = told{digest: p.Digest}
-		}
-		for i := range c.loaded {
-			if slices.Contains(p.Names, c.loaded[i].Name) {
-				c.loaded[i].Gone = false
-			}
-		}
-	case event.SkillLoaded:
-		c.takeSkill(p)
-	case event.ModelMessage:
-		c.calls = nil
-	case event.ContextCompacted:
-		c.forget()
-	}
 }

@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/history"
@@ -82,7 +81,7 @@ func (r *Recall) Take(env event.Envelope) {
 // remind adds a reminder: a list goes before the prompt that it comes with.
 func (r *Recall) remind(e event.ReminderAttached) {
 	if e.Digest != "" {
-		r.TellBefore(e.Text)
+		history.TellBefore(r.History, e.Text)
 		return
 	}
 	r.Tell(model.Reminder, e.Text, e.Images...)
@@ -120,17 +119,12 @@ const InjectionWarning = "injection"
 func (c *Conversation) replay(env event.Envelope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, skill := env.Payload.(event.SkillLoaded); !skill { // which takes it itself
-		c.recall.Take(env)
-	}
-	c.replayExtensions(env.Payload)
+	c.recall.Take(env)
+	c.known.replay(env.Payload)
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued {
 			c.date = cmp.Or(p.Date, c.date)
-			if strings.HasPrefix(p.Text, "/") {
-				c.calls = append(c.calls, p.Text)
-			}
 		}
 	case event.ReminderAttached:
 		if slices.Contains(p.Kinds, newsKind) {
@@ -140,6 +134,8 @@ func (c *Conversation) replay(env event.Envelope) {
 		if p.Code == InjectionWarning {
 			c.injected = p.Text
 		}
+	case event.ContextCompacted:
+		c.date = ""
 	}
 }
 

@@ -41,7 +41,8 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 		By: by, Summary: p.Cut.Summary, Restored: p.Cut.Restored, Before: p.Before, After: c.hist.Tokens(),
 		Removed: len(p.Removed), Turns: turns, Boundary: p.Cut.Boundary, Kept: p.Cut.Kept,
 	}
-	c.forget()
+	c.date = ""
+	c.known.forget()
 	c.stream.Publish(task, 0, e)
 	return e, nil
 }
@@ -62,7 +63,8 @@ func (c *Conversation) Digest(task, target int) (e event.ContextCompacted, ok bo
 		By: ByDigest, Summary: r.Summary, Before: r.Before, After: r.After,
 		Removed: r.Messages, Turns: r.Turns, Boundary: r.Boundary, Kept: r.Kept,
 	}
-	c.forget()
+	c.date = ""
+	c.known.forget()
 	c.stream.Publish(task, 0, e)
 	return e, true
 }

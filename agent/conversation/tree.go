@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"maps"
 	"slices"
 	"sync"
 
@@ -63,7 +62,7 @@ func (t *Tree) fork() *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, t.main.hist.Clone())
 	c.news, c.date = slices.Clone(t.main.news), t.main.date
-	c.listed, c.loaded = maps.Clone(t.main.listed), slices.Clone(t.main.loaded)
+	c.known = t.main.known.clone()
 	c.hist.Close(inProgress)
 	t.forks[c.branch] = c
 	return c

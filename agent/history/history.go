@@ -89,7 +89,7 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 
 // TellBefore is Tell of a reminder, but before a prompt that was told last: the prompt stays the
 // last word.
-func (h *History) TellBefore(text string) {
+func TellBefore(h *History, text string) {
 	last := len(h.msgs) - 1
 	if last < h.system || h.msgs[last].Kind != model.Prompt || h.msgs[last].Role != model.User || h.pins[last] {
 		h.Tell(model.Reminder, text)

@@ -297,10 +297,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		}
 		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
 	case action.MCP:
-		if a.Hinted && !a.Mutation {
-			return action.Verdict{Decision: action.Allow, Reason: "its server says that it only reads, and you trust what that says", Rule: "trust_hints"}
-		}
-		return ask("another program does it: "+cmp.Or(a.Op, a.Tool), "mcp")
+		return baseMCP(a)
 	case action.Internal:
 		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
 		if a.Mutation {
@@ -310,6 +307,14 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	default:
 		return ask("not known to be harmless", "unknown action")
 	}
+}
+
+// baseMCP is the verdict on a tool of an MCP server in mode ask without rules.
+func baseMCP(a action.Action) action.Verdict {
+	if a.Hinted && !a.Mutation {
+		return action.Verdict{Decision: action.Allow, Reason: "its server says that it only reads, and you trust what that says", Rule: "trust_hints"}
+	}
+	return action.Verdict{Decision: action.Ask, Reason: "another program does it: " + cmp.Or(a.Op, a.Tool), Rule: "mcp"}
 }
 
 // free returns the verdict on a command from its analysis. A command that talks to a service

@@ -4,11 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"buddy/agent/event"
 	"buddy/extensions/skill"
 )
 
 // perToken is how many bytes a token has, by estimate.
 const perToken = 4
+
+// Publish says in the stream what Report says, once the skills are read. It does not wait.
+func (b *Book) Publish(window int) {
+	b.work.Go(func() {
+		b.Await(b.whole)
+		b.stream.Publish(0, 0, event.Notice{Text: b.Report(window), Code: string(event.ReportSkills)})
+	})
+}
 
 // Report describes the skills for a person: what each costs, and what was left out and why.
 // window is that of the model, in tokens.

@@ -8,7 +8,6 @@ package skills
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"sync"
@@ -233,14 +232,19 @@ func (b *Book) Lines(window int) []skill.Line {
 	return skill.Lines(b.on(), window, b.used)
 }
 
-// Switch switches a skill on or off for this session.
-func (b *Book) Switch(name string, on bool) error {
+// Switch switches a skill on or off for this session, and says so.
+func (b *Book) Switch(name string, on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !slices.ContainsFunc(b.set.Skills, func(s skill.Skill) bool { return s.Name == name }) {
-		return fmt.Errorf("there is no skill %q (/skills lists them all)", name)
+		b.stream.Reject("there is no skill %q (/skills lists them all)", name)
+		return
 	}
 	b.switched[name] = on
+	text := name + " is on in this session"
+	if !on {
+		text = name + " is off in this session; [skills] off in your settings switches it off in all"
+	}
+	b.stream.Publish(0, 0, event.Notice{Text: text, Code: string(event.ReportSkills)})
 	b.publish()
-	return nil
 }

@@ -14,13 +14,14 @@ const (
 )
 
 // openParts holds what is in no durable event yet: answers since their last checkpoint, the end of
-// the output of running calls, the newest picture of each pane. Who joins in the middle gets it
+// the output of running calls, the newest picture of each pane, the newest list of commands. Who joins in the middle gets it
 // after what the journal holds.
 type openParts struct {
 	answers  map[int]*openAnswer // by task
 	outputs  map[string]*openOutput
 	screens  map[string]event.Envelope // by pane
 	progress map[int]event.Envelope    // by task
+	commands event.Envelope            // the newest list of them; zero: there was none
 }
 
 func newOpenParts() openParts {
@@ -79,6 +80,8 @@ func (o *openParts) note(env event.Envelope) {
 		o.screens[p.Pane] = env
 	case event.PaneClosed:
 		delete(o.screens, p.Pane)
+	case event.CommandsListed:
+		o.commands = env
 	}
 }
 
@@ -155,6 +158,9 @@ func (o *openOutput) since(after uint64) (all []event.Envelope) {
 // since returns the open parts as events, by number, for a reader that has seen all up to after.
 func (o *openParts) since(after uint64) []event.Envelope {
 	all := slices.Concat(slices.Collect(maps.Values(o.progress)), slices.Collect(maps.Values(o.screens)))
+	if o.commands.Payload != nil {
+		all = append(all, o.commands)
+	}
 	for _, a := range o.answers {
 		if len(a.text)+len(a.reasoning) == 0 {
 			continue

@@ -70,6 +70,8 @@ func sourceOf(env event.Envelope) (source, bool) {
 		return source{kind: "screen", id: p.Pane}, true
 	case event.PaneHistory:
 		return source{kind: "history", id: p.Pane}, true
+	case event.CommandsListed:
+		return source{kind: "commands"}, true
 	default:
 		return source{}, false
 	}
@@ -222,7 +224,7 @@ func merged(a, b event.Event) (event.Event, bool) {
 			b.Text = a.Text + b.Text
 			return b, true
 		}
-	case event.PaneScreen, event.PaneHistory, event.TaskProgress: // the latest counts
+	case event.PaneScreen, event.PaneHistory, event.TaskProgress, event.CommandsListed: // the latest counts
 		return b, true
 	}
 	return nil, false

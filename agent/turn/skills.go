@@ -205,6 +205,9 @@ func (l *Loop) restoreSkills(x *Exchange) {
 		names, texts = append(names, was.Name), append(texts, text)
 	}
 	if len(names) > 0 {
-		x.talk.RestoreSkills(x.task, names, "<system-reminder>\nSkills that were loaded before the conversation was shortened:\n"+strings.Join(texts, "\n")+"\n</system-reminder>")
+		x.talk.Attach(x.task, 0, event.ReminderAttached{
+			Kinds: []string{"skill"}, Names: names,
+			Text: "<system-reminder>\nSkills that were loaded before the conversation was shortened:\n" + strings.Join(texts, "\n") + "\n</system-reminder>",
+		})
 	}
 }

@@ -17,7 +17,10 @@ import (
 	"buddy/views/markup"
 )
 
-func (s *cli) mcpCommand() *cobra.Command {
+// mcpCLI has the commands about MCP servers.
+type mcpCLI struct{ *cli }
+
+func (s *mcpCLI) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "servers whose tools the model may call",
@@ -26,11 +29,11 @@ func (s *cli) mcpCommand() *cobra.Command {
 			".mcp.json, which count once you trust them. In a session /mcp shows them.",
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(s.mcpList(), s.mcpAdd(), s.mcpRemove(), s.mcpCheck(), s.mcpImport())
+	c.AddCommand(s.list(), s.add(), s.remove(), s.check(), s.importFile())
 	return c
 }
 
-func (s *cli) mcpList() *cobra.Command {
+func (s *mcpCLI) list() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "list the servers that a session here would have; starts none",
@@ -60,7 +63,7 @@ func (s *cli) mcpList() *cobra.Command {
 	}
 }
 
-func (s *cli) mcpAdd() *cobra.Command {
+func (s *mcpCLI) add() *cobra.Command {
 	var server config.MCPServer
 	c := &cobra.Command{
 		Use:     "add NAME (--url URL | -- COMMAND [ARGUMENT]...)",
@@ -96,12 +99,12 @@ func (s *cli) mcpAdd() *cobra.Command {
 }
 
 // settingsFile returns the person's settings file.
-func (s *cli) settingsFile() (string, error) {
+func (s *mcpCLI) settingsFile() (string, error) {
 	c, _, _, err := compose.LoadConfig(s.options)
 	return c.File, err
 }
 
-func (s *cli) mcpRemove() *cobra.Command {
+func (s *mcpCLI) remove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "remove a server from your settings",
@@ -123,7 +126,7 @@ func (s *cli) mcpRemove() *cobra.Command {
 	}
 }
 
-func (s *cli) mcpCheck() *cobra.Command {
+func (s *mcpCLI) check() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [NAME]",
 		Short: "start servers and list what they offer",
@@ -156,7 +159,7 @@ func (s *cli) mcpCheck() *cobra.Command {
 	}
 }
 
-func (s *cli) mcpImport() *cobra.Command {
+func (s *mcpCLI) importFile() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "import FILE",
@@ -179,7 +182,7 @@ func (s *cli) mcpImport() *cobra.Command {
 					return err
 				}
 			}
-			if len(take) == 0 || !yes && !s.agrees(fmt.Sprintf("copy %d to your settings? [y/N] ", len(take))) {
+			if len(take) == 0 || !yes && !agrees(fmt.Sprintf("copy %d to your settings? [y/N] ", len(take))) {
 				return s.print("nothing was copied")
 			}
 			file, err := s.settingsFile()
@@ -199,7 +202,7 @@ func (s *cli) mcpImport() *cobra.Command {
 }
 
 // agrees asks a question on the terminal; without one the answer is no.
-func (s *cli) agrees(question string) bool {
+func agrees(question string) bool {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return false

@@ -239,11 +239,23 @@ func (e serverEntry) imported(name string) (i ImportedServer) {
 			literal(a)
 		}
 	}
-	if kind := e.server(func(string) (string, bool) { return "x", true }); kind.Transport == mcp.SSE {
+	e.importValues(s, literal)
+	all := e.server(func(string) (string, bool) { return "x", true })
+	if all.Transport == mcp.SSE {
 		s.Type = string(mcp.SSE)
-	} else if kind.Problem != "" {
-		i.Problem = kind.Problem
 	}
+	if all.Problem != "" {
+		i.Problem = all.Problem
+	}
+	if err := errors.Join(config.CheckMCPName(name), s.Check()); err != nil && i.Problem == "" {
+		i.Problem = err.Error()
+	}
+	return i
+}
+
+// importValues takes over variables and headers. Those that only pass on a variable of the person
+// become settings that name it.
+func (e serverEntry) importValues(s *config.MCPServer, literal func(string) string) {
 	for _, key := range slices.Sorted(maps.Keys(e.Env)) {
 		if e.Env[key] == "${"+key+"}" {
 			s.PassEnv = append(s.PassEnv, key)
@@ -259,8 +271,4 @@ func (e serverEntry) imported(name string) (i ImportedServer) {
 			s.Headers = append(s.Headers, key+": "+literal(e.Headers[key]))
 		}
 	}
-	if err := errors.Join(config.CheckMCPName(name), s.Check()); err != nil && i.Problem == "" {
-		i.Problem = err.Error()
-	}
-	return i
 }

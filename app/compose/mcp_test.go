@@ -18,8 +18,16 @@ func TestVariablesOfServers(t *testing.T) {
 		return value, ok
 	}
 	for _, tt := range []struct{ text, want, missing string }{
-		{"x", "x", ""}, {"${A}/${A}", "a/a", ""}, {"${B:-b c}", "b c", ""}, {"${A:-b}", "a", ""}, {"${EMPTY:-b}", "b", ""},
-		{"${EMPTY}", "", ""}, {"${B}", "", "B"}, {"${B:-}", "", ""}, {"$A ${a b} $${A}", "$A ${a b} $a", ""}, {"${A}${B}${C}", "a", "B C"},
+		{"x", "x", ""},
+		{"${A}/${A}", "a/a", ""},
+		{"${B:-b c}", "b c", ""},
+		{"${A:-b}", "a", ""},
+		{"${EMPTY:-b}", "b", ""},
+		{"${EMPTY}", "", ""},
+		{"${B}", "", "B"},
+		{"${B:-}", "", ""},
+		{"$A ${a b} $${A}", "$A ${a b} $a", ""},
+		{"${A}${B}${C}", "a", "B C"},
 	} {
 		got, missing := fillVariables(tt.text, lookup)
 		if got != tt.want || strings.Join(missing, " ") != tt.missing {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/adrg/xdg"
 
@@ -30,10 +31,12 @@ type extensionFiles struct {
 	// plugins returns the texts of plugins, and of which of them the person trusts all; nil reads none.
 	plugins func() (texts []extensions.Source, acts map[string]bool, err error)
 
-	mu   sync.Mutex      // guards acts and dirs
-	acts map[string]bool // whether a plugin may act
-	dirs []string        // of this machine whose changes may change what was read
-	read chan struct{}
+	mu    sync.Mutex      // guards what follows
+	acts  map[string]bool // whether a plugin may act
+	dirs  []string        // of this machine whose changes may change what was read
+	began time.Time       // when the latest reading did
+
+	read chan struct{} // gets a value after each reading
 }
 
 func newExtensionFiles(there *file.Workspace, local bool) *extensionFiles {
@@ -85,6 +88,7 @@ func personExtensions() (extensions.Source, bool) {
 
 // find reads the extensions of some kinds, and gives them their names.
 func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, kinds ...extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
+	began := time.Now()
 	sources, failed := x.sources(ctx)
 	var items []extensions.Item
 	var problems []extensions.Problem
@@ -100,7 +104,7 @@ func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, k
 		}
 	}
 	x.mu.Lock()
-	x.dirs = dirs
+	x.dirs, x.began = dirs, began
 	x.mu.Unlock()
 	select {
 	case x.read <- struct{}{}:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 
@@ -31,8 +32,9 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 			return nil
 		case <-p.files.read:
 			first := dirs == nil
-			dirs = p.files.watchedDirs()
-			if watchNew(watcher, watched, dirs) && !first {
+			var began time.Time
+			dirs, began = p.files.watchedDirs()
+			if added := watchNew(watcher, watched, dirs); len(added) > 0 && !first || changedSince(added, began) {
 				p.Live.RefreshSkills() // something may have come before it was watched
 			}
 		case e, ok := <-watcher.Events:
@@ -56,16 +58,25 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 	}
 }
 
-// watchedDirs returns the folders whose changes matter.
-func (x *extensionFiles) watchedDirs() []string {
+// watchedDirs returns the folders whose changes matter, and when the reading began that found them.
+func (x *extensionFiles) watchedDirs() (dirs []string, began time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.Clone(x.dirs)
+	return slices.Clone(x.dirs), x.began
+}
+
+// changedSince reports whether a name came into a folder, or went, at about a time or later.
+func changedSince(dirs []string, when time.Time) bool {
+	const coarse = 20 * time.Millisecond // the clock of some file systems
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err == nil && info.ModTime().After(when.Add(-coarse))
+	})
 }
 
 // watchNew watches folders that are not watched yet, or where one is missing the nearest that is
-// there, and reports whether there was any.
-func watchNew(watcher *fsnotify.Watcher, watched map[string]bool, dirs []string) (added bool) {
+// there, and returns those.
+func watchNew(watcher *fsnotify.Watcher, watched map[string]bool, dirs []string) (added []string) {
 	for _, dir := range dirs {
 		at := dir
 		for !isDir(at) && at != filepath.Dir(at) {
@@ -76,7 +87,7 @@ func watchNew(watcher *fsnotify.Watcher, watched map[string]bool, dirs []string)
 			continue
 		}
 		if watcher.Add(at) == nil {
-			watched[at], added = true, true
+			watched[at], added = true, append(added, at)
 		}
 	}
 	return added

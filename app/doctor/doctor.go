@@ -58,9 +58,8 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 	if err == nil {
 		all = append(all, CheckModel(ctx, c, ask)...)
 	}
-	all = append(all, checkServers(f)...)
-	all = append(append(all, checkFolders()...), checkExtensions(ctx))
-	return append(all, checkTarget(f, say)...)
+	all = append(append(all, checkServers(f)...), checkFolders()...)
+	return append(append(all, checkExtensions(ctx)), checkTarget(f, say)...)
 }
 
 // checkMachine looks at what is around buddy.

@@ -48,7 +48,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
 	case event.SkillLoaded, event.CommandsListed:
-		return s.applySkill(env)
+		return applySkill(s, env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
 	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.Unknown:
@@ -105,7 +105,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 }
 
 // applySkill takes what a person called, and what there is to call.
-func (s *State) applySkill(env event.Envelope) Changed {
+func applySkill(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.CommandsListed:
 		s.Info.Commands = p.Commands

@@ -83,8 +83,11 @@ func TestTransports(t *testing.T) {
 		server      Server
 		legacy, old bool // begin with the handshake; speak an old protocol
 	}{
-		{"stdio", program, false, false}, {"stdio-legacy", program, true, true},
-		{"http", at(HTTP, stateless), false, false}, {"http-session", at(HTTP, streamable), false, true}, {"http-legacy", at(HTTP, streamable), true, true},
+		{"stdio", program, false, false},
+		{"stdio-legacy", program, true, true},
+		{"http", at(HTTP, stateless), false, false},
+		{"http-session", at(HTTP, streamable), false, true},
+		{"http-legacy", at(HTTP, streamable), true, true},
 		{"sse", at(SSE, sse), false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,89 @@
+package conversation
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// known is what the model of a conversation knows of extensions. The conversation's lock guards it.
+type known struct {
+	listed map[string]told // by kind
+	loaded []LoadedSkill   // the newest last
+	calls  []string        // prompts that begin with a slash, until it is known whether they call a skill
+}
+
+// LoadedSkill is a skill whose text a conversation has had.
+type LoadedSkill struct {
+	Name, Args string
+	Sum        string // of its file
+	Gone       bool   // a compaction may have taken it out
+}
+
+// clone returns what a fork knows, but for the calls, which are not its own.
+func (k *known) clone() known {
+	return known{listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded)}
+}
+
+func (k *known) list(kind string, t told) {
+	if k.listed == nil {
+		k.listed = make(map[string]told)
+	}
+	k.listed[kind] = t
+}
+
+// prompted notes a prompt that may call a skill.
+func (k *known) prompted(p event.PromptSubmitted) {
+	if strings.HasPrefix(p.Text, "/") {
+		k.calls = append(k.calls, p.Text)
+	}
+}
+
+// load notes that a skill was loaded.
+func (k *known) load(e event.SkillLoaded) {
+	k.loaded = slices.DeleteFunc(slices.Clone(k.loaded), func(s LoadedSkill) bool { return s.Name == e.Name })
+	k.loaded = append(k.loaded, LoadedSkill{Name: e.Name, Args: e.Args, Sum: e.Sum})
+	if e.By == event.ByPerson {
+		k.calls = slices.DeleteFunc(slices.Clone(k.calls), func(line string) bool { return line == e.Line })
+	}
+}
+
+// restored notes that the texts of skills are there again.
+func (k *known) restored(names []string) {
+	for i := range k.loaded {
+		if slices.Contains(names, k.loaded[i].Name) {
+			k.loaded[i].Gone = false
+		}
+	}
+}
+
+// forget notes that a compaction may have taken out what was told.
+func (k *known) forget() {
+	k.listed = nil
+	for i := range k.loaded {
+		k.loaded[i].Gone = true
+	}
+}
+
+// replay feeds a stored event.
+func (k *known) replay(e event.Event) {
+	switch p := e.(type) {
+	case event.PromptSubmitted:
+		if !p.Queued {
+			k.prompted(p)
+		}
+	case event.ReminderAttached:
+		if p.Digest != "" && len(p.Kinds) > 0 {
+			k.list(p.Kinds[0], told{digest: p.Digest})
+		}
+		k.restored(p.Names)
+	case event.SkillLoaded:
+		k.load(p)
+	case event.ModelMessage:
+		k.calls = nil // the prompts before it are answered
+	case event.ContextCompacted:
+		k.forget()
+	}
+}

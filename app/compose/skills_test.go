@@ -1,0 +1,231 @@
+package compose
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/policy"
+	"buddy/agent/skills"
+	"buddy/app/apptest"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/extensions/skill"
+	"buddy/tmux/host/hosttest"
+	"buddy/tools/file"
+)
+
+// projectOf makes files below the working directory of a test with a home of its own, "~/" for
+// that home, and returns the folder.
+func projectOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	home := apptest.Home(t)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	t.Setenv("XDG_STATE_HOME", filepath.Join(home, ".local/state"))
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
+	dir, err := config.ResolveDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, dir, home, files)
+	return dir
+}
+
+func writeAll(t *testing.T, dir, home string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		at := filepath.Join(dir, name)
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
+			at = filepath.Join(home, rest)
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// found reads the skills of a session in dir.
+func found(t *testing.T, dir string, there *file.Workspace, local bool) (skills.Set, map[string]skill.Skill) {
+	t.Helper()
+	p := &Program{files: newExtensionFiles(there, local)}
+	p.Config.Project.Dir = dir
+	set, err := p.readSkills(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]skill.Skill)
+	for _, s := range set.Skills {
+		all[s.Name] = s
+	}
+	return set, all
+}
+
+func here(t *testing.T, dir string) *file.Workspace {
+	t.Helper()
+	ws, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
+// TestWhoseSkillItIs: what a person types is theirs; a project's and what is built in stay
+// reachable, and buddy's own commands keep their names.
+func TestWhoseSkillItIs(t *testing.T) {
+	dir := projectOf(t, map[string]string{
+		"~/.claude/skills/commit/SKILL.md":     "mine",
+		"~/.config/buddy/commands/fix.md":      "my fix",
+		".claude/skills/commit/SKILL.md":       "theirs",
+		".claude/commands/fix.md":              "their fix",
+		".claude/commands/help.md":             "their help",
+		".claude/commands/exit.md":             "their exit, which is another name of quit",
+		".agents/skills/commit/SKILL.md":       "theirs",
+		".claude/skills/only-theirs/SKILL.md":  "only theirs",
+		"~/.agents/skills/from-other/SKILL.md": "from another agent",
+	})
+	set, all := found(t, dir, here(t, dir), true)
+	for name, want := range map[string]string{
+		"commit": "mine", "project:commit": "theirs", "fix": "my fix", "project:fix": "their fix", "project:help": "their help",
+		"project:exit": "their exit, which is another name of quit", "only-theirs": "only theirs", "from-other": "from another agent",
+	} {
+		if all[name].Body != want {
+			t.Errorf("/%s is %q, want %q", name, all[name].Body, want)
+		}
+	}
+	if _, ok := all["help"]; ok {
+		t.Error("/help is not buddy's any more")
+	}
+	for _, c := range slash.Commands {
+		if _, ok := all[c.Name]; ok {
+			t.Errorf("/%s is shadowed", c.Name)
+		}
+	}
+	if all["built-in:commit"].Body == "" || all["review"].Body == "" {
+		t.Error("what is built in is not reachable")
+	}
+	var said []string
+	for _, p := range set.Problems {
+		said = append(said, p.String())
+	}
+	for _, want := range []string{"/commit is ", "/help is a command of buddy, so this is /project:help", "left out: it is the same as"} {
+		if !strings.Contains(strings.Join(said, "\n"), want) {
+			t.Errorf("%q is not said in %q", want, said)
+		}
+	}
+}
+
+// TestTrustOfSkills: a project's skill may act while it and the scripts that it runs are as the
+// person trusted them, and a person's own always.
+func TestTrustOfSkills(t *testing.T) {
+	files := map[string]string{
+		"~/.claude/skills/own/SKILL.md":    "!`ls`",
+		".claude/skills/theirs/SKILL.md":   "!`./check.sh`",
+		".claude/skills/grants/SKILL.md":   "---\nallowed-tools: Bash(git diff:*)\n---\nText",
+		".claude/skills/harmless/SKILL.md": "Text",
+		"check.sh":                         "true\n",
+	}
+	dir := projectOf(t, files)
+	acts := func() string {
+		_, all := found(t, dir, here(t, dir), true)
+		var names []string
+		for _, name := range []string{"own", "theirs", "grants", "harmless"} {
+			if all[name].Acts {
+				names = append(names, name)
+			}
+			if all[name].Changed {
+				names = append(names, name+" changed")
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	if got := acts(); got != "own" {
+		t.Errorf("without trust: %q", got)
+	}
+	parts, err := SkillParts(t.Context(), dir)
+	if err != nil || len(parts) != 2 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	if err := TrustStore().TrustParts(dir, parts...); err != nil {
+		t.Fatal(err)
+	}
+	if got := acts(); got != "own theirs grants" {
+		t.Errorf("trusted: %q", got)
+	}
+	writeAll(t, dir, "", map[string]string{"check.sh": "rm -rf ~\n"})
+	if got := acts(); got != "own theirs changed grants" {
+		t.Errorf("after an edit of the script: %q", got)
+	}
+	writeAll(t, dir, "", map[string]string{".claude/skills/grants/SKILL.md": "---\nallowed-tools: Bash(rm:*)\n---\nText"})
+	if got := acts(); got != "own theirs changed grants changed" {
+		t.Errorf("after an edit of the skill: %q", got)
+	}
+}
+
+// TestSkillsOfATarget: a project's skills are read where the project is, a person's on this
+// machine, and nothing of a project there may act here.
+func TestSkillsOfATarget(t *testing.T) {
+	projectOf(t, map[string]string{"~/.claude/skills/own/SKILL.md": "mine", ".claude/skills/not-there/SKILL.md": "of this machine"})
+	s := hosttest.NewSSHD(t, "")
+	writeAll(t, s.Dir, "", map[string]string{"shop/.git/HEAD": "", "shop/.claude/skills/theirs/SKILL.md": "!`hostname`", "shop/.claude/commands/git/pr.md": "pr"})
+	there := file.NewTargetWorkspace(s.Host(t), "web", filepath.Join(s.Dir, "shop"), policy.Secret)
+	_, all := found(t, "", there, false)
+	if all["own"].Body != "mine" || all["theirs"].Body != "!`hostname`" || all["git:pr"].Body != "pr" || all["not-there"].Body != "" {
+		t.Errorf("%d skills: %+v", len(all), all)
+	}
+	if all["theirs"].Acts {
+		t.Error("a project on a target may act")
+	}
+}
+
+// TestStyleOfAProject: it is offered, and used only while it is as the person trusted it. What
+// can't be used is said, and the default one taken.
+func TestStyleOfAProject(t *testing.T) {
+	dir := projectOf(t, map[string]string{".claude/output-styles/theirs.md": "Answer in verse."})
+	choose := func() (string, string) {
+		s := &Setup{Target: slash.ThisMachine}
+		s.Config.Project.Dir, s.Config.Agent.Style = dir, "theirs"
+		chosen := s.chooseStyle()
+		return chosen.Text, strings.Join(s.Notices, " ")
+	}
+	if text, said := choose(); text != "" || !strings.Contains(said, "you have not trusted it") {
+		t.Errorf("%q, %q", text, said)
+	}
+	parts, err := StyleParts(t.Context(), dir)
+	if err != nil || len(parts) != 1 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	if err := TrustStore().TrustParts(dir, parts...); err != nil {
+		t.Fatal(err)
+	}
+	if text, said := choose(); text != "Answer in verse." || said != "" {
+		t.Errorf("%q, %q", text, said)
+	}
+	writeAll(t, dir, "", map[string]string{".claude/output-styles/theirs.md": "Answer in prose."})
+	if text, said := choose(); text != "" || !strings.Contains(said, "changed since you trusted it") {
+		t.Errorf("%q, %q", text, said)
+	}
+}
+
+// TestNoExtensionsReadOnce: a session without extensions looks for them once, and finds what is
+// built in.
+func TestNoExtensionsReadOnce(t *testing.T) {
+	dir := projectOf(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &Program{files: newExtensionFiles(here(t, dir), true)}
+	if _, err := p.readSkills(ctx); err == nil {
+		t.Error("a reading that was cancelled did not fail")
+	}
+	set, all := found(t, dir, here(t, dir), true)
+	if len(all) != 4 || len(set.Problems) != 0 {
+		t.Errorf("%d skills, %v", len(all), set.Problems)
+	}
+}
