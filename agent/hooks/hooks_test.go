@@ -560,7 +560,7 @@ func TestListNamesEveryHookAndWhatWasLeftOut(t *testing.T) {
 	r.Tell(t.Context(), Where{}, Stop, "", nil)
 	r.BeforeTool(t.Context(), Where{}, shellCall)
 	list := r.List()
-	for _, want := range []string{"PreToolUse Bash  ./guard.sh  (person, hooks.json:1)", "exit code 127", "ran 1 times, last: ok", "not run: x.json:3: no"} {
+	for _, want := range []string{"PreToolUse Bash  ./guard.sh  (person, hooks.json:1)", "exit code 127", "runs: 1, last: ok", "not run: x.json:3: no"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("no %q in\n%s", want, list)
 		}
