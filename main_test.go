@@ -61,6 +61,12 @@ func setUp(env *testscript.Env) error {
 	} {
 		env.Setenv(name, value)
 	}
+	tree, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	env.Setenv("HOOKS", filepath.Join(tree, "testdata", "hooks"))
+	env.Setenv("MANUAL", filepath.Join(tree, "docs", "extensions.md"))
 	startModel(env)
 	return os.MkdirAll(home, 0o700)
 }

@@ -34,7 +34,7 @@ func (r *Recall) tell(p event.PromptSubmitted, kind event.PromptKind) {
 // block takes a prompt out of the history again.
 func (r *Recall) block(id int) {
 	if text, ok := r.said[id]; ok {
-		r.Unsay(text)
+		history.Unsay(r.History, text)
 		delete(r.said, id)
 	}
 }

@@ -224,9 +224,9 @@ func (h *History) Last() model.Role {
 	return h.msgs[len(h.msgs)-1].Role
 }
 
-// Unsay removes the newest message of a person with a text, if no model has answered it, and
+// Unsay removes from h the newest message of a person with a text, if no model has answered it, and
 // reports whether there was one.
-func (h *History) Unsay(text string) bool {
+func Unsay(h *History, text string) bool {
 	for i := len(h.msgs) - 1; i >= h.start() && h.msgs[i].Role == model.User; i-- {
 		if h.msgs[i].Kind == model.Reminder || h.msgs[i].Content != text {
 			continue

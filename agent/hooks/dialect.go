@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"buddy/agent/action"
 )
@@ -167,15 +166,4 @@ func permissionMode(m action.Mode) string {
 		return "dontAsk"
 	}
 	return "default"
-}
-
-// paths returns all files that an action is about.
-func paths(a action.Action) []string {
-	if len(a.Paths) > 0 {
-		return slices.Clone(a.Paths)
-	}
-	if a.Path != "" {
-		return []string{a.Path}
-	}
-	return nil
 }

@@ -113,6 +113,9 @@ type Handler struct {
 // maxName limits the name of a hook, in characters.
 const maxName = 40
 
+// interpreters run the script that their first argument names.
+var interpreters = []string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl"}
+
 // Name returns what messages call the hook: the script or program that its command begins with.
 func (h Handler) Name() string {
 	words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(h.Command))
@@ -127,7 +130,7 @@ func (h Handler) Name() string {
 		if name == "" {
 			name = path.Base(w)
 		}
-		if slices.Contains([]string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "uv", "npx", "ruby", "perl", "env"}, name) {
+		if slices.Contains(interpreters, name) {
 			if w != words[0] && !strings.HasPrefix(w, "-") {
 				return texts.Clip(path.Base(w), maxName)
 			}
@@ -148,9 +151,12 @@ func (h Handler) Missing(cwd, project string) string {
 	if h.Direct {
 		words = append([]string{h.Command}, h.Args...)
 	}
-	for i, w := range words[:min(2, len(words))] {
+	if len(words) > 1 && slices.Contains(interpreters, path.Base(words[0])) {
+		words = words[1:]
+	}
+	for _, w := range words[:min(1, len(words))] {
 		w = expand(w, cmp.Or(h.projectDir(), project), h.Origin)
-		if !strings.Contains(w, "/") || strings.ContainsAny(w, "$~*?`(){};|&<>") || i > 0 && strings.HasPrefix(w, "-") {
+		if !strings.Contains(w, "/") || strings.ContainsAny(w, "$~*?`(){};|&<>") || strings.HasPrefix(w, "-") {
 			continue
 		}
 		if !filepath.IsAbs(w) {

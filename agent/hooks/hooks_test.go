@@ -538,8 +538,18 @@ func TestSessionBeginsBesideThePersonAndEndsInTime(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.o.Cwd, "ended")); err != nil {
 		t.Error(err)
 	}
-	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != "" {
-		t.Errorf("a hook ran after the end: %+v", m)
+}
+
+// A guard does not pass because the session ends.
+func TestGuardOfAnEndedSessionIsAQuestion(t *testing.T) {
+	t.Parallel()
+	r, _ := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", "touch ran", "")).Handlers})
+	r.Close()
+	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != action.Ask || !m.Failed {
+		t.Errorf("%+v", m)
+	}
+	if _, err := os.Stat(filepath.Join(r.o.Cwd, "ran")); err == nil {
+		t.Error("it ran")
 	}
 }
 
@@ -550,7 +560,7 @@ func TestListNamesEveryHookAndWhatWasLeftOut(t *testing.T) {
 	r.Tell(t.Context(), Where{}, Stop, "", nil)
 	r.BeforeTool(t.Context(), Where{}, shellCall)
 	list := r.List()
-	for _, want := range []string{"PreToolUse Bash  ./guard.sh  (person, hooks.json:1)", "exit code 127", "ran 1 times, last: ok", "not run: x.json:3: no"} {
+	for _, want := range []string{"PreToolUse Bash  ./guard.sh  (person, hooks.json:1)", "exit code 127", "runs: 1, last: ok", "not run: x.json:3: no"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("no %q in\n%s", want, list)
 		}

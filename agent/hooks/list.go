@@ -49,7 +49,7 @@ func (r Run) text() string {
 	if r.Outcome == "" {
 		return "runs"
 	}
-	text := fmt.Sprintf("ran %d times, last: %s in %s", r.Times, r.Outcome, r.Took.Round(time.Millisecond))
+	text := fmt.Sprintf("runs: %d, last: %s in %s", r.Times, r.Outcome, r.Took.Round(time.Millisecond))
 	if r.Failure != "" && !strings.Contains(r.Outcome, r.Failure) {
 		text += "; last failure: " + r.Failure
 	}

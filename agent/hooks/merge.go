@@ -53,14 +53,11 @@ func (r *Runner) merge(call Call, all []answer) (m Answer) {
 	decided, changed := -1, -1
 	for i, a := range all {
 		a.restrict()
-		if a.failure != "" && a.handler.Event.guards() && !a.handler.Ignore && !r.passes(a.handler) {
-			if level(m.Decision) < level(action.Ask) {
-				m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed, so nobody knows what it would say: "+a.failure, a.handler.Name(), true
-			}
+		if r.guardFailed(a) {
+			m.fail(a.handler, a.failure)
 			continue
 		}
-		if level(a.decision) > level(m.Decision) || m.Failed && a.decision == action.Ask {
-			m.Decision, m.Reason, m.By, m.Failed = a.decision, r.clean(a.reason), a.handler.Name(), false
+		if m.decide(a.decision, r.clean(a.reason), a.handler) {
 			decided = i
 		}
 		if had := m.Arguments; had == "" {
@@ -68,16 +65,7 @@ func (r *Runner) merge(call Call, all []answer) (m Answer) {
 				changed = i
 			}
 		}
-		if a.output != nil && m.Output == nil {
-			m.Output, m.ReplacedBy = a.output, a.handler.Name()
-		}
-		if a.block && m.BlockedBy == "" {
-			m.Blocked, m.BlockedBy = r.clean(a.reason), a.handler.Name()
-			m.objection = mark(a.handler, m.Blocked)
-		}
-		if a.halt && !m.Halt {
-			m.Halt, m.HaltedBy, m.Why = true, a.handler.Name(), r.clean(a.why)
-		}
+		r.mergeRest(&m, a)
 		if text := r.context(a); text != "" {
 			contexts = append(contexts, text)
 		}
@@ -87,6 +75,43 @@ func (r *Runner) merge(call Call, all []answer) (m Answer) {
 	}
 	m.Context = strings.Join(contexts, "\n\n")
 	return m
+}
+
+// guardFailed reports whether a hook that decides about a call has no answer, and nobody lets that
+// pass.
+func (r *Runner) guardFailed(a answer) bool {
+	return a.failure != "" && a.handler.Event.guards() && !a.handler.Ignore && !r.passes(a.handler)
+}
+
+// fail makes the answer a question, unless it is stricter.
+func (m *Answer) fail(h Handler, why string) {
+	if level(m.Decision) < level(action.Ask) {
+		m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed, so nobody knows what it would say: "+why, h.Name(), true
+	}
+}
+
+// decide takes up a decision that is stricter, and reports whether it is. A question that a hook asks
+// goes before one about a failure.
+func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
+	if level(d) <= level(m.Decision) && !(m.Failed && d == action.Ask) {
+		return false
+	}
+	m.Decision, m.Reason, m.By, m.Failed = d, reason, h.Name(), false
+	return true
+}
+
+// mergeRest takes up what is not about the decision: of several hooks the first counts.
+func (r *Runner) mergeRest(m *Answer, a answer) {
+	if a.output != nil && m.Output == nil {
+		m.Output, m.ReplacedBy = a.output, a.handler.Name()
+	}
+	if a.block && m.BlockedBy == "" {
+		m.Blocked, m.BlockedBy = r.clean(a.reason), a.handler.Name()
+		m.objection = mark(a.handler, m.Blocked)
+	}
+	if a.halt && !m.Halt {
+		m.Halt, m.HaltedBy, m.Why = true, a.handler.Name(), r.clean(a.why)
+	}
 }
 
 // restrict takes away what only a hook of the person may say.
@@ -103,9 +128,7 @@ func (r *Runner) mergeInput(m *Answer, call Call, a answer) {
 	}
 	changed, err := call.arguments(json.RawMessage(a.input))
 	if err != nil {
-		if level(m.Decision) < level(action.Ask) {
-			m.Decision, m.Reason, m.By, m.Failed = action.Ask, "the hook failed: "+err.Error(), a.handler.Name(), true
-		}
+		m.fail(a.handler, err.Error())
 		return
 	}
 	m.Arguments, m.ChangedBy = changed, a.handler.Name()

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,7 +84,10 @@ func (p *parser) file() {
 		p.problem(nil, "disableAllHooks is set in it: none of its hooks runs")
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(top.Hooks)) {
+	names := slices.SortedFunc(maps.Keys(top.Hooks), func(a, b string) int { // unknown ones first
+		return cmp.Or(cmp.Compare(slices.Index(Events, Event(a)), slices.Index(Events, Event(b))), cmp.Compare(a, b))
+	})
+	for _, name := range names {
 		raw := top.Hooks[name]
 		if !slices.Contains(Events, Event(name)) {
 			p.problem(raw, "hooks of "+quoted(name)+" are not run by buddy")

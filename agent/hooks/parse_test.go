@@ -1,6 +1,8 @@
 package hooks
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,31 @@ func TestPartOfAProject(t *testing.T) {
 	for _, text := range []string{"", "{}", `{"event":"Nothing","hook":{}}`, `{"event":"PreToolUse","matcher":"(","hook":{}}`, `{"event":"Stop","hook":{"type":"http"}}`} {
 		if set := ParsePart([]byte(text), Origin{}); len(set.Handlers) != 0 || len(set.Problems) != 1 {
 			t.Errorf("%q: %+v", text, set)
+		}
+	}
+}
+
+func TestScriptThatDoesNotExistIsKnownAtLoad(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "there.sh"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"./there.sh":                            "",
+		"sh ./there.sh ./none":                  "",
+		`"$CLAUDE_PROJECT_DIR"/there.sh`:        "",
+		"touch /nowhere/x":                      "",
+		"sh -c './none.sh'":                     "",
+		"$HOME/none.sh":                         "",
+		"jq .x":                                 "",
+		"./none.sh --fast":                      filepath.Join(dir, "none.sh"),
+		"python3 hooks/none.py":                 filepath.Join(dir, "hooks/none.py"),
+		`"$CLAUDE_PROJECT_DIR"/.claude/none.sh`: filepath.Join(dir, ".claude/none.sh"),
+		"/nowhere/guard":                        "/nowhere/guard",
+	} {
+		if got := (Handler{Command: command}).Missing(dir, dir); got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}
 }

@@ -32,6 +32,10 @@ var errLate = errors.New("it takes too long")
 // in its process group is ended.
 func (r *Runner) execute(ctx context.Context, h Handler, object []byte) ended {
 	e := ended{handler: h, code: -1}
+	if r.ended() {
+		e.failure = "the session has ended" // a guard must not pass because of that
+		return e
+	}
 	if r.o.Trusted != nil && h.Origin.Source != Person {
 		if err := r.o.Trusted(h); err != nil {
 			e.failure = err.Error()
@@ -70,11 +74,21 @@ func (r *Runner) execute(ctx context.Context, h Handler, object []byte) ended {
 	return e
 }
 
+// ended reports whether nothing may run any more.
+func (r *Runner) ended() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
 // watch knows of a process until nothing of it is left.
 func (r *Runner) watch(p *child.Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.live[p] = struct{}{}
+	if r.closed { // meanwhile
+		go p.Stop()
+	}
 	go func() {
 		<-p.Gone()
 		r.mu.Lock()

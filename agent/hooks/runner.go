@@ -229,7 +229,7 @@ func (r *Runner) run(ctx context.Context, at Where, e Event, wanted func(Handler
 func (r *Runner) begin(i int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.o.Handlers[i].Once && r.ran[i].Times > 0 {
+	if r.o.Handlers[i].Once && r.ran[i].Times > 0 {
 		return false
 	}
 	r.ran[i].Times++

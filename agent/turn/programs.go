@@ -26,9 +26,12 @@ func (l *Loop) attach(x *Exchange, turn int, text string) {
 	}
 }
 
-// hear shows the hooks what the person has said since they were asked last. The error is why the
-// exchange ends: its only prompt was refused.
+// hear takes up the prompts that wait, and shows the hooks what the person has said since they were
+// asked last. The error is why the exchange ends: its only prompt was refused.
 func (l *Loop) hear(ctx context.Context, x *Exchange) error {
+	if x.turns > 0 {
+		x.Say(x.talk.Steer(x.task))
+	}
 	said, programs := x.said, l.o.Programs
 	x.said = nil
 	if programs == nil {

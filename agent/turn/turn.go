@@ -202,9 +202,6 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	if outcome := l.p.Ledger.Exhausted(x.task, &x.used, x.turns); outcome != "" {
 		return outcome, nil
 	}
-	if x.turns > 0 {
-		x.Say(x.talk.Steer(x.task))
-	}
 	if err := l.hear(ctx, x); err != nil {
 		return event.Failed, err
 	}
