@@ -1,12 +1,16 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"buddy/texts"
 )
@@ -17,8 +21,38 @@ const (
 	maxBases   = 16   // folders that a command line names, in which names may begin
 	maxMatches = 200  // of one pattern
 	maxWord    = 4096 // bytes
+	maxListed  = 1000 // names in a folder
 	maxValue   = 512  // bytes of a variable: a line can double it often
 )
+
+// ProjectFolders returns dir and the folders above it up to the root of its repository, the
+// nearest first. Without a repository it is dir alone.
+func ProjectFolders(dir string) []string {
+	all := []string{dir}
+	for root := projectRoot(dir); dir != root; {
+		dir = filepath.Dir(dir)
+		all = append(all, dir)
+	}
+	return all
+}
+
+// ReadProjectFile reads a file that defines parts, of at most 1 MiB. A link out of the project
+// is an error; a missing file is fs.ErrNotExist. It never blocks.
+func ReadProjectFile(dir, name string) ([]byte, error) {
+	path, root := filepath.Join(dir, name), projectRoot(dir)
+	real, err := filepath.EvalSymlinks(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q: %w", path, cause(err))
+	case !texts.Below(real, root):
+		return nil, fmt.Errorf("%q leads out of the project %q", path, root)
+	}
+	data, _, err := readRegular(real, maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("%q %w", path, err)
+	}
+	return data, nil
+}
 
 // FilesNamed returns the files of the project of dir that a command line names, relative to dir
 // and sorted: each text is one argument or a whole line for a shell. It finds names that begin in
@@ -26,7 +60,7 @@ const (
 // options and variables, and inside of quoted programs. It rather finds too many. Not found are
 // names that a program puts together, and files that the named ones read themselves.
 func FilesNamed(dir string, lines ...string) []string {
-	f := finder{dir: dir, root: projectRoot(dir), seen: map[string]bool{}, found: map[string]bool{}}
+	f := finder{dir: dir, root: projectRoot(dir), seen: map[string]bool{}, found: map[string]bool{}, listed: map[string]map[string]bool{}}
 	f.vars = map[string]string{"CLAUDE_PROJECT_DIR": dir, "BUDDY_PROJECT_DIR": dir, "PWD": dir}
 	for _, line := range lines {
 		if len(line) <= maxDefinition { // a part with a longer one is never trusted
@@ -35,7 +69,7 @@ func FilesNamed(dir string, lines ...string) []string {
 	}
 	bases := []string{dir}
 	for _, word := range f.words {
-		for _, path := range paths(dir, word) {
+		for _, path := range f.paths(dir, word) {
 			if info, err := os.Stat(path); err == nil && info.IsDir() && len(bases) < maxBases && f.inside(path) && !slices.Contains(bases, path) {
 				bases = append(bases, path)
 			}
@@ -43,7 +77,7 @@ func FilesNamed(dir string, lines ...string) []string {
 	}
 	for _, base := range bases {
 		for _, word := range f.words {
-			for _, path := range paths(base, word) {
+			for _, path := range f.paths(base, word) {
 				f.add(path)
 			}
 		}
@@ -56,8 +90,9 @@ type finder struct {
 	dir, root string
 	vars      map[string]string
 	words     []string
-	seen      map[string]bool // words
-	found     map[string]bool // files, relative to dir
+	seen      map[string]bool            // words
+	found     map[string]bool            // files, relative to dir
+	listed    map[string]map[string]bool // names in folders; nil is not known
 }
 
 // text adds the words of a text: itself, its words as a shell reads them, the programs within
@@ -89,21 +124,27 @@ var assignmentRegexp = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 // shellWords returns the words of a line, quotes removed and variables replaced as far as the
 // line itself sets them. Unknown ones are empty.
 func (f *finder) shellWords(text string) []string {
-	var words []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 && word.Len() <= maxWord {
-			w := os.Expand(word.String(), func(name string) string {
-				name, _, _ = strings.Cut(name, ":") // ${x:-y}
-				return f.vars[name]
-			})
-			if m := assignmentRegexp.FindStringSubmatch(w); m != nil && len(m[2]) <= maxValue {
-				f.vars[m[1]] = m[2]
-			}
-			words = append(words, w)
+	words := unquoted(text)
+	for i, w := range words {
+		if len(w) > maxWord {
+			continue
 		}
-		word.Reset()
+		w = os.Expand(w, func(name string) string {
+			name, _, _ = strings.Cut(name, ":") // ${x:-y}
+			return f.vars[name]
+		})
+		if m := assignmentRegexp.FindStringSubmatch(w); m != nil && len(m[2]) <= maxValue {
+			f.vars[m[1]] = m[2]
+		}
+		words[i] = w
 	}
+	return words
+}
+
+// unquoted splits a line as a shell does, at blanks and operators that are not quoted, and removes
+// the quotes.
+func unquoted(text string) (words []string) {
+	var word strings.Builder
 	quote, escaped := rune(0), false
 	for _, r := range text {
 		switch {
@@ -114,29 +155,60 @@ func (f *finder) shellWords(text string) []string {
 			}
 		case r == '\\' && quote != '\'':
 			escaped = true
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
 		case quote != 0 && r == quote:
 			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote = r
-		case strings.ContainsRune(" \t\r\n;|&<>()`", r):
-			end()
+		case quote == 0 && strings.ContainsRune(" \t\r\n;|&<>()`", r):
+			words = append(words, word.String())
+			word.Reset()
 		default:
 			word.WriteRune(r)
 		}
 	}
-	end()
-	return words
+	return append(words, word.String())
 }
 
-// paths returns what a word may name from a folder on.
-func paths(base, word string) []string {
+// paths returns what a word may name from a folder on, unless nothing there begins like it.
+func (f *finder) paths(base, word string) (all []string) {
 	joined := filepath.Join(base, word) // also of /x.sh: what stood before it is not known
-	if filepath.IsAbs(word) {
-		return []string{joined, filepath.Clean(word)}
+	rest, below := strings.CutPrefix(joined, base+"/")
+	first, _, _ := strings.Cut(rest, "/")
+	if names := f.names(base); !below || names == nil || names[strings.ToLower(first)] || strings.IndexFunc(first, special) >= 0 {
+		all = append(all, joined)
 	}
-	return []string{joined}
+	if filepath.IsAbs(word) {
+		all = append(all, filepath.Clean(word))
+	}
+	return all
+}
+
+// special reports whether a name with the character may match another one: as a pattern, or in a
+// file system that writes the character differently.
+func special(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune("*?[", r) }
+
+// names returns the names in a folder, in lower case, nil if they are too many or can't be read. Looking there
+// first saves a system call for almost every word.
+func (f *finder) names(folder string) map[string]bool {
+	if names, ok := f.listed[folder]; ok {
+		return names
+	}
+	f.listed[folder] = nil
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	all, err := dir.Readdirnames(maxListed)
+	if len(all) == maxListed || err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	names := make(map[string]bool, len(all))
+	for _, name := range all {
+		names[strings.ToLower(name)] = true
+	}
+	f.listed[folder] = names
+	return names
 }
 
 // inside reports whether a name is inside of the project, by its name or by where it leads to.
@@ -149,10 +221,10 @@ func (f *finder) inside(path string) bool {
 }
 
 // add adds a path, or those that its last part matches as a pattern, if they are files of the
-// project. It opens none.
+// project. It opens none. A lone * is what a program works on, not what runs.
 func (f *finder) add(path string) {
 	all := []string{path}
-	if folder, name := filepath.Split(path); strings.ContainsAny(name, "*?[") && !strings.ContainsAny(folder, "*?[") {
+	if folder, name := filepath.Split(path); strings.ContainsAny(name, "*?[") && name != "*" && !strings.ContainsAny(folder, "*?[") {
 		matches, _ := filepath.Glob(path)
 		all = append(all, matches[:min(len(matches), maxMatches)]...)
 	}

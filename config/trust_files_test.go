@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,8 +72,8 @@ func TestFilesNamed(t *testing.T) {
 		{[]string{"./go-x"}, "go-x"},
 		{[]string{"./out"}, "out"},
 		{[]string{"./gone; ls a hooks; /bin/sh; ../../x; \x00; nothing"}, ""},
-		{[]string{"", "  ", "'", `\`, "$", "${", "*"}, "data|go-x|out|x.sh"},
-		{[]string{"a=xxxx" + strings.Repeat(";a=$a$a", 8000) + "; cat data"}, "data"},
+		{[]string{"", "  ", "'", `\`, "$", "${", "*", "hooks/*"}, ""},
+		{[]string{"a=xxxx" + strings.Repeat(";a=$a$a", 300) + "; cat data"}, "data"},
 		{[]string{"data " + strings.Repeat("x", maxDefinition)}, ""},
 	}
 	for _, tt := range tests {
@@ -89,6 +90,19 @@ func TestFilesNamed(t *testing.T) {
 	}
 	if got := FilesNamed(filepath.Join(dir, "hooks"), "../x.sh ./x.py"); !slices.Equal(got, []string{"x.py"}) {
 		t.Errorf("without a repository: %q", got)
+	}
+}
+
+// In a folder of any size, and under names of any alphabet.
+func TestFilesNamedInALargeFolder(t *testing.T) {
+	names := []string{"größe/prüfe.sh"}
+	for i := range maxListed + 1 {
+		names = append(names, fmt.Sprintf("hooks/%d.sh", i))
+	}
+	dir := project(t, names...)
+	got := FilesNamed(dir, "cd hooks; ./711.sh; sh 17.sh; sh größe/prüfe.sh; sh none.sh")
+	if want := []string{"größe/prüfe.sh", "hooks/17.sh", "hooks/711.sh"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/google/renameio/v2"
 )
 
 // Limits of the texts that are kept to show what changed, in bytes.
@@ -56,7 +54,8 @@ func (s TrustStore) keep(k keptTexts) error {
 		return fmt.Errorf("trusted folders %q: %w", s.texts(), cause(err))
 	}
 	for hash, text := range k {
-		if err := renameio.WriteFile(filepath.Join(s.texts(), hash), []byte(text), 0o600); err != nil {
+		// A text that was cut by a crash is not shown: its hash is another.
+		if err := os.WriteFile(filepath.Join(s.texts(), hash), []byte(text), 0o600); err != nil {
 			return fmt.Errorf("trusted folders %q: %w", s.texts(), cause(err))
 		}
 	}

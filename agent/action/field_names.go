@@ -88,7 +88,7 @@ func mcpTools(name string) ([]string, bool) {
 
 func isMCPName(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return !(r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+		return r > unicode.MaxASCII || r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) < 0
 }
 
@@ -218,34 +218,44 @@ func commandSpec(r *Rule, spec string) error {
 // one of gitignore: without a slash it is for a name at any depth, and what asks or denies is
 // also for all that is below a folder of that name.
 func pathSpec(r *Rule, spec string) error {
-	path := strings.TrimSpace(spec)
-	folder := strings.HasSuffix(path, "/")
-	path = strings.TrimRight(path, "/")
-	switch at := strings.IndexAny(path, `\[]{}!`); {
-	case path == "" || path == "~" || path == ".":
+	spec = strings.TrimSpace(spec)
+	path := strings.TrimRight(spec, "/")
+	if path == "" || path == "~" || path == "." {
 		return errors.New("it names no file")
-	case at >= 0:
-		return fmt.Errorf("%q in a path is not understood (have: * ? **)", path[at:at+1])
-	case strings.HasPrefix(path, "//"):
-		path = "/" + strings.TrimLeft(path, "/")
-	case path[0] == '/':
-		return errors.New("it is not clear where / begins: write //PATH from the root of the file system, or a path without it from the folder on")
-	case path[0] == '~' && !strings.HasPrefix(path, "~/"):
-		return errors.New("the home of another user is not known")
-	case !strings.Contains(path, "/") && path != "**":
-		path = "**/" + path
 	}
-	path = strings.TrimPrefix(path, "./")
+	if at := strings.IndexAny(path, `\[]{}!`); at >= 0 {
+		return fmt.Errorf("%q in a path is not understood (have: * ? **)", path[at:at+1])
+	}
+	path, err := pathBegin(path)
+	if err != nil {
+		return err
+	}
 	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
 			return fmt.Errorf("a path may not have the part %q", part)
 		}
 	}
-	if (folder || r.Decision != Allow) && path != "**" && !strings.HasSuffix(path, "/**") {
+	below := r.Decision != Allow || strings.HasSuffix(spec, "/")
+	if below && path != "**" && !strings.HasSuffix(path, "/**") {
 		path += "/**"
 	}
 	r.Path = path
 	return nil
+}
+
+// pathBegin returns a pattern that begins as one of a Rule does.
+func pathBegin(path string) (string, error) {
+	switch {
+	case strings.HasPrefix(path, "//"):
+		return "/" + strings.TrimLeft(path, "/"), nil
+	case path[0] == '/':
+		return "", errors.New("it is not clear where / begins: write //PATH from the root of the file system, or a path without it from the folder on")
+	case path[0] == '~' && !strings.HasPrefix(path, "~/"):
+		return "", errors.New("the home of another user is not known")
+	case !strings.Contains(path, "/") && path != "**":
+		return "**/" + path, nil
+	}
+	return strings.TrimPrefix(path, "./"), nil
 }
 
 // hostSpec completes a rule by the host of WebFetch(domain:…), without its subdomains.

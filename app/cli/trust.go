@@ -1,69 +1,129 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/config"
+	"buddy/texts"
 	"buddy/views/markup"
 )
 
 func (s *cli) trustCommand() *cobra.Command {
 	var list, forget bool
+	var parts []string
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
-		Short: "let the settings that came with a folder apply",
+		Short: "let the settings, hooks and servers that came with a folder apply",
 		Long: "The settings that come with a folder, such as a cloned repository's buddy.toml, may only\n" +
-			"tighten until you trust the folder: their models, hooks and servers are ignored. Trust is\n" +
-			"for the files as they are; when one changes you are asked again.",
-		Example: "  buddy trust\n  buddy trust ~/src/shop\n  buddy trust --list\n  buddy trust --forget ~/src/shop",
+			"tighten until you trust the folder: their models, hooks and servers are ignored. The same\n" +
+			"goes for each hook in .buddy/hooks.json and each server in .mcp.json: trust is for its\n" +
+			"definition and the files of the project that its command line names, as they are; when one\n" +
+			"changes, that hook or server alone is off until you trust it again. trust shows all of it\n" +
+			"and trusts it, on a terminal after a question; --part trusts only what you name.",
+		Example: "  buddy trust\n  buddy trust ~/src/shop\n  buddy trust --list\n  buddy trust --part hook:PreToolUse:Bash --part mcp:files\n  buddy trust --forget ~/src/shop",
 		Args:    cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := strings.Join(args, "")
 			switch {
-			case list && (forget || dir != ""):
+			case list && (forget || dir != "" || len(parts) > 0):
 				return exit.Usage("trust --list takes nothing else")
 			case list:
-				return exit.Failure(listTrusted(s.out))
+				return exit.Failure(s.listTrusted())
+			case len(parts) > 0:
+				return exit.Failure(s.trustParts(orHere(dir), parts, !forget))
 			case forget:
 				return exit.Failure(forgetTrust(s.out, dir))
 			}
-			return exit.Failure(trustDir(s.out, dir))
+			return exit.Failure(s.trustDir(orHere(dir)))
 		},
 	}
-	c.Flags().BoolVar(&list, "list", false, "list the folders that are trusted")
-	c.Flags().BoolVar(&forget, "forget", false, "no longer trust a folder")
+	c.Flags().BoolVar(&list, "list", false, "list what is trusted, and what of this folder is not")
+	c.Flags().BoolVar(&forget, "forget", false, "no longer trust a folder, or the parts of it that --part names")
+	c.Flags().StringArrayVar(&parts, "part", nil, "only this hook or server, `KIND:NAME` as --list shows it; may be repeated")
 	return c
 }
 
-func listTrusted(out io.Writer) error {
+// listTrusted prints the folders that are trusted with their parts, then what of this folder could
+// be trusted, in full.
+func (s *cli) listTrusted() error {
 	dirs, err := compose.TrustStore().List()
 	if err != nil {
 		return err
 	}
 	for _, d := range dirs {
 		state := ""
-		if print, err := config.Fingerprint(d.Dir); err != nil || print != d.Print {
+		switch print, err := config.Fingerprint(d.Dir); {
+		case d.Print == "":
+			state = "  (parts of it only)"
+		case err != nil || print != d.Print:
 			state = "  (its settings changed since: not trusted)"
 		}
-		if _, err := fmt.Fprintf(out, "%s  %s%s\n", d.At.Local().Format("2006-01-02 15:04"), markup.Plain(d.Dir), state); err != nil {
+		if err := s.print("%s  %s%s", d.At.Local().Format("2006-01-02 15:04"), markup.Plain(d.Dir), state); err != nil {
 			return err
+		}
+		for _, p := range d.Parts {
+			if err := s.print("                    %s", markup.Plain(texts.OneLine(p.Kind+":"+p.Name))); err != nil {
+				return err
+			}
+		}
+	}
+	checks, err := s.checkParts(".")
+	if err != nil {
+		return err
+	}
+	for _, c := range checks {
+		if !c.State.Trusted {
+			if err := s.showPart(c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// trustDir trusts a folder, "" for this one, and says what that changes.
-func trustDir(out io.Writer, dir string) error {
-	dir, err := config.ResolveDir(orHere(dir))
+// checkParts returns the parts of a folder's project, and hints at what was left out.
+func (s *cli) checkParts(dir string) ([]compose.PartCheck, error) {
+	checks, problems, err := compose.CheckParts(dir)
+	for _, p := range problems {
+		s.hint("left out of %s: %s", p.File, p.Reason)
+	}
+	return checks, err
+}
+
+// showPart prints a part that is not trusted in full, and what changed since it was.
+func (s *cli) showPart(c compose.PartCheck) error {
+	state := "not trusted"
+	if c.State.Changed {
+		state = "not trusted: it changed since you trusted it"
+	}
+	lines := append([]string{fmt.Sprintf("%s  %s", texts.OneLine(c.String()), state)}, c.Lines()...)
+	if c.State.Changed && c.State.Err == nil {
+		diff, err := c.Diff()
+		if err != nil {
+			return err
+		}
+		lines = append(lines, strings.Split(strings.TrimSpace(diff), "\n")...)
+	}
+	return s.print("%s", markup.Plain(strings.Join(lines, "\n    ")))
+}
+
+// trustDir trusts a folder and all parts of its project, and says what that changes.
+func (s *cli) trustDir(name string) error {
+	dir, err := config.ResolveDir(name)
 	if err != nil {
 		return err
 	}
@@ -75,11 +135,82 @@ func trustDir(out io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
+	checks, err := s.checkParts(dir)
+	if err != nil {
+		return err
+	}
+	checks = slices.DeleteFunc(checks, func(c compose.PartCheck) bool { return c.State.Trusted })
+	for _, c := range checks {
+		if err := s.showPart(c); err != nil {
+			return err
+		}
+	}
+	if len(checks) > 0 && term.IsTerminal(int(s.in.Fd())) && !s.agreed("Trust the folder and all of this? [y/N] ") {
+		return errors.New("nothing was trusted; --part KIND:NAME trusts one of them")
+	}
 	if err := compose.TrustStore().Trust(dir, print); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(out, markup.Plain(compose.TrustedText(dir, keys)))
-	return err
+	if err := s.print("%s", markup.Plain(compose.TrustedText(dir, keys))); err != nil {
+		return err
+	}
+	return s.setParts(checks, true)
+}
+
+// agreed asks a question on the terminal. Only y is yes.
+func (s *cli) agreed(question string) bool {
+	_, _ = fmt.Fprint(s.err, question)
+	line, _ := bufio.NewReader(s.in).ReadString('\n') // what is missing is no
+	return strings.EqualFold(strings.TrimSpace(line), "y")
+}
+
+// trustParts trusts the parts of a folder's project that are named, or ends that.
+func (s *cli) trustParts(dir string, names []string, on bool) error {
+	checks, err := s.checkParts(dir)
+	if err != nil {
+		return err
+	}
+	var chosen []compose.PartCheck
+	for _, name := range names {
+		i := slices.IndexFunc(checks, func(c compose.PartCheck) bool { return c.String() == name })
+		if i < 0 {
+			have := texts.Join(checks, ", ", func(c compose.PartCheck) string { return c.String() })
+			return fmt.Errorf("no part %q in %s (have: %s)", name, dir, cmp.Or(have, "none"))
+		}
+		chosen = append(chosen, checks[i])
+		if on && !checks[i].State.Trusted {
+			if err := s.showPart(checks[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return s.setParts(chosen, on)
+}
+
+// setParts trusts parts in the form that was shown, or ends that. One that can't be trusted is an
+// error after the others are.
+func (s *cli) setParts(checks []compose.PartCheck, on bool) error {
+	var errs []error
+	for _, c := range checks {
+		var err error
+		p := c.Part
+		p.Seen = c.State.Print
+		said := "trusted "
+		switch {
+		case !on:
+			said = "no longer trusted: "
+			err = compose.TrustStore().ForgetParts(c.Dir, p)
+		case c.State.Err != nil:
+			err = c.State.Err
+		default:
+			err = compose.TrustStore().TrustParts(c.Dir, p)
+		}
+		if err == nil {
+			err = s.print("%s", markup.Plain(said+texts.OneLine(p.String())))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 func forgetTrust(out io.Writer, dir string) error {

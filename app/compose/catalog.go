@@ -79,7 +79,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Find:     s.findHere,
 		Rules:    slash.RuleList{Remove: s.removeRule},
 		Styles:   slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
-		Trust:    s.trust,
+		Trust:    &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: partDiff},
 		Current:  s.current,
 	}
 }

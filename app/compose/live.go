@@ -133,6 +133,9 @@ func (r *Prepared) Start() error {
 	for _, n := range p.Notices {
 		r.Publish(event.Notice{Text: n})
 	}
+	if text := p.untrustedNotice(); text != "" {
+		r.Publish(event.Notice{Text: text, Code: "trust"})
+	}
 	if w := awayWarning(p.Dest.Target); w != nil {
 		r.Publish(w)
 		p.Dest.Away = nil // the next session finds out anew

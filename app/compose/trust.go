@@ -2,7 +2,16 @@ package compose
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/texts"
 )
 
 // TrustedText says what trusting a folder changes, whose settings have keys that need it.
@@ -30,6 +39,210 @@ func (s *Setup) trust() (string, error) {
 		return TrustedText(project.Dir, nil), nil
 	}
 	return "", nil
+}
+
+// settingsKind is the kind of the item of a TrustList that stands for the project's settings.
+const settingsKind = "settings"
+
+// PartCheck is a part of the project with the trust that it has.
+type PartCheck struct {
+	ProjectPart
+	State config.PartState
+}
+
+// CheckParts finds the parts of the project that dir is in, and which of them are trusted.
+func CheckParts(dir string) ([]PartCheck, []PartProblem, error) {
+	dir, err := config.ResolveDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := ProjectParts(dir)
+	var all []PartCheck
+	for rest := found.Parts; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(p ProjectPart) bool { return p.Dir != rest[0].Dir })
+		if n < 0 {
+			n = len(rest)
+		}
+		var parts []config.Part
+		for _, p := range rest[:n] {
+			parts = append(parts, p.Part)
+		}
+		states, err := TrustStore().CheckParts(rest[0].Dir, parts...)
+		if err != nil {
+			return nil, found.Problems, err
+		}
+		for i, state := range states {
+			all = append(all, PartCheck{rest[i], state})
+		}
+		rest = rest[n:]
+	}
+	return all, found.Problems, nil
+}
+
+// state says whether the part is trusted.
+func (c PartCheck) state() slash.TrustState {
+	switch {
+	case c.State.Trusted:
+		return slash.Trusted
+	case c.State.Err != nil:
+		return slash.Untrustable
+	case c.State.Changed:
+		return slash.Changed
+	}
+	return slash.NotTrusted
+}
+
+// Lines returns all that a person should know before trusting the part.
+func (c PartCheck) Lines() []string {
+	runs := c.Runs
+	if c.State.Err != nil { // it may be any length, and nobody decides by it
+		runs = texts.Clip(runs, 1000)
+	}
+	lines := []string{c.Kind + " " + c.Name + " " + c.When, "runs: " + runs, "from: " + filepath.Join(c.Dir, c.File)}
+	if len(c.Files) > 0 {
+		lines = append(lines, "with the files: "+strings.Join(c.Files, ", "))
+	}
+	if c.State.Err != nil {
+		return append(lines, "it can't be trusted: "+c.State.Err.Error())
+	}
+	return append(lines, strings.Split("definition: "+c.Definition, "\n")...)
+}
+
+// item returns the part for people.
+func (c PartCheck) item() slash.TrustItem {
+	return slash.TrustItem{Kind: c.Kind, Name: c.Name, Dir: c.Dir, Print: c.State.Print, State: c.state(), Runs: c.Runs, Lines: c.Lines()}
+}
+
+// trustItems returns what of the project needs trust: its settings first, if there are some that do.
+func (s *Setup) trustItems() ([]slash.TrustItem, error) {
+	var all []slash.TrustItem
+	if p := s.Config.Project; len(p.Ignored) > 0 || p.Trusted && p.Print != "" {
+		one := slash.TrustItem{Kind: settingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: slash.NotTrusted, Runs: strings.Join(p.Ignored, ", ")}
+		switch {
+		case p.Trusted:
+			one.State = slash.Trusted
+		case p.Changed:
+			one.State = slash.Changed
+		}
+		one.Lines = []string{"the settings of this folder apply to every session here", "from: " + filepath.Join(p.Dir, one.Name)}
+		if one.Runs != "" {
+			one.Lines = append(one.Lines, "they set: "+one.Runs)
+		}
+		all = append(all, one)
+	}
+	checks, _, err := s.checkParts()
+	if len(checks) == 0 { // the folder alone is trusted without a list
+		return nil, err
+	}
+	for _, c := range checks {
+		all = append(all, c.item())
+	}
+	return all, err
+}
+
+// checkParts is CheckParts for a session on this machine. On another one the project's programs
+// do not run.
+func (s *Setup) checkParts() ([]PartCheck, []PartProblem, error) {
+	if s.Target != slash.ThisMachine {
+		return nil, nil, nil
+	}
+	return CheckParts(".")
+}
+
+// setTrust trusts items in the form in which they were listed, or ends that. Those of other folders
+// are trusted even if one of this folder can't be.
+func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
+	checks, _, err := s.checkParts()
+	if err != nil {
+		return err
+	}
+	byDir := map[string][]config.Part{}
+	var errs []error
+	for _, item := range items {
+		i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
+		switch {
+		case item.Kind == settingsKind && on:
+			errs = append(errs, TrustStore().Trust(item.Dir, item.Print))
+		case item.Kind == settingsKind:
+			errs = append(errs, errors.New("the settings are no longer trusted after: buddy trust --forget"))
+		case i < 0:
+			errs = append(errs, fmt.Errorf("%s is no longer there", item.Title()))
+		default:
+			p := checks[i].Part
+			p.Seen = item.Print
+			byDir[item.Dir] = append(byDir[item.Dir], p)
+		}
+	}
+	for dir, parts := range byDir {
+		if on {
+			errs = append(errs, TrustStore().TrustParts(dir, parts...))
+		} else {
+			errs = append(errs, TrustStore().ForgetParts(dir, parts...))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// partDiff returns what changed in an item since it was trusted, "" where that is not known.
+func partDiff(item slash.TrustItem) (string, error) {
+	checks, _, err := CheckParts(item.Dir)
+	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
+	if err != nil || i < 0 {
+		return "", err
+	}
+	return checks[i].Diff()
+}
+
+// Diff returns what changed in the part since it was trusted, as a unified diff.
+func (c PartCheck) Diff() (string, error) {
+	changes, err := TrustStore().PartChanges(c.Dir, c.Part)
+	var b strings.Builder
+	for _, one := range changes {
+		name := one.Name
+		if name == "" {
+			name = "definition in " + c.File
+			one.Before, one.After = one.Before+"\n", one.After+"\n"
+		}
+		b.WriteString(udiff.Unified("trusted/"+name, name, one.Before, one.After))
+	}
+	if b.Len() == 0 && err == nil && c.state() == slash.Changed {
+		return "a file changed whose text was not kept: " + texts.Some(c.Files) + "\n", nil
+	}
+	return b.String(), err
+}
+
+// shownName is how many characters of a part's name a notice shows.
+const shownName = 60
+
+// untrustedNotice says on one line which parts of the project do not run, "" if there is none.
+func (s *Setup) untrustedNotice() string {
+	checks, problems, err := s.checkParts()
+	if err != nil {
+		return fmt.Sprintf("hooks and servers of this project are not run: %v", err)
+	}
+	var fresh, changed []string
+	for _, c := range checks {
+		switch c.state() {
+		case slash.Changed:
+			changed = append(changed, texts.Clip(c.Kind+" "+c.Name, shownName))
+		case slash.NotTrusted, slash.Untrustable:
+			fresh = append(fresh, texts.Clip(c.Kind+" "+c.Name, shownName))
+		}
+	}
+	var parts []string
+	if len(fresh) > 0 {
+		parts = append(parts, "not run until you trust it: "+texts.Some(fresh))
+	}
+	if len(changed) > 0 {
+		parts = append(parts, "not run, because it changed since you trusted it: "+texts.Some(changed))
+	}
+	if len(parts) > 0 {
+		parts = append(parts, "see /trust, or: buddy trust")
+	}
+	for _, p := range problems {
+		parts = append(parts, "left out of "+p.File+": "+p.Reason)
+	}
+	return texts.OneLine(strings.Join(parts, "; "))
 }
 
 // current is the session to go on with: its id, or "" while nothing of it is saved.

@@ -66,7 +66,7 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 func checkMachine(ctx context.Context) []Finding {
 	cwd, _ := os.Getwd() // unknown: no file of ours is in it
 	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
-	return []Finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
+	return []Finding{checkKeys(), checkTrust(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
 }
 
 // Text is the report for people.
@@ -112,6 +112,35 @@ func checkKeys() Finding {
 		return Finding{"keys", Fine, "none are kept by buddy login", ""}
 	}
 	return Finding{"keys", Fine, fmt.Sprintf("in %s; keys: %d, logins: %d", s.Path(), len(all.Keys), len(all.Logins)), ""}
+}
+
+// checkTrust looks at what of the project in this folder runs something or grants it.
+func checkTrust() Finding {
+	checks, problems, err := compose.CheckParts(".")
+	if err != nil {
+		return Finding{"project", Broken, err.Error(), "mend or remove that file; until then nothing of the project runs"}
+	}
+	var off []string
+	for _, c := range checks {
+		switch {
+		case c.State.Err != nil:
+			off = append(off, "can't be trusted: "+c.State.Err.Error())
+		case c.State.Changed:
+			off = append(off, "changed since you trusted it: "+c.String())
+		case !c.State.Trusted:
+			off = append(off, "not trusted: "+c.String())
+		}
+	}
+	for _, p := range problems {
+		off = append(off, "left out of "+p.File+": "+p.Reason)
+	}
+	switch {
+	case len(off) > 0:
+		return Finding{"project", Weak, strings.Join(off, "; "), "/trust, or: buddy trust"}
+	case len(checks) == 0:
+		return Finding{"project", Fine, "no hooks or servers came with this folder", ""}
+	}
+	return Finding{"project", Fine, fmt.Sprintf("hooks and servers, all trusted: %d", len(checks)), ""}
 }
 
 // checkTerminal looks at what the screen needs.

@@ -27,23 +27,6 @@ func (c Catalog) OnModel(s Frontend, args string) error {
 	return nil
 }
 
-// OnTrust trusts the folder with its settings as they were when the session began, and begins
-// the session anew with them.
-func (c Catalog) OnTrust(s Frontend, _ string) error {
-	if err := s.Busy(); err != nil {
-		return err
-	}
-	text, err := c.Trust()
-	switch {
-	case err != nil:
-		return err
-	case text != "":
-		s.Say(text)
-		return nil
-	}
-	return s.Change(c.Current())
-}
-
 // OnTarget works on another target, or without a name says where commands run.
 func (c Catalog) OnTarget(s Frontend, args string) error {
 	switch {
@@ -81,8 +64,8 @@ type Catalog struct {
 	Notice   func(text string)        // tells the person on this screen; from any goroutine
 	Running  func() map[string]string // what the sessions do that run, by id; may take long
 	Styles   StyleList
-	Trust    func() (string, error)   // what to say, "" when the session has to begin anew
-	Current  func() string            // the session to go on with
+	Trust    *TrustList
+	Current  func() string // the session to go on with
 	Access   Access
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved

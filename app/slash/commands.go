@@ -55,7 +55,7 @@ var Commands = []Command{
 	{Name: "export", Args: "[md|html|json] [FILE]", Help: "write this session into a file, for others to read", Do: Catalog.ExportThis},
 	{Name: "palette", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
 	{Name: "init", Args: "[WHAT ELSE]", Help: "let the model write AGENTS.md, which tells it about this project", Do: sends(Init)},
-	{Name: "trust", Help: "let the settings that came with this folder apply", Do: Catalog.OnTrust},
+	{Name: "trust", Args: "[N|all|forget N]", Help: "what came with this folder and runs or grants something: hooks, servers, settings; choose what to trust", Do: Catalog.OnTrust},
 	{Name: "theme", Args: "[NAME]", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
 	{Name: "detach", Help: "leave this session at work and give the terminal back; buddy attach comes back", ScreenOnly: "here the session ends with its terminal; buddy exec --detach leaves one at work"},
 	{Name: "quit", Help: "leave buddy"},

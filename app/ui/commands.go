@@ -38,6 +38,7 @@ var pickers = map[string]func(u *UI){
 	"model":       func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile) },
 	"session":     browse,
 	"permissions": choosePermission,
+	"trust":       chooseTrust,
 }
 
 // run runs a command.

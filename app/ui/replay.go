@@ -100,7 +100,8 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		}, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
 			Running:  func() map[string]string { return nil },
-			Sessions: none, Find: func(string) (string, error) { return none() }, Trust: none,
+			Sessions: none, Find: func(string) (string, error) { return none() },
+			Trust:   &slash.TrustList{Folder: none, List: func() ([]slash.TrustItem, error) { return nil, errWatching }},
 			Targets: slash.TargetList{Describe: none}, Notice: func(string) {}, Current: func() string { return "" },
 		},
 	})

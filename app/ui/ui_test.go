@@ -47,6 +47,21 @@ type testUI struct {
 	rules   []slash.Permission
 	removed []string // rules of the settings
 	trusts  string   // what trusting the folder says; "" begins the session anew
+	parts   []slash.TrustItem
+}
+
+// setTrust changes the states of parts, unless one is not what it was when it was listed.
+func (x *testUI) setTrust(on bool, items []slash.TrustItem) error {
+	for _, one := range items {
+		i := slices.IndexFunc(x.parts, func(p slash.TrustItem) bool { return p.Title() == one.Title() })
+		if x.parts[i].Print != one.Print {
+			return fmt.Errorf("%s changed while you looked at it", one.Title())
+		}
+		if x.parts[i].State = slash.NotTrusted; on {
+			x.parts[i].State = slash.Trusted
+		}
+	}
+	return nil
 }
 
 // open starts the screen. Call it in a synctest bubble.
@@ -114,8 +129,13 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 					return "config.toml", nil
 				},
 			},
-			Notice:  func(text string) { x.noticed = text },
-			Trust:   func() (string, error) { return x.trusts, nil },
+			Notice: func(text string) { x.noticed = text },
+			Trust: &slash.TrustList{
+				Folder: func() (string, error) { return x.trusts, nil },
+				List:   func() ([]slash.TrustItem, error) { return slices.Clone(x.parts), nil },
+				Set:    x.setTrust,
+				Diff:   func(slash.TrustItem) (string, error) { return x.diff, nil },
+			},
 			Current: func() string { return "7f3a-0000" },
 		}
 		x.u = New(d)

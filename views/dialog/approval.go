@@ -221,7 +221,7 @@ func (a *Approval) take(act keymap.Action, letter string) {
 	}
 }
 
-// unseen says why it can't be approved yet.
+// unseen says why an answer can't be taken yet.
 func unseen(keys *keymap.Map) string {
 	text := "not all of it was on the screen yet"
 	if name := keys.Name(keymap.PageDown); name != "" {

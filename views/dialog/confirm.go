@@ -15,6 +15,7 @@ type Confirm struct {
 	docked
 	asked Question
 	open  bool
+	seen  bool // the end of the lines was on the screen
 }
 
 // Question holds what a Confirm asks. Its texts may be anybody's.
@@ -27,6 +28,7 @@ type Question struct {
 	Choices []string            // instead of the actions of Scope
 	Own     bool                // what is typed is an answer as well
 	Take    func(n int)         // gets the index of one of Choices
+	Whole   int                 // how many of Choices, from the first, need the end of Lines to have been on the screen
 }
 
 // NewConfirm returns a dialog that asks nothing.
@@ -36,7 +38,7 @@ func NewConfirm(theme *themes.Theme, keys *keymap.Map) *Confirm {
 
 // Ask opens the dialog.
 func (c *Confirm) Ask(q Question) {
-	c.asked, c.open, c.body = q, true, body{}
+	c.asked, c.open, c.seen, c.body = q, true, false, body{}
 	c.choices = choices{all: bindings(c.Keys, q.Scope, func(a keymap.Action) bool { return a != keymap.Back })}
 	for _, text := range q.Choices {
 		c.choices.all = append(c.choices.all, choice{label: text, row: true})
@@ -71,6 +73,12 @@ func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		}
 		i := c.choices.press(p)
 		if i < 0 {
+			return
+		}
+		if i < c.asked.Whole && !c.seen {
+			if c.OnHint != nil {
+				c.OnHint(unseen(c.Keys))
+			}
 			return
 		}
 		asked, act := c.asked, c.choices.all[i].action
@@ -118,7 +126,8 @@ func (c *Confirm) Draw(screen tcell.Screen) {
 	if len(c.body.rows) < room {
 		room-- // a blank row
 	}
-	c.body.draw(draw.Area{Canvas: in.Canvas, H: room})
+	_, to := c.body.draw(draw.Area{Canvas: in.Canvas, H: room})
+	c.seen = c.seen || to == len(c.body.rows)
 	in.Below(max(in.H-len(rows), 0)).Rows(rows)
 	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
 }
@@ -130,7 +139,11 @@ func (c *Confirm) lay(w int) {
 	}
 	c.body.relay(w)
 	for _, l := range c.asked.Lines {
-		c.body.addWords(0, draw.Untrusted(themes.Text, l), w)
+		if line := draw.Untrusted(themes.Text, l); c.asked.Whole > 0 { // it is to be seen to the letter
+			c.body.add(0, nil, line, w)
+		} else {
+			c.body.addWords(0, line, w)
+		}
 	}
 }
 

@@ -1,0 +1,255 @@
+package compose
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/app/slash"
+	"buddy/config"
+)
+
+// partsProject makes a repository with files, goes to it, and keeps trust in a folder of its own.
+func partsProject(t *testing.T, files map[string]string) string {
+	t.Helper()
+	before := xdg.StateHome
+	xdg.StateHome = t.TempDir()
+	t.Cleanup(func() { xdg.StateHome = before })
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	return dir
+}
+
+const twoServers = `{"mcpServers": {
+	"files": {"command": "sh", "args": ["./server.sh", "a b"], "env": {"CONF": "conf.json"}},
+	"web": {"type": "http", "url": "https://example.com/mcp"}
+}}`
+
+const threeHooks = `{"hooks": {
+	"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "sh hooks/guard.sh"}, {"type": "command", "command": "echo", "args": ["a b"]}]}],
+	"Stop": [{"matcher": "*", "hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/hooks/stop.py", "timeout": 12345678901234567890}]}],
+	"WorktreeCreate": [{"hooks": [{"type": "command", "command": "x"}]}],
+	"SessionEnd": [{"hooks": [{"type": "prompt", "prompt": "x"}, "none"]}]
+}}`
+
+func TestPartsOfAProject(t *testing.T) {
+	dir := partsProject(t, map[string]string{
+		".mcp.json": twoServers, ".buddy/hooks.json": "\ufeff" + threeHooks, "server.sh": "", "conf.json": "", "hooks/guard.sh": "", "hooks/stop.py": "",
+		"sub/.mcp.json": `{"mcpServers": {"files": {"command": "../server.sh"}}}`,
+	})
+	found := ProjectParts(filepath.Join(dir, "sub"))
+	var got []string
+	for _, p := range found.Parts {
+		rel, err := filepath.Rel(dir, p.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.Join([]string{rel, p.String(), p.Runs, p.When, strings.Join(p.Files, " ")}, " | "))
+	}
+	want := []string{
+		"sub | mcp:files | ../server.sh | starts with every session here | ../server.sh",
+		". | mcp:files | sh ./server.sh 'a b' | starts with every session here | conf.json server.sh",
+		". | mcp:web | https://example.com/mcp | is asked for its tools in every session here | ",
+		`. | hook:PreToolUse:Bash | sh hooks/guard.sh | runs before a tool is used, for "Bash" | hooks/guard.sh`,
+		`. | hook:PreToolUse:Bash#2 | echo 'a b' | runs before a tool is used, for "Bash" | `,
+		`. | hook:Stop | "$CLAUDE_PROJECT_DIR"/hooks/stop.py | runs when the model is done | hooks/stop.py`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if def := found.Parts[5].Definition; !strings.Contains(def, `"timeout": 12345678901234567890`) || !json.Valid([]byte(def)) {
+		t.Errorf("the definition is %s", def)
+	}
+	reasons := fmt.Sprint(found.Problems)
+	for _, why := range []string{`type "prompt"`, `hook of "WorktreeCreate": not run by buddy`, "cannot unmarshal string"} {
+		if !strings.Contains(reasons, why) {
+			t.Errorf("problems %s, want %q", reasons, why)
+		}
+	}
+}
+
+// The same definition in another order and with other blanks is the same; every value counts.
+func TestDefinitionsAreCanonical(t *testing.T) {
+	definition := func(text string) string {
+		dir := partsProject(t, map[string]string{".mcp.json": `{"mcpServers": {"x": ` + text + `}}`})
+		found := ProjectParts(dir)
+		if len(found.Parts) != 1 {
+			t.Fatalf("%s: %+v", text, found)
+		}
+		return found.Parts[0].Definition
+	}
+	one := definition(`{"command": "a", "args": ["b"], "x": 1}`)
+	if two := definition("{\n\"x\":1,\"args\":[\"b\"],\"command\":\"a\"}"); one != two {
+		t.Errorf("%s and %s differ", one, two)
+	}
+	for _, other := range []string{`{"command": "a", "args": ["b"], "x": 2}`, `{"command": "a", "args": ["b"], "x": 1.0}`, `{"command": "a", "args": ["b"], "x": 1, "Command": "c"}`, `{"command": "a", "args": ["b", ""], "x": 1}`} {
+		if two := definition(other); one == two {
+			t.Errorf("%s has the definition %s", other, two)
+		}
+	}
+}
+
+// Files that can't be read, and those that lead elsewhere, define nothing and are named.
+func TestPartsFromBadFiles(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"is not a regular file": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"leads out of the project": func(path string) error {
+			secret := filepath.Join(t.TempDir(), "servers.json")
+			if err := os.WriteFile(secret, []byte(twoServers), 0o600); err != nil {
+				return err
+			}
+			return os.Symlink(secret, path)
+		},
+		"more than 1024 KiB": func(path string) error { return os.WriteFile(path, make([]byte, 2<<20), 0o600) },
+		"is a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
+		"invalid character":  func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": `+"\x00"), 0o600) },
+		"cannot unmarshal":   func(path string) error { return os.WriteFile(path, []byte(`{"mcpServers": []}`), 0o600) },
+		`server "x": json: cannot`: func(path string) error {
+			return os.WriteFile(path, []byte(`{"mcpServers": {"x": {"args": "y"}}}`), 0o600)
+		},
+		"exceeded max depth": func(path string) error {
+			return os.WriteFile(path, []byte(`{"mcpServers": {"x": `+strings.Repeat("[", 20000)), 0o600)
+		},
+		"unexpected end of JSON in": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		dir := partsProject(t, nil)
+		if err := make(filepath.Join(dir, ".mcp.json")); err != nil {
+			t.Fatal(err)
+		}
+		found := ProjectParts(dir)
+		if len(found.Parts) > 0 || len(found.Problems) != 1 || !strings.Contains(found.Problems[0].Reason, name) {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+// What is trusted in the list is what the list showed; a script that changes turns off what names
+// it alone, and the diff shows how.
+func TestTrustOfParts(t *testing.T) {
+	dir := partsProject(t, map[string]string{".mcp.json": twoServers, ".buddy/hooks.json": threeHooks, "server.sh": "", "hooks/guard.sh": "fine\n"})
+	s := &Setup{Target: slash.ThisMachine}
+	state := func(title string) slash.TrustItem {
+		t.Helper()
+		items, err := s.trustItems()
+		i := slices.IndexFunc(items, func(i slash.TrustItem) bool { return i.Title() == title })
+		if err != nil || i < 0 {
+			t.Fatalf("%s is not among %+v (%v)", title, items, err)
+		}
+		return items[i]
+	}
+	if text := s.untrustedNotice(); !strings.HasPrefix(text, "not run until you trust it: mcp files, mcp web, hook PreToolUse:Bash, hook PreToolUse:Bash#2, hook Stop; see /trust, or: buddy trust") {
+		t.Error(text)
+	}
+	guard := state("hook PreToolUse:Bash")
+	if err := s.setTrust(true, []slash.TrustItem{guard, state("mcp web")}); err != nil {
+		t.Fatal(err)
+	}
+	if state("hook PreToolUse:Bash").State != slash.Trusted || state("mcp web").State != slash.Trusted || state("mcp files").State != slash.NotTrusted {
+		t.Error("not what was trusted is trusted")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hooks/guard.sh"), []byte("evil\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed := state("hook PreToolUse:Bash")
+	diff, err := partDiff(changed)
+	if changed.State != slash.Changed || state("mcp web").State != slash.Trusted || err != nil || !strings.Contains(diff, "-fine\n+evil\n") {
+		t.Errorf("%+v, %s, %v", changed, diff, err)
+	}
+	if text := s.untrustedNotice(); !strings.Contains(text, "not run, because it changed since you trusted it: hook PreToolUse:Bash;") {
+		t.Error(text)
+	}
+	if err := s.setTrust(true, []slash.TrustItem{guard}); err == nil || !strings.Contains(err.Error(), "changed while you looked at it") {
+		t.Errorf("the form of before is trusted: %v", err)
+	}
+	gone := slash.TrustItem{Kind: "hook", Name: "Gone", Dir: dir}
+	if err := s.setTrust(true, []slash.TrustItem{gone}); err == nil || !strings.Contains(err.Error(), "hook Gone is no longer there") {
+		t.Error(err)
+	}
+	if err := s.setTrust(false, []slash.TrustItem{state("mcp web")}); err != nil || state("mcp web").State != slash.NotTrusted {
+		t.Error(err)
+	}
+	// On another machine the project's programs do not run, so there is nothing to trust.
+	far := &Setup{Target: "web-02"}
+	if items, err := far.trustItems(); len(items) > 0 || err != nil || far.untrustedNotice() != "" {
+		t.Error(items, err)
+	}
+}
+
+// The settings stand in the list beside the parts, and are trusted on their own.
+func TestSettingsAmongTheParts(t *testing.T) {
+	dir := partsProject(t, map[string]string{".mcp.json": twoServers})
+	print, err := config.Fingerprint(dir)
+	s := &Setup{Target: slash.ThisMachine}
+	s.Config.Project = config.Project{Dir: dir, Print: print, Ignored: []string{"agent.model"}}
+	items, listErr := s.trustItems()
+	if err != nil || listErr != nil || len(items) != 3 || items[0].Title() != "settings buddy.toml" || items[0].State != slash.NotTrusted || items[0].Runs != "agent.model" {
+		t.Fatalf("%+v, %v, %v", items, err, listErr)
+	}
+	if err := s.setTrust(true, items[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if trusted, _, err := TrustStore().Trusted(dir, print); !trusted || err != nil {
+		t.Error(err)
+	}
+	if err := s.setTrust(false, items[:1]); err == nil || !strings.Contains(err.Error(), "buddy trust --forget") {
+		t.Error(err)
+	}
+}
+
+// 200 hooks and a command of a megabyte are listed in moments; the long one can't be trusted.
+func TestManyAndHugeParts(t *testing.T) {
+	var hooks []string
+	for i := range 200 {
+		hooks = append(hooks, fmt.Sprintf(`{"type": "command", "command": "sh hooks/%d.sh"}`, i))
+	}
+	files := map[string]string{
+		".buddy/hooks.json": `{"hooks": {"Stop": [{"hooks": [` + strings.Join(hooks, ",") + `]}]}}`,
+		".mcp.json":         `{"mcpServers": {"huge": {"command": "` + strings.Repeat("x ", 450<<10) + `"}}}`,
+	}
+	for i := range 200 {
+		files[fmt.Sprintf("hooks/%d.sh", i)] = strings.Repeat("x", 10<<10)
+	}
+	partsProject(t, files)
+	s := &Setup{Target: slash.ThisMachine}
+	began := time.Now()
+	items, err := s.trustItems()
+	if took := time.Since(began); err != nil || len(items) != 201 || took > 10*time.Second {
+		t.Fatalf("%d items after %v (%v)", len(items), took, err)
+	}
+	huge := items[0]
+	if huge.State != slash.Untrustable || !strings.Contains(strings.Join(huge.Lines, "\n"), "a person could not check it") || len(strings.Join(huge.Lines, "\n")) > 5000 {
+		t.Errorf("%.500v", huge)
+	}
+	if err := s.setTrust(true, slash.Waiting(items)); err != nil {
+		t.Fatal(err)
+	}
+	if items, err = s.trustItems(); err != nil || len(slash.Waiting(items)) > 0 {
+		t.Errorf("%d still wait (%v)", len(slash.Waiting(items)), err)
+	}
+	if text := s.untrustedNotice(); !strings.Contains(text, "mcp huge") || len(text) > 1000 {
+		t.Error(text)
+	}
+}
