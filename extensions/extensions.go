@@ -133,6 +133,8 @@ type Item struct {
 	Dir    string // of a skill: the folder that belongs to it
 	Sum    string // SHA-256 of the file, in hex
 	Source string // all of the file
+	Base   string // of a project's: the folder that holds .buddy, .agents or .claude
+	Part   string // unique among those of its kind in Base: the name, or NAME#2 for the second with it
 	frontmatter.Block
 }
 
@@ -171,6 +173,7 @@ func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 	var failed error
 	for _, s := range sources {
 		for _, dir := range s.roots(k) {
+			r.base = path.Dir(path.Dir(dir))
 			if err := r.root(ctx, s, dir); err != nil {
 				failed = errors.Join(failed, err)
 				break
@@ -182,6 +185,7 @@ func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 
 type reader struct {
 	kind  Kind
+	base  string // the folder of which something is read
 	found Found
 	seen  map[string]string // real paths, to the first name
 }
@@ -308,12 +312,27 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 		r.found.Problems = append(r.found.Problems, Problem{Kind: r.kind, File: name, Line: w.Line, Reason: w.Reason, Used: true})
 	}
 	sum := sha256.Sum256(data)
-	item := Item{Kind: r.kind, Name: called, Origin: s.Origin, File: real, Sum: hex.EncodeToString(sum[:]), Source: string(data), Block: block}
+	item := Item{Kind: r.kind, Name: called, Origin: s.Origin, File: real, Sum: hex.EncodeToString(sum[:]), Source: string(data), Base: r.base, Block: block}
+	item.Part = r.part(called)
 	if r.kind == Skill {
 		item.Dir = path.Dir(real)
 	}
 	r.found.Items = append(r.found.Items, item)
 	return nil
+}
+
+// part returns the name under which an item of the folder is trusted.
+func (r *reader) part(called string) string {
+	n := 1
+	for _, it := range r.found.Items {
+		if it.Base == r.base && it.Name == called {
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Sprintf("%s#%d", called, n)
+	}
+	return called
 }
 
 func (r *reader) skip(file, why string) {

@@ -40,7 +40,7 @@ type FoundParts struct {
 }
 
 // partCollectors find the parts of one folder, one function for each kind.
-var partCollectors = []func(dir string) FoundParts{serverParts, hookParts}
+var partCollectors = []func(dir string) FoundParts{serverParts, hookParts, extensionParts}
 
 // ProjectParts finds the parts of the project that dir, which ResolveDir returned, is in: those of
 // the nearest folder first, then plugins. c names more files with hooks, and plugins of the person. It

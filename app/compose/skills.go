@@ -151,7 +151,7 @@ func (p *Program) readSkills(ctx context.Context) (skills.Set, error) {
 	}
 	p.files.letPluginsAct(set.Skills)
 	if p.files.local {
-		err = errors.Join(err, trustSkills(p.Config.Project.Dir, set.Skills))
+		err = errors.Join(err, trustSkills(set.Skills))
 	}
 	return set, err
 }
@@ -178,35 +178,71 @@ func (x *extensionFiles) letPluginsAct(all []skill.Skill) {
 }
 
 // trustSkills lets the skills of a project act that the person has trusted as they are.
-func trustSkills(dir string, all []skill.Skill) error {
-	var parts []config.Part
-	var wanted []int
-	for i, s := range all {
-		if part, ok := skillPart(dir, s); ok {
-			parts, wanted = append(parts, part), append(wanted, i)
+func trustSkills(all []skill.Skill) error {
+	var failed error
+	for i := range all {
+		part, ok := skillPart(all[i])
+		if !ok {
+			continue
 		}
+		var err error
+		all[i].Acts, all[i].Changed, err = TrustStore().PartTrusted(all[i].Base, part)
+		failed = errors.Join(failed, err)
 	}
-	if len(parts) == 0 || dir == "" {
-		return nil
-	}
-	states, err := TrustStore().CheckParts(dir, parts...)
-	for i, state := range states {
-		all[wanted[i]].Acts, all[wanted[i]].Changed = state.Trusted, state.Changed
-	}
-	return err
+	return failed
 }
 
-// skillPart returns what a person has to trust before a skill of a project in dir may act, and
-// whether there is anything.
-func skillPart(dir string, s skill.Skill) (config.Part, bool) {
+// skillPart returns what a person has to trust before a skill of a project may act, and whether
+// there is anything.
+func skillPart(s skill.Skill) (config.Part, bool) {
 	if s.Origin != extensions.Project || !s.WantsTrust() {
 		return config.Part{}, false
 	}
-	lines := s.Commands()
-	for i := range lines {
-		lines[i] = strings.NewReplacer("${CLAUDE_SKILL_DIR}", s.Dir, "${BUDDY_SKILL_DIR}", s.Dir).Replace(lines[i])
+	return config.Part{Kind: s.Kind.One(), Name: s.Part, Definition: s.Source, Files: config.FilesNamed(s.Base, s.CommandLines()...)}, true
+}
+
+// extensionParts are the skills, commands and styles of a folder that run or grant something.
+func extensionParts(dir string) (found FoundParts) {
+	there, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		found.leaveOut(dir, "%v", err)
+		return found
 	}
-	return config.Part{Kind: s.Kind.One(), Name: strings.TrimPrefix(s.Name, "project:"), Definition: s.Source, Files: config.FilesNamed(dir, lines...)}, true
+	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+	defer cancel()
+	for _, kind := range []extensions.Kind{extensions.Skill, extensions.Command, extensions.Style} {
+		all, err := extensions.Read(ctx, kind, extensions.Source{Origin: extensions.Project, Files: there, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir})
+		if err != nil {
+			found.leaveOut(dir, "%v", err)
+		}
+		for _, it := range all.Items {
+			if p, ok := extensionPart(it); ok {
+				found.Parts = append(found.Parts, p)
+			}
+		}
+	}
+	return found
+}
+
+// extensionPart returns an extension as a part that has to be trusted, and whether it has to be.
+func extensionPart(it extensions.Item) (ProjectPart, bool) {
+	p := ProjectPart{File: strings.TrimPrefix(it.File, it.Base+"/")}
+	if it.Kind == extensions.Style {
+		p.Part, p.Runs, p.When = stylePart(it.Part, it.Source), "says how answers are written", "applies when you choose it as your style"
+		return p, true
+	}
+	s := skill.New(it)
+	part, ok := skillPart(s)
+	if !ok {
+		return p, false
+	}
+	p.Part, p.When = part, "applies when you call "+s.Call()+", or the model loads it"
+	runs := s.CommandLines()
+	if len(s.Allowed) > 0 {
+		runs = append(runs, "allows until your next prompt: "+strings.Join(s.Allowed, ", "))
+	}
+	p.Runs = strings.Join(runs, "\n")
+	return p, true
 }
 
 // ExtensionCount says how many extensions there are on this machine, and what was left out.
@@ -224,21 +260,4 @@ func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
 	items, problems, failed := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
 	styles, wrong, err := stylesIn(ctx, dir, nil)
 	return ExtensionCount{len(items), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
-}
-
-// SkillParts returns the parts of a project on this machine that are skills and commands which
-// want to run or grant something.
-func SkillParts(ctx context.Context, dir string) ([]config.Part, error) {
-	there, err := file.NewWorkspace(dir, policy.Secret)
-	if err != nil {
-		return nil, err
-	}
-	items, _, err := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
-	var parts []config.Part
-	for _, it := range items {
-		if part, ok := skillPart(dir, skill.New(it)); ok {
-			parts = append(parts, part)
-		}
-	}
-	return parts, err
 }

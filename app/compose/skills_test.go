@@ -77,6 +77,22 @@ func here(t *testing.T, dir string) *file.Workspace {
 	return ws
 }
 
+// partsOf returns the parts of a folder that can be trusted.
+func partsOf(t *testing.T, dir string, want int) (parts []config.Part) {
+	t.Helper()
+	found := ProjectParts(dir)
+	for _, p := range found.Parts {
+		if p.Dir != dir || p.Runs == "" || p.When == "" || p.File == "" {
+			t.Errorf("%+v", p)
+		}
+		parts = append(parts, p.Part)
+	}
+	if len(parts) != want || len(found.Problems) != 0 {
+		t.Fatalf("%+v", found)
+	}
+	return parts
+}
+
 // TestWhoseSkillItIs: what a person types is theirs; a project's and what is built in stay
 // reachable, and buddy's own commands keep their names.
 func TestWhoseSkillItIs(t *testing.T) {
@@ -149,10 +165,7 @@ func TestTrustOfSkills(t *testing.T) {
 	if got := acts(); got != "own" {
 		t.Errorf("without trust: %q", got)
 	}
-	parts, err := SkillParts(t.Context(), dir)
-	if err != nil || len(parts) != 2 {
-		t.Fatalf("%+v, %v", parts, err)
-	}
+	parts := partsOf(t, dir, 2)
 	if err := TrustStore().TrustParts(dir, parts...); err != nil {
 		t.Fatal(err)
 	}
@@ -198,10 +211,7 @@ func TestStyleOfAProject(t *testing.T) {
 	if text, said := choose(); text != "" || !strings.Contains(said, "you have not trusted it") {
 		t.Errorf("%q, %q", text, said)
 	}
-	parts, err := StyleParts(t.Context(), dir)
-	if err != nil || len(parts) != 1 {
-		t.Fatalf("%+v, %v", parts, err)
-	}
+	parts := partsOf(t, dir, 1)
 	if err := TrustStore().TrustParts(dir, parts...); err != nil {
 		t.Fatal(err)
 	}

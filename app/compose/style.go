@@ -49,8 +49,8 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	if err != nil || chosen.Origin != extensions.Project {
 		return chosen, err
 	}
-	part := stylePart(chosen)
-	trusted, changed, err := TrustStore().PartTrusted(s.Config.Project.Dir, part)
+	part := stylePart(chosen.Part, chosen.Source)
+	trusted, changed, err := TrustStore().PartTrusted(chosen.Base, part)
 	switch {
 	case err != nil:
 		return chosen, err
@@ -63,20 +63,8 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 }
 
 // stylePart is what a person has to trust before a style of a project is used.
-func stylePart(s style.Style) config.Part {
-	return config.Part{Kind: extensions.Style.One(), Name: strings.TrimPrefix(s.Name, "project:"), Definition: s.Source}
-}
-
-// StyleParts returns the styles of a project on this machine as parts to be trusted.
-func StyleParts(ctx context.Context, dir string) ([]config.Part, error) {
-	all, _, err := stylesIn(ctx, dir, nil)
-	var parts []config.Part
-	for _, s := range all {
-		if s.Origin == extensions.Project {
-			parts = append(parts, stylePart(s))
-		}
-	}
-	return parts, err
+func stylePart(name, source string) config.Part {
+	return config.Part{Kind: extensions.Style.One(), Name: name, Definition: source}
 }
 
 // styles returns the styles that there are, and what was left out. Those of a project are read on

@@ -43,8 +43,8 @@ type Plugin struct {
 	Agents   []string
 	Styles   []string // output styles
 	Hooks    Parts
-	Servers  Parts  // of MCP
-	Language Parts  // servers of LSP
+	Servers  Parts    // of MCP
+	Language Parts    // servers of LSP
 	Files    []string // all its files, relative to Dir; links are not among them
 	Print    string   // SHA-256 of all its files, in hex
 }

@@ -50,6 +50,15 @@ func (s Skill) Commands() []string {
 	return all
 }
 
+// CommandLines returns the commands with the paths of the skill's own folder in them.
+func (s Skill) CommandLines() []string {
+	all := s.Commands()
+	for i := range all {
+		all[i] = strings.NewReplacer("${CLAUDE_SKILL_DIR}", s.Dir, "${BUDDY_SKILL_DIR}", s.Dir).Replace(strings.TrimSpace(all[i]))
+	}
+	return all
+}
+
 // commandAt is where a command stands in a text: all of it, and what runs.
 type commandAt struct{ from, to, text, textEnd int }
 

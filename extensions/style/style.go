@@ -28,6 +28,7 @@ type Style struct {
 	File        string
 	Text        string // for the model; "" adds nothing
 	Source      string // all of the file
+	Base, Part  string // of a project's: as in extensions.Item
 	// KeepsCoding means that the built-in instructions on how to work stay, beside the style.
 	KeepsCoding bool
 }
@@ -38,7 +39,7 @@ func All(items []extensions.Item) (all []Style, problems []extensions.Problem) {
 	for _, it := range items {
 		s := Style{
 			Name: it.Name, Description: texts.Clip(texts.OneLine(it.Text("description")), 200), Origin: it.Origin, File: it.File,
-			Text: strings.TrimSpace(it.Body), Source: it.Source, KeepsCoding: it.Bool("keep-coding-instructions", false),
+			Text: strings.TrimSpace(it.Body), Source: it.Source, Base: it.Base, Part: it.Part, KeepsCoding: it.Bool("keep-coding-instructions", false),
 		}
 		if why := s.problem(); why != "" {
 			problems = append(problems, extensions.Problem{Kind: extensions.Style, File: s.File, Reason: why})

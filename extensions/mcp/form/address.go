@@ -46,7 +46,7 @@ func Visit(ctx context.Context, a Address, ask AskFunc, open func(url string) er
 		return Answer{Action: Decline}, nil
 	}
 	choices := []string{openIt, openedIt, declineIt, cancelIt}
-	text := strings.TrimSpace(texts.ClipBytes(a.Message, maxMessage)+"\nIt wants you to visit a page of " + host + ":\n" + a.URL)
+	text := strings.TrimSpace(texts.ClipBytes(a.Message, maxMessage) + "\nIt wants you to visit a page of " + host + ":\n" + a.URL)
 	wrong := ""
 	for {
 		answer, err := ask(ctx, tools.Question{From: a.Server, Text: wrong + text, Choices: choices})
