@@ -190,7 +190,8 @@ func TestDraftOfEachScreen(t *testing.T) {
 }
 
 // TestAnsweredElsewhere: what is answered at one screen shows at the other with where that was, and in
-// the log of the session.
+// the log of the session. An idle session that another screen has outlives the screen that quits, and
+// a screen whose session is ended from elsewhere says so.
 func TestAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
@@ -222,8 +223,9 @@ func TestAnsweredElsewhere(t *testing.T) {
 	log.want("approval: once on "+tty, "answer on "+tty+": blue", "ended 0")
 	x.keys("C-c")
 	x.keys("C-c")
-	x.want("ended 0")
-	second.want("ended 0")
+	x.want("the session goes on at another screen · buddy attach", "ended 0")
+	x.another("stop", "stop "+x.session()).want("stopped "+x.session(), "ended 0")
+	second.want("the session was ended from elsewhere", "ended 0")
 }
 
 // session returns the id of the session.
