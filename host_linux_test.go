@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,6 +188,19 @@ func TestDraftOfEachScreen(t *testing.T) {
 	third.keys("C-c")
 	third.want("ended 0")
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return syscall.Kill(host, 0) != nil })
+}
+
+// TestAttachBeforeTheFirstPrompt: there is nothing to show yet, which is said in one line.
+func TestAttachBeforeTheFirstPrompt(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, writesOnce)
+	id := regexp.MustCompile("session ([0-9a-f]{4})").FindStringSubmatch(x.screen())
+	if id == nil {
+		t.Fatalf("no id:\n%s", x.screen())
+	}
+	x.another("second", "attach "+id[1]).want("buddy: session "+id[1], "has had no prompt yet", "ended 1")
+	x.keys("C-d")
+	x.want("ended 0")
 }
 
 // TestAnsweredElsewhere: what is answered at one screen shows at the other with where that was, and in
