@@ -166,7 +166,9 @@ func TestQuitBesideAnotherScreen(t *testing.T) {
 	}
 	over(t, h)
 	for name, end := range map[string]func(h *Host, v *viewer) (any, error){
-		"stop":    func(h *Host, _ *viewer) (any, error) { return h.Look(t.Context(), socket.Screen{}).Request(t.Context(), live.Close{}) },
+		"stop": func(h *Host, _ *viewer) (any, error) {
+			return h.Look(t.Context(), socket.Screen{}).Request(t.Context(), live.Close{})
+		},
 		"killing": func(_ *Host, v *viewer) (any, error) { return v.Request(t.Context(), live.Close{Kill: true}) },
 	} {
 		h := openHost(t, compose.Options{})

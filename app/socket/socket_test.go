@@ -17,7 +17,6 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/stream"
 	"buddy/app/live"
-	"buddy/app/version"
 )
 
 // session is a stream that answers, and notes what it is told.
@@ -328,8 +327,6 @@ func TestBadPeersAreCut(t *testing.T) {
 		"garbage":             {"\x00\xff\xfe{{{\n", "no hello"},
 		"http":                {"GET / HTTP/1.1\r\n\r\n", "no hello"},
 		"no greeting":         {`{"type":"submit","payload":{"text":"x"}}` + "\n", "no hello"},
-		"a newer protocol":    {`{"type":"hello","payload":{"protocol":99,"version":"9"}}` + "\n", "in an older buddy (" + version.Number + ", protocol 1; this one is 9, protocol 99); end it with that one"},
-		"an older protocol":   {`{"type":"hello","payload":{"protocol":0,"version":"0.1"}}` + "\n", "in a newer buddy (" + version.Number + ", protocol 1; this one is 0.1, protocol 0); end it with that one"},
 		"a long greeting":     {strings.Repeat("x", 2*maxGreeting), "too long"},
 		"garbage later":       {greeting + "nonsense\n", ""},
 		"a bad command":       {greeting + `{"type":"submit","payload":7}` + "\n", ""},
