@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,8 +189,22 @@ func TestDraftOfEachScreen(t *testing.T) {
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return syscall.Kill(host, 0) != nil })
 }
 
+// TestAttachBeforeTheFirstPrompt: there is nothing to show yet, which is said in one line.
+func TestAttachBeforeTheFirstPrompt(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, writesOnce)
+	id := regexp.MustCompile("session ([0-9a-f]{4})").FindStringSubmatch(x.screen())
+	if id == nil {
+		t.Fatalf("no id:\n%s", x.screen())
+	}
+	x.another("second", "attach "+id[1]).want("buddy: session "+id[1], "has had no prompt yet", "ended 1")
+	x.keys("C-d")
+	x.want("ended 0")
+}
+
 // TestAnsweredElsewhere: what is answered at one screen shows at the other with where that was, and in
-// the log of the session.
+// the log of the session. An idle session that another screen has outlives the screen that quits, and
+// a screen whose session is ended from elsewhere says so.
 func TestAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
@@ -221,8 +236,9 @@ func TestAnsweredElsewhere(t *testing.T) {
 	log.want("approval: once on "+tty, "answer on "+tty+": blue", "ended 0")
 	x.keys("C-c")
 	x.keys("C-c")
-	x.want("ended 0")
-	second.want("ended 0")
+	x.want("the session goes on at another screen · buddy attach", "ended 0")
+	x.another("stop", "stop "+x.session()).want("stopped "+x.session(), "ended 0")
+	second.want("the session was ended from elsewhere", "ended 0")
 }
 
 // session returns the id of the session.

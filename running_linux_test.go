@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"buddy/tmux/tmuxtest"
 )
@@ -65,7 +66,10 @@ func (d *dialog) state(id string) string {
 
 func (d *dialog) untilState(id, want string) {
 	d.t.Helper()
-	tmuxtest.Until(d.t, id+" "+want, func() bool { return d.state(id) == want })
+	tmuxtest.Until(d.t, id+" "+want, func() bool {
+		<-time.After(30 * time.Millisecond) // each look starts a process
+		return d.state(id) == want
+	})
 }
 
 // wants runs the program without a terminal and checks what it prints and how it ends.

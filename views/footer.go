@@ -113,7 +113,7 @@ func (f *Footer) labels(scope keymap.Scope) []draw.Hint {
 	for _, e := range f.Keys.In(scope) {
 		hidden := f.dialog && e.Action == keymap.NextPane || !f.busy && e.Action == keymap.Detach
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
-			all = append(all, draw.Hint{Key: e.Keys[0], Label: e.Label, Keep: draw.Essential(e.Action)})
+			all = append(all, draw.Hint{Key: e.Keys[0], Label: e.Label, Keep: draw.Essential(e.Action) || e.Action == keymap.Detach})
 		}
 	}
 	return all

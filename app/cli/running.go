@@ -51,7 +51,10 @@ func (s *cli) listRunning() error {
 		}
 		return nil
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) == 0 && len(silent) > 0:
+		return nil // what runs has been said
+	case len(all) == 0:
 		s.hint("no session runs; buddy starts one")
 		return nil
 	}
@@ -126,6 +129,9 @@ func (s *cli) attachCommand() *cobra.Command {
 }
 
 func (s *cli) attach(d live.Description) error {
+	if d.Began == 0 {
+		return fmt.Errorf("session %s has had no prompt yet: it can be attached to after its first one", d.ID)
+	}
 	if err := os.Chdir(d.Here); err != nil {
 		return fmt.Errorf("session %s was begun in a folder that can't be entered: %w", d.ID, err)
 	}

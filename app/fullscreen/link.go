@@ -44,6 +44,7 @@ type link struct {
 	watched event.Command // the latest WatchPanes, which another host has to be told; nil: there is none
 	failed  error
 	lost    bool // its host has died
+	ended   bool // another screen, or buddy stop, has ended the session
 	closing bool
 	ending  chan struct{} // closed when closing is set: nobody draws events any more
 }
@@ -129,7 +130,8 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 	defer l.mu.Unlock()
 	switch err := session.Err(); {
 	case l.closing || l.ctx.Err() != nil:
-	case err == nil: // another screen has closed it
+	case err == nil:
+		l.ended = true
 		l.window.loop.Quit()
 	default:
 		l.lost = true
@@ -271,11 +273,15 @@ func (l *link) alive(name string) slash.TargetState {
 // close ends the session and returns what is to be said of that.
 func (l *link) close(kill bool) []string {
 	l.mu.Lock()
+	ended := l.ended
 	if !l.closing {
 		l.closing = true
 		close(l.ending)
 	}
 	l.mu.Unlock()
+	if ended {
+		return []string{"buddy: the session was ended from elsewhere"}
+	}
 	starting, cancel := context.WithTimeout(l.ctx, startTime)
 	defer cancel()
 	if l.await(starting) == nil {

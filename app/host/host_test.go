@@ -146,6 +146,40 @@ func TestEnd(t *testing.T) {
 	v.Send(event.Submit{Text: "help"}) // leads nowhere
 }
 
+// TestQuitBesideAnotherScreen: who quits an idle session that another screen has leaves it to that; the
+// last one ends it, and so does a program that stops it.
+func TestQuitBesideAnotherScreen(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	first, second := look(t, h), look(t, h)
+	first.Send(event.Submit{Text: "help"})
+	first.until("end of the exchange", finished)
+	reply, err := live.Ask[live.CloseReply](t.Context(), first, live.Close{})
+	if err != nil || !reply.Stored || len(reply.Lines) != 1 || !strings.Contains(reply.Lines[0], "goes on at another screen · buddy attach "+Short(h.program.ID)) {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	first.leave()
+	stays(t, "the session", running(h))
+	second.Send(event.Submit{Text: "help"})
+	second.until("end of the exchange", finished)
+	if reply, err := live.Ask[live.CloseReply](t.Context(), second, live.Close{}); err != nil || len(reply.Lines) > 0 {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	over(t, h)
+	for name, end := range map[string]func(h *Host, v *viewer) (any, error){
+		"stop": func(h *Host, _ *viewer) (any, error) {
+			return h.Look(t.Context(), socket.Screen{}).Request(t.Context(), live.Close{})
+		},
+		"killing": func(_ *Host, v *viewer) (any, error) { return v.Request(t.Context(), live.Close{Kill: true}) },
+	} {
+		h := openHost(t, compose.Options{})
+		v, _ := look(t, h), look(t, h)
+		if _, err := end(h, v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		over(t, h)
+	}
+}
+
 // TestLeftAlone: what runs goes on when the last screen has left, and the session ends after it.
 func TestLeftAlone(t *testing.T) {
 	h := openHost(t, compose.Options{Approve: action.ModeAll})

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/app/exit"
 	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
@@ -37,6 +38,9 @@ func Running(ctx context.Context) (all []live.Description, silent []Silent) {
 			d, err := describe(ctx, path)
 			mu.Lock()
 			defer mu.Unlock()
+			if errors.Is(err, context.DeadlineExceeded) {
+				err = fmt.Errorf("no answer in %s", lookTime)
+			}
 			if err != nil {
 				silent = append(silent, Silent{id, err})
 				return
@@ -70,9 +74,13 @@ func dialToLook(path string) (*socket.Client, error) {
 // which is the one begun last; "" means the only one.
 func Meant(ctx context.Context, id string) (live.Description, error) {
 	all, silent := Running(ctx)
+	return choose(id, all, silent)
+}
+
+func choose(id string, all []live.Description, silent []Silent) (live.Description, error) {
 	for _, s := range silent {
 		if id != "" && strings.HasPrefix(s.ID, id) {
-			return live.Description{}, fmt.Errorf("session %s: %w", s.ID, s.Err)
+			return live.Description{}, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s: %v", s.ID, s.Err)}
 		}
 	}
 	if len(all) == 0 {
@@ -93,10 +101,16 @@ func Meant(ctx context.Context, id string) (live.Description, error) {
 	return live.Description{}, fmt.Errorf("%q could be one of %d sessions that run: %s; say which", id, len(fits), ids(fits))
 }
 
+// maxNamed is how many sessions a message names.
+const maxNamed = 5
+
 func ids(all []live.Description) string {
-	names := make([]string, len(all))
-	for i, d := range all {
-		names[i] = d.ID
+	var names []string
+	for _, d := range all[:min(len(all), maxNamed)] {
+		names = append(names, d.ID)
+	}
+	if n := len(all) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("%d more in buddy ls", n))
 	}
 	return strings.Join(names, ", ")
 }

@@ -120,10 +120,29 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	case live.Files:
 		return &live.FilesReply{Paths: h.files.find(q.Query)}, nil
 	case live.Close:
+		if !q.Kill && !q.Abandon && s.quits() {
+			return &live.CloseReply{
+				Lines:  []string{fmt.Sprintf("buddy: the session goes on at another screen · buddy attach %s", Short(h.program.ID))},
+				Stored: h.program.Stored(),
+			}, nil
+		}
 		reply := h.End(q)
 		return &reply, nil
 	}
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
+}
+
+// quits reports whether the session goes on when this screen quits: nothing runs in it, and a person
+// at another screen has it, whose it is from now on.
+func (s *screen) quits() bool {
+	h := s.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.screens[s] || len(h.screens) < 2 || h.open.busy() {
+		return false
+	}
+	delete(h.screens, s)
+	return true
 }
 
 // targets are the targets to choose from, as they go to a screen.

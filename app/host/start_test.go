@@ -74,8 +74,10 @@ func TestStart(t *testing.T) {
 	if other, err := again.Hello(ctx); err != nil || other.PID != hello.PID || !again.Joined {
 		t.Errorf("%+v, %v", other, err)
 	}
-	if _, err := live.Ask[live.CloseReply](ctx, s, live.Close{}); err != nil {
-		t.Error(err)
+	for _, screen := range []live.Session{s, again} { // which the last one ends
+		if _, err := live.Ask[live.CloseReply](ctx, screen, live.Close{}); err != nil {
+			t.Error(err)
+		}
 	}
 	for end := time.Now().Add(limit); Runs(options.Session) || left(t) != ""; time.Sleep(10 * time.Millisecond) { // a real process
 		if time.Now().After(end) {

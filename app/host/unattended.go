@@ -119,9 +119,12 @@ func (h *Host) limit(id string) {
 	}
 	wait := time.Duration(minutes) * h.alone.minute
 	visits := h.visits()
-	time.AfterFunc(wait, func() {
-		if h.visits() == visits && !h.attended() && !h.ended() && h.open.has("approval "+id) {
-			h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})
-		}
-	})
+	time.AfterFunc(wait, func() { h.denyIfLeft(id, visits, wait) })
+}
+
+// denyIfLeft denies an approval if nobody is attached, and has been since so many screens had come.
+func (h *Host) denyIfLeft(id string, visits int, wait time.Duration) {
+	if h.visits() == visits && !h.attended() && !h.ended() && h.open.has("approval "+id) {
+		h.program.Live.Send(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "nobody answered for " + wait.String(), Nobody: true})
+	}
 }

@@ -49,52 +49,53 @@ func notes(t *testing.T) (command string, read func() string) {
 	}
 }
 
-// What waits and what has ended is told once each in the person's own way, while nobody is attached
-// only, and what is told is never run.
-func TestNotifyCommand(t *testing.T) {
+// Nobody is told what they see.
+func TestNotifyCommandWhileSomebodyIsAttached(t *testing.T) {
 	h := openHost(t, compose.Options{})
 	command, read := notes(t)
 	h.program.Config.UI.NotifyCommand = command
-	h.program.Config.Sessions.IdleExit = 10
 	v := look(t, h)
 	v.Send(event.Submit{Text: "run touch first"})
 	v.until("approval", asks)
 	v.Send(event.AnswerApproval{ID: h.open.waiting()[0], Decision: event.Deny})
 	v.until("end of the exchange", finished)
-	stays(t, "nobody is told what somebody sees", func() bool { return read() == "" })
+	stays(t, "nobody is told", func() bool { return read() == "" })
+}
 
-	const hostile = "echo \x1b[31m'; touch pwned; $(touch pwned) `touch pwned` \"$(touch pwned)"
-	v.leave()
-	eventually(t, "it is left", func() bool { return !h.attended() })
-	h.Look(t.Context(), socket.Screen{}).Send(event.Submit{Text: "run touch second"})
-	approval := h.program.ID + "|approval|touch second\n"
-	eventually(t, "the approval is told", func() bool { return read() == approval })
-	now := func(e event.Event) { h.note(event.Envelope{Seq: h.open.last + 1, Payload: e}) }
-	for _, e := range []struct {
-		event event.Event
-		want  string
-	}{
-		{event.QuestionAsked{ID: "q", Text: hostile}, "question|echo ␛[31m'; touch pwned; $(touch pwned) `touch pwned` \"$(touch pwned)"},
-		{event.TaskFinished{ID: 99, Outcome: event.Completed}, ""}, // no main task
-	} {
-		before := read()
-		now(e.event)
-		if e.want == "" {
-			stays(t, "it is not told", func() bool { return read() == before })
-			continue
-		}
-		want := before + h.program.ID + "|" + e.want + "\n"
-		eventually(t, e.want, func() bool { return len(read()) >= len(want) })
-		stays(t, "it is told once", func() bool { return read() == want })
+// What waits and what has ended is told once each in the person's own way, while nobody is attached, and
+// what is told is never run. A program that shows nothing to a person leaves the session unattended.
+func TestNotifyCommand(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	command, read := notes(t)
+	h.program.Config.UI.NotifyCommand, h.program.Config.Sessions.IdleExit = command, 10
+	s := h.Look(t.Context(), socket.Screen{})
+	batches, err := s.Subscribe(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	// The answer of a program that shows nothing to a person leaves the session unattended.
-	h.Look(t.Context(), socket.Screen{}).Send(event.AnswerApproval{ID: h.open.waiting()[0], Decision: event.Deny})
-	eventually(t, "finished", func() bool { return strings.HasSuffix(read(), h.program.ID+"|finished|completed\n") })
+	go func() {
+		for range batches { // who reads is not cut
+		}
+	}()
+	want := ""
+	told := func(event, text string) {
+		t.Helper()
+		want += h.program.ID + "|" + event + "|" + text + "\n"
+		eventually(t, event, func() bool { return len(read()) >= len(want) })
+		stays(t, "it is told once, and as it is", func() bool { return read() == want })
+	}
+	const hostile = "echo '; touch pwned; $(touch pwned) `touch pwned` \"$(touch pwned)"
+	s.Send(event.Submit{Text: "run " + hostile})
+	told("approval", hostile)
+	last, _ := h.open.all()
+	h.note(event.Envelope{Seq: last + 1, Payload: event.QuestionAsked{ID: "q", Text: "\x1b[31mWhich? $(touch pwned)"}})
+	told("question", "␛[31mWhich? $(touch pwned)")
+	h.note(event.Envelope{Seq: last + 2, Payload: event.TaskFinished{ID: 99, Outcome: event.Completed}}) // no main task
+	stays(t, "it is not told", func() bool { return read() == want })
+	s.Send(event.AnswerApproval{ID: h.open.waiting()[0], Decision: event.Deny})
+	told("finished", "completed")
 	if _, err := os.Stat("pwned"); err == nil {
 		t.Error("what the model wanted to say was run")
-	}
-	if n := strings.Count(read(), "\n"); n != 3 {
-		t.Errorf("told %d times, want an approval, a question and an end:\n%s", n, read())
 	}
 }
 
@@ -105,7 +106,7 @@ func TestNotifyCommandThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := openHost(t, compose.Options{})
-			h.program.Config.UI.NotifyCommand, h.alone.notify = command, 200*time.Millisecond
+			h.program.Config.UI.NotifyCommand, h.alone.notify = command, 2*time.Second
 			h.program.Config.Sessions.IdleExit = 10
 			v := look(t, h)
 			v.Send(event.Submit{Text: "help"})
@@ -175,41 +176,62 @@ func TestApprovalWait(t *testing.T) {
 	}
 }
 
-// A screen that came and left again begins the wait anew.
+// A screen that comes and leaves again begins the wait anew.
 func TestApprovalWaitBeginsAnew(t *testing.T) {
 	h := openHost(t, compose.Options{})
-	h.program.Config.Sessions.ApprovalWait, h.alone.minute = 1, 100*time.Millisecond
-	h.program.Config.Sessions.IdleExit = 1_000_000
+	h.program.Config.Sessions.IdleExit = 10
 	v := look(t, h)
 	v.Send(event.Submit{Text: "run touch a"})
 	v.until("approval", asks)
-	id := h.open.waiting()[0]
-	h.limit(id)
-	again := look(t, h) // what was begun before counts no more, also when all have left
-	h.program.Config.Sessions.ApprovalWait = 0
+	id, visits := h.open.waiting()[0], h.visits()
+	open := func() bool { return h.open.has("approval " + id) }
+	h.denyIfLeft(id, visits, time.Minute)
+	stays(t, "it waits while somebody is attached", open)
+	again := look(t, h)
 	v.leave()
 	again.leave()
-	stays(t, "it waits", func() bool { return h.open.has("approval " + id) })
+	eventually(t, "it is left", func() bool { return !h.attended() })
+	h.denyIfLeft(id, visits, time.Minute)
+	stays(t, "it waits: somebody was there meanwhile", open)
+	h.denyIfLeft(id, h.visits(), time.Minute)
+	eventually(t, "it is denied", func() bool { return !open() })
 }
 
 // A session that nobody is attached to ends after idle_exit, but not while anything runs or waits, and
 // not when somebody has come again.
 func TestIdleExit(t *testing.T) {
 	h := openHost(t, compose.Options{})
-	h.program.Config.Sessions.IdleExit, h.alone.minute = 1, 100*time.Millisecond
+	h.program.Config.Sessions.IdleExit = 1
+	ends := func() bool { // soon, as things are
+		h.left()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.alone.idle != nil
+	}
 	v := look(t, h)
 	v.Send(event.Submit{Text: "run touch a"})
 	v.until("approval", asks)
 	v.leave()
-	stays(t, "an approval waits", running(h))
+	eventually(t, "it is left", func() bool { return !h.attended() })
+	if h.endIfLeft(); ends() || h.ended() {
+		t.Error("it ends while an approval waits")
+	}
 	v = look(t, h)
 	v.until("approval", asks)
 	v.Send(event.AnswerApproval{ID: h.open.waiting()[0], Decision: event.Deny})
 	v.until("end of the exchange", finished)
-	stays(t, "somebody is attached", running(h))
+	if ends() {
+		t.Error("it ends while somebody is attached")
+	}
 	v.leave()
-	back := look(t, h) // before the time is over
-	stays(t, "somebody is back", running(h))
+	eventually(t, "it ends in a while", ends)
+	back := look(t, h)
+	if h.endIfLeft(); h.ended() {
+		t.Fatal("it has ended though somebody is back")
+	}
+	h.mu.Lock()
+	h.alone.minute = 10 * time.Millisecond
+	h.mu.Unlock()
 	back.leave()
 	over(t, h)
 }

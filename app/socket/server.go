@@ -114,7 +114,12 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 		return screen, errors.New("the first message is no hello")
 	}
 	if screen.Protocol != live.Protocol {
-		return screen, fmt.Errorf("buddy %s runs this session and speaks protocol %d, not the %d of buddy %s; use the same version for both", version.Number, live.Protocol, screen.Protocol, screen.Version)
+		age := "an older"
+		if live.Protocol > screen.Protocol {
+			age = "a newer"
+		}
+		return screen, fmt.Errorf("the session runs in %s buddy (%s, protocol %d; this one is %s, protocol %d); end it with that one, then resume it with this one",
+			age, version.Number, live.Protocol, screen.Version, screen.Protocol)
 	}
 	screen.PID = pid
 	return screen, conn.SetReadDeadline(time.Time{})

@@ -327,7 +327,6 @@ func TestBadPeersAreCut(t *testing.T) {
 		"garbage":             {"\x00\xff\xfe{{{\n", "no hello"},
 		"http":                {"GET / HTTP/1.1\r\n\r\n", "no hello"},
 		"no greeting":         {`{"type":"submit","payload":{"text":"x"}}` + "\n", "no hello"},
-		"a newer protocol":    {`{"type":"hello","payload":{"protocol":99,"version":"9"}}` + "\n", "not the 99"},
 		"a long greeting":     {strings.Repeat("x", 2*maxGreeting), "too long"},
 		"garbage later":       {greeting + "nonsense\n", ""},
 		"a bad command":       {greeting + `{"type":"submit","payload":7}` + "\n", ""},

@@ -115,6 +115,9 @@ func (d *dock) sync() (other bool) {
 func (d *dock) show(id string) {
 	d.loseLetter()
 	d.docked = docked{request: id, pressed: d.deps.Now()}
+	if text := d.approval.UnsentReason(); text != "" { // what it was for has been answered elsewhere, or has ended
+		d.prompt.Replace(strings.TrimPrefix(d.prompt.Text()+"\n"+text, "\n"))
+	}
 	d.approval.Clear()
 	d.question.Close()
 	for _, a := range d.state.Approvals {

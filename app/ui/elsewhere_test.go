@@ -67,3 +67,41 @@ func TestCallSaysWhereItWasApproved(t *testing.T) {
 		x.Want("answered on", "pts/3")
 	})
 }
+
+// A reason for denying that is being typed is not lost when the request is answered at another screen:
+// it is in the prompt, where the next keys go. One that was sent is not.
+func TestReasonWhenAnsweredElsewhere(t *testing.T) {
+	for name, tt := range map[string]struct {
+		draft string
+		send  bool
+		want  string
+	}{
+		"typed": {"", false, "not there"}, "beside a draft": {"a draft", false, "a draft\nnot there"}, "sent": {"", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 120, 32)
+				x.tell(running...)
+				x.tell(asked)
+				x.rest()
+				if tt.draft != "" {
+					x.Paste(tt.draft)
+					x.Press("F8")
+					x.rest()
+				}
+				x.decide("d")
+				x.Type("not there")
+				x.Want("deny because not there")
+				by := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: "pts/3"}
+				if tt.send {
+					x.Press("Enter")
+					by.Decision, by.Reason = event.Deny, "not there"
+				}
+				x.tell(by)
+				if got := x.u.Prompt().Text(); got != tt.want {
+					t.Errorf("the prompt has %q, want %q\n%s", got, tt.want, x.Screen())
+				}
+			})
+		})
+	}
+}

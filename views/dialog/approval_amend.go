@@ -72,6 +72,18 @@ func (a *Approval) DropQuickReason() (text string, quick bool) {
 	return text, true
 }
 
+// UnsentReason returns the reason that is being typed, "" if none is or it was sent.
+func (a *Approval) UnsentReason() string {
+	if a.typing == nil || a.amend.typing || a.shown.answered || a.reason.editor == nil {
+		return ""
+	}
+	text := a.reason.editor.Text()
+	if a.reason.quick {
+		text = a.reason.letter + text
+	}
+	return text
+}
+
 // drawTyping draws the reason that is typed, as many rows as there are, and below it the keys.
 func (a *Approval) drawTyping(in draw.Area) {
 	label := []draw.Span{draw.Text(themes.Accent, "deny because ")}

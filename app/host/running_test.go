@@ -1,0 +1,46 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"buddy/app/live"
+)
+
+// Which session somebody means, and one line that says what to do when that is not clear.
+func TestWhichSessionIsMeant(t *testing.T) {
+	all := []live.Description{{ID: "7f3b-2"}, {ID: "7f3a-1"}, {ID: "0c11-3"}}
+	many := all
+	for i := range 20 {
+		many = append(many, live.Description{ID: fmt.Sprint("aa", i)})
+	}
+	silent := []Silent{{"dead-1", errors.New("it runs in an older buddy")}}
+	for _, tt := range []struct {
+		id   string
+		all  []live.Description
+		want string // an id, or the beginning of an error
+	}{
+		{"", all[:1], "7f3b-2"},
+		{"last", all, "7f3b-2"},
+		{"7f3a", all, "7f3a-1"},
+		{"0c11-3", all, "0c11-3"},
+		{"", nil, "no session runs; buddy resume goes on with one that is stored"},
+		{"7f3a", nil, "no session runs"},
+		{"", all, "3 sessions run: 7f3b-2, 7f3a-1, 0c11-3; say which, or last for the one begun last"},
+		{"7f3", all, `"7f3" could be one of 2 sessions that run: 7f3b-2, 7f3a-1; say which`},
+		{"ffff", all, `session "ffff" does not run (running: 7f3b-2, 7f3a-1, 0c11-3); buddy resume ffff goes on with one that is stored`},
+		{"ffff", many, `session "ffff" does not run (running: 7f3b-2, 7f3a-1, 0c11-3, aa0, aa1, 18 more in buddy ls); buddy resume`},
+		{"dead", all, "session dead-1: it runs in an older buddy"},
+	} {
+		d, err := choose(tt.id, tt.all, silent)
+		got := d.ID
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) || strings.Contains(got, "\n") || err == nil && got != tt.want {
+			t.Errorf("%q of %d: %q, want %q", tt.id, len(tt.all), got, tt.want)
+		}
+	}
+}
