@@ -112,15 +112,19 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	if err := json.Unmarshal(line, &m); err != nil || m.Type != "hello" || json.Unmarshal(m.Payload, &screen) != nil {
 		return screen, errors.New("the first message is no hello")
 	}
-	if screen.Protocol != live.Protocol {
-		return screen, fmt.Errorf("buddy %s runs this session and speaks protocol %d, not the %d of buddy %s; use the same version for both", version.Number, live.Protocol, screen.Protocol, screen.Version)
+	if err := mismatch(refusal(nil), screen); err != nil {
+		return screen, err
 	}
 	return screen, conn.SetReadDeadline(time.Time{})
 }
 
-// refusal is the hello of a host that does not let a screen in.
+// refusal is the hello of a host that does not let a screen in because of err.
 func refusal(err error) live.Hello {
-	return live.Hello{Protocol: live.Protocol, Version: version.Number, Failed: &exit.Error{Code: exit.Failed, Text: err.Error()}}
+	hello := live.Hello{Protocol: live.Protocol, Version: version.Number, PID: os.Getpid()}
+	if err != nil {
+		hello.Failed = &exit.Error{Code: exit.Failed, Text: err.Error()}
+	}
+	return hello
 }
 
 // connection is one screen.
