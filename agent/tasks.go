@@ -224,6 +224,8 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()
+	}
+	if err != nil && !errors.Is(err, s.stream.ReadOnly()) { // that has been said
 		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
 	}
 	if outcome == event.Cancelled && ctx.Err() != nil {
