@@ -421,7 +421,9 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Error:
 		s.add(env, ErrorBlock, withNext(p.Text, p.NextStep))
 	case event.Interrupted:
-		s.closeAnswer()
+		if p.Task != 0 { // else it is the screen that says so, and how much is kept comes when the session goes on
+			s.closeAnswer()
+		}
 		s.Info.Interrupted = p.CanContinue
 		s.add(env, NoticeBlock, p.Text)
 		return Conversation | Header
