@@ -86,7 +86,7 @@ func crashSessions(t *testing.T, run func(x *screenCrasher, n int)) {
 		run(x, min(left, crashOneSession))
 		x.finish()
 		x.check()
-		t.Logf("%d prompts were answered, %d commands called", x.asked, x.calls)
+		t.Logf("%d prompts were typed, %d commands called", x.asked, x.calls)
 	}
 }
 
