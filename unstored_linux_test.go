@@ -57,6 +57,15 @@ func (x *terminal) says(texts ...string) {
 	}
 }
 
+// quit leaves the program once nothing runs that it would ask about.
+func (x *terminal) quit() {
+	x.t.Helper()
+	x.gone(`Ctrl+\ detach`)
+	x.keys("C-c")
+	x.keys("C-c")
+	x.want("ended 0")
+}
+
 // again runs the program anew in the terminal, which the last one gave back.
 func (x *terminal) again(args string) {
 	x.t.Helper()
@@ -110,17 +119,13 @@ func TestFullDiskBelowAHost(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
+	x.quit()
 	tmuxtest.Until(t, "the host ends", func() bool { return x.hostPID() == 0 })
 	x.again("resume --last")
 	x.want("You said: first prompt.", "F1 help")
 	x.say("third prompt")
 	x.want("You said: third prompt.")
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
+	x.quit()
 }
 
 // TestSessionRemovedBelowAHost: the screen says that the file is gone, and what it held is there again.
@@ -138,15 +143,11 @@ func TestSessionRemovedBelowAHost(t *testing.T) {
 	if _, journal := x.journal(); !strings.Contains(journal, "You said: first prompt.") {
 		t.Errorf("the session holds %s", journal)
 	}
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
+	x.quit()
 	x.again("resume --last")
 	x.want("You said: first prompt.", "F1 help")
 	<-time.After(100 * time.Millisecond) // the host may still be reading
 	x.say("third prompt")
 	x.want("You said: third prompt.")
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
+	x.quit()
 }
