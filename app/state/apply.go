@@ -414,7 +414,7 @@ func paneOf(panes []*Pane, id string) *Pane {
 
 // interrupt ends the answer of a task that was interrupted. Without a task it is the screen that says so, because
 // its host has died: how much of the answer is kept comes when the session goes on.
-func (s *State) interrupt(env event.Envelope, p event.Interrupted) Changed {
+func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
 	if p.Task != 0 {
 		s.closeAnswer()
 	}
@@ -432,7 +432,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Error:
 		s.add(env, ErrorBlock, withNext(p.Text, p.NextStep))
 	case event.Interrupted:
-		return s.interrupt(env, p)
+		return interrupt(s, env, p)
 	case event.ContextCompacted:
 		became := "became a summary"
 		if p.Summary == "" {
