@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -86,7 +87,7 @@ func crashSessions(t *testing.T, run func(x *screenCrasher, n int)) {
 		run(x, min(left, crashOneSession))
 		x.finish()
 		x.check()
-		t.Logf("%d prompts were answered, %d commands called", x.asked, x.calls)
+		t.Logf("%d prompts were typed, %d commands called", x.asked, x.calls)
 	}
 }
 
@@ -204,9 +205,9 @@ func (x *screenCrasher) keys(keys ...string) {
 	x.srv.Tmux(append([]string{"send-keys", "-t", "t"}, keys...)...)
 }
 
-// buddy runs a command beside the screen, and returns what it prints.
-func (x *screenCrasher) buddy(args ...string) ([]byte, error) {
-	cmd := exec.Command("buddy", args...)
+// buddy runs a command beside the screen until ctx ends, and returns what it prints.
+func (x *screenCrasher) buddy(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "buddy", args...)
 	cmd.Dir, cmd.Env = x.work, x.env
 	return cmd.Output()
 }
@@ -415,8 +416,9 @@ func (x *screenCrasher) killHost() {
 	x.t.Helper()
 	after := x.instant()
 	told := make(chan []byte)
+	ctx, cancel := context.WithCancel(x.t.Context())
 	go func() {
-		out, _ := x.buddy("logs", x.id, "-f", "--json") // it ends with its host, or finds none
+		out, _ := x.buddy(ctx, "logs", x.id, "-f", "--json") // it finds no host, or goes on with the next one
 		told <- out
 	}()
 	var killed []int
@@ -435,10 +437,11 @@ func (x *screenCrasher) killHost() {
 		}
 	}()
 	x.drive(stop)
-	x.remembers(<-told)
 	x.until("the host is gone", func(string) bool {
 		return !slices.ContainsFunc(x.hosts(), func(pid int) bool { return slices.Contains(killed, pid) })
 	})
+	cancel()
+	x.remembers(<-told)
 }
 
 // startAgain starts another host, at the screen that lost the last one or at a new one. A screen that
@@ -465,7 +468,7 @@ func (x *screenCrasher) finish() {
 		x.attach("resume", x.id)
 	}
 	x.drive(nil)
-	if out, err := x.buddy("stop", x.id); err != nil {
+	if out, err := x.buddy(x.t.Context(), "stop", x.id); err != nil {
 		x.t.Fatalf("%s, %v", out, err)
 	}
 	tmuxtest.Until(x.t, "the host ends with its session", func() bool { return len(x.hosts()) == 0 })
@@ -532,7 +535,7 @@ func (x *screenCrasher) remembers(out []byte) {
 // checkLogs compares what buddy logs prints with what is stored.
 func (x *screenCrasher) checkLogs() {
 	x.t.Helper()
-	out, err := x.buddy("logs", x.id, "--json")
+	out, err := x.buddy(x.t.Context(), "logs", x.id, "--json")
 	if err != nil {
 		x.t.Fatalf("%s, %v", out, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/redact"
+	"buddy/agent/stream"
 	"buddy/tools"
 )
 
@@ -387,7 +388,7 @@ func TestDenial(t *testing.T) {
 					t.Errorf("results %q, want %q", got, tt.want)
 				}
 				s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once}) // late
-				if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "is not open") {
+				if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "is not open any more") {
 					t.Errorf("late answer: %d errors, %+v", n, e)
 				}
 				s.stop()
@@ -670,6 +671,28 @@ func TestBrokenJournalStopsSideEffects(t *testing.T) {
 		s.do(event.Submit{Text: "more"})
 		if e, n := find[event.Error](s); n != 2 || e.Code != "bad_command" {
 			t.Errorf("a prompt for a read-only session: %d errors, %+v", n, e)
+		}
+		s.stop()
+	})
+}
+
+// A prompt that can't be stored is not sent to the model, which might be paid for nothing.
+func TestBrokenJournalAsksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, says("ok"), says("ok"))
+		s.do(event.Submit{Text: "stored"})
+		s.mem.mu.Lock()
+		s.mem.err = errors.New("no space left on device")
+		s.mem.mu.Unlock()
+		s.do(event.Submit{Text: "not stored"})
+		if n := len(s.model.requests); n != 1 {
+			t.Errorf("%d requests, want that of the prompt that was stored", n)
+		}
+		if e, n := find[event.Error](s); n != 1 || e.Code != stream.Broken {
+			t.Errorf("%d errors, %+v", n, e)
+		}
+		if f, n := find[event.TaskFinished](s); n != 2 || f.Outcome != event.Failed || !strings.Contains(f.Error, "no space left") {
+			t.Errorf("%d tasks ended, %+v", n, f)
 		}
 		s.stop()
 	})

@@ -228,7 +228,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()
-		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
+		s.sayFailure(t, err)
 	}
 	if outcome == event.Cancelled && ctx.Err() != nil {
 		s.stream.Publish(t.id, 0, event.Interrupted{Task: t.id, Text: history.Unanswered})
@@ -261,6 +261,13 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		s.loop.NotifyIdle(t.x)
 	}
 	return res, verdict(ctx, outcome, err)
+}
+
+// sayFailure says why a task failed, unless it is that nothing can be stored, which has been said.
+func (s *tasks) sayFailure(t *task, err error) {
+	if !errors.Is(err, s.stream.ReadOnly()) {
+		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
+	}
 }
 
 // endBranch forgets a conversation that forked off. The caller holds s.mu.

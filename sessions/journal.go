@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -146,7 +147,7 @@ func (j *Journal) write(line []byte) error {
 	if fi, err := j.f.Stat(); err != nil {
 		return err
 	} else if nlink(fi) == 0 {
-		return errors.New("the file was removed while it was in use")
+		return j.removed()
 	}
 	n, err := j.f.Write(line)
 	if err != nil {
@@ -156,6 +157,33 @@ func (j *Journal) write(line []byte) error {
 		return err
 	}
 	j.size += int64(n)
+	return nil
+}
+
+// removed writes what the file held to a new one, from which a new start can go on, and returns what is to be
+// said of that. This journal stays read-only: whoever removed the file may have wanted that.
+func (j *Journal) removed() error {
+	const why = "the file was removed while it was in use"
+	err := os.MkdirAll(filepath.Dir(j.path), 0o700)
+	if err == nil {
+		err = j.copyTo(j.path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s, and what it held can't be written anew: %w", why, err)
+	}
+	return errors.New(why + "; what it held was written anew, and can be resumed")
+}
+
+// copyTo writes the whole lines to a new file.
+func (j *Journal) copyTo(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, io.NewSectionReader(j.f, 0, j.size))
+	if err = errors.Join(err, datasync(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path)) // half a session is none
+	}
 	return nil
 }
 

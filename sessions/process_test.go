@@ -236,6 +236,46 @@ func fillDisk(s Store, id string) error {
 	return j.Close()
 }
 
+// A file that is removed while it is in use is said to be, is written anew with all that it held, and can
+// be gone on with.
+func TestRemovedWhileInUse(t *testing.T) {
+	for name, remove := range map[string]func(s Store, path string) error{
+		"the file":   func(_ Store, path string) error { return os.Remove(path) },
+		"the folder": func(s Store, _ string) error { return os.RemoveAll(s.dir) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			j := create(t, s)
+			id := j.Info().Header.ID
+			want := stream(id, 1)
+			appendAll(t, j, want)
+			if err := remove(s, j.path); err != nil {
+				t.Fatal(err)
+			}
+			next := exchange(id, 1000, 2)[0]
+			err := j.Append(next)
+			wantError(t, err, j.path+" is read-only: the file was removed while it was in use; what it held was written anew")
+			if again := j.Append(next); again == nil || j.ReadOnly() == nil {
+				t.Error("it is written to")
+			}
+			closeJournal(t, j)
+			j = open(t, s, id)
+			if got := load(t, j); len(got.Events) != len(want) || len(got.Warnings) > 0 || j.ReadOnly() != nil {
+				t.Errorf("%d events, %q, %v; want %d", len(got.Events), got.Warnings, j.ReadOnly(), len(want))
+			}
+			appendAll(t, j, []event.Envelope{next})
+			// In the way of another file it leaves that alone.
+			if err := errors.Join(os.Remove(j.path), os.WriteFile(j.path, []byte("mine"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			wantError(t, j.Append(exchange(id, 2000, 3)[0]), "can't be written anew")
+			if text, err := os.ReadFile(j.path); err != nil || string(text) != "mine" {
+				t.Errorf("%q, %v", text, err)
+			}
+		})
+	}
+}
+
 // A full disk leaves a valid file without half a line.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()

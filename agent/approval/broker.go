@@ -243,6 +243,10 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 			return
 		}
 	case event.Similar:
+		if !b.isOpen(c.ID) {
+			b.tooLate(c)
+			return
+		}
 		if !b.addSimilar(c.ID) {
 			b.stream.Reject("approval %q: there is no rule for what is like it", c.ID)
 			return
@@ -256,11 +260,22 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 		by = Nobody
 	}
 	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason, Screen: c.Screen}) {
-		b.stream.Reject("approval %q is not open", c.ID)
+		b.tooLate(c)
 	}
 	if c.Decision == event.Similar {
 		b.review()
 	}
+}
+
+// tooLate says that an answer has changed nothing: of two persons, or two screens of one, the first wins.
+func (b *Broker) tooLate(c event.AnswerApproval) {
+	b.stream.Reject("the answer %q came too late: the approval is not open any more, because it was answered before or its task has ended", c.Decision)
+}
+
+func (b *Broker) isOpen(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.open[id] != nil
 }
 
 // addSimilar adds the one rule that an open request proposes, for the rest of the session

@@ -14,14 +14,15 @@ const (
 )
 
 // openParts holds what is in no durable event yet: answers since their last checkpoint, the end of
-// the output of running calls, the newest picture of each pane, the newest list of commands. Who joins in the middle gets it
-// after what the journal holds.
+// the output of running calls, the newest picture of each pane, the newest list of commands, and that
+// nothing can be stored. Who joins in the middle gets it after what the journal holds.
 type openParts struct {
 	answers  map[int]*openAnswer // by task
 	outputs  map[string]*openOutput
 	screens  map[string]event.Envelope // by pane
 	progress map[int]event.Envelope    // by task
 	commands event.Envelope            // the newest list of them; zero: there was none
+	broken   []event.Envelope          // the error of the journal, if there is one
 }
 
 func newOpenParts() openParts {
@@ -76,6 +77,10 @@ func (o *openParts) note(env event.Envelope) {
 		o.output(p.CallID).add(env, p)
 	case event.ToolResult:
 		delete(o.outputs, p.CallID)
+	case event.Error:
+		if p.Code == Broken {
+			o.broken = []event.Envelope{env}
+		}
 	case event.PaneScreen:
 		o.screens[p.Pane] = env
 	case event.PaneClosed:
@@ -157,7 +162,7 @@ func (o *openOutput) since(after uint64) (all []event.Envelope) {
 
 // since returns the open parts as events, by number, for a reader that has seen all up to after.
 func (o *openParts) since(after uint64) []event.Envelope {
-	all := slices.Concat(slices.Collect(maps.Values(o.progress)), slices.Collect(maps.Values(o.screens)))
+	all := slices.Concat(o.broken, slices.Collect(maps.Values(o.progress)), slices.Collect(maps.Values(o.screens)))
 	if o.commands.Payload != nil {
 		all = append(all, o.commands)
 	}

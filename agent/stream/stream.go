@@ -26,6 +26,9 @@ import (
 	"buddy/agent/event"
 )
 
+// Broken is the code of the error that nothing can be stored any more.
+const Broken = "journal_broken"
+
 // Journal keeps durable events. The stream never waits for anything else.
 type Journal interface {
 	// Append stores env before anyone sees it. An error means that nothing more can be
@@ -74,7 +77,7 @@ func (s *Stream) Record(task, turn int, p event.Event) error {
 			s.fan(env)
 			s.seq++
 			env = event.Envelope{Seq: s.seq, Time: env.Time, Session: s.session, Payload: event.Error{
-				Text: s.broken.Error(), Code: "journal_broken",
+				Text: s.broken.Error(), Code: Broken,
 				NextStep: "you can look at the session; nothing new is asked or run until the file can be written, in a new start of buddy",
 			}}
 		}

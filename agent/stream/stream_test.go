@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,4 +144,28 @@ func TestPacedReader(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// full is a journal that stores nothing more.
+type full struct{ memory }
+
+func (*full) Append(event.Envelope) error { return errors.New("no space left") }
+
+// Who joins after the journal has failed is told so, as who was there then.
+func TestJoinAfterTheJournalFailed(t *testing.T) {
+	st := New("s1", time.Now, &full{})
+	st.Publish(0, 0, event.Notice{Text: "not stored"})
+	st.Publish(0, 0, event.Notice{Text: "nor this"})
+	batches := st.Join(t.Context(), 0, 0)
+	st.Close()
+	var all []event.Envelope
+	for batch := range batches {
+		all = append(all, batch...)
+	}
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	if e, ok := all[0].Payload.(event.Error); !ok || e.Code != Broken || e.Text != "no space left" {
+		t.Errorf("%+v", all[0])
+	}
 }

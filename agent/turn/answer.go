@@ -98,10 +98,13 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
 	}
-	l.p.Stream.Publish(x.task, turn, event.RequestStarted{
+	err := l.p.Stream.Record(x.task, turn, event.RequestStarted{
 		Profile: p.answers.Profile, Model: p.answers.Model, Messages: len(req.Messages),
 		Tools: len(req.Tools), EstimatedTokens: req.Tokens, Attempt: attempt,
 	})
+	if err != nil {
+		return answer{}, err // the answer could not be stored
+	}
 	p.batch = l.newBatch(ctx, x, turn)
 	began, good := p.saved, false
 	defer func() {

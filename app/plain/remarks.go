@@ -13,6 +13,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/stream"
 	"buddy/views/markup"
 )
 
@@ -71,7 +72,7 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.Warning:
 		m.Say("%s", withNext(p.Text, p.NextStep))
 	case event.Error:
-		m.Unstored = m.Unstored || p.Code == "journal_broken"
+		m.Unstored = m.Unstored || p.Code == stream.Broken
 		m.Fail("%s", withNext(p.Text, p.NextStep))
 	}
 }

@@ -251,10 +251,10 @@ func (c *Client) meet(hello live.Hello) {
 	c.hello = hello
 	switch {
 	case c.lost != nil || c.ctx.Err() != nil:
+	case mismatch(hello, c.screen) != nil:
+		c.lost = mismatch(hello, c.screen)
 	case hello.Failed != nil:
 		c.lost = *hello.Failed
-	default:
-		c.lost = fits(hello)
 	}
 	close(c.greeted)
 }

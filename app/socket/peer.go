@@ -52,6 +52,9 @@ var errStartedByBuddy = errors.New("commands that buddy runs can't have its sess
 // of a pane. Who screens run in tmux panes of their own has a tmux server above it, no
 // supervisor.
 func checkAncestors(pid, host int, look func(pid int) (process, error)) error {
+	if pid < 1 { // in a container, say, whose processes are not seen from here
+		return errors.New("which process wants the session is not known")
+	}
 	for range deepest {
 		if pid <= 1 {
 			return nil

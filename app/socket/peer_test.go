@@ -68,8 +68,10 @@ func TestWhatBuddyRunsIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	if err := checkAncestors(30, 10, func(int) (process, error) { return process{}, os.ErrPermission }); err == nil {
-		t.Error("a process of which nothing is known was let in")
+	for _, pid := range []int{30, 0} {
+		if err := checkAncestors(pid, 10, func(int) (process, error) { return process{}, os.ErrPermission }); err == nil {
+			t.Errorf("process %d, of which nothing is known, was let in", pid)
+		}
 	}
 }
 

@@ -113,21 +113,20 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	if err := json.Unmarshal(line, &m); err != nil || m.Type != "hello" || json.Unmarshal(m.Payload, &screen) != nil {
 		return screen, errors.New("the first message is no hello")
 	}
-	if screen.Protocol != live.Protocol {
-		age := "an older"
-		if live.Protocol > screen.Protocol {
-			age = "a newer"
-		}
-		return screen, fmt.Errorf("the session runs in %s buddy (%s, protocol %d; this one is %s, protocol %d); end it with that one, then resume it with this one",
-			age, version.Number, live.Protocol, screen.Version, screen.Protocol)
+	if err := mismatch(refusal(nil), screen); err != nil {
+		return screen, err
 	}
 	screen.PID = pid
 	return screen, conn.SetReadDeadline(time.Time{})
 }
 
-// refusal is the hello of a host that does not let a screen in.
+// refusal is the hello of a host that does not let a screen in because of err.
 func refusal(err error) live.Hello {
-	return live.Hello{Protocol: live.Protocol, Version: version.Number, Failed: &exit.Error{Code: exit.Failed, Text: err.Error()}}
+	hello := live.Hello{Protocol: live.Protocol, Version: version.Number, PID: os.Getpid()}
+	if err != nil {
+		hello.Failed = &exit.Error{Code: exit.Failed, Text: err.Error()}
+	}
+	return hello
 }
 
 // connection is one screen.

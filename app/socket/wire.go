@@ -167,13 +167,16 @@ func (w *writer) events(batch []event.Envelope) error {
 	return w.flush(w.buf)
 }
 
-// fits returns nil when two sides understand each other, else who has to be started anew.
-func fits(host live.Hello) error {
-	switch {
-	case host.Protocol < live.Protocol:
-		return fmt.Errorf("session %s runs in an older buddy (%s); end it there, then resume it with this one", host.Session, host.Version)
-	case host.Protocol > live.Protocol:
-		return fmt.Errorf("session %s runs in a newer buddy (%s); attach with that one", host.Session, host.Version)
+// mismatch returns nil when two sides understand each other, else which of them has to be replaced, and how.
+// A host and a screen find it out alike, whichever is older.
+func mismatch(host live.Hello, screen Screen) error {
+	if host.Protocol == screen.Protocol {
+		return nil
 	}
-	return nil
+	older, next := "screen", fmt.Sprintf("attach with buddy %s", host.Version)
+	if host.Protocol < screen.Protocol {
+		older, next = "session", fmt.Sprintf("end it (buddy %s stop, or kill %d), then resume it with buddy %s", host.Version, host.PID, screen.Version)
+	}
+	return fmt.Errorf("the %s is of an older buddy: the session runs in buddy %s, which speaks protocol %d, and the screen is buddy %s, which speaks %d; %s",
+		older, host.Version, host.Protocol, screen.Version, screen.Protocol, next)
 }

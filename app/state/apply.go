@@ -431,6 +431,17 @@ func paneOf(panes []*Pane, id string) *Pane {
 	return nil
 }
 
+// interrupt ends the answer of a task that was interrupted. Without a task it is the screen that says so, because
+// its host has died: how much of the answer is kept comes when the session goes on.
+func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
+	if p.Task != 0 {
+		s.closeAnswer()
+	}
+	s.Info.Interrupted = p.CanContinue
+	s.add(env, NoticeBlock, p.Text)
+	return Conversation | Header
+}
+
 func (s *State) applyNotice(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.Notice:
@@ -440,10 +451,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Error:
 		s.add(env, ErrorBlock, withNext(p.Text, p.NextStep))
 	case event.Interrupted:
-		s.closeAnswer()
-		s.Info.Interrupted = p.CanContinue
-		s.add(env, NoticeBlock, p.Text)
-		return Conversation | Header
+		return interrupt(s, env, p)
 	case event.ContextCompacted:
 		became := "became a summary"
 		if p.Summary == "" {

@@ -314,6 +314,26 @@ func TestReasoningAfterText(t *testing.T) {
 	}
 }
 
+// What a screen says by itself when its host has died leaves an answer that broke off to the next host, which
+// says how much of it is kept.
+func TestAnswerOfALostHostShowsOnce(t *testing.T) {
+	s := &script{}
+	s.add(1, event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: "so far and lost"})
+	s.add(0, event.SessionResumed{}, event.Error{Text: "it has ended"}, event.Interrupted{Text: "what ran was interrupted", CanContinue: true},
+		event.Interrupted{Text: "the session goes on in a new process"}, event.SessionResumed{})
+	s.add(2, event.TaskStarted{ID: 2, Kind: event.MainTask}, event.ModelMessage{Message: model.Message{Content: "so far"}, Partial: true},
+		event.Interrupted{Task: 2, Text: "interrupted"}, event.TaskFinished{ID: 2})
+	var got []string
+	for _, b := range replay(s.envs).Blocks {
+		if b.Kind == AssistantBlock {
+			got = append(got, fmt.Sprint(string(b.Text), b.Open))
+		}
+	}
+	if !slices.Equal(got, []string{"so farfalse"}) {
+		t.Errorf("answers %q", got)
+	}
+}
+
 // The end of a command that ran on beside says nothing of the answer that streams.
 func TestShellTaskBesideAnAnswer(t *testing.T) {
 	s := &script{}

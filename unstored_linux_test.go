@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"buddy/agent/model"
+	"buddy/agent/model/modeltest"
+	"buddy/tmux/tmuxtest"
+)
+
+// echoes is a model that says the prompt.
+func echoes(req modeltest.Request) modeltest.Answer {
+	return modeltest.Answer{modeltest.Text("You said: " + undated(lastOf(req, model.User)) + ".")}
+}
+
+// journal returns the id and the contents of the only session.
+func (x *terminal) journal() (id, text string) {
+	x.t.Helper()
+	files, _ := filepath.Glob(filepath.Join(x.work, ".buddyx/sessions/*.jsonl"))
+	if len(files) != 1 {
+		x.t.Fatalf("sessions %q", files)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return strings.TrimSuffix(filepath.Base(files[0]), ".jsonl"), string(b)
+}
+
+// says waits until the conversation, whose lines are broken anywhere between words, has all of the texts.
+func (x *terminal) says(texts ...string) {
+	x.t.Helper()
+	for end := time.Now().Add(time.Minute); ; <-time.After(5 * time.Millisecond) {
+		screen := x.screen()
+		var words []string
+		for line := range strings.Lines(screen) {
+			if cells := strings.Split(line, "│"); len(cells) > 1 {
+				words = append(words, strings.Fields(cells[1])...)
+			}
+		}
+		said := strings.Join(words, " ")
+		i := slices.IndexFunc(texts, func(text string) bool { return !strings.Contains(said, text) })
+		if i < 0 {
+			return
+		}
+		if time.Now().After(end) {
+			x.t.Fatalf("%q is not said\n%s", texts[i], screen)
+		}
+	}
+}
+
+// quit leaves the program once nothing runs that it would ask about.
+func (x *terminal) quit() {
+	x.t.Helper()
+	x.gone(`Ctrl+\ detach`)
+	x.keys("C-c")
+	x.keys("C-c")
+	x.want("ended 0")
+}
+
+// again runs the program anew in the terminal, which the last one gave back.
+func (x *terminal) again(args string) {
+	x.t.Helper()
+	path, err := exec.LookPath("buddy")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.srv.Tmux("respawn-pane", "-k", "-t", "t", "-c", x.work,
+		"env -u TMUX -u TMUX_PANE '"+path+"' --config '"+filepath.Join(x.srv.Dir, "buddy.toml")+"' "+args+"; echo ended $?; exec sleep 1000")
+}
+
+// TestFullDiskBelowAHost: the screen says that nothing more can be stored, and why, also one that comes later;
+// the model is not asked, what was said before is stored, and with room again the session goes on.
+func TestFullDiskBelowAHost(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to mount a small file system")
+	}
+	t.Parallel()
+	x := newTerminal(t, echoes)
+	disk := filepath.Join(x.work, ".buddyx")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("no mounting here: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	x.say("first prompt")
+	x.want("You said: first prompt.", "✓ main")
+	ballast := filepath.Join(disk, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	x.srv.Tmux("send-keys", "-t", "t", "-l", "second "+strings.Repeat("long ", 1000)) // more than what is left of the last page
+	<-time.After(time.Second)                                                         // it is a paste that Enter would add to
+	x.keys("Enter")
+	x.says("no space left", "nothing new is asked or run until")
+	id, journal := x.journal()
+	if !strings.Contains(journal, "You said: first prompt.") || strings.Contains(journal, "second") || !strings.HasSuffix(journal, "}\n") {
+		t.Errorf("the session holds %s", journal)
+	}
+	x.keys("C-\\")
+	x.want("detached", "ended 0")
+	x.again("attach " + id)
+	x.says("You said: first prompt.", "no space left")
+	x.gone("You said: second")
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	x.quit()
+	tmuxtest.Until(t, "the host ends", func() bool { return x.hostPID() == 0 })
+	x.again("resume --last")
+	x.want("You said: first prompt.", "F1 help")
+	x.say("third prompt")
+	x.want("You said: third prompt.")
+	x.quit()
+}
+
+// TestSessionRemovedBelowAHost: the screen says that the file is gone, and what it held is there again.
+func TestSessionRemovedBelowAHost(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, echoes)
+	x.say("first prompt")
+	x.want("You said: first prompt.", "✓ main")
+	if err := os.RemoveAll(filepath.Join(x.work, ".buddyx")); err != nil {
+		t.Fatal(err)
+	}
+	x.say("second prompt")
+	x.says("was removed while it was in use", "written anew", "nothing new is asked or run until")
+	x.gone("You said: second")
+	if _, journal := x.journal(); !strings.Contains(journal, "You said: first prompt.") {
+		t.Errorf("the session holds %s", journal)
+	}
+	x.quit()
+	x.again("resume --last")
+	x.want("You said: first prompt.", "F1 help")
+	<-time.After(100 * time.Millisecond) // the host may still be reading
+	x.say("third prompt")
+	x.want("You said: third prompt.")
+	x.quit()
+}
