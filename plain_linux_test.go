@@ -24,7 +24,7 @@ const plainLimit = time.Minute
 
 // dialog is the program in plain mode on a terminal, with a test model behind it.
 type dialog struct {
-	t      *testing.T
+	t      testing.TB
 	work   string
 	master *os.File
 	cmd    *exec.Cmd
@@ -67,6 +67,8 @@ func talk(req modeltest.Request) modeltest.Answer {
 			a = append(a, modeltest.Text(fmt.Sprintf("word%d ", i)))
 		}
 		return append(a, modeltest.Text("\n\nENDMARK"))
+	case last.Content == "stream": // 200 tokens a second for a minute
+		return modeltest.Answer{modeltest.Chunks{Bytes: 4, Every: 5 * time.Millisecond}, modeltest.Text(strings.Repeat("a word ", 7_000))}
 	case last.Content == "be evil":
 		return modeltest.Answer{modeltest.Text("a\x1b[2Jb\u202ec\n\tindented")}
 	}
@@ -74,7 +76,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 }
 
 // converse starts the program on a terminal of that name.
-func converse(t *testing.T, terminal string, args ...string) *dialog {
+func converse(t testing.TB, terminal string, args ...string) *dialog {
 	t.Helper()
 	d := &dialog{t: t, work: t.TempDir(), ended: make(chan struct{}), server: modeltest.Start(t, talk)}
 	run, err := os.MkdirTemp("", "b") // short, because the paths of sockets are limited
@@ -115,6 +117,15 @@ func converse(t *testing.T, terminal string, args ...string) *dialog {
 	})
 	d.start()
 	return d
+}
+
+// another starts the program once more, in the same folder and home, on a terminal of its own.
+func (d *dialog) another(args ...string) *dialog {
+	d.t.Helper()
+	other := &dialog{t: d.t, work: d.work, server: d.server, ended: make(chan struct{}), cmd: exec.Command("buddy", args...)}
+	other.cmd.Dir, other.cmd.Env = d.cmd.Dir, d.cmd.Env
+	other.start()
+	return other
 }
 
 // start opens the terminal and starts the program on it.
