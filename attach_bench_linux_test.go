@@ -1,9 +1,10 @@
 package main
 
 import (
-	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/app/apptest"
+	"buddy/app/host"
 	"buddy/sessions"
 )
 
@@ -47,9 +49,10 @@ func BenchmarkAttach(b *testing.B) {
 // benchAttach attaches to a session that a screen has open, which it stops at the end.
 func benchAttach(b *testing.B, open *dialog, id, text string) {
 	b.Helper()
-	pid := filepath.Join(open.work, ".buddyx/sessions", id+".pid")
-	for deadline := time.Now().Add(plainLimit); ; time.Sleep(5 * time.Millisecond) { // a real process
-		if _, err := os.Stat(pid); err == nil {
+	for deadline := time.Now().Add(plainLimit); ; time.Sleep(50 * time.Millisecond) { // a real process, which may read for long
+		running := exec.Command("buddy", "ls")
+		running.Dir, running.Env = open.work, open.cmd.Env
+		if out, err := running.Output(); err == nil && strings.Contains(string(out), host.Short(id)) {
 			break
 		}
 		if time.Now().After(deadline) {
