@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,10 +66,7 @@ func TestDraftSurvivesAKill(t *testing.T) {
 	_ = d.cmd.Process.Kill()
 	_ = d.cmd.Wait()
 
-	again := &dialog{t: t, work: d.work, server: d.server, ended: make(chan struct{})}
-	again.cmd = exec.Command("buddy")
-	again.cmd.Dir, again.cmd.Env = d.cmd.Dir, d.cmd.Env
-	again.start()
+	again := d.another()
 	again.types("hello")
 	again.want("hello")
 	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted

@@ -24,7 +24,7 @@ const plainLimit = time.Minute
 
 // dialog is the program in plain mode on a terminal, with a test model behind it.
 type dialog struct {
-	t      *testing.T
+	t      testing.TB
 	work   string
 	master *os.File
 	cmd    *exec.Cmd
@@ -69,6 +69,8 @@ func talk(req modeltest.Request) modeltest.Answer {
 		return append(a, modeltest.Text("\n\nENDMARK"))
 	case last.Content == "refuse":
 		return modeltest.Answer{modeltest.Status{Code: 400, Body: `{"error":{"message":"refused"}}`}}
+	case last.Content == "stream": // 200 tokens a second for a minute
+		return modeltest.Answer{modeltest.Chunks{Bytes: 4, Every: 5 * time.Millisecond}, modeltest.Text(strings.Repeat("a word ", 7_000))}
 	case last.Content == "be evil":
 		return modeltest.Answer{modeltest.Text("a\x1b[2Jb\u202ec\n\tindented")}
 	}
@@ -76,7 +78,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 }
 
 // converse starts the program on a terminal of that name.
-func converse(t *testing.T, terminal string, args ...string) *dialog {
+func converse(t testing.TB, terminal string, args ...string) *dialog {
 	t.Helper()
 	d := newDialog(t, terminal)
 	d.start(args...)
@@ -84,7 +86,7 @@ func converse(t *testing.T, terminal string, args ...string) *dialog {
 }
 
 // newDialog returns a home, a folder and a model for the program, which does not run.
-func newDialog(t *testing.T, terminal string) *dialog {
+func newDialog(t testing.TB, terminal string) *dialog {
 	t.Helper()
 	d := &dialog{t: t, work: t.TempDir(), server: modeltest.Start(t, talk)}
 	run, err := os.MkdirTemp("", "b") // short, because the paths of sockets are limited
@@ -124,6 +126,14 @@ func newDialog(t *testing.T, terminal string) *dialog {
 		_ = kill.Run() // it may have ended, or never started
 	})
 	return d
+}
+
+// another starts the program once more, in the same folder and home, on a terminal of its own.
+func (d *dialog) another(args ...string) *dialog {
+	d.t.Helper()
+	other := &dialog{t: d.t, work: d.work, server: d.server, cmd: &exec.Cmd{Dir: d.cmd.Dir, Env: d.cmd.Env}}
+	other.start(args...)
+	return other
 }
 
 // start opens a terminal and starts the program on it.

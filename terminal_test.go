@@ -74,6 +74,7 @@ func (x *terminal) keys(keys ...string) {
 // quit ends the program. Nothing may run that it would ask about: the screen says ✓ main.
 func (x *terminal) quit() {
 	x.t.Helper()
+	x.gone(`Ctrl+\ detach`)
 	x.keys("C-c")
 	x.want("again quits")
 	x.keys("C-c")

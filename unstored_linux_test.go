@@ -57,15 +57,6 @@ func (x *terminal) says(texts ...string) {
 	}
 }
 
-// quit leaves the program once nothing runs that it would ask about.
-func (x *terminal) quit() {
-	x.t.Helper()
-	x.gone(`Ctrl+\ detach`)
-	x.keys("C-c")
-	x.keys("C-c")
-	x.want("ended 0")
-}
-
 // again runs the program anew in the terminal, which the last one gave back.
 func (x *terminal) again(args string) {
 	x.t.Helper()

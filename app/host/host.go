@@ -26,6 +26,7 @@ import (
 	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
+	"buddy/sessions"
 	"buddy/texts"
 )
 
@@ -132,6 +133,7 @@ func (h *Host) Over() <-chan struct{} { return h.over }
 func (h *Host) begin() {
 	h.start.Do(func() {
 		go h.program.Tidy()
+		go h.open.named(h.entry) // a long file takes a while, which nobody waits for later
 		if h.ready.Start() == nil {
 			go h.watchRules()
 			go h.watchExtensions()
@@ -156,14 +158,15 @@ func (h *Host) describe() live.Description {
 	d.State, d.Cost = h.open.summary()
 	d.Here, _ = os.Getwd()             // "" can't be entered, which is said there
 	d.Options, _ = texts.JSON(h.flags) // data only
-	if e, err := h.program.Store.Entry(h.program.ID); err == nil {
-		d.Title, d.Began = e.Title, e.Header.Created
-	}
+	d.Title, d.Began = h.open.named(h.entry)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.Screens = len(h.screens)
 	return d
 }
+
+// entry returns what the list of sessions has of this one.
+func (h *Host) entry() (sessions.Entry, error) { return h.program.Store.Entry(h.program.ID) }
 
 // leave forgets what a screen alone wanted.
 func (h *Host) leave(s *screen) {

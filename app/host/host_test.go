@@ -300,3 +300,26 @@ func TestOverview(t *testing.T) {
 	note(event.ToolResult{CallID: "c"}, event.PromptSubmitted{ID: 2}, event.TaskFinished{ID: 1})
 	wants(false, "session.created", "policy.mode_changed")
 }
+
+// TestDescribingDoesNotReadTheSessionAgain: each start of a screen asks all sessions for their titles.
+func TestDescribingDoesNotReadTheSessionAgain(t *testing.T) {
+	var o overview
+	reads := 0
+	entry, err := sessions.Entry{}, error(sessions.ErrNone)
+	named := func() (string, int64) {
+		return o.named(func() (sessions.Entry, error) { reads++; return entry, err })
+	}
+	if title, began := named(); title != "" || began != 0 || reads != 1 {
+		t.Errorf("before the first prompt: %q, %d, %d reads", title, began, reads)
+	}
+	entry, err = sessions.Entry{Title: "the first prompt", Header: sessions.Header{Created: 7}}, nil
+	for range 3 {
+		if title, began := named(); title != "the first prompt" || began != 7 || reads != 2 {
+			t.Errorf("%q, %d, %d reads", title, began, reads)
+		}
+	}
+	o.note(event.Envelope{Seq: 1, Payload: event.SessionRenamed{Title: "another"}})
+	if title, began := named(); title != "another" || began != 7 || reads != 2 {
+		t.Errorf("renamed: %q, %d, %d reads", title, began, reads)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/live"
+	"buddy/sessions"
 )
 
 // overview knows what is open of a session, as a screen has to know that comes later and reads the
@@ -21,6 +22,8 @@ type overview struct {
 	tasks int  // that have not ended
 	first int  // the newest main task; 0: there was none
 	bad   bool // it failed
+	title string
+	began int64 // Unix milliseconds; 0: the session's file has not been read yet
 }
 
 // note takes an event. Events come in their order.
@@ -145,6 +148,32 @@ func (o *overview) summary() (s live.State, cost model.Money) {
 		}
 	}
 	return s, cost
+}
+
+// named returns the title of the session and when it began, zeros while it has no prompt. It reads the
+// file once, as that takes the longer the more there is in it; a later title comes as an event.
+func (o *overview) named(read func() (sessions.Entry, error)) (title string, began int64) {
+	if title, began := o.name(); began != 0 {
+		return title, began
+	}
+	entry, err := read() // without the lock: events don't wait
+	if err != nil || entry.Title == "" {
+		return "", entry.Header.Created
+	}
+	o.mu.Lock()
+	o.title, o.began = entry.Title, entry.Header.Created
+	o.mu.Unlock()
+	return o.name()
+}
+
+// name is named for what is known already.
+func (o *overview) name() (title string, began int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p, ok := o.open[event.SessionRenamed{}.Type()].Payload.(event.SessionRenamed); ok {
+		return p.Title, o.began
+	}
+	return o.title, o.began
 }
 
 // main returns the number of the newest task that worked on a prompt, and whether it failed.

@@ -159,9 +159,11 @@ func (p *pump[T]) armAt(at time.Time) {
 
 // flush brings the work to the UI goroutine and waits for it.
 func (p *pump[T]) flush() {
-	p.l.rest.Touch()
 	p.l.rest.Wake(p.resting)
 	p.drain()
+	if len(p.work.batch) > 0 || p.work.draw || p.work.tick { // a draft that is saved, say, is no activity
+		p.l.rest.Touch()
+	}
 	p.full = len(p.work.batch) >= cap(p.events)
 	w := p.work
 	p.l.app.QueueUpdate(func() { p.l.apply(w) })

@@ -3,6 +3,7 @@ package memory
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -12,32 +13,45 @@ import (
 // dropCode gives back the pages of the program's own file. A process that rests needs few of them, and
 // the kernel, whose cache holds them, maps those again that are used: a microsecond for 64 KiB.
 func dropCode() {
-	maps, err := os.Open("/proc/self/maps")
+	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return // without /proc they stay
 	}
-	defer maps.Close() //nolint:errcheck // only read
-	exe, err := os.Readlink("/proc/self/exe")
+	smaps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return
 	}
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		// 00400000-00ead000 r-xp 00000000 fe:00 1234    /usr/bin/buddy
-		if start, end, ok := unwritable(lines.Text(), exe); ok {
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED) // where it fails, they stay
-		}
+	defer smaps.Close() //nolint:errcheck // only read
+	for _, m := range untouched(smaps, exe) {
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED) // where it fails, they stay
 	}
 }
 
-// unwritable returns the addresses of a mapping of a file, from a line of /proc/self/maps, if it is one
-// that nobody has written to: what is written is in no file.
-func unwritable(line, file string) (start, end uintptr, ok bool) {
-	if !strings.HasSuffix(line, " "+file) {
-		return 0, 0, false
+// mapping is a range of addresses.
+type mapping struct{ start, end uintptr }
+
+// untouched returns the mappings of a file that hold what is in it and nothing else, from the text of
+// /proc/self/smaps. What a linker or a debugger has written into a mapping would be lost with its pages,
+// also where nothing can be written any more.
+func untouched(smaps io.Reader, file string) (all []mapping) {
+	var m mapping // the latest, if it is one of the file that nobody can write to
+	for lines := bufio.NewScanner(smaps); lines.Scan(); {
+		line := lines.Text()
+		if kb, ok := strings.CutPrefix(line, "Anonymous:"); ok {
+			if m.end != 0 && strings.TrimSpace(kb) == "0 kB" {
+				all = append(all, m)
+			}
+			continue
+		}
+		var at mapping
+		var mode string
+		if n, _ := fmt.Sscanf(line, "%x-%x %s", &at.start, &at.end, &mode); n != 3 {
+			continue
+		}
+		// 00400000-00ead000 r-xp 00000000 fe:00 1234    /usr/bin/buddy
+		if m = at; !strings.HasSuffix(line, " "+file) || mode != "r-xp" && mode != "r--p" {
+			m = mapping{}
+		}
 	}
-	var mode string
-	if n, err := fmt.Sscanf(line, "%x-%x %s", &start, &end, &mode); n != 3 || err != nil {
-		return 0, 0, false
-	}
-	return start, end, mode == "r-xp" || mode == "r--p"
+	return all
 }

@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -538,5 +540,55 @@ func BenchmarkDelta(b *testing.B) {
 	for b.Loop() {
 		h.Publish(1, 1, event.TextDelta{Text: "word "})
 		<-batches
+	}
+}
+
+// BenchmarkFourScreens is an answer of 2,000 pieces a second to four screens: how long one takes from the
+// stream through the socket until a screen has it.
+func BenchmarkFourScreens(b *testing.B) {
+	const screens, gap = 4, 500 * time.Microsecond
+	h := listen(b)
+	var mu sync.Mutex // guards took
+	var took []time.Duration
+	var wait, ready sync.WaitGroup
+	h.Publish(0, 0, event.Notice{Text: "begin"})
+	for range screens {
+		batches, err := h.dial(b).Subscribe(b.Context(), 0, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ready.Add(1)
+		wait.Go(func() {
+			notices(b, batches, 1)
+			ready.Done()
+			for batch := range batches {
+				now := time.Now().UnixNano()
+				for _, env := range batch {
+					switch p := env.Payload.(type) {
+					case event.TextDelta: // pieces that are late come as one
+						sent, _ := strconv.ParseInt(strings.Fields(p.Text)[0], 10, 64)
+						mu.Lock()
+						took = append(took, time.Duration(now-sent))
+						mu.Unlock()
+					case event.Notice:
+						return
+					}
+				}
+			}
+		})
+	}
+	ready.Wait()
+	b.ReportAllocs()
+	next := time.Now()
+	for b.Loop() {
+		h.Publish(1, 1, event.TextDelta{Text: strconv.FormatInt(time.Now().UnixNano(), 10) + " "})
+		next = next.Add(gap)
+		time.Sleep(time.Until(next))
+	}
+	h.Publish(0, 0, event.Notice{Text: "end"})
+	wait.Wait()
+	slices.Sort(took)
+	for name, share := range map[string]int{"p50-ms": 500, "p99-ms": 990} {
+		b.ReportMetric(float64(took[len(took)*share/1000].Microseconds())/1000, name)
 	}
 }
