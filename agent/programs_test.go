@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"buddy/agent/action"
@@ -587,22 +586,4 @@ func TestNotificationsAreToldToHooks(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Without hooks nothing is done for them before a call.
-func TestCallsWithoutHooksCostNothingMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &script{steps: []step{says("", aCall), says("fine")}}
-		r := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Policy: policy.Policy{Workspace: "/w"}})
-		if _, err := r.RunText(t.Context(), "go"); err != nil {
-			t.Fatal(err)
-		}
-		for _, req := range m.requests {
-			for _, msg := range req.Messages {
-				if strings.Contains(msg.Content, "hook") {
-					t.Errorf("the model reads of hooks: %q", msg.Content)
-				}
-			}
-		}
-	})
 }

@@ -93,7 +93,7 @@ func (m *Answer) fail(h Handler, why string) {
 // decide takes up a decision that is stricter, and reports whether it is. A question that a hook asks
 // goes before one about a failure.
 func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
-	if level(d) <= level(m.Decision) && !(m.Failed && d == action.Ask) {
+	if level(d) <= level(m.Decision) && (!m.Failed || d != action.Ask) {
 		return false
 	}
 	m.Decision, m.Reason, m.By, m.Failed = d, reason, h.Name(), false
