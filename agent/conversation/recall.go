@@ -34,9 +34,7 @@ func (r *Recall) Take(env event.Envelope) {
 	case event.ReminderAttached:
 		r.remind(p)
 	case event.SkillLoaded:
-		if p.By == event.ByPerson {
-			r.Tell(model.Reminder, p.Text)
-		}
+		r.Tell(model.Reminder, p.Text) // blank when the model called it
 	case event.ModelMessage:
 		r.Assistant(p.Message)
 	case event.ToolRequested:
