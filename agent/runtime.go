@@ -99,20 +99,20 @@ type Options struct {
 	// nil: they are not read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
 	// Skills say where skills and custom commands come from.
-	Skills         skills.Options
-	MaxTurns       int              // turns of one exchange; 0 = no limit
-	MaxCost        model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
-	Context        Context          // how the conversation is kept within the model's window
-	Mode           action.Mode      // how approvals are decided; "" = ask
-	Policy         policy.Policy    // what needs an approval
-	Redact         *redact.Redactor // what is taken out of tools' output
-	Withheld       []string         // names of variables that commands do not get, for people
-	Journal        Journal          // nil: nothing is stored
-	Durable        Durable          // nil: the journal records what was done
-	Reminders      *Reminders       // told to the model with each request, and in no history
-	Hooks          []Hook           // told of each turn, in this order
-	Panes          Panes            // nil: there are none
-	Targets        Targets          // nil: there is one only
+	Skills    skills.Options
+	MaxTurns  int              // turns of one exchange; 0 = no limit
+	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	Context   Context          // how the conversation is kept within the model's window
+	Mode      action.Mode      // how approvals are decided; "" = ask
+	Policy    policy.Policy    // what needs an approval
+	Redact    *redact.Redactor // what is taken out of tools' output
+	Withheld  []string         // names of variables that commands do not get, for people
+	Journal   Journal          // nil: nothing is stored
+	Durable   Durable          // nil: the journal records what was done
+	Reminders *Reminders       // told to the model with each request, and in no history
+	Hooks     []Hook           // told of each turn, in this order
+	Panes     Panes            // nil: there are none
+	Targets   Targets          // nil: there is one only
 	// Files are those of a target; nil: changes of files can't be taken back.
 	Files  func(ctx context.Context, target string) (Files, error)
 	OutDir string // where tools keep whole outputs, one folder a call
