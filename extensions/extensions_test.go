@@ -56,8 +56,6 @@ func brief(dir string, items []extensions.Item, problems []extensions.Problem) s
 	return strings.Join(all, "\n")
 }
 
-func none(string) bool { return false }
-
 // TestSkills: one folder is one skill however many links lead to it, and what can't be one is
 // named with its reason.
 func TestSkills(t *testing.T) {

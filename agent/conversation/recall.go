@@ -55,9 +55,7 @@ func (r *Recall) Take(env event.Envelope) {
 	case event.ReminderAttached:
 		r.remind(p)
 	case event.SkillLoaded:
-		if p.By == event.ByPerson {
-			r.Tell(model.Reminder, p.Text)
-		}
+		r.load(p)
 	case event.ModelMessage:
 		r.said = nil
 		r.Assistant(p.Message)
@@ -85,6 +83,14 @@ func (r *Recall) remind(e event.ReminderAttached) {
 		return
 	}
 	r.Tell(model.Reminder, e.Text, e.Images...)
+}
+
+// load adds the text of a skill that a person called. That of one that the model called is the
+// result of its call, which is still open.
+func (r *Recall) load(e event.SkillLoaded) {
+	if e.By == event.ByPerson {
+		r.Tell(model.Reminder, e.Text)
+	}
 }
 
 // kind returns what a prompt is for that does not say so itself: one that comes after its task

@@ -38,16 +38,14 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 				p.Live.RefreshSkills() // something may have come before it was watched
 			}
 		case e, ok := <-watcher.Events:
-			switch {
-			case !ok:
+			if !ok {
 				return nil
-			case e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename):
+			}
+			if e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
 				delete(watched, e.Name)
-				fallthrough
-			default:
-				if concernsExtensions(e, dirs) {
-					p.Live.RefreshSkills()
-				}
+			}
+			if concernsExtensions(e, dirs) {
+				p.Live.RefreshSkills()
 			}
 		case _, ok := <-watcher.Errors: // events were lost
 			if !ok {

@@ -111,16 +111,7 @@ func lineBackground(r *repl, args string) error {
 func completeWord(files *input.FileIndex, custom func() []event.CustomCommand, word string, first bool) (becomes string, choices []string) {
 	switch {
 	case first && strings.HasPrefix(word, "/"):
-		for _, c := range slash.Commands {
-			if c.ScreenOnly == "" && strings.HasPrefix(c.Name, strings.ToLower(word[1:])) {
-				choices = append(choices, "/"+c.Name)
-			}
-		}
-		for _, c := range custom() {
-			if strings.HasPrefix(c.Name, strings.ToLower(word[1:])) {
-				choices = append(choices, "/"+c.Name)
-			}
-		}
+		choices = commandsThatBegin(strings.ToLower(word[1:]), custom())
 	case strings.HasPrefix(word, "@"):
 		paths, _ := files.Request(word[1:])()
 		for _, p := range paths {
@@ -140,6 +131,21 @@ func completeWord(files *input.FileIndex, custom func() []event.CustomCommand, w
 		return word, choices // they have the letters of the word, not the word
 	}
 	return becomes, choices
+}
+
+// commandsThatBegin returns the commands, buddy's and others, whose names begin with a text.
+func commandsThatBegin(with string, custom []event.CustomCommand) (all []string) {
+	for _, c := range slash.Commands {
+		if c.ScreenOnly == "" && strings.HasPrefix(c.Name, with) {
+			all = append(all, "/"+c.Name)
+		}
+	}
+	for _, c := range custom {
+		if strings.HasPrefix(c.Name, with) {
+			all = append(all, "/"+c.Name)
+		}
+	}
+	return all
 }
 
 func commonPrefix(all []string) string {

@@ -1,12 +1,12 @@
 package repl
 
 import (
-	"buddy/agent/event"
 	"errors"
 	"io"
 	"strings"
 	"testing"
 
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/views/edit"
 )

@@ -37,9 +37,7 @@ func Split(line string) (name, args string, ok bool) {
 		rest, args = rest[:i], rest[i:]
 	}
 	word := strings.TrimRight(rest, "?!,;:")
-	if strings.ContainsFunc(word, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != ':'
-	}) {
+	if strings.ContainsFunc(word, notInName) {
 		return "", "", false
 	}
 	name = strings.ToLower(rest)
@@ -47,6 +45,10 @@ func Split(line string) (name, args string, ok bool) {
 		name = other
 	}
 	return name, strings.TrimSpace(args), true
+}
+
+func notInName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
 }
 
 // Private reports whether a line may hold a key: it is in no history and in no draft.
