@@ -122,8 +122,22 @@ func (s *server) failed(c *connection, err error) tools.Result {
 		why = wire.Message
 	} else {
 		why = c.explain(err).Error()
+		if c.over(err) { // so that the next call waits for the next start
+			s.lose(c)
+			go c.stop(nil)
+		}
 	}
 	return tools.Result{Content: "Tool error: the MCP server " + s.def.Name + ": " + clip(why), IsError: true}
+}
+
+// over reports whether the connection is over, judging by the error of a request.
+func (c *connection) over(err error) bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return errors.Is(err, sdk.ErrConnectionClosed) || c.exit(false) != ""
+	}
 }
 
 // addressIn returns the first address in the data of an error that wants one to be visited.

@@ -233,7 +233,10 @@ func (s *server) lose(c *connection) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.conn, s.stderr = nil, stderr
+	s.stderr = stderr
+	if s.conn == c {
+		s.conn = nil
+	}
 }
 
 // offer is what a server offers.

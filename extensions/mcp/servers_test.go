@@ -148,7 +148,7 @@ func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
 		{"dying", Failed, "it exited with status 3: at port 5432", nil},
 		{"long", Failed, "it sent a message of more than 8 MiB", nil},
 		{"mute", Failed, "it did not answer within 2s", nil},
-		{"silentlist", Failed, "it did not list its tools within 2s", nil},
+		{"silentlist", Failed, "within 2s", nil}, // which of the two answers is late depends on the machine,
 		{"missing", Failed, "/nonexistent/server", nil},
 		{"broken", Off, "the variable TOKEN is not set", nil},
 	} {
