@@ -112,6 +112,7 @@ func converse(t *testing.T, terminal string, args ...string) *dialog {
 		kill := exec.Command("tmux", "-S", filepath.Join(run, "tmux"), "kill-server")
 		kill.Env = d.cmd.Env
 		_ = kill.Run() // it may have ended, or never started
+		endHosts(d.work)
 	})
 	d.start()
 	return d
