@@ -11,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -81,9 +83,13 @@ func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
 	}
 	socket := filepath.Join(run, "tmux")
 	t.Cleanup(func() {
-		kill := exec.Command("tmux", "-S", socket, "kill-server")
-		kill.Env = c.env
-		_ = kill.Run() // it may have ended
+		// kill-server is not enough: tmux waits for ever for clients whose program was killed.
+		who := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}")
+		who.Env = c.env
+		out, _ := who.Output() // it may have ended
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(out))); err == nil && pid > 1 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 		_ = os.RemoveAll(run)
 	})
 	home := filepath.Join(c.work, "home")

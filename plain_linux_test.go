@@ -124,6 +124,7 @@ func newDialog(t testing.TB, terminal string) *dialog {
 		kill := exec.Command("tmux", "-S", filepath.Join(run, "tmux"), "kill-server")
 		kill.Env = d.cmd.Env
 		_ = kill.Run() // it may have ended, or never started
+		endHosts(d.work)
 	})
 	return d
 }

@@ -47,6 +47,8 @@ func TestReload(t *testing.T) {
 	start := []string{"new-session", "-d", "-x", "120", "-y", "32", "-c", work, "env"}
 	srv.Tmux(append(append(start, env...), "buddy", "--model", "demo")...)
 	shows("F1 help")
+	srv.Tmux("send-keys", "help", "Enter")
+	shows("#1 ✓ main") // the session's process, which starts behind the screen, has read the settings too
 	pid, err := strconv.Atoi(srv.Tmux("display-message", "-p", "#{pane_pid}"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +73,7 @@ func TestReload(t *testing.T) {
 	set("ui.notify", "off")
 	shows("waiting for the next start or /session new: ui.notify")
 	srv.Tmux("send-keys", "run ls -la", "Enter")
-	shows("Denied by the policy", "✓ main") // nothing runs that quitting would ask about
+	shows("Denied by the policy", "#2 ✓ main") // nothing runs that quitting would ask about
 	srv.Tmux("send-keys", "C-c", "C-c")
 	tmuxtest.Until(t, "the end", func() bool { return syscall.Kill(pid, 0) != nil })
 }

@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,6 +55,7 @@ func newTerminal(t *testing.T, script modeltest.Script) *terminal {
 		kill := exec.Command("tmux", "-S", inner, "kill-server")
 		kill.Env = x.srv.Env
 		_ = kill.Run() // the program may have ended it
+		endHosts(x.work)
 	})
 	x.srv.Tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "-c", x.work,
 		"-e", "HOME="+home, "-e", "XDG_CONFIG_HOME="+home+"/.config", "-e", "XDG_STATE_HOME="+home+"/.local/state",
@@ -64,6 +67,19 @@ func newTerminal(t *testing.T, script modeltest.Script) *terminal {
 	x.keys("C-d")
 	x.want("● test", "F1 help")
 	return x
+}
+
+// endHosts kills what runs sessions in a folder: a test that failed has left it.
+func endHosts(work string) {
+	files, _ := filepath.Glob(filepath.Join(work, ".buddyx/sessions/*.pid"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		pid := strings.TrimSpace(string(text))
+		argv, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // the number may be another's by now
+		if n, err := strconv.Atoi(pid); err == nil && bytes.HasSuffix(argv, []byte("buddy\x00host\x00")) {
+			_ = syscall.Kill(n, syscall.SIGKILL)
+		}
+	}
 }
 
 func (x *terminal) keys(keys ...string) {
@@ -269,7 +285,9 @@ func TestTerminalBytes(t *testing.T) {
 	<-time.After(approvalGrace)
 	x.keys("y")
 	x.want("all seen")
+	<-time.After(approvalGrace)
 	x.keys("Tab", "Tab") // through the panes, which redraws each
+	x.want("Enter full screen")
 	x.keys("C-l")
 	x.keys("Escape")
 	x.want("Enter send") // a key at once after Esc would be taken for an Alt key

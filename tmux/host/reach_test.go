@@ -168,7 +168,10 @@ func TestSSHReconnect(t *testing.T) {
 	ended := make(chan error, 1)
 	var out lockedBuffer
 	// The script ends with the first line that nobody reads.
-	go func() { _, err := h.Run(t.Context(), "while echo started; do sleep 0.1; done", &out, io.Discard); ended <- err }()
+	go func() {
+		_, err := h.Run(t.Context(), "while echo started; do sleep 0.1; done", &out, io.Discard)
+		ended <- err
+	}()
 	tmuxtest.Until(t, "the script runs", func() bool { return out.String() != "" })
 	s.Wire.Cut()
 	var down *host.DownError
