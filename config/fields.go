@@ -282,7 +282,7 @@ var keySources = []string{"api_key", "api_key_env", "api_key_file"}
 
 // trustedSections may be set by a project's file only once the folder is trusted, whether this
 // version knows them or not.
-var trustedSections = []string{"models", "keys", "login", "ssh", "targets"}
+var trustedSections = []string{"models", "keys", "login", "hooks", "ssh", "targets"}
 
 // examples are the profiles in the template, all commented out.
 var examples = []struct {

@@ -80,7 +80,7 @@ func here(t *testing.T, dir string) *file.Workspace {
 // partsOf returns the parts of a folder that can be trusted.
 func partsOf(t *testing.T, dir string, want int) (parts []config.Part) {
 	t.Helper()
-	found := ProjectParts(dir)
+	found := ProjectParts(dir, config.Config{})
 	for _, p := range found.Parts {
 		if p.Dir != dir || p.Runs == "" || p.When == "" || p.File == "" {
 			t.Errorf("%+v", p)
