@@ -273,7 +273,7 @@ func TestSkillsSurvive(t *testing.T) {
 			options(o)
 			o.Replay = s.mem.events
 			o.Skills.Read = func(ctx context.Context) (skills.Set, error) { read++; return l.read(ctx) }
-			o.Model.(windowed).script.steps = []step{untold("six")}
+			o.Model.(windowed).steps = []step{untold("six")}
 		})
 		defer again.stop()
 		if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {

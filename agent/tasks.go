@@ -244,23 +244,32 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		t.limit.Stop()
 	}
 	b.task = nil
-	switch {
-	case b != s.main:
+	if b == s.main {
+		s.goOnAfter(t, outcome, res.Response)
+	} else {
 		s.endBranch(b)
-	case outcome == event.MaxTurns:
-		b.pending = true
+		s.startNext(b)
 	}
-	if outcome == event.Completed && t.kind == event.MainTask && b == s.main && !s.life.ended() {
-		s.titles.generate(b.talk.Messages(), res.Response)
+	return res, verdict(ctx, outcome, err)
+}
+
+// goOnAfter begins what follows a task of the main conversation. The caller holds s.mu.
+func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
+	b := s.main
+	b.pending = b.pending || outcome == event.MaxTurns
+	if s.life.ended() {
+		return
 	}
-	if b == s.main && b.room.Asked() && !s.life.ended() {
+	if outcome == event.Completed && t.kind == event.MainTask {
+		s.titles.generate(b.talk.Messages(), response)
+	}
+	if b.room.Asked() {
 		s.start(b, event.CompactionTask, nil, s.loop.Compact)
 	}
 	s.startNext(b)
-	if b == s.main && b.task == nil && !s.life.ended() {
+	if b.task == nil {
 		s.loop.NotifyIdle(t.x)
 	}
-	return res, verdict(ctx, outcome, err)
 }
 
 // sayFailure says why a task failed, unless it is that nothing can be stored, which has been said.

@@ -20,7 +20,8 @@ type MCPServer struct {
 	PassEnv []string // names of variables of buddy's own environment that the program gets
 	Headers []string // "Name: value", sent with every request
 	Bearer  string   // bearer_env: the variable with the token of every request
-	Cwd     string   // where the program runs; "" = the working directory
+	OAuth   MCPOAuth
+	Cwd     string // where the program runs; "" = the working directory
 	Enabled bool
 	Always  bool     // the model is told its tools whole
 	Trust   bool     // trust_hints: what it says of its tools decides whether they ask
@@ -28,6 +29,13 @@ type MCPServer struct {
 	Deny    []string // patterns of names that are left out
 	Era     string   // protocol: auto or legacy
 	MCPTimes
+}
+
+// MCPOAuth holds what a login at a server needs (buddy mcp login).
+type MCPOAuth struct {
+	ClientID string
+	Port     int // callback_port
+	Scopes   []string
 }
 
 // MCPTimes are the limits of a server, in seconds.
@@ -106,6 +114,21 @@ var mcpSection = section{
 			doc:     "The variable with the token that every request carries as `Authorization: Bearer`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Bearer },
 			check:   checkEnvName,
+		},
+		{
+			name: "oauth_client_id", short: "text",
+			doc:     "For `buddy mcp login`: the client that the server's issuer knows. Without it buddy registers itself.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.ClientID },
+		},
+		{
+			name: "oauth_callback_port", short: "1 to 65535",
+			doc:     "For `buddy mcp login`: the port of this machine to which the browser returns; any free one if not set.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.Port }, most: 65535,
+		},
+		{
+			name: "oauth_scopes", short: "list",
+			doc:     "For `buddy mcp login`: rights to ask for besides those that the server names.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.Scopes },
 		},
 		{
 			name: "cwd", short: "path",

@@ -64,15 +64,20 @@ func (r *Recall) Take(env event.Envelope) {
 	case event.ToolResult:
 		r.Result(p.CallID, p.Name, p.Result)
 	case event.ResultSpilled:
-		if p.Result != "" {
-			r.Shorten(p.CallID, p.Result)
-		}
+		r.spill(p)
 	case event.ContextCompacted:
 		_ = r.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
 	case event.ContextPinned:
 		r.PinExchange(p.Back, !p.Off)
 	case event.MicroCompacted:
 		r.ApplyMicro(p.CallIDs)
+	}
+}
+
+// spill shortens a result of which the rest went to a file.
+func (r *Recall) spill(e event.ResultSpilled) {
+	if e.Result != "" {
+		r.Shorten(e.CallID, e.Result)
 	}
 }
 

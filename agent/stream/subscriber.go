@@ -178,14 +178,23 @@ func weight(e event.Event) int {
 		n += len(p.Text) + sum(p.Images, imageSize)
 	case event.ReminderAttached:
 		n += len(p.Text) + sum(p.Images, imageSize)
-	case event.SkillLoaded:
-		n += len(p.Text)
-	case event.CommandsListed:
-		n += sum(p.Commands, commandSize)
 	case event.ContextCompacted:
 		n += len(p.Summary) + len(p.Restored)
+	default:
+		n += extensionWeight(e)
 	}
 	return n
+}
+
+// extensionWeight is weight for the events about skills and commands.
+func extensionWeight(e event.Event) int {
+	switch p := e.(type) {
+	case event.SkillLoaded:
+		return len(p.Text)
+	case event.CommandsListed:
+		return sum(p.Commands, commandSize)
+	}
+	return 0
 }
 
 func sum[T any](parts []T, size func(T) int) int {

@@ -205,12 +205,7 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	if err := l.hear(ctx, x); err != nil {
 		return event.Failed, err
 	}
-	x.talk.TellNews(x.task)
-	l.p.Instructions.Await(ctx)
-	l.tellSkills(ctx, x)
-	for _, list := range l.o.Listings {
-		x.talk.Tell(x.task, list())
-	}
+	l.brief(ctx, x)
 	switch fitting, did := l.p.Compactor.Fit(ctx, x.work(), l.Turns()); fitting {
 	case compact.Full:
 		return event.ContextLimit, nil
@@ -239,6 +234,16 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 		return event.Completed, nil
 	}
 	return "", nil
+}
+
+// brief tells the model what it has to know before its next request.
+func (l *Loop) brief(ctx context.Context, x *Exchange) {
+	x.talk.TellNews(x.task)
+	l.p.Instructions.Await(ctx)
+	l.tellSkills(ctx, x)
+	for _, list := range l.o.Listings {
+		x.talk.Tell(x.task, list())
+	}
 }
 
 // Compact is the work of a task that only compacts.

@@ -29,7 +29,7 @@ func (s *mcpCLI) command() *cobra.Command {
 			".mcp.json, which count once you trust them. In a session /mcp shows them.",
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(s.list(), s.add(), s.remove(), s.check(), s.importFile())
+	c.AddCommand(s.list(), s.add(), s.remove(), s.check(), s.importFile(), s.login(), s.logout())
 	return c
 }
 
@@ -199,6 +199,66 @@ func (s *mcpCLI) importFile() *cobra.Command {
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
+}
+
+// server returns the server of a name that a session here would have.
+func (s *mcpCLI) server(name string) (mcp.Server, error) {
+	all, err := compose.ServersHere(s.options)
+	if err != nil {
+		return mcp.Server{}, err
+	}
+	i := slices.IndexFunc(all, func(one mcp.Server) bool { return one.Name == name })
+	if i < 0 {
+		return mcp.Server{}, fmt.Errorf("there is no MCP server %q; buddy mcp list lists them", name)
+	}
+	if all[i].Problem != "" {
+		return mcp.Server{}, fmt.Errorf("%q: %s", name, all[i].Problem)
+	}
+	return all[i], nil
+}
+
+func (s *mcpCLI) login() *cobra.Command {
+	var scopes []string
+	c := &cobra.Command{
+		Use:   "login NAME",
+		Short: "log in at a server that wants it, with a browser",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			one, err := s.server(args[0])
+			if err == nil {
+				one.Endpoint.Login.Scopes = append(one.Endpoint.Login.Scopes, scopes...)
+				err = compose.LoginAtServer(c.Context(), one, func(line string) { _ = s.print("%s", markup.Plain(line)) })
+			}
+			if err != nil {
+				return exit.Failure(err)
+			}
+			return s.print("logged in at %s; in a session: /mcp restart %s", one.Name, one.Name)
+		},
+	}
+	c.Flags().StringArrayVar(&scopes, "scope", nil, "a right to ask for besides those that the server names")
+	return c
+}
+
+func (s *mcpCLI) logout() *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout NAME",
+		Short: "forget the login at a server",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			one, err := s.server(args[0])
+			if err != nil {
+				return exit.Failure(err)
+			}
+			found, err := compose.LogoutAtServer(c.Context(), one)
+			switch {
+			case err != nil:
+				return exit.Failure(err)
+			case !found:
+				return s.print("there was no login at %s", one.Name)
+			}
+			return s.print("logged out at %s", one.Name)
+		},
+	}
 }
 
 // agrees asks a question on the terminal; without one the answer is no.

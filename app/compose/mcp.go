@@ -48,7 +48,7 @@ func (p *Program) newServers(deferred *tools.Deferred) (*mcp.Servers, error) {
 		Servers: all, Deferred: deferred, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
 		HTTP:   serverClient(all),
 		Secret: func(arguments string) bool { return secrets.Text(arguments) != arguments },
-		Open:   openBrowser,
+		Open:   openBrowser, Login: serverLogin,
 	}), nil
 }
 
@@ -112,7 +112,7 @@ func personServer(c config.MCPServer) mcp.Server {
 	s := mcp.Server{
 		Name: c.Name, Transport: transportOf(c.Type, c.URL), Hints: c.Trust, Always: c.Always, Legacy: c.Era == "legacy", Off: !c.Enabled,
 		Process:  mcp.Process{Command: c.Command, Env: slices.Clone(c.Env), Dir: c.Cwd},
-		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers)},
+		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers), Login: mcp.Login(c.OAuth)},
 		Tools:    c.Tools, Deny: c.Deny, Limits: mcp.Limits{Start: seconds(c.Start), Wall: seconds(c.Wall), Idle: seconds(c.Idle)},
 	}
 	for _, name := range c.PassEnv {
@@ -149,6 +149,10 @@ type serverEntry struct {
 	HeadersHelper string            `json:"headersHelper"`
 	Timeout       int               `json:"timeout"` // milliseconds
 	AlwaysLoad    bool              `json:"alwaysLoad"`
+	OAuth         struct {
+		ClientID string `json:"clientId"`
+		Port     int    `json:"callbackPort"`
+	} `json:"oauth"`
 }
 
 // projectServer returns a server of a project's .mcp.json. One that is not trusted, or can't be
@@ -199,6 +203,7 @@ func (e serverEntry) server(lookup func(string) (string, bool)) mcp.Server {
 		s.Process.Env = append(s.Process.Env, name+"="+fill(e.Env[name]))
 	}
 	s.Endpoint.URL = fill(e.URL)
+	s.Endpoint.Login = mcp.Login{ClientID: e.OAuth.ClientID, Port: e.OAuth.Port}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		s.Endpoint.Headers = append(s.Endpoint.Headers, name+": "+fill(e.Headers[name]))
 	}
@@ -264,6 +269,11 @@ func (p *Program) serverSecrets() []string {
 			if config.SecretVariable(name) || name == c.Bearer {
 				all = append(all, os.Getenv(name))
 			}
+		}
+	}
+	if stored, err := config.Auth().Read(); err == nil { // unreadable ones occur in no text
+		for _, t := range stored.Logins {
+			all = append(all, t.Access, t.Refresh)
 		}
 	}
 	return slices.DeleteFunc(all, func(v string) bool { return len(v) < 8 })

@@ -167,7 +167,7 @@ func ServersHere(f *Options) ([]mcp.Server, error) {
 func TryServers(ctx context.Context, all []mcp.Server) []mcp.Status {
 	ready := make(chan struct{})
 	servers := mcp.New(mcp.Options{
-		Servers: all, State: mcpState(), Version: version.Number, HTTP: serverClient(all),
+		Servers: all, State: mcpState(), Version: version.Number, HTTP: serverClient(all), Login: serverLogin,
 		Publish: func(e event.Event) {
 			if _, ok := e.(event.MCPReady); ok {
 				close(ready)

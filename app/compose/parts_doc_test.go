@@ -1,12 +1,12 @@
 package compose
 
 import (
-	"buddy/config"
 	"os"
 	"strings"
 	"testing"
 
 	"buddy/app/slash"
+	"buddy/config"
 )
 
 // The examples of docs/extensions.md, "Trust", are what it says: two parts with these names, files

@@ -80,11 +80,11 @@ func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url strin
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.URL, err)
 	}
-	req, resp, err := challenge(ctx, client, s.URL)
+	req, resp, err := challenge(ctx, client, s.URL) //nolint:bodyclose // Authorize closes it
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.URL, explain(err))
 	}
-	if err := handler.Authorize(ctx, req, resp); err != nil { // it closes the answer
+	if err := handler.Authorize(ctx, req, resp); err != nil {
 		return fmt.Errorf("%s: %w", s.URL, explain(err))
 	}
 	return nil

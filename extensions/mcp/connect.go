@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -129,7 +131,9 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	def := c.server.def
 	switch def.Transport {
 	case HTTP:
-		return &sdk.StreamableClientTransport{Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxRetries: 3, MaxEventSize: maxFrame}, nil
+		return &sdk.StreamableClientTransport{
+			Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxRetries: 3, MaxEventSize: maxFrame, OAuthHandler: c.login(),
+		}, nil
 	case SSE:
 		return &sdk.SSEClientTransport{Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxEventSize: maxFrame}, nil
 	}
@@ -142,6 +146,16 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	c.process = p
 	c.lines = newLines(p.Stdout(), func() { c.cancel(nil) })
 	return &sdk.IOTransport{Reader: c.lines, Writer: p.Stdin(), MaxLineLength: maxFrame + 1<<20}, nil
+}
+
+// login returns what lets requests in, nil where a header does.
+func (c *connection) login() auth.OAuthHandler {
+	def := c.server.def
+	named := slices.ContainsFunc(def.Endpoint.Headers, func(h string) bool { return strings.HasPrefix(strings.ToLower(h), "authorization:") })
+	if named || c.server.all.o.Login == nil {
+		return nil
+	}
+	return c.server.all.o.Login(def)
 }
 
 // httpClient returns the client of the options, which adds the headers of the server.

@@ -54,9 +54,17 @@ type Process struct {
 	Dir     string
 }
 
+// Login holds what a login at a server needs beside its address. The zero value works for most.
+type Login struct {
+	ClientID string // that the server's issuer knows; "" registers one
+	Port     int    // of this machine, to which the browser returns; 0 is any
+	Scopes   []string
+}
+
 // Endpoint is where a server is reached.
 type Endpoint struct {
 	URL     string
+	Login   Login
 	Headers []string // "Name: value"
 }
 

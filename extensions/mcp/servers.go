@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
 	"buddy/agent/event"
 	"buddy/tmux/host/child"
 	"buddy/tools"
@@ -31,6 +33,8 @@ type Options struct {
 	Secret func(arguments string) bool
 	// Open opens an address in the person's browser; nil can't.
 	Open func(url string) error
+	// Login returns what lets requests in at a server over HTTP that wants a login; nil: there are none.
+	Login func(Server) auth.OAuthHandler
 }
 
 // Servers are the servers of a session. It is safe for concurrent use; use [New].

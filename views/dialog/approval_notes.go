@@ -142,10 +142,7 @@ func (a *Approval) noteText(name string) string {
 	case noteDir:
 		return folders(act)
 	case noteRule:
-		if v := a.asked.Verdict; v.Rule != "" && v.Rule != v.Reason {
-			return v.Reason + " (" + v.Rule + ")"
-		}
-		return a.asked.Verdict.Reason
+		return ruleText(a.asked.Verdict)
 	case noteSimilar:
 		return c.Similar
 	case noteLike:
@@ -163,6 +160,14 @@ func (a *Approval) noteText(name string) string {
 		return strings.Join(c.Kept, "; ")
 	}
 	return alternatives(c)
+}
+
+// ruleText says why a verdict is as it is, with the rule that decided if that says more.
+func ruleText(v action.Verdict) string {
+	if v.Rule != "" && v.Rule != v.Reason {
+		return v.Reason + " (" + v.Rule + ")"
+	}
+	return v.Reason
 }
 
 // alternatives are what else would do, or that nothing is known at all.

@@ -98,11 +98,7 @@ func (p *wire) play(part Part) {
 	case Pause:
 		p.pause(time.Duration(part))
 	case Until:
-		p.flush()
-		select {
-		case <-part:
-		case <-p.ctx.Done():
-		}
+		p.await(part)
 	case Chunks:
 		p.chunks = part
 	case Event:
@@ -116,6 +112,15 @@ func (p *wire) play(part Part) {
 		p.dribble = &part
 	default:
 		p.fault(part)
+	}
+}
+
+// await sends what there is and goes on when the test says so, or the request ends.
+func (p *wire) await(told <-chan struct{}) {
+	p.flush()
+	select {
+	case <-told:
+	case <-p.ctx.Done():
 	}
 }
 

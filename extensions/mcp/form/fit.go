@@ -1,7 +1,6 @@
 package form
 
 import (
-	"buddy/texts"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // parse turns an answer into a value; nil leaves the field out. Its error tells the person what

@@ -1,13 +1,14 @@
 package form
 
 import (
-	"buddy/texts"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+
+	"buddy/texts"
 )
 
 // schema is the part of a JSON schema that the protocol allows in a form: one object with plain

@@ -1,0 +1,56 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
+	"buddy/config"
+	"buddy/config/login"
+	"buddy/extensions/mcp"
+)
+
+// serverLogin returns the login of a server: what `buddy mcp login` stored.
+func serverLogin(s mcp.Server) auth.OAuthHandler {
+	return hinting{login.New(config.Auth()).ServerAuth(s.Endpoint.URL), s.Name}
+}
+
+// hinting says how to log in where that is needed.
+type hinting struct {
+	auth.OAuthHandler
+	server string
+}
+
+func (h hinting) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	err := h.OAuthHandler.Authorize(ctx, req, resp)
+	if errors.Is(err, login.ErrNeeded) {
+		return fmt.Errorf("%w: buddy mcp login %s", err, h.server)
+	}
+	return err
+}
+
+// errNoLogin is a server that can't want a login of this kind.
+var errNoLogin = errors.New("only servers at a URL can be logged in at")
+
+// LoginAtServer logs in at a server. say gets what the person has to know, one line at a time.
+func LoginAtServer(ctx context.Context, s mcp.Server, say func(string)) error {
+	if s.Transport != mcp.HTTP {
+		return fmt.Errorf("%q: %w", s.Name, errNoLogin)
+	}
+	opts := s.Endpoint.Login
+	return login.New(config.Auth()).LoginServer(ctx, login.Server{
+		URL: s.Endpoint.URL, ClientID: opts.ClientID, CallbackPort: opts.Port, Scopes: opts.Scopes,
+	}, func(page string) {
+		say("open this page in the browser of this machine, which comes back when you have agreed:")
+		say(page)
+		go func() { _ = openBrowser(page) }() // else the person does
+	})
+}
+
+// LogoutAtServer forgets the login at a server and reports whether there was one.
+func LogoutAtServer(ctx context.Context, s mcp.Server) (found bool, err error) {
+	return login.New(config.Auth()).LogoutServer(ctx, s.Endpoint.URL)
+}
