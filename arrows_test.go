@@ -82,7 +82,7 @@ var rules = []rule{
 	{"app/slash", nil, []string{"buddy/agent$", "buddy/agent/policy", "buddy/agent/history", "buddy/tmux", "buddy/config", "buddy/app$", "buddy/app/ui", "github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "the same with a screen and without"},
 	{"app/state", nil, []string{"buddy/views", "buddy/tools", "buddy/tmux", "buddy/sessions"}, "folds events"},
 	{"", []string{"app", "views"}, []string{"github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "only the screen draws"},
-	{"", []string{"extensions/mcp"}, []string{"github.com/modelcontextprotocol/go-sdk"}, "only the client of servers knows their protocol"},
+	{"", []string{"extensions/mcp", "config/login", "app/compose"}, []string{"github.com/modelcontextprotocol/go-sdk"}, "only the client of servers knows their protocol, and their logins"},
 	{"", []string{"agent/model/completions", "agent/model/responses"}, []string{"github.com/sashabaranov/go-openai"}, "only its adapters know a protocol"},
 }
 

@@ -86,13 +86,13 @@ func (t *Tree) End(branch int) {
 func (t *Tree) SetSystem(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.main.setSystem(text)
+	setSystem(t.main, text)
 	for _, c := range t.forks {
-		c.setSystem(text)
+		setSystem(c, text)
 	}
 }
 
-func (c *Conversation) setSystem(text string) {
+func setSystem(c *Conversation, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hist.SetSystem(text)

@@ -141,6 +141,10 @@ func TestFieldNames(t *testing.T) {
 			return
 		}
 		for f := range typ.Fields() {
+			if f.Anonymous { // its fields stand among the others
+				check(f.Type)
+				continue
+			}
 			if tag := f.Tag.Get("json"); !form.MatchString(tag) {
 				t.Errorf("%v.%s has the tag %q", typ, f.Name, tag)
 			}

@@ -27,7 +27,8 @@ func (s *mcpCLI) command() *cobra.Command {
 		Long: "Servers of the Model Context Protocol: programs or URLs whose tools the model may call, each\n" +
 			"with your approval. Yours stand in the settings ([mcp.NAME]), those of a project in its\n" +
 			".mcp.json, which count once you trust them. In a session /mcp shows them.",
-		Args: cobra.NoArgs,
+		Example: "  buddy mcp list\n  buddy mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/docs",
+		Args:    cobra.NoArgs,
 	}
 	c.AddCommand(s.list(), s.add(), s.remove(), s.check(), s.importFile(), s.login(), s.logout())
 	return c
@@ -35,9 +36,10 @@ func (s *mcpCLI) command() *cobra.Command {
 
 func (s *mcpCLI) list() *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "list the servers that a session here would have; starts none",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "list the servers that a session here would have; starts none",
+		Example: "  buddy mcp list",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			all, err := compose.ServersHere(s.options)
 			if err != nil {
@@ -106,9 +108,10 @@ func (s *mcpCLI) settingsFile() (string, error) {
 
 func (s *mcpCLI) remove() *cobra.Command {
 	return &cobra.Command{
-		Use:   "remove NAME",
-		Short: "remove a server from your settings",
-		Args:  cobra.ExactArgs(1),
+		Use:     "remove NAME",
+		Short:   "remove a server from your settings",
+		Example: "  buddy mcp remove files",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := s.settingsFile()
 			if err != nil {
@@ -128,9 +131,10 @@ func (s *mcpCLI) remove() *cobra.Command {
 
 func (s *mcpCLI) check() *cobra.Command {
 	return &cobra.Command{
-		Use:   "check [NAME]",
-		Short: "start servers and list what they offer",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "check [NAME]",
+		Short:   "start servers and list what they offer",
+		Example: "  buddy mcp check\n  buddy mcp check files",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			all, err := compose.ServersHere(s.options)
 			if err != nil {
@@ -162,9 +166,10 @@ func (s *mcpCLI) check() *cobra.Command {
 func (s *mcpCLI) importFile() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use:   "import FILE",
-		Short: "copy the servers of another program's file to your settings, after showing them",
-		Args:  cobra.ExactArgs(1),
+		Use:     "import FILE",
+		Short:   "copy the servers of another program's file to your settings, after showing them",
+		Example: "  buddy mcp import ~/.claude.json",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			found, err := compose.ServersIn(args[0])
 			if err != nil {
@@ -220,9 +225,10 @@ func (s *mcpCLI) server(name string) (mcp.Server, error) {
 func (s *mcpCLI) login() *cobra.Command {
 	var scopes []string
 	c := &cobra.Command{
-		Use:   "login NAME",
-		Short: "log in at a server that wants it, with a browser",
-		Args:  cobra.ExactArgs(1),
+		Use:     "login NAME",
+		Short:   "log in at a server that wants it, with a browser",
+		Example: "  buddy mcp login docs\n  buddy mcp login docs --scope write",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			one, err := s.server(args[0])
 			if err == nil {
@@ -241,9 +247,10 @@ func (s *mcpCLI) login() *cobra.Command {
 
 func (s *mcpCLI) logout() *cobra.Command {
 	return &cobra.Command{
-		Use:   "logout NAME",
-		Short: "forget the login at a server",
-		Args:  cobra.ExactArgs(1),
+		Use:     "logout NAME",
+		Short:   "forget the login at a server",
+		Example: "  buddy mcp logout docs",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			one, err := s.server(args[0])
 			if err != nil {

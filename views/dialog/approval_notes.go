@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -113,7 +114,7 @@ func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 
 // note is a note in rows.
 func (a *Approval) note(name string, w, most int) [][]draw.Span {
-	text := a.noteText(name)
+	text := noteText(a.asked, name)
 	if text == "" {
 		return nil
 	}
@@ -130,8 +131,9 @@ func (a *Approval) note(name string, w, most int) [][]draw.Span {
 	return rows
 }
 
-func (a *Approval) noteText(name string) string {
-	act, c := a.asked.Action, a.asked.Context
+// noteText returns what there is to say under the name of a note, "" for nothing.
+func noteText(asked event.ApprovalAsked, name string) string {
+	act, c := asked.Action, asked.Context
 	switch name {
 	case noteWhy:
 		return act.Why
@@ -142,7 +144,7 @@ func (a *Approval) noteText(name string) string {
 	case noteDir:
 		return folders(act)
 	case noteRule:
-		return ruleText(a.asked.Verdict)
+		return ruleText(asked.Verdict)
 	case noteSimilar:
 		return c.Similar
 	case noteLike:
