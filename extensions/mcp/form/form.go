@@ -95,20 +95,19 @@ type writing struct {
 	values map[string]any
 }
 
-// The choices of the overview beside those that change a field.
+// The choices of the overview beside the fields.
 const (
 	sendIt    = "Send"
 	fillIn    = "Fill in"
 	declineIt = "Decline"
 	cancelIt  = "Cancel"
-	change    = "Change "
 )
 
-// fill shows the overview and does what the person chooses, until that ends the form.
+// fill shows the fields with their values and does what the person chooses, until that ends the form.
 func (w *writing) fill(ctx context.Context) (action string, err error) {
 	for {
 		choices, fields := w.choices()
-		answer, err := w.ask(ctx, tools.Question{From: w.form.Server, Text: w.overview(), Choices: choices})
+		answer, err := w.ask(ctx, tools.Question{From: w.form.Server, Text: texts.ClipBytes(w.form.Message, maxMessage), Choices: choices})
 		if err != nil {
 			return Cancel, err
 		}
@@ -131,22 +130,19 @@ func (w *writing) fill(ctx context.Context) (action string, err error) {
 	}
 }
 
-// choices returns what can be done now; fields has the field that a choice changes at its index.
+// choices returns what can be done now: each field with its value is one that asks for it. fields has
+// the field of a choice at its index.
 func (w *writing) choices() (choices []string, fields []Field) {
+	choices, fields = []string{sendIt}, []Field{{}}
 	if len(w.missing()) > 0 {
-		choices = []string{fillIn}
-	} else {
-		choices = []string{sendIt}
+		choices[0] = fillIn
 	}
-	fields = []Field{{}}
 	for _, f := range w.form.Fields {
-		if _, has := w.values[f.Name]; has || !f.Required {
-			name := change + f.label()
-			if slices.Contains(choices, name) { // two fields with one title
-				name = change + f.Name
-			}
-			choices, fields = append(choices, name), append(fields, f)
+		line := f.label() + ": " + w.shown(f)
+		if slices.Contains(choices, line) { // two fields with one title
+			line = f.Name + ": " + w.shown(f)
 		}
+		choices, fields = append(choices, line), append(fields, f)
 	}
 	return append(choices, declineIt, cancelIt), fields
 }
@@ -159,21 +155,16 @@ func (w *writing) missing() []Field {
 	})
 }
 
-// overview shows the message and each field with its value.
-func (w *writing) overview() string {
-	text := texts.ClipBytes(w.form.Message, maxMessage)
-	for _, f := range w.form.Fields {
-		value, has := w.values[f.Name]
-		shown := f.show(value)
-		switch {
-		case !has && f.Required:
-			shown = "(needed)"
-		case !has:
-			shown = "(left out)"
-		}
-		text += "\n  " + f.label() + ": " + shown
+// shown is the value of a field for the person.
+func (w *writing) shown(f Field) string {
+	value, has := w.values[f.Name]
+	switch {
+	case !has && f.Required:
+		return "(needed)"
+	case !has:
+		return "(left out)"
 	}
-	return strings.TrimLeft(text, "\n")
+	return f.show(value)
 }
 
 // fields asks for the values of fields, one after another.
