@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"buddy/texts"
 )
 
@@ -58,13 +60,14 @@ func ReadProjectFile(dir, name string) ([]byte, error) {
 // and sorted: each text is one argument or a whole line for a shell. It finds names that begin in
 // dir or in a folder that the line names (cd hooks && ./x.sh), with quotes, patterns, values of
 // options and variables, and inside of quoted programs. It rather finds too many. Not found are
-// names that a program puts together, and files that the named ones read themselves.
+// names that a program puts together, files that the named ones read themselves, and those that a line
+// only writes to (>> log).
 func FilesNamed(dir string, lines ...string) []string {
 	f := finder{dir: dir, root: projectRoot(dir), seen: map[string]bool{}, found: map[string]bool{}, listed: map[string]map[string]bool{}}
 	f.vars = map[string]string{"CLAUDE_PROJECT_DIR": dir, "BUDDY_PROJECT_DIR": dir, "PWD": dir}
 	for _, line := range lines {
 		if len(line) <= maxDefinition { // a part with a longer one is never trusted
-			f.text(line, maxNesting)
+			f.text(withoutOutputs(line), maxNesting)
 		}
 	}
 	bases := []string{dir}
@@ -83,6 +86,31 @@ func FilesNamed(dir string, lines ...string) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(f.found))
+}
+
+// withoutOutputs returns a line for a shell without the redirections to files that it only writes. One that
+// can't be read as bash stays as it is.
+func withoutOutputs(line string) string {
+	parsed, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil {
+		return line
+	}
+	writes := false
+	syntax.Walk(parsed, func(n syntax.Node) bool {
+		if stmt, ok := n.(*syntax.Stmt); ok {
+			before := len(stmt.Redirs)
+			stmt.Redirs = slices.DeleteFunc(stmt.Redirs, func(r *syntax.Redirect) bool {
+				return slices.Contains([]syntax.RedirOperator{syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob}, r.Op)
+			})
+			writes = writes || len(stmt.Redirs) < before
+		}
+		return true
+	})
+	var b strings.Builder
+	if !writes || syntax.NewPrinter().Print(&b, parsed) != nil {
+		return line
+	}
+	return b.String()
 }
 
 // finder collects the words of command lines, and the files that they name.

@@ -41,6 +41,7 @@ const (
 	Skill   Kind = "skills"
 	Command Kind = "commands"
 	Style   Kind = "output-styles"
+	Agent   Kind = "agents" // which buddy only lists
 )
 
 // One returns what one of the kind is called.

@@ -160,6 +160,7 @@ func ParsePart(definition []byte, from Origin) Set {
 	switch {
 	case !slices.Contains(Events, part.Event):
 		p.problem(nil, "hooks of "+quoted(string(part.Event))+" are not run by buddy")
+		p.Problems[len(p.Problems)-1].Quiet = true
 	case err != nil:
 		p.problem(nil, err.Error())
 	default:

@@ -31,7 +31,11 @@ type ProjectPart struct {
 type PartProblem struct {
 	File   string
 	Reason string
+	Quiet  bool // nobody made a mistake: it is written for another program
 }
+
+// errNotRun is a hook that only another program runs.
+var errNotRun = errors.New("not run by buddy")
 
 // FoundParts are the parts that files define, and what was left out.
 type FoundParts struct {
@@ -71,7 +75,7 @@ func ProjectParts(dir string, c config.Config) FoundParts {
 
 // leaveOut adds why a file, or an entry of it, is not used.
 func (f *FoundParts) leaveOut(file, format string, args ...any) {
-	f.Problems = append(f.Problems, PartProblem{file, fmt.Sprintf(format, args...)})
+	f.Problems = append(f.Problems, PartProblem{File: file, Reason: fmt.Sprintf(format, args...)})
 }
 
 // read decodes a JSON file of the project and reports whether there is one that can be used.
@@ -213,6 +217,7 @@ func hooksIn(dir, file string) (found FoundParts) {
 				p, err := hook.part()
 				if err != nil {
 					found.leaveOut(file, "%v", err)
+					found.Problems[len(found.Problems)-1].Quiet = errors.Is(err, errNotRun)
 					continue
 				}
 				p.File = file
@@ -240,11 +245,11 @@ func (h hookDefinition) part() (ProjectPart, error) {
 	p := ProjectPart{When: hookMoments[h.Event]}
 	switch err := json.Unmarshal(h.Hook, &one); {
 	case p.When == "":
-		return p, fmt.Errorf("hook of %q: not run by buddy: the event is unknown", h.Event)
+		return p, fmt.Errorf("hook of %q: %w: the event is unknown", h.Event, errNotRun)
 	case err != nil:
 		return p, fmt.Errorf("hook of %s: %w", h.Event, err)
 	case one.Type != "command":
-		return p, fmt.Errorf("hook of %s: not run by buddy: type %q", h.Event, one.Type)
+		return p, fmt.Errorf("hook of %s: %w: type %q", h.Event, errNotRun, one.Type)
 	}
 	p.Kind, p.Name, p.Runs = "hook", h.Event, one.Command
 	if len(one.Args) > 0 {

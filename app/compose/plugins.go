@@ -48,7 +48,7 @@ func (f foundPlugin) dataDir() string {
 // several with one name the first is taken. Without any only the project's folders are looked at.
 func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []PartProblem) {
 	leave := func(at string, err error) {
-		problems = append(problems, PartProblem{at, err.Error()})
+		problems = append(problems, PartProblem{File: at, Reason: err.Error()})
 	}
 	add := func(at, trustedIn, file string) {
 		p, err := plugin.Read(at)

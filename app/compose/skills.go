@@ -103,6 +103,9 @@ func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, k
 			}
 		}
 	}
+	if slices.Contains(kinds, extensions.Skill) {
+		problems = append(problems, agentsIn(ctx, sources)...)
+	}
 	x.mu.Lock()
 	x.dirs, x.began = dirs, began
 	x.mu.Unlock()
@@ -112,6 +115,20 @@ func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, k
 	}
 	items, clashes := extensions.Resolve(once(items), reserved)
 	return items, append(problems, clashes...), failed
+}
+
+// agentsIn says which files of agents there are: buddy runs none.
+func agentsIn(ctx context.Context, sources []extensions.Source) (problems []extensions.Problem) {
+	for _, s := range sources {
+		found, err := extensions.Read(ctx, extensions.Agent, s)
+		if err != nil { // that has been said of the skills
+			return problems
+		}
+		for _, it := range found.Items {
+			problems = append(problems, extensions.Problem{Kind: extensions.Agent, File: it.File, Reason: "buddy runs no agents yet"})
+		}
+	}
+	return problems
 }
 
 // once returns the items without those that another source, which comes first in the order of

@@ -241,7 +241,9 @@ func (s *Setup) untrustedNotice() string {
 		parts = append(parts, "see /trust, or: buddy trust")
 	}
 	for _, p := range problems {
-		parts = append(parts, "left out of "+p.File+": "+p.Reason)
+		if !p.Quiet || len(fresh)+len(changed) > 0 {
+			parts = append(parts, "left out of "+p.File+": "+p.Reason)
+		}
 	}
 	return texts.OneLine(strings.Join(parts, "; "))
 }
