@@ -102,7 +102,7 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 			}
 		}()
 	}
-	if reply, err := live.Ask[live.CloseReply](t.Context(), first, live.Close{}); err != nil || !reply.Stored {
+	if reply, err := live.Ask[live.CloseReply](t.Context(), first, live.Close{Kill: true}); err != nil || !reply.Stored {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }
