@@ -83,7 +83,10 @@ func choose(id string, all []live.Description, silent []Silent) (live.Descriptio
 			return live.Description{}, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s: %v", s.ID, s.Err)}
 		}
 	}
-	if len(all) == 0 {
+	switch named := id != "" && id != "last"; {
+	case len(all) == 0 && named:
+		return live.Description{}, fmt.Errorf("session %q does not run, nor does another; buddy resume %s goes on with one that is stored", id, id)
+	case len(all) == 0:
 		return live.Description{}, errors.New("no session runs; buddy resume goes on with one that is stored")
 	}
 	fits := slices.DeleteFunc(slices.Clone(all), func(d live.Description) bool {
