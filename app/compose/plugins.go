@@ -193,20 +193,13 @@ func (s *Setup) pluginActs(name string) error {
 	return nil
 }
 
-// pluginHooks reads the hooks of a plugin.
+// pluginHooks are the hooks of a plugin, of the texts that its print covers.
 func pluginHooks(p plugin.Plugin, data string) (set hooks.Set) {
-	origin := hooks.Origin{Source: hooks.Plugin, Root: p.Dir, Data: data, Part: p.Name}
-	for _, at := range p.Hooks.Files {
-		origin.File = at
-		text, err := os.ReadFile(at)
-		if err != nil {
-			set.Problems = append(set.Problems, hooks.Problem{File: at, Reason: err.Error()})
-			continue
+	origin := hooks.Origin{Source: hooks.Plugin, Root: p.Dir, Data: data, Part: p.Name, File: filepath.Join(p.Dir, plugin.Manifest)}
+	for i, text := range p.Hooks.Texts {
+		if n := i - len(p.Hooks.Inline); n >= 0 {
+			origin.File = p.Hooks.Files[n]
 		}
-		set.Add(hooks.Parse(text, origin))
-	}
-	origin.File = filepath.Join(p.Dir, plugin.Manifest)
-	for _, text := range p.Hooks.Inline {
 		set.Add(hooks.Parse(inlineHooks(text), origin))
 	}
 	return set
@@ -279,13 +272,7 @@ func pluginServers(p plugin.Plugin, data string) (all []mcp.Server, err error) {
 		}
 		return os.LookupEnv(name)
 	}
-	definitions := slices.Clone(p.Servers.Inline)
-	for _, at := range p.Servers.Files {
-		text, readErr := os.ReadFile(at)
-		err = errors.Join(err, readErr)
-		definitions = append(definitions, text)
-	}
-	for _, text := range definitions {
+	for _, text := range p.Servers.Texts {
 		var entries map[string]json.RawMessage
 		if bad := json.Unmarshal(text, &entries); bad != nil {
 			err = errors.Join(err, fmt.Errorf("servers of plugin %s: %w", p.Name, bad))

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"buddy/texts"
@@ -52,11 +53,12 @@ type Plugin struct {
 // Parts are definitions of what a plugin would run: in files of JSON, or in its manifest.
 type Parts struct {
 	Files  []string
-	Inline []json.RawMessage
+	Inline []json.RawMessage // those of the manifest
+	Texts  []json.RawMessage // all of them, as they were read: the files may have changed since
 }
 
 // Empty reports whether there are none.
-func (p Parts) Empty() bool { return len(p.Files)+len(p.Inline) == 0 }
+func (p Parts) Empty() bool { return len(p.Texts) == 0 }
 
 // manifest is the file as other agents define it. Keys that are not here do not matter.
 type manifest struct {
@@ -144,24 +146,25 @@ func (p *Plugin) read() error {
 		if *c.parts, err = p.parts(c.key, c.named, c.usual); err != nil {
 			return err
 		}
-		if err := c.parts.avoidGit(); err != nil {
+		if err := c.parts.read(); err != nil {
 			return fmt.Errorf("%s: %w", c.key, err)
 		}
 	}
 	return nil
 }
 
-// avoidGit refuses definitions that name files of git's own folder, which the print leaves out.
-func (p Parts) avoidGit() error {
-	all := p.Inline
+// read reads the definitions. It refuses those that name files of git's own folder, which the print
+// leaves out.
+func (p *Parts) read() error {
+	p.Texts = slices.Clone(p.Inline)
 	for _, file := range p.Files {
 		data, err := small(file, maxManifest)
 		if err != nil {
 			return err
 		}
-		all = append(all, data)
+		p.Texts = append(p.Texts, data)
 	}
-	for _, definition := range all {
+	for _, definition := range p.Texts {
 		if strings.Contains(string(definition), ".git/") {
 			return errors.New("a definition names a file in .git, of which nobody would see a change")
 		}
