@@ -92,21 +92,6 @@ func isMCPName(s string) bool {
 	}) < 0
 }
 
-// FieldTexts splits a list of the field's rules, as in allowed-tools, at the commas and blanks
-// that are not in parentheses.
-func FieldTexts(list string) []string {
-	depth := 0
-	return strings.FieldsFunc(list, func(r rune) bool {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth = max(depth-1, 0)
-		}
-		return depth == 0 && (r == ',' || unicode.IsSpace(r))
-	})
-}
-
 // FieldRules returns the rules that mean the same as a text of the field: Bash(git add *),
 // Edit(src/**), Read(~/notes/*.md), WebFetch(domain:go.dev), mcp__files__read, or the name of a
 // tool alone. There are several when the name means several tools. No rule ever matches more

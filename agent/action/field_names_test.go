@@ -188,21 +188,6 @@ func TestTextsWithoutACounterpartAreRefused(t *testing.T) {
 	}
 }
 
-func TestListOfTheField(t *testing.T) {
-	for list, want := range map[string][]string{
-		"Bash(git add *), Bash(git commit *),Read": {"Bash(git add *)", "Bash(git commit *)", "Read"},
-		"Read Grep\tGlob":                          {"Read", "Grep", "Glob"},
-		"Bash(echo (a, b)) Read":                   {"Bash(echo (a, b))", "Read"},
-		"Bash(git add Read, Grep":                  {"Bash(git add Read, Grep"},
-		"x) Read":                                  {"x)", "Read"},
-		" , ":                                      nil,
-	} {
-		if got := FieldTexts(list); !slices.Equal(got, want) {
-			t.Errorf("%q has %q, want %q", list, got, want)
-		}
-	}
-}
-
 func TestRuleOfAllToolsOfAServer(t *testing.T) {
 	for name, want := range map[string]bool{"mcp__srv__a": true, "mcp__srv__b__c": true, "mcp__srv2__a": false, "mcp__s": false, "run_shell": false} {
 		if got := (Rule{Tool: "mcp__srv__*"}).OfTool(name); got != want {

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/history"
-	"buddy/texts"
 )
 
 // openBlocks are the blocks that the current answer grows.
@@ -56,67 +54,6 @@ func (s *State) fold(env event.Envelope) Changed {
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
 	}
-}
-
-func (s *State) applyInfo(env event.Envelope) Changed {
-	switch p := env.Payload.(type) {
-	case event.SessionCreated:
-		s.Info.Session, s.Info.Event, s.Info.First = env.Session, p, p.Target
-	case event.SessionResumed:
-		s.Info.Session, s.Info.First = env.Session, p.Target
-		s.Info.Event = event.SessionCreated{
-			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
-			Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort, Title: s.Info.Event.Title,
-		}
-		s.Info.Mode, s.Info.Until = action.ModeAsk, 0
-		return s.endAll(env.Time) | Header
-	case event.SessionForked:
-		s.add(env, NoticeBlock, "from here on a fork of the session "+p.From)
-		return Conversation
-	case event.SessionRenamed:
-		s.Info.Event.Title = p.Title
-	case event.ModelSwitched:
-		e := &s.Info.Event
-		text := "now talking to " + p.Model + " (" + p.Profile + ")"
-		if e.Profile == p.Profile && e.Effort != p.Effort {
-			text = "reasoning_effort is now " + cmp.Or(p.Effort, "the provider's own")
-		}
-		e.Profile, e.Model, e.API, e.Window, e.Effort = p.Profile, p.Model, p.API, p.Window, p.Effort
-		s.add(env, NoticeBlock, withNext(text, p.Note))
-		return Header | Conversation
-	case event.TargetSwitched:
-		s.Info.Event.Target, s.Info.Event.Cwd = p.Name, p.Cwd
-		s.add(env, NoticeBlock, "now working on "+p.Name)
-		return Header | Conversation
-	case event.ContextUsage:
-		s.Info.Context = p
-	case event.MetricsUsage:
-		s.Info.Usage = p
-	case event.RuleAdded:
-		s.add(env, NoticeBlock, "new rule for this "+p.Scope+": "+p.Rule.String())
-		return Conversation
-	case event.RuleRemoved:
-		s.add(env, NoticeBlock, "no rule of the "+p.Scope+" any more: "+p.Rule.String())
-		return Conversation
-	case event.ModeChanged:
-		s.Info.Mode, s.Info.Until = p.Mode, p.Until
-	}
-	return Header
-}
-
-// applySkill takes what a person called, and what there is to call.
-func applySkill(s *State, env event.Envelope) Changed {
-	switch p := env.Payload.(type) {
-	case event.CommandsListed:
-		s.Info.Commands = p.Commands
-		return Commands
-	case event.SkillLoaded:
-		if p.By == event.ByPerson {
-			s.add(env, SkillBlock, texts.OneLine(p.Line)+"\n"+p.File+" ("+p.Origin+")\n"+p.Text)
-			return Conversation
-		}
-	}
-	return 0
 }
 
 // endAll ends what an earlier process left running. An answer that broke off stays open:

@@ -102,3 +102,19 @@ func FuzzParse(f *testing.F) {
 		b.List("name")
 	})
 }
+
+// TestListOfRules: a list is split at commas and blanks that are not in parentheses.
+func TestListOfRules(t *testing.T) {
+	for list, want := range map[string][]string{
+		"Bash(git add *), Bash(git commit *),Read": {"Bash(git add *)", "Bash(git commit *)", "Read"},
+		"Read Grep\tGlob":                          {"Read", "Grep", "Glob"},
+		"Bash(echo (a, b)) Read":                   {"Bash(echo (a, b))", "Read"},
+		"Bash(git add Read, Grep":                  {"Bash(git add Read, Grep"},
+		"x) Read":                                  {"x)", "Read"},
+		" , ":                                      nil,
+	} {
+		if got := split(list); !slices.Equal(got, want) {
+			t.Errorf("%q has %q, want %q", list, got, want)
+		}
+	}
+}

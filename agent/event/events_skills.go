@@ -1,0 +1,35 @@
+package event
+
+// SkillLoaded marks that the model has got the text of a skill or a custom command.
+type SkillLoaded struct {
+	Name   string `json:"name"`
+	Args   string `json:"args,omitempty"`
+	Origin string `json:"origin"` // person, project, plugin or built-in
+	File   string `json:"file"`
+	Sum    string `json:"sum"`            // SHA-256 of the file
+	By     Caller `json:"by"`             // who called it
+	Line   string `json:"line,omitempty"` // by a person: what was typed
+	Text   string `json:"text,omitempty"` // by a person: what the model reads; else that is the result of the call
+}
+
+// Caller is who called a skill.
+type Caller string
+
+// The callers.
+const (
+	ByPerson Caller = "person"
+	ByModel  Caller = "model"
+)
+
+// CommandsListed holds the skills and custom commands that a person may call now, all of them.
+type CommandsListed struct {
+	Commands []CustomCommand `json:"commands"`
+}
+
+// CustomCommand is a skill or a custom command that a person may call.
+type CustomCommand struct {
+	Name   string `json:"name"`           // without the slash
+	Args   string `json:"args,omitempty"` // a hint at the arguments
+	Help   string `json:"help,omitempty"`
+	Origin string `json:"origin"` // person, project, plugin or built-in
+}
