@@ -32,7 +32,9 @@ type SSHD struct {
 	Wire   *Forwarder
 }
 
-// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir.
+// NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir, and
+// an empty home there: start-up files of the person who runs the tests may take locks, which a
+// connection that is cut leaves behind, so that every later shell waits for them.
 // more is further lines for sshd_config.
 func NewSSHD(t testing.TB, more string) *SSHD {
 	t.Helper()
@@ -49,6 +51,10 @@ func NewSSHD(t testing.TB, more string) *SSHD {
 	}
 	dir := tmuxtest.Dir(t)
 	s := &SSHD{Dest: "target", Dir: dir, Config: filepath.Join(dir, "ssh_config")}
+	home := filepath.Join(dir, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range []string{"hostkey", "id"} {
 		run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, k))
 	}
@@ -61,9 +67,9 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 StrictModes no
-SetEnv TMUX_TMPDIR=%[1]s
-%[2]s
-`, dir, more))
+SetEnv TMUX_TMPDIR=%[1]s HOME=%[2]s
+%[3]s
+`, dir, home, more))
 	s.Wire = NewForwarder(t, serve(t, sshd, "-i", "-f", filepath.Join(dir, "sshd_config"), "-E", filepath.Join(dir, "sshd.log")))
 	_, shown, _ := net.SplitHostPort(s.Wire.Addr)
 	write(t, filepath.Join(dir, "known_hosts"), fmt.Sprintf("[127.0.0.1]:%s %s", shown, read(t, filepath.Join(dir, "hostkey.pub"))))
