@@ -459,7 +459,7 @@ func TestUnavailable(t *testing.T) {
 			}
 		}
 		t.Setenv("PATH", dir)
-		return tmuxtest.Env(dir)
+		return tmuxtest.Env(t, dir)
 	}
 	for _, c := range []struct{ name, script, why string }{
 		{"missing", "", "not installed"},

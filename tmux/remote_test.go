@@ -162,7 +162,7 @@ func TestTmuxTooOld(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\necho tmux 3.1c\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	h := localHost(t, append(tmuxtest.Env(dir), "PATH="+dir+":"+os.Getenv("PATH")))
+	h := localHost(t, append(tmuxtest.Env(t, dir), "PATH="+dir+":"+os.Getenv("PATH")))
 	s := tmux.New(tmux.Options{Session: "t", Host: h})
 	_, err := s.Start(t.Context(), tmux.Spec{Dir: filepath.Join(dir, "x"), Command: "true"})
 	if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "3.1c") || !strings.Contains(err.Error(), "3.2") {
@@ -186,7 +186,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	mountSmall(t, disk)
 	srv := tmuxtest.In(t, dir)
-	env := append(tmuxtest.Env(dir), "TMUX_TMPDIR="+disk)
+	env := append(tmuxtest.Env(t, dir), "TMUX_TMPDIR="+disk)
 	r := newHostRig(t, srv, localHost(t, env))
 	r.run("export V=kept")
 	res := r.run("head -c 3000000 /dev/zero; echo end >&2; exit 3")
@@ -224,7 +224,7 @@ func TestDiskFullState(t *testing.T) {
 	}
 	mountSmall(t, disk)
 	srv := tmuxtest.In(t, dir)
-	env := append(tmuxtest.Env(dir), "TMUX_TMPDIR="+disk)
+	env := append(tmuxtest.Env(t, dir), "TMUX_TMPDIR="+disk)
 	r := newHostRig(t, srv, localHost(t, env))
 	r.opt.Shell = "dash"
 	r.Session = tmux.New(r.opt)

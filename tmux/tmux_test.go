@@ -155,7 +155,7 @@ func all(t *testing.T, panes bool, test func(t *testing.T, at testTarget, r *rig
 func newPlainRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: tmuxtest.Dir(t)}
-	r.opt = tmux.Options{Session: "t", Env: tmuxtest.Env(r.dir), Cwd: r.dir}
+	r.opt = tmux.Options{Session: "t", Env: tmuxtest.Env(t, r.dir), Cwd: r.dir}
 	r.Session = tmux.NewPlain(r.opt)
 	r.closeAtEnd()
 	return r

@@ -25,7 +25,7 @@ func newPlain(t *testing.T) (s *Shell, base string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Greet(Greeting{Cwd: base, Env: tmuxtest.Env(base)})
+	s.Greet(Greeting{Cwd: base, Env: tmuxtest.Env(t, base)})
 	return s, base
 }
 
@@ -119,7 +119,7 @@ func TestCommandsAreReadOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Greet(Greeting{Cwd: base, Env: tmuxtest.Env(base)})
+			s.Greet(Greeting{Cwd: base, Env: tmuxtest.Env(t, base)})
 			dir := commandIn(t, filepath.Join(base, "run-"+name), "echo first\nsleep 0.3\necho second")
 			c, err := s.Start(dir, Capture, false)
 			if err != nil {

@@ -37,7 +37,7 @@ func newFree(t *testing.T, name string) *free {
 	if f.Shell, err = NewShell(state, nil, name); err != nil {
 		t.Skip(err)
 	}
-	f.Greet(Greeting{Cwd: f.dir, Env: append(tmuxtest.Env(base), "OUT="+f.free), Reach: confine.Reach{Read: []string{f.dir}, Withheld: []string{"TOKEN"}}})
+	f.Greet(Greeting{Cwd: f.dir, Env: append(tmuxtest.Env(t, base), "OUT="+f.free), Reach: confine.Reach{Read: []string{f.dir}, Withheld: []string{"TOKEN"}}})
 	return f
 }
 

@@ -303,7 +303,7 @@ func TestFollowAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Greet(Greeting{Cwd: dir, Env: tmuxtest.Env(dir)})
+	s.Greet(Greeting{Cwd: dir, Env: tmuxtest.Env(t, dir)})
 	run, err := s.Start(cmdDir, Capture, false)
 	if err != nil {
 		t.Fatal(err)
@@ -335,7 +335,7 @@ func TestPosixShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Greet(Greeting{Cwd: dir, Env: tmuxtest.Env(dir)})
+	s.Greet(Greeting{Cwd: dir, Env: tmuxtest.Env(t, dir)})
 	for i, c := range []struct {
 		cmd  string
 		code int

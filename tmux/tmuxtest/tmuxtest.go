@@ -19,7 +19,7 @@ import (
 type Server struct {
 	Socket string   // path for -S
 	Dir    string   // a short private directory of the test's own
-	Env    []string // without TMUX, with TMUX_TMPDIR in Dir
+	Env    []string // see Env
 	t      testing.TB
 }
 
@@ -35,7 +35,7 @@ func New(t testing.TB) *Server {
 // In is like New for an existing directory of the test.
 func In(t testing.TB, dir string) *Server {
 	t.Helper()
-	s := &Server{Socket: filepath.Join(dir, "sock"), Dir: dir, Env: Env(dir), t: t}
+	s := &Server{Socket: filepath.Join(dir, "sock"), Dir: dir, Env: Env(t, dir), t: t}
 	t.Cleanup(func() { _ = s.command("kill-server").Run() })
 	return s
 }
@@ -57,19 +57,32 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Env returns this process's environment with dir for sockets and states, and without a
-// reference to a tmux around the test.
-func Env(dir string) []string {
+// Env returns this process's environment with dir for sockets and states and with an empty
+// home in it, and without a reference to a tmux around the test. What shells of the person who
+// runs the tests do when they start, such as waiting for a lock, is no part of a test.
+func Env(t testing.TB, dir string) []string {
+	t.Helper()
+	home := Home(t, dir)
 	var env []string
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		switch name {
-		case "TMUX", "TMUX_PANE", "TMUX_TMPDIR", "BASH_ENV":
+		case "TMUX", "TMUX_PANE", "TMUX_TMPDIR", "BASH_ENV", "HOME":
 		default:
 			env = append(env, kv)
 		}
 	}
-	return append(env, "TMUX_TMPDIR="+dir)
+	return append(env, "TMUX_TMPDIR="+dir, "HOME="+home)
+}
+
+// Home returns the folder "home" in dir, which it makes if it is missing.
+func Home(t testing.TB, dir string) string {
+	t.Helper()
+	home := filepath.Join(dir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return home
 }
 
 func (s *Server) command(args ...string) *exec.Cmd {

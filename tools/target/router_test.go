@@ -60,7 +60,7 @@ func newTestTarget(t testing.TB, srv *hosttest.SSHD, name string) *testTarget {
 	}
 	t.Cleanup(func() { // what a test left running on purpose
 		kill := exec.Command("tmux", "-L", "buddy", "kill-server")
-		kill.Env = tmuxtest.Env(srv.Dir)
+		kill.Env = tmuxtest.Env(t, srv.Dir)
 		_ = kill.Run() // it may have ended
 	})
 	s.connect()

@@ -51,10 +51,6 @@ func NewSSHD(t testing.TB, more string) *SSHD {
 	}
 	dir := tmuxtest.Dir(t)
 	s := &SSHD{Dest: "target", Dir: dir, Config: filepath.Join(dir, "ssh_config")}
-	home := filepath.Join(dir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	for _, k := range []string{"hostkey", "id"} {
 		run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, k))
 	}
@@ -69,7 +65,7 @@ PermitRootLogin prohibit-password
 StrictModes no
 SetEnv TMUX_TMPDIR=%[1]s HOME=%[2]s
 %[3]s
-`, dir, home, more))
+`, dir, tmuxtest.Home(t, dir), more))
 	s.Wire = NewForwarder(t, serve(t, sshd, "-i", "-f", filepath.Join(dir, "sshd_config"), "-E", filepath.Join(dir, "sshd.log")))
 	_, shown, _ := net.SplitHostPort(s.Wire.Addr)
 	write(t, filepath.Join(dir, "known_hosts"), fmt.Sprintf("[127.0.0.1]:%s %s", shown, read(t, filepath.Join(dir, "hostkey.pub"))))
