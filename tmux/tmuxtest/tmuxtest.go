@@ -75,10 +75,10 @@ func Env(t testing.TB, dir string) []string {
 	return append(env, "TMUX_TMPDIR="+dir, "HOME="+home)
 }
 
-// Home returns the folder "home" in dir, which it makes if it is missing.
+// Home returns the folder "empty-home" in dir, which it makes if it is missing.
 func Home(t testing.TB, dir string) string {
 	t.Helper()
-	home := filepath.Join(dir, "home")
+	home := filepath.Join(dir, "empty-home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
