@@ -69,7 +69,7 @@ const (
 	ranWord    = "r4n"    // what a line prints if what must not work does
 	sleepTime  = "98765"  // of what lines leave behind, replaced by a number of the test's own
 	nobody     = 65534    // an ordinary user
-	lineTime   = 20 * time.Second
+	lineTime   = time.Minute
 )
 
 // TestHostile runs every line of hostile.txt as it is, which must change its canary, and
