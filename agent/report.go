@@ -20,10 +20,13 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportSkills:
 		r.skills.Publish(r.selection.Model().Info().Window)
 		return
+	case event.ReportAgents:
+		r.tasks.agents.book.Publish()
+		return
 	case event.ReportHooks:
 		text = r.opts.Programs.List()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportHooks)
+		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})

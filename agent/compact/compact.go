@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
@@ -32,6 +33,7 @@ type Parts struct {
 	Approvals *approval.Broker // files are read again only where it allows that without asking
 	Ledger    *usage.Ledger
 	Selection *selection.Selection
+	Most      action.Mode // the loosest mode in which files are read again; "" is no limit
 	Redact    *redact.Redactor
 	Hooks     *hooks.Runner // asked before a compaction; nil: none
 	ReadTime  time.Duration // that reading one file again may take

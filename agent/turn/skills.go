@@ -96,7 +96,7 @@ func readingRules(s skill.Skill) []action.Rule {
 // lend allows until the next prompt what a skill says in allowed-tools, if it may act. What has no
 // rule that means exactly the same is said and not allowed.
 func (l *Loop) lend(x *Exchange, s skill.Skill) {
-	if !s.Acts {
+	if !s.Acts || l.agent.Type != "" { // what an agent was given is not the session's
 		return
 	}
 	var rules []action.Rule
