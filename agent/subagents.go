@@ -149,7 +149,7 @@ func (s *tasks) openAgent(ctx context.Context, by turn.Caller, run *subagentRun,
 	}, chosen, s.agents.parts(chosen, mode))
 	begun := event.TaskStarted{
 		Kind: event.SubagentTask, Title: run.title, Dir: run.dir,
-		Subagent: event.Subagent{Agent: run.Name, Parent: by.Task, Call: run.call, Background: run.background},
+		Agent: run.Name, Parent: by.Task, Call: run.call, Background: run.background,
 	}
 	if run.background {
 		ctx = s.life.ctx

@@ -217,12 +217,8 @@ type TaskStarted struct {
 	// of a SubagentTask is where its result will be.
 	Pane string `json:"pane,omitempty"`
 	Dir  string `json:"dir,omitempty"`
-	Subagent
-}
-
-// Subagent describes a SubagentTask; other tasks have none.
-type Subagent struct {
-	Agent      string `json:"agent,omitempty"`      // its definition
+	// What follows is of a SubagentTask.
+	Agent      string `json:"agent,omitempty"`      // the name of its definition
 	Parent     int    `json:"parent,omitempty"`     // the task that called it
 	Call       string `json:"call,omitempty"`       // id of that call
 	Background bool   `json:"background,omitempty"` // the call did not wait for it
