@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -321,6 +322,59 @@ func (s *tasks) tellEnd(run *subagentRun, id int, end agentEnd) {
 	if s.agents.o.Wake && s.main.task == nil && !s.life.ended() {
 		s.start(s.main, event.MainTask, nil, s.loop.Run)
 	}
+}
+
+// replay counts a subagent of an earlier process.
+func (a *subagentSet) replay() { a.began++ }
+
+// agentEnded feeds that a subagent of an earlier process has ended: unless the main agent was told
+// later, it still has to be.
+func (s *tasks) agentEnded(was event.TaskStarted, e event.TaskFinished) {
+	if !was.Background {
+		return
+	}
+	end := agentEnd{outcome: e.Outcome}
+	if e.Error != "" {
+		end.err = errors.New(e.Error)
+	}
+	s.main.talk.Announce(agentNews(was.ID, was.Agent, was.Title, end.how(), "", "") + lookInto(was.Dir))
+}
+
+// lookInto says where the result of an agent is.
+func lookInto(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return " What it answered, if anything, is in " + (&subagentRun{dir: dir}).file() + "."
+}
+
+// errAgentInterrupted is why a subagent failed that worked when buddy ended.
+var errAgentInterrupted = errors.New("interrupted: buddy ended while it worked")
+
+// dropAgents ends the subagents that worked when an earlier process ended. The caller holds s.mu.
+func (s *tasks) dropAgents() {
+	for _, b := range slices.SortedFunc(maps.Keys(s.left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
+		if b.agent != nil {
+			s.dropAgent(b, s.left[b])
+			delete(s.left, b)
+		}
+	}
+}
+
+// dropAgent ends one of them: it does not go on by itself, because nobody knows what of its work is
+// done. The caller holds s.mu.
+func (s *tasks) dropAgent(b *branch, l *recovery) {
+	id := l.agent.ID
+	s.stream.Bind(id, b.talk.Branch())
+	for _, c := range b.talk.Open() {
+		b.talk.StoreResult(id, 0, c.Arguments, event.ToolResult{CallID: c.ID, Name: c.Name, Result: OutcomeUnknown, IsError: true})
+	}
+	s.stream.Publish(id, 0, event.Interrupted{Task: id, Text: "interrupted"})
+	end := event.TaskFinished{ID: id, Outcome: event.Failed, Error: errAgentInterrupted.Error()}
+	s.stream.Publish(id, 0, end)
+	s.stream.Bind(id, 0)
+	s.agentEnded(l.agent, end)
+	s.endBranch(b)
 }
 
 // agentNews is the line about the end of a subagent in the background; text is its result.

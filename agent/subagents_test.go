@@ -166,3 +166,118 @@ func taskOf(s *session, agent string) (last event.TaskStarted, n int) {
 	}
 	return last, n
 }
+
+// TestInterruptedAgents: agents that worked when buddy was killed are shown as interrupted, none
+// goes on, and what the model is sent is valid.
+func TestInterruptedAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := withAgents(t, map[string][]step{
+			"main": {
+				says("", callsAgent("a1", "worker", "one", ""), callsAgent("a2", "worker", "two", ""), callsAgent("a3", "worker", "three", "")),
+			},
+			"one": {hangs("thinking")}, "two": {says("", aHang)}, "three": {says("", `c1 do {"kind":"shell","do":"echo"}`)},
+		}, []string{worker}, nil)
+		s.do(event.Submit{Text: "go"})
+		killed := slices.Clone(s.mem.events)
+		s.stop()
+		again, m := withAgents(t, map[string][]step{"main": {says("I go on")}}, []string{worker}, func(o *Options) { o.Replay = killed })
+		failed := 0
+		for _, env := range again.events() {
+			if end, ok := env.Payload.(event.TaskFinished); ok && end.Outcome == event.Failed && strings.HasPrefix(end.Error, "interrupted") && env.Branch > 0 {
+				failed++
+			}
+			if _, asked := env.Payload.(event.ApprovalAsked); asked {
+				t.Errorf("it asks: %+v", env.Payload)
+			}
+		}
+		if failed != 3 || len(m.sent("main")) != 0 || len(again.tasks.forks) != 0 {
+			t.Errorf("%d interrupted, %d requests, %d branches", failed, len(m.sent("main")), len(again.tasks.forks))
+		}
+		again.do(event.Continue{})
+		checkPairs(t, m.sent("main")[0].Messages)
+		for _, got := range m.results("main") {
+			if !strings.HasPrefix(got, "interrupted: buddy ended") {
+				t.Errorf("the call gave %q", got)
+			}
+		}
+		for _, who := range []string{"one", "two", "three"} {
+			if n := len(m.sent(who)); n != 0 {
+				t.Errorf("%s was asked %d times", who, n)
+			}
+		}
+		again.stop()
+	})
+}
+
+// TestAgentsAskInOneQueue: as many agents as there are ask at the same time, each question names
+// its agent, and each answer reaches the one that asked.
+func TestAgentsAskInOneQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const agents = 7
+		scripts := map[string][]step{}
+		var all []string
+		for i := range agents {
+			who := fmt.Sprintf("n%d", i)
+			all = append(all, callsAgent("a"+who, "worker", who, ""))
+			scripts[who] = []step{says("", `c`+who+` do {"kind":"shell","do":"echo"}`), says("end of " + who)}
+		}
+		scripts["main"] = []step{says("", all...), says("done")}
+		s, m := withAgents(t, scripts, []string{worker}, func(o *Options) { o.Agents.AtOnce = agents })
+		s.do(event.Submit{Text: "go"})
+		var asked []event.ApprovalAsked
+		tasks := make(map[string]int)
+		for _, env := range s.events() {
+			if p, ok := env.Payload.(event.ApprovalAsked); ok {
+				asked, tasks[p.ID] = append(asked, p), env.Task
+			}
+		}
+		if len(asked) != agents {
+			t.Fatalf("%d questions", len(asked))
+		}
+		for i, a := range slices.Backward(asked) {
+			who := strings.TrimPrefix(a.CallID, "c")
+			if a.Agent != "worker: do a"+who || tasks[a.ID] == 0 {
+				t.Errorf("question %d is of %q, task %d", i, a.Agent, tasks[a.ID])
+			}
+			decision := event.Once
+			if who == "n3" {
+				decision = event.Deny
+			}
+			s.do(event.AnswerApproval{ID: a.ID, Decision: decision, Reason: "not now"})
+		}
+		for i := range agents {
+			who := fmt.Sprintf("n%d", i)
+			got := m.results(who)
+			if denied := strings.Contains(fmt.Sprint(got), "Reason: not now"); len(got) != 1 || denied != (who == "n3") {
+				t.Errorf("%s reads %q", who, got)
+			}
+			if got := m.results("main")[i]; !strings.Contains(got, "end of "+who) {
+				t.Errorf("result %d is %q", i, got)
+			}
+		}
+		s.stop()
+	})
+}
+
+// TestNobodyAnswersAnAgent: where nobody can be asked, an agent is denied and goes on.
+func TestNobodyAnswersAnAgent(t *testing.T) {
+	m := &byAgent{requests: make(map[string][]model.Request), scripts: map[string][]step{
+		"main": {says("", callsAgent("a1", "worker", "one", `,"background":true`)), says("done")},
+		"one":  {says("", `c1 do {"kind":"shell","do":"echo"}`), says("could not")},
+	}}
+	defs := definitions(t, worker)
+	r := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}, basic.NewAgent()), Agents: Agents{
+		Read:   func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil },
+		System: func(text string) (string, error) { return "SUB " + text, nil },
+	}})
+	res, err := r.RunText(t.Context(), "go")
+	if err != nil || res.Response != "done" {
+		t.Fatal(res, err)
+	}
+	if got := m.results("one"); len(got) != 1 || !strings.Contains(got[0], "nobody was there to ask") {
+		t.Errorf("the agent reads %q", got)
+	}
+	if got := m.results("main"); !strings.Contains(got[0], "could not") {
+		t.Errorf("in the background, though nobody is told of its end: %q", got)
+	}
+}

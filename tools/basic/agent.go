@@ -31,6 +31,11 @@ func (*agent) Patient(tools.Call) bool { return true }
 // Beside returns true: subagents work side by side.
 func (*agent) Beside(tools.Call) bool { return true }
 
+// Recover returns what a call gives whose agent worked when buddy ended: none goes on by itself.
+func (*agent) Recover(context.Context, tools.Call) tools.Result {
+	return tools.Result{Content: "interrupted: buddy ended while the agent worked. What it did stays; look at it before you call an agent again.", IsError: true}
+}
+
 func (t *agent) PlanArgs(args agentArgs) (action.Action, error) {
 	act := tools.PlanInternal(t.Name(), args.Why)
 	act.Op = args.Type + ": " + args.Title
