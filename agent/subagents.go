@@ -19,6 +19,7 @@ import (
 	"buddy/agent/selection"
 	"buddy/agent/subagents"
 	"buddy/agent/turn"
+	"buddy/agent/usage"
 	"buddy/extensions/subagent"
 	"buddy/tools"
 )
@@ -62,6 +63,28 @@ type subagentSet struct {
 	durable      Durable
 
 	began int // in the session
+	used  []agentUse
+}
+
+// agentUse is what one subagent of this process used.
+type agentUse struct {
+	task  int
+	label string
+	used  *usage.Task
+}
+
+// reportAgents describes what the agents of this process used, one line each, for people.
+func (s *tasks) reportAgents() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.agents.began == 0 {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("agents     %d in all", s.agents.began)}
+	for _, a := range s.agents.used {
+		lines = append(lines, fmt.Sprintf("           #%d  %s: %s", a.task, a.label, s.ledger.Used(a.used)))
+	}
+	return lines
 }
 
 // subagentRun is what a subagent's conversation has beside. tasks.mu guards ended.
@@ -161,6 +184,7 @@ func (s *tasks) openAgent(ctx context.Context, by turn.Caller, run *subagentRun,
 		turns = s.agents.o.Turns
 	}
 	t.x.Below(by.Used, turns)
+	s.agents.used = append(s.agents.used, agentUse{t.id, label, t.x.Used()})
 	return working, t, nil
 }
 

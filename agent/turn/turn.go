@@ -320,7 +320,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	l.p.Compactor.PublishUsage(x.talk, x.task, number)
 	l.p.Stream.Publish(x.task, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}
-	before := l.p.Ledger.Cost(&x.used)
+	before := l.p.Ledger.Own(&x.used)
 
 	answer, err := l.ask(ctx, x, number)
 	if err == nil {
@@ -337,7 +337,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 			l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
 		}
 	}
-	finished.Cost = l.p.Ledger.Cost(&x.used) - before
+	finished.Cost = l.p.Ledger.Own(&x.used) - before
 	l.p.Stream.Publish(x.task, number, finished)
 	return done, err
 }

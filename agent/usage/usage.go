@@ -44,6 +44,7 @@ type Task struct {
 	maxTurns int   // 0: as the ledger's budget says
 	usage    model.Usage
 	cost     model.Money
+	own      model.Money    // without those that it called
 	unpriced int            // requests whose cost is not known
 	tools    map[string]int // tokens of results, by the name that the model used
 	warned   map[event.BudgetKind]bool
@@ -98,6 +99,7 @@ func (l *Ledger) Request(task, turn int, t *Task, from model.Info, u *model.Usag
 // caller holds l.mu.
 func (l *Ledger) request(t *Task, u model.Usage, price model.Price) {
 	cost := price.Cost(u)
+	t.own += cost
 	for one := t; one != nil; one = one.above {
 		l.last = one
 		one.add(u, cost, price.Known())
@@ -148,11 +150,19 @@ func (l *Ledger) Total(t *Task) model.Usage {
 	return t.usage
 }
 
-// Cost returns what a task cost so far, as far as prices are known.
-func (l *Ledger) Cost(t *Task) model.Money {
+// Own returns what a task's own requests cost so far, without those of agents that it called, as far
+// as prices are known.
+func (l *Ledger) Own(t *Task) model.Money {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return t.cost
+	return t.own
+}
+
+// Used describes what a task used, with all that it called, for people.
+func (l *Ledger) Used(t *Task) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
 }
 
 // Exhausted returns the outcome of a task whose budget is used up, "" while none is: that of money
