@@ -38,7 +38,7 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 	if l.agent.Type == "" {
 		for _, p := range said {
 			if p.Kind != event.Typed {
-				l.bind(ctx, x, p.Text)
+				x.named = append(x.named, l.p.Subagents.Mentioned(ctx, p.Text)...)
 			}
 		}
 	}

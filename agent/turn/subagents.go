@@ -69,12 +69,13 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 	return &other
 }
 
-// bind tells the model which agents a person named in a prompt.
-func (l *Loop) bind(ctx context.Context, x *Exchange, prompt string) {
-	if names := l.p.Subagents.Mentioned(ctx, prompt); len(names) > 0 {
+// bind tells the model which agents a person named in prompts, behind them.
+func (l *Loop) bind(x *Exchange) {
+	if len(x.named) > 0 {
 		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{"agent_mention"}, Text: "<system-reminder>The user named an agent: call the tool agent with type " +
-			strings.Join(names, ", then with ") + " for what the prompt asks of it.</system-reminder>"})
+			strings.Join(x.named, ", then with ") + " for what the prompt asks of it.</system-reminder>"})
 	}
+	x.named = nil
 }
 
 // runAgent lets a subagent work for a call.

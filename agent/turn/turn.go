@@ -129,6 +129,7 @@ type Exchange struct {
 	stop context.CancelCauseFunc
 
 	said      []event.PromptSubmitted // that no hook has seen yet
+	named     []string                // agents that prompts named and the model was not told of yet
 	goneOn    int                     // how often hooks kept the exchange from ending
 	used      usage.Task              // its ledger's lock guards it
 	turns     int
@@ -261,6 +262,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	for _, list := range l.o.Listings {
 		x.talk.Tell(x.task, list())
 	}
+	l.bind(x)
 }
 
 // Compact is the work of a task that only compacts.
