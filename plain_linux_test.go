@@ -305,8 +305,8 @@ func TestPlainDialog(t *testing.T) {
 			}
 			first := d.server.Requests()[0]
 			system := first.Messages[0].Content
-			if n := len(first.Body) - len(system[strings.Index(system, "# Instructions from files"):]); n > 9_000 {
-				t.Errorf("without instruction files the first request has %d bytes, want at most 9000", n)
+			if n := len(first.Body) - len(system[strings.Index(system, "# Instructions from files"):]); n > 9_500 {
+				t.Errorf("without instruction files the first request has %d bytes, want at most 9500", n)
 			}
 			for _, want := range []string{"Answer in short words.", `from="person"`, "Use tabs.", "And spaces.", `from="project"`} {
 				if !strings.Contains(system, want) {

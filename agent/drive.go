@@ -268,7 +268,7 @@ func (s *tasks) begin(ctx context.Context, m *model.Message) (context.Context, *
 		}
 		prompts = []event.PromptSubmitted{s.newPrompt(m.Content, m.Images)}
 	}
-	working, t := s.open(ctx, s.main, event.MainTask, prompts)
+	working, t := s.open(ctx, s.main, event.TaskStarted{Kind: event.MainTask}, prompts)
 	return working, t, nil
 }
 

@@ -19,6 +19,9 @@ var errNothingLeft = errors.New("nothing was interrupted")
 // what had not started does not run: the model may call it again. It is for callers who do
 // not Start.
 func (r *Runtime) Continue(ctx context.Context) (Result, error) {
+	r.tasks.mu.Lock()
+	r.tasks.dropAgents()
+	r.tasks.mu.Unlock()
 	left := r.tasks.takeLeft(r.tasks.main)
 	if left == nil {
 		return Result{}, errNothingLeft

@@ -24,6 +24,7 @@ type recovery struct {
 	calls    turn.Unsettled
 	queued   map[int]event.PromptSubmitted
 	shells   map[int]event.TaskStarted // commands that had not ended
+	agent    event.TaskStarted         // of a subagent's conversation
 }
 
 // recoveries holds the recovery states of a session.
@@ -92,6 +93,9 @@ func (s *tasks) replayed(env event.Envelope) *branch {
 	defer s.mu.Unlock()
 	if p, ok := env.Payload.(event.BranchStarted); ok {
 		s.forks[p.Branch] = &branch{talk: s.tree.At(p.Branch)}
+		if p.Why == event.ForSubagent {
+			s.forks[p.Branch].agent = &subagentRun{ended: true}
+		}
 		return nil
 	}
 	if env.Branch == 0 {
@@ -127,12 +131,19 @@ func (s *tasks) replayTask(b *branch, e event.Event, left *recovery) {
 			return
 		}
 		left.exchange, left.waits = p.Kind != event.CompactionTask, false
+		if p.Kind == event.SubagentTask {
+			left.agent = p
+			s.agents.replay()
+		}
 	case event.TaskFinished:
 		if _, shell := left.shells[p.ID]; shell {
 			delete(left.shells, p.ID)
 			return
 		}
-		left.exchange = left.waits
+		left.exchange = left.waits && b.agent == nil
+		if b.agent != nil {
+			s.agentEnded(left.agent, p)
+		}
 		if b != s.main {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -197,6 +208,7 @@ var errLost = errors.New("buddy ended while this ran in the background; ask agai
 func (s *tasks) resume(shells *shells) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.dropAgents()
 	left := s.left
 	s.left = nil
 	for _, b := range slices.SortedFunc(maps.Keys(left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {

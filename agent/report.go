@@ -20,10 +20,13 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportSkills:
 		r.skills.Publish(r.selection.Model().Info().Window)
 		return
+	case event.ReportAgents:
+		r.tasks.agents.book.Publish()
+		return
 	case event.ReportHooks:
 		text = r.opts.Programs.List()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportHooks)
+		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})
@@ -57,7 +60,7 @@ func (r *Runtime) status() string {
 	if len(r.opts.Withheld) > 0 {
 		withheld = strings.Join(r.opts.Withheld, ", ") + " ([tools] env_allow passes them on)"
 	}
-	return strings.Join([]string{
+	return strings.Join(append([]string{
 		fmt.Sprintf("session    %s in %s on %s", r.opts.Session, r.opts.Cwd, r.opts.Target),
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
@@ -67,7 +70,7 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("context    about %d tokens; messages: %d", tokens, len(msgs)),
 		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.tasks.loop.Turns()),
 		"prompt     " + r.ledger.LastTask(),
-	}, "\n")
+	}, r.tasks.reportAgents()...), "\n")
 }
 
 // context describes how full the context window is.

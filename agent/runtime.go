@@ -45,6 +45,7 @@ import (
 	"buddy/agent/selection"
 	"buddy/agent/skills"
 	"buddy/agent/stream"
+	"buddy/agent/subagents"
 	"buddy/agent/turn"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
@@ -100,7 +101,9 @@ type Options struct {
 	// nil: they are not read.
 	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
 	// Skills say where skills and custom commands come from.
-	Skills    skills.Options
+	Skills skills.Options
+	// Agents say which subagents there are.
+	Agents    Agents
 	MaxTurns  int              // turns of one exchange; 0 = no limit
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context   Context          // how the conversation is kept within the model's window
@@ -181,7 +184,7 @@ func (o Options) withDefaults() Options {
 	if o.ToolTimeout == 0 {
 		o.ToolTimeout = defaultTimeout
 	}
-	o.Context = o.Context.WithDefaults()
+	o.Context, o.Agents = o.Context.WithDefaults(), o.Agents.withDefaults()
 	if o.Mode == "" {
 		o.Mode = action.ModeAsk
 	}
@@ -218,11 +221,21 @@ func New(o Options) *Runtime {
 	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}
 	r.tasks = &tasks{
 		life: r.life, clock: clock{o.Now, o.Dates}, stream: events, approvals: r.approvals, ledger: r.ledger, selection: r.selection,
-		tree: tree, loop: r.newLoop(), titles: r.titles, changes: r.changes, numbers: n,
-		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch),
+		tree: tree, titles: r.titles, changes: r.changes, numbers: n,
+		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: r.newSubagents(),
 	}
+	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r
+}
+
+// newSubagents returns the subagents of the session, none of which works.
+func (r *Runtime) newSubagents() *subagentSet {
+	o := r.opts
+	return &subagentSet{
+		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
+		compactor: r.compactor,
+	}
 }
 
 // newLoop returns the loop of turns, with the parts that it works with.
@@ -233,7 +246,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: r.shells,
+		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: r.shells, Subagents: r.tasks,
 	})
 }
 
@@ -329,9 +342,12 @@ func (r *Runtime) Close(ctx context.Context) error {
 // becomes allowed by itself, because the question was asked under the old rules.
 func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }
 
-// RefreshSkills lets skills and custom commands be read again, because their files have changed.
+// RefreshSkills lets skills, custom commands and subagents be read again, because their files have changed.
 // Any goroutine may call it.
-func (r *Runtime) RefreshSkills() { r.skills.Refresh() }
+func (r *Runtime) RefreshSkills() {
+	r.skills.Refresh()
+	r.tasks.agents.book.Stale()
+}
 
 // Commands returns the skills and custom commands that a person may call, once they are read or
 // ctx ends. Any goroutine may call it.

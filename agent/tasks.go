@@ -52,6 +52,8 @@ type tasks struct {
 	main  *branch
 	forks map[int]*branch // that still work
 	left  recoveries      // of an earlier process, until they are taken up
+
+	agents *subagentSet
 }
 
 // clock returns the time, and the zone of the dates that a model is told.
@@ -100,6 +102,7 @@ type branch struct {
 	task    *task                   // nil: nothing runs
 	pending bool                    // an interrupted exchange can be continued
 	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
+	agent   *subagentRun            // whose conversation it is; nil: the session's main agent's
 }
 
 // task is an exchange that runs.
@@ -147,7 +150,7 @@ func (s *tasks) idle(do func()) *task {
 
 // start runs work on a conversation, which prompts open. The caller holds s.mu.
 func (s *tasks) start(b *branch, kind event.TaskKind, prompts []event.PromptSubmitted, do work) {
-	ctx, t := s.open(s.life.ctx, b, kind, prompts)
+	ctx, t := s.open(s.life.ctx, b, event.TaskStarted{Kind: kind}, prompts)
 	go func() { _, _ = s.run(ctx, t, do) }() // its events say how it ended
 }
 
@@ -164,21 +167,17 @@ func (s *tasks) startNext(b *branch) {
 
 // open makes a task, which ends when ctx or the session does; end must follow. The caller
 // holds s.mu.
-func (s *tasks) open(ctx context.Context, b *branch, kind event.TaskKind, prompts []event.PromptSubmitted) (context.Context, *task) {
+func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, prompts []event.PromptSubmitted) (context.Context, *task) {
 	working, cancel := context.WithCancelCause(s.life.ctx)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	title := "go on"
-	switch {
-	case len(prompts) > 0:
-		title = prompts[0].Text
+	if len(prompts) > 0 {
 		b.talk.Trust()
 		if b == s.main {
 			s.approvals.EndLoan()
 		}
-	case kind == event.CompactionTask:
-		title = "make room in the context"
 	}
-	t := &task{id: s.numbers.nextTask(), kind: kind, on: b, title: cut(title), began: s.clock.now()}
+	begun.ID, begun.Title = s.numbers.nextTask(), titleOf(begun, prompts)
+	t := &task{id: begun.ID, kind: begun.Kind, on: b, title: begun.Title, began: s.clock.now()}
 	t.cancel = func(cause error) {
 		stop()
 		cancel(cause)
@@ -190,9 +189,22 @@ func (s *tasks) open(ctx context.Context, b *branch, kind event.TaskKind, prompt
 	for _, p := range prompts {
 		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), s.today())
 	}
-	s.stream.Publish(t.id, 0, event.TaskStarted{ID: t.id, Kind: kind, Title: t.title})
+	s.stream.Publish(t.id, 0, begun)
 	s.life.work.Add(1)
 	return working, t
+}
+
+// titleOf returns the title of a task that begins with prompts.
+func titleOf(begun event.TaskStarted, prompts []event.PromptSubmitted) string {
+	switch {
+	case begun.Title != "":
+		return cut(begun.Title)
+	case len(prompts) > 0:
+		return cut(prompts[0].Text)
+	case begun.Kind == event.CompactionTask:
+		return "make room in the context"
+	}
+	return "go on"
 }
 
 // today returns the date that prompts carry for the model, such as "2026-11-22 (UTC)", or "".
@@ -244,9 +256,13 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		t.limit.Stop()
 	}
 	b.task = nil
-	if b == s.main {
+	switch {
+	case b == s.main:
 		s.goOnAfter(t, outcome, res.Response)
-	} else {
+	case b.agent != nil:
+		s.unwatch(t)
+		s.endBranch(b)
+	default:
 		s.endBranch(b)
 		s.startNext(b)
 	}
@@ -297,8 +313,12 @@ func (s *tasks) submit(c event.Submit) {
 		return
 	}
 	b, kind := s.main, event.MainTask
+	if c.Task != 0 {
+		s.steer(c)
+		return
+	}
 	if c.Background {
-		if len(s.forks) == maxBranches {
+		if s.beside() == maxBranches {
 			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
 			return
 		}
@@ -413,8 +433,7 @@ func (s *tasks) cancel(id int) bool {
 	defer s.mu.Unlock()
 	for _, t := range s.busy() {
 		if t.id == id || id == 0 && t == s.main.task {
-			s.stream.Publish(t.id, 0, event.TaskCancelling{ID: t.id})
-			t.cancel(ErrCancelled)
+			s.stop(t)
 			return true
 		}
 	}
@@ -462,8 +481,18 @@ func (s *tasks) expire(t *task, after time.Duration) {
 		return
 	}
 	s.stream.Publish(t.id, 0, event.Notice{Text: fmt.Sprintf("the time limit of task #%d (%v) is over", t.id, after), Code: "timeout"})
+	s.stop(t)
+}
+
+// stop cancels a task with all that it called. The caller holds s.mu.
+func (s *tasks) stop(t *task) {
 	s.stream.Publish(t.id, 0, event.TaskCancelling{ID: t.id})
 	t.cancel(ErrCancelled)
+	for _, other := range s.busy() {
+		if a := other.on.agent; a != nil && a.parent == t.id {
+			s.stop(other)
+		}
+	}
 }
 
 // list describes what runs, for people.

@@ -39,6 +39,7 @@ type Options struct {
 type Config struct {
 	Models   []Profile // in the file's order
 	Agent    Agent
+	Agents   Agents
 	Context  Context
 	Tools    Tools
 	UI       UI
@@ -184,6 +185,7 @@ func defaults() Config {
 		Tools:   Tools{Timeout: 60, Page: 40_000, Output: 4000, Screen: 8000, Hits: 8, Shell: autoShell, Confirm: true},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
 		Hooks:   Hooks{Enabled: true},
+		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
 
 		Sessions: Sessions{IdleExit: 30},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true},

@@ -104,7 +104,7 @@ var sections = append([]section{
 			},
 			{
 				name: "small_model", short: "name of a profile",
-				doc: "A quick and cheap model for side tasks: it gives each session a title after its first answer. " +
+				doc: "A quick and cheap model for side tasks: it gives each session a title after its first answer, and is the model of the subagent `explore`. " +
 					"Without it the title is the beginning of the first prompt.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SmallModel },
 			},
@@ -124,6 +124,7 @@ var sections = append([]section{
 		},
 	},
 	contextSection,
+	agentsSection,
 	toolsSection,
 	sandboxSection,
 	skillsSection,

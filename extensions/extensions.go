@@ -1,5 +1,5 @@
 // Package extensions finds the files with which a person, a project and buddy itself extend what
-// an agent can do: skills, commands, output styles. It says where they lie, which name each one
+// an agent can do: skills, commands, subagents, output styles. It says where they lie, which name each one
 // has, and which were left out and why.
 //
 //	found, err := extensions.Read(ctx, extensions.Skill, mine, theirs)
@@ -41,7 +41,7 @@ const (
 	Skill   Kind = "skills"
 	Command Kind = "commands"
 	Style   Kind = "output-styles"
-	Agent   Kind = "agents" // which buddy only lists
+	Agent   Kind = "agents"
 )
 
 // One returns what one of the kind is called.

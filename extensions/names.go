@@ -55,9 +55,9 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 		problem := Problem{Kind: it.Kind, File: it.File, Used: true}
 		switch {
 		case reserved(it.Name):
-			problem.Reason = fmt.Sprintf("/%s is a command of buddy, so this is /%s", it.Name, other)
+			problem.Reason = fmt.Sprintf("%s is a command of buddy, so this is %s", it.call(it.Name), it.call(other))
 		case clash:
-			problem.Reason = fmt.Sprintf("/%s is %s, so this is /%s", it.Name, first.File, other)
+			problem.Reason = fmt.Sprintf("%s is %s, so this is %s", it.call(it.Name), first.File, it.call(other))
 		}
 		if problem.Reason != "" {
 			switch second, again := taken[other]; {
@@ -66,7 +66,7 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 			case again && second.Sum == it.Sum:
 				problem.Used, problem.Reason = false, "it is the same as "+second.File
 			case again:
-				problem.Used, problem.Reason = false, fmt.Sprintf("/%s and /%s are taken, by %s", it.Name, other, second.File)
+				problem.Used, problem.Reason = false, fmt.Sprintf("%s and %s are taken, by %s", it.call(it.Name), it.call(other), second.File)
 			default:
 				it.Name = other
 			}
@@ -79,4 +79,12 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 		kept = append(kept, it)
 	}
 	return kept, problems
+}
+
+// call returns a name as a person writes it.
+func (it Item) call(name string) string {
+	if it.Kind == Agent {
+		return name
+	}
+	return "/" + name
 }

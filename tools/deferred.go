@@ -21,7 +21,17 @@ type Deferred struct {
 	mu     sync.Mutex // guards what follows
 	tools  []Tool     // sorted by name
 	source Source     // nil without one
+
+	// A part of another set has none of the above.
+	whole *Deferred // nil: it is no part
+	keep  func(name string) bool
 }
+
+// The names of the tools with which a model finds and calls the others.
+const (
+	searchName = "tool_search"
+	useName    = "use_tool"
+)
 
 // Source adds tools to a Deferred while a session runs, because other programs have them.
 type Source interface {
@@ -36,6 +46,11 @@ func NewDeferred(all ...Tool) *Deferred {
 	d := &Deferred{}
 	d.Add(all...)
 	return d
+}
+
+// only returns the part of the set whose names keep reports, now and later.
+func (d *Deferred) only(keep func(name string) bool) *Deferred {
+	return &Deferred{whole: d, keep: keep}
 }
 
 // Add adds tools; one with the name of an existing tool replaces it.
@@ -61,6 +76,9 @@ func (d *Deferred) SetSource(s Source) {
 
 // from returns what adds tools later, nil for nothing.
 func (d *Deferred) from() Source {
+	if d.whole != nil {
+		return d.whole.from()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.source
@@ -75,6 +93,9 @@ func (d *Deferred) Remove(names ...string) {
 
 // All returns the tools, sorted by name.
 func (d *Deferred) All() []Tool {
+	if d.whole != nil {
+		return slices.DeleteFunc(d.whole.All(), func(t Tool) bool { return !d.keep(t.Definition().Name) })
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.tools)
@@ -86,10 +107,15 @@ func (d *Deferred) lookup(name string) (Tool, bool) {
 			return t, true
 		}
 	}
-	if from := d.from(); from != nil {
+	if from := d.from(); from != nil && d.keeps(name) {
 		return from.Pending(name)
 	}
 	return nil, false
+}
+
+// keeps reports whether a name is in all the parts of parts that d is.
+func (d *Deferred) keeps(name string) bool {
+	return d.whole == nil || d.keep(name) && d.whole.keeps(name)
 }
 
 // maxFound is the number of tools that tool_search describes at most.
@@ -117,7 +143,7 @@ type toolSearch struct {
 
 // NewToolSearch returns the tool tool_search, which searches the tools of d.
 func NewToolSearch(d *Deferred) Tool {
-	return New(&toolSearch{deferred: d}, "tool_search", toolSearchText)
+	return New(&toolSearch{deferred: d}, searchName, toolSearchText)
 }
 
 func (*toolSearch) Parallel(Call) bool { return true }
@@ -208,14 +234,14 @@ type useTool struct {
 // NewUseTool returns the tool use_tool, which calls tools of d. Plan, Run and policy facts are
 // those of the called tool.
 func NewUseTool(d *Deferred) Tool {
-	return &useTool{d, Define[useArgs]("use_tool", useToolText)}
+	return &useTool{d, Define[useArgs](useName, useToolText)}
 }
 
 // unwrap returns the arguments of use_tool and the call of the tool that they name, not yet
 // translated.
 func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
 	call.Name = "use_tool"
-	outer, err := toNative(&useTool{Schema: Define[useArgs]("use_tool", useToolText)}, call)
+	outer, err := toNative(&useTool{Schema: Define[useArgs](useName, useToolText)}, call)
 	if err != nil {
 		return useArgs{}, call, err
 	}

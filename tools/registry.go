@@ -57,6 +57,34 @@ func (r *Registry) Off(names ...string) *Registry {
 	return other
 }
 
+// Only returns a registry of the tools whose names keep reports, those that use_tool can call too,
+// which may become more at any time.
+func (r *Registry) Only(keep func(name string) bool) *Registry {
+	var deferred *Deferred
+	reach := keep
+	if r.deferred != nil {
+		deferred = r.deferred.only(keep)
+		if len(deferred.All()) > 0 { // which can be called only through these two
+			reach = func(name string) bool { return name == searchName || name == useName || keep(name) }
+		}
+	}
+	var left []Tool
+	for i, t := range r.tools {
+		switch {
+		case !reach(r.names[i]):
+		case r.names[i] == searchName && deferred != nil:
+			left = append(left, NewToolSearch(deferred))
+		case r.names[i] == useName && deferred != nil:
+			left = append(left, NewUseTool(deferred))
+		default:
+			left = append(left, t)
+		}
+	}
+	other := NewRegistry(left...)
+	other.unlisted, other.off = r.unlisted, r.off
+	return other
+}
+
 // Definitions returns the definitions for the model; nil when there are no tools.
 func (r *Registry) Definitions() []model.ToolDef {
 	var defs []model.ToolDef

@@ -45,6 +45,13 @@ type Parallel interface {
 	Parallel(call Call) bool
 }
 
+// Beside is a Tool of which calls may run beside others once the model's answer is complete. What
+// fails beside such a call does not cancel it.
+type Beside interface {
+	// Beside reports whether this call is such a one; call.Planned is set.
+	Beside(call Call) bool
+}
+
 // Patient is a Tool that may run without the time limit of all tools, because it waits for a
 // person or has limits of its own. Every other tool is stopped after a time.
 type Patient interface {
@@ -56,6 +63,12 @@ type Patient interface {
 func IsParallel(t Tool, call Call) bool {
 	p, ok := t.(Parallel)
 	return ok && p.Parallel(call)
+}
+
+// IsBeside reports whether t is a [Beside] of which this call may run beside others.
+func IsBeside(t Tool, call Call) bool {
+	b, ok := t.(Beside)
+	return ok && b.Beside(call)
 }
 
 // IsPatient reports whether t is a [Patient] of which this call waits for a person.
@@ -84,12 +97,19 @@ type Call struct {
 	// Skill returns the text of a skill, called with args. It may run commands, and ask the person
 	// before. It is nil where there are no skills.
 	Skill func(ctx context.Context, name, args string) (text string, err error)
+	// Agent lets a subagent work for the call and returns what came of it. It is nil where there
+	// are none.
+	Agent func(ctx context.Context, call Call, s Subagent) Result
 	// Keep stores files before the call changes them, so that a person can undo the change.
 	// After an error nothing may be changed. It is nil where nothing is kept.
 	Keep func([]Before) error
 	// Page limits the part of a file or a web page that the model gets, in bytes; 0 is
 	// [MinPage].
 	Page int
+	// Reader is whose knowledge of files counts: 0 is the main conversation, others are branches.
+	Reader int
+	// OwnPane means that a command gets a pane of its own, with this title; "" is the shared pane.
+	OwnPane string
 	// Planned is the approved plan; the runtime sets it before Run. A tool does exactly that or
 	// fails.
 	Planned action.Action
@@ -99,6 +119,17 @@ type Call struct {
 	// Confined means that the call is allowed only because it will run in the read-only
 	// sandbox.
 	Confined bool
+}
+
+// Agent is the name of the tool that calls a Subagent.
+const Agent = "agent"
+
+// Subagent is a part of the work that a call gives away.
+type Subagent struct {
+	Type       string // of the agent
+	Prompt     string // all that it is told of the work
+	Title      string // for people
+	Background *bool  // the call does not wait for the end; nil: as the agent's definition says
 }
 
 // Question is what a call asks the person. Its texts may be anybody's.

@@ -7,6 +7,8 @@
 //	v := action.Verdict{Decision: action.Ask, Reason: "make is not known to be read-only"}
 package action
 
+import "slices"
+
 // Kind names what an Action does.
 type Kind string
 
@@ -120,3 +122,17 @@ const (
 
 // Modes lists all modes in the order of the help.
 var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModePlan, ModeAll, ModeNone}
+
+// strictness lists the modes, the strictest first.
+var strictness = []Mode{ModeNone, ModePlan, ModeStrict, ModeAsk, ModeEdits, ModeAll}
+
+// Stricter returns the stricter of two modes; "" is the loosest.
+func Stricter(a, b Mode) Mode {
+	switch {
+	case a == "":
+		return b
+	case b == "" || slices.Index(strictness, a) <= slices.Index(strictness, b):
+		return a
+	}
+	return b
+}

@@ -69,6 +69,8 @@ type Request struct {
 	Verdict    action.Verdict // why it is asked about
 	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
 	Changed    string         // who changed the call, and the difference; "" if nobody did
+	Agent      string         // the subagent that asks, for people; "" is none
+	Most       action.Mode    // the loosest mode for it; "" is no limit
 	Hook       *Hook          // it is asked about because of a hook; nil: because of the policy
 }
 
@@ -99,8 +101,9 @@ func New(s *stream.Stream, p policy.Policy, m action.Mode, now func() time.Time)
 	return &Broker{stream: s, policy: p, mode: m, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
-// Judge applies the policy under the current mode, which may end by that.
-func (b *Broker) Judge(act action.Action) action.Verdict {
+// Judge applies the policy under the current mode, which may end by that, or under most if that is
+// stricter; "" is no limit.
+func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
 	expired := !b.until.IsZero() && !b.now().Before(b.until)
 	if expired {
@@ -111,7 +114,7 @@ func (b *Broker) Judge(act action.Action) action.Verdict {
 	if expired {
 		b.stream.Publish(0, 0, event.ModeChanged{Mode: b.rest})
 	}
-	return p.Judge(act, mode)
+	return p.Judge(act, action.Stricter(mode, most))
 }
 
 // Denied returns why the policy denies an action to the agent whatever the mode, "" if it does
@@ -127,20 +130,20 @@ func (b *Broker) Denied(act action.Action) string {
 }
 
 // Grantable reports whether a program of the person's may approve an action in the person's place,
-// see [policy.Policy.Grantable].
-func (b *Broker) Grantable(act action.Action) bool {
+// see [policy.Policy.Grantable]. most is as in Judge.
+func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
 	b.mu.Lock()
 	p, mode := b.policy, b.mode
 	b.mu.Unlock()
-	return p.Grantable(act, mode)
+	return p.Grantable(act, action.Stricter(mode, most))
 }
 
 // context returns what a person should know of an action.
-func (b *Broker) context(act action.Action) action.ApprovalContext {
+func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalContext {
 	b.mu.Lock()
 	p, mode := b.policy, b.mode
 	b.mu.Unlock()
-	return p.Context(act, mode)
+	return p.Context(act, action.Stricter(mode, most))
 }
 
 // Free describes the commands that run without approval on a target, for people.
@@ -168,13 +171,13 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	}
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
-	known := b.context(req.Action)
+	known := b.context(req.Action, req.Most)
 	known.Failed, known.Changed = req.Failed, req.Changed
 	if req.Hook != nil { // a rule would change nothing
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
 	}
-	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known}) {
+	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known, Agent: req.Agent}) {
 		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
 	}
 	select {
@@ -402,7 +405,7 @@ func (b *Broker) reviewMode(set action.Mode) {
 			continue
 		}
 		answer := event.ApprovalAnswered{ID: id, By: "policy"}
-		v := b.Judge(q.Action)
+		v := b.Judge(q.Action, q.Most)
 		switch {
 		case q.raised() && set == action.ModeNone:
 			answer.Decision, answer.Reason = event.Deny, "mode none denies what needs approval"
@@ -463,7 +466,7 @@ func (b *Broker) SetRules(rules []action.Rule) {
 		if q == nil {
 			continue
 		}
-		if v := b.Judge(q.Action); v.Decision == action.Deny {
+		if v := b.Judge(q.Action, q.Most); v.Decision == action.Deny {
 			b.settle(event.ApprovalAnswered{ID: id, By: "policy", Decision: event.Deny, Reason: v.Reason})
 		}
 	}

@@ -236,7 +236,7 @@ func (c *Compactor) reread(ctx context.Context, tool tools.Tool, read history.Re
 	args := fmt.Sprintf(`{"path":%q,%s"why":"read again after the context was compacted"}`, read.Path, on)
 	call := tools.Call{Name: "read_file", Arguments: args}
 	var err error
-	if call.Planned, err = tools.PlanSafely(tool, call); err != nil || c.p.Approvals.Judge(call.Planned).Decision != action.Allow {
+	if call.Planned, err = tools.PlanSafely(tool, call); err != nil || c.p.Approvals.Judge(call.Planned, c.p.Most).Decision != action.Allow {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.p.ReadTime)

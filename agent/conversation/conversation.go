@@ -28,6 +28,7 @@ import (
 type Conversation struct {
 	branch int
 	stream *stream.Stream
+	own    bool // a subagent's, with a system prompt of its own
 
 	mu       sync.Mutex // guards all below, and so the order of its events
 	hist     *history.History

@@ -116,6 +116,15 @@ func (i *Instructions) SetSystem(prompt string) {
 	i.tell()
 }
 
+// Behind returns another system prompt with the instructions behind it, once they are read or ctx
+// ends.
+func (i *Instructions) Behind(ctx context.Context, system string) string {
+	i.Await(ctx)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return strings.TrimSpace(system + "\n\n" + i.from.Redact.Text(i.set.Text()))
+}
+
 // tell gives every conversation the system prompt. The caller holds i.mu.
 func (i *Instructions) tell() {
 	i.tree.SetSystem(strings.TrimSpace(i.system + "\n\n" + i.from.Redact.Text(i.set.Text())))

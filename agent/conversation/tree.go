@@ -9,8 +9,8 @@ import (
 	"buddy/agent/stream"
 )
 
-// Tree holds the conversations of a session: the main one, and those that forked off it and
-// still work. It is safe for concurrent use; use NewTree.
+// Tree holds the conversations of a session: the main one, and those that forked off it, or that
+// subagents have, and still work. It is safe for concurrent use; use NewTree.
 type Tree struct {
 	stream *stream.Stream
 	main   *Conversation
@@ -68,6 +68,25 @@ func (t *Tree) fork() *Conversation {
 	return c
 }
 
+// Begin starts a conversation of a subagent, which a call in another one made: it has a system
+// prompt of its own and nothing else.
+func (t *Tree) Begin(from *Conversation, system string) *Conversation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.begin(system)
+	t.stream.Publish(0, 0, event.BranchStarted{Branch: c.branch, FromBranch: from.branch, FromSeq: t.stream.Last(), Why: event.ForSubagent})
+	return c
+}
+
+// begin is Begin without the event. The caller holds t.mu.
+func (t *Tree) begin(system string) *Conversation {
+	t.last++
+	c := newConversation(t.last, t.stream, history.New(system))
+	c.own = true
+	t.forks[c.branch] = c
+	return c
+}
+
 // Forks returns how many forks still work.
 func (t *Tree) Forks() int {
 	t.mu.Lock()
@@ -82,13 +101,15 @@ func (t *Tree) End(branch int) {
 	delete(t.forks, branch)
 }
 
-// SetSystem replaces the system prompt of every conversation.
+// SetSystem replaces the system prompt of every conversation but those of subagents.
 func (t *Tree) SetSystem(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	setSystem(t.main, text)
 	for _, c := range t.forks {
-		setSystem(c, text)
+		if !c.own {
+			setSystem(c, text)
+		}
 	}
 }
 
@@ -108,7 +129,11 @@ func (t *Tree) Replay(env event.Envelope) *Conversation {
 		t.main.mu.Lock()
 		defer t.main.mu.Unlock()
 		t.last = p.Branch - 1
-		t.fork()
+		if p.Why == event.ForSubagent {
+			t.begin("")
+		} else {
+			t.fork()
+		}
 		return nil
 	}
 	c := t.At(env.Branch)

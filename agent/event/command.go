@@ -31,18 +31,20 @@ const (
 	ReportTasks   ReportKind = "ps"      // what runs and what waits
 	ReportContext ReportKind = "context" // how full the context is
 	ReportSkills  ReportKind = "skills"  // which skills and custom commands there are, and what was left out
+	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
 	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
 )
 
 type (
 	// Submit sends a prompt. While a task runs it is queued, or with Background it starts a task
 	// of its own on a fork of the conversation. With Shell, Text is a command that a person typed
-	// after "!"; the model sees its output with the next prompt.
+	// after "!"; the model sees its output with the next prompt. With Task, it steers that subagent.
 	Submit struct {
 		Text       string        `json:"text,omitempty"`
 		Images     []model.Image `json:"images,omitempty"`
 		Background bool          `json:"background,omitempty"`
 		Shell      bool          `json:"shell,omitempty"`
+		Task       int           `json:"task,omitempty"`
 	}
 	// Unqueue withdraws a queued prompt.
 	Unqueue struct {

@@ -163,13 +163,16 @@ type PromptWithdrawn struct {
 	ID int `json:"id"`
 }
 
-// BranchStarted marks that a conversation forked off another. Envelopes with its number belong
-// to it.
+// ForSubagent is why a subagent's conversation began.
+const ForSubagent = "agent"
+
+// BranchStarted marks that a conversation forked off another, or that a subagent began one of its
+// own. Envelopes with its number belong to it.
 type BranchStarted struct {
 	Branch     int    `json:"branch"`
 	FromBranch int    `json:"from_branch,omitempty"`
 	FromSeq    uint64 `json:"from_seq"` // the last event in common
-	Why        string `json:"why"`      // bg
+	Why        string `json:"why"`      // bg or agent
 }
 
 // TaskKind names the work of a task.
@@ -180,6 +183,7 @@ const (
 	MainTask       TaskKind = "main"
 	BackgroundTask TaskKind = "bg" // on a fork of the conversation
 	ShellTask      TaskKind = "shell"
+	SubagentTask   TaskKind = "subagent" // on a conversation of its own
 	CompactionTask TaskKind = "compaction"
 )
 
@@ -209,9 +213,15 @@ type TaskStarted struct {
 	Kind     TaskKind `json:"kind"`
 	Title    string   `json:"title"`
 	Deadline int64    `json:"deadline,omitempty"` // Unix milliseconds
-	// Pane and Dir are those of a ShellTask: where it runs, and where to find it after a crash.
+	// Pane and Dir are those of a ShellTask: where it runs, and where to find it after a crash. Dir
+	// of a SubagentTask is where its result will be.
 	Pane string `json:"pane,omitempty"`
 	Dir  string `json:"dir,omitempty"`
+	// What follows is of a SubagentTask.
+	Agent      string `json:"agent,omitempty"`      // the name of its definition
+	Parent     int    `json:"parent,omitempty"`     // the task that called it
+	Call       string `json:"call,omitempty"`       // id of that call
+	Background bool   `json:"background,omitempty"` // the call did not wait for it
 }
 
 // TaskDeadline sets the time by which a task has to end.

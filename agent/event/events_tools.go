@@ -26,6 +26,7 @@ type ApprovalAsked struct {
 	// Context helps a person to decide; Context.Similar is the rule that the decision
 	// Similar adds, "" when there is none.
 	Context action.ApprovalContext `json:"context,omitzero"`
+	Agent   string                 `json:"agent,omitempty"` // the subagent that asks, with the title of its task
 }
 
 // ApprovalAnswered settles an approval; the first answer wins.

@@ -39,6 +39,8 @@ const (
 	PermissionRequest  Event = "PermissionRequest"
 	PostToolUse        Event = "PostToolUse"
 	PostToolUseFailure Event = "PostToolUseFailure"
+	SubagentStart      Event = "SubagentStart"
+	SubagentStop       Event = "SubagentStop"
 	Stop               Event = "Stop"
 	StopFailure        Event = "StopFailure"
 	PreCompact         Event = "PreCompact"
@@ -49,7 +51,7 @@ const (
 // Events lists all events in the order of a session.
 var Events = []Event{
 	SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure,
-	Stop, StopFailure, PreCompact, PostCompact, Notification, SessionEnd,
+	SubagentStart, SubagentStop, Stop, StopFailure, PreCompact, PostCompact, Notification, SessionEnd,
 }
 
 // ofTool reports whether the event is about a call of a tool.

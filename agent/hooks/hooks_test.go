@@ -173,7 +173,7 @@ func TestEveryExitAndOutputOfEveryEvent(t *testing.T) {
 		if denied := c.e.guards() && c.end == "2"; denied != (m.Decision == action.Deny) || denied && m.Reason != "why" {
 			t.Error("exit 2 denies a call:", where)
 		}
-		objects := map[Event]bool{UserPromptSubmit: true, Stop: true, PreCompact: true, PostToolUse: true, PostToolUseFailure: true}[c.e] && c.end == "2"
+		objects := map[Event]bool{UserPromptSubmit: true, Stop: true, SubagentStop: true, PreCompact: true, PostToolUse: true, PostToolUseFailure: true}[c.e] && c.end == "2"
 		if objects != (m.BlockedBy != "") || objects && m.Blocked != "why" {
 			t.Error("exit 2 blocks what can be blocked:", where)
 		}

@@ -99,7 +99,7 @@ func (a *answer) refuse(reason string) {
 	switch a.handler.Event {
 	case PreToolUse, PermissionRequest:
 		a.decision, a.reason = action.Deny, reason
-	case UserPromptSubmit, Stop, PreCompact:
+	case UserPromptSubmit, Stop, SubagentStop, PreCompact:
 		a.block, a.reason = true, reason
 	case PostToolUse, PostToolUseFailure:
 		a.block, a.reason = true, reason

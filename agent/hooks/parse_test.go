@@ -47,7 +47,6 @@ func TestWhatIsLeftOutIsNamedWithItsLine(t *testing.T) {
 		"no JSON":        {"{\n \"hooks\": {,\n}", "h.json:2: invalid character", 0},
 		"no object":      {"[]", "h.json:1", 0},
 		"unknown event":  {"{\"hooks\": {\n\"TeammateIdle\": [],\n\"Stop\": [{\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]}]}}", `h.json:2: hooks of "TeammateIdle" are not run by buddy`, 1},
-		"subagents":      {`{"hooks": {"SubagentStop": [{}]}}`, "not run by buddy", 0},
 		"type":           {"{\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\":\"http\",\"url\":\"x\"},\n{\"type\":\"command\",\"command\":\"x\"}]}]}}", `h.json:2: a hook of this type is not run by buddy: "http"`, 1},
 		"no command":     {`{"hooks": {"Stop": [{"hooks": [{"type":"command"}]}]}}`, "has no command", 0},
 		"matcher":        {"{\"hooks\": {\"PreToolUse\": [\n{\"matcher\": \"Bash(\", \"hooks\": []}]}}", `h.json:2: the matcher "Bash(" is no regular expression`, 0},

@@ -70,6 +70,8 @@ type Run struct {
 type Where struct {
 	Task, Turn int
 	Mode       action.Mode
+	Agent      string // id of the subagent; "" is the main agent
+	AgentType  string
 }
 
 // New returns a runner, nil when there is nothing to run or to list.
@@ -241,6 +243,9 @@ func (r *Runner) input(at Where, e Event, facts map[string]any) ([]byte, error) 
 	object := map[string]any{
 		"session_id": r.o.Session, "transcript_path": r.o.Transcript, "cwd": r.o.Cwd, "permission_mode": permissionMode(at.Mode),
 		"hook_event_name": e, "prompt_id": fmt.Sprint(at.Task),
+	}
+	if at.Agent != "" {
+		object["agent_id"], object["agent_type"] = at.Agent, at.AgentType
 	}
 	for name, v := range facts {
 		object[name] = v

@@ -197,10 +197,7 @@ func unfit(m model.Message, finish string) error {
 // uniqueID returns id, or another one when a call of the session has it: providers
 // reuse them, and some send none.
 func (l *Loop) uniqueID(x *Exchange, id string) string {
-	l.mu.Lock()
-	l.calls++
-	n := l.calls
-	l.mu.Unlock()
+	n := l.n.next(&l.n.calls)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if id == "" || x.talk.Called(id) || x.ids[id] {

@@ -78,7 +78,11 @@ func (b *batch) plan(c model.ToolCall) *job {
 		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
 	}
 	j.call.Keep = func(files []tools.Before) error { return p.Changes.Keep(b.x.task, b.turn, j.call, files) }
-	j.call.Skill = b.loadSkill
+	j.call.Skill = func(ctx context.Context, name, args string) (string, error) {
+		return b.loadSkill(ctx, j.call, name, args)
+	}
+	j.call.Agent = b.runAgent
+	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)
 	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {
 		return j
@@ -106,7 +110,7 @@ func (b *batch) offer(c model.ToolCall, saved func()) {
 		return
 	}
 	j := b.plan(c)
-	if b.waits = !j.parallel || b.waitsForHooks(j) || b.seen[j.key()] || len(b.slots) == cap(b.slots); b.waits {
+	if b.waits = !j.parallel || tools.IsBeside(j.tool, j.call) || b.waitsForHooks(j) || b.seen[j.key()] || len(b.slots) == cap(b.slots); b.waits {
 		return
 	}
 	saved()
@@ -219,7 +223,11 @@ func (b *batch) aloneUnless(ctx context.Context, j *job) {
 func (b *batch) launch(j *job) {
 	b.seen[j.key()] = true
 	b.slots <- struct{}{}
-	ctx, cancel := context.WithCancel(b.ctx)
+	whole := b.ctx
+	if tools.IsBeside(j.tool, j.call) {
+		whole = b.whole
+	}
+	ctx, cancel := context.WithCancel(whole)
 	j.cancel = cancel
 	res := b.admit(ctx, j)
 	b.jobs.Go(func() {
@@ -259,7 +267,7 @@ func unanswered(ctx context.Context) tools.Result {
 
 // ask returns how a call asks the person; nil when nobody is there.
 func (b *batch) ask(callID string) func(context.Context, tools.Question) (string, error) {
-	if !b.loop.p.Approvals.Interactive() {
+	if !b.loop.p.Approvals.Interactive() || b.loop.agent.Type != "" {
 		return nil
 	}
 	return func(ctx context.Context, q tools.Question) (string, error) {

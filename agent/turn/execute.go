@@ -66,10 +66,7 @@ func (l *Loop) outDir() string {
 	if l.o.OutDir == "" {
 		return ""
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.outs++
-	return filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.outs))
+	return filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.n.next(&l.n.outs)))
 }
 
 // maxFailures limits how often a call may fail in the same way in one exchange.
@@ -161,7 +158,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 // judge returns the policy's verdict, stricter after a prompt injection: then only files of
 // the workspace are read without a question.
 func (b *batch) judge(act action.Action) action.Verdict {
-	v := b.loop.p.Approvals.Judge(act)
+	v := b.loop.p.Approvals.Judge(act, b.loop.agent.Most)
 	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal && !act.Mutation {
 		return v
 	}
@@ -180,7 +177,7 @@ func (b *batch) replaceArgs(j *job, args string) error {
 	if err != nil {
 		return err
 	}
-	if v := b.loop.p.Approvals.Judge(act); v.Decision == action.Deny {
+	if v := b.loop.p.Approvals.Judge(act, b.loop.agent.Most); v.Decision == action.Deny {
 		return errors.New("denied by the policy: " + v.Reason)
 	}
 	call.Planned = act

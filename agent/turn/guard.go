@@ -56,7 +56,7 @@ func (b *batch) take(j *job, m hooks.Answer) {
 
 // overlaps reports whether a call may run beside others.
 func (b *batch) overlaps(j *job) bool {
-	return tools.IsParallel(j.tool, j.call) && b.judge(j.call.Planned).Decision == action.Allow
+	return (tools.IsParallel(j.tool, j.call) || tools.IsBeside(j.tool, j.call)) && b.judge(j.call.Planned).Decision == action.Allow
 }
 
 // tell keeps what a hook said for the end of the turn.
@@ -106,7 +106,7 @@ func (b *batch) hooked(act action.Action, v action.Verdict, m hooks.Answer) acti
 			v.Reason += "; " + reason
 		}
 	case action.Allow:
-		if v.Decision == action.Ask && b.loop.p.Approvals.Grantable(act) && b.loop.injected(b.x) == "" {
+		if v.Decision == action.Ask && b.loop.p.Approvals.Grantable(act, b.loop.agent.Most) && b.loop.injected(b.x) == "" {
 			return action.Verdict{Decision: action.Allow, Reason: "the hook " + m.By + " allows it: " + m.Reason, Rule: rule}
 		}
 	}
@@ -167,7 +167,7 @@ func (b *batch) after(j *job, res *tools.Result) (original string) {
 func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request {
 	return approval.Request{
 		Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: j.call.Planned, Verdict: v, Failed: b.x.setback(j.call.Name),
-		Changed: j.guarded.changed, Hook: b.hookOf(v, m),
+		Changed: j.guarded.changed, Hook: b.hookOf(v, m), Agent: b.loop.agent.Label, Most: b.loop.agent.Most,
 	}
 }
 

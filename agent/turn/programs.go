@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
 	"buddy/agent/model"
@@ -16,7 +17,7 @@ import (
 // where says at which point of the session programs are told of something.
 func (l *Loop) where(x *Exchange, turn int) hooks.Where {
 	mode, _ := l.p.Approvals.Mode()
-	return hooks.Where{Task: x.task, Turn: turn, Mode: mode}
+	return hooks.Where{Task: x.task, Turn: turn, Mode: action.Stricter(mode, l.agent.Most), Agent: l.agent.ID, AgentType: l.agent.Type}
 }
 
 // attach tells the model what hooks have said, for good.
@@ -34,7 +35,20 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 	}
 	said, programs := x.said, l.o.Programs
 	x.said = nil
+	if l.agent.Type == "" {
+		for _, p := range said {
+			if p.Kind != event.Typed {
+				x.named = append(x.named, l.p.Subagents.Mentioned(ctx, p.Text)...)
+			}
+		}
+	}
 	if programs == nil {
+		return nil
+	}
+	if l.agent.Type != "" { // what it is told is no person's prompt
+		if x.turns == 0 {
+			l.attach(x, 0, programs.Tell(ctx, l.where(x, 0), hooks.SubagentStart, l.agent.Type, nil).Context)
+		}
 		return nil
 	}
 	l.attach(x, 0, programs.Started(ctx))
@@ -71,14 +85,18 @@ const maxGoneOn = 8
 
 // goesOn reports whether a hook wants an exchange to go on that would end with its answer.
 func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
-	if !l.o.Programs.Has(hooks.Stop) {
+	stop := hooks.Stop
+	if l.agent.Type != "" {
+		stop = hooks.SubagentStop
+	}
+	if !l.o.Programs.Has(stop) {
 		return false
 	}
 	if x.goneOn == maxGoneOn {
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("hooks kept the answer from ending %d times in a row: it ends now", maxGoneOn), Code: "hook"})
 		return false
 	}
-	m := l.o.Programs.Tell(ctx, l.where(x, 0), hooks.Stop, "", map[string]any{"stop_hook_active": x.goneOn > 0, "last_assistant_message": x.response})
+	m := l.o.Programs.Tell(ctx, l.where(x, 0), stop, l.agent.Type, map[string]any{"stop_hook_active": x.goneOn > 0, "last_assistant_message": x.response})
 	if m.BlockedBy == "" || m.Halt || ctx.Err() != nil {
 		return false
 	}
@@ -126,8 +144,10 @@ func (l *Loop) compacted(ctx context.Context, x *Exchange, did *event.ContextCom
 	}
 	m := programs.Tell(ctx, l.where(x, 0), hooks.PostCompact, x.room.Trigger(), map[string]any{"trigger": x.room.Trigger(), "compact_summary": did.Summary})
 	l.attach(x, 0, m.Told())
-	m = programs.Tell(ctx, l.where(x, 0), hooks.SessionStart, "compact", map[string]any{"source": "compact"})
-	l.attach(x, 0, m.Context)
+	if l.agent.Type == "" {
+		m = programs.Tell(ctx, l.where(x, 0), hooks.SessionStart, "compact", map[string]any{"source": "compact"})
+		l.attach(x, 0, m.Context)
+	}
 }
 
 // relay tells the model what hooks have said about the results of a turn, behind all of them.

@@ -49,7 +49,7 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) 
 		if s, ran := left.Started[c.ID]; ran {
 			j.ran = true
 			b.finish(j, recovered(ctx, j, s.Dir))
-			asked = asked || tools.IsPatient(j.tool, j.call) // a person answered it
+			asked = asked || tools.IsPatient(j.tool, j.call) && !tools.IsBeside(j.tool, j.call) // a person answered it
 			continue
 		}
 		if !left.Asked[c.ID] { // the crash came between the answer and this call of it

@@ -72,45 +72,52 @@ type Parts struct {
 	Skills       *skills.Book
 	Changes      *undo.Log
 	Background   Background
+	Subagents    Subagents
 }
 
 // Loop runs exchanges, which may overlap on different conversations. It numbers what they
 // make. It is safe for concurrent use; use New.
 type Loop struct {
-	o Options
-	p Parts
+	o     Options
+	p     Parts
+	n     *numbers
+	agent Agent // whose turns it runs; the zero value is the session's main one
+}
 
+// numbers counts what the loops of a session make. It is safe for concurrent use.
+type numbers struct {
 	mu    sync.Mutex // guards all below
-	turns int        // of the session
+	turns int
 	calls int
 	outs  int // folders of outputs
 }
 
+// next counts one of them on, and returns it.
+func (n *numbers) next(which *int) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	*which++
+	return *which
+}
+
 // New returns a loop.
-func New(o Options, p Parts) *Loop { return &Loop{o: o, p: p} }
+func New(o Options, p Parts) *Loop { return &Loop{o: o, p: p, n: &numbers{}} }
 
 // Replay feeds a stored event of an earlier process, so that numbers go on from there.
 func (l *Loop) Replay(env event.Envelope) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.turns = max(l.turns, env.Turn)
+	l.n.mu.Lock()
+	defer l.n.mu.Unlock()
+	l.n.turns = max(l.n.turns, env.Turn)
 	if _, ok := env.Payload.(event.ToolStarted); ok {
-		l.outs++
+		l.n.outs++
 	}
 }
 
 // Turns returns how many turns the session has had.
 func (l *Loop) Turns() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.turns
-}
-
-func (l *Loop) nextTurn() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.turns++
-	return l.turns
+	l.n.mu.Lock()
+	defer l.n.mu.Unlock()
+	return l.n.turns
 }
 
 // Exchange is the work of one task on a conversation, up to its outcome. One goroutine
@@ -122,6 +129,7 @@ type Exchange struct {
 	stop context.CancelCauseFunc
 
 	said      []event.PromptSubmitted // that no hook has seen yet
+	named     []string                // agents that prompts named and the model was not told of yet
 	goneOn    int                     // how often hooks kept the exchange from ending
 	used      usage.Task              // its ledger's lock guards it
 	turns     int
@@ -161,6 +169,10 @@ func (x *Exchange) Turns() int { return x.turns }
 
 // Used returns what the exchange used, for its ledger.
 func (x *Exchange) Used() *usage.Task { return &x.used }
+
+// Below makes the exchange a part of what calls it: what it uses counts there, too. maxTurns limits
+// its turns, 0 for no limit of its own.
+func (x *Exchange) Below(above *usage.Task, maxTurns int) { x.used.Below(above, maxTurns) }
 
 // TakeCompacted returns the compaction of the last step, once; nil if there was none.
 func (x *Exchange) TakeCompacted() *event.ContextCompacted {
@@ -240,10 +252,17 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
-	l.tellSkills(ctx, x)
+	l.preload(ctx, x)
+	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil || l.agent.Type == "" {
+		l.tellSkills(ctx, x)
+	}
+	if _, err := l.p.Selection.Tools().Lookup(tools.Agent); err == nil {
+		x.talk.Tell(x.task, l.p.Subagents.Listing(ctx))
+	}
 	for _, list := range l.o.Listings {
 		x.talk.Tell(x.task, list())
 	}
+	l.bind(x)
 }
 
 // Compact is the work of a task that only compacts.
@@ -299,12 +318,12 @@ func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 
 // turn is one request and the tools that it calls. done means that there were none.
 func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
-	number := l.nextTurn()
+	number := l.n.next(&l.n.turns)
 	id := stream.NewID()
 	l.p.Compactor.PublishUsage(x.talk, x.task, number)
 	l.p.Stream.Publish(x.task, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}
-	before := l.p.Ledger.Cost(&x.used)
+	before := l.p.Ledger.Own(&x.used)
 
 	answer, err := l.ask(ctx, x, number)
 	if err == nil {
@@ -317,9 +336,11 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.capResults(x, number)
 		l.show(x, number)
 		l.relay(x, number)
-		l.p.Instructions.Below(ctx, x.talk, x.task, number, x.takeTouched())
+		if touched := x.takeTouched(); l.agent.Type == "" {
+			l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
+		}
 	}
-	finished.Cost = l.p.Ledger.Cost(&x.used) - before
+	finished.Cost = l.p.Ledger.Own(&x.used) - before
 	l.p.Stream.Publish(x.task, number, finished)
 	return done, err
 }

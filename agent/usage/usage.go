@@ -40,12 +40,19 @@ type Ledger struct {
 
 // Task holds what one task used. Its ledger's lock guards it; the zero value is ready.
 type Task struct {
+	above    *Task // of who called it; nil: nobody did
+	maxTurns int   // 0: as the ledger's budget says
 	usage    model.Usage
 	cost     model.Money
+	own      model.Money    // without those that it called
 	unpriced int            // requests whose cost is not known
 	tools    map[string]int // tokens of results, by the name that the model used
 	warned   map[event.BudgetKind]bool
 }
+
+// Below makes what a task uses a part of what another one uses, and gives it a limit of turns of its
+// own, 0 for that of the ledger. Call it before the task uses anything.
+func (t *Task) Below(above *Task, maxTurns int) { t.above, t.maxTurns = above, maxTurns }
 
 // New returns a ledger with nothing in it, which reports in a stream.
 func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget: b} }
@@ -91,21 +98,29 @@ func (l *Ledger) Request(task, turn int, t *Task, from model.Info, u *model.Usag
 // request adds a request to the sums, which stay as they are where they would overflow. The
 // caller holds l.mu.
 func (l *Ledger) request(t *Task, u model.Usage, price model.Price) {
-	l.last = t
 	cost := price.Cost(u)
+	t.own += cost
+	for one := t; one != nil; one = one.above {
+		l.last = one
+		one.add(u, cost, price.Known())
+	}
+
+	m := &l.sums
+	m.Prompt, m.Completion, m.Cached, m.CacheWrite, m.Cost = u.Prompt, u.Completion, u.Cached, u.CacheWrite, cost
+	l.session(u, cost, price)
+	m.PerTool = t.top()
+}
+
+// add adds a request to what the task used. The caller holds the ledger's lock.
+func (t *Task) add(u model.Usage, cost model.Money, priced bool) {
 	add(&t.usage.Prompt, u.Prompt)
 	add(&t.usage.Completion, u.Completion)
 	add(&t.usage.Cached, u.Cached)
 	add(&t.usage.CacheWrite, u.CacheWrite)
 	t.cost += cost
-
-	m := &l.sums
-	m.Prompt, m.Completion, m.Cached, m.CacheWrite, m.Cost = u.Prompt, u.Completion, u.Cached, u.CacheWrite, cost
-	l.session(u, cost, price)
-	if !price.Known() {
+	if !priced {
 		t.unpriced++
 	}
-	m.PerTool = t.top()
 }
 
 // session adds a request to the sums of the session. The caller holds l.mu.
@@ -135,23 +150,36 @@ func (l *Ledger) Total(t *Task) model.Usage {
 	return t.usage
 }
 
-// Cost returns what a task cost so far, as far as prices are known.
-func (l *Ledger) Cost(t *Task) model.Money {
+// Own returns what a task's own requests cost so far, without those of agents that it called, as far
+// as prices are known.
+func (l *Ledger) Own(t *Task) model.Money {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return t.cost
+	return t.own
 }
 
-// Exhausted returns the outcome of a task whose budget is used up, "" while none is. It warns once of each that
-// soon will be.
+// Used describes what a task used, with all that it called, for people.
+func (l *Ledger) Used(t *Task) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
+}
+
+// Exhausted returns the outcome of a task whose budget is used up, "" while none is: that of money
+// is shared by all that a prompt began. It warns once of each that soon will be.
 func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.spent(id, t, event.TurnBudget, int64(turns), int64(l.budget.MaxTurns)) {
-		l.stream.Publish(id, 0, event.MaxTurnsReached{Task: id, Turns: l.budget.MaxTurns})
+	most := cmp.Or(t.maxTurns, l.budget.MaxTurns)
+	if l.spent(id, t, event.TurnBudget, int64(turns), int64(most)) {
+		l.stream.Publish(id, 0, event.MaxTurnsReached{Task: id, Turns: most})
 		return event.MaxTurns
 	}
-	if l.spent(id, t, event.CostBudget, int64(t.cost), int64(l.budget.MaxCost)) {
+	whole := t
+	for whole.above != nil {
+		whole = whole.above
+	}
+	if l.spent(id, t, event.CostBudget, int64(whole.cost), int64(l.budget.MaxCost)) {
 		return event.MaxCost
 	}
 	return ""

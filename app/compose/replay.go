@@ -152,6 +152,9 @@ func (r *replayed) add(env event.Envelope) {
 	r.events = append(r.events, env)
 	if p, ok := env.Payload.(event.BranchStarted); ok {
 		r.talks[p.Branch] = &agent.Recall{History: r.talks[0].Clone()}
+		if p.Why == event.ForSubagent {
+			r.talks[p.Branch] = &agent.Recall{History: history.New("")}
+		}
 		return
 	}
 	h := r.talks[env.Branch]

@@ -20,6 +20,7 @@ import (
 	"buddy/config"
 	"buddy/extensions"
 	"buddy/extensions/skill"
+	"buddy/extensions/subagent"
 	"buddy/tools/file"
 )
 
@@ -89,22 +90,10 @@ func personExtensions() (extensions.Source, bool) {
 // find reads the extensions of some kinds, and gives them their names.
 func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, kinds ...extensions.Kind) ([]extensions.Item, []extensions.Problem, error) {
 	began := time.Now()
-	sources, failed := x.sources(ctx)
-	var items []extensions.Item
-	var problems []extensions.Problem
-	var dirs []string
-	for _, kind := range kinds {
-		for _, s := range sources {
-			found, err := extensions.Read(ctx, kind, s)
-			failed = errors.Join(failed, err)
-			items, problems = append(items, found.Items...), append(problems, found.Problems...)
-			if s.Origin == extensions.Person || s.Origin == extensions.Plugin || s.Origin == extensions.Project && x.local {
-				dirs = append(dirs, found.Dirs...)
-			}
-		}
-	}
-	if slices.Contains(kinds, extensions.Skill) {
-		problems = append(problems, agentsIn(ctx, sources)...)
+	items, problems, dirs, failed := x.readKinds(ctx, kinds...)
+	if slices.Contains(kinds, extensions.Skill) { // what concerns agents is said with them
+		_, _, more, _ := x.readKinds(ctx, extensions.Agent)
+		dirs = append(dirs, more...)
 	}
 	x.mu.Lock()
 	x.dirs, x.began = dirs, began
@@ -117,18 +106,27 @@ func (x *extensionFiles) find(ctx context.Context, reserved func(string) bool, k
 	return items, append(problems, clashes...), failed
 }
 
-// agentsIn says which files of agents there are: buddy runs none.
-func agentsIn(ctx context.Context, sources []extensions.Source) (problems []extensions.Problem) {
-	for _, s := range sources {
-		found, err := extensions.Read(ctx, extensions.Agent, s)
-		if err != nil { // that has been said of the skills
-			return problems
-		}
-		for _, it := range found.Items {
-			problems = append(problems, extensions.Problem{Kind: extensions.Agent, File: it.File, Reason: "buddy runs no agents yet"})
+// findAgents reads the definitions of subagents, which have no names yet.
+func (x *extensionFiles) findAgents(ctx context.Context) ([]extensions.Item, []extensions.Problem, error) {
+	items, problems, _, err := x.readKinds(ctx, extensions.Agent)
+	return once(items), problems, err
+}
+
+// readKinds reads the extensions of some kinds, and returns the folders of this machine whose changes
+// may change that.
+func (x *extensionFiles) readKinds(ctx context.Context, kinds ...extensions.Kind) (items []extensions.Item, problems []extensions.Problem, dirs []string, failed error) {
+	sources, failed := x.sources(ctx)
+	for _, kind := range kinds {
+		for _, s := range sources {
+			found, err := extensions.Read(ctx, kind, s)
+			failed = errors.Join(failed, err)
+			items, problems = append(items, found.Items...), append(problems, found.Problems...)
+			if s.Origin == extensions.Person || s.Origin == extensions.Plugin || s.Origin == extensions.Project && x.local {
+				dirs = append(dirs, found.Dirs...)
+			}
 		}
 	}
-	return problems
+	return items, problems, dirs, failed
 }
 
 // once returns the items without those that another source, which comes first in the order of
@@ -264,8 +262,8 @@ func extensionPart(it extensions.Item) (ProjectPart, bool) {
 
 // ExtensionCount says how many extensions there are on this machine, and what was left out.
 type ExtensionCount struct {
-	Skills, Styles int // skills with commands
-	Problems       []extensions.Problem
+	Skills, Agents, Styles int // skills with commands
+	Problems               []extensions.Problem
 }
 
 // FindExtensions counts the extensions that a session in a folder of this machine would have.
@@ -274,7 +272,12 @@ func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
 	if err != nil {
 		return ExtensionCount{}, err
 	}
-	items, problems, failed := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
+	files := newExtensionFiles(there, true)
+	items, problems, failed := files.find(ctx, isCommand, extensions.Skill, extensions.Command)
+	agents, unread, err := files.findAgents(ctx)
+	failed = errors.Join(failed, err)
+	defs, left := subagent.All(agents)
+	problems = slices.Concat(problems, unread, left)
 	styles, wrong, err := stylesIn(ctx, dir, nil)
-	return ExtensionCount{len(items), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
+	return ExtensionCount{len(items), len(defs), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
 }

@@ -30,6 +30,7 @@ var Commands = []Command{
 	{Name: "approve", Args: "ask|strict|edits|plan|all|none|DURATION", Help: "how to decide what needs approval", Do: sends(Approve)},
 	{Name: "permissions", Args: "[list|delete N]", Help: "the rules that apply, of this session and of your settings; deletes them", Do: Catalog.OnPermissions},
 	{Name: "context", Help: "how full the model's context is", Do: sends(Report(event.ReportContext))},
+	{Name: "agents", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},
 	{Name: "hooks", Help: "the hooks that run here, how each ran last, and what was left out", Do: sends(Report(event.ReportHooks))},
 	{Name: "compact", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},
 	{Name: "pin", Args: "[N]", Help: "keep the last exchange, or the N-th last, when compacting", Do: sends(Pin(false))},

@@ -212,6 +212,15 @@ func (b Block) List(name string) []string {
 	return all
 }
 
+// Nested reports whether a setting has settings in it, which Text and List leave out.
+func (b Block) Nested(name string) bool {
+	n := b.values[name]
+	if n == nil {
+		return false
+	}
+	return n.Kind == yaml.MappingNode || slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
+}
+
 // split splits at commas and blanks outside of parentheses.
 func split(s string) []string {
 	depth := 0

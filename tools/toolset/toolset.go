@@ -37,7 +37,7 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 	}
 	return append(all,
 		web.NewFetchURL(client), web.NewWebSearch(client),
-		basic.NewTime(time.Now), basic.NewTodo(), basic.NewAskUser(),
+		basic.NewTime(time.Now), basic.NewTodo(), basic.NewAskUser(), basic.NewAgent(),
 		tools.NewToolSearch(deferred), tools.NewUseTool(deferred),
 	)
 }
@@ -92,4 +92,4 @@ func NeedsTarget(off []string) bool {
 var Unlisted = []string{"list_dir", "time"}
 
 // Optional are tools that the short list for a model with a small context window omits.
-var Optional = []string{"fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool"}
+var Optional = []string{"fetch_url", "web_search", "todo", "ask_user", "agent", "tool_search", "use_tool"}
