@@ -283,6 +283,9 @@ func TestSkillsSurvive(t *testing.T) {
 		if got := contents(again.request()); count(got, "- pdf: Fill forms") != 1 || got[len(got)-1] != "resumed" || read != 1 {
 			t.Errorf("the resumed session was told again (%d readings): %q", read, got)
 		}
+		if !slices.ContainsFunc(again.Rules(), func(r action.Rule) bool { return r.Tool == "read_file" && r.Path == "/x/pdf/**" }) {
+			t.Errorf("the files of a loaded skill need approval again: %v", again.Rules())
+		}
 	})
 }
 

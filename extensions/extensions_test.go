@@ -223,3 +223,42 @@ func TestBuiltIn(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 }
+
+// TestUnlisted: the file that Codex reads beside a skill keeps models from being told of it, and
+// nothing else in it counts. What is wrong with it is said, and the skill stays.
+func TestUnlisted(t *testing.T) {
+	dir, ws := tree(t, map[string]string{
+		".agents/skills/off/SKILL.md":              "---\ndescription: d\n---\nText",
+		".agents/skills/off/agents/openai.yaml":    "\ufeffinterface: {display_name: Off}\npolicy:\n  allow_implicit_invocation: false\n",
+		".agents/skills/on/SKILL.md":               "---\ndescription: d\n---\nText",
+		".agents/skills/on/agents/openai.yaml":     "policy: {allow_implicit_invocation: true}\nallow_implicit_invocation: false\n",
+		".agents/skills/odd/SKILL.md":              "---\ndescription: d\n---\nText",
+		".agents/skills/odd/agents/openai.yaml":    "policy: [\n",
+		".agents/skills/out/SKILL.md":              "---\ndescription: d\n---\nText",
+		".agents/skills/out/agents/openai.yaml":    "-> /etc/passwd",
+		".agents/skills/alias/SKILL.md":            "---\ndescription: d\n---\nText",
+		".agents/skills/alias/agents/openai.yaml":  "policy: &a {allow_implicit_invocation: false}\nother: *a\n",
+		".agents/skills/scalar/SKILL.md":           "---\ndescription: d\n---\nText",
+		".agents/skills/scalar/agents/openai.yaml": "policy: no\n",
+	})
+	found, err := extensions.Read(t.Context(), extensions.Skill, extensions.Source{
+		Origin: extensions.Project, Files: ws, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range found.Items {
+		if s := skill.New(it); s.Listed == (it.Name == "off") {
+			t.Errorf("%s: listed %v", it.Name, s.Listed)
+		}
+	}
+	got := brief(dir, found.Items, found.Problems)
+	for _, want := range []string{"odd/agents/openai.yaml: left out: line 1: the settings are no YAML", "out/agents/openai.yaml: left out: it leads out of", "alias/agents/openai.yaml: left out: line 2: YAML aliases"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if len(found.Items) != 6 || len(found.Problems) != 3 {
+		t.Errorf("%d items, %d problems:\n%s", len(found.Items), len(found.Problems), got)
+	}
+}

@@ -74,6 +74,22 @@ func Parse(data []byte) (Block, error) {
 	return b, nil
 }
 
+// Settings reads a file that is nothing but settings.
+func Settings(data []byte) (Block, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	switch {
+	case len(data) > MaxBlock:
+		return Block{}, fmt.Errorf("has %d bytes (allowed: %d)", len(data), MaxBlock)
+	case !utf8.Valid(data):
+		return Block{}, errors.New("is not text in UTF-8")
+	}
+	all, wrong := values(string(data))
+	if wrong != nil {
+		return Block{}, fmt.Errorf("line %d: %s", wrong.Line-1, wrong.Reason)
+	}
+	return Block{values: all}, nil
+}
+
 // cutBlock splits what follows the first fence at the second one.
 func cutBlock(rest string) (block, body string, ok bool) {
 	if body, ok = strings.CutPrefix(rest, fence+"\n"); ok || rest == fence {
@@ -102,11 +118,16 @@ func values(text string) (map[string]*yaml.Node, *Warning) {
 	if at := aliasIn(top); at > 0 {
 		return nil, &Warning{at + 1, "YAML aliases (*NAME) are not read"}
 	}
+	return entries(top), nil
+}
+
+// entries returns the values of a mapping by their names.
+func entries(n *yaml.Node) map[string]*yaml.Node {
 	all := make(map[string]*yaml.Node)
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		all[top.Content[i].Value] = top.Content[i+1]
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		all[n.Content[i].Value] = n.Content[i+1]
 	}
-	return all, nil
+	return all
 }
 
 // aliasIn returns the line of the first alias in a node, 0 for none.
@@ -173,6 +194,15 @@ func unquoted(s string) string {
 // Has reports whether a setting is there.
 func (b Block) Has(name string) bool { return b.values[name] != nil }
 
+// Within returns the settings below one that holds others, none if it does not.
+func (b Block) Within(name string) Block {
+	n := b.values[name]
+	if n == nil || n.Kind != yaml.MappingNode {
+		return Block{}
+	}
+	return Block{values: entries(n)}
+}
+
 // Text returns the value of a setting as text, "" when it is missing or no single value.
 func (b Block) Text(name string) string {
 	n := b.values[name]
@@ -194,7 +224,7 @@ func (b Block) Bool(name string, otherwise bool) bool {
 }
 
 // List returns a setting that is a YAML list, or text with commas or blanks between its items.
-// What is in parentheses belongs together: "Bash(git add *), Read" are two.
+// What is in parentheses or braces belongs together: "Bash(git add *), Read" are two.
 func (b Block) List(name string) []string {
 	n := b.values[name]
 	if n == nil {
@@ -212,14 +242,14 @@ func (b Block) List(name string) []string {
 	return all
 }
 
-// split splits at commas and blanks outside of parentheses.
+// split splits at commas and blanks outside of parentheses and braces.
 func split(s string) []string {
 	depth := 0
 	return strings.FieldsFunc(s, func(r rune) bool {
 		switch r {
-		case '(':
+		case '(', '{':
 			depth++
-		case ')':
+		case ')', '}':
 			depth = max(0, depth-1)
 		}
 		return depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n')

@@ -162,3 +162,34 @@ func TestLines(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestFor: patterns of files begin where the skill belongs, and one that is none fits nothing.
+func TestFor(t *testing.T) {
+	for _, tt := range []struct {
+		paths, file string
+		want        bool
+	}{
+		{"src/**/*.{ts,tsx}", "/w/src/a/b.tsx", true},
+		{"src/**/*.{ts,tsx}", "/w/src/a.ts", true},
+		{"src/**/*.{ts,tsx}", "/w/lib/a.ts", false},
+		{"docs/", "/w/docs/a/b.md", true},
+		{"docs", "/w/docs/a.md", false},
+		{"[./go.mod, '*.toml']", "/w/go.mod", true},
+		{"[./go.mod, '*.toml']", "/w/a/b.toml", false},
+		{"'**'", "/elsewhere/a", false},
+		{"'**'", "/w", false},
+		{"'[a'", "/w/[a", false},
+	} {
+		s := parsed(t, extensions.Person, extensions.Skill, "---\npaths: "+tt.paths+"\n---\nText")
+		if got := s.For("/w", tt.file); got != tt.want || !s.Asleep || s.Warning != nil {
+			t.Errorf("%s, %s: %v, %+v", tt.paths, tt.file, got, s.Warning)
+		}
+		s.Origin, s.Base = extensions.Project, "/w"
+		if got := s.For("/w/other", tt.file); got != tt.want {
+			t.Errorf("of a project: %s, %s: %v", tt.paths, tt.file, got)
+		}
+	}
+	if s := parsed(t, extensions.Person, extensions.Skill, "---\npaths: ['[a', ok]\n---\nText"); !slices.Equal(s.WrongPaths(), []string{"[a"}) {
+		t.Errorf("%q", s.WrongPaths())
+	}
+}
