@@ -236,7 +236,7 @@ func attached(name, result string) string {
 	if r.Note != "" {
 		r.Content += "\n[" + r.Note + "]"
 	}
-	return fmt.Sprintf("<file path=%q%s>\n%s\n</file>", name, lines, skill.Inert(r.Content))
+	return fmt.Sprintf("<file path=%q%s>\n%s\n</file>", name, lines, strings.TrimRight(skill.Inert(r.Content), "\n"))
 }
 
 // printed returns what a command printed, or why it did not run, of the result that a model reads.

@@ -68,10 +68,45 @@ func Parse(data []byte) (Block, error) {
 		return Block{}, fmt.Errorf("the settings have %d bytes (allowed: %d)", len(yamlText), MaxBlock)
 	}
 	b := Block{Body: body, Line: strings.Count(text[:len(text)-len(body)], "\n") + 1}
-	if b.values, b.Warning = values(yamlText); b.Warning != nil {
+	b.values, b.Warning = values(yamlText)
+	if b.Warning == nil {
+		return b, nil
+	}
+	quoted, harmless := quote(yamlText)
+	switch all, wrong := values(quoted); {
+	case wrong != nil:
 		b.values = lines(yamlText)
+	case harmless:
+		b.values, b.Warning = all, nil
+	default:
+		b.values = all
 	}
 	return b, nil
+}
+
+// texts are the settings that people write as plain text where YAML wants quotes: "Use when: …",
+// "[issue] [branch]", "**/*.ts". The value says whether that is how the form is documented.
+var texts = map[string]bool{"name": false, "description": false, "when_to_use": false, "argument-hint": true, "paths": true}
+
+// quote returns a block with quotes around the values of settings that are text on one line, and
+// whether it had to quote none but those that are documented without.
+func quote(block string) (quoted string, harmless bool) {
+	harmless = true
+	all := strings.Split(block, "\n")
+	for i, line := range all {
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		documented, known := texts[key]
+		if !known || value == "" {
+			continue
+		}
+		if _, wrong := values(line); wrong == nil {
+			continue
+		}
+		all[i] = key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
+		harmless = harmless && documented
+	}
+	return strings.Join(all, "\n"), harmless
 }
 
 // Settings reads a file that is nothing but settings.

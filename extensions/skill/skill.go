@@ -65,6 +65,9 @@ func New(it extensions.Item) Skill {
 		Typed:       it.Bool("user-invocable", true),
 		Acts:        it.Origin == extensions.Person || it.Origin == extensions.BuiltIn,
 	}
+	if list := it.List("argument-hint"); s.Hint == "" && len(list) > 0 { // [issue] is a list in YAML
+		s.Hint = oneLine("[" + strings.Join(list, ", ") + "]")
+	}
 	if s.Model == "inherit" {
 		s.Model = ""
 	}
