@@ -195,6 +195,9 @@ func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 	return r.found, failed
 }
 
+// skillFile is the file that makes a folder a skill.
+const skillFile = "SKILL.md"
+
 type reader struct {
 	kind  Kind
 	base  string // the folder of which something is read
@@ -247,11 +250,19 @@ func (r *reader) skills(ctx context.Context, s Source, dir string) error {
 		}
 		folder := path.Join(dir, e.Name())
 		r.found.Dirs = append(r.found.Dirs, folder)
-		if err := r.file(ctx, s, path.Join(folder, "SKILL.md"), e.Name()); err != nil {
+		if err := r.file(ctx, s, path.Join(folder, skillFile), e.Name()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// misspelt names the file beside a missing SKILL.md that has its name in small letters.
+func (r *reader) misspelt(ctx context.Context, s Source, missing string) {
+	name := path.Join(path.Dir(missing), "skill.md")
+	if _, _, err := s.Files.Peek(ctx, name, frontmatter.MaxFile); err == nil {
+		r.skip(name, "its name has to be "+skillFile)
+	}
 }
 
 // tree reads the Markdown files of a folder and those below it, whose names begin with prefix.
@@ -294,6 +305,9 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
+		if path.Base(name) == skillFile {
+			r.misspelt(ctx, s, name)
+		}
 		return nil
 	case err != nil:
 		r.skip(name, cause(err))

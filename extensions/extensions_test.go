@@ -74,6 +74,7 @@ func TestSkills(t *testing.T) {
 		".claude/skills/colon/SKILL.md":   "---\nname: colon\ndescription: Use when: x\n---\nText",
 		".claude/skills/.hidden/SKILL.md": "Text",
 		".claude/skills/file.md":          "Text",
+		".claude/skills/small/skill.md":   "Text",
 		".buddy/skills/out":               "-> /etc",
 		".agents/skills/z/SKILL.md":       "Text",
 		".agents/commands/no.md":          "Text",
@@ -97,14 +98,14 @@ func TestSkills(t *testing.T) {
 	for _, want := range []string{
 		"/a .claude/skills/a/SKILL.md", "/z .agents/skills/z/SKILL.md", "/upper .claude/skills/Upper/SKILL.md", "/colon .claude/skills/colon/SKILL.md",
 		"c/SKILL.md: left out: it leads out of", "e/SKILL.md: left out: it has no text", "f/SKILL.md: left out: it has no text",
-		`g_h/SKILL.md: left out: the name "g_h" is not made of`, "big/SKILL.md: left out: has 10485760 bytes (allowed: 262144)",
+		`g_h/SKILL.md: left out: the name "g_h" is not made of`, "; g-h is one", "small/skill.md: left out: its name has to be SKILL.md", "big/SKILL.md: left out: has 10485760 bytes (allowed: 262144)",
 		"binary/SKILL.md: left out: is not text", "colon/SKILL.md:3: the settings are no YAML", "fifo/SKILL.md: left out: ", "loop/SKILL.md: left out: ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if len(found.Items) != 4 || len(found.Problems) != 9 {
+	if len(found.Items) != 4 || len(found.Problems) != 10 {
 		t.Errorf("%d items, %d problems", len(found.Items), len(found.Problems))
 	}
 	if t.Failed() {
