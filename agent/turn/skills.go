@@ -126,6 +126,7 @@ func (l *Loop) lend(x *Exchange, s skill.Skill) {
 		return
 	}
 	x.answerWith(WithDurable(m, l.o.Durable))
+	l.p.Stream.Publish(x.task, 0, event.Notice{Text: s.Call() + " lets the model " + s.Model + " answer this prompt", Code: "skills"})
 }
 
 // restrict denies until the next prompt what a skill says in disallowed-tools. It begins when the
