@@ -273,7 +273,9 @@ func TestGrantsOfALoadedSkill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, shell := &library{}, &printer{}
 		l.add(t, extensions.Person, extensions.Skill, "mine", "---\nallowed-tools: Bash(./state:*)\ndisallowed-tools: Bash(./gone:*), Nothing\n---\nBefore: !`./state gone`")
-		load := func(n int) step { return untold("", fmt.Sprintf(`l%d use_tool {"name":"skill","args":{"name":"mine"}}`, n)) }
+		load := func(n int) step {
+			return untold("", fmt.Sprintf(`l%d use_tool {"name":"skill","args":{"name":"mine"}}`, n))
+		}
 		try := func(n int) step {
 			return untold("", fmt.Sprintf(`a%d run_shell {"command":"./state a"}`, n), fmt.Sprintf(`b%d run_shell {"command":"./gone"}`, n))
 		}
