@@ -213,6 +213,7 @@ func New(o Options) *Runtime {
 	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
 	})
+	o.Skills.Workspace, o.Skills.Target = o.Policy.Workspace, o.Target
 	r.skills = skills.NewBook(r.life.ctx, &r.life.work, events, o.Skills)
 	r.compactor = compact.New(o.Context, compact.Parts{
 		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.ToolTimeout,
@@ -242,7 +243,7 @@ func (r *Runtime) newSubagents() *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

@@ -237,6 +237,67 @@ func TestLentRules(t *testing.T) {
 	})
 }
 
+// TestCallsInTextsSurvive: what the commands and files in a text were asked for by buddy itself is in
+// no request, and a resumed session sends what the first one would have.
+func TestCallsInTextsSurvive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &library{}
+		l.add(t, extensions.Person, extensions.Skill, "mine", "---\nallowed-tools: Bash(./state:*)\n---\nState: !`./state a`, see @a.txt")
+		options := withSkills(l, &printer{}, func(o *Options) {
+			o.Tools = tools.NewRegistry(fileReader{}, &printer{})
+			o.Skills.IsFile = func(context.Context, string) bool { return true }
+		})
+		s := start(t, options, untold("ok"), untold("ok"))
+		s.do(event.Submit{Text: "/mine"}, event.Submit{Text: "more"})
+		all := contents(s.Messages())
+		if count(all, "State: output of ./state a") != 1 || count(all, "content of /w/a.txt") != 1 {
+			t.Errorf("%q", all)
+		}
+		for _, m := range s.Messages() {
+			if m.Role == model.Tool || len(m.ToolCalls) > 0 {
+				t.Errorf("a call that no model made is told: %+v", m)
+			}
+		}
+		s.stop()
+		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
+		defer again.stop()
+		if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("resumed:\n%q\nwant\n%q", contents(got), contents(want))
+		}
+	})
+}
+
+// TestGrantsOfALoadedSkill: a model that loads a skill again, which it has the text of, gets the
+// grants again, and a denial ends with its prompt as well.
+func TestGrantsOfALoadedSkill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, shell := &library{}, &printer{}
+		l.add(t, extensions.Person, extensions.Skill, "mine", "---\nallowed-tools: Bash(./state:*)\ndisallowed-tools: Bash(./gone:*), Nothing\n---\nBefore: !`./state gone`")
+		load := func(n int) step {
+			return untold("", fmt.Sprintf(`l%d use_tool {"name":"skill","args":{"name":"mine"}}`, n))
+		}
+		try := func(n int) step {
+			return untold("", fmt.Sprintf(`a%d run_shell {"command":"./state a"}`, n), fmt.Sprintf(`b%d run_shell {"command":"./gone"}`, n))
+		}
+		s := start(t, withSkills(l, shell, nil), load(1), try(1), untold("ok"), load(2), try(2), untold("ok"), try(3), untold("ok"))
+		defer s.stop()
+		for n := range 2 {
+			s.do(event.Submit{Text: "go"})
+			got := s.results()
+			if last := got[len(got)-2:]; !strings.Contains(last[0], "output of ./state a") || !strings.HasPrefix(last[1], "Denied by the policy") {
+				t.Errorf("prompt %d: %q", n, last)
+			}
+		}
+		if notice := s.lastNotice(); !strings.Contains(notice, "disallowed-tools of /mine that deny nothing here") {
+			t.Errorf("what denies nothing is not said: %q", notice)
+		}
+		s.do(event.Submit{Text: "without it"})
+		if asked, n := find[event.ApprovalAsked](s); n != 1 || asked.Action.Command != "./state a" {
+			t.Errorf("after the next prompt %d approvals, %+v", n, asked)
+		}
+	})
+}
+
 // TestSkillsSurvive: after a compaction the list and the loaded texts are there again, once; a
 // resumed session sends what the first one would have, and reads no skill for that.
 func TestSkillsSurvive(t *testing.T) {
@@ -282,6 +343,9 @@ func TestSkillsSurvive(t *testing.T) {
 		again.do(event.Submit{Text: "resumed"})
 		if got := contents(again.request()); count(got, "- pdf: Fill forms") != 1 || got[len(got)-1] != "resumed" || read != 1 {
 			t.Errorf("the resumed session was told again (%d readings): %q", read, got)
+		}
+		if !slices.ContainsFunc(again.Rules(), func(r action.Rule) bool { return r.Tool == "read_file" && r.Path == "/x/pdf/**" }) {
+			t.Errorf("the files of a loaded skill need approval again: %v", again.Rules())
 		}
 	})
 }

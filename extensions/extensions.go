@@ -118,6 +118,15 @@ func ProjectDirs(chain []string) []string {
 	return dirs
 }
 
+// SkillFolders returns the folders of a project's folder in which skills lie.
+func SkillFolders(dir string) []string {
+	var all []string
+	for _, name := range Holders {
+		all = append(all, path.Join(dir, name, string(Skill)))
+	}
+	return all
+}
+
 // Holders are the names of the folders in a project that hold extensions.
 var Holders = []string{".buddy", ".agents", ".claude"}
 
@@ -136,6 +145,8 @@ type Item struct {
 	Source string // all of the file
 	Base   string // of a project's: the folder that holds .buddy, .agents or .claude
 	Part   string // unique among those of its kind in Base: the name, or NAME#2 for the second with it
+	// Unlisted means that no model is to be told of a skill: the file that Codex reads beside it says so.
+	Unlisted bool
 	frontmatter.Block
 }
 
@@ -183,6 +194,9 @@ func Read(ctx context.Context, k Kind, sources ...Source) (Found, error) {
 	}
 	return r.found, failed
 }
+
+// skillFile is the file that makes a folder a skill.
+const skillFile = "SKILL.md"
 
 type reader struct {
 	kind  Kind
@@ -236,11 +250,19 @@ func (r *reader) skills(ctx context.Context, s Source, dir string) error {
 		}
 		folder := path.Join(dir, e.Name())
 		r.found.Dirs = append(r.found.Dirs, folder)
-		if err := r.file(ctx, s, path.Join(folder, "SKILL.md"), e.Name()); err != nil {
+		if err := r.file(ctx, s, path.Join(folder, skillFile), e.Name()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// misspelt names the file beside a missing SKILL.md that has its name in small letters.
+func (r *reader) misspelt(ctx context.Context, s Source, missing string) {
+	name := path.Join(path.Dir(missing), "skill.md")
+	if _, _, err := s.Files.Peek(ctx, name, frontmatter.MaxFile); err == nil {
+		r.skip(name, "its name has to be "+skillFile)
+	}
 }
 
 // tree reads the Markdown files of a folder and those below it, whose names begin with prefix.
@@ -283,6 +305,9 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
+		if path.Base(name) == skillFile {
+			r.misspelt(ctx, s, name)
+		}
 		return nil
 	case err != nil:
 		r.skip(name, cause(err))
@@ -317,9 +342,34 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 	item.Part = r.part(called)
 	if r.kind == Skill {
 		item.Dir = path.Dir(real)
+		item.Unlisted = r.unlisted(ctx, s, item.Dir)
 	}
 	r.found.Items = append(r.found.Items, item)
 	return nil
+}
+
+// unlisted reports whether agents/openai.yaml in the folder of a skill keeps models from loading it by themselves.
+func (r *reader) unlisted(ctx context.Context, s Source, dir string) bool {
+	if s.Origin == BuiltIn {
+		return false
+	}
+	name := path.Join(dir, "agents", "openai.yaml")
+	real, data, err := s.Files.Peek(ctx, name, frontmatter.MaxBlock)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil: // which the next reading says
+		return false
+	case err == nil && outside(s, real):
+		err = errors.New("it leads out of " + s.Inside)
+	}
+	var block frontmatter.Block
+	if err == nil {
+		r.found.Dirs = append(r.found.Dirs, path.Dir(name))
+		block, err = frontmatter.Settings(data)
+	}
+	if err != nil {
+		r.skip(name, cause(err))
+	}
+	return !block.Within("policy").Bool("allow_implicit_invocation", true)
 }
 
 // part returns the name under which an item of the folder is trusted.

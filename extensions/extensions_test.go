@@ -74,6 +74,7 @@ func TestSkills(t *testing.T) {
 		".claude/skills/colon/SKILL.md":   "---\nname: colon\ndescription: Use when: x\n---\nText",
 		".claude/skills/.hidden/SKILL.md": "Text",
 		".claude/skills/file.md":          "Text",
+		".claude/skills/small/skill.md":   "Text",
 		".buddy/skills/out":               "-> /etc",
 		".agents/skills/z/SKILL.md":       "Text",
 		".agents/commands/no.md":          "Text",
@@ -97,14 +98,14 @@ func TestSkills(t *testing.T) {
 	for _, want := range []string{
 		"/a .claude/skills/a/SKILL.md", "/z .agents/skills/z/SKILL.md", "/upper .claude/skills/Upper/SKILL.md", "/colon .claude/skills/colon/SKILL.md",
 		"c/SKILL.md: left out: it leads out of", "e/SKILL.md: left out: it has no text", "f/SKILL.md: left out: it has no text",
-		`g_h/SKILL.md: left out: the name "g_h" is not made of`, "big/SKILL.md: left out: has 10485760 bytes (allowed: 262144)",
+		`g_h/SKILL.md: left out: the name "g_h" is not made of`, "; g-h is one", "small/skill.md: left out: its name has to be SKILL.md", "big/SKILL.md: left out: has 10485760 bytes (allowed: 262144)",
 		"binary/SKILL.md: left out: is not text", "colon/SKILL.md:3: the settings are no YAML", "fifo/SKILL.md: left out: ", "loop/SKILL.md: left out: ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if len(found.Items) != 4 || len(found.Problems) != 9 {
+	if len(found.Items) != 4 || len(found.Problems) != 10 {
 		t.Errorf("%d items, %d problems", len(found.Items), len(found.Problems))
 	}
 	if t.Failed() {
@@ -221,5 +222,44 @@ func TestBuiltIn(t *testing.T) {
 	}
 	if want := []string{"commit", "debug-service", "explain-repo", "review", "concise", "explain"}; !slices.Equal(names, want) {
 		t.Errorf("%q", names)
+	}
+}
+
+// TestUnlisted: the file that Codex reads beside a skill keeps models from being told of it, and
+// nothing else in it counts. What is wrong with it is said, and the skill stays.
+func TestUnlisted(t *testing.T) {
+	dir, ws := tree(t, map[string]string{
+		".agents/skills/off/SKILL.md":              "---\ndescription: d\n---\nText",
+		".agents/skills/off/agents/openai.yaml":    "\ufeffinterface: {display_name: Off}\npolicy:\n  allow_implicit_invocation: false\n",
+		".agents/skills/on/SKILL.md":               "---\ndescription: d\n---\nText",
+		".agents/skills/on/agents/openai.yaml":     "policy: {allow_implicit_invocation: true}\nallow_implicit_invocation: false\n",
+		".agents/skills/odd/SKILL.md":              "---\ndescription: d\n---\nText",
+		".agents/skills/odd/agents/openai.yaml":    "policy: [\n",
+		".agents/skills/out/SKILL.md":              "---\ndescription: d\n---\nText",
+		".agents/skills/out/agents/openai.yaml":    "-> /etc/passwd",
+		".agents/skills/alias/SKILL.md":            "---\ndescription: d\n---\nText",
+		".agents/skills/alias/agents/openai.yaml":  "policy: &a {allow_implicit_invocation: false}\nother: *a\n",
+		".agents/skills/scalar/SKILL.md":           "---\ndescription: d\n---\nText",
+		".agents/skills/scalar/agents/openai.yaml": "policy: no\n",
+	})
+	found, err := extensions.Read(t.Context(), extensions.Skill, extensions.Source{
+		Origin: extensions.Project, Files: ws, Dirs: extensions.ProjectDirs([]string{dir}), Inside: dir,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range found.Items {
+		if s := skill.New(it); s.Listed == (it.Name == "off") {
+			t.Errorf("%s: listed %v", it.Name, s.Listed)
+		}
+	}
+	got := brief(dir, found.Items, found.Problems)
+	for _, want := range []string{"odd/agents/openai.yaml: left out: line 1: the settings are no YAML", "out/agents/openai.yaml: left out: it leads out of", "alias/agents/openai.yaml: left out: line 2: YAML aliases"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if len(found.Items) != 6 || len(found.Problems) != 3 {
+		t.Errorf("%d items, %d problems:\n%s", len(found.Items), len(found.Problems), got)
 	}
 }

@@ -16,10 +16,19 @@ func normal(name string) string { return strings.ToLower(norm.NFKC.String(name))
 func wrongName(name string) string {
 	for part := range strings.SplitSeq(name, ":") {
 		if !ValidName(part) {
-			return fmt.Sprintf("the name %q is not made of a-z, 0-9 and single hyphens in between (at most %d)", clip(name), maxName)
+			return fmt.Sprintf("the name %q is not made of a-z, 0-9 and single hyphens in between (at most %d)%s", clip(name), maxName, better(part))
 		}
 	}
 	return ""
+}
+
+// better proposes a name instead of a wrong one, "" for none.
+func better(name string) string {
+	hyphens := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) }), "-")
+	if !ValidName(hyphens) {
+		return ""
+	}
+	return "; " + hyphens + " is one"
 }
 
 // clip shortens a name for a message.

@@ -87,16 +87,19 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
-// TellBefore is Tell of a reminder, but before a prompt that was told last: the prompt stays the
-// last word.
+// TellBefore is Tell of a reminder, but before a prompt that was told last, or with nothing but
+// reminders behind it: the prompt and what belongs to it stay the last word.
 func TellBefore(h *History, text string) {
-	last := len(h.msgs) - 1
-	if last < h.system || h.msgs[last].Kind != model.Prompt || h.msgs[last].Role != model.User || h.pins[last] {
+	at := len(h.msgs) - 1
+	for at > h.system && h.msgs[at].Kind == model.Reminder && h.msgs[at].Role == model.User && !h.pins[at] {
+		at--
+	}
+	if at < h.system || h.msgs[at].Kind != model.Prompt || h.msgs[at].Role != model.User || h.pins[at] {
 		h.Tell(model.Reminder, text)
 		return
 	}
 	m := model.Message{Role: model.User, Kind: model.Reminder, Content: text}
-	h.msgs = slices.Insert(slices.Clone(h.msgs), last, m) // earlier requests keep theirs
+	h.msgs = slices.Insert(slices.Clone(h.msgs), at, m) // earlier requests keep theirs
 	h.gauge.chars += size(m)
 }
 

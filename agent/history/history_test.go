@@ -265,3 +265,37 @@ func TestProvidersSummary(t *testing.T) {
 		t.Error("the summary was dropped")
 	}
 }
+
+// TestTellBefore: a list goes before the prompt that it comes with, also when something was told of
+// that prompt, and never before what a model has answered.
+func TestTellBefore(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		tell func(h *History)
+		want string
+	}{
+		{"prompt", func(h *History) { h.User("p") }, "s|list|p"},
+		{"prompt and reminders", func(h *History) { h.User("p"); h.Tell(model.Reminder, "a"); h.Tell(model.Reminder, "b") }, "s|list|p|a|b"},
+		{"answer", func(h *History) { h.User("p"); h.Assistant(model.Message{Content: "ok"}) }, "s|p|ok|list"},
+		{"answer and a reminder", func(h *History) {
+			h.User("p")
+			h.Assistant(model.Message{Content: "ok"})
+			h.Tell(model.Reminder, "a")
+		}, "s|p|ok|a|list"},
+		{"only a reminder", func(h *History) { h.Tell(model.Reminder, "a") }, "s|a|list"},
+		{"nothing", func(*History) {}, "s|list"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := New("s")
+			tt.tell(h)
+			TellBefore(h, "list")
+			var got []string
+			for _, m := range h.Messages() {
+				got = append(got, m.Content)
+			}
+			if strings.Join(got, "|") != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

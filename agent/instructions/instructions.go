@@ -185,7 +185,7 @@ func (r *reader) skip(s Source, name, why string) {
 
 // follow reads the imports of a file. A name without a file is an ordinary mention.
 func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error {
-	for _, name := range imports(f.Text) {
+	for _, name := range Mentions(f.Text) {
 		if r.imports++; r.imports > maxImports {
 			return nil
 		}
@@ -224,8 +224,8 @@ func inside(folder, name string) bool {
 	return folder == "/" || name == folder || strings.HasPrefix(name, folder+"/")
 }
 
-// imports returns the paths after an @ in a Markdown text, except those in code.
-func imports(text string) []string {
+// Mentions returns the paths after an @ in a Markdown text, except those in code.
+func Mentions(text string) []string {
 	var all []string
 	fence := ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -239,7 +239,7 @@ func imports(text string) []string {
 			continue
 		}
 		if fence == "" && strings.Contains(line, "@") {
-			all = append(all, mentions(line)...)
+			all = append(all, mentionsIn(line)...)
 		}
 	}
 	return all
@@ -254,8 +254,8 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// mentions returns the words of a line that begin with an @ and may be paths.
-func mentions(line string) []string {
+// mentionsIn returns the words of a line that begin with an @ and may be paths.
+func mentionsIn(line string) []string {
 	var all []string
 	for i, part := range strings.Split(line, "`") {
 		if i%2 == 1 {

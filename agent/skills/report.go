@@ -55,6 +55,8 @@ func (b *Book) line(s skill.Skill, cost map[string]int) string {
 	switch n, listed := cost[s.Name]; {
 	case b.off(s.Name):
 		states = append(states, "off")
+	case s.Listed && s.Asleep:
+		states = append(states, "listed once a file of "+strings.Join(s.Paths, ", ")+" is used")
 	case listed:
 		states = append(states, fmt.Sprintf("listed: %d tokens", n))
 	default:
@@ -70,9 +72,17 @@ func (b *Book) line(s skill.Skill, cost map[string]int) string {
 	switch {
 	case !s.WantsTrust() || s.Acts:
 	case s.Changed:
-		states = append(states, "changed since you trusted it, so its commands and grants are off (buddy trust)")
+		states = append(states, "changed since you trusted it, so its commands and grants are off ("+b.trustLine(s)+")")
 	default:
-		states = append(states, "not trusted, so its commands and grants are off (buddy trust)")
+		states = append(states, "not trusted, so its commands and grants are off ("+b.trustLine(s)+")")
 	}
 	return fmt.Sprintf("%-24s %s · %s\n    %s", s.Call(), s.Origin, strings.Join(states, " · "), s.File)
+}
+
+// trustLine returns the command that trusts a skill, for the workspace or a folder below it.
+func (b *Book) trustLine(s skill.Skill) string {
+	if rel, ok := strings.CutPrefix(s.Base, b.o.Workspace+"/"); ok {
+		return "buddy trust " + rel
+	}
+	return "buddy trust"
 }

@@ -33,8 +33,16 @@ type Options struct {
 	// Read finds the skills; nil: there are none. It is called before the first request, after
 	// each compaction and each Refresh, and takes a few seconds at most.
 	Read func(context.Context) (Set, error)
-	Off  []string    // globs of names that are switched off
-	Fill skill.Facts // what is filled into their texts
+	// Below looks for skills in folders of Workspace, which Read finds from then on, and reports
+	// whether it knows more than before; nil: there are none.
+	Below     func(ctx context.Context, dirs []string) (found bool, err error)
+	Workspace string // of the first target, which the runtime fills in; absolute, without symbolic links
+	Target    string // the first one, which the runtime fills in
+	// IsFile reports whether a path in the text of a skill, absolute, from ~ or from Workspace on,
+	// leads to something there; nil: no text attaches files.
+	IsFile func(ctx context.Context, name string) bool
+	Off    []string    // globs of names that are switched off
+	Fill   skill.Facts // what is filled into their texts
 	// NoCommands is why commands in the texts of a project do not run; "" if they may.
 	NoCommands string
 }
@@ -56,19 +64,26 @@ type Book struct {
 	switched map[string]bool // on or off in this session, by name
 	used     map[string]int  // how often, by name
 	listed   []event.CustomCommand
+	below    below
 }
 
 // NewBook returns a book of which nothing was read. What is read in the background ends with ctx
 // and is counted by work.
 func NewBook(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, o Options) *Book {
-	return &Book{o: o, stream: s, whole: ctx, work: work, first: make(chan struct{}), switched: make(map[string]bool), used: make(map[string]int)}
+	return &Book{
+		o: o, stream: s, whole: ctx, work: work, first: make(chan struct{}), switched: make(map[string]bool), used: make(map[string]int),
+		below: below{folders: make(map[string]bool), asked: make(map[string]string)},
+	}
 }
 
 // Replay feeds a stored event of an earlier process.
 func (b *Book) Replay(e event.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if p, ok := e.(event.SkillLoaded); ok {
-		b.Used(p.Name)
+		b.used[p.Name]++
 	}
+	b.replayFile(e)
 }
 
 // Fill returns what is filled into the texts of skills.
@@ -76,6 +91,11 @@ func (b *Book) Fill() skill.Facts { return b.o.Fill }
 
 // NoCommands returns why commands in the texts of a project do not run, "" if they may.
 func (b *Book) NoCommands() string { return b.o.NoCommands }
+
+// IsFile reports whether a path in the text of a skill leads to something.
+func (b *Book) IsFile(ctx context.Context, name string) bool {
+	return b.o.IsFile != nil && b.o.IsFile(ctx, name)
+}
 
 // Used counts a use of a skill.
 func (b *Book) Used(name string) {
@@ -92,6 +112,10 @@ func (b *Book) ReadEarly() {
 	b.once.Do(func() {
 		b.work.Go(func() {
 			defer close(b.first)
+			b.mu.Lock()
+			dirs := b.newFolders(b.below.files) // that an earlier process used
+			b.mu.Unlock()
+			b.search(b.whole, dirs)
 			b.read(b.whole)
 		})
 	})
@@ -160,6 +184,7 @@ func (b *Book) read(ctx context.Context) {
 		return // what is known is better than nothing
 	}
 	b.set = set
+	b.wake(b.below.files)
 	b.publish()
 }
 

@@ -86,7 +86,7 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 // the text so far is kept, and no call of it.
 // Behind the history goes what is of this moment only.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
-	p := &partial{loop: l, ctx: ctx, model: l.p.Selection.Model(), x: x, turn: turn, saved: l.o.Now()}
+	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, saved: l.o.Now()}
 	p.answers = p.model.Info()
 	req := model.Request{Tools: l.p.Selection.Tools().Definitions()}
 	req.Messages, req.Tokens = x.talk.Request()

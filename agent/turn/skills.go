@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +11,6 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/inject"
-	"buddy/agent/model"
-	"buddy/agent/stream"
 	"buddy/extensions"
 	"buddy/extensions/skill"
 	"buddy/tools"
@@ -32,6 +29,7 @@ func (l *Loop) tellSkills(ctx context.Context, x *Exchange) {
 		list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
 	}
 	x.talk.Tell(x.task, list)
+	l.reopen.Do(func() { l.reopenFolders(x) })
 	l.restoreSkills(x)
 	for _, line := range x.talk.TakeCalls() {
 		l.callSkill(ctx, x, line)
@@ -48,14 +46,14 @@ func (l *Loop) callSkill(ctx context.Context, x *Exchange, line string) {
 	if !ok || !s.Typed {
 		return
 	}
-	text := l.skillText(ctx, x, s, args)
+	text := loading{l, x, s, args}.text(ctx)
 	if ctx.Err() != nil {
 		return // the prompt was taken back; nothing was promised of it
 	}
 	l.p.Skills.Used(s.Name)
 	x.talk.LoadSkill(x.task, 0, event.SkillLoaded{
 		Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Line: line,
-		Text: "The user's prompt " + s.Call() + " stands for this:\n" + toAgent(s) + s.Wrap(text),
+		Text: "The user's prompt " + s.Call() + " stands for this:\n" + toAgent(s) + text,
 	})
 }
 
@@ -79,36 +77,15 @@ func (l *Loop) preload(ctx context.Context, x *Exchange) {
 			l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, l.agent.Type), Code: "agents"})
 			continue
 		}
-		text := l.skillText(ctx, x, s, "")
+		text := loading{l, x, s, ""}.text(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		l.p.Skills.Used(s.Name)
 		x.talk.LoadSkill(x.task, 0, event.SkillLoaded{
-			Name: s.Name, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Text: "For your work:\n" + s.Wrap(text),
+			Name: s.Name, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Text: "For your work:\n" + text,
 		})
 	}
-}
-
-// skillText returns the text of a skill with its arguments, and opens what it needs.
-func (l *Loop) skillText(ctx context.Context, x *Exchange, s skill.Skill, args string) string {
-	l.p.Approvals.Permit(readingRules(s)...)
-	l.lend(x, s)
-	text := l.o.Redact.Text(s.Expand(args, l.p.Skills.Fill(), func(command string) string {
-		return l.runForSkill(ctx, x, s, command)
-	}))
-	if s.Origin == extensions.Person || s.Origin == extensions.BuiltIn {
-		return text
-	}
-	found := inject.Scan(text)
-	if inject.Worst(found) >= inject.High {
-		why := fmt.Sprintf("prompt injection in %s, which came with the project: it %s: %q", s.File, found[0].Reason, found[0].Excerpt)
-		x.talk.Distrust(why)
-		l.p.Stream.Publish(x.task, 0, event.Warning{
-			Text: why, Code: conversation.InjectionWarning, NextStep: "look at the file; until your next prompt more needs your approval",
-		})
-	}
-	return inject.Defuse(text, found)
 }
 
 // readingRules allow to read the files that belong to a person's skill. Those of a project are
@@ -125,72 +102,13 @@ func readingRules(s skill.Skill) []action.Rule {
 	return rules
 }
 
-// lend allows until the next prompt what a skill says in allowed-tools, if it may act. What has no
-// rule that means exactly the same is said and not allowed.
-func (l *Loop) lend(x *Exchange, s skill.Skill) {
-	if !s.Acts || l.agent.Type != "" { // what an agent was given is not the session's
-		return
-	}
-	var rules []action.Rule
-	var refused []string
-	for _, text := range s.Allowed {
-		more, err := action.FieldRules(text, action.Allow, action.FromSession)
-		if err != nil {
-			refused = append(refused, err.Error())
-		}
-		rules = append(rules, more...)
-	}
-	l.p.Approvals.Lend(x.task, rules...)
-	if len(refused) > 0 {
-		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "allowed-tools of " + s.Call() + " that allow nothing here: " + strings.Join(refused, "; "), Code: "skills"})
-	}
-}
-
-// runForSkill runs a command in the text of a skill as if the model had asked for it, and returns
-// what is put in its place.
-func (l *Loop) runForSkill(ctx context.Context, x *Exchange, s skill.Skill, command string) string {
-	switch why := l.p.Skills.NoCommands(); {
-	case s.Origin == extensions.Project && why != "":
-		return "[not run: " + command + ": " + why + "]"
-	case !s.Acts:
-		return "[not run: " + command + ": the user has not trusted this " + s.Kind.One() + "]"
-	case ctx.Err() != nil:
-		return ""
-	}
-	args, err := json.Marshal(map[string]string{"command": command, "why": "a command in the text of " + s.Call()})
-	if err != nil {
-		return "[not run: " + err.Error() + "]"
-	}
-	b := l.newBatch(ctx, x, 0)
-	defer b.cancel(nil)
-	j := b.plan(model.ToolCall{ID: "skill_" + stream.NewID(), Name: commandTool, Arguments: string(args)})
-	if j.err != nil {
-		return "[not run: " + command + ": " + j.err.Error() + "]"
-	}
-	b.request(j)
-	b.alone(j)
-	return printed(j.result)
-}
-
-// printed returns what a command printed, or why it did not run, of the result that a model reads.
-func printed(result string) string {
-	var got struct {
-		Result struct {
-			Stdout, Stderr string
-			ExitCode       int `json:"exit_code"`
+// reopenFolders allows to read the files of the skills that an earlier process loaded.
+func (l *Loop) reopenFolders(x *Exchange) {
+	for _, was := range x.talk.LoadedSkills() {
+		if s, ok := l.p.Skills.Find(was.Name); ok {
+			l.p.Approvals.Permit(readingRules(s)...)
 		}
 	}
-	if json.Unmarshal([]byte(result), &got) != nil {
-		return result
-	}
-	text := strings.TrimRight(got.Result.Stdout, "\n")
-	if stderr := strings.TrimSpace(got.Result.Stderr); stderr != "" && got.Result.ExitCode != 0 {
-		text = strings.TrimLeft(text+"\n"+stderr, "\n")
-	}
-	if got.Result.ExitCode != 0 {
-		text += fmt.Sprintf("\n[exit code %d]", got.Result.ExitCode)
-	}
-	return text
 }
 
 // loadSkill returns the text of a skill for the model that asked for it.
@@ -201,23 +119,26 @@ func (b *batch) loadSkill(ctx context.Context, call tools.Call, name, args strin
 	if !ok || !s.Listed && s.Origin != extensions.BuiltIn {
 		return "", fmt.Errorf("there is no skill %q to load (have: %s)", tools.Clip(name, 100), strings.Join(book.Names(), ", "))
 	}
+	now := loading{b.loop, b.x, s, args}
 	if slices.Contains(b.x.talk.LoadedSkills(), conversation.LoadedSkill{Name: s.Name, Args: args, Sum: s.Sum}) {
+		now.lend()
+		now.restrict()
 		return "You have the text of " + s.Name + " already; it has not changed.", nil
 	}
-	text := b.loop.skillText(ctx, b.x, s, args)
+	text := now.text(ctx)
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	book.Used(s.Name)
 	if s.Agent != "" {
-		res := b.runAgent(ctx, call, tools.Subagent{Type: s.Agent, Title: s.Call(), Prompt: s.Wrap(text), Background: new(bool)})
+		res := b.runAgent(ctx, call, tools.Subagent{Type: s.Agent, Title: s.Call(), Prompt: text, Background: new(bool)})
 		if res.IsError {
 			return "", errors.New(res.Content)
 		}
 		return res.Content, nil
 	}
 	b.x.talk.LoadSkill(b.x.task, b.turn, event.SkillLoaded{Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByModel})
-	return s.Wrap(text), nil
+	return text, nil
 }
 
 // maxRestored limits the texts of skills that are told again after a compaction, in bytes: about

@@ -35,8 +35,10 @@ import (
 
 // Options configure how turns are run. Now is required, and so are the numbers.
 type Options struct {
-	Hooks       []Hook           // told of each turn, in this order
-	Programs    *hooks.Runner    // programs of the person and the project that are told of it; nil: none
+	Hooks    []Hook        // told of each turn, in this order
+	Programs *hooks.Runner // programs of the person and the project that are told of it; nil: none
+	// Models returns the model of a profile, for skills that name one; nil: there are no others.
+	Models      func(profile, effort string) (model.Model, error)
 	Durable     Durable          // nil: the journal records what was done
 	Reminders   *Reminders       // told to the model with each request, and in no history
 	Listings    []Listing        // told to the model when they change, in this order
@@ -78,10 +80,11 @@ type Parts struct {
 // Loop runs exchanges, which may overlap on different conversations. It numbers what they
 // make. It is safe for concurrent use; use New.
 type Loop struct {
-	o     Options
-	p     Parts
-	n     *numbers
-	agent Agent // whose turns it runs; the zero value is the session's main one
+	o      Options
+	p      Parts
+	n      *numbers
+	reopen *sync.Once // the folders of skills that an earlier process loaded
+	agent  Agent      // whose turns it runs; the zero value is the session's main one
 }
 
 // numbers counts what the loops of a session make. It is safe for concurrent use.
@@ -101,7 +104,7 @@ func (n *numbers) next(which *int) int {
 }
 
 // New returns a loop.
-func New(o Options, p Parts) *Loop { return &Loop{o: o, p: p, n: &numbers{}} }
+func New(o Options, p Parts) *Loop { return &Loop{o: o, p: p, n: &numbers{}, reopen: &sync.Once{}} }
 
 // Replay feeds a stored event of an earlier process, so that numbers go on from there.
 func (l *Loop) Replay(env event.Envelope) {
@@ -139,6 +142,7 @@ type Exchange struct {
 	retry     atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
 
 	mu     sync.Mutex        // guards all below
+	model  model.Model       // that answers instead of the session's, because a skill says so; nil: none
 	ids    map[string]bool   // of calls
 	failed map[string]failed // calls that failed, by name and arguments
 	last   map[string]string // what went wrong with the last call of a tool
@@ -336,9 +340,11 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.capResults(x, number)
 		l.show(x, number)
 		l.relay(x, number)
-		if touched := x.takeTouched(); l.agent.Type == "" {
+		touched := x.takeTouched()
+		if l.agent.Type == "" {
 			l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
 		}
+		l.p.Skills.Touched(ctx, touched)
 	}
 	finished.Cost = l.p.Ledger.Own(&x.used) - before
 	l.p.Stream.Publish(x.task, number, finished)
@@ -355,13 +361,30 @@ func (l *Loop) show(x *Exchange, turn int) {
 	images := x.got.images
 	x.got.images = nil
 	x.mu.Unlock()
-	if len(images) == 0 || l.p.Selection.Model().Info().TextOnly {
+	if len(images) == 0 || l.model(x).Info().TextOnly {
 		return
 	}
 	images = images[:min(len(images), MaxImages)]
 	x.talk.Attach(x.task, turn, event.ReminderAttached{
 		Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images,
 	})
+}
+
+// answerWith lets a model answer instead of the session's from the next request of the exchange on.
+func (x *Exchange) answerWith(m model.Model) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.model = m
+}
+
+// model returns the model that answers in an exchange.
+func (l *Loop) model(x *Exchange) model.Model {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.model != nil {
+		return x.model
+	}
+	return l.p.Selection.Model()
 }
 
 // takeTouched returns the files that the tools of the turn have used, once.

@@ -3,7 +3,9 @@ package compose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +38,7 @@ type extensionFiles struct {
 	acts  map[string]bool // whether a plugin may act
 	dirs  []string        // of this machine whose changes may change what was read
 	began time.Time       // when the latest reading did
+	below []string        // folders below the working directory that hold skills, sorted
 
 	read chan struct{} // gets a value after each reading
 }
@@ -71,7 +74,64 @@ func (x *extensionFiles) sources(ctx context.Context) ([]extensions.Source, erro
 	if err != nil {
 		return all, err
 	}
-	return append(all, extensions.Source{Origin: extensions.Project, Files: x.there, Dirs: extensions.ProjectDirs(chain), Inside: chain[0]}), nil
+	project := extensions.Source{Origin: extensions.Project, Files: x.there, Dirs: extensions.ProjectDirs(chain), Inside: chain[0]}
+	return append(all, project, x.nested(chain[0])), nil
+}
+
+// nested is where the skills are that lie below the working directory, as far as they were found.
+// They come after those of the project, so that no name means something else when a file is read.
+func (x *extensionFiles) nested(inside string) extensions.Source {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var roots []string
+	for _, dir := range x.below {
+		roots = append(roots, extensions.SkillFolders(dir)...)
+	}
+	return extensions.Source{Origin: extensions.Project, Files: x.there, Inside: inside, Roots: map[extensions.Kind][]string{extensions.Skill: roots}}
+}
+
+// lookBelow notes which of some folders below the working directory hold skills, and reports
+// whether there is one that was not known.
+func (x *extensionFiles) lookBelow(ctx context.Context, dirs []string) (found bool, err error) {
+	for _, dir := range dirs {
+		for _, folder := range extensions.SkillFolders(dir) {
+			there, err := x.there.Exists(ctx, folder)
+			if err != nil {
+				return found, err
+			}
+			found = there && x.keepBelow(dir) || found
+		}
+	}
+	return found, nil
+}
+
+// isFile reports whether a path that a text names leads to something where the session works.
+func (x *extensionFiles) isFile(ctx context.Context, name string) bool {
+	if x.there == nil {
+		return false
+	}
+	home, err := x.there.Home(ctx) // finds the root of a target, too
+	switch rest, ok := strings.CutPrefix(name, "~/"); {
+	case err != nil || ok && home == "":
+		return false
+	case ok:
+		name = path.Join(home, rest)
+	case !path.IsAbs(name):
+		name = path.Join(x.there.Root(), name)
+	}
+	there, err := x.there.Exists(ctx, name)
+	return there && err == nil
+}
+
+// keepBelow notes a folder and reports whether it is new.
+func (x *extensionFiles) keepBelow(dir string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i, known := slices.BinarySearch(x.below, dir)
+	if !known {
+		x.below = slices.Insert(x.below, i, dir)
+	}
+	return !known
 }
 
 // personExtensions is where a person's extensions are; ok is false without a home.
@@ -150,7 +210,7 @@ func isCommand(name string) bool {
 
 // skillOptions returns how the session finds its skills.
 func (p *Program) skillOptions() skills.Options {
-	o := skills.Options{Read: p.readSkills, Off: p.Config.Skills.Off, Fill: skill.Facts{Project: p.Env.Dir, Session: p.ID}}
+	o := skills.Options{Read: p.readSkills, Below: p.files.lookBelow, IsFile: p.files.isFile, Off: p.Config.Skills.Off, Fill: skill.Facts{Project: p.Env.Dir, Session: p.ID}}
 	if !p.files.local {
 		o.NoCommands = "the project is on " + p.Dest.Name
 	}
@@ -162,13 +222,28 @@ func (p *Program) readSkills(ctx context.Context) (skills.Set, error) {
 	items, problems, err := p.files.find(ctx, isCommand, extensions.Skill, extensions.Command)
 	set := skills.Set{Problems: problems}
 	for _, it := range items {
-		set.Skills = append(set.Skills, skill.New(it))
+		s := skill.New(it)
+		set.Skills, set.Problems = append(set.Skills, s), append(set.Problems, unfollowed(s)...)
 	}
 	p.files.letPluginsAct(set.Skills)
 	if p.files.local {
 		err = errors.Join(err, trustSkills(set.Skills))
 	}
 	return set, err
+}
+
+// unfollowed says which settings of a skill do not do what they say.
+func unfollowed(s skill.Skill) (all []extensions.Problem) {
+	say := func(format string, args ...any) {
+		all = append(all, extensions.Problem{Kind: s.Kind, File: s.File, Reason: fmt.Sprintf(format, args...), Used: true})
+	}
+	if wrong := s.WrongPaths(); len(wrong) > 0 {
+		say("paths has no pattern of files: %s", strings.Join(wrong, ", "))
+	}
+	if s.Text("context") == "fork" {
+		say("context: fork is not followed yet: the text is told in the conversation itself")
+	}
+	return all
 }
 
 // Commands returns the skills and custom commands that the person may call, once they are read;
@@ -256,6 +331,9 @@ func extensionPart(it extensions.Item) (ProjectPart, bool) {
 	if len(s.Allowed) > 0 {
 		runs = append(runs, "allows until your next prompt: "+strings.Join(s.Allowed, ", "))
 	}
+	if s.Model != "" {
+		runs = append(runs, "lets this model answer until your next prompt: "+s.Model)
+	}
 	p.Runs = strings.Join(runs, "\n")
 	return p, true
 }
@@ -274,6 +352,13 @@ func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
 	}
 	files := newExtensionFiles(there, true)
 	items, problems, failed := files.find(ctx, isCommand, extensions.Skill, extensions.Command)
+	for _, it := range items {
+		s := skill.New(it)
+		problems = append(problems, unfollowed(s)...)
+		if s.Withheld != "" {
+			problems = append(problems, extensions.Problem{Kind: s.Kind, File: s.File, Reason: "description withheld: " + s.Withheld, Used: true})
+		}
+	}
 	agents, unread, err := files.findAgents(ctx)
 	failed = errors.Join(failed, err)
 	defs, left := subagent.All(agents)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,7 +188,7 @@ func TestTrustOfSkills(t *testing.T) {
 func TestSkillsOfATarget(t *testing.T) {
 	projectOf(t, map[string]string{"~/.claude/skills/own/SKILL.md": "mine", ".claude/skills/not-there/SKILL.md": "of this machine"})
 	s := hosttest.NewSSHD(t, "")
-	writeAll(t, s.Dir, "", map[string]string{"shop/.git/HEAD": "", "shop/.claude/skills/theirs/SKILL.md": "!`hostname`", "shop/.claude/commands/git/pr.md": "pr"})
+	writeAll(t, s.Dir, "", map[string]string{"shop/.git/HEAD": "", "shop/.claude/skills/theirs/SKILL.md": "!`hostname`", "shop/.claude/commands/git/pr.md": "pr", "shop/web/.buddy/skills/below/SKILL.md": "below", "shop/api/x": ""})
 	there := file.NewTargetWorkspace(s.Host(t), "web", filepath.Join(s.Dir, "shop"), policy.Secret)
 	_, all := found(t, "", there, false)
 	if all["own"].Body != "mine" || all["theirs"].Body != "!`hostname`" || all["git:pr"].Body != "pr" || all["not-there"].Body != "" {
@@ -195,6 +196,20 @@ func TestSkillsOfATarget(t *testing.T) {
 	}
 	if all["theirs"].Acts {
 		t.Error("a project on a target may act")
+	}
+	p := &Program{files: newExtensionFiles(there, false)}
+	if found, err := p.files.lookBelow(t.Context(), []string{there.Root() + "/api", there.Root() + "/web"}); !found || err != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+	if again, err := p.files.lookBelow(t.Context(), []string{there.Root() + "/web"}); again || err != nil {
+		t.Errorf("found again: %v, %v", again, err)
+	}
+	set, err := p.readSkills(t.Context())
+	if err != nil || !slices.ContainsFunc(set.Skills, func(s skill.Skill) bool { return s.Name == "below" }) {
+		t.Errorf("a skill of a folder below: %+v, %v", set, err)
+	}
+	if !p.files.isFile(t.Context(), ".git/HEAD") || p.files.isFile(t.Context(), "none") {
+		t.Error("files are looked for elsewhere")
 	}
 }
 

@@ -97,13 +97,13 @@ func isDir(path string) bool {
 }
 
 // concernsExtensions reports whether an event may change what is in folders: it is about a
-// Markdown file or a folder in one of them, or about a folder that leads to one.
+// Markdown or YAML file or a folder in one of them, or about a folder that leads to one.
 func concernsExtensions(e fsnotify.Event, dirs []string) bool {
 	if e.Op == fsnotify.Chmod {
 		return false
 	}
 	file := filepath.Ext(e.Name)
 	return slices.ContainsFunc(dirs, func(dir string) bool {
-		return texts.Below(dir, e.Name) || filepath.Dir(e.Name) == dir && (file == ".md" || file == "")
+		return texts.Below(dir, e.Name) || filepath.Dir(e.Name) == dir && (file == ".md" || file == ".yaml" || file == "")
 	})
 }

@@ -99,7 +99,9 @@ func (c PartCheck) Lines() []string {
 	if c.State.Err != nil { // it may be any length, and nobody decides by it
 		runs = texts.Clip(runs, 1000)
 	}
-	lines := []string{c.Kind + " " + c.Name + " " + c.When, "runs: " + runs, "from: " + filepath.Join(c.Dir, c.File)}
+	lines := []string{c.Kind + " " + c.Name + " " + c.When}
+	lines = append(lines, strings.Split("runs: "+strings.ReplaceAll(runs, "\n", "\n      "), "\n")...)
+	lines = append(lines, "from: "+filepath.Join(c.Dir, c.File))
 	if len(c.Files) > 0 {
 		lines = append(lines, "with the files: "+strings.Join(c.Files, ", "))
 	}

@@ -68,10 +68,61 @@ func Parse(data []byte) (Block, error) {
 		return Block{}, fmt.Errorf("the settings have %d bytes (allowed: %d)", len(yamlText), MaxBlock)
 	}
 	b := Block{Body: body, Line: strings.Count(text[:len(text)-len(body)], "\n") + 1}
-	if b.values, b.Warning = values(yamlText); b.Warning != nil {
+	b.values, b.Warning = values(yamlText)
+	if b.Warning == nil {
+		return b, nil
+	}
+	quoted, harmless := quote(yamlText)
+	switch all, wrong := values(quoted); {
+	case wrong != nil:
 		b.values = lines(yamlText)
+	case harmless:
+		b.values, b.Warning = all, nil
+	default:
+		b.values = all
 	}
 	return b, nil
+}
+
+// texts are the settings that people write as plain text where YAML wants quotes: "Use when: …",
+// "[issue] [branch]", "**/*.ts". The value says whether that is how the form is documented.
+var texts = map[string]bool{"name": false, "description": false, "when_to_use": false, "argument-hint": true, "paths": true}
+
+// quote returns a block with quotes around the values of settings that are text on one line, and
+// whether it had to quote none but those that are documented without.
+func quote(block string) (quoted string, harmless bool) {
+	harmless = true
+	all := strings.Split(block, "\n")
+	for i, line := range all {
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		documented, known := texts[key]
+		if !known || value == "" {
+			continue
+		}
+		if _, wrong := values(line); wrong == nil {
+			continue
+		}
+		all[i] = key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
+		harmless = harmless && documented
+	}
+	return strings.Join(all, "\n"), harmless
+}
+
+// Settings reads a file that is nothing but settings.
+func Settings(data []byte) (Block, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	switch {
+	case len(data) > MaxBlock:
+		return Block{}, fmt.Errorf("has %d bytes (allowed: %d)", len(data), MaxBlock)
+	case !utf8.Valid(data):
+		return Block{}, errors.New("is not text in UTF-8")
+	}
+	all, wrong := values(string(data))
+	if wrong != nil {
+		return Block{}, fmt.Errorf("line %d: %s", wrong.Line-1, wrong.Reason)
+	}
+	return Block{values: all}, nil
 }
 
 // cutBlock splits what follows the first fence at the second one.
@@ -102,11 +153,16 @@ func values(text string) (map[string]*yaml.Node, *Warning) {
 	if at := aliasIn(top); at > 0 {
 		return nil, &Warning{at + 1, "YAML aliases (*NAME) are not read"}
 	}
+	return entries(top), nil
+}
+
+// entries returns the values of a mapping by their names.
+func entries(n *yaml.Node) map[string]*yaml.Node {
 	all := make(map[string]*yaml.Node)
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		all[top.Content[i].Value] = top.Content[i+1]
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		all[n.Content[i].Value] = n.Content[i+1]
 	}
-	return all, nil
+	return all
 }
 
 // aliasIn returns the line of the first alias in a node, 0 for none.
@@ -173,6 +229,15 @@ func unquoted(s string) string {
 // Has reports whether a setting is there.
 func (b Block) Has(name string) bool { return b.values[name] != nil }
 
+// Within returns the settings below one that holds others, none if it does not.
+func (b Block) Within(name string) Block {
+	n := b.values[name]
+	if n == nil || n.Kind != yaml.MappingNode {
+		return Block{}
+	}
+	return Block{values: entries(n)}
+}
+
 // Text returns the value of a setting as text, "" when it is missing or no single value.
 func (b Block) Text(name string) string {
 	n := b.values[name]
@@ -194,7 +259,7 @@ func (b Block) Bool(name string, otherwise bool) bool {
 }
 
 // List returns a setting that is a YAML list, or text with commas or blanks between its items.
-// What is in parentheses belongs together: "Bash(git add *), Read" are two.
+// What is in parentheses or braces belongs together: "Bash(git add *), Read" are two.
 func (b Block) List(name string) []string {
 	n := b.values[name]
 	if n == nil {
@@ -221,14 +286,14 @@ func (b Block) Nested(name string) bool {
 	return n.Kind == yaml.MappingNode || slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
 }
 
-// split splits at commas and blanks outside of parentheses.
+// split splits at commas and blanks outside of parentheses and braces.
 func split(s string) []string {
 	depth := 0
 	return strings.FieldsFunc(s, func(r rune) bool {
 		switch r {
-		case '(':
+		case '(', '{':
 			depth++
-		case ')':
+		case ')', '}':
 			depth = max(0, depth-1)
 		}
 		return depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n')

@@ -87,6 +87,32 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestPlainTexts: settings that people write without the quotes that YAML wants do not cost the
+// others. What other agents document that way is no mistake.
+func TestPlainTexts(t *testing.T) {
+	for _, tt := range []struct {
+		name, block string
+		key, want   string
+		warningAt   int
+	}{
+		{"a hint with two brackets", "argument-hint: [issue] [priority]", "argument-hint", "[issue] [priority]", 0},
+		{"a pattern", "paths: **/*.{ts,tsx}", "paths", "**/*.{ts,tsx}", 0},
+		{"a colon", "description: It's for: tests", "description", "It's for: tests", 4},
+		{"both", "argument-hint: [a] [b]\ndescription: Use when: x", "description", "Use when: x", 5},
+		{"one bracket is YAML", "argument-hint: [issue]", "argument-hint", "", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := Parse([]byte("---\nallowed-tools: Read\ndisable-model-invocation: true\n" + tt.block + "\n---\nText"))
+			if err != nil || b.Text(tt.key) != tt.want || !slices.Equal(b.List("allowed-tools"), []string{"Read"}) || !b.Bool("disable-model-invocation", false) {
+				t.Errorf("%q, %v, %v", b.Text(tt.key), b.List("allowed-tools"), err)
+			}
+			if (b.Warning == nil) != (tt.warningAt == 0) {
+				t.Errorf("%+v", b.Warning)
+			}
+		})
+	}
+}
+
 // FuzzParse: no file makes it panic, and a body is part of its file.
 func FuzzParse(f *testing.F) {
 	f.Add("---\nname: a\ndescription: Use when: x\n---\nText")

@@ -30,7 +30,7 @@ func Lines(all []Skill, window int, used map[string]int) []Line {
 	var lines []Line
 	room := cmp.Or(window, unknownWindow)*perToken/share - len(Head)
 	for _, s := range all {
-		if !s.Listed {
+		if !s.Listed || s.Asleep {
 			continue
 		}
 		text := s.Description

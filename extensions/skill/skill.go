@@ -11,8 +11,11 @@ package skill
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"buddy/agent/inject"
 	"buddy/extensions"
@@ -26,10 +29,13 @@ type Skill struct {
 	When        string   // when to use it, on one line
 	Hint        string   // the arguments, for the person: "[ISSUE]"
 	Args        []string // names of the arguments, in their order
-	Allowed     []string // what may run without a question until the next prompt, in names of the field
-	Listed      bool     // the model is told of it
-	Typed       bool     // a person may call it
-	Agent       string   // the subagent that works with it instead of who calls it; "" is none
+	Effects
+	Agent  string   // the subagent that works with it instead of who calls it; "" is none
+	Paths  []string // patterns of the files that it is for; none: for all
+	Listed bool     // the model is told of it
+	Typed  bool     // a person may call it
+	// Asleep means that the model is not told of it yet, because it has used none of the files in Paths.
+	Asleep bool
 	// Acts means that it may grant what it names in Allowed and run the commands in its text: it
 	// is a person's own, or the person has trusted it.
 	Acts bool
@@ -37,6 +43,13 @@ type Skill struct {
 	Withheld string
 	// Changed means that it may not act because it is not what the person has trusted.
 	Changed bool
+}
+
+// Effects are what a skill changes until the next prompt, in names of the field.
+type Effects struct {
+	Allowed []string // what may run without a question, if the skill may act
+	Denied  []string // what may not run
+	Model   string   // the profile that answers, if the skill may act; "" changes nothing
 }
 
 // New reads a skill. It may not act if it is a project's or a plugin's.
@@ -47,12 +60,20 @@ func New(it extensions.Item) Skill {
 		When:        oneLine(it.Text("when_to_use")),
 		Hint:        oneLine(it.Text("argument-hint")),
 		Args:        it.List("arguments"),
-		Allowed:     it.List("allowed-tools"),
-		Listed:      !it.Bool("disable-model-invocation", false),
+		Effects:     Effects{it.List("allowed-tools"), it.List("disallowed-tools"), oneLine(it.Text("model"))},
+		Paths:       it.List("paths"),
+		Listed:      !it.Bool("disable-model-invocation", false) && !it.Unlisted,
 		Typed:       it.Bool("user-invocable", true),
 		Agent:       forkedTo(it),
 		Acts:        it.Origin == extensions.Person || it.Origin == extensions.BuiltIn,
 	}
+	if list := it.List("argument-hint"); s.Hint == "" && len(list) > 0 { // [issue] is a list in YAML
+		s.Hint = oneLine("[" + strings.Join(list, ", ") + "]")
+	}
+	if s.Model == "inherit" {
+		s.Model = ""
+	}
+	s.Asleep = len(s.Paths) > 0
 	if s.Hint == "" && len(s.Args) > 0 {
 		s.Hint = "[" + strings.Join(s.Args, "] [") + "]"
 	}
@@ -89,9 +110,34 @@ func forkedTo(it extensions.Item) string {
 // Call returns what a person types to call it.
 func (s Skill) Call() string { return "/" + s.Name }
 
-// WantsTrust reports whether the skill runs commands or grants something, for which a person has
-// to trust it.
-func (s Skill) WantsTrust() bool { return len(s.Allowed) > 0 || len(commandsIn(s.Body)) > 0 }
+// WantsTrust reports whether the skill runs commands, grants something or changes who answers, for
+// which a person has to trust it.
+func (s Skill) WantsTrust() bool {
+	return len(s.Allowed) > 0 || s.Model != "" || len(commandsIn(s.Body)) > 0
+}
+
+// For reports whether the skill is for a file, whose path is absolute. The patterns of a project's
+// skill begin in the folder that holds .buddy, .agents or .claude, those of others in workspace.
+func (s Skill) For(workspace, file string) bool {
+	base := workspace
+	if s.Origin == extensions.Project {
+		base = s.Base
+	}
+	rel, ok := strings.CutPrefix(file, strings.TrimSuffix(base, "/")+"/")
+	return ok && slices.ContainsFunc(s.Paths, func(pattern string) bool {
+		pattern = strings.TrimPrefix(pattern, "./")
+		if strings.HasSuffix(pattern, "/") {
+			pattern += "**"
+		}
+		fits, err := doublestar.Match(pattern, rel)
+		return fits && err == nil
+	})
+}
+
+// WrongPaths returns the patterns of Paths that fit nothing because they are none.
+func (s Skill) WrongPaths() []string {
+	return slices.DeleteFunc(slices.Clone(s.Paths), doublestar.ValidatePattern)
+}
 
 // firstLine returns the first line of a text that has words, without the marks of a heading.
 func firstLine(text string) string {
@@ -136,7 +182,7 @@ const MaxBody = 20_000
 // Wrap returns an expanded text as a model gets it: it says whose it is, and ends where it ends.
 // What is beyond MaxBody is left to be read from the file.
 func (s Skill) Wrap(text string) string {
-	text = inert(text)
+	text = Inert(text)
 	if len(text) > MaxBody {
 		text = texts.ClipBytes(text, MaxBody) + "\n[only the first " + fmt.Sprint(MaxBody) + " bytes; read_file has the rest: " + s.File + "]"
 	}
@@ -147,9 +193,9 @@ func (s Skill) Wrap(text string) string {
 	return fmt.Sprintf("<%s name=%q from=\"%s\">\n%s\n</%s>", s.Kind.One(), s.Name, from, strings.TrimSpace(text), s.Kind.One())
 }
 
-// inert keeps a text from ending what stands around it.
-func inert(s string) string {
-	return strings.NewReplacer("</skill", "< /skill", "</command", "< /command", "<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder").Replace(s)
+// Inert keeps a text from ending what stands around it.
+func Inert(s string) string {
+	return strings.NewReplacer("</skill", "< /skill", "</command", "< /command", "</file", "< /file", "<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder").Replace(s)
 }
 
 // Below reports whether a file is in the folder of the skill.
