@@ -196,6 +196,53 @@ func TestParallelCallsWaitForTheirHooks(t *testing.T) {
 	}
 }
 
+// The hooks of calls that may overlap run at the same time: here each waits until all have begun. What
+// each says is about its own call, and results stay in the order of the calls.
+func TestHooksOfCallsThatOverlapRunSideBySide(t *testing.T) {
+	t.Parallel()
+	meet := `id=$(sed 's/.*"tool_use_id":"\([^"]*\)".*/\1/'); touch begun-$id
+		while [ "$(ls -d begun-* | wc -l)" -lt 3 ]; do sleep 0.01; done
+		case $id in *2*) echo "not the second" >&2; touch second; exit 2;; esac
+		while ! [ -e second ]; do sleep 0.01; done`
+	s := newHookSession(t, Options{}, []hookSpec{{hooks.PreToolUse, "", meet, ""}, {hooks.PreToolUse, "", allows, ""}},
+		says("", `c1 do {"kind":"file_read","do":"a","par":true}`, `c2 do {"kind":"file_read","do":"b","par":true}`, `c3 do {"kind":"file_read","do":"c","par":true}`), says("fine"))
+	if _, err := runText(t, s, "go"); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.tool.ran) != 2 {
+		t.Errorf("ran %q", s.tool.ran)
+	}
+	sent := s.lastRequest()
+	first, second, third := strings.Index(sent, "tool: done c1"), strings.Index(sent, "not the second"), strings.Index(sent, "tool: done c3")
+	if first < 0 || second < first || third < second {
+		t.Errorf("sent\n%s", sent)
+	}
+}
+
+// A hook about a call that runs alone sees what the calls before it have done.
+func TestHookOfACallThatRunsAloneComesAfterTheCallsBefore(t *testing.T) {
+	t.Parallel()
+	s := newHookSession(t, Options{Mode: action.ModeAll}, []hookSpec{{hooks.PreToolUse, "", "true", ""}},
+		says("", `c1 do {"kind":"file_read","do":"a","par":true}`, `c2 do {"kind":"shell","do":"b"}`, `c3 do {"kind":"shell","do":"c"}`, `c4 do {"kind":"file_read","do":"d","par":true}`), says("fine"))
+	if _, err := runText(t, s, "go"); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, env := range s.events {
+		switch p := env.Payload.(type) {
+		case event.HookRan:
+			order = append(order, "hook")
+		case event.ToolResult:
+			order = append(order, p.CallID)
+		}
+	}
+	if got := strings.Join(order, " "); got != "hook c1 hook c2 hook c3 hook c4" {
+		t.Errorf("in the order %s", got)
+	}
+}
+
 // What hooks may turn a verdict into: they tighten everything, and only the person's allow, and only
 // what the person is asked about because nothing is known of it.
 func TestHooksTightenAndRarelyAllow(t *testing.T) {

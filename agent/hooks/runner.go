@@ -115,9 +115,17 @@ func (r *Runner) Guards(c Call) bool {
 	return slices.ContainsFunc(r.o.Handlers, func(h Handler) bool { return h.Event == PreToolUse && h.match.matchesTool(tool) })
 }
 
-// BeforeTool asks the hooks whether a call may run.
-func (r *Runner) BeforeTool(ctx context.Context, at Where, c Call) Answer {
-	return r.tool(ctx, at, PreToolUse, c, nil)
+// BeforeTools asks the hooks whether calls may run, about all of them at the same time, and returns
+// what they said of each. Which hooks run is decided in the order of the calls.
+func (r *Runner) BeforeTools(ctx context.Context, at Where, calls ...Call) []Answer {
+	answers := make([]Answer, len(calls))
+	var all sync.WaitGroup
+	for i, c := range calls {
+		m := r.chooseForTool(PreToolUse, c, nil)
+		all.Go(func() { answers[i] = r.merge(c, r.run(ctx, at, m)) })
+	}
+	all.Wait()
+	return answers
 }
 
 // Permission asks the hooks in place of a person, before the person is asked.
@@ -135,25 +143,31 @@ func (r *Runner) AfterTool(ctx context.Context, at Where, c Call, got Response) 
 }
 
 func (r *Runner) tool(ctx context.Context, at Where, e Event, c Call, got *Response) Answer {
+	return r.merge(c, r.run(ctx, at, r.chooseForTool(e, c, got)))
+}
+
+// chooseForTool chooses the hooks of an event that are for a call; got is what the tool gave, nil
+// before that.
+func (r *Runner) chooseForTool(e Event, c Call, got *Response) moment {
 	if !r.Has(e) {
-		return Answer{}
+		return moment{}
 	}
 	inner := c.inner()
-	wanted := func(h Handler) bool { return h.match.matchesTool(inner.Tool) && r.applies(h, c.Action) }
-	all := r.run(ctx, at, e, wanted, func() map[string]any {
-		object := map[string]any{
-			"tool_name": action.FieldName(inner.Tool), "tool_input": inner.input(), "tool_use_id": c.ID,
-			"buddy": map[string]any{"tool": inner.Tool, "arguments": json.RawMessage(object(inner.Arguments)), "action": c.Action, "target": c.Action.Target, "verdict": c.Verdict},
+	m := r.choose(e, func(h Handler) bool { return h.match.matchesTool(inner.Tool) && r.applies(h, c.Action) })
+	if len(m.chosen) == 0 {
+		return m
+	}
+	m.facts = map[string]any{
+		"tool_name": action.FieldName(inner.Tool), "tool_input": inner.input(), "tool_use_id": c.ID,
+		"buddy": map[string]any{"tool": inner.Tool, "arguments": json.RawMessage(object(inner.Arguments)), "action": c.Action, "target": c.Action.Target, "verdict": c.Verdict},
+	}
+	if got != nil {
+		m.facts["tool_response"] = got.response(inner)
+		if e == PostToolUseFailure {
+			m.facts["error"] = got.Text
 		}
-		if got != nil {
-			object["tool_response"] = got.response(inner)
-			if e == PostToolUseFailure {
-				object["error"] = got.Text
-			}
-		}
-		return object
-	})
-	return r.merge(c, all)
+	}
+	return m
 }
 
 // object returns a JSON object, an empty one for a text that is none.
@@ -188,27 +202,40 @@ func (r *Runner) Tell(ctx context.Context, at Where, e Event, kind string, facts
 	if !r.Has(e) {
 		return Answer{}
 	}
-	all := r.run(ctx, at, e, func(h Handler) bool { return h.match.matches(kind) }, func() map[string]any { return facts })
-	return r.merge(Call{}, all)
+	m := r.choose(e, func(h Handler) bool { return h.match.matches(kind) })
+	m.facts = facts
+	return r.merge(Call{}, r.run(ctx, at, m))
 }
 
-// run runs the hooks of an event that are wanted, all at the same time, and returns what they said
-// in the order of the hooks.
-func (r *Runner) run(ctx context.Context, at Where, e Event, wanted func(Handler) bool, facts func() map[string]any) []answer {
-	var chosen []int
+// moment is an event for which hooks run.
+type moment struct {
+	event  Event
+	chosen []int          // which handlers, in their order
+	facts  map[string]any // what they read beside what they always do
+}
+
+// choose returns the hooks of an event that are wanted and may run. Each that is chosen has to run.
+func (r *Runner) choose(e Event, wanted func(Handler) bool) moment {
+	m := moment{event: e}
 	for i, h := range r.o.Handlers {
-		again := slices.ContainsFunc(chosen, func(j int) bool { return h.same(r.o.Handlers[j]) })
+		again := slices.ContainsFunc(m.chosen, func(j int) bool { return h.same(r.o.Handlers[j]) })
 		if h.Event == e && !again && wanted(h) && r.begin(i) {
-			chosen = append(chosen, i)
+			m.chosen = append(m.chosen, i)
 		}
 	}
-	if len(chosen) == 0 {
+	return m
+}
+
+// run runs the hooks that were chosen, all at the same time, and returns what they said in the order
+// of the hooks.
+func (r *Runner) run(ctx context.Context, at Where, m moment) []answer {
+	if len(m.chosen) == 0 {
 		return nil
 	}
-	input, err := r.input(at, e, facts())
-	answers := make([]answer, len(chosen))
+	input, err := r.input(at, m.event, m.facts)
+	answers := make([]answer, len(m.chosen))
 	var all sync.WaitGroup
-	for n, i := range chosen {
+	for n, i := range m.chosen {
 		h := r.o.Handlers[i]
 		if err != nil {
 			answers[n] = answer{handler: h, failure: "its input could not be written: " + err.Error()}
