@@ -47,6 +47,7 @@ type tasks struct {
 	titles    *titles
 	changes   *undo.Log
 	numbers   *numbers
+	idleness  idleness // ends with the next task of the main conversation
 
 	mu    sync.Mutex // guards all below
 	main  *branch
@@ -187,6 +188,9 @@ func (s *tasks) open(ctx context.Context, b *branch, kind event.TaskKind, prompt
 	t.x.Say(prompts)
 	s.stream.Bind(t.id, b.talk.Branch())
 	b.task, b.pending = t, false
+	if b == s.main {
+		s.idleness.end()
+	}
 	for _, p := range prompts {
 		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), s.today())
 	}
@@ -268,7 +272,9 @@ func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
 	}
 	s.startNext(b)
 	if b.task == nil {
-		s.loop.NotifyIdle(t.x)
+		if s.loop.TellsIdle() {
+			s.idleness.begin(func() { s.loop.NotifyIdle(t.x) })
+		}
 	}
 }
 
@@ -369,15 +375,16 @@ func (s *tasks) typed(c event.Submit) {
 	})
 }
 
-// compact does what a person asked for, at once or before the next request of what runs.
-func (s *tasks) compact() {
+// compact does what a person asked for, at once or before the next request of what runs. wanted says
+// what they want of the summary, "" nothing.
+func (s *tasks) compact(wanted string) {
 	if err := s.stream.ReadOnly(); err != nil {
 		s.stream.Reject("nothing was compacted, because it can't be recorded: %v", err)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.main.room.Ask()
+	s.main.room.Ask(wanted)
 	s.main.room.Retry()
 	if t := s.main.task; t != nil {
 		s.stream.Publish(t.id, 0, event.Notice{Text: "the context is compacted before the next request", Code: "compact"})
@@ -493,5 +500,6 @@ func (s *tasks) undone(u *undo.Undo) {
 func (s *tasks) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.idleness.end()
 	s.life.cancel()
 }

@@ -56,6 +56,7 @@ type Runner struct {
 	texts  int      // files of long texts
 	live   map[*child.Process]struct{}
 	closed bool
+	leaves string // why the session ends; "" is not known
 }
 
 // Run is how often a hook ran, and how it went the last time.
@@ -99,6 +100,19 @@ func (r *Runner) Has(e Event) bool {
 	}
 	for i := range r.o.Handlers {
 		if r.o.Handlers[i].Event == e {
+			return true
+		}
+	}
+	return false
+}
+
+// Wants reports whether a hook is for a kind of an event that is about no call. It allocates nothing.
+func (r *Runner) Wants(e Event, kind string) bool {
+	if r == nil {
+		return false
+	}
+	for i := range r.o.Handlers {
+		if h := &r.o.Handlers[i]; h.Event == e && h.match.matches(kind) {
 			return true
 		}
 	}

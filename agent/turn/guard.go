@@ -173,10 +173,14 @@ func (b *batch) after(j *job, res *tools.Result) (original string) {
 
 // asks returns what the person is asked about a call.
 func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request {
-	return approval.Request{
+	asked := approval.Request{
 		Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: j.call.Planned, Verdict: v, Failed: b.x.setback(j.call.Name),
 		Changed: j.guarded.changed, Hook: b.hookOf(v, m),
 	}
+	if m.Decision == action.Ask {
+		asked.AskedBy = m.By
+	}
+	return asked
 }
 
 // deniedBy returns what the model reads of a call that a verdict denies.

@@ -123,6 +123,7 @@ type Close struct {
 	asks[CloseReply]
 	Kill    bool `json:"kill,omitempty"`
 	Abandon bool `json:"abandon,omitempty"`
+	Reason  string `json:"reason,omitempty"` // that hooks are told; "" is any other
 }
 
 // CloseReply has the lines to print when the screen is gone.
