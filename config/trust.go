@@ -124,6 +124,22 @@ func (s TrustStore) Forget(dir string) (found bool, err error) {
 	return found, err
 }
 
+// ForgetSettings ends the trust in the settings of a folder. Its trusted parts stay.
+func (s TrustStore) ForgetSettings(dir string) error {
+	return s.change(nil, func(all []TrustedDir) []TrustedDir {
+		i := indexDir(all, dir)
+		if i < 0 {
+			return all
+		}
+		one := all[i]
+		one.Print = ""
+		if all = without(all, dir); len(one.Parts) == 0 {
+			return all
+		}
+		return append(all, one)
+	})
+}
+
 func without(all []TrustedDir, dir string) []TrustedDir {
 	return slices.DeleteFunc(slices.Clone(all), func(d TrustedDir) bool { return d.Dir == dir })
 }
