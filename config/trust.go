@@ -28,6 +28,9 @@ type TrustStore struct{ path string }
 // nothing.
 func NewTrustStore(state string) TrustStore { return TrustStore{filepath.Join(state, "trust.json")} }
 
+// File is the path of the store. It need not exist.
+func (s TrustStore) File() string { return s.path }
+
 // TrustedDir is a folder that a person trusted, with the fingerprint of its files then.
 type TrustedDir struct {
 	Dir   string        `json:"dir"`   // absolute, symbolic links resolved

@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -518,6 +519,30 @@ func TestChangedHookOfAProjectDoesNotRun(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(r.o.Cwd, "ran")); err == nil {
 		t.Error("it ran")
+	}
+}
+
+// Hooks may become others while the session runs: the next moment has the new ones. What stays is
+// still the same hook.
+func TestHooksBecomeOthers(t *testing.T) {
+	t.Parallel()
+	once := file(PreToolUse, "", "echo no >&2; exit 2", `, "once": true`)
+	r, _ := runner(t, Options{Handlers: parsed(t, once).Handlers})
+	ask := func() action.Decision { return r.BeforeTools(t.Context(), Where{}, shellCall)[0].Decision }
+	if d := ask(); d != action.Deny {
+		t.Fatalf("at first: %q", d)
+	}
+	r.Replace(parsed(t, once, file(Stop, "", "true", "")), nil)
+	if d := ask(); d != "" || !r.Has(Stop) || !strings.Contains(r.List(), "runs: 1, last: deny") {
+		t.Errorf("it runs once more: %q\n%s", d, r.List())
+	}
+	r.Replace(from(t, Project, file(PreToolUse, "", "echo mine >&2; exit 2", "")), func(Handler) error { return errors.New("changed since") })
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Ask || !strings.Contains(m.Reason, "changed since") {
+		t.Errorf("not trusted: %+v", m)
+	}
+	r.Replace(Set{}, nil)
+	if d := ask(); d != "" || r.Has(PreToolUse) || !strings.HasPrefix(r.List(), "no hooks") {
+		t.Errorf("they still run: %q\n%s", d, r.List())
 	}
 }
 

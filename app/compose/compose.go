@@ -55,6 +55,8 @@ type Program struct {
 	Servers  *mcp.Servers       // MCP servers
 	files    *extensionFiles    // of skills, commands and styles
 	withheld []string           // names of variables that commands do not get
+
+	untrusted string // what was said last of parts that are not trusted
 }
 
 // New builds the program on a target, which the caller closes after it, up to its
