@@ -221,7 +221,10 @@ func inlineHooks(text json.RawMessage) []byte {
 func (s *Setup) addPluginHooks(set *hooks.Set) error {
 	found, problems, err := s.plugins()
 	for _, p := range problems {
-		set.Problems = append(set.Problems, hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true})
+		left := hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true}
+		if !slices.Contains(set.Problems, left) { // it was said of the project's parts
+			set.Problems = append(set.Problems, left)
+		}
 	}
 	for _, f := range found {
 		if f.Hooks.Empty() {

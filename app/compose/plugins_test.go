@@ -175,6 +175,9 @@ func TestTwoPluginsWithOneName(t *testing.T) {
 		files[name] = text
 	}
 	s := pluginSetup(t, files)
+	if set := s.findHooks(); len(set.Problems) != 2 {
+		t.Errorf("left out: %v", set.Problems)
+	}
 	found, problems, err := s.plugins()
 	if err != nil || len(found) != 1 || len(problems) != 1 || !strings.Contains(problems[0].Reason, `the plugin "tidy" of `) || !strings.HasSuffix(problems[0].File, "untidy") {
 		t.Errorf("%d plugins, problems %v, %v", len(found), problems, err)
