@@ -238,7 +238,7 @@ func TestTrustedSettingsAloneAreListed(t *testing.T) {
 	}
 	s := &Setup{Target: slash.ThisMachine}
 	s.Config.Project = config.Project{Dir: dir, Print: print, Ignored: []string{"agent.model"}}
-	if items, err := s.trustItems(); len(items) > 0 || err != nil {
+	if items, err := s.trustItems(); len(items) != 1 || !slash.SettingsAlone(items) || err != nil {
 		t.Errorf("%+v, %v", items, err)
 	}
 	if err := TrustStore().Trust(dir, print); err != nil {
@@ -246,7 +246,7 @@ func TestTrustedSettingsAloneAreListed(t *testing.T) {
 	}
 	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil
 	items, err := s.trustItems()
-	if len(items) != 1 || err != nil || items[0].State != slash.Trusted {
+	if len(items) != 1 || err != nil || items[0].State != slash.Trusted || slash.SettingsAlone(items) {
 		t.Fatalf("%+v, %v", items, err)
 	}
 	if err := s.setTrust(false, items); err != nil {

@@ -41,11 +41,8 @@ func (s *Setup) trust() (string, error) {
 	return "", nil
 }
 
-// settingsKind is the kind of the item of a TrustList that stands for the project's settings.
-const settingsKind = "settings"
-
 // SettingsPart names the settings of a folder among its parts.
-const SettingsPart = settingsKind + ":buddy.toml"
+const SettingsPart = slash.SettingsKind + ":buddy.toml"
 
 // PartCheck is a part of the project with the trust that it has.
 type PartCheck struct {
@@ -128,9 +125,6 @@ func (s *Setup) trustItems() ([]slash.TrustItem, error) {
 		all = append(all, one)
 	}
 	checks, _, err := s.checkParts()
-	if len(checks) == 0 && len(slash.Waiting(all)) > 0 { // the folder alone is trusted without a list
-		return nil, err
-	}
 	for _, c := range checks {
 		all = append(all, c.item())
 	}
@@ -139,7 +133,7 @@ func (s *Setup) trustItems() ([]slash.TrustItem, error) {
 
 // settingsItem describes the settings of a project, with the trust that they have now.
 func settingsItem(p config.Project) (slash.TrustItem, error) {
-	one := slash.TrustItem{Kind: settingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: slash.NotTrusted}
+	one := slash.TrustItem{Kind: slash.SettingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: slash.NotTrusted}
 	trusted, changed, err := TrustStore().Trusted(p.Dir, p.Print)
 	switch {
 	case trusted:
@@ -180,9 +174,9 @@ func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
 	for _, item := range items {
 		i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
 		switch {
-		case item.Kind == settingsKind && on:
+		case item.Kind == slash.SettingsKind && on:
 			errs = append(errs, TrustStore().Trust(item.Dir, item.Print))
-		case item.Kind == settingsKind:
+		case item.Kind == slash.SettingsKind:
 			errs = append(errs, TrustStore().ForgetSettings(item.Dir))
 		case i < 0:
 			errs = append(errs, fmt.Errorf("%s is no longer there", item.Title()))
