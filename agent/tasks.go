@@ -473,17 +473,6 @@ func (s *tasks) expire(t *task, after time.Duration) {
 	t.cancel(ErrCancelled)
 }
 
-// list describes what runs, for people.
-func (s *tasks) list() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var lines []string
-	for _, t := range s.busy() {
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), t.title))
-	}
-	return lines
-}
-
 // undone takes up that files were put back: the model is told, and the prompts that came
 // meanwhile go on.
 func (s *tasks) undone(u *undo.Undo) {

@@ -169,7 +169,7 @@ func (r *Runner) BeforeTools(ctx context.Context, at Where, calls ...Call) []Ans
 
 // Permission asks the hooks in place of a person, before the person is asked.
 func (r *Runner) Permission(ctx context.Context, at Where, c Call) Answer {
-	return r.tool(ctx, at, PermissionRequest, c, nil)
+	return r.merge(c, r.run(ctx, at, r.chooseForTool(PermissionRequest, c, nil)))
 }
 
 // AfterTool tells the hooks what a tool gave.
@@ -178,11 +178,7 @@ func (r *Runner) AfterTool(ctx context.Context, at Where, c Call, got Response) 
 	if got.Failed || got.ExitCode != nil && *got.ExitCode != 0 {
 		e = PostToolUseFailure
 	}
-	return r.tool(ctx, at, e, c, &got)
-}
-
-func (r *Runner) tool(ctx context.Context, at Where, e Event, c Call, got *Response) Answer {
-	return r.merge(c, r.run(ctx, at, r.chooseForTool(e, c, got)))
+	return r.merge(c, r.run(ctx, at, r.chooseForTool(e, c, &got)))
 }
 
 // chooseForTool chooses the hooks of an event that are for a call; got is what the tool gave, nil
@@ -192,7 +188,7 @@ func (r *Runner) chooseForTool(e Event, c Call, got *Response) moment {
 		return moment{}
 	}
 	inner := c.inner()
-	m := r.choose(e, func(h Handler) bool { return h.match.matchesTool(inner.Tool) && r.applies(h, c.Action) })
+	m := r.choose(e, func(h Handler) bool { return h.match.matchesTool(inner.Tool) && h.applies(r.o.Policy, c.Action) })
 	if len(m.chosen) == 0 {
 		return m
 	}
@@ -219,11 +215,10 @@ func object(text string) string {
 
 // applies reports whether the rule of a hook's "if" matches an action. Where that is not known, it
 // does: a guard that runs too often harms nobody.
-func (r *Runner) applies(h Handler, a action.Action) bool {
+func (h Handler) applies(p policy.Policy, a action.Action) bool {
 	if h.If == "" {
 		return true
 	}
-	p := r.o.Policy
 	p.Rules = h.rules
 	if v := p.Judge(a, action.ModeAsk); v.Decision == action.Deny {
 		return true

@@ -157,7 +157,7 @@ func (s *cli) trustDir(name string) error {
 	if len(checks) > 0 && term.IsTerminal(int(s.in.Fd())) && !s.agreed("Trust the folder and all of this? [y/N] ") {
 		return errors.New("nothing was trusted; --part KIND:NAME trusts one of them")
 	}
-	if err := s.setSettings(dir, print, keys); err != nil {
+	if err := setSettings(s.out, dir, print, keys); err != nil {
 		return err
 	}
 	return s.setParts(checks, true)
@@ -180,7 +180,7 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 	var chosen []compose.PartCheck
 	for _, name := range names {
 		if name == compose.SettingsPart {
-			if err := s.trustSettings(dir, on); err != nil {
+			if err := trustSettings(s.out, dir, on); err != nil {
 				return err
 			}
 			continue
@@ -207,7 +207,7 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 }
 
 // trustSettings trusts the settings of a folder and nothing else of it, or ends that.
-func (s *cli) trustSettings(name string, on bool) error {
+func trustSettings(out io.Writer, name string, on bool) error {
 	dir, err := config.ResolveDir(name)
 	if err != nil {
 		return err
@@ -216,7 +216,8 @@ func (s *cli) trustSettings(name string, on bool) error {
 		if err := compose.TrustStore().ForgetSettings(dir); err != nil {
 			return err
 		}
-		return s.print("%s", markup.Plain("no longer trusted: "+compose.SettingsPart+" of "+dir))
+		_, err := fmt.Fprintln(out, markup.Plain("no longer trusted: "+compose.SettingsPart+" of "+dir))
+		return err
 	}
 	print, err := config.Fingerprint(dir)
 	if err != nil {
@@ -226,15 +227,16 @@ func (s *cli) trustSettings(name string, on bool) error {
 	if err != nil {
 		return err
 	}
-	return s.setSettings(dir, print, keys)
+	return setSettings(out, dir, print, keys)
 }
 
 // setSettings trusts the settings of a folder in the form that has a print, and says what that changes.
-func (s *cli) setSettings(dir, print string, keys []string) error {
+func setSettings(out io.Writer, dir, print string, keys []string) error {
 	if err := compose.TrustStore().Trust(dir, print); err != nil {
 		return err
 	}
-	return s.print("%s", markup.Plain(compose.TrustedText(dir, keys)))
+	_, err := fmt.Fprintln(out, markup.Plain(compose.TrustedText(dir, keys)))
+	return err
 }
 
 // trustedPart finds a part by its name that is trusted in a folder or in one above it in its
