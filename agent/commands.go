@@ -21,6 +21,11 @@ func (r *Runtime) serve() {
 }
 
 func (r *Runtime) handle(c event.Command) {
+	switch c.(type) {
+	case event.WatchPanes, event.FitPane, event.ReadPane: // a screen says that by itself
+	default:
+		r.tasks.idleness.stir()
+	}
 	if r.waitsForUndo(c) {
 		return
 	}
@@ -64,7 +69,7 @@ func (r *Runtime) adjust(c event.Command) {
 	case event.SwitchTarget:
 		r.switchTarget(c.Name)
 	case event.Compact:
-		r.tasks.compact()
+		r.tasks.compact(c.Instructions)
 	case event.Pin:
 		r.pin(c)
 	case event.Rename:

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"buddy/agent/event"
 )
@@ -102,4 +103,15 @@ func (r *Runtime) listTasks() string {
 		return "no tasks"
 	}
 	return strings.Join(lines, "\n")
+}
+
+// list describes what runs, for people.
+func (s *tasks) list() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lines []string
+	for _, t := range s.busy() {
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), t.title))
+	}
+	return lines
 }

@@ -30,6 +30,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"buddy/agent/action"
@@ -136,6 +137,8 @@ type Options struct {
 	// Replay is what an earlier process stored of this session; the runtime goes on
 	// where it ended.
 	Replay []event.Envelope
+	// Cleared says that a person left another session for this new one.
+	Cleared bool
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Dates is the time zone of the date that the first prompt of a conversation carries for
@@ -247,7 +250,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: r.shells, Subagents: r.tasks,
+		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: background{r}, Subagents: r.tasks,
 	})
 }
 
@@ -294,14 +297,27 @@ func (r *Runtime) Start() {
 		r.restoreTarget()
 		r.tasks.resume(r.shells)
 	}
-	source := "startup"
-	if len(r.opts.Replay) > 0 {
-		source = "resume"
-	}
-	r.opts.Programs.Begin(hooks.Where{Mode: r.opts.Mode}, source)
+	r.opts.Programs.Begin(hooks.Where{Mode: r.opts.Mode}, r.source())
 	r.life.work.Add(2)
 	go r.serve()
 	go r.panes.serve()
+}
+
+// source says how the session began, as hooks are told.
+func (r *Runtime) source() string {
+	for _, env := range slices.Backward(r.opts.Replay) {
+		switch env.Payload.(type) {
+		case event.Notice: // may stand for what was left out
+			continue
+		case event.SessionForked:
+			return "fork"
+		}
+		return "resume"
+	}
+	if r.opts.Cleared {
+		return "clear"
+	}
+	return "startup"
 }
 
 // Send hands over a command. It never blocks; a command that makes no sense gives an
@@ -328,7 +344,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 	var err error
 	select {
 	case <-stopped:
-		r.opts.Programs.End("other")
+		r.opts.Programs.End()
 		r.Publish(event.SessionClosed{})
 	case <-ctx.Done():
 		r.opts.Programs.Close()

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/hooks"
 	"buddy/agent/stream"
 	"buddy/tools"
 )
@@ -158,4 +160,37 @@ func onTarget(pane string) string {
 		return " on " + target
 	}
 	return ""
+}
+
+// background is what works beside the exchanges of a session.
+type background struct{ of *Runtime }
+
+// Begin implements [turn.Background].
+func (b background) Begin(talk *conversation.Conversation, w tools.Task) int {
+	return b.of.shells.Begin(talk, w)
+}
+
+// Running implements [turn.Background].
+func (b background) Running(beside int) []hooks.BackgroundTask {
+	all := []hooks.BackgroundTask{}
+	s := b.of.tasks
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.busy() {
+		if t.id != beside && (t.kind == event.BackgroundTask || t.on.agent != nil && t.on.agent.background) {
+			all = append(all, hooks.BackgroundTask{ID: strconv.Itoa(t.id), Type: "agent", Status: "running", Description: t.title})
+		}
+	}
+	return append(all, b.of.shells.goingOn()...)
+}
+
+// goingOn describes the commands that go on, for hooks.
+func (s *shells) goingOn() (all []hooks.BackgroundTask) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.running)) {
+		w := s.running[id]
+		all = append(all, hooks.BackgroundTask{ID: strconv.Itoa(id), Type: "shell", Status: "running", Description: cut(w.Title), Command: w.Title})
+	}
+	return all
 }

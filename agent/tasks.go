@@ -47,6 +47,7 @@ type tasks struct {
 	titles    *titles
 	changes   *undo.Log
 	numbers   *numbers
+	idleness  idleness // ends with the next task of the main conversation
 
 	mu    sync.Mutex // guards all below
 	main  *branch
@@ -186,6 +187,9 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 	t.x.Say(prompts)
 	s.stream.Bind(t.id, b.talk.Branch())
 	b.task, b.pending = t, false
+	if b == s.main {
+		s.idleness.end()
+	}
 	for _, p := range prompts {
 		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), s.today())
 	}
@@ -284,7 +288,9 @@ func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
 	}
 	s.startNext(b)
 	if b.task == nil {
-		s.loop.NotifyIdle(t.x)
+		if s.loop.TellsIdle() {
+			s.idleness.begin(func() { s.loop.NotifyIdle(t.x) })
+		}
 	}
 }
 
@@ -389,15 +395,16 @@ func (s *tasks) typed(c event.Submit) {
 	})
 }
 
-// compact does what a person asked for, at once or before the next request of what runs.
-func (s *tasks) compact() {
+// compact does what a person asked for, at once or before the next request of what runs. wanted says
+// what they want of the summary, "" nothing.
+func (s *tasks) compact(wanted string) {
 	if err := s.stream.ReadOnly(); err != nil {
 		s.stream.Reject("nothing was compacted, because it can't be recorded: %v", err)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.main.room.Ask()
+	s.main.room.Ask(wanted)
 	s.main.room.Retry()
 	if t := s.main.task; t != nil {
 		s.stream.Publish(t.id, 0, event.Notice{Text: "the context is compacted before the next request", Code: "compact"})
@@ -495,17 +502,6 @@ func (s *tasks) stop(t *task) {
 	}
 }
 
-// list describes what runs, for people.
-func (s *tasks) list() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var lines []string
-	for _, t := range s.busy() {
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), t.title))
-	}
-	return lines
-}
-
 // undone takes up that files were put back: the model is told, and the prompts that came
 // meanwhile go on.
 func (s *tasks) undone(u *undo.Undo) {
@@ -522,5 +518,6 @@ func (s *tasks) undone(u *undo.Undo) {
 func (s *tasks) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.idleness.end()
 	s.life.cancel()
 }

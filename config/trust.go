@@ -28,6 +28,9 @@ type TrustStore struct{ path string }
 // nothing.
 func NewTrustStore(state string) TrustStore { return TrustStore{filepath.Join(state, "trust.json")} }
 
+// File is the path of the store. It need not exist.
+func (s TrustStore) File() string { return s.path }
+
 // TrustedDir is a folder that a person trusted, with the fingerprint of its files then.
 type TrustedDir struct {
 	Dir   string        `json:"dir"`   // absolute, symbolic links resolved
@@ -122,6 +125,22 @@ func (s TrustStore) Forget(dir string) (found bool, err error) {
 		return left
 	})
 	return found, err
+}
+
+// ForgetSettings ends the trust in the settings of a folder. Its trusted parts stay.
+func (s TrustStore) ForgetSettings(dir string) error {
+	return s.change(nil, func(all []TrustedDir) []TrustedDir {
+		i := indexDir(all, dir)
+		if i < 0 {
+			return all
+		}
+		one := all[i]
+		one.Print = ""
+		if all = without(all, dir); len(one.Parts) == 0 {
+			return all
+		}
+		return append(all, one)
+	})
 }
 
 func without(all []TrustedDir, dir string) []TrustedDir {

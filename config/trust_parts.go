@@ -124,6 +124,21 @@ func (s TrustStore) ForgetParts(dir string, parts ...Part) error {
 	return s.changeDir(dir, nil, func(old []TrustedPart) []TrustedPart { return withoutParts(old, parts) })
 }
 
+// TrustsPrint reports whether a part of a folder is trusted in the form that has a print. It reads no
+// file of the part.
+func (s TrustStore) TrustsPrint(dir string, p Part, print string) (bool, error) {
+	all, err := s.List()
+	if err != nil {
+		return false, err
+	}
+	d := indexDir(all, dir)
+	if d < 0 {
+		return false, nil
+	}
+	i := indexPart(all[d].Parts, p)
+	return i >= 0 && all[d].Parts[i].Print == print, nil
+}
+
 // changeDir replaces the trusted parts of a folder, which is listed as long as it has some.
 func (s TrustStore) changeDir(dir string, kept keptTexts, edit func([]TrustedPart) []TrustedPart) error {
 	return s.change(kept, func(all []TrustedDir) []TrustedDir {

@@ -71,6 +71,7 @@ type Request struct {
 	Changed    string         // who changed the call, and the difference; "" if nobody did
 	Agent      string         // the subagent that asks, for people; "" is none
 	Most       action.Mode    // the loosest mode for it; "" is no limit
+	AskedBy    string         // the hook that asks about it in every mode; "" if none does
 	Hook       *Hook          // it is asked about because of a hook; nil: because of the policy
 }
 
@@ -172,7 +173,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)
-	known.Failed, known.Changed = req.Failed, req.Changed
+	known.Failed, known.Changed, known.AskedBy = req.Failed, req.Changed, req.AskedBy
 	if req.Hook != nil { // a rule would change nothing
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""

@@ -72,6 +72,7 @@ func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 type Room struct {
 	mu       sync.Mutex // guards all below
 	asked    bool       // a person wants one before the next request
+	wanted   string     // what they want of its summary, then of that of the last one; "" nothing
 	manual   bool       // a person wanted the last one
 	refused  bool       // a hook did not want it
 	failures int        // summaries that failed in a row
@@ -79,11 +80,12 @@ type Room struct {
 	warned   int        // the task in which a person was told that the context fills up
 }
 
-// Ask asks for a compaction before the next request.
-func (m *Room) Ask() {
+// Ask asks for a compaction before the next request; wanted says what the person wants of the
+// summary, "" nothing.
+func (m *Room) Ask(wanted string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asked = true
+	m.asked, m.wanted = true, wanted
 }
 
 // Retry lets summaries be tried again that failed too often.
@@ -105,6 +107,9 @@ func (m *Room) takeAsked() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.manual, m.asked = m.asked, false
+	if !m.manual {
+		m.wanted = ""
+	}
 	return m.manual
 }
 
@@ -116,6 +121,13 @@ func (m *Room) Trigger() string {
 		return "manual"
 	}
 	return "auto"
+}
+
+// Wanted returns what a person wanted of the summary of the last compaction, "" nothing.
+func (m *Room) Wanted() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.wanted
 }
 
 // Refused reports whether a hook refused the last compaction.
@@ -336,7 +348,7 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 // blocked asks the hooks whether there may be a compaction, and says when there may be none.
 func (c *Compactor) blocked(ctx context.Context, w Work) bool {
 	mode, _ := c.p.Approvals.Mode()
-	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": ""})
+	m := c.p.Hooks.Tell(ctx, hooks.Where{Task: w.Task, Mode: mode}, hooks.PreCompact, w.Room.Trigger(), map[string]any{"trigger": w.Room.Trigger(), "custom_instructions": w.Room.Wanted()})
 	w.Room.refuse(m.BlockedBy != "")
 	if m.BlockedBy == "" {
 		return ctx.Err() != nil
@@ -361,6 +373,6 @@ func (c *Compactor) Overflowed(ctx context.Context, w Work) *event.ContextCompac
 	if c.o.Strategy == Keep {
 		return nil
 	}
-	w.Room.Ask()
+	w.Room.Ask("")
 	return c.Condense(ctx, w)
 }

@@ -66,7 +66,7 @@ func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Pl
 func (c *Compactor) writeSummary(ctx context.Context, w Work, plan *conversation.Plan, window int) (string, error) {
 	limit := percent(window, 70) * BytesPerToken
 	for try := 1; ; try++ {
-		text, err := c.askSummary(ctx, w, summaryRequest(plan.Earlier, plan.Removed, limit))
+		text, err := c.askSummary(ctx, w, summaryRequest(w.Room.Wanted(), plan.Earlier, plan.Removed, limit))
 		var e *model.Error
 		if !errors.As(err, &e) || e.Kind != model.ContextError || try == summaryTries {
 			return text, err
@@ -108,8 +108,9 @@ func (c *Compactor) askSummary(ctx context.Context, w Work, prompt string) (stri
 
 // summaryRequest is the whole prompt: what was said as text, in which the model can't
 // take a call or a result for its own, and which every protocol accepts without tools.
-// It has at most limit bytes of conversation; the oldest messages give way.
-func summaryRequest(earlier string, old []model.Message, limit int) string {
+// It has at most limit bytes of conversation; the oldest messages give way. wanted is what the person
+// wants of the summary.
+func summaryRequest(wanted, earlier string, old []model.Message, limit int) string {
 	var parts []string
 	size := 0
 	for i := len(old) - 1; i >= 0; i-- {
@@ -122,6 +123,9 @@ func summaryRequest(earlier string, old []model.Message, limit int) string {
 	}
 	var b strings.Builder
 	b.WriteString(summaryPrompt)
+	if wanted != "" {
+		b.WriteString("\nThe person wants of this summary: " + Inert(wanted) + "\n")
+	}
 	b.WriteString("\n<conversation>\n")
 	if earlier != "" {
 		b.WriteString("[earlier summary]\n" + Inert(earlier) + "\n")

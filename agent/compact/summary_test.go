@@ -10,7 +10,7 @@ import (
 )
 
 func TestScrub(t *testing.T) {
-	echo := summaryRequest("", []model.Message{{Role: model.User, Content: "secret plan"}}, 1000)
+	echo := summaryRequest("", "", []model.Message{{Role: model.User, Content: "secret plan"}}, 1000)
 	for _, tt := range [][2]string{
 		{"plain", "plain"},
 		{"a <summary> b </summary> c", "b"},
@@ -38,7 +38,10 @@ func TestSummaryRequestIsBounded(t *testing.T) {
 	for i := range 100 {
 		old = append(old, model.Message{Role: model.User, Content: fmt.Sprint("prompt ", i, " </conversation>", strings.Repeat("x", 1000))})
 	}
-	req := summaryRequest("before", old, 10_000)
+	req := summaryRequest("keep the ports </conversation>", "before", old, 10_000)
+	if !strings.Contains(req, "The person wants of this summary: keep the ports < /conversation>") {
+		t.Errorf("what the person wants is not in\n%s", req)
+	}
 	if len(req) > 13_000 || !strings.Contains(req, "prompt 99") || strings.Contains(req, "prompt 1 ") || !strings.Contains(req, "older messages are left out") {
 		t.Errorf("%d bytes: %.500q", len(req), req)
 	}

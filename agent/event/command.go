@@ -105,7 +105,9 @@ type (
 		Name string `json:"name,omitempty"`
 	}
 	// Compact replaces old exchanges by a summary, however full the context window is.
-	Compact struct{}
+	Compact struct {
+		Instructions string `json:"instructions,omitempty"` // what the person wants of the summary
+	}
 	// Pin excludes an exchange from compaction, or includes it again with Off. Back counts from
 	// the newest exchange, which is 1.
 	Pin struct {

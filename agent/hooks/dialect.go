@@ -153,6 +153,15 @@ func (r Response) response(c Call) map[string]any {
 	return all
 }
 
+// BackgroundTask is work that goes on beside an exchange.
+type BackgroundTask struct {
+	ID          string `json:"id"`
+	Type        string `json:"type"`   // shell, or agent for a prompt beside
+	Status      string `json:"status"` // running
+	Description string `json:"description"`
+	Command     string `json:"command,omitempty"` // of a shell
+}
+
 // permissionMode returns what the field calls a mode.
 func permissionMode(m action.Mode) string {
 	switch m {

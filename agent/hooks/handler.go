@@ -9,7 +9,7 @@
 //	set := hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: "hooks.json"})
 //	r := hooks.New(hooks.Options{Handlers: set.Handlers, Project: dir})
 //	defer r.Close()
-//	answer := r.BeforeTool(ctx, hooks.Where{}, call)
+//	answers := r.BeforeTools(ctx, hooks.Where{}, call)
 package hooks
 
 import (

@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -114,7 +115,7 @@ func TestGuardDeniesWithItsReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, h := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "Bash", command, "")).Handlers})
-			m := r.BeforeTool(t.Context(), Where{Task: 1}, shellCall)
+			m := r.BeforeTools(t.Context(), Where{Task: 1}, shellCall)[0]
 			if m.Decision != action.Deny || m.Reason != "no rm here" || m.Failed {
 				t.Errorf("%+v", m)
 			}
@@ -152,7 +153,7 @@ func TestEveryExitAndOutputOfEveryEvent(t *testing.T) {
 		var m Answer
 		switch c.e {
 		case PreToolUse:
-			m = r.BeforeTool(t.Context(), Where{}, shellCall)
+			m = r.BeforeTools(t.Context(), Where{}, shellCall)[0]
 		case PermissionRequest:
 			m = r.Permission(t.Context(), Where{}, shellCall)
 		case PostToolUse:
@@ -208,7 +209,7 @@ func TestDenyWinsWhateverEndsFirst(t *testing.T) {
 			set.Add(parsed(t, file(PreToolUse, "", c, "")))
 		}
 		r, _ := runner(t, Options{Handlers: set.Handlers})
-		if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != tt.want {
+		if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != tt.want {
 			t.Errorf("%q: %+v, want %s", tt.commands, m, tt.want)
 		}
 	}
@@ -218,11 +219,11 @@ func TestProjectsHookNeverAllows(t *testing.T) {
 	t.Parallel()
 	allow := `echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'`
 	r, _ := runner(t, Options{Handlers: from(t, Project, file(PreToolUse, "", allow, "")).Handlers})
-	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != "" {
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != "" {
 		t.Errorf("%+v", m)
 	}
 	r, _ = runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", allow, "")).Handlers})
-	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != action.Allow {
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Allow {
 		t.Errorf("the person's: %+v", m)
 	}
 }
@@ -235,7 +236,7 @@ func TestAllowIsNotForArgumentsThatAnotherHookChanged(t *testing.T) {
 	set := parsed(t, allow)
 	set.Add(from(t, Project, change))
 	r, _ := runner(t, Options{Handlers: set.Handlers})
-	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != "" || !strings.Contains(m.Arguments, "rm -rf /") {
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != "" || !strings.Contains(m.Arguments, "rm -rf /") {
 		t.Errorf("%+v", m)
 	}
 }
@@ -259,7 +260,7 @@ func TestFailureOfAGuardIsAQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, h := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", tt.command, tt.more)).Handlers})
-			m := r.BeforeTool(t.Context(), Where{}, shellCall)
+			m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]
 			if tt.want == "" {
 				if m.Decision != "" || !strings.Contains(h.texts(), "failed") {
 					t.Errorf("%+v, told %q", m, h.texts())
@@ -270,7 +271,7 @@ func TestFailureOfAGuardIsAQuestion(t *testing.T) {
 				t.Errorf("%+v, want %q", m, tt.want)
 			}
 			r.Pass(m.By)
-			if m := r.BeforeTool(t.Context(), Where{}, shellCall); name != "input that is no object" && m.Decision != "" {
+			if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; name != "input that is no object" && m.Decision != "" {
 				t.Errorf("after a person let its failures pass: %+v", m)
 			}
 		})
@@ -280,7 +281,7 @@ func TestFailureOfAGuardIsAQuestion(t *testing.T) {
 func TestHookReadsOneObject(t *testing.T) {
 	t.Parallel()
 	r, _ := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", "cat >read.json", "")).Handlers, Transcript: "/s/1.jsonl"})
-	r.BeforeTool(t.Context(), Where{Task: 7, Mode: action.ModeEdits}, shellCall)
+	r.BeforeTools(t.Context(), Where{Task: 7, Mode: action.ModeEdits}, shellCall)
 	text, err := os.ReadFile(filepath.Join(r.o.Cwd, "read.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +330,7 @@ func TestChangedArgumentsAreTranslatedBack(t *testing.T) {
 func TestHookThatLeavesAGrandchildReturnsAtItsExit(t *testing.T) {
 	t.Parallel()
 	r, _ := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", `(trap '' TERM; while :; do sleep 0.1; done) & echo $! >pid; echo '{"hookSpecificOutput":{"permissionDecision":"deny"}}'`, "")).Handlers})
-	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != action.Deny {
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Deny {
 		t.Fatalf("%+v", m)
 	}
 	text, err := os.ReadFile(filepath.Join(r.o.Cwd, "pid"))
@@ -354,7 +355,7 @@ func TestOutputWithoutEndTakesNoMemory(t *testing.T) {
 	r, _ := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", `head -c 300000000 /dev/zero; exit 0`, "")).Handlers})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r.BeforeTool(t.Context(), Where{}, shellCall)
+	r.BeforeTools(t.Context(), Where{}, shellCall)
 	runtime.ReadMemStats(&after)
 	if grew := int64(after.HeapSys) - int64(before.HeapSys); grew > 64<<20 {
 		t.Errorf("the heap grew by %d MB", grew>>20)
@@ -374,7 +375,7 @@ func TestEndOfTheExchangeEndsItsHooks(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}()
-	m := r.BeforeTool(ctx, Where{}, shellCall)
+	m := r.BeforeTools(ctx, Where{}, shellCall)[0]
 	if m.Decision != "" || m.Failed {
 		t.Errorf("%+v", m)
 	}
@@ -431,7 +432,7 @@ func TestWhichHooksRun(t *testing.T) {
 			continue
 		}
 		r, _ := runner(t, Options{Handlers: set.Handlers})
-		m := r.BeforeTool(t.Context(), Where{}, tt.call)
+		m := r.BeforeTools(t.Context(), Where{}, tt.call)[0]
 		if ran := m.Decision == action.Deny; ran != tt.want {
 			t.Errorf("matcher %q if %q, %s: ran %v, want %v", tt.matcher, tt.rule, tt.call.Tool, ran, tt.want)
 		}
@@ -446,11 +447,25 @@ func TestEqualHooksRunOnceAndOnceMeansOnce(t *testing.T) {
 	count := file(PreToolUse, "", "echo x >>ran", "")
 	once := file(PreToolUse, "", "echo y >>ran", `, "once": true`)
 	r, _ := runner(t, Options{Handlers: parsed(t, count, count, once).Handlers})
-	r.BeforeTool(t.Context(), Where{}, shellCall)
-	r.BeforeTool(t.Context(), Where{}, shellCall)
+	r.BeforeTools(t.Context(), Where{}, shellCall)
+	r.BeforeTools(t.Context(), Where{}, shellCall)
 	text, _ := os.ReadFile(filepath.Join(r.o.Cwd, "ran"))
 	if x, y := strings.Count(string(text), "x"), strings.Count(string(text), "y"); x != 2 || y != 1 {
 		t.Errorf("ran %d and %d times, want 2 and 1", x, y)
+	}
+}
+
+// Which of several calls a hook for once in a session is asked about depends on their order alone.
+func TestOnceIsForTheFirstOfSeveralCalls(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		r, _ := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", "echo no >&2; exit 2", `, "once": true`)).Handlers})
+		second := shellCall
+		second.ID = "c2"
+		got := r.BeforeTools(t.Context(), Where{}, shellCall, second, second)
+		if got[0].Decision != action.Deny || got[1].Decision != "" || got[2].Decision != "" {
+			t.Fatalf("got %+v", got)
+		}
 	}
 }
 
@@ -499,7 +514,7 @@ func TestChangedHookOfAProjectDoesNotRun(t *testing.T) {
 	t.Parallel()
 	changed := fmt.Errorf("it changed since you trusted it (/trust)")
 	r, _ := runner(t, Options{Handlers: from(t, Project, file(PreToolUse, "", "touch ran", "")).Handlers, Trusted: func(Handler) error { return changed }})
-	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != action.Ask || !strings.Contains(m.Reason, "changed since") {
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Ask || !strings.Contains(m.Reason, "changed since") {
 		t.Errorf("%+v", m)
 	}
 	if _, err := os.Stat(filepath.Join(r.o.Cwd, "ran")); err == nil {
@@ -507,10 +522,34 @@ func TestChangedHookOfAProjectDoesNotRun(t *testing.T) {
 	}
 }
 
+// Hooks may become others while the session runs: the next moment has the new ones. What stays is
+// still the same hook.
+func TestHooksBecomeOthers(t *testing.T) {
+	t.Parallel()
+	once := file(PreToolUse, "", "echo no >&2; exit 2", `, "once": true`)
+	r, _ := runner(t, Options{Handlers: parsed(t, once).Handlers})
+	ask := func() action.Decision { return r.BeforeTools(t.Context(), Where{}, shellCall)[0].Decision }
+	if d := ask(); d != action.Deny {
+		t.Fatalf("at first: %q", d)
+	}
+	r.Replace(parsed(t, once, file(Stop, "", "true", "")), nil)
+	if d := ask(); d != "" || !r.Has(Stop) || !strings.Contains(r.List(), "runs: 1, last: deny") {
+		t.Errorf("it runs once more: %q\n%s", d, r.List())
+	}
+	r.Replace(from(t, Project, file(PreToolUse, "", "echo mine >&2; exit 2", "")), func(Handler) error { return errors.New("changed since") })
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Ask || !strings.Contains(m.Reason, "changed since") {
+		t.Errorf("not trusted: %+v", m)
+	}
+	r.Replace(Set{}, nil)
+	if d := ask(); d != "" || r.Has(PreToolUse) || !strings.HasPrefix(r.List(), "no hooks") {
+		t.Errorf("they still run: %q\n%s", d, r.List())
+	}
+}
+
 func TestNoHooksCostNothing(t *testing.T) {
 	for name, r := range map[string]*Runner{"none": nil, "of other events": New(Options{Handlers: parsed(t, file(Stop, "", "exit", "")).Handlers})} {
 		n := testing.AllocsPerRun(100, func() {
-			if r.Guards(shellCall) || r.Has(PreToolUse) || r.BeforeTool(context.Background(), Where{}, shellCall).Decision != "" {
+			if r.Guards(shellCall) || r.Has(PreToolUse) || r.Permission(context.Background(), Where{}, shellCall).Decision != "" {
 				t.Error("a hook ran")
 			}
 		})
@@ -531,7 +570,7 @@ func TestSessionBeginsBesideThePersonAndEndsInTime(t *testing.T) {
 		t.Errorf("again: %q", text)
 	}
 	began := time.Now()
-	r.End("other")
+	r.End()
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("the end took %v", took)
 	}
@@ -545,7 +584,7 @@ func TestGuardOfAnEndedSessionIsAQuestion(t *testing.T) {
 	t.Parallel()
 	r, _ := runner(t, Options{Handlers: parsed(t, file(PreToolUse, "", "touch ran", "")).Handlers})
 	r.Close()
-	if m := r.BeforeTool(t.Context(), Where{}, shellCall); m.Decision != action.Ask || !m.Failed {
+	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Ask || !m.Failed {
 		t.Errorf("%+v", m)
 	}
 	if _, err := os.Stat(filepath.Join(r.o.Cwd, "ran")); err == nil {
@@ -558,7 +597,7 @@ func TestListNamesEveryHookAndWhatWasLeftOut(t *testing.T) {
 	set := parsed(t, file(PreToolUse, "Bash", "./guard.sh", ""), file(Stop, "", "true", ""))
 	r, _ := runner(t, Options{Handlers: set.Handlers, Problems: []Problem{{File: "x.json", Line: 3, Reason: "no"}}})
 	r.Tell(t.Context(), Where{}, Stop, "", nil)
-	r.BeforeTool(t.Context(), Where{}, shellCall)
+	r.BeforeTools(t.Context(), Where{}, shellCall)
 	list := r.List()
 	for _, want := range []string{"PreToolUse Bash  ./guard.sh  (person, hooks.json:1)", "exit code 127", "runs: 1, last: ok", "not run: x.json:3: no"} {
 		if !strings.Contains(list, want) {

@@ -11,13 +11,18 @@ import (
 // List describes the hooks for people: each with its matcher, whose it is, and how it ran last; and
 // what was left out.
 func (r *Runner) List() string {
+	const none = "no hooks; docs/extensions.md says how to write one"
 	if r == nil {
-		return "no hooks; docs/extensions.md says how to write one"
+		return none
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	all := r.list.Load()
+	if len(all.Handlers)+len(all.Problems) == 0 {
+		return none
+	}
 	var lines []string
-	for i, h := range r.o.Handlers {
+	for i, h := range all.Handlers {
 		what := string(h.Event)
 		if h.Matcher != "" {
 			what += " " + texts.Clip(h.Matcher, 60)
@@ -30,12 +35,12 @@ func (r *Runner) List() string {
 			where = h.Origin.File + ", trusted as " + h.Origin.Part
 		}
 		lines = append(lines, fmt.Sprintf("%s  %s  (%s, %s)", what, texts.Clip(texts.OneLine(h.What()), 120), h.Origin.Source, where))
-		lines = append(lines, "    "+r.ran[i].text())
+		lines = append(lines, "    "+all.ran[i].text())
 		if r.passed[h.Name()] && h.Event.guards() {
 			lines = append(lines, "    its failures pass in this session")
 		}
 	}
-	for _, p := range r.o.Problems {
+	for _, p := range all.Problems {
 		lines = append(lines, "not run: "+p.String())
 	}
 	return strings.Join(lines, "\n")

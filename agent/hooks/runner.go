@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/action"
@@ -47,15 +48,23 @@ type Runner struct {
 	cancel context.CancelFunc
 	async  sync.WaitGroup
 	start  beginning
+	list   atomic.Pointer[list]
 
-	mu     sync.Mutex // guards all below
-	ran    []Run      // of each handler, the last
+	mu     sync.Mutex // guards all below, and how the hooks of the list ran
 	passed map[string]bool
 	later  []string // for the model, of asynchronous hooks
 	busy   int      // asynchronous hooks that run
 	texts  int      // files of long texts
 	live   map[*child.Process]struct{}
 	closed bool
+	leaves string // why the session ends; "" is not known
+}
+
+// list are the hooks that may run now. Those of a moment are of one list.
+type list struct {
+	Set
+	trusted func(Handler) error // see Options
+	ran     []Run               // of each handler, the last; Runner.mu guards it
 }
 
 // Run is how often a hook ran, and how it went the last time.
@@ -74,17 +83,32 @@ type Where struct {
 	AgentType  string
 }
 
-// New returns a runner, nil when there is nothing to run or to list.
+// New returns a runner.
 func New(o Options) *Runner {
-	if len(o.Handlers) == 0 && len(o.Problems) == 0 {
-		return nil
-	}
-	r := &Runner{o: o, ran: make([]Run, len(o.Handlers)), passed: make(map[string]bool), live: make(map[*child.Process]struct{})}
+	r := &Runner{o: o, passed: make(map[string]bool), live: make(map[*child.Process]struct{})}
+	r.list.Store(&list{Set{o.Handlers, o.Problems}, o.Trusted, make([]Run, len(o.Handlers))})
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	if o.State != "" {
+	if o.State != "" && len(o.Handlers) > 0 {
 		r.async.Go(func() { _, _ = child.Sweep(o.State) }) // of a process that was killed
 	}
 	return r
+}
+
+// Replace makes other hooks those that may run, from the next moment on, with what says whether they
+// are trusted; what runs goes on. What is known of those that stay is kept.
+func (r *Runner) Replace(s Set, trusted func(Handler) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before, now := r.list.Load(), &list{s, trusted, make([]Run, len(s.Handlers))}
+	for i, h := range now.Handlers {
+		was := slices.IndexFunc(before.Handlers, func(b Handler) bool {
+			return b.Event == h.Event && b.Matcher == h.Matcher && b.If == h.If && b.Origin == h.Origin && b.same(h)
+		})
+		if was >= 0 {
+			now.ran[i] = before.ran[was]
+		}
+	}
+	r.list.Store(now)
 }
 
 // Bind names the stream that is told of what runs. Call it before any hook runs.
@@ -99,8 +123,23 @@ func (r *Runner) Has(e Event) bool {
 	if r == nil {
 		return false
 	}
-	for i := range r.o.Handlers {
-		if r.o.Handlers[i].Event == e {
+	all := r.list.Load().Handlers
+	for i := range all {
+		if all[i].Event == e {
+			return true
+		}
+	}
+	return false
+}
+
+// Wants reports whether a hook is for a kind of an event that is about no call. It allocates nothing.
+func (r *Runner) Wants(e Event, kind string) bool {
+	if r == nil {
+		return false
+	}
+	all := r.list.Load().Handlers
+	for i := range all {
+		if h := &all[i]; h.Event == e && h.match.matches(kind) {
 			return true
 		}
 	}
@@ -114,17 +153,25 @@ func (r *Runner) Guards(c Call) bool {
 		return false
 	}
 	tool := c.inner().Tool
-	return slices.ContainsFunc(r.o.Handlers, func(h Handler) bool { return h.Event == PreToolUse && h.match.matchesTool(tool) })
+	return slices.ContainsFunc(r.list.Load().Handlers, func(h Handler) bool { return h.Event == PreToolUse && h.match.matchesTool(tool) })
 }
 
-// BeforeTool asks the hooks whether a call may run.
-func (r *Runner) BeforeTool(ctx context.Context, at Where, c Call) Answer {
-	return r.tool(ctx, at, PreToolUse, c, nil)
+// BeforeTools asks the hooks whether calls may run, about all of them at the same time, and returns
+// what they said of each. Which hooks run is decided in the order of the calls.
+func (r *Runner) BeforeTools(ctx context.Context, at Where, calls ...Call) []Answer {
+	answers := make([]Answer, len(calls))
+	var all sync.WaitGroup
+	for i, c := range calls {
+		m := r.chooseForTool(PreToolUse, c, nil)
+		all.Go(func() { answers[i] = r.merge(c, r.run(ctx, at, m)) })
+	}
+	all.Wait()
+	return answers
 }
 
 // Permission asks the hooks in place of a person, before the person is asked.
 func (r *Runner) Permission(ctx context.Context, at Where, c Call) Answer {
-	return r.tool(ctx, at, PermissionRequest, c, nil)
+	return r.merge(c, r.run(ctx, at, r.chooseForTool(PermissionRequest, c, nil)))
 }
 
 // AfterTool tells the hooks what a tool gave.
@@ -133,29 +180,31 @@ func (r *Runner) AfterTool(ctx context.Context, at Where, c Call, got Response) 
 	if got.Failed || got.ExitCode != nil && *got.ExitCode != 0 {
 		e = PostToolUseFailure
 	}
-	return r.tool(ctx, at, e, c, &got)
+	return r.merge(c, r.run(ctx, at, r.chooseForTool(e, c, &got)))
 }
 
-func (r *Runner) tool(ctx context.Context, at Where, e Event, c Call, got *Response) Answer {
+// chooseForTool chooses the hooks of an event that are for a call; got is what the tool gave, nil
+// before that.
+func (r *Runner) chooseForTool(e Event, c Call, got *Response) moment {
 	if !r.Has(e) {
-		return Answer{}
+		return moment{}
 	}
 	inner := c.inner()
-	wanted := func(h Handler) bool { return h.match.matchesTool(inner.Tool) && r.applies(h, c.Action) }
-	all := r.run(ctx, at, e, wanted, func() map[string]any {
-		object := map[string]any{
-			"tool_name": action.FieldName(inner.Tool), "tool_input": inner.input(), "tool_use_id": c.ID,
-			"buddy": map[string]any{"tool": inner.Tool, "arguments": json.RawMessage(object(inner.Arguments)), "action": c.Action, "target": c.Action.Target, "verdict": c.Verdict},
+	m := r.choose(e, func(h Handler) bool { return h.match.matchesTool(inner.Tool) && h.applies(r.o.Policy, c.Action) })
+	if len(m.chosen) == 0 {
+		return m
+	}
+	m.facts = map[string]any{
+		"tool_name": action.FieldName(inner.Tool), "tool_input": inner.input(), "tool_use_id": c.ID,
+		"buddy": map[string]any{"tool": inner.Tool, "arguments": json.RawMessage(object(inner.Arguments)), "action": c.Action, "target": c.Action.Target, "verdict": c.Verdict},
+	}
+	if got != nil {
+		m.facts["tool_response"] = got.response(inner)
+		if e == PostToolUseFailure {
+			m.facts["error"] = got.Text
 		}
-		if got != nil {
-			object["tool_response"] = got.response(inner)
-			if e == PostToolUseFailure {
-				object["error"] = got.Text
-			}
-		}
-		return object
-	})
-	return r.merge(c, all)
+	}
+	return m
 }
 
 // object returns a JSON object, an empty one for a text that is none.
@@ -168,11 +217,10 @@ func object(text string) string {
 
 // applies reports whether the rule of a hook's "if" matches an action. Where that is not known, it
 // does: a guard that runs too often harms nobody.
-func (r *Runner) applies(h Handler, a action.Action) bool {
+func (h Handler) applies(p policy.Policy, a action.Action) bool {
 	if h.If == "" {
 		return true
 	}
-	p := r.o.Policy
 	p.Rules = h.rules
 	if v := p.Judge(a, action.ModeAsk); v.Decision == action.Deny {
 		return true
@@ -190,51 +238,65 @@ func (r *Runner) Tell(ctx context.Context, at Where, e Event, kind string, facts
 	if !r.Has(e) {
 		return Answer{}
 	}
-	all := r.run(ctx, at, e, func(h Handler) bool { return h.match.matches(kind) }, func() map[string]any { return facts })
-	return r.merge(Call{}, all)
+	m := r.choose(e, func(h Handler) bool { return h.match.matches(kind) })
+	m.facts = facts
+	return r.merge(Call{}, r.run(ctx, at, m))
 }
 
-// run runs the hooks of an event that are wanted, all at the same time, and returns what they said
-// in the order of the hooks.
-func (r *Runner) run(ctx context.Context, at Where, e Event, wanted func(Handler) bool, facts func() map[string]any) []answer {
-	var chosen []int
-	for i, h := range r.o.Handlers {
-		again := slices.ContainsFunc(chosen, func(j int) bool { return h.same(r.o.Handlers[j]) })
-		if h.Event == e && !again && wanted(h) && r.begin(i) {
-			chosen = append(chosen, i)
+// moment is an event for which hooks run.
+type moment struct {
+	event  Event
+	of     *list
+	chosen []int          // which handlers, in their order
+	facts  map[string]any // what they read beside what they always do
+}
+
+// choose returns the hooks of an event that are wanted and may run. Each that is chosen has to run.
+func (r *Runner) choose(e Event, wanted func(Handler) bool) moment {
+	m := moment{event: e, of: r.list.Load()}
+	for i, h := range m.of.Handlers {
+		again := slices.ContainsFunc(m.chosen, func(j int) bool { return h.same(m.of.Handlers[j]) })
+		if h.Event == e && !again && wanted(h) && r.begin(m.of, i) {
+			m.chosen = append(m.chosen, i)
 		}
 	}
-	if len(chosen) == 0 {
+	return m
+}
+
+// run runs the hooks that were chosen, all at the same time, and returns what they said in the order
+// of the hooks.
+func (r *Runner) run(ctx context.Context, at Where, m moment) []answer {
+	if len(m.chosen) == 0 {
 		return nil
 	}
-	input, err := r.input(at, e, facts())
-	answers := make([]answer, len(chosen))
+	input, err := r.input(at, m.event, m.facts)
+	answers := make([]answer, len(m.chosen))
 	var all sync.WaitGroup
-	for n, i := range chosen {
-		h := r.o.Handlers[i]
+	for n, i := range m.chosen {
+		h := m.of.Handlers[i]
 		if err != nil {
 			answers[n] = answer{handler: h, failure: "its input could not be written: " + err.Error()}
 			continue
 		}
 		if h.Async {
-			r.launch(at, i, input)
+			r.launch(at, m.of, i, input)
 			answers[n].handler = h
 			continue
 		}
-		all.Go(func() { answers[n] = r.one(ctx, at, i, input) })
+		all.Go(func() { answers[n] = r.one(ctx, at, m.of, i, input) })
 	}
 	all.Wait()
 	return answers
 }
 
 // begin reports whether a hook may run, which one for once in a session may only the first time.
-func (r *Runner) begin(i int) bool {
+func (r *Runner) begin(of *list, i int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.o.Handlers[i].Once && r.ran[i].Times > 0 {
+	if of.Handlers[i].Once && of.ran[i].Times > 0 {
 		return false
 	}
-	r.ran[i].Times++
+	of.ran[i].Times++
 	return true
 }
 
@@ -255,11 +317,11 @@ func (r *Runner) input(at Where, e Event, facts map[string]any) ([]byte, error) 
 }
 
 // one runs one hook and reports it.
-func (r *Runner) one(ctx context.Context, at Where, i int, input []byte) answer {
-	h := r.o.Handlers[i]
+func (r *Runner) one(ctx context.Context, at Where, of *list, i int, input []byte) answer {
+	h := of.Handlers[i]
 	r.publish(at, event.HookStarted{Event: string(h.Event), Name: h.Name(), Status: r.clean(h.Status)})
 	began := time.Now()
-	e := r.execute(ctx, h, input)
+	e := r.execute(ctx, of.trusted, h, input)
 	a := e.answer()
 	outcome := r.clean(a.outcome())
 	switch {
@@ -270,9 +332,9 @@ func (r *Runner) one(ctx context.Context, at Where, i int, input []byte) answer 
 	}
 	took := time.Since(began)
 	r.mu.Lock()
-	r.ran[i].Outcome, r.ran[i].Took = outcome, took
+	of.ran[i].Outcome, of.ran[i].Took = outcome, took
 	if a.failure != "" {
-		r.ran[i].Failure = r.clean(a.failure)
+		of.ran[i].Failure = r.clean(a.failure)
 	}
 	r.mu.Unlock()
 	ran := event.HookRan{Event: string(h.Event), Name: h.Name(), Source: string(h.Origin.Source), Outcome: texts.Clip(outcome, 500), Exit: e.code, MS: took.Milliseconds()}
@@ -296,8 +358,8 @@ func (r *Runner) publish(at Where, e event.Event) {
 const maxAsync = 4
 
 // launch runs a hook that nothing waits for. What it says is told with a later request.
-func (r *Runner) launch(at Where, i int, input []byte) {
-	h := r.o.Handlers[i]
+func (r *Runner) launch(at Where, of *list, i int, input []byte) {
+	h := of.Handlers[i]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -309,7 +371,7 @@ func (r *Runner) launch(at Where, i int, input []byte) {
 	}
 	r.busy++
 	r.async.Go(func() {
-		m := r.merge(Call{}, []answer{r.one(r.ctx, at, i, input)})
+		m := r.merge(Call{}, []answer{r.one(r.ctx, at, of, i, input)})
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.busy--

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"sync"
 )
@@ -14,7 +15,7 @@ type beginning struct {
 	said   string
 }
 
-// Begin runs the hooks of a session's start: source is startup or resume. Nothing waits for them but
+// Begin runs the hooks of a session's start: source is startup, resume, fork or clear. Nothing waits for them but
 // the first prompt.
 func (r *Runner) Begin(at Where, source string) {
 	if !r.Has(SessionStart) {
@@ -58,12 +59,26 @@ func (r *Runner) Started(ctx context.Context) string {
 	return said
 }
 
-// End runs the hooks of a session's end and ends what runs. Call it once, when nothing else of the
-// session runs.
-func (r *Runner) End(reason string) {
+// Leave says why the session is going to end: clear, resume or prompt_input_exit; nobody says so of
+// others.
+func (r *Runner) Leave(reason string) {
 	if r == nil {
 		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaves = reason
+}
+
+// End runs the hooks of a session's end and ends what runs. Call it once, when nothing else of the
+// session runs.
+func (r *Runner) End() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	reason := cmp.Or(r.leaves, "other")
+	r.mu.Unlock()
 	r.Tell(context.Background(), Where{}, SessionEnd, reason, map[string]any{"reason": reason})
 	r.Close()
 }

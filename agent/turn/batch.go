@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -165,13 +166,30 @@ func (b *batch) settle() {
 // it is cancelled in between. The history keeps them in call order.
 func (b *batch) execute(calls []model.ToolCall) {
 	b.settle()
+	var next []*job // calls in a row that may overlap, whose hooks are asked at the same time
 	for _, c := range calls {
 		if b.started(c.ID) {
 			continue
 		}
 		j := b.plan(c)
 		b.request(j)
-		b.guard(b.whole, j)
+		next = append(next, j)
+		if j.parallel && len(next) < cap(b.slots) && (len(next) > 1 || b.waitsForHooks(j)) {
+			continue
+		}
+		b.start(next)
+		next = nil
+	}
+	b.start(next)
+	b.jobs.Wait()
+	b.cancel(nil)
+}
+
+// start asks the hooks about the calls that may overlap, and starts those that still may. The others
+// run alone, each in its place; hooks are asked about them when all before them have ended.
+func (b *batch) start(all []*job) {
+	b.guard(b.whole, slices.DeleteFunc(slices.Clone(all), func(j *job) bool { return !j.parallel })...)
+	for _, j := range all {
 		if j.parallel && !b.seen[j.key()] {
 			b.launch(j)
 			continue
@@ -180,8 +198,6 @@ func (b *batch) execute(calls []model.ToolCall) {
 		b.renew()
 		b.alone(j)
 	}
-	b.jobs.Wait()
-	b.cancel(nil)
 }
 
 // renew lets calls overlap again that were not there when a sibling failed. No job runs.

@@ -30,18 +30,26 @@ func (b *batch) waitsForHooks(j *job) bool {
 	return programs.Has(hooks.PreToolUse) && programs.Guards(hooks.Call{Tool: j.call.Name, Arguments: j.call.Arguments})
 }
 
-// guard asks the hooks about a call, once. What they change is planned anew, and no call that they
-// decided about overlaps with others.
-func (b *batch) guard(ctx context.Context, j *job) {
-	if j.guarded.asked || j.typed || j.err != nil || !b.waitsForHooks(j) {
+// guard asks the hooks about calls, about each once and about all of them at the same time. What they
+// change is planned anew, and no call that they decided about overlaps with others.
+func (b *batch) guard(ctx context.Context, all ...*job) {
+	var jobs []*job
+	var calls []hooks.Call
+	for _, j := range all {
+		if !j.guarded.asked && !j.typed && j.err == nil && b.waitsForHooks(j) {
+			j.guarded.asked = true
+			jobs, calls = append(jobs, j), append(calls, b.told(j))
+		}
+	}
+	if len(jobs) == 0 {
 		return
 	}
-	j.guarded.asked = true
-	m := b.loop.o.Programs.BeforeTool(ctx, b.loop.where(b.x, b.turn), b.told(j))
-	if m.Halt {
-		b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
+	for i, m := range b.loop.o.Programs.BeforeTools(ctx, b.loop.where(b.x, b.turn), calls...) {
+		if m.Halt {
+			b.x.stop(&HookTerminated{m.HaltedBy + ": " + cmp.Or(m.Why, "it gave no reason")})
+		}
+		b.take(jobs[i], m)
 	}
-	b.take(j, m)
 }
 
 // take takes up what hooks have said before a call.
@@ -165,10 +173,14 @@ func (b *batch) after(j *job, res *tools.Result) (original string) {
 
 // asks returns what the person is asked about a call.
 func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request {
-	return approval.Request{
+	asked := approval.Request{
 		Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: j.call.Planned, Verdict: v, Failed: b.x.setback(j.call.Name),
 		Changed: j.guarded.changed, Hook: b.hookOf(v, m), Agent: b.loop.agent.Label, Most: b.loop.agent.Most,
 	}
+	if m.Decision == action.Ask {
+		asked.AskedBy = m.By
+	}
+	return asked
 }
 
 // deniedBy returns what the model reads of a call that a verdict denies.

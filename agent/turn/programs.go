@@ -96,7 +96,9 @@ func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("hooks kept the answer from ending %d times in a row: it ends now", maxGoneOn), Code: "hook"})
 		return false
 	}
-	m := l.o.Programs.Tell(ctx, l.where(x, 0), stop, l.agent.Type, map[string]any{"stop_hook_active": x.goneOn > 0, "last_assistant_message": x.response})
+	m := l.o.Programs.Tell(ctx, l.where(x, 0), stop, l.agent.Type, map[string]any{
+		"stop_hook_active": x.goneOn > 0, "last_assistant_message": x.response, "background_tasks": l.p.Background.Running(x.task),
+	})
 	if m.BlockedBy == "" || m.Halt || ctx.Err() != nil {
 		return false
 	}
@@ -159,8 +161,13 @@ func (l *Loop) relay(x *Exchange, turn int) {
 	l.attach(x, turn, strings.Join(told, "\n\n"))
 }
 
+// TellsIdle reports whether a hook wants to know that the session waits for the next prompt.
+func (l *Loop) TellsIdle() bool { return l.o.Programs.Wants(hooks.Notification, idleKind) }
+
+const idleKind = "idle_prompt"
+
 // NotifyIdle tells the hooks that the session waits for the next prompt. Nothing waits for them.
-func (l *Loop) NotifyIdle(x *Exchange) { l.notify(x, 0, "idle_prompt", "buddy waits for your input") }
+func (l *Loop) NotifyIdle(x *Exchange) { l.notify(x, 0, idleKind, "buddy waits for your input") }
 
 // notify tells the hooks that something waits for the person. Nothing waits for them.
 func (l *Loop) notify(x *Exchange, turn int, kind, text string) {

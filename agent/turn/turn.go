@@ -60,6 +60,8 @@ type Background interface {
 	// Begin makes work that a call began in a conversation a task of its own, and returns its
 	// number.
 	Begin(talk *conversation.Conversation, w tools.Task) (task int)
+	// Running returns what works beside the task with a number: prompts, then commands. It is not nil.
+	Running(beside int) []hooks.BackgroundTask
 }
 
 // Parts holds what turns work with. All are required.

@@ -53,7 +53,7 @@ func (s *cli) trustCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&list, "list", false, "list what is trusted, and what of this folder is not")
 	c.Flags().BoolVar(&forget, "forget", false, "no longer trust a folder, or the parts of it that --part names")
-	c.Flags().StringArrayVar(&parts, "part", nil, "only this hook or server, `KIND:NAME` as --list shows it; may be repeated")
+	c.Flags().StringArrayVar(&parts, "part", nil, "only this hook, server or settings, `KIND:NAME` as --list shows it; may be repeated")
 	return c
 }
 
@@ -74,6 +74,11 @@ func (s *cli) listTrusted() error {
 		}
 		if err := s.print("%s  %s%s", d.At.Local().Format("2006-01-02 15:04"), markup.Plain(d.Dir), state); err != nil {
 			return err
+		}
+		if d.Print != "" {
+			if err := s.print("                    %s", compose.SettingsPart); err != nil {
+				return err
+			}
 		}
 		for _, p := range d.Parts {
 			if err := s.print("                    %s", markup.Plain(texts.OneLine(p.Kind+":"+p.Name))); err != nil {
@@ -152,10 +157,7 @@ func (s *cli) trustDir(name string) error {
 	if len(checks) > 0 && term.IsTerminal(int(s.in.Fd())) && !s.agreed("Trust the folder and all of this? [y/N] ") {
 		return errors.New("nothing was trusted; --part KIND:NAME trusts one of them")
 	}
-	if err := compose.TrustStore().Trust(dir, print); err != nil {
-		return err
-	}
-	if err := s.print("%s", markup.Plain(compose.TrustedText(dir, keys))); err != nil {
+	if err := setSettings(s.out, dir, print, keys); err != nil {
 		return err
 	}
 	return s.setParts(checks, true)
@@ -168,7 +170,8 @@ func (s *cli) agreed(question string) bool {
 	return strings.EqualFold(strings.TrimSpace(line), "y")
 }
 
-// trustParts trusts the parts of a folder's project that are named, or ends that.
+// trustParts trusts the parts of a folder's project that are named, or ends that. Its settings are
+// among them, and to end it what is trusted and no longer there.
 func (s *cli) trustParts(dir string, names []string, on bool) error {
 	checks, err := s.checkParts(dir)
 	if err != nil {
@@ -176,6 +179,18 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 	}
 	var chosen []compose.PartCheck
 	for _, name := range names {
+		if name == compose.SettingsPart {
+			if err := trustSettings(s.out, dir, on); err != nil {
+				return err
+			}
+			continue
+		}
+		if gone, ok, err := trustedPart(dir, name); err != nil {
+			return err
+		} else if ok && !on {
+			chosen = append(chosen, gone)
+			continue
+		}
 		i := slices.IndexFunc(checks, func(c compose.PartCheck) bool { return c.String() == name })
 		if i < 0 {
 			have := texts.Join(checks, ", ", func(c compose.PartCheck) string { return c.String() })
@@ -189,6 +204,60 @@ func (s *cli) trustParts(dir string, names []string, on bool) error {
 		}
 	}
 	return s.setParts(chosen, on)
+}
+
+// trustSettings trusts the settings of a folder and nothing else of it, or ends that.
+func trustSettings(out io.Writer, name string, on bool) error {
+	dir, err := config.ResolveDir(name)
+	if err != nil {
+		return err
+	}
+	if !on {
+		if err := compose.TrustStore().ForgetSettings(dir); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out, markup.Plain("no longer trusted: "+compose.SettingsPart+" of "+dir))
+		return err
+	}
+	print, err := config.Fingerprint(dir)
+	if err != nil {
+		return err
+	}
+	keys, err := config.ProjectKeys(dir)
+	if err != nil {
+		return err
+	}
+	return setSettings(out, dir, print, keys)
+}
+
+// setSettings trusts the settings of a folder in the form that has a print, and says what that changes.
+func setSettings(out io.Writer, dir, print string, keys []string) error {
+	if err := compose.TrustStore().Trust(dir, print); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, markup.Plain(compose.TrustedText(dir, keys)))
+	return err
+}
+
+// trustedPart finds a part by its name that is trusted in a folder or in one above it in its
+// repository. It need not be there any more.
+func trustedPart(name, part string) (found compose.PartCheck, ok bool, err error) {
+	dir, err := config.ResolveDir(name)
+	if err != nil {
+		return found, false, err
+	}
+	all, err := compose.TrustStore().List()
+	for _, folder := range config.ProjectFolders(dir) {
+		for _, d := range all {
+			for _, p := range d.Parts {
+				if one := (config.Part{Kind: p.Kind, Name: p.Name}); d.Dir == folder && one.String() == part {
+					found.Dir, found.Part = folder, one
+					return found, true, err
+				}
+			}
+		}
+	}
+	return found, false, err
 }
 
 // setParts trusts parts in the form that was shown, or ends that. One that can't be trusted is an

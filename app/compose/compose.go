@@ -55,6 +55,8 @@ type Program struct {
 	Servers  *mcp.Servers       // MCP servers
 	files    *extensionFiles    // of skills, commands and styles
 	withheld []string           // names of variables that commands do not get
+
+	untrusted string // what was said last of parts that are not trusted
 }
 
 // New builds the program on a target, which the caller closes after it, up to its
@@ -100,7 +102,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	secret := redact.New(append(secrets, p.serverSecrets()...)...)
 	p.Options = agent.Options{
-		Session: p.ID, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
+		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Agents: p.agents(told.facts), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,

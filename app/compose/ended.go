@@ -15,7 +15,7 @@ import (
 // does not end before the program does.
 func (p *Program) Desert(said io.Writer) {
 	p.Live.abandon()
-	p.Options.Programs.End("other") // tells the stream, which waits for ever once the journal is frozen
+	p.Options.Programs.End() // tells the stream, which waits for ever once the journal is frozen
 	p.Journal.freeze()
 	ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 	defer cancel()

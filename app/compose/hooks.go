@@ -27,16 +27,11 @@ func ChildrenDir() string { return filepath.Join(xdg.StateHome, "buddy", "childr
 // HookFile is the person's own file of hooks.
 func HookFile() string { return filepath.Join(xdg.ConfigHome, "buddy", "hooks.json") }
 
-// hooks returns what runs the hooks of the person and those of the project that the person trusts;
-// nil when there are none.
+// hooks returns what runs the hooks of the person and those of the project and of plugins that the
+// person trusts; nil where the settings want none.
 func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Runner {
 	if !p.Config.Hooks.Enabled {
 		return nil
-	}
-	set := PersonHooks(p.Config.Hooks.Also)
-	trusted := p.projectHooks(&set)
-	if err := p.addPluginHooks(&set); err != nil {
-		p.note("no hook of a plugin runs: " + err.Error())
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -46,20 +41,47 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 	if p.Target == slash.ThisMachine {
 		cwd = p.Env.Dir
 	}
-	for _, h := range set.Handlers {
-		if file := h.Missing(cwd, cwd); file != "" {
-			p.note(fmt.Sprintf("hook %s (%s): %s does not exist", h.Name(), h.Event, file))
-		}
-	}
-	for _, problem := range set.Problems {
-		if !problem.Quiet {
-			p.note("hook left out: " + problem.String())
-		}
+	found := p.findHooks()
+	for _, note := range found.notes(cwd) {
+		p.note(note)
 	}
 	return hooks.New(hooks.Options{
-		Handlers: set.Handlers, Problems: set.Problems, Policy: judge, Session: p.ID, Transcript: p.Store.File(p.ID), Cwd: cwd, Project: cwd,
-		State: ChildrenDir(), OutDir: filepath.Join(p.Store.OutDir(p.ID), "hooks"), Redact: secrets, Trusted: trusted,
+		Handlers: found.Handlers, Problems: found.Problems, Policy: judge, Session: p.ID, Transcript: p.Store.File(p.ID), Cwd: cwd, Project: cwd,
+		State: ChildrenDir(), OutDir: filepath.Join(p.Store.OutDir(p.ID), "hooks"), Redact: secrets, Trusted: found.trusted,
 	})
+}
+
+// foundHooks are the hooks that the person's files, the project's and plugins have now.
+type foundHooks struct {
+	hooks.Set
+	trusted func(hooks.Handler) error // see hooks.Options
+	failed  []string                  // what could not be read
+}
+
+// findHooks reads all hooks.
+func (s *Setup) findHooks() foundHooks {
+	found := foundHooks{Set: PersonHooks(s.Config.Hooks.Also)}
+	s.projectHooks(&found)
+	if err := s.addPluginHooks(&found.Set); err != nil {
+		found.failed = append(found.failed, "no hook of a plugin runs: "+err.Error())
+	}
+	return found
+}
+
+// notes says what is wrong with the hooks of a session that runs them in a folder.
+func (f *foundHooks) notes(cwd string) []string {
+	all := f.failed
+	for _, h := range f.Handlers {
+		if file := h.Missing(cwd, cwd); file != "" {
+			all = append(all, fmt.Sprintf("hook %s (%s): %s does not exist", h.Name(), h.Event, file))
+		}
+	}
+	for _, problem := range f.Problems {
+		if !problem.Quiet {
+			all = append(all, "hook left out: "+problem.String())
+		}
+	}
+	return all
 }
 
 // personal reports whether a file named in the settings is the person's: those of the project are
@@ -101,16 +123,18 @@ func alsoHooks(c config.Config) []string {
 }
 
 // projectHooks adds the hooks of the project that are trusted, and says of the others why they do not
-// run. The returned function reports why one that was trusted must not run any more.
-func (p *Program) projectHooks(set *hooks.Set) func(hooks.Handler) error {
-	if p.Target != slash.ThisMachine {
-		set.Problems = append(set.Problems, hooks.Problem{File: ".buddy/hooks.json", Reason: "not run: the project is on " + p.Target, Quiet: true})
-		return func(h hooks.Handler) error { return p.stillTrusted(h.Origin) }
+// run; and what reports why a hook of the project or of a plugin that was trusted must not run any more.
+func (s *Setup) projectHooks(set *foundHooks) {
+	plugins := &pluginTrust{setup: s, known: make(map[string]trustedPlugin)}
+	set.trusted = func(h hooks.Handler) error { return plugins.check(h.Origin) }
+	if s.Target != slash.ThisMachine {
+		set.Problems = append(set.Problems, hooks.Problem{File: ".buddy/hooks.json", Reason: "not run: the project is on " + s.Target, Quiet: true})
+		return
 	}
-	checks, problems, err := p.checkParts()
+	checks, problems, err := s.checkParts()
 	if err != nil {
-		p.note("no hook of the project runs: " + err.Error())
-		return func(h hooks.Handler) error { return p.stillTrusted(h.Origin) }
+		set.failed = append(set.failed, "no hook of the project runs: "+err.Error())
+		return
 	}
 	for _, one := range problems {
 		if one.File != ".mcp.json" {
@@ -130,10 +154,10 @@ func (p *Program) projectHooks(set *hooks.Set) func(hooks.Handler) error {
 		parts[c.Dir+"\x00"+c.Name] = c.ProjectPart
 		set.Add(hooks.ParsePart([]byte(c.Definition), hooks.Origin{Source: hooks.Project, File: file, Root: c.Dir, Part: c.Name}))
 	}
-	return func(h hooks.Handler) error {
+	set.trusted = func(h hooks.Handler) error {
 		part, ok := parts[h.Origin.Root+"\x00"+h.Origin.Part]
 		if !ok {
-			return p.stillTrusted(h.Origin)
+			return plugins.check(h.Origin)
 		}
 		part.Files = config.FilesNamed(part.Dir, part.lines...)
 		trusted, _, err := TrustStore().PartTrusted(part.Dir, part.Part)

@@ -52,7 +52,7 @@ func TestHooksExampleOfTheManual(t *testing.T) {
 	defer r.Close()
 	for command, want := range map[string]action.Decision{"rm -rf build": action.Deny, "ls": ""} {
 		c := hooks.Call{Tool: "run_shell", Arguments: `{"command":"` + command + `"}`, Action: action.Action{Kind: action.Shell, Command: command}}
-		if m := r.BeforeTool(t.Context(), hooks.Where{}, c); m.Decision != want || want != "" && m.Reason != "deleting is done by hand here" {
+		if m := r.BeforeTools(t.Context(), hooks.Where{}, c)[0]; m.Decision != want || want != "" && m.Reason != "deleting is done by hand here" {
 			t.Errorf("%s: %+v", command, m)
 		}
 	}

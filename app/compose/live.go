@@ -136,8 +136,8 @@ func (r *Prepared) Start() error {
 	for _, n := range p.Notices {
 		r.Publish(event.Notice{Text: n})
 	}
-	if text := p.untrustedNotice(); text != "" {
-		r.Publish(event.Notice{Text: text, Code: "trust"})
+	if p.untrusted = p.untrustedNotice(); p.untrusted != "" {
+		r.Publish(event.Notice{Text: p.untrusted, Code: "trust"})
 	}
 	if w := awayWarning(p.Dest.Target); w != nil {
 		r.Publish(w)

@@ -61,9 +61,6 @@ func serverClient(all []mcp.Server) *http.Client {
 
 // listings are what the model is told of besides skills.
 func (p *Program) listings() []agent.Listing {
-	if len(p.Servers.List()) == 0 {
-		return nil
-	}
 	return []agent.Listing{func() conversation.Listing {
 		list := conversation.Listing{Kind: "mcp", Head: mcp.ListingHead}
 		for _, line := range p.Servers.Listing() {

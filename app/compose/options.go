@@ -29,6 +29,7 @@ type Options struct {
 
 	Log *DebugLog `json:"-"` // nil without --debug
 
+	Cleared  bool // a person left another session for this new one
 	Headless bool // nobody sees a title, or a demo in the place of a model
 }
 

@@ -214,8 +214,66 @@ func TestSettingsAmongTheParts(t *testing.T) {
 	if trusted, _, err := TrustStore().Trusted(dir, print); !trusted || err != nil {
 		t.Error(err)
 	}
-	if err := s.setTrust(false, items[:1]); err == nil || !strings.Contains(err.Error(), "buddy trust --forget") {
-		t.Error(err)
+	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil // as in the session that begins with them
+	if err := s.setTrust(true, items[1:2]); err != nil {
+		t.Fatal(err)
+	}
+	if items, err = s.trustItems(); err != nil || items[0].State != slash.Trusted || items[1].State != slash.Trusted {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	if err := s.setTrust(false, items[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if items, err = s.trustItems(); err != nil || items[0].State != slash.NotTrusted || items[1].State != slash.Trusted {
+		t.Errorf("%+v, %v", items, err)
+	}
+}
+
+// Settings alone are trusted without a list; once they are, the list is where that ends.
+func TestTrustedSettingsAloneAreListed(t *testing.T) {
+	dir := partsProject(t, map[string]string{"buddy.toml": "[agent]\nmodel = \"x\"\n"})
+	print, err := config.Fingerprint(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Setup{Target: slash.ThisMachine}
+	s.Config.Project = config.Project{Dir: dir, Print: print, Ignored: []string{"agent.model"}}
+	if items, err := s.trustItems(); len(items) != 1 || !slash.SettingsAlone(items) || err != nil {
+		t.Errorf("%+v, %v", items, err)
+	}
+	if err := TrustStore().Trust(dir, print); err != nil {
+		t.Fatal(err)
+	}
+	s.Config.Project.Trusted, s.Config.Project.Ignored = true, nil
+	items, err := s.trustItems()
+	if len(items) != 1 || err != nil || items[0].State != slash.Trusted || slash.SettingsAlone(items) {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	if err := s.setTrust(false, items); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := TrustStore().List(); len(all) > 0 || err != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A hook of a file that the settings name is listed, trusted and no longer trusted like all others.
+func TestTrustInHooksOfOtherFilesEnds(t *testing.T) {
+	dir := partsProject(t, map[string]string{".claude/settings.json": `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`})
+	s := &Setup{Target: slash.ThisMachine}
+	s.Config.Hooks.Enabled, s.Config.Hooks.Also = true, []string{".claude/settings.json"}
+	s.Config.Project.Dir = dir
+	items, err := s.trustItems()
+	if len(items) != 1 || err != nil || items[0].Title() != "hook Stop@.claude/settings.json" {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	for _, on := range []bool{true, false} {
+		if err := s.setTrust(on, items); err != nil {
+			t.Fatal(err)
+		}
+		if items, err = s.trustItems(); err != nil || (items[0].State == slash.Trusted) != on {
+			t.Errorf("trust %v: %+v, %v", on, items, err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adrg/xdg"
 
@@ -66,10 +67,7 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 		found = append(found, foundPlugin{Plugin: p, part: partOfPlugin(p, trustedIn, file)})
 	}
 	for _, name := range c.Plugins.Dirs {
-		if rest, home := strings.CutPrefix(name, "~/"); home {
-			name = filepath.Join(xdg.Home, rest)
-		}
-		add(name, "", plugin.Manifest)
+		add(pluginPath(name), "", plugin.Manifest)
 	}
 	if dir == "" {
 		return found, problems
@@ -223,7 +221,10 @@ func inlineHooks(text json.RawMessage) []byte {
 func (s *Setup) addPluginHooks(set *hooks.Set) error {
 	found, problems, err := s.plugins()
 	for _, p := range problems {
-		set.Problems = append(set.Problems, hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true})
+		left := hooks.Problem{File: p.File, Reason: p.Reason, Quiet: true}
+		if !slices.Contains(set.Problems, left) { // it was said of the project's parts
+			set.Problems = append(set.Problems, left)
+		}
 	}
 	for _, f := range found {
 		if f.Hooks.Empty() {
@@ -243,22 +244,65 @@ func (s *Setup) addPluginHooks(set *hooks.Set) error {
 	return err
 }
 
-// stillTrusted reports why hooks of a plugin must not run any more, nil if they may.
-func (s *Setup) stillTrusted(from hooks.Origin) error {
+// pluginTrust says before each hook of a plugin whether the plugin is as the person trusted it. All files of
+// it are read only when something may have changed since. Any goroutine may use it.
+type pluginTrust struct {
+	setup *Setup
+
+	mu    sync.Mutex               // guards known
+	known map[string]trustedPlugin // by their folders
+}
+
+// trustedPlugin is a plugin that was as the person trusted it.
+type trustedPlugin struct {
+	stamp string // of its files before they were read
+	dir   string // in which it is trusted
+	part  config.Part
+	print string
+}
+
+// check reports why hooks of a plugin must not run any more, nil if they may.
+func (t *pluginTrust) check(from hooks.Origin) error {
+	stamp, sure, err := plugin.Stamp(from.Root)
+	if err != nil {
+		return fmt.Errorf("the plugin %s is gone: %w", from.Part, err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k, ok := t.known[from.Root]; ok && sure && k.stamp == stamp {
+		trusted, err := TrustStore().TrustsPrint(k.dir, k.part, k.print)
+		if trusted || err != nil {
+			return err
+		}
+	}
+	found, err := t.setup.stillTrusted(from)
+	if err != nil {
+		delete(t.known, from.Root)
+		return err
+	}
+	if sure {
+		t.known[from.Root] = trustedPlugin{stamp, found.part.Dir, found.part.Part, found.state.Print}
+	}
+	return nil
+}
+
+// stillTrusted returns a plugin if it is as the person trusted it, and else why its hooks must not run
+// any more.
+func (s *Setup) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	found, _, err := s.plugins()
 	if err != nil {
-		return err
+		return foundPlugin{}, err
 	}
 	i := slices.IndexFunc(found, func(f foundPlugin) bool { return f.Dir == from.Root })
 	switch {
 	case i < 0:
-		return fmt.Errorf("the plugin %s is gone", from.Part)
+		return foundPlugin{}, fmt.Errorf("the plugin %s is gone", from.Part)
 	case found[i].state.Err != nil:
-		return found[i].state.Err
+		return foundPlugin{}, found[i].state.Err
 	case !found[i].state.Trusted:
-		return fmt.Errorf("the plugin %s changed since you trusted it (/trust)", from.Part)
+		return foundPlugin{}, fmt.Errorf("the plugin %s changed since you trusted it (/trust)", from.Part)
 	}
-	return nil
+	return found[i], nil
 }
 
 // pluginServers reads the MCP servers of a plugin.

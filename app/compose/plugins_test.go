@@ -36,6 +36,7 @@ type loaded struct {
 	names   []string // of skills, commands and styles
 	acts    bool     // the skill
 	hooks   []hooks.Handler
+	trusted func(hooks.Handler) error
 	servers []mcp.Server
 }
 
@@ -61,11 +62,11 @@ func load(t *testing.T, s *Setup) loaded {
 	}
 	x.letPluginsAct(all)
 	l.acts = slices.ContainsFunc(all, func(s skill.Skill) bool { return s.Name == "tidy:sweep" && s.Acts })
-	var set hooks.Set
-	if err := s.addPluginHooks(&set); err != nil {
-		t.Fatal(err)
+	set := s.findHooks()
+	if len(set.failed) > 0 {
+		t.Fatal(set.failed)
 	}
-	l.hooks = set.Handlers
+	l.hooks, l.trusted = set.Handlers, set.trusted
 	if l.servers, err = s.serversOfPlugins(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,17 +135,18 @@ func TestPluginIsTrustedAsAWhole(t *testing.T) {
 			if one := l.servers[0]; one.Name != "plugin_tidy_notes" || one.Process.Command[0] != c.root+"/serve" || one.Process.Command[2] != filepath.Join(filepath.Dir(ChildrenDir()), "plugins", "tidy") {
 				t.Errorf("server %+v", one)
 			}
-			if err := s.stillTrusted(l.hooks[0].Origin); err != nil {
+			if err := l.trusted(l.hooks[0]); err != nil {
 				t.Errorf("its hook does not run: %v", err)
 			}
 
+			trusted, guard := l.trusted, l.hooks[0]
 			if err := os.WriteFile(filepath.Join(c.root, "hooks/guard.sh"), []byte("exit 0"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if l = load(t, s); len(l.names) > 0 || len(l.hooks) > 0 || l.servers[0].Problem == "" {
 				t.Errorf("changed: %+v", l)
 			}
-			if err := s.stillTrusted(hooks.Origin{Source: hooks.Plugin, Root: c.root, Part: "tidy"}); err == nil || !strings.Contains(err.Error(), "changed") {
+			if err := trusted(guard); err == nil || !strings.Contains(err.Error(), "changed") {
 				t.Errorf("its hook runs: %v", err)
 			}
 			checks, _, err := CheckParts(".", s.Config)
@@ -173,6 +175,9 @@ func TestTwoPluginsWithOneName(t *testing.T) {
 		files[name] = text
 	}
 	s := pluginSetup(t, files)
+	if set := s.findHooks(); len(set.Problems) != 2 {
+		t.Errorf("left out: %v", set.Problems)
+	}
 	found, problems, err := s.plugins()
 	if err != nil || len(found) != 1 || len(problems) != 1 || !strings.Contains(problems[0].Reason, `the plugin "tidy" of `) || !strings.HasSuffix(problems[0].File, "untidy") {
 		t.Errorf("%d plugins, problems %v, %v", len(found), problems, err)

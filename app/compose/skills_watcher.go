@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,46 +14,6 @@ import (
 
 // maxWatches limits the folders that are watched.
 const maxWatches = 512
-
-// WatchExtensions lets the session read its skills and commands again after each change of their
-// files on this machine, until ctx ends. It costs nothing while nothing changes.
-func (p *Program) WatchExtensions(ctx context.Context) error {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return err
-	}
-	defer watcher.Close() //nolint:errcheck // nothing is written
-	watched := make(map[string]bool)
-	var dirs []string
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-p.files.read:
-			first := dirs == nil
-			var began time.Time
-			dirs, began = p.files.watchedDirs()
-			if added := watchNew(watcher, watched, dirs); len(added) > 0 && !first || changedSince(added, began) {
-				p.Live.RefreshSkills() // something may have come before it was watched
-			}
-		case e, ok := <-watcher.Events:
-			if !ok {
-				return nil
-			}
-			if e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
-				delete(watched, e.Name)
-			}
-			if concernsExtensions(e, dirs) {
-				p.Live.RefreshSkills()
-			}
-		case _, ok := <-watcher.Errors: // events were lost
-			if !ok {
-				return nil
-			}
-			p.Live.RefreshSkills()
-		}
-	}
-}
 
 // watchedDirs returns the folders whose changes matter, and when the reading began that found them.
 func (x *extensionFiles) watchedDirs() (dirs []string, began time.Time) {

@@ -41,8 +41,8 @@ func (s *Setup) trust() (string, error) {
 	return "", nil
 }
 
-// settingsKind is the kind of the item of a TrustList that stands for the project's settings.
-const settingsKind = "settings"
+// SettingsPart names the settings of a folder among its parts.
+const SettingsPart = slash.SettingsKind + ":buddy.toml"
 
 // PartCheck is a part of the project with the trust that it has.
 type PartCheck struct {
@@ -120,27 +120,39 @@ func (c PartCheck) item() slash.TrustItem {
 func (s *Setup) trustItems() ([]slash.TrustItem, error) {
 	var all []slash.TrustItem
 	if p := s.Config.Project; len(p.Ignored) > 0 || p.Trusted && p.Print != "" {
-		one := slash.TrustItem{Kind: settingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: slash.NotTrusted, Runs: strings.Join(p.Ignored, ", ")}
-		switch {
-		case p.Trusted:
-			one.State = slash.Trusted
-		case p.Changed:
-			one.State = slash.Changed
-		}
-		one.Lines = []string{"the settings of this folder apply to every session here", "from: " + filepath.Join(p.Dir, one.Name)}
-		if one.Runs != "" {
-			one.Lines = append(one.Lines, "they set: "+one.Runs)
+		one, err := settingsItem(p)
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, one)
 	}
 	checks, _, err := s.checkParts()
-	if len(checks) == 0 { // the folder alone is trusted without a list
-		return nil, err
-	}
 	for _, c := range checks {
 		all = append(all, c.item())
 	}
 	return all, err
+}
+
+// settingsItem describes the settings of a project, with the trust that they have now.
+func settingsItem(p config.Project) (slash.TrustItem, error) {
+	one := slash.TrustItem{Kind: slash.SettingsKind, Name: "buddy.toml", Dir: p.Dir, Print: p.Print, State: slash.NotTrusted}
+	trusted, changed, err := TrustStore().Trusted(p.Dir, p.Print)
+	switch {
+	case trusted:
+		one.State = slash.Trusted
+	case changed:
+		one.State = slash.Changed
+	}
+	keys := p.Ignored
+	if len(keys) == 0 { // they apply
+		keys, _ = config.ProjectKeys(p.Dir) // read again to be shown; what is broken is said by who loads it
+	}
+	one.Runs = strings.Join(keys, ", ")
+	one.Lines = []string{"the settings of this folder apply to every session here", "from: " + filepath.Join(p.Dir, one.Name)}
+	if one.Runs != "" {
+		one.Lines = append(one.Lines, "they set: "+one.Runs)
+	}
+	return one, err
 }
 
 // checkParts is CheckParts for a session on this machine. On another one the project's programs
@@ -164,10 +176,10 @@ func (s *Setup) setTrust(on bool, items []slash.TrustItem) error {
 	for _, item := range items {
 		i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Dir == item.Dir && c.Kind == item.Kind && c.Name == item.Name })
 		switch {
-		case item.Kind == settingsKind && on:
+		case item.Kind == slash.SettingsKind && on:
 			errs = append(errs, TrustStore().Trust(item.Dir, item.Print))
-		case item.Kind == settingsKind:
-			errs = append(errs, errors.New("the settings are no longer trusted after: buddy trust --forget"))
+		case item.Kind == slash.SettingsKind:
+			errs = append(errs, TrustStore().ForgetSettings(item.Dir))
 		case i < 0:
 			errs = append(errs, fmt.Errorf("%s is no longer there", item.Title()))
 		default:

@@ -270,8 +270,8 @@ func (l *link) alive(name string) slash.TargetState {
 	return slash.TargetState{Text: reply.State, Why: reply.Why}
 }
 
-// close ends the session and returns what is to be said of that.
-func (l *link) close(kill bool) []string {
+// close ends the session, for a reason that hooks are told, and returns what is to be said of that.
+func (l *link) close(kill bool, reason string) []string {
 	l.mu.Lock()
 	ended := l.ended
 	if !l.closing {
@@ -289,7 +289,7 @@ func (l *link) close(kill bool) []string {
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, endTime)
 	defer cancel()
-	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill})
+	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill, Reason: reason})
 	if err != nil {
 		return []string{fmt.Sprintf("buddy: the session did not end in order: %v", err)}
 	}

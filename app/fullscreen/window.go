@@ -51,8 +51,9 @@ func Run(f *compose.Options, resume string) error {
 		s.Fini() // gives the terminal back on every way out
 		_, _ = said.WriteTo(os.Stderr)
 	}()
-	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
-		if n, err = oneSession(f, d, s, n, &said); err != nil {
+	options := *f
+	for n := (slash.Next{Again: true, Resume: resume}); n.Again; options.Cleared = n.Resume == "" {
+		if n, err = oneSession(&options, d, s, n, &said); err != nil {
 			return err
 		}
 	}
@@ -252,7 +253,11 @@ func (w *window) end(ctx context.Context, said io.Writer) {
 	w.next.Detach = (w.next.Detach || gone) && w.setup.Stored() // else there is nothing to come back to
 	switch {
 	case !w.next.Detach:
-		for _, line := range w.link.close(w.next.Kill) {
+		reason := w.next.Reason()
+		if gone {
+			reason = ""
+		}
+		for _, line := range w.link.close(w.next.Kill, reason) {
 			_, _ = fmt.Fprintln(said, line)
 		}
 	case !w.next.Again && w.link.failure() == nil:

@@ -4,10 +4,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"buddy/agent/event"
 	"buddy/app/compose"
+	"buddy/config"
 )
 
 // lists reports whether an event lists the commands, with or without one of a name.
@@ -61,5 +66,109 @@ func TestNewFilesAreSeen(t *testing.T) {
 	v.until("that it is gone", lists("mine", false))
 	write(".buddy/skills/mine/SKILL.md", "Text")
 	v.until("that it is there again", lists("mine", true))
+	v.leave()
+}
+
+// TestPluginLivesAndGoes: a plugin that comes while the session runs has its command; once the person
+// trusts it, from wherever, its hook and its server are there; one changed byte ends both, and so does
+// its removal.
+func TestPluginLivesAndGoes(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	v := look(t, h)
+	v.until("what is built in", lists("review", true))
+	write := func(name, text string) {
+		t.Helper()
+		name = filepath.Join(".buddy/plugins/tidy", name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pids := filepath.Join(t.TempDir(), "pids")
+	write("hooks/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true guard"}]}]}}`)
+	write(".mcp.json", `{"mcpServers": {"notes": {"command": "sh", "args": ["-c", "echo $$ >>`+pids+`; cat >/dev/null"]}}}`)
+	write("commands/sweep.md", "Sweep")
+	write(".claude-plugin/plugin.json", `{"name": "tidy"}`)
+	v.until("its command", lists("tidy:sweep", true))
+	server := func(state string) func(event.Event) bool {
+		return func(e event.Event) bool {
+			p, ok := e.(event.MCPServer)
+			return ok && p.Server == "plugin_tidy_notes" && p.State == state
+		}
+	}
+	hooked := func(there bool) {
+		t.Helper()
+		v.Send(event.Report{What: event.ReportHooks})
+		v.until("the list of hooks", func(e event.Event) bool {
+			n, ok := e.(event.Notice)
+			if ok && n.Code == string(event.ReportHooks) && strings.Contains(n.Text, "Stop  true guard") != there {
+				t.Errorf("hooks: %s", n.Text)
+			}
+			return ok && n.Code == string(event.ReportHooks)
+		})
+	}
+	trust := func() {
+		t.Helper()
+		checks, _, err := compose.CheckParts(".", config.Config{})
+		if err != nil || len(checks) != 1 {
+			t.Fatal(checks, err)
+		}
+		if err := compose.TrustStore().TrustParts(checks[0].Dir, checks[0].Part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := 0
+	began := func() (pid int) {
+		t.Helper()
+		runs++
+		for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			text, _ := os.ReadFile(pids)
+			if lines := strings.Fields(string(text)); len(lines) == runs {
+				pid, _ = strconv.Atoi(lines[runs-1])
+				return pid
+			}
+			if time.Now().After(late) {
+				t.Fatalf("processes: %q, want %d", text, runs)
+			}
+		}
+	}
+	ended := func(pid int) {
+		t.Helper()
+		for late := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(late) {
+				t.Fatal("the server runs")
+			}
+		}
+	}
+	hooked(false)
+	if text, err := os.ReadFile(pids); err == nil {
+		t.Errorf("its server ran before it was trusted: %s", text)
+	}
+	trust()
+	v.until("its server", server("starting"))
+	hooked(true)
+	pid := began()
+
+	write("README", "x")
+	v.until("that its server is off", server("off"))
+	hooked(false)
+	ended(pid)
+	trust()
+	v.until("its server again", server("starting"))
+	hooked(true)
+	pid = began()
+
+	if err := os.RemoveAll(".buddy/plugins/tidy"); err != nil {
+		t.Fatal(err)
+	}
+	off, gone := false, false
+	v.until("that its server and its command are gone", func(e event.Event) bool {
+		off, gone = off || server("off")(e), gone || lists("tidy:sweep", false)(e)
+		return off && gone
+	})
+	hooked(false)
+	ended(pid)
 	v.leave()
 }

@@ -253,6 +253,7 @@ func (h *Host) End(q live.Close) live.CloseReply {
 
 func (h *Host) end(q live.Close) (reply live.CloseReply) {
 	var said bytes.Buffer
+	h.program.Options.Programs.Leave(q.Reason)
 	if q.Abandon {
 		h.program.Desert(&said)
 	} else {

@@ -121,8 +121,9 @@ type FilesReply struct {
 // crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
 type Close struct {
 	asks[CloseReply]
-	Kill    bool `json:"kill,omitempty"`
-	Abandon bool `json:"abandon,omitempty"`
+	Kill    bool   `json:"kill,omitempty"`
+	Abandon bool   `json:"abandon,omitempty"`
+	Reason  string `json:"reason,omitempty"` // that hooks are told; "" is any other
 }
 
 // CloseReply has the lines to print when the screen is gone.

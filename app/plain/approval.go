@@ -145,7 +145,7 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
 			time.Sleep(hangupTime) // which ends the program, and the approval stays open
 		}
-		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a, false), withoutTerminal(a.Verdict))
+		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a, false), withoutTerminal(a))
 		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}

@@ -142,9 +142,12 @@ func (m *Remarks) Fail(format string, args ...any) {
 }
 
 // withoutTerminal returns how to allow what was denied because nobody could be asked.
-func withoutTerminal(v action.Verdict) string {
-	if v.Rule == action.OwnKeys {
-		return v.Reason
+func withoutTerminal(a event.ApprovalAsked) string {
+	switch {
+	case a.Verdict.Rule == action.OwnKeys:
+		return a.Verdict.Reason
+	case a.Context.AskedBy != "":
+		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
 	}
 	return "--approve all allows everything"
 }

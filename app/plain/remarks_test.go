@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
@@ -84,5 +85,18 @@ func TestRemarksWithoutCalls(t *testing.T) {
 	}
 	if got := out.String(); got != "← exit 1  0.0 s\n⊘ not run (denied)\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is said to allow a call where nobody can be asked does allow it.
+func TestHintWhereNobodyCanBeAsked(t *testing.T) {
+	for want, a := range map[string]event.ApprovalAsked{
+		"--approve all allows everything":                             {},
+		"the hook no_rm.sh asks about it, with --approve all as well": {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
+		"the file holds a key":                                        {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
+	} {
+		if got := withoutTerminal(a); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

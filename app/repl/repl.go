@@ -92,13 +92,14 @@ func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) erro
 		con.earlier = lines.Load()
 	}
 	here := input.NewFileIndex()
-	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
+	options := *f
+	for n := (slash.Next{Again: true, Resume: resume}); n.Again; options.Cleared = n.Resume == "" {
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		files := input.FileIndexes{Here: here}
 		con.complete = func(word string, first bool) (string, []string) {
 			return completeWord(files.Of(r.program.Targets), func() []event.CustomCommand { return r.program.Commands(context.Background()) }, word, first)
 		}
-		if err := r.session(f, t, n.Resume); err != nil {
+		if err := r.session(&options, t, n.Resume); err != nil {
 			return err
 		}
 		n = r.next
@@ -141,6 +142,9 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 		if r.ended != nil {
 			p.Desert(r.con.err)
 			return
+		}
+		if r.con.tty {
+			p.Options.Programs.Leave(r.next.Reason())
 		}
 		p.Close(r.con.err)
 		if info := r.state.Info; r.con.tty && !r.next.Again {

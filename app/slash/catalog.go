@@ -98,6 +98,17 @@ type Next struct {
 	Spot   Spot   // to show of it
 }
 
+// Reason says why the session ends, as hooks are told.
+func (n Next) Reason() string {
+	switch {
+	case n.Again && n.Resume == "":
+		return "clear"
+	case n.Again:
+		return "resume"
+	}
+	return "prompt_input_exit"
+}
+
 // Spot is a place in a session where a search found a text. The zero Spot is none.
 type Spot struct {
 	Seq  uint64 // of the event that says it

@@ -32,7 +32,7 @@ var Commands = []Command{
 	{Name: "context", Help: "how full the model's context is", Do: sends(Report(event.ReportContext))},
 	{Name: "agents", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},
 	{Name: "hooks", Help: "the hooks that run here, how each ran last, and what was left out", Do: sends(Report(event.ReportHooks))},
-	{Name: "compact", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},
+	{Name: "compact", Args: "[WHAT TO KEEP]", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},
 	{Name: "pin", Args: "[N]", Help: "keep the last exchange, or the N-th last, when compacting", Do: sends(Pin(false))},
 	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Do: sends(Pin(true))},
 	{Name: "target", Args: "[NAME]", Help: "work on another target; without a name, choose one from a list that says which can be reached", Do: Catalog.OnTarget},

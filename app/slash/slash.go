@@ -157,8 +157,16 @@ func Effort(args string) (event.Command, error) {
 	return event.SwitchModel{Effort: strings.ToLower(args)}, nil
 }
 
-// Compact takes no arguments.
-func Compact(string) (event.Command, error) { return event.Compact{}, nil }
+// maxWanted is how long what a person wants of a summary may be, in bytes.
+const maxWanted = 4000
+
+// Compact takes what the person wants of the summary, "" nothing.
+func Compact(args string) (event.Command, error) {
+	if len(args) > maxWanted {
+		return nil, fmt.Errorf("what the summary should keep has %d bytes (at most %d)", len(args), maxWanted)
+	}
+	return event.Compact{Instructions: args}, nil
+}
 
 // Reply is the answer to a question; the number of a choice stands for it.
 func Reply(q event.QuestionAsked, text string) event.Answer {

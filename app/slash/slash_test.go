@@ -85,6 +85,8 @@ func TestCommands(t *testing.T) {
 		{Pin(false), "-1", nil, `"-1" is not how far back`},
 		{Report(event.ReportTasks), "", event.Report{What: event.ReportTasks}, ""},
 		{Compact, "", event.Compact{}, ""},
+		{Compact, "keep the ports", event.Compact{Instructions: "keep the ports"}, ""},
+		{Compact, strings.Repeat("x", 4001), nil, "4001 bytes"},
 	} {
 		got, err := tt.read(tt.args)
 		if tt.err != "" {
@@ -236,6 +238,15 @@ func TestSkillsArguments(t *testing.T) {
 	for line, want := range map[string]string{"/git:pr 7": "git:pr", "/a::b": "a::b", "/etc/hosts": "", "/time: now?": "time:"} {
 		if name, _, _ := Split(line); name != want {
 			t.Errorf("%q is %q, want %q", line, name, want)
+		}
+	}
+}
+
+// Hooks of the end are told why a person left.
+func TestReasonOfLeaving(t *testing.T) {
+	for want, n := range map[string]Next{"clear": {Again: true}, "resume": {Again: true, Resume: "x"}, "prompt_input_exit": {}} {
+		if got := n.Reason(); got != want {
+			t.Errorf("%+v: %s", n, got)
 		}
 	}
 }

@@ -30,6 +30,15 @@ type TrustItem struct {
 	Lines []string // all that a person should know before trusting it
 }
 
+// SettingsKind is the kind of the item that stands for the settings of a folder.
+const SettingsKind = "settings"
+
+// SettingsAlone reports whether nothing but the settings of the folder waits for trust, and nothing is
+// trusted: they are trusted without a list.
+func SettingsAlone(all []TrustItem) bool {
+	return len(all) == 0 || len(all) == 1 && all[0].Kind == SettingsKind && all[0].Waits()
+}
+
 // Title names the item.
 func (i TrustItem) Title() string { return i.Kind + " " + i.Name }
 
@@ -70,7 +79,7 @@ func (c Catalog) OnTrust(s Frontend, args string) error {
 		c.Trust.shown, err = c.Trust.List()
 		return c.Trust.text(), err
 	}, func(text string) {
-		if len(c.Trust.shown) > 0 {
+		if !SettingsAlone(c.Trust.shown) {
 			s.Say(text)
 			return
 		}

@@ -68,6 +68,14 @@ func TestOnTrust(t *testing.T) {
 	if err := c.OnTrust(s, ""); err != nil || strings.Join(told, "|") != "the folder is trusted" {
 		t.Errorf("where there are only settings: %q, %v", told, err)
 	}
+	told, have = nil, []TrustItem{{Kind: SettingsKind, Name: "buddy.toml", State: NotTrusted}}
+	if err := c.OnTrust(s, ""); err != nil || strings.Join(told, "|") != "the folder is trusted" {
+		t.Errorf("where only settings wait: %q, %v", told, err)
+	}
+	told, have[0].State = nil, Trusted
+	if err := c.OnTrust(s, ""); err != nil || !strings.Contains(strings.Join(told, "|"), "settings buddy.toml · trusted") {
+		t.Errorf("where only settings are trusted: %q, %v", told, err)
+	}
 	told, busy = nil, errors.New("task #1 runs")
 	if err := c.OnTrust(s, "all"); !errors.Is(err, busy) || told != nil {
 		t.Errorf("while a task runs: %q, %v", told, err)

@@ -31,7 +31,7 @@ func chooseTrust(u *UI) {
 	}
 	l := &trustList{u: u}
 	l.read(func() {
-		if len(l.items) == 0 {
+		if slash.SettingsAlone(l.items) {
 			if err := u.deps.Catalog.TrustFolder(u.frontend()); err != nil {
 				u.hint("", "/trust: "+err.Error())
 			}

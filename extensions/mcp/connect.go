@@ -160,7 +160,7 @@ func (c *connection) login() auth.OAuthHandler {
 
 // httpClient returns the client of the options, which adds the headers of the server.
 func (c *connection) httpClient() *http.Client {
-	client := *c.server.all.o.HTTP
+	client := *c.server.http
 	next := client.Transport
 	if next == nil {
 		next = http.DefaultTransport

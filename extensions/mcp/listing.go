@@ -22,7 +22,7 @@ const ListingHead = "MCP servers of the user. tool_search finds their tools, use
 // Listing returns what the model is told of the servers, by name. Those that are off are left out.
 func (s *Servers) Listing() []Line {
 	var all []Line
-	for _, one := range s.servers {
+	for _, one := range s.every() {
 		if text := one.line(); text != "" {
 			all = append(all, Line{one.def.Name, text})
 		}

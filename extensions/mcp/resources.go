@@ -61,7 +61,7 @@ const maxResources = 200
 func (s *Servers) Resources(server, query string) []ResourceInfo {
 	query = strings.ToLower(query)
 	all := []ResourceInfo{}
-	for _, one := range s.servers {
+	for _, one := range s.every() {
 		if server != "" && one.def.Name != server {
 			continue
 		}
@@ -137,7 +137,7 @@ func promptNames(all []*sdk.Prompt) []string {
 // Prompt returns the text of a prompt by its command, with arguments in the order of its
 // definition; the last one gets the rest of the words.
 func (s *Servers) Prompt(ctx context.Context, command string, words []string) (string, error) {
-	for _, one := range s.servers {
+	for _, one := range s.every() {
 		one.mu.Lock()
 		i := slices.Index(modelNames(one.def.Name, promptNames(one.prompts)), command)
 		var p *sdk.Prompt

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,11 @@ import (
 type server struct {
 	all    *Servers
 	def    Server
-	orders chan bool // true starts it anew, false ends it
+	http   *http.Client // that reaches it at a URL
+	orders chan bool    // true starts it anew, false ends it
+	ctx    context.Context
+	cancel context.CancelFunc // ends it
+	ended  chan struct{}      // closed when run has returned
 
 	mu           sync.Mutex // guards all below
 	state        State
@@ -42,8 +47,9 @@ type fetching struct {
 }
 
 func newServer(all *Servers, def Server) *server {
-	s := &server{all: all, def: def, orders: make(chan bool), state: Starting, changed: make(chan struct{})}
-	if def.Off || def.Problem != "" {
+	s := &server{all: all, def: def, http: all.o.HTTP, orders: make(chan bool), ended: make(chan struct{}), state: Starting, changed: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(all.ctx)
+	if !def.starts() {
 		s.state, s.lastError = Off, def.Problem
 	}
 	return s
@@ -79,17 +85,18 @@ func (s *server) become(st State, why error) {
 	}
 }
 
-// run starts the server and obeys orders until ctx ends.
-func (s *server) run(ctx context.Context) {
+// run starts the server and obeys orders until its context ends.
+func (s *server) run() {
+	defer close(s.ended)
 	on := s.now() != Off
-	for ctx.Err() == nil {
+	for s.ctx.Err() == nil {
 		if on {
-			on = s.serve(ctx)
+			on = s.serve(s.ctx)
 			continue
 		}
 		select {
 		case on = <-s.orders:
-		case <-ctx.Done():
+		case <-s.ctx.Done():
 		}
 	}
 }

@@ -88,6 +88,9 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// starts reports whether the server starts by itself.
+func (s Server) starts() bool { return !s.Off && s.Problem == "" }
+
 // key identifies the definition of a server in files of the state folder. Values of variables
 // and headers are not in it: tokens change.
 func (s Server) key() string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -39,15 +40,15 @@ type Options struct {
 
 // Servers are the servers of a session. It is safe for concurrent use; use [New].
 type Servers struct {
-	o       Options
-	pins    *pins
-	servers []*server // in the order of the options
-	slots   chan struct{}
-	ctx     context.Context
-	cancel  context.CancelFunc
-	work    sync.WaitGroup
+	o      Options
+	pins   *pins
+	slots  chan struct{}
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards what follows, and the options' HTTP
+	servers []*server  // in the order of the options
 	started bool
 	pending map[string]bool // servers that are neither ready nor failed yet, since the start
 }
@@ -71,40 +72,120 @@ func New(o Options) *Servers {
 	}
 	s := &Servers{o: o, pins: &pins{path: filepath.Join(o.State, "mcp.json")}, slots: make(chan struct{}, startAtOnce), pending: make(map[string]bool)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	for _, def := range checked(o.Servers) {
+		s.servers = append(s.servers, newServer(s, def))
+		if def.starts() {
+			s.pending[def.Name] = true
+		}
+	}
+	s.register()
+	return s
+}
+
+// checked returns definitions with their limits, and with a problem where two servers' tools would
+// have the same names.
+func checked(all []Server) []Server {
 	taken := make(map[string]string)
-	for _, def := range o.Servers {
+	all = slices.Clone(all)
+	for i := range all {
+		def := &all[i]
 		if other, ok := taken[prefix(def.Name)]; ok && def.Problem == "" {
 			def.Problem = fmt.Sprintf("its tools would have the names of those of %s (rename one of the two)", other)
 		}
 		taken[prefix(def.Name)] = cmp.Or(taken[prefix(def.Name)], def.Name)
 		def.Limits = def.Limits.withDefaults()
-		s.servers = append(s.servers, newServer(s, def))
-		if def.Problem == "" && !def.Off {
-			s.pending[def.Name] = true
+	}
+	return all
+}
+
+// register lets the model find tools, if there are servers.
+func (s *Servers) register() {
+	if len(s.every()) > 0 {
+		s.o.Deferred.SetSource(s)
+		s.o.Deferred.Add(newResourceTools(s)...)
+	}
+}
+
+// every returns all servers, in the order of the options.
+func (s *Servers) every() []*server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.servers)
+}
+
+// Replace makes others the servers of the session, which client reaches at their URLs (nil: as before): those that
+// are defined as before go on, the others end with their tools, and new ones start. It waits for none.
+func (s *Servers) Replace(all []Server, client *http.Client) {
+	type change struct{ now, was *server }
+	var fresh []change
+	s.mu.Lock()
+	if s.ctx.Err() != nil {
+		s.mu.Unlock()
+		return
+	}
+	if client != nil {
+		s.o.HTTP = client
+	}
+	before := s.servers
+	s.servers = nil
+	for _, def := range checked(all) {
+		i := slices.IndexFunc(before, func(one *server) bool { return one.def.Name == def.Name })
+		if i >= 0 && reflect.DeepEqual(before[i].def, def) {
+			s.servers = append(s.servers, before[i])
+			continue
+		}
+		c := change{now: newServer(s, def)}
+		if i >= 0 {
+			c.was = before[i]
+		}
+		s.servers, fresh = append(s.servers, c.now), append(fresh, c)
+	}
+	for _, one := range before {
+		if !slices.Contains(s.servers, one) {
+			one.cancel()
+			delete(s.pending, one.def.Name)
 		}
 	}
-	if len(s.servers) > 0 {
-		o.Deferred.SetSource(s)
-		o.Deferred.Add(newResourceTools(s)...)
+	for _, c := range fresh {
+		if s.started {
+			s.work.Go(func() { s.runAfter(c.now, c.was) })
+		} else if c.now.def.starts() {
+			s.pending[c.now.def.Name] = true
+		}
 	}
-	return s
+	s.mu.Unlock()
+	s.register()
+}
+
+// runAfter runs a server once another one has ended, whose tools have the same names; nil is none.
+func (s *Servers) runAfter(one, other *server) {
+	if other != nil {
+		<-other.ended
+	}
+	if one.def.starts() {
+		s.mu.Lock()
+		s.pending[one.def.Name] = true
+		s.mu.Unlock()
+	}
+	one.run()
 }
 
 // Start ends what a killed process has left and starts the servers, eight at once. It returns at
 // once. Call it once.
 func (s *Servers) Start() {
-	if len(s.servers) == 0 {
-		return
-	}
 	s.mu.Lock()
 	s.started = true
+	all := slices.Clone(s.servers)
 	s.mu.Unlock()
+	if len(all) == 0 {
+		return
+	}
 	s.work.Go(func() {
 		if ended, err := child.Sweep(s.o.State); err != nil || ended > 0 {
 			s.o.Publish(sweepNotice(ended, err))
 		}
-		for _, one := range s.servers {
-			s.work.Go(func() { one.run(s.ctx) })
+		for _, one := range all {
+			s.work.Go(one.run)
 		}
 		s.settle("")
 	})
@@ -120,7 +201,9 @@ func sweepNotice(ended int, err error) event.Event {
 // Close ends all servers and what they have started, and waits for that; about six seconds at
 // the most.
 func (s *Servers) Close() {
+	s.mu.Lock() // nothing starts meanwhile
 	s.cancel()
+	s.mu.Unlock()
 	s.work.Wait()
 }
 
@@ -149,15 +232,16 @@ func (s *Servers) settle(name string) {
 
 // find returns the server of a name.
 func (s *Servers) find(name string) (*server, error) {
-	i := slices.IndexFunc(s.servers, func(one *server) bool { return one.def.Name == name })
+	all := s.every()
+	i := slices.IndexFunc(all, func(one *server) bool { return one.def.Name == name })
 	if i < 0 {
 		var names []string
-		for _, one := range s.servers {
+		for _, one := range all {
 			names = append(names, one.def.Name)
 		}
 		return nil, fmt.Errorf("there is no MCP server %q (have: %s)", name, cmp.Or(strings.Join(names, ", "), "none"))
 	}
-	return s.servers[i], nil
+	return all[i], nil
 }
 
 // Switch starts a server anew, or ends it until the session ends or it is asked for again.
@@ -178,8 +262,8 @@ func (s *Servers) Switch(name string, on bool) error {
 	select {
 	case one.orders <- on:
 		return nil
-	case <-s.ctx.Done():
-		return errors.New("the session ends")
+	case <-one.ended:
+		return errors.New("the server or the session ends")
 	}
 }
 
@@ -196,7 +280,7 @@ func (s *Servers) MarkRead(name string) error {
 // Pending returns a stand-in for a tool of a server that starts: it waits for the server. It is
 // for use_tool; ok is false for names that no such server can have.
 func (s *Servers) Pending(name string) (tools.Tool, bool) {
-	for _, one := range s.servers {
+	for _, one := range s.every() {
 		if own, ok := strings.CutPrefix(name, prefix(one.def.Name)); ok && own != "" {
 			if st := one.now(); st == Ready || st == Off {
 				return nil, false // it has no tool of this name
@@ -211,7 +295,7 @@ func (s *Servers) Pending(name string) (tools.Tool, bool) {
 // are fetched anew meanwhile.
 func (s *Servers) Note() string {
 	var starting, failed []string
-	for _, one := range s.servers {
+	for _, one := range s.every() {
 		switch one.now() {
 		case Starting, Waiting:
 			starting = append(starting, one.def.Name)

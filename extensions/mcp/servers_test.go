@@ -457,6 +457,66 @@ func TestSwitchedOffAndOn(t *testing.T) {
 	}
 }
 
+// Servers become others while the session runs: one that is defined as before goes on with the same
+// process, one that is gone ends with its tools, a changed one starts anew, and so does a new one.
+func TestServersBecomeOthers(t *testing.T) {
+	named := func(name string, args ...string) Server {
+		s := hostileServer("good", args...)
+		s.Name = name
+		return s
+	}
+	b := start(t)
+	b.all.Replace([]Server{named("stays"), named("goes"), named("changes")}, nil)
+	ready := func(names ...string) func() bool {
+		return func() bool {
+			for _, st := range b.all.List() {
+				if i := slices.Index(names, st.Name); i >= 0 && st.State == Ready {
+					names = slices.Delete(slices.Clone(names), i, i+1)
+				}
+			}
+			return len(names) == 0
+		}
+	}
+	b.until("ready", ready("stays", "goes", "changes"))
+	kept := make(map[string]*connection)
+	conn := func(one *server) *connection {
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		return one.conn
+	}
+	for _, one := range b.all.every() {
+		kept[one.def.Name] = conn(one)
+	}
+	b.all.Replace([]Server{named("stays"), named("changes", "x"), named("comes")}, nil)
+	b.until("ready again", ready("stays", "changes", "comes"))
+	select {
+	case <-kept["goes"].ended:
+	case <-time.After(longTime):
+		t.Error("the server that is gone runs")
+	}
+	if len(b.all.List()) != 3 {
+		t.Errorf("servers: %+v", b.all.List())
+	}
+	for _, one := range b.all.every() {
+		if same := conn(one) == kept[one.def.Name]; same != (one.def.Name == "stays") {
+			t.Errorf("%s: the same connection %v", one.def.Name, same)
+		}
+	}
+	for _, name := range []string{"stays", "changes", "comes"} {
+		if res := b.call("mcp__"+name+"__echo", `{"text":"x"}`); res.Content != "x" {
+			t.Errorf("%s: %+v", name, res)
+		}
+	}
+	b.until("gone", func() bool {
+		_, err := tools.NewUseTool(b.deferred).Plan(tools.Call{Name: "use_tool", Arguments: `{"name":"mcp__goes__echo","args":{"text":"x"}}`})
+		return err != nil
+	})
+	b.all.Replace(nil, nil)
+	if len(b.all.List()) != 0 {
+		t.Errorf("left: %+v", b.all.List())
+	}
+}
+
 func TestRestartsAreLimited(t *testing.T) {
 	now := time.Unix(0, 0)
 	var r retries

@@ -48,7 +48,7 @@ type ToolInfo struct {
 // List returns all servers, by name.
 func (s *Servers) List() []Status {
 	var all []Status
-	for _, one := range s.servers {
+	for _, one := range s.every() {
 		all = append(all, one.status())
 	}
 	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })

@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"sync"
+	"time"
+)
+
+// idleTime is how long a session waits for a prompt, and nobody does anything, before hooks are told.
+const idleTime = time.Minute
+
+// idleness tells, once, that a session has been idle for idleTime. The zero value runs no timer. It is
+// safe for concurrent use.
+type idleness struct {
+	mu    sync.Mutex
+	timer *time.Timer // nil: something happens, or it was told
+}
+
+// begin begins the wait after which tell is called, which must not wait.
+func (i *idleness) begin(tell func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.timer = time.AfterFunc(idleTime, func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if i.timer != nil { // nothing happened meanwhile
+			i.timer = nil
+			tell()
+		}
+	})
+}
+
+// stir begins the wait anew, if there is one: a person is there.
+func (i *idleness) stir() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.timer != nil && i.timer.Stop() {
+		i.timer.Reset(idleTime)
+	}
+}
+
+// end ends the wait: something happens.
+func (i *idleness) end() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.timer != nil {
+		i.timer.Stop()
+		i.timer = nil
+	}
+}

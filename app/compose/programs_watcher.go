@@ -1,0 +1,177 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/fsnotify/fsnotify"
+
+	"buddy/agent/event"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/texts"
+)
+
+// programs watches what decides which hooks and servers the session has: the files of plugins, and
+// what the person trusts.
+type programs struct {
+	p     *Program
+	dirs  []string    // of plugins, and where new ones may come
+	began time.Time   // when these were found
+	quiet *time.Timer // runs for a moment after a change, and never when idle
+}
+
+func newPrograms(p *Program) *programs {
+	w := &programs{p: p, quiet: time.NewTimer(0)}
+	w.quiet.Stop()
+	w.look()
+	return w
+}
+
+// look finds the folders to watch.
+func (w *programs) look() {
+	w.began = time.Now()
+	w.dirs = w.p.pluginFolders()
+}
+
+// places are the folders to watch, with that of the file of what is trusted.
+func (w *programs) places() []string { return append(slices.Clone(w.dirs), filepath.Dir(trustFile())) }
+
+// trustFile is where it is noted what the person trusts.
+func trustFile() string { return TrustStore().File() }
+
+// concern notes an event that may change which programs there are.
+func (w *programs) concern(e fsnotify.Event) {
+	of := func(dir string) bool { return filepath.Dir(e.Name) == dir || texts.Below(dir, e.Name) }
+	if texts.Below(trustFile(), e.Name) || slices.ContainsFunc(w.dirs, of) {
+		w.quiet.Reset(settle)
+	}
+}
+
+// reload lets the session have the hooks and servers that there are and that the person trusts now.
+func (w *programs) reload() {
+	p := w.p
+	w.look()
+	fail := func(what string, err error) {
+		p.Live.Publish(event.Warning{Text: fmt.Sprintf("the %s stay as they were: %v", what, err), Code: "trust"})
+	}
+	if p.Options.Programs != nil {
+		if found := p.findHooks(); len(found.failed) == 0 {
+			p.Options.Programs.Replace(found.Set, found.trusted)
+		} else {
+			p.Live.Publish(event.Warning{Text: "the hooks stay as they were: " + strings.Join(found.failed, "; "), Code: "trust"})
+		}
+	}
+	if all, err := p.MCPServers(); err == nil {
+		p.Servers.Replace(all, serverClient(all))
+	} else {
+		fail("MCP servers", err)
+	}
+	p.Live.RefreshSkills()
+	if text := p.untrustedNotice(); text != p.untrusted {
+		if p.untrusted = text; text != "" {
+			p.Live.Publish(event.Notice{Text: text, Code: "trust"})
+		}
+	}
+}
+
+// watch watches new places, and looks once more if something came into one before it was watched.
+func (w *programs) watch(watcher *fsnotify.Watcher, watched map[string]bool) {
+	if added := watchNew(watcher, watched, w.places()); changedSince(added, w.began) {
+		w.quiet.Reset(settle)
+	}
+}
+
+// pluginFolders are all folders of plugins, whether they are trusted or not, and those in which plugins
+// are looked for.
+func (s *Setup) pluginFolders() (dirs []string) {
+	project := ""
+	if s.Target == slash.ThisMachine && s.Config.Project.Dir != "" {
+		project = s.Config.Project.Dir
+		for _, folder := range config.ProjectFolders(project) {
+			dirs = append(dirs, filepath.Join(folder, pluginDir))
+		}
+	}
+	for _, name := range s.Config.Plugins.Dirs {
+		dirs = append(dirs, pluginPath(name))
+	}
+	for _, dir := range slices.Clone(dirs) { // those that can't be read, too
+		entries, err := os.ReadDir(dir)
+		for _, e := range entries {
+			if err == nil && e.IsDir() {
+				dirs = append(dirs, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	found, _ := findPlugins(project, s.Config)
+	for _, f := range found {
+		dirs = append(dirs, f.Dir)
+		for _, name := range f.Files {
+			dirs = append(dirs, filepath.Dir(filepath.Join(f.Dir, name)))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// pluginPath returns the folder that the settings name.
+func pluginPath(name string) string {
+	if rest, home := strings.CutPrefix(name, "~/"); home {
+		return filepath.Join(xdg.Home, rest)
+	}
+	return name
+}
+
+// WatchExtensions lets the session read its skills and commands again after each change of their
+// files on this machine, and have other hooks and servers after each change of plugins and of what the
+// person trusts, until ctx ends. It costs nothing while nothing changes.
+func (p *Program) WatchExtensions(ctx context.Context) error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer watcher.Close() //nolint:errcheck // nothing is written
+	watched := make(map[string]bool)
+	programs := newPrograms(p)
+	programs.watch(watcher, watched)
+	var dirs []string
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.files.read:
+			first := dirs == nil
+			var began time.Time
+			dirs, began = p.files.watchedDirs()
+			if added := watchNew(watcher, watched, dirs); len(added) > 0 && !first || changedSince(added, began) {
+				p.Live.RefreshSkills() // something may have come before it was watched
+			}
+		case <-programs.quiet.C:
+			programs.reload()
+			programs.watch(watcher, watched)
+		case e, ok := <-watcher.Events:
+			if !ok {
+				return nil
+			}
+			if e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
+				delete(watched, e.Name)
+			}
+			if concernsExtensions(e, dirs) {
+				p.Live.RefreshSkills()
+			}
+			programs.concern(e)
+		case _, ok := <-watcher.Errors: // events were lost
+			if !ok {
+				return nil
+			}
+			p.Live.RefreshSkills()
+			programs.quiet.Reset(settle)
+		}
+	}
+}
