@@ -52,6 +52,7 @@ type job struct {
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one
 	guarded  guarded
+	changed  []tools.Before // files
 }
 
 func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
@@ -77,7 +78,10 @@ func (b *batch) plan(c model.ToolCall) *job {
 		Ask: b.ask(c.ID), Page: b.loop.page(),
 		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
 	}
-	j.call.Keep = func(files []tools.Before) error { return p.Changes.Keep(b.x.task, b.turn, j.call, files) }
+	j.call.Keep = func(files []tools.Before) error {
+		j.changed = append(j.changed, files...)
+		return p.Changes.Keep(b.x.task, b.turn, j.call, files)
+	}
 	j.call.Skill = b.loadSkill
 	b.shows(j)
 	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {
