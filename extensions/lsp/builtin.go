@@ -22,7 +22,10 @@ func BuiltIn() []Server {
 		{Name: "basedpyright", Command: []string{"basedpyright-langserver", "--stdio"}, Languages: python, Roots: pythonRoots},
 		{Name: "pyright", Command: []string{"pyright-langserver", "--stdio"}, Languages: python, Roots: pythonRoots},
 		{Name: "typescript", Command: []string{"tsc", "--lsp", "--stdio"}, Languages: script, Roots: scriptRoots},
-		{Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"}, Languages: script, Roots: scriptRoots},
+		{
+			Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"}, Languages: script, Roots: scriptRoots,
+			Init: json.RawMessage(`{"disableAutomaticTypingAcquisition": true}`), // which downloads packages
+		},
 		{Name: "rust-analyzer", Command: []string{"rust-analyzer"}, Languages: map[string]string{".rs": "rust"}, Roots: []string{"Cargo.toml"}},
 		{
 			Name: "clangd", Command: []string{"clangd"}, Roots: []string{"compile_commands.json", "compile_flags.txt", ".clangd"},

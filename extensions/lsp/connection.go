@@ -37,18 +37,19 @@ type connection struct {
 	wire *wire
 	rpc  *jrpc2.Client
 	over chan struct{} // closed when nothing comes any more
+	to   events
 
 	mu       sync.Mutex      // guards what follows
 	pulls    bool            // it wants to be asked for diagnostics
 	progress map[string]bool // work that it has announced and not ended
+	rested   time.Time       // when it ended the last one
 }
 
 // connect starts talking to a server that was just started. Within limit it must have answered.
-func connect(ctx context.Context, def Server, root string, l link, events events) (*connection, error) {
-	c := &connection{def: def, root: root, link: l, over: make(chan struct{}), progress: make(map[string]bool)}
+func connect(ctx context.Context, def Server, root string, l link, to events) (*connection, error) {
+	c := &connection{def: def, root: root, link: l, to: to, over: make(chan struct{}), progress: make(map[string]bool)}
 	c.wire = newWire(l.Stdout(), l.Stdin())
-	c.wire.passed = events.passed
-	c.wire.notify = func(method string, params json.RawMessage) { c.notified(method, params, events) }
+	c.wire.passed, c.wire.notify = to.passed, c.notified
 	c.rpc = jrpc2.NewClient(c.wire, &jrpc2.ClientOptions{
 		OnCallback: c.asked,
 		OnStop:     func(*jrpc2.Client, error) { close(c.over) },
@@ -106,12 +107,12 @@ func given(capability json.RawMessage) bool {
 }
 
 // notified takes up a notification of the server.
-func (c *connection) notified(method string, params json.RawMessage, events events) {
+func (c *connection) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/publishDiagnostics":
 		var p publishParams
 		if json.Unmarshal(params, &p) == nil {
-			events.published(p)
+			c.to.published(p)
 		}
 	case "$/progress":
 		var p struct {
@@ -131,20 +132,21 @@ func (c *connection) notified(method string, params json.RawMessage, events even
 			}
 		case "end":
 			delete(c.progress, string(p.Token))
+			c.rested = time.Now()
 		}
 		c.mu.Unlock()
-		events.changed()
+		c.to.changed()
 	}
 }
 
 // maxProgress is how many works of a server are followed at most.
 const maxProgress = 100
 
-// busy reports whether the server works on something that it has announced.
-func (c *connection) busy() bool {
+// busy reports whether the server works on something that it has announced, and when that was so last.
+func (c *connection) busy() (now bool, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.progress) > 0
+	return len(c.progress) > 0, c.rested
 }
 
 // asked answers a call of the server: many wait for it.
@@ -178,6 +180,7 @@ func (c *connection) asked(_ context.Context, r *jrpc2.Request) (any, error) {
 				c.mu.Lock()
 				c.pulls = true
 				c.mu.Unlock()
+				c.to.changed()
 			}
 		}
 		return nil, nil

@@ -10,7 +10,9 @@ import (
 
 const (
 	// quiet is how long a server that does not say which text it means must have added nothing.
-	quiet = 200 * time.Millisecond
+	quiet = 300 * time.Millisecond
+	// firstQuiet is the same when it has just started: nobody waits that long for what comes then.
+	firstQuiet = time.Second
 	// silence is how long such a server may need for its first word about a text: some say nothing
 	// where nothing is wrong.
 	silence = 800 * time.Millisecond
@@ -112,8 +114,9 @@ func (f *findings) pass(barrier int) {
 }
 
 // due returns how long it takes until what the server has said of the text of a file counts, if it adds
-// nothing: 0 is now, below 0 that only the server knows.
-func (f *findings) due(path string) time.Duration {
+// nothing: 0 is now, below 0 that only the server knows. busy says that it works on something, and
+// rested when it did last.
+func (f *findings) due(path string, busy bool, rested time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	doc := f.docs[path]
@@ -124,14 +127,22 @@ func (f *findings) due(path string) time.Duration {
 	switch {
 	case there && p.version != nil && *p.version == doc.version:
 		return 0
-	case f.versioned || f.passed < doc.barrier:
+	case f.versioned || f.passed < doc.barrier || !f.based && busy:
 		return -1
-	case there && p.barrier >= doc.barrier:
-		return max(0, quiet-time.Since(p.at))
-	case !f.based && !there:
-		return max(0, firstSilence-time.Since(f.passedAt))
 	}
-	return max(0, silence-time.Since(f.passedAt))
+	since, wait := f.passedAt, silence
+	switch {
+	case there && p.barrier >= doc.barrier && f.based:
+		since, wait = p.at, quiet
+	case there && p.barrier >= doc.barrier:
+		since, wait = p.at, firstQuiet
+	case !f.based:
+		wait = firstSilence
+		if rested.After(since) {
+			since = rested
+		}
+	}
+	return max(0, wait-time.Since(since))
 }
 
 // current reports whether what the server has said of a file is about its text. The caller holds f.mu.

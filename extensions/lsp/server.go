@@ -521,14 +521,15 @@ var errDied = errors.New("it died")
 func (s *server) settle(paths []string) error {
 	ctx, cancel := context.WithTimeout(s.ctx, s.all.limits.settle)
 	defer cancel()
-	if s.conn.isPulling() {
-		if err := s.pull(ctx, paths); err != nil {
-			return err
-		}
-	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for pulled := false; ; {
+		if !pulled && s.conn.isPulling() { // some say so late
+			if err := s.pull(ctx, paths); err != nil {
+				return err
+			}
+			pulled = true
+		}
 		wait := s.due(paths)
 		if wait == 0 {
 			return nil
@@ -553,12 +554,10 @@ func (s *server) settle(paths []string) error {
 // due returns how long it takes until what was said of files counts: 0 is now, below 0 that only
 // the server knows.
 func (s *server) due(paths []string) time.Duration {
-	if len(paths) > 0 && !s.findings.isBased() && s.conn.busy() {
-		return -1
-	}
+	busy, rested := s.conn.busy()
 	longest := time.Duration(0)
 	for _, path := range paths {
-		d := s.findings.due(path)
+		d := s.findings.due(path, busy, rested)
 		if d < 0 {
 			return d
 		}
