@@ -16,6 +16,8 @@ func Changed(a, b *Config) []string {
 			keys = append(keys, changedTargets(a, b)...)
 		case s.name == mcpSection.name:
 			keys = append(keys, changedMCP(a, b)...)
+		case s.name == lspSection.name:
+			keys = append(keys, changedLSP(a, b)...)
 		case s.named:
 			keys = append(keys, changedProfiles(s, a, b)...)
 		case s.rules:

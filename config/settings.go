@@ -51,6 +51,10 @@ func (c *Config) Settings(index Index) []Setting {
 			for i := range c.MCP {
 				all = append(all, c.mcpSettings(s, i, index)...)
 			}
+		case s.name == lspSection.name:
+			for i := range c.LSP {
+				all = append(all, c.lspSettings(s, i, index)...)
+			}
 		case s.named:
 			for i := range c.Models {
 				all = append(all, c.profileSettings(s, &c.Models[i], index)...)

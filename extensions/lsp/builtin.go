@@ -26,7 +26,7 @@ func BuiltIn() []Server {
 			Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"}, Languages: script, Roots: scriptRoots,
 			Init: json.RawMessage(`{"disableAutomaticTypingAcquisition": true}`), // which downloads packages
 		},
-		{Name: "rust-analyzer", Command: []string{"rust-analyzer"}, Languages: map[string]string{".rs": "rust"}, Roots: []string{"Cargo.toml"}},
+		{Name: "rust-analyzer", Command: []string{"rust-analyzer"}, Languages: map[string]string{".rs": "rust"}, Roots: []string{"Cargo.toml"}, RunsProject: true},
 		{
 			Name: "clangd", Command: []string{"clangd"}, Roots: []string{"compile_commands.json", "compile_flags.txt", ".clangd"},
 			Languages: map[string]string{".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp"},

@@ -51,7 +51,10 @@ type Server struct {
 	Init      json.RawMessage   // initializationOptions; nil for none
 	Start     time.Duration     // how long it may take to answer first; 0 is a minute
 	Off       bool              // never start it
-	Problem   string            // why it can't be started; "" if it can
+	// RunsProject means that the server runs programs of the project, so that it needs trust wherever
+	// its own program is.
+	RunsProject bool
+	Problem     string // why it can't be started; "" if it can
 }
 
 // Options say which servers there are and what they work with.
