@@ -262,12 +262,12 @@ func (c *connection) stop() {
 
 // explain returns why the connection failed, for people.
 func (c *connection) explain(err error) error {
+	if broken := c.wire.broken(); broken != nil {
+		return broken
+	}
 	select {
 	case <-c.link.Done():
 	case <-time.After(time.Second): // one that is just ending has that moment
-		if broken := c.wire.broken(); broken != nil && !errors.Is(broken, io.EOF) {
-			return broken
-		}
 		return errors.New(oneLine(err.Error()))
 	}
 	code, bad := c.link.Exit()

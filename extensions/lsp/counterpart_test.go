@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,11 +61,11 @@ func TestRealServersReportAWrongEditAndItsEnd(t *testing.T) {
 }
 
 func (c counterpart) test(t *testing.T, programs string) {
-	b := newBench(t, Server{})
+	b := newBench(t)
 	for _, def := range BuiltIn() {
 		if def.Name == c.name {
 			def.Command[0] = filepath.Join(programs, c.program)
-			b.def = def
+			b.defs = []Server{def}
 		}
 	}
 	for name, text := range c.files {
@@ -105,5 +104,4 @@ func (c counterpart) test(t *testing.T, programs string) {
 	}
 	size, err := b.all.running()[0].conn.link.Resident()
 	t.Logf("it uses %d MiB (%v)", size>>20, err)
-	_ = context.Background
 }

@@ -13,6 +13,9 @@ const (
 	quiet = 300 * time.Millisecond
 	// firstQuiet is the same when it has just started: nobody waits that long for what comes then.
 	firstQuiet = time.Second
+	// calm is how long nothing must have been said of any file: the files that a change has broken
+	// follow those that were changed.
+	calm = 50 * time.Millisecond
 	// silence is how long such a server may need for its first word about a text: some say nothing
 	// where nothing is wrong.
 	silence = 800 * time.Millisecond
@@ -45,6 +48,7 @@ type findings struct {
 	barriers  int                     // that were sent; see [wire.barrier]
 	passed    int                     // the last one that it has answered
 	passedAt  time.Time
+	last      time.Time // when something was said of a file
 }
 
 func newFindings() *findings {
@@ -76,7 +80,15 @@ func (f *findings) publish(p publishParams) {
 			return
 		}
 	}
+	f.last = time.Now()
 	f.store(path, p.Version, problems(p.Diagnostics))
+}
+
+// calm returns how long it takes until nothing was said for a moment, if nothing is said.
+func (f *findings) calm() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return max(0, calm-time.Since(f.last))
 }
 
 // store keeps what the server says of a file. The caller holds f.mu.

@@ -81,7 +81,6 @@ type Clients struct {
 	left    time.Duration      // that calls may still wait in this turn
 	servers map[string]*server // that run, or failed, by name and root
 	said    map[string]bool    // notices
-	swept   bool               // what a killed process left was ended
 }
 
 // limits are those of a running server.
@@ -313,15 +312,11 @@ func (c *Clients) sayOnce(n event.Notice) {
 	}
 }
 
-// sweep ends what a killed process has left, once.
+// Start ends what a killed process has left. It returns at once and starts no server.
+func (c *Clients) Start() { c.work.Go(c.sweep) }
+
+// sweep is the work of Start.
 func (c *Clients) sweep() {
-	c.mu.Lock()
-	swept := c.swept || c.o.State == ""
-	c.swept = true
-	c.mu.Unlock()
-	if swept {
-		return
-	}
 	switch ended, err := child.Sweep(c.o.State); {
 	case err != nil:
 		c.o.Publish(event.Warning{Text: "language servers that an earlier session has left were not all ended: " + err.Error(), Code: "lsp"})

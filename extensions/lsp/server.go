@@ -155,7 +155,6 @@ func (s *server) end() {
 // run is the goroutine of the server.
 func (s *server) run() {
 	defer s.finish()
-	s.all.sweep()
 	timer := time.NewTimer(s.all.limits.check) // the only one while nothing changes
 	defer timer.Stop()
 	for {
@@ -254,9 +253,6 @@ func (s *server) bury() error {
 	c := s.conn
 	s.conn = nil
 	why := c.explain(errors.New("it closed the connection"))
-	if broken := c.wire.broken(); errors.Is(broken, errFlood) || errors.Is(broken, errHeader) {
-		why = broken
-	}
 	c.stop()
 	s.fresh()
 	if s.died++; s.died > maxRestarts {
@@ -563,7 +559,7 @@ func (s *server) due(paths []string) time.Duration {
 		}
 		longest = max(longest, d)
 	}
-	return longest
+	return max(longest, s.findings.calm())
 }
 
 // base notes that the server has seen the project before a change, if so.

@@ -20,9 +20,14 @@ const (
 	maxMessages = 10_000   // in one second
 )
 
+// fault is a breach of the protocol by a server.
+type fault string
+
+func (f fault) Error() string { return string(f) }
+
 var (
-	errHeader = fmt.Errorf("it sent a header that is no header of a message, or has more than %d KiB", maxHeader>>10)
-	errFlood  = fmt.Errorf("it sent more than %d messages in a second", maxMessages)
+	errHeader = fault(fmt.Sprintf("it sent a header that is no header of a message, or has more than %d KiB", maxHeader>>10))
+	errFlood  = fault(fmt.Sprintf("it sent more than %d messages in a second", maxMessages))
 )
 
 // wire frames messages as the protocol wants it. It is a channel of jrpc2, which gets only
@@ -100,11 +105,15 @@ func (w *wire) Recv() ([]byte, error) {
 	}
 }
 
-// broken returns why nothing is read any more, nil while messages may come.
+// broken returns how the server has broken the protocol, nil if it has not.
 func (w *wire) broken() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.err
+	var f fault
+	if errors.As(w.err, &f) {
+		return f
+	}
+	return nil
 }
 
 // read reads one message.
@@ -158,7 +167,7 @@ func (w *wire) header() (int64, error) {
 	case size < 0:
 		return 0, errHeader
 	case size > maxBody:
-		return 0, fmt.Errorf("it announced a message of %d bytes (at most %d MiB)", size, maxBody>>20)
+		return 0, fault(fmt.Sprintf("it announced a message of %d bytes (at most %d MiB)", size, maxBody>>20))
 	}
 	return size, nil
 }
