@@ -237,7 +237,9 @@ func (s *Server) changed(params json.RawMessage) bool {
 	s.docs[uri] = document{p.Document.Version, p.Document.Text}
 	switch s.Mode {
 	case Dies:
-		return p.Changes == nil
+		if p.Changes != nil {
+			return false
+		}
 	case DiesOnce:
 		if _, err := os.Stat(s.Arg); err != nil && p.Changes != nil {
 			_ = os.WriteFile(s.Arg, nil, 0o600)
