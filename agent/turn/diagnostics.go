@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"buddy/agent/event"
-	"buddy/agent/inject"
 	"buddy/tools"
 )
 
@@ -37,6 +36,6 @@ func (l *Loop) tellDiagnostics(x *Exchange) {
 	if text == "" {
 		return
 	}
-	text = inject.Defuse(text, inject.Scan(text))
+	text = l.marked(x, 0, "what language servers say", text)
 	x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{"diagnostics"}, Text: "<system-reminder>\n" + text + "\n</system-reminder>"})
 }

@@ -45,10 +45,11 @@ type connection struct {
 	rested   time.Time       // when it ended the last one
 }
 
-// connect starts talking to a server that was just started. Within limit it must have answered.
-func connect(ctx context.Context, def Server, root string, l link, to events) (*connection, error) {
+// connect starts talking to a server that was just started. It must answer within its time to start,
+// and send at most so many messages a second.
+func connect(ctx context.Context, def Server, root string, l link, to events, messages int) (*connection, error) {
 	c := &connection{def: def, root: root, link: l, to: to, over: make(chan struct{}), progress: make(map[string]bool)}
-	c.wire = newWire(l.Stdout(), l.Stdin())
+	c.wire = newWire(l.Stdout(), l.Stdin(), messages)
 	c.wire.passed, c.wire.notify = to.passed, c.notified
 	c.rpc = jrpc2.NewClient(c.wire, &jrpc2.ClientOptions{
 		OnCallback: c.asked,

@@ -44,7 +44,6 @@ type findings struct {
 	told      map[string]map[same]int // the model was told and it is not gone
 	versioned bool                    // the server says which text it means
 	based     bool                    // it has seen the project without our changes
-	between   bool                    // it has a text that is not that on disk: nothing is told
 	barriers  int                     // that were sent; see [wire.barrier]
 	passed    int                     // the last one that it has answered
 	passedAt  time.Time
@@ -189,9 +188,6 @@ func (f *findings) accept(before map[string]map[same]int) {
 func (f *findings) tell(r *report, server string, inside func(string) bool, show func(string) string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.between {
-		return
-	}
 	said := false
 	for _, path := range f.paths() {
 		p, doc := f.found[path], f.docs[path]

@@ -89,6 +89,7 @@ type limits struct {
 	check    time.Duration // between looks at its memory
 	resident int64         // bytes
 	settle   time.Duration // how long diagnostics are waited for at all
+	messages int           // in one second
 }
 
 // New returns clients that do nothing until a file was changed.
@@ -98,7 +99,7 @@ func New(o Options) *Clients {
 	}
 	c := &Clients{
 		o: o, left: waitTime, servers: make(map[string]*server), said: make(map[string]bool), start: start,
-		limits: limits{idle: 10 * time.Minute, check: 15 * time.Second, resident: 2 << 30, settle: 30 * time.Second},
+		limits: limits{idle: 10 * time.Minute, check: 15 * time.Second, resident: 2 << 30, settle: 30 * time.Second, messages: 10_000},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c

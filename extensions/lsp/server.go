@@ -139,8 +139,15 @@ func (s *server) lastUse() (at time.Time, runs bool) {
 	return s.used, !s.ended
 }
 
-// tell adds to a report what the server has found.
+// tell adds to a report what the server has found. One that has not judged all changes tells nothing:
+// it would be about texts that are not there any more.
 func (s *server) tell(r *report) {
+	settled, _ := s.settling()
+	select {
+	case <-settled:
+	default:
+		return
+	}
 	s.present().tell(r, s.def.Name, s.all.inside, s.all.show)
 }
 
@@ -300,7 +307,7 @@ func (s *server) connect() error {
 		return err
 	}
 	f := s.findings
-	s.conn, err = connect(s.ctx, s.def, s.root, l, events{published: f.publish, passed: f.pass, changed: f.changed})
+	s.conn, err = connect(s.ctx, s.def, s.root, l, events{published: f.publish, passed: f.pass, changed: f.changed}, s.all.limits.messages)
 	return err
 }
 
@@ -308,14 +315,8 @@ func (s *server) connect() error {
 func (s *server) judge(batch []change) error {
 	f := s.findings
 	f.mu.Lock()
-	f.between = true
 	before := f.fresh()
 	f.mu.Unlock()
-	defer func() {
-		f.mu.Lock()
-		f.between = false
-		f.mu.Unlock()
-	}()
 	outside, err := s.outside(batch)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 var toolText string
 
 // toolTime is how long the tool waits for a server that is busy.
-const toolTime = 10 * time.Second
+const toolTime = 30 * time.Second
 
 type toolArgs struct {
 	Path string `json:"path,omitempty"`

@@ -15,9 +15,8 @@ import (
 
 // Limits of what a server may send.
 const (
-	maxHeader   = 8 << 10  // bytes of the header of a message
-	maxBody     = 32 << 20 // bytes of a message
-	maxMessages = 10_000   // in one second
+	maxHeader = 8 << 10  // bytes of the header of a message
+	maxBody   = 32 << 20 // bytes of a message
 )
 
 // fault is a breach of the protocol by a server.
@@ -25,10 +24,7 @@ type fault string
 
 func (f fault) Error() string { return string(f) }
 
-var (
-	errHeader = fault(fmt.Sprintf("it sent a header that is no header of a message, or has more than %d KiB", maxHeader>>10))
-	errFlood  = fault(fmt.Sprintf("it sent more than %d messages in a second", maxMessages))
-)
+var errHeader = fault(fmt.Sprintf("it sent a header that is no header of a message, or has more than %d KiB", maxHeader>>10))
 
 // wire frames messages as the protocol wants it. It is a channel of jrpc2, which gets only
 // answers and calls of the server: notifications are handed out here, because their order counts
@@ -39,7 +35,8 @@ type wire struct {
 	notify func(method string, params json.RawMessage) // called in the order of arrival
 	passed func(barrier int)                           // the server has read all that was sent before
 
-	second time.Time // in which messages are counted
+	most   int       // messages in one second
+	second time.Time // in which they are counted
 	count  int
 
 	writing sync.Mutex // keeps messages apart
@@ -48,8 +45,8 @@ type wire struct {
 	err error      // why nothing is read any more
 }
 
-func newWire(in io.Reader, out io.WriteCloser) *wire {
-	return &wire{in: bufio.NewReaderSize(in, maxHeader), out: out}
+func newWire(in io.Reader, out io.WriteCloser, most int) *wire {
+	return &wire{most: most, in: bufio.NewReaderSize(in, maxHeader), out: out}
 }
 
 // Send writes one message.
@@ -125,8 +122,8 @@ func (w *wire) read() ([]byte, error) {
 	if now := time.Now(); now.Sub(w.second) > time.Second {
 		w.second, w.count = now, 0
 	}
-	if w.count++; w.count > maxMessages {
-		return nil, errFlood
+	if w.count++; w.count > w.most {
+		return nil, fault(fmt.Sprintf("it sent more than %d messages in a second", w.most))
 	}
 	var body bytes.Buffer // grows with what comes, whatever the header says
 	if _, err := io.CopyN(&body, w.in, size); err != nil {
