@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -284,7 +285,13 @@ func (c *connection) explain(err error) error {
 
 // start starts the program of a server.
 func start(ctx context.Context, def Server, root, state string) (link, error) {
-	return child.Start(ctx, child.Spec{Name: "language server " + def.Name, Command: def.Command, Dir: root, Env: def.Env, State: state})
+	env := slices.Clone(def.Env)
+	for _, name := range def.Pass {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return child.Start(ctx, child.Spec{Name: "language server " + def.Name, Command: def.Command, Dir: root, Env: env, State: state})
 }
 
 // maxMessage limits the text of a diagnostic, in bytes.

@@ -45,6 +45,7 @@ type Server struct {
 	Name      string
 	Command   []string
 	Env       []string          // NAME=value, beside the minimal environment
+	Pass      []string          // names of variables of this process that it gets
 	Languages map[string]string // the protocol's name of the language, by the ending of file names: ".go" is "go"
 	Roots     []string          // names of files that mark the folder to start it in
 	Settings  json.RawMessage   // what it gets when it asks; nil for nothing
