@@ -215,17 +215,19 @@ const npmPrograms = "node_modules/.bin"
 func languageParts(dir string, c config.Config) (found FoundParts) {
 	_, err := os.Stat(filepath.Join(dir, npmPrograms))
 	packages := err == nil
+	leads := pathLeadsTo(dir)
 	for _, def := range languageServers(c) {
-		if def.Off || def.Problem != "" || def.built && !packages && !def.RunsProject {
+		runs := def.RunsProject && def.marks(dir)
+		if def.Off || def.Problem != "" || def.built && !packages && !runs && !leads {
 			continue
 		}
-		program, ok := projectProgram(&def, dir, packages)
+		program, ok := projectProgram(&def, dir, packages, runs)
 		if !ok {
 			continue
 		}
 		p := ProjectPart{File: program, Runs: action.Quote(append([]string{program}, def.Command[1:]...))}
 		p.When = "starts with the first edit of " + texts.Some(slices.Sorted(maps.Keys(def.Languages))) + " files"
-		if def.RunsProject {
+		if runs {
 			p.When += ", and runs programs of the project (build scripts, macros)"
 		}
 		p.Kind, p.Name = lspKind, def.Name
@@ -238,9 +240,23 @@ func languageParts(dir string, c config.Config) (found FoundParts) {
 	return found
 }
 
+// pathLeadsTo reports whether programs are looked for in a folder, or below it.
+func pathLeadsTo(dir string) bool {
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(at string) bool {
+		real, err := filepath.EvalSymlinks(at)
+		return err == nil && (!filepath.IsAbs(real) || texts.Below(real, dir))
+	})
+}
+
+// marks reports whether a folder has one of the marks of a server.
+func (d *languageServer) marks(dir string) bool {
+	return slices.ContainsFunc(d.Roots, func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
+}
+
 // projectProgram returns the program of a server that needs trust in a folder, relative to it if it
-// is in there.
-func projectProgram(def *languageServer, dir string, packages bool) (string, bool) {
+// is in there. packages says that the folder has some of npm, and runs that the server would run
+// programs of the folder.
+func projectProgram(def *languageServer, dir string, packages, runs bool) (string, bool) {
 	name := def.Command[0]
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
@@ -261,8 +277,8 @@ func projectProgram(def *languageServer, dir string, packages bool) (string, boo
 	switch {
 	case path != "" && texts.Below(path, dir):
 		return relativeTo(dir, path), true
-	case path != "" && def.RunsProject:
-		return path, slices.ContainsFunc(def.Roots, func(mark string) bool { _, err := os.Stat(filepath.Join(dir, mark)); return err == nil })
+	case path != "" && runs:
+		return path, true
 	case path != "" && def.fits(path) == nil:
 		return "", false // the person's own comes first
 	case !packages:
