@@ -36,6 +36,6 @@ func (l *Loop) tellDiagnostics(x *Exchange) {
 	if text == "" {
 		return
 	}
-	text = l.marked(x, 0, "what language servers say", text)
+	text = marked(l.p, x, 0, "what language servers say", text)
 	x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{"diagnostics"}, Text: "<system-reminder>\n" + text + "\n</system-reminder>"})
 }

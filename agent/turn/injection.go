@@ -16,17 +16,17 @@ func (b *batch) inspect(j *job, res *tools.Result) {
 	if !j.ran {
 		return // our own words, or the person's
 	}
-	res.Content = b.loop.marked(b.x, b.turn, "what "+j.call.Name+" returned", res.Content)
+	res.Content = marked(b.loop.p, b.x, b.turn, "what "+j.call.Name+" returned", res.Content)
 }
 
 // marked returns text for the model with what reads like a prompt injection marked. When it is sure the
 // person is told, and the conversation is trusted less until the next prompt. where names the text.
-func (l *Loop) marked(x *Exchange, turn int, where, text string) string {
+func marked(p Parts, x *Exchange, turn int, where, text string) string {
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", where, found[0].Reason, found[0].Excerpt)
 		x.talk.Distrust(why)
-		l.p.Stream.Publish(x.task, turn, event.Warning{
+		p.Stream.Publish(x.task, turn, event.Warning{
 			Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning,
 			NextStep: "until your next prompt more of it needs your approval",
 		})

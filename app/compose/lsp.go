@@ -267,13 +267,7 @@ func projectProgram(def *languageServer, dir string, packages, runs bool) (strin
 		}
 		return relativeTo(dir, name), true
 	}
-	path, err := exec.LookPath(name)
-	if err == nil || errors.Is(err, exec.ErrDot) {
-		path, _ = filepath.Abs(path) // it fails where no folder is the present one
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-			path = filepath.Join(folder, filepath.Base(path))
-		}
-	}
+	path := onPathFrom(name)
 	switch {
 	case path != "" && texts.Below(path, dir):
 		return relativeTo(dir, path), true
@@ -289,6 +283,19 @@ func projectProgram(def *languageServer, dir string, packages, runs bool) (strin
 		return "", false
 	}
 	return relativeTo(dir, path), true
+}
+
+// onPathFrom returns the program of a name with the links of its folder resolved, "" if there is none.
+func onPathFrom(name string) string {
+	path, err := exec.LookPath(name)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return ""
+	}
+	path, _ = filepath.Abs(path) // it fails where no folder is the present one
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(folder, filepath.Base(path))
+	}
+	return path
 }
 
 // relativeTo returns the name of a file in a folder.

@@ -12,7 +12,6 @@ import (
 type counterpart struct {
 	name    string
 	program string // below that folder
-	init    string
 	files   map[string]string
 	file    string // that is changed
 	good    string // a text of it with no error but the one that was there before

@@ -218,7 +218,7 @@ func TestMessagesAreOneLineOfPlainText(t *testing.T) {
 		}
 		b.write("a\x1b[31m\n.x", "\n")
 		said = b.said("a\x1b[31m\n.x", "bad: name\n")
-		if strings.ContainsAny(said, "\x1b\x9b\u202e") || strings.Count(strings.TrimSpace(said), "\n") != 1 {
+		if strings.ContainsAny(said, "\x1b\u009b\u202e") || strings.Count(strings.TrimSpace(said), "\n") != 1 {
 			t.Errorf("%q", said)
 		}
 	})

@@ -141,19 +141,31 @@ func (f *findings) due(path string, busy bool, rested time.Time) time.Duration {
 	case f.versioned || f.passed < doc.barrier || !f.based && busy:
 		return -1
 	}
-	since, wait := f.passedAt, silence
+	answered := there && p.barrier >= doc.barrier
+	since, wait := f.patience(answered)
 	switch {
-	case there && p.barrier >= doc.barrier && f.based:
-		since, wait = p.at, quiet
-	case there && p.barrier >= doc.barrier:
-		since, wait = p.at, firstQuiet
-	case !f.based:
-		wait = firstSilence
-		if rested.After(since) {
-			since = rested
-		}
+	case answered:
+		since = p.at
+	case rested.After(since):
+		since = rested
 	}
 	return max(0, wait-time.Since(since))
+}
+
+// patience returns from when and how long a server is waited for that does not say which text it
+// means, and has said something of the last one or not. The caller holds f.mu.
+func (f *findings) patience(answered bool) (since time.Time, wait time.Duration) {
+	switch {
+	case answered && f.based:
+		wait = quiet
+	case answered:
+		wait = firstQuiet
+	case f.based:
+		wait = silence
+	default:
+		wait = firstSilence
+	}
+	return f.passedAt, wait
 }
 
 // current reports whether what the server has said of a file is about its text. The caller holds f.mu.

@@ -235,43 +235,56 @@ func (s *Server) changed(params json.RawMessage) bool {
 	}
 	uri, before := p.Document.URI, s.docs[p.Document.URI]
 	s.docs[uri] = document{p.Document.Version, p.Document.Text}
+	if !s.survives(p.Changes != nil) {
+		return false
+	}
+	if s.speaks(uri, before) {
+		s.publish(uri, s.docs[uri])
+		s.others(uri)
+	}
+	return true
+}
+
+// survives does what servers do that do not work, and reports whether this one goes on.
+func (s *Server) survives(changed bool) bool {
 	switch s.Mode {
 	case Dies:
-		if p.Changes != nil {
-			return false
-		}
+		return !changed
 	case DiesOnce:
-		if _, err := os.Stat(s.Arg); err != nil && p.Changes != nil {
+		if _, err := os.Stat(s.Arg); err != nil && changed {
 			_ = os.WriteFile(s.Arg, nil, 0o600)
 			return false
 		}
 	case Deaf:
 		time.Sleep(time.Hour)
-	case Debounced:
-		now := s.docs[uri]
-		time.AfterFunc(100*time.Millisecond, func() { s.publish(uri, now) })
-		return true
 	case Slow:
 		time.Sleep(5 * time.Second)
+	}
+	return true
+}
+
+// speaks reports whether the server says by itself, and now, what is wrong with a file.
+func (s *Server) speaks(uri string, before document) bool {
+	switch s.Mode {
 	case Stale:
 		s.publish(uri, before)
 	case StaleOld:
 		s.publish(uri, before)
 		time.Sleep(500 * time.Millisecond)
+	case Debounced:
+		now := s.docs[uri]
+		time.AfterFunc(100*time.Millisecond, func() { s.publish(uri, now) })
+		return false
 	case Pull, PullLater, Silent:
-		return true
+		return false
 	case Quiet:
-		if len(diagnostics(p.Document.Text)) == 0 && !s.published[uri] {
-			return true
-		}
-		s.published[uri] = len(diagnostics(p.Document.Text)) > 0
+		wrong := len(diagnostics(s.docs[uri].text)) > 0
+		was := s.published[uri]
+		s.published[uri] = wrong
+		return wrong || was
 	case Asks:
-		if s.asked > 0 {
-			return true
-		}
+		return s.asked == 0
 	}
-	s.publish(uri, s.docs[uri])
-	s.others(uri)
 	return true
 }
 
