@@ -48,8 +48,9 @@ var rules = []rule{
 	{"themes", nil, []string{"buddy"}, "a leaf"},
 	{"texts", nil, []string{"buddy"}, "below all others"},
 	{"owners", nil, []string{"buddy"}, "a leaf"},
-	{"extensions", []string{"extensions/mcp"}, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tools", "buddy/tmux", "buddy/agent$", "buddy/agent/turn", "buddy/agent/conversation", "buddy/agent/event"}, "reads files that others find and use"},
+	{"extensions", []string{"extensions/mcp", "extensions/lsp"}, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tools", "buddy/tmux", "buddy/agent$", "buddy/agent/turn", "buddy/agent/conversation", "buddy/agent/event"}, "reads files that others find and use"},
 	{"extensions/mcp", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tmux$", "buddy/agent$", "buddy/agent/turn", "buddy/agent/conversation"}, "offers tools, and publishes what happens to servers"},
+	{"extensions/lsp", nil, []string{"buddy/app", "buddy/views", "buddy/config", "buddy/sessions", "buddy/tmux$", "buddy/agent$", "buddy/agent/turn", "buddy/agent/conversation"}, "says what is wrong with files, and publishes what happens to servers"},
 	{"extensions/frontmatter", nil, []string{"buddy"}, "a leaf"},
 	{"views", nil, []string{"buddy/tools", "buddy/tmux", "buddy/sessions", "buddy/config", "buddy/app$", "buddy/app/ui", "buddy/app/slash", "buddy/app/loop", "buddy/app/screen", "buddy/app/compose"}, "views draw the state"},
 	{"views$", nil, []string{"buddy/views/edit", "buddy/views/prompt", "buddy/views/transcript", "buddy/views/panes", "buddy/views/dialog"}, "lines of text need no more than drawing"},
@@ -83,6 +84,7 @@ var rules = []rule{
 	{"app/state", nil, []string{"buddy/views", "buddy/tools", "buddy/tmux", "buddy/sessions"}, "folds events"},
 	{"", []string{"app", "views"}, []string{"github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "only the screen draws"},
 	{"", []string{"extensions/mcp", "config/login", "app/compose"}, []string{"github.com/modelcontextprotocol/go-sdk"}, "only the client of servers knows their protocol, and their logins"},
+	{"", []string{"extensions/lsp"}, []string{"github.com/creachadair/jrpc2"}, "only the client of language servers knows their protocol"},
 	{"", []string{"agent/model/completions", "agent/model/responses"}, []string{"github.com/sashabaranov/go-openai"}, "only its adapters know a protocol"},
 }
 

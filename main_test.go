@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"buddy": main, "mcp-server": mcpServer})
+	testscript.Main(m, map[string]func(){"buddy": main, "mcp-server": mcpServer, "lsp-server": lspServer})
 }
 
 // TestScripts runs the real program on the scripts in testdata/script, one subject a file.

@@ -20,6 +20,8 @@ type (
 	Reminder = turn.Reminder
 	// Listing returns what there is of a kind, such as servers, for the model to choose from.
 	Listing = turn.Listing
+	// Diagnostics finds out what is wrong with files that tools have changed.
+	Diagnostics = turn.Diagnostics
 	// Reminders collects what is told to the model with a request and is in no history.
 	Reminders = turn.Reminders
 

@@ -21,6 +21,11 @@ import (
 // undoing is a session whose files are in dir, which asks nobody.
 func undoing(t *testing.T, dir, out string, replay []event.Envelope, steps ...step) *session {
 	t.Helper()
+	return undoingSession(t, dir, out, replay, func(*Options) {}, steps...)
+}
+
+func undoingSession(t *testing.T, dir, out string, replay []event.Envelope, more func(*Options), steps ...step) *session {
+	t.Helper()
 	ws, err := file.NewWorkspace(dir, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +40,7 @@ func undoing(t *testing.T, dir, out string, replay []event.Envelope, steps ...st
 			return ws, nil
 		}
 		o.OutDir, o.Mode, o.Policy.Workspace, o.Replay = out, action.ModeAll, ws.Root(), replay
+		more(o)
 	}, steps...)
 }
 

@@ -89,6 +89,9 @@ func (s section) checkName(name string) error {
 	if s.name == mcpSection.name {
 		return CheckMCPName(name)
 	}
+	if s.name == lspSection.name {
+		return CheckLSPName(name)
+	}
 	if err := checkID(name); err != nil {
 		return fmt.Errorf("the profile's name %w", err)
 	}
@@ -117,6 +120,9 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 	}
 	if e.path[0] == mcpSection.name && len(e.path) > 1 {
 		l.mcpServer(e.path[1], place(f, e.line))
+	}
+	if e.path[0] == lspSection.name && len(e.path) > 1 {
+		l.languageServer(e.path[1], place(f, e.line))
 	}
 	if fld == nil {
 		if isRule(e.path[0]) {

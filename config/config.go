@@ -51,6 +51,7 @@ type Config struct {
 	Rules    []Rule   // in the files' order
 	Targets  []Target // in the files' order
 	MCP      []MCPServer
+	LSP      []LanguageServer
 	Project  Project
 	Keys     map[string][]string // section [keys]: action to key names; package keymap checks them
 

@@ -10,12 +10,11 @@ import (
 // in the order of the reference. For rules it returns the section's name.
 func Changed(a, b *Config) []string {
 	var keys []string
+	tables := map[string]func(a, b *Config) []string{targetsSection.name: changedTargets, mcpSection.name: changedMCP, lspSection.name: changedLSP}
 	for _, s := range sections {
-		switch {
-		case s.name == targetsSection.name:
-			keys = append(keys, changedTargets(a, b)...)
-		case s.name == mcpSection.name:
-			keys = append(keys, changedMCP(a, b)...)
+		switch changed := tables[s.name]; {
+		case changed != nil:
+			keys = append(keys, changed(a, b)...)
 		case s.named:
 			keys = append(keys, changedProfiles(s, a, b)...)
 		case s.rules:

@@ -276,6 +276,7 @@ var sections = append([]section{
 	},
 	targetsSection,
 	mcpSection,
+	lspSection,
 }, ruleSections()...)
 
 // keySources are the fields of a profile of which at most one may be set.

@@ -57,6 +57,9 @@ func Schema() []byte {
 			table.Description = ""
 			table.Not = &schema{AnyOf: []*schema{{Required: []string{"command", "url"}}}}
 			table = &schema{Description: s.doc, Type: "object", Additional: table}
+		case s.name == lspSection.name:
+			table.Description = ""
+			table = &schema{Description: s.doc, Type: "object", Additional: table}
 		case s.named:
 			table.Required = []string{"api_base_url"}
 			table.Not = &schema{}

@@ -36,6 +36,21 @@ func (s Setting) Text() string {
 // byDefault is the source of a value that nobody set.
 const byDefault = "default"
 
+// tableSettings returns the settings of targets, MCP servers or language servers.
+func (c *Config) tableSettings(s section, index Index) (all []Setting) {
+	one, n := c.targetSettings, len(c.Targets)
+	switch s.name {
+	case mcpSection.name:
+		one, n = c.mcpSettings, len(c.MCP)
+	case lspSection.name:
+		one, n = c.lspSettings, len(c.LSP)
+	}
+	for i := range n {
+		all = append(all, one(s, i, index)...)
+	}
+	return all
+}
+
 // Settings returns every value in effect, in the order of the reference. Of profiles and rules
 // it returns only what is set. Secrets have a placeholder.
 func (c *Config) Settings(index Index) []Setting {
@@ -43,14 +58,8 @@ func (c *Config) Settings(index Index) []Setting {
 	var all []Setting
 	for _, s := range sections {
 		switch {
-		case s.name == targetsSection.name:
-			for i := range c.Targets {
-				all = append(all, c.targetSettings(s, i, index)...)
-			}
-		case s.name == mcpSection.name:
-			for i := range c.MCP {
-				all = append(all, c.mcpSettings(s, i, index)...)
-			}
+		case s.name == targetsSection.name, s.name == mcpSection.name, s.name == lspSection.name:
+			all = append(all, c.tableSettings(s, index)...)
 		case s.named:
 			for i := range c.Models {
 				all = append(all, c.profileSettings(s, &c.Models[i], index)...)

@@ -103,6 +103,11 @@ func randomFile(r *rand.Rand) string {
 				fmt.Fprintf(&b, "[mcp.files-%d]\ncommand = [\"files\"]\n", i)
 				randomFields(r, &b, s, "command", "url", "type", "headers", "bearer_env")
 			}
+		case s.name == lspSection.name:
+			for i := range r.IntN(3) {
+				fmt.Fprintf(&b, "[lsp.check-%d]\ncommand = [\"check\"]\n", i)
+				randomFields(r, &b, s, "command", "extensions", "roots", "settings", "init")
+			}
 		case s.named:
 			for i := range r.IntN(4) {
 				name := []string{"a", "gpt 5", "ü.\"x\"", "0"}[i]

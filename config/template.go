@@ -68,6 +68,11 @@ func writeExamples(b *strings.Builder, s section) {
 		writeExample(b, s, exampleMCP.Name, &Config{MCP: []MCPServer{exampleMCP}}, nil)
 		return
 	}
+	if s.name == lspSection.name {
+		b.WriteByte('\n')
+		writeExample(b, s, exampleLSP.Name, &Config{LSP: []LanguageServer{exampleLSP}}, nil)
+		return
+	}
 	for _, e := range examples {
 		b.WriteString("\n# " + e.doc + "\n")
 		writeExample(b, s, e.profile.Name, nil, &e.profile)

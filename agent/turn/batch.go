@@ -53,6 +53,7 @@ type job struct {
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one
 	guarded  guarded
+	changed  []tools.Before // files
 }
 
 func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
@@ -78,7 +79,10 @@ func (b *batch) plan(c model.ToolCall) *job {
 		Ask: b.ask(c.ID), Page: b.loop.page(),
 		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
 	}
-	j.call.Keep = func(files []tools.Before) error { return p.Changes.Keep(b.x.task, b.turn, j.call, files) }
+	j.call.Keep = func(files []tools.Before) error {
+		j.changed = append(j.changed, files...)
+		return p.Changes.Keep(b.x.task, b.turn, j.call, files)
+	}
 	j.call.Skill = func(ctx context.Context, name, args string) (string, error) {
 		return b.loadSkill(ctx, j.call, name, args)
 	}

@@ -231,6 +231,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 			b.x.stop(&ToolError{call.Name, res.Content})
 		}
 	}
+	b.diagnose(whole, j, &res)
 	b.loop.tell(whole, b.x, PostToolExecution{Call: call, Result: res})
 	return res
 }

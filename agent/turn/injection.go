@@ -16,17 +16,22 @@ func (b *batch) inspect(j *job, res *tools.Result) {
 	if !j.ran {
 		return // our own words, or the person's
 	}
-	found := inject.Scan(res.Content)
-	res.Content = inject.Defuse(res.Content, found)
-	if inject.Worst(found) < inject.High {
-		return
+	res.Content = marked(b.loop.p, b.x, b.turn, "what "+j.call.Name+" returned", res.Content)
+}
+
+// marked returns text for the model with what reads like a prompt injection marked. When it is sure the
+// person is told, and the conversation is trusted less until the next prompt. where names the text.
+func marked(p Parts, x *Exchange, turn int, where, text string) string {
+	found := inject.Scan(text)
+	if inject.Worst(found) >= inject.High {
+		why := fmt.Sprintf("prompt injection in %s, it %s: %q", where, found[0].Reason, found[0].Excerpt)
+		x.talk.Distrust(why)
+		p.Stream.Publish(x.task, turn, event.Warning{
+			Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning,
+			NextStep: "until your next prompt more of it needs your approval",
+		})
 	}
-	why := fmt.Sprintf("prompt injection in what %s returned, it %s: %q", j.call.Name, found[0].Reason, found[0].Excerpt)
-	b.x.talk.Distrust(why)
-	b.publish(event.Warning{
-		Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning,
-		NextStep: "until your next prompt more of it needs your approval",
-	})
+	return inject.Defuse(text, found)
 }
 
 // injected returns the prompt injection because of which what an exchange asks for is trusted

@@ -42,6 +42,7 @@ type Options struct {
 	Durable     Durable          // nil: the journal records what was done
 	Reminders   *Reminders       // told to the model with each request, and in no history
 	Listings    []Listing        // told to the model when they change, in this order
+	Diagnostics Diagnostics      // told of the files that tools change; nil: nobody is
 	Redact      *redact.Redactor // what is taken out of tools' output
 	MaxParallel int              // how many calls of one answer run at once
 	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
@@ -269,6 +270,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 		x.talk.Tell(x.task, list())
 	}
 	l.bind(x)
+	l.tellDiagnostics(x)
 }
 
 // Compact is the work of a task that only compacts.

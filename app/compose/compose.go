@@ -27,6 +27,7 @@ import (
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
+	"buddy/extensions/lsp"
 	"buddy/extensions/mcp"
 	"buddy/sessions"
 	"buddy/tools"
@@ -53,6 +54,7 @@ type Program struct {
 	Env      target.Environment // of that
 	Targets  *target.Set        // that and the others
 	Servers  *mcp.Servers       // MCP servers
+	Checks   *lsp.Clients       // of language servers
 	files    *extensionFiles    // of skills, commands and styles
 	withheld []string           // names of variables that commands do not get
 
@@ -85,6 +87,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		return nil, errors.Join(err, p.Journal.close())
 	}
 	p.Servers = servers
+	p.Checks = p.newChecks(deferred)
 	p.files = newExtensionFiles(first.Files, p.Dest.Name == slash.ThisMachine)
 	p.files.plugins = p.pluginSources
 	chosen := p.chooseStyle()
@@ -106,8 +109,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Agents: p.agents(told.facts), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,
-		Listings: p.listings(),
-		Redact:   secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
+		Listings: p.listings(), Checks: p.Checks,
+		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
@@ -244,6 +247,7 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 		say(rt.Close(ctx))
 	}
 	p.Servers.Close()
+	p.Checks.Close()
 	p.closeTargets(ctx, said)
 	err := p.Journal.close()
 	say(err)

@@ -147,6 +147,7 @@ func (r *Prepared) Start() error {
 		r.Publish(event.Warning{Text: p.Problem, Code: "model"})
 	}
 	p.Servers.Start()
+	p.Checks.Start()
 	if r.panes {
 		go p.findPanes()
 	}

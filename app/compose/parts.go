@@ -54,6 +54,7 @@ func ProjectParts(dir string, c config.Config) FoundParts {
 	for _, file := range alsoHooks(c) {
 		collectors = append(collectors, func(dir string) FoundParts { return hooksIn(dir, file) })
 	}
+	collectors = append(collectors, func(dir string) FoundParts { return languageParts(dir, c) })
 	var all FoundParts
 	for _, folder := range config.ProjectFolders(dir) {
 		for _, collect := range collectors {

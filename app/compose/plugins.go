@@ -107,6 +107,9 @@ func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
 	for _, s := range servers {
 		runs = append(runs, strings.TrimSpace(strings.Join(s.Process.Command, " ")+" "+s.Endpoint.URL))
 	}
+	for _, s := range pluginLanguages(p, "") {
+		runs = append(runs, strings.Join(s.Command, " "))
+	}
 	part.Runs = strings.Join(runs, "; ")
 	if len(runs) == 0 {
 		part.Runs = "commands of its skills, if they have some"
@@ -132,9 +135,6 @@ func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
 func notRun(p plugin.Plugin) (kinds []string) {
 	if len(p.Agents) > 0 {
 		kinds = append(kinds, "agents")
-	}
-	if !p.Language.Empty() {
-		kinds = append(kinds, "language servers")
 	}
 	return kinds
 }
@@ -305,9 +305,9 @@ func (s *Setup) stillTrusted(from hooks.Origin) (foundPlugin, error) {
 	return found[i], nil
 }
 
-// pluginServers reads the MCP servers of a plugin.
-func pluginServers(p plugin.Plugin, data string) (all []mcp.Server, err error) {
-	fill := func(name string) (string, bool) {
+// pluginVariables looks up the variables that a plugin's definitions may name.
+func pluginVariables(p plugin.Plugin, data string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
 		switch name {
 		case "CLAUDE_PLUGIN_ROOT":
 			return p.Dir, true
@@ -316,6 +316,11 @@ func pluginServers(p plugin.Plugin, data string) (all []mcp.Server, err error) {
 		}
 		return os.LookupEnv(name)
 	}
+}
+
+// pluginServers reads the MCP servers of a plugin.
+func pluginServers(p plugin.Plugin, data string) (all []mcp.Server, err error) {
+	fill := pluginVariables(p, data)
 	for _, text := range p.Servers.Texts {
 		var entries map[string]json.RawMessage
 		if bad := json.Unmarshal(text, &entries); bad != nil {

@@ -58,7 +58,8 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 	if err == nil {
 		all = append(all, CheckModel(ctx, c, ask)...)
 	}
-	all = append(append(all, checkServers(f)...), checkFolders()...)
+	all = append(append(all, checkServers(f)...), checkLanguages(f)...)
+	all = append(all, checkFolders()...)
 	return append(append(all, checkExtensions(ctx)), checkTarget(f, say)...)
 }
 
@@ -85,6 +86,30 @@ func checkServers(f *compose.Options) []Finding {
 		return []Finding{{"mcp", Weak, "not started: " + strings.Join(left, "; "), "buddy mcp list"}}
 	}
 	return []Finding{{"mcp", Fine, fmt.Sprintf("servers: %d (buddy mcp check starts them)", len(servers)), ""}}
+}
+
+// checkLanguages names the language servers that there are, and those that can't be used. It starts
+// none.
+func checkLanguages(f *compose.Options) []Finding {
+	servers, err := compose.LanguageServersHere(f)
+	if err != nil {
+		return nil // settings are checked for themselves
+	}
+	var here, left []string
+	for _, s := range servers {
+		switch {
+		case s.Off:
+		case s.Problem != "":
+			left = append(left, s.Name+": "+s.Problem)
+		default:
+			here = append(here, s.Name)
+		}
+	}
+	text := "language servers: " + cmp.Or(strings.Join(here, ", "), "none; edits are not checked (gopls, pyright and others on the PATH would do it)")
+	if len(left) > 0 {
+		return []Finding{{"lsp", Weak, text + "; not used: " + strings.Join(left, "; "), "docs/extensions.md says what each needs"}}
+	}
+	return []Finding{{"lsp", Fine, text, ""}}
 }
 
 // Text is the report for people.

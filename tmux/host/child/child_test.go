@@ -412,3 +412,34 @@ func TestSweepRemovesABrokenNoteAndSaysSo(t *testing.T) {
 		t.Errorf("no folder: %d groups ended, %v", n, err)
 	}
 }
+
+// The memory is that of the whole group: of a shell, whose child comes to hold 64 MiB.
+func TestResidentCountsTheGroup(t *testing.T) {
+	t.Parallel()
+	p := start(t, Spec{Command: shell(`echo small; read line; (head -c 67108864 /dev/zero; sleep 1000) | tail -c 67108864`)})
+	if _, err := bufio.NewReader(p.Stdout()).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if size, err := p.Resident(); err != nil || size < 100<<10 || size > 64<<20 {
+		t.Fatalf("a shell uses %d bytes, %v", size, err)
+	}
+	if _, err := io.WriteString(p.Stdin(), "go\n"); err != nil {
+		t.Fatal(err)
+	}
+	for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		size, err := p.Resident()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size > 64<<20 {
+			break
+		}
+		if time.Now().After(late) {
+			t.Fatalf("with its child it uses %d bytes", size)
+		}
+	}
+	p.Stop()
+	if size, err := p.Resident(); size != 0 || err != nil {
+		t.Errorf("when it has ended: %d bytes, %v", size, err)
+	}
+}

@@ -1,8 +1,11 @@
 package child
 
 import (
+	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -45,4 +48,21 @@ func members(group int) []int {
 func marked(pid int, variable string) bool {
 	text, err := unix.SysctlRaw("kern.procargs2", pid)
 	return err == nil && slices.Contains(strings.Split(string(text), "\x00"), variable)
+}
+
+// resident returns the memory that a process uses, in bytes; 0 for one that has ended. The system
+// tells it only to programs that are linked with its C library, so ps is asked.
+func resident(pid int) (int64, error) {
+	out, err := exec.Command("/bin/ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
+	text := strings.TrimSpace(string(out))
+	if text == "" {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) { // there is no such process
+			return 0, nil
+		}
+		return 0, err
+	}
+	const kib = 1024
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n * kib, err
 }

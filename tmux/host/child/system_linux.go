@@ -1,12 +1,15 @@
 package child
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // process is what the system says of one.
@@ -57,4 +60,18 @@ func members(group int) []int {
 func marked(pid int, variable string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && slices.Contains(strings.Split(string(env), "\x00"), variable)
+}
+
+// resident returns the memory that a process uses, in bytes; 0 for one that has ended.
+func resident(pid int) (int64, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	f := strings.Fields(string(text))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return 0, nil
+	}
+	if err != nil || len(f) < 2 {
+		return 0, fmt.Errorf("the memory of process %d is not known: %w", pid, err)
+	}
+	pages, err := strconv.ParseInt(f[1], 10, 64)
+	return pages * int64(os.Getpagesize()), err
 }

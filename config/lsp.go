@@ -1,0 +1,162 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// LanguageServer holds one section [lsp.NAME]: a program that says what is wrong with files. What
+// is not set is as in the built-in server of that name, if there is one.
+type LanguageServer struct {
+	Name      string
+	Command   []string // program and arguments
+	Languages []string // extensions: ".go=go", the ending of file names and the protocol's name of the language
+	Roots     []string // names of files that mark the folder to start it in
+	Settings  string   // JSON that it gets when it asks; "" for nothing
+	Init      string   // JSON, its initializationOptions; "" for nothing
+	Enabled   bool
+}
+
+// LanguageServer returns the server of that name.
+func (c *Config) LanguageServer(name string) (LanguageServer, bool) {
+	return first(c.LSP, func(s LanguageServer) bool { return s.Name == name })
+}
+
+var lspName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+
+// CheckLSPName accepts names of language servers.
+func CheckLSPName(name string) error {
+	if !lspName.MatchString(name) {
+		return fmt.Errorf("%q is not a name for a language server (allowed: up to 40 letters, digits, '.', '_' and '-')", name)
+	}
+	return nil
+}
+
+// lspSection is a table by name, like that of the MCP servers.
+var lspSection = section{
+	name: "lsp", named: true,
+	doc: "Language servers, which say what an edit has broken (docs/extensions.md). Several are known without settings and used when " +
+		"their program is on the PATH; a section with the name of one of them changes only what it sets.",
+	fields: []field{
+		{
+			name: "command", short: "list: program, arguments",
+			doc:     "The program that is the server, started without a shell by the first edit of such a file, and its arguments. One in the project needs trust.",
+			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Command },
+		},
+		{
+			name: "extensions", short: "list of `.ENDING=LANGUAGE`",
+			doc:     "The files that it is for: `[\".go=go\"]`. The language is what the protocol calls it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Languages },
+			check:   checkLanguage,
+		},
+		{
+			name: "roots", short: "list of names",
+			doc:     "Files that mark the folder to start it in, as `go.mod` does: the nearest one above the file. Without one, the working directory.",
+			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Roots },
+			check:   checkMark,
+		},
+		{
+			name: "settings", short: "JSON",
+			doc:     "What it gets when it asks for settings: `'{\"gopls\": {\"staticcheck\": true}}'`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Settings },
+			check:   checkJSON,
+		},
+		{
+			name: "init", short: "JSON",
+			doc:     "What it gets when it starts (`initializationOptions`).",
+			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Init },
+			check:   checkJSON,
+		},
+		{
+			name: "enabled", short: "`true` or `false`",
+			doc:     "`false`: it is never started.",
+			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Enabled },
+		},
+	},
+}
+
+// exampleLSP is the language server in the template.
+var exampleLSP = LanguageServer{Name: "zls", Command: []string{"zls"}, Languages: []string{".zig=zig"}, Roots: []string{"build.zig"}, Enabled: true}
+
+// checkLanguage accepts the ending of file names and a language.
+func checkLanguage(v string, _ *file) (string, error) {
+	ending, language, ok := strings.Cut(v, "=")
+	if !ok || language == "" || len(ending) < 2 || filepath.Ext(ending) != ending || strings.ContainsAny(v, "/ \t\x00") {
+		return "", fmt.Errorf(`has %.40q, which is not .ENDING=LANGUAGE (example: ".go=go")`, v)
+	}
+	return v, nil
+}
+
+// checkMark accepts the name of a file, without a folder.
+func checkMark(v string, _ *file) (string, error) {
+	if v == "" || v == "." || v == ".." || strings.ContainsAny(v, "/\x00") {
+		return "", fmt.Errorf(`has %.40q, which is not the name of a file (example: "go.mod")`, v)
+	}
+	return v, nil
+}
+
+// checkJSON accepts an object of JSON.
+func checkJSON(v string, _ *file) (string, error) {
+	var object map[string]any
+	if v != "" && json.Unmarshal([]byte(v), &object) != nil {
+		return "", errors.New(`is not an object of JSON (example: '{"check": true}')`)
+	}
+	return v, nil
+}
+
+// lsp returns the server whose section is being read, or an empty one for the reference.
+func (c *Config) lsp() *LanguageServer {
+	if c == nil || len(c.LSP) == 0 {
+		return &LanguageServer{}
+	}
+	return &c.LSP[c.at]
+}
+
+// languageServer selects the server of that name for lsp, adding it if it is new.
+func (l *loader) languageServer(name, place string) {
+	c := &l.cfg
+	c.at = slices.IndexFunc(c.LSP, func(s LanguageServer) bool { return s.Name == name })
+	if c.at < 0 {
+		c.at = len(c.LSP)
+		c.LSP = append(c.LSP, LanguageServer{Name: name, Enabled: true})
+		l.index[Path(lspSection.name, name)] = place
+	}
+}
+
+// lspSettings returns the settings of a server that are not the defaults.
+func (c *Config) lspSettings(s section, i int, index Index) []Setting {
+	one := &Config{LSP: c.LSP[i : i+1]}
+	name := one.LSP[0].Name
+	usual := &Config{LSP: []LanguageServer{{Name: name, Enabled: true}}}
+	var all []Setting
+	for _, f := range s.fields {
+		if !same(f.pointer(one, nil), f.pointer(usual, nil)) {
+			all = append(all, newSetting(header(s.name, name), index, f.pointer(one, nil), s.name, name, f.name))
+		}
+	}
+	return all
+}
+
+// changedLSP returns the names of servers that differ, each as a whole.
+func changedLSP(a, b *Config) []string {
+	var keys []string
+	for _, s := range a.LSP {
+		other, there := b.LanguageServer(s.Name)
+		one, two := &Config{LSP: []LanguageServer{s}}, &Config{LSP: []LanguageServer{other}}
+		changed := func(f field) bool { return !same(f.pointer(one, nil), f.pointer(two, nil)) }
+		if !there || slices.ContainsFunc(lspSection.fields, changed) {
+			keys = append(keys, Path(lspSection.name, s.Name))
+		}
+	}
+	for _, s := range b.LSP {
+		if _, ok := a.LanguageServer(s.Name); !ok {
+			keys = append(keys, Path(lspSection.name, s.Name))
+		}
+	}
+	return keys
+}

@@ -1,0 +1,234 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/extensions/lsp/lsptest"
+	"buddy/tools"
+)
+
+// longTime is longer than anything takes on a busy machine.
+const longTime = 60 * time.Second
+
+// bench is a project in which files are changed.
+type bench struct {
+	t    *testing.T
+	dir  string
+	defs []Server
+	all  *Clients
+
+	mu     sync.Mutex // guards what follows
+	events []event.Event
+	told   []string // what servers in memory were told: methods
+	starts int
+	size   int64 // what a server in memory uses
+}
+
+// language is a server for files that end in .x.
+func language(mode string) Server {
+	return Server{
+		Name: "checker", Command: []string{os.Args[0], "server", mode}, Languages: map[string]string{".x": "x"}, Roots: []string{"mark"},
+		Settings: []byte(`{"a": {"b": 1}}`),
+	}
+}
+
+func newBench(t *testing.T, defs ...Server) *bench {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, dir: dir, defs: defs}
+	b.all = New(Options{
+		Servers: func() []Server { return b.defs }, Folders: []string{dir}, State: t.TempDir(),
+		Publish: func(e event.Event) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.events = append(b.events, e)
+		},
+	})
+	t.Cleanup(b.all.Close)
+	return b
+}
+
+// newMemoryBench returns a project whose servers run in this process, so that time is that of the bubble.
+// The caller closes it.
+func newMemoryBench(t *testing.T, mode string) *bench {
+	t.Helper()
+	b := newBench(t, language(mode))
+	b.all.o.State = ""
+	b.all.start = func(_ context.Context, def Server, _, _ string) (link, error) {
+		b.mu.Lock()
+		b.starts++
+		b.mu.Unlock()
+		return newMemory(&lsptest.Server{Mode: mode, Log: b.log}, b), nil
+	}
+	return b
+}
+
+func (b *bench) log(method string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = append(b.told, method)
+}
+
+// memory is a server that runs in this process.
+type memory struct {
+	bench  *bench
+	stdin  *io.PipeWriter
+	stdout *io.PipeReader
+	in     *io.PipeReader
+	done   chan struct{}
+}
+
+func newMemory(s *lsptest.Server, b *bench) *memory {
+	m := &memory{bench: b, done: make(chan struct{})}
+	in, stdin := io.Pipe()
+	stdout, out := io.Pipe()
+	m.stdin, m.stdout, m.in = stdin, stdout, in
+	go func() {
+		defer close(m.done)
+		s.Serve(in, out)
+		_ = out.Close()
+		_ = in.CloseWithError(errors.New("it has exited"))
+	}()
+	return m
+}
+
+func (m *memory) Stdin() io.WriteCloser { return m.stdin }
+func (m *memory) Stdout() io.Reader     { return m.stdout }
+func (m *memory) Stderr() string        { return "first\nthe last words\n" }
+func (m *memory) Done() <-chan struct{} { return m.done }
+func (m *memory) Exit() (int, error)    { return 3, nil }
+func (m *memory) Resident() (int64, error) {
+	m.bench.mu.Lock()
+	defer m.bench.mu.Unlock()
+	return m.bench.size, nil
+}
+func (m *memory) Stop() {
+	_ = m.stdin.Close()
+	_ = m.stdout.CloseWithError(io.EOF)
+	<-m.done
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+// write writes a file as others do.
+func (b *bench) write(name, text string) {
+	b.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(b.path(name)), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(b.path(name), []byte(text), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// replace writes a file as a tool does, and returns what it was.
+func (b *bench) replace(name, text string) tools.Before {
+	b.t.Helper()
+	old, err := os.ReadFile(b.path(name))
+	b.write(name, text)
+	return tools.Before{Path: b.path(name), Existed: err == nil, Data: old, After: tools.SumOf([]byte(text))}
+}
+
+// remove removes a file as a tool does, and returns what it was.
+func (b *bench) remove(name string) tools.Before {
+	b.t.Helper()
+	old, err := os.ReadFile(b.path(name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.Remove(b.path(name)); err != nil {
+		b.t.Fatal(err)
+	}
+	return tools.Before{Path: b.path(name), Existed: true, Data: old}
+}
+
+// changed tells of changes and returns what is said of them at once.
+func (b *bench) changed(files ...tools.Before) string {
+	return b.all.Changed(context.Background(), "local", files)
+}
+
+// edit changes a file and returns what is said of that at once.
+func (b *bench) edit(name, text string) string {
+	b.t.Helper()
+	return b.changed(b.replace(name, text))
+}
+
+// said changes a file and returns what is said of that, whenever.
+func (b *bench) said(name, text string) string {
+	b.t.Helper()
+	said := b.edit(name, text)
+	b.settle()
+	return strings.TrimSpace(said + "\n" + b.all.Late())
+}
+
+// settle waits until all servers have judged all changes.
+func (b *bench) settle() {
+	b.t.Helper()
+	for _, s := range b.all.running() {
+		settled, _ := s.settling()
+		select {
+		case <-settled:
+		case <-time.After(2 * longTime):
+			b.t.Fatal("the server is still busy")
+		}
+	}
+}
+
+// published returns the texts of what was published.
+func (b *bench) published() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []string
+	for _, e := range b.events {
+		switch e := e.(type) {
+		case event.Warning:
+			all = append(all, e.Text)
+		case event.Notice:
+			all = append(all, e.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// started returns how often a server in memory was started.
+func (b *bench) started() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.starts
+}
+
+// wasTold reports whether a server in memory got a message.
+func (b *bench) wasTold(method string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.told, method)
+}
+
+func want(t *testing.T, what, said string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(said, p) {
+			t.Errorf("%s: %q is not in %q", what, p, said)
+		}
+	}
+}
+
+func wantNothing(t *testing.T, what, said string) {
+	t.Helper()
+	if strings.TrimSpace(said) != "" {
+		t.Errorf("%s: %q, want nothing", what, said)
+	}
+}

@@ -1,0 +1,307 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+
+	"buddy/texts"
+	"buddy/tmux/host/child"
+)
+
+// link is a server that runs, as package child starts it.
+type link interface {
+	Stdin() io.WriteCloser
+	Stdout() io.Reader
+	Stderr() string
+	Done() <-chan struct{}
+	Exit() (int, error)
+	Stop()
+	Resident() (int64, error)
+}
+
+// connection is one run of a server.
+type connection struct {
+	def  Server
+	root string
+	link link
+	wire *wire
+	rpc  *jrpc2.Client
+	over chan struct{} // closed when nothing comes any more
+	to   events
+
+	mu       sync.Mutex      // guards what follows
+	pulls    bool            // it wants to be asked for diagnostics
+	progress map[string]bool // work that it has announced and not ended
+	rested   time.Time       // when it ended the last one
+}
+
+// connect starts talking to a server that was just started. It must answer within its time to start,
+// and send at most so many messages a second.
+func connect(ctx context.Context, def Server, root string, l link, to events, messages int) (*connection, error) {
+	c := &connection{def: def, root: root, link: l, to: to, over: make(chan struct{}), progress: make(map[string]bool)}
+	c.wire = newWire(l.Stdout(), l.Stdin(), messages)
+	c.wire.passed, c.wire.notify = to.passed, c.notified
+	c.rpc = jrpc2.NewClient(c.wire, &jrpc2.ClientOptions{
+		OnCallback: c.asked,
+		OnStop:     func(*jrpc2.Client, error) { close(c.over) },
+	})
+	ctx, cancel := context.WithTimeout(ctx, def.Start)
+	defer cancel()
+	err := c.initialize(ctx)
+	if err == nil {
+		return c, nil
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("it did not answer within %v", def.Start)
+	} else {
+		err = c.explain(err)
+	}
+	c.stop()
+	return nil, err
+}
+
+// events get what a server says.
+type events struct {
+	published func(publishParams)
+	passed    func(barrier int)
+	changed   func() // what is waited for may be so now
+}
+
+// initialize shakes hands.
+func (c *connection) initialize(ctx context.Context) error {
+	root := uriOf(c.root)
+	params := initializeParams{
+		Process: os.Getpid(), Client: map[string]any{"name": "buddy"}, Root: root,
+		Folders: []folder{{URI: root, Name: filepath.Base(c.root)}}, Capabilities: capabilities(), Options: c.def.Init,
+	}
+	var result initializeResult
+	if err := c.rpc.CallResult(ctx, "initialize", params, &result); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.pulls = c.pulls || given(result.Capabilities.Pull)
+	c.mu.Unlock()
+	if err := c.rpc.Notify(ctx, "initialized", struct{}{}); err != nil {
+		return err
+	}
+	settings := c.def.Settings
+	if settings == nil {
+		settings = json.RawMessage("{}")
+	}
+	return c.rpc.Notify(ctx, "workspace/didChangeConfiguration", map[string]any{"settings": settings})
+}
+
+// given reports whether a server states a capability.
+func given(capability json.RawMessage) bool {
+	text := strings.TrimSpace(string(capability))
+	return text != "" && text != "null" && text != "false"
+}
+
+// notified takes up a notification of the server.
+func (c *connection) notified(method string, params json.RawMessage) {
+	switch method {
+	case "textDocument/publishDiagnostics":
+		var p publishParams
+		if json.Unmarshal(params, &p) == nil {
+			c.to.published(p)
+		}
+	case "$/progress":
+		var p struct {
+			Token json.RawMessage `json:"token"`
+			Value struct {
+				Kind string `json:"kind"`
+			} `json:"value"`
+		}
+		if json.Unmarshal(params, &p) != nil {
+			return
+		}
+		c.mu.Lock()
+		switch p.Value.Kind {
+		case "begin":
+			if len(c.progress) < maxProgress {
+				c.progress[string(p.Token)] = true
+			}
+		case "end":
+			delete(c.progress, string(p.Token))
+			c.rested = time.Now()
+		}
+		c.mu.Unlock()
+		c.to.changed()
+	}
+}
+
+// maxProgress is how many works of a server are followed at most.
+const maxProgress = 100
+
+// busy reports whether the server works on something that it has announced, and when that was so last.
+func (c *connection) busy() (now bool, until time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.progress) > 0, c.rested
+}
+
+// asked answers a call of the server: many wait for it.
+func (c *connection) asked(_ context.Context, r *jrpc2.Request) (any, error) {
+	switch r.Method() {
+	case "workspace/configuration":
+		var p struct {
+			Items []struct {
+				Section string `json:"section"`
+			} `json:"items"`
+		}
+		if err := r.UnmarshalParams(&p); err != nil {
+			return nil, err
+		}
+		values := make([]any, len(p.Items))
+		for i, item := range p.Items {
+			values[i] = section(c.def.Settings, item.Section)
+		}
+		return values, nil
+	case "client/registerCapability":
+		var p struct {
+			All []struct {
+				Method string `json:"method"`
+			} `json:"registrations"`
+		}
+		if err := r.UnmarshalParams(&p); err != nil {
+			return nil, err
+		}
+		for _, one := range p.All {
+			if one.Method == "textDocument/diagnostic" {
+				c.mu.Lock()
+				c.pulls = true
+				c.mu.Unlock()
+				c.to.changed()
+			}
+		}
+		return nil, nil
+	case "workspace/workspaceFolders":
+		return []folder{{URI: uriOf(c.root), Name: filepath.Base(c.root)}}, nil
+	case "workspace/applyEdit":
+		return map[string]any{"applied": false, "failureReason": "this client only reads diagnostics"}, nil
+	case "window/showDocument":
+		return map[string]any{"success": false}, nil
+	case "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest", "workspace/diagnostic/refresh":
+		return nil, nil
+	}
+	return nil, jrpc2.Errorf(jrpc2.MethodNotFound, "%s is not known here", texts.Clip(r.Method(), 100))
+}
+
+// section returns the settings under a name like "a.b", nil where there are none.
+func section(settings json.RawMessage, name string) any {
+	var value any
+	if settings == nil || json.Unmarshal(settings, &value) != nil {
+		return nil
+	}
+	if name == "" {
+		return value
+	}
+	for part := range strings.SplitSeq(name, ".") {
+		table, _ := value.(map[string]any)
+		value = table[part] // nil of no table
+	}
+	return value
+}
+
+// isPulling reports whether the server wants to be asked.
+func (c *connection) isPulling() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pulls
+}
+
+// pull asks for the diagnostics of a file, and returns them by URI.
+func (c *connection) pull(ctx context.Context, uri string) (map[string][]diagnostic, error) {
+	var r pullReport
+	if err := c.rpc.CallResult(ctx, "textDocument/diagnostic", pullParams{docID{uri}}, &r); err != nil {
+		return nil, err
+	}
+	all := map[string][]diagnostic{}
+	for other, one := range r.Related {
+		if one.Kind != "unchanged" {
+			all[other] = one.Items
+		}
+	}
+	if r.Kind != "unchanged" {
+		all[uri] = r.Items
+	}
+	return all, nil
+}
+
+// partingTime is how long a server may take to answer that it will end.
+const partingTime = 500 * time.Millisecond
+
+// stop ends the server and all that it has started.
+func (c *connection) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
+	defer cancel()
+	said := make(chan struct{})
+	go func() { // a server that does not read must not keep anybody from ending it
+		defer close(said)
+		if _, err := c.rpc.Call(ctx, "shutdown", nil); err == nil {
+			_ = c.rpc.Notify(ctx, "exit", nil)
+		}
+	}()
+	select {
+	case <-said:
+	case <-ctx.Done():
+	case <-c.link.Done():
+	}
+	c.link.Stop()
+	_ = c.rpc.Close() // why it ended is known
+}
+
+// explain returns why the connection failed, for people.
+func (c *connection) explain(err error) error {
+	if broken := c.wire.broken(); broken != nil {
+		return broken
+	}
+	select {
+	case <-c.link.Done():
+	case <-time.After(time.Second): // one that is just ending has that moment
+		return errors.New(oneLine(err.Error()))
+	}
+	code, bad := c.link.Exit()
+	text := fmt.Sprintf("it exited with status %d", code)
+	if bad != nil {
+		text = "it was ended by a signal"
+	}
+	if last := lastLine(c.link.Stderr()); last != "" {
+		text += ": " + last
+	}
+	return errors.New(text)
+}
+
+// start starts the program of a server.
+func start(ctx context.Context, def Server, root, state string) (link, error) {
+	env := slices.Clone(def.Env)
+	for _, name := range def.Pass {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return child.Start(ctx, child.Spec{Name: "language server " + def.Name, Command: def.Command, Dir: root, Env: env, State: state})
+}
+
+// maxMessage limits the text of a diagnostic, in bytes.
+const maxMessage = 300
+
+// oneLine returns text of a server as a part of a line: it can't steer a terminal.
+func oneLine(text string) string { return texts.ClipBytes(texts.OneLine(plain(text)), maxMessage) }
+
+// lastLine returns the last line of text that has any words.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return oneLine(lines[len(lines)-1])
+}

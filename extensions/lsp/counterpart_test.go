@@ -1,0 +1,106 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// counterpart is a real server, in a folder of BUDDY_LANGUAGE_SERVERS.
+type counterpart struct {
+	name    string
+	program string // below that folder
+	files   map[string]string
+	file    string // that is changed
+	good    string // a text of it with no error but the one that was there before
+	bad     string
+	want    string // in what is said of bad
+	not     string // was there before
+}
+
+var counterparts = []counterpart{
+	{
+		name: "gopls", program: "bin/gopls", file: "tax.go",
+		files: map[string]string{"go.mod": "module shop\n\ngo 1.26\n", "old.go": "package shop\n\nvar old = missing\n"},
+		good:  "package shop\n\nfunc Tax(price int) int { return price * 19 / 100 }\n\nvar was = absent\n",
+		bad:   "package shop\n\nfunc Tax(price int) int { return prize * 19 / 100 }\n\nvar was = absent\n", want: "tax.go:3:34 error: undefined: prize", not: "absent",
+	},
+	{
+		name: "pyright", program: "a/node_modules/.bin/pyright-langserver", file: "tax.py",
+		files: map[string]string{"pyproject.toml": "", "old.py": "old = missing\n"},
+		good:  "def tax(price: int) -> int:\n    return price * 19\n\nwas = absent\n",
+		bad:   "def tax(price: int) -> int:\n    return prize * 19\n\nwas = absent\n", want: `tax.py:2:12 error: "prize" is not defined`, not: "absent",
+	},
+	{
+		name: "typescript", program: "a/node_modules/.bin/tsc", file: "tax.ts",
+		files: map[string]string{"tsconfig.json": "{}", "old.ts": "export const old: number = 'x';\n"},
+		good:  "export function tax(price: number): number { return price * 19 }\nexport const was: number = 'absent'\n",
+		bad:   "export function tax(price: number): number { return prize * 19 }\nexport const was: number = 'absent'\n", want: "tax.ts:1:53 error: Cannot find name 'prize'", not: "tax.ts:2",
+	},
+	{
+		name: "typescript-language-server", program: "b/node_modules/.bin/typescript-language-server", file: "tax.ts",
+		files: map[string]string{"tsconfig.json": "{}", "old.ts": "export const old: number = 'x';\n"},
+		good:  "export function tax(price: number): number { return price * 19 }\nexport const was: number = 'absent'\n",
+		bad:   "export function tax(price: number): number { return prize * 19 }\nexport const was: number = 'absent'\n", want: "tax.ts:1:53 error: Cannot find name 'prize'", not: "tax.ts:2",
+	},
+}
+
+// Each real server says what a wrong edit has broken, nothing that was there before, and nothing old
+// after the edit that mends it. Time counts in this test, so it is none of make test.
+func TestRealServersReportAWrongEditAndItsEnd(t *testing.T) {
+	programs := os.Getenv("BUDDY_LANGUAGE_SERVERS")
+	if programs == "" {
+		t.Skip("BUDDY_LANGUAGE_SERVERS does not name the folder of the servers; make counterparts ONLY=lsp does")
+	}
+	for _, c := range counterparts {
+		t.Run(c.name, func(t *testing.T) { c.test(t, programs) })
+	}
+}
+
+func (c counterpart) test(t *testing.T, programs string) {
+	b := newBench(t)
+	for _, def := range BuiltIn() {
+		if def.Name == c.name {
+			def.Command[0] = filepath.Join(programs, c.program)
+			b.defs = []Server{def}
+		}
+	}
+	for name, text := range c.files {
+		b.write(name, text)
+	}
+	b.write(c.file, c.good)
+	step := func(text string) string {
+		began := time.Now()
+		said := b.edit(c.file, text)
+		took := time.Since(began)
+		for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			s := b.all.running()[0]
+			settled, _ := s.settling()
+			select {
+			case <-settled:
+			default:
+				if time.Now().After(late) {
+					t.Fatal("the server is still busy")
+				}
+				continue
+			}
+			break
+		}
+		all := time.Since(began)
+		said += b.all.Late()
+		t.Logf("the call waited %v, the server was done after %v:\n%s", took.Round(time.Millisecond), all.Round(time.Millisecond), said)
+		return said
+	}
+	for round := range 3 {
+		if said := step(c.bad); !strings.Contains(said, c.want) || strings.Contains(said, c.not) || strings.Contains(said, "old.") {
+			t.Errorf("round %d: a wrong edit: %q, want %q", round, said, c.want)
+		}
+		if said := step(c.good); strings.Contains(said, "error") || !strings.Contains(said, "nothing is left") {
+			t.Errorf("round %d: the edit that mends it: %q", round, said)
+		}
+	}
+	size, err := b.all.running()[0].conn.link.Resident()
+	t.Logf("it uses %d MiB (%v)", size>>20, err)
+}

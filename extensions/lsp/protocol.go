@@ -1,0 +1,131 @@
+package lsp
+
+import "encoding/json"
+
+// The part of the protocol that is used here, with its names.
+
+type severity int
+
+// The severities. What is less than a warning is not reported.
+const (
+	severityError   severity = 1
+	severityWarning severity = 2
+)
+
+type position struct {
+	Line      int `json:"line"`      // from 0
+	Character int `json:"character"` // from 0, in UTF-16 units
+}
+
+type diagnostic struct {
+	Range struct {
+		Start position `json:"start"`
+	} `json:"range"`
+	Severity severity        `json:"severity"`
+	Code     json.RawMessage `json:"code"`
+	Message  string          `json:"message"`
+}
+
+type publishParams struct {
+	URI         string       `json:"uri"`
+	Version     *int         `json:"version"`
+	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+// report is the answer to a pull.
+type pullReport struct {
+	Kind    string                `json:"kind"`
+	Items   []diagnostic          `json:"items"`
+	Related map[string]pullReport `json:"relatedDocuments"`
+}
+
+type docID struct {
+	URI string `json:"uri"`
+}
+
+type docVersion struct {
+	URI     string `json:"uri"`
+	Version int    `json:"version"`
+}
+
+type docItem struct {
+	URI      string `json:"uri"`
+	Language string `json:"languageId"`
+	Version  int    `json:"version"`
+	Text     string `json:"text"`
+}
+
+type openParams struct {
+	Document docItem `json:"textDocument"`
+}
+
+type wholeText struct {
+	Text string `json:"text"`
+}
+
+type changeParams struct {
+	Document docVersion  `json:"textDocument"`
+	Changes  []wholeText `json:"contentChanges"`
+}
+
+type saveParams struct {
+	Document docID `json:"textDocument"`
+}
+
+type closeParams struct {
+	Document docID `json:"textDocument"`
+}
+
+type pullParams struct {
+	Document docID `json:"textDocument"`
+}
+
+// fileEvent is a change of a file on disk: 1 created, 2 changed, 3 deleted.
+type fileEvent struct {
+	URI  string `json:"uri"`
+	Type int    `json:"type"`
+}
+
+type watchedParams struct {
+	Changes []fileEvent `json:"changes"`
+}
+
+type folder struct {
+	URI  string `json:"uri"`
+	Name string `json:"name"`
+}
+
+type initializeParams struct {
+	Process      int             `json:"processId"`
+	Client       map[string]any  `json:"clientInfo"`
+	Root         string          `json:"rootUri"`
+	Folders      []folder        `json:"workspaceFolders"`
+	Capabilities map[string]any  `json:"capabilities"`
+	Options      json.RawMessage `json:"initializationOptions,omitempty"`
+}
+
+type initializeResult struct {
+	Capabilities struct {
+		Pull json.RawMessage `json:"diagnosticProvider"`
+	} `json:"capabilities"`
+}
+
+// capabilities are what a server may expect of this client: it shows diagnostics, nothing else.
+func capabilities() map[string]any {
+	yes := map[string]any{}
+	return map[string]any{
+		"general": map[string]any{"positionEncodings": []string{"utf-16"}},
+		"window":  map[string]any{"workDoneProgress": true},
+		"workspace": map[string]any{
+			"configuration": true, "workspaceFolders": true,
+			"didChangeConfiguration": yes,
+			"didChangeWatchedFiles":  map[string]any{"dynamicRegistration": true},
+			"diagnostics":            map[string]any{"refreshSupport": true},
+		},
+		"textDocument": map[string]any{
+			"synchronization":    map[string]any{"didSave": true},
+			"publishDiagnostics": map[string]any{"versionSupport": true},
+			"diagnostic":         map[string]any{"dynamicRegistration": true, "relatedDocumentSupport": true},
+		},
+	}
+}

@@ -1,0 +1,125 @@
+package lsp
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+//go:embed diagnostics.md
+var toolText string
+
+// toolTime is how long the tool waits for a server that is busy.
+const toolTime = 30 * time.Second
+
+type toolArgs struct {
+	Path string `json:"path,omitempty"`
+}
+
+// toolPayload is the result that the model reads.
+type toolPayload struct {
+	Diagnostics []string `json:"diagnostics"`
+	Note        string   `json:"note,omitempty"`
+}
+
+type diagnosticsTool struct {
+	all *Clients
+	tools.Typed[toolArgs]
+}
+
+// Tool returns the tool that lists what servers have found.
+func (c *Clients) Tool() tools.Tool {
+	return tools.New(&diagnosticsTool{all: c}, "diagnostics", toolText)
+}
+
+func (t *diagnosticsTool) PlanArgs(toolArgs) (action.Action, error) {
+	return tools.PlanInternal(t.Name(), ""), nil
+}
+
+func (t *diagnosticsTool) RunArgs(ctx context.Context, _ tools.Call, args toolArgs) tools.Result {
+	if t.all.o.Away != "" {
+		return tools.Failure(fmt.Errorf("language servers are not run: the project is on %s", t.all.o.Away))
+	}
+	path := ""
+	if args.Path != "" {
+		path = t.all.resolve(args.Path)
+		if !t.all.inside(path) {
+			return tools.Failure(fmt.Errorf("%q is not in the folders of this session: language servers are not asked about it", args.Path))
+		}
+		if why := t.all.ask(ctx, path); why != "" {
+			return tools.Failure(fmt.Errorf("%s", why))
+		}
+	}
+	lines, servers, left := t.all.list(path)
+	payload := toolPayload{Diagnostics: lines}
+	switch {
+	case len(servers) == 0:
+		payload.Note = "no language server runs: one starts with the first change of a file that it is for"
+	case len(lines) == 0:
+		payload.Note = "nothing is wrong, say " + strings.Join(servers, ", ")
+	case left > 0:
+		payload.Note = fmt.Sprintf("%d more are not listed", left)
+	}
+	return tools.Success(payload, strings.Join(lines, "\n"))
+}
+
+// resolve returns the file that a model means, links resolved as far as it exists.
+func (c *Clients) resolve(name string) string {
+	if !filepath.IsAbs(name) && len(c.o.Folders) > 0 {
+		name = filepath.Join(c.o.Folders[0], name)
+	}
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	return filepath.Clean(name)
+}
+
+// ask makes sure that a server which runs has looked at a file. It returns why none has.
+func (c *Clients) ask(ctx context.Context, path string) string {
+	s := c.runningFor(path)
+	if s == nil {
+		return "no language server runs for " + c.show(path) + ": it starts with the first change of such a file"
+	}
+	text, ok := readText(path)
+	if !ok {
+		return c.show(path) + " is no text that a language server reads"
+	}
+	if !s.isOpen(path) {
+		s.add(change{path: path, before: text, after: text, had: true, has: true, there: true})
+	}
+	settled, _ := s.settling()
+	ctx, cancel := context.WithTimeout(ctx, toolTime)
+	defer cancel()
+	select {
+	case <-settled:
+	case <-ctx.Done():
+		return fmt.Sprintf("%s is still busy (%s)", s.def.Name, c.show(path))
+	}
+	return ""
+}
+
+// list returns what all servers have found, in one file or all ("").
+func (c *Clients) list(path string) (lines, servers []string, left int) {
+	size := 0
+	lines = []string{}
+	for _, s := range c.running() {
+		servers = append(servers, s.def.Name)
+		for _, f := range s.present().list(path, c.inside, c.show) {
+			for _, p := range f.problems {
+				line := fmt.Sprintf("%s:%s %s: %s", f.name, place(f.text, p.at), p.severity, p.message)
+				if size += len(line); size > maxReport {
+					left++
+					continue
+				}
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines, servers, left
+}
