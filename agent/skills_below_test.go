@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -133,6 +134,12 @@ func TestFilesInTexts(t *testing.T) {
 		l := &library{}
 		l.add(t, extensions.Person, extensions.Command, "cmp", "Compare @a.txt, @$1, @none.txt, @a.txt and `@code.txt`. !`./printed`")
 		l.add(t, extensions.Project, extensions.Command, "theirs", "See @a.txt, @~/x.txt, @/etc/hosts and @../up.txt")
+		many, missing := "", ""
+		for i := range 100 {
+			many, missing = many+fmt.Sprintf(" @f%d.txt", i), missing+" @none.txt"
+		}
+		l.add(t, extensions.Person, extensions.Command, "many", many)
+		l.add(t, extensions.Person, extensions.Command, "missing", missing)
 		var asked []string
 		s := start(t, withSkills(l, &printer{}, func(o *Options) {
 			o.Tools = tools.NewRegistry(fileReader{}, &printer{})
@@ -141,20 +148,33 @@ func TestFilesInTexts(t *testing.T) {
 				asked = append(asked, name)
 				return name != "none.txt"
 			}
-		}), answers(2)...)
+		}), answers(4)...)
 		defer s.stop()
 		s.do(event.Submit{Text: "/cmp b.txt"})
+		if want := []string{"a.txt", "b.txt", "none.txt"}; !slices.Equal(asked, want) {
+			t.Errorf("looked for %q, want %q", asked, want)
+		}
 		got := contents(s.request())
 		last := got[len(got)-1]
 		if !strings.HasSuffix(last, "</command>\n<file path=\"a.txt\" lines=\"1-1\">\ncontent of /w/a.txt\n</file>\n<file path=\"b.txt\" lines=\"1-1\">\ncontent of /w/b.txt\n</file>") {
 			t.Errorf("%q", last)
 		}
+		asked = nil
+		s.do(event.Submit{Text: "/many"})
+		if got := contents(s.request()); strings.Count(got[len(got)-1], "<file ") != 10 || !strings.Contains(got[len(got)-1], "only the first 10 files are attached") || len(asked) != 11 {
+			t.Errorf("of many files %d were looked for: %q", len(asked), got[len(got)-1])
+		}
+		s.do(event.Submit{Text: "/missing"})
+		if len(asked) != 11+32 {
+			t.Errorf("%d names were looked for", len(asked)-11)
+		}
+		asked = nil
 		s.do(event.Submit{Text: "/theirs"})
 		got = contents(s.request())
 		if last = got[len(got)-1]; strings.Count(last, "<file ") != 1 {
 			t.Errorf("%q", last)
 		}
-		if want := []string{"a.txt", "b.txt", "none.txt", "a.txt"}; !slices.Equal(asked, want) {
+		if want := []string{"a.txt"}; !slices.Equal(asked, want) {
 			t.Errorf("looked for %q, want %q", asked, want)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 const (
 	maxFolders = 200 // that were searched for skills
 	maxFiles   = 500 // the newest, for skills that are for some files only
+	maxRecent  = 50  // the newest of an earlier process, whose folders are searched before the first request
 )
 
 // below is what a book knows of the files below the workspace that the model has used.
@@ -35,6 +36,14 @@ func (b *Book) Touched(ctx context.Context, files []string) {
 	dirs := b.newFolders(files)
 	b.mu.Unlock()
 	b.search(ctx, dirs)
+}
+
+// searchAgain looks for skills in the folders that an earlier process worked in last.
+func (b *Book) searchAgain() {
+	b.mu.Lock()
+	dirs := b.newFolders(b.below.files[max(0, len(b.below.files)-maxRecent):])
+	b.mu.Unlock()
+	b.search(b.whole, dirs)
 }
 
 // search looks for skills in folders.

@@ -112,10 +112,7 @@ func (b *Book) ReadEarly() {
 	b.once.Do(func() {
 		b.work.Go(func() {
 			defer close(b.first)
-			b.mu.Lock()
-			dirs := b.newFolders(b.below.files) // that an earlier process used
-			b.mu.Unlock()
-			b.search(b.whole, dirs)
+			b.searchAgain()
 			b.read(b.whole)
 		})
 	})

@@ -138,8 +138,11 @@ func (l loading) call(ctx context.Context, tool string, args map[string]string) 
 	return j.result, nil
 }
 
-// maxAttached limits the files that the text of a skill attaches.
-const maxAttached = 10
+// Limits of the files that the text of a skill attaches.
+const (
+	maxAttached = 10
+	maxNames    = 32 // names after an @ that are looked for
+)
 
 // readTool reads a file.
 const readTool = "read_file"
@@ -150,7 +153,8 @@ func (l loading) files(ctx context.Context) string {
 	s := l.s
 	var all strings.Builder
 	var done []string
-	for _, name := range instructions.Mentions(s.Expand(l.args, l.loop.p.Skills.Fill(), func(string) string { return "" })) {
+	names := instructions.Mentions(s.Expand(l.args, l.loop.p.Skills.Fill(), func(string) string { return "" }))
+	for _, name := range names[:min(len(names), maxNames)] {
 		inside := filepath.IsLocal(name) && name[0] != '~'
 		if !s.Acts && !inside || slices.Contains(done, name) || ctx.Err() != nil || !l.loop.p.Skills.IsFile(ctx, name) {
 			continue // an ordinary mention

@@ -28,10 +28,12 @@ func (s *cli) trustCommand() *cobra.Command {
 		Short: "let the settings, hooks and servers that came with a folder apply",
 		Long: "The settings that come with a folder, such as a cloned repository's buddy.toml, may only\n" +
 			"tighten until you trust the folder: their models, hooks and servers are ignored. The same\n" +
-			"goes for each hook in .buddy/hooks.json and each server in .mcp.json: trust is for its\n" +
-			"definition and the files of the project that its command line names, as they are; when one\n" +
-			"changes, that hook or server alone is off until you trust it again. trust shows all of it\n" +
-			"and trusts it, on a terminal after a question; --part trusts only what you name.",
+			"goes for each hook in .buddy/hooks.json, each server in .mcp.json, each skill and command that\n" +
+			"runs or allows something, each style and each plugin: trust is for its definition and the\n" +
+			"files of the project that its command line names, as they are; when one changes, that part\n" +
+			"alone is off until you trust it again. trust shows all of it and trusts it, on a terminal\n" +
+			"after a question; --part trusts only what you name. Skills of a folder below the working\n" +
+			"directory are shown and trusted when you name that folder.",
 		Example: "  buddy trust\n  buddy trust ~/src/shop\n  buddy trust --list\n  buddy trust --part hook:PreToolUse:Bash --part mcp:files\n  buddy trust --forget ~/src/shop",
 		Args:    cobra.MaximumNArgs(1),
 
@@ -53,7 +55,7 @@ func (s *cli) trustCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&list, "list", false, "list what is trusted, and what of this folder is not")
 	c.Flags().BoolVar(&forget, "forget", false, "no longer trust a folder, or the parts of it that --part names")
-	c.Flags().StringArrayVar(&parts, "part", nil, "only this hook, server or settings, `KIND:NAME` as --list shows it; may be repeated")
+	c.Flags().StringArrayVar(&parts, "part", nil, "only this hook, server, skill, settings …, `KIND:NAME` as --list shows it; may be repeated")
 	return c
 }
 

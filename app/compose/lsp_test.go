@@ -10,7 +10,7 @@ import (
 	"buddy/extensions/lsp"
 )
 
-// programs makes a folder with empty programs, and files beside them, and makes it the PATH.
+// languagePrograms makes a folder with empty programs, and files beside them, and makes it the PATH.
 func languagePrograms(t *testing.T, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
