@@ -98,15 +98,27 @@ func TestPluginLivesAndGoes(t *testing.T) {
 			return ok && p.Server == "plugin_tidy_notes" && p.State == state
 		}
 	}
-	hooked := func(there bool) {
+	hooked := func(there bool) { // once what changed last is read
 		t.Helper()
-		v.Send(event.Report{What: event.ReportHooks})
-		v.until("the list of hooks", func(e event.Event) bool {
-			n, ok := e.(event.Notice)
-			if ok && n.Code == string(event.ReportHooks) && strings.Contains(n.Text, "Stop  true guard") != there {
-				t.Errorf("hooks: %s", n.Text)
+		for late, right := time.Now().Add(time.Minute), false; !right; time.Sleep(10 * time.Millisecond) {
+			v.Send(event.Report{What: event.ReportHooks})
+			v.until("the list of hooks", func(e event.Event) bool {
+				n, ok := e.(event.Notice)
+				ok = ok && n.Code == string(event.ReportHooks)
+				right = ok && strings.Contains(n.Text, "Stop  true guard") == there
+				return ok
+			})
+			if time.Now().After(late) {
+				t.Fatalf("its hook is not there or not gone: want %v", there)
 			}
-			return ok && n.Code == string(event.ReportHooks)
+		}
+	}
+	both := func(what string, one, other func(event.Event) bool) { // in any order
+		t.Helper()
+		a, b := false, false
+		v.until(what, func(e event.Event) bool {
+			a, b = a || one(e), b || other(e)
+			return a && b
 		})
 	}
 	trust := func() {
@@ -152,22 +164,18 @@ func TestPluginLivesAndGoes(t *testing.T) {
 	pid := began()
 
 	write("README", "x")
-	v.until("that its server is off", server("off"))
+	both("that its server is off and its command gone", server("off"), lists("tidy:sweep", false))
 	hooked(false)
 	ended(pid)
 	trust()
-	v.until("its server again", server("starting"))
+	both("its server and its command again", server("starting"), lists("tidy:sweep", true))
 	hooked(true)
 	pid = began()
 
 	if err := os.RemoveAll(".buddy/plugins/tidy"); err != nil {
 		t.Fatal(err)
 	}
-	off, gone := false, false
-	v.until("that its server and its command are gone", func(e event.Event) bool {
-		off, gone = off || server("off")(e), gone || lists("tidy:sweep", false)(e)
-		return off && gone
-	})
+	both("that its server and its command are gone", server("off"), lists("tidy:sweep", false))
 	hooked(false)
 	ended(pid)
 	v.leave()
