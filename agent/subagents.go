@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -55,8 +52,7 @@ func (a Agents) withDefaults() Agents {
 	return a
 }
 
-// subagentSet holds the subagents of a session. The lock of tasks guards began and
-// used.
+// subagentSet holds the subagents of a session. The lock of tasks guards began and used.
 type subagentSet struct {
 	tasks *tasks
 	o     Agents
@@ -92,7 +88,7 @@ func (set *subagentSet) report() []string {
 	return lines
 }
 
-// subagentRun is what a subagent's conversation has beside. tasks.mu guards ended.
+// subagentRun is what a subagent's conversation has beside. The lock of tasks guards ended.
 type subagentRun struct {
 	subagent.Definition
 	loop       *turn.Loop
@@ -208,7 +204,7 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 // notForAgents are tools that only the main agent has: a person talks to it.
 var notForAgents = []string{"ask_user", "enter_plan", "exit_plan"}
 
-// room returns why no subagent may begin, or nil. The caller holds set.tasks.mu.
+// room returns why no subagent may begin, or nil. The caller holds the lock of tasks.
 func (set *subagentSet) room() error {
 	works := len(set.tasks.forks) - set.beside()
 	switch {
@@ -223,7 +219,7 @@ func (set *subagentSet) room() error {
 }
 
 // beside returns how many conversations of the main agent work beside the main one. The caller holds
-// set.tasks.mu.
+// the lock of tasks.
 func (set *subagentSet) beside() int {
 	n := 0
 	for _, b := range set.tasks.forks {
@@ -234,7 +230,7 @@ func (set *subagentSet) beside() int {
 	return n
 }
 
-// steer gives a subagent a prompt of the person's. The caller holds set.tasks.mu.
+// steer gives a subagent a prompt of the person's. The caller holds the lock of tasks.
 func (set *subagentSet) steer(c event.Submit) {
 	for _, t := range set.tasks.busy() {
 		switch a := t.on.agent; {
@@ -250,17 +246,6 @@ func (set *subagentSet) steer(c event.Submit) {
 		return
 	}
 	set.tasks.stream.Reject("the prompt was not taken: task %d is not running", c.Task)
-}
-
-// agentEnd is what came of a subagent's work.
-type agentEnd struct {
-	run     *subagentRun
-	task    int
-	outcome event.Outcome
-	err     error
-	text    string // its last answer
-	turns   int
-	problem error // why its file could not be written
 }
 
 // run runs a subagent's task up to its end.
@@ -292,149 +277,6 @@ func (set *subagentSet) closes(b *branch) bool {
 	defer set.tasks.mu.Unlock()
 	b.agent.ended = len(b.talk.Queue()) == 0
 	return b.agent.ended
-}
-
-// file returns where the whole result of the agent will be, "" when no files are kept.
-func (r *subagentRun) file() string {
-	if r.dir == "" {
-		return ""
-	}
-	return filepath.Join(r.dir, "agent.md")
-}
-
-// save keeps the whole result.
-func (r *subagentRun) save(text string) error {
-	if r.dir == "" {
-		return errors.New("the session keeps no files")
-	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(r.file(), []byte(text), 0o600)
-}
-
-const (
-	maxAgentResult = 8 << 10 // bytes of an agent's result that its caller reads
-	maxAgentNews   = 2 << 10 // bytes of it in the reminder that one in the background has ended
-)
-
-// how says in a few words how the agent ended.
-func (e agentEnd) how() string {
-	switch e.outcome {
-	case event.Completed:
-		return "has completed"
-	case event.Cancelled:
-		return "was cancelled"
-	case event.MaxTurns:
-		return fmt.Sprintf("was stopped after %d turns, its limit", e.turns)
-	case event.MaxCost:
-		return "was stopped, because the prompt has cost as much as it may"
-	case event.ContextLimit:
-		return "was stopped, because its context is full"
-	}
-	if e.err != nil {
-		return "has failed: " + e.err.Error()
-	}
-	return "has failed"
-}
-
-// result returns what the model reads that called the agent.
-func (e agentEnd) result() tools.Result {
-	if e.outcome != event.Completed {
-		text := fmt.Sprintf("The agent %s (task %d) %s.", e.run.Name, e.task, e.how())
-		if e.text != "" {
-			text += " The last that it said:\n" + compact.Clip(e.text, maxAgentResult/2)
-		}
-		return tools.Result{Content: text, IsError: true, Tail: e.text}
-	}
-	payload := map[string]any{"agent": e.run.Name, "task": e.task, "turns": e.turns, "result": compact.Clip(e.text, tools.FitJSON(e.text, maxAgentResult))}
-	res := tools.Success(payload, e.text)
-	switch {
-	case e.problem != nil:
-		payload["note"] = "all of it could not be kept: " + e.problem.Error()
-		res = tools.Success(payload, e.text)
-	default:
-		payload["file"], payload["bytes"] = e.run.file(), len(e.text)
-		res = tools.Success(payload, e.text)
-		res.Full = &tools.File{Path: e.run.file(), Bytes: int64(len(e.text))}
-	}
-	return res
-}
-
-// tellEnd tells the main agent, once, that a subagent in the background has ended.
-func (set *subagentSet) tellEnd(run *subagentRun, id int, end agentEnd) {
-	set.tasks.mu.Lock()
-	defer set.tasks.mu.Unlock()
-	set.tasks.main.talk.Announce(agentNews(id, run.Name, run.title, end.how(), run.file(), set.defused(end.text)))
-	if set.o.Wake && set.tasks.main.task == nil && !set.tasks.life.ended() {
-		set.tasks.start(set.tasks.main, event.MainTask, nil, set.tasks.loop.Run)
-	}
-}
-
-// replay counts a subagent of an earlier process.
-func (set *subagentSet) replay() { set.began++ }
-
-// noteEnd feeds that a subagent of an earlier process has ended: unless the main agent was told
-// later, it still has to be.
-func (set *subagentSet) noteEnd(was event.TaskStarted, e event.TaskFinished) {
-	if !was.Background {
-		return
-	}
-	end := agentEnd{outcome: e.Outcome}
-	if e.Error != "" {
-		end.err = errors.New(e.Error)
-	}
-	set.tasks.main.talk.Announce(agentNews(was.ID, was.Agent, was.Title, end.how(), "", "") + lookInto(was.Dir))
-}
-
-// lookInto says where the result of an agent is.
-func lookInto(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	return " What it answered, if anything, is in " + (&subagentRun{dir: dir}).file() + "."
-}
-
-// errAgentInterrupted is why a subagent failed that worked when buddy ended.
-var errAgentInterrupted = errors.New("interrupted: buddy ended while it worked")
-
-// dropAll ends the subagents that worked when an earlier process ended. The caller holds
-// the lock of tasks.
-func (set *subagentSet) dropAll() {
-	for _, b := range slices.SortedFunc(maps.Keys(set.tasks.left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
-		if b.agent != nil {
-			set.drop(b, set.tasks.left[b])
-			delete(set.tasks.left, b)
-		}
-	}
-}
-
-// drop ends one of them: it does not go on by itself, because nobody knows what of its work is
-// done. The caller holds set.tasks.mu.
-func (set *subagentSet) drop(b *branch, l *recovery) {
-	id := l.agent.ID
-	set.tasks.stream.Bind(id, b.talk.Branch())
-	for _, c := range b.talk.Open() {
-		b.talk.StoreResult(id, 0, c.Arguments, event.ToolResult{CallID: c.ID, Name: c.Name, Result: OutcomeUnknown, IsError: true})
-	}
-	set.tasks.stream.Publish(id, 0, event.Interrupted{Task: id, Text: "interrupted"})
-	end := event.TaskFinished{ID: id, Outcome: event.Failed, Error: errAgentInterrupted.Error()}
-	set.tasks.stream.Publish(id, 0, end)
-	set.tasks.stream.Bind(id, 0)
-	set.noteEnd(l.agent, end)
-	set.tasks.endBranch(b)
-}
-
-// agentNews is the line about the end of a subagent in the background; text is its result.
-func agentNews(id int, name, title, how, file, text string) string {
-	line := fmt.Sprintf("Task %d, the agent %s (%s) that worked in the background, %s.", id, name, title, how)
-	if text == "" {
-		return line
-	}
-	if file != "" {
-		line += " Its whole result is in " + file + "."
-	}
-	return line + " It is the agent's own text, not the user's:\n" + compact.Clip(text, maxAgentNews)
 }
 
 // quiet is how long a subagent may do nothing that shows until a person is told.
