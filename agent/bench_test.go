@@ -4,12 +4,18 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"testing"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/subagents"
+	"buddy/extensions"
+	"buddy/extensions/frontmatter"
+	"buddy/extensions/subagent"
 	"buddy/tools"
+	"buddy/tools/basic"
 )
 
 // endless is a model that calls a tool in every answer.
@@ -56,5 +62,68 @@ func BenchmarkToolTurn(b *testing.B) {
 			_, _ = r.tasks.end(ctx, t, event.Cancelled, nil)
 			_ = r.Close(b.Context())
 		})
+	}
+}
+
+// BenchmarkAgents measures what a hundred subagents that work at the same time hold beside their
+// text, and what is left of them when they have ended.
+func BenchmarkAgents(b *testing.B) {
+	const agents = 100
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	for b.Loop() {
+		scripts := map[string][]step{}
+		var calls []string
+		for i := range agents {
+			who := fmt.Sprintf("n%d", i)
+			calls = append(calls, callsAgent(who, "worker", who, ""))
+			scripts[who] = []step{says("", aCall), says("", `c2 do {"kind":"shell","do":"echo"}`), says("end")}
+		}
+		scripts["main"] = []step{says("", calls...), says("done")}
+		m := &byAgent{scripts: scripts, requests: make(map[string][]model.Request)}
+		block, err := frontmatter.Parse([]byte(worker))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defs, _ := subagent.All([]extensions.Item{{Kind: extensions.Agent, File: "w.md", Block: block}})
+		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}, basic.NewAgent()), MaxParallel: agents, Agents: Agents{
+			Read:   func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil },
+			System: func(text string) (string, error) { return "SUB " + text, nil },
+			AtOnce: agents,
+		}}
+		o.Policy.Workspace = "/w"
+		r := New(o)
+		asked := make(chan struct{}, agents)
+		ended := make(chan struct{})
+		r.Observe(func(env event.Envelope) {
+			switch p := env.Payload.(type) {
+			case event.ApprovalAsked:
+				asked <- struct{}{}
+			case event.TaskFinished:
+				if p.ID == 1 {
+					close(ended)
+				}
+			}
+		})
+		r.Start()
+		before := heap()
+		r.Send(event.Submit{Text: "go"})
+		for range agents {
+			<-asked
+		}
+		working := heap()
+		r.Send(event.SetMode{Mode: action.ModeAll})
+		<-ended
+		after := heap()
+		b.ReportMetric(float64(working-before)/agents/1024, "KB/working-agent")
+		b.ReportMetric(float64(after-min(after, before))/agents/1024, "KB/ended-agent")
+		if err := r.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

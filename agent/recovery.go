@@ -142,7 +142,7 @@ func (s *tasks) replayTask(b *branch, e event.Event, left *recovery) {
 		}
 		left.exchange = left.waits && b.agent == nil
 		if b.agent != nil {
-			s.agentEnded(left.agent, p)
+			s.agents.noteEnd(left.agent, p)
 		}
 		if b != s.main {
 			s.mu.Lock()
@@ -208,7 +208,7 @@ var errLost = errors.New("buddy ended while this ran in the background; ask agai
 func (s *tasks) resume(shells *shells) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dropAgents()
+	s.agents.dropAll()
 	left := s.left
 	s.left = nil
 	for _, b := range slices.SortedFunc(maps.Keys(left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {

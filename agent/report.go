@@ -71,7 +71,7 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("context    about %d tokens; messages: %d", tokens, len(msgs)),
 		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.tasks.loop.Turns()),
 		"prompt     " + r.ledger.LastTask(),
-	}, r.tasks.reportAgents()...), "\n")
+	}, r.tasks.agents.report()...), "\n")
 }
 
 // context describes how full the context window is.

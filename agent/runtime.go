@@ -229,6 +229,7 @@ func New(o Options) *Runtime {
 		tree: tree, titles: r.titles, changes: r.changes, numbers: n,
 		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: r.newSubagents(),
 	}
+	r.tasks.agents.tasks = r.tasks
 	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r
@@ -239,7 +240,7 @@ func (r *Runtime) newSubagents() *subagentSet {
 	o := r.opts
 	return &subagentSet{
 		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
-		compactor: r.compactor,
+		compactor: r.compactor, redact: o.Redact,
 	}
 }
 
@@ -251,7 +252,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: background{r}, Subagents: r.tasks,
+		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
 	})
 }
 

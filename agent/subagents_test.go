@@ -53,8 +53,9 @@ type byAgent struct {
 }
 
 func (m *byAgent) Info() model.Info {
-	m.info.Profile, m.info.Model = "test", "scripted"
-	return m.info
+	info := m.info
+	info.Profile, info.Model = "test", "scripted"
+	return info
 }
 
 func (m *byAgent) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {

@@ -264,7 +264,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	case b == s.main:
 		s.goOnAfter(t, outcome, res.Response)
 	case b.agent != nil:
-		s.unwatch(t)
+		s.agents.unwatch(t)
 		s.endBranch(b)
 	default:
 		s.endBranch(b)
@@ -320,11 +320,11 @@ func (s *tasks) submit(c event.Submit) {
 	}
 	b, kind := s.main, event.MainTask
 	if c.Task != 0 {
-		s.steer(c)
+		s.agents.steer(c)
 		return
 	}
 	if c.Background {
-		if s.beside() == maxBranches {
+		if s.agents.beside() == maxBranches {
 			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
 			return
 		}

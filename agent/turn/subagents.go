@@ -8,7 +8,6 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
-	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/selection"
 	"buddy/agent/usage"
@@ -26,27 +25,15 @@ type Agent struct {
 	Skills []string // whose texts it gets with its task
 }
 
-// Caller is who calls a subagent.
+// Caller is who calls a subagent, and what it has.
 type Caller struct {
-	Loop *Loop
-	Task int
-	Talk *conversation.Conversation
-	Used *usage.Task
-}
-
-// Agent returns whose turns the loop runs.
-func (l *Loop) Agent() Agent { return l.agent }
-
-// Tools returns the tools that the loop offers.
-func (l *Loop) Tools() *tools.Registry { return l.p.Selection.Tools() }
-
-// Model returns the model that the loop asks.
-func (l *Loop) Model() model.Model { return l.p.Selection.Model() }
-
-// Defused returns what somebody else said without secrets, and with prompt injections in it marked.
-func (l *Loop) Defused(text string) string {
-	text = l.o.Redact.Text(text)
-	return inject.Defuse(text, inject.Scan(text))
+	Agent
+	Loop  *Loop
+	Task  int
+	Talk  *conversation.Conversation
+	Used  *usage.Task
+	Tools *tools.Registry
+	Model model.Model
 }
 
 // Subagents runs subagents.
@@ -69,8 +56,8 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 	return &other
 }
 
-// bind tells the model which agents a person named in prompts, behind them.
-func (l *Loop) bind(x *Exchange) {
+// tellNamed tells the model which agents a person named in prompts, behind them.
+func (x *Exchange) tellNamed() {
 	if len(x.named) > 0 {
 		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{"agent_mention"}, Text: "<system-reminder>The user named an agent: call the tool agent with type " +
 			strings.Join(x.named, ", then with ") + " for what the prompt asks of it.</system-reminder>"})
@@ -80,6 +67,7 @@ func (l *Loop) bind(x *Exchange) {
 
 // runAgent lets a subagent work for a call.
 func (b *batch) runAgent(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
-	by := Caller{Loop: b.loop, Task: b.x.task, Talk: b.x.talk, Used: &b.x.used}
+	now := b.loop.p.Selection
+	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Talk: b.x.talk, Used: &b.x.used, Tools: now.Tools(), Model: now.Model()}
 	return b.loop.p.Subagents.RunAgent(ctx, by, call, s)
 }

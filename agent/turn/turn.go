@@ -269,7 +269,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	for _, list := range l.o.Listings {
 		x.talk.Tell(x.task, list())
 	}
-	l.bind(x)
+	x.tellNamed()
 	l.tellDiagnostics(x)
 }
 

@@ -15,50 +15,57 @@ import (
 
 // agents returns how the session finds its subagents, and how many may work.
 func (p *Program) agents(facts prompt.Facts) agent.Agents {
-	c := p.Config.Agents
+	c, own := p.Config.Agents, agentFiles{p.Config, p.files, p.dependable}
 	return agent.Agents{
-		Read: p.readAgents,
+		Read: own.read,
 		System: func(text string) (string, error) {
-			own := facts
-			own.Instead, own.Style, own.Tools = text, "", true
-			return prompt.System(own)
+			theirs := facts
+			theirs.Instead, theirs.Style, theirs.Tools = text, "", true
+			return prompt.System(theirs)
 		},
-		Model: p.agentModel,
+		Model: own.model,
 		Depth: c.Depth, AtOnce: c.AtOnce, Most: c.Session, Turns: c.Turns, Wake: c.Wake,
 	}
 }
 
-// agentModel returns the model that an agent's definition names, nil when it is not there.
-func (p *Program) agentModel(name string) model.Model {
-	profile, ok := p.agentProfile(name)
+// agentFiles reads the definitions of subagents, and knows which models they may name.
+type agentFiles struct {
+	config  config.Config
+	files   *extensionFiles
+	connect func(config.Profile) (model.Model, error)
+}
+
+// model returns the model that an agent's definition names, nil when it is not there.
+func (a agentFiles) model(name string) model.Model {
+	profile, ok := a.profile(name)
 	if !ok {
 		return nil
 	}
-	m, err := p.dependable(profile)
+	m, err := a.connect(profile)
 	if err != nil {
 		return nil
 	}
 	return m
 }
 
-// agentProfile returns the profile that an agent's definition names; ok is false when it can't be
+// profile returns the profile that an agent's definition names; ok is false when it can't be
 // used.
-func (p *Program) agentProfile(name string) (config.Profile, bool) {
+func (a agentFiles) profile(name string) (config.Profile, bool) {
 	if name == subagent.SmallModel {
-		name = p.Config.Agent.SmallModel
+		name = a.config.Agent.SmallModel
 	}
-	profile, ok := p.Config.Profile(name)
+	profile, ok := a.config.Profile(name)
 	return profile, ok && profile.Problem() == ""
 }
 
-// readAgents reads the definitions of subagents.
-func (p *Program) readAgents(ctx context.Context) (subagents.Set, error) {
-	items, problems, err := p.files.findAgents(ctx)
+// read reads the definitions of subagents.
+func (a agentFiles) read(ctx context.Context) (subagents.Set, error) {
+	items, problems, err := a.files.findAgents(ctx)
 	set := subagents.Set{}
 	var left []extensions.Problem
 	set.Agents, left = subagent.All(items)
 	for i, def := range set.Agents {
-		if _, ok := p.agentProfile(def.Model); def.Model == "" || ok {
+		if _, ok := a.profile(def.Model); def.Model == "" || ok {
 			continue
 		}
 		if set.Agents[i].Model = ""; def.Model != subagent.SmallModel {

@@ -240,9 +240,6 @@ func unfollowed(s skill.Skill) (all []extensions.Problem) {
 	if wrong := s.WrongPaths(); len(wrong) > 0 {
 		say("paths has no pattern of files: %s", strings.Join(wrong, ", "))
 	}
-	if s.Text("context") == "fork" {
-		say("context: fork is not followed yet: the text is told in the conversation itself")
-	}
 	return all
 }
 

@@ -174,7 +174,9 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	}
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
-		l.submitted(env.Task, p)
+		if env.Branch == 0 { // else a subagent's
+			l.submitted(env.Task, p)
+		}
 	case event.Error:
 		l.Remark(p)
 		if p.Code == "bad_command" && l.task == 0 {
@@ -184,7 +186,9 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(p))
 		l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
 	case event.ModelMessage:
-		l.message(p)
+		if env.Branch == 0 {
+			l.message(p)
+		}
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.ApprovalAsked:

@@ -65,7 +65,7 @@ func (r *repl) endOfInput() {
 // inBackground reports whether a task beside the main one runs that ends by itself.
 func inBackground(s *state.State) bool {
 	return slices.ContainsFunc(s.Tasks, func(t *state.Task) bool {
-		return t.Kind == event.BackgroundTask && t.State != state.TaskDone
+		return (t.Kind == event.BackgroundTask || t.Kind == event.SubagentTask) && t.State != state.TaskDone
 	})
 }
 

@@ -2,12 +2,14 @@ package repl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/plain"
+	"buddy/app/state"
 	"buddy/texts"
 	"buddy/views/markup"
 )
@@ -25,7 +27,9 @@ func (r *repl) take(env event.Envelope) {
 		r.startOver(env.Branch == 0)
 		r.print.Remark(p)
 	case event.ModelMessage:
-		r.message(env.Branch, p)
+		if !r.ofAgent(env.Task) { // whose answer is the result of a call
+			r.message(env.Branch, p)
+		}
 	case event.ToolResult:
 		r.result(p)
 	case event.ApprovalAsked:
@@ -100,6 +104,11 @@ func (r *repl) startOver(mine bool) {
 	}
 }
 
+// ofAgent reports whether a task is a subagent's.
+func (r *repl) ofAgent(task int) bool {
+	return slices.ContainsFunc(r.state.Tasks, func(t *state.Task) bool { return t.ID == task && t.Kind == event.SubagentTask })
+}
+
 // message prints the rest of an answer; one of a task beside is printed as a whole.
 func (r *repl) message(branch int, m event.ModelMessage) {
 	text := m.Message.Content
@@ -152,6 +161,9 @@ func (r *repl) finished(p event.TaskFinished) {
 		switch t.Kind {
 		case event.BackgroundTask:
 			name = fmt.Sprintf("task #%d (%s) ", t.ID, markup.Shorten(t.Title, 40))
+		case event.SubagentTask:
+			r.say(fmt.Sprintf("agent #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
+			return
 		case event.ShellTask:
 			r.say(fmt.Sprintf("task #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
 			return

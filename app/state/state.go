@@ -213,7 +213,7 @@ func (c CallIDs) Place(id string) (n, of int) {
 // Running returns the task that works on the main conversation, else nil.
 func (s *State) Running() *Task {
 	for i := len(s.Tasks) - 1; i >= 0; i-- {
-		if t := s.Tasks[i]; t.Kind != event.BackgroundTask && t.Kind != event.ShellTask && t.State != TaskDone {
+		if t := s.Tasks[i]; t.Kind != event.BackgroundTask && t.Kind != event.ShellTask && t.Kind != event.SubagentTask && t.State != TaskDone {
 			return t
 		}
 	}

@@ -79,7 +79,7 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	}
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
-			t.ws.forget(c.from)
+			t.ws.seen.forget(c.from)
 		}
 		if c.to != "" {
 			t.ws.wrote(ctx, call.Reader, c.to, c.data)

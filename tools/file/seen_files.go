@@ -47,24 +47,31 @@ type seenFiles struct {
 	reads int64
 }
 
-// seenBy returns what a reader knows of files; 0 is the main conversation.
-func (w *Workspace) seenBy(reader int) *seenFiles {
-	w.readers.Lock()
-	defer w.readers.Unlock()
-	if w.seen == nil {
-		w.seen = make(map[int]*seenFiles)
-	}
-	if w.seen[reader] == nil {
-		w.seen[reader] = &seenFiles{}
-	}
-	return w.seen[reader]
+// readers holds what each reader of files knows, see [tools.Call].Reader. It is safe for concurrent
+// use; the zero value is empty.
+type readers struct {
+	mu  sync.Mutex // guards all
+	all map[int]*seenFiles
 }
 
-// forget drops a deleted file for all readers.
-func (w *Workspace) forget(path string) {
-	w.readers.Lock()
-	defer w.readers.Unlock()
-	for _, f := range w.seen {
+// by returns what a reader knows; 0 is the main conversation.
+func (r *readers) by(reader int) *seenFiles {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = make(map[int]*seenFiles)
+	}
+	if r.all[reader] == nil {
+		r.all[reader] = &seenFiles{}
+	}
+	return r.all[reader]
+}
+
+// forget drops a deleted file for all of them.
+func (r *readers) forget(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.all {
 		f.forget(path)
 	}
 }
@@ -142,11 +149,11 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
 
 // Recent returns the files that the main model read or wrote, most recent first.
-func (w *Workspace) Recent() []State { return w.seenBy(0).sorted(latest) }
+func (w *Workspace) Recent() []State { return w.seen.by(0).sorted(latest) }
 
 // MostRead returns the files that the model read or wrote, most frequent first.
 func (w *Workspace) MostRead() []State {
-	return w.seenBy(0).sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
+	return w.seen.by(0).sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }
 
 // maxWatched bounds the files that are checked for changes.
@@ -174,7 +181,7 @@ func (w *Workspace) Changed() []string {
 		if err == nil {
 			now, err = w.snap(ctx, s.Path)
 		}
-		if (err == nil || errors.Is(err, os.ErrNotExist)) && w.seenBy(0).reportChange(s.Path, now) {
+		if (err == nil || errors.Is(err, os.ErrNotExist)) && w.seen.by(0).reportChange(s.Path, now) {
 			changed = append(changed, s.Path)
 		}
 	}
@@ -203,7 +210,7 @@ func (f *seenFiles) reportChange(path string, now snapshot) bool {
 // it can't overwrite content that it never saw, and no error reveals content of a file that it
 // was not allowed to read.
 func (w *Workspace) mayReplace(reader int, path string, old snapshot) error {
-	known, same := w.seenBy(reader).check(path, old)
+	known, same := w.seen.by(reader).check(path, old)
 	switch {
 	case !known:
 		return fmt.Errorf("%q was not read in this session, nothing was written; read it first", w.show(path))

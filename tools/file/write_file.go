@@ -130,5 +130,5 @@ func (w *Workspace) wrote(ctx context.Context, reader int, path string, data []b
 	if info, err := w.files.Lstat(ctx, path); err == nil {
 		s.modified = info.Modified
 	}
-	w.seenBy(reader).record(path, s)
+	w.seen.by(reader).record(path, s)
 }
