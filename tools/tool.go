@@ -84,6 +84,8 @@ type Call struct {
 	// Skill returns the text of a skill, called with args. It may run commands, and ask the person
 	// before. It is nil where there are no skills.
 	Skill func(ctx context.Context, name, args string) (text string, err error)
+	// Plan is mode plan. It is nil where there is none.
+	Plan PlanMode
 	// Keep stores files before the call changes them, so that a person can undo the change.
 	// After an error nothing may be changed. It is nil where nothing is kept.
 	Keep func([]Before) error
@@ -99,6 +101,23 @@ type Call struct {
 	// Confined means that the call is allowed only because it will run in the read-only
 	// sandbox.
 	Confined bool
+}
+
+// PlanMode begins and ends mode plan for calls. The texts are for the model.
+type PlanMode interface {
+	// Enter begins mode plan.
+	Enter() (text string, err error)
+	// Exit shows the person the plan and returns what they decided. It waits for them, or for ctx to end.
+	Exit(ctx context.Context) (PlanDecision, error)
+}
+
+// PlanDecision is what became of a plan.
+type PlanDecision struct {
+	Decision string `json:"decision"` // approved, keep planning, discarded, or shown
+	Remark   string `json:"remark,omitempty"`
+	Plan     string `json:"plan,omitempty"` // the approved text
+	Todo     string `json:"todo,omitempty"` // its steps, as the tool todo keeps them
+	Note     string `json:"note"`
 }
 
 // Question is what a call asks the person. Its texts may be anybody's.

@@ -7,6 +7,8 @@
 //	v := action.Verdict{Decision: action.Ask, Reason: "make is not known to be read-only"}
 package action
 
+import "slices"
+
 // Kind names what an Action does.
 type Kind string
 
@@ -20,9 +22,11 @@ const (
 	PaneKeys   Kind = "pane_keys" // text typed into a pane, whatever runs there
 	Network    Kind = "network"
 	Browser    Kind = "browser"
-	MCP        Kind = "mcp"      // a tool of an MCP server
-	Internal   Kind = "internal" // changes and reads nothing outside buddy: the time, a list, a question
-	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
+	MCP        Kind = "mcp"        // a tool of an MCP server
+	PlanFile   Kind = "plan_file"  // writes the plan of the session, on this machine whatever the target is
+	EnterPlan  Kind = "enter_plan" // changes the mode to plan
+	Internal   Kind = "internal"   // changes and reads nothing outside buddy: the time, a list, a question
+	Generic    Kind = "generic"    // anything no other kind fits; the policy asks about it
 )
 
 // IsCommand reports whether an action of this kind is a command that a shell runs to its end.
@@ -113,10 +117,21 @@ const (
 	ModeAsk    Mode = "ask"    // read-only actions run, a person decides the rest; the default
 	ModeStrict Mode = "strict" // a person decides everything
 	ModeEdits  Mode = "edits"  // as ask, and files of the workspace may be written
-	ModePlan   Mode = "plan"   // read-only actions run, everything else is denied
+	ModePlan   Mode = "plan"   // read-only actions run, and the plan of the session may be written; everything else is denied
 	ModeAll    Mode = "all"    // everything runs that no rule denies
 	ModeNone   Mode = "none"   // actions that need approval are denied
 )
 
 // Modes lists all modes in the order of the help.
 var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModePlan, ModeAll, ModeNone}
+
+// strictness lists the modes, the strictest first.
+var strictness = []Mode{ModeNone, ModePlan, ModeStrict, ModeAsk, ModeEdits, ModeAll}
+
+// Stricter returns the stricter of two modes.
+func Stricter(a, b Mode) Mode {
+	if slices.Index(strictness, b) < slices.Index(strictness, a) {
+		return b
+	}
+	return a
+}

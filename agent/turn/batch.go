@@ -78,7 +78,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
 	}
 	j.call.Keep = func(files []tools.Before) error { return p.Changes.Keep(b.x.task, b.turn, j.call, files) }
-	j.call.Skill = b.loadSkill
+	j.call.Skill, j.call.Plan = b.loadSkill, planMode{b, c.ID}
 	b.shows(j)
 	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {
 		return j

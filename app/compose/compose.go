@@ -30,6 +30,7 @@ import (
 	"buddy/extensions/mcp"
 	"buddy/sessions"
 	"buddy/tools"
+	"buddy/tools/file"
 	"buddy/tools/target"
 	"buddy/tools/toolset"
 	"buddy/tools/web"
@@ -54,6 +55,7 @@ type Program struct {
 	Targets  *target.Set        // that and the others
 	Servers  *mcp.Servers       // MCP servers
 	files    *extensionFiles    // of skills, commands and styles
+	plan     *file.Plan         // of the session, which all targets share
 	withheld []string           // names of variables that commands do not get
 }
 
@@ -103,7 +105,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Session: p.ID, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
-		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,
+		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
 		Listings: p.listings(),
 		Redact:   secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),

@@ -181,6 +181,11 @@ func (l *line) take(env event.Envelope) event.Outcome {
 			return event.Failed // the prompt was not taken
 		}
 	case event.QuestionAsked:
+		if p.Plan != "" { // it is the answer: nobody is there to approve it
+			l.text = p.Text
+			l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
+			break
+		}
 		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(p))
 		l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
 	case event.ModelMessage:

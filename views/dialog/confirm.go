@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"cmp"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
@@ -27,8 +29,10 @@ type Question struct {
 	Answer  func(keymap.Action) // gets an action of Scope, after the question is closed
 	Choices []string            // instead of the actions of Scope
 	Own     bool                // what is typed is an answer as well
-	Take    func(n int)         // gets the index of one of Choices
-	Whole   int                 // how many of Choices, from the first, need the end of Lines to have been on the screen
+	// OwnLabel says what typing does; "" is to answer.
+	OwnLabel string
+	Take     func(n int) // gets the index of one of Choices
+	Whole    int         // how many of Choices, from the first, need the end of Lines to have been on the screen
 }
 
 // NewConfirm returns a dialog that asks nothing.
@@ -154,7 +158,7 @@ func (c *Confirm) rows(w int) [][]draw.Span {
 		hints = append(hints, draw.Hint{Key: keys[0], Label: "back"})
 	}
 	if c.asked.Own {
-		hints = append([]draw.Hint{{Sign: "or", Label: "type your answer"}}, hints...)
+		hints = append([]draw.Hint{{Sign: "or", Label: cmp.Or(c.asked.OwnLabel, "type your answer")}}, hints...)
 	}
 	return c.choices.rows(w, hints, false)
 }
