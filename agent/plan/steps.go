@@ -67,33 +67,27 @@ func Steps(text string) ([]event.PlanStep, error) {
 // stepsBlock returns what is in the fenced block "steps", "" without one.
 func stepsBlock(text string) (string, error) {
 	var block []string
-	fence, found := "", false
+	fence := ""                 // that opened the block of the line, "" outside of blocks
+	ours, found := false, false // that block has the steps; there was such a block
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		mark := strings.TrimSpace(line)
+		info := strings.TrimLeft(strings.TrimSpace(line), "`")
+		ticks := strings.TrimSuffix(strings.TrimSpace(line), info)
 		switch {
-		case fence == "none" && strings.HasPrefix(mark, "```"):
-			fence = ""
-		case fence == "none":
-		case fence != "" && strings.Trim(mark, "`") == "" && len(mark) >= len(fence):
-			fence = ""
-		case fence != "":
-			block = append(block, line)
-		case strings.HasPrefix(mark, "```"):
-			ticks := mark[:len(mark)-len(strings.TrimLeft(mark, "`"))]
-			words := strings.Fields(strings.TrimLeft(mark, "`"))
-			switch {
-			case !slices.Contains(words, "steps"):
-				fence = "none"
-			case found:
+		case fence == "" && len(ticks) >= 3:
+			fence, ours = ticks, slices.Contains(strings.Fields(info), "steps")
+			if ours && found {
 				return "", errors.New("steps: there are two blocks of them: keep one")
-			default:
-				fence, found = ticks, true
 			}
+			found = found || ours
+		case fence != "" && info == "" && len(ticks) >= len(fence):
+			fence = ""
+		case fence != "" && ours:
+			block = append(block, line)
 		}
 	}
-	if fence != "" && fence != "none" {
-		return "", errors.New("steps: the fenced block is not closed: end it with ```")
+	if fence != "" && ours {
+		return "", errors.New("steps: the fenced block is not closed: end it with " + fence)
 	}
 	return strings.Join(block, "\n"), nil
 }

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -143,11 +144,12 @@ func (c *Confirm) lay(w int) {
 	}
 	c.body.relay(w)
 	for _, l := range c.asked.Lines {
-		if line := draw.Untrusted(themes.Text, l); c.asked.Whole > 0 { // it is to be seen to the letter
-			c.body.add(0, nil, line, w)
-		} else {
-			c.body.addWords(0, line, w)
+		if c.asked.Whole > 0 { // it is to be seen to the letter
+			c.body.add(0, nil, draw.Untrusted(themes.Text, l), w)
+			continue
 		}
+		words := strings.TrimLeft(l, " ")
+		c.body.addWords(min(len(l)-len(words), w/2), draw.Untrusted(themes.Text, words), w)
 	}
 }
 
