@@ -49,7 +49,10 @@ func (p *Plan) check(ctx context.Context) error {
 
 // planRead returns the plan of a tool that reads the file.
 func (p *Plan) planRead(tool, why string) (action.Action, error) {
+	if err := p.check(context.Background()); err != nil {
+		return action.Action{}, err
+	}
 	act := tools.PlanInternal(tool, why)
 	act.Op, act.Path = "read the plan of this session", p.path
-	return act, p.check(context.Background())
+	return act, nil
 }
