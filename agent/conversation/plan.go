@@ -34,12 +34,13 @@ const (
 	PlanOver            // that it has ended
 )
 
-// DuePlan returns what is to be told before the next request, where mode plan is on or not, and whether
-// a compaction took out the plan. Attaching a reminder of such a kind is what counts as told.
-func (c *Conversation) DuePlan(on bool) (due PlanDue, gone bool) {
+// DuePlan returns what the model of a conversation is to be told before its next request, where mode plan
+// is on or not, and, once, whether a compaction took out the plan. Attaching a reminder of such a kind is
+// what counts as told.
+func DuePlan(c *Conversation, on bool) (due PlanDue, gone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.known.plan
+	p := &c.known.plan
 	switch {
 	case p.on && !on:
 		due = PlanOver
@@ -48,14 +49,8 @@ func (c *Conversation) DuePlan(on bool) (due PlanDue, gone bool) {
 	case on && p.answers >= planEvery:
 		due = PlanSparse
 	}
-	return due, p.gone
-}
-
-// PlanRestored notes that there was nothing to restore of a plan.
-func (c *Conversation) PlanRestored() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.known.plan.gone = false
+	gone, p.gone = p.gone, false
+	return due, gone
 }
 
 // reminded takes up that a model was told something of these kinds.

@@ -20,7 +20,7 @@ func (l *Loop) tellPlan(x *Exchange) {
 	attach := func(kind, text string) {
 		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{kind}, Text: text})
 	}
-	due, gone := x.talk.DuePlan(on)
+	due, gone := conversation.DuePlan(x.talk, on)
 	switch due {
 	case conversation.PlanFull:
 		attach(conversation.PlanKind, plan.Full(file))
@@ -33,7 +33,6 @@ func (l *Loop) tellPlan(x *Exchange) {
 	if !gone {
 		return
 	}
-	x.talk.PlanRestored()
 	approved := l.p.Approvals.ApprovedPlan()
 	switch draft, err := l.p.Plan.Read(); {
 	case on && err == nil:

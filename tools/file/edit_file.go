@@ -88,13 +88,13 @@ func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) 
 // rewrite returns the change that args ask for.
 func (t *editFile) rewrite(args editArgs) rewrite {
 	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
-		old, edited, count, err := w.apply(ctx, path, args)
+		old, edited, count, err := applyEdits(ctx, w, path, args)
 		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", w.show(path), plural(count, "replacement")), err
 	}
 }
 
-// apply reads the file at path and makes the replacements in memory.
-func (w *Workspace) apply(ctx context.Context, path string, args editArgs) (old snapshot, edited string, count int, err error) {
+// applyEdits reads the file at path and makes the replacements in memory.
+func applyEdits(ctx context.Context, w *Workspace, path string, args editArgs) (old snapshot, edited string, count int, err error) {
 	name := w.show(path)
 	edits, err := args.list()
 	if err != nil {

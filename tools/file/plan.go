@@ -27,15 +27,15 @@ func NewPlan(path string) *Plan {
 // from the folder of a workspace on this machine. Call it before the first tool call.
 func (w *Workspace) KeepPlan(p *Plan) { w.plan = p }
 
-// isPlan reports whether an argument names the plan.
-func (w *Workspace) isPlan(arg string) bool {
-	if w.plan == nil {
+// is reports whether an argument of a tool of w names the plan. A nil plan has no name.
+func (p *Plan) is(w *Workspace, arg string) bool {
+	if p == nil {
 		return false
 	}
 	if !filepath.IsAbs(arg) && w.files == fs.Local {
 		arg = filepath.Join(w.Root(), arg)
 	}
-	return filepath.Clean(arg) == w.plan.path
+	return filepath.Clean(arg) == p.path
 }
 
 // check returns an error if something else would be read or written: the file is a link.

@@ -50,13 +50,13 @@ func (t *writeFile) RunArgs(ctx context.Context, call tools.Call, args writeArgs
 // rewrite returns the change that args ask for.
 func (t *writeFile) rewrite(args writeArgs) rewrite {
 	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
-		old, err := w.snapReplaceable(ctx, path)
+		old, err := snapReplaceable(ctx, w, path)
 		return old, []byte(args.Content), fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), w.show(path)), err
 	}
 }
 
 // snapReplaceable reads the file to be replaced, if the model may replace it.
-func (w *Workspace) snapReplaceable(ctx context.Context, path string) (snapshot, error) {
+func snapReplaceable(ctx context.Context, w *Workspace, path string) (snapshot, error) {
 	old, err := w.snap(ctx, path)
 	if err == nil && old.exists && old.size > 0 {
 		err = w.mayReplace(path, old)
@@ -73,7 +73,7 @@ func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.
 	ctx, done := tools.PlanContext()
 	defer done()
 	kind := action.FileWrite
-	if w.isPlan(name) {
+	if w.plan.is(w, name) {
 		if err := w.plan.check(ctx); err != nil {
 			return action.Action{}, err
 		}
