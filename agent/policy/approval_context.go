@@ -29,6 +29,10 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		}
 	case action.FileRead, action.FileWrite, action.FileDelete:
 		p.fileContext(&c, a)
+	case action.PlanFile:
+		note(&c, action.Low, "", "the plan of the session gets the content that is shown")
+	case action.EnterPlan:
+		note(&c, action.Low, "/approve changes the mode again", "until you approve a plan, nothing else is changed")
 	case action.Network, action.Browser:
 		note(&c, action.Medium, "", cmp.Or(a.Host, "another machine")+" sees the request and what is in it")
 		if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {

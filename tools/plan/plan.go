@@ -37,7 +37,7 @@ func NewEnter() tools.Tool { return tools.New(&enterPlan{}, "enter_plan", enterT
 func (t *enterPlan) PlanArgs(args planArgs) (action.Action, error) {
 	return action.Action{
 		Kind: action.EnterPlan, Tool: t.Name(), Why: args.Why, Risk: action.Low,
-		Op: "begin mode plan: nothing is changed until you approve a plan",
+		Preview: "begin mode plan: the model reads and writes a plan, nothing else is changed until you approve that",
 	}, nil
 }
 
