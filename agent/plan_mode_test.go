@@ -339,8 +339,11 @@ func TestResumeInModePlan(t *testing.T) {
 		asked bool
 		want  string // mode, and the one after approval
 	}{
-		{action.ModeAsk, false, "plan ask"}, {action.ModeAll, false, "plan edits"}, {action.ModeStrict, false, "plan strict"},
-		{action.ModePlan, true, "plan ask"}, {action.ModeEdits, true, "edits"},
+		{action.ModeAsk, false, "plan ask"},
+		{action.ModeAll, false, "plan edits"},
+		{action.ModeStrict, false, "plan strict"},
+		{action.ModePlan, true, "plan ask"},
+		{action.ModeEdits, true, "edits"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p.change = func(o *Options) { o.Mode, o.ModeAsked, o.Replay = test.begun, test.asked, stored }

@@ -22,8 +22,10 @@ func numbered(n int) string {
 func TestSteps(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"none", "# Plan\n```go\n- description: no\n```\n", ""},
-		{"each field", block("- description: 'a  b'\n  tool: run_shell\n  args: {command: ls <x>}\n  risk: high\n  requires_approval: true\n- description: c\n  depends_on: [1]\n"),
-			`[{a b run_shell {"command":"ls <x>"} [] high true} {c   [1]  false}]`},
+		{
+			"each field", block("- description: 'a  b'\n  tool: run_shell\n  args: {command: ls <x>}\n  risk: high\n  requires_approval: true\n- description: c\n  depends_on: [1]\n"),
+			`[{a b run_shell {"command":"ls <x>"} [] high true} {c   [1]  false}]`,
+		},
 		{"yaml steps", "```yaml steps\n- description: a\n```\n", "[{a   []  false}]"},
 		{"longer fence", "````steps\n- description: |\n    ```\n    a\n````\n", "[{``` a   []  false}]"},
 		{"a later step first", block("- description: a\n  depends_on: [2]\n- description: b\n"), "[{a   [2]  false} {b   []  false}]"},

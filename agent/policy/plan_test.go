@@ -50,7 +50,8 @@ func TestPlanModeLetsNothingChange(t *testing.T) {
 	free := []action.Action{
 		{Kind: action.FileRead, Tool: "read_file", Target: "local", Path: "/w/a.go"},
 		{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "git status && ls", Cwd: "/w"},
-		{Kind: action.Internal, Tool: "todo"}, {Kind: action.EnterPlan, Tool: "enter_plan"},
+		{Kind: action.Internal, Tool: "todo"},
+		{Kind: action.EnterPlan, Tool: "enter_plan"},
 		{Kind: action.MCP, Tool: "mcp__a__b", MCPTool: action.MCPTool{Hinted: true}},
 	}
 	for _, a := range free {

@@ -237,11 +237,8 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	switch {
 	case mode == action.ModeStrict && v.Decision == action.Allow:
 		return action.Verdict{Decision: action.Ask, Reason: "in mode strict everything needs approval", Rule: rule}
-	case mode == action.ModePlan && a.Kind == action.EnterPlan:
-		return action.Verdict{Decision: action.Allow, Reason: "mode is plan already", Rule: rule}
-	case mode == action.ModePlan && (base.Decision != action.Allow || v.Decision != action.Allow || a.Kind == action.Internal && a.Mutation):
-		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "mode plan allows only reading: " + base.Reason +
-			". Put it into the plan; it can run once the plan is approved"}
+	case mode == action.ModePlan:
+		return inPlan(a, base, v)
 	case v.Decision != action.Ask:
 		return v
 	case mode == action.ModeAll:
@@ -303,13 +300,8 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
 	case action.MCP:
 		return baseMCP(a)
-	case action.PlanFile:
-		if p.Plan == "" || a.Path != p.Plan || len(a.Paths)+len(a.Targets) > 0 {
-			return ask("it is not the file of the session's plan", "unknown action")
-		}
-		return action.Verdict{Decision: action.Allow, Reason: "writes the plan of the session, which is no file of yours", Rule: "plan file"}
-	case action.EnterPlan:
-		return ask("nothing is changed from then on until you approve a plan", "plan mode")
+	case action.PlanFile, action.EnterPlan:
+		return p.basePlan(a)
 	case action.Internal:
 		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
 		if a.Mutation {
