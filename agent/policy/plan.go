@@ -3,7 +3,7 @@ package policy
 import "buddy/agent/action"
 
 // basePlan is the verdict in mode ask without rules on what belongs to mode plan.
-func (p Policy) basePlan(a action.Action) action.Verdict {
+func basePlan(p Policy, a action.Action) action.Verdict {
 	ask := action.Verdict{Decision: action.Ask, Reason: "nothing is changed from then on until you approve a plan", Rule: "plan mode"}
 	switch {
 	case a.Kind == action.EnterPlan:

@@ -301,7 +301,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	case action.MCP:
 		return baseMCP(a)
 	case action.PlanFile, action.EnterPlan:
-		return p.basePlan(a)
+		return basePlan(p, a)
 	case action.Internal:
 		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
 		if a.Mutation {
