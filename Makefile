@@ -67,6 +67,7 @@ mutate: ## make small faults in PKG and list those that no test of it notices
 
 golden: ## write the golden files anew; read the diff before you commit it
 	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app/cli ./app/fullscreen ./app/layout -update
+	$(GO) test ./app/ui -run OnScreen -update
 
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup

@@ -36,6 +36,8 @@ var rules = []rule{
 	{"tools/shell", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tools/basic"}, "works in the panes of one target"},
 	{"tools/web", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tmux"}, "knows no target"},
 	{"tools/basic", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tmux"}, "touches nothing outside buddy"},
+	{"tools/plan", nil, []string{"buddy/tools/fs", "buddy/tools/file", "buddy/tools/shell", "buddy/tools/target", "buddy/tools/toolset", "buddy/tools/web", "buddy/tools/basic", "buddy/tmux", "buddy/agent/plan"}, "asks the runtime"},
+	{"agent/plan", nil, []string{"buddy/agent$", "buddy/agent/approval", "buddy/agent/conversation", "buddy/agent/turn", "buddy/agent/history", "buddy/agent/policy", "buddy/tools", "buddy/tmux"}, "a file and texts"},
 	{"tools/target", nil, []string{"buddy/tools/toolset", "buddy/tools/web", "buddy/tools/basic"}, "routes to the tools of a target"},
 	{"agent/hooks", nil, []string{"buddy/agent$", "buddy/agent/approval", "buddy/agent/conversation", "buddy/agent/compact", "buddy/agent/turn", "buddy/agent/history", "buddy/tools", "buddy/tmux$", "buddy/tmux/host$", "buddy/tmux/pane"}, "hooks are asked, they ask nobody"},
 	{"agent", []string{"agent/evals", "agent/hooks"}, []string{"buddy/tools/toolset", "buddy/tools/target", "buddy/tools/shell", "buddy/tmux"}, "the runtime gets its tools, panes and targets in its options"},

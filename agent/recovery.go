@@ -55,6 +55,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.instructions.Replay(env.Payload)
 		r.skills.Replay(env.Payload)
 		r.compactor.Replay(env.Payload)
+		r.approvals.Replay(env.Payload)
 		r.titles.replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)
 		talk := r.tasks.tree.Replay(env)
@@ -65,6 +66,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 			r.tasks.replay(b, env, left.of(b))
 		}
 	}
+	r.approvals.Resume(r.opts.ModeAsked)
 	if len(events) > 0 {
 		r.stream.Resume(events[len(events)-1].Seq)
 	}

@@ -41,6 +41,7 @@ import (
 	"buddy/agent/hooks"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
+	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
@@ -109,6 +110,7 @@ type Options struct {
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context   Context          // how the conversation is kept within the model's window
 	Mode      action.Mode      // how approvals are decided; "" = ask
+	ModeAsked bool             // the person asked for Mode: a resumed session does not go on in mode plan
 	Policy    policy.Policy    // what needs an approval
 	Redact    *redact.Redactor // what is taken out of tools' output
 	Withheld  []string         // names of variables that commands do not get, for people
@@ -252,7 +254,7 @@ func (r *Runtime) newLoop() *turn.Loop {
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
-		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
+		Compactor: r.compactor, Instructions: r.instructions, Skills: r.skills, Plan: plan.File(o.Policy.Plan), Changes: r.changes, Background: background{r}, Subagents: r.tasks.agents,
 	})
 }
 
@@ -291,7 +293,7 @@ func (r *Runtime) Start() {
 			Interrupted: r.tasks.left.open(r.tasks.main),
 		})
 	}
-	r.Publish(event.ModeChanged{Mode: r.opts.Mode})
+	r.approvals.Begin()
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 	r.instructions.ReadEarly()
 	r.skills.ReadEarly()

@@ -77,7 +77,7 @@ var sections = append([]section{
 			{
 				name: "mode", short: "`ask`, `strict`, `edits`, `plan`, `all` or `none`",
 				doc: "How approvals are decided when a session starts or is resumed, as `--approve` says it, which has precedence. `/approve` changes it for a " +
-					"session. A project's file may only set a stricter one, so never `all`.",
+					"session. A session that ended in mode `plan` goes on in it, unless `--approve` names another mode. A project's file may only set a stricter one, so never `all`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Mode },
 				check:   oneOf("mode", "ask", "strict", "edits", "plan", "all", "none"),
 				strict:  []string{"none", "plan", "strict", "ask", "edits", "all"},

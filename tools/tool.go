@@ -100,6 +100,8 @@ type Call struct {
 	// Agent lets a subagent work for the call and returns what came of it. It is nil where there
 	// are none.
 	Agent func(ctx context.Context, call Call, s Subagent) Result
+	// Plan is mode plan. It is nil where there is none.
+	Plan PlanMode
 	// Keep stores files before the call changes them, so that a person can undo the change.
 	// After an error nothing may be changed. It is nil where nothing is kept.
 	Keep func([]Before) error
@@ -130,6 +132,23 @@ type Subagent struct {
 	Prompt     string // all that it is told of the work
 	Title      string // for people
 	Background *bool  // the call does not wait for the end; nil: as the agent's definition says
+}
+
+// PlanMode begins and ends mode plan for calls. The texts are for the model.
+type PlanMode interface {
+	// Enter begins mode plan.
+	Enter() (text string, err error)
+	// Exit shows the person the plan and returns what they decided. It waits for them, or for ctx to end.
+	Exit(ctx context.Context) (PlanDecision, error)
+}
+
+// PlanDecision is what became of a plan.
+type PlanDecision struct {
+	Decision string `json:"decision"` // approved, keep planning, discarded, or shown
+	Remark   string `json:"remark,omitempty"`
+	Plan     string `json:"plan,omitempty"` // the approved text
+	Todo     string `json:"todo,omitempty"` // its steps, as the tool todo keeps them
+	Note     string `json:"note"`
 }
 
 // Question is what a call asks the person. Its texts may be anybody's.

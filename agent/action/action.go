@@ -22,9 +22,11 @@ const (
 	PaneKeys   Kind = "pane_keys" // text typed into a pane, whatever runs there
 	Network    Kind = "network"
 	Browser    Kind = "browser"
-	MCP        Kind = "mcp"      // a tool of an MCP server
-	Internal   Kind = "internal" // changes and reads nothing outside buddy: the time, a list, a question
-	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
+	MCP        Kind = "mcp"        // a tool of an MCP server
+	PlanFile   Kind = "plan_file"  // writes the plan of the session, on this machine whatever the target is
+	EnterPlan  Kind = "enter_plan" // changes the mode to plan
+	Internal   Kind = "internal"   // changes and reads nothing outside buddy: the time, a list, a question
+	Generic    Kind = "generic"    // anything no other kind fits; the policy asks about it
 )
 
 // IsCommand reports whether an action of this kind is a command that a shell runs to its end.
@@ -115,7 +117,7 @@ const (
 	ModeAsk    Mode = "ask"    // read-only actions run, a person decides the rest; the default
 	ModeStrict Mode = "strict" // a person decides everything
 	ModeEdits  Mode = "edits"  // as ask, and files of the workspace may be written
-	ModePlan   Mode = "plan"   // read-only actions run, everything else is denied
+	ModePlan   Mode = "plan"   // read-only actions run, and the plan of the session may be written; everything else is denied
 	ModeAll    Mode = "all"    // everything runs that no rule denies
 	ModeNone   Mode = "none"   // actions that need approval are denied
 )

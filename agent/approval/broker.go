@@ -28,7 +28,6 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/stream"
-	"buddy/texts"
 )
 
 // Nobody is By of the answer to what no person could be asked.
@@ -50,16 +49,27 @@ type Broker struct {
 	stream *stream.Stream
 	now    func() time.Time
 
-	mu          sync.Mutex // guards all below
-	policy      policy.Policy
-	mode        action.Mode
-	until       time.Time   // when mode ends; zero = never
+	mu     sync.Mutex // guards all below
+	policy policy.Policy
+	modeFor
+	before      modeFor     // mode plan, for after the plan
 	rest        action.Mode // that follows a mode which ends
 	open        map[string]*ask
 	closed      bool
-	interactive bool          // a person can answer
-	lent        []action.Rule // of the policy's, that end with the next prompt
+	interactive bool               // a person can answer
+	lent        []action.Rule      // of the policy's, that end with the next prompt
+	approved    string             // the plan that was approved last; "" if mode plan was begun since
+	left        *event.PlanEntered // an earlier process left the session in mode plan; nil: it did not
 }
+
+// modeFor is a mode and how long it applies.
+type modeFor struct {
+	mode  action.Mode
+	until time.Time // when it ends; zero = never
+}
+
+// ended reports whether its time is over.
+func (m modeFor) ended(now time.Time) bool { return !m.until.IsZero() && !now.Before(m.until) }
 
 // Request is a call that needs approval.
 type Request struct {
@@ -99,22 +109,18 @@ func New(s *stream.Stream, p policy.Policy, m action.Mode, now func() time.Time)
 	if slices.Contains([]action.Mode{action.ModeNone, action.ModePlan, action.ModeStrict}, m) {
 		rest = m // no looser than the session began
 	}
-	return &Broker{stream: s, policy: p, mode: m, rest: rest, now: now, open: make(map[string]*ask)}
+	return &Broker{stream: s, policy: p, modeFor: modeFor{mode: m}, before: modeFor{mode: action.ModeAsk}, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
 // Judge applies the policy under the current mode, which may end by that, or under most if that is
 // stricter; "" is no limit.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
-	expired := !b.until.IsZero() && !b.now().Before(b.until)
-	if expired {
-		b.mode, b.until = b.rest, time.Time{}
+	if b.ended(b.now()) {
+		b.turnTo(0, modeFor{mode: b.rest})
 	}
 	p, mode := b.policy, b.mode
 	b.mu.Unlock()
-	if expired {
-		b.stream.Publish(0, 0, event.ModeChanged{Mode: b.rest})
-	}
 	return p.Judge(act, action.Stricter(mode, most))
 }
 
@@ -159,7 +165,7 @@ func (b *Broker) Free(target string) string {
 func (b *Broker) Mode() (action.Mode, time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.until.IsZero() && !b.now().Before(b.until) {
+	if b.ended(b.now()) {
 		return b.rest, time.Time{}
 	}
 	return b.mode, b.until
@@ -372,24 +378,6 @@ func (b *Broker) RemoveRule(r action.Rule) {
 		scope = "session"
 	}
 	b.stream.Publish(0, 0, event.RuleRemoved{Rule: r, Scope: scope})
-}
-
-// SetMode changes how approvals are decided, for a while if d is not 0.
-func (b *Broker) SetMode(m action.Mode, d time.Duration) {
-	if !slices.Contains(action.Modes, m) {
-		b.stream.Reject("unknown mode %q (have: %s)", m, texts.Names(action.Modes))
-		return
-	}
-	changed := event.ModeChanged{Mode: m}
-	b.mu.Lock()
-	b.mode, b.until = m, time.Time{}
-	if d > 0 {
-		b.until = b.now().Add(d)
-		changed.Until = b.until.UnixMilli()
-	}
-	b.mu.Unlock()
-	b.stream.Publish(0, 0, changed)
-	b.reviewMode(m)
 }
 
 // review settles open requests that a new rule decides.

@@ -30,23 +30,33 @@ func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
 // Ask asks the person for a call and waits for the answer, or for ctx to end. The error is
 // [tools.ErrNobody] when nobody could be asked.
 func (q *Questions) Ask(ctx context.Context, task, turn int, callID string, asked tools.Question) (string, error) {
-	id := fmt.Sprintf("ask-%d-%s", task, stream.NewID())
+	got, err := q.wait(ctx, task, turn, event.QuestionAsked{CallID: callID, From: asked.From, Text: asked.Text, Choices: asked.Choices})
+	return got.Text, err
+}
+
+// AskPlan is Ask for a plan that is to be approved: text is in file. The answer is one of
+// [event.PlanApprove] and its like, the plan as the person has edited it, or a remark.
+func (q *Questions) AskPlan(ctx context.Context, task, turn int, callID, file, text string) (event.QuestionAnswered, error) {
+	return q.wait(ctx, task, turn, event.QuestionAsked{CallID: callID, Plan: file, Text: text, Choices: []string{event.PlanApprove, event.PlanEdit, event.PlanDiscard}})
+}
+
+// wait publishes a question and waits for its answer.
+func (q *Questions) wait(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
+	e.ID, e.Text = fmt.Sprintf("ask-%d-%s", task, stream.NewID()), q.redact.Text(e.Text)
 	answer := make(chan event.QuestionAnswered, 1)
 	q.mu.Lock()
-	q.open[id] = answer
-	q.stream.Publish(task, turn, event.QuestionAsked{
-		ID: id, CallID: callID, From: asked.From, Text: q.redact.Text(asked.Text), Choices: asked.Choices,
-	})
+	q.open[e.ID] = answer
+	q.stream.Publish(task, turn, e)
 	q.mu.Unlock()
 	select {
 	case got := <-answer:
 		if got.By == Nobody {
-			return "", tools.ErrNobody
+			return got, tools.ErrNobody
 		}
-		return got.Text, nil
+		return got, nil
 	case <-ctx.Done():
-		q.settle(task, event.QuestionAnswered{ID: id, By: "cancel"})
-		return "", context.Cause(ctx)
+		q.settle(task, event.QuestionAnswered{ID: e.ID, By: "cancel"})
+		return event.QuestionAnswered{}, context.Cause(ctx)
 	}
 }
 
@@ -68,9 +78,9 @@ func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
 
 // Answer settles a question as a person answered it. One that is not open is rejected.
 func (q *Questions) Answer(c event.Answer) {
-	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user", Screen: c.Screen}
+	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user", Edited: c.Edited, Screen: c.Screen}
 	if c.Nobody {
-		a.Text, a.By = "", Nobody
+		a.Text, a.By, a.Edited = "", Nobody, false
 	}
 	if !q.settle(0, a) {
 		q.stream.Reject("question %q is not open", c.ID)

@@ -144,6 +144,7 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
 	c.recall.remind(e)
 	c.known.restored(e.Names)
+	c.known.plan.reminded(e.Kinds)
 	c.stream.Publish(task, turn, e)
 }
 
@@ -201,6 +202,7 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 		return false
 	}
 	c.recall.said = nil
+	c.known.plan.answers++
 	c.stream.Publish(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
 	return true
 }

@@ -13,6 +13,7 @@ type known struct {
 	listed map[string]told // by kind
 	loaded []LoadedSkill   // the newest last
 	calls  []string        // prompts that begin with a slash, until it is known whether they call a skill
+	plan   planTold
 }
 
 // LoadedSkill is a skill whose text a conversation has had.
@@ -24,7 +25,7 @@ type LoadedSkill struct {
 
 // clone returns what a fork knows, but for the calls, which are not its own.
 func (k *known) clone() known {
-	return known{listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded)}
+	return known{listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan}
 }
 
 func (k *known) list(kind string, t told) {
@@ -62,6 +63,7 @@ func (k *known) restored(names []string) {
 // forget notes that a compaction may have taken out what was told.
 func (k *known) forget() {
 	k.listed = nil
+	k.plan = planTold{gone: true}
 	for i := range k.loaded {
 		k.loaded[i].Gone = true
 	}
@@ -79,10 +81,12 @@ func (k *known) replay(e event.Event) {
 			k.list(p.Kinds[0], told{digest: p.Digest})
 		}
 		k.restored(p.Names)
+		k.plan.reminded(p.Kinds)
 	case event.SkillLoaded:
 		k.load(p)
 	case event.ModelMessage:
 		k.calls = nil // the prompts before it are answered
+		k.plan.answers++
 	case event.ContextCompacted:
 		k.forget()
 	}

@@ -63,11 +63,12 @@ type (
 		Nobody   bool     `json:"nobody,omitempty"`
 		Screen   string   `json:"screen,omitempty"`
 	}
-	// Answer replies to a question of the model. Nobody means that there is no person to ask. Screen
-	// is as in AnswerApproval.
+	// Answer replies to a question of the model. Edited means that Text is what the person has made of
+	// a plan. Nobody means that there is no person to ask. Screen is as in AnswerApproval.
 	Answer struct {
 		ID     string `json:"id,omitempty"`
 		Text   string `json:"text,omitempty"`
+		Edited bool   `json:"edited,omitempty"`
 		Nobody bool   `json:"nobody,omitempty"`
 		Screen string `json:"screen,omitempty"`
 	}

@@ -73,6 +73,8 @@ var All = []Event{
 	BudgetWarning{},
 	BudgetExceeded{},
 	ModeChanged{},
+	PlanEntered{},
+	PlanExited{},
 	RuleAdded{},
 	RuleRemoved{},
 	Notice{},

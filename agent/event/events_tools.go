@@ -140,6 +140,7 @@ type QuestionAsked struct {
 	ID      string   `json:"id"`
 	CallID  string   `json:"call_id"`
 	From    string   `json:"from,omitempty"` // who asks, untrusted text; "" for the model
+	Plan    string   `json:"plan,omitempty"` // file of the plan that is to be approved: Text is in it
 	Text    string   `json:"text"`
 	Choices []string `json:"choices,omitempty"` // suggested answers; any other is accepted, too
 }
@@ -149,6 +150,7 @@ type QuestionAnswered struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
 	By     string `json:"by"`
+	Edited bool   `json:"edited,omitempty"` // Text is the plan as the user has changed it, which is asked about again
 	Screen string `json:"screen,omitempty"` // where the user was, as in ApprovalAnswered
 }
 

@@ -318,6 +318,18 @@ func (ModeChanged) Type() string { return "policy.mode_changed" }
 // Durable returns true.
 func (ModeChanged) Durable() bool { return true }
 
+// Type returns "plan.entered".
+func (PlanEntered) Type() string { return "plan.entered" }
+
+// Durable returns true.
+func (PlanEntered) Durable() bool { return true }
+
+// Type returns "plan.exited".
+func (PlanExited) Type() string { return "plan.exited" }
+
+// Durable returns true.
+func (PlanExited) Durable() bool { return true }
+
 // Type returns "policy.rule_added".
 func (RuleAdded) Type() string { return "policy.rule_added" }
 

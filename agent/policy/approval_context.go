@@ -36,8 +36,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		}
 		c.Reversible = false
 	default:
-		note(&c, action.Medium, "", "what happens is up to "+cmp.Or(a.Tool, "the tool"))
-		c.Reversible = false
+		otherContext(&c, a)
 	}
 	if isCommand(a.Kind) {
 		c.Kept = p.kept()
@@ -101,6 +100,19 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 		note(c, action.High, "", "the file is gone, unless git or a backup has it")
 		c.Reversible = false
 		c.Alternatives = append(c.Alternatives, "move it away instead")
+	}
+}
+
+// otherContext says what is known of an action that is no command, no file and no request.
+func otherContext(c *action.ApprovalContext, a action.Action) {
+	switch a.Kind {
+	case action.PlanFile:
+		note(c, action.Low, "", "the plan of the session gets the content that is shown")
+	case action.EnterPlan:
+		note(c, action.Low, "/approve changes the mode again", "until you approve a plan, nothing else is changed")
+	default:
+		note(c, action.Medium, "", "what happens is up to "+cmp.Or(a.Tool, "the tool"))
+		c.Reversible = false
 	}
 }
 

@@ -162,7 +162,7 @@ func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 // guardOwn requires approval for what touches buddy's own keys although a mode or a rule allows
 // it.
 func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
-	if v.Decision != action.Allow || len(p.Own) == 0 || a.Kind == action.Internal {
+	if v.Decision != action.Allow || len(p.Own) == 0 || a.Kind == action.Internal || a.Kind == action.PlanFile {
 		return v
 	}
 	keys := keysOf(p, a.Cwd)

@@ -50,6 +50,9 @@ type Policy struct {
 	// Own are the files and folders that buddy keeps its keys in, absolute and under every name:
 	// their real paths among them.
 	Own []string
+	// Plan is the file of the session's plan, an absolute real path on this machine; "" is none. Its
+	// tools write it without approval, also in mode plan, in which they write nothing else.
+	Plan string
 	// Rules take precedence over the mode. Their order does not matter.
 	Rules []action.Rule
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link to a
@@ -216,9 +219,9 @@ func guardChanged(a action.Action, mode action.Mode, v action.Verdict) action.Ve
 }
 
 // guard requires approval for allowed actions on a guarded target. Outputs of this session,
-// which an action inside buddy may read, are not stored there.
+// which an action inside buddy may read, are not stored there, and neither is its plan.
 func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
-	if !p.guarded || v.Decision != action.Allow || a.Kind == action.Internal && a.Path != "" {
+	if !p.guarded || v.Decision != action.Allow || a.Kind == action.PlanFile || a.Kind == action.Internal && a.Path != "" {
 		return v
 	}
 	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there needs approval", Rule: "production"}
@@ -234,9 +237,8 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	switch {
 	case mode == action.ModeStrict && v.Decision == action.Allow:
 		return action.Verdict{Decision: action.Ask, Reason: "in mode strict everything needs approval", Rule: rule}
-	case mode == action.ModePlan && (base.Decision != action.Allow || v.Decision != action.Allow || a.Kind == action.Internal && a.Mutation):
-		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "mode plan allows only reading: " + base.Reason +
-			". Put it into the plan; it can run once the plan is approved"}
+	case mode == action.ModePlan:
+		return inPlan(a, base, v)
 	case v.Decision != action.Ask:
 		return v
 	case mode == action.ModeAll:
@@ -298,6 +300,8 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		return ask("uses the network: "+cmp.Or(a.Host, a.URL, "host not known"), "network")
 	case action.MCP:
 		return baseMCP(a)
+	case action.PlanFile, action.EnterPlan:
+		return basePlan(p, a)
 	case action.Internal:
 		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
 		if a.Mutation {

@@ -86,7 +86,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	j.call.Skill = func(ctx context.Context, name, args string) (string, error) {
 		return b.loadSkill(ctx, j.call, name, args)
 	}
-	j.call.Agent = b.runAgent
+	j.call.Agent, j.call.Plan = b.runAgent, planMode{b, c.ID}
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)
 	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {

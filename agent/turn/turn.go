@@ -24,6 +24,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/hooks"
 	"buddy/agent/model"
+	"buddy/agent/plan"
 	"buddy/agent/redact"
 	"buddy/agent/selection"
 	"buddy/agent/skills"
@@ -75,6 +76,7 @@ type Parts struct {
 	Compactor    *compact.Compactor
 	Instructions *conversation.Instructions
 	Skills       *skills.Book
+	Plan         plan.File
 	Changes      *undo.Log
 	Background   Background
 	Subagents    Subagents
@@ -158,6 +160,7 @@ type results struct {
 	images  []model.Image
 	touched []string // files
 	told    []string // by hooks, about results
+	plan    string   // that was shown because nobody could approve it
 }
 
 // NewExchange returns an exchange that a task has on a conversation. stop ends its context.
@@ -266,6 +269,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	if _, err := l.p.Selection.Tools().Lookup(tools.Agent); err == nil {
 		x.talk.Tell(x.task, l.p.Subagents.Listing(ctx))
 	}
+	l.tellPlan(x)
 	for _, list := range l.o.Listings {
 		x.talk.Tell(x.task, list())
 	}
@@ -341,6 +345,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 			x.compacted = &event.ContextCompacted{}
 		}
 		answer.batch.execute(answer.calls)
+		done = x.endsWithPlan() || done
 		l.capResults(x, number)
 		l.show(x, number)
 		l.relay(x, number)
@@ -389,6 +394,24 @@ func (l *Loop) model(x *Exchange) model.Model {
 		return x.model
 	}
 	return l.p.Selection.Model()
+}
+
+// showPlan ends the exchange after this turn with a plan that nobody can approve.
+func (x *Exchange) showPlan(text string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.got.plan = text
+}
+
+// endsWithPlan reports whether the turn has shown a plan as the answer.
+func (x *Exchange) endsWithPlan() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	shown := x.got.plan
+	if shown != "" {
+		x.response, x.got.plan = shown, ""
+	}
+	return shown != ""
 }
 
 // takeTouched returns the files that the tools of the turn have used, once.

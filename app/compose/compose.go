@@ -31,6 +31,7 @@ import (
 	"buddy/extensions/mcp"
 	"buddy/sessions"
 	"buddy/tools"
+	"buddy/tools/file"
 	"buddy/tools/target"
 	"buddy/tools/toolset"
 	"buddy/tools/web"
@@ -56,6 +57,7 @@ type Program struct {
 	Servers  *mcp.Servers       // MCP servers
 	Checks   *lsp.Clients       // of language servers
 	files    *extensionFiles    // of skills, commands and styles
+	plan     *file.Plan         // of the session, which all targets share
 	withheld []string           // names of variables that commands do not get
 
 	untrusted string // what was said last of parts that are not trusted
@@ -108,7 +110,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Agents: p.agents(told.facts), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
-		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,
+		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
 		Listings: p.listings(), Checks: p.Checks,
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),

@@ -14,6 +14,7 @@ import (
 
 	"buddy/agent"
 	"buddy/agent/event"
+	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/app/exit"
@@ -21,6 +22,7 @@ import (
 	"buddy/config"
 	"buddy/tmux"
 	"buddy/tools"
+	"buddy/tools/file"
 	"buddy/tools/shell"
 	"buddy/tools/target"
 	"buddy/views/markup"
@@ -39,13 +41,18 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	if err != nil {
 		return judge, err
 	}
+	planned := ""
+	if p.ID != "" { // else there is no session
+		planned = string(plan.FileIn(filepath.Dir(p.Store.OutDir(p.ID))))
+		p.plan = file.NewPlan(planned)
+	}
 	_, p.withheld = p.Config.Environ(os.Environ())
 	first, err := p.open(p.Dest.Target, p.Env, cmp.Or(f.Tmux, p.ID), p.Journal.resumed() || f.Tmux != "")
 	if err != nil {
 		return judge, err
 	}
 	p.Targets = target.NewSet(first, others, p.openOther)
-	judge = policy.Policy{Workspace: first.Files.Root(), At: p.Targets.Facts, Shell: p.Config.Tools.ShellName()}
+	judge = policy.Policy{Workspace: first.Files.Root(), At: p.Targets.Facts, Plan: planned, Shell: p.Config.Tools.ShellName()}
 	judge.Rules, err = rulesOf(p.Config)
 	return judge, err
 }
@@ -74,7 +81,7 @@ func (p *Program) open(t *target.Target, env target.Environment, session string,
 		prefix = p.Targets.Prefix(t)
 	}
 	o := target.Options{
-		Outputs: p.Store.OutDir(p.ID), Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
+		Outputs: p.Store.OutDir(p.ID), Plan: p.plan, Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
 	}
 	o.Env, _ = p.Config.Environ(os.Environ())
 	o.Reach.Withheld, o.Reach.Hidden = p.withheld, p.ownFiles()

@@ -183,8 +183,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 			return event.Failed // the prompt was not taken
 		}
 	case event.QuestionAsked:
-		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(p))
-		l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
+		l.question(p)
 	case event.ModelMessage:
 		if env.Branch == 0 {
 			l.message(p)
@@ -204,6 +203,16 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.Remark(env.Payload)
 	}
 	return ""
+}
+
+// question answers that nobody is there. A plan is what exec was run for: it is the answer.
+func (l *line) question(q event.QuestionAsked) {
+	if q.Plan != "" {
+		l.text = q.Text
+	} else {
+		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(q))
+	}
+	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
 }
 
 // submitted learns which task works on the prompt.

@@ -125,11 +125,17 @@ func Denial(p event.ApprovalAnswered) string {
 // QuestionText returns what the model, or a server, wants to know, with a line for each choice.
 func QuestionText(q event.QuestionAsked) string {
 	text := "? " + q.Text
-	if q.From != "" {
+	switch {
+	case q.Plan != "":
+		text = "? the plan in " + q.Plan + ":\n  | " + strings.ReplaceAll(strings.TrimRight(q.Text, "\n"), "\n", "\n  | ")
+	case q.From != "":
 		text = "? " + q.From + " asks: " + q.Text
 	}
 	for i, c := range q.Choices {
 		text += fmt.Sprintf("\n  %d  %s", i+1, c)
+	}
+	if q.Plan != "" {
+		text += "\n  other words say what is missing, and planning goes on"
 	}
 	return text
 }

@@ -286,7 +286,26 @@ func (r *repl) answer(id, line string) {
 		r.say("nothing was answered: a number takes a choice, other words are an answer of your own")
 	case atOnce(line) && r.slash(line):
 	default:
-		r.command(slash.Reply(r.state.Questions[i], line))
+		q := r.state.Questions[i]
+		if reply := slash.Reply(q, line); q.Plan == "" || reply.Text != event.PlanEdit {
+			r.command(reply)
+			return
+		}
+		editPlan(r, q)
+	}
+}
+
+// editPlan opens a plan in the person's editor. What they leave is shown and asked about again.
+func editPlan(r *repl, q event.QuestionAsked) {
+	changed, err := input.EditText("plan.md", q.Text, input.Editor())
+	r.shown = wants{} // what was typed in the meantime answers nothing
+	switch {
+	case err != nil:
+		r.say(err.Error())
+	case strings.TrimSuffix(changed, "\n") == strings.TrimSuffix(q.Text, "\n"):
+		r.say("nothing was edited")
+	default:
+		r.command(event.Answer{ID: q.ID, Text: changed, Edited: true})
 	}
 }
 

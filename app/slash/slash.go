@@ -118,6 +118,15 @@ func Approve(args string) (event.Command, error) {
 	return set, nil
 }
 
+// Plan begins mode plan, and the work on a prompt in it if there is one.
+func Plan(_ Catalog, s Frontend, prompt string) error {
+	s.Command(event.SetMode{Mode: action.ModePlan})
+	if prompt != "" {
+		s.Command(event.Submit{Text: prompt})
+	}
+	return nil
+}
+
 // Pin takes how far back the exchange is to keep, or with off to keep no longer; 1 is the last.
 func Pin(off bool) func(string) (event.Command, error) {
 	return func(args string) (event.Command, error) {

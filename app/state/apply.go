@@ -43,13 +43,13 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
-	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
+	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
 	case event.SkillLoaded, event.CommandsListed:
 		return applySkill(s, env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
-	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.Unknown:
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))

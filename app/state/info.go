@@ -49,6 +49,11 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	case event.RuleRemoved:
 		s.add(env, NoticeBlock, "no rule of the "+p.Scope+" any more: "+p.Rule.String())
 		return Conversation
+	case event.PlanExited: // in its words: the dialog in which it was read is gone
+		if p.Approved {
+			s.add(env, AssistantBlock, p.Plan)
+			return Conversation
+		}
 	case event.ModeChanged:
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until
 	}

@@ -41,7 +41,11 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 			return 0
 		}
 		personAnswered(s.Tasks, p.ID)
-		if p.By == "user" && !step {
+		switch {
+		case p.By != "user" || step:
+		case p.Edited:
+			s.add(env, NoticeBlock, "you have changed the plan")
+		default:
 			s.add(env, UserBlock, p.Text)
 		}
 	}

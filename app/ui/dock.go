@@ -139,6 +139,10 @@ func (d *dock) show(id string) {
 
 // ask docks a question of the model or of a server.
 func (d *dock) ask(q event.QuestionAsked) {
+	if q.Plan != "" {
+		d.askPlan(q)
+		return
+	}
 	title := "Question"
 	if q.From != "" {
 		title = q.From + " asks"
@@ -351,7 +355,7 @@ func (d *dock) reply(text string) bool {
 	d.answers = ""
 	for _, q := range d.state.Questions {
 		if q.ID == id && id != "" {
-			d.deps.Send(slash.Reply(q, text))
+			d.answer(q, slash.Reply(q, text))
 			return true
 		}
 	}

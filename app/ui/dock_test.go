@@ -175,7 +175,12 @@ func (x *testUI) openDialog(id string, approval bool) {
 		x.publish(a)
 		return
 	}
-	x.publish(event.QuestionAsked{ID: id, CallID: "c1", Text: "Which port?", Choices: []string{"80", "8080"}})
+	q := event.QuestionAsked{ID: id, CallID: "c1", Text: "Which port?", Choices: []string{"80", "8080"}}
+	if strings.HasSuffix(id, "1") || strings.HasSuffix(id, "2") { // a plan is one as well
+		q = aPlan
+		q.ID = id
+	}
+	x.publish(q)
 }
 
 // publish sends events without waiting for a frame.

@@ -244,7 +244,7 @@ func (u *UI) connect() {
 	u.v.tasks.OnApproval = u.dock.goTo
 	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
-	u.dock.confirm.OnHint = u.dock.approval.OnHint
+	u.dock.confirm.OnHint, u.dock.question.OnHint = u.dock.approval.OnHint, u.dock.approval.OnHint
 	u.v.help.OnClose = func() { u.overlays.help = false }
 	u.v.help.OnCopy, u.dock.approval.OnCopy, u.dock.confirm.OnCopy, u.dock.question.OnCopy = u.copy, u.copy, u.copy, u.copy
 	u.v.help.SetCommands(commandHelp(nil))

@@ -90,20 +90,20 @@ func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) 
 
 // rewrite returns the change that args ask for.
 func (t *editFile) rewrite(reader int, args editArgs) rewrite {
-	return func(ctx context.Context, path string) (snapshot, []byte, string, error) {
-		old, edited, count, err := t.apply(ctx, reader, path, args)
-		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement")), err
+	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
+		old, edited, count, err := applyEdits(ctx, w, reader, path, args)
+		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", w.show(path), plural(count, "replacement")), err
 	}
 }
 
-// apply reads the file at path and makes the replacements in memory.
-func (t *editFile) apply(ctx context.Context, reader int, path string, args editArgs) (old snapshot, edited string, count int, err error) {
-	name := t.ws.show(path)
+// applyEdits reads the file at path and makes the replacements in memory.
+func applyEdits(ctx context.Context, w *Workspace, reader int, path string, args editArgs) (old snapshot, edited string, count int, err error) {
+	name := w.show(path)
 	edits, err := args.list()
 	if err != nil {
 		return old, "", 0, err
 	}
-	if old, err = t.ws.snapKnown(ctx, reader, path); err != nil {
+	if old, err = w.snapKnown(ctx, reader, path); err != nil {
 		return old, "", 0, err
 	}
 	edited = string(old.data)

@@ -46,5 +46,8 @@ func (w *Workspace) planned(call tools.Call) (*Workspace, string, error) {
 	if err != nil || call.Planned.Kind != action.Internal {
 		return w, path, err
 	}
+	if w.plan != nil && path == w.plan.path {
+		return w.plan.files, path, nil
+	}
 	return &Workspace{files: fs.Local, secret: func(string) string { return "" }}, path, nil
 }

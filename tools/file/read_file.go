@@ -53,6 +53,9 @@ func NewReadFile(ws *Workspace) tools.Tool {
 func (*readFile) Parallel(tools.Call) bool { return true }
 
 func (t *readFile) PlanArgs(args readArgs) (action.Action, error) {
+	if t.ws.plan.is(t.ws, args.Path) {
+		return t.ws.plan.planRead(t.Name(), args.Why)
+	}
 	if t.ws.isOutput(args.Path) {
 		return t.ws.planOutput(t.Name(), args.Path, args.Why)
 	}

@@ -28,6 +28,7 @@ type Workspace struct {
 	secret  func(path string) string
 	own     []string // files and folders with buddy's own keys, absolute real paths
 	outputs string   // the folder of the session's overflow on this machine, "" for none
+	plan    *Plan    // nil for none
 
 	finding sync.Mutex // guards root and home
 	root    string     // absolute, symbolic links resolved; empty until a target was reached

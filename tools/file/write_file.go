@@ -52,39 +52,46 @@ func (t *writeFile) RunArgs(ctx context.Context, call tools.Call, args writeArgs
 
 // rewrite returns the change that args ask for.
 func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
-	return func(ctx context.Context, path string) (snapshot, []byte, string, error) {
-		old, err := t.snap(ctx, reader, path)
-		return old, []byte(args.Content), fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path)), err
+	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
+		old, err := snapReplaceable(ctx, w, reader, path)
+		return old, []byte(args.Content), fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), w.show(path)), err
 	}
 }
 
-// snap reads the file to be replaced, if the reader may replace it.
-func (t *writeFile) snap(ctx context.Context, reader int, path string) (snapshot, error) {
-	old, err := t.ws.snap(ctx, path)
+// snapReplaceable reads the file to be replaced, if the reader may replace it.
+func snapReplaceable(ctx context.Context, w *Workspace, reader int, path string) (snapshot, error) {
+	old, err := w.snap(ctx, path)
 	if err == nil && old.exists && old.size > 0 {
-		err = t.ws.mayReplace(reader, path, old)
+		err = w.mayReplace(reader, path, old)
 	}
 	return old, err
 }
 
-// rewrite reads the file at path and returns what was in it, its new content and what the
-// model is told once that is written.
-type rewrite func(ctx context.Context, path string) (old snapshot, data []byte, done string, err error)
+// rewrite reads the file at path of a workspace and returns what was in it, its new content and
+// what the model is told once that is written.
+type rewrite func(ctx context.Context, w *Workspace, path string) (old snapshot, data []byte, done string, err error)
 
 // planRewrite plans the change of the file that a call names.
 func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.Action, error) {
 	ctx, done := tools.PlanContext()
 	defer done()
+	kind := action.FileWrite
+	if w.plan.is(w, name) {
+		if err := w.plan.check(ctx); err != nil {
+			return action.Action{}, err
+		}
+		w, name, kind = w.plan.files, w.plan.path, action.PlanFile
+	}
 	path, err := w.resolve(ctx, name)
 	if err != nil {
 		return action.Action{}, err
 	}
-	old, data, _, err := change(ctx, path)
+	old, data, _, err := change(ctx, w, path)
 	if err != nil {
 		return action.Action{}, tools.Failed(err)
 	}
 	return action.Action{
-		Kind: action.FileWrite, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
+		Kind: kind, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
 		Links: w.links(ctx, nil, name, path), Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
 	}, nil
 }
@@ -95,9 +102,13 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, change rewrite
 	if err != nil {
 		return tools.Failure(err)
 	}
+	if call.Planned.Kind == action.PlanFile {
+		w = w.plan.files
+		call.Keep = nil // it is no file of the person's
+	}
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	old, data, text, err := change(ctx, path)
+	old, data, text, err := change(ctx, w, path)
 	if err == nil {
 		err = w.put(ctx, call, old, data)
 	}

@@ -34,6 +34,7 @@ type Options struct {
 	tmux.Options
 	Limits  shell.Limits // of what the model gets; zero: those of package shell
 	Outputs string       // the folder on this machine where calls keep their overflow, "" for none
+	Plan    *file.Plan   // of the session, for all of its targets; nil for none
 	// Resumed means that an earlier process may have left a pane in another folder.
 	Resumed bool
 	// Warn is called once when commands run without tmux.
@@ -54,6 +55,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	if o.Outputs != "" {
 		files.Outputs(o.Outputs)
 	}
+	files.KeepPlan(o.Plan)
 	if t.Host == nil {
 		files.Protect(o.Reach.Hidden)
 	}

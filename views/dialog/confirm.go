@@ -1,6 +1,9 @@
 package dialog
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
@@ -27,8 +30,10 @@ type Question struct {
 	Answer  func(keymap.Action) // gets an action of Scope, after the question is closed
 	Choices []string            // instead of the actions of Scope
 	Own     bool                // what is typed is an answer as well
-	Take    func(n int)         // gets the index of one of Choices
-	Whole   int                 // how many of Choices, from the first, need the end of Lines to have been on the screen
+	// OwnLabel says what typing does; "" is to answer.
+	OwnLabel string
+	Take     func(n int) // gets the index of one of Choices
+	Whole    int         // how many of Choices, from the first, need the end of Lines to have been on the screen
 }
 
 // NewConfirm returns a dialog that asks nothing.
@@ -139,11 +144,12 @@ func (c *Confirm) lay(w int) {
 	}
 	c.body.relay(w)
 	for _, l := range c.asked.Lines {
-		if line := draw.Untrusted(themes.Text, l); c.asked.Whole > 0 { // it is to be seen to the letter
-			c.body.add(0, nil, line, w)
-		} else {
-			c.body.addWords(0, line, w)
+		if c.asked.Whole > 0 { // it is to be seen to the letter
+			c.body.add(0, nil, draw.Untrusted(themes.Text, l), w)
+			continue
 		}
+		words := strings.TrimLeft(l, " ")
+		c.body.addWords(min(len(l)-len(words), w/2), draw.Untrusted(themes.Text, words), w)
 	}
 }
 
@@ -154,7 +160,7 @@ func (c *Confirm) rows(w int) [][]draw.Span {
 		hints = append(hints, draw.Hint{Key: keys[0], Label: "back"})
 	}
 	if c.asked.Own {
-		hints = append([]draw.Hint{{Sign: "or", Label: "type your answer"}}, hints...)
+		hints = append([]draw.Hint{{Sign: "or", Label: cmp.Or(c.asked.OwnLabel, "type your answer")}}, hints...)
 	}
 	return c.choices.rows(w, hints, false)
 }

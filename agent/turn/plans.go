@@ -1,0 +1,157 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"buddy/agent/action"
+	"buddy/agent/conversation"
+	"buddy/agent/event"
+	"buddy/agent/plan"
+	"buddy/tools"
+)
+
+// tellPlan tells the model before a request what it has to know of mode plan, and of a plan that a
+// compaction took out.
+func (l *Loop) tellPlan(x *Exchange) {
+	mode, _ := l.p.Approvals.Mode()
+	on, file := mode == action.ModePlan, string(l.p.Plan)
+	attach := func(kind, text string) {
+		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{kind}, Text: text})
+	}
+	due, gone := conversation.DuePlan(x.talk, on)
+	switch due {
+	case conversation.PlanFull:
+		attach(conversation.PlanKind, plan.Full(file))
+	case conversation.PlanSparse:
+		attach(conversation.PlanKind, plan.Sparse(file))
+	case conversation.PlanOver:
+		attach(conversation.PlanExitKind, plan.Over(l.p.Approvals.ApprovedPlan() != ""))
+	case conversation.PlanNothing:
+	}
+	if !gone {
+		return
+	}
+	approved := l.p.Approvals.ApprovedPlan()
+	switch draft, err := l.p.Plan.Read(); {
+	case on && err == nil:
+		attach(conversation.PlanTextKind, plan.Draft(file, draft))
+	case !on && approved != "":
+		attach(conversation.PlanTextKind, plan.Again(file, approved))
+	}
+}
+
+// planMode is mode plan for one call.
+type planMode struct {
+	batch  *batch
+	callID string
+}
+
+// own returns why a call has no part in mode plan, nil if it has: the plan is that of the main
+// conversation, in which the person decides about it.
+func (m planMode) own() error {
+	switch {
+	case m.batch.x.talk.Branch() != 0:
+		return errors.New("mode plan belongs to the main conversation: work that goes on beside it neither begins nor ends it")
+	case m.batch.loop.p.Plan == "":
+		return errors.New("this session has no file for a plan")
+	}
+	return nil
+}
+
+// Enter begins mode plan.
+func (m planMode) Enter() (string, error) {
+	if err := m.own(); err != nil {
+		return "", err
+	}
+	if !m.batch.loop.p.Approvals.EnterPlan(m.batch.x.task) {
+		return "mode is plan already; nothing has changed", nil
+	}
+	return "mode is plan from now on", nil
+}
+
+// Exit shows the person the plan, as often as they change it, until they have decided.
+func (m planMode) Exit(ctx context.Context) (tools.PlanDecision, error) {
+	p := m.batch.loop.p
+	if err := m.own(); err != nil {
+		return tools.PlanDecision{}, err
+	}
+	if mode, _ := p.Approvals.Mode(); mode != action.ModePlan {
+		return tools.PlanDecision{}, fmt.Errorf("mode is %s, not plan: there is no plan to be approved; enter_plan begins one", mode)
+	}
+	text, err := p.Plan.Read()
+	if err != nil {
+		return tools.PlanDecision{}, err
+	}
+	steps, err := plan.Steps(text)
+	if err != nil {
+		return tools.PlanDecision{}, err
+	}
+	for {
+		m.batch.loop.notify(m.batch.x, m.batch.turn, "elicitation_dialog", "buddy shows a plan")
+		answer, err := m.ask(ctx, text)
+		switch {
+		case errors.Is(err, tools.ErrNobody):
+			m.batch.x.showPlan(text)
+			return tools.PlanDecision{Decision: "shown", Note: "nobody is there to approve the plan: it was printed, and the work ends here"}, nil
+		case err != nil:
+			return tools.PlanDecision{}, err
+		case answer.Edited:
+			text, steps = m.edited(text, answer.Text, steps)
+		case answer.Text != event.PlanEdit:
+			return m.decided(answer.Text, text, steps), nil
+		}
+	}
+}
+
+// ask shows a text as the plan and waits for the answer.
+func (m planMode) ask(ctx context.Context, text string) (event.QuestionAnswered, error) {
+	p := m.batch.loop.p
+	if !p.Approvals.Interactive() {
+		return event.QuestionAnswered{}, tools.ErrNobody
+	}
+	return p.Questions.AskPlan(ctx, m.batch.x.task, m.batch.turn, m.callID, string(p.Plan), text)
+}
+
+// edited takes what the person made of a plan into its file, and returns the plan that is asked about
+// next with its steps. What can't be a plan changes nothing; steps that make no sense are left out: both
+// are said.
+func (m planMode) edited(before, after string, steps []event.PlanStep) (string, []event.PlanStep) {
+	b := m.batch
+	if err := b.loop.p.Plan.Replace(after); err != nil {
+		b.publish(event.Warning{Text: "your change of the plan was not taken: " + err.Error(), Code: "plan"})
+		return before, steps
+	}
+	steps, err := plan.Steps(after)
+	if err != nil {
+		b.publish(event.Warning{Text: err.Error(), Code: "plan", NextStep: "as it is, the plan has no list of steps"})
+	}
+	return after, steps
+}
+
+// decided does what the person said about a plan.
+func (m planMode) decided(said, text string, steps []event.PlanStep) tools.PlanDecision {
+	p, task := m.batch.loop.p, m.batch.x.task
+	switch said {
+	case event.PlanApprove:
+		mode := p.Approvals.EndPlan(task, event.PlanExited{Approved: true, Plan: m.batch.loop.o.Redact.Text(text), Steps: steps})
+		d := tools.PlanDecision{Decision: "approved", Plan: text, Todo: plan.Checklist(steps)}
+		d.Note = fmt.Sprintf("the user approved this plan, as it stands here; mode is %s again. Carry it out now; each call is judged as always", mode)
+		if len(steps) > 0 {
+			d.Note += ". todo is its list: keep it up to date with the tool todo"
+		}
+		return d
+	case event.PlanDiscard:
+		mode := p.Approvals.EndPlan(task, event.PlanExited{})
+		d := tools.PlanDecision{Decision: "discarded", Note: fmt.Sprintf("the user does not want this plan; mode is %s again. Do nothing of it, ask what they want instead", mode)}
+		if err := p.Plan.Discard(); err != nil {
+			d.Note += "; " + err.Error()
+		}
+		return d
+	}
+	return tools.PlanDecision{
+		Decision: "keep planning", Remark: tools.Head(said, tools.OutputBytes),
+		Note: "mode is still plan: change the plan in " + string(p.Plan) + ", then call exit_plan again",
+	}
+}

@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/views/draw"
+	"buddy/views/viewtest"
+)
+
+var aPlan = event.QuestionAsked{
+	ID: "p1", CallID: "c1", Plan: "/home/ann/shop/.buddyx/sessions/7f3a-0000/plan.md", Choices: []string{event.PlanApprove, event.PlanEdit, event.PlanDiscard},
+	Text: "# Round taxes\n\nTaxes are cut off today; they are to be rounded.\x1b[31m\n\n1. reproduce it in a test\n2. fix `tax.go`\n\n" +
+		"```steps\n- description: reproduce it\n  tool: run_shell\n  risk: low\n- description: fix tax.go\n  depends_on: [1]\n  requires_approval: true\n```\n",
+}
+
+// planning is what comes before a plan shows.
+func planning() []event.Event {
+	all := append([]event.Event{event.PlanEntered{File: aPlan.Plan, Before: action.ModeEdits}, event.ModeChanged{Mode: action.ModePlan}}, running[:3]...)
+	return append(all, event.ToolRequested{CallID: "c1", Name: "exit_plan", Arguments: "{}", Action: action.Action{Kind: action.Internal, Tool: "exit_plan"}})
+}
+
+// The plan stands between the conversation and the prompt, as it was written, with the mode in the header; on
+// a small screen the beginning of it, with what it can be answered.
+func TestPlanOnScreen(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 32}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.tell(planning()...)
+			x.tell(aPlan)
+			name := fmt.Sprintf("plan-%dx%d", size[0], size[1])
+			viewtest.GoldenText(t, name+"-opens", x.Screen())
+			x.rest()
+			x.Press("2")
+			viewtest.GoldenText(t, name+"-edit", x.Screen())
+			x.Type("nd thought: which test?")
+			viewtest.GoldenText(t, name+"-remark", x.Screen())
+			x.Press("Enter")
+			x.took(event.Answer{ID: "p1", Text: "2nd thought: which test?"})
+			second := aPlan
+			second.ID = "p2"
+			x.tell(event.QuestionAnswered{ID: "p1", By: "user", Text: "2nd thought: which test?"}, second)
+			x.rest()
+			x.Press("1", "Enter")
+			x.took(event.Answer{ID: "p2", Text: event.PlanApprove})
+			x.tell(event.QuestionAnswered{ID: "p2", By: "user", Text: event.PlanApprove}, event.PlanExited{Approved: true, Plan: aPlan.Text}, event.ModeChanged{Mode: action.ModeEdits})
+			viewtest.GoldenText(t, name+"-approved", x.Screen())
+		})
+	}
+}
+
+// The plan is edited in the person's editor; what they leave is the answer. Without a change, or where the
+// editor fails, the plan still waits.
+func TestPlanIsEdited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		var left string
+		var failed error
+		x.u.deps.Edit = func(name, text string) (string, error) {
+			if name != "plan.md" || text != aPlan.Text {
+				t.Errorf("%s was opened with %q", name, text)
+			}
+			return left, failed
+		}
+		x.tell(planning()...)
+		x.tell(aPlan)
+		for _, c := range []struct {
+			left   string
+			failed error
+			want   string
+		}{{aPlan.Text, nil, "nothing was edited"}, {"", errors.New("editor \"vi\": gone"), `editor "vi": gone`}} {
+			left, failed = c.left, c.failed
+			x.rest()
+			x.Press("2", "Enter")
+			x.took()
+			x.Want(c.want, "1 approve it")
+		}
+		left, failed = "# Other\n", nil
+		x.Press("Down", "Down", "Enter")
+		x.took(event.Answer{ID: "p1", Text: "# Other\n", Edited: true})
+		other := aPlan
+		other.ID, other.Text = "p2", "# Other\n"
+		x.tell(event.QuestionAnswered{ID: "p1", By: "user", Text: "# Other\n", Edited: true}, other)
+		x.Want("you have changed the plan", "│ # Other")
+	})
+}
+
+// Esc goes back to the prompt and leaves the plan open; a key that was typed for the prompt answers
+// nothing, and Shift+Tab, which would end mode plan, does nothing while it waits.
+func TestPlanIsLeftOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(planning()...)
+		x.Type("what about ")
+		x.tell(aPlan)
+		x.Type("1\n")
+		x.took(event.Submit{Text: "what about 1"})
+		x.Press("Shift+Tab")
+		x.took()
+		x.Want("the mode stays while something does")
+		x.rest()
+		x.Press("Esc")
+		x.took()
+		x.Want("F8 answers")
+		x.Press("F8")
+		time.Sleep(draw.GracePeriod)
+		x.Press("3", "Enter")
+		x.took(event.Answer{ID: "p1", Text: event.PlanDiscard})
+	})
+}
+
+// /plan begins mode plan, and the work on a prompt if there is one; Shift+Tab comes to it as well.
+func TestPlanCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.Type("/plan\n")
+		x.took(event.SetMode{Mode: action.ModePlan})
+		x.Type("/plan round the taxes\n")
+		x.took(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "round the taxes"})
+		x.tell(event.ModeChanged{Mode: action.ModeEdits})
+		x.Press("Shift+Tab")
+		x.took(event.SetMode{Mode: action.ModePlan})
+	})
+}

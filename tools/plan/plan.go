@@ -1,0 +1,85 @@
+// Package plan holds the tools enter_plan and exit_plan.
+//
+//	deferred := tools.NewDeferred(plan.NewEnter(), plan.NewExit())
+package plan
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+//go:embed enter_plan.md
+var enterText string
+
+//go:embed exit_plan.md
+var exitText string
+
+var errNoPlan = errors.New("there is no mode plan here")
+
+type planArgs struct {
+	Why string `json:"why,omitempty" schema:"-"`
+}
+
+// entered is the result that the model reads.
+type entered struct {
+	Note string `json:"note"`
+}
+
+type enterPlan struct{ tools.Typed[planArgs] }
+
+// NewEnter returns the tool enter_plan, which begins mode plan.
+func NewEnter() tools.Tool { return tools.New(&enterPlan{}, "enter_plan", enterText) }
+
+func (t *enterPlan) PlanArgs(args planArgs) (action.Action, error) {
+	return action.Action{
+		Kind: action.EnterPlan, Tool: t.Name(), Why: args.Why, Risk: action.Low,
+		Preview: "begin mode plan: the model reads and writes a plan, nothing else is changed until you approve that",
+	}, nil
+}
+
+func (t *enterPlan) RunArgs(_ context.Context, call tools.Call, _ planArgs) tools.Result {
+	if call.Plan == nil {
+		return tools.Failure(errNoPlan)
+	}
+	text, err := call.Plan.Enter()
+	if err != nil {
+		return tools.Failure(err)
+	}
+	return tools.Success(entered{text}, text)
+}
+
+type exitPlan struct{ tools.Typed[planArgs] }
+
+// NewExit returns the tool exit_plan, which shows the person the plan and waits for what they decide.
+func NewExit() tools.Tool { return tools.New(&exitPlan{}, "exit_plan", exitText) }
+
+// Patient returns true: a person may take any time to read a plan.
+func (*exitPlan) Patient(tools.Call) bool { return true }
+
+func (t *exitPlan) PlanArgs(args planArgs) (action.Action, error) {
+	return tools.PlanInternal(t.Name(), args.Why), nil
+}
+
+// Recover shows the plan again: it waited for the person when the earlier process died.
+func (t *exitPlan) Recover(ctx context.Context, call tools.Call) tools.Result {
+	return t.Run(ctx, call)
+}
+
+func (t *exitPlan) RunArgs(ctx context.Context, call tools.Call, _ planArgs) tools.Result {
+	if call.Plan == nil {
+		return tools.Failure(errNoPlan)
+	}
+	decision, err := call.Plan.Exit(ctx)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	shown := decision.Decision
+	if decision.Remark != "" {
+		shown += ": " + decision.Remark
+	}
+	return tools.Success(decision, shown+"\n"+decision.Todo)
+}
