@@ -115,6 +115,7 @@ func (m *memory) Resident() (int64, error) {
 	defer m.bench.mu.Unlock()
 	return m.bench.size, nil
 }
+
 func (m *memory) Stop() {
 	_ = m.stdin.Close()
 	_ = m.stdout.CloseWithError(io.EOF)
