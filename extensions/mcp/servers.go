@@ -207,10 +207,10 @@ func (s *Servers) Pending(name string) (tools.Tool, bool) {
 	return nil, false
 }
 
-// Note tells the model which servers are missing in a search, "" if none is. Lists that are old
-// are fetched anew meanwhile.
-func (s *Servers) Note() string {
-	var starting, failed []string
+// Note tells the model which servers are missing in a search and what those say of themselves that
+// its words name; "" for nothing. Lists that are old are fetched anew meanwhile.
+func (s *Servers) Note(words []string) string {
+	var starting, failed, notes []string
 	for _, one := range s.servers {
 		switch one.now() {
 		case Starting, Waiting:
@@ -220,8 +220,10 @@ func (s *Servers) Note() string {
 		case Ready:
 			one.refreshOld()
 		}
+		if text := one.told(words); text != "" {
+			notes = append(notes, text)
+		}
 	}
-	var notes []string
 	if len(starting) > 0 {
 		notes = append(notes, "these MCP servers are still starting, their tools are not known yet: "+strings.Join(starting, ", "))
 	}
