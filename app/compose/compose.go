@@ -78,7 +78,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	first := p.Targets.First()
 	deferred := tools.NewDeferred()
-	servers, err := p.newServers(deferred)
+	secret := redact.New(append(secrets, p.serverSecrets()...)...)
+	servers, err := p.newServers(deferred, secret)
 	if err != nil {
 		return nil, errors.Join(err, p.Journal.close())
 	}
@@ -98,7 +99,6 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	if err != nil {
 		return nil, errors.Join(exit.Failure(err), p.Journal.close())
 	}
-	secret := redact.New(append(secrets, p.serverSecrets()...)...)
 	p.Options = agent.Options{
 		Session: p.ID, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Small: p.small(f),

@@ -38,16 +38,15 @@ func mcpState() string { return filepath.Join(xdg.StateHome, "buddy", "mcp") }
 
 // newServers returns the MCP servers of the session, not started. Without any nothing is read
 // but the settings and the project's .mcp.json.
-func (p *Program) newServers(deferred *tools.Deferred) (*mcp.Servers, error) {
+func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) (*mcp.Servers, error) {
 	all, err := p.MCPServers()
 	if err != nil {
 		return nil, err
 	}
-	secrets := redact.New(p.Config.Secrets()...)
 	return mcp.New(mcp.Options{
 		Servers: all, Deferred: deferred, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
 		HTTP:   serverClient(all),
-		Secret: func(arguments string) bool { return secrets.Text(arguments) != arguments },
+		Secret: func(arguments string) bool { return secret.Text(arguments) != arguments },
 		Open:   openBrowser, Login: serverLogin,
 	}), nil
 }

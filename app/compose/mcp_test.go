@@ -8,8 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"buddy/agent/action"
+	"buddy/agent/policy"
+	"buddy/agent/redact"
 	"buddy/config"
 	"buddy/extensions/mcp"
+	"buddy/tools"
 )
 
 func TestVariablesOfServers(t *testing.T) {
@@ -139,5 +143,60 @@ func TestServersOfTheManual(t *testing.T) {
 	all, err := s.MCPServers()
 	if err != nil || len(all) != 2 || all[0].Name != "notes" || all[0].Transport != mcp.Stdio || all[1].Transport != mcp.HTTP || !strings.Contains(all[1].Problem, "DOCS_TOKEN") {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// sentTo returns how risky a call of a server that starts is with these arguments.
+func sentTo(t *testing.T, arguments string) action.Risk {
+	t.Helper()
+	server := config.NewMCPServer("a")
+	server.URL = "https://a.example"
+	p := &Program{Setup: Setup{Config: config.Config{MCP: []config.MCPServer{server}}, Target: "elsewhere"}}
+	deferred := tools.NewDeferred()
+	servers, err := p.newServers(deferred, redact.New("a value of the settings"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer servers.Close()
+	act, err := tools.NewUseTool(deferred).Plan(tools.Call{ID: "1", Name: "use_tool", Arguments: `{"name":"mcp__a__send","args":` + arguments + `}`})
+	if err != nil || !strings.Contains(act.Preview, "looks like a secret") != (act.Risk != action.High) {
+		t.Errorf("%s: %+v, %v", arguments, act, err)
+	}
+	return act.Risk
+}
+
+// A secret that is sent to a server is pointed out, whether it is one of the settings or has the
+// form of one.
+func TestSecretsInArgumentsOfServers(t *testing.T) {
+	for _, arguments := range []string{
+		`{"text":"it is a value of the settings."}`, `{"text":"a value of the set\u0074ings"}`, `{"deep":[{"x":"ghp_0123456789abcdefghijABCDEFGHIJ012345"}]}`,
+		`{"text":"-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1234567890abcdefghijklmnop\n-----END RSA PRIVATE KEY-----"}`, `{"url":"https://ann:hunter2secret@example.com/"}`,
+		`{"password":"hunter2-Very-Secret9"}`, `{"header":"Authorization: Bearer abcdefghijklmnop0123456789"}`,
+	} {
+		if risk := sentTo(t, arguments); risk != action.High {
+			t.Errorf("%s: %s", arguments, risk)
+		}
+	}
+	for _, arguments := range []string{`{}`, `{"text":"the settings have values"}`, `{"path":"/srv/docs/token.go","n":12345678901234567890}`} {
+		if risk := sentTo(t, arguments); risk == action.High {
+			t.Errorf("%s: %s", arguments, risk)
+		}
+	}
+}
+
+// What is noted of approved tools lies among the files that no mode and no rule for other files
+// lets a model change.
+func TestPinsAreBuddysOwn(t *testing.T) {
+	p := &Program{Setup: Setup{Config: config.Config{}}}
+	pins := filepath.Join(mcpState(), "mcp.json")
+	judge := policy.Policy{Workspace: "/", Home: "/home/ann", Own: p.ownFiles()}
+	for _, a := range []action.Action{
+		{Kind: action.FileWrite, Tool: "write_file", Path: pins}, {Kind: action.FileDelete, Tool: "apply_patch", Path: pins},
+		{Kind: action.Shell, Tool: "run_shell", Command: "echo {} > '" + pins + "'", Cwd: "/"}, {Kind: action.Shell, Tool: "run_shell", Command: "rm -r '" + filepath.Dir(pins) + "'", Cwd: "/"},
+		{Kind: action.MCP, Tool: "mcp__files__write_file", Preview: `{"path": "` + pins + `"}`},
+	} {
+		if v := judge.Judge(a, action.ModeAll); v.Decision != action.Ask || v.Rule != action.OwnKeys {
+			t.Errorf("%s %s%s%s: %s because %q", a.Tool, a.Path, a.Command, a.Preview, v.Decision, v.Reason)
+		}
 	}
 }

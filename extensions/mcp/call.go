@@ -40,7 +40,7 @@ type running struct {
 type runningKey struct{}
 
 // call calls a tool of the server and waits for its result.
-func (s *server) call(ctx context.Context, call tools.Call, name string, args map[string]json.RawMessage) tools.Result {
+func (s *server) call(ctx context.Context, call tools.Call, name string, args map[string]any) tools.Result {
 	return s.ask(ctx, call, name, func(ctx context.Context, c *connection) (tools.Result, error) {
 		params := &sdk.CallToolParams{Name: name, Arguments: args}
 		params.SetProgressToken(call.ID)
