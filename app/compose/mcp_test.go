@@ -14,6 +14,7 @@ import (
 	"buddy/config"
 	"buddy/extensions/mcp"
 	"buddy/tools"
+	"buddy/tools/file"
 )
 
 func TestVariablesOfServers(t *testing.T) {
@@ -198,5 +199,56 @@ func TestPinsAreBuddysOwn(t *testing.T) {
 		if v := judge.Judge(a, action.ModeAll); v.Decision != action.Ask || v.Rule != action.OwnKeys {
 			t.Errorf("%s %s%s%s: %s because %q", a.Tool, a.Path, a.Command, a.Preview, v.Decision, v.Reason)
 		}
+	}
+}
+
+// The servers of a project on another target are listed with the reason why they do not run, and
+// whatever is wrong with its file is said.
+func TestServersOfAProjectElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	there, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := config.NewMCPServer("mine")
+	mine.Command, mine.Enabled = []string{"x"}, false
+	p := &Program{Setup: Setup{Config: config.Config{MCP: []config.MCPServer{mine}}, Target: "web-02"}, files: newExtensionFiles(there, false)}
+	if p.Servers, err = p.newServers(tools.NewDeferred(), nil); err != nil {
+		t.Fatal(err)
+	}
+	defer p.Servers.Close()
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := p.MCP().Offers(); err != nil || len(all) != 1 || all[0].Name != "mine" || all[0].Fixed {
+		t.Errorf("without a file: %+v, %v", all, err)
+	}
+	write(`{"mcpServers": {"db": {"command": "touch", "args": ["` + dir + `/ran", "${TOKEN}"]}, "docs": {"url": "https://docs.example"}}}`)
+	all, err := p.MCP().Offers()
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for i, name := range []string{"mine", "db", "docs"} {
+		if s := all[i]; s.Name != name || i > 0 && (s.On || !s.Fixed || s.Error != "not run: the project is on web-02") {
+			t.Errorf("%+v", s)
+		}
+	}
+	if text, err := p.MCP().Do("db"); err != nil || !strings.Contains(text, "touch "+dir+"/ran ${TOKEN}") || !strings.Contains(text, "not run: the project is on web-02") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := p.MCP().Do(""); err != nil || strings.Count(text, "not run: the project is on web-02") != 2 {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := p.MCP().Do("on db"); err == nil {
+		t.Error("one was switched on")
+	}
+	write(`{"mcpServers": [1]}`)
+	if all, err := p.MCP().Offers(); err == nil || !strings.Contains(err.Error(), "on web-02") || len(all) != 1 {
+		t.Errorf("a damaged file: %+v, %v", all, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran here")
 	}
 }

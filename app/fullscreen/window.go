@@ -221,10 +221,10 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 		Describe: func() (string, error) { return w.link.describeTarget() },
 		Offers:   func() ([]slash.TargetOffer, error) { return w.link.targets() },
 	}
-	all.MCP = func(args string) (string, error) {
+	all.MCP = slash.ServerList{List: func() ([]slash.Server, error) { return w.link.servers() }, Do: func(args string) (string, error) {
 		reply, err := ask[live.TextReply](w.link, ctx, live.MCP{Args: args})
 		return reply.Text, err
-	}
+	}}
 	all.Rules.List = func() ([]slash.Permission, error) {
 		reply, err := ask[live.RulesReply](w.link, ctx, live.Rules{})
 		return w.setup.Permissions(reply.Rules), err

@@ -62,6 +62,27 @@ type MCP struct {
 	Args string `json:"args,omitempty"`
 }
 
+// Servers asks which MCP servers there are.
+type Servers struct{ asks[ServersReply] }
+
+// ServersReply lists them.
+type ServersReply struct {
+	Servers []Server `json:"servers"`
+}
+
+// Server is an MCP server of the session.
+type Server struct {
+	Name     string   `json:"name"`
+	State    string   `json:"state"`
+	Kind     string   `json:"kind"`
+	Tools    int      `json:"tools,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Lines    []string `json:"lines"`
+	On       bool     `json:"on,omitempty"`
+	Fixed    bool     `json:"fixed,omitempty"` // it can't be started here
+	Withheld bool     `json:"withheld,omitempty"`
+}
+
 // Alive asks a target for a sign of life.
 type Alive struct {
 	asks[AliveReply]
@@ -147,6 +168,7 @@ var requests = map[string]Request{
 	"files":           Files{},
 	"rules":           Rules{},
 	"mcp":             MCP{},
+	"servers":         Servers{},
 	"close":           Close{},
 }
 

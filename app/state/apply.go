@@ -47,9 +47,11 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyInfo(env)
 	case event.SkillLoaded, event.CommandsListed:
 		return applySkill(s, env)
+	case event.MCPServer:
+		return applyServer(s, p)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
-	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.Unknown:
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -60,6 +62,7 @@ func (s *State) fold(env event.Envelope) Changed {
 // the runtime says next how much of it is kept. Prompts that waited go on waiting.
 func (s *State) endAll(now int64) Changed {
 	s.Approvals, s.Questions = nil, nil
+	s.servers, s.Info.Servers = nil, ServerCount{}
 	for _, t := range s.Tasks {
 		if t.State != TaskDone {
 			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now

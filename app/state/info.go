@@ -69,3 +69,22 @@ func applySkill(s *State, env event.Envelope) Changed {
 	}
 	return 0
 }
+
+// applyServer counts the MCP servers that start.
+func applyServer(s *State, p event.MCPServer) Changed {
+	if s.servers == nil {
+		s.servers = make(map[string]string)
+	}
+	s.servers[p.Server] = p.State
+	s.Info.Servers = ServerCount{}
+	for _, what := range s.servers {
+		switch what {
+		case "off":
+			continue
+		case "starting":
+			s.Info.Servers.Starting++
+		}
+		s.Info.Servers.All++
+	}
+	return Header | Servers
+}

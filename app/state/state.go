@@ -31,6 +31,7 @@ const (
 	Header // model, context, mode, totals
 	Queue  // prompts that wait
 	Commands
+	Servers // what MCP servers do
 )
 
 // Everything is what a view is told when it must look anew.
@@ -58,6 +59,7 @@ type State struct {
 	calls   map[string]*Block // by call id: the blocks whose call has no result yet
 	live    []*Call           // finished calls that still hold their output, oldest first
 	ran     map[string]*Call  // by target: the command that began last in the shared pane
+	servers map[string]string // what each MCP server of the process that runs the session does
 	kept    []event.Envelope  // all that were applied, while PrependState may need them; else nil
 }
 
@@ -73,8 +75,15 @@ type Info struct {
 	Last    int64 // Unix milliseconds of the latest event
 	// Commands are the skills and custom commands that can be called now.
 	Commands []event.CustomCommand
+	Servers  ServerCount
 	// Interrupted means that the command Continue takes up an exchange that was cut off.
 	Interrupted bool
+}
+
+// ServerCount counts the MCP servers that are not off.
+type ServerCount struct {
+	All      int
+	Starting int // of them
 }
 
 // Kind says what a block shows.

@@ -39,6 +39,7 @@ var pickers = map[string]func(u *UI){
 	"session":     browse,
 	"permissions": choosePermission,
 	"trust":       chooseTrust,
+	"mcp":         chooseServer,
 }
 
 // run runs a command.

@@ -322,6 +322,9 @@ func (u *UI) update(ch state.Changed) bool {
 		u.v.help.SetCommands(all)
 		u.v.prompt.SetCommands(all)
 	}
+	if ch&state.Servers != 0 && u.overlays.servers != nil {
+		u.overlays.servers.read()
+	}
 	if ch&state.Approvals != 0 && u.dock.sync() {
 		u.v.conversation.Bottom()
 	}

@@ -137,6 +137,7 @@ func (s *server) keep(ctx context.Context) {
 		if !ok {
 			s.forget()
 			s.become(Failed, err)
+			s.all.fail(s.def.Name, err)
 			<-ctx.Done()
 			return
 		}

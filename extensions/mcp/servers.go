@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
@@ -50,6 +51,7 @@ type Servers struct {
 	mu      sync.Mutex // guards what follows
 	started bool
 	pending map[string]bool // servers that are neither ready nor failed yet, since the start
+	failed  []string        // what is to be said of those that failed since a moment
 }
 
 // New returns servers that do nothing until Start.
@@ -145,6 +147,40 @@ func (s *Servers) settle(name string) {
 		}
 	}
 	s.o.Publish(ready)
+}
+
+// fail tells the person that a server failed: in one warning for all that do within a second.
+func (s *Servers) fail(name string, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = append(s.failed, fmt.Sprintf("%s (%v)", name, why))
+	if len(s.failed) > 1 {
+		return // the first one waits
+	}
+	s.work.Go(func() {
+		select {
+		case <-time.After(burst):
+		case <-s.ctx.Done():
+			return
+		}
+		s.mu.Lock()
+		failed := s.failed
+		s.failed = nil
+		s.mu.Unlock()
+		s.o.Publish(failureWarning(failed))
+	})
+}
+
+// maxFailures is how many failures a warning names.
+const maxFailures = 3
+
+// failureWarning says which servers failed.
+func failureWarning(failed []string) event.Warning {
+	text := plural(int64(len(failed)), "MCP server") + " failed: " + strings.Join(failed[:min(len(failed), maxFailures)], ", ")
+	if more := len(failed) - maxFailures; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return event.Warning{Text: text, Code: "mcp", NextStep: "/mcp shows the log and starts it again, buddy mcp check tries it"}
 }
 
 // find returns the server of a name.

@@ -24,6 +24,7 @@ type Status struct {
 	Transport    Transport  `json:"transport"`
 	Where        string     `json:"where"` // its command line, or its URL
 	Project      bool       `json:"project,omitempty"`
+	Elsewhere    bool       `json:"elsewhere,omitempty"` // of a project that is not on this machine, so it never runs
 	State        State      `json:"state"`
 	Error        string     `json:"error,omitempty"` // the last one
 	Protocol     string     `json:"protocol,omitempty"`
@@ -33,6 +34,7 @@ type Status struct {
 	Resources    int        `json:"resources,omitempty"`
 	Notes        []string   `json:"notes,omitempty"` // what was left out, and why
 	Instructions string     `json:"instructions,omitempty"`
+	Withheld     bool       `json:"withheld,omitempty"` // the instructions do not reach the model until the person has read them
 	Stderr       string     `json:"stderr,omitempty"` // the end of what it said there
 }
 
@@ -55,19 +57,29 @@ func (s *Servers) List() []Status {
 	return all
 }
 
-// where returns the command line or the URL of a server.
-func (s Server) where() string {
+// Where returns the command line or the URL of a server.
+func (s Server) Where() string {
 	if s.Transport == Stdio {
 		return strings.Join(s.Process.Command, " ")
 	}
 	return s.Endpoint.URL
 }
 
+// status returns what is known of the server.
 func (s *server) status() Status {
+	st := s.known()
+	if st.Instructions != "" {
+		st.Withheld = !instructionsAllowed(st.Instructions, s.readTexts())
+	}
+	return st
+}
+
+// known is status without what files say.
+func (s *server) known() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.def.Name, Transport: s.def.Transport, Where: s.def.where(), Project: s.def.Project,
+		Name: s.def.Name, Transport: s.def.Transport, Where: s.def.Where(), Project: s.def.Project,
 		State: s.state, Error: s.lastError, Notes: slices.Clone(s.notes), Resources: len(s.resources), Instructions: s.instructions,
 	}
 	for _, t := range s.tools {
