@@ -79,7 +79,7 @@ func (l *ServerList) elsewhere(ctx context.Context) ([]mcp.Status, error) {
 func (l *ServerList) notRun(name string, e serverEntry) mcp.Status {
 	s := e.server(func(name string) (string, bool) { return "${" + name + "}", true })
 	return mcp.Status{
-		Name: name, Transport: s.Transport, Where: s.Where(), Project: true, Elsewhere: true, State: mcp.Off,
+		Name: name, Transport: s.Transport, Where: s.Where(), Project: true, Elsewhere: true, State: mcp.Off, Barred: true,
 		Error: "not run: the project is on " + l.target,
 	}
 }

@@ -71,7 +71,7 @@ func (l *ServerList) Offers() ([]slash.Server, error) {
 	for i, s := range all {
 		offers[i] = slash.Server{
 			Name: s.Name, State: string(s.State), Kind: string(s.Transport), Tools: len(s.Tools), Lines: strings.Split(serverDetails(s), "\n"),
-			On: s.State != mcp.Off, Fixed: s.State == mcp.Off && s.Error != "",
+			On: s.State != mcp.Off, Fixed: s.Barred,
 			Withheld: slices.ContainsFunc(s.Tools, func(t mcp.ToolInfo) bool { return t.Withheld != "" }) || s.Withheld,
 		}
 		if s.State != mcp.Ready {

@@ -271,6 +271,9 @@ func (c *connection) stop(cause error) {
 	}
 	if c.process != nil {
 		c.process.Stop()
+		c.server.mu.Lock()
+		c.server.stderr = c.process.Stderr()
+		c.server.mu.Unlock()
 	}
 	ended.Wait()
 }

@@ -228,13 +228,8 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 
 // lose notes that a connection is over. Its tools stay known: a call waits for the next start.
 func (s *server) lose(c *connection) {
-	stderr := ""
-	if c.process != nil {
-		stderr = c.process.Stderr()
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stderr = stderr
 	if s.conn == c {
 		s.conn = nil
 	}

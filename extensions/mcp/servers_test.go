@@ -163,6 +163,9 @@ func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
 			}
 		}
 	}
+	if log := b.status("dying").Stderr; !strings.Contains(log, "no database\nat port 5432") {
+		t.Errorf("the log of one that never started: %q", log)
+	}
 	if names := b.status("names").Tools; names[0].Name == names[1].Name || strings.ContainsAny(names[2].Name, "\x1b\x07") {
 		t.Errorf("names: %+v", names)
 	}

@@ -26,7 +26,8 @@ type Status struct {
 	Project      bool       `json:"project,omitempty"`
 	Elsewhere    bool       `json:"elsewhere,omitempty"` // of a project that is not on this machine, so it never runs
 	State        State      `json:"state"`
-	Error        string     `json:"error,omitempty"` // the last one
+	Barred       bool       `json:"barred,omitempty"` // it can't be started in this session; the error says why
+	Error        string     `json:"error,omitempty"`  // the last one
 	Protocol     string     `json:"protocol,omitempty"`
 	Title        string     `json:"title,omitempty"` // name and version that it gives itself
 	Tools        []ToolInfo `json:"tools,omitempty"`
@@ -35,7 +36,7 @@ type Status struct {
 	Notes        []string   `json:"notes,omitempty"` // what was left out, and why
 	Instructions string     `json:"instructions,omitempty"`
 	Withheld     bool       `json:"withheld,omitempty"` // the instructions do not reach the model until the person has read them
-	Stderr       string     `json:"stderr,omitempty"` // the end of what it said there
+	Stderr       string     `json:"stderr,omitempty"`   // the end of what it said there
 }
 
 // ToolInfo is a tool, for people.
@@ -80,7 +81,7 @@ func (s *server) known() Status {
 	defer s.mu.Unlock()
 	st := Status{
 		Name: s.def.Name, Transport: s.def.Transport, Where: s.def.Where(), Project: s.def.Project,
-		State: s.state, Error: s.lastError, Notes: slices.Clone(s.notes), Resources: len(s.resources), Instructions: s.instructions,
+		State: s.state, Error: s.lastError, Barred: s.def.Problem != "", Notes: slices.Clone(s.notes), Resources: len(s.resources), Instructions: s.instructions,
 	}
 	for _, t := range s.tools {
 		st.Tools = append(st.Tools, t.info())
