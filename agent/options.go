@@ -20,6 +20,10 @@ type (
 	Reminder = turn.Reminder
 	// Listing returns what there is of a kind, such as servers, for the model to choose from.
 	Listing = turn.Listing
+	// Resources reads what prompts name of other programs.
+	Resources = turn.Resources
+	// Resource is one of those.
+	Resource = turn.Resource
 	// Reminders collects what is told to the model with a request and is in no history.
 	Reminders = turn.Reminders
 

@@ -112,6 +112,7 @@ type Options struct {
 	Durable   Durable          // nil: the journal records what was done
 	Reminders *Reminders       // told to the model with each request, and in no history
 	Listings  []Listing        // told to the model when they change, in this order
+	Resources Resources        // reads what prompts name of other programs; nil: nothing
 	Hooks     []Hook           // told of each turn, in this order
 	Programs  *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
 	Panes     Panes            // nil: there are none
@@ -229,7 +230,7 @@ func New(o Options) *Runtime {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

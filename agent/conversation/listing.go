@@ -115,3 +115,12 @@ func (c *Conversation) TakeCalls() []string {
 	c.known.calls = nil
 	return calls
 }
+
+// TakeNaming returns the prompts that may name resources, once.
+func (c *Conversation) TakeNaming() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	naming := c.known.naming
+	c.known.naming = nil
+	return naming
+}

@@ -40,6 +40,7 @@ type Options struct {
 	Durable     Durable          // nil: the journal records what was done
 	Reminders   *Reminders       // told to the model with each request, and in no history
 	Listings    []Listing        // told to the model when they change, in this order
+	Resources   Resources        // reads what prompts name of other programs; nil: nothing
 	Redact      *redact.Redactor // what is taken out of tools' output
 	MaxParallel int              // how many calls of one answer run at once
 	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
@@ -244,6 +245,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	for _, list := range l.o.Listings {
 		x.talk.Tell(x.task, list())
 	}
+	l.tellResources(ctx, x)
 }
 
 // Compact is the work of a task that only compacts.

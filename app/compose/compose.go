@@ -104,8 +104,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), Policy: judge,
-		Listings: p.listings(),
-		Redact:   secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
+		Listings: p.listings(), Resources: p.resources(),
+		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}

@@ -72,6 +72,20 @@ func (p *Program) listings() []agent.Listing {
 	}}
 }
 
+// resources returns what reads the resources that prompts name, nil without a server.
+func (p *Program) resources() agent.Resources {
+	if len(p.Servers.List()) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, prompts []string) (all []agent.Resource, problems []string) {
+		found, problems := p.Servers.Attach(ctx, prompts)
+		for _, a := range found {
+			all = append(all, agent.Resource(a))
+		}
+		return all, problems
+	}
+}
+
 // MCPServers returns the servers of the person's settings and of the project, the person's first.
 // Those of a project that is not on this machine are left out.
 func (s *Setup) MCPServers() ([]mcp.Server, error) {

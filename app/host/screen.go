@@ -121,6 +121,8 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 		return h.alive(q.Target)
 	case live.Files:
 		return &live.FilesReply{Paths: h.files.find(q.Query)}, nil
+	case live.Named:
+		return &live.FilesReply{Paths: h.program.Servers.Names(q.Query)}, nil
 	case live.Close:
 		if !q.Kill && !q.Abandon && s.quits() {
 			return &live.CloseReply{

@@ -138,6 +138,13 @@ type FilesReply struct {
 	Paths []string `json:"paths"`
 }
 
+// Named asks what a prompt can name after an @ besides files, for completion: the resources of MCP
+// servers.
+type Named struct {
+	asks[FilesReply]
+	Query string `json:"query"`
+}
+
 // Close ends the session. Kill ends also what runs in panes of its own. Abandon leaves it as a
 // crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
 type Close struct {
@@ -166,6 +173,7 @@ var requests = map[string]Request{
 	"targets":         Targets{},
 	"alive":           Alive{},
 	"files":           Files{},
+	"named":           Named{},
 	"rules":           Rules{},
 	"mcp":             MCP{},
 	"servers":         Servers{},

@@ -62,7 +62,7 @@ func (s *State) fold(env event.Envelope) Changed {
 // the runtime says next how much of it is kept. Prompts that waited go on waiting.
 func (s *State) endAll(now int64) Changed {
 	s.Approvals, s.Questions = nil, nil
-	s.servers, s.Info.Servers = nil, ServerCount{}
+	s.servers, s.Info.Servers, s.Info.Prompts = nil, ServerCount{}, nil
 	for _, t := range s.Tasks {
 		if t.State != TaskDone {
 			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now
@@ -71,7 +71,7 @@ func (s *State) endAll(now int64) Changed {
 	for _, p := range s.Panes {
 		p.Lost = "the process that showed it has ended"
 	}
-	return Approvals | Tasks | Panes
+	return Approvals | Tasks | Panes | Servers | Commands
 }
 
 func (s *State) applyPrompt(env event.Envelope) Changed {

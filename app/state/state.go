@@ -55,12 +55,12 @@ type State struct {
 	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open    openBlocks
-	retried *Block            // of the attempts of one request that failed; nil: none did
-	calls   map[string]*Block // by call id: the blocks whose call has no result yet
-	live    []*Call           // finished calls that still hold their output, oldest first
-	ran     map[string]*Call  // by target: the command that began last in the shared pane
-	servers map[string]string // what each MCP server of the process that runs the session does
-	kept    []event.Envelope  // all that were applied, while PrependState may need them; else nil
+	retried *Block                     // of the attempts of one request that failed; nil: none did
+	calls   map[string]*Block          // by call id: the blocks whose call has no result yet
+	live    []*Call                    // finished calls that still hold their output, oldest first
+	ran     map[string]*Call           // by target: the command that began last in the shared pane
+	servers map[string]event.MCPServer // what was said last of each one of the process that runs the session
+	kept    []event.Envelope           // all that were applied, while PrependState may need them; else nil
 }
 
 // Info is what the header shows.
@@ -76,6 +76,8 @@ type Info struct {
 	// Commands are the skills and custom commands that can be called now.
 	Commands []event.CustomCommand
 	Servers  ServerCount
+	// Prompts are those of MCP servers that are ready, as commands.
+	Prompts []event.CustomCommand
 	// Interrupted means that the command Continue takes up an exchange that was cut off.
 	Interrupted bool
 }

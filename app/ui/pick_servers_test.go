@@ -127,3 +127,23 @@ func TestServersThatStartAreCounted(t *testing.T) {
 		x.unwanted("starting") // another process has other servers
 	})
 }
+
+// The prompts of servers are completed while these are ready.
+func TestPromptsOfServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/mcp__")
+		x.unwanted("mcp__docs__sum")
+		x.tell(event.MCPServer{Server: "docs", State: "ready", Prompts: []event.CustomCommand{{Name: "mcp__docs__sum", Args: "what", Help: "Sums\x1b[31m up", Origin: "server docs"}}})
+		x.Want("▸/mcp__docs__sum", "up · what (server docs)")
+		x.Press("Tab")
+		x.Type("it\n")
+		if want := []string{"prompt mcp__docs__sum it"}; !slices.Equal(x.mcp, want) {
+			t.Errorf("asked for %q, want %q", x.mcp, want)
+		}
+		x.took(event.Submit{Text: "prompt mcp__docs__sum it"}) // what the session answered
+		x.tell(event.MCPServer{Server: "docs", State: "off"})
+		x.Type("/mcp__")
+		x.unwanted("mcp__docs__sum  ")
+	})
+}

@@ -64,7 +64,7 @@ func (s *server) become(st State, why error) {
 	if why != nil {
 		s.lastError = why.Error()
 	}
-	e := event.MCPServer{Server: s.def.Name, State: string(st), Tools: len(s.tools)}
+	e := event.MCPServer{Server: s.def.Name, State: string(st), Tools: len(s.tools), Prompts: s.commands()}
 	if why != nil {
 		e.Error = s.lastError
 	}
