@@ -21,7 +21,9 @@ func library(t *testing.T) Server {
 		})
 	}
 	s.AddPrompt(&sdk.Prompt{Name: "sum up", Description: "Sums\nup.", Arguments: []*sdk.PromptArgument{{Name: "what", Required: true}, {Name: "for whom"}}},
-		func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) { return &sdk.GetPromptResult{}, nil })
+		func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			return &sdk.GetPromptResult{}, nil
+		})
 	srv := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
 	return Server{Name: "docs", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}}

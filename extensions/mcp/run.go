@@ -36,7 +36,8 @@ type server struct {
 
 // fetching says how far the lists of a server are fetched anew.
 type fetching struct {
-	last  time.Time // when they were fetched
+	last  time.Time     // when they were fetched
+	age   time.Duration // after which they are old
 	busy  bool
 	again bool // they changed meanwhile
 }
@@ -242,10 +243,13 @@ type offer struct {
 	resources    []*sdk.Resource
 	instructions string
 	notes        []string
+	age          time.Duration // after which the lists are old
 }
 
 // load fetches what the server offers. Only its tools have to be listed.
 func (s *server) load(ctx context.Context, c *connection) (got offer, err error) {
+	c.forgetAge()
+	defer func() { got.age = c.listAge() }()
 	res := c.session.InitializeResult()
 	caps := res.Capabilities
 	if caps == nil {
@@ -304,7 +308,7 @@ func (s *server) take(got offer) {
 	s.mu.Lock()
 	before := s.tools
 	s.tools, s.prompts, s.resources, s.instructions, s.notes = now, got.prompts, got.resources, got.instructions, got.notes
-	s.fetch.last = time.Now()
+	s.fetch.last, s.fetch.age = time.Now(), got.age
 	s.mu.Unlock()
 	s.offer(before, now)
 }
@@ -381,14 +385,17 @@ func (s *server) refetchNow(c *connection) {
 	s.become(Ready, nil)
 }
 
-// Lists are fetched anew when a tool is searched after that time, at the earliest: a server of
-// the present protocol need not say that they changed.
-const listAge = 5 * time.Minute
+// Limits of the age that a server of the present protocol gives its lists. It need not say that they
+// changed: after that age they are fetched anew when a tool is searched.
+const (
+	minListAge = time.Minute
+	maxListAge = time.Hour
+)
 
 // refreshOld fetches lists anew that are old.
 func (s *server) refreshOld() {
 	s.mu.Lock()
-	c, old := s.conn, time.Since(s.fetch.last) > listAge
+	c, old := s.conn, time.Since(s.fetch.last) > s.fetch.age
 	s.mu.Unlock()
 	if c == nil || !old {
 		return
