@@ -125,13 +125,16 @@ func personServer(c config.MCPServer) mcp.Server {
 	s := mcp.Server{
 		Name: c.Name, Transport: transportOf(c.Type, c.URL), Hints: c.Trust, Always: c.Always, Legacy: c.Era == "legacy", Off: !c.Enabled,
 		Process:  mcp.Process{Command: c.Command, Env: slices.Clone(c.Env), Dir: c.Cwd},
-		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers), Login: mcp.Login(c.OAuth)},
+		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers), Login: mcp.Login{ClientID: c.OAuth.ClientID, Port: c.OAuth.Port, Scopes: c.OAuth.Scopes}},
 		Tools:    c.Tools, Deny: c.Deny, Limits: mcp.Limits{Start: seconds(c.Start), Wall: seconds(c.Wall), Idle: seconds(c.Idle)},
 	}
 	for _, name := range c.PassEnv {
 		if value, ok := os.LookupEnv(name); ok {
 			s.Process.Env = append(s.Process.Env, name+"="+value)
 		}
+	}
+	if c.OAuth.SecretEnv != "" {
+		s.Endpoint.Login.Secret = os.Getenv(c.OAuth.SecretEnv) // without it the login fails and says so
 	}
 	if c.Bearer != "" {
 		token := os.Getenv(c.Bearer)
@@ -278,8 +281,8 @@ func (p *Program) serverSecrets() []string {
 				all = append(all, value)
 			}
 		}
-		for _, name := range append(slices.Clone(c.PassEnv), c.Bearer) {
-			if config.SecretVariable(name) || name == c.Bearer {
+		for _, name := range append(slices.Clone(c.PassEnv), c.Bearer, c.OAuth.SecretEnv) {
+			if config.SecretVariable(name) || name == c.Bearer || name == c.OAuth.SecretEnv {
 				all = append(all, os.Getenv(name))
 			}
 		}

@@ -118,7 +118,7 @@ func (s *server) failed(c *connection, err error) tools.Result {
 		return tools.Result{Content: "Tool error: the server wants the user to visit a page first: " + addressIn(wire.Data) + ". Tell the user, and call it again when that is done.", IsError: true, Retry: true}
 	}
 	why := ""
-	if errors.As(err, &wire) && !errors.Is(err, sdk.ErrConnectionClosed) {
+	if errors.As(err, &wire) && !errors.Is(err, sdk.ErrConnectionClosed) && !strings.Contains(err.Error(), rejected) {
 		why = wire.Message
 	} else {
 		why = c.explain(err).Error()
