@@ -196,14 +196,18 @@ func (r *retries) next(t Transport, now time.Time) (pause time.Duration, ok bool
 	return pause, true
 }
 
-// start connects and fetches what the server offers, within its time. At most eight do so at once.
+// start connects and fetches what the server offers, within its time. Eight do so at once; one that
+// takes long no longer keeps others from it.
 func (s *server) start(ctx context.Context) (*connection, error) {
 	select {
 	case s.all.slots <- struct{}{}:
-		defer func() { <-s.all.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	leave := sync.OnceFunc(func() { <-s.all.slots })
+	defer leave()
+	slow := time.AfterFunc(slotTime, leave)
+	defer slow.Stop()
 	late := time.Now().Add(s.def.Limits.Start)
 	c, err := s.connect(ctx)
 	if err != nil {

@@ -19,8 +19,10 @@ import (
 	"buddy/tools"
 )
 
-// startAtOnce is how many servers start at the same time.
-const startAtOnce = 8
+const (
+	startAtOnce = 8               // servers that begin to start at the same time
+	slotTime    = 2 * time.Second // after which one that still starts does not count among those
+)
 
 // Options say which servers there are and what they work with.
 type Options struct {
@@ -92,7 +94,7 @@ func New(o Options) *Servers {
 	return s
 }
 
-// Start ends what a killed process has left and starts the servers, eight at once. It returns at
+// Start ends what a killed process has left and starts the servers, eight at once but for slow ones. It returns at
 // once. Call it once.
 func (s *Servers) Start() {
 	if len(s.servers) == 0 {
