@@ -116,8 +116,8 @@ func (c *Conversation) TakeCalls() []string {
 	return calls
 }
 
-// TakeNaming returns the prompts that may name resources, once.
-func (c *Conversation) TakeNaming() []string {
+// TakeNaming returns the prompts of a conversation that may name resources, once.
+func TakeNaming(c *Conversation) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	naming := c.known.naming

@@ -112,8 +112,8 @@ type completions struct {
 	files  func(query string) []string // and resources, after an @
 }
 
-// completions returns what words of this session may become.
-func (r *repl) completions(files *input.FileIndexes) completions {
+// completionsOf returns what words of a session may become.
+func completionsOf(r *repl, files *input.FileIndexes) completions {
 	return completions{
 		custom: func() []event.CustomCommand {
 			return slices.Concat(r.program.Commands(context.Background()), r.program.Servers.Commands())

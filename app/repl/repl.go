@@ -96,7 +96,7 @@ func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) erro
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		files := input.FileIndexes{Here: here}
 		con.complete = func(word string, first bool) (string, []string) {
-			return completeWord(r.completions(&files), word, first)
+			return completeWord(completionsOf(r, &files), word, first)
 		}
 		if err := r.session(f, t, n.Resume); err != nil {
 			return err
