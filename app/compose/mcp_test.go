@@ -192,8 +192,10 @@ func TestPinsAreBuddysOwn(t *testing.T) {
 	pins := filepath.Join(mcpState(), "mcp.json")
 	judge := policy.Policy{Workspace: "/", Home: "/home/ann", Own: p.ownFiles()}
 	for _, a := range []action.Action{
-		{Kind: action.FileWrite, Tool: "write_file", Path: pins}, {Kind: action.FileDelete, Tool: "apply_patch", Path: pins},
-		{Kind: action.Shell, Tool: "run_shell", Command: "echo {} > '" + pins + "'", Cwd: "/"}, {Kind: action.Shell, Tool: "run_shell", Command: "rm -r '" + filepath.Dir(pins) + "'", Cwd: "/"},
+		{Kind: action.FileWrite, Tool: "write_file", Path: pins},
+		{Kind: action.FileDelete, Tool: "apply_patch", Path: pins},
+		{Kind: action.Shell, Tool: "run_shell", Command: "echo {} > '" + pins + "'", Cwd: "/"},
+		{Kind: action.Shell, Tool: "run_shell", Command: "rm -r '" + filepath.Dir(pins) + "'", Cwd: "/"},
 		{Kind: action.MCP, Tool: "mcp__files__write_file", Preview: `{"path": "` + pins + `"}`},
 	} {
 		if v := judge.Judge(a, action.ModeAll); v.Decision != action.Ask || v.Rule != action.OwnKeys {
