@@ -25,5 +25,8 @@ func mcpServer() {
 		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
 		})
+	s.AddResource(&mcp.Resource{URI: "mem://guide", Name: "guide"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "mem://guide", Text: "Begin at the beginning."}}}, nil
+	})
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }

@@ -22,6 +22,10 @@ type (
 	Listing = turn.Listing
 	// Diagnostics finds out what is wrong with files that tools have changed.
 	Diagnostics = turn.Diagnostics
+	// Resources reads what prompts name of other programs.
+	Resources = turn.Resources
+	// Resource is one of those.
+	Resource = turn.Resource
 	// Reminders collects what is told to the model with a request and is in no history.
 	Reminders = turn.Reminders
 

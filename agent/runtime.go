@@ -119,6 +119,7 @@ type Options struct {
 	Reminders *Reminders       // told to the model with each request, and in no history
 	Listings  []Listing        // told to the model when they change, in this order
 	Checks    Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
+	Resources Resources        // reads what prompts name of other programs; nil: nothing
 	Hooks     []Hook           // told of each turn, in this order
 	Programs  *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
 	Panes     Panes            // nil: there are none
@@ -250,7 +251,7 @@ func (r *Runtime) newSubagents() *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Diagnostics: o.Checks, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

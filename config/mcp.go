@@ -33,9 +33,10 @@ type MCPServer struct {
 
 // MCPOAuth holds what a login at a server needs (buddy mcp login).
 type MCPOAuth struct {
-	ClientID string
-	Port     int // callback_port
-	Scopes   []string
+	ClientID  string
+	SecretEnv string // the variable with the secret of that client; "" is none
+	Port      int    // callback_port
+	Scopes    []string
 }
 
 // MCPTimes are the limits of a server, in seconds.
@@ -119,6 +120,12 @@ var mcpSection = section{
 			name: "oauth_client_id", short: "text",
 			doc:     "For `buddy mcp login`: the client that the server's issuer knows. Without it buddy registers itself.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.ClientID },
+		},
+		{
+			name: "oauth_client_secret_env", short: "name of a variable",
+			doc:     "For `buddy mcp login`: the variable with the secret of that client, if it has one.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().OAuth.SecretEnv },
+			check:   checkEnvName,
 		},
 		{
 			name: "oauth_callback_port", short: "1 to 65535",

@@ -37,8 +37,9 @@ const (
 type Source interface {
 	// Pending returns a tool that stands for one which may be there soon.
 	Pending(name string) (Tool, bool)
-	// Note tells the model what a search can't find yet; "" for nothing.
-	Note() string
+	// Note tells the model what belongs to a search for words, in small letters, beside tools: what
+	// it can't find yet, for instance; "" for nothing.
+	Note(words []string) string
 }
 
 // NewDeferred returns a set of the given tools.
@@ -177,23 +178,29 @@ func (d *Deferred) search(query string) toolSearchPayload {
 	}
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	payload := toolSearchPayload{Tools: []model.ToolDef{}}
-	size, names := 0, 0
+	size, names, more := 0, 0, 0
 	for _, f := range found {
-		size += len(f.def.Description) + len(f.def.Parameters)
-		if len(words) > 0 && len(payload.Tools) < maxFound && size < OutputBytes {
+		bytes := len(f.def.Description) + len(f.def.Parameters)
+		// The best one is described however long it is: nothing else tells how it is called.
+		if len(words) > 0 && len(payload.Tools) < maxFound && (len(payload.Tools) == 0 || size+bytes < OutputBytes) {
 			payload.Tools = append(payload.Tools, f.def)
+			size += bytes
 		} else if names += len(f.def.Name); names < OutputBytes {
 			payload.Names = append(payload.Names, f.def.Name)
+		} else {
+			more++
 		}
 	}
 	switch {
 	case len(found) == 0:
 		payload.Note = "no tool has these words; an empty query lists all names"
+	case more > 0:
+		payload.Note = fmt.Sprintf("%d more match: search for words of their names", more)
 	case len(payload.Names) > 0:
 		payload.Note = "search for a name to get its description"
 	}
 	if from := d.from(); from != nil {
-		if note := from.Note(); note != "" {
+		if note := from.Note(words); note != "" {
 			payload.Note = strings.TrimPrefix(payload.Note+"; "+note, "; ")
 		}
 	}

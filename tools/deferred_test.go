@@ -88,6 +88,13 @@ func TestToolSearch(t *testing.T) {
 	if res := b.Run(call); len(res.Content) > 2*tools.OutputBytes || strings.Count(res.Content, "parameters") != 5 {
 		t.Errorf("%d bytes: %.300s", len(res.Content), res.Content)
 	}
+	if note, _ := b.OK("tool_search", args{"query": ""})["note"].(string); !strings.Contains(note, "more match") {
+		t.Errorf("names are left out without a word: %q", note)
+	}
+	d.Add(&remote{name: "long_one", text: strings.Repeat("x", tools.OutputBytes), schema: `{}`})
+	if described, _ := names(b.OK("tool_search", args{"query": "long_one many"})); len(described) == 0 || described[0] != "long_one" {
+		t.Errorf("the best one is not described because it is long: %v", described)
+	}
 	d.Add(&remote{name: "issue_read", text: "Other.", schema: `{}`})
 	if slices.Contains(d.All(), tools.Tool(read)) {
 		t.Error("the tool was not replaced")

@@ -103,7 +103,7 @@ func (h *Header) items() []item {
 	if h.info.Event.Model == "" && h.info.Session == "" {
 		return []item{name} // nothing is known yet
 	}
-	all := []item{name, h.model(), h.place(), h.context(), h.mode(), h.tokens(), h.session()}
+	all := []item{name, h.model(), h.place(), h.context(), h.mode(), h.servers(), h.tokens(), h.session()}
 	if h.left && h.approvals > 0 {
 		all = slices.Insert(all, 1, h.waiting())
 	}
@@ -194,6 +194,19 @@ func (h *Header) mode() item {
 	}
 	until := time.UnixMilli(h.info.Until).In(h.zone).Format("15:04")
 	return item{forms: [][]draw.Span{{bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
+}
+
+// servers says how many MCP servers start, while any does.
+func (h *Header) servers() item {
+	n := h.info.Servers
+	if n.Starting == 0 {
+		return item{forms: [][]draw.Span{nil}}
+	}
+	long := fmt.Sprintf("%d of %s starting", n.Starting, draw.Plural(n.All, "server"))
+	return item{
+		forms: [][]draw.Span{{bar(long, false)}, {bar(fmt.Sprintf("%d/%d starting", n.Starting, n.All), false)}, nil},
+		ranks: []int{2, 6},
+	}
 }
 
 // tokens counts what the session used, and what that cost as far as it is known.

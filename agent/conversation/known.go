@@ -14,7 +14,11 @@ type known struct {
 	loaded []LoadedSkill   // the newest last
 	calls  []string        // prompts that begin with a slash, until it is known whether they call a skill
 	plan   planTold
+	naming []string // prompts that may name resources, until those are attached
 }
+
+// ResourcesKind is the kind of the reminder with the resources that prompts name.
+const ResourcesKind = "resources"
 
 // LoadedSkill is a skill whose text a conversation has had.
 type LoadedSkill struct {
@@ -23,7 +27,7 @@ type LoadedSkill struct {
 	Gone       bool   // a compaction may have taken it out
 }
 
-// clone returns what a fork knows, but for the calls, which are not its own.
+// clone returns what a fork knows, but for the prompts, which are not its own.
 func (k *known) clone() known {
 	return known{listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan}
 }
@@ -35,8 +39,11 @@ func (k *known) list(kind string, t told) {
 	k.listed[kind] = t
 }
 
-// prompted notes a prompt that may call a skill.
+// prompted notes a prompt that may call a skill, or name resources.
 func (k *known) prompted(p event.PromptSubmitted) {
+	if p.Kind != event.Typed && strings.Contains(p.Text, "@") {
+		k.naming = append(k.naming, p.Text)
+	}
 	if strings.HasPrefix(p.Text, "/") {
 		k.calls = append(k.calls, p.Text)
 	}
@@ -80,12 +87,15 @@ func (k *known) replay(e event.Event) {
 		if p.Digest != "" && len(p.Kinds) > 0 {
 			k.list(p.Kinds[0], told{digest: p.Digest})
 		}
+		if slices.Contains(p.Kinds, ResourcesKind) {
+			k.naming = nil
+		}
 		k.restored(p.Names)
 		k.plan.reminded(p.Kinds)
 	case event.SkillLoaded:
 		k.load(p)
 	case event.ModelMessage:
-		k.calls = nil // the prompts before it are answered
+		k.calls, k.naming = nil, nil // the prompts before it are answered
 		k.plan.answers++
 	case event.ContextCompacted:
 		k.forget()

@@ -115,3 +115,12 @@ func (c *Conversation) TakeCalls() []string {
 	c.known.calls = nil
 	return calls
 }
+
+// TakeNaming returns the prompts of a conversation that may name resources, once.
+func TakeNaming(c *Conversation) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	naming := c.known.naming
+	c.known.naming = nil
+	return naming
+}

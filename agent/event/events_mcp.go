@@ -6,6 +6,8 @@ type MCPServer struct {
 	State  string `json:"state"` // starting, ready, waiting (to be started again), failed, off
 	Error  string `json:"error,omitempty"`
 	Tools  int    `json:"tools,omitempty"`
+	// Prompts are those of the server, as commands to call.
+	Prompts []CustomCommand `json:"prompts,omitempty"`
 }
 
 // MCPReady says that every MCP server of the session is ready or has failed.

@@ -123,6 +123,29 @@ func (k ownKeys) touched(command string, report shell.Report) string {
 	return ""
 }
 
+// named returns which file of buddy's own, or of a folder below the home with one, the arguments of
+// another program name, or "". Of a text it sees whole quoted paths; what that program makes of its
+// arguments is not seen.
+func (k ownKeys) named(arguments string) string {
+	for quoted := range strings.SplitSeq(arguments, `"`) {
+		path := strings.TrimPrefix(quoted, "file://")
+		if !strings.ContainsRune(path, '/') || len(path) > maxPath {
+			continue
+		}
+		path = k.absolute(shell.Arg{Text: path}, k.cwd)
+		if own := k.file(path); own != "" {
+			return own
+		}
+		if own := k.below(path); own != "" && !texts.Below(k.home, path) {
+			return own
+		}
+	}
+	return ""
+}
+
+// maxPath is longer than any path that a system takes, in bytes.
+const maxPath = 4096
+
 // includes returns which file of buddy's own a command in dir names or includes, or "".
 func (k ownKeys) includes(c shell.Command, dir string) string {
 	for i, w := range c.Argv {
@@ -167,8 +190,11 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	}
 	keys := keysOf(p, a.Cwd)
 	touched := keys.file(a.Path)
-	if isCommand(a.Kind) {
+	switch {
+	case isCommand(a.Kind):
 		touched = keys.touched(a.Command, report)
+	case a.Kind == action.MCP:
+		touched = keys.named(a.Preview)
 	}
 	if touched == "" || namedByRule(p, keys, a, report) {
 		return v

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"testing"
 
 	"buddy/agent/action"
@@ -76,6 +77,32 @@ func TestOwnKeysAllowedByName(t *testing.T) {
 			if v := ownPolicy().With(c.rule).Judge(c.a, mode); v.Decision != c.want {
 				t.Errorf("rule %v, mode %s: %s because %q, want %s", c.rule, mode, v.Decision, v.Reason, c.want)
 			}
+		}
+	}
+}
+
+// A server of the person writes files, too: a rule or a mode that allows its tool does not mean
+// those in which buddy notes what was approved.
+func TestOwnKeysAndOtherPrograms(t *testing.T) {
+	p := ownPolicy()
+	p.Resolve = func(path string) string { return strings.Replace(path, "/home/ann/link", "/home/ann/.local", 1) }
+	p = p.With(action.Rule{Tool: "mcp__files__*", Decision: action.Allow, Source: action.FromUser})
+	judge := func(arguments string, mode action.Mode) action.Verdict {
+		return p.Judge(action.Action{Kind: action.MCP, Tool: "mcp__files__write_file", Op: "files: write_file", Preview: arguments, Mutation: true}, mode)
+	}
+	for _, arguments := range []string{
+		`{"path": "/home/ann/.local/state/buddy/mcp/mcp.json"}`, `{"path": "/home/ann/notes/../.local//state/./buddy/mcp/mcp.json"}`, `{"path": "~/.local/state/buddy"}`,
+		`{"uri": "file:///home/ann/.config/buddy/auth.json"}`, `{"edits": [{"path": ".config/buddy/buddy.toml"}]}`, `{"from": "/home/ann/.local", "to": "/tmp/x"}`, `{"path": "/home/ann/link/state/buddy/mcp"}`,
+	} {
+		for _, mode := range []action.Mode{action.ModeAsk, action.ModeAll} {
+			if v := judge(arguments, mode); v.Decision != action.Ask || v.Rule != action.OwnKeys {
+				t.Errorf("mode %s, %s: %s because %q", mode, arguments, v.Decision, v.Reason)
+			}
+		}
+	}
+	for _, arguments := range []string{`{}`, `{"path": "/home/ann/notes.md"}`, `{"path": "/home/ann"}`, `{"text": "see .local/state/buddy for more"}`, `{"url": "https://example.com/a"}`} {
+		if v := judge(arguments, action.ModeAsk); v.Decision != action.Allow {
+			t.Errorf("%s: %s because %q", arguments, v.Decision, v.Reason)
 		}
 	}
 }

@@ -44,6 +44,7 @@ type Options struct {
 	Reminders   *Reminders       // told to the model with each request, and in no history
 	Listings    []Listing        // told to the model when they change, in this order
 	Diagnostics Diagnostics      // told of the files that tools change; nil: nobody is
+	Resources   Resources        // reads what prompts name of other programs; nil: nothing
 	Redact      *redact.Redactor // what is taken out of tools' output
 	MaxParallel int              // how many calls of one answer run at once
 	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
@@ -275,6 +276,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	}
 	x.tellNamed()
 	l.tellDiagnostics(x)
+	l.tellResources(ctx, x)
 }
 
 // Compact is the work of a task that only compacts.

@@ -89,7 +89,7 @@ func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	all := p.Setup.Catalog(ctx)
 	all.Changes = p.Changes
 	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
-	all.MCP = p.MCP
+	all.MCP = slash.ServerList{List: p.MCP().Offers, Do: p.MCP().Do}
 	all.Rules.List = func() ([]slash.Permission, error) {
 		rules, err := p.Rules()
 		return p.Permissions(rules), err

@@ -84,7 +84,8 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	first := p.Targets.First()
 	deferred := tools.NewDeferred()
-	servers, err := p.newServers(deferred)
+	secret := redact.New(append(secrets, p.serverSecrets()...)...)
+	servers, err := p.newServers(deferred, secret)
 	if err != nil {
 		return nil, errors.Join(err, p.Journal.close())
 	}
@@ -105,13 +106,12 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	if err != nil {
 		return nil, errors.Join(exit.Failure(err), p.Journal.close())
 	}
-	secret := redact.New(append(secrets, p.serverSecrets()...)...)
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Agents: p.agents(told.facts), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
-		Listings: p.listings(), Checks: p.Checks,
+		Listings: p.listings(), Checks: p.Checks, Resources: p.resources(),
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),

@@ -38,16 +38,15 @@ func mcpState() string { return filepath.Join(xdg.StateHome, "buddy", "mcp") }
 
 // newServers returns the MCP servers of the session, not started. Without any nothing is read
 // but the settings and the project's .mcp.json.
-func (p *Program) newServers(deferred *tools.Deferred) (*mcp.Servers, error) {
+func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) (*mcp.Servers, error) {
 	all, err := p.MCPServers()
 	if err != nil {
 		return nil, err
 	}
-	secrets := redact.New(p.Config.Secrets()...)
 	return mcp.New(mcp.Options{
 		Servers: all, Deferred: deferred, State: mcpState(), Version: version.Number, Publish: p.Live.Publish,
 		HTTP:   serverClient(all),
-		Secret: func(arguments string) bool { return secrets.Text(arguments) != arguments },
+		Secret: func(arguments string) bool { return secret.Text(arguments) != arguments },
 		Open:   openBrowser, Login: serverLogin,
 	}), nil
 }
@@ -68,6 +67,20 @@ func (p *Program) listings() []agent.Listing {
 		}
 		return list
 	}}
+}
+
+// resources returns what reads the resources that prompts name, nil without a server.
+func (p *Program) resources() agent.Resources {
+	if len(p.Servers.List()) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, prompts []string) (all []agent.Resource, problems []string) {
+		found, problems := p.Servers.Attach(ctx, prompts)
+		for _, a := range found {
+			all = append(all, agent.Resource(a))
+		}
+		return all, problems
+	}
 }
 
 // MCPServers returns the servers of the person's settings and of the project, the person's first.
@@ -109,13 +122,16 @@ func personServer(c config.MCPServer) mcp.Server {
 	s := mcp.Server{
 		Name: c.Name, Transport: transportOf(c.Type, c.URL), Hints: c.Trust, Always: c.Always, Legacy: c.Era == "legacy", Off: !c.Enabled,
 		Process:  mcp.Process{Command: c.Command, Env: slices.Clone(c.Env), Dir: c.Cwd},
-		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers), Login: mcp.Login(c.OAuth)},
+		Endpoint: mcp.Endpoint{URL: c.URL, Headers: slices.Clone(c.Headers), Login: mcp.Login{ClientID: c.OAuth.ClientID, Port: c.OAuth.Port, Scopes: c.OAuth.Scopes}},
 		Tools:    c.Tools, Deny: c.Deny, Limits: mcp.Limits{Start: seconds(c.Start), Wall: seconds(c.Wall), Idle: seconds(c.Idle)},
 	}
 	for _, name := range c.PassEnv {
 		if value, ok := os.LookupEnv(name); ok {
 			s.Process.Env = append(s.Process.Env, name+"="+value)
 		}
+	}
+	if c.OAuth.SecretEnv != "" {
+		s.Endpoint.Login.Secret = os.Getenv(c.OAuth.SecretEnv) // without it the login fails and says so
 	}
 	if c.Bearer != "" {
 		token := os.Getenv(c.Bearer)
@@ -262,8 +278,8 @@ func (p *Program) serverSecrets() []string {
 				all = append(all, value)
 			}
 		}
-		for _, name := range append(slices.Clone(c.PassEnv), c.Bearer) {
-			if config.SecretVariable(name) || name == c.Bearer {
+		for _, name := range append(slices.Clone(c.PassEnv), c.Bearer, c.OAuth.SecretEnv) {
+			if config.SecretVariable(name) || name == c.Bearer || name == c.OAuth.SecretEnv {
 				all = append(all, os.Getenv(name))
 			}
 		}

@@ -42,7 +42,7 @@ func LoginAtServer(ctx context.Context, s mcp.Server, say func(string)) error {
 	}
 	opts := s.Endpoint.Login
 	return login.New(config.Auth()).LoginServer(ctx, login.Server{
-		URL: s.Endpoint.URL, ClientID: opts.ClientID, CallbackPort: opts.Port, Scopes: opts.Scopes,
+		URL: s.Endpoint.URL, ClientID: opts.ClientID, ClientSecret: opts.Secret, CallbackPort: opts.Port, Scopes: opts.Scopes,
 	}, func(page string) {
 		say("open this page in the browser of this machine, which comes back when you have agreed:")
 		say(page)

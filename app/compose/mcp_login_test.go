@@ -1,10 +1,15 @@
 package compose
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"buddy/extensions/mcp"
 )
@@ -30,6 +35,33 @@ func TestServerThatWantsALogin(t *testing.T) {
 		}
 	}
 	if err := LoginAtServer(t.Context(), mcp.Server{Name: "files", Transport: mcp.Stdio}, nil); err == nil || !strings.Contains(err.Error(), "only servers at a URL") {
+		t.Error(err)
+	}
+}
+
+// TestCallThatWantsMoreRights: a server that lets one list its tools may want another login for a call;
+// the result of the call says which.
+func TestCallThatWantsMoreRights(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	partsProject(t, nil)
+	s := sdk.NewServer(&sdk.Implementation{Name: "docs", Version: "1"}, nil)
+	s.AddTool(&sdk.Tool{Name: "write", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{}, nil
+	})
+	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(`"tools/call"`)) {
+			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="docs:write"`)
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	err := callAll(t.Context(), mcp.Server{Name: "docs", Transport: mcp.HTTP, Endpoint: mcp.Endpoint{URL: server.URL}})
+	if err == nil || !strings.Contains(err.Error(), "docs:write") || !strings.Contains(err.Error(), "buddy mcp login docs") {
 		t.Error(err)
 	}
 }

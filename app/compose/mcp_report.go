@@ -17,45 +17,76 @@ import (
 	"buddy/config"
 	"buddy/extensions/mcp"
 	"buddy/texts"
+	"buddy/tools/file"
 	"buddy/views/markup"
 )
 
-// MCP obeys what follows /mcp, and returns what there is to say: a list of the servers, all about
+// ServerList is the MCP servers of a session, for people.
+type ServerList struct {
+	servers *mcp.Servers
+	there   *file.Workspace // of the target where the session begins; nil reads no project
+	target  string          // its name
+}
+
+// MCP returns the MCP servers of the session.
+func (p *Program) MCP() *ServerList { return &ServerList{p.Servers, p.files.there, p.Target} }
+
+// Do obeys what follows /mcp, and returns what there is to say: a list of the servers, all about
 // one of them, or that one is switched on or off.
-func (p *Program) MCP(args string) (string, error) {
+func (l *ServerList) Do(args string) (string, error) {
 	verb, name, _ := strings.Cut(strings.TrimSpace(args), " ")
 	name = strings.TrimSpace(name)
 	switch {
 	case verb == "" || verb == "list":
-		return serverList(p.Servers.List()), nil
+		all, err := l.statuses()
+		return serverList(all), err
 	case slices.Contains([]string{"on", "off", "restart"}, verb) && name != "":
-		if err := p.Servers.Switch(name, verb != "off"); err != nil {
+		if err := l.servers.Switch(name, verb != "off"); err != nil {
 			return "", err
 		}
 		return map[string]string{"on": "starting ", "off": "ended ", "restart": "starting again "}[verb] + name, nil
 	case verb == "prompt" && name != "":
 		command, words, _ := strings.Cut(name, " ")
-		return p.serverPrompt(command, strings.Fields(words))
+		return l.prompt(command, strings.Fields(words))
 	case name != "":
 		return "", fmt.Errorf("%q is not known (have: list, NAME, on NAME, off NAME, restart NAME)", verb)
 	}
-	i := slices.IndexFunc(p.Servers.List(), func(s mcp.Status) bool { return s.Name == verb })
-	if i < 0 {
-		return "", errors.New("there is no MCP server " + verb + "; /mcp lists them")
-	}
-	text := serverDetails(p.Servers.List()[i])
-	if err := p.Servers.MarkRead(verb); err != nil {
+	all, err := l.statuses()
+	i := slices.IndexFunc(all, func(s mcp.Status) bool { return s.Name == verb })
+	switch {
+	case i < 0 && err != nil:
 		return "", err
+	case i < 0:
+		return "", errors.New("there is no MCP server " + verb + "; /mcp lists them")
+	case all[i].Elsewhere:
+		return serverDetails(all[i]), nil
 	}
-	return text, nil
+	return serverDetails(all[i]), l.servers.MarkRead(verb)
 }
 
-// serverPrompt returns the text of a server's prompt, as the person's own prompt that says whose
+// Offers returns the MCP servers for a list to choose from.
+func (l *ServerList) Offers() ([]slash.Server, error) {
+	all, err := l.statuses()
+	offers := make([]slash.Server, len(all))
+	for i, s := range all {
+		offers[i] = slash.Server{
+			Name: s.Name, State: string(s.State), Kind: string(s.Transport), Tools: len(s.Tools), Lines: strings.Split(serverDetails(s), "\n"),
+			On: s.State != mcp.Off, Fixed: s.Barred,
+			Withheld: slices.ContainsFunc(s.Tools, func(t mcp.ToolInfo) bool { return t.Withheld != "" }) || s.Withheld,
+		}
+		if s.State != mcp.Ready {
+			offers[i].Error = s.Error
+		}
+	}
+	return offers, err
+}
+
+// prompt returns the text of a server's prompt, as the person's own prompt that says whose
 // text it is.
-func (p *Program) serverPrompt(command string, words []string) (string, error) {
+func (l *ServerList) prompt(command string, words []string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), promptTime)
 	defer cancel()
-	text, err := p.Servers.Prompt(ctx, strings.TrimPrefix(command, "/"), words)
+	text, err := l.servers.Prompt(ctx, strings.TrimPrefix(command, "/"), words)
 	if err != nil {
 		return "", err
 	}

@@ -8,8 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"buddy/agent/action"
+	"buddy/agent/policy"
+	"buddy/agent/redact"
 	"buddy/config"
 	"buddy/extensions/mcp"
+	"buddy/tools"
+	"buddy/tools/file"
 )
 
 func TestVariablesOfServers(t *testing.T) {
@@ -139,5 +144,113 @@ func TestServersOfTheManual(t *testing.T) {
 	all, err := s.MCPServers()
 	if err != nil || len(all) != 2 || all[0].Name != "notes" || all[0].Transport != mcp.Stdio || all[1].Transport != mcp.HTTP || !strings.Contains(all[1].Problem, "DOCS_TOKEN") {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// sentTo returns how risky a call of a server that starts is with these arguments.
+func sentTo(t *testing.T, arguments string) action.Risk {
+	t.Helper()
+	server := config.NewMCPServer("a")
+	server.URL = "https://a.example"
+	p := &Program{Setup: Setup{Config: config.Config{MCP: []config.MCPServer{server}}, Target: "elsewhere"}}
+	deferred := tools.NewDeferred()
+	servers, err := p.newServers(deferred, redact.New("a value of the settings"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer servers.Close()
+	act, err := tools.NewUseTool(deferred).Plan(tools.Call{ID: "1", Name: "use_tool", Arguments: `{"name":"mcp__a__send","args":` + arguments + `}`})
+	if err != nil || !strings.Contains(act.Preview, "looks like a secret") != (act.Risk != action.High) {
+		t.Errorf("%s: %+v, %v", arguments, act, err)
+	}
+	return act.Risk
+}
+
+// A secret that is sent to a server is pointed out, whether it is one of the settings or has the
+// form of one.
+func TestSecretsInArgumentsOfServers(t *testing.T) {
+	for _, arguments := range []string{
+		`{"text":"it is a value of the settings."}`, `{"text":"a value of the set\u0074ings"}`, `{"deep":[{"x":"ghp_0123456789abcdefghijABCDEFGHIJ012345"}]}`,
+		`{"text":"-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1234567890abcdefghijklmnop\n-----END RSA PRIVATE KEY-----"}`, `{"url":"https://ann:hunter2secret@example.com/"}`,
+		`{"password":"hunter2-Very-Secret9"}`, `{"header":"Authorization: Bearer abcdefghijklmnop0123456789"}`,
+	} {
+		if risk := sentTo(t, arguments); risk != action.High {
+			t.Errorf("%s: %s", arguments, risk)
+		}
+	}
+	for _, arguments := range []string{`{}`, `{"text":"the settings have values"}`, `{"path":"/srv/docs/token.go","n":12345678901234567890}`} {
+		if risk := sentTo(t, arguments); risk == action.High {
+			t.Errorf("%s: %s", arguments, risk)
+		}
+	}
+}
+
+// What is noted of approved tools lies among the files that no mode and no rule for other files
+// lets a model change.
+func TestPinsAreBuddysOwn(t *testing.T) {
+	p := &Program{Setup: Setup{Config: config.Config{}}}
+	pins := filepath.Join(mcpState(), "mcp.json")
+	judge := policy.Policy{Workspace: "/", Home: "/home/ann", Own: p.ownFiles()}
+	for _, a := range []action.Action{
+		{Kind: action.FileWrite, Tool: "write_file", Path: pins},
+		{Kind: action.FileDelete, Tool: "apply_patch", Path: pins},
+		{Kind: action.Shell, Tool: "run_shell", Command: "echo {} > '" + pins + "'", Cwd: "/"},
+		{Kind: action.Shell, Tool: "run_shell", Command: "rm -r '" + filepath.Dir(pins) + "'", Cwd: "/"},
+		{Kind: action.MCP, Tool: "mcp__files__write_file", Preview: `{"path": "` + pins + `"}`},
+	} {
+		if v := judge.Judge(a, action.ModeAll); v.Decision != action.Ask || v.Rule != action.OwnKeys {
+			t.Errorf("%s %s%s%s: %s because %q", a.Tool, a.Path, a.Command, a.Preview, v.Decision, v.Reason)
+		}
+	}
+}
+
+// The servers of a project on another target are listed with the reason why they do not run, and
+// whatever is wrong with its file is said.
+func TestServersOfAProjectElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	there, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := config.NewMCPServer("mine")
+	mine.Command, mine.Enabled = []string{"x"}, false
+	p := &Program{Setup: Setup{Config: config.Config{MCP: []config.MCPServer{mine}}, Target: "web-02"}, files: newExtensionFiles(there, false)}
+	if p.Servers, err = p.newServers(tools.NewDeferred(), nil); err != nil {
+		t.Fatal(err)
+	}
+	defer p.Servers.Close()
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := p.MCP().Offers(); err != nil || len(all) != 1 || all[0].Name != "mine" || all[0].Fixed {
+		t.Errorf("without a file: %+v, %v", all, err)
+	}
+	write(`{"mcpServers": {"db": {"command": "touch", "args": ["` + dir + `/ran", "${TOKEN}"]}, "docs": {"url": "https://docs.example"}}}`)
+	all, err := p.MCP().Offers()
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for i, name := range []string{"mine", "db", "docs"} {
+		if s := all[i]; s.Name != name || i > 0 && (s.On || !s.Fixed || s.Error != "not run: the project is on web-02") {
+			t.Errorf("%+v", s)
+		}
+	}
+	if text, err := p.MCP().Do("db"); err != nil || !strings.Contains(text, "touch "+dir+"/ran ${TOKEN}") || !strings.Contains(text, "not run: the project is on web-02") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := p.MCP().Do(""); err != nil || strings.Count(text, "not run: the project is on web-02") != 2 {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := p.MCP().Do("on db"); err == nil {
+		t.Error("one was switched on")
+	}
+	write(`{"mcpServers": [1]}`)
+	if all, err := p.MCP().Offers(); err == nil || !strings.Contains(err.Error(), "on web-02") || len(all) != 1 {
+		t.Errorf("a damaged file: %+v, %v", all, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran here")
 	}
 }

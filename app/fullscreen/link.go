@@ -246,6 +246,25 @@ func (l *link) files(ctx context.Context, query string) (paths []string, ok bool
 	return reply.Paths, err == nil // what can't be read is not offered
 }
 
+// named asks which resources a prompt can name.
+func (l *link) named(ctx context.Context, query string) []string {
+	reply, err := ask[live.FilesReply](l, ctx, live.Named{Query: query})
+	if err != nil {
+		return nil // what can't be read is not offered
+	}
+	return reply.Paths
+}
+
+// servers asks which MCP servers there are.
+func (l *link) servers() ([]slash.Server, error) {
+	reply, err := ask[live.ServersReply](l, l.ctx, live.Servers{})
+	all := make([]slash.Server, len(reply.Servers))
+	for i, s := range reply.Servers {
+		all[i] = slash.Server(s)
+	}
+	return all, err
+}
+
 // targets asks which targets there are.
 func (l *link) targets() ([]slash.TargetOffer, error) {
 	reply, err := ask[live.TargetsReply](l, l.ctx, live.Targets{})

@@ -222,10 +222,10 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 		Describe: func() (string, error) { return w.link.describeTarget() },
 		Offers:   func() ([]slash.TargetOffer, error) { return w.link.targets() },
 	}
-	all.MCP = func(args string) (string, error) {
+	all.MCP = slash.ServerList{List: func() ([]slash.Server, error) { return w.link.servers() }, Do: func(args string) (string, error) {
 		reply, err := ask[live.TextReply](w.link, ctx, live.MCP{Args: args})
 		return reply.Text, err
-	}
+	}}
 	all.Rules.List = func() ([]slash.Permission, error) {
 		reply, err := ask[live.RulesReply](w.link, ctx, live.Rules{})
 		return w.setup.Permissions(reply.Rules), err
@@ -335,15 +335,20 @@ func (w *window) keepShape(s ui.Shape) {
 	})
 }
 
-// findFiles answers with the files of the current target that fit a query, unless another
-// one comes first.
+// findFiles answers with the files of the current target and the resources of MCP servers that fit
+// a query, unless another one comes first.
 func (w *window) findFiles(ctx context.Context, query string, answer func(paths []string)) {
 	find := w.files.Request(query)
 	if on := w.ui.Info().Event.Target; on != slash.ThisMachine && on != "" {
 		find = func() ([]string, bool) { return w.link.files(ctx, query) }
 	}
+	resources := w.ui.Info().Servers.All > 0
 	w.loop.Go(func() {
-		if paths, ok := find(); ok {
+		paths, ok := find()
+		if ok && resources {
+			paths = input.Merge(query, w.link.named(ctx, query), paths)
+		}
+		if ok {
 			w.loop.Post(func() { answer(paths) })
 		}
 	})

@@ -110,8 +110,10 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
 	case live.MCP:
-		text, err := h.program.MCP(q.Args)
+		text, err := h.program.MCP().Do(q.Args)
 		return &live.TextReply{Text: text}, err
+	case live.Servers:
+		return servers(h.program.MCP().Offers())
 	case live.Rules:
 		rules, err := h.program.Rules()
 		return &live.RulesReply{Rules: rules}, err
@@ -119,6 +121,8 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 		return h.alive(q.Target)
 	case live.Files:
 		return &live.FilesReply{Paths: h.files.find(q.Query)}, nil
+	case live.Named:
+		return &live.FilesReply{Paths: h.program.Servers.Names(q.Query)}, nil
 	case live.Close:
 		if !q.Kill && !q.Abandon && s.quits() {
 			return &live.CloseReply{
@@ -155,6 +159,15 @@ func targets(offers []slash.TargetOffer) []live.Target {
 		}
 	}
 	return all
+}
+
+// servers are the MCP servers, as they go to a screen.
+func servers(offers []slash.Server, err error) (*live.ServersReply, error) {
+	reply := &live.ServersReply{Servers: make([]live.Server, len(offers))}
+	for i, o := range offers {
+		reply.Servers[i] = live.Server(o)
+	}
+	return reply, err
 }
 
 // alive asks a target for a sign of life.

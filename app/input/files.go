@@ -166,3 +166,17 @@ func rank(paths []string, query string) []string {
 	}
 	return found
 }
+
+// Merge puts names of resources and paths of files in one list: before the files the names that
+// begin with what was typed, after them the others.
+func Merge(query string, names, paths []string) []string {
+	var first, last []string
+	for _, n := range names {
+		if query != "" && strings.HasPrefix(strings.ToLower(n), strings.ToLower(query)) {
+			first = append(first, n)
+		} else {
+			last = append(last, n)
+		}
+	}
+	return slices.Concat(first, paths, last)
+}

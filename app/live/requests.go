@@ -62,6 +62,27 @@ type MCP struct {
 	Args string `json:"args,omitempty"`
 }
 
+// Servers asks which MCP servers there are.
+type Servers struct{ asks[ServersReply] }
+
+// ServersReply lists them.
+type ServersReply struct {
+	Servers []Server `json:"servers"`
+}
+
+// Server is an MCP server of the session.
+type Server struct {
+	Name     string   `json:"name"`
+	State    string   `json:"state"`
+	Kind     string   `json:"kind"`
+	Tools    int      `json:"tools,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Lines    []string `json:"lines"`
+	On       bool     `json:"on,omitempty"`
+	Fixed    bool     `json:"fixed,omitempty"` // it can't be started here
+	Withheld bool     `json:"withheld,omitempty"`
+}
+
 // Alive asks a target for a sign of life.
 type Alive struct {
 	asks[AliveReply]
@@ -117,6 +138,13 @@ type FilesReply struct {
 	Paths []string `json:"paths"`
 }
 
+// Named asks what a prompt can name after an @ besides files, for completion: the resources of MCP
+// servers.
+type Named struct {
+	asks[FilesReply]
+	Query string `json:"query"`
+}
+
 // Close ends the session. Kill ends also what runs in panes of its own. Abandon leaves it as a
 // crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
 type Close struct {
@@ -146,8 +174,10 @@ var requests = map[string]Request{
 	"targets":         Targets{},
 	"alive":           Alive{},
 	"files":           Files{},
+	"named":           Named{},
 	"rules":           Rules{},
 	"mcp":             MCP{},
+	"servers":         Servers{},
 	"close":           Close{},
 }
 

@@ -106,15 +106,33 @@ func lineBackground(r *repl, args string) error {
 	return err
 }
 
+// completions say what a word may become besides buddy's own commands.
+type completions struct {
+	custom func() []event.CustomCommand
+	files  func(query string) []string // and resources, after an @
+}
+
+// completionsOf returns what words of a session may become.
+func completionsOf(r *repl, files *input.FileIndexes) completions {
+	return completions{
+		custom: func() []event.CustomCommand {
+			return slices.Concat(r.program.Commands(context.Background()), r.program.Servers.Commands())
+		},
+		files: func(query string) []string {
+			paths, _ := files.Of(r.program.Targets).Request(query)()
+			return input.Merge(query, r.program.Servers.Names(query), paths)
+		},
+	}
+}
+
 // completeWord returns what the name of a command, or of a file after an @, may become, and
 // which ones it may be.
-func completeWord(files *input.FileIndex, custom func() []event.CustomCommand, word string, first bool) (becomes string, choices []string) {
+func completeWord(from completions, word string, first bool) (becomes string, choices []string) {
 	switch {
 	case first && strings.HasPrefix(word, "/"):
-		choices = commandsThatBegin(strings.ToLower(word[1:]), custom())
+		choices = commandsThatBegin(strings.ToLower(word[1:]), from.custom())
 	case strings.HasPrefix(word, "@"):
-		paths, _ := files.Request(word[1:])()
-		for _, p := range paths {
+		for _, p := range from.files(word[1:]) {
 			if markup.Plain(p) == p && !strings.ContainsAny(p, " \t") {
 				choices = append(choices, "@"+p)
 			}

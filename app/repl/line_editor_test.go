@@ -60,7 +60,7 @@ func TestTyping(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &lineEditor{keys: keymap.Default(), editor: edit.New(), prompt: "> ", earlier: []string{"first", "second"}}
 			l.complete = func(word string, first bool) (string, []string) {
-				return completeWord(nil, func() []event.CustomCommand { return nil }, word, first)
+				return completeWord(completions{custom: func() []event.CustomCommand { return nil }}, word, first)
 			}
 			done, err := typeAll(l, tt.keys)
 			if got := l.editor.Text(); got != tt.want || done != tt.done || !errors.Is(err, tt.err) {

@@ -97,7 +97,7 @@ func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) erro
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		files := input.FileIndexes{Here: here}
 		con.complete = func(word string, first bool) (string, []string) {
-			return completeWord(files.Of(r.program.Targets), func() []event.CustomCommand { return r.program.Commands(context.Background()) }, word, first)
+			return completeWord(completionsOf(r, &files), word, first)
 		}
 		if err := r.session(&options, t, n.Resume); err != nil {
 			return err

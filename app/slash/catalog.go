@@ -53,15 +53,9 @@ func (l TargetList) have(name string) error {
 	return fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(have, ", "))
 }
 
-// OnMCP lists the MCP servers, tells all about one, or starts or ends one.
-func (c Catalog) OnMCP(s Frontend, args string) error {
-	Inform(s, "/mcp", func() (string, error) { return c.MCP(args) }, s.Say)
-	return nil
-}
-
 // OnServerPrompt gives the model a prompt of an MCP server, filled in with the words of args.
 func (c Catalog) OnServerPrompt(s Frontend, name, args string) error {
-	Inform(s, "/"+name, func() (string, error) { return c.MCP("prompt " + name + " " + args) }, func(text string) {
+	Inform(s, "/"+name, func() (string, error) { return c.MCP.Do("prompt " + name + " " + args) }, func(text string) {
 		s.Command(event.Submit{Text: text})
 	})
 	return nil
@@ -85,7 +79,7 @@ type Catalog struct {
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
 	Rules    RuleList
-	MCP      func(args string) (string, error) // what /mcp says
+	MCP      ServerList
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 

@@ -47,9 +47,11 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyInfo(env)
 	case event.SkillLoaded, event.CommandsListed:
 		return applySkill(s, env)
+	case event.MCPServer:
+		return applyServer(s, p)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
-	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -60,6 +62,7 @@ func (s *State) fold(env event.Envelope) Changed {
 // the runtime says next how much of it is kept. Prompts that waited go on waiting.
 func (s *State) endAll(now int64) Changed {
 	s.Approvals, s.Questions = nil, nil
+	s.servers, s.Info.Servers, s.Info.Prompts = nil, ServerCount{}, nil
 	for _, t := range s.Tasks {
 		if t.State != TaskDone {
 			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now
@@ -68,7 +71,7 @@ func (s *State) endAll(now int64) Changed {
 	for _, p := range s.Panes {
 		p.Lost = "the process that showed it has ended"
 	}
-	return Approvals | Tasks | Panes
+	return Approvals | Tasks | Panes | Servers | Commands
 }
 
 func (s *State) applyPrompt(env event.Envelope) Changed {

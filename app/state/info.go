@@ -2,6 +2,8 @@ package state
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -73,4 +75,26 @@ func applySkill(s *State, env event.Envelope) Changed {
 		}
 	}
 	return 0
+}
+
+// applyServer counts the MCP servers that start, and collects the prompts of those that are ready.
+func applyServer(s *State, p event.MCPServer) Changed {
+	if s.servers == nil {
+		s.servers = make(map[string]event.MCPServer)
+	}
+	s.servers[p.Server] = p
+	s.Info.Servers, s.Info.Prompts = ServerCount{}, nil
+	for _, name := range slices.Sorted(maps.Keys(s.servers)) {
+		one := s.servers[name]
+		switch one.State {
+		case "off":
+			continue
+		case "starting":
+			s.Info.Servers.Starting++
+		case "ready":
+			s.Info.Prompts = append(s.Info.Prompts, one.Prompts...)
+		}
+		s.Info.Servers.All++
+	}
+	return Header | Servers | Commands
 }

@@ -31,6 +31,7 @@ const (
 	Header // model, context, mode, totals
 	Queue  // prompts that wait
 	Commands
+	Servers // what MCP servers do
 )
 
 // Everything is what a view is told when it must look anew.
@@ -54,11 +55,12 @@ type State struct {
 	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open    openBlocks
-	retried *Block            // of the attempts of one request that failed; nil: none did
-	calls   map[string]*Block // by call id: the blocks whose call has no result yet
-	live    []*Call           // finished calls that still hold their output, oldest first
-	ran     map[string]*Call  // by target: the command that began last in the shared pane
-	kept    []event.Envelope  // all that were applied, while PrependState may need them; else nil
+	retried *Block                     // of the attempts of one request that failed; nil: none did
+	calls   map[string]*Block          // by call id: the blocks whose call has no result yet
+	live    []*Call                    // finished calls that still hold their output, oldest first
+	ran     map[string]*Call           // by target: the command that began last in the shared pane
+	servers map[string]event.MCPServer // what was said last of each one of the process that runs the session
+	kept    []event.Envelope           // all that were applied, while PrependState may need them; else nil
 }
 
 // Info is what the header shows.
@@ -73,8 +75,17 @@ type Info struct {
 	Last    int64 // Unix milliseconds of the latest event
 	// Commands are the skills and custom commands that can be called now.
 	Commands []event.CustomCommand
+	Servers  ServerCount
+	// Prompts are those of MCP servers that are ready, as commands.
+	Prompts []event.CustomCommand
 	// Interrupted means that the command Continue takes up an exchange that was cut off.
 	Interrupted bool
+}
+
+// ServerCount counts the MCP servers that are not off.
+type ServerCount struct {
+	All      int
+	Starting int // of them
 }
 
 // Kind says what a block shows.

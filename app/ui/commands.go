@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"buddy/agent/event"
@@ -39,6 +40,7 @@ var pickers = map[string]func(u *UI){
 	"session":     browse,
 	"permissions": choosePermission,
 	"trust":       chooseTrust,
+	"mcp":         chooseServer,
 }
 
 // run runs a command.
@@ -63,6 +65,18 @@ func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: slash.CustomHelp(c)})
 	}
 	return all
+}
+
+// follow brings the commands to choose from and the list of servers up to date.
+func follow(u *UI, ch state.Changed) {
+	if ch&state.Commands != 0 {
+		all := commandHelp(slices.Concat(u.state.Info.Commands, u.state.Info.Prompts))
+		u.v.help.SetCommands(all)
+		u.v.prompt.SetCommands(all)
+	}
+	if ch&state.Servers != 0 && u.overlays.servers != nil {
+		u.overlays.servers.read()
+	}
 }
 
 // helpOf returns what a command does and takes.

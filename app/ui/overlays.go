@@ -44,6 +44,7 @@ type overlays struct {
 	pickers []*dialog.Picker // the last one shows
 	changes *dialog.Changes  // over the pickers; nil while it is closed
 	palette func()           // opens the list of commands
+	servers *serverList      // one of the pickers; nil while it is closed
 }
 
 // stackUp sets the stack, the top level first: where several are open, the first one shows. It is

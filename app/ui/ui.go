@@ -317,11 +317,7 @@ func (u *UI) update(ch state.Changed) bool {
 	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer} {
 		v.Update(&u.state, ch)
 	}
-	if ch&state.Commands != 0 {
-		all := commandHelp(u.state.Info.Commands)
-		u.v.help.SetCommands(all)
-		u.v.prompt.SetCommands(all)
-	}
+	follow(u, ch)
 	if ch&state.Approvals != 0 && u.dock.sync() {
 		u.v.conversation.Bottom()
 	}

@@ -44,6 +44,8 @@ type testUI struct {
 	kept    string // a key that was asked for
 	diff    string // that /diff shows
 	targets []slash.TargetOffer
+	servers []slash.Server
+	mcp     []string // what was to be done with servers
 	rules   []slash.Permission
 	removed []string // rules of the settings
 	trusts  string   // what trusting the folder says; "" begins the session anew
@@ -121,6 +123,10 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Targets: slash.TargetList{
 				Describe: func() (string, error) { return "root@web-02 (ssh)", nil },
 				Offers:   func() ([]slash.TargetOffer, error) { return x.targets, nil },
+			},
+			MCP: slash.ServerList{
+				List: func() ([]slash.Server, error) { return slices.Clone(x.servers), nil },
+				Do:   func(args string) (string, error) { x.mcp = append(x.mcp, args); return args, nil },
 			},
 			Rules: slash.RuleList{
 				List: func() ([]slash.Permission, error) { return x.rules, nil },

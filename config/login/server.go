@@ -25,6 +25,7 @@ import (
 type Server struct {
 	URL          string   // https, or http on this machine
 	ClientID     string   // a client that its issuer knows already; "" registers one
+	ClientSecret string   // of that client; "" is none
 	CallbackPort int      // where the browser returns to on this machine; 0 is any free port
 	Scopes       []string // to request beside those that the server names
 }
@@ -70,6 +71,9 @@ func (c *Client) LoginServer(ctx context.Context, s Server, visit func(url strin
 	}
 	if s.ClientID != "" {
 		flow.PreregisteredClient = &oauthex.ClientCredentials{ClientID: s.ClientID}
+		if s.ClientSecret != "" {
+			flow.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: s.ClientSecret}
+		}
 	} else {
 		flow.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName: "buddy", RedirectURIs: []string{back.url}, GrantTypes: []string{"authorization_code", "refresh_token"},

@@ -40,7 +40,7 @@ type running struct {
 type runningKey struct{}
 
 // call calls a tool of the server and waits for its result.
-func (s *server) call(ctx context.Context, call tools.Call, name string, args map[string]json.RawMessage) tools.Result {
+func (s *server) call(ctx context.Context, call tools.Call, name string, args map[string]any) tools.Result {
 	return s.ask(ctx, call, name, func(ctx context.Context, c *connection) (tools.Result, error) {
 		params := &sdk.CallToolParams{Name: name, Arguments: args}
 		params.SetProgressToken(call.ID)
@@ -118,7 +118,7 @@ func (s *server) failed(c *connection, err error) tools.Result {
 		return tools.Result{Content: "Tool error: the server wants the user to visit a page first: " + addressIn(wire.Data) + ". Tell the user, and call it again when that is done.", IsError: true, Retry: true}
 	}
 	why := ""
-	if errors.As(err, &wire) && !errors.Is(err, sdk.ErrConnectionClosed) {
+	if errors.As(err, &wire) && !errors.Is(err, sdk.ErrConnectionClosed) && !strings.Contains(err.Error(), rejected) {
 		why = wire.Message
 	} else {
 		why = c.explain(err).Error()

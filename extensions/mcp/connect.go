@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type connection struct {
 	second  time.Time  // that notifications are counted in
 	count   int
 	running map[string]*running // calls, by their progress tokens
+	age     time.Duration       // the smallest that the lists of the latest load may have; 0: none was named
 }
 
 // connect starts or reaches a server, within its time to start. The caller closes the connection.
@@ -225,6 +227,15 @@ func (c *connection) client() *sdk.Client {
 		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { refetch() },
 		ProgressNotificationHandler: c.progress,
 	})
+	client.AddSendingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			res, err := next(ctx, method, req)
+			if err == nil {
+				c.take(res)
+			}
+			return res, err
+		}
+	})
 	client.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if strings.HasPrefix(method, "notifications/") && c.tooMany() {
@@ -234,6 +245,48 @@ func (c *connection) client() *sdk.Client {
 		}
 	})
 	return client
+}
+
+// take notes how old a list may become, and keeps the library from answering out of its cache: when
+// something is fetched is decided here.
+func (c *connection) take(res sdk.Result) {
+	switch r := res.(type) {
+	case *sdk.ListToolsResult:
+		c.noteAge(&r.TTLMs)
+	case *sdk.ListPromptsResult:
+		c.noteAge(&r.TTLMs)
+	case *sdk.ListResourcesResult:
+		c.noteAge(&r.TTLMs)
+	case *sdk.ReadResourceResult:
+		r.TTLMs = 0
+	}
+}
+
+// noteAge takes over the age of a list, in milliseconds.
+func (c *connection) noteAge(ms *int) {
+	age := min(max(time.Duration(*ms)*time.Millisecond, minListAge), maxListAge)
+	if *ms > int(maxListAge/time.Millisecond) {
+		age = maxListAge // the product may not fit
+	}
+	*ms = 0
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.age == 0 || age < c.age {
+		c.age = age
+	}
+}
+
+func (c *connection) forgetAge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.age = 0
+}
+
+// listAge returns after how long what was fetched is old.
+func (c *connection) listAge() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return cmp.Or(c.age, maxListAge)
 }
 
 // tooMany counts a notification and reports whether there are too many; then the connection ends.
@@ -271,6 +324,9 @@ func (c *connection) stop(cause error) {
 	}
 	if c.process != nil {
 		c.process.Stop()
+		c.server.mu.Lock()
+		c.server.stderr = c.process.Stderr()
+		c.server.mu.Unlock()
 	}
 	ended.Wait()
 }

@@ -27,7 +27,11 @@ const maxPins = 32 << 20
 // tool that a person knows for another of the same name. Any process may use it at any time.
 type pins struct {
 	path string
-	mu   sync.Mutex
+	mu   sync.Mutex // of changes
+
+	last   sync.Mutex // guards what follows
+	seen   fs.FileInfo
+	latest pinFile // the content of the file that was seen; nobody changes it
 }
 
 // pinned is one tool that is known.
@@ -112,9 +116,25 @@ func (p *pins) markRead(server string, hashes []string) error {
 	return p.change(func(all *pinFile) { all.Read[server] = hashes })
 }
 
-// read returns the content of the file; one that is missing is empty, and so is what comes with
-// an error.
+// read returns the content of the file, which nobody may change: it is read anew only when another
+// one is there. One that is missing is empty, and so is what comes with an error.
 func (p *pins) read() (pinFile, error) {
+	now, err := os.Stat(p.path)
+	p.last.Lock()
+	defer p.last.Unlock()
+	if err == nil && p.seen != nil && os.SameFile(now, p.seen) && now.ModTime().Equal(p.seen.ModTime()) && now.Size() == p.seen.Size() {
+		return p.latest, nil
+	}
+	all, err := p.load()
+	p.seen, p.latest = now, all
+	if err != nil {
+		p.seen = nil
+	}
+	return all, err
+}
+
+// load is read without what was read before.
+func (p *pins) load() (pinFile, error) {
 	empty := func() pinFile {
 		return pinFile{Tools: map[string]map[string]pinned{}, Read: map[string][]string{}, Legacy: map[string]bool{}}
 	}
@@ -152,7 +172,7 @@ func (p *pins) change(edit func(*pinFile)) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("%s: lock: %w", p.path, err)
 	}
-	all, _ := p.read() // one that is damaged is empty
+	all, _ := p.load() // one that is damaged is empty
 	edit(&all)
 	data, err := json.Marshal(all)
 	if err != nil {

@@ -99,7 +99,7 @@ func (t *readTool) PlanArgs(args readArgs) (action.Action, error) {
 		return action.Action{}, tools.Invalid("server: %v", err)
 	}
 	act := one.plan(t.Name(), "read "+args.URI, nil)
-	act.Preview = "read " + args.URI + " of " + args.Server
+	act.Preview = fmt.Sprintf("read %q of %s", args.URI, args.Server)
 	return act, nil
 }
 

@@ -41,7 +41,8 @@ type server struct {
 
 // fetching says how far the lists of a server are fetched anew.
 type fetching struct {
-	last  time.Time // when they were fetched
+	last  time.Time     // when they were fetched
+	age   time.Duration // after which they are old
 	busy  bool
 	again bool // they changed meanwhile
 }
@@ -70,7 +71,7 @@ func (s *server) become(st State, why error) {
 	if why != nil {
 		s.lastError = why.Error()
 	}
-	e := event.MCPServer{Server: s.def.Name, State: string(st), Tools: len(s.tools)}
+	e := event.MCPServer{Server: s.def.Name, State: string(st), Tools: len(s.tools), Prompts: s.commands()}
 	if why != nil {
 		e.Error = s.lastError
 	}
@@ -144,6 +145,7 @@ func (s *server) keep(ctx context.Context) {
 		if !ok {
 			s.forget()
 			s.become(Failed, err)
+			s.all.fail(s.def.Name, err)
 			<-ctx.Done()
 			return
 		}
@@ -201,14 +203,18 @@ func (r *retries) next(t Transport, now time.Time) (pause time.Duration, ok bool
 	return pause, true
 }
 
-// start connects and fetches what the server offers, within its time. At most eight do so at once.
+// start connects and fetches what the server offers, within its time. Eight do so at once; one that
+// takes long no longer keeps others from it.
 func (s *server) start(ctx context.Context) (*connection, error) {
 	select {
 	case s.all.slots <- struct{}{}:
-		defer func() { <-s.all.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	leave := sync.OnceFunc(func() { <-s.all.slots })
+	defer leave()
+	slow := time.AfterFunc(slotTime, leave)
+	defer slow.Stop()
 	late := time.Now().Add(s.def.Limits.Start)
 	c, err := s.connect(ctx)
 	if err != nil {
@@ -234,13 +240,8 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 
 // lose notes that a connection is over. Its tools stay known: a call waits for the next start.
 func (s *server) lose(c *connection) {
-	stderr := ""
-	if c.process != nil {
-		stderr = c.process.Stderr()
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stderr = stderr
 	if s.conn == c {
 		s.conn = nil
 	}
@@ -253,10 +254,13 @@ type offer struct {
 	resources    []*sdk.Resource
 	instructions string
 	notes        []string
+	age          time.Duration // after which the lists are old
 }
 
 // load fetches what the server offers. Only its tools have to be listed.
 func (s *server) load(ctx context.Context, c *connection) (got offer, err error) {
+	c.forgetAge()
+	defer func() { got.age = c.listAge() }()
 	res := c.session.InitializeResult()
 	caps := res.Capabilities
 	if caps == nil {
@@ -315,7 +319,7 @@ func (s *server) take(got offer) {
 	s.mu.Lock()
 	before := s.tools
 	s.tools, s.prompts, s.resources, s.instructions, s.notes = now, got.prompts, got.resources, got.instructions, got.notes
-	s.fetch.last = time.Now()
+	s.fetch.last, s.fetch.age = time.Now(), got.age
 	s.mu.Unlock()
 	s.offer(before, now)
 }
@@ -392,14 +396,17 @@ func (s *server) refetchNow(c *connection) {
 	s.become(Ready, nil)
 }
 
-// Lists are fetched anew when a tool is searched after that time, at the earliest: a server of
-// the present protocol need not say that they changed.
-const listAge = 5 * time.Minute
+// Limits of the age that a server of the present protocol gives its lists. It need not say that they
+// changed: after that age they are fetched anew when a tool is searched.
+const (
+	minListAge = time.Minute
+	maxListAge = time.Hour
+)
 
 // refreshOld fetches lists anew that are old.
 func (s *server) refreshOld() {
 	s.mu.Lock()
-	c, old := s.conn, time.Since(s.fetch.last) > listAge
+	c, old := s.conn, time.Since(s.fetch.last) > s.fetch.age
 	s.mu.Unlock()
 	if c == nil || !old {
 		return

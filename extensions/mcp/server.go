@@ -57,6 +57,7 @@ type Process struct {
 // Login holds what a login at a server needs beside its address. The zero value works for most.
 type Login struct {
 	ClientID string // that the server's issuer knows; "" registers one
+	Secret   string // of that client; "" is none
 	Port     int    // of this machine, to which the browser returns; 0 is any
 	Scopes   []string
 }

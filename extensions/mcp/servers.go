@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
@@ -19,8 +20,10 @@ import (
 	"buddy/tools"
 )
 
-// startAtOnce is how many servers start at the same time.
-const startAtOnce = 8
+const (
+	startAtOnce = 8               // servers that begin to start at the same time
+	slotTime    = 2 * time.Second // after which one that still starts does not count among those
+)
 
 // Options say which servers there are and what they work with.
 type Options struct {
@@ -51,6 +54,7 @@ type Servers struct {
 	servers []*server  // in the order of the options
 	started bool
 	pending map[string]bool // servers that are neither ready nor failed yet, since the start
+	failed  []string        // what is to be said of those that failed since a moment
 }
 
 // New returns servers that do nothing until Start.
@@ -170,7 +174,7 @@ func (s *Servers) runAfter(one, other *server) {
 	one.run()
 }
 
-// Start ends what a killed process has left and starts the servers, eight at once. It returns at
+// Start ends what a killed process has left and starts the servers, eight at once but for slow ones. It returns at
 // once. Call it once.
 func (s *Servers) Start() {
 	s.mu.Lock()
@@ -228,6 +232,40 @@ func (s *Servers) settle(name string) {
 		}
 	}
 	s.o.Publish(ready)
+}
+
+// fail tells the person that a server failed: in one warning for all that do within a second.
+func (s *Servers) fail(name string, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = append(s.failed, fmt.Sprintf("%s (%v)", name, why))
+	if len(s.failed) > 1 {
+		return // the first one waits
+	}
+	s.work.Go(func() {
+		select {
+		case <-time.After(burst):
+		case <-s.ctx.Done():
+			return
+		}
+		s.mu.Lock()
+		failed := s.failed
+		s.failed = nil
+		s.mu.Unlock()
+		s.o.Publish(failureWarning(failed))
+	})
+}
+
+// maxFailures is how many failures a warning names.
+const maxFailures = 3
+
+// failureWarning says which servers failed.
+func failureWarning(failed []string) event.Warning {
+	text := plural(int64(len(failed)), "MCP server") + " failed: " + strings.Join(failed[:min(len(failed), maxFailures)], ", ")
+	if more := len(failed) - maxFailures; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return event.Warning{Text: text, Code: "mcp", NextStep: "/mcp shows the log and starts it again, buddy mcp check tries it"}
 }
 
 // find returns the server of a name.
@@ -291,10 +329,10 @@ func (s *Servers) Pending(name string) (tools.Tool, bool) {
 	return nil, false
 }
 
-// Note tells the model which servers are missing in a search, "" if none is. Lists that are old
-// are fetched anew meanwhile.
-func (s *Servers) Note() string {
-	var starting, failed []string
+// Note tells the model which servers are missing in a search and what those say of themselves that
+// its words name; "" for nothing. Lists that are old are fetched anew meanwhile.
+func (s *Servers) Note(words []string) string {
+	var starting, failed, notes []string
 	for _, one := range s.every() {
 		switch one.now() {
 		case Starting, Waiting:
@@ -304,8 +342,10 @@ func (s *Servers) Note() string {
 		case Ready:
 			one.refreshOld()
 		}
+		if text := one.told(words); text != "" {
+			notes = append(notes, text)
+		}
 	}
-	var notes []string
 	if len(starting) > 0 {
 		notes = append(notes, "these MCP servers are still starting, their tools are not known yet: "+strings.Join(starting, ", "))
 	}

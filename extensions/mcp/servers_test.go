@@ -163,6 +163,9 @@ func TestHostileServersEndInOneStateAndOthersWork(t *testing.T) {
 			}
 		}
 	}
+	if log := b.status("dying").Stderr; !strings.Contains(log, "no database\nat port 5432") {
+		t.Errorf("the log of one that never started: %q", log)
+	}
 	if names := b.status("names").Tools; names[0].Name == names[1].Name || strings.ContainsAny(names[2].Name, "\x1b\x07") {
 		t.Errorf("names: %+v", names)
 	}
@@ -548,5 +551,39 @@ func TestRestartsAreLimited(t *testing.T) {
 	}
 	if want := []time.Duration{1, 2, 4, 8, 16, 0}; !slices.Equal(pauses, want) {
 		t.Errorf("over HTTP = %v, want %v", pauses, want)
+	}
+}
+
+// Failures are told in one warning with the next step, however many servers fail at once.
+func TestFailuresAreToldOnce(t *testing.T) {
+	servers := []Server{hostileServer("good")}
+	for i := range 5 {
+		servers = append(servers, Server{Name: fmt.Sprintf("gone%d", i), Transport: Stdio, Process: Process{Command: []string{"/nonexistent/server"}}, Limits: Limits{Start: longTime}})
+	}
+	b := start(t, servers...)
+	warnings := func() (all []event.Warning) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, e := range b.events {
+			if w, ok := e.(event.Warning); ok {
+				all = append(all, w)
+			}
+		}
+		return all
+	}
+	failed := func() (n int) {
+		for _, st := range b.all.List() {
+			if st.State == Failed {
+				n++
+			}
+		}
+		return n
+	}
+	b.until("told", func() bool { return failed() == 5 && len(warnings()) > 0 })
+	if all := warnings(); len(all) > 2 || !strings.Contains(all[0].Text, "/nonexistent/server") || !strings.Contains(all[0].NextStep, "/mcp") {
+		t.Errorf("%+v", all)
+	}
+	if w := failureWarning([]string{"a (x)", "b (x)", "c (x)", "d (x)", "e (x)"}); w.Text != "5 MCP servers failed: a (x), b (x), c (x) and 2 more" {
+		t.Error(w.Text)
 	}
 }

@@ -24,8 +24,10 @@ type Status struct {
 	Transport    Transport  `json:"transport"`
 	Where        string     `json:"where"` // its command line, or its URL
 	Project      bool       `json:"project,omitempty"`
+	Elsewhere    bool       `json:"elsewhere,omitempty"` // of a project that is not on this machine, so it never runs
 	State        State      `json:"state"`
-	Error        string     `json:"error,omitempty"` // the last one
+	Barred       bool       `json:"barred,omitempty"` // it can't be started in this session; the error says why
+	Error        string     `json:"error,omitempty"`  // the last one
 	Protocol     string     `json:"protocol,omitempty"`
 	Title        string     `json:"title,omitempty"` // name and version that it gives itself
 	Tools        []ToolInfo `json:"tools,omitempty"`
@@ -33,7 +35,8 @@ type Status struct {
 	Resources    int        `json:"resources,omitempty"`
 	Notes        []string   `json:"notes,omitempty"` // what was left out, and why
 	Instructions string     `json:"instructions,omitempty"`
-	Stderr       string     `json:"stderr,omitempty"` // the end of what it said there
+	Withheld     bool       `json:"withheld,omitempty"` // the instructions do not reach the model until the person has read them
+	Stderr       string     `json:"stderr,omitempty"`   // the end of what it said there
 }
 
 // ToolInfo is a tool, for people.
@@ -55,20 +58,30 @@ func (s *Servers) List() []Status {
 	return all
 }
 
-// where returns the command line or the URL of a server.
-func (s Server) where() string {
+// Where returns the command line or the URL of a server.
+func (s Server) Where() string {
 	if s.Transport == Stdio {
 		return strings.Join(s.Process.Command, " ")
 	}
 	return s.Endpoint.URL
 }
 
+// status returns what is known of the server.
 func (s *server) status() Status {
+	st := s.known()
+	if st.Instructions != "" {
+		st.Withheld = !instructionsAllowed(st.Instructions, s.readTexts())
+	}
+	return st
+}
+
+// known is status without what files say.
+func (s *server) known() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.def.Name, Transport: s.def.Transport, Where: s.def.where(), Project: s.def.Project,
-		State: s.state, Error: s.lastError, Notes: slices.Clone(s.notes), Resources: len(s.resources), Instructions: s.instructions,
+		Name: s.def.Name, Transport: s.def.Transport, Where: s.def.Where(), Project: s.def.Project,
+		State: s.state, Error: s.lastError, Barred: s.def.Problem != "", Notes: slices.Clone(s.notes), Resources: len(s.resources), Instructions: s.instructions,
 	}
 	for _, t := range s.tools {
 		st.Tools = append(st.Tools, t.info())

@@ -110,31 +110,35 @@ func (t *tool) Plan(call tools.Call) (action.Action, error) {
 
 // plan returns what all calls of a server have in common. What the server does to answer it can
 // be anything.
-func (s *server) plan(tool, op string, args map[string]json.RawMessage) action.Action {
+func (s *server) plan(tool, op string, args map[string]any) action.Action {
+	shown := pretty(args)
 	act := action.Action{
-		Kind: action.MCP, Tool: tool, Target: "local", Op: s.def.Name + ": " + op, Preview: pretty(args), Mutation: true, Risk: action.Medium,
+		Kind: action.MCP, Tool: tool, Target: "local", Op: s.def.Name + ": " + op, Preview: shown, Mutation: true, Risk: action.Medium,
 	}
-	if s.all.o.Secret(string(tools.JSON(args))) {
+	if s.all.o.Secret(shown) {
 		act.Risk = action.High
 		act.Preview += "\n\nAn argument holds what looks like a secret; the server gets it."
 	}
 	return act
 }
 
-// arguments returns the arguments of a call by their names.
-func arguments(call tools.Call) (map[string]json.RawMessage, error) {
-	args := make(map[string]json.RawMessage)
+// arguments returns the arguments of a call by their names, numbers as they were written. What is
+// judged, shown and sent is this one reading of them.
+func arguments(call tools.Call) (map[string]any, error) {
+	args := make(map[string]any)
 	if strings.TrimSpace(call.Arguments) == "" {
 		return args, nil
 	}
-	if err := json.Unmarshal([]byte(call.Arguments), &args); err != nil || args == nil {
+	from := json.NewDecoder(strings.NewReader(call.Arguments))
+	from.UseNumber()
+	if err := from.Decode(&args); err != nil || args == nil || from.More() {
 		return nil, tools.Invalid("args: expected an object")
 	}
 	return args, nil
 }
 
 // pretty returns arguments for a person, with the names sorted.
-func pretty(args map[string]json.RawMessage) string {
+func pretty(args map[string]any) string {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false)
@@ -146,7 +150,7 @@ func pretty(args map[string]json.RawMessage) string {
 }
 
 // check compares arguments with the schema. One that can't be understood checks nothing.
-func (t *tool) check(args map[string]json.RawMessage) error {
+func (t *tool) check(args map[string]any) error {
 	t.compile.Do(t.compileSchema)
 	if t.schema == nil {
 		return nil

@@ -118,7 +118,7 @@ func TestTransports(t *testing.T) {
 			if text, err := b.all.Prompt(t.Context(), name+"greet", []string{"the", "world"}); err != nil || text != "Greet the world" {
 				t.Errorf("prompt: %q, %v", text, err)
 			}
-			if text := b.all.Listing()[0].Text; !strings.Contains(text, "3 tools "+name+"…\n  It says: Ask echo for anything.") {
+			if text := b.all.Listing()[0].Text; !strings.Contains(text, "3 tools "+name+"{ask,echo,parts}\n  It says: Ask echo for anything.") {
 				t.Errorf("listing: %q", text)
 			}
 			asksThePerson(t, b, name+"ask")

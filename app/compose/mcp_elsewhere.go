@@ -1,0 +1,85 @@
+package compose
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"buddy/agent/instructions"
+	"buddy/app/slash"
+	"buddy/extensions/mcp"
+)
+
+const (
+	lookTime     = 10 * time.Second // that a target may take to show a file
+	maxMCPFile   = 1 << 20          // bytes of an .mcp.json
+	maxElsewhere = 100              // servers of a project elsewhere that are listed
+)
+
+// statuses returns what is known of all MCP servers: those of the session, then those of a
+// project on another target, which do not run. The error says why the latter are not known.
+func (l *ServerList) statuses() ([]mcp.Status, error) {
+	all := l.servers.List()
+	if l.target == slash.ThisMachine || l.there == nil {
+		return all, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	there, err := l.elsewhere(ctx)
+	if err != nil {
+		err = fmt.Errorf("the MCP servers of the project on %s are not known: %w", l.target, err)
+	}
+	return append(all, there...), err
+}
+
+// elsewhere reads the servers of the project from the target where it is.
+func (l *ServerList) elsewhere(ctx context.Context) ([]mcp.Status, error) {
+	files := l.there
+	if _, err := files.Home(ctx); err != nil { // it finds the root, too
+		return nil, err
+	}
+	dirs, err := instructions.Chain(ctx, files, files.Root())
+	if err != nil {
+		return nil, err
+	}
+	var all []mcp.Status
+	for _, dir := range slices.Backward(dirs) {
+		name := path.Join(dir, ".mcp.json")
+		_, data, err := files.Peek(ctx, name, maxMCPFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var file struct {
+			Servers map[string]serverEntry `json:"mcpServers"`
+		}
+		if err == nil {
+			err = json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &file)
+		}
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, server := range slices.Sorted(maps.Keys(file.Servers)) {
+			if len(all) == maxElsewhere {
+				return all, nil
+			}
+			all = append(all, l.notRun(server, file.Servers[server]))
+		}
+	}
+	return all, nil
+}
+
+// notRun describes a server of a project that is not on this machine.
+func (l *ServerList) notRun(name string, e serverEntry) mcp.Status {
+	s := e.server(func(name string) (string, bool) { return "${" + name + "}", true })
+	return mcp.Status{
+		Name: name, Transport: s.Transport, Where: s.Where(), Project: true, Elsewhere: true, State: mcp.Off, Barred: true,
+		Error: "not run: the project is on " + l.target,
+	}
+}
