@@ -35,20 +35,14 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 	}
 	said, programs := x.said, l.o.Programs
 	x.said = nil
-	if l.agent.Type == "" {
-		for _, p := range said {
-			if p.Kind != event.Typed {
-				x.named = append(x.named, l.p.Subagents.Mentioned(ctx, p.Text)...)
-			}
-		}
-	}
-	if programs == nil {
-		return nil
-	}
 	if l.agent.Type != "" { // what it is told is no person's prompt
 		if x.turns == 0 {
 			l.attach(x, 0, programs.Tell(ctx, l.where(x, 0), hooks.SubagentStart, l.agent.Type, nil).Context)
 		}
+		return nil
+	}
+	x.noteNamed(ctx, l.p.Subagents, said)
+	if programs == nil {
 		return nil
 	}
 	l.attach(x, 0, programs.Started(ctx))

@@ -56,6 +56,15 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 	return &other
 }
 
+// noteNamed notes the agents that a person named in prompts.
+func (x *Exchange) noteNamed(ctx context.Context, there Subagents, said []event.PromptSubmitted) {
+	for _, p := range said {
+		if p.Kind != event.Typed {
+			x.named = append(x.named, there.Mentioned(ctx, p.Text)...)
+		}
+	}
+}
+
 // tellNamed tells the model which agents a person named in prompts, behind them.
 func (x *Exchange) tellNamed() {
 	if len(x.named) > 0 {

@@ -27,7 +27,7 @@ func (r *repl) take(env event.Envelope) {
 		r.startOver(env.Branch == 0)
 		r.print.Remark(p)
 	case event.ModelMessage:
-		if !r.ofAgent(env.Task) { // whose answer is the result of a call
+		if !ofAgent(r.state.Tasks, env.Task) { // whose answer is the result of a call
 			r.message(env.Branch, p)
 		}
 	case event.ToolResult:
@@ -105,8 +105,8 @@ func (r *repl) startOver(mine bool) {
 }
 
 // ofAgent reports whether a task is a subagent's.
-func (r *repl) ofAgent(task int) bool {
-	return slices.ContainsFunc(r.state.Tasks, func(t *state.Task) bool { return t.ID == task && t.Kind == event.SubagentTask })
+func ofAgent(tasks []*state.Task, task int) bool {
+	return slices.ContainsFunc(tasks, func(t *state.Task) bool { return t.ID == task && t.Kind == event.SubagentTask })
 }
 
 // message prints the rest of an answer; one of a task beside is printed as a whole.
