@@ -15,7 +15,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/model"
 )
 
 // Changed tells which parts of a State an event touched.
@@ -40,7 +39,7 @@ const Everything = Changed(1<<16 - 1)
 type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
-	Tasks     []*Task  // by id; of the finished ones the last maxFinished
+	Tasks     []*Task  // by id; of the finished ones the last maxFinished, and the last maxAgents
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
@@ -58,6 +57,7 @@ type State struct {
 	calls   map[string]*Block // by call id: the blocks whose call has no result yet
 	live    []*Call           // finished calls that still hold their output, oldest first
 	ran     map[string]*Call  // by target: the command that began last in the shared pane
+	talks   map[int]*State    // by branch: the conversations of subagents that work; nil for a fork of this one
 	kept    []event.Envelope  // all that were applied, while PrependState may need them; else nil
 }
 
@@ -139,6 +139,7 @@ type Call struct {
 	Result    string // what the model read
 	Full      *event.FullOutput
 	Output    Tail
+	Agent     *Task // of the subagent that it began; else nil
 }
 
 // Task is one unit of work.
@@ -155,11 +156,12 @@ type Task struct {
 	Error    string
 	Doing    string // what it is at, when it says so
 	Turns    int    // that have ended
-	Usage    model.Usage
-	Cost     model.Money // as far as prices are known
-	Pane     string      // of a ShellTask: where it runs
-	Dir      string      // of a ShellTask: where its output is
-	Answer   string      // on a fork, while it runs: what its model said last
+	Own      Used   // itself
+	All      Used   // with the agents that worked for it
+	Pane     string // of a ShellTask: where it runs
+	Dir      string // of a ShellTask: where its output is
+	Answer   string // on a fork, while it runs: what its model said last
+	Agent    *Subagent
 }
 
 // Interrupted is the Outcome of a task that had not ended when the process that ran it did.
@@ -188,6 +190,7 @@ const (
 type Pane struct {
 	event.PaneOpened
 	Lost   string // why it is gone; empty while it lives
+	Agent  string // the subagent whose commands run in it, "" if it is none
 	Screen *event.PaneScreen
 }
 
@@ -213,7 +216,7 @@ func (c CallIDs) Place(id string) (n, of int) {
 // Running returns the task that works on the main conversation, else nil.
 func (s *State) Running() *Task {
 	for i := len(s.Tasks) - 1; i >= 0; i-- {
-		if t := s.Tasks[i]; t.Kind != event.BackgroundTask && t.Kind != event.ShellTask && t.State != TaskDone {
+		if t := s.Tasks[i]; t.Kind != event.BackgroundTask && t.Kind != event.ShellTask && t.Kind != event.SubagentTask && t.State != TaskDone {
 			return t
 		}
 	}
@@ -227,6 +230,7 @@ func (s *State) Ran(target string) *Call { return s.ran[target] }
 const (
 	tailLimit   = 64 << 10 // bytes of output that a call keeps for the screen
 	maxFinished = 50       // finished tasks that stay listed
+	maxAgents   = 200      // finished subagents that stay listed, with their conversations
 	maxLive     = 16       // finished calls that keep their output in memory
 )
 

@@ -90,10 +90,10 @@ func describe(s *state.State, t *state.Task, now time.Time) string {
 	}
 	if t.Turns > 0 {
 		cost := "–"
-		if t.Cost > 0 {
-			cost = t.Cost.String()
+		if t.Own.Cost > 0 {
+			cost = t.Own.Cost.String()
 		}
-		line("used", fmt.Sprintf("%d turns, %d tokens in, %d out", t.Turns, t.Usage.Prompt, t.Usage.Completion))
+		line("used", fmt.Sprintf("%d turns, %d tokens in, %d out", t.Turns, t.Own.Usage.Prompt, t.Own.Usage.Completion))
 		line("cost", cost)
 	}
 	line("error", t.Error)
