@@ -96,7 +96,8 @@ type subagentRun struct {
 	call       string // id of the call
 	dir        string // where its result will be
 	background bool
-	ended      bool // it takes no more prompts
+	ended      bool        // it takes no more prompts
+	quiet      *time.Timer // fires when nothing of it has happened for a while
 }
 
 // Why no agent works. The model reads these.
@@ -184,6 +185,7 @@ func (s *tasks) openAgent(ctx context.Context, by turn.Caller, run *subagentRun,
 		turns = s.agents.o.Turns
 	}
 	t.x.Below(by.Used, turns)
+	s.watch(by.Task, t, run)
 	s.agents.used = append(s.agents.used, agentUse{t.id, label, t.x.Used()})
 	return working, t, nil
 }
@@ -415,3 +417,29 @@ func agentNews(id int, name, title, how, file, text string) string {
 
 // quiet is how long a subagent may do nothing that shows until a person is told.
 const quiet = 10 * time.Minute
+
+// watch tells a person when nothing of a subagent has happened for a while, once each time. What
+// happens of an agent that it called counts. The caller holds s.mu.
+func (s *tasks) watch(parent int, t *task, run *subagentRun) {
+	run.quiet = time.AfterFunc(quiet, func() {
+		text := fmt.Sprintf("nothing of the agent %s (task #%d, %q) has happened for %v: perhaps it waits for your answer; /kill %d ends it", run.Name, t.id, t.title, quiet, t.id)
+		s.stream.Publish(0, 0, event.Notice{Text: text, Code: "agent_quiet"})
+	})
+	above := []*time.Timer{run.quiet}
+	for _, other := range s.busy() {
+		if a := other.on.agent; a != nil && other.id == parent {
+			above = append(above, a.quiet)
+		}
+	}
+	s.stream.Watch(t.id, func() {
+		for _, timer := range above {
+			timer.Reset(quiet)
+		}
+	})
+}
+
+// unwatch ends watch.
+func (s *tasks) unwatch(t *task) {
+	s.stream.Watch(t.id, nil)
+	t.on.agent.quiet.Stop()
+}

@@ -260,6 +260,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	case b == s.main:
 		s.goOnAfter(t, outcome, res.Response)
 	case b.agent != nil:
+		s.unwatch(t)
 		s.endBranch(b)
 	default:
 		s.endBranch(b)

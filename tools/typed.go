@@ -33,11 +33,19 @@ func New[A any, T typed[A]](t T, name, description string) T {
 	return t
 }
 
+// planner is a Handler whose plan depends on who calls, see [Call].Reader.
+type planner[A any] interface {
+	PlanFor(reader int, args A) (action.Action, error)
+}
+
 // Plan describes what Run would do.
 func (t *Typed[A]) Plan(call Call) (action.Action, error) {
 	args, err := Decode[A](call)
 	if err != nil {
 		return action.Action{}, err
+	}
+	if p, ok := t.handler.(planner[A]); ok {
+		return p.PlanFor(call.Reader, args)
 	}
 	return t.handler.PlanArgs(args)
 }

@@ -47,6 +47,7 @@ type Stream struct {
 
 	mu      sync.Mutex  // guards all below, and so the order of the stream
 	branch  map[int]int // of the tasks that are not on the main one
+	watched map[int]func()
 	seq     uint64
 	journal Journal // nil when nothing is stored
 	broken  error   // the first error of the journal
@@ -58,7 +59,7 @@ type Stream struct {
 
 // New returns the stream of a session. A nil journal stores nothing.
 func New(session string, now func() time.Time, journal Journal) *Stream {
-	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int), open: newOpenParts()}
+	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int), watched: make(map[int]func()), open: newOpenParts()}
 }
 
 // Publish is Record for what goes on whatever the journal's state.
@@ -83,7 +84,22 @@ func (s *Stream) Record(task, turn int, p event.Event) error {
 		}
 	}
 	s.fan(env)
+	if happened := s.watched[task]; happened != nil {
+		happened()
+	}
 	return s.broken
+}
+
+// Watch calls a function at each event of a task from now on; nil ends that. It must not wait, and
+// not use the stream.
+func (s *Stream) Watch(task int, happened func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if happened == nil {
+		delete(s.watched, task)
+		return
+	}
+	s.watched[task] = happened
 }
 
 // Reject publishes why a command is not followed.

@@ -35,7 +35,13 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 	}
 	said, programs := x.said, l.o.Programs
 	x.said = nil
-	if programs == nil || l.agent.Type != "" { // which no person talks to, and which has hooks of its own
+	if programs == nil {
+		return nil
+	}
+	if l.agent.Type != "" { // what it is told is no person's prompt
+		if x.turns == 0 {
+			l.attach(x, 0, programs.Tell(ctx, l.where(x, 0), hooks.SubagentStart, l.agent.Type, nil).Context)
+		}
 		return nil
 	}
 	l.attach(x, 0, programs.Started(ctx))

@@ -44,10 +44,13 @@ func NewApplyPatch(ws *Workspace) tools.Tool {
 	return t
 }
 
-func (t *applyPatch) PlanArgs(args patchArgs) (action.Action, error) {
+func (t *applyPatch) PlanArgs(args patchArgs) (action.Action, error) { return t.PlanFor(0, args) }
+
+// PlanFor plans the patch of a reader.
+func (t *applyPatch) PlanFor(reader int, args patchArgs) (action.Action, error) {
 	ctx, done := tools.PlanContext()
 	defer done()
-	changes, err := t.changes(ctx, args.Patch)
+	changes, err := t.changes(ctx, reader, args.Patch)
 	if err != nil {
 		return action.Action{}, tools.Failed(err)
 	}
@@ -60,7 +63,7 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	}
 	t.ws.writing.Lock()
 	defer t.ws.writing.Unlock()
-	changes, err := t.changes(ctx, args.Patch)
+	changes, err := t.changes(ctx, call.Reader, args.Patch)
 	if err != nil {
 		return tools.Failure(err)
 	}
@@ -76,10 +79,10 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	}
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
-			t.ws.seen.forget(c.from)
+			t.ws.forget(c.from)
 		}
 		if c.to != "" {
-			t.ws.wrote(ctx, c.to, c.data)
+			t.ws.wrote(ctx, call.Reader, c.to, c.data)
 		}
 	}
 	text := t.summary(changes)
@@ -96,7 +99,7 @@ type change struct {
 }
 
 // changes parses a patch and applies all of it in memory.
-func (t *applyPatch) changes(ctx context.Context, text string) ([]change, error) {
+func (t *applyPatch) changes(ctx context.Context, reader int, text string) ([]change, error) {
 	files, err := patch.Parse(text)
 	if err != nil {
 		return nil, tools.Invalid("patch: %v", err)
@@ -104,7 +107,7 @@ func (t *applyPatch) changes(ctx context.Context, text string) ([]change, error)
 	var all []change
 	named := make(map[string]bool)
 	for _, f := range files {
-		c, err := t.change(ctx, f)
+		c, err := t.change(ctx, reader, f)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +124,7 @@ func (t *applyPatch) changes(ctx context.Context, text string) ([]change, error)
 	return all, nil
 }
 
-func (t *applyPatch) change(ctx context.Context, f patch.File) (change, error) {
+func (t *applyPatch) change(ctx context.Context, reader int, f patch.File) (change, error) {
 	var c change
 	var err error
 	if f.Old != "" {
@@ -129,7 +132,7 @@ func (t *applyPatch) change(ctx context.Context, f patch.File) (change, error) {
 			return c, err
 		}
 		c.links = t.ws.links(ctx, c.links, f.Old, c.from)
-		if c.old, err = t.ws.snapKnown(ctx, c.from); err != nil {
+		if c.old, err = t.ws.snapKnown(ctx, reader, c.from); err != nil {
 			return c, err
 		}
 	}

@@ -177,7 +177,7 @@ func TestApplyPatchTakesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool, _ := b.Tools.Lookup("apply_patch")
-	changes, changesErr := tool.(*applyPatch).changes(t.Context(), decodePatch(t, call))
+	changes, changesErr := tool.(*applyPatch).changes(t.Context(), 0, decodePatch(t, call))
 	must(t, changesErr)
 	changes[4].from = b.path("d") // can't be removed like a file
 	if commitErr := b.ws.commit(t.Context(), changes); commitErr == nil || !strings.Contains(commitErr.Error(), "nothing was written") {

@@ -77,30 +77,33 @@ func NewEditFile(ws *Workspace) tools.Tool {
 	return tools.New(&editFile{ws: ws}, "edit_file", editFileText)
 }
 
-func (t *editFile) PlanArgs(args editArgs) (action.Action, error) {
-	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(args))
+func (t *editFile) PlanArgs(args editArgs) (action.Action, error) { return t.PlanFor(0, args) }
+
+// PlanFor plans the edit of a reader.
+func (t *editFile) PlanFor(reader int, args editArgs) (action.Action, error) {
+	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(reader, args))
 }
 
 func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) tools.Result {
-	return t.ws.rewrite(ctx, call, t.rewrite(args))
+	return t.ws.rewrite(ctx, call, t.rewrite(call.Reader, args))
 }
 
 // rewrite returns the change that args ask for.
-func (t *editFile) rewrite(args editArgs) rewrite {
+func (t *editFile) rewrite(reader int, args editArgs) rewrite {
 	return func(ctx context.Context, path string) (snapshot, []byte, string, error) {
-		old, edited, count, err := t.apply(ctx, path, args)
+		old, edited, count, err := t.apply(ctx, reader, path, args)
 		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement")), err
 	}
 }
 
 // apply reads the file at path and makes the replacements in memory.
-func (t *editFile) apply(ctx context.Context, path string, args editArgs) (old snapshot, edited string, count int, err error) {
+func (t *editFile) apply(ctx context.Context, reader int, path string, args editArgs) (old snapshot, edited string, count int, err error) {
 	name := t.ws.show(path)
 	edits, err := args.list()
 	if err != nil {
 		return old, "", 0, err
 	}
-	if old, err = t.ws.snapKnown(ctx, path); err != nil {
+	if old, err = t.ws.snapKnown(ctx, reader, path); err != nil {
 		return old, "", 0, err
 	}
 	edited = string(old.data)
@@ -117,8 +120,8 @@ func (t *editFile) apply(ctx context.Context, path string, args editArgs) (old s
 	return old, edited, count, nil
 }
 
-// snapKnown reads a file that is to be changed in part; the model must have read it.
-func (w *Workspace) snapKnown(ctx context.Context, path string) (snapshot, error) {
+// snapKnown reads a file that is to be changed in part; its reader must have read it.
+func (w *Workspace) snapKnown(ctx context.Context, reader int, path string) (snapshot, error) {
 	old, err := w.snap(ctx, path)
 	switch {
 	case err != nil:
@@ -128,7 +131,7 @@ func (w *Workspace) snapKnown(ctx context.Context, path string) (snapshot, error
 	case !old.whole():
 		return old, fmt.Errorf("%q has %d bytes, more than the %d that can be edited", w.show(path), old.size, fs.MaxText)
 	default:
-		return old, w.mayReplace(path, old)
+		return old, w.mayReplace(reader, path, old)
 	}
 }
 

@@ -67,10 +67,10 @@ func (t *readFile) RunArgs(ctx context.Context, call tools.Call, args readArgs) 
 	if info, err := ws.files.Lstat(ctx, path); err == nil && info.Mode.IsDir() {
 		return ws.list(ctx, path, args.Depth)
 	}
-	return ws.read(ctx, path, args, call.PageBytes())
+	return ws.read(ctx, path, args, call)
 }
 
-func (w *Workspace) read(ctx context.Context, path string, args readArgs, most int) tools.Result {
+func (w *Workspace) read(ctx context.Context, path string, args readArgs, call tools.Call) tools.Result {
 	f, err := w.files.Open(ctx, path)
 	if err != nil {
 		return tools.Failure(err)
@@ -94,14 +94,14 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, most i
 		pictured = s.data // metadata before the size in a JPEG may be long
 	}
 	if size, ok := imageOf(pictured); ok {
-		w.seen.record(path, s)
+		w.seenBy(call.Reader).record(path, s)
 		return imageResult(payload, size, s)
 	}
 	content := textOf(in, s, start)
-	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: most, number: args.Number}
+	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: call.PageBytes(), number: args.Number}
 	err = p.read(ctx, content.from)
 	if err == nil || errors.Is(err, errNotText) {
-		w.seen.record(path, s) // the model learns at least the type
+		w.seenBy(call.Reader).record(path, s) // the model learns at least the type
 	}
 	switch {
 	case errors.Is(err, errNotText):

@@ -47,6 +47,28 @@ type seenFiles struct {
 	reads int64
 }
 
+// seenBy returns what a reader knows of files; 0 is the main conversation.
+func (w *Workspace) seenBy(reader int) *seenFiles {
+	w.readers.Lock()
+	defer w.readers.Unlock()
+	if w.seen == nil {
+		w.seen = make(map[int]*seenFiles)
+	}
+	if w.seen[reader] == nil {
+		w.seen[reader] = &seenFiles{}
+	}
+	return w.seen[reader]
+}
+
+// forget drops a deleted file for all readers.
+func (w *Workspace) forget(path string) {
+	w.readers.Lock()
+	defer w.readers.Unlock()
+	for _, f := range w.seen {
+		f.forget(path)
+	}
+}
+
 // record stores s as the content that the model knows of the file at path.
 func (f *seenFiles) record(path string, s snapshot) {
 	f.mu.Lock()
@@ -119,12 +141,12 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
 
-// Recent returns the files that the model read or wrote, most recent first.
-func (w *Workspace) Recent() []State { return w.seen.sorted(latest) }
+// Recent returns the files that the main model read or wrote, most recent first.
+func (w *Workspace) Recent() []State { return w.seenBy(0).sorted(latest) }
 
 // MostRead returns the files that the model read or wrote, most frequent first.
 func (w *Workspace) MostRead() []State {
-	return w.seen.sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
+	return w.seenBy(0).sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }
 
 // maxWatched bounds the files that are checked for changes.
@@ -152,7 +174,7 @@ func (w *Workspace) Changed() []string {
 		if err == nil {
 			now, err = w.snap(ctx, s.Path)
 		}
-		if (err == nil || errors.Is(err, os.ErrNotExist)) && w.seen.reportChange(s.Path, now) {
+		if (err == nil || errors.Is(err, os.ErrNotExist)) && w.seenBy(0).reportChange(s.Path, now) {
 			changed = append(changed, s.Path)
 		}
 	}
@@ -177,11 +199,11 @@ func (f *seenFiles) reportChange(path string, now snapshot) bool {
 	return true
 }
 
-// mayReplace returns an error unless the model knows the content old of the file at path. So
+// mayReplace returns an error unless a reader knows the content old of the file at path. So
 // it can't overwrite content that it never saw, and no error reveals content of a file that it
 // was not allowed to read.
-func (w *Workspace) mayReplace(path string, old snapshot) error {
-	known, same := w.seen.check(path, old)
+func (w *Workspace) mayReplace(reader int, path string, old snapshot) error {
+	known, same := w.seenBy(reader).check(path, old)
 	switch {
 	case !known:
 		return fmt.Errorf("%q was not read in this session, nothing was written; read it first", w.show(path))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -122,5 +123,38 @@ func TestSeveralEdits(t *testing.T) {
 		{args{"path": "a", "edits": []args{e("1", "2"), e("", "2")}}, "edit 2 of 2: old_string: must not be empty"},
 	} {
 		b.Fails("edit_file", tt.a, "invalid arguments: ", tt.want)
+	}
+}
+
+// TestReadersDoNotOverwriteEachOther: of two agents that read a file the second may not replace what
+// the first has written, by any tool, and what one has read another has not.
+func TestReadersDoNotOverwriteEachOther(t *testing.T) {
+	for tool, change := range map[string]args{
+		"write_file":  {"path": "a", "content": "mine\n"},
+		"edit_file":   {"path": "a", "old_string": "two", "new_string": "2"},
+		"apply_patch": {"patch": "*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n*** End Patch"},
+	} {
+		t.Run(tool, func(t *testing.T) {
+			b := newBench(t)
+			b.put("a", "one\ntwo\n")
+			b.Reader = 1
+			b.OK("read_file", args{"path": "a"})
+			b.Reader = 2
+			b.Fails(tool, change, "was not read in this session")
+			b.OK("read_file", args{"path": "a"})
+			late, _ := b.Plan(tool, change) // approved before the other one writes
+			b.Reader = 1
+			b.OK("edit_file", args{"path": "a", "old_string": "one", "new_string": "1"})
+			b.Reader = 2
+			if _, err := b.Finish(late); !strings.Contains(err, "changed since you last read it") {
+				t.Errorf("the late one: %q", err)
+			}
+			b.Fails(tool, change, "changed since you last read it, nothing was written; read it again")
+			if got := b.content("a"); got != "1\ntwo\n" {
+				t.Errorf("the file has %q", got)
+			}
+			b.OK("read_file", args{"path": "a"})
+			b.OK(tool, change)
+		})
 	}
 }

@@ -64,7 +64,7 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 		return nil, err
 	}
 	for _, b := range files {
-		w.seen.forget(b.Path)
+		w.forget(b.Path)
 	}
 	return nil, nil
 }

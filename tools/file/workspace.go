@@ -34,7 +34,9 @@ type Workspace struct {
 	home    string     // of the person; empty if unknown
 
 	writing sync.Mutex // held from reading a file that is to be replaced until it is written
-	seen    seenFiles  // what the model read or wrote
+
+	readers sync.Mutex         // guards seen
+	seen    map[int]*seenFiles // what each reader read or wrote, see [tools.Call].Reader
 }
 
 // NewWorkspace returns a workspace at the folder root. secret returns the part of a path that

@@ -36,30 +36,33 @@ func NewWriteFile(ws *Workspace) tools.Tool {
 	return tools.New(&writeFile{ws: ws}, "write_file", writeFileText)
 }
 
-func (t *writeFile) PlanArgs(args writeArgs) (action.Action, error) {
+func (t *writeFile) PlanArgs(args writeArgs) (action.Action, error) { return t.PlanFor(0, args) }
+
+// PlanFor plans the writing of a reader.
+func (t *writeFile) PlanFor(reader int, args writeArgs) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, tools.Invalid("path: %q names a folder", tools.Clip(args.Path, 200))
 	}
-	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(args))
+	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(reader, args))
 }
 
 func (t *writeFile) RunArgs(ctx context.Context, call tools.Call, args writeArgs) tools.Result {
-	return t.ws.rewrite(ctx, call, t.rewrite(args))
+	return t.ws.rewrite(ctx, call, t.rewrite(call.Reader, args))
 }
 
 // rewrite returns the change that args ask for.
-func (t *writeFile) rewrite(args writeArgs) rewrite {
+func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
 	return func(ctx context.Context, path string) (snapshot, []byte, string, error) {
-		old, err := t.snap(ctx, path)
+		old, err := t.snap(ctx, reader, path)
 		return old, []byte(args.Content), fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path)), err
 	}
 }
 
-// snap reads the file to be replaced, if the model may replace it.
-func (t *writeFile) snap(ctx context.Context, path string) (snapshot, error) {
+// snap reads the file to be replaced, if the reader may replace it.
+func (t *writeFile) snap(ctx context.Context, reader int, path string) (snapshot, error) {
 	old, err := t.ws.snap(ctx, path)
 	if err == nil && old.exists && old.size > 0 {
-		err = t.ws.mayReplace(path, old)
+		err = t.ws.mayReplace(reader, path, old)
 	}
 	return old, err
 }
@@ -117,15 +120,15 @@ func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data
 	if err := w.replaceFile(ctx, plan.Path, data); err != nil {
 		return err
 	}
-	w.wrote(ctx, plan.Path, data)
+	w.wrote(ctx, call.Reader, plan.Path, data)
 	return nil
 }
 
-// wrote records that the file at path now contains data.
-func (w *Workspace) wrote(ctx context.Context, path string, data []byte) {
+// wrote records that the file at path now contains data, which the reader knows.
+func (w *Workspace) wrote(ctx context.Context, reader int, path string, data []byte) {
 	s := snapshot{size: int64(len(data)), data: data}
 	if info, err := w.files.Lstat(ctx, path); err == nil {
 		s.modified = info.Modified
 	}
-	w.seen.record(path, s)
+	w.seenBy(reader).record(path, s)
 }

@@ -205,7 +205,7 @@ func (t *Shell) Pane(call tools.Call) tools.PaneUse {
 		return tools.PaneUse{}
 	}
 	use := tools.PaneUse{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
-	if !t.ownPane(args, call) {
+	if !t.ownPane(args, call) && call.OwnPane == "" {
 		use.Pane = t.ref(t.panes.Pane())
 	}
 	return use
@@ -242,6 +242,9 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 	if t.ownPane(args, call) {
 		return t.runInOwnPane(ctx, call, spec, patience, limit)
 	}
+	if call.OwnPane != "" {
+		return t.runBeside(ctx, call, spec, limit)
+	}
 	run, err := t.start(ctx, spec)
 	if err != nil {
 		return notStarted(err)
@@ -268,6 +271,21 @@ func (t *Shell) currentSandbox() *pane.Sandbox {
 		return nil
 	}
 	return t.sandbox
+}
+
+// runBeside runs the command of a subagent to its end in a pane of its own. Where there is no room for
+// one, it waits for the shared pane.
+func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
+	spec.Own, spec.Title = true, call.OwnPane
+	run, err := t.start(ctx, spec)
+	if errors.Is(err, tmux.ErrPanes) {
+		spec.Own, spec.Dir = false, spec.Dir+"-shared" // the other folder holds traces of the attempt
+		run, err = t.start(ctx, spec)
+	}
+	if err != nil {
+		return notStarted(err)
+	}
+	return wait(ctx, run, t.currentSandbox(), limit)
 }
 
 // runInOwnPane runs the command in a pane of its own and waits up to patience for its end.

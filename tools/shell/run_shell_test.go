@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -245,5 +246,49 @@ func TestRunShellPane(t *testing.T) {
 	beside.ShareTasks(tool)
 	if got := beside.Pane(shellCall(t, "true")).Pane.String(); got != "web:"+shared {
 		t.Errorf("on another target it is %q", got)
+	}
+}
+
+// TestCommandsOfAgents: each command of a subagent gets a pane of its own beside the shared one, also
+// while that one is busy, and waits for the shared one where there is no room for more.
+func TestCommandsOfAgents(t *testing.T) {
+	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
+	of := func(command string) tools.Call {
+		call := shellCall(t, command)
+		call.OwnPane = "explore: look"
+		return call
+	}
+	if got := payload(t, tool.Run(t.Context(), shellCall(t, "cd /; x=1"))); got.ExitCode != 0 {
+		t.Fatalf("%+v", got)
+	}
+	if use := tool.Pane(of("true")); use.Pane.ID != "" {
+		t.Errorf("it is said to work in %v", use.Pane)
+	}
+	release := filepath.Join(t.TempDir(), "go")
+	ends := make(chan tools.Result)
+	begun := t.TempDir()
+	for i := range tmux.MaxPanes - 1 {
+		call := of(fmt.Sprintf("echo $TMUX_PANE > %s/%d; until [ -e %s ]; do sleep 0.05; done; pwd", begun, i, release))
+		go func() { ends <- tool.Run(t.Context(), call) }()
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		if all, _ := filepath.Glob(begun + "/*"); len(all) == tmux.MaxPanes-1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("they do not run side by side")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if got := payload(t, tool.Run(t.Context(), of("echo one more; cd /tmp"))); got.Stdout != "one more\n" {
+		t.Errorf("the one without a pane of its own: %+v", got)
+	}
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range tmux.MaxPanes - 1 {
+		if got := payload(t, <-ends); got.Stdout != "/\n" {
+			t.Errorf("%+v", got)
+		}
 	}
 }

@@ -20,8 +20,9 @@ type Args = map[string]any
 
 // Bench calls tools and fails its test on unexpected outcomes.
 type Bench struct {
-	T     testing.TB
-	Tools *tools.Registry
+	T      testing.TB
+	Tools  *tools.Registry
+	Reader int // who calls, see [tools.Call].Reader
 }
 
 // CallOf returns a call, adding a reason unless a has one.
@@ -39,6 +40,7 @@ func CallOf(name string, a Args) tools.Call {
 func (b *Bench) Plan(name string, a Args) (call tools.Call, err string) {
 	b.T.Helper()
 	call = CallOf(name, a)
+	call.Reader = b.Reader
 	tool, lookupErr := b.Tools.Lookup(name)
 	if lookupErr != nil {
 		b.T.Fatal(lookupErr)
