@@ -190,7 +190,6 @@ const (
 type Pane struct {
 	event.PaneOpened
 	Lost   string // why it is gone; empty while it lives
-	Agent  string // the subagent whose commands run in it, "" if it is none
 	Screen *event.PaneScreen
 }
 

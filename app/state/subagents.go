@@ -68,6 +68,14 @@ func (s *State) CallOf(a event.ApprovalAsked) *Call {
 	return s.Call(a.CallID)
 }
 
+// AnsweredOf returns the calls of the answer that a request comes from.
+func (s *State) AnsweredOf(a event.ApprovalAsked) CallIDs {
+	if t := s.Waiting(a.ID); t != nil && t.Agent != nil {
+		return t.Agent.Talk.Answered
+	}
+	return s.Answered
+}
+
 // IsSubagent reports whether a branch is the conversation of a subagent that works.
 func (s *State) IsSubagent(branch int) bool { return s.talks[branch] != nil }
 
@@ -79,7 +87,7 @@ func (s *State) talk(branch int) *State {
 	return s
 }
 
-// begin notes whose conversation a branch is.
+// beginBranch notes whose conversation a branch is.
 func (s *State) beginBranch(p event.BranchStarted) {
 	if s.talks == nil {
 		s.talks = make(map[int]*State)
@@ -118,8 +126,6 @@ func (s *State) applySubagent(env event.Envelope, talk *State) Changed {
 		if t := s.Task(env.Task); t != nil && t.Agent != nil {
 			t.Agent.Tool = p.Name
 		}
-	case event.ToolStarted:
-		s.nameOwner(env.Task, p.Pane)
 	}
 	env.Branch = 0
 	return talk.hear(env) | talk.fold(env)
@@ -134,16 +140,6 @@ func (s *State) beginSubagent(env event.Envelope, p event.TaskStarted, talk *Sta
 		caller = up.Agent.Talk
 	}
 	return caller.changeCall(p.Call, func(c *Call) { c.Agent = t }) | Conversation
-}
-
-// nameOwner notes whose commands a pane runs.
-func (s *State) nameOwner(task int, pane string) {
-	if q := paneOf(s.Panes, pane); q != nil && pane != "" {
-		q.Agent = ""
-		if t := s.Task(task); t != nil {
-			q.Agent = t.Label()
-		}
-	}
 }
 
 // abandon ends what was open in a subagent's conversation when the process ended that ran it.

@@ -115,7 +115,7 @@ func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) er
 // frontend returns what commands need of the screen.
 func (u *UI) frontend() slash.Frontend {
 	return slash.Frontend{
-		Command: u.deps.Send, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
+		Command: func(c event.Command) { sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
 		Change:  func(id string) error { return change(&u.state, u.deps.Leave, id, slash.Spot{}) },
 		Busy:    func() error { return slash.Busy(&u.state) },
 		Current: func() string { return u.state.Info.Session },

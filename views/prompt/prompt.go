@@ -56,6 +56,7 @@ type promptState struct {
 	interrupted bool
 	retries     bool   // a request waits to be sent again
 	target      string // empty when it is this machine
+	to          string // the subagent that reads it; untrusted; "" is the main agent
 }
 
 // New returns an empty prompt.
@@ -83,6 +84,9 @@ func (p *Prompt) Update(s *state.State, ch state.Changed) {
 		p.target = ""
 	}
 }
+
+// SetTo says which subagent reads what is sent, "" for the main agent.
+func (p *Prompt) SetTo(agent string) { p.to = agent }
 
 // SetHistory sets the earlier prompts, oldest first. What is sent is added to them.
 func (p *Prompt) SetHistory(entries []string) { p.history.set(entries) }
@@ -310,6 +314,9 @@ func (p *Prompt) shown() *edit.Editor {
 // prefix returns what stands before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []draw.Span {
 	mark := draw.Text(themes.Accent, "> ")
+	if p.to != "" {
+		return append(draw.Clip(draw.Untrusted(themes.Strong, p.to), width/3), mark)
+	}
 	if p.target == "" {
 		return []draw.Span{mark}
 	}

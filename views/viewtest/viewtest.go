@@ -63,8 +63,13 @@ func Text(t testing.TB, p tview.Primitive, w, h int) string {
 // Golden compares what p looks like at w×h with testdata/<name>-<w>x<h>.screen.
 func Golden(t testing.TB, name string, p tview.Primitive, w, h int) {
 	t.Helper()
-	got := Text(t, p, w, h)
-	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.screen", name, w, h))
+	GoldenText(t, fmt.Sprintf("%s-%dx%d", name, w, h), Text(t, p, w, h))
+}
+
+// GoldenText compares the text of a whole screen with testdata/<name>.screen.
+func GoldenText(t testing.TB, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".screen")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
