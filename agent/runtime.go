@@ -234,11 +234,7 @@ func (r *Runtime) newSubagents() *subagentSet {
 	o := r.opts
 	return &subagentSet{
 		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
-		parts: func(s *selection.Selection, most action.Mode) *compact.Compactor {
-			return compact.New(o.Context, compact.Parts{
-				Stream: r.stream, Approvals: r.approvals, Ledger: r.ledger, Selection: s, Most: most, Redact: o.Redact, Hooks: o.Programs, ReadTime: o.ToolTimeout,
-			})
-		},
+		compactor: r.compactor,
 	}
 }
 

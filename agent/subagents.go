@@ -55,10 +55,10 @@ func (a Agents) withDefaults() Agents {
 
 // subagentSet holds the subagents of a session. tasks.mu guards began.
 type subagentSet struct {
-	o     Agents
-	book  *subagents.Book
-	parts func(*selection.Selection, action.Mode) *compact.Compactor // makes room in one's conversation
+	o    Agents
+	book *subagents.Book
 
+	compactor    *compact.Compactor // of the main agent
 	instructions *conversation.Instructions
 	durable      Durable
 
@@ -143,6 +143,14 @@ func (s *tasks) RunAgent(ctx context.Context, by turn.Caller, call tools.Call, a
 // Listing implements [turn.Subagents].
 func (s *tasks) Listing(ctx context.Context) conversation.Listing { return s.agents.book.Listing(ctx) }
 
+// Mentioned implements [turn.Subagents].
+func (s *tasks) Mentioned(ctx context.Context, prompt string) []string {
+	if !strings.Contains(prompt, "@") || s.agents.o.Read == nil {
+		return nil
+	}
+	return s.agents.book.Mentioned(ctx, prompt)
+}
+
 // openAgent makes the task of a subagent, unless there are too many.
 func (s *tasks) openAgent(ctx context.Context, by turn.Caller, run *subagentRun, system, prompt string) (context.Context, *task, error) {
 	s.mu.Lock()
@@ -170,8 +178,8 @@ func (s *tasks) openAgent(ctx context.Context, by turn.Caller, run *subagentRun,
 		label += ": " + cut(run.title)
 	}
 	run.loop = by.Loop.For(turn.Agent{
-		ID: fmt.Sprintf("agent-%d", b.talk.Branch()), Type: run.Name, Label: label, Depth: depth, Most: mode,
-	}, chosen, s.agents.parts(chosen, mode))
+		ID: fmt.Sprintf("agent-%d", b.talk.Branch()), Type: run.Name, Label: label, Depth: depth, Most: mode, Skills: run.Skills,
+	}, chosen, s.agents.compactor.For(chosen, mode))
 	begun := event.TaskStarted{
 		Kind: event.SubagentTask, Title: run.title, Dir: run.dir,
 		Agent: run.Name, Parent: by.Task, Call: run.call, Background: run.background,

@@ -45,13 +45,26 @@ type Compactor struct {
 	o Context
 	p Parts
 
-	mu      sync.Mutex      // guards unknown
-	unknown map[string]bool // notices that told of a window that is not known
+	told *told
+}
+
+// told holds the notices that told of a window that is not known. It is safe for concurrent use.
+type told struct {
+	mu  sync.Mutex // guards all
+	all map[string]bool
 }
 
 // New returns a compactor. o has its defaults.
 func New(o Context, p Parts) *Compactor {
-	return &Compactor{o: o, p: p, unknown: make(map[string]bool)}
+	return &Compactor{o: o, p: p, told: &told{all: make(map[string]bool)}}
+}
+
+// For returns a compactor for a subagent with a model and tools of its own, and for the loosest mode
+// in which it reads files again.
+func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
+	other := *c
+	other.p.Selection, other.p.Most = s, most
+	return &other
 }
 
 // Room holds what the compactions of one conversation came to. It is safe for concurrent use; the zero
@@ -221,21 +234,21 @@ func (c *Compactor) tellUnknownWindow() {
 	info := c.p.Selection.Model().Info()
 	text := fmt.Sprintf("the context window of %s is not known: the conversation is compacted when the server says that it is too long; context_limit in the profile %s sets it",
 		info.Model, info.Profile)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if info.API == model.Demo || c.unknown[text] {
+	c.told.mu.Lock()
+	defer c.told.mu.Unlock()
+	if info.API == model.Demo || c.told.all[text] {
 		return
 	}
-	c.unknown[text] = true
+	c.told.all[text] = true
 	c.p.Stream.Publish(0, 0, event.Notice{Text: text, Code: unknownWindow}) // of the session: on a branch nobody would see it
 }
 
 // Replay feeds a stored event of an earlier process.
 func (c *Compactor) Replay(e event.Event) {
 	if p, ok := e.(event.Notice); ok && p.Code == unknownWindow {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.unknown[p.Text] = true
+		c.told.mu.Lock()
+		defer c.told.mu.Unlock()
+		c.told.all[p.Text] = true
 	}
 }
 

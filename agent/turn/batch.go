@@ -78,7 +78,9 @@ func (b *batch) plan(c model.ToolCall) *job {
 		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
 	}
 	j.call.Keep = func(files []tools.Before) error { return p.Changes.Keep(b.x.task, b.turn, j.call, files) }
-	j.call.Skill = b.loadSkill
+	j.call.Skill = func(ctx context.Context, name, args string) (string, error) {
+		return b.loadSkill(ctx, j.call, name, args)
+	}
 	j.call.Agent = b.runAgent
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)

@@ -35,6 +35,13 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 	}
 	said, programs := x.said, l.o.Programs
 	x.said = nil
+	if l.agent.Type == "" {
+		for _, p := range said {
+			if p.Kind != event.Typed {
+				x.named = append(x.named, l.p.Subagents.Mentioned(ctx, p.Text)...)
+			}
+		}
+	}
 	if programs == nil {
 		return nil
 	}

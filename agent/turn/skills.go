@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,8 +55,39 @@ func (l *Loop) callSkill(ctx context.Context, x *Exchange, line string) {
 	l.p.Skills.Used(s.Name)
 	x.talk.LoadSkill(x.task, 0, event.SkillLoaded{
 		Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Line: line,
-		Text: "The user's prompt " + s.Call() + " stands for this:\n" + s.Wrap(text),
+		Text: "The user's prompt " + s.Call() + " stands for this:\n" + toAgent(s) + s.Wrap(text),
 	})
+}
+
+// toAgent tells the model to give a skill to the subagent that it is for; "" when it is for none.
+func toAgent(s skill.Skill) string {
+	if s.Agent == "" {
+		return ""
+	}
+	return fmt.Sprintf("Call the tool agent with type %q for it, with all of this in prompt, and tell the user what it answers.\n", s.Agent)
+}
+
+// preload gives a subagent the texts of skills before its first request.
+func (l *Loop) preload(ctx context.Context, x *Exchange) {
+	if len(l.agent.Skills) == 0 || x.turns > 0 {
+		return
+	}
+	l.p.Skills.Await(ctx)
+	for _, name := range l.agent.Skills {
+		s, ok := l.p.Skills.Find(name)
+		if !ok {
+			l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, l.agent.Type), Code: "agents"})
+			continue
+		}
+		text := l.skillText(ctx, x, s, "")
+		if ctx.Err() != nil {
+			return
+		}
+		l.p.Skills.Used(s.Name)
+		x.talk.LoadSkill(x.task, 0, event.SkillLoaded{
+			Name: s.Name, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Text: "For your work:\n" + s.Wrap(text),
+		})
+	}
 }
 
 // skillText returns the text of a skill with its arguments, and opens what it needs.
@@ -162,7 +194,7 @@ func printed(result string) string {
 }
 
 // loadSkill returns the text of a skill for the model that asked for it.
-func (b *batch) loadSkill(ctx context.Context, name, args string) (string, error) {
+func (b *batch) loadSkill(ctx context.Context, call tools.Call, name, args string) (string, error) {
 	book := b.loop.p.Skills
 	book.Await(ctx)
 	s, ok := book.Find(strings.ToLower(strings.TrimPrefix(name, "/")))
@@ -177,6 +209,13 @@ func (b *batch) loadSkill(ctx context.Context, name, args string) (string, error
 		return "", ctx.Err()
 	}
 	book.Used(s.Name)
+	if s.Agent != "" {
+		res := b.runAgent(ctx, call, tools.Subagent{Type: s.Agent, Title: s.Call(), Prompt: s.Wrap(text), Background: new(bool)})
+		if res.IsError {
+			return "", errors.New(res.Content)
+		}
+		return res.Content, nil
+	}
 	b.x.talk.LoadSkill(b.x.task, b.turn, event.SkillLoaded{Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByModel})
 	return s.Wrap(text), nil
 }

@@ -2,10 +2,12 @@ package turn
 
 import (
 	"context"
+	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
+	"buddy/agent/event"
 	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/selection"
@@ -20,6 +22,8 @@ type Agent struct {
 	Label string      // for people: its type and the title of its task
 	Depth int         // how many agents are above it
 	Most  action.Mode // the loosest mode in which its calls are judged; "" is no limit
+
+	Skills []string // whose texts it gets with its task
 }
 
 // Caller is who calls a subagent.
@@ -52,6 +56,8 @@ type Subagents interface {
 	RunAgent(ctx context.Context, by Caller, call tools.Call, s tools.Subagent) tools.Result
 	// Listing returns the types of agents that a model does not know without being told.
 	Listing(ctx context.Context) conversation.Listing
+	// Mentioned returns the types of agents that a prompt names as @TYPE or @agent-TYPE.
+	Mentioned(ctx context.Context, prompt string) []string
 }
 
 // For returns a loop that runs the turns of a subagent, which has a model, tools and limits of its
@@ -61,6 +67,15 @@ func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop 
 	other.agent, other.p.Selection, other.p.Compactor = a, s, c
 	other.o.Reminders, other.o.Strict = nil, false
 	return &other
+}
+
+// bind tells the model which agents a person named in prompts, behind them.
+func (l *Loop) bind(x *Exchange) {
+	if len(x.named) > 0 {
+		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{"agent_mention"}, Text: "<system-reminder>The user named an agent: call the tool agent with type " +
+			strings.Join(x.named, ", then with ") + " for what the prompt asks of it.</system-reminder>"})
+	}
+	x.named = nil
 }
 
 // runAgent lets a subagent work for a call.

@@ -129,6 +129,7 @@ type Exchange struct {
 	stop context.CancelCauseFunc
 
 	said      []event.PromptSubmitted // that no hook has seen yet
+	named     []string                // agents that prompts named and the model was not told of yet
 	goneOn    int                     // how often hooks kept the exchange from ending
 	used      usage.Task              // its ledger's lock guards it
 	turns     int
@@ -251,6 +252,7 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
+	l.preload(ctx, x)
 	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil || l.agent.Type == "" {
 		l.tellSkills(ctx, x)
 	}
@@ -260,6 +262,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	for _, list := range l.o.Listings {
 		x.talk.Tell(x.task, list())
 	}
+	l.bind(x)
 }
 
 // Compact is the work of a task that only compacts.

@@ -20,6 +20,7 @@ import (
 	"buddy/config"
 	"buddy/extensions"
 	"buddy/extensions/skill"
+	"buddy/extensions/subagent"
 	"buddy/tools/file"
 )
 
@@ -261,8 +262,8 @@ func extensionPart(it extensions.Item) (ProjectPart, bool) {
 
 // ExtensionCount says how many extensions there are on this machine, and what was left out.
 type ExtensionCount struct {
-	Skills, Styles int // skills with commands
-	Problems       []extensions.Problem
+	Skills, Agents, Styles int // skills with commands
+	Problems               []extensions.Problem
 }
 
 // FindExtensions counts the extensions that a session in a folder of this machine would have.
@@ -271,7 +272,12 @@ func FindExtensions(ctx context.Context, dir string) (ExtensionCount, error) {
 	if err != nil {
 		return ExtensionCount{}, err
 	}
-	items, problems, failed := newExtensionFiles(there, true).find(ctx, isCommand, extensions.Skill, extensions.Command)
+	files := newExtensionFiles(there, true)
+	items, problems, failed := files.find(ctx, isCommand, extensions.Skill, extensions.Command)
+	agents, unread, err := files.findAgents(ctx)
+	failed = errors.Join(failed, err)
+	defs, left := subagent.All(agents)
+	problems = slices.Concat(problems, unread, left)
 	styles, wrong, err := stylesIn(ctx, dir, nil)
-	return ExtensionCount{len(items), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
+	return ExtensionCount{len(items), len(defs), len(styles), append(problems, wrong...)}, errors.Join(failed, err)
 }

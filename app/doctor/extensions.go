@@ -9,7 +9,7 @@ import (
 	"buddy/app/compose"
 )
 
-// checkExtensions counts the skills, commands and styles of this machine, and names each file
+// checkExtensions counts the skills, commands, subagents and styles of this machine, and names each file
 // that was left out.
 func checkExtensions(ctx context.Context) Finding {
 	cwd, err := os.Getwd()
@@ -17,7 +17,7 @@ func checkExtensions(ctx context.Context) Finding {
 		return Finding{"extensions", Broken, err.Error(), ""}
 	}
 	found, err := compose.FindExtensions(ctx, cwd)
-	text := fmt.Sprintf("skills and commands: %d, styles: %d", found.Skills, found.Styles)
+	text := fmt.Sprintf("skills and commands: %d, agents: %d, styles: %d", found.Skills, found.Agents, found.Styles)
 	var wrong []string
 	for _, p := range found.Problems {
 		wrong = append(wrong, p.String())

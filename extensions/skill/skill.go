@@ -29,6 +29,7 @@ type Skill struct {
 	Allowed     []string // what may run without a question until the next prompt, in names of the field
 	Listed      bool     // the model is told of it
 	Typed       bool     // a person may call it
+	Agent       string   // the subagent that works with it instead of who calls it; "" is none
 	// Acts means that it may grant what it names in Allowed and run the commands in its text: it
 	// is a person's own, or the person has trusted it.
 	Acts bool
@@ -49,6 +50,7 @@ func New(it extensions.Item) Skill {
 		Allowed:     it.List("allowed-tools"),
 		Listed:      !it.Bool("disable-model-invocation", false),
 		Typed:       it.Bool("user-invocable", true),
+		Agent:       forkedTo(it),
 		Acts:        it.Origin == extensions.Person || it.Origin == extensions.BuiltIn,
 	}
 	if s.Hint == "" && len(s.Args) > 0 {
@@ -71,6 +73,17 @@ func New(it extensions.Item) Skill {
 		s.Description, s.When = "", ""
 	}
 	return s
+}
+
+// forkedTo returns the type of the subagent that a skill is for, "" for none.
+func forkedTo(it extensions.Item) string {
+	if it.Text("context") != "fork" {
+		return ""
+	}
+	if name := strings.ToLower(it.Text("agent")); name != "" {
+		return name
+	}
+	return "general"
 }
 
 // Call returns what a person types to call it.
