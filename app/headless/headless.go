@@ -172,6 +172,10 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	if l.flags.JSON {
 		l.printJSON(env)
 	}
+	if env.Branch != 0 {
+		l.beside(env)
+		return ""
+	}
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		l.submitted(env.Task, p)
@@ -188,7 +192,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.ApprovalAsked:
-		if l.task == 0 && env.Branch == 0 {
+		if l.task == 0 {
 			break // an earlier process asked; the prompt, which comes now, drops it
 		}
 		go l.Approve(p)
@@ -200,6 +204,21 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.Remark(env.Payload)
 	}
 	return ""
+}
+
+// beside does what must be done in the conversation of a subagent. What that says and does is not
+// printed: the call that began it and its result are remarks of who called it.
+func (l *line) beside(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.MetricsUsage:
+		l.spend(p.Cost)
+	case event.ApprovalAsked:
+		go l.Approve(p)
+	case event.QuestionAsked:
+		l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
+	case event.Error, event.Warning:
+		l.Remark(p)
+	}
 }
 
 // submitted learns which task works on the prompt.

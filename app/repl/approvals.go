@@ -226,7 +226,7 @@ type edited struct{ id, text string }
 // editable returns what of a call a person can change, and what makes its arguments of another
 // text; nil if that is nothing.
 func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
-	c := r.state.Call(a.CallID)
+	c := r.state.CallOf(a)
 	if c == nil || !r.con.tty {
 		return "", nil
 	}

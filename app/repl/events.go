@@ -14,8 +14,42 @@ import (
 
 // take records one event and prints what it tells.
 func (r *repl) take(env event.Envelope) {
+	subagent := r.state.IsSubagent(env.Branch)
 	r.state.Apply(env)
-	r.wait.take(env.Payload)
+	if subagent {
+		r.tellSubagent(env)
+	} else {
+		r.wait.take(env.Payload)
+		r.tell(env)
+	}
+	switch env.Payload.(type) {
+	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
+		turnAway(r)
+	}
+}
+
+// tellSubagent prints of a subagent's conversation only what a person must know: the call that began it and
+// its result are lines of who called it.
+func (r *repl) tellSubagent(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ApprovalAsked:
+		if !r.con.tty {
+			go r.print.Approve(p)
+		}
+	case event.ApprovalAnswered:
+		r.wait.take(p)
+	case event.Warning:
+		p.Text = r.state.Task(env.Task).Label() + ": " + p.Text
+		r.print.Remark(p)
+	case event.TaskFinished:
+		if t := r.state.Task(p.ID); t.Agent != nil && t.Agent.Background {
+			r.say(fmt.Sprintf("%s (%s) has ended: %s", t.Label(), markup.Shorten(t.Title, 40), p.Outcome))
+		}
+	}
+}
+
+// tell prints what an event tells of a conversation that is no subagent's.
+func (r *repl) tell(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		if env.Branch == 0 {
@@ -36,10 +70,6 @@ func (r *repl) take(env event.Envelope) {
 		r.finished(p)
 	default:
 		r.changed(env)
-	}
-	switch env.Payload.(type) {
-	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
-		turnAway(r)
 	}
 }
 
