@@ -166,6 +166,9 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 		took = "" // what came of it says more
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
+	if call.Agent != nil && outcome == gain && draw.Width(head) > c.W-draw.TextWidth(gain)-len(took)-6 {
+		outcome = "" // the tasks say it, too
+	}
 	right := draw.TextWidth(outcome) + len(took)
 	if outcome != "" && took != "" {
 		right += 2
