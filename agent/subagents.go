@@ -245,6 +245,21 @@ func (s *tasks) steer(c event.Submit) {
 	s.stream.Reject("the prompt was not taken: task %d is not running", c.Task)
 }
 
+// withdraw takes back a prompt that waits, in whichever conversation, and reports whether there was one.
+func (s *tasks) withdraw(id int) bool {
+	if s.tree.Main().Withdraw(id) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.forks {
+		if b.talk.Withdraw(id) {
+			return true
+		}
+	}
+	return false
+}
+
 // agentEnd is what came of a subagent's work.
 type agentEnd struct {
 	run     *subagentRun

@@ -336,6 +336,7 @@ func (u *UI) update(ch state.Changed) bool {
 	for _, v := range []updated{u.v.conversation, u.v.output, u.v.prompt} {
 		v.Update(shown, ch)
 	}
+	u.v.footer.SetQueued(len(shown.Queued))
 	to, _ := u.following.toWhom(&u.state)
 	u.v.prompt.SetTo(to)
 	if ch&state.Commands != 0 {
