@@ -40,7 +40,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	l.main, l.others, l.agents, l.doing = nil, 0, 0, ""
 	l.interrupted = s.Info.Interrupted
 	of, t := s, s.Running()
-	if followed := s.Task(l.follows); followed != nil && followed.Agent != nil {
+	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
 		of, t = followed.Agent.Talk, followed
 	}
 	l.heard, l.retry, l.queued = of.Heard, of.Retry, len(of.Queued)

@@ -8,13 +8,14 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/plain"
+	"buddy/app/state"
 	"buddy/texts"
 	"buddy/views/markup"
 )
 
 // take records one event and prints what it tells.
 func (r *repl) take(env event.Envelope) {
-	subagent := r.state.IsSubagent(env.Branch)
+	subagent := state.IsSubagent(&r.state, env.Branch)
 	r.state.Apply(env)
 	if subagent {
 		r.tellSubagent(env)
@@ -39,10 +40,10 @@ func (r *repl) tellSubagent(env event.Envelope) {
 	case event.ApprovalAnswered:
 		r.wait.take(p)
 	case event.Warning:
-		p.Text = r.state.Task(env.Task).Label() + ": " + p.Text
+		p.Text = r.state.Tasks.Get(env.Task).Label() + ": " + p.Text
 		r.print.Remark(p)
 	case event.TaskFinished:
-		if t := r.state.Task(p.ID); t.Agent != nil && t.Agent.Background {
+		if t := r.state.Tasks.Get(p.ID); t.Agent != nil && t.Agent.Background {
 			r.say(fmt.Sprintf("%s (%s) has ended: %s", t.Label(), markup.Shorten(t.Title, 40), p.Outcome))
 		}
 	}

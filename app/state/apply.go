@@ -20,7 +20,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		s.keep(env)
 	}
 	if talk, known := s.talks[env.Branch]; talk != nil {
-		return s.applySubagent(env, talk)
+		return applySubagent(s, env, talk)
 	} else if env.Branch != 0 {
 		return s.applyBranch(env, known)
 	}
@@ -35,7 +35,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
-		return s.applyApproval(env)
+		return applyApproval(s, env)
 	case event.ToolRequested, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
@@ -54,7 +54,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
 	case event.BranchStarted:
-		s.beginBranch(p)
+		beginBranch(s, p)
 		return 0
 	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPServer, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.Unknown:
 		return 0 // of interest to logs, not to the screen
@@ -71,7 +71,7 @@ func (s *State) endAll(now int64) Changed {
 		if t.State != TaskDone {
 			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now
 			if t.Agent != nil {
-				t.Agent.Talk.abandon()
+				abandon(t.Agent.Talk)
 			}
 		}
 	}
@@ -260,8 +260,8 @@ func withCall(calls map[string]*Block, b *Block) map[string]*Block {
 }
 
 // applyApproval lets a call wait for a person, or go on.
-func (s *State) applyApproval(env event.Envelope) Changed {
-	talk := s.talk(env.Branch)
+func applyApproval(s *State, env event.Envelope) Changed {
+	talk := talkOf(s, env.Branch)
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
 		s.Approvals = append(s.Approvals, p)

@@ -10,7 +10,7 @@ import (
 // show at once, its answer when it has ended, where the main conversation is by then.
 func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	if !known && s.kept != nil { // its beginning is still to come
-		return s.applyLater(env)
+		return applyLater(s, env)
 	}
 	switch p := env.Payload.(type) {
 	case event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
@@ -20,7 +20,7 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
-		return s.applyApproval(env)
+		return applyApproval(s, env)
 	case event.ToolRequested: // no block shows it, but a person may change it before it runs
 		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, "")})
 	case event.ToolResult:
@@ -30,7 +30,7 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	case event.ModelMessage:
 		s.task(env.Task).Answer = p.Message.Content
 	case event.Warning:
-		s.warnOf(env, p)
+		warnOf(s, env, p)
 		return Conversation
 	case event.TaskFinished:
 		return s.finishBranch(env, p)
@@ -39,10 +39,10 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 }
 
 // applyLater records only what a person must answer, of a branch whose beginning was not read yet.
-func (s *State) applyLater(env event.Envelope) Changed {
+func applyLater(s *State, env event.Envelope) Changed {
 	switch env.Payload.(type) {
 	case event.ApprovalAsked, event.ApprovalAnswered:
-		return s.applyApproval(env)
+		return applyApproval(s, env)
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.MetricsUsage: // of the session
@@ -52,9 +52,9 @@ func (s *State) applyLater(env event.Envelope) Changed {
 }
 
 // warnOf shows in the main conversation of what a task beside it warns.
-func (s *State) warnOf(env event.Envelope, p event.Warning) {
+func warnOf(s *State, env event.Envelope, p event.Warning) {
 	who := fmt.Sprintf("task #%d", env.Task)
-	if t := s.Task(env.Task); t != nil && t.Agent != nil {
+	if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
 		who = t.Label()
 	}
 	s.add(env, WarningBlock, who+": "+withNext(p.Text, p.NextStep))

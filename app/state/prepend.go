@@ -103,7 +103,7 @@ func (s *State) adopt(old *State) {
 		replace(&s.live[i], calls)
 	}
 	for _, t := range s.Tasks {
-		if was := old.Task(t.ID); t.Agent != nil && was != nil && was.Agent != nil {
+		if was := old.Tasks.Get(t.ID); t.Agent != nil && was != nil && was.Agent != nil {
 			t.Agent.Talk.adopt(was.Agent.Talk)
 		}
 	}

@@ -39,7 +39,7 @@ const Everything = Changed(1<<16 - 1)
 type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
-	Tasks     []*Task  // by id; of the finished ones the last maxFinished, and the last maxAgents
+	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane

@@ -38,19 +38,22 @@ func (u *Used) add(p event.TurnFinished) {
 	}
 }
 
-// Task returns the task with an id, nil if there is none.
-func (s *State) Task(id int) *Task {
-	for i := len(s.Tasks) - 1; i >= 0; i-- {
-		if s.Tasks[i].ID == id {
-			return s.Tasks[i]
+// TaskList holds tasks by id.
+type TaskList []*Task
+
+// Get returns the task with an id, nil if there is none.
+func (l TaskList) Get(id int) *Task {
+	for i := len(l) - 1; i >= 0; i-- {
+		if l[i].ID == id {
+			return l[i]
 		}
 	}
 	return nil
 }
 
 // Waiting returns the task that waits for the answer of a request, nil if that is not known.
-func (s *State) Waiting(request string) *Task {
-	for _, t := range s.Tasks {
+func (l TaskList) Waiting(request string) *Task {
+	for _, t := range l {
 		for _, r := range t.Waits {
 			if r == request {
 				return t
@@ -61,26 +64,26 @@ func (s *State) Waiting(request string) *Task {
 }
 
 // CallOf returns the call that a request is about, nil if that is not known.
-func (s *State) CallOf(a event.ApprovalAsked) *Call {
-	if t := s.Waiting(a.ID); t != nil && t.Agent != nil {
+func CallOf(s *State, a event.ApprovalAsked) *Call {
+	if t := s.Tasks.Waiting(a.ID); t != nil && t.Agent != nil {
 		return t.Agent.Talk.Call(a.CallID)
 	}
 	return s.Call(a.CallID)
 }
 
 // AnsweredOf returns the calls of the answer that a request comes from.
-func (s *State) AnsweredOf(a event.ApprovalAsked) CallIDs {
-	if t := s.Waiting(a.ID); t != nil && t.Agent != nil {
+func AnsweredOf(s *State, a event.ApprovalAsked) CallIDs {
+	if t := s.Tasks.Waiting(a.ID); t != nil && t.Agent != nil {
 		return t.Agent.Talk.Answered
 	}
 	return s.Answered
 }
 
 // IsSubagent reports whether a branch is the conversation of a subagent that works.
-func (s *State) IsSubagent(branch int) bool { return s.talks[branch] != nil }
+func IsSubagent(s *State, branch int) bool { return s.talks[branch] != nil }
 
-// talk returns the conversation of a branch: that of a subagent, else the session's.
-func (s *State) talk(branch int) *State {
+// talkOf returns the conversation of a branch: that of a subagent, else the session's.
+func talkOf(s *State, branch int) *State {
 	if t := s.talks[branch]; t != nil {
 		return t
 	}
@@ -88,7 +91,7 @@ func (s *State) talk(branch int) *State {
 }
 
 // beginBranch notes whose conversation a branch is.
-func (s *State) beginBranch(p event.BranchStarted) {
+func beginBranch(s *State, p event.BranchStarted) {
 	if s.talks == nil {
 		s.talks = make(map[int]*State)
 	}
@@ -100,10 +103,10 @@ func (s *State) beginBranch(p event.BranchStarted) {
 
 // applySubagent records what happens in the conversation of a subagent. Its tasks, requests, panes
 // and costs are the session's.
-func (s *State) applySubagent(env event.Envelope, talk *State) Changed {
+func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
-		return s.applyTask(env) | s.beginSubagent(env, p, talk)
+		return s.applyTask(env) | beginSubagent(s, env, p, talk)
 	case event.TaskQueued, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
 		return s.applyTask(env)
 	case event.TaskFinished:
@@ -113,7 +116,7 @@ func (s *State) applySubagent(env event.Envelope, talk *State) Changed {
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
 	case event.ApprovalAsked, event.ApprovalAnswered:
-		return s.applyApproval(env)
+		return applyApproval(s, env)
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
@@ -121,9 +124,9 @@ func (s *State) applySubagent(env event.Envelope, talk *State) Changed {
 	case event.MetricsUsage:
 		return s.applyInfo(env)
 	case event.Warning:
-		s.warnOf(env, p)
+		warnOf(s, env, p)
 	case event.ToolRequested:
-		if t := s.Task(env.Task); t != nil && t.Agent != nil {
+		if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
 			t.Agent.Tool = p.Name
 		}
 	}
@@ -132,18 +135,18 @@ func (s *State) applySubagent(env event.Envelope, talk *State) Changed {
 }
 
 // beginSubagent joins the task of a subagent with its conversation and with the call that began it.
-func (s *State) beginSubagent(env event.Envelope, p event.TaskStarted, talk *State) Changed {
+func beginSubagent(s *State, env event.Envelope, p event.TaskStarted, talk *State) Changed {
 	t := s.task(p.ID)
 	t.Agent = &Subagent{Name: p.Agent, Parent: p.Parent, Background: p.Background, Talk: talk}
 	caller := s
-	if up := s.Task(p.Parent); up != nil && up.Agent != nil {
+	if up := s.Tasks.Get(p.Parent); up != nil && up.Agent != nil {
 		caller = up.Agent.Talk
 	}
 	return caller.changeCall(p.Call, func(c *Call) { c.Agent = t }) | Conversation
 }
 
 // abandon ends what was open in a subagent's conversation when the process ended that ran it.
-func (s *State) abandon() {
+func abandon(s *State) {
 	s.closeAnswer()
 	s.Queued, s.Heard, s.Retry = nil, 0, nil
 	for id, b := range s.calls {

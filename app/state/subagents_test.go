@@ -73,7 +73,7 @@ func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 	if got := said(s); got != "go|agent" {
 		t.Errorf("the main conversation is %q", got)
 	}
-	first, second := s.Task(2), s.Task(3)
+	first, second := s.Tasks.Get(2), s.Tasks.Get(3)
 	if got := said(first.Agent.Talk); got != "prompt of 2|said by 2|agent" {
 		t.Errorf("the first agent's is %q", got)
 	}
@@ -83,10 +83,10 @@ func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 	if s.Blocks[1].Call.Agent != first || first.Agent.Talk.Blocks[2].Call.Agent != second {
 		t.Error("a call does not lead to the agent that it began")
 	}
-	if s.Running() != s.Task(1) {
+	if s.Running() != s.Tasks.Get(1) {
 		t.Errorf("%+v is taken for the main task", s.Running())
 	}
-	if second.State != TaskWaiting || s.Waiting("a") != second || s.CallOf(s.Approvals[0]).Name != "run_shell" {
+	if second.State != TaskWaiting || s.Tasks.Waiting("a") != second || CallOf(s, s.Approvals[0]).Name != "run_shell" {
 		t.Errorf("the request is not that of the second agent: %+v", second)
 	}
 	if second.Agent.Tool != "run_shell" || second.Label() != "explore #3" {
@@ -110,7 +110,7 @@ func TestSubagentsAreInterrupted(t *testing.T) {
 	x := nested()
 	x.tell(0, 0, event.SessionResumed{Cwd: "/p", Target: "local"})
 	for _, id := range []int{2, 3} {
-		task := x.s.Task(id)
+		task := x.s.Tasks.Get(id)
 		if task.State != TaskDone || task.Outcome != Interrupted {
 			t.Errorf("%s is %v %v", task.Label(), task.State, task.Outcome)
 		}
@@ -118,7 +118,7 @@ func TestSubagentsAreInterrupted(t *testing.T) {
 			t.Errorf("the call of %s is %v", task.Label(), c.State)
 		}
 	}
-	if len(x.s.Approvals) != 0 || x.s.IsSubagent(2) {
+	if len(x.s.Approvals) != 0 || IsSubagent(&x.s, 2) {
 		t.Error("something still waits")
 	}
 }
@@ -175,11 +175,11 @@ func TestJoiningWhileASubagentWorks(t *testing.T) {
 		}
 	}
 	ApplyOpen(&s, open)
-	if len(s.Approvals) != 1 || s.Task(3) == nil || s.Task(3).Agent.Parent != 2 {
+	if len(s.Approvals) != 1 || s.Tasks.Get(3) == nil || s.Tasks.Get(3).Agent.Parent != 2 {
 		t.Fatalf("approvals %v, tasks %v", s.Approvals, s.Tasks)
 	}
 	s.Apply(event.Envelope{Seq: 100, Branch: 2, Task: 3, Payload: event.TextDelta{Text: "more"}})
-	if got := said(s.Task(3).Agent.Talk); got != "more" {
+	if got := said(s.Tasks.Get(3).Agent.Talk); got != "more" {
 		t.Errorf("the agent's conversation is %q", got)
 	}
 }
@@ -193,10 +193,10 @@ func TestFinishedSubagentsAreBounded(t *testing.T) {
 		x.turn(i+1, i+2, 1, 1)
 		x.tell(i+1, i+2, event.TaskFinished{ID: i + 2, Outcome: event.Completed})
 	}
-	if n := len(x.s.Tasks); n != maxAgents+1 || x.s.Task(2) != nil || x.s.Task(maxAgents+11) == nil {
+	if n := len(x.s.Tasks); n != maxAgents+1 || x.s.Tasks.Get(2) != nil || x.s.Tasks.Get(maxAgents+11) == nil {
 		t.Errorf("%d tasks are listed", n)
 	}
-	if cost := x.s.Task(1).All.Cost; cost != maxAgents+10 {
+	if cost := x.s.Tasks.Get(1).All.Cost; cost != maxAgents+10 {
 		t.Errorf("the sum is %d", cost)
 	}
 }

@@ -35,7 +35,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 
 // task returns the task with an id, which it makes if it is new.
 func (s *State) task(id int) *Task {
-	if t := s.Task(id); t != nil {
+	if t := s.Tasks.Get(id); t != nil {
 		return t
 	}
 	t := &Task{ID: id}
@@ -51,18 +51,18 @@ func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
 	t := s.task(id)
 	t.Turns++
 	t.Own.add(p)
-	for up := t; up != nil; up = s.caller(up) {
+	for up := t; up != nil; up = caller(s, up) {
 		up.All.add(p)
 	}
 	return Tasks
 }
 
 // caller returns the task for which a subagent works, nil for other tasks.
-func (s *State) caller(t *Task) *Task {
+func caller(s *State, t *Task) *Task {
 	if t.Agent == nil || t.Agent.Parent >= t.ID { // a parent is older: no circle
 		return nil
 	}
-	return s.Task(t.Agent.Parent)
+	return s.Tasks.Get(t.Agent.Parent)
 }
 
 // awaitPerson lets a task wait for an approval or an answer, which request names.

@@ -123,7 +123,7 @@ func (d *dock) show(id string) {
 	for _, a := range d.state.Approvals {
 		if a.ID == id {
 			args := ""
-			if c := d.state.CallOf(a); c != nil {
+			if c := state.CallOf(d.state, a); c != nil {
 				args = c.Arguments
 			}
 			d.approval.Ask(a, args)
@@ -154,7 +154,7 @@ func (d *dock) place(ids []string) {
 	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
 	for _, a := range d.state.Approvals {
 		if a.ID == d.request {
-			p.Call, p.Calls = d.state.AnsweredOf(a).Place(a.CallID)
+			p.Call, p.Calls = state.AnsweredOf(d.state, a).Place(a.CallID)
 		}
 	}
 	d.approval.SetPlace(p)
@@ -169,7 +169,7 @@ func whoAsks(s *state.State, request string) string {
 			return a.Agent + " asks"
 		}
 	}
-	switch t := s.Waiting(request); {
+	switch t := s.Tasks.Waiting(request); {
 	case t == nil || t.Kind == event.MainTask:
 		return ""
 	case t.Agent != nil:

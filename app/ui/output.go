@@ -14,7 +14,7 @@ func (u *UI) openOutput(c *state.Call) {
 		u.hint("", "no tool has printed anything yet")
 		return
 	}
-	if c.Agent != nil && u.state.Task(c.Agent.ID) != nil {
+	if c.Agent != nil && u.state.Tasks.Get(c.Agent.ID) != nil {
 		follow(u, c.Agent.ID)
 		return
 	}

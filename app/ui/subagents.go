@@ -46,7 +46,7 @@ var errMainOnly = errors.New("that is for the main conversation: go back to it f
 // conversation again.
 func follow(u *UI, id int) {
 	f := &u.following
-	if t := u.state.Task(id); id == f.task || id != 0 && (t == nil || t.Agent == nil) {
+	if t := u.state.Tasks.Get(id); id == f.task || id != 0 && (t == nil || t.Agent == nil) {
 		return
 	}
 	if f.drafts == nil {
@@ -61,7 +61,7 @@ func follow(u *UI, id int) {
 	if f.on() {
 		u.v.conversation = newConversation(u)
 		u.v.conversation.SetTheme(u.colours.Theme)
-		t := u.state.Task(id)
+		t := u.state.Tasks.Get(id)
 		u.v.conversation.SetWhose(t.Label() + " · " + draw.OneLine(t.Title))
 	}
 	draft := f.drafts[id]
@@ -78,7 +78,7 @@ func follow(u *UI, id int) {
 
 // shown returns the conversation that shows.
 func (f *following) shown(s *state.State) *state.State {
-	if t := s.Task(f.task); t != nil && t.Agent != nil {
+	if t := s.Tasks.Get(f.task); t != nil && t.Agent != nil {
 		return t.Agent.Talk
 	}
 	return s
@@ -89,7 +89,7 @@ func (f *following) agent(s *state.State) *state.Task {
 	if !f.on() {
 		return nil
 	}
-	return s.Task(f.task)
+	return s.Tasks.Get(f.task)
 }
 
 // sendTo hands a prompt to the subagent whose conversation shows. One that has ended takes none: the
