@@ -32,7 +32,7 @@ func (r *Runtime) handle(c event.Command) {
 		}
 		r.tasks.submit(c)
 	case event.Unqueue:
-		if !r.tasks.withdraw(c.ID) {
+		if !withdraw(r.tasks, c.ID) {
 			r.reject("prompt %d is not queued", c.ID)
 		}
 	case event.Continue:

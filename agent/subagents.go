@@ -246,7 +246,7 @@ func (s *tasks) steer(c event.Submit) {
 }
 
 // withdraw takes back a prompt that waits, in whichever conversation, and reports whether there was one.
-func (s *tasks) withdraw(id int) bool {
+func withdraw(s *tasks, id int) bool {
 	if s.tree.Main().Withdraw(id) {
 		return true
 	}

@@ -18,10 +18,10 @@ func (r *repl) take(env event.Envelope) {
 	subagent := state.IsSubagent(&r.state, env.Branch)
 	r.state.Apply(env)
 	if subagent {
-		r.tellSubagent(env)
+		tellSubagent(r, env)
 	} else {
 		r.wait.take(env.Payload)
-		r.tell(env)
+		tell(r, env)
 	}
 	switch env.Payload.(type) {
 	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
@@ -31,7 +31,7 @@ func (r *repl) take(env event.Envelope) {
 
 // tellSubagent prints of a subagent's conversation only what a person must know: the call that began it and
 // its result are lines of who called it.
-func (r *repl) tellSubagent(env event.Envelope) {
+func tellSubagent(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
 		if !r.con.tty {
@@ -50,7 +50,7 @@ func (r *repl) tellSubagent(env event.Envelope) {
 }
 
 // tell prints what an event tells of a conversation that is no subagent's.
-func (r *repl) tell(env event.Envelope) {
+func tell(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		if env.Branch == 0 {

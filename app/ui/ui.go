@@ -337,8 +337,7 @@ func (u *UI) update(ch state.Changed) bool {
 		v.Update(shown, ch)
 	}
 	u.v.footer.SetQueued(len(shown.Queued))
-	to, _ := u.following.toWhom(&u.state)
-	u.v.prompt.SetTo(to)
+	u.v.prompt.To, _ = u.following.toWhom(&u.state)
 	if ch&state.Commands != 0 {
 		all := commandHelp(u.state.Info.Commands)
 		u.v.help.SetCommands(all)

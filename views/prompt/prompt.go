@@ -32,6 +32,7 @@ type Prompt struct {
 	popup   *Popup
 	file    fileWord
 
+	To         string             // the subagent that reads what is sent; untrusted; "" is the main agent
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
 	Private    func(string) bool  // what the history must not have
 	OnChange   func()             // the text changed; Text is for drafts and not cheap
@@ -56,7 +57,6 @@ type promptState struct {
 	interrupted bool
 	retries     bool   // a request waits to be sent again
 	target      string // empty when it is this machine
-	to          string // the subagent that reads it; untrusted; "" is the main agent
 }
 
 // New returns an empty prompt.
@@ -84,9 +84,6 @@ func (p *Prompt) Update(s *state.State, ch state.Changed) {
 		p.target = ""
 	}
 }
-
-// SetTo says which subagent reads what is sent, "" for the main agent.
-func (p *Prompt) SetTo(agent string) { p.to = agent }
 
 // SetHistory sets the earlier prompts, oldest first. What is sent is added to them.
 func (p *Prompt) SetHistory(entries []string) { p.history.set(entries) }
@@ -314,8 +311,8 @@ func (p *Prompt) shown() *edit.Editor {
 // prefix returns what stands before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []draw.Span {
 	mark := draw.Text(themes.Accent, "> ")
-	if p.to != "" {
-		return append(draw.Clip(draw.Untrusted(themes.Strong, p.to), width/3), mark)
+	if p.To != "" {
+		return append(draw.Clip(draw.Untrusted(themes.Strong, p.To), width/3), mark)
 	}
 	if p.target == "" {
 		return []draw.Span{mark}
