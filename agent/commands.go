@@ -37,7 +37,7 @@ func (r *Runtime) handle(c event.Command) {
 		}
 		r.tasks.submit(c)
 	case event.Unqueue:
-		if !r.tasks.tree.Main().Withdraw(c.ID) {
+		if !withdraw(r.tasks, c.ID) {
 			r.reject("prompt %d is not queued", c.ID)
 		}
 	case event.Continue:

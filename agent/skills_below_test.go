@@ -53,7 +53,7 @@ func withFiles(l *library, searched *[]string, found func(dirs []string) bool) f
 	})
 }
 
-func reads(file string) step { return untold("", "c read_file {\"path\":\""+file+"\"}") }
+func readsFiles(file string) step { return untold("", "c read_file {\"path\":\""+file+"\"}") }
 
 // TestSkillsOfFoldersBelow: a folder is searched when a file of it is read for the first time, its
 // skills are told once, before the next request, and a resumed session knows them before its first.
@@ -69,7 +69,7 @@ func TestSkillsOfFoldersBelow(t *testing.T) {
 			return true
 		}
 		options := withFiles(l, &searched, found)
-		s := start(t, options, reads("web/missing.ts"), reads("top.txt"), reads("web/src/a.ts"), reads("web/src/b.ts"), reads("web/.claude/skills/ship/x.md"), untold("ok"))
+		s := start(t, options, readsFiles("web/missing.ts"), readsFiles("top.txt"), readsFiles("web/src/a.ts"), readsFiles("web/src/b.ts"), readsFiles("web/.claude/skills/ship/x.md"), untold("ok"))
 		s.do(event.Submit{Text: "look"})
 		if want := []string{"/w/web", "/w/web/src", "/w/web"}; !slices.Equal(searched, want) {
 			t.Errorf("searched %q, want %q", searched, want)
@@ -101,7 +101,7 @@ func TestSkillsForSomeFiles(t *testing.T) {
 		l, searched := &library{}, []string(nil)
 		l.add(t, extensions.Person, extensions.Skill, "types", "---\ndescription: Types\npaths: src/**/*.{ts,tsx}, docs/\n---\nText")
 		options := withFiles(l, &searched, func([]string) bool { return false })
-		s := start(t, options, reads("a.ts"), reads("src/missing.ts"), reads("src/deep/a.tsx"), untold("ok"), untold("ok"))
+		s := start(t, options, readsFiles("a.ts"), readsFiles("src/missing.ts"), readsFiles("src/deep/a.tsx"), untold("ok"), untold("ok"))
 		s.do(event.Submit{Text: "look"}, event.Submit{Text: "more"})
 		for i, r := range s.model.requests {
 			if told := count(contents(r.Messages), "- types: Types"); told != min(1, i/3) {

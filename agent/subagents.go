@@ -248,6 +248,21 @@ func (set *subagentSet) steer(c event.Submit) {
 	set.tasks.stream.Reject("the prompt was not taken: task %d is not running", c.Task)
 }
 
+// withdraw takes back a prompt that waits, in whichever conversation, and reports whether there was one.
+func withdraw(s *tasks, id int) bool {
+	if s.tree.Main().Withdraw(id) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.forks {
+		if b.talk.Withdraw(id) {
+			return true
+		}
+	}
+	return false
+}
+
 // run runs a subagent's task up to its end.
 func (set *subagentSet) run(ctx context.Context, t *task, run *subagentRun) agentEnd {
 	res, err := set.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {

@@ -89,8 +89,19 @@ func TestSteerAnAgent(t *testing.T) {
 		s.do(event.Submit{Text: "go"})
 		begun, _ := taskOf(s, "worker")
 		s.do(event.Submit{Text: "look to the right", Task: begun.ID}, event.Submit{Text: "x", Task: 1}, event.Submit{Text: "x", Task: 99})
+		s.do(event.Submit{Text: "look to the left", Task: begun.ID})
+		for _, env := range s.events() {
+			if p, ok := env.Payload.(event.PromptSubmitted); ok && p.Queued && env.Branch != 1 {
+				t.Errorf("%q waits in branch %d", p.Text, env.Branch)
+			} else if ok && p.Text == "look to the left" {
+				s.do(event.Unqueue{ID: p.ID})
+			}
+		}
 		asked, _ := find[event.ApprovalAsked](s)
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
+		if all := m.sent("one"); countIn(all[len(all)-1], "look to the left") != 0 {
+			t.Error("the agent was sent a prompt that was withdrawn")
+		}
 		if all := m.sent("one"); countIn(all[len(all)-1], "look to the right") != 1 {
 			t.Errorf("the agent was sent %+v", all[len(all)-1].Messages)
 		}

@@ -30,6 +30,9 @@ func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
 // SetScope sets the scope of what has the focus, and whether it is a dialog, which keeps it.
 func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, dialog }
 
+// SetQueued says how many prompts wait in the conversation that shows, if that is not the session's.
+func (f *Footer) SetQueued(n int) { f.queued = n }
+
 // Update takes over what changed.
 func (f *Footer) Update(s *state.State, _ state.Changed) {
 	f.queued = len(s.Queued)

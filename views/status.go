@@ -26,6 +26,8 @@ type StatusLine struct {
 	interrupted bool
 	hint        string // untrusted; shows instead of all else
 	stops       string // the keys that stop the main task from where the person is; "" for none
+	agents      int    // subagents that work for calls which wait for them
+	follows     int    // the subagent whose conversation shows, which is then in the place of main; 0 is none
 }
 
 // NewStatusLine returns an empty line. now tells the time.
@@ -35,19 +37,33 @@ func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) 
 
 // Update takes over what changed.
 func (l *StatusLine) Update(s *state.State, _ state.Changed) {
-	l.main, l.others, l.doing = nil, 0, ""
-	l.heard, l.retry = s.Heard, s.Retry
-	l.queued, l.interrupted = len(s.Queued), s.Info.Interrupted
-	if t := s.Running(); t != nil {
+	l.main, l.others, l.agents, l.doing = nil, 0, 0, ""
+	l.interrupted = s.Info.Interrupted
+	of, t := s, s.Running()
+	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
+		of, t = followed.Agent.Talk, followed
+	}
+	l.heard, l.retry, l.queued = of.Heard, of.Retry, len(of.Queued)
+	if t != nil {
 		c := *t
-		l.main, l.doing = &c, doingNow(s, t)
+		l.main = &c
 	}
 	for _, t := range s.Tasks {
-		if t.State != state.TaskDone && (l.main == nil || t.ID != l.main.ID) {
+		switch {
+		case t.State == state.TaskDone || l.main != nil && t.ID == l.main.ID:
+		case t.Agent != nil && !t.Agent.Background:
+			l.agents++
+		case t.Kind != event.MainTask:
 			l.others++
 		}
 	}
+	if t != nil {
+		l.doing = l.doingNow(of, t)
+	}
 }
+
+// Follow makes the line say what a subagent does instead of the main task; 0 ends that.
+func (l *StatusLine) Follow(task int) { l.follows = task }
 
 // SetHint shows text instead of what runs; "" shows that again.
 func (l *StatusLine) SetHint(text string) { l.hint = text }
@@ -56,10 +72,12 @@ func (l *StatusLine) SetHint(text string) { l.hint = text }
 func (l *StatusLine) SetStops(keys string) { l.stops = keys }
 
 // Busy reports whether the line changes with time, so that it must be drawn again.
-func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
+func (l *StatusLine) Busy() bool {
+	return l.main != nil && l.main.State != state.TaskDone || l.others+l.agents > 0
+}
 
-// doingNow says what the main task does at the moment.
-func doingNow(s *state.State, t *state.Task) string {
+// doingNow says what a task does at the moment in its conversation.
+func (l *StatusLine) doingNow(s *state.State, t *state.Task) string {
 	switch {
 	case t.State == state.TaskWaiting && len(s.Questions) > 0:
 		return "waits for your answer"
@@ -73,6 +91,8 @@ func doingNow(s *state.State, t *state.Task) string {
 		return hookRuns(s.Hooks)
 	case t.Doing != "":
 		return t.Doing
+	case l.agents > 0 && t.Agent == nil && (s.Focused == nil || s.Focused.State != state.CallRunning || s.Focused.Agent != nil):
+		return "waits for " + draw.Plural(l.agents, "agent")
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		running := "running " + s.Focused.Name
 		if s.Focused.On != "" {
@@ -119,11 +139,11 @@ func (l *StatusLine) spans() []draw.Span {
 	var parts statusParts
 	if l.main != nil {
 		l.addMain(&parts, now)
-	} else if l.interrupted {
+	} else if l.interrupted && l.follows == 0 {
 		parts.add(themes.Warning, "interrupted")
 		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" continues")
 	}
-	if l.others > 0 {
+	if l.others > 0 && l.follows == 0 {
 		text := draw.Plural(l.others, "task") + " in the background"
 		if l.main == nil {
 			text = draw.Spinner(now.UnixMilli()) + " " + text
@@ -146,6 +166,10 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 	case state.TaskCancelling:
 		glyph, role = "◌", themes.Warning
 	}
+	if t.Agent != nil {
+		l.addFollowed(parts, now)
+		return
+	}
 	parts.add(role, glyph+" "+string(t.Kind)+" "+elapsed(t, now))
 	if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
 		parts.add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, draw.Clock(wait.At-now.UnixMilli()+999)))
@@ -162,6 +186,22 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 	}
 	if t.Deadline > 0 {
 		parts.add(themes.Muted, draw.Clock(t.Deadline-now.UnixMilli())+" left")
+	}
+}
+
+// addFollowed adds what is said of the subagent whose conversation shows.
+func (l *StatusLine) addFollowed(parts *statusParts, now time.Time) {
+	t := l.main
+	glyph, role, word := draw.TaskState(t, now)
+	if t.State != state.TaskDone && t.State != state.TaskCancelling {
+		word = l.doing
+	}
+	parts.add(role, glyph+" "+t.Label()+" "+elapsed(t, now))
+	if word != "" {
+		parts.add(role, word)
+	}
+	if l.stops != "" {
+		parts.add(themes.Muted, l.stops+" goes back")
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 type Tasks struct {
 	draw.Frame
 	now       func() time.Time
-	tasks     []state.Task // running ones first, then the newest
+	tasks     []taskRow // running ones first, then the newest; below each the agents that it called
 	approvals []event.ApprovalAsked
 	first     string // the target where the session began
 	at        int    // selected row
@@ -51,15 +51,9 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	t.first = s.Info.First
 	t.approvals = slices.Clone(s.Approvals)
 	t.tasks = t.tasks[:0]
-	for _, done := range [2]bool{false, true} {
-		for _, task := range slices.Backward(s.Tasks) {
-			if (task.State == state.TaskDone) == done {
-				t.tasks = append(t.tasks, *task)
-			}
-		}
-	}
+	t.tasks = taskTree(t.tasks, s.Tasks)
 	if selected != 0 && (t.at > 0 || t.HasFocus()) {
-		if i := slices.IndexFunc(t.tasks, func(task state.Task) bool { return task.ID == selected }); i >= 0 {
+		if i := slices.IndexFunc(t.tasks, func(r taskRow) bool { return r.ID == selected }); i >= 0 {
 			t.at = len(t.approvals) + i
 		}
 	}
@@ -121,7 +115,7 @@ func (t *Tasks) open() {
 	case i < 0 && t.OnApproval != nil:
 		t.OnApproval(t.approvals[t.at].ID)
 	case i >= 0 && i < len(t.tasks) && t.OnOpen != nil:
-		task := t.tasks[i]
+		task := t.tasks[i].Task
 		t.OnOpen(&task)
 	}
 }
@@ -150,7 +144,7 @@ func (t *Tasks) drawItem(in draw.Area, i int) {
 	if i < len(t.approvals) {
 		left = t.approvalItem(t.approvals[i])
 	} else {
-		left, right = t.taskItem(&t.tasks[i-len(t.approvals)])
+		left, right = t.taskItem(&t.tasks[i-len(t.approvals)], in.W)
 	}
 	if i == t.at && t.HasFocus() {
 		for _, spans := range [][]draw.Span{left, right} {
@@ -177,6 +171,9 @@ func (t *Tasks) approvalItem(a event.ApprovalAsked) []draw.Span {
 	if what == "" {
 		what = a.Action.Path
 	}
+	if a.Agent != "" {
+		what = a.Agent + " · " + what
+	}
 	spans := []draw.Span{draw.Text(themes.Warning, "   "+draw.WaitingSign+" approve  ")}
 	spans = append(spans, draw.Untrusted(themes.ToolName, a.Action.Tool)...)
 	if on := t.elsewhere(a.Action.Target); on != "" {
@@ -194,12 +191,12 @@ func (t *Tasks) elsewhere(target string) string {
 	return target
 }
 
-// taskItem is a task as a row, and its time.
-func (t *Tasks) taskItem(task *state.Task) (left, right []draw.Span) {
-	now := t.now()
+// taskItem is a task as a row of some width, and what it used, with its agents, and its time.
+func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
+	now, task := t.now(), &row.Task
 	glyph, role, word := draw.TaskState(task, now)
-	left = append(left, draw.Text(themes.Muted, fmt.Sprintf("#%d ", task.ID)), draw.Text(role, glyph+" "))
-	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("%-8s ", task.Kind))...)
+	left = append(left, draw.Text(themes.Muted, fmt.Sprintf("#%d %s", task.ID, row.branch())), draw.Text(role, glyph+" "))
+	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("%-*s ", max(8-2*row.depth, 0), row.kind()))...)
 	if word != "" {
 		left = append(left, draw.Untrusted(role, word+" · ")...)
 	}
@@ -211,5 +208,17 @@ func (t *Tasks) taskItem(task *state.Task) (left, right []draw.Span) {
 	if task.Deadline > 0 && task.State != state.TaskDone {
 		took += " of " + draw.Clock(task.Deadline-task.Started)
 	}
+	switch used := draw.Used(task.All, w >= wideTasks); {
+	case used == "":
+	case w < narrowTasks && task.Deadline == 0:
+		took = used
+	default:
+		took = used + "  " + took
+	}
 	return left, []draw.Span{draw.Text(themes.Muted, took)}
 }
+
+const (
+	wideTasks   = 70 // columns from which on a row says what its numbers count
+	narrowTasks = 46 // columns below which it does not say how long a task takes, if it says what that used
+)

@@ -68,7 +68,7 @@ func (c *Conversation) Enqueue(p event.PromptSubmitted) {
 	defer c.mu.Unlock()
 	p.Queued = true
 	c.queue = append(c.queue, p)
-	c.stream.Publish(0, 0, p)
+	c.stream.PublishOn(c.branch, p)
 }
 
 // Requeue lets prompts wait again that waited when an earlier process ended.
@@ -90,7 +90,7 @@ func (c *Conversation) Withdraw(id int) bool {
 		return false
 	}
 	c.queue = slices.Delete(slices.Clone(c.queue), i, i+1)
-	c.stream.Publish(0, 0, event.PromptWithdrawn{ID: id})
+	c.stream.PublishOn(c.branch, event.PromptWithdrawn{ID: id})
 	return true
 }
 

@@ -70,8 +70,20 @@ func (s *Stream) Publish(task, turn int, p event.Event) { _ = s.Record(task, tur
 func (s *Stream) Record(task, turn int, p event.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.record(s.branch[task], task, turn, p)
+}
+
+// PublishOn publishes p as an event of a branch and of no task.
+func (s *Stream) PublishOn(branch int, p event.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.record(branch, 0, 0, p)
+}
+
+// record is Record for an event of a branch. The caller holds s.mu.
+func (s *Stream) record(branch, task, turn int, p event.Event) error {
 	s.seq++
-	env := event.Envelope{Seq: s.seq, Time: s.now().UnixMilli(), Session: s.session, Branch: s.branch[task], Task: task, Turn: turn, Payload: p}
+	env := event.Envelope{Seq: s.seq, Time: s.now().UnixMilli(), Session: s.session, Branch: branch, Task: task, Turn: turn, Payload: p}
 	if p.Durable() && s.journal != nil && s.broken == nil {
 		if err := s.journal.Append(env); err != nil {
 			s.broken = err

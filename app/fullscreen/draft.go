@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"buddy/app/slash"
+	"buddy/app/ui"
 	"buddy/sessions"
 )
 
@@ -53,7 +54,7 @@ func (w *window) saveDraft() {
 		d.timer.Stop()
 		d.timer = nil
 	}
-	text := w.ui.Prompt().Text()
+	text := ui.Draft(w.ui)
 	if slash.Private(text) {
 		text = ""
 	}

@@ -172,11 +172,13 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	if l.flags.JSON {
 		l.printJSON(env)
 	}
+	if env.Branch != 0 {
+		l.beside(env)
+		return ""
+	}
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
-		if env.Branch == 0 { // else a subagent's
-			l.submitted(env.Task, p)
-		}
+		l.submitted(env.Task, p)
 	case event.Error:
 		l.Remark(p)
 		if p.Code == "bad_command" && l.task == 0 {
@@ -191,7 +193,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.ApprovalAsked:
-		if l.task == 0 && env.Branch == 0 {
+		if l.task == 0 {
 			break // an earlier process asked; the prompt, which comes now, drops it
 		}
 		go l.Approve(p)
@@ -213,6 +215,21 @@ func (l *line) question(q event.QuestionAsked) {
 		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(q))
 	}
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
+}
+
+// beside does what must be done in the conversation of a subagent. What that says and does is not
+// printed: the call that began it and its result are remarks of who called it.
+func (l *line) beside(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.MetricsUsage:
+		l.spend(p.Cost)
+	case event.ApprovalAsked:
+		go l.Approve(p)
+	case event.QuestionAsked:
+		l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
+	case event.Error, event.Warning:
+		l.Remark(p)
+	}
 }
 
 // submitted learns which task works on the prompt.

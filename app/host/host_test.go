@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -299,6 +300,40 @@ func TestOverview(t *testing.T) {
 	wants(true, "session.created", "task.started", "tool.requested", "task.deadline", "tool.started", "policy.mode_changed", "prompt.submitted")
 	note(event.ToolResult{CallID: "c"}, event.PromptSubmitted{ID: 2}, event.TaskFinished{ID: 1})
 	wants(false, "session.created", "policy.mode_changed")
+}
+
+// TestOverviewOfSubagents: a screen that comes learns whose events come next, and of two calls with
+// one id each is open until its own result.
+func TestOverviewOfSubagents(t *testing.T) {
+	var o overview
+	seq := uint64(0)
+	note := func(branch int, e event.Event) {
+		seq++
+		o.note(event.Envelope{Seq: seq, Branch: branch, Payload: e})
+	}
+	wants := func(want ...string) {
+		t.Helper()
+		_, open := o.all()
+		var got []string
+		for _, env := range open {
+			got = append(got, fmt.Sprint(env.Branch, " ", env.Payload.Type()))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("open %q, want %q", got, want)
+		}
+	}
+	note(0, event.TaskStarted{ID: 1, Kind: event.MainTask})
+	note(0, event.ContextUsage{Estimated: 1})
+	note(0, event.ToolRequested{CallID: "call_1", Name: "agent"})
+	note(0, event.BranchStarted{Branch: 1, Why: event.ForSubagent})
+	note(1, event.TaskStarted{ID: 2, Kind: event.SubagentTask, Parent: 1, Call: "call_1"})
+	note(1, event.ContextUsage{Estimated: 2})
+	note(1, event.ToolRequested{CallID: "call_1", Name: "read_file"})
+	wants("0 task.started", "0 context.usage", "0 tool.requested", "0 branch.started", "1 task.started", "1 tool.requested")
+	note(1, event.ToolResult{CallID: "call_1"})
+	wants("0 task.started", "0 context.usage", "0 tool.requested", "0 branch.started", "1 task.started")
+	note(1, event.TaskFinished{ID: 2, Outcome: event.Completed})
+	wants("0 task.started", "0 context.usage", "0 tool.requested")
 }
 
 // TestDescribingDoesNotReadTheSessionAgain: each start of a screen asks all sessions for their titles.

@@ -36,7 +36,7 @@ func (o *overview) note(env event.Envelope) {
 			Version: r.Version, Cwd: r.Cwd, Target: r.Target, Profile: r.Profile, Model: r.Model, API: r.API, Window: r.Window, Effort: r.Effort,
 		}
 	}
-	key, ends := subject(env.Payload)
+	key, ends := subject(env)
 	if key == "" {
 		return
 	}
@@ -58,6 +58,9 @@ func (o *overview) note(env event.Envelope) {
 	if ends {
 		delete(o.open, key)
 		delete(o.open, key+later)
+		if _, task := env.Payload.(event.TaskFinished); task && env.Branch != 0 {
+			delete(o.open, branchKey(env.Branch))
+		}
 		return
 	}
 	if o.open == nil {
@@ -70,12 +73,19 @@ func (o *overview) note(env event.Envelope) {
 const later = " later"
 
 // subject says what an event is about, "" for what is of no interest, and whether it ends that.
-func subject(e event.Event) (key string, ends bool) {
-	switch p := e.(type) {
+func subject(env event.Envelope) (key string, ends bool) {
+	switch p := env.Payload.(type) {
 	case event.SessionCreated:
 		return "session", false
-	case event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.ContextUsage, event.MetricsUsage, event.CommandsListed:
-		return e.Type(), false
+	case event.ContextUsage:
+		if env.Branch != 0 { // which the header does not show
+			return "", false
+		}
+		return p.Type(), false
+	case event.SessionRenamed, event.ModelSwitched, event.TargetSwitched, event.ModeChanged, event.MetricsUsage, event.CommandsListed:
+		return p.Type(), false
+	case event.BranchStarted:
+		return branchKey(p.Branch), false
 	case event.PromptSubmitted:
 		return fmt.Sprint("prompt ", p.ID), !p.Queued
 	case event.PromptWithdrawn:
@@ -87,12 +97,18 @@ func subject(e event.Event) (key string, ends bool) {
 	case event.PaneClosed:
 		return "pane " + p.Pane, true
 	}
-	return taskSubject(e)
+	return taskSubject(env)
 }
 
+// branchKey is the subject of a conversation beside the main one, which ends with its task.
+func branchKey(branch int) string { return fmt.Sprint("branch ", branch) }
+
+// callKey is the subject of a call. Models of several conversations may give theirs the same id.
+func callKey(branch int, id string) string { return fmt.Sprint("call ", branch, " ", id) }
+
 // taskSubject is subject for what a task does.
-func taskSubject(e event.Event) (key string, ends bool) {
-	switch p := e.(type) {
+func taskSubject(env event.Envelope) (key string, ends bool) {
+	switch p := env.Payload.(type) {
 	case event.TaskStarted:
 		return fmt.Sprint("task ", p.ID), false
 	case event.TaskDeadline:
@@ -100,11 +116,11 @@ func taskSubject(e event.Event) (key string, ends bool) {
 	case event.TaskFinished:
 		return fmt.Sprint("task ", p.ID), true
 	case event.ToolRequested:
-		return "call " + p.CallID, false
+		return callKey(env.Branch, p.CallID), false
 	case event.ToolStarted:
-		return "call " + p.CallID + later, false
+		return callKey(env.Branch, p.CallID) + later, false
 	case event.ToolResult:
-		return "call " + p.CallID, true
+		return callKey(env.Branch, p.CallID), true
 	case event.ApprovalAsked:
 		return "approval " + p.ID, false
 	case event.ApprovalAnswered:

@@ -400,7 +400,7 @@ var table = []row{
 
 	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},
 	{ItemDown, in(Tasks), "", "Down in the list", keys("Down", "j")},
-	{ItemOpen, in(Tasks), "open", "Open what is selected: the approval, or all that is known of the task, with its output", keys("Enter")},
+	{ItemOpen, in(Tasks), "open", "Open what is selected: the approval, the conversation of a subagent, where what you type is for it, or all that is known of another task, with its output", keys("Enter")},
 	{TaskCancel, in(Tasks), "cancel", "Cancel the task that is selected", keys("x")},
 	{TaskLimit, in(Tasks), "time limit", "Give the task that is selected a time in which it has to end", keys("t")},
 
@@ -460,8 +460,8 @@ var table = []row{
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
-	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; else stop the running task, which denies nothing", keys("Esc")},
-	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
+	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},
+	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task, or the subagent whose conversation shows; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
 	{Shorter, in(Global), "", "Make the output lower, the terminal panes higher; borders can be dragged with the mouse, too", keys("Alt+Shift+Up")},

@@ -19,6 +19,9 @@ import (
 func ApprovalText(a event.ApprovalAsked, whole bool) string {
 	act := a.Action
 	var b strings.Builder
+	if a.Agent != "" {
+		b.WriteString(markup.Shorten(a.Agent, maxFact) + " asks: ")
+	}
 	fmt.Fprintf(&b, "%s on %s needs approval%s", act.Tool, act.Target, dangers(a))
 	for _, l := range strings.Split(effect(act), "\n") {
 		b.WriteString("\n  | " + l)

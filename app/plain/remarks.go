@@ -123,9 +123,12 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	m.Say("▶ %s(%s)%s", p.Name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
 }
 
-// Subject returns what a call is about: its command, file, address or question, else its
-// arguments.
+// Subject returns what a call is about: its command, file, address or question, the agent that it
+// begins, else its arguments.
 func Subject(a action.Action, arguments string) string {
+	if a.Tool == "agent" && a.Op != "" {
+		return a.Op
+	}
 	return cmp.Or(a.Command+a.Path, a.URL, a.Preview, arguments)
 }
 

@@ -14,6 +14,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/plain"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/views/dialog"
 )
 
@@ -226,7 +227,7 @@ type edited struct{ id, text string }
 // editable returns what of a call a person can change, and what makes its arguments of another
 // text; nil if that is nothing.
 func editable(r *repl, a event.ApprovalAsked) (text string, put func(string) (string, bool)) {
-	c := r.state.Call(a.CallID)
+	c := state.CallOf(&r.state, a)
 	if c == nil || !r.con.tty {
 		return "", nil
 	}

@@ -16,8 +16,42 @@ import (
 
 // take records one event and prints what it tells.
 func (r *repl) take(env event.Envelope) {
+	subagent := state.IsSubagent(&r.state, env.Branch)
 	r.state.Apply(env)
-	r.wait.take(env.Payload)
+	if subagent {
+		tellSubagent(r, env)
+	} else {
+		r.wait.take(env.Payload)
+		tell(r, env)
+	}
+	switch env.Payload.(type) {
+	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
+		turnAway(r)
+	}
+}
+
+// tellSubagent prints of a subagent's conversation only what a person must know: the call that began it and
+// its result are lines of who called it.
+func tellSubagent(r *repl, env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ApprovalAsked:
+		if !r.con.tty {
+			go r.print.Approve(p)
+		}
+	case event.ApprovalAnswered:
+		r.wait.take(p)
+	case event.Warning:
+		p.Text = r.state.Tasks.Get(env.Task).Label() + ": " + p.Text
+		r.print.Remark(p)
+	case event.TaskFinished:
+		if t := r.state.Tasks.Get(p.ID); t.Agent != nil && t.Agent.Background {
+			r.say(fmt.Sprintf("%s (%s) has ended: %s", t.Label(), markup.Shorten(t.Title, 40), p.Outcome))
+		}
+	}
+}
+
+// tell prints what an event tells of a conversation that is no subagent's.
+func tell(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		if env.Branch == 0 {
@@ -40,10 +74,6 @@ func (r *repl) take(env event.Envelope) {
 		r.finished(p)
 	default:
 		r.changed(env)
-	}
-	switch env.Payload.(type) {
-	case event.ApprovalAsked, event.ApprovalAnswered, event.QuestionAsked, event.QuestionAnswered, event.TaskFinished:
-		turnAway(r)
 	}
 }
 

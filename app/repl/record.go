@@ -36,7 +36,9 @@ func readRecord(journal func(after uint64, f func(event.Envelope) bool) error) (
 				exchange++
 			}
 		case event.ToolResult:
-			all.out[p.CallID] = p.Tail
+			if env.Branch == 0 {
+				all.out[p.CallID] = p.Tail
+			}
 		}
 		all.state.Apply(env)
 		all.of = all.of[:min(len(all.of), len(all.state.Blocks))] // an attempt that failed takes its blocks back

@@ -19,8 +19,10 @@ func (s *State) Apply(env event.Envelope) Changed {
 	if s.kept != nil {
 		s.keep(env)
 	}
-	if env.Branch != 0 {
-		return s.applyBranch(env)
+	if talk, known := s.talks[env.Branch]; talk != nil {
+		return applySubagent(s, env, talk)
+	} else if env.Branch != 0 {
+		return s.applyBranch(env, known)
 	}
 	return s.hear(env) | s.fold(env)
 }
@@ -32,7 +34,9 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyModel(env)
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
-	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolStarted, event.ToolOutput, event.ToolResult:
+	case event.ApprovalAsked, event.ApprovalAnswered:
+		return applyApproval(s, env)
+	case event.ToolRequested, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
 		return s.applyTask(env)
@@ -51,7 +55,10 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyServer(s, p)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
-	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
+	case event.BranchStarted:
+		beginBranch(s, p)
+		return 0
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -66,8 +73,12 @@ func (s *State) endAll(now int64) Changed {
 	for _, t := range s.Tasks {
 		if t.State != TaskDone {
 			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now
+			if t.Agent != nil {
+				abandon(t.Agent.Talk)
+			}
 		}
 	}
+	clear(s.talks)
 	for _, p := range s.Panes {
 		p.Lost = "the process that showed it has ended"
 	}
@@ -208,12 +219,6 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
 		return s.requestCall(env, p)
-	case event.ApprovalAsked:
-		s.Approvals = append(s.Approvals, p)
-		awaitPerson(s.Tasks, env.Task, p.ID)
-		return s.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
-	case event.ApprovalAnswered:
-		return s.settleApproval(p)
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -257,16 +262,30 @@ func withCall(calls map[string]*Block, b *Block) map[string]*Block {
 	return calls
 }
 
+// applyApproval lets a call wait for a person, or go on.
+func applyApproval(s *State, env event.Envelope) Changed {
+	talk := talkOf(s, env.Branch)
+	switch p := env.Payload.(type) {
+	case event.ApprovalAsked:
+		s.Approvals = append(s.Approvals, p)
+		awaitPerson(s.Tasks, env.Task, p.ID)
+		return talk.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
+	case event.ApprovalAnswered:
+		return s.settleApproval(talk, p)
+	}
+	return 0
+}
+
 // settleApproval removes an approval that was answered. The first answer wins; only a policy
-// answers without having asked.
-func (s *State) settleApproval(p event.ApprovalAnswered) Changed {
+// answers without having asked. talk is the conversation of the call.
+func (s *State) settleApproval(talk *State, p event.ApprovalAnswered) Changed {
 	asked := len(s.Approvals)
 	s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
 	if len(s.Approvals) == asked && p.By != "policy" {
 		return 0
 	}
 	personAnswered(s.Tasks, p.ID)
-	return s.changeCall(p.CallID, func(c *Call) {
+	return talk.changeCall(p.CallID, func(c *Call) {
 		c.Answered = p.Screen
 		if c.State = answeredState(p); c.State == CallDenied {
 			c.Denied = p.Reason

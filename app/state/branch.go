@@ -8,7 +8,10 @@ import (
 
 // applyBranch records what happens on a fork of the conversation. Its tasks and requests
 // show at once, its answer when it has ended, where the main conversation is by then.
-func (s *State) applyBranch(env event.Envelope) Changed {
+func (s *State) applyBranch(env event.Envelope, known bool) Changed {
+	if !known && s.kept != nil { // its beginning is still to come
+		return applyLater(s, env)
+	}
 	switch p := env.Payload.(type) {
 	case event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
 		return s.applyTask(env)
@@ -17,7 +20,7 @@ func (s *State) applyBranch(env event.Envelope) Changed {
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
-		return s.applyTool(env)
+		return applyApproval(s, env)
 	case event.ToolRequested: // no block shows it, but a person may change it before it runs
 		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, "")})
 	case event.ToolResult:
@@ -27,12 +30,34 @@ func (s *State) applyBranch(env event.Envelope) Changed {
 	case event.ModelMessage:
 		s.task(env.Task).Answer = p.Message.Content
 	case event.Warning:
-		s.add(env, WarningBlock, fmt.Sprintf("task #%d: %s", env.Task, withNext(p.Text, p.NextStep)))
+		warnOf(s, env, p)
 		return Conversation
 	case event.TaskFinished:
 		return s.finishBranch(env, p)
 	}
 	return 0
+}
+
+// applyLater records only what a person must answer, of a branch whose beginning was not read yet.
+func applyLater(s *State, env event.Envelope) Changed {
+	switch env.Payload.(type) {
+	case event.ApprovalAsked, event.ApprovalAnswered:
+		return applyApproval(s, env)
+	case event.QuestionAsked, event.QuestionAnswered:
+		return s.applyQuestion(env)
+	case event.MetricsUsage: // of the session
+		return s.applyInfo(env)
+	}
+	return 0
+}
+
+// warnOf shows in the main conversation of what a task beside it warns.
+func warnOf(s *State, env event.Envelope, p event.Warning) {
+	who := fmt.Sprintf("task #%d", env.Task)
+	if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
+		who = t.Label()
+	}
+	s.add(env, WarningBlock, who+": "+withNext(p.Text, p.NextStep))
 }
 
 func (s *State) finishBranch(env event.Envelope, p event.TaskFinished) Changed {

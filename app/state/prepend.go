@@ -102,6 +102,11 @@ func (s *State) adopt(old *State) {
 	for i := range s.live {
 		replace(&s.live[i], calls)
 	}
+	for _, t := range s.Tasks {
+		if was := old.Tasks.Get(t.ID); t.Agent != nil && was != nil && was.Agent != nil {
+			t.Agent.Talk.adopt(was.Agent.Talk)
+		}
+	}
 }
 
 // adoptBlocks puts blocks of old in the place of those that show the same. It returns

@@ -15,7 +15,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/model"
 )
 
 // Changed tells which parts of a State an event touched.
@@ -41,7 +40,7 @@ const Everything = Changed(1<<16 - 1)
 type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
-	Tasks     []*Task  // by id; of the finished ones the last maxFinished
+	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
@@ -60,6 +59,7 @@ type State struct {
 	live    []*Call                    // finished calls that still hold their output, oldest first
 	ran     map[string]*Call           // by target: the command that began last in the shared pane
 	servers map[string]event.MCPServer // what was said last of each one of the process that runs the session
+	talks   map[int]*State             // by branch: the conversations of subagents that work; nil for a fork of this one
 	kept    []event.Envelope           // all that were applied, while PrependState may need them; else nil
 }
 
@@ -150,6 +150,7 @@ type Call struct {
 	Result    string // what the model read
 	Full      *event.FullOutput
 	Output    Tail
+	Agent     *Task // of the subagent that it began; else nil
 }
 
 // Task is one unit of work.
@@ -166,11 +167,12 @@ type Task struct {
 	Error    string
 	Doing    string // what it is at, when it says so
 	Turns    int    // that have ended
-	Usage    model.Usage
-	Cost     model.Money // as far as prices are known
-	Pane     string      // of a ShellTask: where it runs
-	Dir      string      // of a ShellTask: where its output is
-	Answer   string      // on a fork, while it runs: what its model said last
+	Own      Used   // itself
+	All      Used   // with the agents that worked for it
+	Pane     string // of a ShellTask: where it runs
+	Dir      string // of a ShellTask: where its output is
+	Answer   string // on a fork, while it runs: what its model said last
+	Agent    *Subagent
 }
 
 // Interrupted is the Outcome of a task that had not ended when the process that ran it did.
@@ -238,6 +240,7 @@ func (s *State) Ran(target string) *Call { return s.ran[target] }
 const (
 	tailLimit   = 64 << 10 // bytes of output that a call keeps for the screen
 	maxFinished = 50       // finished tasks that stay listed
+	maxAgents   = 200      // finished subagents that stay listed, with their conversations
 	maxLive     = 16       // finished calls that keep their output in memory
 )
 

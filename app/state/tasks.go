@@ -35,10 +35,8 @@ func (s *State) applyTask(env event.Envelope) Changed {
 
 // task returns the task with an id, which it makes if it is new.
 func (s *State) task(id int) *Task {
-	for i := len(s.Tasks) - 1; i >= 0; i-- {
-		if s.Tasks[i].ID == id {
-			return s.Tasks[i]
-		}
+	if t := s.Tasks.Get(id); t != nil {
+		return t
 	}
 	t := &Task{ID: id}
 	s.Tasks = append(s.Tasks, t)
@@ -52,12 +50,19 @@ func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
 	}
 	t := s.task(id)
 	t.Turns++
-	t.Cost += p.Cost
-	if p.Usage != nil {
-		t.Usage.Prompt += p.Usage.Prompt
-		t.Usage.Completion += p.Usage.Completion
+	t.Own.add(p)
+	for up := t; up != nil; up = caller(s, up) {
+		up.All.add(p)
 	}
 	return Tasks
+}
+
+// caller returns the task for which a subagent works, nil for other tasks.
+func caller(s *State, t *Task) *Task {
+	if t.Agent == nil || t.Agent.Parent >= t.ID { // a parent is older: no circle
+		return nil
+	}
+	return s.Tasks.Get(t.Agent.Parent)
 }
 
 // awaitPerson lets a task wait for an approval or an answer, which request names.
@@ -80,19 +85,31 @@ func personAnswered(tasks []*Task, request string) {
 	}
 }
 
-// dropFinished returns tasks without the finished ones but for the last maxFinished.
+// dropFinished returns tasks without the finished ones but for the last ones, of subagents and of
+// others.
 func dropFinished(tasks []*Task) []*Task {
-	done := 0
+	var agents, others int
 	for _, t := range tasks {
-		if t.State == TaskDone {
-			done++
+		switch {
+		case t.State != TaskDone:
+		case t.Agent != nil:
+			agents++
+		default:
+			others++
 		}
 	}
+	if agents <= maxAgents && others <= maxFinished {
+		return tasks
+	}
 	return slices.DeleteFunc(tasks, func(t *Task) bool {
-		if t.State == TaskDone && done > maxFinished {
-			done--
-			return true
+		n, most := &others, maxFinished
+		if t.Agent != nil {
+			n, most = &agents, maxAgents
 		}
-		return false
+		if t.State != TaskDone || *n <= most {
+			return false
+		}
+		*n--
+		return true
 	})
 }

@@ -67,8 +67,8 @@ func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	return all
 }
 
-// follow brings the commands to choose from and the list of servers up to date.
-func follow(u *UI, ch state.Changed) {
+// offer brings the commands to choose from and the list of servers up to date.
+func offer(u *UI, ch state.Changed) {
 	if ch&state.Commands != 0 {
 		all := commandHelp(slices.Concat(u.state.Info.Commands, u.state.Info.Prompts))
 		u.v.help.SetCommands(all)
@@ -129,7 +129,7 @@ func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) er
 // frontend returns what commands need of the screen.
 func (u *UI) frontend() slash.Frontend {
 	return slash.Frontend{
-		Command: u.deps.Send, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
+		Command: func(c event.Command) { sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
 		Change:  func(id string) error { return change(&u.state, u.deps.Leave, id, slash.Spot{}) },
 		Busy:    func() error { return slash.Busy(&u.state) },
 		Current: func() string { return u.state.Info.Session },

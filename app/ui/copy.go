@@ -21,7 +21,7 @@ func (u *UI) copy(text string) {
 
 // copyAnswer copies the last answer, the last code in it, or all that was said.
 func copyAnswer(u *UI, args string) error {
-	text, err := slash.ToCopy(&u.state, args)
+	text, err := slash.ToCopy(u.following.shown(&u.state), args)
 	if err == nil {
 		u.copy(text)
 	}

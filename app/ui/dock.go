@@ -123,7 +123,7 @@ func (d *dock) show(id string) {
 	for _, a := range d.state.Approvals {
 		if a.ID == id {
 			args := ""
-			if c := d.state.Call(a.CallID); c != nil {
+			if c := state.CallOf(d.state, a); c != nil {
 				args = c.Arguments
 			}
 			d.approval.Ask(a, args)
@@ -158,7 +158,7 @@ func (d *dock) place(ids []string) {
 	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
 	for _, a := range d.state.Approvals {
 		if a.ID == d.request {
-			p.Call, p.Calls = d.state.Answered.Place(a.CallID)
+			p.Call, p.Calls = state.AnsweredOf(d.state, a).Place(a.CallID)
 		}
 	}
 	d.approval.SetPlace(p)
@@ -168,12 +168,19 @@ func (d *dock) place(ids []string) {
 
 // whoAsks names the task that waits for the answer of a request, "" if it is the main one.
 func whoAsks(s *state.State, request string) string {
-	for _, t := range s.Tasks {
-		if t.Kind != event.MainTask && slices.Contains(t.Waits, request) {
-			return fmt.Sprintf("background task #%d", t.ID)
+	for _, a := range s.Approvals {
+		if a.ID == request && a.Agent != "" {
+			return a.Agent + " asks"
 		}
 	}
-	return ""
+	switch t := s.Tasks.Waiting(request); {
+	case t == nil || t.Kind == event.MainTask:
+		return ""
+	case t.Agent != nil:
+		return t.Label()
+	default:
+		return fmt.Sprintf("background task #%d", t.ID)
+	}
 }
 
 // mayTakeKeys reports whether the docked request gets the keys after a pause.

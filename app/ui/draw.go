@@ -95,7 +95,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	}
 	u.v.border.DrawFocus(s)
 	lay.drawJoints(s, u.v.border)
-	u.v.border.SetMode(u.dock.mode())
+	u.v.border.SetMode(borderMode(u))
 	u.v.border.DrawMode(s)
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, lay.Popup)

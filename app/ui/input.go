@@ -70,7 +70,7 @@ func cyclePanes(u *UI, a keymap.Action) {
 // interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
 // it comes twice.
 func (u *UI) interrupt(pending keymap.Action) {
-	switch t := u.state.Running(); {
+	switch t := stoppable(u); {
 	case u.overlays.changes != nil && u.overlays.copySelection():
 	case u.overlays.listOpen() && !u.overlays.help && !u.dock.hasKeys():
 		u.toggle(nil)
@@ -110,6 +110,8 @@ func (u *UI) back() {
 		u.arranged.zoom = false
 	case u.arranged.focus != layout.Prompt:
 		u.arranged.setFocus(layout.Prompt)
+	case u.following.on():
+		follow(u, 0)
 	default:
 		if t := u.state.Running(); t != nil && t.State != state.TaskCancelling && t.ID != u.dock.stopped {
 			u.dock.stopped = t.ID

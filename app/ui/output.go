@@ -14,6 +14,10 @@ func (u *UI) openOutput(c *state.Call) {
 		u.hint("", "no tool has printed anything yet")
 		return
 	}
+	if c.Agent != nil && u.state.Tasks.Get(c.Agent.ID) != nil {
+		follow(u, c.Agent.ID)
+		return
+	}
 	d, err := slash.Document(c)
 	if err != nil {
 		u.hint("", "the output can't be read: "+err.Error())
@@ -24,7 +28,7 @@ func (u *UI) openOutput(c *state.Call) {
 
 // showOutput opens the output of the last call, or of the N-th last.
 func showOutput(u *UI, args string) error {
-	c, err := slash.CallBack(&u.state, args)
+	c, err := slash.CallBack(u.following.shown(&u.state), args)
 	if err == nil {
 		u.openOutput(c)
 	}

@@ -24,6 +24,15 @@ func askTimeout(ask *dialog.Ask, send func(event.Command), id int) {
 	})
 }
 
+// openTask shows a task: the conversation of a subagent, of others what is known of them.
+func openTask(u *UI, t *state.Task) {
+	if t.Agent != nil {
+		follow(u, t.ID)
+		return
+	}
+	u.v.pager.Show(taskDocument(&u.state, t, u.deps.Now()))
+}
+
 // taskDocument returns what is known of a task, and its output if it is a command.
 func taskDocument(s *state.State, t *state.Task, now time.Time) dialog.Document {
 	d := dialog.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
@@ -90,10 +99,10 @@ func describe(s *state.State, t *state.Task, now time.Time) string {
 	}
 	if t.Turns > 0 {
 		cost := "–"
-		if t.Cost > 0 {
-			cost = t.Cost.String()
+		if t.Own.Cost > 0 {
+			cost = t.Own.Cost.String()
 		}
-		line("used", fmt.Sprintf("%d turns, %d tokens in, %d out", t.Turns, t.Usage.Prompt, t.Usage.Completion))
+		line("used", fmt.Sprintf("%d turns, %d tokens in, %d out", t.Turns, t.Own.Usage.Prompt, t.Own.Usage.Completion))
 		line("cost", cost)
 	}
 	line("error", t.Error)

@@ -44,14 +44,15 @@ type UI struct {
 	state state.State
 	v     viewSet
 
-	arranged arrangement
-	overlays overlays
-	dock     dock
-	colours  colouring
-	pending  pending
-	busy     bool
-	goal     slash.Spot // to go to when it has been read
-	heard    heard      // from the session
+	arranged  arrangement
+	following following
+	overlays  overlays
+	dock      dock
+	colours   colouring
+	pending   pending
+	busy      bool
+	goal      slash.Spot // to go to when it has been read
+	heard     heard      // from the session
 
 	pressed pressed // with the mouse
 
@@ -187,7 +188,7 @@ func New(d Deps) *UI {
 	t, k := d.Theme, d.Keys
 	u.v = viewSet{
 		header:       views.NewHeader(t, k, d.Home, time.Local),
-		conversation: transcript.NewConversation(t, k),
+		conversation: newConversation(u),
 		output:       transcript.NewOutput(t, k),
 		panes:        panes.New(t, k),
 		tasks:        views.NewTasks(t, k, d.Now),
@@ -209,7 +210,7 @@ func New(d Deps) *UI {
 	}
 	u.overlays = overlays{dock: &u.dock, deps: &u.deps, palette: func() { pickCommand(&u.overlays, u.runChosen, u.runAction) }}
 	u.overlays.stackUp(&u.v)
-	u.colours = colouring{Looks: &u.deps.Looks, ask: d.AskBackground, views: append(u.v.coloured(), &u.overlays)}
+	u.colours = colouring{Looks: &u.deps.Looks, ask: d.AskBackground, views: append(u.v.coloured(), &u.overlays, &shownColours{u})}
 	for _, v := range u.overlays.views {
 		u.colours.views = append(u.colours.views, v)
 	}
@@ -221,14 +222,9 @@ func New(d Deps) *UI {
 // connect gives the views what their keys do.
 func (u *UI) connect() {
 	d := &u.deps
-	u.v.conversation.SetNow(d.Now)
 	u.v.output.SetNow(d.Now)
 	u.v.panes.SetNow(d.Now)
 	u.v.conversation.SetWelcome(Welcome(false))
-	u.v.conversation.SetBackground(d.Background)
-	u.v.conversation.OnCopy = u.copy
-	u.v.conversation.Later = d.Later
-	u.v.conversation.SetAfter(d.After)
 	u.v.output.OnZoom = u.arranged.toggleZoom
 	u.v.panes.PaneIntents = panes.PaneIntents{
 		OnZoom:    u.arranged.toggleZoom,
@@ -240,7 +236,7 @@ func (u *UI) connect() {
 	}
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
 	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
-	u.v.tasks.OnOpen = func(t *state.Task) { u.v.pager.Show(taskDocument(&u.state, t, d.Now())) }
+	u.v.tasks.OnOpen = func(t *state.Task) { openTask(u, t) }
 	u.v.tasks.OnApproval = u.dock.goTo
 	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
@@ -250,20 +246,36 @@ func (u *UI) connect() {
 	u.v.help.SetCommands(commandHelp(nil))
 	u.v.prompt.SetCommands(commandHelp(nil))
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
-	u.v.prompt.OnChange = d.Draft
+	u.v.prompt.OnChange = func() {
+		if !u.following.on() {
+			d.Draft()
+		}
+	}
 	u.v.prompt.OnFiles = func(query string) {
 		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
 	}
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = func() { u.editFrom("") }
-	u.v.conversation.OnEdit = lookAs(u, "block.md")
-	u.v.conversation.OnClick = func() { u.arranged.setFocus(layout.Prompt) }
-	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
+	u.v.output.OnOpen = u.openOutput
 	u.v.pager.OnCopy, u.v.pager.Later = u.copy, d.Later
 	u.v.pager.OnEdit = func(doc dialog.Document) { editOutput(u, doc) }
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
-	u.v.prompt.OnContinue = func() { d.Send(event.Continue{}) }
-	u.v.prompt.OnRetry = func() { d.Send(event.RetryNow{}) }
+	u.v.prompt.OnContinue = func() { sendForMain(u, event.Continue{}) }
+	u.v.prompt.OnRetry = func() { sendForMain(u, event.RetryNow{}) }
+}
+
+// newConversation returns a view of a conversation, whose keys do what they do in each.
+func newConversation(u *UI) *transcript.Conversation {
+	d := &u.deps
+	c := transcript.NewConversation(d.Theme, d.Keys)
+	c.SetNow(d.Now)
+	c.SetBackground(d.Background)
+	c.SetAfter(d.After)
+	c.ConversationIntents = transcript.ConversationIntents{
+		OnCopy: u.copy, Later: d.Later, OnEdit: lookAs(u, "block.md"), OnOpen: u.openOutput,
+		OnClick: func() { u.arranged.setFocus(layout.Prompt) },
+	}
+	return c
 }
 
 // apply folds events into the state and tells the views.
@@ -306,18 +318,27 @@ func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed *event.S
 	u.update(state.Everything)
 }
 
+// updated is a view of the state.
+type updated interface {
+	Update(*state.State, state.Changed)
+}
+
 // update tells the views what changed and reports whether anything did.
 func (u *UI) update(ch state.Changed) bool {
 	if ch == 0 {
 		return false
 	}
 	typed := u.arranged.typing()
-	for _, v := range []interface {
-		Update(*state.State, state.Changed)
-	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer} {
+	for _, v := range []updated{u.v.header, u.v.panes, u.v.tasks, u.v.status, u.v.footer} {
 		v.Update(&u.state, ch)
 	}
-	follow(u, ch)
+	shown := u.following.shown(&u.state)
+	for _, v := range []updated{u.v.conversation, u.v.output, u.v.prompt} {
+		v.Update(shown, ch)
+	}
+	u.v.footer.SetQueued(len(shown.Queued))
+	u.v.prompt.To, _ = u.following.toWhom(&u.state)
+	offer(u, ch)
 	if ch&state.Approvals != 0 && u.dock.sync() {
 		u.v.conversation.Bottom()
 	}
@@ -326,7 +347,7 @@ func (u *UI) update(ch state.Changed) bool {
 		u.grace = u.deps.Now().Add(draw.GracePeriod)
 		u.hint("", "typing has ended: the pane is gone")
 	}
-	if u.pending.running && u.state.Running() == nil {
+	if u.pending.running && stoppable(u) == nil {
 		u.hint("", "") // it was about a task that has ended
 	}
 	u.attention.update(&u.state)
@@ -347,6 +368,10 @@ func (u *UI) submit(text string) {
 		return
 	}
 	u.dock.stayAway()
+	if u.following.on() {
+		sendTo(u, u.following.agent(&u.state), text)
+		return
+	}
 	u.send(event.Submit{Text: text})
 }
 
@@ -355,6 +380,11 @@ func (u *UI) submit(text string) {
 func (u *UI) runTyped(text string) bool {
 	if !strings.HasPrefix(text, "!") || strings.TrimSpace(text) == "!" {
 		return false
+	}
+	if u.following.on() {
+		u.hint("", errMainOnly.Error())
+		u.v.prompt.SetText(text)
+		return true
 	}
 	if t := u.state.Running(); t != nil {
 		u.hint("", fmt.Sprintf("task #%d runs; your command can run after it", t.ID))
@@ -368,6 +398,11 @@ func (u *UI) runTyped(text string) bool {
 // send hands over a prompt with the pictures that it names. One that can't be read
 // leaves the prompt where it was.
 func (u *UI) send(s event.Submit) {
+	if err := mainOnly(u, s); err != nil {
+		u.hint("", err.Error())
+		u.v.prompt.SetText(s.Text)
+		return
+	}
 	images, err := u.deps.Attach(s.Text)
 	if err != nil {
 		u.hint("", err.Error())

@@ -32,6 +32,7 @@ type Prompt struct {
 	popup   *Popup
 	file    fileWord
 
+	To         string             // the subagent that reads what is sent; untrusted; "" is the main agent
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
 	Private    func(string) bool  // what the history must not have
 	OnChange   func()             // the text changed; Text is for drafts and not cheap
@@ -310,6 +311,9 @@ func (p *Prompt) shown() *edit.Editor {
 // prefix returns what stands before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []draw.Span {
 	mark := draw.Text(themes.Accent, "> ")
+	if p.To != "" {
+		return append(draw.Clip(draw.Untrusted(themes.Strong, p.To), width/3), mark)
+	}
 	if p.target == "" {
 		return []draw.Span{mark}
 	}

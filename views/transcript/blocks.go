@@ -53,8 +53,9 @@ type laidBlock struct {
 	head       []draw.Span
 	gain       string // what came of a call
 	parts      []part
-	skip       int // rows of the parts that an excerpt leaves out
-	lines      int // newlines in the text of a folded trace
+	skip       int  // rows of the parts that an excerpt leaves out
+	lines      int  // newlines in the text of a folded trace
+	works      bool // the call's subagent works: a row below the head says how far it is
 
 	answer *markup.Markdown // exactly one of these three is set for a block with text
 	writer *markup.Writer
@@ -91,8 +92,8 @@ func (v *blockView) toggle() {
 // lay brings the layout of the block up to date and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
-	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() {
-		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown()}
+	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) {
+		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call)}
 		v.laid = l
 	}
 	switch {
@@ -175,14 +176,17 @@ func rowCount(parts []part) (n int) {
 	return n
 }
 
-// above counts the rows above the parts: a blank one, the head, and the one that
-// says what an excerpt leaves out.
+// above counts the rows above the parts: a blank one, the head, the one that says how far a
+// subagent is, and the one that says what an excerpt leaves out.
 func (v *blockView) above() int {
 	n := v.gap
 	if v.foldable() {
 		n++
 	}
 	if v.laid != nil && v.laid.skip > 0 {
+		n++
+	}
+	if v.laid != nil && v.laid.works {
 		n++
 	}
 	return n
@@ -252,6 +256,14 @@ func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
 	if v.foldable() {
 		if i == 0 {
 			v.paintHead(c, l, now, m)
+			return
+		}
+		i--
+	}
+	if l.works {
+		if i == 0 {
+			c.Fill(c.Spans(gutterWidth, draw.Clip(draw.Untrusted(themes.Muted, draw.Progress(v.block.Call.Agent)), c.W-gutterWidth)...), c.W, blank)
+			c.Fill(0, gutterWidth, blank)
 			return
 		}
 		i--

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/draw"
@@ -62,6 +64,8 @@ func callSummary(c *state.Call, cwd string) string {
 	switch {
 	case a.Command != "":
 		return draw.FirstLine(a.Command)
+	case isAgent(c):
+		return draw.OneLine(a.Op)
 	case a.Path != "":
 		if rel, ok := strings.CutPrefix(a.Path, cwd+"/"); ok && cwd != "" {
 			return draw.FirstLine(rel)
@@ -72,6 +76,19 @@ func callSummary(c *state.Call, cwd string) string {
 	}
 	args := draw.OneLine(c.Arguments)
 	return draw.Shorten(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
+}
+
+// isAgent reports whether a call is that of a subagent.
+func isAgent(c *state.Call) bool { return c.Action.Tool == "agent" && c.Action.Op != "" }
+
+// works reports whether the subagent that a call began works.
+func works(c *state.Call) bool {
+	return c != nil && c.Agent != nil && c.Agent.State != state.TaskDone
+}
+
+// unhappy reports whether the subagent that a call began ended without its result.
+func unhappy(c *state.Call) bool {
+	return c.Agent != nil && c.Agent.State == state.TaskDone && c.Agent.Outcome != event.Completed
 }
 
 // isQuestion reports whether a call asks the person.
@@ -144,13 +161,16 @@ func callResult(c *state.Call) *markup.Text {
 func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, open bool, now int64) (drawn draw.Canvas) {
 	glyph, role := callGlyph(call, open, now)
 	outcome := cmp.Or(callOutcome(call), gain)
-	time := callTime(call, now)
-	if gain != "" && (call.Duration < 100 || isQuestion(call)) {
-		time = "" // what came of it says more
+	took := callTime(call, now)
+	if gain != "" && call.Agent == nil && (call.Duration < 100 || isQuestion(call)) {
+		took = "" // what came of it says more
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
-	right := draw.TextWidth(outcome) + len(time)
-	if outcome != "" && time != "" {
+	if call.Agent != nil && outcome == gain && draw.Width(head) > c.W-draw.TextWidth(gain)-len(took)-6 {
+		outcome = "" // the tasks say it, too
+	}
+	right := draw.TextWidth(outcome) + len(took)
+	if outcome != "" && took != "" {
 		right += 2
 	}
 	col := c.Say(0, glyph+" ", role)
@@ -159,14 +179,14 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 		room = c.W - col
 	}
 	if room < 8 { // too narrow: the glyph says it all
-		room, outcome, time = c.W-col, "", ""
+		room, outcome, took = c.W-col, "", ""
 	}
 	end := c.Spans(col, draw.Clip(head, room)...)
 	drawn = c.Cols(col, end)
-	end = c.W - len(time)
-	c.At(end).Say(0, time, themes.Muted)
+	end = c.W - len(took)
+	c.At(end).Say(0, took, themes.Muted)
 	if outcome != "" {
-		if time != "" {
+		if took != "" {
 			end -= 2
 		}
 		c.At(end-draw.TextWidth(outcome)).Say(0, outcome, role)
@@ -175,6 +195,10 @@ func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, o
 }
 
 func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {
+	if works(c) || unhappy(c) {
+		g, r, _ := draw.TaskState(c.Agent, time.UnixMilli(now))
+		return g, r
+	}
 	switch c.State {
 	case state.CallWaiting:
 		return draw.WaitingSign, themes.Warning
@@ -196,6 +220,9 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 // callOutcome returns how a call went in words, "" for a success.
 func callOutcome(c *state.Call) string {
 	switch {
+	case unhappy(c):
+		_, _, word := draw.TaskOutcome(c.Agent)
+		return draw.Shorten(markup.Inline(draw.OneLine(word)), maxGain)
 	case c.State == state.CallWaiting:
 		return "waiting for approval"
 	case c.State == state.CallDenied:
@@ -218,6 +245,9 @@ func callOutcome(c *state.Call) string {
 // were read, the matches that were found, the lines that were changed. What it says of
 // results is in the fields that they have.
 func callGain(c *state.Call) string {
+	if c.Agent != nil && c.Agent.State == state.TaskDone {
+		return draw.Plural(c.Agent.Turns, "turn") + " · " + draw.Used(state.Used{Usage: c.Agent.All.Usage}, true)
+	}
 	if c.State != state.CallDone {
 		return ""
 	}
@@ -246,6 +276,17 @@ func callGain(c *state.Call) string {
 		return draw.Plural(count, "match")
 	case err == nil:
 		return draw.Plural(count, "file")
+	}
+	return ""
+}
+
+// agentTime returns how long a subagent worked, or has been working.
+func agentTime(t *state.Task, now int64) string {
+	switch {
+	case t.State != state.TaskDone && now > t.Started:
+		return draw.Clock(now - t.Started)
+	case t.State == state.TaskDone:
+		return draw.Took(t.Ended - t.Started)
 	}
 	return ""
 }
@@ -281,6 +322,8 @@ func lineCount(text string) int {
 // callTime returns how long a call took, or has been running.
 func callTime(c *state.Call, now int64) string {
 	switch {
+	case c.Agent != nil:
+		return agentTime(c.Agent, now)
 	case c.State == state.CallRunning && now > c.Started:
 		return draw.Clock(now - c.Started)
 	case c.State == state.CallDone || c.State == state.CallFailed:

@@ -44,6 +44,7 @@ type Conversation struct {
 	ConversationIntents
 
 	shared  *shared
+	whose   string // untrusted; "" is the session's
 	welcome []string
 	view    viewport
 	find    finder
@@ -92,6 +93,21 @@ func (c *Conversation) Scope() keymap.Scope {
 // that are wider than it are broken between words, unless blanks in them make columns.
 func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 
+// SetWhose says whose conversation it is, "" for the session's own.
+func (c *Conversation) SetWhose(name string) { c.whose = name }
+
+// titles returns what stands on the border.
+func (c *Conversation) titles() draw.Titles {
+	t := draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Conversation")}, Bottom: c.footer()}
+	if c.whose != "" {
+		t.Left = draw.Untrusted(themes.Accent, c.whose)
+		if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 {
+			t.Right = draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " goes back"))
+		}
+	}
+	return t
+}
+
 // Update takes over what changed. It costs as much as the number of new blocks; text is
 // looked at when it is drawn.
 func (c *Conversation) Update(s *state.State, ch state.Changed) {
@@ -119,7 +135,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 		c.view.resize(max(w-2-2*draw.Padding, 1), max(h-2-find, 1))
 		c.view.place(c.sel.on && (c.sel.keys || c.mouse.down)) // must not move under who selects
 	}
-	in := c.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Conversation")}, Bottom: c.footer()})
+	in := c.Bordered(screen, c.titles())
 	if in.W <= 0 || in.H <= 0 {
 		return
 	}

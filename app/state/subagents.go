@@ -1,0 +1,157 @@
+package state
+
+import (
+	"strconv"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+// Subagent is what the task of a subagent has beside other tasks.
+type Subagent struct {
+	Name       string // of its definition
+	Parent     int    // the task that called it
+	Background bool   // the call did not wait for it
+	Talk       *State // its conversation: Blocks, Queued and Focused are its own, all else is in the session's State
+	Tool       string // that it called last; "" before
+}
+
+// Label names the agent for people: explore #5.
+func (t *Task) Label() string {
+	if t.Agent == nil {
+		return ""
+	}
+	return t.Agent.Name + " #" + strconv.Itoa(t.ID)
+}
+
+// Used is what a task used and, summed up, what the agents used that worked for it.
+type Used struct {
+	Usage model.Usage
+	Cost  model.Money // as far as prices are known
+}
+
+func (u *Used) add(p event.TurnFinished) {
+	u.Cost += p.Cost
+	if p.Usage != nil {
+		u.Usage.Prompt += p.Usage.Prompt
+		u.Usage.Completion += p.Usage.Completion
+	}
+}
+
+// TaskList holds tasks by id.
+type TaskList []*Task
+
+// Get returns the task with an id, nil if there is none.
+func (l TaskList) Get(id int) *Task {
+	for i := len(l) - 1; i >= 0; i-- {
+		if l[i].ID == id {
+			return l[i]
+		}
+	}
+	return nil
+}
+
+// Waiting returns the task that waits for the answer of a request, nil if that is not known.
+func (l TaskList) Waiting(request string) *Task {
+	for _, t := range l {
+		for _, r := range t.Waits {
+			if r == request {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// CallOf returns the call that a request is about, nil if that is not known.
+func CallOf(s *State, a event.ApprovalAsked) *Call {
+	if t := s.Tasks.Waiting(a.ID); t != nil && t.Agent != nil {
+		return t.Agent.Talk.Call(a.CallID)
+	}
+	return s.Call(a.CallID)
+}
+
+// AnsweredOf returns the calls of the answer that a request comes from.
+func AnsweredOf(s *State, a event.ApprovalAsked) CallIDs {
+	if t := s.Tasks.Waiting(a.ID); t != nil && t.Agent != nil {
+		return t.Agent.Talk.Answered
+	}
+	return s.Answered
+}
+
+// IsSubagent reports whether a branch is the conversation of a subagent that works.
+func IsSubagent(s *State, branch int) bool { return s.talks[branch] != nil }
+
+// talkOf returns the conversation of a branch: that of a subagent, else the session's.
+func talkOf(s *State, branch int) *State {
+	if t := s.talks[branch]; t != nil {
+		return t
+	}
+	return s
+}
+
+// beginBranch notes whose conversation a branch is.
+func beginBranch(s *State, p event.BranchStarted) {
+	if s.talks == nil {
+		s.talks = make(map[int]*State)
+	}
+	s.talks[p.Branch] = nil
+	if p.Why == event.ForSubagent {
+		s.talks[p.Branch] = &State{Info: Info{Session: s.Info.Session, Event: s.Info.Event, First: s.Info.First}}
+	}
+}
+
+// applySubagent records what happens in the conversation of a subagent. Its tasks, requests, panes
+// and costs are the session's.
+func applySubagent(s *State, env event.Envelope, talk *State) Changed {
+	switch p := env.Payload.(type) {
+	case event.TaskStarted:
+		return s.applyTask(env) | beginSubagent(s, env, p, talk)
+	case event.TaskQueued, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
+		return s.applyTask(env)
+	case event.TaskFinished:
+		talk.closeAnswer()
+		delete(s.talks, env.Branch)
+		return s.applyTask(env)
+	case event.TurnFinished:
+		return s.finishTurn(env.Task, p)
+	case event.ApprovalAsked, event.ApprovalAnswered:
+		return applyApproval(s, env)
+	case event.QuestionAsked, event.QuestionAnswered:
+		return s.applyQuestion(env)
+	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
+		return s.applyPane(env)
+	case event.MetricsUsage:
+		return s.applyInfo(env)
+	case event.Warning:
+		warnOf(s, env, p)
+	case event.ToolRequested:
+		if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
+			t.Agent.Tool = p.Name
+		}
+	}
+	env.Branch = 0
+	return talk.hear(env) | talk.fold(env)
+}
+
+// beginSubagent joins the task of a subagent with its conversation and with the call that began it.
+func beginSubagent(s *State, env event.Envelope, p event.TaskStarted, talk *State) Changed {
+	t := s.task(p.ID)
+	t.Agent = &Subagent{Name: p.Agent, Parent: p.Parent, Background: p.Background, Talk: talk}
+	caller := s
+	if up := s.Tasks.Get(p.Parent); up != nil && up.Agent != nil {
+		caller = up.Agent.Talk
+	}
+	return caller.changeCall(p.Call, func(c *Call) { c.Agent = t }) | Conversation
+}
+
+// abandon ends what was open in a subagent's conversation when the process ended that ran it.
+func abandon(s *State) {
+	s.closeAnswer()
+	s.Queued, s.Heard, s.Retry = nil, 0, nil
+	for id, b := range s.calls {
+		b.Call.State = CallCancelled
+		b.Gen++
+		delete(s.calls, id)
+	}
+}

@@ -1,0 +1,202 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+// told is a session of which a test tells the events.
+type told struct {
+	s   State
+	all []event.Envelope
+}
+
+func (x *told) tell(branch, task int, p event.Event) {
+	env := event.Envelope{Seq: uint64(len(x.all) + 1), Time: int64(len(x.all)), Session: "s", Branch: branch, Task: task, Payload: p}
+	x.all = append(x.all, env)
+	x.s.Apply(env)
+}
+
+// calls lets a conversation call an agent, whose conversation is another branch.
+func (x *told) calls(branch, task int, call string, to, sub int, background bool) {
+	x.tell(branch, task, event.ToolRequested{CallID: call, Name: "agent", Arguments: "{}"})
+	x.tell(branch, task, event.ToolStarted{CallID: call, Name: "agent"})
+	x.tell(0, 0, event.BranchStarted{Branch: to, FromBranch: branch, Why: event.ForSubagent})
+	x.tell(to, sub, event.PromptSubmitted{ID: sub, Text: fmt.Sprint("prompt of ", sub)})
+	x.tell(to, sub, event.TaskStarted{ID: sub, Kind: event.SubagentTask, Title: "look", Agent: "explore", Parent: task, Call: call, Background: background})
+}
+
+func (x *told) turn(branch, task, tokens int, cost model.Money) {
+	x.tell(branch, task, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: fmt.Sprint("said by ", task)}})
+	x.tell(branch, task, event.TurnFinished{Usage: &model.Usage{Prompt: tokens}, Cost: cost})
+}
+
+// nested is a session in which an agent calls another, whose calls have the ids of those of the
+// first, and asks.
+func nested() *told {
+	x := &told{}
+	x.tell(0, 0, event.SessionCreated{Cwd: "/p", Target: "local"})
+	x.tell(0, 1, event.PromptSubmitted{ID: 1, Text: "go"})
+	x.tell(0, 1, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"})
+	x.calls(0, 1, "call_1", 1, 2, false)
+	x.turn(1, 2, 10, 1)
+	x.calls(1, 2, "call_1", 2, 3, true)
+	x.turn(2, 3, 100, 10)
+	x.tell(2, 3, event.ToolRequested{CallID: "call_1", Name: "run_shell", Arguments: `{"command":"rm"}`})
+	x.tell(2, 3, event.ApprovalAsked{ID: "a", CallID: "call_1", Action: action.Action{Command: "rm"}, Agent: "explore: look"})
+	return x
+}
+
+func said(s *State) string {
+	var all []string
+	for _, b := range s.Blocks {
+		if b.Call != nil {
+			all = append(all, b.Call.Name)
+			continue
+		}
+		all = append(all, string(b.Text))
+	}
+	return strings.Join(all, "|")
+}
+
+// What a subagent says and does is in its conversation alone; its requests, tokens and cost are the
+// session's and are summed up to who called it.
+func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
+	x := nested()
+	s := &x.s
+	if got := said(s); got != "go|agent" {
+		t.Errorf("the main conversation is %q", got)
+	}
+	first, second := s.Tasks.Get(2), s.Tasks.Get(3)
+	if got := said(first.Agent.Talk); got != "prompt of 2|said by 2|agent" {
+		t.Errorf("the first agent's is %q", got)
+	}
+	if got := said(second.Agent.Talk); got != "prompt of 3|said by 3|run_shell" {
+		t.Errorf("the second agent's is %q", got)
+	}
+	if s.Blocks[1].Call.Agent != first || first.Agent.Talk.Blocks[2].Call.Agent != second {
+		t.Error("a call does not lead to the agent that it began")
+	}
+	if s.Running() != s.Tasks.Get(1) {
+		t.Errorf("%+v is taken for the main task", s.Running())
+	}
+	if second.State != TaskWaiting || s.Tasks.Waiting("a") != second || CallOf(s, s.Approvals[0]).Name != "run_shell" {
+		t.Errorf("the request is not that of the second agent: %+v", second)
+	}
+	if second.Agent.Tool != "run_shell" || second.Label() != "explore #3" {
+		t.Errorf("tool %q, label %q", second.Agent.Tool, second.Label())
+	}
+	var costs []model.Money
+	for _, task := range s.Tasks {
+		costs = append(costs, task.Own.Cost, task.All.Cost)
+	}
+	if !slices.Equal(costs, []model.Money{0, 11, 1, 11, 10, 10}) {
+		t.Errorf("costs, each own and with its agents: %v", costs)
+	}
+	x.tell(2, 3, event.ApprovalAnswered{ID: "a", CallID: "call_1", Decision: event.Deny, By: "user"})
+	if c := second.Agent.Talk.Blocks[2].Call; c.State != CallDenied || s.Blocks[1].Call.State != CallRunning || len(s.Approvals) != 0 {
+		t.Errorf("denied: %v; the main call: %v", c.State, s.Blocks[1].Call.State)
+	}
+}
+
+// What an ended process leaves of subagents is interrupted, at all levels, and nothing of them runs.
+func TestSubagentsAreInterrupted(t *testing.T) {
+	x := nested()
+	x.tell(0, 0, event.SessionResumed{Cwd: "/p", Target: "local"})
+	for _, id := range []int{2, 3} {
+		task := x.s.Tasks.Get(id)
+		if task.State != TaskDone || task.Outcome != Interrupted {
+			t.Errorf("%s is %v %v", task.Label(), task.State, task.Outcome)
+		}
+		if c := task.Agent.Talk.Blocks[2].Call; c.State != CallCancelled {
+			t.Errorf("the call of %s is %v", task.Label(), c.State)
+		}
+	}
+	if len(x.s.Approvals) != 0 || IsSubagent(&x.s, 2) {
+		t.Error("something still waits")
+	}
+}
+
+// A screen that begins with the end of a session has the same in the end as one that saw all of it,
+// wherever the end begins.
+func TestSubagentsOfATail(t *testing.T) {
+	x := nested()
+	x.tell(2, 3, event.ApprovalAnswered{ID: "a", CallID: "call_1", Decision: event.Deny, By: "user"})
+	x.tell(2, 3, event.ToolResult{CallID: "call_1", IsError: true})
+	x.tell(2, 3, event.TaskFinished{ID: 3, Outcome: event.Completed})
+	x.turn(1, 2, 10, 1)
+	x.tell(1, 2, event.TaskFinished{ID: 2, Outcome: event.Completed})
+	x.tell(0, 1, event.ToolResult{CallID: "call_1", Result: "{}"})
+	x.turn(0, 1, 5, 5)
+	look := func(s *State) string {
+		text := said(s)
+		for _, task := range s.Tasks {
+			text += fmt.Sprintf("\n#%d %v %v %v", task.ID, task.State, task.Outcome, task.All)
+			if task.Agent != nil {
+				text += fmt.Sprint(" ", task.Agent.Parent, " ", said(task.Agent.Talk))
+			}
+		}
+		return text
+	}
+	want := look(&x.s)
+	for at := range x.all {
+		var tail, before State
+		tail.ApplyTail(x.all[at:])
+		if strings.Contains(said(&tail), "said by 3") || strings.Contains(said(&tail), "background") {
+			t.Fatalf("from event %d, what an agent said is in the main conversation: %q", at, said(&tail))
+		}
+		for _, env := range x.all[:at] {
+			before.Apply(env)
+		}
+		tail.PrependState(&before)
+		if got := look(&tail); got != want {
+			t.Fatalf("from event %d:\n%s\nwant\n%s", at, got, want)
+		}
+	}
+}
+
+// A screen that joins while an agent works shows what it says from then on, and its request.
+func TestJoiningWhileASubagentWorks(t *testing.T) {
+	x := nested()
+	const at = 15 // the second agent's beginning is before it, its request is not
+	var s State
+	s.ApplyTail(x.all[at:])
+	var open []event.Envelope
+	for _, env := range x.all[:at] {
+		switch env.Payload.(type) {
+		case event.SessionCreated, event.BranchStarted, event.TaskStarted, event.ToolRequested, event.ToolStarted:
+			open = append(open, env)
+		}
+	}
+	ApplyOpen(&s, open)
+	if len(s.Approvals) != 1 || s.Tasks.Get(3) == nil || s.Tasks.Get(3).Agent.Parent != 2 {
+		t.Fatalf("approvals %v, tasks %v", s.Approvals, s.Tasks)
+	}
+	s.Apply(event.Envelope{Seq: 100, Branch: 2, Task: 3, Payload: event.TextDelta{Text: "more"}})
+	if got := said(s.Tasks.Get(3).Agent.Talk); got != "more" {
+		t.Errorf("the agent's conversation is %q", got)
+	}
+}
+
+// Of very many tasks the newest stay, of subagents and of others.
+func TestFinishedSubagentsAreBounded(t *testing.T) {
+	x := &told{}
+	x.tell(0, 1, event.TaskStarted{ID: 1, Kind: event.MainTask})
+	for i := range maxAgents + 10 {
+		x.calls(0, 1, fmt.Sprint("c", i), i+1, i+2, false)
+		x.turn(i+1, i+2, 1, 1)
+		x.tell(i+1, i+2, event.TaskFinished{ID: i + 2, Outcome: event.Completed})
+	}
+	if n := len(x.s.Tasks); n != maxAgents+1 || x.s.Tasks.Get(2) != nil || x.s.Tasks.Get(maxAgents+11) == nil {
+		t.Errorf("%d tasks are listed", n)
+	}
+	if cost := x.s.Tasks.Get(1).All.Cost; cost != maxAgents+10 {
+		t.Errorf("the sum is %d", cost)
+	}
+}

@@ -1,0 +1,172 @@
+package ui
+
+import (
+	"errors"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/transcript"
+)
+
+// following shows the conversation of a subagent in the place of the main one, and keeps what was
+// typed to each: what is sent is for whose conversation shows.
+type following struct {
+	task   int                      // 0: the main conversation shows
+	main   *transcript.Conversation // while another one shows
+	drafts map[int]unsent           // by task; 0 is the main conversation
+}
+
+// unsent is a text that was typed in a conversation and not sent.
+type unsent struct {
+	text    string
+	answers string // id of the question that it answers
+}
+
+// on reports whether the conversation of a subagent shows.
+func (f *following) on() bool { return f.task != 0 }
+
+// shownColours are those of the conversation that shows in the place of the main one.
+type shownColours struct{ u *UI }
+
+// SetTheme changes them.
+func (c *shownColours) SetTheme(t *themes.Theme) {
+	if c.u.following.on() {
+		c.u.v.conversation.SetTheme(t)
+	}
+}
+
+// errMainOnly is why something is not done while the conversation of a subagent shows.
+var errMainOnly = errors.New("that is for the main conversation: go back to it first")
+
+// follow shows the conversation of a subagent; what is typed from then on is for it. 0 shows the main
+// conversation again.
+func follow(u *UI, id int) {
+	f := &u.following
+	if t := u.state.Tasks.Get(id); id == f.task || id != 0 && (t == nil || t.Agent == nil) {
+		return
+	}
+	if f.drafts == nil {
+		f.drafts = make(map[int]unsent)
+	}
+	f.drafts[f.task] = unsent{u.v.prompt.Text(), u.dock.answers}
+	if !f.on() {
+		f.main = u.v.conversation
+	}
+	f.task = id
+	u.v.conversation = f.main
+	if f.on() {
+		u.v.conversation = newConversation(u)
+		u.v.conversation.SetTheme(u.colours.Theme)
+		t := u.state.Tasks.Get(id)
+		u.v.conversation.SetWhose(t.Label() + " · " + draw.OneLine(t.Title))
+	}
+	draft := f.drafts[id]
+	delete(f.drafts, id)
+	u.v.prompt.SetText(draft.text)
+	u.dock.answers = draft.answers
+	u.v.status.Follow(id)
+	if u.arranged.zoom = false; u.arranged.lay.Panes[layout.Conversation].Empty() {
+		u.arranged.tab = layout.Conversation
+	}
+	u.arranged.setFocus(layout.Prompt)
+	u.update(state.Everything)
+}
+
+// shown returns the conversation that shows.
+func (f *following) shown(s *state.State) *state.State {
+	if t := s.Tasks.Get(f.task); t != nil && t.Agent != nil {
+		return t.Agent.Talk
+	}
+	return s
+}
+
+// agent returns the subagent whose conversation shows, nil for the main one.
+func (f *following) agent(s *state.State) *state.Task {
+	if !f.on() {
+		return nil
+	}
+	return s.Tasks.Get(f.task)
+}
+
+// sendTo hands a prompt to the subagent whose conversation shows. One that has ended takes none: the
+// text stays where it is.
+func sendTo(u *UI, t *state.Task, text string) {
+	if t == nil || t.State == state.TaskDone || t.State == state.TaskCancelling {
+		u.hint("", "the agent has ended and reads no more · "+u.deps.Keys.Name(keymap.Back)+" goes back to the main conversation")
+		u.v.prompt.SetText(text)
+		return
+	}
+	u.send(event.Submit{Text: text, Task: t.ID})
+}
+
+// stoppable returns the task that Ctrl-C stops: the subagent whose conversation shows, else the main
+// task. It is nil if that does not run.
+func stoppable(u *UI) *state.Task {
+	if !u.following.on() {
+		return u.state.Running()
+	}
+	if t := u.following.agent(&u.state); t != nil && t.State != state.TaskDone {
+		return t
+	}
+	return nil
+}
+
+// toWhom says for whom what is typed is, "" for the main agent.
+func (f *following) toWhom(s *state.State) (prefix, border string) {
+	t := f.agent(s)
+	switch {
+	case t == nil:
+		return "", ""
+	case t.State == state.TaskDone:
+		return "", t.Label() + " has ended"
+	}
+	return t.Label(), "to " + t.Label()
+}
+
+// borderMode returns what stands on the border of the prompt.
+func borderMode(u *UI) string {
+	_, to := u.following.toWhom(&u.state)
+	if mode := u.dock.mode(); to == "" || mode != "" && u.dock.answers != "" {
+		return mode
+	} else if mode != "" {
+		to += " · " + mode
+	}
+	return to
+}
+
+// sendForMain sends a command unless it is for the main conversation and that does not show.
+func sendForMain(u *UI, c event.Command) {
+	err := mainOnly(u, c)
+	switch c.(type) {
+	case event.Continue, event.RetryNow:
+		if u.following.on() {
+			err = errMainOnly
+		}
+	}
+	if err != nil {
+		u.hint("", err.Error())
+		return
+	}
+	u.deps.Send(c)
+}
+
+// mainOnly keeps commands that begin something in the main conversation from doing that while another
+// one shows: nobody would see it, and what was typed there was not meant for the main agent.
+func mainOnly(u *UI, c event.Command) error {
+	if s, ok := c.(event.Submit); ok && s.Task == 0 && u.following.on() {
+		return errMainOnly
+	}
+	return nil
+}
+
+// Draft returns what was typed to the main agent and not sent. UI goroutine only.
+func Draft(u *UI) string {
+	if u.following.on() {
+		return u.following.drafts[0].text
+	}
+	return u.v.prompt.Text()
+}

@@ -1,0 +1,35 @@
+package draw
+
+import "buddy/app/state"
+
+// Used says how many tokens were used and what they cost, as far as that is known; "" for nothing.
+// With words it says what the first number counts.
+func Used(u state.Used, words bool) string {
+	n := u.Usage.Prompt + u.Usage.Completion
+	if n == 0 && u.Cost == 0 {
+		return ""
+	}
+	text := Count(n)
+	if words {
+		text += " tokens"
+	}
+	if u.Cost > 0 {
+		if words {
+			text += " ·"
+		}
+		text += " " + u.Cost.String()
+	}
+	return text
+}
+
+// Progress says how far a subagent is: its turns, its last tool and what it used.
+func Progress(t *state.Task) string {
+	text := Plural(t.Turns, "turn")
+	if t.Agent.Tool != "" {
+		text += " · " + FirstLine(t.Agent.Tool)
+	}
+	if used := Used(t.All, true); used != "" {
+		text += " · " + used
+	}
+	return text
+}

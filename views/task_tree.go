@@ -1,0 +1,69 @@
+package views
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/app/state"
+)
+
+// taskRow is a task in the list, below the one for which it works.
+type taskRow struct {
+	state.Task
+	depth int // 0: it works for nobody else
+}
+
+// kind returns what the row says that the task is: of a subagent its name.
+func (r *taskRow) kind() string {
+	switch {
+	case r.Agent == nil:
+		return string(r.Kind)
+	case r.Agent.Background:
+		return r.Agent.Name + " (bg)"
+	}
+	return r.Agent.Name
+}
+
+// branch returns what leads from the task above to this one.
+func (r *taskRow) branch() string {
+	if r.depth == 0 {
+		return ""
+	}
+	return strings.Repeat("  ", r.depth-1) + "└ "
+}
+
+// taskTree appends tasks to rows: those of which something runs first, then the newest, and below each
+// the agents that it called, the oldest first. Tasks are given the oldest first.
+func taskTree(rows []taskRow, tasks []*state.Task) []taskRow {
+	listed := make(map[int]bool, len(tasks))
+	for _, t := range tasks {
+		listed[t.ID] = true
+	}
+	below := make(map[int][]*state.Task)       // by parent; 0 are those at the top
+	runs := make(map[int]bool)                 // tasks of which something runs
+	for _, t := range slices.Backward(tasks) { // a parent is older than what it called
+		up := 0
+		if t.Agent != nil && t.Agent.Parent < t.ID && listed[t.Agent.Parent] {
+			up = t.Agent.Parent
+		}
+		below[up] = append(below[up], t)
+		if t.State != state.TaskDone || runs[t.ID] {
+			runs[t.ID], runs[up] = true, true
+		}
+	}
+	var add func(t *state.Task, depth int)
+	add = func(t *state.Task, depth int) {
+		rows = append(rows, taskRow{*t, depth})
+		for _, sub := range slices.Backward(below[t.ID]) {
+			add(sub, depth+1)
+		}
+	}
+	for _, first := range [2]bool{true, false} {
+		for _, t := range below[0] {
+			if runs[t.ID] == first {
+				add(t, 0)
+			}
+		}
+	}
+	return rows
+}
