@@ -16,12 +16,8 @@ type (
 	// Restore selects which of the files that a compaction took out are read again.
 	Restore = compact.Restore
 
-	// Reminder returns what is so at the moment and matters to the model; "" for nothing.
-	Reminder = turn.Reminder
 	// Listing returns what there is of a kind, such as servers, for the model to choose from.
 	Listing = turn.Listing
-	// Reminders collects what is told to the model with a request and is in no history.
-	Reminders = turn.Reminders
 
 	// Journal keeps durable events, see [stream.Journal].
 	Journal = stream.Journal
@@ -43,6 +39,3 @@ const (
 	MostAccessed = compact.MostAccessed
 	NoFiles      = compact.NoFiles
 )
-
-// NewReminders returns reminders that are told in this order.
-func NewReminders(all ...Reminder) *Reminders { return turn.NewReminders(all...) }

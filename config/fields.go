@@ -126,6 +126,7 @@ var sections = append([]section{
 	contextSection,
 	toolsSection,
 	sandboxSection,
+	remindersSection,
 	skillsSection,
 	hooksSection,
 	pluginsSection,

@@ -12,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/instructions"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/stream"
 )
 
@@ -187,7 +188,7 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	i.below.Files = append(i.below.Files, set.Files...)
 	i.injected = cmp.Or(i.injected, set.Injection())
 	i.stream.Publish(task, turn, readFiles(set))
-	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{"instructions"}, Text: text})
+	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{reminder.Instructions}, Text: text})
 	i.warn(task, set)
 }
 

@@ -6,13 +6,16 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/reminder"
 )
 
-// known is what the model of a conversation knows of extensions. The conversation's lock guards it.
+// known is what the model of a conversation knows beside the messages. The conversation's lock guards it.
 type known struct {
-	listed map[string]told // by kind
-	loaded []LoadedSkill   // the newest last
-	calls  []string        // prompts that begin with a slash, until it is known whether they call a skill
+	states map[string]string // of reminders, by kind
+	steps  reminder.Steps    // its own list
+	listed map[string]told   // by kind
+	loaded []LoadedSkill     // the newest last
+	calls  []string          // prompts that begin with a slash, until it is known whether they call a skill
 }
 
 // LoadedSkill is a skill whose text a conversation has had.
@@ -24,7 +27,7 @@ type LoadedSkill struct {
 
 // clone returns what a fork knows, but for the calls, which are not its own.
 func (k *known) clone() known {
-	return known{listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded)}
+	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded)}
 }
 
 func (k *known) list(kind string, t told) {
@@ -62,6 +65,7 @@ func (k *known) restored(names []string) {
 // forget notes that a compaction may have taken out what was told.
 func (k *known) forget() {
 	k.listed = nil
+	delete(k.states, reminder.Context)
 	for i := range k.loaded {
 		k.loaded[i].Gone = true
 	}
@@ -79,10 +83,14 @@ func (k *known) replay(e event.Event) {
 			k.list(p.Kinds[0], told{digest: p.Digest})
 		}
 		k.restored(p.Names)
+		k.remember(p.States)
+	case event.ToolResult:
+		k.wrote(p)
 	case event.SkillLoaded:
 		k.load(p)
 	case event.ModelMessage:
 		k.calls = nil // the prompts before it are answered
+		k.steps.Quiet++
 	case event.ContextCompacted:
 		k.forget()
 	}

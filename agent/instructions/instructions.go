@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"buddy/agent/inject"
+	"buddy/agent/reminder"
 )
 
 // Limits of one Read.
@@ -312,8 +313,7 @@ func (s Set) Reminder() string {
 	if body == "" {
 		return ""
 	}
-	return "<system-reminder>\nA folder that you work in has instructions of its own. What was said of instructions from files holds for them.\n" +
-		body + "</system-reminder>"
+	return reminder.Wrap("What you work on has instructions of its own. What was said of instructions from files holds for them.\n" + body)
 }
 
 func (s Set) body() string {
@@ -336,7 +336,7 @@ func (s Set) body() string {
 
 // inert escapes the end marker in a file's text.
 func inert(s string) string {
-	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions", "</system-reminder", "< /system-reminder").Replace(s)
+	return reminder.Inert(strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions").Replace(s))
 }
 
 // Injection describes the prompt injections in the files, "" when there are none.

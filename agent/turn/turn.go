@@ -25,6 +25,7 @@ import (
 	"buddy/agent/hooks"
 	"buddy/agent/model"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/skills"
 	"buddy/agent/stream"
@@ -38,7 +39,9 @@ type Options struct {
 	Hooks       []Hook           // told of each turn, in this order
 	Programs    *hooks.Runner    // programs of the person and the project that are told of it; nil: none
 	Durable     Durable          // nil: the journal records what was done
-	Reminders   *Reminders       // told to the model with each request, and in no history
+	Reminders   *reminder.Set    // what the model is told besides, before each request; nil: nothing
+	Dates       *time.Location   // of the date that it is told; nil: none
+	Subagent    bool             // the conversations are those of a subagent
 	Listings    []Listing        // told to the model when they change, in this order
 	Redact      *redact.Redactor // what is taken out of tools' output
 	MaxParallel int              // how many calls of one answer run at once
@@ -122,6 +125,8 @@ type Exchange struct {
 	stop context.CancelCauseFunc
 
 	said      []event.PromptSubmitted // that no hook has seen yet
+	heard     []event.PromptSubmitted // that name files which were not read yet
+	now       []model.Message         // of the next request only
 	goneOn    int                     // how often hooks kept the exchange from ending
 	used      usage.Task              // its ledger's lock guards it
 	turns     int
@@ -241,9 +246,11 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
 	l.tellSkills(ctx, x)
+	x.attachFiles(ctx, l)
 	for _, list := range l.o.Listings {
 		x.talk.Tell(x.task, list())
 	}
+	l.remind(ctx, x)
 }
 
 // Compact is the work of a task that only compacts.
@@ -339,7 +346,7 @@ func (l *Loop) show(x *Exchange, turn int) {
 	}
 	images = images[:min(len(images), MaxImages)]
 	x.talk.Attach(x.task, turn, event.ReminderAttached{
-		Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images,
+		Kinds: []string{reminder.Images}, Text: reminder.Wrap("The pictures that your tools have just read."), Images: images,
 	})
 }
 

@@ -142,6 +142,9 @@ func (l *Ledger) Cost(t *Task) model.Money {
 	return t.cost
 }
 
+// Spent returns what a task cost so far, as far as prices are known, and what it may cost; 0 is no limit.
+func (l *Ledger) Spent(t *Task) (spent, most model.Money) { return l.Cost(t), l.budget.MaxCost }
+
 // Exhausted returns the outcome of a task whose budget is used up, "" while none is. It warns once of each that
 // soon will be.
 func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {

@@ -24,6 +24,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/conversation"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
@@ -65,7 +66,7 @@ func (p *Program) listings() []agent.Listing {
 		return nil
 	}
 	return []agent.Listing{func() conversation.Listing {
-		list := conversation.Listing{Kind: "mcp", Head: mcp.ListingHead}
+		list := conversation.Listing{Kind: reminder.MCP, Head: mcp.ListingHead}
 		for _, line := range p.Servers.Listing() {
 			list.Items = append(list.Items, conversation.ListingItem{Name: line.Server, Line: line.Text})
 		}
