@@ -77,7 +77,7 @@ func todo(now Snapshot) Said {
 	if len(open) > maxSteps {
 		open = texts.ClipBytes(open, maxSteps) + "…"
 	}
-	said.Text = fmt.Sprintf("Your list of steps has open ones and was not touched for %d answers. If they still stand go on with them, else bring the list up to date. Don't mention this to the user.\n%s", now.Steps.Quiet, open)
+	said.Text = fmt.Sprintf("Your list of steps has open ones and was not touched for %d answers. Bring it up to date, or go on with them.\n%s", now.Steps.Quiet, open)
 	return said
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"buddy/agent/action"
+	"buddy/agent/inject"
 )
 
 func asIs(s string) string { return s }
@@ -103,6 +104,9 @@ func TestTheSameSnapshotGivesTheSameReminders(t *testing.T) {
 		if !strings.Contains(first.Once, want) {
 			t.Errorf("%q is not told in\n%s", want, first.Once)
 		}
+	}
+	if found := inject.Scan(strings.TrimSuffix(strings.TrimPrefix(first.Once, begin), end)); len(found) > 0 {
+		t.Errorf("our own words look like an attack: %+v", found)
 	}
 	for kind, state := range first.States {
 		now.Told[kind] = state
