@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -96,6 +97,22 @@ func TestFilesOfAPromptAreRead(t *testing.T) {
 		again := start(t, func(o *Options) { change(o); o.Replay = s.mem.events })
 		if got := fmt.Sprint(again.Messages()); got != want {
 			t.Errorf("after a resume\n%s\nwant\n%s", got, want)
+		}
+		again.stop()
+	})
+}
+
+// A prompt that waited when buddy ended brings its files, too.
+func TestFilesOfAPromptThatWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, files := withFiles(t, map[string]string{"a": "a\n"})
+		s := start(t, files, hangs("half"))
+		s.do(event.Submit{Text: "go"}, event.Submit{Text: "and @a"})
+		stored := slices.Clone(s.mem.events)
+		s.stop()
+		again := start(t, func(o *Options) { files(o); o.Replay = stored }, says("done"))
+		if got := again.attached(reminder.AtFile); len(got) != 1 || again.requested() != 1 {
+			t.Errorf("%d requests, told %+v", again.requested(), got)
 		}
 		again.stop()
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -82,7 +83,13 @@ func TestRemindersCostLittle(t *testing.T) {
 			}
 		}
 		told, all := 0, 0
-		for _, req := range s.model.requests {
+		var before []model.Message
+		for i, req := range s.model.requests {
+			stays := req.Messages[:len(req.Messages)-req.Fleeting]
+			if len(stays) < len(before) || i > 0 && !reflect.DeepEqual(stays[:len(before)], before) {
+				t.Errorf("request %d does not begin with the one before", i)
+			}
+			before = stays
 			for _, m := range req.Messages {
 				all += len(m.Content)
 				if m.Kind == model.Reminder {

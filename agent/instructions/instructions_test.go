@@ -176,6 +176,7 @@ func (gone) Peek(context.Context, string, int64) (string, []byte, error) {
 func (gone) List(context.Context, string, int) (string, []os.DirEntry, error) {
 	return "", nil, errors.New("away")
 }
+
 func (gone) Exists(context.Context, string) (bool, error) { return false, errors.New("away") }
 
 func TestAway(t *testing.T) {
