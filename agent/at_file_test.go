@@ -77,7 +77,7 @@ func TestFilesOfAPromptAreRead(t *testing.T) {
 				notices = append(notices, n.Text)
 			}
 		}
-		if len(notices) != 3 || !strings.Contains(notices[0], "with the prompt goes src/a.go (") || !strings.HasPrefix(notices[1], "@.env does not go with the prompt") {
+		if len(notices) != 3 || !strings.Contains(notices[0], "with the prompt goes src/a.go (lines 1-1 of 1)") || !strings.HasPrefix(notices[1], "@.env does not go with the prompt") {
 			t.Errorf("noticed %q", notices)
 		}
 		n := len(s.Messages())

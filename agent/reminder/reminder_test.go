@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -219,8 +220,8 @@ func TestProgressComesEveryThreeTurns(t *testing.T) {
 func TestGeneratorThatHangsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forever := make(chan struct{})
-		asked := 0
-		set := NewSet(nil, Generator{Todo, func(context.Context, Snapshot) Said { asked++; <-forever; return Said{Text: "late"} }}, says(Context, "quick"))
+		var asked atomic.Int32
+		set := NewSet(nil, Generator{Todo, func(context.Context, Snapshot) Said { asked.Add(1); <-forever; return Said{Text: "late"} }}, says(Context, "quick"))
 		began := time.Now()
 		late := 0
 		for range 20 {
@@ -230,8 +231,8 @@ func TestGeneratorThatHangsForEver(t *testing.T) {
 				t.Errorf("told %v", n.Kinds)
 			}
 		}
-		if d := time.Since(began); d != Patience || late != 1 || asked != 1 {
-			t.Errorf("20 requests waited for %s, %d were late, asked %d times", d, late, asked)
+		if d := time.Since(began); d != Patience || late != 1 || asked.Load() != 1 {
+			t.Errorf("20 requests waited for %s, %d were late, asked %d times", d, late, asked.Load())
 		}
 		close(forever)
 		synctest.Wait()

@@ -75,7 +75,7 @@ func (b *batch) attachNamed(names []string) {
 			refused = append(refused, "@"+name)
 		case text != "" && !conversation.Holds(x.talk, text):
 			x.tellOnce(0, reminder.AtFile, fmt.Sprintf("The user's prompt names @%s, which was read for you: %s %s gave\n%s", name, readTool, j.call.Arguments, text))
-			read, paths = append(read, fmt.Sprintf("%s (%d bytes)", name, len(text))), append(paths, j.call.Planned.Path)
+			read, paths = append(read, name+linesOf(text)), append(paths, j.call.Planned.Path)
 		}
 	}
 	if len(read) > 0 {
@@ -117,4 +117,13 @@ func (b *batch) readNamed(ctx context.Context, name string) (j *job, text string
 		b.publish(event.Warning{Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning, NextStep: "until your next prompt more of it needs your approval"})
 	}
 	return j, inject.Defuse(text, found)
+}
+
+// linesOf returns which lines of a file a result has, for people; "" when it does not say.
+func linesOf(result string) string {
+	var got struct{ Lines string }
+	if json.Unmarshal([]byte(result), &got) != nil || got.Lines == "" {
+		return ""
+	}
+	return " (lines " + got.Lines + ")"
 }
