@@ -27,6 +27,7 @@ var rules = []rule{
 	{"agent/selection", nil, []string{"buddy/agent$", "buddy/agent/stream", "buddy/agent/approval", "buddy/agent/usage", "buddy/agent/undo", "buddy/agent/conversation", "buddy/agent/compact", "buddy/agent/turn", "buddy/agent/history", "buddy/agent/policy"}, "what is selected, for all who ask"},
 	{"agent/conversation", nil, []string{"buddy/agent$", "buddy/agent/approval", "buddy/agent/usage", "buddy/agent/undo", "buddy/agent/selection", "buddy/agent/compact", "buddy/agent/turn", "buddy/agent/policy", "buddy/tools"}, "what a model is sent, not who sends it"},
 	{"agent/compact", nil, []string{"buddy/agent$", "buddy/agent/undo", "buddy/agent/turn"}, "room is made between turns"},
+	{"agent/reminder", nil, []string{"buddy/agent$", "buddy/agent/conversation", "buddy/agent/turn", "buddy/agent/event", "buddy/agent/stream", "buddy/tools", "buddy/tmux"}, "says what is told, and keeps no conversation"},
 	{"agent/turn", nil, []string{"buddy/agent$"}, "turns know no commands"},
 	{"agent/policy", nil, []string{"buddy/agent/event", "buddy/agent/model", "buddy/tools", "buddy/tmux"}, "judges actions only"},
 	{"tools", nil, []string{"buddy/app", "buddy/views", "buddy/agent/event", "buddy/agent/history", "buddy/sessions", "buddy/config"}, "tools are below the runtime"},

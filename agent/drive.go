@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/turn"
@@ -237,7 +238,7 @@ func (s *tasks) put(m model.Message) error {
 	p := s.newPrompt(m.Content, m.Images)
 	switch t := s.main.task; {
 	case t == nil:
-		s.main.talk.Enter(0, p, event.Opening, s.today())
+		s.main.talk.Enter(0, p, event.Opening, conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
 	case t.paused:
 		s.main.talk.Enter(t.id, p, event.Steering, "")
 	default:

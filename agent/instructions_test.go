@@ -13,6 +13,7 @@ import (
 	"buddy/agent/inject"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 )
 
 // lastNotice is the text of the newest notice.
@@ -154,6 +155,40 @@ func TestInstructionsBelow(t *testing.T) {
 			t.Errorf("after a resume\n%s\nwant\n%s", got, want)
 		}
 		again.stop()
+	})
+}
+
+// A rule is told once, after the results of the first turn that used a file which it is for.
+func TestRulesForFilesInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rule := func(glob, text string) instructions.Rule {
+			return instructions.Rule{File: instructions.File{Path: "/w/.buddy/rules/" + text, From: instructions.Project, Bytes: len(text), Text: text}, Globs: []string{glob}, Base: "/w"}
+		}
+		change := func(o *Options) {
+			withWindow(100_000)(o)
+			o.Instructions = func(context.Context) (instructions.Set, error) {
+				return instructions.Set{Rules: []instructions.Rule{rule("fil*", "use tabs"), rule("*.go", "never")}}, nil
+			}
+			o.InstructionsOf = func(context.Context, []string) (instructions.Set, error) { return instructions.Set{}, nil }
+		}
+		s := start(t, change, says("", aCall), says("", strings.Replace(aCall, "c1", "c2", 1)), says("done"))
+		s.do(event.Submit{Text: "go"})
+		if got := fmt.Sprint(s.model.requests[0].Messages); strings.Contains(got, "use tabs") {
+			t.Errorf("told before a file was used: %s", got)
+		}
+		if err := validate(s.request()); err != nil {
+			t.Error(err)
+		}
+		if got := s.attached("instructions"); len(got) != 1 || !strings.Contains(got[0].Text, "use tabs") || strings.Contains(got[0].Text, "never") {
+			t.Errorf("told %+v", got)
+		}
+		s.stop()
+		off := start(t, func(o *Options) { change(o); o.Reminders = reminder.NewSet([]string{reminder.Instructions}) }, says("", aCall), says("done"))
+		off.do(event.Submit{Text: "go"})
+		if got := off.attached("instructions"); len(got) != 0 {
+			t.Errorf("told although it is switched off: %+v", got)
+		}
+		off.stop()
 	})
 }
 

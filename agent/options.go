@@ -16,8 +16,6 @@ type (
 	// Restore selects which of the files that a compaction took out are read again.
 	Restore = compact.Restore
 
-	// Reminder returns what is so at the moment and matters to the model; "" for nothing.
-	Reminder = turn.Reminder
 	// Listing returns what there is of a kind, such as servers, for the model to choose from.
 	Listing = turn.Listing
 	// Diagnostics finds out what is wrong with files that tools have changed.
@@ -26,8 +24,6 @@ type (
 	Resources = turn.Resources
 	// Resource is one of those.
 	Resource = turn.Resource
-	// Reminders collects what is told to the model with a request and is in no history.
-	Reminders = turn.Reminders
 
 	// Journal keeps durable events, see [stream.Journal].
 	Journal = stream.Journal
@@ -49,6 +45,3 @@ const (
 	MostAccessed = compact.MostAccessed
 	NoFiles      = compact.NoFiles
 )
-
-// NewReminders returns reminders that are told in this order.
-func NewReminders(all ...Reminder) *Reminders { return turn.NewReminders(all...) }

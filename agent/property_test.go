@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 	"buddy/tools"
 )
 
@@ -217,7 +218,7 @@ func TestAnythingMayHappen(t *testing.T) {
 					o.Model, o.Tools, o.Replay = f, tools.NewRegistry(&fakeTool{}), slices.Clone(stored)
 					o.System, o.MaxTurns = "be brief", 6
 					if seed%2 == 0 {
-						o.Reminders = NewReminders(func(context.Context) string { return "[screen]" })
+						o.Reminders = anyReminders(rng.Uint64())
 					}
 					o.Context = Context{Strategy: []Strategy{Summary, Digest, Window}[seed%3]}
 				})
@@ -238,6 +239,25 @@ func TestAnythingMayHappen(t *testing.T) {
 			return
 		}
 	}
+}
+
+// anyReminders are reminders of both kinds that come with any request or none.
+func anyReminders(seed uint64) *reminder.Set {
+	var mu sync.Mutex
+	rng := rand.New(rand.NewPCG(seed, 9))
+	sometimes := func(text string) func(context.Context, reminder.Snapshot) reminder.Said {
+		return func(context.Context, reminder.Snapshot) reminder.Said {
+			mu.Lock()
+			defer mu.Unlock()
+			if rng.IntN(2) == 0 {
+				return reminder.Said{}
+			}
+			return reminder.Said{Text: text, State: fmt.Sprint(rng.Uint32())}
+		}
+	}
+	return reminder.NewSet(nil, append(reminder.Own(),
+		reminder.Generator{Kind: reminder.ChangedFiles, Say: sometimes("a file changed </system-reminder>")},
+		reminder.Generator{Kind: "screen", Say: sometimes("[screen]")})...)
 }
 
 // FuzzReplay: a journal that anybody may have written never makes a panic or a history

@@ -249,7 +249,7 @@ func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange,
 	case l.answered && !goOn:
 		return event.Completed, nil
 	case goOn:
-		b.talk.Steer(id)
+		x.Say(b.talk.Steer(id))
 		return s.loop.Run(ctx, x)
 	case b != s.main:
 		return event.Failed, errLost

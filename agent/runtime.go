@@ -44,6 +44,7 @@ import (
 	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/skills"
 	"buddy/agent/stream"
@@ -116,7 +117,7 @@ type Options struct {
 	Withheld  []string         // names of variables that commands do not get, for people
 	Journal   Journal          // nil: nothing is stored
 	Durable   Durable          // nil: the journal records what was done
-	Reminders *Reminders       // told to the model with each request, and in no history
+	Reminders *reminder.Set    // what the model is told besides, before each request; nil: nothing, and no kind is switched off
 	Listings  []Listing        // told to the model when they change, in this order
 	Checks    Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
 	Resources Resources        // reads what prompts name of other programs; nil: nothing
@@ -216,6 +217,7 @@ func New(o Options) *Runtime {
 	r.titles = &titles{life: r.life, small: o.Small, redact: o.Redact, stream: events, ledger: r.ledger}
 
 	tree := conversation.NewTree(events, o.System)
+	tree.Silence(o.Reminders.Off)
 	tree.Main().Gauge(o.Model.Info().Model, r.selection.Overhead())
 	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
@@ -251,7 +253,7 @@ func (r *Runtime) newSubagents() *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Listings: o.Listings, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

@@ -65,7 +65,7 @@ func (s *session) told() string {
 	s.model.mu.Lock()
 	defer s.model.mu.Unlock()
 	all := s.model.requests[len(s.model.requests)-1].Messages
-	i := slices.IndexFunc(all, func(m model.Message) bool { return strings.Contains(m.Content, "<system-reminder>Task") })
+	i := slices.IndexFunc(all, func(m model.Message) bool { return strings.Contains(m.Content, "<system-reminder>\nTask") })
 	if i < 0 {
 		return ""
 	}

@@ -41,9 +41,9 @@ func (fileReader) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Success(map[string]any{"content": "content of " + c.Planned.Path, "lines": "1-1"}, "")
 }
 
-// withFiles is withSkills with a tool that reads files, and folders below the workspace in which
+// lookingBelow is withSkills with a tool that reads files, and folders below the workspace in which
 // skills are found.
-func withFiles(l *library, searched *[]string, found func(dirs []string) bool) func(*Options) {
+func lookingBelow(l *library, searched *[]string, found func(dirs []string) bool) func(*Options) {
 	return withSkills(l, &printer{}, func(o *Options) {
 		o.Tools = tools.NewRegistry(fileReader{}, &printer{})
 		o.Skills.Below = func(_ context.Context, dirs []string) (bool, error) {
@@ -68,7 +68,7 @@ func TestSkillsOfFoldersBelow(t *testing.T) {
 			l.add(t, extensions.Project, extensions.Skill, "ship", "---\ndescription: Ships\n---\nText")
 			return true
 		}
-		options := withFiles(l, &searched, found)
+		options := lookingBelow(l, &searched, found)
 		s := start(t, options, readsFiles("web/missing.ts"), readsFiles("top.txt"), readsFiles("web/src/a.ts"), readsFiles("web/src/b.ts"), readsFiles("web/.claude/skills/ship/x.md"), untold("ok"))
 		s.do(event.Submit{Text: "look"})
 		if want := []string{"/w/web", "/w/web/src", "/w/web"}; !slices.Equal(searched, want) {
@@ -100,7 +100,7 @@ func TestSkillsForSomeFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, searched := &library{}, []string(nil)
 		l.add(t, extensions.Person, extensions.Skill, "types", "---\ndescription: Types\npaths: src/**/*.{ts,tsx}, docs/\n---\nText")
-		options := withFiles(l, &searched, func([]string) bool { return false })
+		options := lookingBelow(l, &searched, func([]string) bool { return false })
 		s := start(t, options, readsFiles("a.ts"), readsFiles("src/missing.ts"), readsFiles("src/deep/a.tsx"), untold("ok"), untold("ok"))
 		s.do(event.Submit{Text: "look"}, event.Submit{Text: "more"})
 		for i, r := range s.model.requests {

@@ -16,6 +16,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/stream"
 	"buddy/agent/turn"
@@ -191,7 +192,7 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 		s.idleness.end()
 	}
 	for _, p := range prompts {
-		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), s.today())
+		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
 	}
 	s.stream.Publish(t.id, 0, begun)
 	s.life.work.Add(1)
@@ -209,15 +210,6 @@ func titleOf(begun event.TaskStarted, prompts []event.PromptSubmitted) string {
 		return "make room in the context"
 	}
 	return "go on"
-}
-
-// today returns the date that prompts carry for the model, such as "2026-11-22 (UTC)", or "".
-// It is never in the system prompt, which would then change every day.
-func (s *tasks) today() string {
-	if s.clock.dates == nil || s.selection.Model().Info().API == model.Demo {
-		return ""
-	}
-	return s.clock.now().In(s.clock.dates).Format("2006-01-02 (MST)")
 }
 
 // run does the work of a task that was opened, and ends it.
@@ -508,8 +500,8 @@ func (s *tasks) undone(u *undo.Undo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if paths := u.Finish(); len(paths) > 0 {
-		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{"undo"}, Text: "<system-reminder>The user took back changes that you made (/undo). " +
-			"These files are again as they were before; read one before you change it:\n" + strings.Join(paths, "\n") + "</system-reminder>"})
+		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that you made (/undo). " +
+			"These files are again as they were before; read one before you change it:\n" + strings.Join(paths, "\n"))})
 	}
 	s.startNext(s.main)
 }

@@ -48,12 +48,14 @@ type Config struct {
 	Plugins  Plugins
 	Sessions Sessions
 	Skills   Skills
-	Rules    []Rule   // in the files' order
-	Targets  []Target // in the files' order
-	MCP      []MCPServer
-	LSP      []LanguageServer
-	Project  Project
-	Keys     map[string][]string // section [keys]: action to key names; package keymap checks them
+
+	Reminders Reminders
+	Rules     []Rule   // in the files' order
+	Targets   []Target // in the files' order
+	MCP       []MCPServer
+	LSP       []LanguageServer
+	Project   Project
+	Keys      map[string][]string // section [keys]: action to key names; package keymap checks them
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile

@@ -127,6 +127,7 @@ var sections = append([]section{
 	agentsSection,
 	toolsSection,
 	sandboxSection,
+	remindersSection,
 	skillsSection,
 	hooksSection,
 	pluginsSection,

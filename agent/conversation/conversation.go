@@ -13,6 +13,7 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 	"buddy/agent/stream"
 )
 
@@ -28,7 +30,8 @@ import (
 type Conversation struct {
 	branch int
 	stream *stream.Stream
-	own    bool // a subagent's, with a system prompt of its own
+	own    bool                   // a subagent's, with a system prompt of its own
+	off    func(kind string) bool // of reminders; nil: all are told
 
 	mu       sync.Mutex // guards all below, and so the order of its events
 	hist     *history.History
@@ -48,6 +51,9 @@ func (c *Conversation) Branch() int { return c.branch }
 func (c *Conversation) Enter(task int, p event.PromptSubmitted, kind event.PromptKind, today string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if changed := c.date != "" && today != c.date; changed && c.off != nil && c.off(reminder.DateChange) {
+		today = ""
+	}
 	if kind == event.Opening && today != "" && today != c.date {
 		p.Date, c.date = today, today
 	}
@@ -140,11 +146,16 @@ func (c *Conversation) Attach(task, turn int, e event.ReminderAttached) {
 	c.attach(task, turn, e)
 }
 
-// attach is Attach. The caller holds c.mu.
+// attach is Attach. The caller holds c.mu. Kinds that are switched off are not told.
 func (c *Conversation) attach(task, turn int, e event.ReminderAttached) {
+	if c.off != nil && !slices.ContainsFunc(e.Kinds, func(kind string) bool { return !c.off(kind) }) {
+		return
+	}
 	c.recall.remind(e)
 	c.known.restored(e.Names)
 	c.known.plan.reminded(e.Kinds)
+	c.known.remember(e.States)
+	c.date = cmp.Or(e.States[reminder.DateChange], c.date)
 	c.stream.Publish(task, turn, e)
 }
 
@@ -155,9 +166,6 @@ func (c *Conversation) Announce(line string) {
 	c.news = append(c.news, line)
 }
 
-// newsKind is the kind of the reminder that tells what was announced.
-const newsKind = "tasks"
-
 // TellNews tells the model what was announced since its last request.
 func (c *Conversation) TellNews(task int) {
 	c.mu.Lock()
@@ -165,7 +173,7 @@ func (c *Conversation) TellNews(task int) {
 	if len(c.news) == 0 {
 		return
 	}
-	e := event.ReminderAttached{Kinds: []string{newsKind}, Text: "<system-reminder>" + strings.Join(c.news, "\n") + "</system-reminder>"}
+	e := event.ReminderAttached{Kinds: []string{reminder.Tasks}, Text: reminder.Wrap(strings.Join(c.news, "\n"))}
 	c.news = nil
 	c.attach(task, 0, e)
 }
@@ -203,6 +211,7 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	}
 	c.recall.said = nil
 	c.known.plan.answers++
+	c.known.steps.Quiet++
 	c.stream.Publish(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
 	return true
 }
@@ -214,6 +223,7 @@ func (c *Conversation) StoreResult(task, turn int, arguments string, e event.Too
 	defer c.mu.Unlock()
 	c.hist.Meant(e.CallID, e.Name, arguments)
 	c.hist.Result(e.CallID, e.Name, e.Result)
+	c.known.wrote(e)
 	c.stream.Publish(task, turn, e)
 }
 

@@ -2,9 +2,20 @@ package conversation
 
 import (
 	"strings"
+	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
+
+// Today returns the date that prompts carry for a model, such as "2026-11-22 (UTC)"; "" for the demo,
+// and without a zone. It is never in the system prompt, which would then change every day.
+func Today(m model.Info, now func() time.Time, zone *time.Location) string {
+	if zone == nil || m.API == model.Demo {
+		return ""
+	}
+	return now().In(zone).Format("2006-01-02 (MST)")
+}
 
 // dateBefore and dateAfter stand around the date at the end of a prompt.
 const (

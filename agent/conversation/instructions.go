@@ -12,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/instructions"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/stream"
 )
 
@@ -170,25 +171,21 @@ func readFiles(set instructions.Set) event.InstructionsRead {
 }
 
 // Below tells a conversation the instruction files of the folders below the workspace in
-// which the model has just begun to work, by the files that it used.
+// which the model has just begun to work, by the files that it used, and the rules that are for
+// these files: each once, until a compaction.
 func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn int, files []string) {
-	dirs := i.newFolders(files)
-	if len(dirs) == 0 || i.from.ReadBelow == nil {
+	if i.from.ReadBelow == nil || len(files) == 0 || c.off != nil && c.off(reminder.Instructions) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, instructionTime)
-	defer cancel()
-	set, err := i.from.ReadBelow(ctx, dirs) // one that is missing is told the next time
+	set := i.readBelow(ctx, files)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if err != nil {
-		for _, dir := range dirs {
-			delete(i.dirs, dir)
-		}
-	}
+	i.below.Rules = append(i.below.Rules, set.Rules...)
+	set.Files = append(set.Files, instructions.Set{Rules: slices.Concat(i.set.Rules, i.below.Rules)}.For(files)...)
 	set.Files = slices.DeleteFunc(set.Files, func(f instructions.File) bool {
 		return slices.Contains(files, f.Path) || i.knows(f) // what the model has in hand it knows
 	})
+	set = set.Fit()
 	text := i.from.Redact.Text(set.Reminder())
 	if text == "" {
 		return
@@ -196,8 +193,27 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 	i.below.Files = append(i.below.Files, set.Files...)
 	i.injected = cmp.Or(i.injected, set.Injection())
 	i.stream.Publish(task, turn, readFiles(set))
-	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{"instructions"}, Text: text})
+	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{reminder.Instructions}, Text: text})
 	i.warn(task, set)
+}
+
+// readBelow reads the instruction files of folders in which was not looked yet.
+func (i *Instructions) readBelow(ctx context.Context, files []string) instructions.Set {
+	dirs := i.newFolders(files)
+	if len(dirs) == 0 {
+		return instructions.Set{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, instructionTime)
+	defer cancel()
+	set, err := i.from.ReadBelow(ctx, dirs) // one that is missing is told the next time
+	if err != nil {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		for _, dir := range dirs {
+			delete(i.dirs, dir)
+		}
+	}
+	return set
 }
 
 // newFolders returns the folders of files in which was not looked yet, and notes them.

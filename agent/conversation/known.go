@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/reminder"
 )
 
-// known is what the model of a conversation knows of extensions. The conversation's lock guards it.
+// known is what the model of a conversation knows beside the messages. The conversation's lock guards it.
 type known struct {
-	listed map[string]told // by kind
-	loaded []LoadedSkill   // the newest last
-	calls  []string        // prompts that begin with a slash, until it is known whether they call a skill
+	states map[string]string // of reminders, by kind
+	steps  reminder.Steps    // its own list
+	listed map[string]told   // by kind
+	loaded []LoadedSkill     // the newest last
+	calls  []string          // prompts that begin with a slash, until it is known whether they call a skill
 	plan   planTold
 	naming []string // prompts that may name resources, until those are attached
 }
-
-// ResourcesKind is the kind of the reminder with the resources that prompts name.
-const ResourcesKind = "resources"
 
 // LoadedSkill is a skill whose text a conversation has had.
 type LoadedSkill struct {
@@ -29,7 +29,7 @@ type LoadedSkill struct {
 
 // clone returns what a fork knows, but for the prompts, which are not its own.
 func (k *known) clone() known {
-	return known{listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan}
+	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan}
 }
 
 func (k *known) list(kind string, t told) {
@@ -71,6 +71,7 @@ func (k *known) restored(names []string) {
 func (k *known) forget() {
 	k.listed = nil
 	k.plan = planTold{gone: true}
+	delete(k.states, reminder.Context)
 	for i := range k.loaded {
 		k.loaded[i].Gone = true
 	}
@@ -87,16 +88,20 @@ func (k *known) replay(e event.Event) {
 		if p.Digest != "" && len(p.Kinds) > 0 {
 			k.list(p.Kinds[0], told{digest: p.Digest})
 		}
-		if slices.Contains(p.Kinds, ResourcesKind) {
+		if slices.Contains(p.Kinds, reminder.Resources) {
 			k.naming = nil
 		}
 		k.restored(p.Names)
 		k.plan.reminded(p.Kinds)
+		k.remember(p.States)
+	case event.ToolResult:
+		k.wrote(p)
 	case event.SkillLoaded:
 		k.load(p)
 	case event.ModelMessage:
 		k.calls, k.naming = nil, nil // the prompts before it are answered
 		k.plan.answers++
+		k.steps.Quiet++
 	case event.ContextCompacted:
 		k.forget()
 	}

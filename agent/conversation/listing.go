@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/reminder"
 )
 
 // Listing is what there is of a kind, such as skills, for a model to choose from. It is told
@@ -54,7 +55,7 @@ func (c *Conversation) Tell(task int, l Listing) {
 	if knows && before.lines != nil {
 		text = l.difference(before.lines)
 	}
-	c.attach(task, 0, event.ReminderAttached{Kinds: []string{l.Kind}, Text: "<system-reminder>\n" + text + "\n</system-reminder>", Digest: now})
+	c.attach(task, 0, event.ReminderAttached{Kinds: []string{l.Kind}, Text: reminder.Wrap(text), Digest: now})
 }
 
 // whole returns the text of a listing, which replaces another one.

@@ -1,12 +1,9 @@
 package conversation
 
-import "slices"
+import (
+	"slices"
 
-// The kinds of reminders about mode plan.
-const (
-	PlanKind     = "plan"      // it is on
-	PlanExitKind = "plan_exit" // it is over
-	PlanTextKind = "plan_text" // the text of the plan, after a compaction
+	"buddy/agent/reminder"
 )
 
 // How often a model is reminded of mode plan.
@@ -56,12 +53,12 @@ func DuePlan(c *Conversation, on bool) (due PlanDue, gone bool) {
 // reminded takes up that a model was told something of these kinds.
 func (p *planTold) reminded(kinds []string) {
 	switch {
-	case slices.Contains(kinds, PlanKind):
+	case slices.Contains(kinds, reminder.Plan):
 		p.on, p.answers = true, 0
 		p.told++
-	case slices.Contains(kinds, PlanExitKind):
+	case slices.Contains(kinds, reminder.PlanExit):
 		p.on, p.told = false, 0
-	case slices.Contains(kinds, PlanTextKind):
+	case slices.Contains(kinds, reminder.PlanText):
 		p.gone = false
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 )
 
 // Recall rebuilds what a model is sent from the stored events of one conversation. It
@@ -138,9 +139,10 @@ func (c *Conversation) replay(env event.Envelope) {
 			c.date = cmp.Or(p.Date, c.date)
 		}
 	case event.ReminderAttached:
-		if slices.Contains(p.Kinds, newsKind) {
+		if slices.Contains(p.Kinds, reminder.Tasks) {
 			c.news = nil
 		}
+		c.date = cmp.Or(p.States[reminder.DateChange], c.date)
 	case event.Warning:
 		if p.Code == InjectionWarning {
 			c.injected = p.Text

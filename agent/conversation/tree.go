@@ -33,6 +33,10 @@ func newConversation(branch int, s *stream.Stream, h *history.History) *Conversa
 // Main returns the main conversation.
 func (t *Tree) Main() *Conversation { return t.main }
 
+// Silence keeps reminders of some kinds from the models of all conversations. It is called before
+// anybody else uses the tree.
+func (t *Tree) Silence(off func(kind string) bool) { t.main.off = off }
+
 // At returns the conversation of a branch; nil when it has ended, or never was.
 func (t *Tree) At(branch int) *Conversation {
 	if branch == 0 {
@@ -61,6 +65,7 @@ func (t *Tree) Fork() *Conversation {
 func (t *Tree) fork() *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, t.main.hist.Clone())
+	c.off = t.main.off
 	c.news, c.date = slices.Clone(t.main.news), t.main.date
 	c.known = t.main.known.clone()
 	c.hist.Close(inProgress)

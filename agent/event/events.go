@@ -375,11 +375,13 @@ type TargetSwitched struct {
 
 // ReminderAttached holds a reminder: what the model is told beside prompts and tool results.
 type ReminderAttached struct {
-	Kinds  []string      `json:"kinds"` // images
+	Kinds  []string      `json:"kinds"` // see package reminder
 	Text   string        `json:"text"`
 	Images []model.Image `json:"images,omitempty"`
 	Digest string        `json:"digest,omitempty"` // of a list of extensions: of all that the model knows then
 	Names  []string      `json:"names,omitempty"`  // of skills whose texts are in it again, after a compaction
+	// States say, by kind, what the model knows then, so that it is not told again.
+	States map[string]string `json:"states,omitempty"`
 }
 
 // Health grades how full a context is.

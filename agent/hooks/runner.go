@@ -18,6 +18,7 @@ import (
 	"buddy/agent/inject"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/stream"
 	"buddy/texts"
 	"buddy/tmux/host/child"
@@ -450,7 +451,7 @@ func (r *Runner) context(a answer) string {
 
 // mark says whose words a text is. What a project's hook says is data.
 func mark(h Handler, text string) string {
-	text = strings.ReplaceAll(text, "</system-reminder", "</ system-reminder")
+	text = reminder.Inert(text)
 	if h.Origin.Source == Person {
 		return "The user's hook " + h.Name() + " says:\n" + text
 	}

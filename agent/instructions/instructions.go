@@ -1,5 +1,6 @@
 // Package instructions reads instruction files, in which people tell an agent how to work:
-// AGENTS.md, or CLAUDE.md in a folder without one.
+// AGENTS.md, or CLAUDE.md in a folder without one, and a project's rules, which may be for some
+// files only.
 //
 //	set := instructions.Read(ctx,
 //	instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
@@ -22,6 +23,7 @@ import (
 	"strings"
 
 	"buddy/agent/inject"
+	"buddy/agent/reminder"
 )
 
 // Limits of one Read.
@@ -52,6 +54,9 @@ type Files interface {
 	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
 	// Exists reports whether there is something at path.
 	Exists(ctx context.Context, path string) (bool, error)
+	// List returns at most max entries of a folder, and its path without symbolic links. For a missing
+	// folder the error is fs.ErrNotExist.
+	List(ctx context.Context, dir string, max int) (real string, entries []fs.DirEntry, err error)
 }
 
 // Source describes where to search.
@@ -75,7 +80,10 @@ type File struct {
 }
 
 // Set holds the instruction files of a session, the most general first.
-type Set struct{ Files []File }
+type Set struct {
+	Files []File
+	Rules []Rule // those that are for some files only
+}
 
 // Chain returns the folders from the root of dir's repository down to dir; only dir when it is
 // in none.
@@ -130,16 +138,28 @@ type reader struct {
 	set     Set
 	seen    map[string]bool // origins and real paths
 	imports int
+	ruled   int // files with rules
 }
 
-// folder reads the instruction file of one folder.
+// folder reads the instruction file of one folder, and its rules.
 func (r *reader) folder(ctx context.Context, s Source, dir string) error {
 	for _, name := range names {
 		err := r.file(ctx, s, path.Join(dir, name), 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		break
+	}
+	if s.From != Project {
+		return nil
+	}
+	for _, name := range ruleDirs {
+		if err := r.rules(ctx, s, dir, path.Join(dir, name), 0); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -147,36 +167,52 @@ func (r *reader) folder(ctx context.Context, s Source, dir string) error {
 // file reads one file and its imports. Its error means that the file is missing or nothing can
 // be read.
 func (r *reader) file(ctx context.Context, s Source, name string, depth int) error {
+	f, ok, err := r.load(ctx, s, name, depth)
+	if !ok || err != nil {
+		return err
+	}
+	r.set.Files = append(r.set.Files, f)
+	return r.follow(ctx, s, f, depth)
+}
+
+// load reads one file. ok is false for one that is not used, which is noted unless it was read
+// already. Its error is that of file.
+func (r *reader) load(ctx context.Context, s Source, name string, depth int) (f File, ok bool, err error) {
 	real, data, err := s.Files.Peek(ctx, name, maxSize)
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return f, false, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
-		return err
+		return f, false, err
 	case err != nil:
 		r.skip(s, name, err.Error())
-		return nil
+		return f, false, nil
 	case r.seen[string(s.From)+real]:
-		return nil
+		return f, false, nil
 	}
 	r.seen[string(s.From)+real] = true
 	if (depth > 0 || s.From == Project) && !inside(s.Inside, real) {
 		r.skip(s, name, "is outside of "+s.Inside)
-		return nil
+		return f, false, nil
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"))
 	if strings.ContainsRune(text, 0) {
 		r.skip(s, name, "is not text")
-		return nil
+		return f, false, nil
 	}
-	f := File{Path: name, From: s.From, Bytes: len(data), Text: strings.ToValidUTF8(text, "\ufffd")}
-	if s.From == Project {
-		if found := inject.Scan(f.Text); inject.Worst(found) >= inject.High {
-			f.Found = found
-		}
+	f = File{Path: name, From: s.From, Bytes: len(data), Text: strings.ToValidUTF8(text, "\ufffd")}
+	f.scan()
+	return f, true, nil
+}
+
+// scan looks for prompt injections in a file of the project.
+func (f *File) scan() {
+	if f.From != Project {
+		return
 	}
-	r.set.Files = append(r.set.Files, f)
-	return r.follow(ctx, s, f, depth)
+	if found := inject.Scan(f.Text); inject.Worst(found) >= inject.High {
+		f.Found = found
+	}
 }
 
 func (r *reader) skip(s Source, name, why string) {
@@ -312,8 +348,7 @@ func (s Set) Reminder() string {
 	if body == "" {
 		return ""
 	}
-	return "<system-reminder>\nA folder that you work in has instructions of its own. What was said of instructions from files holds for them.\n" +
-		body + "</system-reminder>"
+	return reminder.Wrap("What you work on has instructions of its own. What was said of instructions from files holds for them.\n" + body)
 }
 
 func (s Set) body() string {
@@ -336,7 +371,7 @@ func (s Set) body() string {
 
 // inert escapes the end marker in a file's text.
 func inert(s string) string {
-	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions", "</system-reminder", "< /system-reminder").Replace(s)
+	return reminder.Inert(strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions").Replace(s))
 }
 
 // Injection describes the prompt injections in the files, "" when there are none.

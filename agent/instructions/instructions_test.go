@@ -173,6 +173,10 @@ type gone struct{}
 func (gone) Peek(context.Context, string, int64) (string, []byte, error) {
 	return "", nil, errors.New("away")
 }
+func (gone) List(context.Context, string, int) (string, []os.DirEntry, error) {
+	return "", nil, errors.New("away")
+}
+
 func (gone) Exists(context.Context, string) (bool, error) { return false, errors.New("away") }
 
 func TestAway(t *testing.T) {
@@ -183,5 +187,48 @@ func TestAway(t *testing.T) {
 	cancel()
 	if _, err := instructions.Read(ctx, instructions.Source{Files: gone{}, Dirs: []string{"/w"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v, want that the time is over", err)
+	}
+}
+
+// Rules without paths are told at once, those with paths for the files that they match, by the folder
+// that has them.
+func TestRules(t *testing.T) {
+	dir, ws := project(t, map[string]string{
+		".git/HEAD": "", "AGENTS.md": "all",
+		".buddy/rules/always.md":           "Be brief.",
+		".claude/rules/go.md":              "---\npaths:\n  - \"*.go\"\n  - ./build/**\n---\nUse gofmt.",
+		".claude/rules/web/ts.md":          "---\npaths: [\"web/**/*.{ts,tsx}\"]\n---\nUse strict types.",
+		".claude/rules/broken.md":          "---\npaths: [\"[\"]\n---\nNever told.",
+		".claude/rules/no.txt":             "Never told.",
+		".claude/rules/out.md":             "-> /etc/hostname",
+		"sub/.buddy/rules/tests.md":        "---\npaths: \"*_test.go\"\n---\nNo sleeps.",
+		"sub/.buddy/rules/deep/a/b/c/d.md": "Too deep.",
+	})
+	set := read(t, dir, ws, "sub")
+	var files, why []string
+	for _, f := range set.Files {
+		if rel, _ := filepath.Rel(dir, f.Path); f.Text != "" {
+			files = append(files, rel)
+		} else {
+			why = append(why, rel+" "+f.Why)
+		}
+	}
+	if got := fmt.Sprint(files); got != "[AGENTS.md .buddy/rules/always.md]" {
+		t.Errorf("told at once: %s", got)
+	}
+	if len(why) != 2 || !strings.Contains(fmt.Sprint(why), "no glob") || !strings.Contains(fmt.Sprint(why), "outside of") {
+		t.Errorf("left out %q", why)
+	}
+	for file, want := range map[string]string{
+		"main.go": "[Use gofmt.]", "a/b/c.go": "[Use gofmt.]", "build/x": "[Use gofmt.]", "web/app/a.tsx": "[Use strict types.]", "a.ts": "[]",
+		"sub/a_test.go": "[Use gofmt. No sleeps.]", "a_test.go": "[Use gofmt.]", "../x.go": "[]",
+	} {
+		var got []string
+		for _, f := range set.For([]string{filepath.Join(dir, file)}) {
+			got = append(got, f.Text)
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("for %s: %v, want %s", file, got, want)
+		}
 	}
 }

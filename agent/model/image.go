@@ -3,12 +3,22 @@ package model
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 )
 
 // MaxImage is the largest picture that a message may carry, in bytes of its file.
 // Providers set their own limits, some lower; adapters know those.
 const MaxImage = 5 << 20
+
+// imageNames are the ends of names of files that are sent as pictures.
+var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
+
+// IsImageName reports whether a file with this name is sent as a picture.
+func IsImageName(name string) bool {
+	return slices.Contains(imageNames, strings.ToLower(path.Ext(name)))
+}
 
 // Image is a picture that goes with what a person said. Make it with NewImage.
 type Image struct {

@@ -3,12 +3,13 @@ package plan
 import (
 	"strings"
 
+	"buddy/agent/reminder"
 	"buddy/texts"
 )
 
 // Full tells the model all that it has to know of mode plan.
 func Full(file string) string {
-	return wrap(`Mode plan is on. Nothing is changed now, whatever was approved before: tools that write, and commands that do more than read, are denied, through use_tool and in subagents as well. Don't try ways around that.
+	return reminder.Wrap(`Mode plan is on. Nothing is changed now, whatever was approved before: tools that write, and commands that do more than read, are denied, through use_tool and in subagents as well. Don't try ways around that.
 - Find out what you need with tools and commands that only read. Ask with ask_user where a wrong guess would cost much.
 - Write the plan to ` + file + ` with write_file or edit_file: the only file that you may write. If a plan is in it already, go on with it, or replace it if it is about something else. Say what changes in which files and in which order, and how it is checked.
 - Steps may end it as a fenced block "steps", a YAML list of at most 20 entries: description, and where it is known tool, args, depends_on (numbers of steps, from 1), risk (low, medium, high), requires_approval (true). They become the todo list.
@@ -17,38 +18,34 @@ func Full(file string) string {
 
 // Sparse reminds the model of mode plan.
 func Sparse(file string) string {
-	return wrap("Mode plan is still on: nothing is changed, only " + file + " may be written. exit_plan (with use_tool) shows the user the plan when it is complete.")
+	return reminder.Wrap("Mode plan is still on: nothing is changed, only " + file + " may be written. exit_plan (with use_tool) shows the user the plan when it is complete.")
 }
 
 // Over tells the model that mode plan has ended. A plan that was approved is known from the result of its call.
 func Over(approved bool) string {
 	if approved {
-		return wrap("Mode plan is over: the user approved the plan. You may change things again; each call is judged as in the mode before. That approval was for this plan only.")
+		return reminder.Wrap("Mode plan is over: the user approved the plan. You may change things again; each call is judged as in the mode before. That approval was for this plan only.")
 	}
-	return wrap("Mode plan is over without an approved plan. You may change things again, as far as the user asks for it; each call is judged as in the mode before.")
+	return reminder.Wrap("Mode plan is over without an approved plan. You may change things again, as far as the user asks for it; each call is judged as in the mode before.")
 }
 
 // Draft tells the model the plan that it works on again, after a compaction took it out.
 func Draft(file, text string) string {
-	return wrap("The plan in " + file + " as it is now:\n" + ready(text, file))
+	return reminder.Wrap("The plan in " + file + " as it is now:\n" + ready(text, file))
 }
 
 // Again tells the model the approved plan again, after a compaction took it out.
 func Again(file, text string) string {
-	return wrap("The plan that the user approved before the conversation was shortened:\n" + ready(text, file))
-}
-
-func wrap(text string) string {
-	return "<system-reminder>\n" + strings.TrimSpace(text) + "\n</system-reminder>"
+	return reminder.Wrap("The plan that the user approved before the conversation was shortened:\n" + ready(text, file))
 }
 
 // maxAttached limits the text of a plan that is told again, in bytes.
 const maxAttached = 16 << 10
 
-// ready returns a plan for a reminder: tags of reminders in it are not ours.
+// ready returns a plan for a reminder.
 func ready(text, file string) string {
 	if len(text) > maxAttached {
 		text = texts.ClipBytes(text, maxAttached) + "\n[the rest is in " + file + "]"
 	}
-	return strings.TrimSpace(strings.NewReplacer("<system-reminder", "‹system-reminder", "</system-reminder", "‹/system-reminder").Replace(text))
+	return strings.TrimSpace(text)
 }

@@ -59,12 +59,11 @@ func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err er
 	if x.talk.BrokenOff() {
 		hint = brokeOff
 	}
-	now := l.o.Reminders.message(ctx, l.o.Redact)
 	for attempt := 1; ; attempt++ {
 		if !errors.Is(err, ErrCutOff) {
 			x.response = ""
 		}
-		a, err = l.request(ctx, x, turn, attempt, hinted(now, hint))
+		a, err = l.request(ctx, x, turn, attempt, hinted(x.now, hint))
 		if hint = nudge(err); hint == "" || attempt > maxNudges {
 			return a, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"buddy/agent/event"
+	"buddy/agent/reminder"
 	"buddy/tools"
 )
 
@@ -37,5 +38,5 @@ func (l *Loop) tellDiagnostics(x *Exchange) {
 		return
 	}
 	text = marked(l.p, x, 0, "what language servers say", text)
-	x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{"diagnostics"}, Text: "<system-reminder>\n" + text + "\n</system-reminder>"})
+	x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.Diagnostics}, Text: reminder.Wrap(text)})
 }

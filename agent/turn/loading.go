@@ -144,9 +144,6 @@ const (
 	maxNames    = 32 // names after an @ that are looked for
 )
 
-// readTool reads a file.
-const readTool = "read_file"
-
 // files returns the files that the skill's text names as @PATH, each read as if the model had asked
 // for it. What its commands print names none. One that may not act names files of the workspace only.
 func (l loading) files(ctx context.Context) string {

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/plan"
+	"buddy/agent/reminder"
 	"buddy/tools"
 )
 
@@ -23,11 +24,11 @@ func (l *Loop) tellPlan(x *Exchange) {
 	due, gone := conversation.DuePlan(x.talk, on)
 	switch due {
 	case conversation.PlanFull:
-		attach(conversation.PlanKind, plan.Full(file))
+		attach(reminder.Plan, plan.Full(file))
 	case conversation.PlanSparse:
-		attach(conversation.PlanKind, plan.Sparse(file))
+		attach(reminder.Plan, plan.Sparse(file))
 	case conversation.PlanOver:
-		attach(conversation.PlanExitKind, plan.Over(l.p.Approvals.ApprovedPlan() != ""))
+		attach(reminder.PlanExit, plan.Over(l.p.Approvals.ApprovedPlan() != ""))
 	case conversation.PlanNothing:
 	}
 	if !gone {
@@ -36,9 +37,9 @@ func (l *Loop) tellPlan(x *Exchange) {
 	approved := l.p.Approvals.ApprovedPlan()
 	switch draft, err := l.p.Plan.Read(); {
 	case on && err == nil:
-		attach(conversation.PlanTextKind, plan.Draft(file, draft))
+		attach(reminder.PlanText, plan.Draft(file, draft))
 	case !on && approved != "":
-		attach(conversation.PlanTextKind, plan.Again(file, approved))
+		attach(reminder.PlanText, plan.Again(file, approved))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/hooks"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 )
 
 // where says at which point of the session programs are told of something.
@@ -23,7 +24,7 @@ func (l *Loop) where(x *Exchange, turn int) hooks.Where {
 // attach tells the model what hooks have said, for good.
 func (l *Loop) attach(x *Exchange, turn int, text string) {
 	if text != "" {
-		x.talk.Attach(x.task, turn, event.ReminderAttached{Kinds: []string{"hook"}, Text: "<system-reminder>\n" + text + "\n</system-reminder>"})
+		x.tellOnce(turn, reminder.Hook, text)
 	}
 }
 
@@ -43,6 +44,7 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 	}
 	x.noteNamed(ctx, l.p.Subagents, said)
 	if programs == nil {
+		x.heard = said
 		return nil
 	}
 	l.attach(x, 0, programs.Started(ctx))
@@ -65,6 +67,7 @@ func (l *Loop) hear(ctx context.Context, x *Exchange) error {
 				l.p.Stream.Publish(x.task, 0, event.Warning{Text: last.Error(), Code: "hook"})
 			}
 		default:
+			x.heard = append(x.heard, p)
 			l.attach(x, 0, m.Context)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/inject"
+	"buddy/agent/reminder"
 	"buddy/extensions"
 	"buddy/extensions/skill"
 	"buddy/tools"
@@ -24,7 +25,7 @@ func (l *Loop) tellSkills(ctx context.Context, x *Exchange) {
 		return
 	}
 	window := l.p.Selection.Model().Info().Window // 0: nobody knows
-	list := conversation.Listing{Kind: "skills", Head: skill.Head}
+	list := conversation.Listing{Kind: reminder.Skills, Head: skill.Head}
 	for _, line := range l.p.Skills.Lines(window) {
 		list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
 	}
@@ -166,8 +167,8 @@ func (l *Loop) restoreSkills(x *Exchange) {
 	}
 	if len(names) > 0 {
 		x.talk.Attach(x.task, 0, event.ReminderAttached{
-			Kinds: []string{"skill"}, Names: names,
-			Text: "<system-reminder>\nSkills that were loaded before the conversation was shortened:\n" + strings.Join(texts, "\n") + "\n</system-reminder>",
+			Kinds: []string{reminder.SkillTexts}, Names: names,
+			Text: reminder.Wrap("Skills that were loaded before the conversation was shortened:\n" + strings.Join(texts, "\n")),
 		})
 	}
 }

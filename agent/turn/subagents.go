@@ -9,6 +9,7 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/usage"
 	"buddy/tools"
@@ -48,11 +49,11 @@ type Subagents interface {
 }
 
 // For returns a loop that runs the turns of a subagent, which has a model, tools and limits of its
-// own. Reminders of the moment are for the main agent.
+// own.
 func (l *Loop) For(a Agent, s *selection.Selection, c *compact.Compactor) *Loop {
 	other := *l
 	other.agent, other.p.Selection, other.p.Compactor = a, s, c
-	other.o.Reminders, other.o.Strict = nil, false
+	other.o.Strict = false
 	return &other
 }
 
@@ -68,8 +69,8 @@ func (x *Exchange) noteNamed(ctx context.Context, there Subagents, said []event.
 // tellNamed tells the model which agents a person named in prompts, behind them.
 func (x *Exchange) tellNamed() {
 	if len(x.named) > 0 {
-		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{"agent_mention"}, Text: "<system-reminder>The user named an agent: call the tool agent with type " +
-			strings.Join(x.named, ", then with ") + " for what the prompt asks of it.</system-reminder>"})
+		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AgentMention}, Text: reminder.Wrap("The user named an agent: call the tool agent with type " +
+			strings.Join(x.named, ", then with ") + " for what the prompt asks of it.")})
 	}
 	x.named = nil
 }

@@ -26,6 +26,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/plan"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/agent/selection"
 	"buddy/agent/skills"
 	"buddy/agent/stream"
@@ -41,7 +42,8 @@ type Options struct {
 	// Models returns the model of a profile, for skills that name one; nil: there are no others.
 	Models      func(profile, effort string) (model.Model, error)
 	Durable     Durable          // nil: the journal records what was done
-	Reminders   *Reminders       // told to the model with each request, and in no history
+	Reminders   *reminder.Set    // what the model is told besides, before each request; nil: nothing
+	Dates       *time.Location   // of the date that it is told; nil: none
 	Listings    []Listing        // told to the model when they change, in this order
 	Diagnostics Diagnostics      // told of the files that tools change; nil: nobody is
 	Resources   Resources        // reads what prompts name of other programs; nil: nothing
@@ -139,6 +141,8 @@ type Exchange struct {
 
 	said      []event.PromptSubmitted // that no hook has seen yet
 	named     []string                // agents that prompts named and the model was not told of yet
+	heard     []event.PromptSubmitted // that name files which were not read yet
+	now       []model.Message         // of the next request only
 	goneOn    int                     // how often hooks kept the exchange from ending
 	used      usage.Task              // its ledger's lock guards it
 	turns     int
@@ -267,6 +271,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil || l.agent.Type == "" {
 		l.tellSkills(ctx, x)
 	}
+	x.attachFiles(ctx, l)
 	if _, err := l.p.Selection.Tools().Lookup(tools.Agent); err == nil {
 		x.talk.Tell(x.task, l.p.Subagents.Listing(ctx))
 	}
@@ -277,6 +282,7 @@ func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	x.tellNamed()
 	l.tellDiagnostics(x)
 	l.tellResources(ctx, x)
+	l.remind(ctx, x)
 }
 
 // Compact is the work of a task that only compacts.
@@ -377,7 +383,7 @@ func (l *Loop) show(x *Exchange, turn int) {
 	}
 	images = images[:min(len(images), MaxImages)]
 	x.talk.Attach(x.task, turn, event.ReminderAttached{
-		Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images,
+		Kinds: []string{reminder.Images}, Text: reminder.Wrap("The pictures that your tools have just read."), Images: images,
 	})
 }
 

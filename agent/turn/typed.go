@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 	"buddy/agent/stream"
 )
 
@@ -34,9 +35,8 @@ func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event
 	}
 	b.request(j)
 	b.alone(j)
-	told := event.ReminderAttached{Kinds: []string{"shell"}, Text: "<system-reminder>The user ran this command in the shared pane; nothing has to be done about it unless the user asks:\n" +
-		command + "\nWhat it gave:\n" + j.result + "</system-reminder>"}
-	x.talk.Attach(x.task, 0, told)
+	x.tellOnce(0, reminder.TypedShell, "The user ran this command in the shared pane; nothing has to be done about it unless the user asks:\n"+
+		command+"\nWhat it gave:\n"+j.result)
 	if ctx.Err() != nil {
 		return event.Cancelled, nil
 	}

@@ -165,6 +165,14 @@ func (l *Ledger) Used(t *Task) string {
 	return used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
 }
 
+// Spent returns what a task cost so far, with all that it called, as far as prices are known, and what it
+// may cost; 0 is no limit.
+func (l *Ledger) Spent(t *Task) (spent, most model.Money) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return t.cost, l.budget.MaxCost
+}
+
 // Exhausted returns the outcome of a task whose budget is used up, "" while none is: that of money
 // is shared by all that a prompt began. It warns once of each that soon will be.
 func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {

@@ -24,6 +24,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/conversation"
 	"buddy/agent/redact"
+	"buddy/agent/reminder"
 	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
@@ -61,7 +62,7 @@ func serverClient(all []mcp.Server) *http.Client {
 // listings are what the model is told of besides skills.
 func (p *Program) listings() []agent.Listing {
 	return []agent.Listing{func() conversation.Listing {
-		list := conversation.Listing{Kind: "mcp", Head: mcp.ListingHead}
+		list := conversation.Listing{Kind: reminder.MCP, Head: mcp.ListingHead}
 		for _, line := range p.Servers.Listing() {
 			list.Items = append(list.Items, conversation.ListingItem{Name: line.Server, Line: line.Text})
 		}

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"buddy/agent/model"
@@ -19,17 +17,14 @@ import (
 // MaxPrompt bounds a prompt that comes from stdin or is pasted, in bytes.
 const MaxPrompt = 4 << 20
 
-// imageNames are the ends of names of files that are sent as pictures.
-var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
-
 // Attached returns the pictures that a prompt names after an @, such as @docs/screen.png.
-// Names of other files stay text: the model reads those with its tools.
+// Names of other files stay text: the session reads those where its target is.
 func Attached(prompt string) ([]model.Image, error) {
 	var all []model.Image
 	for word := range strings.FieldsSeq(prompt) {
 		name, ok := strings.CutPrefix(word, "@")
 		name = strings.TrimRight(name, ",;:.!?)")
-		if !ok || !slices.Contains(imageNames, strings.ToLower(filepath.Ext(name))) {
+		if !ok || !model.IsImageName(name) {
 			continue
 		}
 		img, err := readImage(name)

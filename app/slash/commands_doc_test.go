@@ -32,7 +32,7 @@ func TestDoc(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file; a picture named so (`@docs/screen.png`) goes\n" +
+	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file, which goes along as text ([what models are told](reminders.md#files-in-prompts)); a picture named so (`@docs/screen.png`) goes\n" +
 		"along with the prompt, at most eight of 5 MB.\n")
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {

@@ -2,19 +2,12 @@ package file
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"buddy/tmux/host"
-	"buddy/tools"
 )
 
 // maxSeen bounds the files that a workspace remembers. Beyond it the tenth that was not read
@@ -35,7 +28,8 @@ type State struct {
 type seenFile struct {
 	State
 	sum      uint64 // of the content, unless it is larger than [fs.MaxText]
-	reported bool   // the change was reported
+	text     []byte // the content, for a diff; nil when it is long, is no text, or others are newer
+	reported bool   // the change was reported, and the model does not know the new content
 	order    int64  // rank of the last read; clocks may stand still
 }
 
@@ -45,6 +39,7 @@ type seenFiles struct {
 	files map[string]*seenFile
 	seed  maphash.Seed
 	reads int64
+	held  int // bytes of all texts
 }
 
 // readers holds what each reader of files knows, see [tools.Call].Reader. It is safe for concurrent
@@ -92,19 +87,24 @@ func (f *seenFiles) record(path string, s snapshot) {
 		f.files[path] = known
 	}
 	f.reads++
-	*known = seenFile{
-		State: State{Path: path, Bytes: s.size, Tokens: int(s.size / 4), Modified: s.modified, LastRead: time.Now(), Reads: known.Reads + 1},
-		order: f.reads,
-	}
+	known.Path, known.LastRead, known.Reads, known.order, known.reported = path, time.Now(), known.Reads+1, f.reads, false
+	f.know(known, s)
+}
+
+// know notes that the model knows s as the content of a file. The caller holds f.mu.
+func (f *seenFiles) know(known *seenFile, s snapshot) {
+	known.Bytes, known.Tokens, known.Modified, known.sum = s.size, int(s.size/4), s.modified, 0
 	if s.whole() {
 		known.sum = maphash.Bytes(f.seed, s.data)
 	}
+	f.hold(known, s)
 }
 
 // evict drops the tenth of the files that was not read for the longest time.
 func (f *seenFiles) evict() {
 	all := slices.SortedFunc(maps.Values(f.files), func(a, b *seenFile) int { return cmp.Compare(a.order, b.order) })
 	for _, s := range all[:max(len(all)/10, 1)] {
+		f.held -= len(s.text)
 		delete(f.files, s.Path)
 	}
 }
@@ -113,7 +113,10 @@ func (f *seenFiles) evict() {
 func (f *seenFiles) forget(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.files, path)
+	if s, ok := f.files[path]; ok {
+		f.held -= len(s.text)
+		delete(f.files, path)
+	}
 }
 
 // check compares s, the current content of the file at path, with what the model last saw.
@@ -156,56 +159,6 @@ func (w *Workspace) MostRead() []State {
 	return w.seen.by(0).sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }
 
-// maxWatched bounds the files that are checked for changes.
-const maxWatched = 200
-
-// Changed returns the recently read or written files that have other content now, or are gone.
-// It reports each change once; reading the file again starts over. Files with unchanged size
-// and time are not opened. On a target, whose times are in whole seconds, only the last four
-// are checked.
-func (w *Workspace) Changed() []string {
-	ctx, done := tools.PlanContext()
-	defer done()
-	var changed []string
-	recent := w.Recent()
-	for _, s := range recent[:min(len(recent), maxWatched/w.files.BatchSize())] { // each costs time on a target
-		info, err := w.files.Lstat(ctx, s.Path)
-		var down *host.DownError
-		if errors.As(err, &down) {
-			break
-		}
-		if err == nil && info.Size == s.Bytes && info.Modified.Equal(s.Modified) {
-			continue
-		}
-		now := snapshot{}
-		if err == nil {
-			now, err = w.snap(ctx, s.Path)
-		}
-		if (err == nil || errors.Is(err, os.ErrNotExist)) && w.seen.by(0).reportChange(s.Path, now) {
-			changed = append(changed, s.Path)
-		}
-	}
-	slices.Sort(changed)
-	return changed
-}
-
-// reportChange reports whether the file at path has changed to now and this was not reported
-// yet.
-func (f *seenFiles) reportChange(path string, now snapshot) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	was, ok := f.files[path]
-	if !ok || was.reported {
-		return false
-	}
-	if now.exists && f.same(was, now) {
-		was.Modified = now.modified // only its time changed
-		return false
-	}
-	was.reported = true
-	return true
-}
-
 // mayReplace returns an error unless a reader knows the content old of the file at path. So
 // it can't overwrite content that it never saw, and no error reveals content of a file that it
 // was not allowed to read.
@@ -219,24 +172,4 @@ func (w *Workspace) mayReplace(reader int, path string, old snapshot) error {
 	default:
 		return nil
 	}
-}
-
-// ChangedNote lists the files that the model has read and somebody else changed since; "" for
-// none. Each change is reported once.
-func (w *Workspace) ChangedNote(context.Context) string {
-	changed := w.Changed()
-	if len(changed) == 0 {
-		return ""
-	}
-	const most = 20
-	var b strings.Builder
-	b.WriteString("Changed since you last read or wrote them, so read them again before you rely on them:\n")
-	for i, path := range changed {
-		if i == most {
-			fmt.Fprintf(&b, "… and %d more\n", len(changed)-most)
-			break
-		}
-		fmt.Fprintf(&b, "- %q\n", w.show(path))
-	}
-	return strings.TrimRight(b.String(), "\n")
 }

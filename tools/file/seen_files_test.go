@@ -40,27 +40,110 @@ func TestFileState(t *testing.T) {
 	}
 }
 
+// diffs returns what changed, as "path: diff".
+func (b *bench) diffs() (all []string) {
+	b.T.Helper()
+	for _, c := range b.ws.Changed(b.T.Context()) {
+		what := c.Diff
+		if c.Gone {
+			what = "gone"
+		}
+		all = append(all, c.Path+": "+what)
+	}
+	return all
+}
+
 func TestChangedFilesAreToldOnce(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "x\n", "b", "x\n", "c", "x\n", "d", "x\n")
 	b.know("a", "b", "c", "d")
-	if got := b.ws.Changed(); got != nil {
-		t.Errorf("Changed = %v", got)
+	if got := b.diffs(); got != nil {
+		t.Errorf("nothing changed: %q", got)
 	}
 	b.put("a", "theirs\n")
 	must(t, os.Chtimes(b.path("b"), time.Time{}, time.Unix(1, 0))) // touched only
 	must(t, os.Remove(b.path("c")))
 	b.OK("edit_file", args{"path": "d", "old_string": "x", "new_string": "y"}) // our own
-	if got, want := b.ws.Changed(), []string{b.path("a"), b.path("c")}; !reflect.DeepEqual(got, want) {
-		t.Errorf("Changed = %v, want %v", got, want)
+	if got, want := b.diffs(), []string{"a: @@ -1 +1 @@\n-x\n+theirs\n", "c: gone"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("changed %q, want %q", got, want)
 	}
-	if got := b.ws.Changed(); got != nil {
-		t.Errorf("Changed tells again: %v", got)
+	if got := b.diffs(); got != nil {
+		t.Errorf("told again: %q", got)
 	}
-	b.know("a")
-	b.put("a", "and again\n")
-	if got, want := b.ws.Changed(), []string{b.path("a")}; !reflect.DeepEqual(got, want) {
-		t.Errorf("Changed = %v, want %v", got, want)
+	b.put("a", "and again\n") // not read since: the diff begins where the last one ended
+	if got, want := b.diffs(), []string{"a: @@ -1 +1 @@\n-theirs\n+and again\n"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("changed %q, want %q", got, want)
+	}
+}
+
+// Who was told the whole change knows the file and may change it; who was not has to read it.
+func TestDiffIsAsGoodAsReading(t *testing.T) {
+	b := newBench(t)
+	long := strings.Repeat("theirs, at length\n", 200)
+	b.put("a", "x\n", "b", "x\n", "pic", "\x00\x01")
+	b.know("a", "b")
+	_, _ = b.Do("read_file", args{"path": "pic"}) // no text, but seen
+	b.put("a", "y\n", "b", long, "pic", "\x00\x02\x03")
+	if got, want := b.diffs(), []string{"a: @@ -1 +1 @@\n-x\n+y\n", "b: ", "pic: "}; !reflect.DeepEqual(got, want) {
+		t.Errorf("changed %q, want %q", got, want)
+	}
+	b.OK("write_file", args{"path": "a", "content": "mine\n"})
+	if _, got := b.Do("write_file", args{"path": "b", "content": "mine\n"}); !strings.Contains(got, "read it again") {
+		t.Errorf("a change that was not told is overwritten: %s", got)
+	}
+	b.put("b", long+"more\n")
+	if got := b.diffs(); got != nil {
+		t.Errorf("told again before it was read: %q", got)
+	}
+	b.know("b")
+	b.put("b", long+"most\n")
+	if got := b.diffs(); len(got) != 1 || !strings.Contains(got[0], "+most\n") {
+		t.Errorf("changed %q", got)
+	}
+}
+
+// What is kept for diffs is bounded, and so is what a diff may have.
+func TestContentKeptForDiffsIsBounded(t *testing.T) {
+	var f seenFiles
+	content := func(n int) snapshot {
+		return snapshot{exists: true, size: int64(n), data: []byte(strings.Repeat("x", n-1) + "\n")}
+	}
+	for i := range 40 {
+		f.record(fmt.Sprint(i), content(maxHeldFile))
+	}
+	f.record("long", content(maxHeldFile+1))
+	held := 0
+	for _, s := range f.files {
+		held += len(s.text)
+	}
+	if held != f.held || held > maxHeld || held < maxHeld-maxHeldFile || f.files["0"].text != nil || f.files["39"].text == nil || f.files["long"].text != nil {
+		t.Errorf("%d bytes are held, %d counted", held, f.held)
+	}
+	for i := range 40 {
+		f.forget(fmt.Sprint(i))
+	}
+	if f.held != 0 {
+		t.Errorf("%d bytes are left", f.held)
+	}
+	line := func(n int) []byte { return []byte(strings.Repeat("ä", n) + "\n") }
+	for n := 500; n < 1100; n += 25 { // two bytes each
+		d := shortDiff([]byte("x\n"), line(n))
+		if (d != "") != (len("@@ -1 +1 @@\n-x\n+")+2*n+1 <= maxHeldDiff) {
+			t.Errorf("%d characters give a diff of %d bytes", n, len(d))
+		}
+	}
+}
+
+// However often a file is written while nobody looks, its change is one.
+func TestManyWritesAreOneChange(t *testing.T) {
+	b := newBench(t)
+	b.put("log", "0\n")
+	b.know("log")
+	for i := range 50 {
+		b.put("log", fmt.Sprintf("%d\n", i+1))
+	}
+	if got, want := b.diffs(), []string{"log: @@ -1 +1 @@\n-0\n+50\n"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("changed %q, want %q", got, want)
 	}
 }
 

@@ -20,12 +20,14 @@ type Set struct {
 	all   []*Target // the target of first comes first
 	open  func(*Target) (*Session, error)
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards what follows, up to closed
 	opening map[string]*sync.Mutex
 	opened  map[string]*Session // includes first
 	failed  map[string]error    // why the last attempt to open a target failed
 	current string
 	closed  bool
+
+	changes changeLog
 }
 
 // NewSet returns the set of the target of first, which is current, and others. open connects
@@ -155,22 +157,6 @@ func (s *Set) Facts(name string) policy.Target {
 		return policy.Target{Guarded: t.Production}
 	}
 	return one.Facts()
-}
-
-// ChangedFiles returns a note for the model on files that somebody else changed, on all
-// targets; "" for none.
-func (s *Set) ChangedFiles(ctx context.Context) string {
-	var notes []string
-	for _, one := range s.Sessions() {
-		note := one.Files.ChangedNote(ctx)
-		if note != "" && one != s.first {
-			note = "On " + one.Name + ": " + note
-		}
-		if note != "" {
-			notes = append(notes, note)
-		}
-	}
-	return strings.Join(notes, "\n")
 }
 
 // Prefix returns the target's part of the names of its panes, "" for the first target.

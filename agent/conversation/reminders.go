@@ -1,0 +1,68 @@
+package conversation
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/reminder"
+)
+
+// Describe fills in what a conversation knows of itself for its reminders.
+func Describe(c *Conversation, now *reminder.Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now.Dated, now.Fill.Used = c.date, int64(c.hist.Tokens())
+	now.Steps, now.Told = c.known.steps, maps.Clone(c.known.states)
+}
+
+// Know notes, by kind, what the model of a conversation knows or need not be told. It is not stored:
+// what the model was told is, with its reminder.
+func Know(c *Conversation, states map[string]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known.remember(states)
+}
+
+// Holds reports whether the model of a conversation can read a text in one of its messages.
+func Holds(c *Conversation, text string) bool {
+	for _, m := range c.Messages() {
+		if strings.Contains(m.Content, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *known) remember(states map[string]string) {
+	if k.states == nil {
+		k.states = make(map[string]string)
+	}
+	maps.Copy(k.states, states)
+}
+
+// stepsTool is the tool with which a model writes its list of steps.
+const stepsTool = "todo"
+
+// wrote notes the list of steps that a result shows.
+func (k *known) wrote(e event.ToolResult) {
+	if e.Name != stepsTool || e.IsError {
+		return
+	}
+	var shown struct {
+		Result struct {
+			List string `json:"list"`
+		} `json:"result"`
+	}
+	if json.Unmarshal([]byte(e.Result), &shown) != nil {
+		return
+	}
+	k.steps = reminder.Steps{}
+	for line := range strings.Lines(shown.Result.List) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[x] ") {
+			k.steps.Open = append(k.steps.Open, line)
+		}
+	}
+	delete(k.states, reminder.Todo)
+}

@@ -1,0 +1,130 @@
+package instructions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"buddy/extensions/frontmatter"
+)
+
+// ruleDirs are where a project has rules, below each folder that is searched.
+var ruleDirs = []string{".buddy/rules", ".claude/rules"}
+
+// Limits of one Read.
+const (
+	maxRules     = 100 // files with rules
+	maxRuleDepth = 3   // nested folders of them
+	maxEntries   = 200 // of one folder
+)
+
+// Rule is a file with instructions for those files that its globs match.
+type Rule struct {
+	File
+	Globs []string // relative to Base; one without a slash matches a name in any folder
+	Base  string   // the folder that has the rules
+}
+
+// Matches reports whether a rule is for a file, by its absolute path.
+func (r Rule) Matches(file string) bool {
+	rel, ok := strings.CutPrefix(file, strings.TrimSuffix(r.Base, "/")+"/")
+	return ok && slices.ContainsFunc(r.Globs, func(glob string) bool {
+		if !strings.Contains(glob, "/") {
+			glob = "**/" + glob
+		}
+		return doublestar.MatchUnvalidated(glob, rel)
+	})
+}
+
+// rules reads the Markdown files in a folder of rules, by name: those without globs are ordinary
+// instruction files. The error means that nothing can be read.
+func (r *reader) rules(ctx context.Context, s Source, base, dir string, depth int) error {
+	real, entries, err := s.Files.List(ctx, dir, maxEntries)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		r.skip(s, dir, err.Error())
+		return nil
+	case !inside(s.Inside, real):
+		r.skip(s, dir, "is outside of "+s.Inside)
+		return nil
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.IsDir() && depth < maxRuleDepth:
+			err = r.rules(ctx, s, base, name, depth+1)
+		case e.IsDir() || path.Ext(name) != ".md":
+		default:
+			err = r.rule(ctx, s, base, name)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a link that leads nowhere
+			return err
+		}
+	}
+	return nil
+}
+
+// rule reads one file with rules.
+func (r *reader) rule(ctx context.Context, s Source, base, name string) error {
+	if r.ruled++; r.ruled > maxRules {
+		if r.ruled == maxRules+1 {
+			r.skip(s, name, fmt.Sprintf("is one of more than %d files with rules", maxRules))
+		}
+		return nil
+	}
+	f, ok, err := r.load(ctx, s, name, 0)
+	if !ok || err != nil {
+		return err
+	}
+	block, err := frontmatter.Parse([]byte(f.Text))
+	if err != nil {
+		r.skip(s, name, err.Error())
+		return nil
+	}
+	f.Text = strings.TrimSpace(block.Body)
+	f.Found = nil
+	f.scan()
+	rule := Rule{File: f, Base: base}
+	for _, glob := range block.List("paths") {
+		if glob = strings.TrimPrefix(glob, "./"); !doublestar.ValidatePattern(glob) {
+			r.skip(s, name, fmt.Sprintf("has %q in paths, which is no glob", glob))
+			return nil
+		}
+		rule.Globs = append(rule.Globs, glob)
+	}
+	if len(rule.Globs) > 0 {
+		r.set.Rules = append(r.set.Rules, rule)
+		return nil
+	}
+	r.set.Files = append(r.set.Files, f)
+	return r.follow(ctx, s, f, 0)
+}
+
+// For returns the rules that are for one of some files, by their absolute paths.
+func (s Set) For(files []string) []File {
+	var all []File
+	for _, rule := range s.Rules {
+		if slices.ContainsFunc(files, rule.Matches) {
+			all = append(all, rule.File)
+		}
+	}
+	return all
+}
+
+// Fit cuts files that are too long together, as Read does.
+func (s Set) Fit() Set {
+	r := reader{set: s}
+	r.fit()
+	return r.set
+}

@@ -1,0 +1,87 @@
+package reminder
+
+import "slices"
+
+// The kinds of what a model is told beside prompts and results. Those that stay in a conversation are
+// stored under these names.
+const (
+	AtFile       = "at_file"
+	ChangedFiles = "changed_files"
+	Instructions = "instructions"
+	Todo         = "todo"
+	Hook         = "hook"
+	Tasks        = "tasks"
+	TaskProgress = "task_progress"
+	Budget       = "budget_usd"
+	Context      = "context"
+	DateChange   = "date_change"
+	ModeChange   = "mode_change"
+	ModelSwitch  = "model_switch"
+	Skills       = "skills"
+	MCP          = "mcp"
+	Agents       = "agents"
+	Resources    = "resources"
+	AgentMention = "agent_mention"
+	Plan         = "plan"
+	PlanExit     = "plan_exit"
+	PlanText     = "plan_text"
+	Diagnostics  = "diagnostics"
+
+	// What these tell is the outcome of an act, so nobody can switch them off.
+	Images     = "images"
+	SkillTexts = "skill"
+	TypedShell = "shell"
+	Undo       = "undo"
+)
+
+// Kind describes what reminders of a kind tell, and how.
+type Kind struct {
+	Name  string
+	Once  bool   // told once, it stays in the conversation; else it is of one request only
+	Main  bool   // subagents are not told
+	Fixed bool   // it can't be switched off
+	Every int    // requests from one to the next; 0: it may come with each
+	What  string // for people: what is told, and when
+}
+
+// Kinds are all kinds, in the order in which they are told: what belongs to a prompt, what every
+// agent is told, what only the main one is.
+var Kinds = []Kind{
+	{Name: AtFile, Once: true, What: "the files that a prompt names after an `@`, as `read_file` gives them: up to 8 a prompt, 64 KiB each. Not told: what the model has been given already and did not change, and what only you may allow it to read"},
+	{Name: Resources, Once: true, What: "what MCP servers have of the resources that a prompt names as `@SERVER:URI`"},
+	{Name: AgentMention, Once: true, Main: true, What: "that a prompt names a subagent"},
+
+	{Name: ChangedFiles, Once: true, What: "files that the model has read or written and that somebody else changed since: a diff of at most 2 KB, else that it has to read them again"},
+	{Name: Instructions, Once: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
+	{Name: Todo, Once: true, What: "the open steps of its list, when it did not touch the list for 10 answers, and every 10 after that"},
+	{Name: Diagnostics, Once: true, What: "what language servers say of its edits, when that comes after the result"},
+	{Name: Hook, Once: true, What: "what your hooks say"},
+
+	{Name: Tasks, Once: true, Main: true, What: "that a command which ran on has ended"},
+	{Name: TaskProgress, Main: true, Every: 3, What: "the screens of panes in which commands still run, every third request"},
+	{Name: Plan, Once: true, Main: true, What: "that mode plan is on and what that means, every fifth answer, in full every 25th"},
+	{Name: PlanExit, Once: true, Main: true, What: "that mode plan has ended"},
+	{Name: PlanText, Once: true, Main: true, What: "the plan again, after a compaction"},
+	{Name: Budget, Once: true, Main: true, What: "that a prompt has used 70, 80 or 90 % of `max_cost`"},
+	{Name: Context, Once: true, Main: true, What: "that the conversation fills 70, 80 or 90 % of the context window"},
+	{Name: DateChange, Once: true, Main: true, What: "the new date, when a day ended since the last one told"},
+	{Name: ModeChange, Once: true, Main: true, What: "that you changed how approvals are decided"},
+	{Name: ModelSwitch, Once: true, Main: true, What: "that another model wrote the answers so far"},
+	{Name: Skills, Once: true, What: "the list of skills, and what changes of it"},
+	{Name: MCP, Once: true, What: "the list of MCP servers, and what changes of it"},
+	{Name: Agents, Once: true, What: "the list of subagents that are not built in, and what changes of it"},
+
+	{Name: Images, Once: true, Fixed: true, What: "the pictures that its tools have read"},
+	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
+	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
+	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
+}
+
+// Lookup returns a kind, and its place in the order.
+func Lookup(name string) (k Kind, place int, ok bool) {
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return Kind{Name: name}, len(Kinds), false
+	}
+	return Kinds[i], i, true
+}

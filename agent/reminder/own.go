@@ -1,0 +1,144 @@
+package reminder
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+	"buddy/texts"
+)
+
+// Snapshot is how things stand for a conversation that is about to be sent. "" and 0 are what is not
+// known.
+type Snapshot struct {
+	Subagent bool
+	Task     int // the exchange
+	Turn     int // of the session
+	Mode     action.Mode
+	Model    string // its name, for the model itself
+	Date     string // of today, as prompts carry it
+	Dated    string // that the model was told last
+	Fill     Level  // of the context window, in tokens
+	Cost     Level  // of the exchange, in money
+	Steps    Steps
+	Told     map[string]string // [Said.State] of each kind, as of the last request
+}
+
+// Level is how much of something is used; a limit of 0 is none.
+type Level struct{ Used, Limit int64 }
+
+// crossed returns the highest of 70, 80 and 90 percent that is reached, 0 for none.
+func (l Level) crossed() int {
+	if l.Limit <= 0 {
+		return 0
+	}
+	for _, percent := range []int64{90, 80, 70} {
+		if l.Used >= l.Limit/100*percent+l.Limit%100*percent/100 {
+			return int(percent)
+		}
+	}
+	return 0
+}
+
+// Steps are the model's own list of steps.
+type Steps struct {
+	Open  []string // that are not completed, as its result shows them
+	Quiet int      // answers since it was written last
+}
+
+// Own returns the generators that need no more than the snapshot.
+func Own() []Generator {
+	pure := func(kind string, say func(Snapshot) Said) Generator {
+		return Generator{kind, func(_ context.Context, now Snapshot) Said { return say(now) }}
+	}
+	return []Generator{
+		pure(Todo, todo), pure(Budget, budget), pure(Context, fill),
+		pure(DateChange, dateChange), pure(ModeChange, modeChange), pure(ModelSwitch, modelSwitch),
+	}
+}
+
+// silent is after how many answers the model is reminded of a list that it does not touch.
+const silent = 10
+
+// maxSteps limits what is told of open steps, in bytes.
+const maxSteps = 800
+
+func todo(now Snapshot) Said {
+	tens := now.Steps.Quiet / silent
+	said := Said{State: strconv.Itoa(tens)}
+	before, _ := strconv.Atoi(now.Told[Todo]) // unknown: 0
+	if tens <= before || len(now.Steps.Open) == 0 {
+		return said
+	}
+	open := strings.Join(now.Steps.Open, "\n")
+	if len(open) > maxSteps {
+		open = texts.ClipBytes(open, maxSteps) + "…"
+	}
+	said.Text = fmt.Sprintf("Your list of steps has open ones and was not touched for %d answers. Bring it up to date, or go on with them.\n%s", now.Steps.Quiet, open)
+	return said
+}
+
+// budget tells of money, once per exchange and level.
+func budget(now Snapshot) Said {
+	level := now.Cost.crossed()
+	said := Said{State: fmt.Sprintf("%d/%d", now.Task, level)}
+	task, before, _ := strings.Cut(now.Told[Budget], "/")
+	last, _ := strconv.Atoi(before) // unknown: 0
+	if task != strconv.Itoa(now.Task) {
+		last = 0
+	}
+	if level > last {
+		said.Text = fmt.Sprintf("%d %% of the money for this prompt is used: %s of %s. At the end of it you are stopped: finish what matters most.",
+			level, model.Money(now.Cost.Used), model.Money(now.Cost.Limit))
+	}
+	return said
+}
+
+// fill tells of the context window, once per level until the conversation is shorter again.
+func fill(now Snapshot) Said {
+	level := now.Fill.crossed()
+	said := Said{State: strconv.Itoa(level)}
+	if last, _ := strconv.Atoi(now.Told[Context]); level > last { // unknown: 0
+		said.Text = fmt.Sprintf("The conversation fills %d %% of your context window, by estimate. Read only what you need, in small parts, and note what you will need of long results.", level)
+	}
+	return said
+}
+
+func dateChange(now Snapshot) Said {
+	said := Said{State: now.Date}
+	if now.Date != "" && now.Dated != "" && now.Date != now.Dated {
+		said.Text = "The date has changed. Today is " + now.Date + "."
+	}
+	return said
+}
+
+// modeChange tells how approvals are decided when that is new.
+func modeChange(now Snapshot) Said {
+	said := Said{State: string(now.Mode)}
+	if before := now.Told[ModeChange]; before != "" && before != said.State {
+		said.Text = fmt.Sprintf("How your actions are approved has changed from %s to %s: %s.", before, now.Mode, meanings[now.Mode])
+	}
+	return said
+}
+
+// meanings say what a mode means for the model.
+var meanings = map[action.Mode]string{
+	action.ModeAsk:    "what only reads runs, the user decides the rest",
+	action.ModeStrict: "the user decides everything",
+	action.ModeEdits:  "what only reads and changes of files of the workspace run, the user decides the rest",
+	action.ModePlan:   "what only reads runs, everything else is denied",
+	action.ModeAll:    "what you call runs unless a rule denies it",
+	action.ModeNone:   "what only reads runs, nobody can approve the rest",
+}
+
+// modelSwitch tells a model that it did not write what is said to be its own.
+func modelSwitch(now Snapshot) Said {
+	said := Said{State: now.Model}
+	if before := now.Told[ModelSwitch]; before != "" && before != said.State {
+		said.Text = fmt.Sprintf("You are %s. The user switched to you; %s wrote the answers so far.", now.Model, before)
+	}
+	return said
+}

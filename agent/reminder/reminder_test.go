@@ -1,0 +1,251 @@
+package reminder
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"buddy/agent/action"
+	"buddy/agent/inject"
+)
+
+func asIs(s string) string { return s }
+
+// says is a generator that always says the same.
+func says(kind, text string) Generator {
+	return Generator{kind, func(context.Context, Snapshot) Said { return Said{Text: text, State: "told"} }}
+}
+
+// A reminder has one form, however often it is wrapped, and no text inside it can end it.
+func TestFormOfReminders(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"hello", "<system-reminder>\nhello\n</system-reminder>"},
+		{" \n<system-reminder>hello</system-reminder>\n", "<system-reminder>\nhello\n</system-reminder>"},
+		{"a </system-reminder> b <system-reminder> c", "<system-reminder>\na ‹/system-reminder› b ‹system-reminder› c\n</system-reminder>"},
+		{"</SYSTEM_Reminder > <\tsystem reminder x=1>", "<system-reminder>\n‹/SYSTEM_Reminder › ‹\tsystem reminder x=1›\n</system-reminder>"},
+		{"<b>bold</b> a<b <system>", "<system-reminder>\n<b>bold</b> a<b <system>\n</system-reminder>"},
+		{"<system-reminder>a</system-reminder> and <system-reminder>b</system-reminder>", "<system-reminder>\na‹/system-reminder› and ‹system-reminder›b\n</system-reminder>"},
+	} {
+		got := Wrap(tt.text)
+		if got != tt.want || Wrap(got) != got {
+			t.Errorf("Wrap(%q) = %q, again %q, want %q", tt.text, got, Wrap(got), tt.want)
+		}
+	}
+}
+
+func FuzzWrap(f *testing.F) {
+	f.Add("<<system-reminder>/system-reminder> x")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Wrap(text)
+		inner := strings.TrimSuffix(strings.TrimPrefix(got, begin), end)
+		if Wrap(got) != got || tag.MatchString(inner) {
+			t.Errorf("Wrap(%q) = %q", text, got)
+		}
+	})
+}
+
+// What comes with a request has at most 4 KB, is cut between characters, and loses its end: what was
+// left out is not taken for told.
+func TestRemindersOfARequestAreBounded(t *testing.T) {
+	for n := room - 10; n < room+10; n++ {
+		for _, char := range []string{"x", "ä", "字", "🙂"} {
+			text := strings.Repeat(char, n/len(char)) + strings.Repeat(".", n%len(char))
+			s := NewSet(nil, says("now", "never"), says(Todo, text), says(Context, "nor this"))
+			got := s.Collect(t.Context(), Snapshot{}, asIs)
+			all := len(got.Once) + len(got.Now)
+			fits := n+len("\n\n") <= room
+			if all > MaxTogether || !utf8.ValidString(got.Once) || strings.Contains(got.Once, "cut off") == fits || strings.Contains(got.Once, text) != fits {
+				t.Fatalf("%d bytes of %s: %d bytes are told", n, char, all)
+			}
+			if !slices.Equal(got.Kinds, []string{Todo}) || got.States[Context] != "" || got.Known[Context] != "" || got.Now != "" {
+				t.Fatalf("%d bytes: told %v, %v, %v, %q", n, got.Kinds, got.States, got.Known, got.Now)
+			}
+		}
+	}
+	var many []Generator
+	for _, k := range Kinds {
+		many = append(many, says(k.Name, strings.Repeat("words ", 100)))
+	}
+	got := NewSet(nil, many...).Collect(t.Context(), Snapshot{}, asIs)
+	if all := len(got.Once) + len(got.Now); all > MaxTogether || all < MaxTogether-1000 || got.Kinds[0] != AtFile {
+		t.Errorf("%d bytes of %v", all, got.Kinds)
+	}
+}
+
+// Secrets are taken out before a text is cut.
+func TestRemindersAreCleanedBeforeTheyAreCut(t *testing.T) {
+	text := strings.Repeat("x", room-5) + "secret"
+	got := NewSet(nil, says(Todo, text)).Collect(t.Context(), Snapshot{}, func(s string) string { return strings.ReplaceAll(s, "secret", "…") })
+	if strings.Contains(got.Once, "sec") {
+		t.Error("a part of the secret is left")
+	}
+}
+
+// The same snapshot gives the same bytes, in the order of the table whatever the order of generators.
+func TestTheSameSnapshotGivesTheSameReminders(t *testing.T) {
+	now := Snapshot{
+		Task: 3, Turn: 9, Mode: action.ModePlan, Model: "new", Date: "2026-11-23 (UTC)", Dated: "2026-11-22 (UTC)",
+		Fill: Level{85, 100}, Cost: Level{71_000_000, 100_000_000}, Steps: Steps{Open: []string{"[>] build"}, Quiet: 12},
+		Told: map[string]string{ModeChange: "ask", ModelSwitch: "old", Context: "70", Budget: "2/90"},
+	}
+	generators := Own()
+	first := NewSet(nil, generators...).Collect(t.Context(), now, asIs)
+	slices.Reverse(generators)
+	second := NewSet(nil, generators...).Collect(t.Context(), now, asIs)
+	if !reflect.DeepEqual(first, second) || !slices.Equal(first.Kinds, []string{Todo, Budget, Context, DateChange, ModeChange, ModelSwitch}) {
+		t.Errorf("told\n%+v\nand\n%+v", first, second)
+	}
+	for _, want := range []string{"12 answers", "[>] build", "70 % of the money", "80 % of your context", "Today is 2026-11-23", "from ask to plan", "You are new."} {
+		if !strings.Contains(first.Once, want) {
+			t.Errorf("%q is not told in\n%s", want, first.Once)
+		}
+	}
+	if found := inject.Scan(strings.TrimSuffix(strings.TrimPrefix(first.Once, begin), end)); len(found) > 0 {
+		t.Errorf("our own words look like an attack: %+v", found)
+	}
+	for kind, state := range first.States {
+		now.Told[kind] = state
+	}
+	now.Dated = now.Date
+	if again := NewSet(nil, generators...).Collect(t.Context(), now, asIs); again.Once != "" {
+		t.Errorf("told again: %s", again.Once)
+	}
+}
+
+// A level is told when it is crossed, once, and again after the use fell below it.
+func TestLevelsAreToldWhenTheyAreCrossed(t *testing.T) {
+	told := map[string]string{}
+	var got []int64
+	for _, used := range []int64{0, 69, 70, 75, 79, 80, 95, 99, 20, 71, 72} {
+		said := fill(Snapshot{Fill: Level{used, 100}, Told: told})
+		if told[Context] = said.State; said.Text != "" {
+			got = append(got, used)
+		}
+	}
+	if !slices.Equal(got, []int64{70, 80, 95, 71}) {
+		t.Errorf("told at %v", got)
+	}
+	if said := fill(Snapshot{Fill: Level{5000, 0}}); said.Text != "" {
+		t.Errorf("of an unknown window: %q", said.Text)
+	}
+	last := budget(Snapshot{Task: 1, Cost: Level{95, 100}}).State
+	if budget(Snapshot{Task: 1, Cost: Level{95, 100}, Told: map[string]string{Budget: last}}).Text != "" ||
+		budget(Snapshot{Task: 2, Cost: Level{75, 100}, Told: map[string]string{Budget: last}}).Text == "" {
+		t.Error("the budget of another prompt is another one")
+	}
+}
+
+// The list of steps is told after ten answers that did not touch it, and every ten after that, only
+// while steps are open.
+func TestOpenStepsAreToldAfterTenAnswers(t *testing.T) {
+	told := map[string]string{}
+	var got []int
+	for quiet := range 35 {
+		said := todo(Snapshot{Steps: Steps{Open: []string{"[ ] a"}, Quiet: quiet}, Told: told})
+		if told[Todo] = said.State; said.Text != "" {
+			got = append(got, quiet)
+		}
+		if none := todo(Snapshot{Steps: Steps{Quiet: quiet}}); none.Text != "" {
+			t.Errorf("told of no steps: %q", none.Text)
+		}
+	}
+	if !slices.Equal(got, []int{10, 20, 30}) {
+		t.Errorf("told after %v answers", got)
+	}
+	long := todo(Snapshot{Steps: Steps{Open: []string{strings.Repeat("ä", 2000)}, Quiet: 10}})
+	if len(long.Text) > maxSteps+300 || !utf8.ValidString(long.Text) {
+		t.Errorf("%d bytes of steps", len(long.Text))
+	}
+}
+
+// A subagent is told what belongs to its own work, and nothing of the session.
+func TestSubagentsAreToldTheCoreOnly(t *testing.T) {
+	var all []Generator
+	for _, k := range Kinds {
+		all = append(all, says(k.Name, k.Name+" is told"))
+	}
+	set := NewSet(nil, all...)
+	main, sub := set.Collect(t.Context(), Snapshot{}, asIs), set.Collect(t.Context(), Snapshot{Subagent: true}, asIs)
+	for _, k := range Kinds {
+		here, there := strings.Contains(main.Once+main.Now, k.Name+" is told"), strings.Contains(sub.Once+sub.Now, k.Name+" is told")
+		if !here || there == k.Main {
+			t.Errorf("%s: the main agent is told: %v, a subagent: %v", k.Name, here, there)
+		}
+	}
+}
+
+// Every kind can be switched off, but those that tell of acts.
+func TestEveryKindCanBeSwitchedOff(t *testing.T) {
+	for _, k := range Kinds {
+		set := NewSet([]string{k.Name}, says(k.Name, "told"), says("other", "other"))
+		got := set.Collect(t.Context(), Snapshot{}, asIs)
+		if told := strings.Contains(got.Once+got.Now, "told"); told != k.Fixed || set.Off(k.Name) == k.Fixed || set.Off("other") || !strings.Contains(got.Now, "other") {
+			t.Errorf("%s: told %v, off %v", k.Name, told, set.Off(k.Name))
+		}
+	}
+	if (*Set)(nil).Off(Todo) || (*Set)(nil).Collect(t.Context(), Snapshot{}, asIs).Once != "" {
+		t.Error("no set")
+	}
+}
+
+// What comes every few turns waits for them, in each conversation.
+func TestProgressComesEveryThreeTurns(t *testing.T) {
+	set := NewSet(nil, says(TaskProgress, "a screen"))
+	told := map[string]string{}
+	var got []int
+	for turn := range 10 {
+		n := set.Collect(t.Context(), Snapshot{Turn: turn, Told: told}, asIs)
+		if n.Now != "" {
+			got = append(got, turn)
+		}
+		for kind, state := range n.Known {
+			told[kind] = state
+		}
+	}
+	if !slices.Equal(got, []int{0, 3, 6, 9}) {
+		t.Errorf("told at turns %v", got)
+	}
+	if n := set.Collect(t.Context(), Snapshot{Turn: 10}, asIs); n.Now == "" {
+		t.Error("another conversation has to wait")
+	}
+}
+
+// One that hangs for ever costs a second once: later it is not even asked.
+func TestGeneratorThatHangsForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forever := make(chan struct{})
+		var asked atomic.Int32
+		set := NewSet(nil, Generator{Todo, func(context.Context, Snapshot) Said { asked.Add(1); <-forever; return Said{Text: "late"} }}, says(Context, "quick"))
+		began := time.Now()
+		late := 0
+		for range 20 {
+			n := set.Collect(t.Context(), Snapshot{}, asIs)
+			late += len(n.Late)
+			if !slices.Equal(n.Kinds, []string{Context}) {
+				t.Errorf("told %v", n.Kinds)
+			}
+		}
+		if d := time.Since(began); d != Patience || late != 1 || asked.Load() != 1 {
+			t.Errorf("20 requests waited for %s, %d were late, asked %d times", d, late, asked.Load())
+		}
+		close(forever)
+		synctest.Wait()
+	})
+}
+
+// What is told of many changes at once is what the words of the table say.
+func TestKindsAreDescribed(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, k := range Kinds {
+		if seen[k.Name] || k.What == "" || strings.HasSuffix(k.What, ".") || strings.Contains(k.What, "|") {
+			t.Errorf("%+v", k)
+		}
+		seen[k.Name] = true
+	}
+}

@@ -1,0 +1,34 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Reminders holds the section [reminders].
+type Reminders struct {
+	Off []string // kinds that no model is told
+}
+
+// reminderKinds are the kinds that can be switched off. Package reminder knows what they tell.
+var reminderKinds = []string{
+	"at_file", "resources", "agent_mention", "changed_files", "instructions", "todo", "diagnostics", "hook", "tasks",
+	"task_progress", "plan", "plan_exit", "plan_text", "budget_usd", "context", "date_change", "mode_change",
+	"model_switch", "skills", "mcp", "agents",
+}
+
+// ReminderKinds returns the kinds of reminders that can be switched off.
+func ReminderKinds() []string { return slices.Clone(reminderKinds) }
+
+var remindersSection = section{
+	name: "reminders", access: personal,
+	doc: "What the model is told besides prompts and results (docs/reminders.md).",
+	fields: []field{
+		{
+			name: "off", short: "`" + strings.Join(reminderKinds[:len(reminderKinds)-1], "`, `") + "` or `" + reminderKinds[len(reminderKinds)-1] + "`",
+			doc:     "Kinds that no model is told, such as `[\"todo\", \"date_change\"]`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Reminders.Off },
+			check:   oneOf("kind of reminder", reminderKinds...),
+		},
+	},
+}

@@ -1,0 +1,141 @@
+package file
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"buddy/tmux/host"
+)
+
+// Limits of what is known of files, to say what somebody else changed in them.
+const (
+	maxWatched  = 200      // files that are checked before a request
+	maxHeldFile = 64 << 10 // bytes of a text of which the content is kept
+	maxHeld     = 1 << 20  // bytes of all of them
+	maxHeldDiff = 2 << 10  // bytes of a diff that is told
+)
+
+// Change is a file that the model has read or written and that somebody else changed since.
+type Change struct {
+	Path string // as the model should use it
+	Diff string // unified; "" when it would be too long or is not known
+	Gone bool   // there is no such file any more
+}
+
+// hold keeps the content that the model knows of a file, for a diff. The oldest give way. The caller
+// holds f.mu.
+func (f *seenFiles) hold(known *seenFile, s snapshot) {
+	f.held -= len(known.text)
+	known.text = nil
+	if !s.whole() || len(s.data) > maxHeldFile || !isText(s.data) {
+		return
+	}
+	known.text = bytes.Clone(s.data)
+	f.held += len(known.text)
+	for f.held > maxHeld {
+		var oldest *seenFile
+		for _, one := range f.files {
+			if one.text != nil && (oldest == nil || one.order < oldest.order) {
+				oldest = one
+			}
+		}
+		f.held -= len(oldest.text)
+		oldest.text = nil
+	}
+}
+
+// Changed returns the files that the main conversation has read or written last and that have other content now, or are gone, by
+// path. It reports each change once. What its diff tells the model knows from then on; a file without
+// a diff has to be read again, and is not reported again before that. Files with unchanged size and
+// time are not opened. At most 200 files are looked at; on a target, whose times are in whole
+// seconds, the last four.
+func (w *Workspace) Changed(ctx context.Context) []Change {
+	var changed []Change
+	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each costs time on a target
+		info, err := w.files.Lstat(ctx, s.Path)
+		var down *host.DownError
+		if errors.As(err, &down) || ctx.Err() != nil {
+			break
+		}
+		if err == nil && info.Size == s.Bytes && info.Modified.Equal(s.Modified) {
+			continue
+		}
+		now := snapshot{}
+		if err == nil {
+			now, err = w.snap(ctx, s.Path)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if one, ok := w.seen.by(0).change(s.Path, now); ok {
+			one.Path = w.show(s.Path)
+			changed = append(changed, one)
+		}
+	}
+	slices.SortFunc(changed, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return changed
+}
+
+// watched returns the most recent files, at most n, without those of which a change was reported that
+// the model does not know.
+func (f *seenFiles) watched(n int) []State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var recent []*seenFile
+	for _, s := range f.files {
+		if !s.reported {
+			recent = append(recent, s)
+		}
+	}
+	slices.SortFunc(recent, latest)
+	var all []State
+	for _, s := range recent[:min(len(recent), n)] {
+		all = append(all, s.State)
+	}
+	return all
+}
+
+// change returns how the file at path has changed to now, and whether it did and this was not
+// reported yet.
+func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was, ok := f.files[path]
+	if !ok || was.reported {
+		return Change{}, false
+	}
+	if now.exists && f.same(was, now) {
+		was.Modified = now.modified // only its time changed
+		return Change{}, false
+	}
+	diff := ""
+	if now.exists && now.whole() && was.text != nil {
+		diff = shortDiff(was.text, now.data)
+	}
+	if was.reported = diff == ""; was.reported {
+		return Change{Gone: !now.exists}, true
+	}
+	f.know(was, now)
+	return Change{Diff: diff}, true
+}
+
+// shortDiff returns the diff of two texts without the lines that name them, and "" for one that is
+// too long.
+func shortDiff(before, after []byte) string {
+	if len(after) > maxHeldFile || !isText(after) {
+		return ""
+	}
+	d := udiff.Unified("a", "b", string(before), string(after))
+	d = strings.TrimPrefix(d, "--- a\n+++ b\n")
+	if len(d) > maxHeldDiff {
+		return ""
+	}
+	return d
+}
