@@ -232,7 +232,7 @@ func New(o Options) *Runtime {
 	r.tasks = &tasks{
 		life: r.life, clock: clock{o.Now, o.Dates}, stream: events, approvals: r.approvals, ledger: r.ledger, selection: r.selection,
 		tree: tree, titles: r.titles, changes: r.changes, numbers: n,
-		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: r.newSubagents(),
+		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
 	r.tasks.agents.tasks = r.tasks
 	r.tasks.loop = r.newLoop()
@@ -241,7 +241,7 @@ func New(o Options) *Runtime {
 }
 
 // newSubagents returns the subagents of the session, none of which works.
-func (r *Runtime) newSubagents() *subagentSet {
+func newSubagents(r *Runtime) *subagentSet {
 	o := r.opts
 	return &subagentSet{
 		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,

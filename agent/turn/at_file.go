@@ -52,14 +52,17 @@ func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
 	x.heard = nil
 	for _, p := range heard {
 		if names := atNames(p.Text); len(names) > 0 && p.Kind != event.Typed && !l.o.Reminders.Off(reminder.AtFile) {
-			l.newBatch(ctx, x, 0).attachNamed(names)
+			namedFiles{l.newBatch(ctx, x, 0)}.attach(names)
 		}
 	}
 }
 
-// attachNamed gives the model those files of which it has not the same already, and tells the person
+// namedFiles reads files that a prompt names.
+type namedFiles struct{ *batch }
+
+// attach gives the model those files of which it has not the same already, and tells the person
 // which.
-func (b *batch) attachNamed(names []string) {
+func (b namedFiles) attach(names []string) {
 	defer b.cancel(nil)
 	l, x := b.loop, b.x
 	limited, cancel := context.WithTimeout(b.ctx, atFileTime)
@@ -69,7 +72,7 @@ func (b *batch) attachNamed(names []string) {
 		if len(read) == maxAtFiles || limited.Err() != nil {
 			break
 		}
-		j, text := b.readNamed(limited, name)
+		j, text := b.read(limited, name)
 		switch {
 		case j == nil:
 			refused = append(refused, "@"+name)
@@ -87,10 +90,10 @@ func (b *batch) attachNamed(names []string) {
 	}
 }
 
-// readNamed reads a file as the model would and returns what it is told of it: "" when there is no
+// read reads a file as the model would and returns what it is told of it: "" when there is no
 // such file, or it is not text. The job is nil when somebody would be asked first: the person, or a
 // hook.
-func (b *batch) readNamed(ctx context.Context, name string) (j *job, text string) {
+func (b namedFiles) read(ctx context.Context, name string) (j *job, text string) {
 	l := b.loop
 	args, err := json.Marshal(map[string]string{"path": name})
 	if err != nil {

@@ -17,9 +17,15 @@ import (
 	"buddy/tools"
 )
 
-// tellSkills brings the conversation up to date with the skills before a request: which ones
+// skillTexts tells an exchange of skills.
+type skillTexts struct {
+	*Loop
+	x *Exchange
+}
+
+// tell brings the conversation up to date with the skills before a request: which ones
 // there are, the texts that a compaction took out, and those that the person has called.
-func (l *Loop) tellSkills(ctx context.Context, x *Exchange) {
+func (l skillTexts) tell(ctx context.Context) {
 	l.p.Skills.Await(ctx)
 	if ctx.Err() != nil {
 		return
@@ -29,16 +35,16 @@ func (l *Loop) tellSkills(ctx context.Context, x *Exchange) {
 	for _, line := range l.p.Skills.Lines(window) {
 		list.Items = append(list.Items, conversation.ListingItem{Name: line.Name, Line: line.String()})
 	}
-	x.talk.Tell(x.task, list)
-	l.reopen.Do(func() { l.reopenFolders(x) })
-	l.restoreSkills(x)
-	for _, line := range x.talk.TakeCalls() {
-		l.callSkill(ctx, x, line)
+	l.x.talk.Tell(l.x.task, list)
+	l.reopen.Do(func() { l.reopenFolders() })
+	l.restore()
+	for _, line := range l.x.talk.TakeCalls() {
+		l.call(ctx, line)
 	}
 }
 
-// callSkill tells the model the text of a skill that a person called, if the line calls one.
-func (l *Loop) callSkill(ctx context.Context, x *Exchange, line string) {
+// call tells the model the text of a skill that a person called, if the line calls one.
+func (l skillTexts) call(ctx context.Context, line string) {
 	name, args, ok := skill.Call(line)
 	if !ok {
 		return
@@ -47,12 +53,12 @@ func (l *Loop) callSkill(ctx context.Context, x *Exchange, line string) {
 	if !ok || !s.Typed {
 		return
 	}
-	text := loading{l, x, s, args}.text(ctx)
+	text := loading{l.Loop, l.x, s, args}.text(ctx)
 	if ctx.Err() != nil {
 		return // the prompt was taken back; nothing was promised of it
 	}
 	l.p.Skills.Used(s.Name)
-	x.talk.LoadSkill(x.task, 0, event.SkillLoaded{
+	l.x.talk.LoadSkill(l.x.task, 0, event.SkillLoaded{
 		Name: s.Name, Args: args, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Line: line,
 		Text: "The user's prompt " + s.Call() + " stands for this:\n" + toAgent(s) + text,
 	})
@@ -67,23 +73,23 @@ func toAgent(s skill.Skill) string {
 }
 
 // preload gives a subagent the texts of skills before its first request.
-func (l *Loop) preload(ctx context.Context, x *Exchange) {
-	if len(l.agent.Skills) == 0 || x.turns > 0 {
+func (l skillTexts) preload(ctx context.Context) {
+	if len(l.agent.Skills) == 0 || l.x.turns > 0 {
 		return
 	}
 	l.p.Skills.Await(ctx)
 	for _, name := range l.agent.Skills {
 		s, ok := l.p.Skills.Find(name)
 		if !ok {
-			l.p.Stream.Publish(x.task, 0, event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, l.agent.Type), Code: "agents"})
+			l.p.Stream.Publish(l.x.task, 0, event.Notice{Text: fmt.Sprintf("there is no skill %q, which the agent %s is to have", name, l.agent.Type), Code: "agents"})
 			continue
 		}
-		text := loading{l, x, s, ""}.text(ctx)
+		text := loading{l.Loop, l.x, s, ""}.text(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		l.p.Skills.Used(s.Name)
-		x.talk.LoadSkill(x.task, 0, event.SkillLoaded{
+		l.x.talk.LoadSkill(l.x.task, 0, event.SkillLoaded{
 			Name: s.Name, Origin: string(s.Origin), File: s.File, Sum: s.Sum, By: event.ByPerson, Text: "For your work:\n" + text,
 		})
 	}
@@ -104,8 +110,8 @@ func readingRules(s skill.Skill) []action.Rule {
 }
 
 // reopenFolders allows to read the files of the skills that an earlier process loaded.
-func (l *Loop) reopenFolders(x *Exchange) {
-	for _, was := range x.talk.LoadedSkills() {
+func (l skillTexts) reopenFolders() {
+	for _, was := range l.x.talk.LoadedSkills() {
 		if s, ok := l.p.Skills.Find(was.Name); ok {
 			l.p.Approvals.Permit(readingRules(s)...)
 		}
@@ -146,12 +152,12 @@ func (b *batch) loadSkill(ctx context.Context, call tools.Call, name, args strin
 // 25,000 tokens.
 const maxRestored = 5 * skill.MaxBody
 
-// restoreSkills tells the model again the texts that a compaction took out, those loaded last
+// restore tells the model again the texts that a compaction took out, those loaded last
 // first, without running their commands again.
-func (l *Loop) restoreSkills(x *Exchange) {
+func (l skillTexts) restore() {
 	var names, texts []string
 	size := 0
-	for _, was := range slices.Backward(x.talk.LoadedSkills()) {
+	for _, was := range slices.Backward(l.x.talk.LoadedSkills()) {
 		s, ok := l.p.Skills.Find(was.Name)
 		if !was.Gone || !ok {
 			continue
@@ -166,7 +172,7 @@ func (l *Loop) restoreSkills(x *Exchange) {
 		names, texts = append(names, was.Name), append(texts, text)
 	}
 	if len(names) > 0 {
-		x.talk.Attach(x.task, 0, event.ReminderAttached{
+		l.x.talk.Attach(l.x.task, 0, event.ReminderAttached{
 			Kinds: []string{reminder.SkillTexts}, Names: names,
 			Text: reminder.Wrap("Skills that were loaded before the conversation was shortened:\n" + strings.Join(texts, "\n")),
 		})

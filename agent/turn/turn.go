@@ -267,9 +267,10 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 func (l *Loop) brief(ctx context.Context, x *Exchange) {
 	x.talk.TellNews(x.task)
 	l.p.Instructions.Await(ctx)
-	l.preload(ctx, x)
+	texts := skillTexts{l, x}
+	texts.preload(ctx)
 	if _, err := l.p.Selection.Tools().Lookup("skill"); err == nil || l.agent.Type == "" {
-		l.tellSkills(ctx, x)
+		texts.tell(ctx)
 	}
 	x.attachFiles(ctx, l)
 	if _, err := l.p.Selection.Tools().Lookup(tools.Agent); err == nil {

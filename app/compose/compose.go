@@ -113,7 +113,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
 		Listings: p.listings(), Checks: p.Checks, Resources: p.resources(),
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
-		Reminders: p.reminders(),
+		Reminders: newReminders(p.Targets, p.Config.Reminders.Off),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
 	return p, nil

@@ -52,7 +52,8 @@ func (s *Setup) LanguageServers() []lsp.Server {
 	}
 	checks, _, err := s.checkParts()
 	var all []lsp.Server
-	plugins := s.languageServersOfPlugins()
+	found, _, failed := s.plugins()
+	plugins := languageServersOf(found, failed)
 	for _, def := range languageServers(s.Config) {
 		if def.built && plugins != nil { // those of plugins come before the known ones
 			all, plugins = append(all, plugins...), nil
@@ -323,19 +324,17 @@ type languageEntry struct {
 	Diagnostics *bool             `json:"diagnostics"`
 }
 
-// languageServersOfPlugins returns the language servers of all plugins; those of one that is not
-// trusted have a problem.
-func (s *Setup) languageServersOfPlugins() []lsp.Server {
-	found, _, err := s.plugins()
-	var all []lsp.Server
-	for _, f := range found {
+// languageServersOf returns the language servers of plugins; those of one that is not trusted have a
+// problem, and so have all when reading the plugins failed.
+func languageServersOf(plugins []foundPlugin, failed error) (all []lsp.Server) {
+	for _, f := range plugins {
 		if f.Language.Empty() {
 			continue
 		}
 		problem := ""
 		switch {
-		case err != nil:
-			problem = err.Error()
+		case failed != nil:
+			problem = failed.Error()
 		case !f.state.Trusted:
 			problem = string(PartCheck{f.part, f.state}.state()) + " (/trust, or: buddy trust)"
 		default:
