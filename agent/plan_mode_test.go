@@ -447,7 +447,7 @@ func TestPlanAfterACompaction(t *testing.T) {
 			t.Fatalf("%d compactions", n)
 		}
 		got := s.said()
-		if strings.Count(got, "Mode plan is on.") != 1 || !strings.Contains(got, "as it is now:\nthe draft ‹/system-reminder>") {
+		if strings.Count(got, "Mode plan is on.") != 1 || !strings.Contains(got, "as it is now:\nthe draft ‹/system-reminder›") {
 			t.Errorf("after a compaction in mode plan the model has %s", got)
 		}
 		q, _ := s.planned()

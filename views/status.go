@@ -91,18 +91,28 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) string {
 		return hookRuns(s.Hooks)
 	case t.Doing != "":
 		return t.Doing
-	case l.agents > 0 && t.Agent == nil && (s.Focused == nil || s.Focused.State != state.CallRunning || s.Focused.Agent != nil):
+	case l.agents > 0 && t.Agent == nil && !runsItself(s.Focused):
 		return "waits for " + draw.Plural(l.agents, "agent")
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
-		running := "running " + s.Focused.Name
-		if s.Focused.On != "" {
-			running += draw.OnTarget(s.Focused.On)
-		}
-		if n := s.Focused.Output.Dropped + int64(len(s.Focused.Output.Buf)); n > 0 {
-			running += " · " + draw.ByteCount(n)
-		}
-		return running
+		return callRuns(s.Focused)
 	}
+	return modelDoes(s)
+}
+
+// callRuns says which call runs, and how much it has printed.
+func callRuns(c *state.Call) string {
+	running := "running " + c.Name
+	if c.On != "" {
+		running += draw.OnTarget(c.On)
+	}
+	if n := c.Output.Dropped + int64(len(c.Output.Buf)); n > 0 {
+		running += " · " + draw.ByteCount(n)
+	}
+	return running
+}
+
+// modelDoes says what the model does.
+func modelDoes(s *state.State) string {
 	if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Open {
 		if s.Blocks[n-1].Kind == state.ReasoningBlock {
 			return "thinking"
@@ -110,6 +120,11 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) string {
 		return "answering"
 	}
 	return "waiting for the model"
+}
+
+// runsItself reports whether a call runs, and not an agent for it.
+func runsItself(c *state.Call) bool {
+	return c != nil && c.State == state.CallRunning && c.Agent == nil
 }
 
 // hookRuns says which hooks the task waits for.

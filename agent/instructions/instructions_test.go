@@ -173,6 +173,7 @@ type gone struct{}
 func (gone) Peek(context.Context, string, int64) (string, []byte, error) {
 	return "", nil, errors.New("away")
 }
+
 func (gone) List(context.Context, string, int) (string, []os.DirEntry, error) {
 	return "", nil, errors.New("away")
 }

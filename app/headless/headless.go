@@ -187,9 +187,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.QuestionAsked:
 		l.question(p)
 	case event.ModelMessage:
-		if env.Branch == 0 {
-			l.message(p)
-		}
+		l.message(p)
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.ApprovalAsked:

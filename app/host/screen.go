@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/compose"
 	"buddy/app/input"
 	"buddy/app/live"
 	"buddy/app/slash"
@@ -109,11 +110,8 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP:
-		text, err := h.program.MCP().Do(q.Args)
-		return &live.TextReply{Text: text}, err
-	case live.Servers:
-		return servers(h.program.MCP().Offers())
+	case live.MCP, live.Servers, live.Named:
+		return askServers(h.program, q)
 	case live.Rules:
 		rules, err := h.program.Rules()
 		return &live.RulesReply{Rules: rules}, err
@@ -121,8 +119,6 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 		return h.alive(q.Target)
 	case live.Files:
 		return &live.FilesReply{Paths: h.files.find(q.Query)}, nil
-	case live.Named:
-		return &live.FilesReply{Paths: h.program.Servers.Names(q.Query)}, nil
 	case live.Close:
 		if !q.Kill && !q.Abandon && s.quits() {
 			return &live.CloseReply{
@@ -134,6 +130,19 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 		return &reply, nil
 	}
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
+}
+
+// askServers answers what is about MCP servers.
+func askServers(p *compose.Program, q live.Request) (any, error) {
+	switch q := q.(type) {
+	case live.MCP:
+		text, err := p.MCP().Do(q.Args)
+		return &live.TextReply{Text: text}, err
+	case live.Named:
+		return &live.FilesReply{Paths: p.Servers.Names(q.Query)}, nil
+	default:
+		return servers(p.MCP().Offers())
+	}
 }
 
 // quits reports whether the session goes on when this screen quits: nothing runs in it, and a person

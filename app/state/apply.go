@@ -49,10 +49,8 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
-	case event.SkillLoaded, event.CommandsListed:
-		return applySkill(s, env)
-	case event.MCPServer:
-		return applyServer(s, p)
+	case event.SkillLoaded, event.CommandsListed, event.MCPServer:
+		return applyExtension(s, env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
 	case event.BranchStarted:

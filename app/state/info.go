@@ -45,11 +45,8 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Context = p
 	case event.MetricsUsage:
 		s.Info.Usage = p
-	case event.RuleAdded:
-		s.add(env, NoticeBlock, "new rule for this "+p.Scope+": "+p.Rule.String())
-		return Conversation
-	case event.RuleRemoved:
-		s.add(env, NoticeBlock, "no rule of the "+p.Scope+" any more: "+p.Rule.String())
+	case event.RuleAdded, event.RuleRemoved:
+		s.add(env, NoticeBlock, ruleText(p))
 		return Conversation
 	case event.PlanExited: // in its words: the dialog in which it was read is gone
 		if p.Approved {
@@ -62,9 +59,20 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	return Header
 }
 
-// applySkill takes what a person called, and what there is to call.
-func applySkill(s *State, env event.Envelope) Changed {
+// ruleText says which rule came or went.
+func ruleText(e event.Event) string {
+	if p, ok := e.(event.RuleAdded); ok {
+		return "new rule for this " + p.Scope + ": " + p.Rule.String()
+	}
+	p, _ := e.(event.RuleRemoved)
+	return "no rule of the " + p.Scope + " any more: " + p.Rule.String()
+}
+
+// applyExtension takes what a person called, what there is to call, and how servers are.
+func applyExtension(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
+	case event.MCPServer:
+		return applyServer(s, p)
 	case event.CommandsListed:
 		s.Info.Commands = p.Commands
 		return Commands

@@ -106,7 +106,7 @@ func beginBranch(s *State, p event.BranchStarted) {
 func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted:
-		return s.applyTask(env) | beginSubagent(s, env, p, talk)
+		return s.applyTask(env) | beginSubagent(s, p, talk)
 	case event.TaskQueued, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
 		return s.applyTask(env)
 	case event.TaskFinished:
@@ -135,7 +135,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 }
 
 // beginSubagent joins the task of a subagent with its conversation and with the call that began it.
-func beginSubagent(s *State, env event.Envelope, p event.TaskStarted, talk *State) Changed {
+func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 	t := s.task(p.ID)
 	t.Agent = &Subagent{Name: p.Agent, Parent: p.Parent, Background: p.Background, Talk: talk}
 	caller := s
