@@ -33,6 +33,9 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 		warnOf(s, env, p)
 		return Conversation
 	case event.TaskFinished:
+		if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
+			return 0 // an earlier process ran it, with which it has ended
+		}
 		return s.finishBranch(env, p)
 	}
 	return 0

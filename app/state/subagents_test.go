@@ -109,6 +109,13 @@ func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 func TestSubagentsAreInterrupted(t *testing.T) {
 	x := nested()
 	x.tell(0, 0, event.SessionResumed{Cwd: "/p", Target: "local"})
+	before := said(&x.s)
+	for branch, id := range map[int]int{1: 2, 2: 3} { // as the next process says it
+		x.tell(branch, id, event.TaskFinished{ID: id, Outcome: event.Failed, Error: "interrupted"})
+	}
+	if after := said(&x.s); after != before {
+		t.Errorf("the conversation says %q, before %q", after, before)
+	}
 	for _, id := range []int{2, 3} {
 		task := x.s.Tasks.Get(id)
 		if task.State != TaskDone || task.Outcome != Interrupted {
