@@ -48,7 +48,7 @@ func parent(t *testing.T, pid int) int {
 
 // writesOnce is a model that calls a command which needs approval, and says when it is done.
 func writesOnce(req modeltest.Request) modeltest.Answer {
-	if last := req.Messages[len(req.Messages)-1]; last.Role == model.Tool {
+	if last := lastMessage(req); last.Role == model.Tool {
 		return modeltest.Answer{modeltest.Text("The tool said: " + strings.Join(strings.Fields(last.Content), " "))}
 	}
 	return modeltest.Answer{modeltest.Text("I will."), shellCall("c1", "mkdir made && echo it is made")}
@@ -208,7 +208,7 @@ func TestAttachBeforeTheFirstPrompt(t *testing.T) {
 func TestAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
-		if last := req.Messages[len(req.Messages)-1]; last.Role == model.User && strings.Contains(last.Content, "which one") {
+		if last := lastMessage(req); last.Role == model.User && strings.Contains(last.Content, "which one") {
 			return modeltest.Answer{modeltest.Call{ID: "c2", Name: "ask_user", Arguments: `{"question":"Which one?","choices":["red","blue"]}`}}
 		}
 		return writesOnce(req)

@@ -42,7 +42,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 	if req.Model == "small" {
 		return modeltest.Answer{modeltest.Text("\"Talk about\ta shell\"")}
 	}
-	last := req.Messages[len(req.Messages)-1]
+	last := lastMessage(req)
 	last.Content = undated(last.Content)
 	call := func(name string, args map[string]any) modeltest.Answer {
 		text, _ := json.Marshal(args)

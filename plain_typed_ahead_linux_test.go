@@ -74,7 +74,7 @@ func TestPlainQuestionInTheMiddleOfALine(t *testing.T) {
 		d.absent("b.txt")
 		said := false
 		for _, r := range d.server.Requests() {
-			said = said || undated(r.Messages[len(r.Messages)-1].Content) == "all but try"
+			said = said || undated(lastMessage(r).Content) == "all but try"
 		}
 		if !said {
 			t.Error("the line that was begun before the question was not sent whole")

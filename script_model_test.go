@@ -30,6 +30,16 @@ func undated(prompt string) string {
 	return said
 }
 
+// lastMessage returns the last message of a request that is no reminder.
+func lastMessage(r modeltest.Request) model.Message {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != model.User || !strings.HasPrefix(m.Content, "<system-reminder>") {
+			return m
+		}
+	}
+	return model.Message{}
+}
+
 // scripted answers depending on the prompt: "answer:" is followed by answers, separated by
 // bars, one for each rejected attempt. The answer HANG never ends, CALL runs a command,
 // FOREIGN makes calls in other programs' formats, TOLD lists the tools, PATCH makes a file,

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -169,9 +170,9 @@ func shellCall(id, command string) modeltest.Call {
 
 // lastOf returns the content of the newest message of a role.
 func lastOf(req modeltest.Request, role model.Role) string {
-	for i := len(req.Messages) - 1; i >= 0; i-- {
-		if req.Messages[i].Role == role {
-			return req.Messages[i].Content
+	for _, m := range slices.Backward(req.Messages) {
+		if m.Role == role && (role != model.User || !strings.HasPrefix(m.Content, "<system-reminder>")) {
+			return m.Content
 		}
 	}
 	return ""
@@ -183,7 +184,7 @@ func TestTerminal(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
-		if last := req.Messages[len(req.Messages)-1]; last.Role == model.Tool {
+		if last := lastMessage(req); last.Role == model.Tool {
 			return modeltest.Answer{modeltest.Text("The tool said: " + strings.Join(strings.Fields(last.Content), " "))}
 		}
 		id := "c" + string(rune('0'+calls.Add(1)))
@@ -269,7 +270,7 @@ func TestTerminalBytes(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
-		if req.Messages[len(req.Messages)-1].Role == model.Tool {
+		if lastMessage(req).Role == model.Tool {
 			return modeltest.Answer{modeltest.Text("That was " + hostile + " [link " + hostile + "](http://x/" + hostile + ") `" + hostile + "`\n\n```" + hostile + "\n" + hostile + "\n```\n\nall seen")}
 		}
 		if calls.Add(1) == 1 {
