@@ -76,16 +76,13 @@ func (e agentEnd) result() tools.Result {
 		return tools.Result{Content: text, IsError: true, Tail: e.text}
 	}
 	payload := map[string]any{"agent": e.run.Name, "task": e.task, "turns": e.turns, "result": compact.Clip(e.text, tools.FitJSON(e.text, maxAgentResult))}
-	res := tools.Success(payload, e.text)
-	switch {
-	case e.problem != nil:
+	if e.problem != nil {
 		payload["note"] = "all of it could not be kept: " + e.problem.Error()
-		res = tools.Success(payload, e.text)
-	default:
-		payload["file"], payload["bytes"] = e.run.file(), len(e.text)
-		res = tools.Success(payload, e.text)
-		res.Full = &tools.File{Path: e.run.file(), Bytes: int64(len(e.text))}
+		return tools.Success(payload, e.text)
 	}
+	payload["file"], payload["bytes"] = e.run.file(), len(e.text)
+	res := tools.Success(payload, e.text)
+	res.Full = &tools.File{Path: e.run.file(), Bytes: int64(len(e.text))}
 	return res
 }
 
