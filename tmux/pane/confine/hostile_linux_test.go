@@ -469,11 +469,11 @@ func (w *world) plain(h hostile) []string {
 	if h.canary == "left" {
 		_ = unix.Kill(-group, unix.SIGKILL) // one that starts others would escape a look at each
 	}
-	for left := []int{0}; h.canary == "left" && len(left) > 0; { // they may start others meanwhile
-		left = w.remaining()
-		for _, pid := range left {
-			_ = unix.Kill(pid, unix.SIGKILL)
+	for none := 0; h.canary == "left" && none < 5; none++ { // one that is just being started has no name
+		for _, pid := range w.remaining() {
+			_, none = unix.Kill(pid, unix.SIGKILL), 0
 		}
+		time.Sleep(5 * time.Millisecond)
 	}
 	_ = empty(w.temp)
 	return got

@@ -75,15 +75,22 @@ func (b *Box) Sweep(pid int) error {
 	return errors.Join(endOrphans(), empty(b.temp))
 }
 
+// looks is how often in a row none may be found: a process that is forked while the others are
+// looked at, by one that ends at that moment, is in no list.
+const looks = 3
+
 // endOrphans kills the confined processes that became children of this one, and their
 // descendants, until none is left.
 func endOrphans() error {
+	none := 0
 	for began := time.Now(); ; {
 		if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
 			return nil // no child at all, as nearly always
 		}
 		left, ours := orphans()
-		if len(left) == 0 {
+		if none++; len(left) > 0 {
+			none = 0
+		} else if none == looks {
 			return nil
 		}
 		for _, pid := range left {
