@@ -162,7 +162,7 @@ func onTarget(pane string) string {
 	return ""
 }
 
-// background is what works beside the exchanges of a session.
+// background runs, and lists, the commands and subagents that go on beside the exchanges of a session.
 type background struct{ of *Runtime }
 
 // Begin implements [turn.Background].

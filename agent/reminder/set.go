@@ -27,7 +27,7 @@ const (
 	// MaxTogether limits the reminders of one request together, in bytes. Files that a prompt names,
 	// instruction files and lists of extensions have limits of their own.
 	MaxTogether = 4 << 10
-	// skipped is how many requests a generator is not asked for that was too slow.
+	// skipped is for how many requests a generator that was too slow is not asked.
 	skipped = 5
 )
 

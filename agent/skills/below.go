@@ -18,7 +18,7 @@ const (
 	maxRecent  = 50  // the newest of an earlier process, whose folders are searched before the first request
 )
 
-// below is what a book knows of the files below the workspace that the model has used.
+// below remembers the folders of files that the model has used, in which skills are looked for.
 type below struct {
 	files   []string          // the newest last
 	folders map[string]bool   // that were searched

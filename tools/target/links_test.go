@@ -17,7 +17,7 @@ func linked(t *testing.T) (work, beside string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work, beside = filepath.Join(dir, "work"), filepath.Join(dir, "beside")
+	work, beside = filepath.Join(dir, "here"), filepath.Join(dir, "beside")
 	for _, name := range []string{work + "/src/deep/x.go", work + "/a.go", work + "/.env", work + "/-ox.txt", beside + "/sub/key.txt", beside + "/x.go"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestReadingHasOneBorder(t *testing.T) {
 	}
 	asked := []string{
 		"cat b.go", "cat chain", "cat out/key.txt", "cat out/../x.go", "ls out", "ls out/", "cat out/*", "cat *.go", "head -3 *.md", "cat notes.md", "grep -n foo_bar *.md", "wc -l b*.go", "cat */x.go ../beside/*",
-		"cat ../beside/x.go", "cat src/../../beside/x.go", "cat in/../../../beside/x.go", "cd .. && ls", "cd out && ls", "cd in && cat ../../../beside/x.go", "cd in; cat ../../a.go; cat ../../../work/b.go",
+		"cat ../beside/x.go", "cat src/../../beside/x.go", "cat in/../../../beside/x.go", "cd .. && ls", "cd out && ls", "cd in && cat ../../../beside/x.go", "cd in; cat ../../a.go; cat ../../../here/b.go",
 		"cat " + beside + "/x.go", "ls /", "ls /etc", "cat far/passwd", "cat /etc/passwd", "stat /etc/passwd", "find / -name x", "find ..", "find out/ -name x", "du -sh ..", "cat ~/.bashrc", "ls ~",
 		"grep -rn foo_bar ..", "cat < b.go", "cat < ../beside/x.go", "git diff --no-index a.go /etc/passwd", "git -C ../beside log", "diff a.go /etc/passwd", "tar -tf ../beside/x.tar", "tar -tf a.tar -C ..",
 		"date -r /etc/passwd", "[ -f /etc/passwd ]", "cat */../../beside/x.go", "sort *.txt", "file -- *", "tree *", "cat /proc/self/environ", "cat /proc/1/cmdline", "head -c 9 /dev/urandom", "cat /dev/tty",
