@@ -116,7 +116,7 @@ func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
 	}
 	definition := map[string]any{
 		"name": p.Name, "version": p.Version, "description": p.About, "runs": runs, "print": p.Print,
-		"skills": relative(p.Skills), "commands": relative(p.Commands), "styles": relative(p.Styles),
+		"skills": relative(p.Skills), "commands": relative(p.Commands), "styles": relative(p.Styles), "workflows": relative(p.Workflows),
 	}
 	if not := notRun(p); len(not) > 0 {
 		definition["not run by buddy"] = not
@@ -171,7 +171,7 @@ func (s *Setup) pluginSources() (all []extensions.Source, acts map[string]bool, 
 		}
 		acts[f.Name] = f.state.Trusted
 		all = append(all, extensions.Source{Origin: extensions.Plugin, Files: files, Inside: f.Dir, Prefix: f.Name, Roots: map[extensions.Kind][]string{
-			extensions.Skill: f.Skills, extensions.Command: f.Commands, extensions.Style: f.Styles,
+			extensions.Skill: f.Skills, extensions.Command: f.Commands, extensions.Style: f.Styles, extensions.Workflow: f.Workflows,
 		}})
 	}
 	return all, acts, err

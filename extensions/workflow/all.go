@@ -59,3 +59,27 @@ func Read(it extensions.Item, tools Tools) (Workflow, []Mistake) {
 	w.Item = it
 	return w, mistakes
 }
+
+// Find returns the workflow of a name. The error says why there is none, with its first mistake if
+// its file has any.
+func Find(all []Workflow, broken []Broken, name string) (Workflow, error) {
+	var names []string
+	for _, w := range all {
+		if w.Name == name {
+			return w, nil
+		}
+		names = append(names, w.Name)
+	}
+	for _, b := range broken {
+		if b.Name == name {
+			return Workflow{}, fmt.Errorf("workflow %s: %s: %s", name, b.File, b.Mistakes[0])
+		}
+	}
+	hint := ""
+	for _, n := range names {
+		if texts.Distance(n, name) <= 2 {
+			hint = "; is it " + n + "?"
+		}
+	}
+	return Workflow{}, fmt.Errorf("there is no workflow %q%s (buddy workflow list names all)", texts.Clip(name, 80), hint)
+}

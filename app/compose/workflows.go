@@ -1,0 +1,73 @@
+package compose
+
+import (
+	"context"
+	"errors"
+
+	"buddy/agent/policy"
+	"buddy/app/slash"
+	"buddy/extensions"
+	"buddy/extensions/workflow"
+	"buddy/tools/file"
+	"buddy/tools/toolset"
+)
+
+// Workflows are those of a session or of a folder, and the files that were left out.
+type Workflows struct {
+	All      []workflow.Workflow // those that take precedence first
+	Broken   []workflow.Broken
+	Problems []extensions.Problem
+}
+
+// Find returns the workflow of a name. The error says why there is none, with its first mistake if
+// its file has any.
+func (w Workflows) Find(name string) (workflow.Workflow, error) {
+	return workflow.Find(w.All, w.Broken, name)
+}
+
+// WorkflowTools returns what the tools take that steps of workflows call.
+func WorkflowTools() workflow.Tools {
+	all := make(workflow.Tools)
+	for name, args := range toolset.Arguments() {
+		for _, a := range args {
+			all[name] = append(all[name], workflow.Argument(a))
+		}
+	}
+	return all
+}
+
+// workflows reads the workflows of a session.
+func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
+	items, problems, _, err := x.readKinds(ctx, extensions.Workflow)
+	var w Workflows
+	var left []extensions.Problem
+	w.All, w.Broken, left = workflow.All(once(items), WorkflowTools())
+	w.Problems = append(problems, left...)
+	return w, err
+}
+
+// Workflows reads the workflows of the session, those of its project where that is.
+func (p *Program) Workflows(ctx context.Context) (Workflows, error) { return p.files.workflows(ctx) }
+
+// WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
+// machine. Files are read, nothing is started.
+func WorkflowsHere(o *Options) (Workflows, error) {
+	c, _, _, err := LoadConfig(o)
+	if err != nil {
+		return Workflows{}, err
+	}
+	there, err := file.NewWorkspace(c.Project.Dir, policy.Secret)
+	if err != nil {
+		return Workflows{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+	defer cancel()
+	files := newExtensionFiles(there, true)
+	s := &Setup{Config: c, Target: slash.ThisMachine}
+	files.plugins = s.pluginSources
+	all, err := files.workflows(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("the workflows were not read within " + styleTime.String())
+	}
+	return all, err
+}
