@@ -222,7 +222,7 @@ func (s *tasks) resume(shells *shells) {
 	for _, b := range slices.SortedFunc(maps.Keys(left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
 		kind, l := event.MainTask, left[b]
 		shells.revive(l.shells, s.selection.Tools())
-		if !l.exchange {
+		if !l.exchange || b == s.main && s.workflows.pauseLeft(l.workflow) {
 			continue
 		}
 		if b != s.main {
@@ -241,9 +241,6 @@ func (s *tasks) resume(shells *shells) {
 // takeUp settles an interrupted exchange and goes on with it if a person has a say.
 // Approvals are asked for until asking ends.
 func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange, l *recovery) (event.Outcome, error) {
-	if b == s.main && s.workflows.pauseLeft(b.task.id, l.workflow) {
-		return event.Completed, nil
-	}
 	s.loop.KeepPartial(x, l.partial)
 	asked := s.loop.Settle(ctx, asking, x, l.calls)
 	s.mu.Lock()

@@ -21,8 +21,6 @@ import (
 type Workflows struct {
 	// Find returns the workflow of a name, checked; nil: there are none.
 	Find func(ctx context.Context, name string) (*format.Workflow, error)
-	// Inputs reads the inputs of a workflow as a person typed them behind its name.
-	Inputs func(w *format.Workflow, typed string) (map[string]string, error)
 	// Exists reports whether there is a file on a target, "" for the current one.
 	Exists func(ctx context.Context, target, path string) (bool, error)
 	// Single is the name of the only target, "" if there are several.
@@ -46,20 +44,16 @@ func (w *workflowRuns) start(c event.RunWorkflow) {
 		w.tasks.stream.Reject("%v", errNoWorkflows)
 		return
 	}
-	text := strings.TrimSpace("/workflow " + c.Name + " " + c.Args)
+	text := strings.TrimSpace("/workflow " + c.Name + " " + format.Line(c.Inputs))
 	w.begin(text, func(ctx context.Context, p workflow.Parts) (*workflow.Run, error) {
 		def, err := w.o.Find(ctx, c.Name)
-		if err != nil {
-			return nil, err
-		}
-		given, err := w.o.Inputs(def, c.Args)
 		if err != nil {
 			return nil, err
 		}
 		if err := w.possible(def); err != nil {
 			return nil, err
 		}
-		return w.book.Start(def, given, p)
+		return w.book.Start(def, c.Inputs, p)
 	})
 }
 
@@ -160,21 +154,21 @@ func (w *workflowRuns) cancel(run int) {
 }
 
 // pauseLeft pauses the run that an earlier process was at when it ended, and reports whether there is
-// one to go on with. It is called for the exchange that was cut off.
-func (w *workflowRuns) pauseLeft(task int, paused bool) bool {
+// one to go on with. It is called for the exchange that was cut off; paused says that this was left
+// paused. The caller holds the lock of tasks.
+func (w *workflowRuns) pauseLeft(paused bool) bool {
 	run := w.book.Left()
 	switch {
 	case run != 0:
-		w.book.Pause(task, run, "buddy ended while it ran")
+		w.book.Pause(0, run, "buddy ended while it ran")
 	case paused:
 		run = w.book.Paused()
 	}
 	if run == 0 {
 		return false
 	}
-	w.tasks.mu.Lock()
 	w.next, w.tasks.main.pending = run, true
-	w.tasks.mu.Unlock()
-	w.tasks.stream.Publish(task, 0, event.Interrupted{Task: task, Text: "the workflow is paused · Enter or /workflow resume goes on", CanContinue: true})
+	defer w.tasks.startNext(w.tasks.main)
+	w.tasks.stream.Publish(0, 0, event.Interrupted{Text: "the workflow is paused · Enter or /workflow resume goes on", CanContinue: true})
 	return true
 }

@@ -141,19 +141,8 @@ func workflowsOf(t *testing.T, source string) Workflows {
 	w.Source = source
 	return Workflows{
 		Find:   func(context.Context, string) (*format.Workflow, error) { return &w, nil },
-		Inputs: func(_ *format.Workflow, typed string) (map[string]string, error) { return pairs(typed), nil },
 		Exists: func(_ context.Context, _, path string) (bool, error) { return path == "there", nil },
 	}
-}
-
-// pairs reads k=v, separated by blanks.
-func pairs(typed string) map[string]string {
-	all := make(map[string]string)
-	for word := range strings.FieldsSeq(typed) {
-		k, v, _ := strings.Cut(word, "=")
-		all[k] = v
-	}
-	return all
 }
 
 func approves(event.QuestionAsked) string { return event.GatePass }
@@ -182,7 +171,7 @@ steps:
 outputs: {done: "{{ steps.roll.done }}", failed: "{{ steps.roll.failed }}"}
 `
 
-var runRollout = event.RunWorkflow{Name: "rollout", Args: "rest=a,b,c,d,e"}
+var runRollout = event.RunWorkflow{Name: "rollout", Inputs: map[string]string{"rest": "a,b,c,d,e"}}
 
 // Of five, the second fails: the others stay untouched, and only that one is offered to be rolled back.
 func TestWorkflowStopsAFleetAndRollsBackWhatFailed(t *testing.T) {
@@ -291,27 +280,26 @@ func startedIn(events []event.Envelope) []string {
 func TestWorkflowSteps(t *testing.T) {
 	tests := []struct {
 		name, steps string
-		args        string
 		done        []string
 		state       event.WorkflowState
 		took        time.Duration
 		most        int
 	}{
-		{"in order", "  - {id: a, tool: do, params: {do: a, seconds: 1}}\n  - {id: b, tool: do, params: {do: b, seconds: 1}}\n", "", []string{"a", "b"}, event.WorkflowCompleted, 2 * time.Second, 1},
-		{"side by side", "  - {id: a, tool: do, params: {do: a, seconds: 2}}\n  - {id: b, tool: do, needs: [], params: {do: b, seconds: 1}}\n  - {id: c, tool: do, needs: [a, b], params: {do: c}}\n", "", []string{"b", "a", "c"}, event.WorkflowCompleted, 2 * time.Second, 2},
-		{"a failure ends it", "  - {id: a, tool: do, params: {do: a, times: 1}}\n  - {id: b, tool: do, params: {do: b}}\n", "", []string{"a"}, event.WorkflowFailed, 0, 1},
-		{"a failure is skipped", "  - {id: a, tool: do, on_error: skip, params: {do: a, times: 1}}\n  - {id: b, tool: do, params: {do: b}}\n", "", []string{"a", "b"}, event.WorkflowCompleted, 0, 1},
-		{"tried again", "  - {id: a, tool: do, on_error: {retry: 3, wait: 10s}, params: {do: a, times: 2}}\n", "", []string{"a", "a", "a"}, event.WorkflowCompleted, 20 * time.Second, 1},
-		{"tried too often", "  - {id: a, tool: do, on_error: {retry: 1, wait: 10s}, params: {do: a, times: 2}}\n", "", []string{"a", "a"}, event.WorkflowFailed, 10 * time.Second, 1},
-		{"too slow", "  - {id: a, tool: do, timeout: 5s, params: {do: a, seconds: 10}}\n", "", nil, event.WorkflowFailed, 5 * time.Second, 1},
-		{"a condition", "  - {id: a, tool: do, condition: 'exists(\"there\")', params: {do: a}}\n  - {id: b, tool: do, condition: 'exists(\"not there\")', params: {do: b}}\n", "", []string{"a"}, event.WorkflowCompleted, 0, 1},
-		{"two at once", "  - {id: a, tool: do, each: [x, y, z, w], at_once: 2, params: {do: a, item: \"{{ item }}\", seconds: 1}}\n", "", nil, event.WorkflowCompleted, 2 * time.Second, 2},
+		{"in order", "  - {id: a, tool: do, params: {do: a, seconds: 1}}\n  - {id: b, tool: do, params: {do: b, seconds: 1}}\n", []string{"a", "b"}, event.WorkflowCompleted, 2 * time.Second, 1},
+		{"side by side", "  - {id: a, tool: do, params: {do: a, seconds: 2}}\n  - {id: b, tool: do, needs: [], params: {do: b, seconds: 1}}\n  - {id: c, tool: do, needs: [a, b], params: {do: c}}\n", []string{"b", "a", "c"}, event.WorkflowCompleted, 2 * time.Second, 2},
+		{"a failure ends it", "  - {id: a, tool: do, params: {do: a, times: 1}}\n  - {id: b, tool: do, params: {do: b}}\n", []string{"a"}, event.WorkflowFailed, 0, 1},
+		{"a failure is skipped", "  - {id: a, tool: do, on_error: skip, params: {do: a, times: 1}}\n  - {id: b, tool: do, params: {do: b}}\n", []string{"a", "b"}, event.WorkflowCompleted, 0, 1},
+		{"tried again", "  - {id: a, tool: do, on_error: {retry: 3, wait: 10s}, params: {do: a, times: 2}}\n", []string{"a", "a", "a"}, event.WorkflowCompleted, 20 * time.Second, 1},
+		{"tried too often", "  - {id: a, tool: do, on_error: {retry: 1, wait: 10s}, params: {do: a, times: 2}}\n", []string{"a", "a"}, event.WorkflowFailed, 10 * time.Second, 1},
+		{"too slow", "  - {id: a, tool: do, timeout: 5s, params: {do: a, seconds: 10}}\n", nil, event.WorkflowFailed, 5 * time.Second, 1},
+		{"a condition", "  - {id: a, tool: do, condition: 'exists(\"there\")', params: {do: a}}\n  - {id: b, tool: do, condition: 'exists(\"not there\")', params: {do: b}}\n", []string{"a"}, event.WorkflowCompleted, 0, 1},
+		{"two at once", "  - {id: a, tool: do, each: [x, y, z, w], at_once: 2, params: {do: a, item: \"{{ item }}\", seconds: 1}}\n", nil, event.WorkflowCompleted, 2 * time.Second, 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tool, began := &effects{}, time.Now()
-				end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, "name: w\ndescription: A test.\nversion: 1\nsteps:\n"+tt.steps)}, tool, approves, event.RunWorkflow{Name: "w", Args: tt.args})
+				end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, "name: w\ndescription: A test.\nversion: 1\nsteps:\n"+tt.steps)}, tool, approves, event.RunWorkflow{Name: "w"})
 				if tt.done != nil && !slices.Equal(tool.done, tt.done) || end.State != tt.state || tool.most != tt.most {
 					t.Errorf("done %q, %d at once, ended %+v", tool.done, tool.most, end)
 				}
@@ -375,12 +363,11 @@ func BenchmarkWorkflow(b *testing.B) {
 	for b.Loop() {
 		tool := &effects{free: true}
 		r := New(Options{Session: "s", Model: &script{}, Mode: action.ModeAll, Tools: tools.NewRegistry(tool), Workflows: Workflows{
-			Find:   func(context.Context, string) (*format.Workflow, error) { return &w, nil },
-			Inputs: func(_ *format.Workflow, typed string) (map[string]string, error) { return pairs(typed), nil },
+			Find: func(context.Context, string) (*format.Workflow, error) { return &w, nil },
 		}})
 		events := r.Subscribe(b.Context())
 		r.Start()
-		r.Send(event.RunWorkflow{Name: "w", Args: "long=" + strings.Repeat("x", 2000) + " on=" + strings.Join(items, ",")})
+		r.Send(event.RunWorkflow{Name: "w", Inputs: map[string]string{"long": strings.Repeat("x", 2000), "on": strings.Join(items, ",")}})
 		for env := range events {
 			if f, ok := env.Payload.(event.TaskFinished); ok {
 				if f.Outcome != event.Completed {

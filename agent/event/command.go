@@ -135,10 +135,10 @@ type (
 		Name string `json:"name,omitempty"`
 		On   bool   `json:"on,omitempty"`
 	}
-	// RunWorkflow runs a workflow in an exchange of its own. Args is what was typed behind its name.
+	// RunWorkflow runs a workflow, with its inputs as text, in an exchange of its own.
 	RunWorkflow struct {
-		Name string `json:"name,omitempty"`
-		Args string `json:"args,omitempty"`
+		Name   string            `json:"name,omitempty"`
+		Inputs map[string]string `json:"inputs,omitempty"`
 	}
 	// ResumeWorkflow goes on with a run that is paused; 0 is the newest such.
 	ResumeWorkflow struct {

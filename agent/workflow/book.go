@@ -197,3 +197,23 @@ func (r *Record) stepLines() []string {
 	}
 	return lines
 }
+
+// Summary describes a run in a few words, for lists.
+type Summary struct {
+	Run   int
+	Name  string
+	Began time.Time
+	State event.WorkflowState
+	Why   string
+}
+
+// Runs returns the runs of the session, the oldest first.
+func (b *Book) Runs() []Summary {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []Summary
+	for _, r := range b.runs {
+		all = append(all, Summary{r.Run, r.Name, time.UnixMilli(r.Began), r.State, r.Why})
+	}
+	return all
+}
