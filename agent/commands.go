@@ -52,6 +52,12 @@ func (r *Runtime) handle(c event.Command) {
 		r.tasks.setTimeout(c)
 	case event.RetryNow:
 		r.tasks.retryNow()
+	case event.RunWorkflow:
+		r.tasks.workflows.start(c)
+	case event.ResumeWorkflow:
+		r.tasks.workflows.resume(c.Run)
+	case event.CancelWorkflow:
+		r.tasks.workflows.cancel(c.Run)
 	default:
 		r.adjust(c)
 	}

@@ -26,8 +26,10 @@ func (r *Runtime) report(what event.ReportKind) {
 		return
 	case event.ReportHooks:
 		text = r.opts.Programs.List()
+	case event.ReportRuns:
+		text = r.tasks.workflows.book.Report()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks)
+		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportRuns)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})

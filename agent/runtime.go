@@ -52,6 +52,7 @@ import (
 	"buddy/agent/turn"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
+	"buddy/agent/workflow"
 	"buddy/tools"
 )
 
@@ -122,6 +123,7 @@ type Options struct {
 	Checks    Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
 	Resources Resources        // reads what prompts name of other programs; nil: nothing
 	Hooks     []Hook           // told of each turn, in this order
+	Workflows Workflows        // those that a person may run
 	Programs  *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
 	Panes     Panes            // nil: there are none
 	Targets   Targets          // nil: there is one only
@@ -235,6 +237,7 @@ func New(o Options) *Runtime {
 		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
 	r.tasks.agents.tasks = r.tasks
+	r.tasks.workflows = &workflowRuns{tasks: r.tasks, o: o.Workflows, book: workflow.NewBook(events, o.Now)}
 	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r

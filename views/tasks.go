@@ -47,13 +47,13 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Tasks|state.Approvals) == 0 {
 		return
 	}
-	selected := t.selected()
+	selected, some := t.selected()
 	t.first = s.Info.First
 	t.approvals = slices.Clone(s.Approvals)
 	t.tasks = t.tasks[:0]
 	t.tasks = taskTree(t.tasks, s.Tasks)
-	if selected != 0 && (t.at > 0 || t.HasFocus()) {
-		if i := slices.IndexFunc(t.tasks, func(r taskRow) bool { return r.ID == selected }); i >= 0 {
+	if some && (t.at > 0 || t.HasFocus()) {
+		if i := slices.IndexFunc(t.tasks, func(r taskRow) bool { return r.same(&selected) }); i >= 0 {
 			t.at = len(t.approvals) + i
 		}
 	}
@@ -63,12 +63,12 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 // Rows counts the rows that there are to show.
 func (t *Tasks) Rows() int { return len(t.approvals) + len(t.tasks) }
 
-// selected returns the id of the selected task, 0 if another row is.
-func (t *Tasks) selected() int {
+// selected returns the row of the selected task or step; some is false if another row is.
+func (t *Tasks) selected() (row taskRow, some bool) {
 	if i := t.at - len(t.approvals); i >= 0 && i < len(t.tasks) {
-		return t.tasks[i].ID
+		return t.tasks[i], true
 	}
-	return 0
+	return taskRow{}, false
 }
 
 // InputHandler moves the selection and reports what is wanted.
@@ -191,9 +191,31 @@ func (t *Tasks) elsewhere(target string) string {
 	return target
 }
 
+// stepItem is a step of a workflow as a row.
+func stepItem(row *taskRow) []draw.Span {
+	role := themes.Muted
+	switch row.step.State {
+	case event.WorkflowRunning:
+		role = themes.Running
+	case event.WorkflowWaiting:
+		role = themes.Warning
+	case event.WorkflowFailed:
+		role = themes.ToolError
+	case event.WorkflowCompleted:
+		role = themes.ToolOK
+	case event.WorkflowPending, event.WorkflowPaused, event.WorkflowSkipped, event.WorkflowCancelled:
+	}
+	sign, line, _ := strings.Cut(row.step.Line(), " ")
+	left := []draw.Span{draw.Text(themes.Muted, strings.Repeat(" ", 3)+row.branch()), draw.Text(role, sign+" ")}
+	return append(left, draw.Untrusted(themes.Text, draw.OneLine(line))...)
+}
+
 // taskItem is a task as a row of some width, and what it used, with its agents, and its time.
 func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	now, task := t.now(), &row.Task
+	if row.step != nil {
+		return stepItem(row), nil
+	}
 	glyph, role, word := draw.TaskState(task, now)
 	left = append(left, draw.Text(themes.Muted, fmt.Sprintf("#%d %s", task.ID, row.branch())), draw.Text(role, glyph+" "))
 	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("%-*s ", max(8-2*row.depth, 0), row.kind()))...)

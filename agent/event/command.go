@@ -33,6 +33,7 @@ const (
 	ReportSkills  ReportKind = "skills"  // which skills and custom commands there are, and what was left out
 	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
 	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
+	ReportRuns    ReportKind = "runs"    // which runs of workflows there were, and how far they are
 )
 
 type (
@@ -134,6 +135,19 @@ type (
 		Name string `json:"name,omitempty"`
 		On   bool   `json:"on,omitempty"`
 	}
+	// RunWorkflow runs a workflow, with its inputs as text, in an exchange of its own.
+	RunWorkflow struct {
+		Name   string            `json:"name,omitempty"`
+		Inputs map[string]string `json:"inputs,omitempty"`
+	}
+	// ResumeWorkflow goes on with a run that is paused; 0 is the newest such.
+	ResumeWorkflow struct {
+		Run int `json:"run,omitempty"`
+	}
+	// CancelWorkflow ends a run that runs or is paused; 0 is the newest such.
+	CancelWorkflow struct {
+		Run int `json:"run,omitempty"`
+	}
 	// WatchPanes names the panes to send PaneScreen events of; it replaces the previous list.
 	WatchPanes struct {
 		IDs []string `json:"ids,omitempty"`
@@ -185,6 +199,9 @@ func (Rename) command()         {}
 func (Undo) command()           {}
 func (Report) command()         {}
 func (SwitchSkill) command()    {}
+func (RunWorkflow) command()    {}
+func (ResumeWorkflow) command() {}
+func (CancelWorkflow) command() {}
 func (WatchPanes) command()     {}
 func (PaneInput) command()      {}
 func (PanePaste) command()      {}

@@ -140,6 +140,7 @@ type QuestionAsked struct {
 	ID      string   `json:"id"`
 	CallID  string   `json:"call_id"`
 	From    string   `json:"from,omitempty"` // who asks, untrusted text; "" for the model
+	Gate    string   `json:"gate,omitempty"` // the step of a workflow that waits for the answer; From names the workflow
 	Plan    string   `json:"plan,omitempty"` // file of the plan that is to be approved: Text is in it
 	Text    string   `json:"text"`
 	Choices []string `json:"choices,omitempty"` // suggested answers; any other is accepted, too

@@ -437,3 +437,21 @@ func (MCPCallFinished) Type() string { return "mcp.call_finished" }
 
 // Durable returns true.
 func (MCPCallFinished) Durable() bool { return true }
+
+// Type returns "workflow.started".
+func (WorkflowStarted) Type() string { return "workflow.started" }
+
+// Durable returns true.
+func (WorkflowStarted) Durable() bool { return true }
+
+// Type returns "workflow.step".
+func (WorkflowStepped) Type() string { return "workflow.step" }
+
+// Durable returns true.
+func (WorkflowStepped) Durable() bool { return true }
+
+// Type returns "workflow.state".
+func (WorkflowChanged) Type() string { return "workflow.state" }
+
+// Durable returns true.
+func (WorkflowChanged) Durable() bool { return true }

@@ -31,6 +31,7 @@ const (
 	Images     = "images"
 	SkillTexts = "skill"
 	TypedShell = "shell"
+	Workflow   = "workflow"
 	Undo       = "undo"
 )
 
@@ -74,6 +75,7 @@ var Kinds = []Kind{
 	{Name: Images, Once: true, Fixed: true, What: "the pictures that its tools have read"},
 	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
 	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
+	{Name: Workflow, Once: true, Fixed: true, What: "how a workflow that you ran has ended, and its outputs"},
 	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
 }
 

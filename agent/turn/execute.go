@@ -259,7 +259,6 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
 	}
-	j.result = res.Content
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail, Original: original,
@@ -267,6 +266,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
 	}
+	j.result = e
 	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
 	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)
 	g.sent = len(res.Content)

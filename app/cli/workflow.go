@@ -27,10 +27,10 @@ func (s *workflowCLI) command() *cobra.Command {
 		Long: "A workflow is a file of inputs, steps and gates: steps are calls of tools that the policy judges\n" +
 			"like any other, and at a gate you decide. Yours lie in workflows/NAME.yaml beside your settings,\n" +
 			"those of a project in .buddy/workflows; some come with buddy.",
-		Example: "  buddy workflow list\n  buddy workflow show code_review\n  buddy workflow check .buddy/workflows/release.yaml",
+		Example: "  buddy workflow list\n  buddy workflow show code_review\n  buddy workflow run code_review base=main\n  buddy workflow check .buddy/workflows/release.yaml",
 		Args:    cobra.NoArgs,
 	}
-	c.AddCommand(s.list(), s.show(), s.check())
+	c.AddCommand(s.list(), s.show(), s.check(), s.run(), s.runs(), s.status(), s.resume(), s.cancel())
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"buddy/agent"
 	"buddy/agent/policy"
 	"buddy/app/slash"
 	"buddy/extensions"
@@ -23,6 +24,37 @@ type Workflows struct {
 // its file has any.
 func (w Workflows) Find(name string) (workflow.Workflow, error) {
 	return workflow.Find(w.All, w.Broken, name)
+}
+
+// runs says how the session runs workflows.
+func (p *Program) runs() agent.Workflows {
+	single := ""
+	if all := p.Targets.Names(); len(all) == 1 {
+		single = all[0]
+	}
+	return agent.Workflows{
+		Find: func(ctx context.Context, name string) (*workflow.Workflow, error) {
+			all, err := p.Workflows(ctx)
+			if err != nil {
+				return nil, err
+			}
+			w, err := all.Find(name)
+			return &w, err
+		},
+		Exists: p.exists, Single: single,
+	}
+}
+
+// exists reports whether there is a file on a target, "" for the current one.
+func (p *Program) exists(ctx context.Context, target, path string) (bool, error) {
+	if target == "" {
+		target = p.Targets.Current()
+	}
+	one, err := p.Targets.Open(target)
+	if err != nil {
+		return false, err
+	}
+	return one.Files.Exists(ctx, path)
 }
 
 // WorkflowTools returns what the tools take that steps of workflows call.

@@ -32,12 +32,13 @@ func init() { // a line from the editor may be one of them
 }
 
 // immediate are the commands that run at once while the agent works or asks.
-var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/status", "/context", "/bg", "/help"}
+var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/status", "/context", "/bg", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
 // atOnce reports whether a line is one of them.
 func atOnce(line string) bool {
-	name, _, ok := slash.Split(strings.TrimSpace(line))
-	return ok && slices.Contains(immediate, "/"+name)
+	name, args, ok := slash.Split(strings.TrimSpace(line))
+	verb, _, _ := strings.Cut(args, " ")
+	return ok && (slices.Contains(immediate, "/"+name) || slices.Contains(immediate, "/"+name+" "+verb))
 }
 
 // slash runs a line that begins with a slash and reports whether it was a command.

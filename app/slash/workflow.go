@@ -1,0 +1,52 @@
+package slash
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/extensions/workflow"
+)
+
+// Workflow takes the name of a workflow with its inputs, or a verb about runs.
+func Workflow(args string) (event.Command, error) {
+	words, err := workflow.Words(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return event.Report{What: event.ReportRuns}, nil
+	}
+	verb, rest := strings.ToLower(words[0]), words[1:]
+	switch verb {
+	case "runs", "status":
+		return event.Report{What: event.ReportRuns}, nil
+	case "resume":
+		run, err := runNumber(rest)
+		return event.ResumeWorkflow{Run: run}, err
+	case "cancel":
+		run, err := runNumber(rest)
+		return event.CancelWorkflow{Run: run}, err
+	case "run":
+		if len(rest) == 0 {
+			return nil, errors.New("say which: /workflow run NAME [INPUT=VALUE]")
+		}
+		words = rest
+	}
+	given, err := workflow.Given(words[1:])
+	return event.RunWorkflow{Name: words[0], Inputs: given}, err
+}
+
+// runNumber reads the number of a run, 0 for none.
+func runNumber(words []string) (int, error) {
+	if len(words) == 0 {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(words[0])
+	if err != nil || n < 1 || len(words) > 1 {
+		return 0, fmt.Errorf("%q is not the number of a run (/workflow runs lists them)", strings.Join(words, " "))
+	}
+	return n, nil
+}
