@@ -1,7 +1,11 @@
 package workflow
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,8 +54,9 @@ func (r *reader) top(data []byte) *yaml.Node {
 		r.wrong(1, "file", "is not text in UTF-8")
 		return nil
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	var doc, more yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	if err := decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		m := yamlError.FindStringSubmatch(err.Error())
 		line := 1
 		if m != nil && m[1] != "" {
@@ -62,6 +67,10 @@ func (r *reader) top(data []byte) *yaml.Node {
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		r.wrong(1, "file", "is no list of KEY: VALUE")
+		return nil
+	}
+	if decoder.Decode(&more) == nil {
+		r.wrong(max(more.Line, 1), "file", "has a second document, which nothing would read")
 		return nil
 	}
 	if at := aliasIn(doc.Content[0]); at > 0 {
@@ -103,9 +112,9 @@ func (r *reader) entries(n *yaml.Node, key string) []entry {
 		e := entry{k.Value, k.Line, n.Content[i+1]}
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			r.wrong(k.Line, key, "has a key that is no name")
+			r.wrong(k.Line, cmp.Or(key, "file"), "has a key that is no name")
 		case slices.ContainsFunc(all, func(o entry) bool { return o.key == e.key }):
-			r.wrong(k.Line, within(key, e.key), "is there twice")
+			r.wrong(k.Line, cmp.Or(within(key, e.key), "file"), "is there twice")
 		default:
 			all = append(all, e)
 		}
@@ -126,7 +135,7 @@ func (r *reader) mapping(n *yaml.Node, key string, known []string, take func(e e
 	for _, e := range r.entries(n, key) {
 		at := within(key, e.key)
 		if !slices.Contains(known, e.key) {
-			r.wrong(e.line, at, "is unknown%s", suggest(e.key, known))
+			r.wrong(e.line, cmp.Or(at, "file"), "is unknown%s", suggest(e.key, known))
 			continue
 		}
 		take(e, at)

@@ -72,7 +72,7 @@ func (p *places) marked() string {
 		if part.ref == nil {
 			all.WriteString(part.text)
 		} else {
-			fmt.Fprintf(&all, "%s%dZ", p.mark, i)
+			all.WriteString(p.markOf(i))
 		}
 	}
 	return all.String()
@@ -82,17 +82,20 @@ func (p *places) marked() string {
 func (p *places) unmarked(s string) string {
 	for i, part := range p.parts {
 		if part.ref != nil {
-			s = strings.ReplaceAll(s, fmt.Sprintf("%s%dZ", p.mark, i), "{{ "+part.ref.String()+" }}")
+			s = strings.ReplaceAll(s, p.markOf(i), "{{ "+part.ref.String()+" }}")
 		}
 	}
 	return s
 }
 
+// markOf returns the name that stands for a part.
+func (p *places) markOf(i int) string { return fmt.Sprintf("%s%dZ", p.mark, i) }
+
 // in returns the parts whose marks are in a text.
 func (p *places) in(s string) []int {
 	var all []int
 	for i, part := range p.parts {
-		if part.ref != nil && strings.Contains(s, fmt.Sprintf("%s%dZ", p.mark, i)) {
+		if part.ref != nil && strings.Contains(s, p.markOf(i)) {
 			all = append(all, i)
 		}
 	}
@@ -153,29 +156,37 @@ func (p *places) wrong(lit *syntax.Lit, i int) string {
 	if !ok {
 		return "stands where the shell takes no word"
 	}
-	before := p.before(w, lit, i)
-	switch slashes := before[len(strings.TrimRight(before, `\`)):]; {
+	beside, _, _ := strings.Cut(lit.Value, p.markOf(i))
+	before := p.before(w, lit) + beside
+	switch slashes := beside[len(strings.TrimRight(beside, `\`)):]; {
 	case len(slashes)%2 == 1:
 		return "stands behind a backslash"
 	case strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !p.numeric(*p.parts[i].ref):
 		return fmt.Sprintf("stands in the option %s: make it a word of its own, or write --name=", p.unmarked(before))
 	}
-	return p.wrongWord(w, i, strings.Trim(p.unmarked(before), " ") == "" || p.onlyMarks(before))
+	return p.wrongWord(w, i, p.onlyMarks(before))
 }
 
-// before returns what stands in a word before a value; ? is for what the shell puts there.
-func (p *places) before(w *syntax.Word, lit *syntax.Lit, i int) string {
+// before returns what is sure to be in a word before a literal of it.
+func (p *places) before(w *syntax.Word, lit *syntax.Lit) string {
 	var all strings.Builder
+	add := func(part syntax.WordPart) {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			all.WriteString(part.Value)
+		case *syntax.SglQuoted:
+			all.WriteString(part.Value)
+		}
+	}
 	for _, part := range w.Parts {
 		if part == lit {
-			text, _, _ := strings.Cut(lit.Value, fmt.Sprintf("%s%dZ", p.mark, i))
-			all.WriteString(text)
 			break
 		}
-		if other, ok := part.(*syntax.Lit); ok {
-			all.WriteString(other.Value)
-		} else {
-			all.WriteByte('?')
+		add(part)
+		if dbl, ok := part.(*syntax.DblQuoted); ok {
+			for _, inner := range dbl.Parts {
+				add(inner)
+			}
 		}
 	}
 	return all.String()
@@ -184,7 +195,7 @@ func (p *places) before(w *syntax.Word, lit *syntax.Lit, i int) string {
 // onlyMarks reports whether a text is nothing but values.
 func (p *places) onlyMarks(s string) bool {
 	for _, i := range p.in(s) {
-		s = strings.ReplaceAll(s, fmt.Sprintf("%s%dZ", p.mark, i), "")
+		s = strings.ReplaceAll(s, p.markOf(i), "")
 	}
 	return s == ""
 }
@@ -225,7 +236,7 @@ var runners = map[string]bool{
 
 // evaluators read their words as a program, or as the name of a variable, which may be one.
 var evaluators = map[string]bool{
-	"eval": true, "ssh": true, "su": true, "trap": true, "watch": true, "source": true, ".": true, "alias": true, "parallel": true, "script": true, "tmux": true, "screen": true,
+	"eval": true, "ssh": true, "su": true, "trap": true, "watch": true, "source": true, "alias": true, "parallel": true, "script": true, "tmux": true, "screen": true,
 	"unset": true, "read": true, "getopts": true, "mapfile": true, "readarray": true, "let": true, "mosh": true, "rsh": true,
 }
 
@@ -240,11 +251,12 @@ var arithmetic = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"}
 
 // wrongArgument says what is wrong with a value in a word of a call, "" for nothing.
 func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
-	if names := p.programs(args[:at]); names == nil {
+	names := programs(args[:at])
+	if names == nil {
 		return "stands where the name of a program is"
 	}
-	for j, name := range p.programs(args[:at]) {
-		if evaluators[name] {
+	for j, name := range names {
+		if evaluators[name] || j == 0 && args[0].Lit() == "." {
 			return "is a word of " + name + ", which would read it as a program: a value is data"
 		}
 		letters, ok := interpreters[name]
@@ -263,20 +275,20 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 	return ""
 }
 
-// programs returns the names, by their places, that may be those of programs in the words before a value, nil
-// if the value itself may be one.
-func (p *places) programs(args []*syntax.Word) map[int]string {
+// programs returns the words before a value that may be names of programs, without their folders;
+// nil if the value itself may be one.
+func programs(args []*syntax.Word) []string {
 	if len(args) == 0 {
 		return nil
 	}
-	all := map[int]string{0: path.Base(args[0].Lit())}
+	all := []string{path.Base(args[0].Lit())}
 	if !runners[all[0]] {
 		return all
 	}
 	named := false
-	for j, w := range args[1:] {
+	for _, w := range args[1:] {
 		word := w.Lit()
-		all[j+1] = path.Base(word)
+		all = append(all, path.Base(word))
 		named = named || !runners[path.Base(word)] && !strings.HasPrefix(word, "-") && !strings.Contains(word, "=")
 	}
 	if !named && !slices.Contains([]string{"find", "docker", "podman", "kubectl"}, all[0]) {

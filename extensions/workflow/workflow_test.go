@@ -33,9 +33,9 @@ func parse(t *testing.T, text string) workflow.Workflow {
 
 // TestWholeFilesHaveNoMistakes: the examples of the format are read, with what the text around them says.
 func TestWholeFilesHaveNoMistakes(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.yaml")
-	if len(files) != 3 {
-		t.Fatalf("%d files", len(files))
+	files, _ := filepath.Glob("../builtin/workflows/*.yaml")
+	if len(files) == 0 {
+		t.Fatal("no files")
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -43,7 +43,7 @@ func TestWholeFilesHaveNoMistakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := parse(t, string(data))
-		if w.Name != filepath.Base(file[:len(file)-len(".yaml")]) || len(w.Steps) != 5 {
+		if w.Name != filepath.Base(file[:len(file)-len(".yaml")]) || len(w.Steps) == 0 {
 			t.Errorf("%s: %s has %d steps", file, w.Name, len(w.Steps))
 		}
 	}
