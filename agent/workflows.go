@@ -117,7 +117,7 @@ func (w *workflowRuns) parts(x *turn.Exchange) workflow.Parts {
 	id := s.main.task.id
 	s.mu.Unlock()
 	return workflow.Parts{
-		Task: id, Steps: turn.NewSteps(s.loop, x), Exists: w.o.Exists, Single: w.o.Single, Ended: s.life.ended,
+		Find: w.o.Find, Task: id, Steps: turn.NewSteps(s.loop, x), Exists: w.o.Exists, Single: w.o.Single, Ended: s.life.ended,
 		Ask: func(ctx context.Context, q event.QuestionAsked) (event.QuestionAnswered, error) {
 			return turn.AskGate(ctx, s.loop, x, q)
 		},
