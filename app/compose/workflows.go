@@ -3,6 +3,10 @@ package compose
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
 
 	"buddy/agent"
 	"buddy/agent/policy"
@@ -41,8 +45,42 @@ func (p *Program) runs() agent.Workflows {
 			w, err := all.Find(name)
 			return &w, err
 		},
-		Exists: p.exists, Single: single,
+		Exists: p.exists, Draft: p.draft, Single: single,
 	}
+}
+
+// draft writes calls as a workflow of the project, where that is on this machine, or of the person.
+func (p *Program) draft(name, description string, calls []workflow.DraftCall) (string, []agent.WorkflowFile, error) {
+	text, err := workflow.Draft(name, description, calls, WorkflowTools())
+	if err != nil {
+		return "", nil, err
+	}
+	var dirs []string
+	if p.Dest.Name == slash.ThisMachine {
+		dirs = append(dirs, filepath.Join(p.Config.Project.Dir, ".buddy"))
+	}
+	if mine, ok := personExtensions(); ok && len(mine.Dirs) > 0 {
+		dirs = append(dirs, filepath.Join(xdg.ConfigHome, "buddy"))
+	}
+	var files []agent.WorkflowFile
+	for _, dir := range dirs {
+		path := filepath.Join(dir, string(extensions.Workflow), name+".yaml")
+		files = append(files, agent.WorkflowFile{Path: path, Write: func(text string) error { return writeNew(path, text) }})
+	}
+	return text, files, nil
+}
+
+// writeNew writes a file that there is not yet.
+func writeNew(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // exists reports whether there is a file on a target, "" for the current one.
