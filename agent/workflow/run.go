@@ -345,7 +345,7 @@ func (r *Run) conclude(ctx context.Context, s *workflow.Step) {
 	case failed > 0:
 		why := fmt.Sprintf("%d of %d failed", failed, of)
 		if left := of - done - failed; left > 0 {
-			why += fmt.Sprintf(", %d were not begun", left)
+			why += fmt.Sprintf(", %d not begun", left)
 		}
 		r.endStep(s, event.WorkflowFailed, why)
 	default:
