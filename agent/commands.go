@@ -56,6 +56,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.tasks.workflows.start(c)
 	case event.ResumeWorkflow:
 		r.tasks.workflows.resume(c.Run)
+	case event.SaveWorkflow:
+		r.tasks.workflows.save(c.Name)
 	case event.CancelWorkflow:
 		r.tasks.workflows.cancel(c.Run)
 	default:

@@ -23,6 +23,8 @@ type Workflows struct {
 	Find func(ctx context.Context, name string) (*format.Workflow, error)
 	// Exists reports whether there is a file on a target, "" for the current one.
 	Exists func(ctx context.Context, target, path string) (bool, error)
+	// Draft writes calls as a workflow, and returns where it may be kept.
+	Draft func(name, description string, calls []format.DraftCall) (text string, files []WorkflowFile, err error)
 	// Single is the name of the only target, "" if there are several.
 	Single string
 }
@@ -86,20 +88,7 @@ func (w *workflowRuns) resume(run int) {
 
 // begin opens the exchange of a run.
 func (w *workflowRuns) begin(text string, open func(context.Context, workflow.Parts) (*workflow.Run, error)) {
-	s := w.tasks
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.main.task; t != nil {
-		s.stream.Reject("the workflow was not run, because task #%d runs", t.id)
-		return
-	}
-	if err := s.stream.ReadOnly(); err != nil {
-		s.stream.Reject("the workflow was not run, because it can't be recorded: %v", err)
-		return
-	}
-	p := s.newPrompt(text, nil)
-	p.Kind = event.Typed
-	s.start(s.main, event.MainTask, []event.PromptSubmitted{p}, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+	w.exchange(text, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
 		run, err := open(ctx, w.parts(x))
 		if err != nil {
 			return event.Failed, err
@@ -110,6 +99,24 @@ func (w *workflowRuns) begin(text string, open func(context.Context, workflow.Pa
 	})
 }
 
+// exchange lets work be an exchange that a person began with a command.
+func (w *workflowRuns) exchange(text string, do work) {
+	s := w.tasks
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.main.task; t != nil {
+		s.stream.Reject("%s: not done, because task #%d runs", text, t.id)
+		return
+	}
+	if err := s.stream.ReadOnly(); err != nil {
+		s.stream.Reject("%s: not done, because it can't be recorded: %v", text, err)
+		return
+	}
+	p := s.newPrompt(text, nil)
+	p.Kind = event.Typed
+	s.start(s.main, event.MainTask, []event.PromptSubmitted{p}, do)
+}
+
 // parts returns what a run works with in an exchange. The caller is the task of the main conversation.
 func (w *workflowRuns) parts(x *turn.Exchange) workflow.Parts {
 	s := w.tasks
@@ -117,7 +124,7 @@ func (w *workflowRuns) parts(x *turn.Exchange) workflow.Parts {
 	id := s.main.task.id
 	s.mu.Unlock()
 	return workflow.Parts{
-		Task: id, Steps: turn.NewSteps(s.loop, x), Exists: w.o.Exists, Single: w.o.Single, Ended: s.life.ended,
+		Find: w.o.Find, Task: id, Steps: turn.NewSteps(s.loop, x), Exists: w.o.Exists, Single: w.o.Single, Ended: s.life.ended,
 		Ask: func(ctx context.Context, q event.QuestionAsked) (event.QuestionAnswered, error) {
 			return turn.AskGate(ctx, s.loop, x, q)
 		},

@@ -131,16 +131,25 @@ func runWorkflow(t *testing.T, o Options, tool *effects, ask func(event.Question
 	return last, all
 }
 
-// workflowsOf offers one workflow.
-func workflowsOf(t *testing.T, source string) Workflows {
+// workflowsOf offers workflows.
+func workflowsOf(t *testing.T, sources ...string) Workflows {
 	t.Helper()
-	w, mistakes := format.Parse([]byte(source))
-	if len(mistakes) > 0 {
-		t.Fatal(mistakes)
+	all := make(map[string]*format.Workflow)
+	for _, source := range sources {
+		w, mistakes := format.Parse([]byte(source))
+		if len(mistakes) > 0 {
+			t.Fatal(mistakes)
+		}
+		w.Source = source
+		all[w.Name] = &w
 	}
-	w.Source = source
 	return Workflows{
-		Find:   func(context.Context, string) (*format.Workflow, error) { return &w, nil },
+		Find: func(_ context.Context, name string) (*format.Workflow, error) {
+			if all[name] == nil {
+				return nil, fmt.Errorf("there is no workflow %q", name)
+			}
+			return all[name], nil
+		},
 		Exists: func(_ context.Context, _, path string) (bool, error) { return path == "there", nil },
 	}
 }
@@ -216,17 +225,49 @@ func TestWorkflowGateDeniesWithoutAnAnswer(t *testing.T) {
 	}
 }
 
+// A step may be a run of another workflow, with gates and states of its own.
+const outer = `name: outer
+description: A test.
+version: 1
+inputs:
+  rest: {type: list}
+steps:
+  - {id: inner, tool: workflow, params: {name: rollout, inputs: {rest: "{{ inputs.rest }}"}}}
+  - {id: after, tool: do, params: {do: "{{ steps.inner.output }}"}}
+`
+
+func TestWorkflowWithinAWorkflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tool := &effects{}
+		end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, outer, rollout)}, tool, approves, runOuter)
+		if want := []string{"look", "install a", "install b", "undo b", "done: a\nfailed: b"}; !slices.Equal(tool.done, want) || end.Run != 1 || end.State != event.WorkflowCompleted {
+			t.Errorf("done: %q, want %q; ended %+v", tool.done, want, end)
+		}
+	})
+}
+
+var runOuter = event.RunWorkflow{Name: "outer", Inputs: runRollout.Inputs}
+
 // Whatever was stored when buddy was killed: nothing with effects is done twice unless the person says
 // so, and the run comes to its end.
 func TestWorkflowResumesFromEveryEvent(t *testing.T) {
+	for _, run := range []event.RunWorkflow{runRollout, runOuter} {
+		t.Run(run.Name, func(t *testing.T) { resumeFromEveryEvent(t, run) })
+	}
+}
+
+func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 	var whole []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
 		journal := &memory{}
-		runWorkflow(t, Options{Workflows: workflowsOf(t, rollout), Journal: journal}, &effects{}, approves, runRollout)
+		runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Journal: journal}, &effects{}, approves, run)
 		whole = journal.events
 	})
 	first := slices.IndexFunc(whole, func(e event.Envelope) bool { return e.Payload.Type() == "workflow.started" })
-	last := slices.IndexFunc(whole, func(e event.Envelope) bool { return e.Payload.Type() == "workflow.state" })
+	last := slices.IndexFunc(whole, func(e event.Envelope) bool {
+		p, ok := e.Payload.(event.WorkflowChanged)
+		return ok && p.Run == 1
+	})
 	if first < 0 || last-first < 25 {
 		t.Fatalf("there are too few events: %d to %d", first, last)
 	}
@@ -235,23 +276,24 @@ func TestWorkflowResumesFromEveryEvent(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			before := startedIn(whole[:cut])
 			tool := &effects{}
-			end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout), Replay: whole[:cut], Mode: action.ModeAll, ModeAsked: true}, tool, func(q event.QuestionAsked) string {
+			end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Replay: whole[:cut], ModeAsked: true}, tool, func(q event.QuestionAsked) string {
 				if strings.Contains(q.Text, "nothing says how it ended") {
 					unknown++
 					return "take it for failed"
 				}
 				return event.GatePass
 			}, event.Continue{})
-			for _, did := range tool.done {
-				if slices.Contains(before, did) {
-					t.Errorf("killed after event %d (%s): %q was done twice", cut, whole[cut-1].Payload.Type(), did)
+			at := fmt.Sprintf("killed after event %d (%s)", cut, whole[cut-1].Payload.Type())
+			for i, did := range tool.done {
+				if slices.Contains(before, did) || slices.Contains(tool.done[:i], did) {
+					t.Errorf("%s: %q was done twice", at, did)
 				}
 			}
-			if !end.State.Ended() {
-				t.Errorf("killed after event %d (%s): ended as %+v", cut, whole[cut-1].Payload.Type(), end)
+			if !end.State.Ended() || end.Run != 1 {
+				t.Errorf("%s: ended as %+v", at, end)
 			}
 			if len(before) == 0 && !slices.Contains(tool.done, "look") {
-				t.Errorf("killed after event %d (%s): done %q", cut, whole[cut-1].Payload.Type(), tool.done)
+				t.Errorf("%s: done %q", at, tool.done)
 			}
 		})
 	}

@@ -148,6 +148,10 @@ type (
 	CancelWorkflow struct {
 		Run int `json:"run,omitempty"`
 	}
+	// SaveWorkflow makes a workflow of the calls of the last exchange; the person is asked before it is written.
+	SaveWorkflow struct {
+		Name string `json:"name,omitempty"`
+	}
 	// WatchPanes names the panes to send PaneScreen events of; it replaces the previous list.
 	WatchPanes struct {
 		IDs []string `json:"ids,omitempty"`
@@ -202,6 +206,7 @@ func (SwitchSkill) command()    {}
 func (RunWorkflow) command()    {}
 func (ResumeWorkflow) command() {}
 func (CancelWorkflow) command() {}
+func (SaveWorkflow) command()   {}
 func (WatchPanes) command()     {}
 func (PaneInput) command()      {}
 func (PanePaste) command()      {}

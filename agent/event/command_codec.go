@@ -31,6 +31,7 @@ var commands = map[string]Command{
 	"run_workflow":    RunWorkflow{},
 	"resume_workflow": ResumeWorkflow{},
 	"cancel_workflow": CancelWorkflow{},
+	"save_workflow":   SaveWorkflow{},
 	"watch_panes":     WatchPanes{},
 	"pane_input":      PaneInput{},
 	"pane_paste":      PanePaste{},

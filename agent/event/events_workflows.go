@@ -56,6 +56,10 @@ type WorkflowStarted struct {
 	Source string            `json:"source"`
 	Inputs map[string]string `json:"inputs,omitempty"` // as they were given
 	Steps  []WorkflowStepDef `json:"steps"`
+	// What follows is of a run that a step of another one began.
+	Parent int    `json:"parent,omitempty"` // the run
+	Step   string `json:"step,omitempty"`
+	Item   int    `json:"item,omitempty"` // from 1
 }
 
 // WorkflowStepDef describes a step for people.

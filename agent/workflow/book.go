@@ -50,8 +50,15 @@ func (b *Book) apply(task int, at int64, e event.Event) {
 
 // on feeds an event of one run. The caller holds b.mu.
 func (b *Book) on(run int, at int64, e event.Event) {
-	if r := b.find(run); r != nil {
-		r.apply(at, e)
+	r := b.find(run)
+	if r == nil {
+		return
+	}
+	r.apply(at, e)
+	if up := b.find(r.Parent); up != nil && r.State.Ended() {
+		if s := up.steps[r.Step]; s != nil && s.units[r.Item] != nil {
+			s.units[r.Item].got = outputsOf(r)
+		}
 	}
 }
 
@@ -111,7 +118,7 @@ func (b *Book) newest(states ...event.WorkflowState) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range slices.Backward(b.runs) {
-		if slices.Contains(states, r.State) {
+		if r.Parent == 0 && slices.Contains(states, r.State) {
 			return r.Run
 		}
 	}

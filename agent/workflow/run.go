@@ -34,8 +34,9 @@ type Parts struct {
 	Steps  *turn.Steps
 	Ask    func(ctx context.Context, q event.QuestionAsked) (event.QuestionAnswered, error)
 	Exists func(ctx context.Context, target, path string) (bool, error) // "" is the session's target
-	Single string                                                       // the name of the only target; "" if there are several
-	Ended  func() bool                                                  // the session ends: what is cut off is to be resumed
+	Find   func(ctx context.Context, name string) (*workflow.Workflow, error)
+	Single string      // the name of the only target; "" if there are several
+	Ended  func() bool // the session ends: what is cut off is to be resumed
 }
 
 // Run is one run of a workflow, while it goes on. Use [Book.Start] or [Book.Resume].
@@ -54,11 +55,16 @@ type Run struct {
 
 // Start begins a run. given are the inputs as text. Nothing has begun after an error.
 func (b *Book) Start(def *workflow.Workflow, given map[string]string, p Parts) (*Run, error) {
+	return b.start(def, given, p, event.WorkflowStarted{})
+}
+
+// start is Start for a run that e says what began it.
+func (b *Book) start(def *workflow.Workflow, given map[string]string, p Parts, e event.WorkflowStarted) (*Run, error) {
 	inputs, err := def.Values(given)
 	if err != nil {
 		return nil, fmt.Errorf("workflow %s: %w", def.Name, err)
 	}
-	e := event.WorkflowStarted{Name: def.Name, File: def.File, Source: def.Source, Inputs: given}
+	e.Name, e.File, e.Source, e.Inputs = def.Name, def.File, def.Source, given
 	for _, s := range def.Steps {
 		e.Steps = append(e.Steps, event.WorkflowStepDef{ID: s.ID, Tool: s.Tool, Why: s.Why})
 	}
@@ -339,7 +345,7 @@ func (r *Run) conclude(ctx context.Context, s *workflow.Step) {
 	case failed > 0:
 		why := fmt.Sprintf("%d of %d failed", failed, of)
 		if left := of - done - failed; left > 0 {
-			why += fmt.Sprintf(", %d were not begun", left)
+			why += fmt.Sprintf(", %d not begun", left)
 		}
 		r.endStep(s, event.WorkflowFailed, why)
 	default:
@@ -389,6 +395,10 @@ func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 			}
 			return
 		}
+	}
+	if s.Tool == workflow.Runner {
+		r.nested(ctx, s, n, item)
+		return
 	}
 	r.attempts(ctx, s, n, item, max(attempt, 0))
 }

@@ -3,6 +3,10 @@ package compose
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
 
 	"buddy/agent"
 	"buddy/agent/policy"
@@ -10,6 +14,7 @@ import (
 	"buddy/extensions"
 	"buddy/extensions/workflow"
 	"buddy/tools/file"
+	"buddy/tools/target"
 	"buddy/tools/toolset"
 )
 
@@ -26,35 +31,77 @@ func (w Workflows) Find(name string) (workflow.Workflow, error) {
 	return workflow.Find(w.All, w.Broken, name)
 }
 
-// runs says how the session runs workflows.
-func (p *Program) runs() agent.Workflows {
-	single := ""
+// sessionWorkflows finds the workflows of a session, and files for them.
+type sessionWorkflows struct {
+	files   *extensionFiles
+	targets *target.Set
+	project string // the folder whose .buddy gets workflows that are saved; "" if it is not on this machine
+}
+
+// workflowsOf says how a session runs workflows.
+func workflowsOf(p *Program) agent.Workflows {
+	w := sessionWorkflows{files: p.files, targets: p.Targets}
+	if p.Dest.Name == slash.ThisMachine {
+		w.project = p.Config.Project.Dir
+	}
+	o := agent.Workflows{Find: w.find, Exists: w.exists, Draft: w.draft}
 	if all := p.Targets.Names(); len(all) == 1 {
-		single = all[0]
+		o.Single = all[0]
 	}
-	return agent.Workflows{
-		Find: func(ctx context.Context, name string) (*workflow.Workflow, error) {
-			all, err := p.Workflows(ctx)
-			if err != nil {
-				return nil, err
-			}
-			w, err := all.Find(name)
-			return &w, err
-		},
-		Exists: p.exists, Single: single,
+	return o
+}
+
+// find returns the workflow of a name.
+func (w sessionWorkflows) find(ctx context.Context, name string) (*workflow.Workflow, error) {
+	all, err := w.files.workflows(ctx)
+	if err != nil {
+		return nil, err
 	}
+	found, err := all.Find(name)
+	return &found, err
+}
+
+// draft writes calls as a workflow of the project, where that is on this machine, or of the person.
+func (w sessionWorkflows) draft(name, description string, calls []workflow.DraftCall) (string, []agent.WorkflowFile, error) {
+	text, err := workflow.Draft(name, description, calls, WorkflowTools())
+	if err != nil {
+		return "", nil, err
+	}
+	dirs := []string{filepath.Join(xdg.ConfigHome, "buddy")}
+	if w.project != "" {
+		dirs = append([]string{filepath.Join(w.project, ".buddy")}, dirs...)
+	}
+	var files []agent.WorkflowFile
+	for _, dir := range dirs {
+		path := filepath.Join(dir, string(extensions.Workflow), name+".yaml")
+		files = append(files, agent.WorkflowFile{Path: path, Write: func(text string) error { return writeNew(path, text) }})
+	}
+	return text, files, nil
 }
 
 // exists reports whether there is a file on a target, "" for the current one.
-func (p *Program) exists(ctx context.Context, target, path string) (bool, error) {
-	if target == "" {
-		target = p.Targets.Current()
+func (w sessionWorkflows) exists(ctx context.Context, name, path string) (bool, error) {
+	if name == "" {
+		name = w.targets.Current()
 	}
-	one, err := p.Targets.Open(target)
+	one, err := w.targets.Open(name)
 	if err != nil {
 		return false, err
 	}
 	return one.Files.Exists(ctx, path)
+}
+
+// writeNew writes a file that there is not yet.
+func writeNew(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // WorkflowTools returns what the tools take that steps of workflows call.
@@ -77,9 +124,6 @@ func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
 	w.Problems = append(problems, left...)
 	return w, err
 }
-
-// Workflows reads the workflows of the session, those of its project where that is.
-func (p *Program) Workflows(ctx context.Context) (Workflows, error) { return p.files.workflows(ctx) }
 
 // WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
 // machine. Files are read, nothing is started.

@@ -168,7 +168,11 @@ func (m *Remarks) Gate(q event.QuestionAsked) {
 	reply, hungUp, err := m.onTerminal(QuestionText(q) + "\n" + hintOfGate(q))
 	switch {
 	case err != nil:
-		m.Say("%s\n  denied, because there is no terminal to ask on (--approve all passes gates)", QuestionText(q))
+		hint := "not answered, because there is no terminal to ask on"
+		if slices.Equal(q.Choices, event.GateChoices) {
+			hint = "denied, because there is no terminal to ask on (--approve all passes gates)"
+		}
+		m.Say("%s\n  %s", QuestionText(q), hint)
 		m.Send(event.Answer{ID: q.ID, Nobody: true})
 	case hungUp:
 		m.Send(event.Answer{ID: q.ID, Nobody: true})

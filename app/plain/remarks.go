@@ -133,7 +133,7 @@ func (m *Remarks) result(p event.ToolResult) {
 	switch {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
-	case p.IsError && !was.started:
+	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // that one an earlier process began
 		m.Say("⊘ not run: %s", markup.Shorten(strings.TrimPrefix(p.Result, "Tool error: "), maxRefusal))
 	case m.NoCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:

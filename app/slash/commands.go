@@ -33,7 +33,7 @@ var Commands = []Command{
 	{Name: "context", Help: "how full the model's context is", Do: sends(Report(event.ReportContext))},
 	{Name: "agents", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},
 	{Name: "hooks", Help: "the hooks that run here, how each ran last, and what was left out", Do: sends(Report(event.ReportHooks))},
-	{Name: "workflow", Args: "NAME [INPUT=VALUE]...|runs|status|resume [RUN]|cancel [RUN]", Help: "run a workflow, a file of steps and gates; lists the runs of this session, goes on with one that was cut off, gives one up", Do: sends(Workflow)},
+	{Name: "workflow", Args: "NAME [INPUT=VALUE]...|runs|status|resume [RUN]|cancel [RUN]|save NAME", Help: "run a workflow, a file of steps and gates; lists the runs of this session, goes on with one that was cut off, gives one up; makes a workflow of the last exchange", Do: sends(Workflow)},
 	{Name: "compact", Args: "[WHAT TO KEEP]", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},
 	{Name: "pin", Args: "[N]", Help: "keep the last exchange, or the N-th last, when compacting", Do: sends(Pin(false))},
 	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Do: sends(Pin(true))},

@@ -29,6 +29,11 @@ func Workflow(args string) (event.Command, error) {
 	case "cancel":
 		run, err := runNumber(rest)
 		return event.CancelWorkflow{Run: run}, err
+	case "save":
+		if len(rest) != 1 {
+			return nil, errors.New("say how it is to be called: /workflow save NAME")
+		}
+		return event.SaveWorkflow{Name: rest[0]}, nil
 	case "run":
 		if len(rest) == 0 {
 			return nil, errors.New("say which: /workflow run NAME [INPUT=VALUE]")

@@ -135,9 +135,8 @@ func (w *Workflow) stepped(p event.WorkflowStepped) {
 
 // changed takes the state of a run, and says how it ended.
 func (w *Workflow) changed(s *State, env event.Envelope, p event.WorkflowChanged) {
-	resumed := w.State == event.WorkflowPaused && p.State == event.WorkflowRunning
 	w.State, w.Why = p.State, p.Why
-	if resumed {
+	if p.State == event.WorkflowRunning {
 		w.listed(s, env)
 		return
 	}

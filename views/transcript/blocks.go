@@ -182,12 +182,10 @@ func (l *laidBlock) layWorkflow(src []byte) {
 			role = themes.ToolError
 		}
 		if i > 0 {
-			line = "\n" + line
+			l.writer.Text.Put("\n", markup.Style{})
 		}
-		l.writer.Role = role
-		l.writer.Write([]byte(line))
+		l.writer.Text.Put(markup.Inline(line), markup.Style{Role: role})
 	}
-	l.writer.Close()
 }
 
 // sayCut adds the line that tells how much is not shown.
