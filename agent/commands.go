@@ -36,6 +36,7 @@ func (r *Runtime) handle(c event.Command) {
 			return
 		}
 		r.tasks.submit(c)
+		r.tasks.workflows.suggest(c)
 	case event.Unqueue:
 		if !withdraw(r.tasks, c.ID) {
 			r.reject("prompt %d is not queued", c.ID)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"buddy/agent/compact"
 	"buddy/agent/event"
@@ -25,6 +26,8 @@ type Workflows struct {
 	Exists func(ctx context.Context, target, path string) (bool, error)
 	// Draft writes calls as a workflow, and returns where it may be kept.
 	Draft func(name, description string, calls []format.DraftCall) (text string, files []WorkflowFile, err error)
+	// Fitting returns how a workflow is started that a prompt's words fit, and its name; "" for none. nil: none is suggested.
+	Fitting func(prompt string) (name, usage string)
 	// Single is the name of the only target, "" if there are several.
 	Single string
 }
@@ -36,6 +39,8 @@ type workflowRuns struct {
 	o     Workflows
 	book  *workflow.Book
 	next  int // the run that Continue takes up; 0: it is none
+
+	suggested sync.Map // names of workflows
 }
 
 var errNoWorkflows = errors.New("there are no workflows here")
@@ -57,6 +62,23 @@ func (w *workflowRuns) start(c event.RunWorkflow) {
 		}
 		return w.book.Start(def, c.Inputs, p)
 	})
+}
+
+// suggest says in one line which workflow a prompt's words fit, once for each. It waits for no file: that
+// line may come while the answer does.
+func (w *workflowRuns) suggest(c event.Submit) {
+	if w.o.Fitting == nil || c.Task != 0 || c.Shell {
+		return
+	}
+	go func() {
+		name, usage := w.o.Fitting(c.Text)
+		if name == "" {
+			return
+		}
+		if _, known := w.suggested.LoadOrStore(name, true); !known {
+			w.tasks.stream.Publish(0, 0, event.Notice{Text: "a workflow may fit: /workflow " + usage, Code: "workflow"})
+		}
+	}()
 }
 
 // possible returns why a workflow can't run in this session, or nil.

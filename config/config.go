@@ -121,6 +121,8 @@ type UI struct {
 	Color         bool
 	ShowTokens    bool // in the header
 	ShowToolCalls bool // in plain mode and exec
+
+	SuggestWorkflows bool // that a prompt's words fit
 }
 
 // API names a wire format.
@@ -191,7 +193,7 @@ func defaults() Config {
 		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
 
 		Sessions: Sessions{IdleExit: 30},
-		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true},
+		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/adrg/xdg"
 
@@ -39,7 +40,7 @@ type sessionWorkflows struct {
 }
 
 // workflowsOf says how a session runs workflows.
-func workflowsOf(p *Program) agent.Workflows {
+func workflowsOf(p *Program, headless bool) agent.Workflows {
 	w := sessionWorkflows{files: p.files, targets: p.Targets}
 	if p.Dest.Name == slash.ThisMachine {
 		w.project = p.Config.Project.Dir
@@ -48,7 +49,26 @@ func workflowsOf(p *Program) agent.Workflows {
 	if all := p.Targets.Names(); len(all) == 1 {
 		o.Single = all[0]
 	}
+	if p.Config.UI.SuggestWorkflows && !headless {
+		o.Fitting = w.fitting()
+	}
 	return o
+}
+
+// fitting returns what finds the workflow that a prompt fits. The files are read with the first prompt, once.
+func (w sessionWorkflows) fitting() func(prompt string) (name, usage string) {
+	read := sync.OnceValue(func() []workflow.Workflow {
+		ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+		defer cancel()
+		all, _ := w.files.workflows(ctx) // nothing is suggested of what can't be read
+		return all.All
+	})
+	return func(prompt string) (name, usage string) {
+		if found := workflow.Fitting(read(), prompt); found != nil {
+			return found.Name, found.Usage()
+		}
+		return "", ""
+	}
 }
 
 // find returns the workflow of a name.
