@@ -47,7 +47,7 @@ func TestWorkflows(t *testing.T) {
 					}
 					env.Setenv("ROOM", room)
 					env.Defer(func() { leave(room) })
-					return setUpWorkflow(t, env, strings.Contains(string(text), "$WEB1"))
+					return setUpWorkflow(t, env, strings.Contains(string(text), "web-1"))
 				},
 			})
 		})
@@ -86,10 +86,9 @@ func setUpWorkflow(t *testing.T, env *testscript.Env, targets bool) error {
 		env.Setenv(fmt.Sprintf("WEB%d", i), dir)
 		text += fmt.Sprintf("[targets.web-%d]\nssh = \"target\"\nssh_config = %q\ncwd = %q\n", i, config, dir)
 	}
-	env.Setenv("GIT_CONFIG_GLOBAL", env.WorkDir+"/gitconfig")
-	git := "[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n[commit]\ngpgsign = false\n"
-	if err := os.WriteFile(env.WorkDir+"/gitconfig", []byte(git), 0o600); err != nil {
-		return err
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		env.Setenv("GIT_"+who+"_NAME", "Ann")
+		env.Setenv("GIT_"+who+"_EMAIL", "ann@example.com")
 	}
 	dir := env.WorkDir + "/home/.config/buddy"
 	if err := os.MkdirAll(dir, 0o700); err != nil {

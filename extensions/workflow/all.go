@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"buddy/agent/inject"
@@ -46,9 +47,8 @@ func All(items []extensions.Item, tools Tools) (all []Workflow, broken []Broken,
 // Read reads one file, and checks it as All does.
 func Read(it extensions.Item, tools Tools) (Workflow, []Mistake) {
 	w, mistakes := Parse([]byte(it.Source))
-	if len(mistakes) == 0 {
-		mistakes = w.Check(tools)
-	}
+	mistakes = append(mistakes, w.Check(tools)...)
+	slices.SortStableFunc(mistakes, func(a, b Mistake) int { return a.Line - b.Line })
 	bare := it.Name[strings.LastIndexByte(it.Name, ':')+1:]
 	if len(mistakes) == 0 && w.Name != bare {
 		mistakes = append(mistakes, Mistake{1, "name", fmt.Sprintf("is %s, and the file is called %s.yaml", w.Name, bare)})

@@ -41,6 +41,8 @@ func (r *reader) call(s *Step, tools Tools) {
 	key := "steps." + s.ID
 	known, ok := tools[s.Tool]
 	switch {
+	case s.Tool == "": // which Parse has told
+		return
 	case s.Tool == Runner:
 		known = runner
 	case strings.HasPrefix(s.Tool, mcpTool):

@@ -82,7 +82,7 @@ func (r *reader) stepKey(s *Step, e entry, key string) {
 	case "each":
 		s.Each = r.each(e.node, key)
 	case "at_once":
-		s.AtOnce = r.number(e.node, key, 1, 20)
+		s.AtOnce = r.number(e.node, key, 1, maxAtOnce)
 	case "stop_after":
 		s.StopAfter = r.number(e.node, key, 1, maxItems)
 	case "needs":
@@ -136,7 +136,7 @@ func (r *reader) onError(n *yaml.Node, key string) OnError {
 		var on OnError
 		r.mapping(n, key, errorKeys, func(e entry, key string) {
 			if e.key == "retry" {
-				on.Retry = r.number(e.node, key, 1, 100)
+				on.Retry = r.number(e.node, key, 1, maxRetry)
 			} else {
 				on.Wait = r.duration(e.node, key)
 			}
@@ -219,8 +219,9 @@ func (r *reader) params(n *yaml.Node, key, tool string, depth int) *Params {
 			c, line, err := newCommand(v.text, r.numeric)
 			if err != nil {
 				r.wrong(v.text.line+line, at, "%v", err)
+			} else {
+				v = param{line: v.line, command: c}
 			}
-			v = param{line: v.line, command: c}
 		}
 		p.names, p.values[e.key] = append(p.names, e.key), v
 	}

@@ -24,6 +24,8 @@ const (
 	maxInputs  = 30
 	maxOutputs = 30
 	maxItems   = 200       // of each
+	maxAtOnce  = 20        // of them
+	maxRetry   = 100       // tries after the first
 	maxValue   = 64 << 10  // bytes of a value of an input
 	maxResult  = 256 << 10 // bytes that one step's parameters may have once values are in them
 	maxTimeout = 24 * time.Hour
