@@ -53,14 +53,6 @@ func (r *Runtime) handle(c event.Command) {
 		r.tasks.setTimeout(c)
 	case event.RetryNow:
 		r.tasks.retryNow()
-	case event.RunWorkflow:
-		r.tasks.workflows.start(c)
-	case event.ResumeWorkflow:
-		r.tasks.workflows.resume(c.Run)
-	case event.SaveWorkflow:
-		r.tasks.workflows.save(c.Name)
-	case event.CancelWorkflow:
-		r.tasks.workflows.cancel(c.Run)
 	default:
 		r.adjust(c)
 	}
@@ -87,6 +79,8 @@ func (r *Runtime) adjust(c event.Command) {
 		r.undo(c)
 	case event.Report:
 		r.report(c.What)
+	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:
+		r.tasks.workflows.handle(c)
 	case event.SwitchSkill:
 		r.skills.Switch(c.Name, c.On)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:

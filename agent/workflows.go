@@ -45,6 +45,20 @@ type workflowRuns struct {
 
 var errNoWorkflows = errors.New("there are no workflows here")
 
+// handle does a command about workflows.
+func (w *workflowRuns) handle(c event.Command) {
+	switch c := c.(type) {
+	case event.RunWorkflow:
+		w.start(c)
+	case event.ResumeWorkflow:
+		w.resume(c.Run)
+	case event.CancelWorkflow:
+		w.cancel(c.Run)
+	case event.SaveWorkflow:
+		w.save(c.Name)
+	}
+}
+
 // start runs a workflow.
 func (w *workflowRuns) start(c event.RunWorkflow) {
 	if w.o.Find == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -385,9 +386,8 @@ func TestWorkflowAsksAboutItsCalls(t *testing.T) {
 	})
 }
 
-// A hundred steps for twenty items each hold no more memory at the end than one does; a step costs
-// little beside its tool.
-func BenchmarkWorkflow(b *testing.B) {
+// manySteps is a workflow with 50 steps for 20 items each, whose calls print 2 KB.
+func manySteps(b *testing.B) (Options, event.RunWorkflow) {
 	var steps strings.Builder
 	for i := range 50 {
 		fmt.Fprintf(&steps, "  - {id: s%d, tool: do, each: \"{{ inputs.on }}\", at_once: 8, params: {do: s%d, item: \"{{ item }}\", says: \"{{ inputs.long }}\"}}\n", i, i)
@@ -402,26 +402,64 @@ func BenchmarkWorkflow(b *testing.B) {
 	for i := range 20 {
 		items = append(items, fmt.Sprintf("t%d", i))
 	}
-	for b.Loop() {
-		tool := &effects{free: true}
-		r := New(Options{Session: "s", Model: &script{}, Mode: action.ModeAll, Tools: tools.NewRegistry(tool), Workflows: Workflows{
-			Find: func(context.Context, string) (*format.Workflow, error) { return &w, nil },
-		}})
-		events := r.Subscribe(b.Context())
-		r.Start()
-		r.Send(event.RunWorkflow{Name: "w", Inputs: map[string]string{"long": strings.Repeat("x", 2000), "on": strings.Join(items, ",")}})
-		for env := range events {
-			if f, ok := env.Payload.(event.TaskFinished); ok {
-				if f.Outcome != event.Completed {
-					b.Fatal(f.Error)
-				}
-				break
+	find := func(context.Context, string) (*format.Workflow, error) { return &w, nil }
+	return Options{Session: "s", Model: &script{}, Mode: action.ModeAll, Workflows: Workflows{Find: find}},
+		event.RunWorkflow{Name: "w", Inputs: map[string]string{"long": strings.Repeat("x", 2000), "on": strings.Join(items, ",")}}
+}
+
+// runMany runs manySteps, and tells seen after each result.
+func runMany(b *testing.B, o Options, run event.RunWorkflow, seen func(results int)) {
+	tool := &effects{free: true}
+	o.Tools = tools.NewRegistry(tool)
+	r := New(o)
+	events := r.Subscribe(b.Context())
+	r.Start()
+	r.Send(run)
+	results := 0
+	for env := range events {
+		switch p := env.Payload.(type) {
+		case event.ToolResult:
+			results++
+			seen(results)
+		case event.TaskFinished:
+			if p.Outcome != event.Completed || results != 1000 {
+				b.Fatal(results, p.Error)
 			}
-		}
-		_ = r.Close(b.Context())
-		if len(tool.done) != 1000 {
-			b.Fatal(len(tool.done))
+			_ = r.Close(b.Context())
+			return
 		}
 	}
+}
+
+// BenchmarkWorkflow measures what a step costs beside its tool.
+func BenchmarkWorkflow(b *testing.B) {
+	o, run := manySteps(b)
+	for b.Loop() {
+		runMany(b, o, run, func(int) {})
+	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/step")
+}
+
+// BenchmarkWorkflowMemory measures what a run holds more after 1,000 calls than after 100.
+func BenchmarkWorkflowMemory(b *testing.B) {
+	o, run := manySteps(b)
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	var early, late float64
+	for b.Loop() {
+		runMany(b, o, run, func(results int) {
+			switch results {
+			case 100:
+				early = heap()
+			case 1000:
+				late = heap()
+			}
+		})
+	}
+	b.ReportMetric(early/1000, "KB-after-100")
+	b.ReportMetric(late/1000, "KB-after-1000")
 }

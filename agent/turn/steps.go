@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -96,7 +97,7 @@ func AskGate(ctx context.Context, l *Loop, x *Exchange, q event.QuestionAsked) (
 // plan plans a call in a batch of its own.
 func (s *Steps) plan(ctx context.Context, c StepCall) (*batch, *job) {
 	b := s.loop.newBatch(ctx, s.x, 0)
-	j := b.plan(model.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+	j := b.plan(s.meant(c))
 	if c.OwnPane != "" {
 		j.call.OwnPane = c.OwnPane
 	}
@@ -105,6 +106,24 @@ func (s *Steps) plan(ctx context.Context, c StepCall) (*batch, *job) {
 	delete(s.x.failed, j.key()) // a step that is tried again is meant to be
 	return b, j
 }
+
+// meant returns the call that reaches a tool: those that a model has to look for are called through
+// another one.
+func (s *Steps) meant(c StepCall) model.ToolCall {
+	call := model.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
+	if s.Knows(c.Name) || !s.Knows(throughTool) {
+		return call
+	}
+	args, err := json.Marshal(map[string]any{"name": c.Name, "args": json.RawMessage(c.Arguments)})
+	if err != nil {
+		return call // the tool says what is wrong with the arguments
+	}
+	call.Name, call.Arguments = throughTool, string(args)
+	return call
+}
+
+// throughTool is the tool that calls those which are not offered by name.
+const throughTool = "use_tool"
 
 // runFor runs a call that was admitted, for at most so long.
 func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duration) tools.Result {

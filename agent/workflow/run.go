@@ -236,28 +236,13 @@ func (r *Run) step(ctx context.Context, s *workflow.Step) {
 	}()
 	items, again := r.itemsOf(s)
 	if !again {
-		sc := r.scope("")
-		ok, err := s.Condition.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })
-		switch {
-		case err != nil:
-			r.endStep(s, event.WorkflowFailed, "condition: "+err.Error())
+		var end pass
+		if items, end = r.wanted(ctx, s); !end.ok {
+			r.endStep(s, end.state, end.why)
 			return
-		case !ok:
-			r.endStep(s, event.WorkflowSkipped, "its condition does not hold: "+s.Condition.String())
-			return
-		}
-		if s.Each != nil {
-			if items, err = s.Items(sc); err != nil {
-				r.endStep(s, event.WorkflowFailed, err.Error())
-				return
-			}
-			if len(items) == 0 {
-				r.endStep(s, event.WorkflowSkipped, "there is nothing to do it for")
-				return
-			}
 		}
 	}
-	if s.Gate != nil && !s.Gate.PerItem && !r.passed(s) {
+	if s.Gate != nil && !s.Gate.PerItem && !again {
 		if pass := r.gate(ctx, s, 0, ""); !pass.ok {
 			if ctx.Err() == nil {
 				r.endStep(s, pass.state, pass.why)
@@ -280,6 +265,28 @@ func (r *Run) step(ctx context.Context, s *workflow.Step) {
 	r.conclude(ctx, s)
 }
 
+// wanted returns the items of a step, unless it ends before it begins: that is what the pass says then.
+func (r *Run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
+	sc := r.scope("")
+	ok, err := s.Condition.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })
+	switch {
+	case err != nil:
+		return nil, pass{state: event.WorkflowFailed, why: "condition: " + err.Error()}
+	case !ok:
+		return nil, pass{state: event.WorkflowSkipped, why: "its condition does not hold: " + s.Condition.String()}
+	case s.Each == nil:
+		return nil, pass{ok: true}
+	}
+	items, err := s.Items(sc)
+	switch {
+	case err != nil:
+		return nil, pass{state: event.WorkflowFailed, why: err.Error()}
+	case len(items) == 0:
+		return nil, pass{state: event.WorkflowSkipped, why: "there is nothing to do it for"}
+	}
+	return items, pass{ok: true}
+}
+
 // itemsOf returns the items of a step that began in an earlier process, and whether it did.
 func (r *Run) itemsOf(s *workflow.Step) (items []string, began bool) {
 	r.book.mu.Lock()
@@ -289,13 +296,6 @@ func (r *Run) itemsOf(s *workflow.Step) (items []string, began bool) {
 		items = rec.items
 	}
 	return items, rec.passed
-}
-
-// passed reports whether the gate of a step was passed in an earlier process.
-func (r *Run) passed(s *workflow.Step) bool {
-	r.book.mu.Lock()
-	defer r.book.mu.Unlock()
-	return r.rec.steps[s.ID].passed
 }
 
 // units does a step for each of its items: so many at once, until too many have failed.

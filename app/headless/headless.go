@@ -197,17 +197,11 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.ModelMessage:
 		l.message(p)
 	case event.WorkflowChanged:
-		l.workflow(p)
-		if p.State == event.WorkflowCancelled && l.task == 0 { // of a run that was paused
-			return event.Completed
-		}
+		return l.workflow(p)
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.ApprovalAsked:
-		if l.task == 0 {
-			break // an earlier process asked; the prompt, which comes now, drops it
-		}
-		go l.Approve(p)
+		l.approve(p)
 	case event.TaskFinished:
 		if p.ID == l.task {
 			return l.finish(p.Outcome)
@@ -216,6 +210,13 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.Remark(env.Payload)
 	}
 	return ""
+}
+
+// approve asks about a call, unless an earlier process asked: the prompt, which comes now, drops that.
+func (l *line) approve(p event.ApprovalAsked) {
+	if l.task != 0 {
+		go l.Approve(p)
+	}
 }
 
 // question answers that nobody is there. A plan is what exec was run for: it is the answer.

@@ -22,8 +22,9 @@ func RunWorkflow(f *compose.Options, once Options, c event.Command, stdout, stde
 	return run(f, once, c, nil, end, stdout, stderr)
 }
 
-// workflow prints how a run ended, and takes its outputs for the answer.
-func (l *line) workflow(p event.WorkflowChanged) {
+// workflow prints how a run ended, and takes its outputs for the answer. The outcome is that of giving up
+// a run that was paused, of which no task says how it ended.
+func (l *line) workflow(p event.WorkflowChanged) event.Outcome {
 	l.Remark(p)
 	var outputs []string
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
@@ -34,4 +35,8 @@ func (l *line) workflow(p event.WorkflowChanged) {
 		outputs = append(outputs, name+": "+value)
 	}
 	l.text = strings.Join(outputs, "\n")
+	if p.State == event.WorkflowCancelled && l.task == 0 {
+		return event.Completed
+	}
+	return ""
 }

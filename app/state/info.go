@@ -68,9 +68,11 @@ func ruleText(e event.Event) string {
 	return "no rule of the " + p.Scope + " any more: " + p.Rule.String()
 }
 
-// applyExtension takes what a person called, what there is to call, and how servers are.
+// applyExtension takes what a person called, what there is to call, how servers are, and runs of workflows.
 func applyExtension(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
+	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
+		return applyWorkflow(s, env)
 	case event.MCPServer:
 		return applyServer(s, p)
 	case event.CommandsListed:
