@@ -145,6 +145,9 @@ func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
 	return w, err
 }
 
+// Workflows reads the workflows of the session, those of its project where that is.
+func (p *Program) Workflows(ctx context.Context) (Workflows, error) { return p.files.workflows(ctx) }
+
 // WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
 // machine. Files are read, nothing is started.
 func WorkflowsHere(o *Options) (Workflows, error) {

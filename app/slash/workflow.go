@@ -3,6 +3,7 @@ package slash
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,4 +55,41 @@ func runNumber(words []string) (int, error) {
 		return 0, fmt.Errorf("%q is not the number of a run (/workflow runs lists them)", strings.Join(words, " "))
 	}
 	return n, nil
+}
+
+// workflowVerbs are what may follow /workflow besides the name of a workflow.
+var workflowVerbs = []string{"runs", "status", "resume", "cancel", "save", "run"}
+
+// WorkflowWords returns what the beginning of a word may become that follows /workflow and some others:
+// verbs and names of workflows, then the inputs of one that have no value yet.
+func WorkflowWords(all []workflow.Workflow, said []string, begun string) (words []string) {
+	names := workflowVerbs
+	if len(said) > 0 && strings.EqualFold(said[0], "run") {
+		said, names = said[1:], nil
+	}
+	add := func(word string) {
+		if strings.HasPrefix(word, begun) {
+			words = append(words, word)
+		}
+	}
+	if len(said) == 0 {
+		for _, w := range all {
+			add(w.Name)
+		}
+		for _, verb := range names {
+			add(verb)
+		}
+		return words
+	}
+	for _, w := range all {
+		if w.Name != said[0] {
+			continue
+		}
+		for _, in := range w.Inputs {
+			if !slices.ContainsFunc(said[1:], func(s string) bool { return strings.HasPrefix(s, in.Name+"=") }) {
+				add(in.Name + "=")
+			}
+		}
+	}
+	return words
 }

@@ -243,35 +243,48 @@ func (e expr) kindIn(of func(Ref) kind) (kind, error) {
 		return kindOf(e.lit), nil
 	case "ref":
 		return of(e.ref), nil
+	}
+	return truth, e.fits(kinds)
+}
+
+// fits returns what is wrong with the kinds of an operation's operands.
+func (e expr) fits(kinds []kind) error {
+	switch e.op {
 	case "not", "and", "or":
 		for i, k := range kinds {
 			if k != truth {
-				return "", fmt.Errorf("%s needs true or false, and %s is %s", e.op, e.kids[i], k)
+				return fmt.Errorf("%s needs true or false, and %s is %s", e.op, e.kids[i], k)
 			}
 		}
 	case "exists":
 		if kinds[0] != text {
-			return "", fmt.Errorf("exists needs a path, and %s is %s", e.kids[0], kinds[0])
+			return fmt.Errorf("exists needs a path, and %s is %s", e.kids[0], kinds[0])
 		}
 	case "contains":
 		if kinds[0] != text && kinds[0] != list || kinds[1] != text {
-			return "", fmt.Errorf("contains needs a text or a list, then a text: %s is %s, %s is %s", e.kids[0], kinds[0], e.kids[1], kinds[1])
+			return fmt.Errorf("contains needs a text or a list, then a text: %s is %s, %s is %s", e.kids[0], kinds[0], e.kids[1], kinds[1])
 		}
 	case "<", ">":
 		for i, k := range kinds {
-			if k != number && k != text || e.kids[i].op == "" && k == text {
-				return "", fmt.Errorf("%s needs numbers, and %s is %s", e.op, e.kids[i], k)
+			if k != number && (k != text || e.kids[i].op == "") {
+				return fmt.Errorf("%s needs numbers, and %s is %s", e.op, e.kids[i], k)
 			}
 		}
-	case "==", "!=":
-		if kinds[0] == list || kinds[1] == list {
-			return "", fmt.Errorf("%s compares no lists; use contains", e.op)
-		}
-		if kinds[0] != kinds[1] && (kinds[0] == truth || kinds[1] == truth) {
-			return "", fmt.Errorf("%s is %s, and %s is %s: they are never the same", e.kids[0], kinds[0], e.kids[1], kinds[1])
-		}
+	default:
+		return e.comparable(kinds)
 	}
-	return truth, nil
+	return nil
+}
+
+// comparable returns why two operands can't be the same.
+func (e expr) comparable(kinds []kind) error {
+	switch {
+	case kinds[0] == list || kinds[1] == list:
+		return fmt.Errorf("%s compares no lists; use contains", e.op)
+	case kinds[0] != kinds[1] && (kinds[0] == truth || kinds[1] == truth):
+		return fmt.Errorf("%s is %s, and %s is %s: they are never the same", e.kids[0], kinds[0], e.kids[1], kinds[1])
+	}
+	return nil
 }
 
 // String returns an operand as it is written.

@@ -161,12 +161,12 @@ func (r *reader) scalar(n *yaml.Node, key string) (string, bool) {
 	return n.Value, true
 }
 
-// number reads a whole number from low to high.
-func (r *reader) number(n *yaml.Node, key string, low, high int) int {
+// number reads a whole number from 1 to high.
+func (r *reader) number(n *yaml.Node, key string, high int) int {
 	s, ok := r.scalar(n, key)
 	v, err := strconv.Atoi(s)
-	if ok && (err != nil || v < low || v > high) {
-		r.wrong(n.Line, key, "%q is no whole number from %d to %d", texts.Clip(s, 40), low, high)
+	if ok && (err != nil || v < 1 || v > high) {
+		r.wrong(n.Line, key, "%q is no whole number from 1 to %d", texts.Clip(s, 40), high)
 	}
 	return v
 }
@@ -236,48 +236,45 @@ var (
 	errorKeys = []string{"retry", "wait"}
 )
 
-// ValidName is what a workflow may be called.
+// validName is what a workflow may be called.
 var validName = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
 
 func (r *reader) workflow(top *yaml.Node) {
-	var inputs, steps, outputs *yaml.Node
-	seen := make(map[string]bool)
+	parts := make(map[string]*yaml.Node)
 	r.mapping(top, "", topKeys, func(e entry, key string) {
-		seen[e.key] = true
-		switch e.key {
-		case "name":
-			if r.w.Name, _ = r.scalar(e.node, key); !validName.MatchString(r.w.Name) || len(r.w.Name) > 64 {
-				r.wrong(e.line, key, "%q is not made of a-z, 0-9 and single _ or - in between", texts.Clip(r.w.Name, 80))
-			}
-		case "description":
-			s, _ := r.scalar(e.node, key)
-			r.w.Description = texts.Clip(texts.OneLine(s), 300)
-		case "version":
-			r.w.Version = r.number(e.node, key, 1, 1<<30)
-		case "inputs":
-			inputs = e.node
-		case "steps":
-			steps = e.node
-		case "outputs":
-			outputs = e.node
-		}
+		parts[e.key] = e.node
+		r.about(e, key)
 	})
 	for _, key := range []string{"name", "description", "steps"} {
-		if !seen[key] {
+		if parts[key] == nil {
 			r.wrong(1, key, "is missing")
 		}
 	}
-	if seen["description"] && r.w.Description == "" {
-		r.wrong(1, "description", "is empty")
+	if parts["inputs"] != nil { // which the others name
+		r.inputs(parts["inputs"])
 	}
-	if inputs != nil {
-		r.inputs(inputs)
+	if parts["steps"] != nil {
+		r.steps(parts["steps"])
 	}
-	if steps != nil {
-		r.steps(steps)
+	if parts["outputs"] != nil {
+		r.outputs(parts["outputs"])
 	}
-	if outputs != nil {
-		r.outputs(outputs)
+}
+
+// about reads what a file says about itself.
+func (r *reader) about(e entry, key string) {
+	switch e.key {
+	case "name":
+		if r.w.Name, _ = r.scalar(e.node, key); !validName.MatchString(r.w.Name) || len(r.w.Name) > 64 {
+			r.wrong(e.line, key, "%q is not made of a-z, 0-9 and single _ or - in between", texts.Clip(r.w.Name, 80))
+		}
+	case "description":
+		s, _ := r.scalar(e.node, key)
+		if r.w.Description = texts.Clip(texts.OneLine(s), 300); r.w.Description == "" {
+			r.wrong(e.line, key, "is empty")
+		}
+	case "version":
+		r.w.Version = r.number(e.node, key, 1<<30)
 	}
 }
 

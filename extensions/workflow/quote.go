@@ -129,6 +129,26 @@ const quoted = "stands in quotes: a value is quoted already, end them before it"
 
 // wrong says what is wrong with the place of a value in a literal of the command, "" for nothing.
 func (p *places) wrong(lit *syntax.Lit, i int) string {
+	if why := p.wrongAround(); why != "" {
+		return why
+	}
+	w, ok := p.above[len(p.above)-1].(*syntax.Word)
+	if !ok {
+		return "stands where the shell takes no word"
+	}
+	beside, _, _ := strings.Cut(lit.Value, p.markOf(i))
+	before := p.before(w, lit) + beside
+	switch slashes := beside[len(strings.TrimRight(beside, `\`)):]; {
+	case len(slashes)%2 == 1:
+		return "stands behind a backslash"
+	case strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !p.numeric(*p.parts[i].ref):
+		return fmt.Sprintf("stands in the option %s: make it a word of its own, or write --name=", p.unmarked(before))
+	}
+	return p.wrongWord(w, i, p.onlyMarks(before))
+}
+
+// wrongAround says what is wrong with what stands around the literal where the walk is, "" for nothing.
+func (p *places) wrongAround() string {
 	for j, n := range p.above {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
@@ -151,20 +171,7 @@ func (p *places) wrong(lit *syntax.Lit, i int) string {
 			}
 		}
 	}
-	parent := p.above[len(p.above)-1]
-	w, ok := parent.(*syntax.Word)
-	if !ok {
-		return "stands where the shell takes no word"
-	}
-	beside, _, _ := strings.Cut(lit.Value, p.markOf(i))
-	before := p.before(w, lit) + beside
-	switch slashes := beside[len(strings.TrimRight(beside, `\`)):]; {
-	case len(slashes)%2 == 1:
-		return "stands behind a backslash"
-	case strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !p.numeric(*p.parts[i].ref):
-		return fmt.Sprintf("stands in the option %s: make it a word of its own, or write --name=", p.unmarked(before))
-	}
-	return p.wrongWord(w, i, p.onlyMarks(before))
+	return ""
 }
 
 // before returns what is sure to be in a word before a literal of it.
@@ -259,8 +266,7 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 		if evaluators[name] || j == 0 && args[0].Lit() == "." {
 			return "is a word of " + name + ", which would read it as a program: a value is data"
 		}
-		letters, ok := interpreters[name]
-		if option := args[at-1].Lit(); ok && j < at-1 && len(option) > 1 && option[0] == '-' && option[1] != '-' && strings.ContainsAny(option[len(option)-1:], letters) {
+		if j < at-1 && runsText(name, args[at-1].Lit()) {
 			return "is a program for " + name + ": give it as an argument behind the program instead"
 		}
 	}
@@ -273,6 +279,12 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 		}
 	}
 	return ""
+}
+
+// runsText reports whether a program runs the word behind an option as a program: sh -ec, perl -e.
+func runsText(program, option string) bool {
+	letters, ok := interpreters[program]
+	return ok && len(option) > 1 && option[0] == '-' && option[1] != '-' && strings.ContainsAny(option[len(option)-1:], letters)
 }
 
 // programs returns the words before a value that may be names of programs, without their folders;

@@ -82,9 +82,9 @@ func (r *reader) stepKey(s *Step, e entry, key string) {
 	case "each":
 		s.Each = r.each(e.node, key)
 	case "at_once":
-		s.AtOnce = r.number(e.node, key, 1, maxAtOnce)
+		s.AtOnce = r.number(e.node, key, maxAtOnce)
 	case "stop_after":
-		s.StopAfter = r.number(e.node, key, 1, maxItems)
+		s.StopAfter = r.number(e.node, key, maxItems)
 	case "needs":
 		s.Needs = r.needs(e.node, key)
 	case "condition":
@@ -136,7 +136,7 @@ func (r *reader) onError(n *yaml.Node, key string) OnError {
 		var on OnError
 		r.mapping(n, key, errorKeys, func(e entry, key string) {
 			if e.key == "retry" {
-				on.Retry = r.number(e.node, key, 1, maxRetry)
+				on.Retry = r.number(e.node, key, maxRetry)
 			} else {
 				on.Wait = r.duration(e.node, key)
 			}
@@ -158,26 +158,8 @@ func (r *reader) gate(e entry, key string) *Gate {
 	seen := make(map[string]bool)
 	r.mapping(e.node, key, gateKeys, func(e entry, key string) {
 		seen[e.key] = true
-		switch e.key {
-		case "type":
-			s, _ := r.scalar(e.node, key)
-			if g.Type = GateType(s); !slices.Contains(gateTypes, g.Type) {
-				r.wrong(e.line, key, "%q is no type of a gate (have: %s)", texts.Clip(s, 40), texts.Names(gateTypes))
-			}
-		case "when":
-			g.When = r.condition(e.node, key)
-		case "message":
-			g.Message = r.template(e.node, key)
-		case "timeout":
-			g.Timeout = r.duration(e.node, key)
-		case "default":
-			s, _ := r.scalar(e.node, key)
-			if g.Default = s == "approve"; !g.Default && s != "deny" {
-				r.wrong(e.line, key, "%q is neither deny nor approve", texts.Clip(s, 40))
-			}
-		}
+		r.gateKey(g, e, key)
 	})
-	asks := g.Type == Required || g.Type == Conditional
 	switch {
 	case !seen["type"]:
 		r.wrong(e.line, key+".type", "is missing (have: %s)", texts.Names(gateTypes))
@@ -187,12 +169,33 @@ func (r *reader) gate(e entry, key string) *Gate {
 		r.wrong(e.line, key+".when", "is missing: a conditional gate needs one")
 	case g.Type != Conditional && seen["when"]:
 		r.wrong(e.line, key+".when", "is for gates of type conditional")
-	case g.Default && asks:
+	case g.Default && (g.Type == Required || g.Type == Conditional):
 		r.wrong(e.line, key+".default", "approve would let it pass unseen, and the gate is %s", g.Type)
 	case seen["default"] && !seen["timeout"]:
 		r.wrong(e.line, key+".default", "has no effect without timeout")
 	}
 	return g
+}
+
+func (r *reader) gateKey(g *Gate, e entry, key string) {
+	switch e.key {
+	case "type":
+		s, _ := r.scalar(e.node, key)
+		if g.Type = GateType(s); !slices.Contains(gateTypes, g.Type) {
+			r.wrong(e.line, key, "%q is no type of a gate (have: %s)", texts.Clip(s, 40), texts.Names(gateTypes))
+		}
+	case "when":
+		g.When = r.condition(e.node, key)
+	case "message":
+		g.Message = r.template(e.node, key)
+	case "timeout":
+		g.Timeout = r.duration(e.node, key)
+	case "default":
+		s, _ := r.scalar(e.node, key)
+		if g.Default = s == "approve"; !g.Default && s != "deny" {
+			r.wrong(e.line, key, "%q is neither deny nor approve", texts.Clip(s, 40))
+		}
+	}
 }
 
 // typed are parameters that are keys to press: a value there is a program for whatever reads them.

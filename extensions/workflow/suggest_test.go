@@ -24,8 +24,8 @@ func TestPromptsFitWorkflows(t *testing.T) {
 		"rollback app to yesterday":                            "rollback",
 		"review this":                                          "",
 		"write a function that says whether a disk is full up": "disk_full",
-		"hello":                                                "",
-		"":                                                     "",
+		"hello": "",
+		"":      "",
 	} {
 		got := ""
 		if w := workflow.Fitting(all, prompt); w != nil {

@@ -190,14 +190,3 @@ func (t *Template) single() *Ref {
 	}
 	return t.parts[0].ref
 }
-
-// literal returns a template without references as text.
-func (t *Template) literal() (string, bool) {
-	switch {
-	case len(t.parts) == 0:
-		return "", true
-	case len(t.parts) == 1 && t.parts[0].ref == nil:
-		return t.parts[0].text, true
-	}
-	return "", false
-}
