@@ -148,7 +148,7 @@ func (s *tasks) replayTask(b *branch, e event.Event, left *recovery) {
 			delete(left.shells, p.ID)
 			return
 		}
-		left.exchange = left.waits && b.agent == nil
+		left.exchange = (left.waits || left.workflow) && b.agent == nil
 		if b.agent != nil {
 			s.agents.noteEnd(left.agent, p)
 		}

@@ -345,6 +345,7 @@ func (r *Runtime) Publish(e event.Event) { r.stream.Publish(0, 0, e) }
 // Close cancels what runs, waits until it has stopped or ctx ends, and closes the
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
+	r.tasks.workflows.closing.Store(true)
 	r.approvals.Close()
 	r.tasks.close()
 	r.inbox.close()

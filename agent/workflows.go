@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"buddy/agent/compact"
 	"buddy/agent/event"
@@ -39,6 +40,8 @@ type workflowRuns struct {
 	o     Workflows
 	book  *workflow.Book
 	next  int // the run that Continue takes up; 0: it is none
+
+	closing atomic.Bool // the session ends
 
 	suggested sync.Map // names of workflows
 }
@@ -160,7 +163,7 @@ func (w *workflowRuns) parts(x *turn.Exchange) workflow.Parts {
 	id := s.main.task.id
 	s.mu.Unlock()
 	return workflow.Parts{
-		Find: w.o.Find, Task: id, Steps: turn.NewSteps(s.loop, x), Exists: w.o.Exists, Single: w.o.Single, Ended: s.life.ended,
+		Find: w.o.Find, Task: id, Steps: turn.NewSteps(s.loop, x), Exists: w.o.Exists, Single: w.o.Single, Ended: w.closing.Load,
 		Ask: func(ctx context.Context, q event.QuestionAsked) (event.QuestionAnswered, error) {
 			return turn.AskGate(ctx, s.loop, x, q)
 		},

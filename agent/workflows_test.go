@@ -369,6 +369,51 @@ func TestWorkflowIsCancelled(t *testing.T) {
 	})
 }
 
+// When the session is closed, a run is paused, whatever it waits for, and goes on later.
+func TestWorkflowIsPausedWithItsSession(t *testing.T) {
+	for name, waits := range map[string]struct {
+		mode action.Mode
+		stop func(event.Event) bool
+	}{
+		"for an approval": {action.ModeAsk, func(e event.Event) bool { _, ok := e.(event.ApprovalAsked); return ok }},
+		"for its gate":    {action.ModeAll, func(e event.Event) bool { _, ok := e.(event.QuestionAsked); return ok }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				journal := &memory{}
+				o := Options{Workflows: workflowsOf(t, rollout), Journal: journal, Mode: waits.mode, Model: &script{}, Session: "s", Policy: policy.Policy{Workspace: "/w"}}
+				o.Tools = tools.NewRegistry(&effects{})
+				r := New(o)
+				events := r.Subscribe(t.Context())
+				r.Start()
+				r.Send(runRollout)
+				for env := range events {
+					if waits.stop(env.Payload) {
+						break
+					}
+				}
+				if err := r.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				var last event.WorkflowChanged
+				for _, env := range journal.events {
+					if p, ok := env.Payload.(event.WorkflowChanged); ok {
+						last = p
+					}
+				}
+				if last.State != event.WorkflowPaused {
+					t.Fatalf("the run is %+v", last)
+				}
+				tool := &effects{}
+				end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, rollout), Replay: journal.events, ModeAsked: true}, tool, approves, event.Continue{})
+				if end.State != event.WorkflowCompleted || !slices.Contains(tool.done, "undo b") {
+					t.Errorf("done %q, ended %+v", tool.done, end)
+				}
+			})
+		})
+	}
+}
+
 // The policy and the person judge each call of a step.
 func TestWorkflowAsksAboutItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

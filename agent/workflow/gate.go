@@ -53,7 +53,7 @@ func (r *Run) gate(ctx context.Context, s *workflow.Step, n int, item string) pa
 	}
 	a, err := r.p.Ask(asking, event.QuestionAsked{From: r.from(), Gate: s.ID, Text: text, Choices: event.GateChoices})
 	switch {
-	case ctx.Err() != nil:
+	case r.over(ctx):
 		return pass{}
 	case errors.Is(err, errGateTimeout) && g.Default:
 		return pass{ok: true}

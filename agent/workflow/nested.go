@@ -37,7 +37,7 @@ func (r *Run) nested(ctx context.Context, s *workflow.Step, n int, item string) 
 		return
 	}
 	outcome, err := child.Do(ctx)
-	if ctx.Err() != nil {
+	if r.over(ctx) {
 		if !r.p.Ended() {
 			r.endUnit(s, n, event.WorkflowCancelled, "")
 		}

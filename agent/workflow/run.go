@@ -146,7 +146,7 @@ func (r *Run) ready(ctx context.Context) []*workflow.Step {
 	r.mu.Lock()
 	stopped := r.stopped != nil
 	r.mu.Unlock()
-	if stopped || ctx.Err() != nil {
+	if stopped || r.over(ctx) {
 		return nil
 	}
 	r.book.mu.Lock()
@@ -163,16 +163,20 @@ func (r *Run) ready(ctx context.Context) []*workflow.Step {
 	return all
 }
 
+// over reports whether nothing of the run may begin or count as ended any more: it was cancelled, or the
+// session ends, which denies what waits for a person.
+func (r *Run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Ended() }
+
 // end says how the run ended.
 func (r *Run) end(ctx context.Context) (event.Outcome, error) {
 	r.mu.Lock()
 	stopped, failed := r.stopped, r.failed
 	r.mu.Unlock()
 	switch {
-	case ctx.Err() != nil && r.p.Ended():
+	case r.p.Ended():
 		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowPaused, Why: "the session ended"})
 		return event.Cancelled, nil
-	case ctx.Err() != nil:
+	case r.over(ctx):
 		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCancelled})
 		return event.Cancelled, nil
 	case stopped != nil:
@@ -244,13 +248,13 @@ func (r *Run) step(ctx context.Context, s *workflow.Step) {
 	}
 	if s.Gate != nil && !s.Gate.PerItem && !again {
 		if pass := r.gate(ctx, s, 0, ""); !pass.ok {
-			if ctx.Err() == nil {
+			if !r.over(ctx) {
 				r.endStep(s, pass.state, pass.why)
 			}
 			return
 		}
 	}
-	if ctx.Err() != nil {
+	if r.over(ctx) {
 		return
 	}
 	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowRunning, Items: items}); err != nil {
@@ -304,7 +308,7 @@ func (r *Run) units(ctx context.Context, s *workflow.Step, items []string) {
 	slots := make(chan struct{}, max(s.AtOnce, 1))
 	for i, item := range items {
 		slots <- struct{}{}
-		if ctx.Err() != nil || r.enough(s) {
+		if r.over(ctx) || r.enough(s) {
 			break
 		}
 		all.Go(func() {
@@ -325,7 +329,7 @@ func (r *Run) enough(s *workflow.Step) bool {
 
 // conclude ends a step whose calls have ended.
 func (r *Run) conclude(ctx context.Context, s *workflow.Step) {
-	if ctx.Err() != nil {
+	if r.over(ctx) {
 		if !r.p.Ended() {
 			_ = r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowCancelled})
 		}
@@ -383,14 +387,14 @@ func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 	}
 	attempt := at.attempt
 	switch done := r.settle(ctx, s, n, item, at); {
-	case done || ctx.Err() != nil:
+	case done || r.over(ctx):
 		return
-	case at.call != "" && at.began == nil && at.got == nil:
+	case at.call != "" && at.began == nil:
 		attempt-- // it never began
 	}
 	if s.Gate != nil && s.Gate.PerItem && at.call == "" {
 		if pass := r.gate(ctx, s, n, item); !pass.ok {
-			if ctx.Err() == nil {
+			if !r.over(ctx) {
 				r.endUnit(s, n, event.WorkflowSkipped, pass.why)
 			}
 			return
@@ -405,7 +409,7 @@ func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 
 // attempts calls the tool until it succeeds or may not be called again.
 func (r *Run) attempts(ctx context.Context, s *workflow.Step, n int, item string, before int) {
-	for attempt := before + 1; ctx.Err() == nil; attempt++ {
+	for attempt := before + 1; !r.over(ctx); attempt++ {
 		call, err := r.call(s, item)
 		if err != nil {
 			r.endUnit(s, n, event.WorkflowFailed, err.Error())
@@ -448,7 +452,7 @@ func (r *Run) run(ctx context.Context, call stepCall) turn.StepEnd {
 // took takes up what a call gave and reports whether that is the end: no further attempt follows.
 func (r *Run) took(ctx context.Context, s *workflow.Step, n, attempt int, end turn.StepEnd) bool {
 	r.book.took(end.ToolResult)
-	if ctx.Err() != nil {
+	if r.over(ctx) {
 		if !r.p.Ended() {
 			r.endUnit(s, n, event.WorkflowCancelled, "")
 		}
@@ -522,7 +526,7 @@ const (
 
 // settle ends a call that an earlier process began, if it is known how it ended, or a person says.
 func (r *Run) settle(ctx context.Context, s *workflow.Step, n int, item string, at unit) (done bool) {
-	if at.call == "" || at.got == nil && at.began == nil {
+	if at.call == "" || at.began == nil && (at.got == nil || !at.got.ok) { // it never ran
 		return false
 	}
 	end := turn.StepEnd{}
@@ -534,7 +538,7 @@ func (r *Run) settle(ctx context.Context, s *workflow.Step, n int, item string, 
 		}
 		call.ID = at.call
 		end = r.p.Steps.Recover(ctx, call.StepCall, at.began.Dir)
-		if end.Unknown && ctx.Err() == nil {
+		if end.Unknown && !r.over(ctx) {
 			return r.decide(ctx, s, n, item, call)
 		}
 		return r.took(ctx, s, n, at.attempt, end)
@@ -566,7 +570,7 @@ func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, 
 	text := fmt.Sprintf("Step %s%s of the workflow %s ran when buddy ended, and nothing says how it ended.\n%s", s.ID, forItem(item), r.rec.Name, texts.Clip(call.Arguments, 400))
 	a, err := r.p.Ask(ctx, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, takeDone, takeFailed}})
 	switch {
-	case ctx.Err() != nil:
+	case r.over(ctx):
 		return true
 	case err != nil:
 		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
