@@ -145,8 +145,8 @@ func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
 	return w, err
 }
 
-// Workflows reads the workflows of the session, those of its project where that is.
-func (p *Program) Workflows(ctx context.Context) (Workflows, error) { return p.files.workflows(ctx) }
+// WorkflowsOf reads the workflows of a session, those of its project where that is.
+func WorkflowsOf(ctx context.Context, p *Program) (Workflows, error) { return p.files.workflows(ctx) }
 
 // WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
 // machine. Files are read, nothing is started.

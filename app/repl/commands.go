@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/compose"
 	"buddy/app/input"
 	"buddy/app/slash"
 	"buddy/extensions/workflow"
@@ -130,7 +131,7 @@ func completionsOf(r *repl, files *input.FileIndexes) completions {
 		workflows: func() []workflow.Workflow {
 			ctx, cancel := context.WithTimeout(context.Background(), completeTime)
 			defer cancel()
-			found, _ := r.program.Workflows(ctx) // what can't be read is not offered
+			found, _ := compose.WorkflowsOf(ctx, r.program) // what can't be read is not offered
 			return found.All
 		},
 	}

@@ -265,13 +265,19 @@ func (e expr) fits(kinds []kind) error {
 			return fmt.Errorf("contains needs a text or a list, then a text: %s is %s, %s is %s", e.kids[0], kinds[0], e.kids[1], kinds[1])
 		}
 	case "<", ">":
-		for i, k := range kinds {
-			if k != number && (k != text || e.kids[i].op == "") {
-				return fmt.Errorf("%s needs numbers, and %s is %s", e.op, e.kids[i], k)
-			}
-		}
+		return e.ordered(kinds)
 	default:
 		return e.comparable(kinds)
+	}
+	return nil
+}
+
+// ordered returns why two operands can't be compared as numbers. What a text holds is seen when it is there.
+func (e expr) ordered(kinds []kind) error {
+	for i, k := range kinds {
+		if k != number && (k != text || e.kids[i].op == "") {
+			return fmt.Errorf("%s needs numbers, and %s is %s", e.op, e.kids[i], k)
+		}
 	}
 	return nil
 }
