@@ -10,6 +10,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/stream"
+	"buddy/agent/usage"
 )
 
 // What is wrong with an answer that came whole.
@@ -123,7 +124,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback counts in other tokens
 		x.talk.Calibrate(a.usage.Prompt)
 	}
-	l.p.Ledger.Request(x.task, turn, &x.used, p.answers, a.usage)
+	l.p.Ledger.Request(usage.Asker{Task: x.task, Turn: turn, Used: &x.used}, p.answers, a.usage)
 	if good = err == nil; good {
 		l.tell(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
 	}

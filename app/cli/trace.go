@@ -90,6 +90,14 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 		title = fmt.Sprintf("Exchanges (the latest %d of %d)", len(t.Exchanges), t.Count)
 	}
 	table(w, title, rows)
+	rows = [][]string{{"requests", "in", "cached", "out", "cost", "for", "model"}}
+	for _, u := range t.Requests {
+		rows = append(rows, []string{
+			fmt.Sprint(u.Requests), fmt.Sprint(u.Prompt), fmt.Sprint(u.Cached), fmt.Sprint(u.Completion), money(u.Cost),
+			cmp.Or(string(u.For), "answer"), cmp.Or(u.Model, "–"),
+		})
+	}
+	table(w, "Requests", rows)
 	rows = [][]string{{"calls", "failed", "took", "longest", "tool"}}
 	for _, u := range t.Tools {
 		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), took(u.Took), took(u.Max), u.Name})
@@ -142,6 +150,14 @@ func took(ms int64) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
 	return d.Round(time.Second).String()
+}
+
+// money is a cost for people, a dash when it is not known.
+func money(m model.Money) string {
+	if m == 0 {
+		return "–"
+	}
+	return m.String()
 }
 
 // costText says what is known of a cost.

@@ -22,6 +22,7 @@ const (
 	maxSlow      = 10  // the slowest calls
 	maxFailures  = 20  // the latest
 	maxTools     = 100 // by name; the others are counted as one
+	maxUses      = 50  // purposes and models
 	maxOpen      = 1000
 	textMax      = 200 // bytes of a stored text
 )
@@ -81,6 +82,17 @@ type Tool struct {
 	Max    int64  `json:"max_ms"`
 }
 
+// Use sums up the requests to one model for one purpose.
+type Use struct {
+	For        event.Purpose `json:"for"` // "" is the conversation itself
+	Model      string        `json:"model"`
+	Requests   int           `json:"requests"`
+	Prompt     int           `json:"tokens_in"`
+	Completion int           `json:"tokens_out"`
+	Cached     int           `json:"tokens_cached"`
+	Cost       model.Money   `json:"cost_micro_dollars"`
+}
+
 // Failure describes something that went wrong.
 type Failure struct {
 	Seq  uint64 `json:"seq"`
@@ -95,11 +107,14 @@ type Trace struct {
 	Last      int64      `json:"last_unix_ms"`
 	Exchanges []Exchange `json:"exchanges"` // the latest
 	Tools     []Tool     `json:"tools"`     // in the order of their first call
+	Requests  []Use      `json:"requests"`  // what they were for and who answered, in the order of the first
 	Slowest   []Call     `json:"slowest"`   // the slowest first
 	Failures  []Failure  `json:"failures"`  // the latest
 	Totals    Counts     `json:"totals"`
 	Count     int        `json:"exchange_count"`
 	Failed    int        `json:"failure_count"`
+
+	unpriced int // requests of the session without a known price so far
 
 	asked map[string]int64 // times of open approvals and questions, by id
 	calls map[string]string
@@ -162,10 +177,12 @@ func (t *Trace) model(env event.Envelope) {
 		t.count(env.Task, Counts{Times: Times{Wait: p.FirstMS, Stream: p.PhaseMS - p.FirstMS}})
 	case event.MetricsUsage:
 		c := Counts{Prompt: p.Prompt, Completion: p.Completion, Cached: p.Cached, Cost: p.Cost}
-		if p.Cost == 0 && p.Prompt > 0 {
+		if p.SessionUnpriced > t.unpriced {
 			c.Unpriced = 1
 		}
+		t.unpriced = p.SessionUnpriced
 		t.count(env.Task, c)
+		t.use(p)
 	case event.ModelRetry:
 		t.count(env.Task, Counts{Retries: 1})
 		t.failure(env, p.Why)
@@ -280,6 +297,26 @@ func (t *Trace) result(env event.Envelope, p event.ToolResult) {
 	if t.Slowest = slices.Insert(t.Slowest, i, call); len(t.Slowest) > maxSlow {
 		t.Slowest = t.Slowest[:maxSlow]
 	}
+}
+
+// use counts a request by its purpose and the model that answered.
+func (t *Trace) use(p event.MetricsUsage) {
+	name := begin(p.Model)
+	i := slices.IndexFunc(t.Requests, func(u Use) bool { return u.For == p.For && u.Model == name })
+	if i < 0 {
+		if i = len(t.Requests); i == maxUses {
+			i--
+			t.Requests[i].For, t.Requests[i].Model = "others", ""
+		} else {
+			t.Requests = append(t.Requests, Use{For: p.For, Model: name})
+		}
+	}
+	u := &t.Requests[i]
+	u.Requests++
+	u.Prompt += p.Prompt
+	u.Completion += p.Completion
+	u.Cached += p.Cached
+	u.Cost += p.Cost
 }
 
 func (t *Trace) tool(p event.ToolResult) {
