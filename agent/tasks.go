@@ -288,8 +288,12 @@ func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
 	}
 }
 
-// sayFailure says why a task failed, unless it is that nothing can be stored, which has been said.
+// sayFailure says why a task failed, unless it has been said: that nothing can be stored, or that the
+// context is full and nothing was sent.
 func (s *tasks) sayFailure(t *task, err error) {
+	if full, ok := errors.AsType[*turn.ContextLimitError](err); ok && full.Err == nil {
+		return
+	}
 	if !errors.Is(err, s.stream.ReadOnly()) {
 		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
 	}

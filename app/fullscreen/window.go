@@ -1,7 +1,7 @@
 // Package fullscreen runs sessions on the full screen.
 //
 //	err := fullscreen.Run(options, "") // a new session
-//	err := fullscreen.Replay(options, journal, 2)
+//	err := fullscreen.Replay(options, journal, 2, 0)
 package fullscreen
 
 import (
