@@ -11,6 +11,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/tools"
@@ -266,6 +267,9 @@ func (b *batch) finish(j *job, res tools.Result) {
 	}
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
+	}
+	if !res.IsError {
+		conversation.Worked(b.x.talk, c.Planned)
 	}
 	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
 	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)
