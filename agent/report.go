@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/reminder"
 )
 
 // report answers a question about the session. It works while a task runs.
@@ -89,6 +91,11 @@ func (r *Runtime) context() string {
 	text += "\nlast request: " + r.ledger.LastRequest()
 	text += "\nthis prompt: " + r.ledger.LastTask()
 	text += "\nsession: " + r.ledger.Session()
+	var now reminder.Snapshot
+	conversation.Describe(r.tasks.tree.Main(), &now)
+	if work := now.Work.Text(now.Steps.Open); work != "" {
+		text += "\nworking memory:\n  " + strings.ReplaceAll(r.opts.Redact.Text(work), "\n", "\n  ")
+	}
 	if files := r.instructions.List(); files != "" {
 		text += "\n" + files
 	}

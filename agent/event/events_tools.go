@@ -12,6 +12,7 @@ import (
 type ToolRequested struct {
 	CallID    string        `json:"call_id"`
 	Name      string        `json:"name"`
+	Corrected string        `json:"corrected,omitempty"` // the name that the model wrote, where it was a slip for Name
 	Arguments string        `json:"arguments"`
 	Action    action.Action `json:"action"`
 	Target    string        `json:"target,omitempty"`

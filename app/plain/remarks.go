@@ -156,7 +156,11 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	if p.Target != "" && p.Target != m.Target {
 		where = " on " + p.Target
 	}
-	m.Say("▶ %s(%s)%s", p.Name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
+	name := p.Name
+	if p.Corrected != "" {
+		name = p.Corrected + " → " + name
+	}
+	m.Say("▶ %s(%s)%s", name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
 }
 
 // Subject returns what a call is about: its command, file, address or question, the agent that it

@@ -137,6 +137,7 @@ const (
 type Call struct {
 	ID        string
 	Name      string
+	Corrected string // the name that the model wrote, where it was a slip for Name
 	Arguments string
 	Action    action.Action
 	On        string // the target where it works, "" for the first

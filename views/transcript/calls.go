@@ -52,6 +52,9 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 // callName returns the tool of a call, and where it works if that is not where the session began.
 func callName(c *state.Call, role themes.Role) []draw.Span {
 	name := draw.Untrusted(role, draw.FirstLine(c.Name))
+	if c.Corrected != "" {
+		name = append(draw.Untrusted(themes.Muted, draw.FirstLine(c.Corrected)+" → "), name...)
+	}
 	if c.On != "" {
 		name = append(name, draw.Untrusted(themes.Muted, draw.OnTarget(c.On))...)
 	}
