@@ -32,6 +32,7 @@ const (
 	SkillTexts = "skill"
 	TypedShell = "shell"
 	Undo       = "undo"
+	HookStop   = "hook_stop"
 )
 
 // Kind describes what reminders of a kind tell, and how.
@@ -75,6 +76,7 @@ var Kinds = []Kind{
 	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
 	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
 	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
+	{Name: HookStop, Once: true, Fixed: true, What: "why a hook kept its answer from being the last"},
 }
 
 // Lookup returns a kind, and its place in the order.
