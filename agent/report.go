@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,10 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/reminder"
 )
+
+// AgentNames returns the types of the subagents that a prompt may name, those of plugins as PLUGIN:NAME. It
+// reads their definitions first where those may have changed.
+func AgentNames(ctx context.Context, r *Runtime) []string { return r.tasks.agents.book.Names(ctx) }
 
 // report answers a question about the session. It works while a task runs.
 func (r *Runtime) report(what event.ReportKind) {

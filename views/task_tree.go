@@ -33,8 +33,8 @@ func (r *taskRow) branch() string {
 	return strings.Repeat("  ", r.depth-1) + "└ "
 }
 
-// stepRows returns a row for each step of the workflow that a task runs.
-func stepRows(t *state.Task, depth int) []taskRow {
+// workflowRows returns a row for each step of the workflow that a task runs.
+func workflowRows(t *state.Task, depth int) []taskRow {
 	if t.Workflow == nil || t.State == state.TaskDone {
 		return nil
 	}
@@ -70,7 +70,7 @@ func taskTree(rows []taskRow, tasks []*state.Task) []taskRow {
 	var add func(t *state.Task, depth int)
 	add = func(t *state.Task, depth int) {
 		rows = append(rows, taskRow{Task: *t, depth: depth})
-		rows = append(rows, stepRows(t, depth)...)
+		rows = append(rows, workflowRows(t, depth)...)
 		for _, sub := range slices.Backward(below[t.ID]) {
 			add(sub, depth+1)
 		}

@@ -35,6 +35,7 @@ const (
 	TypedShell = "shell"
 	Workflow   = "workflow"
 	Undo       = "undo"
+	HookStop   = "hook_stop"
 )
 
 // Kind describes what reminders of a kind tell, and how.
@@ -80,6 +81,7 @@ var Kinds = []Kind{
 	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
 	{Name: Workflow, Once: true, Fixed: true, What: "how a workflow that you ran has ended, and its outputs"},
 	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
+	{Name: HookStop, Once: true, Fixed: true, What: "why a hook kept its answer from being the last"},
 }
 
 // Lookup returns a kind, and its place in the order.

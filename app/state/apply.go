@@ -91,8 +91,9 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
+		s.endSteps()
 		s.add(env, UserBlock, withImages(p))
-		return Conversation | Queue | Header
+		return Conversation | Queue | Header | Tasks
 	case event.PromptWithdrawn:
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
 	}
@@ -313,6 +314,15 @@ func answeredState(p event.ApprovalAnswered) CallState {
 }
 
 func (s *State) finishCall(p event.ToolResult) Changed {
+	if p.Name == todo && !p.IsError {
+		s.Steps = StepsOf(p.Tail)
+		return s.endCall(p) | Tasks
+	}
+	return s.endCall(p)
+}
+
+// endCall shows the result of a call.
+func (s *State) endCall(p event.ToolResult) Changed {
 	b := s.calls[p.CallID]
 	if b == nil {
 		return 0

@@ -51,7 +51,10 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	case event.PlanExited: // in its words: the dialog in which it was read is gone
 		if p.Approved {
 			s.add(env, AssistantBlock, p.Plan)
-			return Conversation
+			if len(p.Steps) > 0 {
+				s.Steps = plannedSteps(p.Steps)
+			}
+			return Conversation | Tasks
 		}
 	case event.ModeChanged:
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until

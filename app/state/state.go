@@ -41,6 +41,7 @@ type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
 	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
+	Steps     Steps    // the list that the model keeps of its work
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
