@@ -75,6 +75,7 @@ var All = []Event{
 	ModeChanged{},
 	PlanEntered{},
 	PlanExited{},
+	ReviewFinished{},
 	RuleAdded{},
 	RuleRemoved{},
 	Notice{},
