@@ -78,6 +78,8 @@ func (r *Runtime) adjust(c event.Command) {
 		r.undo(c)
 	case event.Report:
 		r.report(c.What)
+	case event.Review:
+		r.tasks.agents.review(c)
 	case event.SwitchSkill:
 		r.skills.Switch(c.Name, c.On)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:

@@ -30,7 +30,6 @@ type Finding struct {
 	Text     string   `json:"text"`             // what breaks
 	Fix      string   `json:"fix,omitempty"`    // the smallest one
 	Note     string   `json:"note,omitempty"`   // what is wrong with the place: no such file, no such line
-	Code     string   `json:"code,omitempty"`   // that line of the file, as it was then
 }
 
 // ReviewFinished holds the result of a review, the worst findings first. With Problem there is none:
@@ -48,8 +47,8 @@ type ReviewFinished struct {
 	Cost     model.Money `json:"cost,omitempty"` // 0 = not known
 }
 
-// Line describes the finding on one line: file:line severity text.
-func (f Finding) Line() string {
+// String describes the finding on one line: file:line severity text.
+func (f Finding) String() string {
 	at := f.File
 	if at == "" {
 		at = "(no file)"
@@ -82,7 +81,7 @@ func (r ReviewFinished) Summary() string {
 		lines[0] = of + " failed: " + r.Problem
 	}
 	for i, f := range r.Findings {
-		lines = append(lines, fmt.Sprintf("%d. %s", i+1, f.Line()))
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, f))
 	}
 	if r.Problem != "" && r.Answer != "" {
 		lines = append(lines, "the model said: "+r.Answer)
