@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -105,13 +106,13 @@ func beginning(text string) (list []rawFinding, ok bool) {
 	}
 	for d.More() {
 		var one rawFinding
-		if d.Decode(&one) != nil {
-			break
+		if err := d.Decode(&one); err != nil {
+			return list, errors.Is(err, io.ErrUnexpectedEOF)
 		}
 		list = append(list, one)
 	}
 	_, err := d.Token()
-	return list, err != nil // with its end it is another kind of mistake
+	return list, err != nil // with the end of the list it is another kind of mistake
 }
 
 // unfenced returns text without the code fence around it.
@@ -155,7 +156,7 @@ func (r rawFinding) text(names ...string) string {
 			s = strings.Trim(string(raw), `"`)
 		}
 		if s = texts.OneLine(s); s != "" && s != "null" {
-			return texts.Clip(s, maxText)
+			return texts.ClipBytes(s, maxText)
 		}
 	}
 	return ""
@@ -182,7 +183,7 @@ func (r rawFinding) finding() event.Finding {
 	f := event.Finding{
 		Text: r.text("what", "text", "message", "title", "description"),
 		Fix:  r.text("fix", "suggestion", "smallest_fix"),
-		File: texts.Clip(r.text("file", "path"), maxPath),
+		File: texts.ClipBytes(r.text("file", "path"), maxPath),
 	}
 	f.Severity, f.Stated = severity(r.text("severity", "priority", "level"))
 	line := r.text("line", "start_line", "lines")
@@ -216,7 +217,7 @@ func severity(word string) (event.Severity, string) {
 	if s, ok := severities[strings.ToLower(strings.Trim(word, " []*"))]; ok {
 		return s, ""
 	}
-	return event.SeverityUnknown, texts.Clip(word, 40)
+	return event.SeverityUnknown, texts.ClipBytes(word, 40)
 }
 
 // Severities lists the severities, the worst first.

@@ -15,7 +15,7 @@ import (
 // failNever is the value of --fail-on with which no finding matters.
 const failNever = "never"
 
-func (s *cli) reviewCommand() *cobra.Command {
+func reviewCommand(s *cli) *cobra.Command {
 	failOn := string(event.SeverityHigh)
 	c := &cobra.Command{
 		Use:   "review [BASE]",

@@ -19,8 +19,8 @@ import (
 	"buddy/tools/fs"
 )
 
-// reviews returns how changes are reviewed. On other machines nothing is.
-func (p *Program) reviews() agent.Reviews {
+// newReviews returns how changes are reviewed. On other machines nothing is.
+func newReviews(p *Program) agent.Reviews {
 	def, err := subagent.Reviewer()
 	if err != nil || p.Dest.Host != nil {
 		return agent.Reviews{}
