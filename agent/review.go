@@ -73,7 +73,7 @@ func (set *subagentSet) reviewChange(ctx context.Context, base string) event.Rev
 	if len(change.Files) == 0 {
 		return done // nothing differs: no model has to say so
 	}
-	set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("reviewing %s: %d files", change.Of, len(change.Files)), Code: "review"})
+	set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("reviewing %s, files that differ: %d", change.Of, len(change.Files)), Code: "review"})
 	set.reviewWith(ctx, change, &done)
 	return done
 }

@@ -76,7 +76,7 @@ func (r ReviewFinished) Summary() string {
 	if r.Of != "" {
 		of += " of " + r.Of
 	}
-	lines := []string{fmt.Sprintf("%s: %d findings in %d files", of, len(r.Findings), r.Files)}
+	lines := []string{fmt.Sprintf("%s: findings: %d, files that differ: %d", of, len(r.Findings), r.Files)}
 	if r.Problem != "" {
 		lines[0] = of + " failed: " + r.Problem
 	}

@@ -97,7 +97,7 @@ func placeIn(dir string, f event.Finding) event.Finding {
 	if name == "" {
 		return f
 	}
-	if rel, err := filepath.Rel(dir, name); filepath.IsAbs(name) && err == nil {
+	if rel, err := filepath.Rel(dir, name); filepath.IsAbs(name) && err == nil && filepath.IsLocal(rel) {
 		name = rel
 	}
 	for _, try := range []string{name, strings.TrimPrefix(name, "a/"), strings.TrimPrefix(name, "b/")} {
