@@ -81,6 +81,8 @@ func (r *Runtime) adjust(c event.Command) {
 		r.report(c.What)
 	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:
 		r.tasks.workflows.handle(c)
+	case event.Review:
+		r.tasks.agents.review(c)
 	case event.SwitchSkill:
 		r.skills.Switch(c.Name, c.On)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:

@@ -107,7 +107,9 @@ type Options struct {
 	// Skills say where skills and custom commands come from.
 	Skills skills.Options
 	// Agents say which subagents there are.
-	Agents    Agents
+	Agents Agents
+	// Reviews say how changes are reviewed.
+	Reviews   Reviews
 	MaxTurns  int              // turns of one exchange; 0 = no limit
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context   Context          // how the conversation is kept within the model's window
@@ -247,7 +249,7 @@ func New(o Options) *Runtime {
 func newSubagents(r *Runtime) *subagentSet {
 	o := r.opts
 	return &subagentSet{
-		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
+		o: o.Agents, reviews: o.Reviews, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
 		compactor: r.compactor, redact: o.Redact,
 	}
 }

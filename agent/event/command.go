@@ -130,6 +130,11 @@ type (
 	Report struct {
 		What ReportKind `json:"what,omitempty"`
 	}
+	// Review lets a subagent that only reads look at what differs from a commit, and list its defects. Base
+	// names the commit; "" is what is not committed, else what the branch adds to the default branch.
+	Review struct {
+		Base string `json:"base,omitempty"`
+	}
 	// SwitchSkill switches a skill or a custom command on or off for this session.
 	SwitchSkill struct {
 		Name string `json:"name,omitempty"`
@@ -202,6 +207,7 @@ func (Pin) command()            {}
 func (Rename) command()         {}
 func (Undo) command()           {}
 func (Report) command()         {}
+func (Review) command()         {}
 func (SwitchSkill) command()    {}
 func (RunWorkflow) command()    {}
 func (ResumeWorkflow) command() {}

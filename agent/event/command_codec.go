@@ -11,6 +11,7 @@ import (
 // commands names every command as it is written for another process.
 var commands = map[string]Command{
 	"submit":          Submit{},
+	"review":          Review{},
 	"switch_skill":    SwitchSkill{},
 	"unqueue":         Unqueue{},
 	"continue":        Continue{},

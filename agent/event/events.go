@@ -78,6 +78,7 @@ var All = []Event{
 	WorkflowStarted{},
 	WorkflowStepped{},
 	WorkflowChanged{},
+	ReviewFinished{},
 	RuleAdded{},
 	RuleRemoved{},
 	Notice{},

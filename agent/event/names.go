@@ -330,6 +330,12 @@ func (PlanExited) Type() string { return "plan.exited" }
 // Durable returns true.
 func (PlanExited) Durable() bool { return true }
 
+// Type returns "review.finished".
+func (ReviewFinished) Type() string { return "review.finished" }
+
+// Durable returns true.
+func (ReviewFinished) Durable() bool { return true }
+
 // Type returns "policy.rule_added".
 func (RuleAdded) Type() string { return "policy.rule_added" }
 

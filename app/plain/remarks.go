@@ -70,6 +70,8 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Say("this prompt has used %s", p.Text())
 	case event.BudgetExceeded:
 		m.Say("this prompt has used %s", event.BudgetWarning(p).Text())
+	case event.ReviewFinished:
+		m.Say("%s", p.Summary())
 	case event.Notice:
 		m.Say("%s", p.Text)
 	case event.Warning:
