@@ -11,9 +11,9 @@ import (
 	"buddy/agent/reminder"
 )
 
-// AgentNames returns the types of the subagents that a prompt may name, those of plugins as PLUGIN:NAME. It
+// NamesOfAgents returns the types of the subagents that a prompt may name, those of plugins as PLUGIN:NAME. It
 // reads their definitions first where those may have changed.
-func AgentNames(ctx context.Context, r *Runtime) []string { return r.tasks.agents.book.Names(ctx) }
+func NamesOfAgents(ctx context.Context, r *Runtime) []string { return r.tasks.agents.book.Names(ctx) }
 
 // report answers a question about the session. It works while a task runs.
 func (r *Runtime) report(what event.ReportKind) {

@@ -18,7 +18,7 @@ func (r *Registry) nearMiss(name string) (meant string, near []string) {
 	for _, own := range r.names {
 		best := maxSlip + 1
 		for _, n := range slices.Concat([]string{own}, foreignNames(own)) {
-			best = min(best, slips(wrong, bareName(n), maxSlip))
+			best = min(best, slips(wrong, bareName(n)))
 		}
 		if best <= maxSlip {
 			near = append(near, own)
@@ -83,8 +83,9 @@ func foreignNames(own string) []string {
 }
 
 // slips counts the letters by which two names differ: one too many, one too few, one that is another, or two
-// that changed places. It returns most+1 when there are more than most.
-func slips(a, b string, most int) int {
+// that changed places. It returns maxSlip+1 when there are more than maxSlip.
+func slips(a, b string) int {
+	const most = maxSlip
 	if max(len(a), len(b)) > nameLength || len(a)-len(b) > most || len(b)-len(a) > most {
 		if a == b {
 			return 0

@@ -260,7 +260,7 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	}
 	switch fitting, did := l.p.Compactor.Fit(ctx, x.work(), l.Turns()); fitting {
 	case compact.Full:
-		return event.ContextLimit, l.overLimit(x, nil)
+		return event.ContextLimit, overLimit(l.p.Selection, x, nil)
 	case compact.Moved:
 		l.moved(ctx, x, did)
 		return "", nil
@@ -283,7 +283,7 @@ func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (
 	case err != nil:
 		l.failed(ctx, x, err)
 		if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.ContextError {
-			return event.ContextLimit, l.overLimit(x, err)
+			return event.ContextLimit, overLimit(l.p.Selection, x, err)
 		}
 		return event.Failed, err
 	}
@@ -317,8 +317,8 @@ func (e *ContextLimitError) Error() string {
 func (e *ContextLimitError) Unwrap() error { return e.Err }
 
 // overLimit returns the error of an exchange that is too long; err is what the provider said of it.
-func (l *Loop) overLimit(x *Exchange, err error) error {
-	window, _ := l.p.Selection.Window()
+func overLimit(on *selection.Selection, x *Exchange, err error) error {
+	window, _ := on.Window()
 	return &ContextLimitError{Estimated: x.talk.Tokens(), Limit: window, Err: err}
 }
 

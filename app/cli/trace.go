@@ -30,7 +30,7 @@ func (s *cli) traceCommand() *cobra.Command {
 		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace 7f3a --json | jq .totals",
 	}, func(store sessions.Store, id string, args []string) error {
 		if turn != 0 {
-			return s.traceTurn(store, id, turn)
+			return traceTurn(s, store, id, turn)
 		}
 		return s.trace(store, id, args)
 	})

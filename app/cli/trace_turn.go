@@ -45,7 +45,7 @@ type turnMessages struct {
 }
 
 // traceTurn prints the messages of a request and its answer.
-func (s *cli) traceTurn(store sessions.Store, id string, turn int) error {
+func traceTurn(s *cli, store sessions.Store, id string, turn int) error {
 	j, err := store.View(id)
 	if err != nil {
 		return err

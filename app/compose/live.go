@@ -50,7 +50,7 @@ func (l *live) AgentNames(ctx context.Context) []string {
 	if rt == nil {
 		return nil
 	}
-	return agent.AgentNames(ctx, rt)
+	return agent.NamesOfAgents(ctx, rt)
 }
 
 // RefreshSkills lets skills and custom commands be read again.

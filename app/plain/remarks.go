@@ -66,6 +66,17 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.Notice, event.Warning:
+		m.told(p)
+	case event.Error:
+		m.Unstored = m.Unstored || p.Code == stream.Broken
+		m.Fail("%s", withNext(p.Text, p.NextStep))
+	}
+}
+
+// told prints what is said to the person as it is.
+func (m *Remarks) told(e event.Event) {
+	switch p := e.(type) {
 	case event.BudgetWarning:
 		m.Say("this prompt has used %s", p.Text())
 	case event.BudgetExceeded:
@@ -76,9 +87,6 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Say("%s", p.Text)
 	case event.Warning:
 		m.Say("%s", withNext(p.Text, p.NextStep))
-	case event.Error:
-		m.Unstored = m.Unstored || p.Code == stream.Broken
-		m.Fail("%s", withNext(p.Text, p.NextStep))
 	}
 }
 

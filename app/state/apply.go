@@ -91,7 +91,7 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
-		s.endSteps()
+		endSteps(s)
 		s.add(env, UserBlock, withImages(p))
 		return Conversation | Queue | Header | Tasks
 	case event.PromptWithdrawn:
@@ -316,13 +316,13 @@ func answeredState(p event.ApprovalAnswered) CallState {
 func (s *State) finishCall(p event.ToolResult) Changed {
 	if p.Name == todo && !p.IsError {
 		s.Steps = StepsOf(p.Tail)
-		return s.endCall(p) | Tasks
+		return endCall(s, p) | Tasks
 	}
-	return s.endCall(p)
+	return endCall(s, p)
 }
 
 // endCall shows the result of a call.
-func (s *State) endCall(p event.ToolResult) Changed {
+func endCall(s *State, p event.ToolResult) Changed {
 	b := s.calls[p.CallID]
 	if b == nil {
 		return 0
@@ -420,11 +420,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Interrupted:
 		return interrupt(s, env, p)
 	case event.ContextCompacted:
-		became := "became a summary"
-		if p.Summary == "" {
-			became = "left"
-		}
-		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", Count(p.Removed, "message"), became, p.Before, p.After))
+		compacted(s, env, p)
 	case event.ContextPinned:
 		verb := "pinned: it stays as it is when the context is compacted"
 		if p.Off {
@@ -434,11 +430,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.FileRestored:
 		s.add(env, NoticeBlock, p.Text())
 	case event.ReviewFinished:
-		kind := NoticeBlock
-		if p.Problem != "" {
-			kind = ErrorBlock
-		}
-		s.add(env, kind, p.Summary())
+		reviewed(s, env, p)
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, Count(len(p.CallIDs), "old result")+" compacted")
 	case event.BudgetWarning:
@@ -454,6 +446,24 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		return Conversation | Header
 	}
 	return Conversation
+}
+
+// reviewed shows what a review found, or why it found nothing out.
+func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
+	kind := NoticeBlock
+	if p.Problem != "" {
+		kind = ErrorBlock
+	}
+	s.add(env, kind, p.Summary())
+}
+
+// compacted shows what became of the older messages.
+func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
+	became := "became a summary"
+	if p.Summary == "" {
+		became = "left"
+	}
+	s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", Count(p.Removed, "message"), became, p.Before, p.After))
 }
 
 // Count is so many things in English, whose plural ends in s.

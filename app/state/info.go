@@ -50,16 +50,21 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		return Conversation
 	case event.PlanExited: // in its words: the dialog in which it was read is gone
 		if p.Approved {
-			s.add(env, AssistantBlock, p.Plan)
-			if len(p.Steps) > 0 {
-				s.Steps = plannedSteps(p.Steps)
-			}
+			approvedPlan(s, env, p)
 			return Conversation | Tasks
 		}
 	case event.ModeChanged:
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until
 	}
 	return Header
+}
+
+// approvedPlan shows a plan, whose steps become the list.
+func approvedPlan(s *State, env event.Envelope, p event.PlanExited) {
+	s.add(env, AssistantBlock, p.Plan)
+	if len(p.Steps) > 0 {
+		s.Steps = plannedSteps(p.Steps)
+	}
 }
 
 // ruleText says which rule came or went.

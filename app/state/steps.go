@@ -78,7 +78,7 @@ func plannedSteps(plan []event.PlanStep) Steps {
 }
 
 // endSteps drops a list of which everything is done: the next prompt is about something else.
-func (s *State) endSteps() {
+func endSteps(s *State) {
 	if s.Steps.Done() == len(s.Steps) {
 		s.Steps = nil
 	}

@@ -19,7 +19,7 @@ const (
 // player sends the events of a stored session at their pace. Any goroutine may use it.
 type player struct {
 	mu      sync.Mutex // guards all below
-	turn    int // what comes before this one is shown at once
+	turn    int        // what comes before this one is shown at once
 	speed   float64
 	paused  bool
 	at      time.Time     // when the last event was recorded
