@@ -90,7 +90,7 @@ func lineHelp(r *repl, _ string) error {
 			fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.Help)
 		}
 	}
-	for _, c := range r.program.Commands(context.Background()) {
+	for _, c := range slash.Typed(r.program.Commands(context.Background())) {
 		fmt.Fprintf(&b, "/%s  %s\n", c.Name, slash.CustomHelp(c))
 	}
 	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ goes on in the next.\n")

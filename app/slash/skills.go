@@ -33,6 +33,15 @@ func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bo
 	return event.CustomCommand{}, false
 }
 
+// Typed returns the skills and custom commands that a person calls by their name: one that has the name of
+// a command of buddy's own is the model's only.
+func Typed(all []event.CustomCommand) []event.CustomCommand {
+	return slices.DeleteFunc(slices.Clone(all), func(c event.CustomCommand) bool {
+		_, own := Find(c.Name)
+		return own
+	})
+}
+
 // maxHelp limits what is shown of a description, in characters.
 const maxHelp = 90
 

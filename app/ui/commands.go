@@ -61,7 +61,7 @@ func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	for _, c := range slash.Commands {
 		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: helpOf(c)})
 	}
-	for _, c := range custom {
+	for _, c := range slash.Typed(custom) {
 		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: slash.CustomHelp(c)})
 	}
 	return all
@@ -150,7 +150,7 @@ func nearestCommand(custom []event.CustomCommand, wrong string) string {
 		}
 		names = append(names, c.Name)
 	}
-	for _, c := range custom {
+	for _, c := range slash.Typed(custom) {
 		names = append(names, c.Name)
 	}
 	name := fuzzy.Nearest(wrong, names)
