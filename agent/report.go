@@ -24,10 +24,12 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportAgents:
 		r.tasks.agents.book.Publish()
 		return
+	case event.ReportGoal:
+		text = r.tasks.goals.report()
 	case event.ReportHooks:
 		text = r.opts.Programs.List()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks)
+		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportGoal)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})

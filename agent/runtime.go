@@ -38,6 +38,7 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/goal"
 	"buddy/agent/hooks"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
@@ -107,6 +108,7 @@ type Options struct {
 	Skills skills.Options
 	// Agents say which subagents there are.
 	Agents    Agents
+	Goals     Goals            // limits of goals
 	MaxTurns  int              // turns of one exchange; 0 = no limit
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context   Context          // how the conversation is kept within the model's window
@@ -235,6 +237,7 @@ func New(o Options) *Runtime {
 		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
 	r.tasks.agents.tasks = r.tasks
+	r.tasks.goals = &goals{tasks: r.tasks, o: o.Goals, keeper: goal.NewKeeper(events, o.Goals.Limit)}
 	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r

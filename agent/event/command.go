@@ -33,6 +33,7 @@ const (
 	ReportSkills  ReportKind = "skills"  // which skills and custom commands there are, and what was left out
 	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
 	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
+	ReportGoal    ReportKind = "goal"    // what the goal is, and how far it is
 )
 
 type (
@@ -88,6 +89,18 @@ type (
 	SetMode struct {
 		Mode     action.Mode   `json:"mode,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
+	}
+	// SetGoal submits a prompt and keeps the main task going until a check says that it is done; a goal
+	// that there was ends. What Limit leaves out is as the settings say.
+	SetGoal struct {
+		Goal    string  `json:"goal,omitempty"`
+		Check   string  `json:"check,omitempty"`   // a command that has to exit with 0
+		Verdict bool    `json:"verdict,omitempty"` // a subagent has to say so; implied without Check
+		Limit   GoalUse `json:"limit"`
+	}
+	// ChangeGoal pauses the goal, resumes it or ends it. What runs goes on to its answer.
+	ChangeGoal struct {
+		To GoalState `json:"to,omitempty"` // GoalPaused, GoalActive or GoalOff
 	}
 	// RemoveRule ends a rule: one of the session, or one of the settings, whose file the sender has
 	// changed.
@@ -176,6 +189,8 @@ func (Cancel) command()         {}
 func (SetTimeout) command()     {}
 func (SetMode) command()        {}
 func (RemoveRule) command()     {}
+func (SetGoal) command()        {}
+func (ChangeGoal) command()     {}
 func (RetryNow) command()       {}
 func (SwitchModel) command()    {}
 func (SwitchTarget) command()   {}

@@ -32,6 +32,7 @@ const (
 	SkillTexts = "skill"
 	TypedShell = "shell"
 	Undo       = "undo"
+	Goal       = "goal"
 )
 
 // Kind describes what reminders of a kind tell, and how.
@@ -74,6 +75,7 @@ var Kinds = []Kind{
 	{Name: Images, Once: true, Fixed: true, What: "the pictures that its tools have read"},
 	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
 	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
+	{Name: Goal, Once: true, Main: true, Fixed: true, What: "the goal (`/goal`): when it begins or goes on, after a compaction, and with what its check said when an answer has ended"},
 	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
 }
 
