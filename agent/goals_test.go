@@ -113,7 +113,9 @@ var (
 
 // TestGoal is what becomes of a goal, by what the checks find and the model does.
 func TestGoal(t *testing.T) {
-	work := func(n int) step { return says("I work", fmt.Sprintf(`w%d do {"kind":"file_read","do":"echo","n":%d}`, n, n)) }
+	work := func(n int) step {
+		return says("I work", fmt.Sprintf(`w%d do {"kind":"file_read","do":"echo","n":%d}`, n, n))
+	}
 	tests := []struct {
 		name     string
 		set      event.SetGoal
