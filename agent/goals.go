@@ -247,7 +247,6 @@ func (g *goals) asksOn(ctx context.Context, x *turn.Exchange) event.Outcome {
 		g.keeper.Pause(fmt.Sprintf("%d rounds in a row changed nothing, and the check said the same", goal.MaxSame))
 		return event.Completed
 	}
-	g.keeper.Due() // that says it, too
 	x.Tell(reminder.Goal, goal.NotMet(set, why, found))
 	return ""
 }

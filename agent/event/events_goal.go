@@ -26,9 +26,20 @@ func (u GoalUse) String() string {
 		parts = append(parts, u.Cost.String())
 	}
 	if u.TimeMS > 0 {
-		parts = append(parts, (time.Duration(u.TimeMS) * time.Millisecond).String())
+		parts = append(parts, u.Time())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Time returns the time as people say it: 2h, 10m, 90s.
+func (u GoalUse) Time() string {
+	text := (time.Duration(u.TimeMS) * time.Millisecond).Round(time.Second).String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if short, ok := strings.CutSuffix(text, none); ok {
+			text = short + none[:1]
+		}
+	}
+	return text
 }
 
 // GoalSet marks that the person gave the main task a goal, in the place of the one before it.

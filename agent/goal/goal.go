@@ -177,7 +177,7 @@ func exhausted(used, limit event.GoalUse) string {
 	case limit.Cost > 0 && used.Cost >= limit.Cost:
 		return fmt.Sprintf("it has cost %s, its limit is %s", used.Cost, limit.Cost)
 	case limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS:
-		return fmt.Sprintf("it has been worked for %s, its limit", time.Duration(limit.TimeMS)*time.Millisecond)
+		return fmt.Sprintf("it has been worked for %s, its limit", limit.Time())
 	}
 	return ""
 }
@@ -274,11 +274,9 @@ func (k *Keeper) Report() string {
 	lines = append(lines,
 		fmt.Sprintf("turns    %d%s", used.Turns, of(limit.Turns > 0, fmt.Sprint(limit.Turns))),
 		fmt.Sprintf("cost     %s%s", used.Cost, of(limit.Cost > 0, limit.Cost.String())),
-		fmt.Sprintf("time     %s%s", span(used.TimeMS).Round(time.Second), of(limit.TimeMS > 0, span(limit.TimeMS).String())))
+		fmt.Sprintf("time     %s%s", used.Time(), of(limit.TimeMS > 0, limit.Time())))
 	return strings.Join(lines, "\n")
 }
-
-func span(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 // of returns " of LIMIT" for a limit that there is.
 func of(there bool, limit string) string {

@@ -41,9 +41,17 @@ func (OwnCalls) Judge(kind, title, prompt string) model.ToolCall {
 	return ownCall(tools.Agent, map[string]any{"type": kind, "title": title, "prompt": prompt, "background": false})
 }
 
+const (
+	checkID = "check_"
+	typedID = "user_" // of a command that a person typed
+)
+
+// isOwn reports whether a call that is in no answer was made by a person or for a goal.
+func isOwn(id string) bool { return strings.HasPrefix(id, checkID) || strings.HasPrefix(id, typedID) }
+
 func ownCall(tool string, args map[string]any) model.ToolCall {
 	text, _ := json.Marshal(args) // strings and booleans can be encoded
-	return model.ToolCall{ID: "check_" + stream.NewID(), Name: tool, Arguments: string(text)}
+	return model.ToolCall{ID: checkID + stream.NewID(), Name: tool, Arguments: string(text)}
 }
 
 // Denied returns why a call may not be made, nil if it may: there is no such tool, or the policy denies

@@ -33,6 +33,10 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	begin, err := once.begin(prompt)
+	if err != nil {
+		return err
+	}
 	schema, err := readSchema(once.Schema)
 	if err != nil {
 		return err
@@ -63,7 +67,7 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 		out:     stdout, flags: once,
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema,
 	}
-	p.Live.Send(event.Submit{Text: prompt.text, Images: prompt.images})
+	p.Live.Send(begin)
 	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
 	if ctx.Err() != nil {
 		p.Desert(stderr)
@@ -102,7 +106,7 @@ func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
 	case outcome == event.Completed && l.broken != nil:
 		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", l.broken)}
-	case outcome == event.Completed && stored:
+	case outcome == event.Completed && stored && (l.met || !l.flags.goal()):
 		return nil
 	case outcome == event.Cancelled:
 		return exit.Error{Code: exit.Cancelled}
@@ -127,6 +131,7 @@ type line struct {
 	limits  bounds
 	schema  *answerSchema // nil: the answer may be anything
 	answers int           // that did not fit it
+	met     bool          // the goal
 	broken  error         // of out
 	task    int           // that works on it
 	text    string        // of the last answer
@@ -190,6 +195,9 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.message(p)
 	case event.MetricsUsage:
 		l.spend(p.Cost)
+	case event.GoalChecked:
+		l.met = p.Met
+		l.Remark(p)
 	case event.ApprovalAsked:
 		if l.task == 0 {
 			break // an earlier process asked; the prompt, which comes now, drops it
