@@ -272,7 +272,7 @@ func TestTimeOfAGoal(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		s.do(event.ChangeGoal{To: event.GoalActive})
-		if got, want := s.states(), []string{"active", "paused: it has been worked for 1m, its limit", "active: goes on", "met"}; !slices.Equal(got, want) {
+		if got, want := s.states(), []string{"active", "paused: it was worked for as long as may be (1m)", "active: goes on", "met"}; !slices.Equal(got, want) {
 			t.Errorf("it went %q, want %q", got, want)
 		}
 		if e, _ := find[event.GoalChanged](s); e.Used.TimeMS > 61_000 || e.Limit.TimeMS < 120_000 {

@@ -140,7 +140,7 @@ func TestGoal(t *testing.T) {
 		},
 		{
 			"limit of turns while it works", event.SetGoal{Goal: "g", Check: "c", Limit: event.GoalUse{Turns: 2}}, []checkEnd{breaks}, nil, []step{work(1), work(2), work(3)},
-			[]string{"active", "paused: it has had 2 turns, its limit"}, 0,
+			[]string{"active", "paused: it has had as many turns as it may (2)"}, 0,
 		},
 		{
 			"limit of turns with the answer, checked all the same", event.SetGoal{Goal: "g", Check: "c", Limit: event.GoalUse{Turns: 2}}, []checkEnd{passes}, nil, []step{work(1), says("done")},
@@ -148,7 +148,7 @@ func TestGoal(t *testing.T) {
 		},
 		{
 			"limit of cost", event.SetGoal{Goal: "g", Check: "c", Limit: event.GoalUse{Cost: 20}}, []checkEnd{breaks}, nil, []step{work(1), says("done"), says("never")},
-			[]string{"active", "paused: it has cost <$0.0001, its limit is <$0.0001"}, 1,
+			[]string{"active", "paused: it has cost as much as it may (<$0.0001)"}, 1,
 		},
 		{
 			"a command that hangs", makes, []checkEnd{{hangs: true}, passes}, nil, []step{says("done"), says("again")},

@@ -173,11 +173,11 @@ func (k *Keeper) Exhausted() string {
 func exhausted(used, limit event.GoalUse) string {
 	switch {
 	case limit.Turns > 0 && used.Turns >= limit.Turns:
-		return fmt.Sprintf("it has had %d turns, its limit", used.Turns)
+		return fmt.Sprintf("it has had as many turns as it may (%d)", limit.Turns)
 	case limit.Cost > 0 && used.Cost >= limit.Cost:
-		return fmt.Sprintf("it has cost %s, its limit is %s", used.Cost, limit.Cost)
+		return fmt.Sprintf("it has cost as much as it may (%s)", limit.Cost)
 	case limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS:
-		return fmt.Sprintf("it has been worked for %s, its limit", limit.Time())
+		return fmt.Sprintf("it was worked for as long as may be (%s)", limit.Time())
 	}
 	return ""
 }

@@ -346,6 +346,11 @@ func (l *line) answer(o event.Outcome) {
 		l.Fail("%s", plain.Ended(o))
 		return
 	}
+	if l.flags.goal() && !l.met {
+		l.partial()
+		l.Fail("the goal is not met")
+		return
+	}
 	if l.flags.JSON {
 		return
 	}
