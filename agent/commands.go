@@ -63,6 +63,10 @@ func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
 		r.approvals.SetMode(c.Mode, c.Duration)
+	case event.SetGoal:
+		r.tasks.goals.set(c)
+	case event.ChangeGoal:
+		r.tasks.goals.change(c)
 	case event.RemoveRule:
 		r.approvals.RemoveRule(c.Rule)
 	case event.SwitchModel:

@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/goal"
 	"buddy/agent/turn"
 )
 
@@ -58,6 +59,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.compactor.Replay(env.Payload)
 		r.approvals.Replay(env.Payload)
 		r.titles.replay(env.Payload)
+		r.tasks.goals.keeper.Replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)
 		r.tasks.workflows.book.Replay(env)
 		talk := r.tasks.tree.Replay(env)
@@ -219,6 +221,11 @@ func (s *tasks) resume(shells *shells) {
 	s.agents.dropAll()
 	left := s.left
 	s.left = nil
+	s.goals.keeper.Pause(goal.Ended)
+	if l := left[s.main]; s.goals.keeper.TakesUp() && (l == nil || !l.exchange) {
+		s.main.pending = true
+		s.stream.Publish(0, 0, event.Interrupted{Text: goalWaits, CanContinue: true})
+	}
 	for _, b := range slices.SortedFunc(maps.Keys(left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
 		kind, l := event.MainTask, left[b]
 		shells.revive(l.shells, s.selection.Tools())
@@ -238,6 +245,9 @@ func (s *tasks) resume(shells *shells) {
 	}
 }
 
+// goalWaits is what a person reads of a goal that an earlier process worked for.
+const goalWaits = "the goal is paused · Enter goes on with it"
+
 // takeUp settles an interrupted exchange and goes on with it if a person has a say.
 // Approvals are asked for until asking ends.
 func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange, l *recovery) (event.Outcome, error) {
@@ -246,20 +256,25 @@ func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange,
 	s.mu.Lock()
 	b.drop = nil
 	goOn := asked || len(b.talk.Queue()) > 0
-	b.pending = ctx.Err() == nil && !goOn && b == s.main && !l.answered
+	waits := b == s.main && (!l.answered || s.goals.keeper.TakesUp())
+	b.pending = ctx.Err() == nil && !goOn && waits
 	id := b.task.id
 	s.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
 		return event.Cancelled, nil
-	case l.answered && !goOn:
+	case l.answered && !goOn && !waits:
 		return event.Completed, nil
 	case goOn:
 		x.Say(b.talk.Steer(id))
-		return s.loop.Run(ctx, x)
+		return s.workOn(b)(ctx, x)
 	case b != s.main:
 		return event.Failed, errLost
 	}
-	s.stream.Publish(id, 0, event.Interrupted{Task: id, Text: "interrupted · Enter continues", CanContinue: true})
+	text := "interrupted · Enter continues"
+	if l.answered {
+		text = goalWaits
+	}
+	s.stream.Publish(id, 0, event.Interrupted{Task: id, Text: text, CanContinue: true})
 	return event.Completed, nil
 }

@@ -31,12 +31,14 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportAgents:
 		r.tasks.agents.book.Publish()
 		return
+	case event.ReportGoal:
+		text = r.tasks.goals.report()
 	case event.ReportHooks:
 		text = r.opts.Programs.List()
 	case event.ReportRuns:
 		text = r.tasks.workflows.book.Report()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportRuns)
+		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportRuns, event.ReportGoal)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})

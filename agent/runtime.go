@@ -38,6 +38,7 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/goal"
 	"buddy/agent/hooks"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
@@ -110,6 +111,7 @@ type Options struct {
 	Agents Agents
 	// Reviews say how changes are reviewed.
 	Reviews   Reviews
+	Goals     Goals            // limits of goals
 	MaxTurns  int              // turns of one exchange; 0 = no limit
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context   Context          // how the conversation is kept within the model's window
@@ -240,6 +242,7 @@ func New(o Options) *Runtime {
 	}
 	r.tasks.agents.tasks = r.tasks
 	r.tasks.workflows = &workflowRuns{tasks: r.tasks, o: o.Workflows, book: workflow.NewBook(events, o.Now)}
+	r.tasks.goals = &goals{tasks: r.tasks, o: o.Goals, keeper: goal.NewKeeper(events, o.Goals.Limit)}
 	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r

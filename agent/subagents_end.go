@@ -57,6 +57,7 @@ func (e agentEnd) how() string {
 		return fmt.Sprintf("was stopped after %d turns, its limit", e.turns)
 	case event.MaxCost:
 		return "was stopped, because the prompt has cost as much as it may"
+	case event.GoalLimit: // of the main task only
 	case event.ContextLimit:
 		return "was stopped, because its context is full"
 	}
@@ -92,7 +93,7 @@ func (set *subagentSet) tellEnd(run *subagentRun, id int, end agentEnd) {
 	defer set.tasks.mu.Unlock()
 	set.tasks.main.talk.Announce(agentNews(id, run.Name, run.title, end.how(), run.file(), set.defused(end.text)))
 	if set.o.Wake && set.tasks.main.task == nil && !set.tasks.life.ended() {
-		set.tasks.start(set.tasks.main, event.MainTask, nil, set.tasks.loop.Run)
+		set.tasks.start(set.tasks.main, event.MainTask, nil, set.tasks.goals.run)
 	}
 }
 

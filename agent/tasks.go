@@ -57,6 +57,7 @@ type tasks struct {
 
 	agents    *subagentSet
 	workflows *workflowRuns
+	goals     *goals
 }
 
 // clock returns the time, and the zone of the dates that a model is told.
@@ -164,7 +165,7 @@ func (s *tasks) startNext(b *branch) {
 		return
 	}
 	if p, ok := b.talk.Next(); ok {
-		s.start(b, event.MainTask, []event.PromptSubmitted{p}, s.loop.Run)
+		s.start(b, event.MainTask, []event.PromptSubmitted{p}, s.workOn(b))
 	}
 }
 
@@ -256,6 +257,9 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	b.task = nil
 	switch {
 	case b == s.main:
+		if outcome != event.Completed { // a panic, or what else had no part in the goal
+			s.goals.keeper.Pause(s.goals.stopped(outcome, err))
+		}
 		s.goOnAfter(t, outcome, res.Response)
 	case b.agent != nil:
 		s.agents.unwatch(t)
@@ -281,6 +285,9 @@ func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
 		s.start(b, event.CompactionTask, nil, s.loop.Compact)
 	}
 	s.startNext(b)
+	if _, active := s.goals.keeper.Active(); active && b.task == nil { // the prompt that came first was withdrawn
+		s.start(b, event.MainTask, nil, s.goals.goOn)
+	}
 	if b.task == nil {
 		if s.loop.TellsIdle() {
 			s.idleness.begin(func() { s.loop.NotifyIdle(t.x) })
@@ -308,7 +315,7 @@ func (s *tasks) endBranch(b *branch) {
 // maxBranches limits the tasks that work beside the main one.
 const maxBranches = 8
 
-// submit runs a prompt, or lets it wait while something runs or files are put back.
+// submit takes a prompt.
 func (s *tasks) submit(c event.Submit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -329,7 +336,20 @@ func (s *tasks) submit(c event.Submit) {
 		b, kind = &branch{talk: s.tree.Fork()}, event.BackgroundTask
 		s.forks[b.talk.Branch()] = b
 	}
-	p := s.newPrompt(c.Text, c.Images)
+	s.enter(b, kind, s.newPrompt(c.Text, c.Images))
+}
+
+// workOn returns the work of a task on a conversation: only the main one has goals.
+func (s *tasks) workOn(b *branch) work {
+	if b == s.main {
+		return s.goals.run
+	}
+	return s.loop.Run
+}
+
+// enter runs a prompt, or lets it wait while something runs or files are put back. The caller holds
+// s.mu.
+func (s *tasks) enter(b *branch, kind event.TaskKind, p event.PromptSubmitted) {
 	if b.task != nil || b == s.main && s.changes.Running() {
 		b.talk.Enqueue(p)
 		if b.drop != nil {
@@ -337,7 +357,7 @@ func (s *tasks) submit(c event.Submit) {
 		}
 		return
 	}
-	s.start(b, kind, []event.PromptSubmitted{p}, s.loop.Run)
+	s.start(b, kind, []event.PromptSubmitted{p}, s.workOn(b))
 }
 
 // newPrompt numbers a prompt.
@@ -426,7 +446,10 @@ func (s *tasks) goOn() {
 		s.stream.Reject("nothing was interrupted")
 		return
 	}
-	s.start(s.main, event.MainTask, nil, s.loop.Run)
+	if s.goals.keeper.TakesUp() {
+		_ = s.goals.keeper.Resume() // it is paused
+	}
+	s.start(s.main, event.MainTask, nil, s.goals.goOn)
 }
 
 // retryNow sends the request of the main task again that waits to be.

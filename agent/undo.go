@@ -50,7 +50,7 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 		}
 		r.changes.Cancel()
 		return true
-	case event.Continue, event.Compact, event.Undo:
+	case event.Continue, event.Compact, event.Undo, event.ChangeGoal:
 	default:
 		return false
 	}

@@ -40,6 +40,7 @@ type Config struct {
 	Models   []Profile // in the file's order
 	Agent    Agent
 	Agents   Agents
+	Goal     Goal
 	Context  Context
 	Tools    Tools
 	UI       UI
@@ -191,6 +192,7 @@ func defaults() Config {
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
+		Goal:    Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
 		Sessions: Sessions{IdleExit: 30},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},

@@ -125,6 +125,7 @@ var sections = append([]section{
 	},
 	contextSection,
 	agentsSection,
+	goalSection,
 	toolsSection,
 	sandboxSection,
 	remindersSection,

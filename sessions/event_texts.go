@@ -81,6 +81,12 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 		return edited(&p, f, &p.Error)
 	case event.PaneOpened:
 		return edited(&p, f, &p.Title)
+	case event.GoalSet:
+		return edited(&p, f, &p.Goal, &p.Check)
+	case event.GoalChecked:
+		return edited(&p, f, &p.Why)
+	case event.GoalChanged:
+		return edited(&p, f, &p.Reason)
 	case event.PaneLost:
 		return edited(&p, f, &p.Why)
 	case event.SessionRenamed:

@@ -425,6 +425,14 @@ func (t *transcript) remark(e event.Event) {
 		t.paper.remark(p.Text)
 	case event.Error:
 		t.paper.remark(p.Text)
+	case event.GoalSet:
+		t.paper.remark(p.Text())
+	case event.GoalChecked:
+		t.paper.remark(p.Text())
+	case event.GoalChanged:
+		if text := p.Text(); text != "" {
+			t.paper.remark(text)
+		}
 	case event.ModelSwitched:
 		t.paper.remark("now talking to " + p.Model)
 	case event.TargetSwitched:

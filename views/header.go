@@ -9,6 +9,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
@@ -103,7 +104,7 @@ func (h *Header) items() []item {
 	if h.info.Event.Model == "" && h.info.Session == "" {
 		return []item{name} // nothing is known yet
 	}
-	all := []item{name, h.model(), h.place(), h.context(), h.mode(), h.servers(), h.tokens(), h.session()}
+	all := []item{name, h.model(), h.place(), h.context(), h.mode(), h.goal(), h.servers(), h.tokens(), h.session()}
 	if h.left && h.approvals > 0 {
 		all = slices.Insert(all, 1, h.waiting())
 	}
@@ -194,6 +195,23 @@ func (h *Header) mode() item {
 	}
 	until := time.UnixMilli(h.info.Until).In(h.zone).Format("15:04")
 	return item{forms: [][]draw.Span{{bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
+}
+
+// goal is how far the goal is, while there is one.
+func (h *Header) goal() item {
+	g := h.info.Goal
+	switch g.State {
+	case event.GoalActive:
+	case event.GoalPaused:
+		return item{forms: [][]draw.Span{{bar("goal paused", true)}, nil}, ranks: []int{11}}
+	default:
+		return item{forms: [][]draw.Span{nil}}
+	}
+	count := fmt.Sprintf("goal %d", g.Used.Turns)
+	if g.Limit.Turns > 0 {
+		count += fmt.Sprintf("/%d", g.Limit.Turns)
+	}
+	return item{forms: [][]draw.Span{{bar(count+" turns", true)}, {bar(count, true)}, nil}, ranks: []int{5, 11}}
 }
 
 // servers says how many MCP servers start, while any does.

@@ -59,6 +59,7 @@ type Broker struct {
 	interactive bool               // a person can answer
 	lent        []action.Rule      // of the policy's, that end with the next prompt
 	approved    string             // the plan that was approved last; "" if mode plan was begun since
+	denied      bool               // the person denied a call since TakeDenied was asked
 	left        *event.PlanEntered // an earlier process left the session in mode plan; nil: it did not
 }
 
@@ -227,11 +228,21 @@ func (b *Broker) add(id string, q *ask, e event.ApprovalAsked) bool {
 	return true
 }
 
+// TakeDenied reports, once, whether the person has denied a call.
+func (b *Broker) TakeDenied() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	denied := b.denied
+	b.denied = false
+	return denied
+}
+
 // settle answers a request and reports whether it was open.
 func (b *Broker) settle(answer event.ApprovalAnswered) bool {
 	b.mu.Lock()
 	q := b.open[answer.ID]
 	delete(b.open, answer.ID)
+	b.denied = b.denied || q != nil && answer.Decision == event.Deny && answer.By == "user"
 	b.mu.Unlock()
 	if q == nil {
 		return false

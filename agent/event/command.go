@@ -34,6 +34,7 @@ const (
 	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
 	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
 	ReportRuns    ReportKind = "runs"    // which runs of workflows there were, and how far they are
+	ReportGoal    ReportKind = "goal"    // what the goal is, and how far it is
 )
 
 type (
@@ -89,6 +90,18 @@ type (
 	SetMode struct {
 		Mode     action.Mode   `json:"mode,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
+	}
+	// SetGoal submits a prompt and keeps the main task going until a check says that it is done; a goal
+	// that there was ends. What Limit leaves out is as the settings say.
+	SetGoal struct {
+		Goal    string  `json:"goal,omitempty"`
+		Check   string  `json:"check,omitempty"`   // a command that has to exit with 0
+		Verdict bool    `json:"verdict,omitempty"` // a subagent has to say so; implied without Check
+		Limit   GoalUse `json:"limit"`
+	}
+	// ChangeGoal pauses the goal, resumes it or ends it. What runs goes on to its answer.
+	ChangeGoal struct {
+		To GoalState `json:"to,omitempty"` // GoalPaused, GoalActive or GoalOff
 	}
 	// RemoveRule ends a rule: one of the session, or one of the settings, whose file the sender has
 	// changed.
@@ -199,6 +212,8 @@ func (Cancel) command()         {}
 func (SetTimeout) command()     {}
 func (SetMode) command()        {}
 func (RemoveRule) command()     {}
+func (SetGoal) command()        {}
+func (ChangeGoal) command()     {}
 func (RetryNow) command()       {}
 func (SwitchModel) command()    {}
 func (SwitchTarget) command()   {}

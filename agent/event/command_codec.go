@@ -21,6 +21,8 @@ var commands = map[string]Command{
 	"retry_now":       RetryNow{},
 	"set_timeout":     SetTimeout{},
 	"set_mode":        SetMode{},
+	"set_goal":        SetGoal{},
+	"change_goal":     ChangeGoal{},
 	"remove_rule":     RemoveRule{},
 	"switch_model":    SwitchModel{},
 	"switch_target":   SwitchTarget{},

@@ -79,6 +79,9 @@ var All = []Event{
 	WorkflowStepped{},
 	WorkflowChanged{},
 	ReviewFinished{},
+	GoalSet{},
+	GoalChecked{},
+	GoalChanged{},
 	RuleAdded{},
 	RuleRemoved{},
 	Notice{},
@@ -203,6 +206,7 @@ const (
 	MaxTurns     Outcome = "max_turns"
 	MaxCost      Outcome = "max_cost"
 	ContextLimit Outcome = "context_limit"
+	GoalLimit    Outcome = "goal_limit" // a goal has used what it may
 	Failed       Outcome = "failed"
 )
 
@@ -492,11 +496,4 @@ type Interrupted struct {
 	Task        int    `json:"task,omitempty"`
 	Text        string `json:"text,omitempty"`
 	CanContinue bool   `json:"can_continue,omitempty"`
-}
-
-// MaxTurnsReached marks that an exchange used all its turns. In the main task, the command
-// Continue grants as many again.
-type MaxTurnsReached struct {
-	Task  int `json:"task"`
-	Turns int `json:"turns"`
 }

@@ -336,6 +336,24 @@ func (ReviewFinished) Type() string { return "review.finished" }
 // Durable returns true.
 func (ReviewFinished) Durable() bool { return true }
 
+// Type returns "goal.set".
+func (GoalSet) Type() string { return "goal.set" }
+
+// Durable returns true.
+func (GoalSet) Durable() bool { return true }
+
+// Type returns "goal.checked".
+func (GoalChecked) Type() string { return "goal.checked" }
+
+// Durable returns true.
+func (GoalChecked) Durable() bool { return true }
+
+// Type returns "goal.changed".
+func (GoalChanged) Type() string { return "goal.changed" }
+
+// Durable returns true.
+func (GoalChanged) Durable() bool { return true }
+
 // Type returns "policy.rule_added".
 func (RuleAdded) Type() string { return "policy.rule_added" }
 

@@ -83,3 +83,10 @@ type BudgetExceeded struct {
 	Limit    int64      `json:"limit"`
 	TopTools []ToolUse  `json:"top_tools,omitempty"`
 }
+
+// MaxTurnsReached marks that an exchange used all its turns. In the main task, the command
+// Continue grants as many again.
+type MaxTurnsReached struct {
+	Task  int `json:"task"`
+	Turns int `json:"turns"`
+}

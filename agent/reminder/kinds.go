@@ -36,6 +36,7 @@ const (
 	Workflow   = "workflow"
 	Undo       = "undo"
 	HookStop   = "hook_stop"
+	Goal       = "goal"
 )
 
 // Kind describes what reminders of a kind tell, and how.
@@ -80,6 +81,7 @@ var Kinds = []Kind{
 	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
 	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
 	{Name: Workflow, Once: true, Fixed: true, What: "how a workflow that you ran has ended, and its outputs"},
+	{Name: Goal, Once: true, Main: true, Fixed: true, What: "the goal (`/goal`): when it begins or goes on, after a compaction, and with what its check said when an answer has ended"},
 	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
 	{Name: HookStop, Once: true, Fixed: true, What: "why a hook kept its answer from being the last"},
 }

@@ -24,7 +24,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
-	if refusal := b.x.repeated(j); refusal != nil {
+	if refusal := b.x.repeated(j); refusal != nil && !j.typed {
 		return refusal
 	}
 	if j.err != nil {

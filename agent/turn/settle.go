@@ -40,7 +40,11 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) 
 	open := x.talk.Open()
 	for id, s := range left.Started {
 		if !x.talk.Called(id) { // of an answer that never was complete
-			l.p.Stream.Publish(x.task, 0, discarded(id, s.Name))
+			gone := discarded(id, s.Name)
+			if isOwn(id) {
+				gone.Result = OutcomeUnknown
+			}
+			l.p.Stream.Publish(x.task, 0, gone)
 		}
 	}
 	b := l.newBatch(ctx, x, 0)

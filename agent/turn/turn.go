@@ -194,6 +194,9 @@ func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, 
 // Say adds prompts that are in the conversation already, for the hooks that look at prompts.
 func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.said = append(x.said, prompts...) }
 
+// Tell tells the model something of a kind that stays in its conversation.
+func (x *Exchange) Tell(kind, text string) { x.tellOnce(0, kind, text) }
+
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
 

@@ -25,7 +25,7 @@ func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event
 	}
 	b := l.newBatch(ctx, x, 0)
 	defer b.cancel(nil)
-	j := b.plan(model.ToolCall{ID: "user_" + stream.NewID(), Name: commandTool, Arguments: string(args)})
+	j := b.plan(model.ToolCall{ID: typedID + stream.NewID(), Name: commandTool, Arguments: string(args)})
 	if j.err != nil {
 		return event.Failed, fmt.Errorf("the command was not run: %w", j.err)
 	}

@@ -24,9 +24,13 @@ func (s *cli) execCommand() *cobra.Command {
 			"</stdin>; without a PROMPT, or with -, it is the prompt.\n\n" +
 			"With --output-schema the answer is one JSON value that fits the schema. The model is\n" +
 			"told what does not fit and asked again, twice; then exec fails.\n\n" +
+			"With --check or --verdict the PROMPT is a goal: the model is asked on until the command\n" +
+			"exits with 0, or until a subagent that only reads says that the goal is met, or both. A\n" +
+			"limit, an error or three rounds that change nothing end the work.\n\n" +
 			"Exit codes:\n" +
-			"  0    there is an answer, and it fits the schema\n" +
-			"  1    a failure, a limit (--timeout, --max-turns, --max-cost), or no answer that fits\n" +
+			"  0    there is an answer, it fits the schema, and the goal is met\n" +
+			"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits, or a\n" +
+			"       goal that is not met\n" +
 			"  2    wrong usage, or a mistake in the configuration\n" +
 			"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume goes on with it\n" +
 			"  130  cancelled (Ctrl-C)\n" +
@@ -35,6 +39,7 @@ func (s *cli) execCommand() *cobra.Command {
 			"  git diff | buddy exec \"review this\"\n" +
 			"  buddy exec --quiet --timeout 5m --max-cost 0.50 \"are all links in docs/ alive?\"\n" +
 			"  buddy exec --output-schema release.json \"what changed since the last tag?\" | jq .breaking\n" +
+			"  buddy exec --check \"make test\" --max-cost 2 \"make the tests pass\"\n" +
 			"  buddy exec --detach \"make the tests pass\"\n" +
 			"  buddy exec --json --resume last \"and now the tests\"",
 		Args: cobra.MaximumNArgs(1),
@@ -53,6 +58,10 @@ func (s *cli) execCommand() *cobra.Command {
 	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
 	complete(c, "resume", inOrder, sessionNames)
 	_ = c.MarkFlagFilename("output-schema", "json")
+	p.StringVar(&s.once.Check, "check", "", "the PROMPT is a goal: work until this `command` exits with 0")
+	p.BoolVar(&s.once.Verdict, "verdict", false, "the PROMPT is a goal: work until a subagent says that it is met")
+	c.MarkFlagsMutuallyExclusive("check", "output-schema")
+	c.MarkFlagsMutuallyExclusive("verdict", "output-schema")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
 	p.Var(turnsFlag{&s.once.MaxTurns}, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
 	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")

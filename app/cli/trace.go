@@ -108,6 +108,14 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 		})
 	}
 	table(w, "Requests", rows)
+	rows = [][]string{{"#", "turns", "checks", "cost", "took", "state", "goal"}}
+	for _, g := range t.Goals {
+		rows = append(rows, []string{
+			fmt.Sprint(g.Number), fmt.Sprint(g.Used.Turns), fmt.Sprint(g.Checks), g.Used.Cost.String(), took(g.Used.TimeMS),
+			markup.Shorten(strings.TrimSuffix(g.State+": "+g.Reason, ": "), 60), markup.Shorten(g.Text, 60),
+		})
+	}
+	table(w, "Goals", rows)
 	rows = [][]string{{"calls", "failed", "took", "longest", "tool"}}
 	for _, u := range t.Tools {
 		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), took(u.Took), took(u.Max), u.Name})

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"buddy/agent"
+	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
@@ -108,7 +109,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
-		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Small: p.small(f),
+		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
 		Listings: p.listings(), Checks: p.Checks, Resources: p.resources(),
@@ -125,6 +126,12 @@ func contextOf(c config.Context) agent.Context {
 		Compact: c.CompactAt, Hard: c.HardAt, Target: c.CompactTo, Manual: c.ManualTo, Tail: c.Keep,
 		Messages: c.KeepMessages, Restore: agent.Restore(c.Restore), Memory: c.RestoreTokens,
 	}
+}
+
+// goalsOf returns the limits of goals.
+func goalsOf(c config.Goal) agent.Goals {
+	limit := event.GoalUse{Turns: c.Turns, Cost: model.Money(c.Cost), TimeMS: (time.Duration(c.Minutes) * time.Minute).Milliseconds()}
+	return agent.Goals{Limit: limit, CheckTime: time.Duration(c.CheckMinutes) * time.Minute}
 }
 
 // chooseModel returns the model that the configuration means, and all keys that there are:

@@ -23,6 +23,10 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", err
 	}
+	begin, err := once.begin(prompt)
+	if err != nil {
+		return "", err
+	}
 	d, err := compose.NewDestination(f)
 	if err != nil {
 		return "", err
@@ -54,7 +58,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	if err != nil {
 		return "", exit.Failure(err)
 	}
-	session.Send(event.Submit{Text: prompt.text, Images: prompt.images})
+	session.Send(begin)
 	if err := taken(batches, prompt.text); err != nil {
 		return "", exit.Failure(fmt.Errorf("session %s: %w", setup.ID, errors.Join(session.Err(), err)))
 	}

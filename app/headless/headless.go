@@ -34,11 +34,15 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	begin, err := once.begin(prompt)
+	if err != nil {
+		return err
+	}
 	schema, err := readSchema(once.Schema)
 	if err != nil {
 		return err
 	}
-	return run(f, once, event.Submit{Text: prompt.text, Images: prompt.images}, schema, end, stdout, stderr)
+	return run(f, once, begin, schema, end, stdout, stderr)
 }
 
 // run sends the command that begins an exchange, and prints what comes of it.
@@ -109,7 +113,7 @@ func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
 	case outcome == event.Completed && l.broken != nil:
 		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", l.broken)}
-	case outcome == event.Completed && stored:
+	case outcome == event.Completed && stored && (l.met || !l.flags.goal()):
 		return nil
 	case outcome == event.Cancelled:
 		return exit.Error{Code: exit.Cancelled}
@@ -134,6 +138,7 @@ type line struct {
 	limits    bounds
 	schema    *answerSchema // nil: the answer may be anything
 	answers   int           // that did not fit it
+	met       bool          // the goal
 	broken    error         // of out
 	task      int           // that works on it
 	passGates bool          // of workflows
@@ -200,6 +205,9 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		return l.workflow(p)
 	case event.MetricsUsage:
 		l.spend(p.Cost)
+	case event.GoalChecked:
+		l.met = p.Met
+		l.Remark(p)
 	case event.ApprovalAsked:
 		l.approve(p)
 	case event.TaskFinished:
@@ -358,6 +366,11 @@ func (l *line) answer(o event.Outcome) {
 	if o != event.Completed {
 		l.partial()
 		l.Fail("%s", plain.Ended(o))
+		return
+	}
+	if l.flags.goal() && !l.met {
+		l.partial()
+		l.Fail("the goal is not met")
 		return
 	}
 	if l.flags.JSON {

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"buddy/agent"
+	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/exit"
 )
 
 // Options holds what the command line says of one prompt.
@@ -18,6 +20,22 @@ type Options struct {
 	Workflow bool          // a workflow is run: it has outputs, and may need no model
 	MaxTurns *int          // nil: as the configuration says; 0 is no limit
 	MaxCost  *model.Money  // nil: as the configuration says; 0 is no limit
+	Check    string        // the prompt is a goal, which is met when this command exits with 0
+	Verdict  bool          // the prompt is a goal, of which a subagent says whether it is met
+}
+
+// goal reports whether the prompt is a goal.
+func (o Options) goal() bool { return o.Check != "" || o.Verdict }
+
+// begin returns the command that begins the work on a prompt.
+func (o Options) begin(p request) (event.Command, error) {
+	switch {
+	case !o.goal():
+		return event.Submit{Text: p.text, Images: p.images}, nil
+	case len(p.images) > 0:
+		return nil, exit.Usage("the prompt has pictures, which can't be part of a goal (--check, --verdict): name the files in words")
+	}
+	return event.SetGoal{Goal: p.text, Check: o.Check, Verdict: o.Verdict}, nil
 }
 
 // Said returns where to print what is no error.
@@ -31,9 +49,9 @@ func (o Options) Said(stderr io.Writer) io.Writer {
 // limit puts the limits of the command line in place of those of the configuration.
 func (o Options) limit(to *agent.Options) {
 	if o.MaxTurns != nil {
-		to.MaxTurns = *o.MaxTurns
+		to.MaxTurns, to.Goals.Limit.Turns = *o.MaxTurns, *o.MaxTurns
 	}
 	if o.MaxCost != nil {
-		to.MaxCost = *o.MaxCost
+		to.MaxCost, to.Goals.Limit.Cost = *o.MaxCost, *o.MaxCost
 	}
 }

@@ -37,6 +37,8 @@ func Ended(o event.Outcome) string {
 	switch o {
 	case event.Cancelled:
 		return "cancelled"
+	case event.GoalLimit:
+		return "stopped: a limit of the goal is reached"
 	case event.MaxTurns:
 		return "stopped: the limit of turns is reached"
 	case event.MaxCost:
@@ -83,6 +85,14 @@ func (m *Remarks) told(e event.Event) {
 		m.Say("this prompt has used %s", event.BudgetWarning(p).Text())
 	case event.ReviewFinished:
 		m.Say("%s", p.Summary())
+	case event.GoalSet:
+		m.Say("%s", p.Text())
+	case event.GoalChecked:
+		m.Say("%s", p.Text())
+	case event.GoalChanged:
+		if text := p.Text(); text != "" {
+			m.Say("%s", text)
+		}
 	case event.Notice:
 		m.Say("%s", p.Text)
 	case event.Warning:

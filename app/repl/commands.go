@@ -35,7 +35,7 @@ func init() { // a line from the editor may be one of them
 }
 
 // immediate are the commands that run at once while the agent works or asks.
-var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/status", "/context", "/bg", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
+var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/status", "/context", "/bg", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
 // atOnce reports whether a line is one of them.
 func atOnce(line string) bool {

@@ -281,9 +281,20 @@ func (r *repl) releaseSoon() {
 // command hands a command to the runtime and waits for what it leads to.
 func (r *repl) command(c event.Command) {
 	wait := func(event.Event) bool { return true }
-	switch c.(type) {
+	begun := func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
+	switch c := c.(type) {
 	case event.Submit, event.Continue:
-		wait = func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
+		wait = begun
+	case event.SetGoal:
+		wait = func(e event.Event) bool {
+			p, ok := e.(event.PromptSubmitted)
+			return begun(e) || ok && p.Queued
+		}
+	case event.ChangeGoal:
+		wait = func(e event.Event) bool { _, ok := e.(event.GoalChanged); return ok }
+		if c.To == event.GoalActive && r.state.Running() == nil {
+			wait = begun
+		}
 	case event.AnswerApproval:
 		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
 	case event.Undo:
@@ -295,7 +306,8 @@ func (r *repl) command(c event.Command) {
 	}
 	r.wait.until(func(e event.Event) bool {
 		if _, failed := e.(event.Error); failed {
-			if s, ok := c.(event.Submit); ok && !s.Background {
+			s, ok := c.(event.Submit)
+			if _, goal := c.(event.SetGoal); goal || ok && !s.Background {
 				r.outcome = event.Failed // the prompt was not taken
 			}
 			return true

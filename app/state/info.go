@@ -22,6 +22,9 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 			Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort, Title: s.Info.Event.Title,
 		}
 		s.Info.Mode, s.Info.Until = action.ModeAsk, 0
+		if g := &s.Info.Goal; g.State == event.GoalActive {
+			g.State = event.GoalPaused // the process that worked for it has ended
+		}
 		return s.endAll(env.Time) | Header
 	case event.SessionForked:
 		s.add(env, NoticeBlock, "from here on a fork of the session "+p.From)

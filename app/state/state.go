@@ -80,6 +80,8 @@ type Info struct {
 	Servers  ServerCount
 	// Prompts are those of MCP servers that are ready, as commands.
 	Prompts []event.CustomCommand
+	// Goal is the newest goal of the session; State "" is none.
+	Goal event.GoalChanged
 	// Interrupted means that the command Continue takes up an exchange that was cut off.
 	Interrupted bool
 }

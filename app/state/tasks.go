@@ -11,7 +11,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 	case event.TaskQueued:
 		s.task(p.ID).Kind, s.task(p.ID).Title = p.Kind, p.Title
 	case event.TaskStarted:
-		s.Info.Interrupted = false
+		s.Info.Interrupted = s.Info.Interrupted && p.Kind == event.ShellTask
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
 		t.Pane, t.Dir = p.Pane, p.Dir

@@ -158,8 +158,20 @@ func sendForMain(u *UI, c event.Command) {
 // mainOnly keeps commands that begin something in the main conversation from doing that while another
 // one shows: nobody would see it, and what was typed there was not meant for the main agent.
 func mainOnly(u *UI, c event.Command) error {
-	if s, ok := c.(event.Submit); ok && s.Task == 0 && u.following.on() {
+	if !u.following.on() {
+		return nil
+	}
+	switch c := c.(type) {
+	case event.Submit:
+		if c.Task == 0 {
+			return errMainOnly
+		}
+	case event.SetGoal:
 		return errMainOnly
+	case event.ChangeGoal:
+		if c.To == event.GoalActive {
+			return errMainOnly
+		}
 	}
 	return nil
 }

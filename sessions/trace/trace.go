@@ -118,6 +118,7 @@ type Trace struct {
 	Turns     []Turn     `json:"turns"`     // the latest
 	Tools     []Tool     `json:"tools"`     // in the order of their first call
 	Requests  []Use      `json:"requests"`  // what they were for and who answered, in the order of the first
+	Goals     []Goal     `json:"goals"`     // the latest
 	Slowest   []Call     `json:"slowest"`   // the slowest first
 	Failures  []Failure  `json:"failures"`  // the latest
 	Totals    Counts     `json:"totals"`
@@ -137,7 +138,8 @@ func Needs(name string) bool {
 		event.RequestStarted{}.Type(), event.ResponseFinished{}.Type(), event.MetricsUsage{}.Type(),
 		event.ModelRetry{}.Type(), event.ModelStalled{}.Type(), event.ModelFallback{}.Type(),
 		event.ToolRequested{}.Type(), event.ToolResult{}.Type(), event.ApprovalAsked{}.Type(), event.ApprovalAnswered{}.Type(),
-		event.QuestionAsked{}.Type(), event.QuestionAnswered{}.Type(), event.Error{}.Type(), event.SessionResumed{}.Type():
+		event.QuestionAsked{}.Type(), event.QuestionAnswered{}.Type(), event.Error{}.Type(), event.SessionResumed{}.Type(),
+		event.GoalSet{}.Type(), event.GoalChecked{}.Type(), event.GoalChanged{}.Type():
 		return true
 	}
 	return name == ""
@@ -171,6 +173,8 @@ func (t *Trace) Add(env event.Envelope) {
 		t.answered(env, p.ID, p.Decision == event.Deny && p.By != "cancel")
 	case event.QuestionAnswered:
 		t.answered(env, p.ID, false)
+	case event.GoalSet, event.GoalChecked, event.GoalChanged:
+		t.goal(p)
 	default:
 		t.model(env)
 	}

@@ -35,6 +35,8 @@ func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string)
 		return "⊘", themes.Muted, "interrupted"
 	case event.MaxTurns:
 		return "✗", themes.Warning, "out of turns"
+	case event.GoalLimit:
+		return "✗", themes.Warning, "limit of the goal"
 	case event.MaxCost:
 		return "✗", themes.Warning, "out of money"
 	case event.ContextLimit:

@@ -1,0 +1,117 @@
+package event
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"buddy/agent/model"
+	"buddy/texts"
+)
+
+// GoalUse counts what a goal uses, or limits it; as a limit 0 is none.
+type GoalUse struct {
+	Turns  int         `json:"turns,omitempty"`
+	Cost   model.Money `json:"cost,omitempty"`    // as far as prices are known
+	TimeMS int64       `json:"time_ms,omitempty"` // while a task worked for it
+}
+
+// String describes a limit: "100 turns, $5.00, 2h0m0s".
+func (u GoalUse) String() string {
+	var parts []string
+	if u.Turns > 0 {
+		parts = append(parts, fmt.Sprintf("%d turns", u.Turns))
+	}
+	if u.Cost > 0 {
+		parts = append(parts, u.Cost.String())
+	}
+	if u.TimeMS > 0 {
+		parts = append(parts, u.Time())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Time returns the time as people say it: 2h, 10m, 90s.
+func (u GoalUse) Time() string {
+	text := (time.Duration(u.TimeMS) * time.Millisecond).Round(time.Second).String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if short, ok := strings.CutSuffix(text, none); ok {
+			text = short + none[:1]
+		}
+	}
+	return text
+}
+
+// GoalSet marks that the person gave the main task a goal, in the place of the one before it.
+type GoalSet struct {
+	ID      int     `json:"id"` // within the session, from 1
+	Goal    string  `json:"goal"`
+	Check   string  `json:"check,omitempty"`   // a command that has to exit with 0
+	Verdict bool    `json:"verdict,omitempty"` // a subagent that only reads has to say so
+	Limit   GoalUse `json:"limit"`
+}
+
+// Text returns the event as one line for people.
+func (g GoalSet) Text() string {
+	text := "goal: " + texts.OneLine(g.Goal)
+	if g.Check != "" {
+		text += " · met when it exits with 0: " + texts.OneLine(g.Check)
+	}
+	if g.Verdict {
+		text += " · met when the agent judge says so"
+	}
+	if limit := g.Limit.String(); limit != "" {
+		text += " · at most " + limit
+	}
+	return text
+}
+
+// GoalChecked holds what was found when an answer ended.
+type GoalChecked struct {
+	ID  int    `json:"id"`
+	Met bool   `json:"met"`
+	Why string `json:"why"` // one line
+}
+
+// Text returns the event as one line for people.
+func (g GoalChecked) Text() string {
+	if g.Met {
+		return "goal met: " + g.Why
+	}
+	return "goal not met yet: " + g.Why
+}
+
+// GoalState names how far a goal is.
+type GoalState string
+
+// The states of a goal. Met and off are final.
+const (
+	GoalActive GoalState = "active" // the main task is kept going
+	GoalPaused GoalState = "paused"
+	GoalMet    GoalState = "met"
+	GoalOff    GoalState = "off"
+)
+
+// GoalChanged tells how far a goal is: after each turn that worked for it, and when its state or its
+// limits change.
+type GoalChanged struct {
+	ID     int       `json:"id"`
+	State  GoalState `json:"state"`
+	Reason string    `json:"reason,omitempty"` // of a change of the state, one line
+	Used   GoalUse   `json:"used"`
+	Limit  GoalUse   `json:"limit"`
+}
+
+// Text returns a change as one line for people, "" for a turn and for a goal that is met, of which
+// GoalChecked tells.
+func (g GoalChanged) Text() string {
+	switch {
+	case g.State == GoalPaused:
+		return "goal paused: " + g.Reason + " · /goal resume goes on, /goal off ends it"
+	case g.State == GoalOff:
+		return "goal ended: " + g.Reason
+	case g.State == GoalActive && g.Reason != "":
+		return "goal: " + g.Reason
+	}
+	return ""
+}

@@ -1,0 +1,287 @@
+// Package goal keeps the goal of a session: what it is, what it has used of its limits, and whether the
+// main task is kept going for it. It asks no model and runs no command.
+//
+// Its invariant: the events in the stream and the [Keeper] agree, so that [Keeper.Replay] of stored
+// events makes the same one.
+//
+//	k := goal.NewKeeper(events, event.GoalUse{Turns: 100})
+//	k.Set(event.SetGoal{Goal: "make the tests pass", Check: "make test"})
+//	k.Spend(id, event.GoalUse{Turns: 1})
+//	if why := k.Exhausted(); why != "" { k.Pause(why) }
+package goal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+	"buddy/texts"
+)
+
+// Why a goal is paused where a task that stopped can be taken up again: resuming that resumes the goal.
+const (
+	Ended    = "buddy ended while it worked for it"
+	MaxTurns = "the limit of turns of one prompt is reached (max_iterations)"
+)
+
+// maxGoal limits what a person writes of a goal, and of its command, in bytes.
+const maxGoal = 4000
+
+// maxReason limits the reason of a change, in bytes.
+const maxReason = 300
+
+// ErrNone is why nothing can be done with a goal.
+var ErrNone = errors.New("there is no goal (/goal TEXT sets one)")
+
+// Keeper holds the goal of a session. It is safe for concurrent use; use NewKeeper.
+type Keeper struct {
+	stream   *stream.Stream
+	defaults event.GoalUse // limits of a goal that says nothing of them
+
+	mu    sync.Mutex // guards all below, and so the order of its events
+	ids   int
+	set   event.GoalSet
+	now   event.GoalChanged // State "": there was no goal yet
+	round rounds
+	told  bool // the model knows the goal
+}
+
+// NewKeeper returns a keeper without a goal, which reports in a stream.
+func NewKeeper(s *stream.Stream, defaults event.GoalUse) *Keeper {
+	return &Keeper{stream: s, defaults: defaults}
+}
+
+// Replay feeds a stored event of an earlier process.
+func (k *Keeper) Replay(e event.Event) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch p := e.(type) {
+	case event.GoalSet:
+		k.ids, k.set = p.ID, p
+		k.now = event.GoalChanged{ID: p.ID, State: event.GoalActive, Limit: p.Limit}
+	case event.GoalChanged:
+		k.now = p
+	}
+}
+
+// Check returns why a goal can't be set, nil if it can.
+func Check(c event.SetGoal) error {
+	switch {
+	case strings.TrimSpace(c.Goal) == "":
+		return errors.New("it has no text")
+	case len(c.Goal) > maxGoal:
+		return fmt.Errorf("it has %d bytes (at most %d); write the details into a file and name that with @", len(c.Goal), maxGoal)
+	case len(c.Check) > maxGoal:
+		return fmt.Errorf("its command has %d bytes (at most %d); write it into a script", len(c.Check), maxGoal)
+	case c.Limit.Turns < 0 || c.Limit.Cost < 0 || c.Limit.TimeMS < 0:
+		return errors.New("a limit is negative")
+	}
+	return nil
+}
+
+// Set begins a goal that Check has passed. One that there was ends.
+func (k *Keeper) Set(c event.SetGoal) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.now.State == event.GoalActive || k.now.State == event.GoalPaused {
+		k.turnTo(event.GoalOff, "another one takes its place")
+	}
+	limit := event.GoalUse{
+		Turns: cmp.Or(c.Limit.Turns, k.defaults.Turns), Cost: cmp.Or(c.Limit.Cost, k.defaults.Cost), TimeMS: cmp.Or(c.Limit.TimeMS, k.defaults.TimeMS),
+	}
+	k.ids++
+	k.set = event.GoalSet{ID: k.ids, Goal: c.Goal, Check: c.Check, Verdict: c.Verdict || c.Check == "", Limit: limit}
+	k.now = event.GoalChanged{ID: k.ids, State: event.GoalActive, Limit: limit}
+	k.round, k.told = rounds{}, false
+	k.stream.Publish(0, 0, k.set)
+	k.stream.Publish(0, 0, k.now)
+}
+
+// Active returns the goal for which the main task is kept going; ok is false when there is none.
+func (k *Keeper) Active() (set event.GoalSet, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.set, k.now.State == event.GoalActive
+}
+
+// Due returns the active goal, once, when its model has to be told of it: it is new or goes on, or the
+// model may have forgotten it.
+func (k *Keeper) Due() (set event.GoalSet, due bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	due = k.now.State == event.GoalActive && !k.told
+	k.told = k.told || due
+	return k.set, due
+}
+
+// Forgotten lets the model be told again.
+func (k *Keeper) Forgotten() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.told = false
+}
+
+// Paused returns why the goal is paused; ok is false when it is not.
+func (k *Keeper) Paused() (why string, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.now.Reason, k.now.State == event.GoalPaused
+}
+
+// TakesUp reports whether the goal is paused only because its task stopped, so that who takes that up
+// wants the goal as well.
+func (k *Keeper) TakesUp() bool {
+	why, paused := k.Paused()
+	return paused && (why == Ended || why == MaxTurns)
+}
+
+// Left returns how long a task may still work for the goal; ok is false without a limit of time.
+func (k *Keeper) Left() (left time.Duration, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ms := k.now.Limit.TimeMS
+	return time.Duration(max(0, ms-k.now.Used.TimeMS)) * time.Millisecond, ms > 0
+}
+
+// Spend counts what was used for the goal with an id, and tells it. Nothing counts for one that is not
+// active any more.
+func (k *Keeper) Spend(id int, used event.GoalUse) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.now.ID != id || k.now.State != event.GoalActive || used == (event.GoalUse{}) {
+		return
+	}
+	k.now.Used.Turns += used.Turns
+	k.now.Used.Cost += used.Cost
+	k.now.Used.TimeMS += used.TimeMS
+	k.now.Reason = ""
+	k.stream.Publish(0, 0, k.now)
+}
+
+// Exhausted returns which limit is reached, "" while none is.
+func (k *Keeper) Exhausted() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return exhausted(k.now.Used, k.now.Limit)
+}
+
+func exhausted(used, limit event.GoalUse) string {
+	switch {
+	case limit.Turns > 0 && used.Turns >= limit.Turns:
+		return fmt.Sprintf("it has had as many turns as it may (%d)", limit.Turns)
+	case limit.Cost > 0 && used.Cost >= limit.Cost:
+		return fmt.Sprintf("it has cost as much as it may (%s)", limit.Cost)
+	case limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS:
+		return fmt.Sprintf("it was worked for as long as may be (%s)", limit.Time())
+	}
+	return ""
+}
+
+// Checked tells what was found about the goal with an id, which ends if it is met. It reports whether
+// the goal is still active; if another one has taken its place, nothing is told.
+func (k *Keeper) Checked(id int, met bool, why string) (active bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.now.ID != id || k.now.State == event.GoalMet || k.now.State == event.GoalOff {
+		return false
+	}
+	k.stream.Publish(0, 0, event.GoalChecked{ID: id, Met: met, Why: line(why)})
+	if met {
+		k.turnTo(event.GoalMet, "")
+	}
+	return k.now.State == event.GoalActive
+}
+
+// Pause pauses the goal, if it is active.
+func (k *Keeper) Pause(why string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.now.State == event.GoalActive {
+		k.turnTo(event.GoalPaused, why)
+	}
+}
+
+// Resume makes a paused goal active again. A limit that is reached grants as much again.
+func (k *Keeper) Resume() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch k.now.State {
+	case event.GoalPaused:
+	case event.GoalActive:
+		return errors.New("the goal is not paused")
+	default:
+		return ErrNone
+	}
+	used, limit := k.now.Used, &k.now.Limit
+	if limit.Turns > 0 && used.Turns >= limit.Turns {
+		limit.Turns = used.Turns + k.set.Limit.Turns
+	}
+	if limit.Cost > 0 && used.Cost >= limit.Cost {
+		limit.Cost = used.Cost + k.set.Limit.Cost
+	}
+	if limit.TimeMS > 0 && used.TimeMS >= limit.TimeMS {
+		limit.TimeMS = used.TimeMS + k.set.Limit.TimeMS
+	}
+	k.round, k.told = rounds{}, false
+	k.turnTo(event.GoalActive, "goes on")
+	return nil
+}
+
+// End ends the goal, met or not.
+func (k *Keeper) End(why string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.now.State != event.GoalActive && k.now.State != event.GoalPaused {
+		return ErrNone
+	}
+	k.turnTo(event.GoalOff, why)
+	return nil
+}
+
+// turnTo changes the state and tells it. The caller holds k.mu.
+func (k *Keeper) turnTo(to event.GoalState, why string) {
+	k.now.State, k.now.Reason = to, line(why)
+	k.stream.Publish(0, 0, k.now)
+}
+
+// line makes one short line of a reason.
+func line(why string) string { return texts.Clip(texts.OneLine(why), maxReason) }
+
+// Report describes the goal for people, one fact a line.
+func (k *Keeper) Report() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.now.State == "" {
+		return "no goal; /goal TEXT --check COMMAND works until the command exits with 0"
+	}
+	state := string(k.now.State)
+	if k.now.Reason != "" {
+		state += ": " + k.now.Reason
+	}
+	lines := []string{"goal     " + texts.OneLine(k.set.Goal), "state    " + state}
+	if k.set.Check != "" {
+		lines = append(lines, "check    "+texts.OneLine(k.set.Check)+" exits with 0")
+	}
+	if k.set.Verdict {
+		lines = append(lines, "verdict  of the agent judge")
+	}
+	used, limit := k.now.Used, k.now.Limit
+	lines = append(lines,
+		fmt.Sprintf("turns    %d%s", used.Turns, of(limit.Turns > 0, fmt.Sprint(limit.Turns))),
+		fmt.Sprintf("cost     %s%s", used.Cost, of(limit.Cost > 0, limit.Cost.String())),
+		fmt.Sprintf("time     %s%s", used.Time(), of(limit.TimeMS > 0, limit.Time())))
+	return strings.Join(lines, "\n")
+}
+
+// of returns " of LIMIT" for a limit that there is.
+func of(there bool, limit string) string {
+	if !there {
+		return ""
+	}
+	return " of " + limit
+}

@@ -1,0 +1,292 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/compact"
+	"buddy/agent/event"
+	"buddy/agent/goal"
+	"buddy/agent/model"
+	"buddy/agent/reminder"
+	"buddy/agent/turn"
+)
+
+// Goals limit what a goal may use that does not say it itself. The zero value has no limits.
+type Goals struct {
+	Limit     event.GoalUse
+	CheckTime time.Duration // how long its command may run, 0 for without limit
+}
+
+// goals keep the main task going for the goal of the session. The lock of tasks is taken before that of
+// the keeper.
+type goals struct {
+	tasks  *tasks
+	o      Goals
+	keeper *goal.Keeper
+}
+
+// errGoalTime is why a turn was stopped that worked for a goal.
+var errGoalTime = errors.New("the time for the goal is over")
+
+// maxFound limits what a model reads of what a check gave, in bytes.
+const maxFound = 4 << 10
+
+// set begins a goal: its text is a prompt, too.
+func (g *goals) set(c event.SetGoal) {
+	s, own := g.tasks, turn.OwnCalls{Loop: g.tasks.loop}
+	err := goal.Check(c)
+	if mode, _ := s.approvals.Mode(); err == nil && mode == action.ModePlan {
+		err = errors.New("in mode plan nothing runs that could check it (/approve ask ends that mode)")
+	}
+	if err == nil && c.Check != "" {
+		err = own.Denied(own.Command(c.Check, "checks the goal"))
+	}
+	if err == nil && (c.Verdict || c.Check == "") {
+		err = own.Denied(own.Judge(goal.Judge, "is the goal met?", c.Goal))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		err = s.takes(model.Message{Content: c.Goal})
+	}
+	if err != nil {
+		s.stream.Reject("the goal was not set: %v", err)
+		return
+	}
+	s.approvals.TakeDenied()
+	g.keeper.Set(c)
+	s.enter(s.main, event.MainTask, s.newPrompt(c.Goal, nil))
+}
+
+// change pauses the goal, resumes it or ends it.
+func (g *goals) change(c event.ChangeGoal) {
+	var err error
+	switch c.To {
+	case event.GoalPaused:
+		if _, active := g.keeper.Active(); !active {
+			err = errors.New("no goal is worked for")
+		}
+		g.keeper.Pause("you paused it")
+	case event.GoalOff:
+		err = g.keeper.End("you ended it")
+	case event.GoalActive:
+		err = g.resume()
+	default:
+		err = fmt.Errorf("unknown state %q of a goal (have: %s, %s, %s)", c.To, event.GoalActive, event.GoalPaused, event.GoalOff)
+	}
+	if err != nil {
+		g.tasks.stream.Reject("%v", err)
+	}
+}
+
+// resume goes on with a paused goal: what runs is kept going again, else a task begins.
+func (g *goals) resume() error {
+	s := g.tasks
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.stream.ReadOnly(); err != nil {
+		return fmt.Errorf("the goal does not go on, because nothing can be recorded: %w", err)
+	}
+	if err := g.keeper.Resume(); err != nil {
+		return err
+	}
+	s.approvals.TakeDenied()
+	if s.main.task == nil {
+		s.start(s.main, event.MainTask, nil, g.goOn)
+	}
+	return nil
+}
+
+// goOn takes up the work for a goal, or what was interrupted. What ended with an answer is checked
+// first.
+func (g *goals) goOn(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+	if _, active := g.keeper.Active(); active && g.tasks.tree.Main().Answered() {
+		if outcome := g.asksOn(ctx, x); outcome != "" {
+			return outcome, nil
+		}
+	}
+	return g.run(ctx, x)
+}
+
+// run repeats turns until the model answers without calling tools and the goal, if there is one, is met
+// or no longer worked for.
+func (g *goals) run(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+	for {
+		outcome, err := g.step(ctx, x)
+		switch outcome {
+		case "":
+			continue
+		case event.Completed:
+		default:
+			g.keeper.Pause(g.stopped(outcome, err))
+			return outcome, err
+		}
+		if outcome = g.asksOn(ctx, x); outcome != "" {
+			return outcome, nil
+		}
+	}
+}
+
+// stopped says why a task stopped that worked for a goal.
+func (g *goals) stopped(outcome event.Outcome, err error) string {
+	switch outcome {
+	case event.Cancelled:
+		if g.tasks.life.ended() {
+			return goal.Ended
+		}
+		return "you interrupted it"
+	case event.MaxTurns:
+		return goal.MaxTurns
+	case event.MaxCost:
+		return "one prompt has cost as much as it may (max_cost)"
+	case event.ContextLimit:
+		return "the context is full"
+	case event.GoalLimit:
+		return cmp.Or(g.keeper.Exhausted(), "a limit is reached")
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return "the work failed"
+}
+
+// step is one turn. What it uses counts for the goal that was there before it; the outcome is
+// GoalLimit when that may use no more.
+func (g *goals) step(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+	loop := g.tasks.loop
+	set, active := g.keeper.Active()
+	if !active {
+		return loop.Step(ctx, x)
+	}
+	working := ctx
+	if left, limited := g.keeper.Left(); limited {
+		var cancel context.CancelFunc
+		working, cancel = context.WithTimeoutCause(ctx, left, errGoalTime)
+		defer cancel()
+	}
+	if set, due := g.keeper.Due(); due {
+		x.Tell(reminder.Goal, goal.Begun(set))
+	}
+	turns, spend := x.Turns(), g.spending(set.ID, x)
+	outcome, err := loop.Step(working, x)
+	if x.Turns() > turns {
+		g.keeper.Called(callsOfLastAnswer(g.tasks.tree.Main().Messages()))
+	}
+	spend(x.Turns() - turns)
+	if x.TakeCompacted() != nil {
+		g.keeper.Forgotten()
+	}
+	_, active = g.keeper.Active()
+	switch {
+	case ctx.Err() == nil && errors.Is(context.Cause(working), errGoalTime) && outcome == event.Cancelled:
+		return event.GoalLimit, nil
+	case outcome == "" && active && g.keeper.Exhausted() != "":
+		return event.GoalLimit, nil
+	}
+	return outcome, err
+}
+
+// spending begins to count what is used for a goal; the returned function ends that.
+func (g *goals) spending(id int, x *turn.Exchange) (end func(turns int)) {
+	s := g.tasks
+	began := s.clock.now()
+	before, _ := s.ledger.Spent(x.Used())
+	return func(turns int) {
+		after, _ := s.ledger.Spent(x.Used())
+		g.keeper.Spend(id, event.GoalUse{Turns: turns, Cost: after - before, TimeMS: s.clock.now().Sub(began).Milliseconds()})
+	}
+}
+
+// callsOfLastAnswer returns the calls of the last answer.
+func callsOfLastAnswer(msgs []model.Message) []model.ToolCall {
+	for _, m := range slices.Backward(msgs) {
+		if m.Role == model.Assistant {
+			return m.ToolCalls
+		}
+	}
+	return nil
+}
+
+// asksOn checks the goal at the end of an answer. It returns "" when the model was told to go on, else
+// how the task ends.
+func (g *goals) asksOn(ctx context.Context, x *turn.Exchange) event.Outcome {
+	s := g.tasks
+	s.mu.Lock()
+	set, active := g.keeper.Active()
+	waits := len(s.main.talk.Queue()) > 0
+	s.mu.Unlock()
+	if !active || waits { // what the person said comes first
+		return event.Completed
+	}
+	if why := g.hindrance(); why != "" {
+		g.keeper.Pause(why)
+		return event.Completed
+	}
+	spend := g.spending(set.ID, x)
+	met, why, found := g.check(ctx, x, set)
+	spend(0)
+	switch {
+	case ctx.Err() != nil:
+		g.keeper.Pause(g.stopped(event.Cancelled, nil))
+		return event.Cancelled
+	case !g.keeper.Checked(set.ID, met, why):
+		if now, active := g.keeper.Active(); active && now.ID != set.ID {
+			return "" // another one, whose prompt waits
+		}
+		return event.Completed
+	case g.keeper.Exhausted() != "":
+		g.keeper.Pause(g.keeper.Exhausted())
+		return event.GoalLimit
+	case g.keeper.Stuck(why + "\n" + found):
+		g.keeper.Pause(fmt.Sprintf("%d rounds in a row changed nothing, and the check said the same", goal.MaxSame))
+		return event.Completed
+	}
+	x.Tell(reminder.Goal, goal.NotMet(set, why, found))
+	return ""
+}
+
+// hindrance returns why the goal is not worked for any more, "" if it is.
+func (g *goals) hindrance() string {
+	approvals := g.tasks.approvals
+	if approvals.TakeDenied() {
+		return "you denied a call"
+	}
+	if mode, _ := approvals.Mode(); mode == action.ModePlan {
+		return "mode is plan, in which nothing runs that could check it"
+	}
+	return ""
+}
+
+// check finds out whether a goal is met: why is for people, found is what the model reads.
+func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (met bool, why, found string) {
+	own := turn.OwnCalls{Loop: g.tasks.loop}
+	if set.Check != "" {
+		f := own.Make(ctx, x, own.Command(set.Check, "checks the goal"), g.o.CheckTime)
+		found = compact.Clip(f.Text, maxFound)
+		switch {
+		case f.Late:
+			return false, fmt.Sprintf("its command did not end within %s and was stopped", g.o.CheckTime), found
+		case f.ExitCode == nil:
+			return false, "its command could not be run to its end", found
+		case *f.ExitCode != 0:
+			return false, fmt.Sprintf("its command ended with exit code %d", *f.ExitCode), found
+		case !set.Verdict:
+			return true, "its command ended with exit code 0", found
+		}
+	}
+	f := own.Make(ctx, x, own.Judge(goal.Judge, "is the goal met?", goal.Question(set, found)), 0)
+	if f.IsError {
+		return false, "there is no verdict: " + f.Text, ""
+	}
+	met, why = goal.Verdict(f.Tail)
+	return met, why, compact.Clip(f.Tail, maxFound)
+}
+
+// report describes the goal for people.
+func (g *goals) report() string { return g.keeper.Report() }

@@ -1,0 +1,124 @@
+package slash
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// Goal takes a goal with its check and its limits, or what becomes of the one that there is; "" asks
+// for a report.
+func Goal(args string) (event.Command, error) {
+	switch strings.ToLower(args) {
+	case "":
+		return event.Report{What: event.ReportGoal}, nil
+	case "pause":
+		return event.ChangeGoal{To: event.GoalPaused}, nil
+	case "resume":
+		return event.ChangeGoal{To: event.GoalActive}, nil
+	case "off":
+		return event.ChangeGoal{To: event.GoalOff}, nil
+	}
+	text, rest := goalText(args)
+	set := event.SetGoal{Goal: text}
+	for rest != "" {
+		var name, value string
+		name, value, rest = nextOption(rest)
+		if err := goalOption(&set, name, value); err != nil {
+			return nil, err
+		}
+	}
+	if set.Goal == "" {
+		return nil, errors.New("say what the goal is, before its options")
+	}
+	return set, nil
+}
+
+// goalOptions begin what is not the goal's text.
+var goalOptions = regexp.MustCompile(`(?:^|\s)--(check|verdict|turns|cost|time)(?:[\s=]|$)`)
+
+// goalText splits the text of a goal from its options. In quotes it may hold what looks like one.
+func goalText(args string) (text, options string) {
+	if text, rest, ok := unquote(args); ok && (rest == "" || strings.HasPrefix(rest, "--")) {
+		return text, rest
+	}
+	at := goalOptions.FindStringIndex(args)
+	if at == nil {
+		return args, ""
+	}
+	return strings.TrimSpace(args[:at[0]]), strings.TrimSpace(args[at[0]:])
+}
+
+// nextOption returns the first option of some, and what is left. A value goes on to the next option,
+// unless it is in quotes.
+func nextOption(options string) (name, value, rest string) {
+	name = options[2:]
+	end := strings.IndexAny(name, " \t\n=")
+	if end < 0 {
+		return name, "", ""
+	}
+	name, rest = name[:end], strings.TrimSpace(name[end+1:])
+	if value, after, ok := unquote(rest); ok && (after == "" || strings.HasPrefix(after, "--")) {
+		return name, value, after
+	}
+	at := goalOptions.FindStringIndex(rest)
+	if at == nil {
+		return name, rest, ""
+	}
+	return name, strings.TrimSpace(rest[:at[0]]), strings.TrimSpace(rest[at[0]:])
+}
+
+// unquote returns what stands in the quotes with which s begins, and what follows. ok is false without
+// quotes.
+func unquote(s string) (inside, rest string, ok bool) {
+	if s == "" || s[0] != '"' && s[0] != '\'' {
+		return "", "", false
+	}
+	inside, rest, ok = strings.Cut(s[1:], s[:1])
+	return strings.TrimSpace(inside), strings.TrimSpace(rest), ok
+}
+
+// goalOption takes one option.
+func goalOption(set *event.SetGoal, name, value string) error {
+	switch name {
+	case "check":
+		if set.Check = value; value == "" {
+			return errors.New("--check needs a command, such as --check make test")
+		}
+	case "verdict":
+		if set.Verdict = true; value != "" {
+			return fmt.Errorf("--verdict takes no value, such as %q", value)
+		}
+	case "turns":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("--turns %s: must be a number of turns, 1 or more", value)
+		}
+		set.Limit.Turns = n
+	case "cost":
+		dollars, err := strconv.ParseFloat(strings.TrimPrefix(value, "$"), 64)
+		if err != nil || !(dollars >= 0.000001 && dollars <= maxGoalCost) { // also false for NaN
+			return fmt.Errorf("--cost %s: must be an amount in dollars, such as 0.50", value)
+		}
+		set.Limit.Cost = model.Money(math.Round(dollars * float64(model.Dollar)))
+	case "time":
+		d, err := tools.ParseDuration(value)
+		if err != nil {
+			return fmt.Errorf("--time: %w", err)
+		}
+		set.Limit.TimeMS = d.Milliseconds()
+	default:
+		return fmt.Errorf("--%s is not known (have: --check, --verdict, --turns, --cost, --time; what begins with -- and belongs to the goal needs quotes around the goal)", name)
+	}
+	return nil
+}
+
+// maxGoalCost is more dollars than anyone means.
+const maxGoalCost = 1_000_000
