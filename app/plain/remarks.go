@@ -68,7 +68,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
-	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.Notice, event.Warning:
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning:
 		m.told(p)
 	case event.Error:
 		m.Unstored = m.Unstored || p.Code == stream.Broken
