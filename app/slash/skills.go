@@ -37,8 +37,7 @@ func FindCustom(all []event.CustomCommand, name string) (event.CustomCommand, bo
 // a command of buddy's own is the model's only.
 func Typed(all []event.CustomCommand) []event.CustomCommand {
 	return slices.DeleteFunc(slices.Clone(all), func(c event.CustomCommand) bool {
-		_, own := Find(c.Name)
-		return own
+		return slices.ContainsFunc(Commands, func(own Command) bool { return own.Name == c.Name })
 	})
 }
 
