@@ -32,7 +32,7 @@ func TestHeaderGolden(t *testing.T) {
 	paid := append(slices.Clone(full), event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234, SessionCost: 420_000, SessionUnpriced: 1})
 	hard := created
 	hard.Effort = "high"
-	for name, events := range map[string][]event.Event{"effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
+	for name, events := range map[string][]event.Event{"goal": append(slices.Clone(full), event.GoalChanged{State: event.GoalActive, Used: event.GoalUse{Turns: 3}, Limit: event.GoalUse{Turns: 20}}), "effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
 		for _, w := range []int{200, 120, 80, 60, 40, 20} {
 			h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
 			var s state.State
