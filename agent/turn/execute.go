@@ -44,7 +44,9 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
-	if refusal := b.permit(ctx, j); refusal != nil {
+	refusal := b.permit(ctx, j)
+	b.explain(j)
+	if refusal != nil {
 		return refusal
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
@@ -129,6 +131,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
+	j.rules = []event.DecisionRule{{Rule: v.Rule, Text: string(v.Decision) + ": " + v.Reason}}
 	switch v.Decision {
 	case action.Allow:
 		j.call.Confined = v.Rule == policy.ReadOnly
@@ -141,6 +144,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
+	j.rules = append(j.rules, answered(answer)...)
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		return nil

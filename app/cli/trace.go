@@ -116,6 +116,7 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 		})
 	}
 	table(w, "Goals", rows)
+	printDecisions(w, t.Decisions)
 	rows = [][]string{{"calls", "failed", "took", "longest", "tool"}}
 	for _, u := range t.Tools {
 		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), took(u.Took), took(u.Max), u.Name})

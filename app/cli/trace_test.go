@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/sessions/trace"
 )
 
@@ -16,5 +18,30 @@ func TestFailuresAreShort(t *testing.T) {
 		if !strings.Contains(out.String(), " "+want+"\n") {
 			t.Errorf("%d characters: %s", len(text), out.String())
 		}
+	}
+}
+
+// The trace says of the latest calls what the model said of them and what decided, a dash for what nobody said.
+func TestTraceShowsDecisions(t *testing.T) {
+	rules := []event.DecisionRule{{Rule: "shell", Text: "ask: runs make"}, {Rule: "person", Text: "approved"}}
+	said := event.DecisionExplained{CallID: "c", Reasoning: "it builds", From: event.FromText, Confidence: "high", Alternatives: []string{"go build"}, Rules: rules}
+	var out strings.Builder
+	printTrace(&out, "1", &trace.Trace{Decisions: []trace.Decision{
+		{Seq: 7, Name: "run_shell", What: "make", DecisionExplained: said}, {Seq: 9, Name: "grep", DecisionExplained: event.DecisionExplained{Rules: rules[:1]}},
+	}})
+	for _, want := range []string{
+		"\nDecisions\n",
+		"7      run_shell make  high        1             ask: runs make (shell); approved (person)  it builds\n",
+		"9      grep            –           0             ask: runs make (shell)                     –\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+	out.Reset()
+	printExplained(&out, turnMessages{Answer: []model.Message{{ToolCalls: []model.ToolCall{{ID: "c", Name: "run_shell"}}}}, Decisions: []event.DecisionExplained{said}})
+	const want = "\ndecided\n[run_shell]\nreason, from its text: it builds\nconfidence: high\nalternative: go build\nrule: ask: runs make (shell)\nrule: approved (person)\n"
+	if out.String() != want {
+		t.Errorf("of a turn: %q, want %q", out.String(), want)
 	}
 }

@@ -36,7 +36,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
-	case event.ToolRequested, event.ToolStarted, event.ToolOutput, event.ToolResult:
+	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
 		return s.applyTask(env)
@@ -220,6 +220,8 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
 		return s.requestCall(env, p)
+	case event.DecisionExplained:
+		return s.changeCall(p.CallID, func(c *Call) { c.Decision = p })
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {

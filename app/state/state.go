@@ -157,6 +157,7 @@ type Call struct {
 	Full      *event.FullOutput
 	Output    Tail
 	Agent     *Task // of the subagent that it began; else nil
+	Decision  event.DecisionExplained
 }
 
 // Task is one unit of work.

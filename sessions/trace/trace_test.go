@@ -3,6 +3,7 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,10 +57,36 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// The latest calls are explained by what was said of them and what decided, also when a session goes on that
+// an earlier program began, which explained none.
+func TestTraceOfDecisions(t *testing.T) {
+	var tr Trace
+	said := event.DecisionExplained{
+		CallID: "c2", Reasoning: "the log names it", From: event.FromText, Confidence: "high", Alternatives: []string{"ask"},
+		Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}},
+	}
+	add(&tr, event.ToolRequested{CallID: "c1", Name: "grep", Arguments: "{}"}, event.ToolResult{CallID: "c1", Name: "grep"},
+		event.SessionResumed{},
+		event.ToolRequested{CallID: "c2", Name: "read_file", Action: action.Action{Path: "/w/a"}}, said, event.ToolResult{CallID: "c2", Name: "read_file"})
+	if len(tr.Decisions) != 1 || tr.Decisions[0].Name != "read_file" || tr.Decisions[0].What != "/w/a" || fmt.Sprint(tr.Decisions[0].DecisionExplained) != fmt.Sprint(said) {
+		t.Errorf("%+v", tr.Decisions)
+	}
+	for range 2 * maxDecisions {
+		add(&tr, said)
+	}
+	if len(tr.Decisions) != maxDecisions {
+		t.Errorf("%d decisions are kept", len(tr.Decisions))
+	}
+}
+
 // However long a session is, its summary is not; and all types that count are asked for.
 func TestTraceIsBounded(t *testing.T) {
 	var tr Trace
 	long := strings.Repeat("é", 10_000)
+	explained := event.DecisionExplained{
+		CallID: long, Reasoning: long, Confidence: long, Alternatives: slices.Repeat([]string{long}, 50),
+		Rules: slices.Repeat([]event.DecisionRule{{Rule: long, Text: long}}, 50),
+	}
 	for i := range 5000 {
 		id := fmt.Sprint(i)
 		for _, e := range []event.Event{
@@ -76,9 +103,12 @@ func TestTraceIsBounded(t *testing.T) {
 			}
 			tr.Add(event.Envelope{Seq: 1, Time: 1, Task: i, Payload: e})
 		}
+		if i >= 5000-maxDecisions { // those that are kept
+			tr.Add(event.Envelope{Seq: 1, Time: 1, Task: i, Payload: explained})
+		}
 	}
 	data, err := json.Marshal(tr)
-	if err != nil || len(data) > 100_000 {
+	if err != nil || len(data) > 300_000 {
 		t.Errorf("the summary has %d bytes, error %v", len(data), err)
 	}
 	if len(tr.asked) > maxOpen || len(tr.calls) > maxOpen {
