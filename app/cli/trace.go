@@ -22,10 +22,11 @@ func (s *cli) traceCommand() *cobra.Command {
 		Use:   "trace ID",
 		Short: "where the time, the tokens and the money of a session went",
 		Long: "trace sums up a session: its exchanges with turns, tokens and costs, how long the model was\n" +
-			"waited for, streamed and tools ran, the slowest calls, and what failed. Calls that ran at\n" +
-			"once are each counted in full. An ID may be shortened to any beginning that is unique;\n" +
-			"last is the session used last. With --turn it shows what was sent in one turn, and what was\n" +
-			"answered: the messages as the session file has them. The system prompt, the list of tools and\n" +
+			"waited for, streamed and tools ran, why the latest calls were made and what decided about\n" +
+			"them, the slowest calls, and what failed. Calls that ran at once are each counted in full.\n" +
+			"An ID may be shortened to any beginning that is unique; last is the session used last. With\n" +
+			"--turn it shows what was sent in one turn, and what was answered and decided: the messages\n" +
+			"as the session file has them. The system prompt, the list of tools and\n" +
 			"reminders of the moment are in no session file.",
 		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace 7f3a --json | jq .totals",
 	}, func(store sessions.Store, id string, args []string) error {
