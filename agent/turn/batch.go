@@ -225,7 +225,7 @@ func (b *batch) started(id string) bool {
 
 func (b *batch) request(j *job) {
 	c := j.call
-	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Corrected: c.Corrected, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
+	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Corrected: c.Corrected, Renamed: c.Renamed, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
 }
 
 // alone runs a call while no other of the batch runs.

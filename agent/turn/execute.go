@@ -187,7 +187,7 @@ func (b *batch) replaceArgs(j *job, args string) error {
 	}
 	call.Planned = act
 	j.call, j.edited = call, true
-	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Corrected: call.Corrected, Arguments: args, Action: act, Target: act.Target})
+	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Corrected: call.Corrected, Renamed: call.Renamed, Arguments: args, Action: act, Target: act.Target})
 	return nil
 }
 

@@ -253,7 +253,7 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 }
 
 func newCall(p event.ToolRequested, on string) *Call {
-	return &Call{ID: p.CallID, Name: p.Name, Corrected: p.Corrected, Arguments: p.Arguments, Action: p.Action, On: on}
+	return &Call{ID: p.CallID, Name: p.Name, Corrected: p.Corrected, Slips: p.Slips(), Arguments: p.Arguments, Action: p.Action, On: on}
 }
 
 // withCall adds the block of a call that has no result yet to calls, and returns them.

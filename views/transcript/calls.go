@@ -28,6 +28,9 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 		l.gain = callGain(c)
 		l.head = append(callName(c, themes.ToolName), draw.Text(themes.Text, "  "))
 		l.head = append(l.head, draw.Untrusted(themes.Text, callSummary(c, cwd))...)
+		if c.Slips != "" {
+			l.head = append(l.head, draw.Untrusted(themes.Muted, " ["+draw.OneLine(c.Slips)+"]")...)
+		}
 		if c.Denied != "" {
 			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, draw.OneLine(c.Denied))...)
 		}
@@ -133,6 +136,7 @@ func callDetails(c *state.Call) *markup.Text {
 		label(t, "why")
 		t.Put(markup.Inline(a.Why), markup.Style{Role: themes.Emphasis})
 	}
+	putFields(t, fieldsOf(draw.OneLine(c.Slips), "corrected"))
 	putDecision(t, &c.Decision)
 	switch {
 	case a.Kind.IsCommand() && a.Command != "":

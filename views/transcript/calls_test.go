@@ -101,3 +101,14 @@ func TestUnfoldedCallsExplainThemselves(t *testing.T) {
 		}
 	}
 }
+
+// A call whose name or arguments were corrected shows what the model wrote.
+func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
+	s := (&viewtest.Session{Now: 5}).Feed(event.ToolRequested{
+		CallID: "c", Name: "read_file", Corrected: "readfile", Renamed: map[string]string{"ofset": "offset", "file_pth": "path"},
+		Arguments: "{}", Action: action.Action{Kind: action.FileRead, Path: "/w/a.go"},
+	})
+	if got, want := viewtest.ScreenRows(t, conversationOf(t, s, 100, 5), 100, 5)[0], "readfile → read_file  /w/a.go [file_pth → path, ofset → offset]"; !strings.Contains(got, want) {
+		t.Errorf("%q, want %q in it", got, want)
+	}
+}
