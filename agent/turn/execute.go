@@ -252,11 +252,15 @@ func (b *batch) finish(j *job, res tools.Result) {
 	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
 	original := b.after(j, &res)
 	b.x.noteSetback(j, res)
+	hint := b.hint(j, res)
 	b.spill(j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
 	b.inspect(j, &res)
 	if len(c.Notes) > 0 {
 		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
+	}
+	if hint != "" {
+		res.Content += "\n[hint: " + hint + "]"
 	}
 	if j.guarded.changed != "" {
 		res.Content += "\n[a hook changed the call before it ran; " + j.guarded.changed + "]"
