@@ -98,6 +98,9 @@ func (r *Runtime) context() string {
 	text += "\nlast request: " + r.ledger.LastRequest()
 	text += "\nthis prompt: " + r.ledger.LastTask()
 	text += "\nsession: " + r.ledger.Session()
+	if tools := r.ledger.Tools(); tools != "" {
+		text += "\ntools, by what their results had in this session:\n  " + strings.ReplaceAll(tools, "\n", "\n  ")
+	}
 	var now reminder.Snapshot
 	conversation.Describe(r.tasks.tree.Main(), &now)
 	if work := now.Work.Text(now.Steps.Open); work != "" {

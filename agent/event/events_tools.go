@@ -21,6 +21,14 @@ type ToolRequested struct {
 	Target    string            `json:"target,omitempty"`
 }
 
+// Counted returns the name of the tool that a call counts for: the one that use_tool calls, else its own.
+func (t ToolRequested) Counted() string {
+	if t.Name == "use_tool" && t.Action.Tool != "" {
+		return t.Action.Tool
+	}
+	return t.Name
+}
+
 // Slips returns the corrected names of arguments for people: "comand → command", "" for none.
 func (t ToolRequested) Slips() string {
 	var all []string

@@ -27,6 +27,10 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if refusal := b.x.repeated(j); refusal != nil && !j.typed {
 		return refusal
 	}
+	if why := b.loop.p.Ledger.Refused(&b.x.used, counted(j.call)); why != "" && b.turn != 0 {
+		res := failure("Tool error: " + why)
+		return &res
+	}
 	if j.err != nil {
 		res := failure("Tool error: " + j.err.Error())
 		b.x.remember(j, res)
@@ -280,7 +284,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 		conversation.Worked(b.x.talk, c.Planned)
 	}
 	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
-	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)
+	b.loop.p.Ledger.Result(&b.x.used, counted(c), res.Content)
 	g.sent = len(res.Content)
 	b.x.mu.Lock()
 	defer b.x.mu.Unlock()
@@ -290,6 +294,11 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
 		b.x.got.touched = append(b.x.got.touched, c.Planned.Path)
 	}
+}
+
+// counted returns the name of the tool that a call counts for.
+func counted(c tools.Call) string {
+	return event.ToolRequested{Name: c.Name, Action: c.Planned}.Counted()
 }
 
 // longCommand is the time after which a person is told how to end a command that runs.

@@ -118,9 +118,9 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 	}
 	table(w, "Goals", rows)
 	printDecisions(w, t.Decisions)
-	rows = [][]string{{"calls", "failed", "took", "longest", "tool"}}
+	rows = [][]string{{"calls", "failed", "tokens", "took", "longest", "tool"}}
 	for _, u := range t.Tools {
-		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), took(u.Took), took(u.Max), u.Name})
+		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), fmt.Sprint(u.Tokens), took(u.Took), took(u.Max), u.Name})
 	}
 	table(w, "Tools", rows)
 	rows = [][]string{{"took", "event", "call"}}

@@ -446,7 +446,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, WarningBlock, "stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · Enter a prompt to go on")
 	case event.MaxTurnsReached:
 		s.Info.Interrupted = true
-		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns (max_iterations) · Enter continues", p.Turns))
+		s.add(env, WarningBlock, p.Text()+" · Enter continues")
 		return Conversation | Header
 	}
 	return Conversation

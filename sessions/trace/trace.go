@@ -87,6 +87,7 @@ type Tool struct {
 	Name   string `json:"name"`
 	Calls  int    `json:"calls"`
 	Failed int    `json:"failed"`
+	Tokens int    `json:"tokens"` // that the model read of its results, four bytes each
 	Took   int64  `json:"took_ms"`
 	Max    int64  `json:"max_ms"`
 }
@@ -316,7 +317,7 @@ func (t *Trace) called(p event.ToolRequested) {
 		t.calls = make(map[string]call)
 	}
 	if len(t.calls) < maxOpen {
-		t.calls[p.CallID] = call{begin(p.Name), begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))}
+		t.calls[p.CallID] = call{begin(p.Counted()), begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))}
 	}
 }
 
@@ -327,7 +328,7 @@ func (t *Trace) result(env event.Envelope, p event.ToolResult) {
 		t.failure(env, p.Name+": "+p.Result)
 	}
 	t.count(env, c)
-	t.tool(p)
+	t.tool(cmp.Or(t.calls[p.CallID].name, begin(p.Name)), p)
 	call := Call{ID: p.CallID, Seq: env.Seq, Name: p.Name, What: t.calls[p.CallID].what, Took: p.DurationMS}
 	delete(t.calls, p.CallID)
 	i, _ := slices.BinarySearchFunc(t.Slowest, call, func(a, b Call) int { return cmp.Compare(b.Took, a.Took) })
@@ -356,8 +357,7 @@ func (t *Trace) use(p event.MetricsUsage) {
 	u.Cost += p.Cost
 }
 
-func (t *Trace) tool(p event.ToolResult) {
-	name := begin(p.Name)
+func (t *Trace) tool(name string, p event.ToolResult) {
 	i := slices.IndexFunc(t.Tools, func(u Tool) bool { return u.Name == name })
 	if i < 0 {
 		i = len(t.Tools)
@@ -370,6 +370,7 @@ func (t *Trace) tool(p event.ToolResult) {
 	}
 	u := &t.Tools[i]
 	u.Calls++
+	u.Tokens += len(p.Result) / 4
 	u.Took += p.DurationMS
 	u.Max = max(u.Max, p.DurationMS)
 	if p.IsError {

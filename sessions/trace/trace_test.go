@@ -52,7 +52,7 @@ func TestTrace(t *testing.T) {
 	if got := strings.Join(failures, "; "); got != "model.retry reset; tool.result grep: no such file; error disk full" {
 		t.Errorf("failures %s", got)
 	}
-	if len(tr.Tools) != 2 || tr.Tools[1] != (Tool{"grep", 1, 1, 5, 5}) {
+	if len(tr.Tools) != 2 || tr.Tools[1] != (Tool{"grep", 1, 1, 3, 5, 5}) {
 		t.Errorf("tools %+v", tr.Tools)
 	}
 }
@@ -76,6 +76,15 @@ func TestTraceOfDecisions(t *testing.T) {
 	}
 	if len(tr.Decisions) != maxDecisions {
 		t.Errorf("%d decisions are kept", len(tr.Decisions))
+	}
+}
+
+// What use_tool called counts for the tool that it called.
+func TestTraceOfToolsThatWereSearchedFor(t *testing.T) {
+	var tr Trace
+	add(&tr, event.ToolRequested{CallID: "c", Name: "use_tool", Action: action.Action{Tool: "db__find"}}, event.ToolResult{CallID: "c", Name: "use_tool", Result: strings.Repeat("x", 400)})
+	if len(tr.Tools) != 1 || tr.Tools[0].Name != "db__find" || tr.Tools[0].Tokens != 100 {
+		t.Errorf("%+v", tr.Tools)
 	}
 }
 
