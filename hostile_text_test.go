@@ -145,6 +145,8 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 		{"trace", "0001"},
 		{"trace", "0001", "--json"},
 		{"trace", "0001", "--turn", "1"},
+		{"trace", "0001", "--audit"},
+		{"trace", "0001", "--audit", "--json"},
 		{"sessions", "show", "0001"},
 		{"sessions", "show", "0001", "--json"},
 		{"sessions", "list"},

@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/model"
+	"buddy/app/exit"
 	"buddy/sessions"
 	"buddy/sessions/trace"
 	"buddy/views/markup"
 )
 
 func (s *cli) traceCommand() *cobra.Command {
-	turn := 0
+	turn, audit := 0, false
 	c := ofSession(&cobra.Command{
 		Use:   "trace ID",
 		Short: "where the time, the tokens and the money of a session went",
@@ -26,15 +27,22 @@ func (s *cli) traceCommand() *cobra.Command {
 			"them, the slowest calls, and what failed. Calls that ran at once are each counted in full.\n" +
 			"An ID may be shortened to any beginning that is unique; last is the session used last. With\n" +
 			"--turn it shows what was sent in one turn, and what was answered and decided: the messages\n" +
-			"as the session file has them. The system prompt, the list of tools and\n" +
+			"as the session file has them. With --audit it lists the calls, the latest 10,000: when, what\n" +
+			"decided about them, who approved or denied and where, and what became of them. The system prompt, the list of tools and\n" +
 			"reminders of the moment are in no session file.",
-		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace 7f3a --json | jq .totals",
+		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace last --audit\n  buddy trace 7f3a --json | jq .totals",
 	}, func(store sessions.Store, id string, args []string) error {
-		if turn != 0 {
+		switch {
+		case turn != 0 && audit:
+			return exit.Usage("--turn and --audit show different things: give one of them")
+		case turn != 0:
 			return traceTurn(s, store, id, turn)
+		case audit:
+			return traceAudit(s, store, id)
 		}
 		return s.trace(store, id, args)
 	})
+	c.Flags().BoolVar(&audit, "audit", false, "list all calls with who decided what about them, and what became of them")
 	c.Flags().IntVar(&turn, "turn", 0, "show the messages of the turn of this `number`")
 	s.jsonFlag(c, "as one JSON object")
 	return c

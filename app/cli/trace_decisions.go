@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"buddy/agent/event"
+	"buddy/sessions"
 	"buddy/sessions/trace"
 	"buddy/texts"
 	"buddy/views/markup"
@@ -64,4 +67,64 @@ func printExplained(w io.Writer, t turnMessages) {
 			line("rule", r.Said())
 		}
 	}
+}
+
+// traceAudit lists the calls of a session with what was decided about them.
+func traceAudit(s *cli, store sessions.Store, id string) error {
+	j, err := store.View(id)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	a := &trace.Audit{Calls: []*trace.AuditCall{}}
+	err = j.Lines(func(l sessions.Line) bool {
+		if trace.Audits(l.Type) {
+			if env, err := l.Envelope(); err == nil {
+				a.Add(env)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.encode(struct {
+			ID string `json:"id"`
+			*trace.Audit
+		}{id, a})
+	}
+	var b strings.Builder
+	printAudit(&b, a)
+	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
+}
+
+// printAudit prints a line for each call.
+func printAudit(w io.Writer, a *trace.Audit) {
+	rows := [][]string{{"time", "event", "outcome", "exit", "by", "decided by", "call"}}
+	for _, c := range a.Calls {
+		code, by := "–", cmp.Or(c.By, "–")
+		if c.ExitCode != nil {
+			code = fmt.Sprint(*c.ExitCode)
+		}
+		if c.Screen != "" {
+			by += " (" + c.Screen + ")"
+		}
+		on := ""
+		if c.Target != "" && c.Target != "local" {
+			on = " on " + c.Target
+		}
+		rows = append(rows, []string{
+			time.UnixMilli(c.Time).Format("2006-01-02 15:04:05"), fmt.Sprint(c.Seq), c.Outcome(), code, markup.Shorten(by, 40),
+			markup.Shorten(cmp.Or(rulesOf(event.DecisionExplained{Rules: c.Rules}), "–"), 60), markup.Shorten(c.Name+" "+c.What+on, 100),
+		})
+	}
+	if len(rows) == 1 {
+		_, _ = fmt.Fprintln(w, "no calls")
+		return
+	}
+	if a.Count > len(a.Calls) {
+		_, _ = fmt.Fprintf(w, "the latest %d of %d calls\n", len(a.Calls), a.Count)
+	}
+	table(w, "", rows)
 }

@@ -45,3 +45,28 @@ func TestTraceShowsDecisions(t *testing.T) {
 		t.Errorf("of a turn: %q, want %q", out.String(), want)
 	}
 }
+
+// An audit has a line for each call.
+func TestAuditHasALineForEachCall(t *testing.T) {
+	one := 1
+	a := &trace.Audit{Count: 12_000, Calls: []*trace.AuditCall{
+		{Seq: 7, Time: 1, Name: "run_shell", What: "make", Target: "web", Decision: event.Once, By: "user", Screen: "pts/3", Started: 2, Ended: 3, Failed: true, ExitCode: &one,
+			Rules: []event.DecisionRule{{Rule: "shell", Text: "ask: runs make"}, {Rule: "person", Text: "approved"}}},
+		{Seq: 9, Time: 1, Name: "grep", What: "x", Target: "local"},
+	}}
+	var out strings.Builder
+	printAudit(&out, a)
+	for _, want := range []string{
+		"the latest 2 of 12000 calls\n",
+		"7      failed   1     user (pts/3)  ask: runs make (shell); approved (person)  run_shell make on web\n",
+		"9      open     –     –             –                                          grep x\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+	out.Reset()
+	if printAudit(&out, &trace.Audit{}); out.String() != "no calls\n" {
+		t.Errorf("%q", out.String())
+	}
+}

@@ -17,8 +17,14 @@ type Decision struct {
 	event.DecisionExplained
 }
 
-// explained takes up the explanation of a call. It is small, unless somebody else wrote the session file.
+// explained takes up the explanation of a call.
 func (t *Trace) explained(env event.Envelope, p event.DecisionExplained) {
+	of := t.calls[p.CallID]
+	t.Decisions = appendNewest(t.Decisions, maxDecisions, Decision{Seq: env.Seq, Name: of.name, What: of.what, DecisionExplained: bounded(p)})
+}
+
+// bounded cuts an explanation. It is small, unless somebody else wrote the session file.
+func bounded(p event.DecisionExplained) event.DecisionExplained {
 	const most = 6 // of each list
 	if len(p.Reasoning) > 2*textMax {
 		p.Reasoning = begin(p.Reasoning)
@@ -32,6 +38,5 @@ func (t *Trace) explained(env event.Envelope, p event.DecisionExplained) {
 	for i, r := range p.Rules {
 		p.Rules[i] = event.DecisionRule{Rule: begin(r.Rule), Text: begin(r.Text)}
 	}
-	of := t.calls[p.CallID]
-	t.Decisions = appendNewest(t.Decisions, maxDecisions, Decision{Seq: env.Seq, Name: of.name, What: of.what, DecisionExplained: p})
+	return p
 }
