@@ -70,7 +70,7 @@ var rules = []rule{
 	{"app/live", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/host", "buddy/app/socket", "buddy/app/compose", "buddy/app/ui", "buddy/app/state", "buddy/agent$", "buddy/tools", "buddy/tmux", "buddy/sessions", "buddy/config"}, "what both sides say, and neither of them"},
 	{"app/socket", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/host", "buddy/app/compose", "buddy/app/ui", "buddy/app/state", "buddy/agent$", "buddy/tools", "buddy/tmux$", "buddy/sessions", "buddy/config"}, "carries what is said, whoever says it"},
 	{"app/host", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/ui", "buddy/app/loop", "buddy/app/screen", "buddy/app/state", "github.com/rivo/tview", "github.com/gdamore/tcell/v2", "github.com/spf13/cobra"}, "has no screen"},
-	{"app/memory", nil, []string{"buddy"}, "a leaf"},
+	{"app/gc", nil, []string{"buddy"}, "a leaf"},
 	{"app/repl", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/headless", "buddy/app/ui", "buddy/app/screen", "buddy/app/loop", "github.com/spf13/cobra"}, "the commands start it"},
 	{"app/headless", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/ui", "github.com/spf13/cobra"}, "the commands start it"},
 	{"app/doctor", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/ui", "buddy/app/screen", "github.com/spf13/cobra"}, "the same with a screen and without"},
