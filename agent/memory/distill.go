@@ -289,10 +289,14 @@ func sentenceOf(s string) string {
 }
 
 // Taught returns the correction that a denial with a reason is, for [Store.Add].
-func Taught(scope Scope, act action.Action, reason string) Draft {
+func (s *Store) Taught(scope Scope, act action.Action, reason string) Draft {
 	c := call{name: act.Tool, act: act}
-	r := Record{Source: "denied:" + act.Tool, Corrected: &Corrected{Original: c.what(), Corrected: texts.OneLine(reason), Context: c.context()}}
-	return Draft{Scope: scope, Kind: Correction, Text: correctionText(r), Target: limitOf(act.Target), Note: Note{"denied:" + act.Tool, strconv.Quote(texts.Clip(texts.OneLine(c.what()), MaxText))}}
+	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{c.what(), reason, c.context()}}
+	s.shorten(&r) // before anything else is cut
+	return Draft{
+		Scope: scope, Kind: Correction, Text: correctionText(r), Target: limitOf(act.Target),
+		Note: Note{"denied:" + act.Tool, `"` + strings.ReplaceAll(r.Original, `"`, "'") + `"`},
+	}
 }
 
 // learn puts candidates into a file, whose learned rules are the best supported then. It returns the ids

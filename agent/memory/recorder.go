@@ -3,9 +3,11 @@ package memory
 import (
 	"cmp"
 	"log/slog"
+	"os"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +39,7 @@ type recorder struct {
 	queue   []Record
 	writing bool
 	idle    *sync.Cond
+	count   int // records so far
 	lines   int // in the file; -1: not counted
 	mode    action.Mode
 	failed  bool // was said
@@ -179,9 +182,7 @@ func (r *recorder) answered(env event.Envelope, e event.ApprovalAnswered) {
 
 // correct records that the person wanted something else than a call.
 func (r *recorder) correct(env event.Envelope, id string, c call, how, wanted string) {
-	fixed := &Corrected{
-		Original: r.s.clipped(c.what()), Corrected: r.s.clipped(wanted), Context: r.s.clipped(c.context()),
-	}
+	fixed := &Corrected{Original: c.what(), Corrected: wanted, Context: c.context()}
 	r.put(env, Record{Kind: correction, Call: id, Source: how + ":" + c.name, Target: c.act.Target, Tags: tags(c), Corrected: fixed})
 }
 
@@ -204,12 +205,7 @@ func (r *recorder) result(env event.Envelope, e event.ToolResult) {
 		c.hooked || e.Original != "" || !observable(c.act.Kind) {
 		return
 	}
-	whole := r.s.clean(e.Result)
-	text, labels := texts.Clip(texts.OneLine(whole), MaxText), tags(c)
-	if claim := sentence(whole); claim != "" { // it may be further down
-		text, labels = texts.Clip(claim, MaxText), append(labels, claims)
-	}
-	r.put(env, Record{Kind: observation, Call: e.CallID, Source: "tool:" + e.Name, Target: c.act.Target, Tags: labels, Text: text})
+	r.put(env, Record{Kind: observation, Call: e.CallID, Source: "tool:" + e.Name, Target: c.act.Target, Tags: tags(c), Text: e.Result})
 }
 
 // observable reports whether results of a kind of actions are observed.
@@ -231,14 +227,9 @@ func (r *recorder) prompted(env event.Envelope, e event.PromptSubmitted) {
 	if !r.s.o.Person || e.Queued || e.Command() || strings.HasPrefix(e.Text, "/") {
 		return
 	}
-	for _, text := range wishes(e.Text) {
-		r.put(env, Record{Kind: said, Source: "prompt", Text: r.s.clipped(text)})
+	for _, text := range wishes(e.Text) { // short: a long prompt has none
+		r.put(env, Record{Kind: said, Source: "prompt", Text: text})
 	}
-}
-
-// clipped returns a text as records have it.
-func (s *Store) clipped(text string) string {
-	return texts.Clip(texts.OneLine(s.clean(text)), MaxText)
 }
 
 // tags are the words by which a record can be found.
@@ -252,7 +243,7 @@ func tags(c call) []string {
 	return all
 }
 
-// put queues a record. The caller holds r.mu.
+// put queues a record, whose texts are still whole: secrets are taken out beside. The caller holds r.mu.
 func (r *recorder) put(env event.Envelope, one Record) {
 	if len(r.queue) >= maxQueued {
 		return
@@ -266,7 +257,8 @@ func (r *recorder) put(env event.Envelope, one Record) {
 	if one.Kind == correction || one.Kind == said {
 		letter, n = "c", 6
 	}
-	one.ID = newID(letter, n, nil, one.Session, one.Call, one.Source, one.Text, at.Format(time.RFC3339Nano), r.s.today())
+	r.count++
+	one.ID = newID(letter, n, nil, one.Session, one.Call, one.Source, strconv.Itoa(r.count), strconv.Itoa(os.Getpid()), at.Format(time.RFC3339Nano))
 	r.queue = append(r.queue, one)
 	if !r.writing {
 		r.writing = true
@@ -282,6 +274,9 @@ func (r *recorder) write() {
 		batch, lines := r.queue, r.lines
 		r.queue = nil
 		r.mu.Unlock()
+		for i := range batch {
+			r.s.shorten(&batch[i])
+		}
 		lines, err := r.s.store(batch, lines)
 		r.mu.Lock()
 		r.lines = lines
@@ -292,6 +287,30 @@ func (r *recorder) write() {
 	}
 	r.writing = false
 	r.idle.Broadcast()
+}
+
+// shorten takes the secrets out of the texts of a record, and then what is too long.
+func (s *Store) shorten(r *Record) {
+	if r.Kind == observation {
+		whole := s.clean(r.Text)
+		r.Text = texts.Clip(texts.OneLine(whole), MaxText)
+		if claim := sentence(whole); claim != "" { // it may be further down
+			r.Text, r.Tags = texts.OneLine(claim), append(r.Tags, claims)
+		}
+	} else {
+		r.Text = s.clipped(r.Text)
+	}
+	if c := r.Corrected; c != nil {
+		r.Corrected = &Corrected{s.clipped(c.Original), s.clipped(c.Corrected), s.clipped(c.Context)}
+	}
+	for i, tag := range r.Tags {
+		r.Tags[i] = s.clipped(tag)
+	}
+}
+
+// clipped returns a text without secrets as a line of at most MaxText characters.
+func (s *Store) clipped(text string) string {
+	return texts.Clip(texts.OneLine(s.clean(text)), MaxText)
 }
 
 // store writes records, and compacts the file when it has twice as many as are kept.

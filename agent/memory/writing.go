@@ -317,7 +317,9 @@ func (s *Store) wrote(w *writing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active = holding(all)
-	s.undo = append(s.undo, w.steps)
+	if len(w.steps) > 0 {
+		s.undo = append(s.undo, w.steps)
+	}
 	replaced := func(e Entry) bool {
 		return slices.ContainsFunc(slices.Concat(w.now, w.gone), func(n Entry) bool { return n.ID == e.ID })
 	}
