@@ -95,7 +95,7 @@ func wishes(prompt string) (all []string) {
 		return nil
 	}
 	sentences(prompt, func(one string) bool {
-		if wish.MatchString(one) && len(one) < MaxText && safe(one) {
+		if wish.MatchString(one) && len(one) < MaxText && innocent(one) {
 			all = append(all, one)
 		}
 		return len(all) < maxWishes
@@ -240,7 +240,7 @@ func candidateOf(same []Record) (c candidate, ok bool) {
 	}
 	from := ids[max(0, len(ids)-maxFrom):]
 	c.draft.Note = Note{"from:" + strings.Join(from, ","), "support:" + strconv.Itoa(len(same))}
-	return c, safe(c.draft.Text)
+	return c, innocent(c.draft.Text)
 }
 
 // usual returns the correction of several that says what most of them say, of these the newest.
@@ -357,7 +357,7 @@ func (s *Store) claimed(w *writing, all, news []Record) (proposed []Record, look
 			continue
 		}
 		looked = append(looked, r.ID)
-		if known[normal(r.Text)] || !safe(r.Text) || w.says(r.Text) {
+		if known[normal(r.Text)] || !innocent(r.Text) || w.says(r.Text) {
 			continue
 		}
 		known[normal(r.Text)] = true

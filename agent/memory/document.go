@@ -35,11 +35,26 @@ type line struct {
 	kind  Kind // of the section that it is in, "" for none
 }
 
-var (
-	heading = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t#]*$`)
-	bullet  = regexp.MustCompile(`^ {0,3}[-*+][ \t]+(.*)$`)
-	noted   = regexp.MustCompile(`^(.*?)[ \t]*<!--(.*)-->[ \t]*$`)
-)
+var heading = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t#]*$`)
+
+// bulleted returns what is said in a line of a list, and whether it is one.
+func bulleted(text string) (said string, ok bool) {
+	rest := strings.TrimLeft(text, " ")
+	if len(text)-len(rest) > 3 || len(rest) < 2 || !strings.ContainsRune("-*+", rune(rest[0])) || rest[1] != ' ' && rest[1] != '\t' {
+		return "", false
+	}
+	return rest[2:], true
+}
+
+// noted returns a text and the comment at its end, if there is one.
+func noted(text string) (said string, note Note) {
+	before, rest, ok := strings.Cut(text, "<!--")
+	inside, end := strings.CutSuffix(strings.TrimRight(rest, " \t"), "-->")
+	if !ok || !end {
+		return text, nil
+	}
+	return before, parseNote(inside)
+}
 
 // parse reads a file of memory. Nothing of it gets lost: what is no entry stays as text.
 func parse(data []byte) (document, []Problem) {
@@ -134,7 +149,7 @@ func (p *parser) block(text string) bool {
 	}
 	if i := strings.LastIndex(text, "<!--"); i >= 0 && !strings.Contains(text[i:], "-->") {
 		p.comment = true
-		if bullet.MatchString(text) {
+		if _, ok := bulleted(text); ok {
 			p.say(len(p.doc.lines), "has a comment without an end")
 		}
 		return true
@@ -166,14 +181,11 @@ func (p *parser) mark(text string) bool {
 
 // entry reads a line below a heading of ours.
 func (p *parser) entry(at *line, text string) {
-	m := bullet.FindStringSubmatch(text)
-	if m == nil {
+	said, ok := bulleted(text)
+	if !ok {
 		return
 	}
-	said, note := m[1], Note(nil)
-	if n := noted.FindStringSubmatch(said); n != nil {
-		said, note = n[1], parseNote(n[2])
-	}
+	said, note := noted(said)
 	said = strings.TrimSpace(said)
 	number := len(p.doc.lines)
 	switch {

@@ -146,7 +146,7 @@ func FuzzParse(f *testing.F) {
 		doc.complete("2026-11-20")
 		doc.add(Entry{ID: "r-zzzzz", Kind: Rule, Text: said, Note: Note{"r-zzzzz", "2026-11-20"}})
 		for l := range strings.Lines(string(data)) {
-			if !strings.Contains(string(doc.bytes()), strings.TrimRight(l, "\r\n")) && bullet.FindStringSubmatch(strings.TrimRight(l, "\r\n")) == nil {
+			if _, ok := bulleted(strings.TrimRight(l, "\r\n")); !ok && !strings.Contains(string(doc.bytes()), strings.TrimRight(l, "\r\n")) {
 				t.Fatalf("%q is lost in %q", l, doc.bytes())
 			}
 		}

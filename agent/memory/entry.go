@@ -69,18 +69,26 @@ type Entry struct {
 	// Overridden is the id of a newer entry of the same scope, or of one of a narrower scope, that says
 	// the opposite; "" for none.
 	Overridden string
+	// Opposed is the id of an entry of the project that says the opposite of one that the person has for all
+	// projects: both are told. "" for none.
+	Opposed string
 	// Sinking entries come last, Asked ones the person should confirm or drop: nothing confirmed them for
 	// 90 and 180 days.
 	Sinking, Asked bool
+
+	support   int       // of Note, once age was called
+	confirmed time.Time // of Note, once age was called
 }
 
 // unlimited reports whether an entry holds for all paths and targets.
 func (e Entry) unlimited() bool { return len(e.Note.Paths()) == 0 && e.Note.Target() == "" }
 
-// age sets what follows from how old an entry is. Without a date it never gets old.
+// age sets what is compared often, and what follows from how old an entry is. Without a date it never
+// gets old.
 func (e *Entry) age(now time.Time) {
-	if at := e.Note.confirmed(); !at.IsZero() {
-		e.Sinking, e.Asked = now.Sub(at) >= sinks, now.Sub(at) >= asked
+	e.support, e.confirmed = e.Note.Support(), e.Note.confirmed()
+	if !e.confirmed.IsZero() {
+		e.Sinking, e.Asked = now.Sub(e.confirmed) >= sinks, now.Sub(e.confirmed) >= asked
 	}
 }
 

@@ -36,13 +36,13 @@ func (disk) Peek(_ context.Context, path string, most int64) (string, []byte, er
 
 // place is a project with a home beside it.
 type place struct {
-	t             *testing.T
+	t             testing.TB
 	home, project string
 	now           time.Time
 	sealed        string
 }
 
-func newPlace(t *testing.T) *place {
+func newPlace(t testing.TB) *place {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

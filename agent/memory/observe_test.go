@@ -14,7 +14,7 @@ import (
 
 // script plays what happens in a session.
 type script struct {
-	t *testing.T
+	t testing.TB
 	s *Store
 	n int
 }

@@ -20,10 +20,11 @@ type Proposal struct {
 
 // proposal returns a draft as a record. Its text has no secrets.
 func (s *Store) proposal(d Draft, source string) Record {
+	d.Kind, d.Scope = cmp.Or(d.Kind, Rule), cmp.Or(d.Scope, Folder)
 	return Record{
 		Kind: proposal, ID: newID("p", 6, nil, string(d.Kind), string(d.Scope), normal(d.Text)), Time: s.o.Now().UTC(), Session: s.o.Session,
 		Source: source, Target: d.Target, Text: s.clipped(d.Text),
-		Proposed: &Proposed{EntryKind: cmp.Or(d.Kind, Rule), Scope: cmp.Or(d.Scope, Folder)},
+		Proposed: &Proposed{EntryKind: d.Kind, Scope: d.Scope},
 	}
 }
 

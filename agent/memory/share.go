@@ -66,8 +66,8 @@ func rank(all []Entry) {
 		return cmp.Or(
 			compareBool(a.Sinking, b.Sinking),
 			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
-			cmp.Compare(b.Note.Support(), a.Note.Support()),
-			b.Note.confirmed().Compare(a.Note.confirmed()),
+			cmp.Compare(b.support, a.support),
+			b.confirmed.Compare(a.confirmed),
 			cmp.Compare(a.Scope.width(), b.Scope.width()),
 		)
 	})
@@ -179,7 +179,7 @@ func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said
 	told := strings.Fields(now.Told[reminder.Memory])
 	var lines []string
 	say := func(mark, text string) {
-		if !slices.Contains(told, mark) && safe(text) {
+		if !slices.Contains(told, mark) && inject.Worst(inject.Scan(text)) < inject.High {
 			told, lines = append(told, mark), append(lines, text)
 		}
 	}

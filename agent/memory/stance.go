@@ -75,6 +75,10 @@ func override(all []Entry) {
 				if holds(*b, *a) {
 					a, b = b, a
 				}
+				if b.Scope == Person && a.Scope != Person {
+					b.Opposed = cmp.Or(b.Opposed, a.ID)
+					continue
+				}
 				b.Overridden = cmp.Or(b.Overridden, a.ID)
 			}
 		}
@@ -93,7 +97,7 @@ func holds(a, b Entry) bool {
 	order := cmp.Or(
 		cmp.Compare(a.Scope.width(), b.Scope.width()),
 		cmp.Compare(limits(a), limits(b)),
-		a.Note.confirmed().Compare(b.Note.confirmed()),
+		a.confirmed.Compare(b.confirmed),
 		cmp.Compare(a.Line, b.Line),
 	)
 	return order > 0
@@ -170,5 +174,6 @@ func hasWords(command, some string) bool {
 	return strings.Contains(" "+texts.OneLine(command)+" ", " "+texts.OneLine(some)+" ")
 }
 
-// safe reports whether a text holds no orders to an agent.
-func safe(text string) bool { return inject.Worst(inject.Scan(text)) < inject.High }
+// innocent reports whether nothing in a text looks like an order to an agent, not even a little: only
+// then it may be learned or proposed.
+func innocent(text string) bool { return len(inject.Scan(text)) == 0 }
