@@ -48,6 +48,7 @@ type Config struct {
 	Plugins  Plugins
 	Sessions Sessions
 	Skills   Skills
+	Memory   Memory
 
 	Reminders Reminders
 	Rules     []Rule   // in the files' order
@@ -191,6 +192,7 @@ func defaults() Config {
 		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
 
 		Sessions: Sessions{IdleExit: 30},
+		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true},
 	}
 }

@@ -129,6 +129,7 @@ var sections = append([]section{
 	sandboxSection,
 	remindersSection,
 	skillsSection,
+	memorySection,
 	hooksSection,
 	pluginsSection,
 	sessionsSection,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -292,7 +291,7 @@ func sentenceOf(s string) string {
 func (s *Store) Taught(scope Scope, act action.Action, reason string) Draft {
 	c := call{name: act.Tool, act: act}
 	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{c.what(), reason, c.context()}}
-	s.shorten(&r) // before anything else is cut
+	s.clean.record(&r) // before anything else is cut
 	return Draft{
 		Scope: scope, Kind: Correction, Text: correctionText(r), Target: limitOf(act.Target),
 		Note: Note{"denied:" + act.Tool, `"` + strings.ReplaceAll(r.Original, `"`, "'") + `"`},
@@ -373,13 +372,4 @@ func (w *writing) says(text string) bool {
 	return slices.ContainsFunc(w.files, func(f *file) bool {
 		return slices.ContainsFunc(f.doc.lines, func(l line) bool { return l.entry != nil && normal(l.entry.Text) == normal(text) })
 	})
-}
-
-// hasObserved reports whether anything was observed here.
-func (s *Store) hasObserved() bool {
-	if s.o.Dir == "" {
-		return false
-	}
-	_, err := os.Lstat(observed{s.o.Dir}.path())
-	return err == nil
 }

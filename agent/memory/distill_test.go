@@ -208,8 +208,9 @@ func TestNothingIsWrittenInModePlan(t *testing.T) {
 	}
 	p.write(Folder, "## Rules\n- Use tabs. <!-- r-aaaa 2026-11-01 -->\n")
 	before := p.text(Folder)
-	p.sealed = "mode plan changes nothing"
-	s := p.store("s2")
+	x := p.play("s2")
+	s := x.s
+	x.happens(event.ModeChanged{Mode: action.ModePlan})
 	if l := distilled(t, s); l.Text() != "" {
 		t.Error(l.Text())
 	}
@@ -228,7 +229,7 @@ func TestNothingIsWrittenInModePlan(t *testing.T) {
 	if p.text(Folder) != before {
 		t.Error("the file was written")
 	}
-	p.sealed = ""
+	x.happens(event.ModeChanged{Mode: action.ModeAsk})
 	if l := distilled(t, s); len(l.Entries) != 1 {
 		t.Errorf("afterwards: %+v", l)
 	}

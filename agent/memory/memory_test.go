@@ -39,7 +39,6 @@ type place struct {
 	t             testing.TB
 	home, project string
 	now           time.Time
-	sealed        string
 }
 
 func newPlace(t testing.TB) *place {
@@ -79,7 +78,7 @@ func (p *place) store(session string) *Store {
 	return Open(Options{
 		Sources: func(context.Context) ([]Source, error) { return sources, nil },
 		Dir:     filepath.Join(p.project, ".buddyx/memory"), Session: session, Target: "local", Person: true, Redact: redact.New("hush-hush-1234"),
-		Now: func() time.Time { return p.now }, Sealed: func() string { return p.sealed },
+		Now: func() time.Time { return p.now },
 	})
 }
 

@@ -25,7 +25,7 @@ func (x *script) happens(all ...event.Event) {
 	for _, e := range all {
 		x.s.Observe(event.Envelope{Session: x.s.o.Session, Time: x.s.o.Now().UnixMilli(), Payload: e})
 	}
-	x.s.Flush()
+	x.s.Flush(x.t.Context())
 }
 
 func (x *script) call(act action.Action) string {
@@ -330,7 +330,7 @@ func TestObservingDoesNotWaitForTheLock(t *testing.T) {
 		t.Errorf("%d calls are held", n)
 	}
 	unlock()
-	s.Flush()
+	s.Flush(t.Context())
 	all, _, err := observed{s.o.Dir}.read(every)
 	if err != nil || len(all) < maxQueued || len(all) > 2*maxQueued {
 		t.Errorf("%d records: %v", len(all), err)
@@ -345,5 +345,5 @@ func BenchmarkObserve(b *testing.B) {
 		s.Observe(event.Envelope{Payload: event.ToolRequested{CallID: id, Name: "run_shell", Action: act}})
 		s.Observe(event.Envelope{Payload: event.ToolResult{CallID: id, Name: "run_shell", Result: result}})
 	}
-	s.Flush()
+	s.Flush(b.Context())
 }

@@ -206,6 +206,15 @@ func (o observed) read(keep func(line []byte) bool) (all []Record, count int, er
 	}
 }
 
+// exists reports whether anything was observed.
+func (o observed) exists() bool {
+	if o.dir == "" {
+		return false
+	}
+	_, err := os.Lstat(o.path())
+	return err == nil
+}
+
 // every keeps all lines.
 func every([]byte) bool { return true }
 
@@ -259,3 +268,24 @@ func within(all []Record) []Record {
 
 // maxLines is how many lines the file may have before it is compacted: twice what is kept.
 const maxLines = 2 * (MaxObservations + 2*MaxCorrections + maxProposals)
+
+// store writes records, and compacts the file when it has twice as many as are kept.
+func (o observed) store(batch []Record, lines int) (now int, err error) {
+	unlock, err := o.lock()
+	if err != nil {
+		return lines, err
+	}
+	defer unlock()
+	if lines < 0 {
+		if _, lines, err = o.read(func([]byte) bool { return false }); err != nil {
+			return -1, err
+		}
+	}
+	if err := o.append(batch...); err != nil {
+		return lines, err
+	}
+	if lines += len(batch); lines < maxLines {
+		return lines, nil
+	}
+	return -1, o.compact()
+}

@@ -23,7 +23,7 @@ func (s *Store) proposal(d Draft, source string) Record {
 	d.Kind, d.Scope = cmp.Or(d.Kind, Rule), cmp.Or(d.Scope, Folder)
 	return Record{
 		Kind: proposal, ID: newID("p", 6, nil, string(d.Kind), string(d.Scope), normal(d.Text)), Time: s.o.Now().UTC(), Session: s.o.Session,
-		Source: source, Target: d.Target, Text: s.clipped(d.Text),
+		Source: source, Target: d.Target, Text: s.clean.line(d.Text),
 		Proposed: &Proposed{EntryKind: d.Kind, Scope: d.Scope},
 	}
 }
@@ -95,7 +95,7 @@ func find(all []Proposal, id string) (Proposal, bool) {
 
 // Proposals returns what waits for the person, the oldest first.
 func (s *Store) Proposals(context.Context) ([]Proposal, error) {
-	if !s.hasObserved() {
+	if !(observed{s.o.Dir}).exists() {
 		return nil, nil
 	}
 	all, _, err := observed{s.o.Dir}.read(teaches)
@@ -169,7 +169,7 @@ func (s *Store) Why(ctx context.Context, id string) (Reasons, error) {
 		return Reasons{}, errors.Join(err, fmt.Errorf("memory has no entry %q (/memory lists them)", id))
 	}
 	why := Reasons{Entry: l.Entries[i], Missing: l.Entries[i].Note.Sources()}
-	if !s.hasObserved() || len(why.Missing) == 0 {
+	if !(observed{s.o.Dir}).exists() || len(why.Missing) == 0 {
 		return why, nil
 	}
 	all, _, err := observed{s.o.Dir}.read(every)

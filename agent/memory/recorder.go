@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"os"
 	"path"
@@ -14,7 +15,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/texts"
 )
 
 // Results of which size are observed, in bytes, both excluded.
@@ -32,17 +32,15 @@ const maxQueued = 1000
 type recorder struct {
 	s *Store
 
-	mu      sync.Mutex // guards all below
-	calls   map[string]call
-	asks    map[string]string // calls by the id of the question about them
-	done    []string          // calls whose results came, the oldest first: they may be undone
-	queue   []Record
-	writing bool
-	idle    *sync.Cond
-	count   int // records so far
-	lines   int // in the file; -1: not counted
-	mode    action.Mode
-	failed  bool // was said
+	mu     sync.Mutex // guards all below
+	calls  map[string]call
+	asks   map[string]string // calls by the id of the question about them
+	done   []string          // calls whose results came, the oldest first: they may be undone
+	queue  []Record
+	idle   chan struct{} // closed when nothing is left to write; nil: nothing is being written
+	count  int           // records so far
+	lines  int           // in the file; -1: not counted
+	failed bool          // was said
 }
 
 // call is a call of a tool that may be corrected.
@@ -57,14 +55,17 @@ type call struct {
 const maxDone = 200
 
 func newRecorder(s *Store) *recorder {
-	r := &recorder{s: s, calls: make(map[string]call), asks: make(map[string]string), lines: -1}
-	r.idle = sync.NewCond(&r.mu)
-	return r
+	return &recorder{s: s, calls: make(map[string]call), asks: make(map[string]string), lines: -1}
 }
 
 // Observe notes what an event teaches. It never waits: what it has to write is written beside.
 func (s *Store) Observe(env event.Envelope) {
-	if s.o.Dir == "" || s.isOff() {
+	if e, ok := env.Payload.(event.ModeChanged); ok {
+		s.mu.Lock()
+		s.mode = e.Mode
+		s.mu.Unlock()
+	}
+	if s.isOff() {
 		return
 	}
 	r := s.recorder
@@ -86,13 +87,18 @@ func (s *Store) Observe(env event.Envelope) {
 	}
 }
 
-// Flush waits until all that was observed is written. It takes milliseconds.
-func (s *Store) Flush() {
+// Flush waits until all that was observed is written, which takes milliseconds, or ctx ends.
+func (s *Store) Flush(ctx context.Context) {
 	r := s.recorder
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	for r.writing {
-		r.idle.Wait()
+	idle := r.idle
+	r.mu.Unlock()
+	if idle == nil {
+		return
+	}
+	select {
+	case <-idle:
+	case <-ctx.Done():
 	}
 }
 
@@ -245,7 +251,7 @@ func tags(c call) []string {
 
 // put queues a record, whose texts are still whole: secrets are taken out beside. The caller holds r.mu.
 func (r *recorder) put(env event.Envelope, one Record) {
-	if len(r.queue) >= maxQueued {
+	if len(r.queue) >= maxQueued || r.s.o.Dir == "" {
 		return
 	}
 	at := time.UnixMilli(env.Time).UTC()
@@ -260,8 +266,8 @@ func (r *recorder) put(env event.Envelope, one Record) {
 	r.count++
 	one.ID = newID(letter, n, nil, one.Session, one.Call, one.Source, strconv.Itoa(r.count), strconv.Itoa(os.Getpid()), at.Format(time.RFC3339Nano))
 	r.queue = append(r.queue, one)
-	if !r.writing {
-		r.writing = true
+	if r.idle == nil {
+		r.idle = make(chan struct{})
 		go r.write()
 	}
 }
@@ -275,9 +281,9 @@ func (r *recorder) write() {
 		r.queue = nil
 		r.mu.Unlock()
 		for i := range batch {
-			r.s.shorten(&batch[i])
+			r.s.clean.record(&batch[i])
 		}
-		lines, err := r.s.store(batch, lines)
+		lines, err := observed{r.s.o.Dir}.store(batch, lines)
 		r.mu.Lock()
 		r.lines = lines
 		if err != nil && !r.failed {
@@ -285,52 +291,6 @@ func (r *recorder) write() {
 			slog.Debug("memory", "error", err)
 		}
 	}
-	r.writing = false
-	r.idle.Broadcast()
-}
-
-// shorten takes the secrets out of the texts of a record, and then what is too long.
-func (s *Store) shorten(r *Record) {
-	if r.Kind == observation {
-		whole := s.clean(r.Text)
-		r.Text = texts.Clip(texts.OneLine(whole), MaxText)
-		if claim := sentence(whole); claim != "" { // it may be further down
-			r.Text, r.Tags = texts.OneLine(claim), append(r.Tags, claims)
-		}
-	} else {
-		r.Text = s.clipped(r.Text)
-	}
-	if c := r.Corrected; c != nil {
-		r.Corrected = &Corrected{s.clipped(c.Original), s.clipped(c.Corrected), s.clipped(c.Context)}
-	}
-	for i, tag := range r.Tags {
-		r.Tags[i] = s.clipped(tag)
-	}
-}
-
-// clipped returns a text without secrets as a line of at most MaxText characters.
-func (s *Store) clipped(text string) string {
-	return texts.Clip(texts.OneLine(s.clean(text)), MaxText)
-}
-
-// store writes records, and compacts the file when it has twice as many as are kept.
-func (s *Store) store(batch []Record, lines int) (now int, err error) {
-	o := observed{s.o.Dir}
-	unlock, err := o.lock()
-	if err != nil {
-		return lines, err
-	}
-	defer unlock()
-	if lines < 0 {
-		if _, lines, err = o.read(func([]byte) bool { return false }); err != nil {
-			return -1, err
-		}
-	}
-	if err := o.append(batch...); err != nil {
-		return lines, err
-	}
-	if lines += len(batch); lines < maxLines {
-		return lines, nil
-	}
-	return -1, o.compact()
+	close(r.idle)
+	r.idle = nil
 }

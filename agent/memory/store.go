@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/redact"
 	"buddy/texts"
 )
@@ -55,18 +56,18 @@ type Options struct {
 	Limit   int              // bytes that a model is told at a session's start; 0 is MaxShare
 	Person  bool             // somebody is there whose prompts may teach
 	Redact  *redact.Redactor // takes out secrets of this session
-	// Sealed returns why nothing may be written now, "" where it may; nil: it always may.
-	Sealed func() string
-	Now    func() time.Time // nil is time.Now
+	Now     func() time.Time // nil is time.Now
 }
 
 // Store is the memory of a session. It is safe for concurrent use; use Open.
 type Store struct {
 	o        Options
+	clean    cleaner
 	recorder *recorder
 
 	mu      sync.Mutex // guards all below
 	off     bool
+	mode    action.Mode     // in which nothing is written if it is plan
 	active  []Entry         // that hold now, as they were read last
 	told    map[string]bool // ids in the system prompt
 	news    []Entry         // written in this session
@@ -83,7 +84,7 @@ func Open(o Options) *Store {
 	if o.Limit <= 0 || o.Limit > MaxShare {
 		o.Limit = MaxShare
 	}
-	s := &Store{o: o, told: make(map[string]bool), touched: make(map[string]bool)}
+	s := &Store{o: o, clean: cleaner{o.Redact}, told: make(map[string]bool), touched: make(map[string]bool)}
 	s.recorder = newRecorder(s)
 	return s
 }
@@ -100,9 +101,6 @@ func (s *Store) isOff() bool {
 	defer s.mu.Unlock()
 	return s.off
 }
-
-// clean takes secrets out of a text, also those that only look like one.
-func (s *Store) clean(text string) string { return redact.Entropy(s.o.Redact.Text(text)) }
 
 func (s *Store) today() string { return s.o.Now().Format(day) }
 
@@ -222,18 +220,17 @@ func (c Change) Text() string {
 
 // mayWrite returns why nothing may be written, or nil.
 func (s *Store) mayWrite() error {
-	if s.o.Sealed == nil {
-		return nil
-	}
-	if why := s.o.Sealed(); why != "" {
-		return fmt.Errorf("memory is not written: %s", why)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mode == action.ModePlan {
+		return errors.New("mode plan changes nothing, memory neither: do it when the plan has ended")
 	}
 	return nil
 }
 
 // entry makes an entry of a draft.
 func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
-	text, err := cleanText(s.clean(d.Text))
+	text, err := cleanText(s.clean.text(d.Text))
 	if err != nil {
 		return Entry{}, err
 	}
@@ -255,7 +252,7 @@ func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 	e.ID = newID(letterOf(e.Kind), 4, taken, e.Text)
 	e.Note = Note{e.ID, s.today()}
 	for _, w := range d.Note {
-		e.Note = append(e.Note, comment(s.clean(w)))
+		e.Note = append(e.Note, comment(s.clean.text(w)))
 	}
 	e.Note = e.Note.with("paths", strings.Join(d.Paths, ",")).with("target", d.Target)
 	return e, nil
@@ -263,29 +260,18 @@ func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
 
 // Add writes an entry. One that its file has already is confirmed instead.
 func (s *Store) Add(ctx context.Context, d Draft) (Change, error) {
-	return s.addAll(ctx, []Draft{d})
-}
-
-// addAll writes entries of one scope, as one change.
-func (s *Store) addAll(ctx context.Context, drafts []Draft) (Change, error) {
-	scope := drafts[0].Scope
-	if scope == "" {
-		scope = Folder
-	}
 	return s.change(ctx, func(w *writing) error {
-		f, err := w.file(scope)
+		e, err := s.entry(d, w.taken)
 		if err != nil {
 			return err
 		}
-		for _, d := range drafts {
-			e, err := s.entry(d, w.taken)
-			if err != nil {
-				return err
-			}
-			if i := same(f.doc, e); i >= 0 {
-				w.confirm(f, i, e)
-				continue
-			}
+		f, err := w.file(e.Scope)
+		if err != nil {
+			return err
+		}
+		if i := same(f.doc, e); i >= 0 {
+			w.confirm(f, i, e)
+		} else {
 			w.add(f, e)
 		}
 		return nil
@@ -302,7 +288,7 @@ func same(d document, e Entry) int {
 
 // Edit gives an entry another text.
 func (s *Store) Edit(ctx context.Context, id, text string) (Change, error) {
-	text, err := cleanText(s.clean(text))
+	text, err := cleanText(s.clean.text(text))
 	if err != nil {
 		return Change{}, err
 	}

@@ -45,7 +45,7 @@ func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, 
 	if err != nil {
 		return Change{}, err
 	}
-	unlock, err := s.lockAll(sources)
+	unlock, err := lockAll(sources)
 	defer unlock()
 	if err != nil {
 		return Change{}, err
@@ -67,7 +67,7 @@ func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, 
 
 // lockAll locks the folders of files that are on this machine and exist, against other processes, in
 // one order.
-func (s *Store) lockAll(sources []Source) (unlock func(), err error) {
+func lockAll(sources []Source) (unlock func(), err error) {
 	var held []*os.File
 	unlock = func() {
 		for _, f := range held {
@@ -96,16 +96,20 @@ func (s *Store) lockAll(sources []Source) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// file returns the file of a scope that can be written, the nearest of several.
+// file returns the file of a scope that can be written: of several the nearest that exists, else the first.
 func (w *writing) file(scope Scope) (*file, error) {
-	for _, f := range slices.Backward(w.files) {
-		if f.Scope != scope {
-			continue
+	var found *file
+	for _, f := range w.files {
+		if f.Scope == scope && (found == nil || f.exists) {
+			found = f
 		}
-		if f.Remote != "" {
-			return nil, fmt.Errorf("%s is on %s: edit it there", f.Path, f.Remote)
-		}
-		return f, nil
+	}
+	switch {
+	case found == nil:
+	case found.Remote != "":
+		return nil, fmt.Errorf("%s is on %s: edit it there", found.Path, found.Remote)
+	default:
+		return found, nil
 	}
 	return nil, fmt.Errorf("memory has no file for the scope %q that can be read and written here (/memory lists what was skipped)", scope)
 }
@@ -220,7 +224,7 @@ func (w *writing) write() (Change, error) {
 		if len(data) > maxFile {
 			return Change{}, fmt.Errorf("%s would have more than %d MB: forget some first", f.Path, maxFile>>20)
 		}
-		if err := w.s.put(f.Source, data); err != nil {
+		if err := put(f.Source, data); err != nil {
 			return Change{}, err
 		}
 		c.Diff += udiff.Unified(f.Path, f.Path, string(f.data), string(data))
@@ -243,7 +247,7 @@ func (w *writing) titled(f *file) []byte {
 }
 
 // put replaces a file. What only this machine knows is for its person only, and never committed.
-func (s *Store) put(src Source, data []byte) error {
+func put(src Source, data []byte) error {
 	dir, perm, dirPerm := filepath.Dir(src.Path), fs.FileMode(0o600), fs.FileMode(0o700)
 	if src.Scope == Team {
 		perm, dirPerm = 0o644, 0o755
@@ -259,12 +263,26 @@ func (s *Store) put(src Source, data []byte) error {
 		err = writeNew(filepath.Join(dir, ".gitattributes"), "memory.md merge=union\n", perm)
 	}
 	if err == nil {
-		err = renameio.WriteFile(src.Path, data, perm, renameio.WithTempDir(dir))
+		err = replaceFile(src, data, perm)
 	}
 	if err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
 	return nil
+}
+
+// replaceFile writes a file anew. A link to it, as people have who keep their settings elsewhere, stays.
+func replaceFile(src Source, data []byte, perm fs.FileMode) error {
+	path := src.Path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	} else if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is a link that leads nowhere", path)
+	}
+	if src.Inside != "" && !texts.Below(path, src.Inside) {
+		return fmt.Errorf("%s leads out of %s", src.Path, src.Inside)
+	}
+	return renameio.WriteFile(path, data, perm, renameio.WithTempDir(filepath.Dir(path)))
 }
 
 // makeDir makes a folder, unless a link on the way leads out of inside, a real path.
