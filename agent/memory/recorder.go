@@ -65,6 +65,11 @@ func (s *Store) Observe(env event.Envelope) {
 		s.mode = e.Mode
 		s.mu.Unlock()
 	}
+	switch env.Payload.(type) {
+	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolResult, event.FileRestored, event.PromptSubmitted:
+	default:
+		return // most, when an answer streams
+	}
 	if s.isOff() {
 		return
 	}
