@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -89,6 +90,12 @@ func TestResultsOfWhichSizeAreObserved(t *testing.T) {
 		got := x.records(observation)
 		if len(got) != want {
 			t.Errorf("%d bytes: %d observations", size, len(got))
+		}
+		y := newPlace(t).play("s1")
+		wrapped := map[string]any{"harness_timestamp": "now", "result": map[string]any{"exit_code": 0, "stdout": strings.Repeat("a", size), "stderr": ""}}
+		y.gives(shell("cat a"), string(must[[]byte](t)(json.Marshal(wrapped))))
+		if around := y.records(observation); len(around) != want || len(around) == 1 && !strings.HasPrefix(around[0].Text, "aaaa") {
+			t.Errorf("%d bytes of output: %+v", size, around)
 		}
 		for _, r := range got {
 			if len([]rune(r.Text)) > MaxText || r.Source != "tool:run_shell" || r.Session != "s1" || r.Call != "call_1" || r.Target != "local" {

@@ -17,10 +17,11 @@ import (
 	"buddy/agent/event"
 )
 
-// Results of which size are observed, in bytes, both excluded.
+// Results of which size are observed, in bytes, both excluded: what a command printed or a file holds.
 const (
 	leastResult = 10
 	mostResult  = 5000
+	mostWrapped = 8 * mostResult // with all that stands around it
 )
 
 // maxQueued limits the records that wait to be written. More at once are dropped: who observes never
@@ -211,8 +212,7 @@ func (r *recorder) restored(env event.Envelope, e event.FileRestored) {
 func (r *recorder) result(env event.Envelope, e event.ToolResult) {
 	c, ok := r.calls[e.CallID]
 	r.finished(e.CallID)
-	size := len(e.Result)
-	if !ok || e.IsError || e.ExitCode != nil && *e.ExitCode != 0 || size <= leastResult || size >= mostResult ||
+	if !ok || e.IsError || e.ExitCode != nil && *e.ExitCode != 0 || len(e.Result) <= leastResult || len(e.Result) > mostWrapped ||
 		c.hooked || e.Original != "" || !observable(c.act.Kind) {
 		return
 	}
@@ -285,6 +285,10 @@ func (r *recorder) write() {
 		batch, lines := r.queue, r.lines
 		r.queue = nil
 		r.mu.Unlock()
+		batch = slices.DeleteFunc(batch, func(one Record) bool {
+			size := len(output(one.Text))
+			return one.Kind == observation && (size <= leastResult || size >= mostResult)
+		})
 		for i := range batch {
 			r.s.clean.record(&batch[i])
 		}
