@@ -277,3 +277,26 @@ func TestUndoOfWhatWasLearned(t *testing.T) {
 		t.Error(l.Text())
 	}
 }
+
+// A session's start with all that is kept, and nothing new.
+func BenchmarkDistillNothingNew(b *testing.B) {
+	p := newPlace(b)
+	s := p.store("s1")
+	var all []Record
+	for i := range MaxObservations {
+		all = append(all, Record{Kind: observation, ID: fmt.Sprintf("o-%d", i), Session: "s0", Source: "tool:run_shell", Text: strings.Repeat("word ", 40)})
+	}
+	unlock, err := observed{s.o.Dir}.lock()
+	if err != nil {
+		b.Fatal(err)
+	}
+	unlock()
+	if err := (observed{s.o.Dir}).append(all...); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if l, err := s.Distill(b.Context()); err != nil || l.Text() != "" {
+			b.Fatal(l, err)
+		}
+	}
+}
