@@ -100,13 +100,25 @@ func (o observed) lock() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // closing unlocks
 }
 
+// How long a lock is waited for: others hold it for milliseconds.
+const (
+	lockTime  = 3 * time.Second
+	lockPause = 5 * time.Millisecond
+)
+
 // flock waits for the lock of a folder. Some file systems can't lock.
 func flock(f *os.File) error {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-	if err != nil && !errors.Is(err, syscall.ENOTSUP) && !errors.Is(err, syscall.EOPNOTSUPP) {
-		return fmt.Errorf("memory: lock of %s: %w", f.Name(), err)
+	for end := time.Now().Add(lockTime); ; time.Sleep(lockPause) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil, errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.EOPNOTSUPP):
+			return nil
+		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
+			return fmt.Errorf("memory: lock of %s: %w", f.Name(), err)
+		case time.Now().After(end):
+			return fmt.Errorf("memory: another session writes in %s for more than %s", f.Name(), lockTime)
+		}
 	}
-	return nil
 }
 
 // open opens the file, which is no link: the folder may have come with a repository.

@@ -229,7 +229,14 @@ func TestOldEntriesSink(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
+	l := must[Listing](t)(s.Entries(t.Context()))
+	if got := l.Stale(); got != "memory has entries that nothing confirmed for 180 days: 1; keep or drop them in /memory" {
+		t.Error(got)
+	}
 	must[Change](t)(s.Confirm(t.Context(), "r-aaaa"))
+	if l = must[Listing](t)(s.Entries(t.Context())); l.Stale() != "" {
+		t.Error(l.Stale())
+	}
 	if e := entries(t, s)[0]; e.Asked || e.Sinking {
 		t.Errorf("%+v", e)
 	}

@@ -122,6 +122,21 @@ func (l Listing) Skipped() string {
 	return "memory: " + texts.Some(all)
 }
 
+// Stale says in one line how many entries nothing confirmed for so long that the person is asked about
+// them, "" for none.
+func (l Listing) Stale() string {
+	n := 0
+	for _, e := range l.Entries {
+		if e.Asked {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("memory has entries that nothing confirmed for %d days: %d; keep or drop them in /memory", int(asked/(24*time.Hour)), n)
+}
+
 // Entries reads all files. An error means that a target could not be read; the others are in the
 // listing.
 func (s *Store) Entries(ctx context.Context) (Listing, error) {

@@ -88,12 +88,32 @@ func lockAll(sources []Source) (unlock func(), err error) {
 		if err != nil {
 			return unlock, fmt.Errorf("memory: %w", err)
 		}
+		if again, err := isHeld(held, f); again || err != nil {
+			if err = errors.Join(err, f.Close()); err != nil {
+				return unlock, fmt.Errorf("memory: %w", err)
+			}
+			continue
+		}
 		held = append(held, f)
 		if err := flock(f); err != nil {
 			return unlock, err
 		}
 	}
 	return unlock, nil
+}
+
+// isHeld reports whether a folder is one of those that are locked, under another name.
+func isHeld(held []*os.File, f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	for _, h := range held {
+		if other, err := h.Stat(); err != nil || os.SameFile(info, other) {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // file returns the file of a scope that can be written: of several the nearest that exists, else the first.

@@ -124,6 +124,7 @@ func withMemory(p *Program, read func(context.Context) (instructions.Set, error)
 		})
 		more, listing, failed := p.Memory.Instructions(ctx)
 		sayOfMemory(p, listing.Skipped())
+		sayOfMemory(p, listing.Stale())
 		set.Files, set.Rules = append(set.Files, more.Files...), append(set.Rules, more.Rules...)
 		return set, errors.Join(err, failed)
 	}
