@@ -71,4 +71,4 @@ golden: ## write the golden files anew; read the diff before you commit it
 
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup
-	$(GO) test ./app/cli ./app/slash ./app/keymap ./config ./agent/event ./agent/reminder ./tools/toolset -run "Doc|Reference" -update
+	$(GO) test ./app/cli ./app/slash ./app/keymap ./config ./extensions/workflow ./agent/event ./agent/reminder ./tools/toolset -run "Doc|Reference" -update

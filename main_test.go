@@ -67,6 +67,7 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("HOOKS", filepath.Join(tree, "testdata", "hooks"))
 	env.Setenv("MANUAL", filepath.Join(tree, "docs", "extensions.md"))
+	env.Setenv("DOCS", filepath.Join(tree, "docs"))
 	startModel(env)
 	return os.MkdirAll(home, 0o700)
 }

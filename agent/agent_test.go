@@ -471,13 +471,11 @@ func TestModelFailure(t *testing.T) { // bad input: stream cut
 			},
 			`model "scripted": the answer ended before it was complete`,
 		},
-		{"empty", says(""), ErrEmptyResponse.Error()},
-		{"no call", ends(model.FinishToolCalls, ""), ErrEmptyResponse.Error() + ": it stopped to call a tool and called none"},
 		{"token limit", ends(model.FinishLength, aCall), "the answer was cut off at the model's output limit; ask it to go on, or for less"},
 		{"content filter", ends(model.FinishContentFilter, aCall), "the provider's content filter stopped the answer"},
 		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
 	}
-	nudged := map[string]bool{"empty": true, "no call": true, "token limit": true}
+	nudged := map[string]bool{"token limit": true}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -282,7 +282,7 @@ func TestNudges(t *testing.T) { // never stored
 		steps      []step
 		history    string
 	}{
-		{"empty", "was empty", []step{says(""), says(""), says(""), says("fine")}, "user:go assistant:fine"},
+		{"empty", "was empty", []step{says(""), says("fine")}, "user:go assistant:fine"},
 		{"no call", "no call arrived", []step{ends(model.FinishToolCalls, ""), says("fine")}, "user:go assistant:half assistant:fine"},
 		{"cut off", "exactly where it stopped", []step{ends(model.FinishLength, aCall), ends(model.FinishLength, ""), says("fine")}, "user:go assistant:half assistant:half assistant:fine"},
 	}

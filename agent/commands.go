@@ -36,6 +36,7 @@ func (r *Runtime) handle(c event.Command) {
 			return
 		}
 		r.tasks.submit(c)
+		r.tasks.workflows.suggest(c)
 	case event.Unqueue:
 		if !withdraw(r.tasks, c.ID) {
 			r.reject("prompt %d is not queued", c.ID)
@@ -78,6 +79,10 @@ func (r *Runtime) adjust(c event.Command) {
 		r.undo(c)
 	case event.Report:
 		r.report(c.What)
+	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:
+		r.tasks.workflows.handle(c)
+	case event.Review:
+		r.tasks.agents.review(c)
 	case event.SwitchSkill:
 		r.skills.Switch(c.Name, c.On)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:

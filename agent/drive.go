@@ -26,13 +26,12 @@ var (
 // ToolError is a tool that failed where Options.Strict ends the exchange.
 type ToolError = turn.ToolError
 
-// What is wrong with an answer that came whole.
-var (
-	// ErrEmptyResponse means that a model answered with neither text nor calls.
-	ErrEmptyResponse = turn.ErrEmptyResponse
-	// ErrCutOff means that an answer was longer than the model's output limit.
-	ErrCutOff = turn.ErrCutOff
-)
+// ErrCutOff means that an answer was longer than the model's output limit.
+var ErrCutOff = turn.ErrCutOff
+
+// ContextLimitError is the error of the outcome context_limit: the estimate of what had to be sent, and
+// the window that it did not fit into.
+type ContextLimitError = turn.ContextLimitError
 
 // Result holds what an exchange came to. Response is the text of the last answer, or
 // what there is of it when the Outcome is not completed.
@@ -40,7 +39,7 @@ type Result struct {
 	Response string
 	Messages []model.Message // the whole history
 	Usage    model.Usage     // of all requests, as far as the provider told
-	Turns    int             // that were begun
+	Turns    int             // that are complete: answered, and their calls done
 	Outcome  event.Outcome
 }
 

@@ -16,6 +16,7 @@ import (
 	"buddy/agent/hooks"
 	"buddy/agent/model"
 	"buddy/agent/policy"
+	"buddy/agent/reminder"
 	"buddy/tools"
 )
 
@@ -533,6 +534,21 @@ func TestStopHookMakesTheModelGoOn(t *testing.T) {
 	}
 	if last := s.file("last"); !strings.Contains(last, `"stop_hook_active":true`) || !strings.Contains(last, `"last_assistant_message":"tested"`) {
 		t.Errorf("the hook read %s", last)
+	}
+}
+
+// Why a hook kept an answer from ending is told where what hooks say is switched off, which all else is.
+func TestStopHookIsHeardWhereHooksAreOff(t *testing.T) {
+	t.Parallel()
+	s := newHookSession(t, Options{Reminders: reminder.NewSet([]string{reminder.Hook})}, []hookSpec{
+		{hooks.UserPromptSubmit, "", "echo it rains", ""},
+		{hooks.Stop, "", `[ -e tested ] || { touch tested; echo run the tests >&2; exit 2; }`, ""},
+	}, says("done"), says("tested"))
+	if res, err := runText(t, s, "go"); err != nil || res.Response != "tested" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if sent := s.lastRequest(); strings.Count(sent, "run the tests") != 1 || strings.Contains(sent, "it rains") {
+		t.Errorf("sent\n%s", sent)
 	}
 }
 

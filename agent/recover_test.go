@@ -319,7 +319,7 @@ func TestFullWindow(t *testing.T) {
 				if _, n := find[event.ContextCompacted](s); n != 1 {
 					t.Errorf("compacted %d times", n)
 				}
-				if f, _ := find[event.TaskFinished](s); f.Outcome != event.Failed {
+				if f, _ := find[event.TaskFinished](s); f.Outcome != event.ContextLimit {
 					t.Errorf("%+v", f)
 				}
 				for _, m := range s.model.requests[len(s.model.requests)-1].Messages {

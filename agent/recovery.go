@@ -24,6 +24,7 @@ type recovery struct {
 	calls    turn.Unsettled
 	queued   map[int]event.PromptSubmitted
 	shells   map[int]event.TaskStarted // commands that had not ended
+	workflow bool                      // the exchange that waits is a paused run of a workflow
 	agent    event.TaskStarted         // of a subagent's conversation
 }
 
@@ -58,6 +59,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.approvals.Replay(env.Payload)
 		r.titles.replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)
+		r.tasks.workflows.book.Replay(env)
 		talk := r.tasks.tree.Replay(env)
 		if p, ok := env.Payload.(event.TargetSwitched); ok {
 			r.switched(p)
@@ -116,7 +118,11 @@ func (s *tasks) replay(b *branch, env event.Envelope, left *recovery) {
 	case event.TaskStarted, event.TaskFinished, event.Interrupted, event.MaxTurnsReached:
 		s.replayTask(b, p, left)
 	case event.ToolStarted:
-		left.calls.Started[p.CallID] = p
+		if !s.workflows.book.Owns(p.CallID) {
+			left.calls.Started[p.CallID] = p
+		}
+	case event.WorkflowChanged:
+		left.workflow = p.State == event.WorkflowPaused
 	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolResult:
 		left.replayCall(p)
 	default:
@@ -132,7 +138,7 @@ func (s *tasks) replayTask(b *branch, e event.Event, left *recovery) {
 			left.shells[p.ID] = p
 			return
 		}
-		left.exchange, left.waits = p.Kind != event.CompactionTask, false
+		left.exchange, left.waits, left.workflow = p.Kind != event.CompactionTask, false, false
 		if p.Kind == event.SubagentTask {
 			left.agent = p
 			s.agents.replay()
@@ -142,7 +148,7 @@ func (s *tasks) replayTask(b *branch, e event.Event, left *recovery) {
 			delete(left.shells, p.ID)
 			return
 		}
-		left.exchange = left.waits && b.agent == nil
+		left.exchange = (left.waits || left.workflow) && b.agent == nil
 		if b.agent != nil {
 			s.agents.noteEnd(left.agent, p)
 		}
@@ -216,7 +222,7 @@ func (s *tasks) resume(shells *shells) {
 	for _, b := range slices.SortedFunc(maps.Keys(left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
 		kind, l := event.MainTask, left[b]
 		shells.revive(l.shells, s.selection.Tools())
-		if !l.exchange {
+		if !l.exchange || b == s.main && s.workflows.pauseLeft(l.workflow) {
 			continue
 		}
 		if b != s.main {

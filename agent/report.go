@@ -1,12 +1,19 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/reminder"
 )
+
+// NamesOfAgents returns the types of the subagents that a prompt may name, those of plugins as PLUGIN:NAME. It
+// reads their definitions first where those may have changed.
+func NamesOfAgents(ctx context.Context, r *Runtime) []string { return r.tasks.agents.book.Names(ctx) }
 
 // report answers a question about the session. It works while a task runs.
 func (r *Runtime) report(what event.ReportKind) {
@@ -26,8 +33,10 @@ func (r *Runtime) report(what event.ReportKind) {
 		return
 	case event.ReportHooks:
 		text = r.opts.Programs.List()
+	case event.ReportRuns:
+		text = r.tasks.workflows.book.Report()
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks)
+		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportRuns)
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})
@@ -87,6 +96,11 @@ func (r *Runtime) context() string {
 	text += "\nlast request: " + r.ledger.LastRequest()
 	text += "\nthis prompt: " + r.ledger.LastTask()
 	text += "\nsession: " + r.ledger.Session()
+	var now reminder.Snapshot
+	conversation.Describe(r.tasks.tree.Main(), &now)
+	if work := now.Work.Text(now.Steps.Open); work != "" {
+		text += "\nworking memory:\n  " + strings.ReplaceAll(r.opts.Redact.Text(work), "\n", "\n  ")
+	}
 	if files := r.instructions.List(); files != "" {
 		text += "\n" + files
 	}

@@ -52,6 +52,7 @@ import (
 	"buddy/agent/turn"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
+	"buddy/agent/workflow"
 	"buddy/tools"
 )
 
@@ -106,7 +107,9 @@ type Options struct {
 	// Skills say where skills and custom commands come from.
 	Skills skills.Options
 	// Agents say which subagents there are.
-	Agents    Agents
+	Agents Agents
+	// Reviews say how changes are reviewed.
+	Reviews   Reviews
 	MaxTurns  int              // turns of one exchange; 0 = no limit
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context   Context          // how the conversation is kept within the model's window
@@ -122,6 +125,7 @@ type Options struct {
 	Checks    Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
 	Resources Resources        // reads what prompts name of other programs; nil: nothing
 	Hooks     []Hook           // told of each turn, in this order
+	Workflows Workflows        // those that a person may run
 	Programs  *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
 	Panes     Panes            // nil: there are none
 	Targets   Targets          // nil: there is one only
@@ -235,6 +239,7 @@ func New(o Options) *Runtime {
 		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch), agents: newSubagents(r),
 	}
 	r.tasks.agents.tasks = r.tasks
+	r.tasks.workflows = &workflowRuns{tasks: r.tasks, o: o.Workflows, book: workflow.NewBook(events, o.Now)}
 	r.tasks.loop = r.newLoop()
 	r.replay(o.Replay)
 	return r
@@ -244,7 +249,7 @@ func New(o Options) *Runtime {
 func newSubagents(r *Runtime) *subagentSet {
 	o := r.opts
 	return &subagentSet{
-		o: o.Agents, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
+		o: o.Agents, reviews: o.Reviews, book: subagents.NewBook(r.life.ctx, &r.life.work, r.stream, o.Agents.Read), instructions: r.instructions, durable: o.Durable,
 		compactor: r.compactor, redact: o.Redact,
 	}
 }
@@ -342,6 +347,7 @@ func (r *Runtime) Publish(e event.Event) { r.stream.Publish(0, 0, e) }
 // Close cancels what runs, waits until it has stopped or ctx ends, and closes the
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
+	r.tasks.workflows.closing.Store(true)
 	r.approvals.Close()
 	r.tasks.close()
 	r.inbox.close()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/action"
@@ -57,6 +58,9 @@ type subagentSet struct {
 	tasks *tasks
 	o     Agents
 	book  *subagents.Book
+
+	reviews   Reviews
+	reviewing atomic.Bool // a review works
 
 	compactor    *compact.Compactor // of the main agent
 	instructions *conversation.Instructions

@@ -187,7 +187,7 @@ func TestTooLongWithNothingToCompact(t *testing.T) { // bounded
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), slices.Repeat([]step{tooLong()}, 10)...)
 		s.do(event.Submit{Text: "one"})
-		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Failed || !strings.Contains(done.Error, "too many tokens") {
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.ContextLimit || !strings.Contains(done.Error, "too many tokens") {
 			t.Errorf("outcome %+v", done)
 		}
 		if n := len(s.model.requests); n != 1 {

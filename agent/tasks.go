@@ -55,7 +55,8 @@ type tasks struct {
 	forks map[int]*branch // that still work
 	left  recoveries      // of an earlier process, until they are taken up
 
-	agents *subagentSet
+	agents    *subagentSet
+	workflows *workflowRuns
 }
 
 // clock returns the time, and the zone of the dates that a model is told.
@@ -189,6 +190,7 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 	s.stream.Bind(t.id, b.talk.Branch())
 	b.task, b.pending = t, false
 	if b == s.main {
+		s.workflows.next = 0
 		s.idleness.end()
 	}
 	for _, p := range prompts {
@@ -286,8 +288,12 @@ func (s *tasks) goOnAfter(t *task, outcome event.Outcome, response string) {
 	}
 }
 
-// sayFailure says why a task failed, unless it is that nothing can be stored, which has been said.
+// sayFailure says why a task failed, unless it has been said: that nothing can be stored, or that the
+// context is full and nothing was sent.
 func (s *tasks) sayFailure(t *task, err error) {
+	if full, ok := errors.AsType[*turn.ContextLimitError](err); ok && full.Err == nil {
+		return
+	}
 	if !errors.Is(err, s.stream.ReadOnly()) {
 		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
 	}
@@ -407,6 +413,13 @@ func (s *tasks) compact(wanted string) {
 
 // goOn continues what a crash or the limit of turns interrupted.
 func (s *tasks) goOn() {
+	s.mu.Lock()
+	run := s.workflows.next
+	s.mu.Unlock()
+	if run != 0 {
+		s.workflows.resume(run)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.main.task != nil || !s.main.pending {

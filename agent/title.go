@@ -143,7 +143,7 @@ func (t *titles) ask(prompt string) (title string, err error) {
 	if used.Completion == 0 {
 		used.Completion = said.Len() / compact.BytesPerToken
 	}
-	t.ledger.Beside(used, answers.Price)
+	t.ledger.Request(usage.Asker{For: event.OfTitle}, answers, &used)
 	title = oneTitle(t.redact.Text(bare(said.String())))
 	if len([]rune(title)) < minTitleRune {
 		return "", errNoTitle

@@ -56,6 +56,7 @@ func TestUsage(t *testing.T) {
 		u, _ := find[event.MetricsUsage](s)
 		nothing := "Tool error: unknown tool: nothing (have: do)"
 		want := event.MetricsUsage{
+			Model:  "scripted",
 			Prompt: 2000, Completion: 10, Cached: 1000, Cost: 1150,
 			SessionPrompt: 3000, SessionCompletion: 110, SessionCached: 1000, SessionCost: 2650,
 			PerTool: []event.ToolUse{{Name: "nothing", Tokens: len(nothing) / 4}, {Name: "do", Tokens: len("done c1") / 4}},

@@ -122,6 +122,8 @@ type UI struct {
 	Color         bool
 	ShowTokens    bool // in the header
 	ShowToolCalls bool // in plain mode and exec
+
+	SuggestWorkflows bool // that a prompt's words fit
 }
 
 // API names a wire format.
@@ -193,7 +195,7 @@ func defaults() Config {
 
 		Sessions: Sessions{IdleExit: 30},
 		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
-		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true},
+		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}
 }
 

@@ -61,6 +61,11 @@ var uiSection = section{
 				"that fail or do not run. On the full screen a call is one row, always.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.ShowToolCalls },
 		},
+		{
+			name: "suggest_workflows", short: "`true` or `false`",
+			doc:     "Whether a line names the workflow that a prompt's words fit, once a session for each (docs/workflows.md). None is ever started by that.",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.SuggestWorkflows },
+		},
 	},
 }
 

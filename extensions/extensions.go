@@ -33,6 +33,9 @@ const (
 	maxName    = 64   // characters of a name, of each part of a command's
 )
 
+// MaxWorkflow limits the file of a workflow, in bytes.
+const MaxWorkflow = 64 << 10
+
 // Kind is a kind of extensions. Its value is the name of the folder that holds them.
 type Kind string
 
@@ -42,6 +45,8 @@ const (
 	Command Kind = "commands"
 	Style   Kind = "output-styles"
 	Agent   Kind = "agents"
+	// Workflow files are YAML, all others Markdown.
+	Workflow Kind = "workflows"
 )
 
 // One returns what one of the kind is called.
@@ -50,6 +55,30 @@ func (k Kind) One() string {
 		return "style"
 	}
 	return strings.TrimSuffix(string(k), "s")
+}
+
+// suffix is what the names of files of the kind end in.
+func (k Kind) suffix() string {
+	if k == Workflow {
+		return ".yaml"
+	}
+	return ".md"
+}
+
+// parse reads a file of the kind. That of a workflow is all text here.
+func (k Kind) parse(data []byte) (frontmatter.Block, error) {
+	if k != Workflow {
+		return frontmatter.Parse(data)
+	}
+	return frontmatter.Block{Body: string(data), Line: 1}, nil
+}
+
+// max returns how long a file of the kind may be, in bytes.
+func (k Kind) max() int64 {
+	if k == Workflow {
+		return MaxWorkflow
+	}
+	return frontmatter.MaxFile
 }
 
 // Origin is where an extension came from.
@@ -131,8 +160,13 @@ func SkillFolders(dir string) []string {
 var Holders = []string{".buddy", ".agents", ".claude"}
 
 // holds reports whether files of a kind are looked for in a folder: of .agents only skills are
-// known.
-func holds(dir string, k Kind) bool { return k == Skill || path.Base(dir) != ".agents" }
+// known, and workflows are buddy's own.
+func holds(dir string, k Kind) bool {
+	if k == Workflow {
+		return path.Base(dir) != ".agents" && path.Base(dir) != ".claude"
+	}
+	return k == Skill || path.Base(dir) != ".agents"
+}
 
 // Item is an extension that was found.
 type Item struct {
@@ -207,7 +241,7 @@ type reader struct {
 
 // root reads the folder of a kind. Its error means that nothing can be read any more.
 func (r *reader) root(ctx context.Context, s Source, dir string) error {
-	if name, one := strings.CutSuffix(path.Base(dir), ".md"); one {
+	if name, one := strings.CutSuffix(path.Base(dir), r.kind.suffix()); one {
 		return r.file(ctx, s, dir, name)
 	}
 	if r.kind == Skill {
@@ -265,7 +299,7 @@ func (r *reader) misspelt(ctx context.Context, s Source, missing string) {
 	}
 }
 
-// tree reads the Markdown files of a folder and those below it, whose names begin with prefix.
+// tree reads the files of a folder and those below it, whose names begin with prefix.
 func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth int) error {
 	real, entries, err := r.list(ctx, s, dir)
 	if err != nil || real == "" {
@@ -276,11 +310,11 @@ func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth i
 	}
 	r.seen[real+"/"] = dir
 	for _, e := range entries {
-		name, markdown := strings.CutSuffix(e.Name(), ".md")
+		name, ours := strings.CutSuffix(e.Name(), r.kind.suffix())
 		at := path.Join(dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
-		case markdown && !e.IsDir():
+		case ours && !e.IsDir():
 			err = r.file(ctx, s, at, prefix+name)
 		case !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
 		case depth == maxDepth:
@@ -297,7 +331,7 @@ func (r *reader) tree(ctx context.Context, s Source, dir, prefix string, depth i
 
 // file reads one file.
 func (r *reader) file(ctx context.Context, s Source, name, called string) error {
-	real, data, err := s.Files.Peek(ctx, name, frontmatter.MaxFile)
+	real, data, err := s.Files.Peek(ctx, name, r.kind.max())
 	if called = normal(called); s.Prefix != "" {
 		called = s.Prefix + ":" + called
 	}
@@ -322,11 +356,11 @@ func (r *reader) file(ctx context.Context, s Source, name, called string) error 
 		return nil
 	}
 	r.seen[real] = name
-	if why := wrongName(called); why != "" {
+	if why := r.kind.wrongName(called); why != "" {
 		r.skip(name, why)
 		return nil
 	}
-	block, err := frontmatter.Parse(data)
+	block, err := r.kind.parse(data)
 	if err == nil && strings.TrimSpace(block.Body) == "" {
 		err = errors.New("it has no text")
 	}

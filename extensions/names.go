@@ -12,10 +12,10 @@ import (
 func normal(name string) string { return strings.ToLower(norm.NFKC.String(name)) }
 
 // wrongName says what is wrong with a name, of which each part between colons counts; "" is
-// nothing.
-func wrongName(name string) string {
+// nothing. In those of workflows single underscores may stand in between, too.
+func (k Kind) wrongName(name string) string {
 	for part := range strings.SplitSeq(name, ":") {
-		if !ValidName(part) {
+		if !ValidName(part) && (k != Workflow || !ValidName(strings.ReplaceAll(part, "_", "-"))) {
 			return fmt.Sprintf("the name %q is not made of a-z, 0-9 and single hyphens in between (at most %d)%s", clip(name), maxName, better(part))
 		}
 	}
@@ -92,7 +92,7 @@ func Resolve(items []Item, reserved func(name string) bool) ([]Item, []Problem) 
 
 // call returns a name as a person writes it.
 func (it Item) call(name string) string {
-	if it.Kind == Agent {
+	if it.Kind == Agent || it.Kind == Workflow {
 		return name
 	}
 	return "/" + name

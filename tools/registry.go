@@ -113,6 +113,9 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 			return nil, fmt.Errorf("%s is switched off in the settings ([tools] off)", n)
 		}
 	}
+	if _, near := r.nearMiss(name); len(near) > 1 {
+		return nil, fmt.Errorf("unknown tool: %s (it may mean %s: call the one that is meant)", Clip(name, 60), strings.Join(near, " or "))
+	}
 	return nil, fmt.Errorf("unknown tool: %s (have: %s)", Clip(name, 60), strings.Join(r.names, ", "))
 }
 
@@ -120,7 +123,7 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 // shown and recorded is what will run. Notes of the call say what was ignored. The text of the
 // error goes to the model.
 func (r *Registry) Resolve(call Call) (Tool, Call, error) {
-	call, err := r.reroute(call)
+	call, err := r.reroute(r.correct(call))
 	if err != nil {
 		return nil, call, err
 	}

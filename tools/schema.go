@@ -121,6 +121,22 @@ func (s Schema) Name() string { return s.def.Name }
 // Definition returns the definition for the model.
 func (s Schema) Definition() model.ToolDef { return s.def }
 
+// Argument is an argument that a tool takes, whether or not its definition tells models of it.
+type Argument struct {
+	Name     string
+	Type     string // of JSON Schema; "" is any
+	Required bool
+}
+
+// Arguments returns what the tool takes, in order.
+func (s Schema) Arguments() []Argument {
+	var all []Argument
+	for _, f := range s.fields {
+		all = append(all, Argument{f.name, f.typ, f.required})
+	}
+	return all
+}
+
 // AsText returns the schema of the same tool for a protocol in which a call may be free text:
 // the text is the one argument named, constrained by grammar (see [model.FreeText]).
 func (s Schema) AsText(argument, grammar string) Schema {

@@ -82,6 +82,8 @@ type Call struct {
 	ID        string
 	Name      string
 	Arguments string // JSON: as the model wrote it, or as [Registry.Resolve] made it
+	// Corrected is the name that the model wrote, where Resolve took it for a slip; else "".
+	Corrected string
 	// Notes tell the model which of its arguments Resolve ignored.
 	Notes []string
 	Dir   string // a folder of this call's own for its whole output; the tool makes it

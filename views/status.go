@@ -27,7 +27,9 @@ type StatusLine struct {
 	hint        string // untrusted; shows instead of all else
 	stops       string // the keys that stop the main task from where the person is; "" for none
 	agents      int    // subagents that work for calls which wait for them
-	follows     int    // the subagent whose conversation shows, which is then in the place of main; 0 is none
+	steps       state.Steps
+	bare        bool // the steps show nowhere else
+	follows     int  // the subagent whose conversation shows, which is then in the place of main; 0 is none
 }
 
 // NewStatusLine returns an empty line. now tells the time.
@@ -43,7 +45,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
 		of, t = followed.Agent.Talk, followed
 	}
-	l.heard, l.retry, l.queued = of.Heard, of.Retry, len(of.Queued)
+	l.heard, l.retry, l.queued, l.steps = of.Heard, of.Retry, len(of.Queued), of.Steps
 	if t != nil {
 		c := *t
 		l.main = &c
@@ -67,6 +69,9 @@ func (l *StatusLine) Follow(task int) { l.follows = task }
 
 // SetHint shows text instead of what runs; "" shows that again.
 func (l *StatusLine) SetHint(text string) { l.hint = text }
+
+// SetBare says that the list of steps shows nowhere else.
+func (l *StatusLine) SetBare(bare bool) { l.bare = bare }
 
 // SetStops says which keys stop the main task from where the person is, "" for none.
 func (l *StatusLine) SetStops(keys string) { l.stops = keys }
@@ -157,6 +162,9 @@ func (l *StatusLine) spans() []draw.Span {
 	} else if l.interrupted && l.follows == 0 {
 		parts.add(themes.Warning, "interrupted")
 		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" continues")
+	}
+	if n := l.steps.Current(); n >= 0 && l.bare && l.main != nil && l.main.State != state.TaskDone {
+		parts.add(themes.Muted, stepsTitle(l.steps)+" "+draw.OneLine(l.steps[n].Text))
 	}
 	if l.others > 0 && l.follows == 0 {
 		text := draw.Plural(l.others, "task") + " in the background"

@@ -10,7 +10,8 @@ import (
 // taskRow is a task in the list, below the one for which it works.
 type taskRow struct {
 	state.Task
-	depth int // 0: it works for nobody else
+	depth int                 // 0: it works for nobody else
+	step  *state.WorkflowStep // of the workflow that the task runs; nil: the row is the task itself
 }
 
 // kind returns what the row says that the task is: of a subagent its name.
@@ -31,6 +32,21 @@ func (r *taskRow) branch() string {
 	}
 	return strings.Repeat("  ", r.depth-1) + "└ "
 }
+
+// workflowRows returns a row for each step of the workflow that a task runs.
+func workflowRows(t *state.Task, depth int) []taskRow {
+	if t.Workflow == nil || t.State == state.TaskDone {
+		return nil
+	}
+	var rows []taskRow
+	for _, s := range t.Workflow.Steps {
+		rows = append(rows, taskRow{Task: *t, depth: depth + 1, step: s})
+	}
+	return rows
+}
+
+// same reports whether two rows show the same task or step.
+func (r *taskRow) same(o *taskRow) bool { return r.ID == o.ID && r.step == o.step }
 
 // taskTree appends tasks to rows: those of which something runs first, then the newest, and below each
 // the agents that it called, the oldest first. Tasks are given the oldest first.
@@ -53,7 +69,8 @@ func taskTree(rows []taskRow, tasks []*state.Task) []taskRow {
 	}
 	var add func(t *state.Task, depth int)
 	add = func(t *state.Task, depth int) {
-		rows = append(rows, taskRow{*t, depth})
+		rows = append(rows, taskRow{Task: *t, depth: depth})
+		rows = append(rows, workflowRows(t, depth)...)
 		for _, sub := range slices.Backward(below[t.ID]) {
 			add(sub, depth+1)
 		}

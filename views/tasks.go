@@ -17,12 +17,14 @@ import (
 	"buddy/views/markup"
 )
 
-// Tasks lists what waits for an approval, what runs and what ran.
+// Tasks lists what waits for an approval, what runs and what ran, and below that the steps of a plan.
 type Tasks struct {
 	draw.Frame
 	now       func() time.Time
 	tasks     []taskRow // running ones first, then the newest; below each the agents that it called
 	approvals []event.ApprovalAsked
+	steps     state.Steps
+	follows   int    // the subagent whose conversation, and thus list of steps, shows; 0: the main one
 	first     string // the target where the session began
 	at        int    // selected row
 	top       int    // first row that shows
@@ -47,28 +49,56 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Tasks|state.Approvals) == 0 {
 		return
 	}
-	selected := t.selected()
+	selected, some := t.selected()
 	t.first = s.Info.First
 	t.approvals = slices.Clone(s.Approvals)
+	t.steps = s.Steps
+	if followed := s.Tasks.Get(t.follows); followed != nil && followed.Agent != nil {
+		t.steps = followed.Agent.Talk.Steps
+	}
 	t.tasks = t.tasks[:0]
 	t.tasks = taskTree(t.tasks, s.Tasks)
-	if selected != 0 && (t.at > 0 || t.HasFocus()) {
-		if i := slices.IndexFunc(t.tasks, func(r taskRow) bool { return r.ID == selected }); i >= 0 {
+	if some && (t.at > 0 || t.HasFocus()) {
+		if i := slices.IndexFunc(t.tasks, func(r taskRow) bool { return r.same(&selected) }); i >= 0 {
 			t.at = len(t.approvals) + i
 		}
 	}
-	t.at = max(0, min(t.at, t.Rows()-1))
+	t.at = max(0, min(t.at, t.items()-1))
 }
 
-// Rows counts the rows that there are to show.
-func (t *Tasks) Rows() int { return len(t.approvals) + len(t.tasks) }
+// Follow makes the list show the steps of a subagent instead of those of the main conversation; 0 ends
+// that.
+func (t *Tasks) Follow(task int) { t.follows = task }
 
-// selected returns the id of the selected task, 0 if another row is.
-func (t *Tasks) selected() int {
-	if i := t.at - len(t.approvals); i >= 0 && i < len(t.tasks) {
-		return t.tasks[i].ID
+// items counts the rows that can be selected.
+func (t *Tasks) items() int { return len(t.approvals) + len(t.tasks) }
+
+// Rows counts the rows that there are to show in a frame of w cells.
+func (t *Tasks) Rows(w int) int { return t.items() + stepRows(t.steps, w-2-2*draw.Padding) }
+
+// split shares rows between what can be selected and the steps below that: as many steps as fit beside
+// what waits or runs, but at least half of the rows.
+func (t *Tasks) split(in draw.Area) (items, steps draw.Area) {
+	want := stepRows(t.steps, in.Inset().W)
+	if want == 0 || in.H < 2 && t.items() > 0 {
+		return in, draw.Area{}
 	}
-	return 0
+	live := len(t.approvals)
+	for _, row := range t.tasks {
+		if row.State != state.TaskDone {
+			live++
+		}
+	}
+	n := min(want, max(in.H-max(live, min(t.items(), 2)), in.H/2, 1))
+	return draw.Area{Canvas: in.Canvas, H: in.H - n}, in.Below(in.H - n)
+}
+
+// selected returns the row of the selected task or step; some is false if another row is.
+func (t *Tasks) selected() (row taskRow, some bool) {
+	if i := t.at - len(t.approvals); i >= 0 && i < len(t.tasks) {
+		return t.tasks[i], true
+	}
+	return taskRow{}, false
 }
 
 // InputHandler moves the selection and reports what is wanted.
@@ -79,7 +109,7 @@ func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		case keymap.ItemUp:
 			t.at = max(0, t.at-1)
 		case keymap.ItemDown:
-			t.at = max(0, min(t.Rows()-1, t.at+1))
+			t.at = max(0, min(t.items()-1, t.at+1))
 		case keymap.ItemOpen:
 			t.open()
 		case keymap.TaskLimit:
@@ -127,14 +157,16 @@ func (t *Tasks) Draw(screen tcell.Screen) {
 	if in.W <= 0 || in.H <= 0 {
 		return
 	}
-	t.top = max(0, min(max(min(t.top, t.at), t.at-in.H+1), t.Rows()-in.H))
+	items, steps := t.split(in)
+	t.top = max(0, min(max(min(t.top, t.at), t.at-items.H+1), t.items()-items.H))
 	if !t.HasFocus() {
 		t.top = 0
 	}
-	for i := range min(in.H, t.Rows()-t.top) {
-		t.drawItem(draw.Area{Canvas: in.Down(i), H: 1}, t.top+i)
+	for i := range min(items.H, t.items()-t.top) {
+		t.drawItem(draw.Area{Canvas: items.Down(i), H: 1}, t.top+i)
 	}
-	if t.Rows() == 0 {
+	drawSteps(steps, t.steps)
+	if t.items()+len(t.steps) == 0 {
 		in.Inset().Say(0, "none", themes.Muted)
 	}
 }
@@ -191,9 +223,31 @@ func (t *Tasks) elsewhere(target string) string {
 	return target
 }
 
+// workflowItem is a step of a workflow as a row.
+func workflowItem(row *taskRow) []draw.Span {
+	role := themes.Muted
+	switch row.step.State {
+	case event.WorkflowRunning:
+		role = themes.Running
+	case event.WorkflowWaiting:
+		role = themes.Warning
+	case event.WorkflowFailed:
+		role = themes.ToolError
+	case event.WorkflowCompleted:
+		role = themes.ToolOK
+	case event.WorkflowPending, event.WorkflowPaused, event.WorkflowSkipped, event.WorkflowCancelled:
+	}
+	sign, line, _ := strings.Cut(row.step.Line(), " ")
+	left := []draw.Span{draw.Text(themes.Muted, strings.Repeat(" ", 3)+row.branch()), draw.Text(role, sign+" ")}
+	return append(left, draw.Untrusted(themes.Text, draw.OneLine(line))...)
+}
+
 // taskItem is a task as a row of some width, and what it used, with its agents, and its time.
 func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	now, task := t.now(), &row.Task
+	if row.step != nil {
+		return workflowItem(row), nil
+	}
 	glyph, role, word := draw.TaskState(task, now)
 	left = append(left, draw.Text(themes.Muted, fmt.Sprintf("#%d %s", task.ID, row.branch())), draw.Text(role, glyph+" "))
 	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("%-*s ", max(8-2*row.depth, 0), row.kind()))...)

@@ -40,6 +40,12 @@ func (q *Questions) AskPlan(ctx context.Context, task, turn int, callID, file, t
 	return q.wait(ctx, task, turn, event.QuestionAsked{CallID: callID, Plan: file, Text: text, Choices: []string{event.PlanApprove, event.PlanEdit, event.PlanDiscard}})
 }
 
+// AskGate is Ask for a step of a workflow that waits for its gate, or for what is to become of a call.
+// The answer may be any text.
+func (q *Questions) AskGate(ctx context.Context, task int, e event.QuestionAsked) (event.QuestionAnswered, error) {
+	return q.wait(ctx, task, 0, e)
+}
+
 // wait publishes a question and waits for its answer.
 func (q *Questions) wait(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
 	e.ID, e.Text = fmt.Sprintf("ask-%d-%s", task, stream.NewID()), q.redact.Text(e.Text)

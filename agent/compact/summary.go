@@ -14,6 +14,7 @@ import (
 	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/agent/usage"
 	"buddy/tools"
 )
 
@@ -91,7 +92,7 @@ func (c *Compactor) askSummary(ctx context.Context, w Work, prompt string) (stri
 			answers = d.Fallback.To
 		case model.Done:
 			said = d.Message
-			c.p.Ledger.Request(w.Task, 0, w.Used, answers, d.Usage)
+			c.p.Ledger.Request(usage.Asker{Task: w.Task, Used: w.Used, For: event.OfSummary}, answers, d.Usage)
 		}
 	}
 	if said == nil {

@@ -17,6 +17,7 @@ type known struct {
 	loaded []LoadedSkill     // the newest last
 	calls  []string          // prompts that begin with a slash, until it is known whether they call a skill
 	plan   planTold
+	work   work
 	naming []string // prompts that may name resources, until those are attached
 }
 
@@ -29,7 +30,7 @@ type LoadedSkill struct {
 
 // clone returns what a fork knows, but for the prompts, which are not its own.
 func (k *known) clone() known {
-	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan}
+	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan, work: k.work.clone()}
 }
 
 func (k *known) list(kind string, t told) {
@@ -41,6 +42,7 @@ func (k *known) list(kind string, t told) {
 
 // prompted notes a prompt that may call a skill, or name resources.
 func (k *known) prompted(p event.PromptSubmitted) {
+	k.work.prompted(p)
 	if p.Kind != event.Typed && strings.Contains(p.Text, "@") {
 		k.naming = append(k.naming, p.Text)
 	}
@@ -70,6 +72,7 @@ func (k *known) restored(names []string) {
 // forget notes that a compaction may have taken out what was told.
 func (k *known) forget() {
 	k.listed = nil
+	k.work.Compactions++
 	k.plan = planTold{gone: true}
 	delete(k.states, reminder.Context)
 	for i := range k.loaded {
@@ -79,6 +82,7 @@ func (k *known) forget() {
 
 // replay feeds a stored event.
 func (k *known) replay(e event.Event) {
+	k.work.replay(e)
 	switch p := e.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued {
@@ -102,6 +106,7 @@ func (k *known) replay(e event.Event) {
 		k.calls, k.naming = nil, nil // the prompts before it are answered
 		k.plan.answers++
 		k.steps.Quiet++
+		k.work.Answers++
 	case event.ContextCompacted:
 		k.forget()
 	}

@@ -14,6 +14,7 @@ func Describe(c *Conversation, now *reminder.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now.Dated, now.Fill.Used = c.date, int64(c.hist.Tokens())
+	now.Work = c.known.work.clone().Work
 	now.Steps, now.Told = c.known.steps, maps.Clone(c.known.states)
 }
 

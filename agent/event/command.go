@@ -33,6 +33,7 @@ const (
 	ReportSkills  ReportKind = "skills"  // which skills and custom commands there are, and what was left out
 	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
 	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
+	ReportRuns    ReportKind = "runs"    // which runs of workflows there were, and how far they are
 )
 
 type (
@@ -129,10 +130,32 @@ type (
 	Report struct {
 		What ReportKind `json:"what,omitempty"`
 	}
+	// Review lets a subagent that only reads look at what differs from a commit, and list its defects. Base
+	// names the commit; "" is what is not committed, else what the branch adds to the default branch.
+	Review struct {
+		Base string `json:"base,omitempty"`
+	}
 	// SwitchSkill switches a skill or a custom command on or off for this session.
 	SwitchSkill struct {
 		Name string `json:"name,omitempty"`
 		On   bool   `json:"on,omitempty"`
+	}
+	// RunWorkflow runs a workflow, with its inputs as text, in an exchange of its own.
+	RunWorkflow struct {
+		Name   string            `json:"name,omitempty"`
+		Inputs map[string]string `json:"inputs,omitempty"`
+	}
+	// ResumeWorkflow goes on with a run that is paused; 0 is the newest such.
+	ResumeWorkflow struct {
+		Run int `json:"run,omitempty"`
+	}
+	// CancelWorkflow ends a run that runs or is paused; 0 is the newest such.
+	CancelWorkflow struct {
+		Run int `json:"run,omitempty"`
+	}
+	// SaveWorkflow makes a workflow of the calls of the last exchange; the person is asked before it is written.
+	SaveWorkflow struct {
+		Name string `json:"name,omitempty"`
 	}
 	// WatchPanes names the panes to send PaneScreen events of; it replaces the previous list.
 	WatchPanes struct {
@@ -184,7 +207,12 @@ func (Pin) command()            {}
 func (Rename) command()         {}
 func (Undo) command()           {}
 func (Report) command()         {}
+func (Review) command()         {}
 func (SwitchSkill) command()    {}
+func (RunWorkflow) command()    {}
+func (ResumeWorkflow) command() {}
+func (CancelWorkflow) command() {}
+func (SaveWorkflow) command()   {}
 func (WatchPanes) command()     {}
 func (PaneInput) command()      {}
 func (PanePaste) command()      {}

@@ -11,6 +11,7 @@ import (
 // commands names every command as it is written for another process.
 var commands = map[string]Command{
 	"submit":          Submit{},
+	"review":          Review{},
 	"switch_skill":    SwitchSkill{},
 	"unqueue":         Unqueue{},
 	"continue":        Continue{},
@@ -28,6 +29,10 @@ var commands = map[string]Command{
 	"rename":          Rename{},
 	"undo":            Undo{},
 	"report":          Report{},
+	"run_workflow":    RunWorkflow{},
+	"resume_workflow": ResumeWorkflow{},
+	"cancel_workflow": CancelWorkflow{},
+	"save_workflow":   SaveWorkflow{},
 	"watch_panes":     WatchPanes{},
 	"pane_input":      PaneInput{},
 	"pane_paste":      PanePaste{},

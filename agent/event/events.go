@@ -75,6 +75,10 @@ var All = []Event{
 	ModeChanged{},
 	PlanEntered{},
 	PlanExited{},
+	WorkflowStarted{},
+	WorkflowStepped{},
+	WorkflowChanged{},
+	ReviewFinished{},
 	RuleAdded{},
 	RuleRemoved{},
 	Notice{},
@@ -137,7 +141,7 @@ type PromptSubmitted struct {
 	Date   string        `json:"date,omitempty"` // that the model is told with it, such as "2026-11-22 (UTC)"
 }
 
-// Command reports whether the prompt is a shell command to run at once. Old sessions have no
+// Command reports whether the prompt is a shell command, or a workflow, to run at once. Old sessions have no
 // Kind: there it is one unless a task was running.
 func (p PromptSubmitted) Command() bool {
 	return p.Kind == Typed || p.Kind == "" && strings.HasPrefix(p.Text, "!")
@@ -150,7 +154,7 @@ type PromptKind string
 const (
 	Opening  PromptKind = "opening"  // opens an exchange
 	Steering PromptKind = "steering" // added to the running exchange
-	Typed    PromptKind = "typed"    // a shell command: the model is informed, not asked
+	Typed    PromptKind = "typed"    // a shell command, or a workflow: the model is informed, not asked
 )
 
 // PromptBlocked marks that a hook refused a prompt: the model is not sent it.

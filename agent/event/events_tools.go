@@ -12,6 +12,7 @@ import (
 type ToolRequested struct {
 	CallID    string        `json:"call_id"`
 	Name      string        `json:"name"`
+	Corrected string        `json:"corrected,omitempty"` // the name that the model wrote, where it was a slip for Name
 	Arguments string        `json:"arguments"`
 	Action    action.Action `json:"action"`
 	Target    string        `json:"target,omitempty"`
@@ -140,6 +141,7 @@ type QuestionAsked struct {
 	ID      string   `json:"id"`
 	CallID  string   `json:"call_id"`
 	From    string   `json:"from,omitempty"` // who asks, untrusted text; "" for the model
+	Gate    string   `json:"gate,omitempty"` // the step of a workflow that waits for the answer; From names the workflow
 	Plan    string   `json:"plan,omitempty"` // file of the plan that is to be approved: Text is in it
 	Text    string   `json:"text"`
 	Choices []string `json:"choices,omitempty"` // suggested answers; any other is accepted, too

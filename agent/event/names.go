@@ -330,6 +330,12 @@ func (PlanExited) Type() string { return "plan.exited" }
 // Durable returns true.
 func (PlanExited) Durable() bool { return true }
 
+// Type returns "review.finished".
+func (ReviewFinished) Type() string { return "review.finished" }
+
+// Durable returns true.
+func (ReviewFinished) Durable() bool { return true }
+
 // Type returns "policy.rule_added".
 func (RuleAdded) Type() string { return "policy.rule_added" }
 
@@ -437,3 +443,21 @@ func (MCPCallFinished) Type() string { return "mcp.call_finished" }
 
 // Durable returns true.
 func (MCPCallFinished) Durable() bool { return true }
+
+// Type returns "workflow.started".
+func (WorkflowStarted) Type() string { return "workflow.started" }
+
+// Durable returns true.
+func (WorkflowStarted) Durable() bool { return true }
+
+// Type returns "workflow.step".
+func (WorkflowStepped) Type() string { return "workflow.step" }
+
+// Durable returns true.
+func (WorkflowStepped) Durable() bool { return true }
+
+// Type returns "workflow.state".
+func (WorkflowChanged) Type() string { return "workflow.state" }
+
+// Durable returns true.
+func (WorkflowChanged) Durable() bool { return true }

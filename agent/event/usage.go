@@ -6,9 +6,23 @@ import (
 	"buddy/agent/model"
 )
 
-// MetricsUsage counts tokens of the last request and of the session. An unknown cost is 0;
-// SessionUnpriced counts the requests that SessionCost leaves out for that reason.
+// Purpose says what a request to a model was for.
+type Purpose string
+
+// The purposes. That of the conversation itself is the zero value.
+const (
+	OfAnswer   Purpose = ""
+	OfSubagent Purpose = "subagent"
+	OfSummary  Purpose = "compaction"
+	OfTitle    Purpose = "title"
+)
+
+// MetricsUsage counts tokens of one request and of the session with it: each request has one, so that
+// the requests add up to the session. An unknown cost is 0; SessionUnpriced counts the requests that
+// SessionCost leaves out for that reason.
 type MetricsUsage struct {
+	For               Purpose     `json:"for,omitempty"`
+	Model             string      `json:"model,omitempty"` // who answered
 	Prompt            int         `json:"prompt"`
 	Completion        int         `json:"completion"`
 	Cached            int         `json:"cached,omitempty"`

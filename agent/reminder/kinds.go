@@ -28,11 +28,15 @@ const (
 	Diagnostics  = "diagnostics"
 	Memory       = "memory"
 
+	WorkingMemory = "working_memory"
+
 	// What these tell is the outcome of an act, so nobody can switch them off.
 	Images     = "images"
 	SkillTexts = "skill"
 	TypedShell = "shell"
+	Workflow   = "workflow"
 	Undo       = "undo"
+	HookStop   = "hook_stop"
 )
 
 // Kind describes what reminders of a kind tell, and how.
@@ -55,6 +59,7 @@ var Kinds = []Kind{
 	{Name: ChangedFiles, Once: true, What: "files that the model has read or written and that somebody else changed since: a diff of at most 2 KB, else that it has to read them again"},
 	{Name: Instructions, Once: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
 	{Name: Todo, Once: true, What: "the open steps of its list, when it did not touch the list for 10 answers, and every 10 after that"},
+	{Name: WorkingMemory, Once: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that it has read and changed, in 1 KB; later again after 20 answers, when 8 prompts or files are new"},
 	{Name: Diagnostics, Once: true, What: "what language servers say of its edits, when that comes after the result"},
 	{Name: Hook, Once: true, What: "what your hooks say"},
 
@@ -76,7 +81,9 @@ var Kinds = []Kind{
 	{Name: Images, Once: true, Fixed: true, What: "the pictures that its tools have read"},
 	{Name: SkillTexts, Once: true, Fixed: true, What: "the texts of loaded skills again, after a compaction"},
 	{Name: TypedShell, Once: true, Fixed: true, What: "the command that you ran with `!`, and its output"},
+	{Name: Workflow, Once: true, Fixed: true, What: "how a workflow that you ran has ended, and its outputs"},
 	{Name: Undo, Once: true, Fixed: true, What: "which files you put back with `/undo`"},
+	{Name: HookStop, Once: true, Fixed: true, What: "why a hook kept its answer from being the last"},
 }
 
 // Lookup returns a kind, and its place in the order.

@@ -24,6 +24,7 @@ type Snapshot struct {
 	Fill     Level  // of the context window, in tokens
 	Cost     Level  // of the exchange, in money
 	Steps    Steps
+	Work     Work
 	Told     map[string]string // [Said.State] of each kind, as of the last request
 }
 
@@ -55,7 +56,7 @@ func Own() []Generator {
 		return Generator{kind, func(_ context.Context, now Snapshot) Said { return say(now) }}
 	}
 	return []Generator{
-		pure(Todo, todo), pure(Budget, budget), pure(Context, fill),
+		pure(Todo, todo), pure(WorkingMemory, workingMemory), pure(Budget, budget), pure(Context, fill),
 		pure(DateChange, dateChange), pure(ModeChange, modeChange), pure(ModelSwitch, modelSwitch),
 	}
 }

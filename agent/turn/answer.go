@@ -10,23 +10,25 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/stream"
+	"buddy/agent/usage"
 )
 
 // What is wrong with an answer that came whole.
 var (
-	// ErrEmptyResponse means that a model answered with neither text nor calls.
-	ErrEmptyResponse = errors.New("model returned empty response")
 	// ErrCutOff means that an answer was longer than the model's output limit.
 	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
 
 	// errFull means that an answer was cut off since the model's window is full.
 	errFull = &model.Error{Kind: model.ContextError, What: "the answer was cut off because the model's window is full", Hint: "/compact makes the conversation shorter"}
 
-	errNoCall   = fmt.Errorf("%w: it stopped to call a tool and called none", ErrEmptyResponse)
+	// errEmpty is an answer of neither text nor calls.
+	errEmpty    = errors.New("the answer was empty")
+	errNoCall   = errors.New("the answer stopped to call a tool and called none")
 	errFiltered = errors.New("the provider's content filter stopped the answer")
 )
 
-// maxNudges limits how often a model is asked again in one turn.
+// maxNudges limits how often a model is asked again in one turn, because its answer was cut off. One that
+// has nothing to say is asked once more: after that it is its answer.
 const maxNudges = 3
 
 // nudge returns what a model is told, and nobody else, after an answer that is not one: it
@@ -35,7 +37,7 @@ func nudge(err error) string {
 	switch {
 	case errors.Is(err, errNoCall):
 		return "You stopped to call a tool, but no call arrived. Call it now, or give your answer."
-	case errors.Is(err, ErrEmptyResponse):
+	case errors.Is(err, errEmpty):
 		return "Your last answer was empty. Answer now, or call a tool."
 	case errors.Is(err, ErrCutOff):
 		return "Your last answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing. " +
@@ -85,7 +87,7 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 // the text so far is kept, and no call of it.
 // Behind the history goes what is of this moment only.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
-	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, saved: l.o.Now()}
+	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
 	p.answers = p.model.Info()
 	req := model.Request{Tools: l.p.Selection.Tools().Definitions()}
 	req.Messages, req.Tokens = x.talk.Request()
@@ -123,7 +125,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback counts in other tokens
 		x.talk.Calibrate(a.usage.Prompt)
 	}
-	l.p.Ledger.Request(x.task, turn, &x.used, p.answers, a.usage)
+	l.p.Ledger.Request(usage.Asker{Task: x.task, Turn: turn, Used: &x.used}, p.answers, a.usage)
 	if good = err == nil; good {
 		l.tell(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
 	}
@@ -151,13 +153,23 @@ func (p *partial) keep() (answer, error) {
 	said := *p.done.Message
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(said, p.finish())
+	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
+		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again, in other words"})
+		err = nil
+	}
 	if err != nil {
 		said.ToolCalls = nil // what is left of them must not run
 	} else {
 		said.ToolCalls = p.batch.identify(said.ToolCalls)
 	}
-	if !p.x.talk.Store(p.x.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
-		err = ErrEmptyResponse
+	if !p.x.talk.Store(p.x.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil && !p.again {
+		err = errEmpty
+	}
+	if err == nil && len(said.ToolCalls) == 0 && !known(a.finish) && p.loop.n.strange(a.finish) {
+		p.publish(event.Warning{
+			Text: "the provider ended the answer for a reason that is not known: " + fmt.Sprintf("%.100q", a.finish), Code: "finish_reason",
+			NextStep: "what it said is kept; look whether it is whole",
+		})
 	}
 	a.message, a.calls = said, p.x.talk.Open()
 	p.x.response += said.Content
@@ -174,6 +186,15 @@ func (p *partial) finish() string {
 	return p.done.Finish
 }
 
+// known reports whether a finish reason has a meaning here; none at all is a plain end.
+func known(finish string) bool {
+	switch finish {
+	case "", model.FinishStop, model.FinishToolCalls, model.FinishLength, model.FinishContentFilter, model.FinishContext, model.FinishCompaction:
+		return true
+	}
+	return false
+}
+
 // unfit returns why an answer is not one that can be used, or nil.
 func unfit(m model.Message, finish string) error {
 	switch {
@@ -186,7 +207,7 @@ func unfit(m model.Message, finish string) error {
 	case len(m.ToolCalls) > 0:
 		return nil
 	case strings.TrimSpace(m.Content) == "":
-		return ErrEmptyResponse
+		return errEmpty
 	case finish == model.FinishToolCalls:
 		return errNoCall
 	}
@@ -217,6 +238,7 @@ type partial struct {
 	answers         model.Info // who does, which a fallback changes
 	x               *Exchange
 	turn            int
+	again           bool   // it was asked again, since its answer was none
 	batch           *batch // of the calls that are complete
 	text, reasoning growing
 	first           time.Time // when something of the answer came

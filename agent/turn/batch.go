@@ -42,11 +42,11 @@ type job struct {
 	tool     tools.Tool
 	err      error // why there is no plan
 	parallel bool
-	early    bool   // started while the answer streamed
-	edited   bool   // a person has changed the arguments
-	typed    bool   // a person made the call
-	reopened bool   // its approval was open when an earlier process ended
-	result   string // that the model reads
+	early    bool             // started while the answer streamed
+	edited   bool             // a person has changed the arguments
+	typed    bool             // a person made the call
+	reopened bool             // its approval was open when an earlier process ended
+	result   event.ToolResult // as it was stored
 	began    time.Time
 	ran      bool               // what its result says is what the tool said
 	live     *live              // where its output goes
@@ -222,7 +222,7 @@ func (b *batch) started(id string) bool {
 
 func (b *batch) request(j *job) {
 	c := j.call
-	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
+	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Corrected: c.Corrected, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
 }
 
 // alone runs a call while no other of the batch runs.

@@ -11,6 +11,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/tools"
@@ -182,7 +183,7 @@ func (b *batch) replaceArgs(j *job, args string) error {
 	}
 	call.Planned = act
 	j.call, j.edited = call, true
-	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Arguments: args, Action: act, Target: act.Target})
+	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Corrected: call.Corrected, Arguments: args, Action: act, Target: act.Target})
 	return nil
 }
 
@@ -259,13 +260,16 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
 	}
-	j.result = res.Content
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail, Original: original,
 	}
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
+	}
+	j.result = e
+	if !res.IsError {
+		conversation.Worked(b.x.talk, c.Planned)
 	}
 	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
 	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)

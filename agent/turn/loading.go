@@ -135,7 +135,7 @@ func (l loading) call(ctx context.Context, tool string, args map[string]string) 
 	}
 	b.request(j)
 	b.alone(j)
-	return j.result, nil
+	return j.result.Result, nil
 }
 
 // Limits of the files that the text of a skill attaches.

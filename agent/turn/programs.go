@@ -100,7 +100,9 @@ func (l *Loop) goesOn(ctx context.Context, x *Exchange) bool {
 		return false
 	}
 	x.goneOn++
-	l.attach(x, 0, m.Told())
+	if why := m.Told(); why != "" { // not one of the kind that can be switched off: the model would go on without a reason
+		x.tellOnce(0, reminder.HookStop, why)
+	}
 	return true
 }
 

@@ -14,6 +14,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,6 +102,22 @@ type numbers struct {
 	turns int
 	calls int
 	outs  int // folders of outputs
+
+	finishes map[string]bool // reasons of providers that are not known and were told
+}
+
+// strange reports whether a reason is a new one. A few are remembered, of a server that makes them up.
+func (n *numbers) strange(reason string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.finishes[reason] || len(n.finishes) == 10 {
+		return false
+	}
+	if n.finishes == nil {
+		n.finishes = make(map[string]bool)
+	}
+	n.finishes[reason] = true
+	return true
 }
 
 // next counts one of them on, and returns it.
@@ -145,7 +162,8 @@ type Exchange struct {
 	now       []model.Message         // of the next request only
 	goneOn    int                     // how often hooks kept the exchange from ending
 	used      usage.Task              // its ledger's lock guards it
-	turns     int
+	turns     int                     // that are complete
+	begun     int                     // the turn that hooks were told of, from 1
 	response  string                  // the text of the last answer
 	compacted *event.ContextCompacted // by the last step
 	overflows int                     // requests that the provider found too long
@@ -179,7 +197,7 @@ func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.said = append(x.said
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
 
-// Turns returns how many turns were begun.
+// Turns returns how many turns are complete: answered, and their calls done.
 func (x *Exchange) Turns() int { return x.turns }
 
 // Used returns what the exchange used, for its ledger.
@@ -233,34 +251,75 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 		return event.Failed, err
 	}
 	l.brief(ctx, x)
+	if x.begun == x.turns { // a step that only compacted is none
+		x.begun++
+		l.tell(ctx, x, LoopIteration{Turn: x.begun})
+	}
+	if stop := terminated(ctx); stop != nil {
+		return event.Failed, stop
+	}
 	switch fitting, did := l.p.Compactor.Fit(ctx, x.work(), l.Turns()); fitting {
 	case compact.Full:
-		return event.ContextLimit, nil
+		return event.ContextLimit, overLimit(l.p.Selection, x, nil)
 	case compact.Moved:
 		l.moved(ctx, x, did)
 		return "", nil
 	}
-	x.turns++
-	var done bool
-	var err error
-	if l.tell(ctx, x, LoopIteration{Turn: x.turns}).kind != terminate {
-		done, err = l.turn(ctx, x)
-	}
+	done, err := l.turn(ctx, x)
 	if err != nil && ctx.Err() == nil && l.overflowed(ctx, x, err) {
 		return "", nil
 	}
-	switch stop := terminated(ctx); {
+	return l.outcome(ctx, x, done, err)
+}
+
+// outcome says what became of a turn; "" when another one has to follow.
+func (l *Loop) outcome(ctx context.Context, x *Exchange, done bool, err error) (event.Outcome, error) {
+	stop := terminated(ctx)
+	switch {
 	case stop != nil:
 		return event.Failed, stop
 	case ctx.Err() != nil:
 		return event.Cancelled, nil
 	case err != nil:
 		l.failed(ctx, x, err)
+		if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.ContextError {
+			return event.ContextLimit, overLimit(l.p.Selection, x, err)
+		}
 		return event.Failed, err
-	case done && !l.goesOn(ctx, x):
+	}
+	x.turns++
+	if done && !l.goesOn(ctx, x) {
 		return event.Completed, nil
 	}
 	return "", nil
+}
+
+// ContextLimitError is what an exchange ends with that does not fit into the model's window.
+type ContextLimitError struct {
+	Estimated int   // tokens of the conversation
+	Limit     int   // of the window; 0 is not known
+	Err       error // what the provider said; nil if nothing was sent
+}
+
+// Error names both, and what to do.
+func (e *ContextLimitError) Error() string {
+	window := "the context window"
+	if e.Limit > 0 {
+		window = fmt.Sprintf("the context window of %d tokens", e.Limit)
+	}
+	if e.Err != nil {
+		return fmt.Sprintf("%v (about %d tokens were sent; %s)", e.Err, e.Estimated, window)
+	}
+	return fmt.Sprintf("about %d tokens do not fit into %s; /compact makes the conversation shorter, /session new begins another one", e.Estimated, window)
+}
+
+// Unwrap returns what the provider said.
+func (e *ContextLimitError) Unwrap() error { return e.Err }
+
+// overLimit returns the error of an exchange that is too long; err is what the provider said of it.
+func overLimit(on *selection.Selection, x *Exchange, err error) error {
+	window, _ := on.Window()
+	return &ContextLimitError{Estimated: x.talk.Tokens(), Limit: window, Err: err}
 }
 
 // brief tells the model what it has to know before its next request.

@@ -5,7 +5,7 @@
 //
 //	l := usage.New(events, usage.Budget{MaxCost: 2_000_000})
 //	var t usage.Task
-//	l.Request(1, 1, &t, model.Info(), tokens)
+//	l.Request(usage.Asker{Task: 1, Turn: 1, Used: &t}, model.Info(), tokens)
 //	if outcome := l.Exhausted(1, &t, turns); outcome != "" { … }
 package usage
 
@@ -34,8 +34,9 @@ type Ledger struct {
 
 	mu       sync.Mutex // guards all below, and every Task
 	sums     event.MetricsUsage
-	last     *Task  // nil before the first request
-	unpriced string // the model whose missing price was told
+	asked    event.MetricsUsage // the last request of a task
+	last     *Task              // nil before the first request
+	unpriced string             // the model whose missing price was told
 }
 
 // Task holds what one task used. Its ledger's lock guards it; the zero value is ready.
@@ -63,6 +64,9 @@ func (l *Ledger) Replay(e event.Event) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.sums = sums
+		if sums.For != event.OfTitle {
+			l.asked = sums
+		}
 	}
 }
 
@@ -76,19 +80,27 @@ func (l *Ledger) Result(t *Task, tool, text string) {
 	t.tools[tool] += len(text) / 4
 }
 
+// Asker says on whose behalf a model was asked.
+type Asker struct {
+	Task int // by number; 0: a request beside all tasks, which only the session's sums have
+	Turn int
+	Used *Task // nil without a task
+	For  event.Purpose
+}
+
 // Request counts what the provider said of the tokens of a request; nothing when it said
 // nothing. from is who answered.
-func (l *Ledger) Request(task, turn int, t *Task, from model.Info, u *model.Usage) {
+func (l *Ledger) Request(by Asker, from model.Info, u *model.Usage) {
 	if u == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.request(t, *u, from.Price)
-	l.stream.Publish(task, turn, l.sums)
+	l.request(by, *u, from)
+	l.stream.Publish(by.Task, by.Turn, l.sums)
 	if l.budget.MaxCost > 0 && !from.Price.Known() && l.unpriced != from.Model {
 		l.unpriced = from.Model
-		l.stream.Publish(task, turn, event.Warning{
+		l.stream.Publish(by.Task, by.Turn, event.Warning{
 			Text: "max_cost does not count what " + from.Model + " costs, because its price is not known", Code: "budget",
 			NextStep: "set price_input and price_output in the profile " + from.Profile,
 		})
@@ -97,18 +109,31 @@ func (l *Ledger) Request(task, turn int, t *Task, from model.Info, u *model.Usag
 
 // request adds a request to the sums, which stay as they are where they would overflow. The
 // caller holds l.mu.
-func (l *Ledger) request(t *Task, u model.Usage, price model.Price) {
-	cost := price.Cost(u)
+func (l *Ledger) request(by Asker, u model.Usage, from model.Info) {
+	cost, t := from.Price.Cost(u), by.Used
+	m := &l.sums
+	m.For, m.Model, m.PerTool = by.For, from.Model, nil
+	m.Prompt, m.Completion, m.Cached, m.CacheWrite, m.Cost = max(u.Prompt, 0), max(u.Completion, 0), max(u.Cached, 0), max(u.CacheWrite, 0), cost
+	add(&m.SessionPrompt, u.Prompt)
+	add(&m.SessionCompletion, u.Completion)
+	add(&m.SessionCached, u.Cached)
+	m.SessionCost += cost
+	if !from.Price.Known() {
+		m.SessionUnpriced++
+	}
+	if t == nil {
+		return
+	}
+	if t.above != nil && m.For == event.OfAnswer {
+		m.For = event.OfSubagent
+	}
 	t.own += cost
 	for one := t; one != nil; one = one.above {
 		l.last = one
-		one.add(u, cost, price.Known())
+		one.add(u, cost, from.Price.Known())
 	}
-
-	m := &l.sums
-	m.Prompt, m.Completion, m.Cached, m.CacheWrite, m.Cost = u.Prompt, u.Completion, u.Cached, u.CacheWrite, cost
-	l.session(u, cost, price)
 	m.PerTool = t.top()
+	l.asked = *m
 }
 
 // add adds a request to what the task used. The caller holds the ledger's lock.
@@ -121,26 +146,6 @@ func (t *Task) add(u model.Usage, cost model.Money, priced bool) {
 	if !priced {
 		t.unpriced++
 	}
-}
-
-// session adds a request to the sums of the session. The caller holds l.mu.
-func (l *Ledger) session(u model.Usage, cost model.Money, price model.Price) {
-	m := &l.sums
-	add(&m.SessionPrompt, u.Prompt)
-	add(&m.SessionCompletion, u.Completion)
-	add(&m.SessionCached, u.Cached)
-	m.SessionCost += cost
-	if !price.Known() {
-		m.SessionUnpriced++
-	}
-}
-
-// Beside counts a request that belongs to no task: only the session's sums have it.
-func (l *Ledger) Beside(u model.Usage, price model.Price) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.session(u, price.Cost(u), price)
-	l.stream.Publish(0, 0, l.sums)
 }
 
 // Total returns what a task used.
@@ -232,11 +237,11 @@ func (t *Task) top() []event.ToolUse {
 	return all[:min(len(all), maxTopTools)]
 }
 
-// LastRequest describes what the last request used, for people.
+// LastRequest describes what the last request of a task used, for people.
 func (l *Ledger) LastRequest() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := l.sums
+	m := l.asked
 	return used(m.Prompt, m.Cached, m.Completion, m.Cost, 0)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *cli) replayCommand() *cobra.Command {
-	speed := 1.0
+	speed, turn := 1.0, 0
 	c := ofSession(&cobra.Command{
 		Use:   "replay ID",
 		Short: "watch a session again, as it went",
@@ -19,7 +19,7 @@ func (s *cli) replayCommand() *cobra.Command {
 			"Space pauses, + and - change the speed, q ends it; the keys that scroll and change\n" +
 			"panes work as always. An ID may be shortened to any beginning that is unique; last is\n" +
 			"the session used last.",
-		Example: "  buddy replay last\n  buddy replay 7f3a --speed 4",
+		Example: "  buddy replay last\n  buddy replay 7f3a --speed 4\n  buddy replay 7f3a --turn 12",
 	}, func(store sessions.Store, id string, _ []string) error {
 		if !(speed >= ui.SlowestReplay && speed <= ui.FastestReplay) { // false for NaN, too
 			return exit.Usage("--speed must be a number from %g to %g", ui.SlowestReplay, ui.FastestReplay)
@@ -29,8 +29,12 @@ func (s *cli) replayCommand() *cobra.Command {
 			return err
 		}
 		defer func() { _ = j.Close() }()
-		return fullscreen.Replay(s.options, j, speed)
+		if err := hasTurn(j, turn); err != nil {
+			return err
+		}
+		return fullscreen.Replay(s.options, j, speed, turn)
 	})
 	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")
+	c.Flags().IntVar(&turn, "turn", 0, "begin with the turn of this `number`; what was before it is shown at once")
 	return c
 }

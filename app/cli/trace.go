@@ -17,15 +17,24 @@ import (
 )
 
 func (s *cli) traceCommand() *cobra.Command {
+	turn := 0
 	c := ofSession(&cobra.Command{
 		Use:   "trace ID",
 		Short: "where the time, the tokens and the money of a session went",
 		Long: "trace sums up a session: its exchanges with turns, tokens and costs, how long the model was\n" +
 			"waited for, streamed and tools ran, the slowest calls, and what failed. Calls that ran at\n" +
 			"once are each counted in full. An ID may be shortened to any beginning that is unique;\n" +
-			"last is the session used last.",
-		Example: "  buddy trace last\n  buddy trace 7f3a --json | jq .totals",
-	}, s.trace)
+			"last is the session used last. With --turn it shows what was sent in one turn, and what was\n" +
+			"answered: the messages as the session file has them. The system prompt, the list of tools and\n" +
+			"reminders of the moment are in no session file.",
+		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace 7f3a --json | jq .totals",
+	}, func(store sessions.Store, id string, args []string) error {
+		if turn != 0 {
+			return traceTurn(s, store, id, turn)
+		}
+		return s.trace(store, id, args)
+	})
+	c.Flags().IntVar(&turn, "turn", 0, "show the messages of the turn of this `number`")
 	s.jsonFlag(c, "as one JSON object")
 	return c
 }
@@ -90,6 +99,15 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 		title = fmt.Sprintf("Exchanges (the latest %d of %d)", len(t.Exchanges), t.Count)
 	}
 	table(w, title, rows)
+	printTurns(w, t)
+	rows = [][]string{{"requests", "in", "cached", "out", "cost", "for", "model"}}
+	for _, u := range t.Requests {
+		rows = append(rows, []string{
+			fmt.Sprint(u.Requests), fmt.Sprint(u.Prompt), fmt.Sprint(u.Cached), fmt.Sprint(u.Completion), money(u.Cost),
+			cmp.Or(string(u.For), "answer"), cmp.Or(u.Model, "–"),
+		})
+	}
+	table(w, "Requests", rows)
 	rows = [][]string{{"calls", "failed", "took", "longest", "tool"}}
 	for _, u := range t.Tools {
 		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), took(u.Took), took(u.Max), u.Name})
@@ -142,6 +160,14 @@ func took(ms int64) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
 	return d.Round(time.Second).String()
+}
+
+// money is a cost for people, a dash when it is not known.
+func money(m model.Money) string {
+	if m == 0 {
+		return "–"
+	}
+	return m.String()
 }
 
 // costText says what is known of a cost.

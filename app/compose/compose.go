@@ -111,7 +111,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
-		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Small: p.small(f),
+		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
 		Listings: p.listings(), Checks: p.Checks, Resources: p.resources(),
@@ -135,6 +135,9 @@ func contextOf(c config.Context) agent.Context {
 func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err error) {
 	c := p.Config
 	secrets = c.Secrets()
+	if c.Problem != "" && f.Modelless && (c.Active == nil || c.Active.Bundled()) {
+		return demo.New(demoPace), secrets, nil
+	}
 	if c.Problem != "" && f.Headless && (c.Active == nil || c.Active.Bundled()) {
 		return nil, nil, exit.Error{Code: exit.Failed, Text: c.Problem}
 	}

@@ -42,6 +42,17 @@ func (l *live) SetRules(rules []action.Rule) {
 	l.do(func(rt *agent.Runtime) { rt.SetRules(rules) })
 }
 
+// AgentNames returns the types of subagents that a prompt may name, none before the runtime has started.
+func (l *live) AgentNames(ctx context.Context) []string {
+	l.mu.Lock()
+	rt := l.rt
+	l.mu.Unlock()
+	if rt == nil {
+		return nil
+	}
+	return agent.NamesOfAgents(ctx, rt)
+}
+
 // RefreshSkills lets skills and custom commands be read again.
 func (l *live) RefreshSkills() { l.do((*agent.Runtime).RefreshSkills) }
 

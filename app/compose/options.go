@@ -29,8 +29,9 @@ type Options struct {
 
 	Log *DebugLog `json:"-"` // nil without --debug
 
-	Cleared  bool // a person left another session for this new one
-	Headless bool // nobody sees a title, or a demo in the place of a model
+	Cleared   bool // a person left another session for this new one
+	Modelless bool // nothing asks a model unless a step of a workflow does: without one there is the demo
+	Headless  bool // nobody sees a title, or a demo in the place of a model
 }
 
 // mode returns how approvals are decided at the start.

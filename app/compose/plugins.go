@@ -116,10 +116,8 @@ func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
 	}
 	definition := map[string]any{
 		"name": p.Name, "version": p.Version, "description": p.About, "runs": runs, "print": p.Print,
-		"skills": relative(p.Skills), "commands": relative(p.Commands), "styles": relative(p.Styles),
-	}
-	if not := notRun(p); len(not) > 0 {
-		definition["not run by buddy"] = not
+		"skills": relative(p.Skills), "commands": relative(p.Commands), "agents": relative(p.Agents), "styles": relative(p.Styles),
+		"workflows": relative(p.Workflows),
 	}
 	part.Definition = canonical(definition)
 	inDir, err := filepath.Rel(dir, p.Dir)
@@ -129,14 +127,6 @@ func partOfPlugin(p plugin.Plugin, dir, file string) ProjectPart {
 		}
 	}
 	return part
-}
-
-// notRun names what a plugin brings that buddy does not use.
-func notRun(p plugin.Plugin) (kinds []string) {
-	if len(p.Agents) > 0 {
-		kinds = append(kinds, "agents")
-	}
-	return kinds
 }
 
 // plugins returns the plugins of a session with the trust that they have. Where the project is on
@@ -171,7 +161,7 @@ func (s *Setup) pluginSources() (all []extensions.Source, acts map[string]bool, 
 		}
 		acts[f.Name] = f.state.Trusted
 		all = append(all, extensions.Source{Origin: extensions.Plugin, Files: files, Inside: f.Dir, Prefix: f.Name, Roots: map[extensions.Kind][]string{
-			extensions.Skill: f.Skills, extensions.Command: f.Commands, extensions.Style: f.Styles,
+			extensions.Skill: f.Skills, extensions.Command: f.Commands, extensions.Agent: f.Agents, extensions.Style: f.Styles, extensions.Workflow: f.Workflows,
 		}})
 	}
 	return all, acts, err

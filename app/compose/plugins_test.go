@@ -14,6 +14,7 @@ import (
 	"buddy/extensions"
 	"buddy/extensions/mcp"
 	"buddy/extensions/skill"
+	"buddy/extensions/subagent"
 	"buddy/tools/file"
 )
 
@@ -197,8 +198,25 @@ func TestPartOfAPluginSaysWhatItBrings(t *testing.T) {
 			t.Errorf("%q is not in %s\n%s", want, part.Runs, part.Definition)
 		}
 	}
+	if strings.Contains(part.Definition, "not run by buddy") {
+		t.Errorf("its agents run: %s", part.Definition)
+	}
 	if len(part.Files) != len(found[0].Files) || !slices.Contains(part.Files, ".buddy/plugins/tidy/hooks/guard.sh") {
 		t.Errorf("files %q", part.Files)
+	}
+}
+
+// TestAgentsOfAPluginAreNamedAfterIt: they run as PLUGIN:NAME, like its skills.
+func TestAgentsOfAPluginAreNamedAfterIt(t *testing.T) {
+	s := pluginSetup(t, tidy(".buddy/plugins/tidy"))
+	x := &extensionFiles{plugins: s.pluginSources}
+	items, problems, err := x.findAgents(t.Context())
+	defs, left := subagent.All(items)
+	if err != nil || len(problems)+len(left) > 0 {
+		t.Fatal(problems, left, err)
+	}
+	if !slices.ContainsFunc(defs, func(d subagent.Definition) bool { return d.Name == "tidy:maid" && d.Origin == extensions.Plugin }) {
+		t.Errorf("agents %+v", defs)
 	}
 }
 

@@ -203,6 +203,9 @@ func once(items []extensions.Item) []extensions.Item {
 
 // isCommand reports whether a name is one of buddy's own commands.
 func isCommand(name string) bool {
+	if name == "review" { // models load the skill by this name; who types it gets the command all the same
+		return false
+	}
 	_, ok := slash.Find(name)
 	_, alias := slash.Aliases[name]
 	return ok || alias

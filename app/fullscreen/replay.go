@@ -16,8 +16,8 @@ import (
 	"buddy/themes"
 )
 
-// Replay shows a session until the person leaves it.
-func Replay(f *compose.Options, j *sessions.Journal, speed float64) error {
+// Replay shows a session until the person leaves it, at once up to a turn if that is not 0.
+func Replay(f *compose.Options, j *sessions.Journal, speed float64, turn int) error {
 	c, index, _, err := compose.LoadConfig(f)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func Replay(f *compose.Options, j *sessions.Journal, speed float64) error {
 	defer cancel()
 	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
 	home, _ := os.UserHomeDir() // "" is unknown
-	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f, c), Auto: name == themes.Auto, NoTokens: !c.UI.ShowTokens}, keys, events, home, speed)
+	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f, c), Auto: name == themes.Auto, NoTokens: !c.UI.ShowTokens}, keys, events, home, speed, turn)
 	s.Fini()
 	if err != nil {
 		return exit.Failure(fmt.Errorf("terminal: %w", err))

@@ -1,7 +1,7 @@
 // Package fullscreen runs sessions on the full screen.
 //
 //	err := fullscreen.Run(options, "") // a new session
-//	err := fullscreen.Replay(options, journal, 2)
+//	err := fullscreen.Replay(options, journal, 2, 0)
 package fullscreen
 
 import (
@@ -335,17 +335,16 @@ func (w *window) keepShape(s ui.Shape) {
 	})
 }
 
-// findFiles answers with the files of the current target and the resources of MCP servers that fit
-// a query, unless another one comes first.
+// findFiles answers with the files of the current target, the subagents and the resources of MCP servers that
+// fit a query, unless another one comes first.
 func (w *window) findFiles(ctx context.Context, query string, answer func(paths []string)) {
 	find := w.files.Request(query)
 	if on := w.ui.Info().Event.Target; on != slash.ThisMachine && on != "" {
 		find = func() ([]string, bool) { return w.link.files(ctx, query) }
 	}
-	resources := w.ui.Info().Servers.All > 0
 	w.loop.Go(func() {
 		paths, ok := find()
-		if ok && resources {
+		if ok {
 			paths = input.Merge(query, w.link.named(ctx, query), paths)
 		}
 		if ok {

@@ -9,9 +9,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/compose"
@@ -24,7 +26,6 @@ import (
 // Run answers one prompt, the argument, what is piped in, or both: the answer on stdout, all
 // else on stderr.
 func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr *os.File) error {
-	f.Headless = true
 	var end <-chan time.Time // nil is never
 	if once.Timeout > 0 {
 		end = time.After(once.Timeout)
@@ -37,6 +38,12 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	return run(f, once, event.Submit{Text: prompt.text, Images: prompt.images}, schema, end, stdout, stderr)
+}
+
+// run sends the command that begins an exchange, and prints what comes of it.
+func run(f *compose.Options, once Options, first event.Command, schema *answerSchema, end <-chan time.Time, stdout, stderr *os.File) error {
+	f.Headless = true
 	t, err := compose.NewDestination(f)
 	if err != nil {
 		return err
@@ -61,9 +68,9 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 		program: p,
 		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, NoCalls: !p.Config.UI.ShowToolCalls},
 		out:     stdout, flags: once,
-		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema,
+		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
 	}
-	p.Live.Send(event.Submit{Text: prompt.text, Images: prompt.images})
+	p.Live.Send(first)
 	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
 	if ctx.Err() != nil {
 		p.Desert(stderr)
@@ -121,15 +128,16 @@ type bounds struct {
 // line prints a session as lines.
 type line struct {
 	plain.Remarks
-	program *compose.Program
-	out     io.Writer
-	flags   Options
-	limits  bounds
-	schema  *answerSchema // nil: the answer may be anything
-	answers int           // that did not fit it
-	broken  error         // of out
-	task    int           // that works on it
-	text    string        // of the last answer
+	program   *compose.Program
+	out       io.Writer
+	flags     Options
+	limits    bounds
+	schema    *answerSchema // nil: the answer may be anything
+	answers   int           // that did not fit it
+	broken    error         // of out
+	task      int           // that works on it
+	passGates bool          // of workflows
+	text      string        // of the last answer
 }
 
 // follow prints events until there is an answer, or there will be none.
@@ -188,13 +196,12 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.question(p)
 	case event.ModelMessage:
 		l.message(p)
+	case event.WorkflowChanged:
+		return l.workflow(p)
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.ApprovalAsked:
-		if l.task == 0 {
-			break // an earlier process asked; the prompt, which comes now, drops it
-		}
-		go l.Approve(p)
+		l.approve(p)
 	case event.TaskFinished:
 		if p.ID == l.task {
 			return l.finish(p.Outcome)
@@ -205,11 +212,26 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	return ""
 }
 
+// approve asks about a call, unless an earlier process asked: the prompt, which comes now, drops that.
+func (l *line) approve(p event.ApprovalAsked) {
+	if l.task != 0 {
+		go l.Approve(p)
+	}
+}
+
 // question answers that nobody is there. A plan is what exec was run for: it is the answer.
 func (l *line) question(q event.QuestionAsked) {
-	if q.Plan != "" {
+	switch {
+	case q.Gate != "" && l.passGates && slices.Contains(q.Choices, event.GatePass):
+		l.Say("%s\n  passed, as --approve all says", plain.QuestionText(q))
+		l.program.Live.Send(event.Answer{ID: q.ID, Text: event.GatePass})
+		return
+	case q.Gate != "":
+		go l.Gate(q)
+		return
+	case q.Plan != "":
 		l.text = q.Text
-	} else {
+	default:
 		l.Say("%s\n  not answered, because nobody is there to ask", plain.QuestionText(q))
 	}
 	l.program.Live.Send(event.Answer{ID: q.ID, Nobody: true})
@@ -339,6 +361,9 @@ func (l *line) answer(o event.Outcome) {
 		return
 	}
 	if l.flags.JSON {
+		return
+	}
+	if l.text == "" && l.flags.Workflow {
 		return
 	}
 	text := markup.Answer(l.text)

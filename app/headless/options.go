@@ -15,6 +15,7 @@ type Options struct {
 	Quiet    bool          // print nothing but errors on stderr
 	Schema   string        // a file with a JSON Schema that the answer has to fit
 	Timeout  time.Duration // 0 is none
+	Workflow bool          // a workflow is run: it has outputs, and may need no model
 	MaxTurns *int          // nil: as the configuration says; 0 is no limit
 	MaxCost  *model.Money  // nil: as the configuration says; 0 is no limit
 }

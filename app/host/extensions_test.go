@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/compose"
+	"buddy/app/live"
 	"buddy/config"
 )
 
@@ -179,4 +180,28 @@ func TestPluginLivesAndGoes(t *testing.T) {
 	hooked(false)
 	ended(pid)
 	v.leave()
+}
+
+// TestAgentsAreOffered: what a prompt can name after an @ has the subagents, marked as such, and those of
+// new files.
+func TestAgentsAreOffered(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	v := look(t, h)
+	defer v.leave()
+	v.until("what is built in", lists("review", true))
+	offered := func(query string) []string {
+		t.Helper()
+		reply, err := askServers(t.Context(), h.program, live.Named{Query: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply.(*live.FilesReply).Paths
+	}
+	for query, want := range map[string]string{"": "agent-explore agent-general", "exp": "agent-explore", "agent-g": "agent-general", "none": ""} {
+		got := offered(query)
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
 }

@@ -90,7 +90,7 @@ func (s *screen) fitTo(c event.FitPane) {
 }
 
 // Request implements [live.Session].
-func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
+func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	h := s.host
 	if _, looks := q.(live.Describe); !looks { // every start of a screen asks all sessions for that
 		h.touch()
@@ -111,7 +111,7 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
 	case live.MCP, live.Servers, live.Named:
-		return askServers(h.program, q)
+		return askServers(ctx, h.program, q)
 	case live.Rules:
 		rules, err := h.program.Rules()
 		return &live.RulesReply{Rules: rules}, err
@@ -132,14 +132,14 @@ func (s *screen) Request(_ context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askServers answers what is about MCP servers.
-func askServers(p *compose.Program, q live.Request) (any, error) {
+// askServers answers what is about MCP servers, and what else a prompt can name.
+func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.MCP:
 		text, err := p.MCP().Do(q.Args)
 		return &live.TextReply{Text: text}, err
 	case live.Named:
-		return &live.FilesReply{Paths: p.Servers.Names(q.Query)}, nil
+		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
 	default:
 		return servers(p.MCP().Offers())
 	}

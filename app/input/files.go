@@ -167,12 +167,27 @@ func rank(paths []string, query string) []string {
 	return found
 }
 
-// Merge puts names of resources and paths of files in one list: before the files the names that
+// agentMark begins what a prompt may name a subagent by, so that a list tells it from a file.
+const agentMark = "agent-"
+
+// Agents returns what names the subagents of some types after an @, of those in whose name query is.
+func Agents(query string, types []string) (names []string) {
+	for _, t := range types {
+		if strings.Contains(strings.ToLower(agentMark+t), strings.ToLower(query)) {
+			names = append(names, agentMark+t)
+		}
+	}
+	return names
+}
+
+// Merge puts names of agents and resources and paths of files in one list: before the files the names that
 // begin with what was typed, after them the others.
 func Merge(query string, names, paths []string) []string {
 	var first, last []string
+	query = strings.ToLower(query)
 	for _, n := range names {
-		if query != "" && strings.HasPrefix(strings.ToLower(n), strings.ToLower(query)) {
+		low := strings.ToLower(n)
+		if query != "" && (strings.HasPrefix(low, query) || strings.HasPrefix(strings.TrimPrefix(low, agentMark), query)) {
 			first = append(first, n)
 		} else {
 			last = append(last, n)

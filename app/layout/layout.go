@@ -179,11 +179,7 @@ func (l *Layout) main(in Input, r Rect) {
 	case len(right) == 0:
 		l.Panes[Conversation] = r
 	default:
-		left := in.Left
-		if left == 0 {
-			left = DefaultLeft
-		}
-		w := min(max(in.W*left/100, 20), in.W-20)
+		w := in.W + 1 - in.Side()
 		l.Panes[Conversation] = Rect{r.X, r.Y, w, r.H}
 		side := Rect{r.X + w - 1, r.Y, r.W - w + 1, r.H}
 		if rows := l.stack(in, side, right); in.W >= fullWidth && rows {
@@ -191,6 +187,15 @@ func (l *Layout) main(in Input, r Rect) {
 		}
 		l.tabs(in, side, right)
 	}
+}
+
+// Side is the width of the panes beside the conversation, borders included, where they are not all of the
+// screen.
+func (in Input) Side() int {
+	if in.W < splitWidth {
+		return in.W
+	}
+	return in.W + 1 - min(max(in.W*cmp.Or(in.Left, DefaultLeft)/100, 20), in.W-20)
 }
 
 // right lists the panes that there are beside the conversation.

@@ -138,8 +138,8 @@ type FilesReply struct {
 	Paths []string `json:"paths"`
 }
 
-// Named asks what a prompt can name after an @ besides files, for completion: the resources of MCP
-// servers.
+// Named asks what a prompt can name after an @ besides files, for completion: subagents, as agent-TYPE,
+// and the resources of MCP servers.
 type Named struct {
 	asks[FilesReply]
 	Query string `json:"query"`

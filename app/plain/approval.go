@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -147,28 +149,81 @@ func QuestionText(q event.QuestionAsked) string {
 // one it denies and says what it would have asked. Questions come one after another, and only
 // what is typed after one answers it.
 func (m *Remarks) Approve(a event.ApprovalAsked) {
+	reply, hungUp, err := m.onTerminal(ApprovalText(a, false) + "\nRun: [y/N, or why not] ")
+	if err != nil {
+		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a, false), withoutTerminal(a))
+		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
+		return
+	}
+	answer := reading(reply)
+	answer.ID = a.ID
+	if hungUp {
+		answer = event.AnswerApproval{ID: a.ID, Decision: event.Deny, Reason: "the terminal was closed"}
+	}
+	m.Send(answer)
+}
+
+// Gate asks what a run of a workflow waits for, as Approve does.
+func (m *Remarks) Gate(q event.QuestionAsked) {
+	reply, hungUp, err := m.onTerminal(QuestionText(q) + "\n" + hintOfGate(q))
+	switch {
+	case err != nil:
+		hint := "not answered, because there is no terminal to ask on"
+		if slices.Equal(q.Choices, event.GateChoices) {
+			hint = "denied, because there is no terminal to ask on (--approve all passes gates)"
+		}
+		m.Say("%s\n  %s", QuestionText(q), hint)
+		m.Send(event.Answer{ID: q.ID, Nobody: true})
+	case hungUp:
+		m.Send(event.Answer{ID: q.ID, Nobody: true})
+	default:
+		m.Send(event.Answer{ID: q.ID, Text: choiceOf(q, reply)})
+	}
+}
+
+// hintOfGate says how a gate is answered in a line.
+func hintOfGate(q event.QuestionAsked) string {
+	if slices.Equal(q.Choices, event.GateChoices) {
+		return "Pass: [y/N, or why not] "
+	}
+	return "Number: "
+}
+
+// choiceOf returns what a line means as the answer to a gate: yes, no, the number of a choice, or a text.
+func choiceOf(q event.QuestionAsked, line string) string {
+	line = strings.TrimSpace(line)
+	if n, err := strconv.Atoi(line); err == nil && n > 0 && n <= len(q.Choices) {
+		return q.Choices[n-1]
+	}
+	switch strings.ToLower(line) {
+	case "y", "yes":
+		return event.GatePass
+	case "", "n", "no":
+		return event.GateDeny
+	}
+	return line
+}
+
+// onTerminal asks on the terminal of the process. The error says that there is none.
+func (m *Remarks) onTerminal(text string) (reply string, hungUp bool, err error) {
 	m.asking.Lock()
 	defer m.asking.Unlock()
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		if closed(os.Stdin, os.Stdout, os.Stderr) { // between the question and its text
-			time.Sleep(hangupTime) // which ends the program, and the approval stays open
+			time.Sleep(hangupTime) // which ends the program, and the question stays open
 		}
-		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a, false), withoutTerminal(a))
-		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
-		return
+		return "", false, err
 	}
 	defer func() { _ = tty.Close() }()
 	pane.FlushInput(int(tty.Fd()))
-	_, _ = fmt.Fprintf(tty, "%s\nRun: [y/N, or why not] ", markup.Plain(ApprovalText(a, false)))
-	reply, err := bufio.NewReader(tty).ReadString('\n')
-	answer := reading(reply)
-	answer.ID = a.ID
+	_, _ = fmt.Fprint(tty, markup.Plain(text))
+	reply, err = bufio.NewReader(tty).ReadString('\n')
 	if err != nil && HungUp(tty) {
 		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
-		answer = event.AnswerApproval{ID: a.ID, Decision: event.Deny, Reason: "the terminal was closed"}
+		hungUp = true
 	}
-	m.Send(answer)
+	return reply, hungUp, nil
 }
 
 // reading returns what a line means as an answer: what is neither yes nor no is why not.

@@ -27,8 +27,9 @@ type Remarks struct {
 	NoCalls  bool   // calls of tools are printed only when they fail or do not run
 	Unstored bool   // the session file could not take all that happened
 
-	asking sync.Mutex      // held while a question is on the terminal
-	fates  map[string]fate // by call id
+	asking sync.Mutex          // held while a question is on the terminal
+	fates  map[string]fate     // by call id
+	items  map[string][]string // of the steps of the workflow that runs
 }
 
 // Ended says how an exchange without an answer ended.
@@ -63,17 +64,62 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
 	case event.ModelFallback:
 		m.Say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
+	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
+		m.workflow(p)
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.Notice, event.Warning:
+		m.told(p)
+	case event.Error:
+		m.Unstored = m.Unstored || p.Code == stream.Broken
+		m.Fail("%s", withNext(p.Text, p.NextStep))
+	}
+}
+
+// told prints what is said to the person as it is.
+func (m *Remarks) told(e event.Event) {
+	switch p := e.(type) {
 	case event.BudgetWarning:
 		m.Say("this prompt has used %s", p.Text())
 	case event.BudgetExceeded:
 		m.Say("this prompt has used %s", event.BudgetWarning(p).Text())
+	case event.ReviewFinished:
+		m.Say("%s", p.Summary())
 	case event.Notice:
 		m.Say("%s", p.Text)
 	case event.Warning:
 		m.Say("%s", withNext(p.Text, p.NextStep))
-	case event.Error:
-		m.Unstored = m.Unstored || p.Code == stream.Broken
-		m.Fail("%s", withNext(p.Text, p.NextStep))
+	}
+}
+
+// workflow prints how far a run, or a step of one, is.
+func (m *Remarks) workflow(e event.Event) {
+	switch p := e.(type) {
+	case event.WorkflowStarted:
+		m.items = make(map[string][]string)
+		m.Say("workflow %s, %d steps", p.Name, len(p.Steps))
+	case event.WorkflowStepped:
+		if p.Items != nil && m.items != nil {
+			m.items[p.Step] = p.Items
+		}
+		what := p.Step
+		if all := m.items[p.Step]; p.Item > 0 && p.Item <= len(all) {
+			what += " for " + all[p.Item-1]
+		} else if p.Item > 0 {
+			return // the step's own line says it
+		}
+		if p.Attempt > 1 {
+			what += fmt.Sprintf(" (try %d)", p.Attempt)
+		}
+		text := p.State.Sign() + " " + what + ": " + string(p.State)
+		if p.Why != "" {
+			text += " (" + p.Why + ")"
+		}
+		m.Say("%s", text)
+	case event.WorkflowChanged:
+		text := "workflow " + string(p.State)
+		if p.Why != "" {
+			text += ": " + p.Why
+		}
+		m.Say("%s", text)
 	}
 }
 
@@ -97,7 +143,7 @@ func (m *Remarks) result(p event.ToolResult) {
 	switch {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
-	case p.IsError && !was.started:
+	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // that one an earlier process began
 		m.Say("⊘ not run: %s", markup.Shorten(strings.TrimPrefix(p.Result, "Tool error: "), maxRefusal))
 	case m.NoCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:
@@ -120,7 +166,11 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	if p.Target != "" && p.Target != m.Target {
 		where = " on " + p.Target
 	}
-	m.Say("▶ %s(%s)%s", p.Name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
+	name := p.Name
+	if p.Corrected != "" {
+		name = p.Corrected + " → " + name
+	}
+	m.Say("▶ %s(%s)%s", name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
 }
 
 // Subject returns what a call is about: its command, file, address or question, the agent that it

@@ -100,3 +100,36 @@ func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 		}
 	}
 }
+
+// How far a run of a workflow is has a line each; of a step with one call the call has none.
+func TestRemarksOfAWorkflow(t *testing.T) {
+	var out strings.Builder
+	l := &Remarks{Err: &out}
+	for _, e := range []event.Event{
+		event.WorkflowStarted{Run: 1, Name: "rollout", Steps: []event.WorkflowStepDef{{ID: "look"}, {ID: "roll"}}},
+		event.WorkflowStepped{Run: 1, Step: "look", State: event.WorkflowRunning},
+		event.WorkflowStepped{Run: 1, Step: "look", Item: 1, State: event.WorkflowRunning, Attempt: 1},
+		event.WorkflowStepped{Run: 1, Step: "look", Item: 1, State: event.WorkflowCompleted},
+		event.WorkflowStepped{Run: 1, Step: "look", State: event.WorkflowCompleted},
+		event.WorkflowStepped{Run: 1, Step: "roll", State: event.WorkflowRunning, Items: []string{"web-1"}},
+		event.WorkflowStepped{Run: 1, Step: "roll", Item: 1, State: event.WorkflowRunning, Attempt: 2},
+		event.WorkflowStepped{Run: 1, Step: "roll", Item: 1, State: event.WorkflowFailed, Why: "exit code 1"},
+		event.WorkflowChanged{Run: 1, State: event.WorkflowFailed, Why: "step roll failed"},
+	} {
+		l.Remark(e)
+	}
+	want := "workflow rollout, 2 steps\n◐ look: running\n☑ look: completed\n◐ roll: running\n◐ roll for web-1 (try 2): running\n✗ roll for web-1: failed (exit code 1)\nworkflow failed: step roll failed\n"
+	if out.String() != want {
+		t.Errorf("printed\n%swant\n%s", out.String(), want)
+	}
+}
+
+// What is typed at a gate passes it only when it is a yes.
+func TestAnswersToAGate(t *testing.T) {
+	gate := event.QuestionAsked{Choices: event.GateChoices}
+	for line, want := range map[string]string{"y\n": event.GatePass, "YES\n": event.GatePass, "1\n": event.GatePass, "2\n": event.GateDeny, "\n": event.GateDeny, "n\n": event.GateDeny, "3\n": "3", "not on a Friday\n": "not on a Friday"} {
+		if got := choiceOf(gate, line); got != want {
+			t.Errorf("%q means %q, want %q", line, got, want)
+		}
+	}
+}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"buddy/agent/event"
+	"buddy/app/compose"
 	"buddy/app/input"
 	"buddy/app/slash"
+	"buddy/extensions/workflow"
 	"buddy/views/markup"
 )
 
@@ -32,12 +35,13 @@ func init() { // a line from the editor may be one of them
 }
 
 // immediate are the commands that run at once while the agent works or asks.
-var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/status", "/context", "/bg", "/help"}
+var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/status", "/context", "/bg", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
 // atOnce reports whether a line is one of them.
 func atOnce(line string) bool {
-	name, _, ok := slash.Split(strings.TrimSpace(line))
-	return ok && slices.Contains(immediate, "/"+name)
+	name, args, ok := slash.Split(strings.TrimSpace(line))
+	verb, _, _ := strings.Cut(args, " ")
+	return ok && (slices.Contains(immediate, "/"+name) || slices.Contains(immediate, "/"+name+" "+verb))
 }
 
 // slash runs a line that begins with a slash and reports whether it was a command.
@@ -110,6 +114,8 @@ func lineBackground(r *repl, args string) error {
 type completions struct {
 	custom func() []event.CustomCommand
 	files  func(query string) []string // and resources, after an @
+
+	workflows func() []workflow.Workflow
 }
 
 // completionsOf returns what words of a session may become.
@@ -122,14 +128,24 @@ func completionsOf(r *repl, files *input.FileIndexes) completions {
 			paths, _ := files.Of(r.program.Targets).Request(query)()
 			return input.Merge(query, r.program.Servers.Names(query), paths)
 		},
+		workflows: func() []workflow.Workflow {
+			ctx, cancel := context.WithTimeout(context.Background(), completeTime)
+			defer cancel()
+			found, _ := compose.WorkflowsOf(ctx, r.program) // what can't be read is not offered
+			return found.All
+		},
 	}
 }
 
-// completeWord returns what the name of a command, or of a file after an @, may become, and
-// which ones it may be.
-func completeWord(from completions, word string, first bool) (becomes string, choices []string) {
+// completeTime limits how long a completion waits for files of a target.
+const completeTime = 2 * time.Second
+
+// completeWord returns what the name of a command, of a file after an @, or what follows
+// /workflow may become, and which ones it may be. before is what stands before the word.
+func completeWord(from completions, word, before string) (becomes string, choices []string) {
+	said := strings.Fields(before)
 	switch {
-	case first && strings.HasPrefix(word, "/"):
+	case before == "" && strings.HasPrefix(word, "/"):
 		choices = commandsThatBegin(strings.ToLower(word[1:]), from.custom())
 	case strings.HasPrefix(word, "@"):
 		for _, p := range from.files(word[1:]) {
@@ -137,12 +153,14 @@ func completeWord(from completions, word string, first bool) (becomes string, ch
 				choices = append(choices, "@"+p)
 			}
 		}
+	case len(said) > 0 && strings.EqualFold(said[0], "/workflow"):
+		choices = slash.WorkflowWords(from.workflows(), said[1:], word)
 	}
 	if len(choices) == 0 {
 		return word, nil
 	}
 	becomes = commonPrefix(choices)
-	if len(choices) == 1 {
+	if len(choices) == 1 && !strings.HasSuffix(becomes, "=") {
 		becomes += " "
 	}
 	if len(becomes) < len(word) || len(choices) > 1 && !strings.HasPrefix(strings.ToLower(becomes), strings.ToLower(word)) {

@@ -27,7 +27,7 @@ type console struct {
 	tty      bool     // a person types
 	edits    bool     // the line can be edited: in and echo are a terminal that can move its cursor
 	keys     *keymap.Map
-	complete func(word string, first bool) (becomes string, choices []string)
+	complete func(word, before string) (becomes string, choices []string)
 	earlier  []string // inputs, for the editor
 
 	mu sync.Mutex // guards what follows

@@ -27,7 +27,7 @@ type lineEditor struct {
 	draft   string
 	hidden  bool // nobody may see it
 	// complete returns what a word may become, and what to show of it beside.
-	complete func(word string, first bool) (becomes string, choices []string)
+	complete func(word, before string) (becomes string, choices []string)
 }
 
 // errInterrupt is Ctrl-C while a line is read, errEdit the wish to go on with it in an editor.
@@ -95,8 +95,8 @@ func (t *lineEditor) extend() string {
 	if t.complete == nil {
 		return ""
 	}
-	word, first := t.editor.Word()
-	becomes, choices := t.complete(word, first)
+	word, before := t.editor.Word()
+	becomes, choices := t.complete(word, before)
 	if becomes != word {
 		t.editor.CompleteWord(becomes)
 		return ""

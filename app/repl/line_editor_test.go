@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/extensions/workflow"
 	"buddy/views/edit"
 )
 
@@ -56,12 +57,17 @@ func TestTyping(t *testing.T) {
 		{"unknown sequences", "a\x1b[15~\x1b[?1;2c\x1b[Zb\x1b\x1b[Dc", "acb", false, nil},
 		{"complete", "/stat\t", "/status ", false, nil},
 		{"complete nothing", "x\t", "x", false, nil},
+		{"complete a workflow", "/workflow dep\tver\t", "/workflow deploy version=", false, nil},
+		{"complete an input that is left", "/workflow run deploy version=1 \t", "/workflow run deploy version=1 to=", false, nil},
+		{"complete a verb", "/workflow resu\t", "/workflow resume ", false, nil},
+		{"no workflow elsewhere", "say dep\t", "say dep", false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &lineEditor{keys: keymap.Default(), editor: edit.New(), prompt: "> ", earlier: []string{"first", "second"}}
-			l.complete = func(word string, first bool) (string, []string) {
-				return completeWord(completions{custom: func() []event.CustomCommand { return nil }}, word, first)
-			}
+			w := workflow.Workflow{Inputs: []workflow.Input{{Name: "version"}, {Name: "to"}}}
+			w.Name = "deploy"
+			from := completions{custom: func() []event.CustomCommand { return nil }, workflows: func() []workflow.Workflow { return []workflow.Workflow{w} }}
+			l.complete = func(word, before string) (string, []string) { return completeWord(from, word, before) }
 			done, err := typeAll(l, tt.keys)
 			if got := l.editor.Text(); got != tt.want || done != tt.done || !errors.Is(err, tt.err) {
 				t.Errorf("text %q, done %v, %v; want %q, %v, %v", got, done, err, tt.want, tt.done, tt.err)

@@ -96,8 +96,8 @@ func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) erro
 	for n := (slash.Next{Again: true, Resume: resume}); n.Again; options.Cleared = n.Resume == "" {
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		files := input.FileIndexes{Here: here}
-		con.complete = func(word string, first bool) (string, []string) {
-			return completeWord(completionsOf(r, &files), word, first)
+		con.complete = func(word, before string) (string, []string) {
+			return completeWord(completionsOf(r, &files), word, before)
 		}
 		if err := r.session(&options, t, n.Resume); err != nil {
 			return err

@@ -205,3 +205,6 @@ func Busy(s *state.State) error {
 	}
 	return nil
 }
+
+// Review takes what the change is compared with, "" for what is likely meant.
+func Review(base string) (event.Command, error) { return event.Review{Base: base}, nil }

@@ -45,11 +45,11 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn, event.PromptBlocked:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
-	case event.SkillLoaded, event.CommandsListed, event.MCPServer:
+	case event.SkillLoaded, event.CommandsListed, event.MCPServer, event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		return applyExtension(s, env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
@@ -91,8 +91,9 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
+		endSteps(s)
 		s.add(env, UserBlock, withImages(p))
-		return Conversation | Queue | Header
+		return Conversation | Queue | Header | Tasks
 	case event.PromptWithdrawn:
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
 	}
@@ -248,7 +249,7 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 }
 
 func newCall(p event.ToolRequested, on string) *Call {
-	return &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: on}
+	return &Call{ID: p.CallID, Name: p.Name, Corrected: p.Corrected, Arguments: p.Arguments, Action: p.Action, On: on}
 }
 
 // withCall adds the block of a call that has no result yet to calls, and returns them.
@@ -313,6 +314,15 @@ func answeredState(p event.ApprovalAnswered) CallState {
 }
 
 func (s *State) finishCall(p event.ToolResult) Changed {
+	if p.Name == todo && !p.IsError {
+		s.Steps = StepsOf(p.Tail)
+		return endCall(s, p) | Tasks
+	}
+	return endCall(s, p)
+}
+
+// endCall shows the result of a call.
+func endCall(s *State, p event.ToolResult) Changed {
 	b := s.calls[p.CallID]
 	if b == nil {
 		return 0
@@ -410,11 +420,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Interrupted:
 		return interrupt(s, env, p)
 	case event.ContextCompacted:
-		became := "became a summary"
-		if p.Summary == "" {
-			became = "left"
-		}
-		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", Count(p.Removed, "message"), became, p.Before, p.After))
+		compacted(s, env, p)
 	case event.ContextPinned:
 		verb := "pinned: it stays as it is when the context is compacted"
 		if p.Off {
@@ -423,6 +429,8 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.FileRestored:
 		s.add(env, NoticeBlock, p.Text())
+	case event.ReviewFinished:
+		reviewed(s, env, p)
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, Count(len(p.CallIDs), "old result")+" compacted")
 	case event.BudgetWarning:
@@ -438,6 +446,24 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		return Conversation | Header
 	}
 	return Conversation
+}
+
+// reviewed shows what a review found, or why it found nothing out.
+func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
+	kind := NoticeBlock
+	if p.Problem != "" {
+		kind = ErrorBlock
+	}
+	s.add(env, kind, p.Summary())
+}
+
+// compacted shows what became of the older messages.
+func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
+	became := "became a summary"
+	if p.Summary == "" {
+		became = "left"
+	}
+	s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", Count(p.Removed, "message"), became, p.Before, p.After))
 }
 
 // Count is so many things in English, whose plural ends in s.

@@ -50,13 +50,21 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		return Conversation
 	case event.PlanExited: // in its words: the dialog in which it was read is gone
 		if p.Approved {
-			s.add(env, AssistantBlock, p.Plan)
-			return Conversation
+			approvedPlan(s, env, p)
+			return Conversation | Tasks
 		}
 	case event.ModeChanged:
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until
 	}
 	return Header
+}
+
+// approvedPlan shows a plan, whose steps become the list.
+func approvedPlan(s *State, env event.Envelope, p event.PlanExited) {
+	s.add(env, AssistantBlock, p.Plan)
+	if len(p.Steps) > 0 {
+		s.Steps = plannedSteps(p.Steps)
+	}
 }
 
 // ruleText says which rule came or went.
@@ -68,9 +76,11 @@ func ruleText(e event.Event) string {
 	return "no rule of the " + p.Scope + " any more: " + p.Rule.String()
 }
 
-// applyExtension takes what a person called, what there is to call, and how servers are.
+// applyExtension takes what a person called, what there is to call, how servers are, and runs of workflows.
 func applyExtension(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
+	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
+		return applyWorkflow(s, env)
 	case event.MCPServer:
 		return applyServer(s, p)
 	case event.CommandsListed:

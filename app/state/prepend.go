@@ -99,6 +99,9 @@ func (s *State) adopt(old *State) {
 		replace(&b, blocks)
 		s.calls[id] = b
 	}
+	for _, w := range s.workflows {
+		replace(&w.block, blocks)
+	}
 	for i := range s.live {
 		replace(&s.live[i], calls)
 	}

@@ -41,6 +41,7 @@ type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
 	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
+	Steps     Steps    // the list that the model keeps of its work
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
@@ -53,14 +54,15 @@ type State struct {
 	Answered  CallIDs             // the calls of the main conversation's last answer
 	Focused   *Call               // the call whose output is shown: the last one that started
 
-	open    openBlocks
-	retried *Block                     // of the attempts of one request that failed; nil: none did
-	calls   map[string]*Block          // by call id: the blocks whose call has no result yet
-	live    []*Call                    // finished calls that still hold their output, oldest first
-	ran     map[string]*Call           // by target: the command that began last in the shared pane
-	servers map[string]event.MCPServer // what was said last of each one of the process that runs the session
-	talks   map[int]*State             // by branch: the conversations of subagents that work; nil for a fork of this one
-	kept    []event.Envelope           // all that were applied, while PrependState may need them; else nil
+	open      openBlocks
+	retried   *Block                     // of the attempts of one request that failed; nil: none did
+	calls     map[string]*Block          // by call id: the blocks whose call has no result yet
+	live      []*Call                    // finished calls that still hold their output, oldest first
+	ran       map[string]*Call           // by target: the command that began last in the shared pane
+	servers   map[string]event.MCPServer // what was said last of each one of the process that runs the session
+	workflows map[int]*Workflow          // by run
+	talks     map[int]*State             // by branch: the conversations of subagents that work; nil for a fork of this one
+	kept      []event.Envelope           // all that were applied, while PrependState may need them; else nil
 }
 
 // Info is what the header shows.
@@ -100,7 +102,8 @@ const (
 	NoticeBlock
 	WarningBlock
 	ErrorBlock
-	SkillBlock // the text behind a custom command; its first line says which
+	SkillBlock    // the text behind a custom command; its first line says which
+	WorkflowBlock // how far a run of a workflow is: its name, then a line for each step
 )
 
 // Block is one piece of the conversation. Its Text is untrusted. While Open it only
@@ -135,6 +138,7 @@ const (
 type Call struct {
 	ID        string
 	Name      string
+	Corrected string // the name that the model wrote, where it was a slip for Name
 	Arguments string
 	Action    action.Action
 	On        string // the target where it works, "" for the first
@@ -173,6 +177,7 @@ type Task struct {
 	Dir      string // of a ShellTask: where its output is
 	Answer   string // on a fork, while it runs: what its model said last
 	Agent    *Subagent
+	Workflow *Workflow // that it runs
 }
 
 // Interrupted is the Outcome of a task that had not ended when the process that ran it did.

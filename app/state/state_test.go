@@ -100,6 +100,7 @@ func realistic() []event.Envelope {
 		event.TaskStarted{ID: 4, Kind: event.ShellTask, Title: "make"}, event.TaskCancelling{ID: 4})
 	s.exchange(6, event.Once)
 	s.add(4, event.TaskFinished{ID: 4, Outcome: event.Cancelled}, event.MaxTurnsReached{Task: 6, Turns: 9})
+	s.add(6, workflowRun()...)
 	s.add(7, event.TaskStarted{ID: 7, Kind: event.MainTask}, event.ToolRequested{CallID: "c1", Name: "x"},
 		event.ApprovalAsked{ID: "open", CallID: "c1"}, event.PromptSubmitted{ID: 9, Text: "waits", Queued: true},
 		event.ModeChanged{Mode: action.ModeAll, Until: 99}, event.Checkpoint{Text: "an open answer"})
@@ -123,6 +124,7 @@ type shown struct {
 	Info      Info
 	Blocks    []shownBlock
 	Tasks     []Task
+	Steps     []string // of workflows
 	Approvals []event.ApprovalAsked
 	Panes     []event.PaneOpened
 	Lost      []string
@@ -150,7 +152,16 @@ func show(s *State) shown {
 		v.Blocks = append(v.Blocks, w)
 	}
 	for _, t := range s.Tasks {
-		v.Tasks = append(v.Tasks, *t)
+		task := *t
+		if w := task.Workflow; w != nil {
+			var steps []string
+			for _, step := range w.Steps {
+				steps = append(steps, step.Line())
+			}
+			v.Steps = append(v.Steps, fmt.Sprintf("#%d %s %s: %q", t.ID, w.Name, w.State, steps))
+			task.Workflow = nil
+		}
+		v.Tasks = append(v.Tasks, task)
 	}
 	for _, p := range s.Panes {
 		v.Panes, v.Lost = append(v.Panes, p.PaneOpened), append(v.Lost, p.Lost)

@@ -23,7 +23,7 @@ func (u *UI) input(w, h int) layout.Input {
 		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
 	}
 	if !a.shape.hides(layout.Tasks) {
-		in.Tasks = u.v.tasks.Rows()
+		in.Tasks = u.v.tasks.Rows(in.Side())
 	}
 	if v := u.overlays.docked(); v != nil {
 		in.Dock, in.DockFull = v.Rows(w), u.dock.full
@@ -85,6 +85,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
 	scope, target := u.target() // drawing may have ended typing in a pane
 	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt))
+	u.v.status.SetBare(lay.Panes[layout.Tasks].Empty())
 	drawIn(s, u.v.status, lay.Status)
 	drawIn(s, u.v.prompt, lay.Input)
 	u.v.footer.SetScope(scope, u.overlays.covered())

@@ -19,6 +19,7 @@ const (
 // player sends the events of a stored session at their pace. Any goroutine may use it.
 type player struct {
 	mu      sync.Mutex // guards all below
+	turn    int        // what comes before this one is shown at once
 	speed   float64
 	paused  bool
 	at      time.Time     // when the last event was recorded
@@ -26,8 +27,8 @@ type player struct {
 	changed chan struct{} // closed, and made anew, when speed or paused changes
 }
 
-func newPlayer(speed float64) *player {
-	return &player{speed: speed, since: time.Now(), changed: make(chan struct{})}
+func newPlayer(speed float64, turn int) *player {
+	return &player{speed: speed, turn: turn, since: time.Now(), changed: make(chan struct{})}
 }
 
 // now is the time of the session that is shown.
@@ -66,8 +67,14 @@ func (p *player) change(f func(*player)) {
 // play sends all events of a session and reports whether it came to the
 // end. It holds one event at a time.
 func (p *player) play(ctx context.Context, events Recording, out chan<- event.Envelope) (ended bool, err error) {
+	before := p.turn > 0
 	err = events(func(env event.Envelope) bool {
-		if !p.wait(ctx, time.UnixMilli(env.Time)) {
+		if before {
+			p.jump(time.UnixMilli(env.Time))
+			if t, ok := env.Payload.(event.TurnStarted); ok && t.Number >= p.turn {
+				before = false
+			}
+		} else if !p.wait(ctx, time.UnixMilli(env.Time)) {
 			return false
 		}
 		select {
@@ -78,6 +85,13 @@ func (p *player) play(ctx context.Context, events Recording, out chan<- event.En
 		}
 	})
 	return err == nil && ctx.Err() == nil, err
+}
+
+// jump makes it the time of an event at once.
+func (p *player) jump(to time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at, p.since = to, time.Now()
 }
 
 // wait lets the time until an event pass, at most longestGap of it, and reports whether

@@ -27,11 +27,11 @@ const watchRoom = 256
 type Recording func(show func(event.Envelope) bool) error
 
 // Replay shows a stored session at that many times its speed until the person leaves it or
-// ctx ends. home is the person's folder, "" when it is unknown.
-func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map, events Recording, home string, speed float64) error {
+// ctx ends; what comes before a turn, if that is not 0, is shown at once. home is the person's folder, "" when it is unknown.
+func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map, events Recording, home string, speed float64, turn int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := newViewer(s, look, keys, home, newPlayer(speed), cancel)
+	v := newViewer(s, look, keys, home, newPlayer(speed, turn), cancel)
 	v.loop.SetFocus(v.ui)
 	if look.Auto {
 		v.loop.Post(v.ui.Follow)

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -71,7 +72,7 @@ func replaying(t *testing.T, speed float64) (*apptest.UI, *viewer) {
 	ui := apptest.Start(t, 100, 30, func(ctx context.Context, s *screen.Screen) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		v = newViewer(s, Looks{Theme: theme}, keymap.Default(), "", newPlayer(speed), stop)
+		v = newViewer(s, Looks{Theme: theme}, keymap.Default(), "", newPlayer(speed, 0), stop)
 		v.loop.SetFocus(v.ui)
 		v.loop.Go(func() { v.end(v.player.play(ctx, events, v.events)) })
 		return v.loop.Run(ctx)
@@ -176,6 +177,33 @@ func TestReplayTakesEveryKeyAndCommand(t *testing.T) {
 		ui.Type("q")
 		if err := ui.Quit(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestReplayFromATurn: what was before the turn is shown at once, the rest as it went.
+func TestReplayFromATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		events := func(show func(event.Envelope) bool) error {
+			for i, e := range []event.Event{event.TurnStarted{Number: 1}, event.TurnFinished{Number: 1}, event.TurnStarted{Number: 2}, event.TurnFinished{Number: 2}} {
+				if !show(event.Envelope{Time: int64(i) * 1000, Payload: e}) {
+					break
+				}
+			}
+			return nil
+		}
+		out := make(chan event.Envelope)
+		go func() {
+			defer close(out)
+			_, _ = newPlayer(1, 2).play(t.Context(), events, out)
+		}()
+		var came []time.Duration
+		for range out {
+			came = append(came, time.Since(began))
+		}
+		if want := []time.Duration{0, 0, 0, time.Second}; !slices.Equal(came, want) {
+			t.Errorf("they came after %v, want %v", came, want)
 		}
 	})
 }

@@ -69,6 +69,7 @@ func follow(u *UI, id int) {
 	u.v.prompt.SetText(draft.text)
 	u.dock.answers = draft.answers
 	u.v.status.Follow(id)
+	u.v.tasks.Follow(id)
 	if u.arranged.zoom = false; u.arranged.lay.Panes[layout.Conversation].Empty() {
 		u.arranged.tab = layout.Conversation
 	}

@@ -35,19 +35,20 @@ const (
 
 // Plugin is what a folder brings. Paths are absolute and inside of it, without symbolic links.
 type Plugin struct {
-	Name     string
-	Version  string
-	About    string // its description, untrusted text
-	Dir      string // its folder, without symbolic links
-	Skills   []string
-	Commands []string
-	Agents   []string
-	Styles   []string // output styles
-	Hooks    Parts
-	Servers  Parts    // of MCP
-	Language Parts    // servers of LSP
-	Files    []string // all its files, relative to Dir; links are not among them
-	Print    string   // SHA-256 of all its files, in hex
+	Name      string
+	Version   string
+	About     string // its description, untrusted text
+	Dir       string // its folder, without symbolic links
+	Skills    []string
+	Commands  []string
+	Agents    []string
+	Styles    []string // output styles
+	Workflows []string
+	Hooks     Parts
+	Servers   Parts    // of MCP
+	Language  Parts    // servers of LSP
+	Files     []string // all its files, relative to Dir; links are not among them
+	Print     string   // SHA-256 of all its files, in hex
 }
 
 // Parts are definitions of what a plugin would run: in files of JSON, or in its manifest.
@@ -69,6 +70,7 @@ type manifest struct {
 	Commands    json.RawMessage `json:"commands"`
 	Agents      json.RawMessage `json:"agents"`
 	Styles      json.RawMessage `json:"outputStyles"`
+	Workflows   json.RawMessage `json:"workflows"`
 	Hooks       json.RawMessage `json:"hooks"`
 	Servers     json.RawMessage `json:"mcpServers"`
 	Language    json.RawMessage `json:"lspServers"`
@@ -123,6 +125,7 @@ func (p *Plugin) read() error {
 		{"commands", m.Commands, "commands", &p.Commands},
 		{"agents", m.Agents, "agents", &p.Agents},
 		{"outputStyles", m.Styles, "output-styles", &p.Styles},
+		{"workflows", m.Workflows, "workflows", &p.Workflows},
 	} {
 		parts, err := p.parts(c.key, c.named, c.usual)
 		if err != nil {

@@ -41,10 +41,10 @@ func TestRead(t *testing.T) {
 		want  Plugin // paths relative to the folder
 	}{
 		{"usual places", map[string]string{
-			Manifest: named, "skills/a/SKILL.md": "x", "commands/b.md": "x", "agents/c.md": "x", "output-styles/d.md": "x",
+			Manifest: named, "skills/a/SKILL.md": "x", "commands/b.md": "x", "agents/c.md": "x", "output-styles/d.md": "x", "workflows/e.yaml": "x",
 			"hooks/hooks.json": "{}", ".mcp.json": "{}", ".lsp.json": "{}",
 		}, Plugin{
-			Skills: []string{"skills"}, Commands: []string{"commands"}, Agents: []string{"agents"}, Styles: []string{"output-styles"},
+			Skills: []string{"skills"}, Commands: []string{"commands"}, Agents: []string{"agents"}, Styles: []string{"output-styles"}, Workflows: []string{"workflows"},
 			Hooks: Parts{Files: []string{"hooks/hooks.json"}}, Servers: Parts{Files: []string{".mcp.json"}}, Language: Parts{Files: []string{".lsp.json"}},
 		}},
 		{"named places", map[string]string{
@@ -74,6 +74,7 @@ func TestRead(t *testing.T) {
 				{"commands", got.Commands, c.want.Commands},
 				{"agents", got.Agents, c.want.Agents},
 				{"styles", got.Styles, c.want.Styles},
+				{"workflows", got.Workflows, c.want.Workflows},
 				{"hooks", got.Hooks.Files, c.want.Hooks.Files},
 				{"servers", got.Servers.Files, c.want.Servers.Files},
 				{"language servers", got.Language.Files, c.want.Language.Files},

@@ -19,9 +19,11 @@ import (
 
 const (
 	maxExchanges = 50  // the latest
+	maxTurns     = 200 // the latest
 	maxSlow      = 10  // the slowest calls
 	maxFailures  = 20  // the latest
 	maxTools     = 100 // by name; the others are counted as one
+	maxUses      = 50  // purposes and models
 	maxOpen      = 1000
 	textMax      = 200 // bytes of a stored text
 )
@@ -63,6 +65,14 @@ type Exchange struct {
 	Counts
 }
 
+// Turn sums up one request and the calls in its answer, in any branch.
+type Turn struct {
+	Number  int `json:"number"` // within the session, from 1
+	Task    int `json:"task"`
+	Context int `json:"context_tokens"` // estimate of what the request held
+	Counts
+}
+
 // Call describes one tool call.
 type Call struct {
 	ID   string `json:"call_id"`
@@ -81,6 +91,17 @@ type Tool struct {
 	Max    int64  `json:"max_ms"`
 }
 
+// Use sums up the requests to one model for one purpose.
+type Use struct {
+	For        event.Purpose `json:"for"` // "" is the conversation itself
+	Model      string        `json:"model"`
+	Requests   int           `json:"requests"`
+	Prompt     int           `json:"tokens_in"`
+	Completion int           `json:"tokens_out"`
+	Cached     int           `json:"tokens_cached"`
+	Cost       model.Money   `json:"cost_micro_dollars"`
+}
+
 // Failure describes something that went wrong.
 type Failure struct {
 	Seq  uint64 `json:"seq"`
@@ -94,12 +115,16 @@ type Trace struct {
 	First     int64      `json:"first_unix_ms"`
 	Last      int64      `json:"last_unix_ms"`
 	Exchanges []Exchange `json:"exchanges"` // the latest
+	Turns     []Turn     `json:"turns"`     // the latest
 	Tools     []Tool     `json:"tools"`     // in the order of their first call
+	Requests  []Use      `json:"requests"`  // what they were for and who answered, in the order of the first
 	Slowest   []Call     `json:"slowest"`   // the slowest first
 	Failures  []Failure  `json:"failures"`  // the latest
 	Totals    Counts     `json:"totals"`
 	Count     int        `json:"exchange_count"`
 	Failed    int        `json:"failure_count"`
+
+	unpriced int // requests of the session without a known price so far
 
 	asked map[string]int64 // times of open approvals and questions, by id
 	calls map[string]string
@@ -139,7 +164,7 @@ func (t *Trace) Add(env event.Envelope) {
 		t.result(env, p)
 	case event.ApprovalAsked:
 		t.ask(p.ID, env.Time)
-		t.count(env.Task, Counts{Asked: 1})
+		t.count(env, Counts{Asked: 1})
 	case event.QuestionAsked:
 		t.ask(p.ID, env.Time)
 	case event.ApprovalAnswered:
@@ -155,19 +180,25 @@ func (t *Trace) Add(env event.Envelope) {
 func (t *Trace) model(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TurnStarted:
-		t.count(env.Task, Counts{Turns: 1})
+		t.Turns = appendNewest(t.Turns, maxTurns, Turn{Number: p.Number, Task: env.Task})
+		t.count(env, Counts{Turns: 1})
 	case event.RequestStarted:
-		t.count(env.Task, Counts{Requests: 1})
+		t.count(env, Counts{Requests: 1})
+		if u := t.turn(env.Turn); u != nil {
+			u.Context = p.EstimatedTokens
+		}
 	case event.ResponseFinished:
-		t.count(env.Task, Counts{Times: Times{Wait: p.FirstMS, Stream: p.PhaseMS - p.FirstMS}})
+		t.count(env, Counts{Times: Times{Wait: p.FirstMS, Stream: p.PhaseMS - p.FirstMS}})
 	case event.MetricsUsage:
 		c := Counts{Prompt: p.Prompt, Completion: p.Completion, Cached: p.Cached, Cost: p.Cost}
-		if p.Cost == 0 && p.Prompt > 0 {
+		if p.SessionUnpriced > t.unpriced {
 			c.Unpriced = 1
 		}
-		t.count(env.Task, c)
+		t.unpriced = p.SessionUnpriced
+		t.count(env, c)
+		t.use(p)
 	case event.ModelRetry:
-		t.count(env.Task, Counts{Retries: 1})
+		t.count(env, Counts{Retries: 1})
 		t.failure(env, p.Why)
 	case event.ModelStalled:
 		t.failure(env, "nothing of the answer came for a while")
@@ -208,11 +239,24 @@ func (t *Trace) exchange(task int) *Exchange {
 	return nil
 }
 
-// count adds to the totals and to the exchange of a task.
-func (t *Trace) count(task int, c Counts) {
+// turn returns the turn of a number, nil for 0 and when it is no longer held.
+func (t *Trace) turn(number int) *Turn {
+	for i := len(t.Turns) - 1; i >= 0 && number != 0; i-- {
+		if t.Turns[i].Number == number {
+			return &t.Turns[i]
+		}
+	}
+	return nil
+}
+
+// count adds to the totals, and to the exchange and the turn of an event.
+func (t *Trace) count(env event.Envelope, c Counts) {
 	t.Totals.add(c)
-	if x := t.exchange(task); x != nil && task != 0 {
+	if x := t.exchange(env.Task); x != nil && env.Task != 0 {
 		x.add(c)
+	}
+	if u := t.turn(env.Turn); u != nil {
+		u.add(c)
 	}
 }
 
@@ -253,7 +297,7 @@ func (t *Trace) answered(env event.Envelope, id string, denied bool) {
 		c.Approvals = max(0, env.Time-at)
 		delete(t.asked, id)
 	}
-	t.count(env.Task, c)
+	t.count(env, c)
 }
 
 // called stores the subject of a call until its result.
@@ -272,7 +316,7 @@ func (t *Trace) result(env event.Envelope, p event.ToolResult) {
 		c.Failed = 1
 		t.failure(env, p.Name+": "+p.Result)
 	}
-	t.count(env.Task, c)
+	t.count(env, c)
 	t.tool(p)
 	call := Call{ID: p.CallID, Seq: env.Seq, Name: p.Name, What: t.calls[p.CallID], Took: p.DurationMS}
 	delete(t.calls, p.CallID)
@@ -280,6 +324,26 @@ func (t *Trace) result(env event.Envelope, p event.ToolResult) {
 	if t.Slowest = slices.Insert(t.Slowest, i, call); len(t.Slowest) > maxSlow {
 		t.Slowest = t.Slowest[:maxSlow]
 	}
+}
+
+// use counts a request by its purpose and the model that answered.
+func (t *Trace) use(p event.MetricsUsage) {
+	name := begin(p.Model)
+	i := slices.IndexFunc(t.Requests, func(u Use) bool { return u.For == p.For && u.Model == name })
+	if i < 0 {
+		if i = len(t.Requests); i == maxUses {
+			i--
+			t.Requests[i].For, t.Requests[i].Model = "others", ""
+		} else {
+			t.Requests = append(t.Requests, Use{For: p.For, Model: name})
+		}
+	}
+	u := &t.Requests[i]
+	u.Requests++
+	u.Prompt += p.Prompt
+	u.Completion += p.Completion
+	u.Cached += p.Cached
+	u.Cost += p.Cost
 }
 
 func (t *Trace) tool(p event.ToolResult) {

@@ -27,7 +27,7 @@ func TestTrace(t *testing.T) {
 		event.ApprovalAnswered{ID: "a1", Decision: event.Once}, event.ToolResult{CallID: "c1", Name: "run_shell", DurationMS: 2500},
 		event.ToolRequested{CallID: "c2", Arguments: "{}"}, event.ToolResult{CallID: "c2", Name: "grep", DurationMS: 5, IsError: true, Result: "no such file"},
 		event.PromptSubmitted{ID: 2, Text: "steer"}, // belongs to the same exchange
-		event.TurnStarted{}, event.RequestStarted{}, event.ResponseFinished{PhaseMS: 500}, event.MetricsUsage{Prompt: 200, Completion: 20},
+		event.TurnStarted{}, event.RequestStarted{}, event.ResponseFinished{PhaseMS: 500}, event.MetricsUsage{Prompt: 200, Completion: 20, SessionUnpriced: 1},
 		event.Error{Text: "disk full"}, event.TaskFinished{ID: 1, Outcome: event.Failed},
 		event.PromptSubmitted{ID: 3, Text: "again"})
 	want := Counts{

@@ -45,13 +45,29 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 
 // Names returns the names of all tools that a session may have.
 func Names() []string {
-	deferred := tools.NewDeferred()
-	nowhere := target.NewSession(&target.Target{}, shell.New(nil, nil, "", "", nil), &file.Workspace{})
 	var names []string
-	for _, t := range append(New(target.NewSet(nowhere, nil, nil), nil, deferred), deferred.All()...) {
+	for _, t := range everything() {
 		names = append(names, t.Definition().Name)
 	}
 	return names
+}
+
+// everything returns all tools that a session may have; they can't be called.
+func everything() []tools.Tool {
+	deferred := tools.NewDeferred()
+	nowhere := target.NewSession(&target.Target{}, shell.New(nil, nil, "", "", nil), &file.Workspace{})
+	return append(New(target.NewSet(nowhere, nil, nil), nil, deferred), deferred.All()...)
+}
+
+// Arguments returns what the tools take that a session may have, without the arguments about targets.
+func Arguments() map[string][]tools.Argument {
+	all := make(map[string][]tools.Argument)
+	for _, t := range everything() {
+		if s, ok := t.(interface{ Arguments() []tools.Argument }); ok {
+			all[t.Definition().Name] = s.Arguments()
+		}
+	}
+	return all
 }
 
 // groups are names for all tools of a kind.

@@ -49,11 +49,11 @@ func (e *Editor) Strip(width int) (shown string, cursor int) {
 	}
 }
 
-// Word returns what stands between the last blank before the cursor and it, and whether it
-// begins the text.
-func (e *Editor) Word() (word string, first bool) {
+// Word returns what stands between the last blank before the cursor and it, and what stands
+// before that.
+func (e *Editor) Word() (word, before string) {
 	from := e.wordStart()
-	return string(e.buf.raw(from, e.cur)), from == Place{}
+	return string(e.buf.raw(from, e.cur)), string(e.buf.raw(Place{}, from))
 }
 
 func (e *Editor) wordStart() Place {

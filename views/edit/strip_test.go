@@ -66,15 +66,15 @@ func TestCompleteWord(t *testing.T) {
 	for range 4 {
 		e.Do(keymap.CharLeft)
 	}
-	if word, first := e.Word(); word != "@mai" || first {
-		t.Errorf("Word() = %q, %v", word, first)
+	if word, before := e.Word(); word != "@mai" || before == "" {
+		t.Errorf("Word() = %q, %v", word, before)
 	}
 	e.CompleteWord("@main.go")
 	if e.Text() != "see @main.go now" {
 		t.Errorf("text %q", e.Text())
 	}
 	e.SetText("/he")
-	if word, first := e.Word(); word != "/he" || !first {
-		t.Errorf("Word() = %q, %v", word, first)
+	if word, before := e.Word(); word != "/he" || before != "" {
+		t.Errorf("Word() = %q, %v", word, before)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/draw"
@@ -153,11 +154,38 @@ func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
 			l.writer.Text.Put("error  ", markup.Style{Role: themes.Error})
 		}
 	}
+	if b.Kind == state.WorkflowBlock {
+		l.layWorkflow(src)
+		return 0
+	}
 	from = l.writer.Write(src[min(max(l.seen, 0), len(src)):])
 	if !b.Open {
 		from = min(from, l.writer.Close())
 	}
 	return from
+}
+
+// layWorkflow colours the lines of a run by how far their steps are.
+func (l *laidBlock) layWorkflow(src []byte) {
+	for i, line := range strings.Split(string(src), "\n") {
+		role := themes.Muted
+		switch sign, _, _ := strings.Cut(line, " "); {
+		case i == 0:
+			role = themes.Strong
+		case sign == event.WorkflowCompleted.Sign():
+			role = themes.ToolOK
+		case sign == event.WorkflowRunning.Sign():
+			role = themes.Running
+		case sign == event.WorkflowWaiting.Sign():
+			role = themes.Warning
+		case sign == event.WorkflowFailed.Sign():
+			role = themes.ToolError
+		}
+		if i > 0 {
+			l.writer.Text.Put("\n", markup.Style{})
+		}
+		l.writer.Text.Put(markup.Inline(line), markup.Style{Role: role})
+	}
 }
 
 // sayCut adds the line that tells how much is not shown.
@@ -328,6 +356,8 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 	switch v.block.Kind {
 	case state.UserBlock:
 		mark, role = "▌", themes.User
+	case state.WorkflowBlock:
+		mark, role = "≡", themes.Running
 	case state.NoticeBlock:
 		mark, role = "·", themes.Notice
 	case state.WarningBlock:

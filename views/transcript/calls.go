@@ -52,6 +52,9 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 // callName returns the tool of a call, and where it works if that is not where the session began.
 func callName(c *state.Call, role themes.Role) []draw.Span {
 	name := draw.Untrusted(role, draw.FirstLine(c.Name))
+	if c.Corrected != "" {
+		name = append(draw.Untrusted(themes.Muted, draw.FirstLine(c.Corrected)+" → "), name...)
+	}
 	if c.On != "" {
 		name = append(name, draw.Untrusted(themes.Muted, draw.OnTarget(c.On))...)
 	}
@@ -73,9 +76,25 @@ func callSummary(c *state.Call, cwd string) string {
 		return draw.FirstLine(a.Path)
 	case isQuestion(c):
 		return draw.OneLine(a.Preview)
+	case a.Tool == "todo" && c.State == state.CallDone:
+		return stepsSummary(c)
 	}
 	args := draw.OneLine(c.Arguments)
 	return draw.Shorten(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
+}
+
+// stepsSummary says how far the list of steps is that a call wrote, and what is worked on.
+func stepsSummary(c *state.Call) string {
+	for _, f := range jsonFields(c.Result) {
+		if steps := state.StepsOf(f.value); f.name == "list" && len(steps) > 0 {
+			said := fmt.Sprintf("%d/%d", steps.Done(), len(steps))
+			if steps.Done() < len(steps) {
+				said += " · " + steps[steps.Current()].Text
+			}
+			return draw.OneLine(said)
+		}
+	}
+	return "no steps"
 }
 
 // isAgent reports whether a call is that of a subagent.

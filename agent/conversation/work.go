@@ -1,0 +1,100 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/reminder"
+	"buddy/texts"
+)
+
+// Limits of what is kept of the work.
+const (
+	maxWorkFiles  = 24
+	maxWorkPrompt = 1000 // bytes
+	maxPlanned    = 100  // calls without a result
+)
+
+// work is what a conversation is about.
+type work struct {
+	reminder.Work
+	planned map[string]action.Action // by call id, of stored calls whose results are not read yet
+}
+
+// clone returns what a fork works on, which changes apart from it.
+func (w *work) clone() work {
+	other := work{Work: w.Work}
+	other.Files = slices.Clone(w.Files)
+	return other
+}
+
+// prompted notes what the person wants.
+func (w *work) prompted(p event.PromptSubmitted) {
+	if p.Kind == event.Typed || p.Command() || strings.TrimSpace(p.Text) == "" {
+		return
+	}
+	w.Last = p.Text
+	if len(w.Last) > maxWorkPrompt {
+		w.Last = texts.ClipBytes(w.Last, maxWorkPrompt)
+	}
+	w.First = cmp.Or(w.First, w.Last)
+	w.News++
+}
+
+// Worked notes the files that a call has read or changed.
+func Worked(c *Conversation, act action.Action) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known.work.did(act)
+}
+
+// did notes the files of an action that succeeded.
+func (w *work) did(act action.Action) {
+	changed := act.Kind == action.FileWrite
+	if !changed && act.Kind != action.FileRead {
+		return
+	}
+	paths := act.Paths
+	if len(paths) == 0 && act.Path != "" {
+		paths = []string{act.Path}
+	}
+	for _, p := range paths[:min(len(paths), maxWorkFiles)] {
+		w.file(reminder.WorkFile{Path: p, Target: act.Target, Changed: changed})
+	}
+}
+
+func (w *work) file(f reminder.WorkFile) {
+	i := slices.IndexFunc(w.Files, func(has reminder.WorkFile) bool { return has.Path == f.Path && has.Target == f.Target })
+	if i >= 0 {
+		if !w.Files[i].Changed && f.Changed {
+			w.News++
+		}
+		f.Changed = f.Changed || w.Files[i].Changed
+		w.Files = slices.Delete(w.Files, i, i+1)
+	} else {
+		w.News++
+	}
+	if len(w.Files) == maxWorkFiles {
+		w.Files = slices.Delete(w.Files, 0, 1)
+	}
+	w.Files = append(w.Files, f)
+}
+
+// replay feeds a stored event.
+func (w *work) replay(e event.Event) {
+	switch p := e.(type) {
+	case event.ToolRequested:
+		if w.planned == nil || len(w.planned) == maxPlanned {
+			w.planned = make(map[string]action.Action)
+		}
+		w.planned[p.CallID] = p.Action
+	case event.ToolResult:
+		if !p.IsError {
+			w.did(w.planned[p.CallID])
+		}
+		delete(w.planned, p.CallID)
+	}
+}

@@ -1,0 +1,86 @@
+package review
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// repository makes a git repository with a commit on main, and returns its folder and git in it.
+func repository(t *testing.T) (string, Git) {
+	dir := t.TempDir()
+	git := func(ctx context.Context, args ...string) ([]byte, error) {
+		c := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
+		c.Dir = dir
+		return c.Output()
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"commit", "-q", "--allow-empty", "-m", "one"}} {
+		if _, err := git(t.Context(), args...); err != nil {
+			t.Fatal(args, err)
+		}
+	}
+	return dir, git
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFindTakesWhatIsMeant: what is not committed, else what the branch adds, else there is nothing.
+func TestFindTakesWhatIsMeant(t *testing.T) {
+	dir, git := repository(t)
+	find := func(base, of string) Change {
+		t.Helper()
+		c, err := Find(t.Context(), git, base)
+		if err != nil {
+			c.Of = err.Error()
+		}
+		if !strings.Contains(c.Of, of) {
+			t.Errorf("base %q: %q, want %q", base, c.Of, of)
+		}
+		return c
+	}
+	find("", "there is nothing to review")
+	write(t, dir, "a.txt", "one\n")
+	write(t, dir, ".env", "KEY=1\n")
+	c := find("", "what is not committed")
+	if len(c.Files) != 2 || !c.Files[0].Secret || !c.Files[1].New || c.Diff != "" {
+		t.Errorf("%+v", c)
+	}
+	for _, args := range [][]string{{"checkout", "-q", "-b", "work"}, {"add", "-A"}, {"commit", "-q", "-m", "two"}} {
+		if _, err := git(t.Context(), args...); err != nil {
+			t.Fatal(args, err)
+		}
+	}
+	c = find("", "adds to main")
+	if len(c.Files) != 2 || !strings.Contains(c.Diff, "+one") || strings.Contains(c.Diff, "KEY") {
+		t.Errorf("the diff of a branch: %q", c.Diff)
+	}
+	if c = find("HEAD", "add to HEAD"); len(c.Files) != 0 {
+		t.Errorf("nothing differs from HEAD, got %+v", c.Files)
+	}
+	for _, hostile := range []string{"--output=x", ";touch x", "$(touch x)", "main..work", "-h", "no\x1b[31mcolour"} {
+		find(hostile, "is no commit, branch or tag here")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
+		t.Error("a base was run")
+	}
+}
+
+// TestPromptIsBounded: of a long diff the beginning is sent, and the file is named that has all.
+func TestPromptIsBounded(t *testing.T) {
+	c := Change{Of: "it", Commit: strings.Repeat("a", 40)}
+	text := c.Prompt(strings.Repeat("+line\n", 100_000), "/all.diff")
+	if len(text) > maxInline+4096 || !strings.Contains(text, "All of it is in /all.diff") {
+		t.Errorf("%d bytes", len(text))
+	}
+	if text = c.Prompt("+short\n", "/all.diff"); strings.Contains(text, "/all.diff") {
+		t.Error("a short diff needs no file")
+	}
+}

@@ -1,0 +1,149 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// Steps runs calls of an exchange that no answer of a model makes, such as the steps of a workflow.
+// Each is planned, judged, approved, recorded and shown as any other call; only the history that a
+// model is sent has none of it. It is safe for concurrent use; use NewSteps.
+type Steps struct {
+	loop *Loop
+	x    *Exchange
+}
+
+// NewSteps returns the calls of an exchange, none of which has begun.
+func NewSteps(l *Loop, x *Exchange) *Steps { return &Steps{loop: l, x: x} }
+
+// StepCall is one of them.
+type StepCall struct {
+	ID        string        // unique in the session
+	Name      string        // of the tool
+	Arguments string        // JSON
+	Timeout   time.Duration // for the tool to run, without the time a person thinks; 0 is that of all calls
+	OwnPane   string        // a command gets a pane of its own with this title; "" is the shared pane
+}
+
+// StepEnd is what came of one.
+type StepEnd struct {
+	event.ToolResult
+	Ran     bool // it was approved and began
+	Denied  bool // it was not to run: the policy, a person or a hook denied it
+	Unknown bool // it began in an earlier process, and nothing says how it ended
+}
+
+// errStepTimeout is why a step was stopped.
+var errStepTimeout = errors.New("the time of the step is over")
+
+// Run runs a call to its end, or to that of ctx.
+func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
+	b, j := s.plan(ctx, c)
+	defer b.cancel(nil)
+	b.request(j)
+	res := b.admit(ctx, j)
+	if res == nil {
+		got := s.runFor(ctx, b, j, c.Timeout)
+		res = &got
+	}
+	return s.finish(b, j, *res)
+}
+
+// Recover finds the result of a call that an earlier process started, with its output in dir, and
+// waits for it if it still runs.
+func (s *Steps) Recover(ctx context.Context, c StepCall, dir string) StepEnd {
+	b, j := s.plan(ctx, c)
+	defer b.cancel(nil)
+	j.ran = true
+	return s.finish(b, j, recovered(ctx, j, dir))
+}
+
+// Harmless reports whether a call may be repeated although nobody knows whether it has been done:
+// it changes nothing.
+func (s *Steps) Harmless(ctx context.Context, c StepCall) bool {
+	b, j := s.plan(ctx, c)
+	defer b.cancel(nil)
+	if j.err != nil {
+		return true // it can't run
+	}
+	act := j.call.Planned
+	return tools.IsParallel(j.tool, j.call) || act.Kind == action.Internal && !act.Mutation && j.call.Name != tools.Agent
+}
+
+// Knows reports whether a tool of that name is offered.
+func (s *Steps) Knows(tool string) bool {
+	_, err := s.loop.p.Selection.Tools().Lookup(tool)
+	return err == nil
+}
+
+// AskGate asks the person, for an exchange, what a run of a workflow waits for.
+func AskGate(ctx context.Context, l *Loop, x *Exchange, q event.QuestionAsked) (event.QuestionAnswered, error) {
+	if !l.p.Approvals.Interactive() {
+		return event.QuestionAnswered{}, tools.ErrNobody
+	}
+	l.notify(x, 0, "elicitation_dialog", "buddy asks a question")
+	return l.p.Questions.AskGate(ctx, x.task, q)
+}
+
+// plan plans a call in a batch of its own.
+func (s *Steps) plan(ctx context.Context, c StepCall) (*batch, *job) {
+	b := s.loop.newBatch(ctx, s.x, 0)
+	j := b.plan(s.meant(c))
+	if c.OwnPane != "" {
+		j.call.OwnPane = c.OwnPane
+	}
+	s.x.mu.Lock()
+	defer s.x.mu.Unlock()
+	delete(s.x.failed, j.key()) // a step that is tried again is meant to be
+	return b, j
+}
+
+// meant returns the call that reaches a tool: those that a model has to look for are called through
+// another one.
+func (s *Steps) meant(c StepCall) model.ToolCall {
+	call := model.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
+	if s.Knows(c.Name) || !s.Knows(throughTool) {
+		return call
+	}
+	args, err := json.Marshal(map[string]any{"name": c.Name, "args": json.RawMessage(c.Arguments)})
+	if err != nil {
+		return call // the tool says what is wrong with the arguments
+	}
+	call.Name, call.Arguments = throughTool, string(args)
+	return call
+}
+
+// throughTool is the tool that calls those which are not offered by name.
+const throughTool = "use_tool"
+
+// runFor runs a call that was admitted, for at most so long.
+func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duration) tools.Result {
+	if limit <= 0 {
+		return b.run(ctx, j)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errStepTimeout)
+	defer cancel()
+	res := b.run(limited, j)
+	if errors.Is(context.Cause(limited), errStepTimeout) && res.IsError {
+		res.Content = fmt.Sprintf("Tool error: stopped after %v, the time that the step may take\n%s", limit, res.Content)
+	}
+	return res
+}
+
+// finish stores the result, of which nothing is kept for a model.
+func (s *Steps) finish(b *batch, j *job, res tools.Result) StepEnd {
+	b.finish(j, res)
+	s.x.mu.Lock()
+	s.x.got = results{}
+	s.x.mu.Unlock()
+	return StepEnd{ToolResult: j.result, Ran: j.ran, Denied: !j.ran && j.err == nil, Unknown: strings.HasPrefix(j.result.Result, OutcomeUnknown)}
+}

@@ -1,0 +1,226 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+)
+
+// Book holds the runs of a session. It is safe for concurrent use; use NewBook.
+type Book struct {
+	stream *stream.Stream
+	now    func() time.Time
+
+	mu   sync.Mutex // guards all below, also the records
+	runs []*Record  // by number
+}
+
+// NewBook returns a book without runs, whose events go into a stream.
+func NewBook(s *stream.Stream, now func() time.Time) *Book { return &Book{stream: s, now: now} }
+
+// Replay feeds a stored event of an earlier process.
+func (b *Book) Replay(env event.Envelope) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.apply(env.Task, env.Time, env.Payload)
+}
+
+// apply takes an event. The caller holds b.mu.
+func (b *Book) apply(task int, at int64, e event.Event) {
+	switch p := e.(type) {
+	case event.WorkflowStarted:
+		b.runs = append(b.runs, newRecord(task, at, p))
+	case event.WorkflowStepped:
+		b.on(p.Run, at, p)
+	case event.WorkflowChanged:
+		b.on(p.Run, at, p)
+	case event.ToolStarted, event.ToolResult:
+		for _, r := range b.runs {
+			if !r.State.Ended() {
+				r.apply(at, p)
+			}
+		}
+	}
+}
+
+// on feeds an event of one run. The caller holds b.mu.
+func (b *Book) on(run int, at int64, e event.Event) {
+	r := b.find(run)
+	if r == nil {
+		return
+	}
+	r.apply(at, e)
+	if up := b.find(r.Parent); up != nil && r.State.Ended() {
+		if s := up.steps[r.Step]; s != nil && s.units[r.Item] != nil {
+			s.units[r.Item].got = outputsOf(r)
+		}
+	}
+}
+
+// find returns a run, nil if there is none of that number. The caller holds b.mu.
+func (b *Book) find(run int) *Record {
+	i := slices.IndexFunc(b.runs, func(r *Record) bool { return r.Run == run })
+	if i < 0 {
+		return nil
+	}
+	return b.runs[i]
+}
+
+// tell publishes an event of a run and takes it up. It returns the journal's error if nothing can be
+// stored.
+func (b *Book) tell(task int, e event.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.apply(task, b.now().UnixMilli(), e)
+	return b.stream.Record(task, 0, e)
+}
+
+// took takes up the result of a call, which is in the stream already.
+func (b *Book) took(e event.ToolResult) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.apply(0, b.now().UnixMilli(), e)
+}
+
+// begin opens a run and gives it its number.
+func (b *Book) begin(task int, e event.WorkflowStarted) (*Record, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.Run = len(b.runs) + 1
+	b.apply(task, b.now().UnixMilli(), e)
+	return b.runs[len(b.runs)-1], b.stream.Record(task, 0, e)
+}
+
+// Owns reports whether a call is one of a run that has not ended.
+func (b *Book) Owns(call string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.calls[call] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Left returns the newest run that an earlier process was at when it ended, or 0.
+func (b *Book) Left() int { return b.newest(event.WorkflowRunning, event.WorkflowWaiting) }
+
+// Paused returns the newest run that is paused, or 0.
+func (b *Book) Paused() int { return b.newest(event.WorkflowPaused) }
+
+func (b *Book) newest(states ...event.WorkflowState) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range slices.Backward(b.runs) {
+		if r.Parent == 0 && slices.Contains(states, r.State) {
+			return r.Run
+		}
+	}
+	return 0
+}
+
+// Pause notes that nothing of a run goes on for now.
+func (b *Book) Pause(task, run int, why string) {
+	_ = b.tell(task, event.WorkflowChanged{Run: run, State: event.WorkflowPaused, Why: why})
+}
+
+// Cancel ends a run that is paused, and reports whether it was; 0 is the newest such. The name is
+// that of its workflow.
+func (b *Book) Cancel(run int) (name string, ok bool) {
+	if run == 0 {
+		run = b.Paused()
+	}
+	b.mu.Lock()
+	r := b.find(run)
+	ok = r != nil && r.State == event.WorkflowPaused
+	b.mu.Unlock()
+	if ok {
+		_ = b.tell(0, event.WorkflowChanged{Run: run, State: event.WorkflowCancelled})
+		name = r.Name
+	}
+	return name, ok
+}
+
+// Running returns the task that works on a run, 0 if none does; run 0 is the newest that runs.
+func (b *Book) Running(run int) int {
+	if run == 0 {
+		run = b.Left()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.find(run); r != nil && (r.State == event.WorkflowRunning || r.State == event.WorkflowWaiting) {
+		return r.Task
+	}
+	return 0
+}
+
+// Report describes the runs of the session, for people, the newest first.
+func (b *Book) Report() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.runs) == 0 {
+		return "no workflow was run in this session"
+	}
+	var lines []string
+	for _, r := range slices.Backward(b.runs) {
+		lines = append(lines, fmt.Sprintf("%d  %s  %s  %s", r.Run, r.Name, r.status(), time.UnixMilli(r.Began).Format("2006-01-02 15:04")))
+		if !r.State.Ended() {
+			lines = append(lines, r.stepLines()...)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// status says how far a run is, with the reason.
+func (r *Record) status() string {
+	if r.Why != "" {
+		return string(r.State) + " (" + r.Why + ")"
+	}
+	return string(r.State)
+}
+
+// stepLines describes the steps, one line each.
+func (r *Record) stepLines() []string {
+	var lines []string
+	for _, def := range r.Steps {
+		s := r.steps[def.ID]
+		line := "   " + s.state.Sign() + " " + def.ID
+		if done, failed, of := s.counts(); s.each {
+			line += fmt.Sprintf(" %d/%d", done, of)
+			if failed > 0 {
+				line += fmt.Sprintf(", %d failed", failed)
+			}
+		}
+		if s.why != "" {
+			line += ": " + s.why
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Summary describes a run in a few words, for lists.
+type Summary struct {
+	Run   int
+	Name  string
+	Began time.Time
+	State event.WorkflowState
+	Why   string
+}
+
+// Runs returns the runs of the session, the oldest first.
+func (b *Book) Runs() []Summary {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []Summary
+	for _, r := range b.runs {
+		all = append(all, Summary{r.Run, r.Name, time.UnixMilli(r.Began), r.State, r.Why})
+	}
+	return all
+}

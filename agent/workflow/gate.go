@@ -1,0 +1,99 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/extensions/workflow"
+	"buddy/texts"
+	"buddy/tools"
+)
+
+// pass is how a gate was answered. Of one that was not passed, state is that of the step.
+type pass struct {
+	ok    bool
+	state event.WorkflowState
+	why   string
+}
+
+// denied begins the reason of a step that a gate held up.
+const denied = "denied at its gate"
+
+var errGateTimeout = errors.New("nobody has answered in time")
+
+// gate asks the person whether a step may begin, for an item if n is above 0. Nobody's answer, one
+// that comes too late and one that is not understood deny, unless the gate says otherwise.
+func (r *Run) gate(ctx context.Context, s *workflow.Step, n int, item string) pass {
+	g := s.Gate
+	sc := r.scope(item)
+	if g.Type == workflow.Conditional {
+		asks, err := g.When.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })
+		switch {
+		case err != nil:
+			return pass{state: event.WorkflowFailed, why: "when its gate asks: " + err.Error()}
+		case !asks:
+			return pass{ok: true}
+		}
+	}
+	text := g.Message.Text(sc)
+	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowWaiting, Why: texts.Clip(texts.OneLine(text), maxWhy)}); err != nil {
+		return pass{state: event.WorkflowFailed, why: err.Error()}
+	}
+	asking := ctx
+	if g.Timeout > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, g.Timeout, errGateTimeout)
+		defer cancel()
+		asking = limited
+		text += fmt.Sprintf("\n(without an answer in %s: %s)", duration(g.Timeout), map[bool]string{true: "passed", false: "denied"}[g.Default])
+	}
+	a, err := r.p.Ask(asking, event.QuestionAsked{From: r.from(), Gate: s.ID, Text: text, Choices: event.GateChoices})
+	switch {
+	case r.over(ctx):
+		return pass{}
+	case errors.Is(err, errGateTimeout) && g.Default:
+		return pass{ok: true}
+	case errors.Is(err, errGateTimeout):
+		return refused(g, fmt.Sprintf("nobody answered within %s", duration(g.Timeout)))
+	case errors.Is(err, tools.ErrNobody):
+		return refused(g, "nobody was there to ask")
+	case err != nil:
+		return refused(g, err.Error())
+	}
+	said := strings.TrimSpace(a.Text)
+	if slices.Contains([]string{event.GatePass, "yes", "y"}, strings.ToLower(said)) {
+		return pass{ok: true}
+	}
+	if slices.Contains(event.GateChoices, said) {
+		said = ""
+	}
+	return refused(g, said)
+}
+
+// refused returns what a denial means for the step.
+func refused(g *workflow.Gate, why string) pass {
+	p := pass{state: event.WorkflowFailed, why: denied}
+	if g.Type == workflow.Optional {
+		p.state = event.WorkflowSkipped
+	}
+	if why != "" {
+		p.why += ": " + why
+	}
+	return p
+}
+
+// duration writes a time without the units that are 0.
+func duration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

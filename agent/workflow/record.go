@@ -1,0 +1,283 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/inject"
+	"buddy/agent/turn"
+	"buddy/extensions/workflow"
+	"buddy/texts"
+	"buddy/tools"
+)
+
+// Record holds what the events of a run say of it: how far it is, and what its calls gave as far as
+// later steps use that. It is not safe for concurrent use.
+type Record struct {
+	event.WorkflowStarted
+	Task    int   // that worked on it last
+	Began   int64 // Unix milliseconds
+	Changed int64 // when its state changed last
+	State   event.WorkflowState
+	Why     string // it is in this state
+	Outputs map[string]string
+
+	steps map[string]*stepRecord
+	calls map[string]*unit // by id, of those that have no result yet
+}
+
+// stepRecord is how far a step is.
+type stepRecord struct {
+	state  event.WorkflowState
+	why    string
+	begun  bool // by this process
+	passed bool // its condition held and its gate was passed
+	each   bool // it repeats its call for items
+	items  []string
+	units  map[int]*unit // by item, from 1; a step without items has one call, 1
+	keeps  bool          // another part of the workflow uses what it gave
+	gave   *workflow.Result
+}
+
+// unit is one call of a step, with its repetitions.
+type unit struct {
+	state   event.WorkflowState
+	why     string
+	call    string // id of the newest
+	attempt int
+	began   *event.ToolStarted // nil: the call has not begun
+	got     *outcome           // of the newest call; nil: it has none
+}
+
+// outcome is what a call gave.
+type outcome struct {
+	ok       bool
+	exitCode *int
+	output   string
+	stdout   string
+	problem  string // one line, of a call that failed
+	unknown  bool   // it was cut off, and nothing says what it did
+}
+
+// What is kept of the output of a call, in bytes.
+const (
+	keepOutput = 64 << 10 // of a step with one call
+	keepItem   = 8 << 10  // of a step that repeats its call
+)
+
+// newRecord returns the record of a run that begins.
+func newRecord(task int, at int64, e event.WorkflowStarted) *Record {
+	r := &Record{WorkflowStarted: e, Task: task, Began: at, Changed: at, State: event.WorkflowRunning, steps: make(map[string]*stepRecord), calls: make(map[string]*unit)}
+	for _, s := range e.Steps {
+		r.steps[s.ID] = &stepRecord{state: event.WorkflowPending, units: make(map[int]*unit), keeps: strings.Contains(e.Source, "steps."+s.ID+".")}
+	}
+	return r
+}
+
+// apply takes an event of the run, or one of the calls that it made.
+func (r *Record) apply(at int64, e event.Event) {
+	switch p := e.(type) {
+	case event.WorkflowChanged:
+		r.State, r.Why, r.Changed = p.State, p.Why, at
+		if p.State.Ended() {
+			r.Outputs, r.calls = p.Outputs, nil
+			for _, s := range r.steps {
+				s.forget()
+			}
+		}
+	case event.WorkflowStepped:
+		r.stepped(p)
+	case event.ToolStarted:
+		if u := r.calls[p.CallID]; u != nil {
+			u.began = &p
+		}
+	case event.ToolResult:
+		if u := r.calls[p.CallID]; u != nil {
+			u.got = outcomeOf(p)
+			delete(r.calls, p.CallID)
+		}
+	}
+}
+
+// stepped takes how far a step is.
+func (r *Record) stepped(p event.WorkflowStepped) {
+	s := r.steps[p.Step]
+	if s == nil || r.State.Ended() {
+		return
+	}
+	if p.Item == 0 {
+		s.state, s.why = p.State, p.Why
+		s.passed = s.passed || p.State == event.WorkflowRunning
+		if p.Items != nil {
+			s.each, s.items = true, p.Items
+		}
+		return
+	}
+	u := s.units[p.Item]
+	if u == nil {
+		u = &unit{}
+		s.units[p.Item] = u
+	}
+	u.state, u.why = p.State, p.Why
+	if p.CallID != "" && p.CallID != u.call {
+		delete(r.calls, u.call)
+		u.call, u.attempt, u.began, u.got = p.CallID, p.Attempt, nil, nil
+		r.calls[p.CallID] = u
+	}
+	if p.State.Ended() {
+		s.trim(u)
+	}
+}
+
+// trim drops of a call that has ended what nobody uses.
+func (s *stepRecord) trim(u *unit) {
+	u.began = nil
+	switch {
+	case u.got == nil:
+	case !s.keeps:
+		u.got.output, u.got.stdout = "", ""
+	case s.each:
+		u.got.output, u.got.stdout = clip(u.got.output, keepItem), clip(u.got.stdout, keepItem)
+	default:
+		u.got.output, u.got.stdout = clip(u.got.output, keepOutput), clip(u.got.stdout, keepOutput)
+	}
+}
+
+// forget drops what a step of a run that has ended gave.
+func (s *stepRecord) forget() {
+	s.gave = nil
+	for _, u := range s.units {
+		u.got, u.began = nil, nil
+	}
+}
+
+// result returns what a step that has ended means in templates and conditions.
+func (s *stepRecord) result() workflow.Result {
+	if s.gave != nil {
+		return *s.gave
+	}
+	res := workflow.Result{Ran: s.state != event.WorkflowSkipped, OK: s.state == event.WorkflowCompleted}
+	var output, stdout strings.Builder
+	for _, n := range slices.Sorted(maps.Keys(s.units)) {
+		got := s.units[n].got
+		if got == nil {
+			continue
+		}
+		if s.each && n <= len(s.items) {
+			label := "── " + s.items[n-1] + "\n"
+			output.WriteString(label)
+			stdout.WriteString(label)
+		}
+		output.WriteString(ended(got.output, s.each))
+		stdout.WriteString(ended(got.stdout, s.each))
+		if got.exitCode != nil && (res.ExitCode == nil || *res.ExitCode == 0) {
+			res.ExitCode = got.exitCode
+		}
+	}
+	res.Output, res.Stdout = output.String(), stdout.String()
+	if s.each {
+		res.Done, res.Failed = s.inState(event.WorkflowCompleted), s.inState(event.WorkflowFailed)
+	}
+	s.gave = &res
+	return res
+}
+
+// ended returns a text, which ends a line if another one follows it.
+func ended(text string, more bool) string {
+	if more && text != "" && !strings.HasSuffix(text, "\n") {
+		return text + "\n"
+	}
+	return text
+}
+
+// clip returns the beginning and the end of a text, together about limit bytes.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	end := s[len(s)-limit/2:]
+	if i := strings.IndexByte(end, '\n'); i >= 0 {
+		end = end[i+1:]
+	}
+	return tools.Head(s, limit/2) + "\n" + tools.Truncated + "\n" + strings.ToValidUTF8(end, "")
+}
+
+// outcomeOf reads the result of a call.
+func outcomeOf(p event.ToolResult) *outcome {
+	o := &outcome{exitCode: p.ExitCode, output: p.Tail, ok: !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0)}
+	var shell struct {
+		Result struct {
+			Stdout    *string `json:"stdout"`
+			Stderr    string  `json:"stderr"`
+			Truncated bool    `json:"truncated"`
+		} `json:"result"`
+	}
+	switch {
+	case p.IsError && o.output == "":
+		o.output = p.Result
+	case p.ExitCode == nil:
+	case json.Unmarshal([]byte(p.Result), &shell) != nil, shell.Result.Stdout == nil, shell.Result.Truncated && shell.Result.Stderr == "":
+		o.stdout = p.Tail // a longer part than what a model is shown
+	default:
+		o.stdout = *shell.Result.Stdout
+	}
+	if o.stdout == "" && p.ExitCode == nil {
+		o.stdout = o.output
+	}
+	o.output, o.stdout = defused(o.output), defused(o.stdout)
+	if !o.ok {
+		o.problem = problemOf(p)
+		o.unknown = strings.HasPrefix(p.Result, turn.OutcomeUnknown) || strings.HasPrefix(p.Result, history.Unanswered)
+	}
+	return o
+}
+
+// problemOf says on one line why a call failed.
+func problemOf(p event.ToolResult) string {
+	text := strings.TrimPrefix(p.Result, "Tool error: ")
+	if p.ExitCode != nil && !p.IsError {
+		last := strings.TrimSpace(p.Tail)
+		text = fmt.Sprintf("exit code %d", *p.ExitCode)
+		if last = texts.OneLine(last[strings.LastIndexByte(last, '\n')+1:]); last != "" {
+			text += ": " + last
+		}
+	}
+	return texts.Clip(texts.OneLine(text), maxWhy)
+}
+
+// defused returns an output in which nothing gives orders to an agent that reads it.
+func defused(text string) string {
+	if text == "" {
+		return ""
+	}
+	return inject.Defuse(text, inject.Scan(text))
+}
+
+// counts says how many items of a step are done, failed and to be done in all.
+func (s *stepRecord) counts() (done, failed, of int) {
+	for _, u := range s.units {
+		switch u.state {
+		case event.WorkflowCompleted:
+			done++
+		case event.WorkflowFailed:
+			failed++
+		}
+	}
+	return done, failed, len(s.items)
+}
+
+// inState returns the items whose calls are in a state, in their order.
+func (s *stepRecord) inState(state event.WorkflowState) []string {
+	all := []string{}
+	for _, n := range slices.Sorted(maps.Keys(s.units)) {
+		if n > 0 && n <= len(s.items) && s.units[n].state == state {
+			all = append(all, s.items[n-1])
+		}
+	}
+	return all
+}

@@ -1,0 +1,623 @@
+// Package workflow runs workflows: each step is a call of a tool as any other, and how far the run is
+// stands in events, from which a later process goes on.
+//
+// Its invariant: what a call gave is in the stream before anything that depends on it begins, and the
+// id of a call is in the stream before the call is. So a run that was cut off at any point repeats
+// nothing that is known to have ended, and asks before it repeats what may have been done. One
+// goroutine drives a run; its steps have goroutines of their own.
+//
+//	run, err := book.Start(task, definition, inputs, parts)
+//	outcome, err := run.Do(ctx)
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+	"buddy/agent/turn"
+	"buddy/extensions/workflow"
+	"buddy/texts"
+)
+
+// Parts are what a run works with. All are required.
+type Parts struct {
+	Task   int
+	Steps  *turn.Steps
+	Ask    func(ctx context.Context, q event.QuestionAsked) (event.QuestionAnswered, error)
+	Exists func(ctx context.Context, target, path string) (bool, error) // "" is the session's target
+	Find   func(ctx context.Context, name string) (*workflow.Workflow, error)
+	Single string      // the name of the only target; "" if there are several
+	Ended  func() bool // the session ends: what is cut off is to be resumed
+}
+
+// Run is one run of a workflow, while it goes on. Use [Book.Start] or [Book.Resume].
+type Run struct {
+	book   *Book
+	def    *workflow.Workflow
+	inputs workflow.Values
+	p      Parts
+	rec    *Record // its book's lock guards it
+
+	mu      sync.Mutex // guards all below
+	stopped error      // why no further step begins; nil: they do
+	failed  []string   // steps that failed although the run went on
+	panes   map[string]int
+}
+
+// Start begins a run. given are the inputs as text. Nothing has begun after an error.
+func (b *Book) Start(def *workflow.Workflow, given map[string]string, p Parts) (*Run, error) {
+	return b.start(def, given, p, event.WorkflowStarted{})
+}
+
+// start is Start for a run that e says what began it.
+func (b *Book) start(def *workflow.Workflow, given map[string]string, p Parts, e event.WorkflowStarted) (*Run, error) {
+	inputs, err := def.Values(given)
+	if err != nil {
+		return nil, fmt.Errorf("workflow %s: %w", def.Name, err)
+	}
+	e.Name, e.File, e.Source, e.Inputs = def.Name, def.File, def.Source, given
+	for _, s := range def.Steps {
+		e.Steps = append(e.Steps, event.WorkflowStepDef{ID: s.ID, Tool: s.Tool, Why: s.Why})
+	}
+	rec, err := b.begin(p.Task, e)
+	if err != nil {
+		return nil, fmt.Errorf("workflow %s: nothing ran, because it could not be recorded: %w", def.Name, err)
+	}
+	return &Run{book: b, def: def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}, nil
+}
+
+// Resume takes up a run that is paused.
+func (b *Book) Resume(number int, p Parts) (*Run, error) {
+	b.mu.Lock()
+	rec := b.find(number)
+	b.mu.Unlock()
+	if rec == nil {
+		return nil, fmt.Errorf("there is no run %d of a workflow in this session", number)
+	}
+	if rec.State.Ended() {
+		return nil, fmt.Errorf("run %d of the workflow %s has ended: it is %s", number, rec.Name, rec.State)
+	}
+	def, mistakes := workflow.Parse([]byte(rec.Source))
+	if len(mistakes) > 0 {
+		return nil, fmt.Errorf("run %d: this version of buddy does not read the workflow %s: %s", number, rec.Name, mistakes[0])
+	}
+	inputs, err := def.Values(rec.Inputs)
+	if err != nil {
+		return nil, fmt.Errorf("run %d: %w", number, err)
+	}
+	r := &Run{book: b, def: &def, inputs: inputs, p: p, rec: rec, panes: make(map[string]int)}
+	r.takeUp()
+	return r, r.tell(event.WorkflowChanged{Run: number, State: event.WorkflowRunning})
+}
+
+// takeUp notes how far the steps were.
+func (r *Run) takeUp() {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	r.rec.Task = r.p.Task
+	for _, s := range r.def.Steps {
+		rec := r.rec.steps[s.ID]
+		rec.begun = false
+		switch {
+		case rec.state != event.WorkflowFailed:
+		case s.OnError.Skip && !strings.HasPrefix(rec.why, denied):
+			r.failed = append(r.failed, s.ID)
+		default:
+			r.stopped = fmt.Errorf("step %s failed: %s", s.ID, rec.why)
+		}
+	}
+}
+
+// Number returns the number of the run in its session.
+func (r *Run) Number() int { return r.rec.Run }
+
+// Name returns the name of the workflow.
+func (r *Run) Name() string { return r.rec.Name }
+
+// Do works up to the end of the run, or to that of ctx.
+func (r *Run) Do(ctx context.Context) (event.Outcome, error) {
+	ends := make(chan string)
+	for running := 0; ; running-- {
+		for _, s := range r.ready(ctx) {
+			running++
+			go func() {
+				defer func() { ends <- s.ID }()
+				r.step(ctx, s)
+			}()
+		}
+		if running == 0 {
+			return r.end(ctx)
+		}
+		<-ends
+	}
+}
+
+// ready returns the steps that may begin now, and takes them for begun.
+func (r *Run) ready(ctx context.Context) []*workflow.Step {
+	r.mu.Lock()
+	stopped := r.stopped != nil
+	r.mu.Unlock()
+	if stopped || r.over(ctx) {
+		return nil
+	}
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	var all []*workflow.Step
+	for i := range r.def.Steps {
+		s := &r.def.Steps[i]
+		over := func(id string) bool { return r.rec.steps[id].state.Ended() }
+		if rec := r.rec.steps[s.ID]; !rec.begun && !rec.state.Ended() && !slices.ContainsFunc(s.Needs, func(id string) bool { return !over(id) }) {
+			rec.begun = true
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// over reports whether nothing of the run may begin or count as ended any more: it was cancelled, or the
+// session ends, which denies what waits for a person.
+func (r *Run) over(ctx context.Context) bool { return ctx.Err() != nil || r.p.Ended() }
+
+// end says how the run ended.
+func (r *Run) end(ctx context.Context) (event.Outcome, error) {
+	r.mu.Lock()
+	stopped, failed := r.stopped, r.failed
+	r.mu.Unlock()
+	switch {
+	case r.p.Ended():
+		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowPaused, Why: "the session ended"})
+		return event.Cancelled, nil
+	case r.over(ctx):
+		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCancelled})
+		return event.Cancelled, nil
+	case stopped != nil:
+		err := r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowFailed, Why: stopped.Error(), Outputs: r.outputs()})
+		return event.Failed, errors.Join(fmt.Errorf("workflow %s: %w", r.rec.Name, stopped), err)
+	}
+	why := ""
+	if len(failed) > 0 {
+		why = "it went on without what failed: " + strings.Join(failed, ", ")
+	}
+	return event.Completed, r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCompleted, Why: why, Outputs: r.outputs()})
+}
+
+// maxOutput limits an output of a run, in bytes.
+const maxOutput = 16 << 10
+
+// outputs returns what the workflow gives.
+func (r *Run) outputs() map[string]string {
+	if len(r.def.Outputs) == 0 {
+		return nil
+	}
+	sc := r.scope("")
+	all := make(map[string]string, len(r.def.Outputs))
+	for _, o := range r.def.Outputs {
+		all[o.Name] = clip(o.Text.Text(sc), maxOutput)
+	}
+	return all
+}
+
+// tell publishes an event of the run.
+func (r *Run) tell(e event.Event) error { return r.book.tell(r.p.Task, e) }
+
+// stop lets no further step begin. The first reason counts.
+func (r *Run) stop(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped == nil {
+		r.stopped = err
+	}
+}
+
+// scope returns what is known now, for a step and an item of it.
+func (r *Run) scope(item string) workflow.Scope {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	sc := workflow.Scope{Inputs: r.inputs, Steps: make(map[string]workflow.Result, len(r.rec.steps)), Item: item}
+	for id, s := range r.rec.steps {
+		if s.keeps && s.state.Ended() {
+			sc.Steps[id] = s.result()
+		}
+	}
+	return sc
+}
+
+// step does a step.
+func (r *Run) step(ctx context.Context, s *workflow.Step) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.endStep(s, event.WorkflowFailed, fmt.Sprintf("internal error: %v", p))
+		}
+	}()
+	items, again := r.itemsOf(s)
+	if !again {
+		var end pass
+		if items, end = r.wanted(ctx, s); !end.ok {
+			r.endStep(s, end.state, end.why)
+			return
+		}
+	}
+	if s.Gate != nil && !s.Gate.PerItem && !again {
+		if pass := r.gate(ctx, s, 0, ""); !pass.ok {
+			if !r.over(ctx) {
+				r.endStep(s, pass.state, pass.why)
+			}
+			return
+		}
+	}
+	if r.over(ctx) {
+		return
+	}
+	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowRunning, Items: items}); err != nil {
+		r.stop(err)
+		return
+	}
+	if s.Each == nil {
+		r.unit(ctx, s, 1, "")
+	} else {
+		r.units(ctx, s, items)
+	}
+	r.conclude(ctx, s)
+}
+
+// wanted returns the items of a step, unless it ends before it begins: that is what the pass says then.
+func (r *Run) wanted(ctx context.Context, s *workflow.Step) ([]string, pass) {
+	sc := r.scope("")
+	ok, err := s.Condition.Holds(sc, func(path string) (bool, error) { return r.p.Exists(ctx, s.On(sc), path) })
+	switch {
+	case err != nil:
+		return nil, pass{state: event.WorkflowFailed, why: "condition: " + err.Error()}
+	case !ok:
+		return nil, pass{state: event.WorkflowSkipped, why: "its condition does not hold: " + s.Condition.String()}
+	case s.Each == nil:
+		return nil, pass{ok: true}
+	}
+	items, err := s.Items(sc)
+	switch {
+	case err != nil:
+		return nil, pass{state: event.WorkflowFailed, why: err.Error()}
+	case len(items) == 0:
+		return nil, pass{state: event.WorkflowSkipped, why: "there is nothing to do it for"}
+	}
+	return items, pass{ok: true}
+}
+
+// itemsOf returns the items of a step that began in an earlier process, and whether it did.
+func (r *Run) itemsOf(s *workflow.Step) (items []string, began bool) {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	rec := r.rec.steps[s.ID]
+	if rec.each {
+		items = rec.items
+	}
+	return items, rec.passed
+}
+
+// units does a step for each of its items: so many at once, until too many have failed.
+func (r *Run) units(ctx context.Context, s *workflow.Step, items []string) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, max(s.AtOnce, 1))
+	for i, item := range items {
+		slots <- struct{}{}
+		if r.over(ctx) || r.enough(s) {
+			break
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			r.unit(ctx, s, i+1, item)
+		})
+	}
+	all.Wait()
+}
+
+// enough reports whether so many items of a step have failed that no further one begins.
+func (r *Run) enough(s *workflow.Step) bool {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	_, failed, _ := r.rec.steps[s.ID].counts()
+	return s.StopAfter > 0 && failed >= s.StopAfter
+}
+
+// conclude ends a step whose calls have ended.
+func (r *Run) conclude(ctx context.Context, s *workflow.Step) {
+	if r.over(ctx) {
+		if !r.p.Ended() {
+			_ = r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: event.WorkflowCancelled})
+		}
+		return
+	}
+	r.book.mu.Lock()
+	rec := r.rec.steps[s.ID]
+	done, failed, of := rec.counts()
+	one := unit{state: event.WorkflowFailed, why: "it was not recorded"}
+	if rec.units[1] != nil {
+		one = *rec.units[1]
+	}
+	r.book.mu.Unlock()
+	switch {
+	case s.Each == nil:
+		r.endStep(s, one.state, one.why)
+	case failed > 0:
+		why := fmt.Sprintf("%d of %d failed", failed, of)
+		if left := of - done - failed; left > 0 {
+			why += fmt.Sprintf(", %d not begun", left)
+		}
+		r.endStep(s, event.WorkflowFailed, why)
+	default:
+		r.endStep(s, event.WorkflowCompleted, "")
+	}
+}
+
+// endStep ends a step, and with it the run, if that can't go on without it.
+func (r *Run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
+	why = texts.Clip(texts.OneLine(why), maxWhy)
+	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, State: state, Why: why}); err != nil {
+		r.stop(err)
+	}
+	refused := strings.HasPrefix(why, denied)
+	if state != event.WorkflowFailed {
+		return
+	}
+	if s.OnError.Skip && !refused {
+		r.mu.Lock()
+		r.failed = append(r.failed, s.ID)
+		r.mu.Unlock()
+		return
+	}
+	r.stop(fmt.Errorf("step %s failed: %s", s.ID, why))
+}
+
+// maxWhy limits the reason of a state, in bytes.
+const maxWhy = 300
+
+// unit does one call of a step, with its repetitions.
+func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
+	at := r.at(s, n)
+	if at.state.Ended() {
+		return
+	}
+	attempt := at.attempt
+	switch done := r.settle(ctx, s, n, item, at); {
+	case done || r.over(ctx):
+		return
+	case at.call != "" && at.began == nil:
+		attempt-- // it never began
+	}
+	if s.Gate != nil && s.Gate.PerItem && at.call == "" {
+		if pass := r.gate(ctx, s, n, item); !pass.ok {
+			if !r.over(ctx) {
+				r.endUnit(s, n, event.WorkflowSkipped, pass.why)
+			}
+			return
+		}
+	}
+	if s.Tool == workflow.Runner {
+		r.nested(ctx, s, n, item)
+		return
+	}
+	r.attempts(ctx, s, n, item, max(attempt, 0))
+}
+
+// attempts calls the tool until it succeeds or may not be called again.
+func (r *Run) attempts(ctx context.Context, s *workflow.Step, n int, item string, before int) {
+	for attempt := before + 1; !r.over(ctx); attempt++ {
+		call, err := r.call(s, item)
+		if err != nil {
+			r.endUnit(s, n, event.WorkflowFailed, err.Error())
+			return
+		}
+		if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning, CallID: call.ID, Attempt: attempt}); err != nil {
+			r.stop(err)
+			return
+		}
+		end := r.run(ctx, call)
+		if r.took(ctx, s, n, attempt, end) {
+			return
+		}
+		wait := time.NewTimer(s.OnError.Wait)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+		}
+	}
+}
+
+// run runs a call. Commands that run side by side on one target get panes of their own.
+func (r *Run) run(ctx context.Context, call stepCall) turn.StepEnd {
+	r.mu.Lock()
+	r.panes[call.target]++
+	beside := r.panes[call.target] > 1
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.panes[call.target]--
+	}()
+	if beside {
+		call.OwnPane = r.rec.Name + " " + call.step
+	}
+	return r.p.Steps.Run(ctx, call.StepCall)
+}
+
+// took takes up what a call gave and reports whether that is the end: no further attempt follows.
+func (r *Run) took(ctx context.Context, s *workflow.Step, n, attempt int, end turn.StepEnd) bool {
+	r.book.took(end.ToolResult)
+	if r.over(ctx) {
+		if !r.p.Ended() {
+			r.endUnit(s, n, event.WorkflowCancelled, "")
+		}
+		return true
+	}
+	got := r.at(s, n).got
+	switch {
+	case got == nil: // never: it was just taken
+		r.endUnit(s, n, event.WorkflowFailed, "it gave nothing")
+	case got.ok:
+		r.endUnit(s, n, event.WorkflowCompleted, "")
+	case attempt <= s.OnError.Retry && !end.Denied:
+		return false
+	default:
+		r.endUnit(s, n, event.WorkflowFailed, got.problem)
+	}
+	return true
+}
+
+// at returns how far a call is.
+func (r *Run) at(s *workflow.Step, n int) unit {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	if u := r.rec.steps[s.ID].units[n]; u != nil {
+		return *u
+	}
+	return unit{}
+}
+
+// endUnit ends a call of a step, with its repetitions.
+func (r *Run) endUnit(s *workflow.Step, n int, state event.WorkflowState, why string) {
+	e := event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: state, Why: texts.Clip(texts.OneLine(why), maxWhy)}
+	if err := r.tell(e); err != nil {
+		r.stop(err)
+	}
+}
+
+// stepCall is a call with what is known of its step.
+type stepCall struct {
+	turn.StepCall
+	step, target string
+}
+
+// call returns the call of a step for an item.
+func (r *Run) call(s *workflow.Step, item string) (stepCall, error) {
+	sc := r.scope(item)
+	arguments, err := s.Arguments(sc)
+	if err != nil {
+		return stepCall{}, err
+	}
+	target, args := s.On(sc), string(arguments)
+	if target == r.p.Single {
+		target = "" // where there is one target only, tools take none
+	}
+	if target != "" {
+		if args, err = withTarget(arguments, target); err != nil {
+			return stepCall{}, err
+		}
+	}
+	return stepCall{StepCall: turn.StepCall{ID: "step_" + stream.NewID(), Name: s.Tool, Arguments: args, Timeout: s.Timeout}, step: s.ID, target: target}, nil
+}
+
+var errUnknownEnd = errors.New("buddy ended while it ran, and nothing says how it ended")
+
+// Answers to the question about a call whose end is unknown.
+const (
+	runAgain   = "run it again"
+	takeDone   = "take it for done"
+	takeFailed = "take it for failed"
+)
+
+// settle ends a call that an earlier process began, if it is known how it ended, or a person says.
+func (r *Run) settle(ctx context.Context, s *workflow.Step, n int, item string, at unit) (done bool) {
+	if at.call == "" || at.began == nil && (at.got == nil || !at.got.ok) { // it never ran
+		return false
+	}
+	end := turn.StepEnd{}
+	if at.got == nil {
+		call, err := r.call(s, item)
+		if err != nil {
+			r.endUnit(s, n, event.WorkflowFailed, err.Error())
+			return true
+		}
+		call.ID = at.call
+		end = r.p.Steps.Recover(ctx, call.StepCall, at.began.Dir)
+		if end.Unknown && !r.over(ctx) {
+			return r.decide(ctx, s, n, item, call)
+		}
+		return r.took(ctx, s, n, at.attempt, end)
+	}
+	switch {
+	case at.got.ok:
+		r.endUnit(s, n, event.WorkflowCompleted, "")
+	case at.got.unknown:
+		call, err := r.call(s, item)
+		if err != nil {
+			r.endUnit(s, n, event.WorkflowFailed, err.Error())
+			return true
+		}
+		return r.decide(ctx, s, n, item, call)
+	case at.attempt <= s.OnError.Retry:
+		return false
+	default:
+		r.endUnit(s, n, event.WorkflowFailed, at.got.problem)
+	}
+	return true
+}
+
+// decide lets a person say what becomes of a call of which nobody knows how it ended, unless it is
+// harmless to repeat it.
+func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, call stepCall) (done bool) {
+	if r.p.Steps.Harmless(ctx, call.StepCall) {
+		return false
+	}
+	text := fmt.Sprintf("Step %s%s of the workflow %s ran when buddy ended, and nothing says how it ended.\n%s", s.ID, forItem(item), r.rec.Name, texts.Clip(call.Arguments, 400))
+	a, err := r.p.Ask(ctx, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, takeDone, takeFailed}})
+	switch {
+	case r.over(ctx):
+		return true
+	case err != nil:
+		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
+	case a.Text == runAgain:
+		return false
+	case a.Text == takeDone:
+		r.endUnit(s, n, event.WorkflowCompleted, "taken for done by the person")
+	default:
+		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
+	}
+	return true
+}
+
+// from names the workflow, as who asks.
+func (r *Run) from() string { return "workflow " + r.rec.Name }
+
+// forItem names an item, if there is one.
+func forItem(item string) string {
+	if item == "" {
+		return ""
+	}
+	return " for " + texts.Clip(texts.OneLine(item), 80)
+}
+
+// withTarget adds the target to the arguments of a call.
+func withTarget(arguments json.RawMessage, target string) (string, error) {
+	args := make(map[string]json.RawMessage)
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return "", err
+	}
+	name, err := texts.JSON(target)
+	if err != nil {
+		return "", err
+	}
+	args["target"] = name
+	all, err := texts.JSON(args)
+	return string(all), err
+}
+
+// Summary says how the run ended, with its outputs, for a model.
+func (r *Run) Summary() string {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	lines := []string{"It is " + r.rec.status() + ". Its steps:"}
+	lines = append(lines, r.rec.stepLines()...)
+	for _, name := range slices.Sorted(maps.Keys(r.rec.Outputs)) {
+		lines = append(lines, "Output "+name+":\n"+r.rec.Outputs[name])
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/extensions"
+	"buddy/extensions/workflow"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+// workflowCLI has the commands about workflows.
+type workflowCLI struct{ *cli }
+
+func (s *workflowCLI) command() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "workflow",
+		Short: "files of steps that are done again the same way",
+		Long: "A workflow is a file of inputs, steps and gates: steps are calls of tools that the policy judges\n" +
+			"like any other, and at a gate you decide. Yours lie in workflows/NAME.yaml beside your settings,\n" +
+			"those of a project in .buddy/workflows; some come with buddy.",
+		Example: "  buddy workflow list\n  buddy workflow show code_review\n  buddy workflow run code_review base=main\n  buddy workflow check .buddy/workflows/release.yaml",
+		Args:    cobra.NoArgs,
+	}
+	c.AddCommand(s.list(), s.show(), s.check(), s.run(), s.runs(), s.status(), s.resume(), s.cancel())
+	return c
+}
+
+func (s *workflowCLI) list() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "list the workflows that there are here, and what was left out",
+		Example: "  buddy workflow list\n  buddy workflow list --json | jq -r '.[].name'",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			found, err := compose.WorkflowsHere(s.options)
+			if err != nil {
+				return exit.Failure(err)
+			}
+			for _, p := range found.Problems {
+				s.hint("%s", markup.Plain(p.String()))
+			}
+			if s.json {
+				all := []workflow.Brief{}
+				for _, w := range found.All {
+					all = append(all, w.Brief())
+				}
+				return s.indented(all, "\t")
+			}
+			t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			for _, w := range found.All {
+				_, _ = fmt.Fprintf(t, "%s\t%s\t%s\n", markup.Inline(w.Name), w.Origin, markup.Inline(w.Description))
+			}
+			return t.Flush()
+		},
+	}
+	s.jsonFlag(c, "print a list for programs")
+	return c
+}
+
+func (s *workflowCLI) show() *cobra.Command {
+	return &cobra.Command{
+		Use:               "show NAME",
+		Short:             "show the inputs, steps and gates of a workflow",
+		Example:           "  buddy workflow show deployment",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: s.names,
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, err := compose.WorkflowsHere(s.options)
+			if err != nil {
+				return exit.Failure(err)
+			}
+			w, err := found.Find(args[0])
+			if err != nil {
+				return exit.Failure(err)
+			}
+			return s.print("%s", markup.Plain(strings.TrimSuffix(w.Describe(), "\n")))
+		},
+	}
+}
+
+func (s *workflowCLI) check() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [NAME|FILE]...",
+		Short: "name line and key of each mistake in workflow files",
+		Long: "check reads the files of workflows, all that there are here without arguments, and names line and\n" +
+			"key of each mistake: keys, tools and parameters that there are not, cycles, values that are not\n" +
+			"known where they are used, or that would not be one word of a command. It runs nothing and exits\n" +
+			"with 1 if there is a mistake.",
+		Example:           "  buddy workflow check\n  buddy workflow check release ~/drafts/backup.yaml",
+		ValidArgsFunction: s.names,
+		RunE: func(_ *cobra.Command, args []string) error {
+			mistakes, checked, err := s.mistakes(args)
+			if err != nil {
+				return exit.Failure(err)
+			}
+			for _, m := range mistakes {
+				if err := s.print("%s", markup.Plain(m)); err != nil {
+					return err
+				}
+			}
+			if len(mistakes) > 0 {
+				return exit.Failure(fmt.Errorf("workflow check: %d mistakes", len(mistakes)))
+			}
+			return s.print("%d without mistakes", checked)
+		},
+	}
+}
+
+// mistakes returns the mistakes of some workflows, each on a line, and how many were checked.
+func (s *workflowCLI) mistakes(args []string) (lines []string, checked int, err error) {
+	found, err := compose.WorkflowsHere(s.options)
+	if err != nil {
+		return nil, 0, err
+	}
+	note := func(file string, all []workflow.Mistake) {
+		checked++
+		for _, m := range all {
+			lines = append(lines, fmt.Sprintf("%s:%d: %s: %s", file, m.Line, m.Key, texts.OneLine(m.Reason)))
+		}
+	}
+	for _, arg := range args {
+		if strings.HasSuffix(arg, ".yaml") {
+			it, err := workflowFile(arg)
+			if err != nil {
+				return nil, 0, err
+			}
+			_, wrong := workflow.Read(it, compose.WorkflowTools())
+			note(arg, wrong)
+			continue
+		}
+		if w, err := found.Find(arg); err == nil {
+			note(w.File, nil)
+			continue
+		}
+		broken := false
+		for _, b := range found.Broken {
+			if b.Name == arg {
+				note(b.File, b.Mistakes)
+				broken = true
+			}
+		}
+		if !broken {
+			_, err := found.Find(arg)
+			return nil, 0, err
+		}
+	}
+	if len(args) > 0 {
+		return lines, checked, nil
+	}
+	for _, b := range found.Broken {
+		note(b.File, b.Mistakes)
+	}
+	for _, p := range found.Problems {
+		if !p.Used && p.Line == 0 { // which could not be read at all
+			lines = append(lines, p.String())
+		}
+	}
+	return lines, checked + len(found.All), nil
+}
+
+// workflowFile reads a file that lies anywhere.
+func workflowFile(name string) (extensions.Item, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return extensions.Item{}, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > workflow.MaxFile {
+		return extensions.Item{}, fmt.Errorf("%s: a workflow is a regular file of at most %d bytes", name, workflow.MaxFile)
+	}
+	data, err := os.ReadFile(name)
+	called := strings.TrimSuffix(filepath.Base(name), ".yaml")
+	return extensions.Item{Kind: extensions.Workflow, Name: called, Origin: extensions.Person, File: name, Source: string(data)}, err
+}
+
+// names completes the names of workflows.
+func (s *workflowCLI) names(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	found, err := compose.WorkflowsHere(s.options)
+	if err != nil {
+		return nil, onlyThese
+	}
+	var all []cobra.Completion
+	for _, w := range found.All {
+		all = append(all, cobra.CompletionWithDesc(w.Name, markup.Inline(w.Description)))
+	}
+	return all, onlyThese
+}

@@ -1,0 +1,172 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent"
+	"buddy/agent/policy"
+	"buddy/app/slash"
+	"buddy/extensions"
+	"buddy/extensions/workflow"
+	"buddy/tools/file"
+	"buddy/tools/target"
+	"buddy/tools/toolset"
+)
+
+// Workflows are those of a session or of a folder, and the files that were left out.
+type Workflows struct {
+	All      []workflow.Workflow // those that take precedence first
+	Broken   []workflow.Broken
+	Problems []extensions.Problem
+}
+
+// Find returns the workflow of a name. The error says why there is none, with its first mistake if
+// its file has any.
+func (w Workflows) Find(name string) (workflow.Workflow, error) {
+	return workflow.Find(w.All, w.Broken, name)
+}
+
+// sessionWorkflows finds the workflows of a session, and files for them.
+type sessionWorkflows struct {
+	files   *extensionFiles
+	targets *target.Set
+	project string // the folder whose .buddy gets workflows that are saved; "" if it is not on this machine
+}
+
+// workflowsOf says how a session runs workflows.
+func workflowsOf(p *Program, headless bool) agent.Workflows {
+	w := sessionWorkflows{files: p.files, targets: p.Targets}
+	if p.Dest.Name == slash.ThisMachine {
+		w.project = p.Config.Project.Dir
+	}
+	o := agent.Workflows{Find: w.find, Exists: w.exists, Draft: w.draft}
+	if all := p.Targets.Names(); len(all) == 1 {
+		o.Single = all[0]
+	}
+	if p.Config.UI.SuggestWorkflows && !headless {
+		o.Fitting = w.fitting()
+	}
+	return o
+}
+
+// fitting returns what finds the workflow that a prompt fits. The files are read with the first prompt, once.
+func (w sessionWorkflows) fitting() func(prompt string) (name, usage string) {
+	read := sync.OnceValue(func() []workflow.Workflow {
+		ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+		defer cancel()
+		all, _ := w.files.workflows(ctx) // nothing is suggested of what can't be read
+		return all.All
+	})
+	return func(prompt string) (name, usage string) {
+		if found := workflow.Fitting(read(), prompt); found != nil {
+			return found.Name, found.Usage()
+		}
+		return "", ""
+	}
+}
+
+// find returns the workflow of a name.
+func (w sessionWorkflows) find(ctx context.Context, name string) (*workflow.Workflow, error) {
+	all, err := w.files.workflows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := all.Find(name)
+	return &found, err
+}
+
+// draft writes calls as a workflow of the project, where that is on this machine, or of the person.
+func (w sessionWorkflows) draft(name, description string, calls []workflow.DraftCall) (string, []agent.WorkflowFile, error) {
+	text, err := workflow.Draft(name, description, calls, WorkflowTools())
+	if err != nil {
+		return "", nil, err
+	}
+	dirs := []string{filepath.Join(xdg.ConfigHome, "buddy")}
+	if w.project != "" {
+		dirs = append([]string{filepath.Join(w.project, ".buddy")}, dirs...)
+	}
+	var files []agent.WorkflowFile
+	for _, dir := range dirs {
+		path := filepath.Join(dir, string(extensions.Workflow), name+".yaml")
+		files = append(files, agent.WorkflowFile{Path: path, Write: func(text string) error { return writeNew(path, text) }})
+	}
+	return text, files, nil
+}
+
+// exists reports whether there is a file on a target, "" for the current one.
+func (w sessionWorkflows) exists(ctx context.Context, name, path string) (bool, error) {
+	if name == "" {
+		name = w.targets.Current()
+	}
+	one, err := w.targets.Open(name)
+	if err != nil {
+		return false, err
+	}
+	return one.Files.Exists(ctx, path)
+}
+
+// writeNew writes a file that there is not yet.
+func writeNew(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// WorkflowTools returns what the tools take that steps of workflows call.
+func WorkflowTools() workflow.Tools {
+	all := make(workflow.Tools)
+	for name, args := range toolset.Arguments() {
+		for _, a := range args {
+			all[name] = append(all[name], workflow.Argument(a))
+		}
+	}
+	return all
+}
+
+// workflows reads the workflows of a session.
+func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
+	items, problems, _, err := x.readKinds(ctx, extensions.Workflow)
+	var w Workflows
+	var left []extensions.Problem
+	w.All, w.Broken, left = workflow.All(once(items), WorkflowTools())
+	w.Problems = append(problems, left...)
+	return w, err
+}
+
+// WorkflowsOf reads the workflows of a session, those of its project where that is.
+func WorkflowsOf(ctx context.Context, p *Program) (Workflows, error) { return p.files.workflows(ctx) }
+
+// WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
+// machine. Files are read, nothing is started.
+func WorkflowsHere(o *Options) (Workflows, error) {
+	c, _, _, err := LoadConfig(o)
+	if err != nil {
+		return Workflows{}, err
+	}
+	there, err := file.NewWorkspace(c.Project.Dir, policy.Secret)
+	if err != nil {
+		return Workflows{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+	defer cancel()
+	files := newExtensionFiles(there, true)
+	s := &Setup{Config: c, Target: slash.ThisMachine}
+	files.plugins = s.pluginSources
+	all, err := files.workflows(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("the workflows were not read within " + styleTime.String())
+	}
+	return all, err
+}

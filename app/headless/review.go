@@ -1,0 +1,149 @@
+package headless
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/review"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/plain"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+// NoReview is the exit code when there is no result of a review, whatever the reason.
+const NoReview = exit.BadUsage
+
+// Review reviews what differs from a base. The result goes to stdout, all else to stderr. The error has
+// exit code 1 only when there are findings at or above failOn.
+func Review(f *compose.Options, once Options, base string, failOn event.Severity, stdout, stderr *os.File) error {
+	f.Headless = true
+	d, err := compose.NewDestination(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }() // whatever it says, the result is there
+	p, err := composeOnce(f, once, d, nil, stderr)
+	if err != nil {
+		return noReview(err)
+	}
+	ctx, stop := exit.UntilEnded()
+	defer stop()
+	events, err := p.Begin(ctx)
+	if err != nil {
+		p.Close(stderr)
+		return noReview(err)
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	var end <-chan time.Time // nil is never
+	if once.Timeout > 0 {
+		end = time.After(once.Timeout)
+	}
+	l := &line{
+		program: p,
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, NoCalls: true},
+	}
+	p.Live.Send(event.Review{Base: base})
+	done, err := l.reviewed(events, interrupts, end)
+	if ctx.Err() != nil {
+		p.Desert(stderr)
+		return noReview(ctx.Err())
+	}
+	p.End(stderr, once.Said(stderr))
+	if err != nil {
+		return err
+	}
+	done.Findings = append([]event.Finding{}, done.Findings...)
+	if once.JSON {
+		err = printReview(stdout, p.ID, failOn, done)
+	} else {
+		err = printFindings(stdout, done)
+	}
+	switch {
+	case err != nil:
+		return noReview(err)
+	case done.Problem != "":
+		text := "the review failed: " + done.Problem
+		if done.Answer != "" {
+			text += "\nthe model said: " + done.Answer
+		}
+		return exit.Error{Code: NoReview, Text: text}
+	case failOn != "" && review.Reaches(done.Findings, failOn) > 0:
+		return exit.Error{Code: exit.Failed}
+	}
+	return nil
+}
+
+// noReview gives an error an exit code that does not mean findings.
+func noReview(err error) error { return exit.Error{Code: NoReview, Text: err.Error()} }
+
+// reviewed waits for the result.
+func (l *line) reviewed(events <-chan event.Envelope, interrupts <-chan os.Signal, end <-chan time.Time) (event.ReviewFinished, error) {
+	for {
+		select {
+		case <-interrupts:
+			return event.ReviewFinished{}, exit.Error{Code: exit.Cancelled}
+		case <-end:
+			return event.ReviewFinished{}, exit.Error{Code: NoReview, Text: "stopped: the timeout is over"}
+		case env, open := <-events:
+			if !open {
+				return event.ReviewFinished{}, exit.Error{Code: NoReview, Text: "the session ended before the review did"}
+			}
+			switch p := env.Payload.(type) {
+			case event.ReviewFinished:
+				return p, nil
+			case event.Error:
+				l.Remark(p)
+				if p.Code == "bad_command" {
+					return event.ReviewFinished{}, exit.Error{Code: NoReview}
+				}
+			default:
+				if env.Branch != 0 {
+					l.beside(env)
+				} else {
+					l.Remark(p)
+				}
+			}
+		}
+	}
+}
+
+// printFindings prints a line for each finding.
+func printFindings(out *os.File, done event.ReviewFinished) error {
+	for _, f := range done.Findings {
+		if _, err := fmt.Fprintln(out, markup.Plain(f.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printReview prints the result as one JSON document.
+func printReview(out *os.File, session string, failOn event.Severity, done event.ReviewFinished) error {
+	counts := make(map[event.Severity]int)
+	for _, s := range append([]event.Severity{event.SeverityUnknown}, review.Severities...) {
+		counts[s] = 0
+	}
+	for _, f := range done.Findings {
+		counts[f.Severity]++
+	}
+	result := map[string]any{
+		"session": session, "base": done.Base, "of": done.Of, "commit": done.Commit, "files": done.Files, "counts": counts,
+		"fail_on": failOn, "findings": done.Findings, "tokens_in": done.Usage.Prompt, "tokens_out": done.Usage.Completion, "cost_usd": float64(done.Cost) / 1e6,
+	}
+	if done.Problem != "" {
+		result["error"], result["answer"] = done.Problem, done.Answer
+	}
+	data, err := json.MarshalIndent(result, "", "  ")
+	if err == nil {
+		_, err = out.Write(append(texts.PrintableJSON(data), '\n'))
+	}
+	return err
+}

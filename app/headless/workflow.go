@@ -1,0 +1,42 @@
+package headless
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+)
+
+// RunWorkflow begins or goes on with a run of a workflow, as c says: its outputs on stdout, how far it is
+// on stderr. Gates are asked on the terminal and denied without one, unless everything is approved.
+func RunWorkflow(f *compose.Options, once Options, c event.Command, stdout, stderr *os.File) error {
+	var end <-chan time.Time // nil is never
+	if once.Timeout > 0 {
+		end = time.After(once.Timeout)
+	}
+	f.Modelless, once.Workflow = true, true
+	return run(f, once, c, nil, end, stdout, stderr)
+}
+
+// workflow prints how a run ended, and takes its outputs for the answer. The outcome is that of giving up
+// a run that was paused, of which no task says how it ended.
+func (l *line) workflow(p event.WorkflowChanged) event.Outcome {
+	l.Remark(p)
+	var outputs []string
+	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
+		value := strings.TrimRight(p.Outputs[name], "\n")
+		if strings.Contains(value, "\n") {
+			value = "\n" + value
+		}
+		outputs = append(outputs, name+": "+value)
+	}
+	l.text = strings.Join(outputs, "\n")
+	if p.State == event.WorkflowCancelled && l.task == 0 {
+		return event.Completed
+	}
+	return ""
+}

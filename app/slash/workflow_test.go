@@ -1,0 +1,33 @@
+package slash
+
+import (
+	"reflect"
+	"testing"
+
+	"buddy/agent/event"
+)
+
+func TestWorkflowCommand(t *testing.T) {
+	for line, want := range map[string]event.Command{
+		"":                               event.Report{What: event.ReportRuns},
+		"runs":                           event.Report{What: event.ReportRuns},
+		"resume":                         event.ResumeWorkflow{},
+		"resume 2":                       event.ResumeWorkflow{Run: 2},
+		"cancel 3":                       event.CancelWorkflow{Run: 3},
+		"save release":                   event.SaveWorkflow{Name: "release"},
+		"deploy":                         event.RunWorkflow{Name: "deploy", Inputs: map[string]string{}},
+		"deploy on=a,b note='two words'": event.RunWorkflow{Name: "deploy", Inputs: map[string]string{"on": "a,b", "note": "two words"}},
+		"run runs":                       event.RunWorkflow{Name: "runs", Inputs: map[string]string{}},
+		"resume x":                       nil,
+		"resume 1 2":                     nil,
+		"save":                           nil,
+		"run":                            nil,
+		"deploy web-1":                   nil,
+		"deploy 'on=a":                   nil,
+	} {
+		got, err := Workflow(line)
+		if want == nil && err == nil || want != nil && (err != nil || !reflect.DeepEqual(got, want)) {
+			t.Errorf("/workflow %s: %#v, %v; want %#v", line, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package state
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// StepState is how far a step is.
+type StepState uint8
+
+// The states of a step.
+const (
+	StepOpen StepState = iota
+	StepWorking
+	StepDone
+)
+
+// Step is an entry of the list that a model keeps of its work.
+type Step struct {
+	Text  string // untrusted; one line
+	State StepState
+}
+
+// Steps is the list that a model keeps of its work, in its order: the steps of the plan that was
+// approved last, or what it wrote with the tool todo since.
+type Steps []Step
+
+// Done counts the steps that are done.
+func (s Steps) Done() int {
+	n := 0
+	for _, step := range s {
+		if step.State == StepDone {
+			n++
+		}
+	}
+	return n
+}
+
+// Current returns the index of the step that is worked on: the first of them, else the first open one,
+// else the last step. It is -1 for an empty list.
+func (s Steps) Current() int {
+	for _, state := range [2]StepState{StepWorking, StepOpen} {
+		if i := slices.IndexFunc(s, func(step Step) bool { return step.State == state }); i >= 0 {
+			return i
+		}
+	}
+	return len(s) - 1
+}
+
+// todo is the tool with which a model writes its steps.
+const todo = "todo"
+
+// stepSigns begin the lines that the tool todo shows, by the state of the step.
+var stepSigns = [...]string{StepOpen: "[ ] ", StepWorking: "[>] ", StepDone: "[x] "}
+
+// StepsOf reads the list that the tool todo shows and answers with.
+func StepsOf(shown string) Steps {
+	var steps Steps
+	for line := range strings.Lines(shown) {
+		for state, sign := range stepSigns {
+			if text, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), sign); ok {
+				steps = append(steps, Step{text, StepState(state)})
+			}
+		}
+	}
+	return steps
+}
+
+// plannedSteps returns the steps of an approved plan.
+func plannedSteps(plan []event.PlanStep) Steps {
+	steps := make(Steps, len(plan))
+	for i, p := range plan {
+		steps[i] = Step{Text: p.Description}
+	}
+	return steps
+}
+
+// endSteps drops a list of which everything is done: the next prompt is about something else.
+func endSteps(s *State) {
+	if s.Steps.Done() == len(s.Steps) {
+		s.Steps = nil
+	}
+}

@@ -1,0 +1,73 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+
+	"buddy/agent/event"
+)
+
+// The list of steps is that of the approved plan, until the model writes it anew; it outlives the process,
+// and goes with the prompt after it was done.
+func TestStepsFollowThePlanAndTheModel(t *testing.T) {
+	wrote := func(list string) event.Event {
+		return event.ToolResult{CallID: "c", Name: "todo", Result: "{}", Tail: list}
+	}
+	fix := Steps{{"reproduce", StepDone}, {"fix", StepWorking}, {"run all", StepOpen}}
+	for _, tt := range []struct {
+		name   string
+		events []event.Event
+		want   Steps
+	}{
+		{"approved", []event.Event{event.PlanExited{Approved: true, Plan: "p", Steps: []event.PlanStep{{Description: "a"}, {Description: "b"}}}}, Steps{{Text: "a"}, {Text: "b"}}},
+		{"discarded", []event.Event{wrote("[ ] a\n"), event.PlanExited{}}, Steps{{Text: "a"}}},
+		{"written", []event.Event{wrote("[x] reproduce\n[>] fix\n[ ] run all\n")}, fix},
+		{"resumed", []event.Event{wrote("[x] reproduce\n[>] fix\n[ ] run all\n"), event.SessionResumed{}}, fix},
+		{"a prompt while some are open", []event.Event{wrote("[x] a\n[ ] b\n"), event.PromptSubmitted{ID: 2, Text: "go on"}}, Steps{{"a", StepDone}, {Text: "b"}}},
+		{"all done", []event.Event{wrote("[x] a\n")}, Steps{{"a", StepDone}}},
+		{"a prompt after all were done", []event.Event{wrote("[x] a\n"), event.PromptSubmitted{ID: 2, Text: "next"}}, nil},
+		{"one that waits", []event.Event{wrote("[x] a\n"), event.PromptSubmitted{ID: 2, Text: "next", Queued: true}}, Steps{{"a", StepDone}}},
+		{"emptied", []event.Event{wrote("[ ] a\n"), wrote("")}, nil},
+		{"failed", []event.Event{wrote("[ ] a\n"), event.ToolResult{CallID: "c", Name: "todo", IsError: true, Tail: "[ ] b\n"}}, Steps{{Text: "a"}}},
+		{"of another tool", []event.Event{event.ToolResult{CallID: "c", Name: "run_shell", Tail: "[ ] b\n"}}, nil},
+		{"signs in a text", []event.Event{wrote("[ ] [x] a\nb\n")}, Steps{{Text: "[x] a"}}},
+	} {
+		var s State
+		for i, e := range tt.events {
+			s.Apply(event.Envelope{Seq: uint64(i) + 1, Time: 1, Payload: e})
+		}
+		if !reflect.DeepEqual(s.Steps, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, s.Steps, tt.want)
+		}
+	}
+}
+
+// A subagent's list is that of its conversation.
+func TestStepsOfASubagentAreItsOwn(t *testing.T) {
+	var s State
+	for i, env := range []event.Envelope{
+		{Payload: event.TaskStarted{ID: 1, Kind: event.MainTask}},
+		{Payload: event.BranchStarted{Branch: 1, Why: event.ForSubagent}},
+		{Branch: 1, Task: 2, Payload: event.TaskStarted{ID: 2, Kind: event.SubagentTask, Agent: "explore", Parent: 1}},
+		{Branch: 1, Task: 2, Payload: event.ToolResult{Name: "todo", Tail: "[>] look\n"}},
+	} {
+		env.Seq = uint64(i) + 1
+		s.Apply(env)
+	}
+	if own := s.Tasks.Get(2).Agent.Talk.Steps; len(s.Steps) != 0 || len(own) != 1 {
+		t.Errorf("the session has %v, its agent %v", s.Steps, own)
+	}
+}
+
+func TestCurrentStep(t *testing.T) {
+	for want, s := range map[int]Steps{
+		-1: nil,
+		1:  {{State: StepDone}, {State: StepOpen}, {State: StepOpen}},
+		2:  {{State: StepOpen}, {State: StepDone}, {State: StepWorking}},
+		0:  {{State: StepDone}},
+	} {
+		if got := s.Current(); got != want {
+			t.Errorf("%v: %d, want %d", s, got, want)
+		}
+	}
+}

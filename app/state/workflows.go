@@ -1,0 +1,164 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// Workflow is a run of a workflow.
+type Workflow struct {
+	Run   int
+	Name  string
+	State event.WorkflowState
+	Why   string
+	Steps []*WorkflowStep
+
+	block *Block // that lists the steps
+}
+
+// WorkflowStep is how far a step is.
+type WorkflowStep struct {
+	event.WorkflowStepDef
+	State event.WorkflowState
+	Note  string   // why it is in this state
+	Items []string // that it is done for; empty: it is one call
+	each  map[int]event.WorkflowState
+}
+
+// Counts returns for how many items the step is done and for how many it failed.
+func (s *WorkflowStep) Counts() (done, failed int) {
+	for _, state := range s.each {
+		switch state {
+		case event.WorkflowCompleted:
+			done++
+		case event.WorkflowFailed:
+			failed++
+		}
+	}
+	return done, failed
+}
+
+// Line describes the step: ◐ roll 1/3, 1 failed · the others.
+func (s *WorkflowStep) Line() string {
+	line := s.State.Sign() + " " + s.ID
+	if done, failed := s.Counts(); len(s.Items) > 0 {
+		line += fmt.Sprintf(" %d/%d", done, len(s.Items))
+		if failed > 0 {
+			line += fmt.Sprintf(", %d failed", failed)
+		}
+	}
+	switch {
+	case s.Note != "" && s.State != event.WorkflowWaiting:
+		line += " · " + s.Note
+	case s.Why != "":
+		line += " · " + s.Why
+	}
+	return line
+}
+
+// applyWorkflow records how far a run is.
+func applyWorkflow(s *State, env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.WorkflowStarted:
+		w := &Workflow{Run: p.Run, Name: p.Name, State: event.WorkflowRunning}
+		for _, def := range p.Steps {
+			w.Steps = append(w.Steps, &WorkflowStep{WorkflowStepDef: def, State: event.WorkflowPending})
+		}
+		if s.workflows == nil {
+			s.workflows = make(map[int]*Workflow)
+		}
+		s.workflows[p.Run] = w
+		w.listed(s, env)
+	case event.WorkflowStepped:
+		w := s.workflows[p.Run]
+		if w == nil {
+			return 0 // it began before what this state has
+		}
+		w.stepped(p)
+		w.show(env)
+	case event.WorkflowChanged:
+		w := s.workflows[p.Run]
+		if w == nil {
+			return 0
+		}
+		w.changed(s, env, p)
+	}
+	return Conversation | Tasks
+}
+
+// listed adds the block of a run that begins, or goes on.
+func (w *Workflow) listed(s *State, env event.Envelope) {
+	w.block = s.add(env, WorkflowBlock, "")
+	if env.Task != 0 {
+		s.task(env.Task).Workflow = w
+	}
+	w.show(env)
+}
+
+// show writes the steps into the block.
+func (w *Workflow) show(env event.Envelope) {
+	b := w.block
+	if b == nil {
+		return
+	}
+	lines := []string{"workflow " + w.Name}
+	for _, step := range w.Steps {
+		lines = append(lines, step.Line())
+	}
+	b.Text, b.last = []byte(strings.Join(lines, "\n")), env.Seq
+	b.Gen++
+}
+
+// stepped takes how far a step is.
+func (w *Workflow) stepped(p event.WorkflowStepped) {
+	i := slices.IndexFunc(w.Steps, func(s *WorkflowStep) bool { return s.ID == p.Step })
+	if i < 0 {
+		return
+	}
+	switch s := w.Steps[i]; {
+	case p.Item > 0:
+		if s.each == nil {
+			s.each = make(map[int]event.WorkflowState)
+		}
+		s.each[p.Item] = p.State
+	default:
+		s.State, s.Note = p.State, p.Why
+		if p.Items != nil {
+			s.Items = p.Items
+		}
+	}
+}
+
+// changed takes the state of a run, and says how it ended.
+func (w *Workflow) changed(s *State, env event.Envelope, p event.WorkflowChanged) {
+	w.State, w.Why = p.State, p.Why
+	if p.State == event.WorkflowRunning {
+		w.listed(s, env)
+		return
+	}
+	text := WorkflowEnd(w.Name, p)
+	s.add(env, NoticeBlock, text)
+}
+
+// WorkflowEnd says that a run is in another state, with its outputs.
+func WorkflowEnd(name string, p event.WorkflowChanged) string {
+	text := "workflow " + name + " " + string(p.State)
+	if p.Why != "" {
+		text += ": " + p.Why
+	}
+	for _, output := range slices.Sorted(maps.Keys(p.Outputs)) {
+		value := strings.TrimRight(p.Outputs[output], "\n")
+		if strings.Contains(value, "\n") {
+			value = "\n" + value
+		}
+		text += "\n" + output + ": " + value
+	}
+	return text
+}
+
+// WorkflowOf returns a run, nil if it is not known.
+func WorkflowOf(s *State, run int) *Workflow { return s.workflows[run] }

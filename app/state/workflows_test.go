@@ -1,0 +1,72 @@
+package state
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/agent/event"
+)
+
+// workflowRun is a run that is interrupted and goes on.
+func workflowRun() []event.Event {
+	step := func(id string, s event.WorkflowState, why string, items ...string) event.Event {
+		return event.WorkflowStepped{Run: 1, Step: id, State: s, Why: why, Items: items}
+	}
+	item := func(n int, s event.WorkflowState) event.Event {
+		return event.WorkflowStepped{Run: 1, Step: "roll", Item: n, State: s}
+	}
+	return []event.Event{
+		event.WorkflowStarted{Run: 1, Name: "rollout", Steps: []event.WorkflowStepDef{{ID: "look", Tool: "run_shell", Why: "what runs"}, {ID: "roll", Tool: "run_shell"}, {ID: "back", Tool: "run_shell"}}},
+		step("look", event.WorkflowRunning, ""),
+		step("look", event.WorkflowCompleted, ""),
+		step("roll", event.WorkflowWaiting, "Go on?"),
+		step("roll", event.WorkflowRunning, "", "a", "b", "c"),
+		item(1, event.WorkflowRunning),
+		item(1, event.WorkflowCompleted),
+		item(2, event.WorkflowRunning),
+		event.WorkflowChanged{Run: 1, State: event.WorkflowPaused, Why: "buddy ended"},
+		event.WorkflowChanged{Run: 1, State: event.WorkflowRunning},
+		item(2, event.WorkflowFailed),
+		step("roll", event.WorkflowFailed, "1 of 3 failed"),
+		step("back", event.WorkflowSkipped, "its condition does not hold"),
+		event.WorkflowChanged{Run: 1, State: event.WorkflowCompleted, Outputs: map[string]string{"done": "a", "log": "x\ny\n"}},
+	}
+}
+
+// The list of steps says how far each is, and for how many items; how the run ended is a notice.
+func TestWorkflowShowsItsSteps(t *testing.T) {
+	var s State
+	seq := uint64(0)
+	feed := func(task int, e event.Event) {
+		seq++
+		s.Apply(event.Envelope{Seq: seq, Task: task, Payload: e})
+	}
+	feed(1, event.TaskStarted{ID: 1, Kind: event.MainTask})
+	all := workflowRun()
+	for _, e := range all[:8] {
+		feed(1, e)
+	}
+	list := s.Blocks[len(s.Blocks)-1]
+	if want := "workflow rollout\n☑ look · what runs\n◐ roll 1/3\n☐ back"; list.Kind != WorkflowBlock || string(list.Text) != want {
+		t.Errorf("the list is %q, want %q", list.Text, want)
+	}
+	if w := s.Tasks.Get(1).Workflow; w == nil || len(w.Steps) != 3 {
+		t.Errorf("the task runs %+v", w)
+	}
+	feed(0, all[8])
+	feed(2, event.TaskStarted{ID: 2, Kind: event.MainTask})
+	for _, e := range all[9:] {
+		feed(2, e)
+	}
+	end := s.Blocks[len(s.Blocks)-1]
+	if want := "workflow rollout completed\ndone: a\nlog: \nx\ny"; end.Kind != NoticeBlock || string(end.Text) != want {
+		t.Errorf("the end is %q, want %q", end.Text, want)
+	}
+	again := s.Blocks[len(s.Blocks)-2]
+	if want := "workflow rollout\n☑ look · what runs\n✗ roll 1/3, 1 failed · 1 of 3 failed\n– back · its condition does not hold"; again.Kind != WorkflowBlock || string(again.Text) != want || again == list {
+		t.Errorf("the list of the run that went on is %q, want %q", again.Text, want)
+	}
+	if strings.Contains(string(list.Text), "failed") {
+		t.Errorf("the list that was interrupted changed: %q", list.Text)
+	}
+}

@@ -1,0 +1,107 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Tools says what tools take, by their names.
+type Tools map[string][]Argument
+
+// Argument is an argument of a tool.
+type Argument struct {
+	Name     string
+	Type     string // of JSON Schema: string, integer, boolean, array, object; "" is any
+	Required bool
+}
+
+// Runner is the name under which a step starts another workflow. Its parameters are name, and
+// inputs, a mapping.
+const Runner = "workflow"
+
+// runner is what it takes.
+var runner = []Argument{{"name", "string", true}, {"inputs", "object", false}}
+
+// mcpTool begins the names of the tools of MCP servers, which are not known here.
+const mcpTool = "mcp__"
+
+// Check returns what is wrong with the calls of a workflow that Parse found no mistakes in.
+func (w *Workflow) Check(tools Tools) []Mistake {
+	r := &reader{w: *w}
+	for i := range w.Steps {
+		r.call(&w.Steps[i], tools)
+	}
+	slices.SortStableFunc(r.mistakes, func(a, b Mistake) int { return a.Line - b.Line })
+	return r.mistakes
+}
+
+// call checks the call of a step.
+func (r *reader) call(s *Step, tools Tools) {
+	key := "steps." + s.ID
+	known, ok := tools[s.Tool]
+	switch {
+	case s.Tool == "": // which Parse has told
+		return
+	case s.Tool == Runner:
+		known = runner
+	case strings.HasPrefix(s.Tool, mcpTool):
+		return
+	case !ok:
+		r.wrong(s.Line, key+".tool", "there is no tool %q%s", s.Tool, suggest(s.Tool, slices.Sorted(maps.Keys(tools))))
+		return
+	}
+	var names []string
+	for _, arg := range known {
+		names = append(names, arg.Name)
+		p, given := s.Params.values[arg.Name]
+		switch {
+		case given:
+			r.fits(p, arg, key+".params."+arg.Name)
+		case arg.Required:
+			r.wrong(s.Line, key+".params", "%s needs %s", s.Tool, arg.Name)
+		}
+	}
+	for _, name := range s.Params.names {
+		if slices.Contains(names, name) {
+			continue
+		}
+		hint := suggest(name, names)
+		if name == "target" {
+			hint = ": write target beside params"
+		}
+		r.wrong(s.Params.values[name].line, key+".params."+name, "%s does not take it%s", s.Tool, hint)
+	}
+}
+
+// jsonTypes are the types of values in JSON Schema.
+var jsonTypes = map[kind]string{text: "string", number: "integer", truth: "boolean", list: "array"}
+
+// fits checks that a parameter has the type of an argument.
+func (r *reader) fits(p param, arg Argument, key string) {
+	have := "null"
+	switch {
+	case p.command != nil:
+		have = "string"
+	case p.text != nil:
+		if have = "string"; p.text.single() != nil {
+			have = jsonTypes[r.kind(*p.text.single())]
+		}
+	case p.fields != nil:
+		have = "object"
+	case p.list != nil:
+		have = "array"
+	default:
+		switch p.plain.(type) {
+		case bool:
+			have = "boolean"
+		case int, int64, uint64:
+			have = "integer"
+		case float64:
+			have = "number"
+		}
+	}
+	if arg.Type != "" && have != arg.Type {
+		r.wrong(p.line, key, "is %s, and it takes %s", have, arg.Type)
+	}
+}

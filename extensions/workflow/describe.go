@@ -1,0 +1,149 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Brief is what a list for programs says of a workflow.
+type Brief struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Version     int          `json:"version,omitempty"`
+	From        string       `json:"from"` // person, project, plugin, built-in
+	File        string       `json:"file"`
+	Inputs      []BriefInput `json:"inputs"`
+	Steps       int          `json:"steps"`
+}
+
+// BriefInput is what a list for programs says of an input.
+type BriefInput struct {
+	Name     string `json:"name"`
+	Type     Type   `json:"type"`
+	Required bool   `json:"required"`
+	Default  any    `json:"default,omitempty"`
+	Pattern  string `json:"pattern,omitempty"`
+	About    string `json:"description,omitempty"`
+}
+
+// Brief returns what a list for programs says.
+func (w *Workflow) Brief() Brief {
+	b := Brief{w.Name, w.Description, w.Version, string(w.Origin), w.File, []BriefInput{}, len(w.Steps)}
+	for _, in := range w.Inputs {
+		b.Inputs = append(b.Inputs, BriefInput{in.Name, in.Type, in.Required(), in.Default, in.Pattern, in.Description})
+	}
+	return b
+}
+
+// Required reports whether a run needs a value of the input.
+func (in Input) Required() bool { return in.Default == nil && !in.Optional }
+
+// Usage returns how a run is started: "deployment version=… canary=… rest=… [service=app]".
+func (w *Workflow) Usage() string {
+	words := []string{w.Name}
+	for _, in := range w.Inputs {
+		if in.Required() {
+			words = append(words, in.Name+"=…")
+		}
+	}
+	for _, in := range w.Inputs {
+		switch {
+		case in.Required():
+		case in.Default != nil:
+			words = append(words, "["+in.Name+"="+textOf(in.Default, ",")+"]")
+		default:
+			words = append(words, "["+in.Name+"=…]")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Describe returns a workflow as text for a person: its inputs and its steps in order, with what
+// each calls, and the gates.
+func (w *Workflow) Describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n%s, %s\n", w.Name, w.Description, w.Origin, w.File)
+	if len(w.Inputs) > 0 {
+		b.WriteString("\ninputs\n")
+	}
+	for _, in := range w.Inputs {
+		state := "needed"
+		if !in.Required() {
+			state = "default " + textOf(in.Default, ",")
+			if in.Default == nil {
+				state = "optional"
+			}
+		}
+		line := fmt.Sprintf("  %-14s %-8s %s", in.Name, in.Type, state)
+		if in.Pattern != "" {
+			line += ", matches " + in.Pattern
+		}
+		if in.Description != "" {
+			line += ": " + in.Description
+		}
+		b.WriteString(line + "\n")
+	}
+	b.WriteString("\nsteps\n")
+	for i := range w.Steps {
+		w.describeStep(&b, i)
+	}
+	if len(w.Outputs) > 0 {
+		b.WriteString("\noutputs\n")
+	}
+	for _, out := range w.Outputs {
+		fmt.Fprintf(&b, "  %-14s %s\n", out.Name, out.Text.source())
+	}
+	return b.String()
+}
+
+func (w *Workflow) describeStep(b *strings.Builder, i int) {
+	s := &w.Steps[i]
+	line := fmt.Sprintf("  %2d %-12s %s", i+1, s.ID, s.Tool)
+	if s.Why != "" {
+		line += ": " + s.Why
+	}
+	b.WriteString(line + "\n")
+	say := func(format string, args ...any) { fmt.Fprintf(b, "       "+format+"\n", args...) }
+	if i > 0 && !slices.Equal(s.Needs, []string{w.Steps[i-1].ID}) {
+		say("after %s", strings.Join(append(slices.Clone(s.Needs), "nothing")[:max(1, len(s.Needs))], ", "))
+	}
+	if s.Each != nil {
+		of := "a list in the file"
+		if s.Each.ref != nil {
+			of = s.Each.ref.String()
+		}
+		say("for each of %s, %d at once", of, s.AtOnce)
+	}
+	if s.Target != nil {
+		say("on %s", s.Target.source())
+	}
+	if s.Condition != nil {
+		say("if %s", s.Condition)
+	}
+	if g := s.Gate; g != nil {
+		say("gate %s: %s", g.Type, g.Message.source())
+	}
+	if p, ok := s.Params.values["command"]; ok && p.command != nil {
+		say("$ %s", strings.ReplaceAll(strings.TrimSpace(p.command.source()), "\n", "\n         "))
+	}
+	switch {
+	case s.OnError.Skip:
+		say("if it fails the run goes on")
+	case s.OnError.Retry > 0:
+		say("tried %d times more", s.OnError.Retry)
+	}
+}
+
+// source returns a template as it is written.
+func (t *Template) source() string {
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.ref == nil {
+			b.WriteString(p.text)
+		} else {
+			b.WriteString("{{ " + p.ref.String() + " }}")
+		}
+	}
+	return b.String()
+}

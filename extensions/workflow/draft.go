@@ -1,0 +1,309 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"buddy/texts"
+)
+
+// DraftCall is a call of a tool that a draft has as a step.
+type DraftCall struct {
+	Tool      string
+	Arguments string // JSON
+}
+
+// errNothingToSave is returned for calls of which none can be a step.
+var errNothingToSave = errors.New("there is no call in it that a workflow could repeat")
+
+// Draft writes calls as a workflow file. Versions, paths and words that several calls have in common
+// become inputs with what they were as defaults, as far as the file stays without mistakes.
+func Draft(name, description string, calls []DraftCall, tools Tools) (string, error) {
+	d := draft{name: name, description: texts.Clip(texts.OneLine(description), 200), tools: tools}
+	for _, c := range calls {
+		d.add(c)
+	}
+	if len(d.steps) == 0 {
+		return "", errNothingToSave
+	}
+	if len(d.steps) > MaxSteps {
+		return "", fmt.Errorf("it has %d calls (allowed: %d)", len(d.steps), MaxSteps)
+	}
+	text, mistakes := d.write()
+	if len(mistakes) > 0 {
+		return "", fmt.Errorf("its calls can't be steps: %s", mistakes[0])
+	}
+	for _, in := range d.candidates() {
+		base := in.name
+		for n := 2; slices.ContainsFunc(d.inputs, func(other draftInput) bool { return other.name == in.name }); n++ {
+			in.name = fmt.Sprintf("%s_%d", base, n)
+		}
+		d.inputs = append(d.inputs, in)
+		if with, mistakes := d.write(); len(mistakes) == 0 && with != text {
+			text = with
+			continue
+		}
+		d.inputs = d.inputs[:len(d.inputs)-1]
+	}
+	return text, nil
+}
+
+// draft is a workflow that is being written.
+type draft struct {
+	name, description string
+	tools             Tools
+	steps             []draftStep
+	inputs            []draftInput
+}
+
+type draftStep struct {
+	id, tool, why, target string
+	params                map[string]any
+}
+
+type draftInput struct {
+	name, value string
+	kind        Type
+}
+
+// add takes a call for a step, unless it is of a tool that no step may call.
+func (d *draft) add(c DraftCall) {
+	if _, known := d.tools[c.Tool]; !known || slices.Contains([]string{"todo", "tool_search", "use_tool", "task_output", "capture-pane"}, c.Tool) {
+		return
+	}
+	args := make(map[string]any)
+	if json.Unmarshal([]byte(c.Arguments), &args) != nil {
+		return
+	}
+	s := draftStep{tool: c.Tool, params: args}
+	s.why, _ = args["why"].(string)
+	s.target, _ = args["target"].(string)
+	for _, own := range []string{"why", "target", "risk", "privesc"} {
+		delete(args, own)
+	}
+	s.id = d.newID(s)
+	d.steps = append(d.steps, s)
+}
+
+var notInID = regexp.MustCompile(`[^a-z0-9]+`)
+
+// newID returns an id for a step: the program that it runs, or its tool.
+func (d *draft) newID(s draftStep) string {
+	name := s.tool
+	if command, ok := s.params["command"].(string); ok {
+		if words := strings.Fields(command); len(words) > 0 {
+			name = path.Base(words[0])
+			if len(words) > 1 && !strings.HasPrefix(words[1], "-") && len(words[1]) < 16 {
+				name += "_" + words[1]
+			}
+		}
+	}
+	name = strings.Trim(notInID.ReplaceAllString(strings.ToLower(name), "_"), "_")
+	if name == "" || name[0] < 'a' || name[0] > 'z' {
+		name = "step"
+	}
+	name = texts.Clip(name, 40)
+	id := name
+	for n := 2; slices.ContainsFunc(d.steps, func(s draftStep) bool { return s.id == id }); n++ {
+		id = fmt.Sprintf("%s_%d", name, n)
+	}
+	return id
+}
+
+var (
+	aVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+$`)
+	aWord    = regexp.MustCompile(`[\w./@:+-]+`)
+)
+
+const leastWord = 4 // bytes of a word that is worth an input
+
+// candidates returns what may be an input: targets, versions, paths, and words that several calls have.
+func (d *draft) candidates() []draftInput {
+	var all []draftInput
+	add := func(kind Type, name, value string) {
+		if value == "" || slices.ContainsFunc(all, func(in draftInput) bool { return in.value == value }) {
+			return
+		}
+		all = append(all, draftInput{name, value, kind})
+	}
+	words, first := make(map[string]int), []string{} // in how many calls a word is
+	for _, s := range d.steps {
+		add(Target, "target", s.target)
+		seen := make(map[string]bool)
+		for _, text := range textsOf(s.params) {
+			for _, w := range aWord.FindAllString(text, -1) {
+				if seen[w] {
+					continue
+				}
+				seen[w] = true
+				if words[w]++; words[w] == 1 {
+					first = append(first, w)
+				}
+			}
+		}
+	}
+	for _, w := range first {
+		switch {
+		case aVersion.MatchString(w):
+			add(String, "version", w)
+		case words[w] < 2 || len(w) < leastWord || strings.HasPrefix(w, "-"):
+		case strings.Contains(w, "/"):
+			add(File, "path", w)
+		default:
+			add(String, "value", w)
+		}
+	}
+	return all
+}
+
+// textsOf returns the texts in a value of JSON.
+func textsOf(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, textsOf(item)...)
+		}
+		return all
+	case map[string]any:
+		var all []string
+		for _, name := range sortedNames(v) {
+			all = append(all, textsOf(v[name])...)
+		}
+		return all
+	}
+	return nil
+}
+
+func sortedNames(m map[string]any) []string {
+	var all []string
+	for name := range m {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// write returns the file, and what is wrong in it.
+func (d *draft) write() (string, []Mistake) {
+	inputs := &yaml.Node{Kind: yaml.MappingNode}
+	for _, in := range d.inputs {
+		pair(inputs, in.name, flow("type", string(in.kind), "default", in.value))
+	}
+	steps := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, s := range d.steps {
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		pair(n, "id", scalar(s.id))
+		pair(n, "tool", scalar(s.tool))
+		if s.why != "" {
+			pair(n, "why", scalar(texts.Clip(texts.OneLine(s.why), 200)))
+		}
+		if s.target != "" {
+			pair(n, "target", scalar(d.filled(s.target)))
+		}
+		pair(n, "params", d.node(s.params))
+		steps.Content = append(steps.Content, n)
+	}
+	top := &yaml.Node{Kind: yaml.MappingNode}
+	pair(top, "name", scalar(d.name))
+	pair(top, "description", scalar(d.description))
+	pair(top, "version", &yaml.Node{Kind: yaml.ScalarNode, Value: "1"})
+	if len(d.inputs) > 0 {
+		pair(top, "inputs", inputs)
+	}
+	pair(top, "steps", steps)
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(top); err != nil {
+		return "", []Mistake{{1, "file", err.Error()}}
+	}
+	w, mistakes := Parse(b.Bytes())
+	if len(mistakes) == 0 {
+		mistakes = w.Check(d.tools)
+	}
+	return b.String(), mistakes
+}
+
+// node returns a value of JSON with the inputs in the places of what they were.
+func (d *draft) node(v any) *yaml.Node {
+	switch v := v.(type) {
+	case string:
+		return scalar(d.filled(v))
+	case []any:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, item := range v {
+			n.Content = append(n.Content, d.node(item))
+		}
+		return n
+	case map[string]any:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		for _, name := range sortedNames(v) {
+			pair(n, name, d.node(v[name]))
+		}
+		return n
+	}
+	n := &yaml.Node{}
+	_ = n.Encode(v) // a number, true, false or null
+	return n
+}
+
+// filled returns a text with the inputs in the places of whole words that were their values.
+func (d *draft) filled(s string) string {
+	s = strings.ReplaceAll(s, "{{", `{{ `+literalBraces+` }}`)
+	for _, in := range d.inputs {
+		var b strings.Builder
+		rest := s
+		for {
+			i := strings.Index(rest, in.value)
+			if i < 0 {
+				break
+			}
+			end := i + len(in.value)
+			whole := (i == 0 || !wordByte(rest[i-1])) && (end == len(rest) || !wordByte(rest[end]))
+			b.WriteString(rest[:i])
+			if whole {
+				b.WriteString("{{ inputs." + in.name + " }}")
+			} else {
+				b.WriteString(in.value)
+			}
+			rest = rest[end:]
+		}
+		s = b.String() + rest
+	}
+	return s
+}
+
+// wordByte reports whether a byte goes on with a word.
+func wordByte(c byte) bool { return aWord.MatchString(string(rune(c))) || c >= 0x80 }
+
+// scalar returns a text as YAML.
+func scalar(s string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(s)
+	return n
+}
+
+// pair adds an entry to a mapping.
+func pair(to *yaml.Node, key string, v *yaml.Node) {
+	to.Content = append(to.Content, scalar(key), v)
+}
+
+// flow returns a mapping on one line.
+func flow(words ...string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	for i := 0; i+1 < len(words); i += 2 {
+		pair(n, words[i], scalar(words[i+1]))
+	}
+	return n
+}

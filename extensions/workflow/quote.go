@@ -1,0 +1,334 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// command is a command of a shell with values in it, each of which stands where it can be one
+// word.
+type command struct {
+	*Template
+	first []bool // of each part: a value there may not begin with -, or a program would take it for an option
+}
+
+// newCommand finds out where the values of a command stand. Each is replaced by a name that the
+// shell's own grammar then finds again: it has to be a part of a word that is in no quotes.
+// numeric reports whether a value is always a number. The error says which value stands wrong, and
+// at is its line, counted from 0.
+func newCommand(t *Template, numeric func(Ref) bool) (c *command, at int, err error) {
+	c = &command{Template: t, first: make([]bool, len(t.parts))}
+	p := &places{command: c, numeric: numeric, why: make(map[int]string)}
+	file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(p.marked()), "")
+	if err != nil {
+		var wrong syntax.ParseError
+		if errors.As(err, &wrong) {
+			return nil, int(wrong.Pos.Line()) - 1, fmt.Errorf("the shell does not understand it: %s", p.unmarked(wrong.Text))
+		}
+		return nil, 0, errors.New("the shell does not understand it: " + p.unmarked(err.Error()))
+	}
+	syntax.Walk(file, p.visit)
+	for i, part := range t.parts {
+		if part.ref == nil {
+			continue
+		}
+		why, found := p.why[i]
+		if !found {
+			why = "stands where the shell takes no word"
+		}
+		if why != "" {
+			return nil, part.line, fmt.Errorf("{{ %s }} %s", part.ref, why)
+		}
+	}
+	return c, 0, nil
+}
+
+// places looks at each word of a command.
+type places struct {
+	*command
+	numeric func(Ref) bool
+	mark    string
+	above   []syntax.Node  // from the file down to where the walk is
+	why     map[int]string // what is wrong with the place of a part, "" for nothing
+}
+
+// marked returns the command with a name for each value: the mark, its number and Z.
+func (p *places) marked() string {
+	var all strings.Builder
+	for _, part := range p.parts {
+		all.WriteString(part.text)
+	}
+	p.mark = "Value"
+	for strings.Contains(all.String(), p.mark) {
+		p.mark += "x"
+	}
+	all.Reset()
+	for i, part := range p.parts {
+		if part.ref == nil {
+			all.WriteString(part.text)
+		} else {
+			all.WriteString(p.markOf(i))
+		}
+	}
+	return all.String()
+}
+
+// unmarked puts the references back.
+func (p *places) unmarked(s string) string {
+	for i, part := range p.parts {
+		if part.ref != nil {
+			s = strings.ReplaceAll(s, p.markOf(i), "{{ "+part.ref.String()+" }}")
+		}
+	}
+	return s
+}
+
+// markOf returns the name that stands for a part.
+func (p *places) markOf(i int) string { return fmt.Sprintf("%s%dZ", p.mark, i) }
+
+// in returns the parts whose marks are in a text.
+func (p *places) in(s string) []int {
+	var all []int
+	for i, part := range p.parts {
+		if part.ref != nil && strings.Contains(s, p.markOf(i)) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func (p *places) visit(n syntax.Node) bool {
+	if n == nil {
+		p.above = p.above[:len(p.above)-1]
+		return true
+	}
+	switch n := n.(type) {
+	case *syntax.Lit:
+		for _, i := range p.in(n.Value) {
+			p.why[i] = p.wrong(n, i)
+		}
+	case *syntax.SglQuoted:
+		for _, i := range p.in(n.Value) {
+			p.why[i] = quoted
+		}
+	case *syntax.Comment:
+		for _, i := range p.in(n.Text) {
+			p.why[i] = "stands in a comment"
+		}
+	}
+	p.above = append(p.above, n)
+	return true
+}
+
+const quoted = "stands in quotes: a value is quoted already, end them before it"
+
+// wrong says what is wrong with the place of a value in a literal of the command, "" for nothing.
+func (p *places) wrong(lit *syntax.Lit, i int) string {
+	if why := p.wrongAround(); why != "" {
+		return why
+	}
+	w, ok := p.above[len(p.above)-1].(*syntax.Word)
+	if !ok {
+		return "stands where the shell takes no word"
+	}
+	beside, _, _ := strings.Cut(lit.Value, p.markOf(i))
+	before := p.before(w, lit) + beside
+	switch slashes := beside[len(strings.TrimRight(beside, `\`)):]; {
+	case len(slashes)%2 == 1:
+		return "stands behind a backslash"
+	case strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !p.numeric(*p.parts[i].ref):
+		return fmt.Sprintf("stands in the option %s: make it a word of its own, or write --name=", p.unmarked(before))
+	}
+	return p.wrongWord(w, i, p.onlyMarks(before))
+}
+
+// wrongAround says what is wrong with what stands around the literal where the walk is, "" for nothing.
+func (p *places) wrongAround() string {
+	for j, n := range p.above {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			if n.Backquotes {
+				return "stands in backquotes: write $( ) instead"
+			}
+		case *syntax.Redirect:
+			if n.Hdoc != nil {
+				return "stands in a here-document: use printf '%s\\n' and the value"
+			}
+		case *syntax.TestClause:
+			return "stands in [[ ]], which evaluates some words: use [ ]"
+		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
+			return "stands in arithmetic, which evaluates it"
+		case *syntax.ParamExp:
+			return "stands in an expansion of a variable"
+		case *syntax.DblQuoted:
+			if _, inside := p.above[min(j+1, len(p.above)-1)].(*syntax.CmdSubst); !inside {
+				return quoted
+			}
+		}
+	}
+	return ""
+}
+
+// before returns what is sure to be in a word before a literal of it.
+func (p *places) before(w *syntax.Word, lit *syntax.Lit) string {
+	var all strings.Builder
+	add := func(part syntax.WordPart) {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			all.WriteString(part.Value)
+		case *syntax.SglQuoted:
+			all.WriteString(part.Value)
+		}
+	}
+	for _, part := range w.Parts {
+		if part == lit {
+			break
+		}
+		add(part)
+		if dbl, ok := part.(*syntax.DblQuoted); ok {
+			for _, inner := range dbl.Parts {
+				add(inner)
+			}
+		}
+	}
+	return all.String()
+}
+
+// onlyMarks reports whether a text is nothing but values.
+func (p *places) onlyMarks(s string) bool {
+	for _, i := range p.in(s) {
+		s = strings.ReplaceAll(s, p.markOf(i), "")
+	}
+	return s == ""
+}
+
+// wrongWord says what is wrong with a word that has a value in it, which begins with it if first.
+func (p *places) wrongWord(w *syntax.Word, i int, first bool) string {
+	switch n := p.above[len(p.above)-2].(type) {
+	case *syntax.CallExpr:
+		at := slices.Index(n.Args, w)
+		if at < 0 {
+			break // the value of a variable
+		}
+		p.first[i] = first && !slices.ContainsFunc(n.Args[:at], func(w *syntax.Word) bool { return w.Lit() == "--" })
+		return p.wrongArgument(n.Args, at, i)
+	case *syntax.Assign:
+		decl, declared := p.above[len(p.above)-3].(*syntax.DeclClause)
+		switch {
+		case n.Naked || n.Value != w:
+			return "stands where the shell takes the name of a variable"
+		case declared && slices.ContainsFunc(decl.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil }):
+			return "stands behind " + decl.Variant.Value + " with options, which may evaluate it"
+		}
+	case *syntax.WordIter:
+		p.first[i] = first
+	case *syntax.Redirect, *syntax.CaseClause, *syntax.CaseItem, *syntax.ArrayElem:
+	default:
+		return "stands where the shell takes no word"
+	}
+	return ""
+}
+
+// runners are programs that run the one that their words name.
+var runners = map[string]bool{
+	"sudo": true, "doas": true, "env": true, "nohup": true, "nice": true, "ionice": true, "time": true, "timeout": true, "setsid": true, "stdbuf": true,
+	"xargs": true, "exec": true, "command": true, "builtin": true, "chroot": true, "nsenter": true, "runuser": true, "systemd-run": true, "flock": true,
+	"find": true, "docker": true, "podman": true, "kubectl": true, "busybox": true, "strace": true, "unshare": true, "setpriv": true,
+}
+
+// evaluators read their words as a program, or as the name of a variable, which may be one.
+var evaluators = map[string]bool{
+	"eval": true, "ssh": true, "su": true, "trap": true, "watch": true, "source": true, "alias": true, "parallel": true, "script": true, "tmux": true, "screen": true,
+	"unset": true, "read": true, "getopts": true, "mapfile": true, "readarray": true, "let": true, "mosh": true, "rsh": true,
+}
+
+// interpreters run the text behind -c or -e.
+var interpreters = map[string]string{
+	"sh": "c", "bash": "c", "dash": "c", "zsh": "c", "ksh": "c", "ash": "c", "fish": "c",
+	"python": "c", "python3": "c", "perl": "eE", "ruby": "e", "node": "ep", "php": "r", "lua": "e", "su": "c",
+}
+
+// arithmetic are operators of test that make some shells evaluate the words beside them.
+var arithmetic = []string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"}
+
+// wrongArgument says what is wrong with a value in a word of a call, "" for nothing.
+func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
+	names := programs(args[:at])
+	if names == nil {
+		return "stands where the name of a program is"
+	}
+	for j, name := range names {
+		if evaluators[name] || j == 0 && args[0].Lit() == "." {
+			return "is a word of " + name + ", which would read it as a program: a value is data"
+		}
+		if j < at-1 && runsText(name, args[at-1].Lit()) {
+			return "is a program for " + name + ": give it as an argument behind the program instead"
+		}
+	}
+	if name := path.Base(args[0].Lit()); name != "test" && name != "[" || p.numeric(*p.parts[i].ref) {
+		return ""
+	}
+	for _, w := range args {
+		if slices.Contains(arithmetic, w.Lit()) {
+			return "is compared by " + w.Lit() + ", which evaluates it in some shells; an input of type int may stand there"
+		}
+	}
+	return ""
+}
+
+// runsText reports whether a program runs the word behind an option as a program: sh -ec, perl -e.
+func runsText(program, option string) bool {
+	letters, ok := interpreters[program]
+	return ok && len(option) > 1 && option[0] == '-' && option[1] != '-' && strings.ContainsAny(option[len(option)-1:], letters)
+}
+
+// programs returns the words before a value that may be names of programs, without their folders;
+// nil if the value itself may be one.
+func programs(args []*syntax.Word) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	all := []string{path.Base(args[0].Lit())}
+	if !runners[all[0]] {
+		return all
+	}
+	named := false
+	for _, w := range args[1:] {
+		word := w.Lit()
+		all = append(all, path.Base(word))
+		named = named || !runners[path.Base(word)] && !strings.HasPrefix(word, "-") && !strings.Contains(word, "=")
+	}
+	if !named && !slices.Contains([]string{"find", "docker", "podman", "kubectl"}, all[0]) {
+		return nil
+	}
+	return all
+}
+
+// render returns the command with its values as quoted words. The items of a list are lines of one
+// word.
+func (c *command) render(sc Scope) (string, error) {
+	var b strings.Builder
+	for i, part := range c.parts {
+		if part.ref == nil {
+			b.WriteString(part.text)
+			continue
+		}
+		v := textOf(sc.value(*part.ref), "\n")
+		switch {
+		case strings.ContainsRune(v, 0):
+			return "", fmt.Errorf("%s has a NUL byte, which no word can have", part.ref)
+		case c.first[i] && strings.HasPrefix(v, "-"):
+			return "", fmt.Errorf("%s begins with -, so the command would take it for an option", part.ref)
+		}
+		b.WriteString(quote(v))
+	}
+	return b.String(), nil
+}
+
+// quote returns a text as one word of a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,192 @@
+package workflow
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"buddy/texts"
+)
+
+// Ref names a value: an input, the item, or a field of a step's result.
+type Ref struct {
+	Input string
+	Step  string
+	Field string // of Step: output, stdout, exit_code, ok, done, failed
+}
+
+// IsItem reports whether the reference is the item.
+func (r Ref) IsItem() bool { return r == Ref{} }
+
+// String returns the reference as it is written.
+func (r Ref) String() string {
+	switch {
+	case r.Input != "":
+		return "inputs." + r.Input
+	case r.Step != "":
+		return "steps." + r.Step + "." + r.Field
+	}
+	return "item"
+}
+
+// kind is the type of a value in templates and conditions.
+type kind string
+
+const (
+	text   kind = "a text"
+	number kind = "a number"
+	truth  kind = "true or false"
+	list   kind = "a list"
+)
+
+// fields are what can be read of a step's result.
+var fields = map[string]kind{"output": text, "stdout": text, "exit_code": number, "ok": truth, "done": list, "failed": list}
+
+var fieldNames = []string{"output", "stdout", "exit_code", "ok", "done", "failed"}
+
+// name is what ids of steps and names of inputs look like.
+var validID = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// parseRef reads a reference.
+func parseRef(s string) (Ref, error) {
+	root, rest, _ := strings.Cut(s, ".")
+	switch root {
+	case "item":
+		if rest == "" {
+			return Ref{}, nil
+		}
+	case "inputs":
+		if validID.MatchString(rest) {
+			return Ref{Input: rest}, nil
+		}
+	case "steps":
+		id, field, _ := strings.Cut(rest, ".")
+		switch _, known := fields[field]; {
+		case !validID.MatchString(id):
+		case !known:
+			return Ref{}, fmt.Errorf("steps.%s.%s: a step has no %q (have: %s)", id, texts.Clip(field, 40), texts.Clip(field, 40), strings.Join(fieldNames, ", "))
+		default:
+			return Ref{Step: id, Field: field}, nil
+		}
+	}
+	return Ref{}, fmt.Errorf("%q is unknown: write inputs.NAME, item or steps.ID.FIELD", texts.Clip(s, 80))
+}
+
+// value returns what a reference means; nil is a number that a step does not have.
+func (sc Scope) value(r Ref) any {
+	switch {
+	case r.Input != "":
+		return sc.Inputs[r.Input]
+	case r.IsItem():
+		return sc.Item
+	}
+	res := sc.Steps[r.Step]
+	switch r.Field {
+	case "output":
+		return strings.TrimRight(res.Output, "\n")
+	case "stdout":
+		return strings.TrimRight(res.Stdout, "\n")
+	case "exit_code":
+		if res.ExitCode == nil {
+			return nil
+		}
+		return *res.ExitCode
+	case "ok":
+		return res.OK || !res.Ran
+	case "done":
+		return slices.Clone(res.Done)
+	default:
+		return slices.Clone(res.Failed)
+	}
+}
+
+// Template is a text with values in it: "Deploy {{ inputs.version }}?".
+type Template struct {
+	parts []part
+	line  int // of the file where it begins
+}
+
+// part is a text, or a reference.
+type part struct {
+	text string
+	ref  *Ref
+	line int
+}
+
+// literalBraces is what stands for two braces that begin no value.
+const literalBraces = `"{{"`
+
+// parseTemplate reads a template that begins on a line. The error's text names what is wrong, and
+// at is its line, counted from 0.
+func parseTemplate(s string) (t *Template, at int, err error) {
+	t = &Template{}
+	add := func(s string) {
+		if n := len(t.parts); n > 0 && t.parts[n-1].ref == nil {
+			t.parts[n-1].text += s
+		} else if s != "" {
+			t.parts = append(t.parts, part{text: s})
+		}
+	}
+	for line := 0; ; {
+		before, rest, found := strings.Cut(s, "{{")
+		add(before)
+		if !found {
+			return t, 0, nil
+		}
+		line += strings.Count(before, "\n")
+		inner, after, closed := strings.Cut(rest, "}}")
+		if !closed || strings.Contains(inner, "\n") {
+			return nil, line, fmt.Errorf(`{{ without }} on its line; two braces are written {{ %s }}`, literalBraces)
+		}
+		if inner = strings.TrimSpace(inner); inner == literalBraces {
+			add("{{")
+		} else {
+			ref, err := parseRef(inner)
+			if err != nil {
+				return nil, line, fmt.Errorf("%w; two braces are written {{ %s }}", err, literalBraces)
+			}
+			t.parts = append(t.parts, part{ref: &ref, line: line})
+		}
+		s = after
+	}
+}
+
+// Refs returns the references of a template.
+func (t *Template) Refs() []Ref {
+	if t == nil {
+		return nil
+	}
+	var all []Ref
+	for _, p := range t.parts {
+		if p.ref != nil {
+			all = append(all, *p.ref)
+		}
+	}
+	return all
+}
+
+// Text returns the template with the values in their places: the items of a list are separated by
+// commas, a number that there is not is "none". It is for texts, never for a command of a shell.
+func (t *Template) Text(sc Scope) string {
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.ref == nil {
+			b.WriteString(p.text)
+		} else {
+			b.WriteString(textOf(sc.value(*p.ref), ", "))
+		}
+	}
+	return b.String()
+}
+
+// single returns the reference that is all of the template, nil if there is more in it.
+func (t *Template) single() *Ref {
+	if len(t.parts) != 1 {
+		return nil
+	}
+	return t.parts[0].ref
+}

@@ -1,0 +1,185 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"buddy/texts"
+)
+
+// Values are the inputs of a run by their names: each a string, int, bool or []string. They hold
+// every input of the workflow.
+type Values map[string]any
+
+// Result is what became of a step. The zero value is one that did not run, which has not failed
+// either.
+type Result struct {
+	Ran      bool
+	OK       bool
+	Output   string   // what a model would read of it as text: stdout and stderr, an answer, a report
+	Stdout   string   // of a command; the same as Output for other tools
+	ExitCode *int     // of a command, the first that is not 0 if it ran for several items; nil is none
+	Done     []string // items that it ran for without failing
+	Failed   []string // items that it failed for
+}
+
+// Scope is what is known when a step begins.
+type Scope struct {
+	Inputs Values
+	Steps  map[string]Result // by id; a missing one did not run
+	Item   string            // of the step's list, "" without one
+}
+
+// Values returns the inputs of a run, from what was given as text: items of lists are separated by
+// commas. The error names every input that is wrong.
+func (w *Workflow) Values(given map[string]string) (Values, error) {
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if w.input(name) == nil {
+			wrong = append(wrong, fmt.Errorf("%q is no input (have: %s)", texts.Clip(name, 80), w.inputNames()))
+		}
+	}
+	all := make(Values)
+	for _, in := range w.Inputs {
+		text, ok := given[in.Name]
+		v, err := in.value(text, ok)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", in.Name, err))
+			continue
+		}
+		all[in.Name] = v
+	}
+	return all, errors.Join(wrong...)
+}
+
+func (w *Workflow) inputNames() string {
+	if len(w.Inputs) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, in := range w.Inputs {
+		names = append(names, in.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// value returns the value of an input, given as text or not at all.
+func (in Input) value(text string, given bool) (any, error) {
+	switch {
+	case given:
+		return in.read(text)
+	case in.Default != nil:
+		return in.Default, nil
+	case in.Optional:
+		return in.empty(), nil
+	}
+	return nil, errors.New("needs a value")
+}
+
+// empty returns the value of an optional input that has none.
+func (in Input) empty() any {
+	switch {
+	case in.Type.Many():
+		return []string{}
+	case in.Type == Int:
+		return 0
+	case in.Type == Bool:
+		return false
+	}
+	return ""
+}
+
+// read returns the value that a text means.
+func (in Input) read(text string) (any, error) {
+	if in.Type.Many() {
+		items := []string{}
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+		return items, in.fits(items)
+	}
+	switch in.Type {
+	case Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no whole number", texts.Clip(text, 80))
+		}
+		return n, in.fits(n)
+	case Bool:
+		switch strings.ToLower(text) {
+		case "true", "yes", "on", "1":
+			return true, nil
+		case "false", "no", "off", "0":
+			return false, nil
+		}
+		return nil, fmt.Errorf("%q is neither true nor false", texts.Clip(text, 80))
+	}
+	return text, in.fits(text)
+}
+
+// fits returns what is wrong with a value, which has the type of the input.
+func (in Input) fits(v any) error {
+	items, many := v.([]string)
+	if !many {
+		items = []string{textOf(v, "")}
+	}
+	switch {
+	case many && len(items) == 0 && !in.Optional:
+		return errors.New("needs at least one item")
+	case len(items) > maxItems:
+		return fmt.Errorf("has %d items (allowed: %d)", len(items), maxItems)
+	}
+	for _, item := range items {
+		if err := in.fitsItem(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in Input) fitsItem(item string) error {
+	short := texts.Clip(item, 80)
+	switch {
+	case item == "" && in.Optional && !in.Type.Many():
+		return nil
+	case item == "" && in.Type != String:
+		return errors.New("is empty")
+	case len(item) > maxValue:
+		return fmt.Errorf("has %d bytes (allowed: %d)", len(item), maxValue)
+	case strings.ContainsRune(item, 0) || !utf8.ValidString(item):
+		return fmt.Errorf("%q is not text", short)
+	case in.Type != String && strings.ContainsAny(item, "\n\r"):
+		return fmt.Errorf("%q has more than one line", short)
+	case in.Pattern != "":
+		whole, err := regexp.Compile(`^(?:` + in.Pattern + `)$`)
+		if err != nil {
+			return err // which Parse has told
+		}
+		if !whole.MatchString(item) {
+			return fmt.Errorf("%q does not match %s", short, in.Pattern)
+		}
+	}
+	return nil
+}
+
+// textOf returns a value as text, with a separator between the items of a list.
+func textOf(v any, between string) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case string:
+		return v
+	case []string:
+		return strings.Join(v, between)
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,80 @@
+package views
+
+import (
+	"fmt"
+
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// stepSign returns the sign of a step and the roles of that and of its text.
+func stepSign(s state.StepState) (glyph string, sign, text themes.Role) {
+	switch s {
+	case state.StepDone:
+		return "☑", themes.ToolOK, themes.Muted
+	case state.StepWorking:
+		return "◐", themes.Running, themes.Strong
+	}
+	return "☐", themes.Muted, themes.Text
+}
+
+// stepItem is a step as a row or as part of one.
+func stepItem(s state.Step) []draw.Span {
+	glyph, sign, text := stepSign(s.State)
+	return append([]draw.Span{draw.Text(sign, glyph+" ")}, draw.Untrusted(text, draw.OneLine(s.Text))...)
+}
+
+// stepsTitle says how many steps are done: plan 1/3.
+func stepsTitle(s state.Steps) string { return fmt.Sprintf("plan %d/%d", s.Done(), len(s)) }
+
+// stepsLine is the list in one row: all steps, or, where w cells are too few for them, the current one.
+func stepsLine(s state.Steps, w int) (line []draw.Span, all bool) {
+	title := draw.Text(themes.Muted, stepsTitle(s))
+	line = []draw.Span{title}
+	for _, step := range s {
+		if line = append(append(line, draw.Text(themes.Text, "  ")), stepItem(step)...); draw.Width(line) > w {
+			return append([]draw.Span{title, draw.Text(themes.Text, "  ")}, stepItem(s[s.Current()])...), false
+		}
+	}
+	return line, true
+}
+
+// stepRows is how many rows a list takes that is shown as a whole in w cells.
+func stepRows(s state.Steps, w int) int {
+	if len(s) == 0 {
+		return 0
+	}
+	if _, all := stepsLine(s, w); all {
+		return 1
+	}
+	return 1 + len(s)
+}
+
+// drawSteps draws a list of steps; where the rows are too few for it, those around the current one, and
+// how many are above and below them.
+func drawSteps(in draw.Area, s state.Steps) {
+	if in.H <= 0 || len(s) == 0 {
+		return
+	}
+	c := in.Inset()
+	line, all := stepsLine(s, c.W)
+	if all || in.H == 1 {
+		c.Spans(0, draw.Clip(line, c.W)...)
+		return
+	}
+	rows := in.H - 1
+	top := max(0, min(s.Current()-(rows-1)/2, len(s)-rows))
+	end := min(len(s), top+rows)
+	title := stepsTitle(s)
+	if top > 0 {
+		title += fmt.Sprintf(" · ↑ %d", top)
+	}
+	if end < len(s) {
+		title += fmt.Sprintf(" · ↓ %d", len(s)-end)
+	}
+	c.Say(0, draw.Cut(title, c.W), themes.Muted)
+	for i, step := range s[top:end] {
+		c.Down(i+1).Spans(1, draw.Clip(stepItem(step), c.W-1)...)
+	}
+}
