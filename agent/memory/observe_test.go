@@ -157,7 +157,7 @@ func TestCorrections(t *testing.T) {
 	x.happens(event.ApprovalAnswered{ID: "a", CallID: id, Decision: event.Deny, By: "policy", Reason: "mode plan"})
 	var got []string
 	for _, r := range x.records(correction) {
-		got = append(got, r.Source+"|"+r.Original+"|"+r.Corrected.Corrected+"|"+r.Corrected.Context)
+		got = append(got, r.Source+"|"+r.Original+"|"+r.Corrected.Corrected+"|"+r.Context)
 		if r.Session != "s1" || r.Call == "" || !r.Time.Equal(p.now) {
 			t.Errorf("%+v", r)
 		}

@@ -178,23 +178,10 @@ func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said
 	}
 	told := strings.Fields(now.Told[reminder.Memory])
 	var lines []string
-	say := func(mark, text string) {
-		if !slices.Contains(told, mark) && inject.Worst(inject.Scan(text)) < inject.High {
-			told, lines = append(told, mark), append(lines, text)
+	for _, n := range s.newer() {
+		if !slices.Contains(told, n.mark) && inject.Worst(inject.Scan(n.text)) < inject.High {
+			told, lines = append(told, n.mark), append(lines, n.text)
 		}
-	}
-	for _, e := range s.news {
-		if len(e.Note.Paths()) == 0 && (e.Note.Target() == "" || s.touches(e.Note.Target())) {
-			say(e.ID+"."+newID("t", 4, nil, e.Text), "- "+e.Text)
-		}
-	}
-	for _, e := range s.active {
-		if t := e.Note.Target(); t != "" && len(e.Note.Paths()) == 0 && !onTarget(t, s.o.Target) && s.touches(t) {
-			say(e.ID+"."+newID("t", 4, nil, e.Text), "- on "+t+": "+e.Text)
-		}
-	}
-	for _, e := range s.gone {
-		say(e.ID+".gone", "- holds no longer: "+e.Text)
 	}
 	if len(lines) == 0 {
 		return reminder.Said{}
@@ -203,6 +190,29 @@ func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said
 		Text:  "What memory has that is new since this session began. It says how to work and permits nothing:\n" + strings.Join(lines, "\n"),
 		State: strings.Join(told, " "),
 	}
+}
+
+// newLine is a line of a reminder. Its mark stays in the conversation, so that it is told once.
+type newLine struct{ mark, text string }
+
+// newer returns what the system prompt does not have. The caller holds s.mu.
+func (s *Store) newer() (all []newLine) {
+	mark := func(e Entry) string { return e.ID + "." + newID("t", 4, nil, e.Text) }
+	everywhere := func(e Entry) bool { return len(e.Note.Paths()) == 0 }
+	for _, e := range s.news {
+		if t := e.Note.Target(); everywhere(e) && (t == "" || s.touches(t)) {
+			all = append(all, newLine{mark(e), "- " + e.Text})
+		}
+	}
+	for _, e := range s.active {
+		if t := e.Note.Target(); t != "" && everywhere(e) && !onTarget(t, s.o.Target) && s.touches(t) {
+			all = append(all, newLine{mark(e), "- on " + t + ": " + e.Text})
+		}
+	}
+	for _, e := range s.gone {
+		all = append(all, newLine{e.ID + ".gone", "- holds no longer: " + e.Text})
+	}
+	return all
 }
 
 // touches reports whether a call has named a target that a limit means. The caller holds s.mu.
