@@ -16,12 +16,12 @@ import (
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
+	"buddy/app/gc"
 	"buddy/app/host"
 	"buddy/app/input"
 	"buddy/app/keymap"
 	"buddy/app/live"
 	"buddy/app/loop"
-	"buddy/app/memory"
 	"buddy/app/screen"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -41,7 +41,7 @@ func Run(f *compose.Options, resume string) error {
 	if err != nil {
 		return err
 	}
-	memory.QuickStart()
+	gc.QuickStart()
 	s, err := screen.Open()
 	if err != nil {
 		return exit.Failure(err)
