@@ -80,6 +80,8 @@ type Request struct {
 	Verdict    action.Verdict // why it is asked about
 	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
 	Changed    string         // who changed the call, and the difference; "" if nobody did
+	Said       []string       // what the person said before about such calls
+	Teaches    []string       // the scopes in which the reason of a denial can be remembered
 	Agent      string         // the subagent that asks, for people; "" is none
 	Most       action.Mode    // the loosest mode for it; "" is no limit
 	AskedBy    string         // the hook that asks about it in every mode; "" if none does
@@ -181,6 +183,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)
 	known.Failed, known.Changed, known.AskedBy = req.Failed, req.Changed, req.AskedBy
+	known.Said, known.Teaches = req.Said, req.Teaches
 	if req.Hook != nil { // a rule would change nothing
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
@@ -258,6 +261,9 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	switch c.Decision {
 	case event.Once, event.Deny:
 		c.Args = ""
+		if c.Decision != event.Deny || c.Reason == "" || !slices.Contains(b.teaches(c.ID), c.Remember) {
+			c.Remember = ""
+		}
 	case event.Edit:
 		if c.Args == "" {
 			b.stream.Reject("approval %q: an edited call needs its arguments", c.ID)
@@ -280,7 +286,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	if c.Nobody && c.Decision == event.Deny {
 		by = Nobody
 	}
-	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason, Screen: c.Screen}) {
+	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason, Remember: c.Remember, Screen: c.Screen}) {
 		b.tooLate(c)
 	}
 	if c.Decision == event.Similar {
@@ -291,6 +297,16 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 // tooLate says that an answer has changed nothing: of two persons, or two screens of one, the first wins.
 func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval is not open any more, because it was answered before or its task has ended", c.Decision)
+}
+
+// teaches returns the scopes in which the reason of a denial of an open request can be remembered.
+func (b *Broker) teaches(id string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q := b.open[id]; q != nil {
+		return q.Teaches
+	}
+	return nil
 }
 
 func (b *Broker) isOpen(id string) bool {
