@@ -260,7 +260,7 @@ func TestWorkflowResumesFromEveryEvent(t *testing.T) {
 func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 	var whole []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
-		journal := &memory{}
+		journal := &heldJournal{}
 		runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Journal: journal}, &effects{}, approves, run)
 		whole = journal.events
 	})
@@ -380,7 +380,7 @@ func TestWorkflowIsPausedWithItsSession(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				journal := &memory{}
+				journal := &heldJournal{}
 				o := Options{Workflows: workflowsOf(t, rollout), Journal: journal, Mode: waits.mode, Model: &script{}, Session: "s", Policy: policy.Policy{Workspace: "/w"}}
 				o.Tools = tools.NewRegistry(&effects{})
 				r := New(o)

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/stream"
+	"buddy/texts"
 )
 
 // Nobody is By of the answer to what no person could be asked.
@@ -80,8 +82,7 @@ type Request struct {
 	Verdict    action.Verdict // why it is asked about
 	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
 	Changed    string         // who changed the call, and the difference; "" if nobody did
-	Said       []string       // what the person said before about such calls
-	Teaches    []string       // the scopes in which the reason of a denial can be remembered
+	Memory     action.Memory  // what memory has about it, and what it may learn
 	Agent      string         // the subagent that asks, for people; "" is none
 	Most       action.Mode    // the loosest mode for it; "" is no limit
 	AskedBy    string         // the hook that asks about it in every mode; "" if none does
@@ -183,7 +184,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)
 	known.Failed, known.Changed, known.AskedBy = req.Failed, req.Changed, req.AskedBy
-	known.Said, known.Teaches = req.Said, req.Teaches
+	known.Memory = req.Memory
 	if req.Hook != nil { // a rule would change nothing
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
@@ -261,9 +262,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	switch c.Decision {
 	case event.Once, event.Deny:
 		c.Args = ""
-		if c.Decision != event.Deny || c.Reason == "" || !slices.Contains(b.teaches(c.ID), c.Remember) {
-			c.Remember = ""
-		}
+		c.Remember = b.remembers(c)
 	case event.Edit:
 		if c.Args == "" {
 			b.stream.Reject("approval %q: an edited call needs its arguments", c.ID)
@@ -299,14 +298,23 @@ func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval is not open any more, because it was answered before or its task has ended", c.Decision)
 }
 
-// teaches returns the scopes in which the reason of a denial of an open request can be remembered.
-func (b *Broker) teaches(id string) []string {
+// remembers returns the scope in which the reason of an answer is remembered, "" for none: it must be one of
+// those that the request offered, and there must be a reason. The denial itself counts in any case.
+func (b *Broker) remembers(c event.AnswerApproval) string {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if q := b.open[id]; q != nil {
-		return q.Teaches
+	q := b.open[c.ID]
+	b.mu.Unlock()
+	switch {
+	case q == nil || c.Remember == "":
+		return ""
+	case c.Decision != event.Deny || c.Nobody || strings.TrimSpace(c.Reason) == "":
+		b.stream.Reject("approval %q: only the reason of a denial can be remembered", c.ID)
+		return ""
+	case !slices.Contains(q.Memory.Scopes, c.Remember):
+		b.stream.Reject("approval %q: nothing was remembered in %q (have: %s)", c.ID, c.Remember, texts.Names(q.Memory.Scopes))
+		return ""
 	}
-	return nil
+	return c.Remember
 }
 
 func (b *Broker) isOpen(id string) bool {

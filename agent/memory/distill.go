@@ -260,11 +260,8 @@ func usual(same []Record) Record {
 
 // correctionText returns a correction as a rule.
 func correctionText(r Record) string {
-	how, name, _ := strings.Cut(r.Source, ":")
-	what, wanted := strings.TrimPrefix(r.Context, name+": "), r.Corrected.Corrected
-	if strings.HasPrefix(r.Original, name+" ") { // of a file
-		what = r.Original
-	}
+	how, _, _ := strings.Cut(r.Source, ":")
+	what, wanted := r.wrong(), r.Corrected.Corrected
 	switch {
 	case wanted == "":
 		return fmt.Sprintf("Not `%s`: its changes were taken back.", code(what))
@@ -275,7 +272,7 @@ func correctionText(r Record) string {
 		}
 		return fmt.Sprintf("Not `%s` but `%s`.", code(what), code(instead))
 	}
-	return texts.Clip(fmt.Sprintf("Not `%s`: %s", code(what), strings.TrimRight(wanted, ".!")), MaxText-1) + "."
+	return action.Taught(deniedText(r), wanted)
 }
 
 // code returns a text for between backticks, short.
@@ -285,17 +282,6 @@ func code(s string) string { return texts.Clip(strings.ReplaceAll(s, "`", "'"), 
 func sentenceOf(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + strings.TrimRight(texts.Clip(s[size:], MaxText-2), ".!") + "."
-}
-
-// Taught returns the correction that a denial with a reason is, for [Store.Add].
-func (s *Store) Taught(scope Scope, act action.Action, reason string) Draft {
-	c := call{name: act.Tool, act: act}
-	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{c.what(), reason, c.context()}}
-	s.clean.record(&r) // before anything else is cut
-	return Draft{
-		Scope: scope, Kind: Correction, Text: correctionText(r), Target: limitOf(act.Target),
-		Note: Note{"denied:" + act.Tool, `"` + strings.ReplaceAll(r.Original, `"`, "'") + `"`},
-	}
 }
 
 // learn puts candidates into a file, whose learned rules are the best supported then. It returns the ids

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"buddy/agent/action"
 	"buddy/texts"
 )
 
@@ -48,7 +49,7 @@ var sections = []struct {
 }{{Rule, "Rules", "r"}, {Fact, "Facts", "f"}, {Correction, "Corrections", "c"}}
 
 // MaxText limits the text of an entry, in characters.
-const MaxText = 200
+const MaxText = action.MaxTaught
 
 // Ages after which an entry that nobody confirmed sinks to the end, and is asked about.
 const (

@@ -288,7 +288,7 @@ func TestNoSecretIsInAnyFile(t *testing.T) {
 			_, _ = x.s.Add(t.Context(), Draft{Text: text, Note: Note{"by:" + text}}) // too long is refused
 		case 5:
 			_, _ = x.s.Propose(t.Context(), Draft{Text: text}, "model")
-			_, _ = x.s.Add(t.Context(), x.s.Taught(Folder, shell(text), text))
+			_, _ = x.s.Remember(t.Context(), Folder, Denied{Action: shell(text), Reason: text})
 		}
 	}
 	x.gives(shell("echo"), "the value hush-hush-1234 that the session knows")

@@ -95,7 +95,10 @@ func find(all []Proposal, id string) (Proposal, bool) {
 
 // Proposals returns what waits for the person, the oldest first.
 func (s *Store) Proposals(context.Context) ([]Proposal, error) {
-	if !(observed{s.o.Dir}).exists() {
+	switch {
+	case s.isOff():
+		return nil, errOff
+	case !(observed{s.o.Dir}).exists():
 		return nil, nil
 	}
 	all, _, err := observed{s.o.Dir}.read(teaches)

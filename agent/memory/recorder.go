@@ -187,7 +187,7 @@ func (r *recorder) answered(env event.Envelope, e event.ApprovalAnswered) {
 	case e.Decision == event.Edit:
 		c.edited = true
 		r.calls[id] = c
-	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "":
+	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else it is an entry
 		r.correct(env, id, c, "denied", e.Reason)
 	}
 }

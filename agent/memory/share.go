@@ -52,11 +52,33 @@ func (s *Store) Instructions(ctx context.Context) (instructions.Set, Listing, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.news, s.gone = nil, nil // what this session wrote is in what it is told now
-	clear(s.told)
+	s.told = share{ids: make(map[string]bool), bytes: len(set.Text())}
 	for _, e := range l.Entries {
-		s.told[e.ID] = true
+		s.told.ids[e.ID] = true
 	}
 	return set, l, err
+}
+
+// share is what a session was told at its start.
+type share struct {
+	ids   map[string]bool
+	bytes int
+}
+
+// Report says in one line what memory has, and how much of it a session is told at its start. It reads no
+// file.
+func (s *Store) Report() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.off {
+		return "off in this session"
+	}
+	count := make(map[Kind]int)
+	for _, e := range s.active {
+		count[e.Kind]++
+	}
+	return fmt.Sprintf("rules %d, corrections %d, facts %d; told %d of at most %d bytes; new in this session: %d (/memory)",
+		count[Rule], count[Correction], count[Fact], s.told.bytes, s.o.Limit, len(s.news))
 }
 
 // rank sorts entries: rules, corrections, facts; those with most support first, of these the newest; and

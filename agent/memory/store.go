@@ -26,6 +26,9 @@ import (
 	"buddy/texts"
 )
 
+// Code marks events about memory.
+const Code = "memory"
+
 // maxFile limits a file of memory, in bytes: some 10,000 entries.
 const maxFile = 4 << 20
 
@@ -68,12 +71,14 @@ type Store struct {
 	mu      sync.Mutex // guards all below
 	off     bool
 	mode    action.Mode     // in which nothing is written if it is plan
+	told    share           // what the system prompt has
 	active  []Entry         // that hold now, as they were read last
-	told    map[string]bool // ids in the system prompt
 	news    []Entry         // written in this session
 	gone    []Entry         // of those told, forgotten in this session
 	touched map[string]bool // targets that calls have named
 	undo    [][]step        // what was written, the latest last
+
+	writable []Scope // whose files can be written here
 }
 
 // Open returns the memory of a session. It reads and writes nothing.
@@ -84,7 +89,7 @@ func Open(o Options) *Store {
 	if o.Limit <= 0 || o.Limit > MaxShare {
 		o.Limit = MaxShare
 	}
-	s := &Store{o: o, clean: cleaner{o.Redact}, told: make(map[string]bool), touched: make(map[string]bool)}
+	s := &Store{o: o, clean: cleaner{o.Redact}, touched: make(map[string]bool)}
 	s.recorder = newRecorder(s)
 	return s
 }
@@ -95,6 +100,9 @@ func (s *Store) Off() {
 	defer s.mu.Unlock()
 	s.off = true
 }
+
+// errOff is why nothing is read or written after Off.
+var errOff = errors.New("memory is off in this session (/memory off); the next one has it again")
 
 func (s *Store) isOff() bool {
 	s.mu.Lock()
@@ -140,6 +148,9 @@ func (l Listing) Stale() string {
 // Entries reads all files. An error means that a target could not be read; the others are in the
 // listing.
 func (s *Store) Entries(ctx context.Context) (Listing, error) {
+	if s.isOff() {
+		return Listing{}, errOff
+	}
 	l, _, err := s.read(ctx)
 	return l, err
 }
@@ -168,7 +179,7 @@ func (s *Store) read(ctx context.Context) (l Listing, all []file, failed error) 
 	override(l.Entries)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.active = holding(l.Entries)
+	s.active, s.writable = holding(l.Entries), writable(sources)
 	return l, all, failed
 }
 
@@ -237,7 +248,10 @@ func (c Change) Text() string {
 func (s *Store) mayWrite() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.mode == action.ModePlan {
+	switch {
+	case s.off:
+		return errOff
+	case s.mode == action.ModePlan:
 		return errors.New("mode plan changes nothing, memory neither: do it when the plan has ended")
 	}
 	return nil
@@ -296,7 +310,7 @@ func (s *Store) Add(ctx context.Context, d Draft) (Change, error) {
 // same returns the index of the line that says the same as an entry, -1 if there is none.
 func same(d document, e Entry) int {
 	return slices.IndexFunc(d.lines, func(l line) bool {
-		return l.entry != nil && l.entry.Kind == e.Kind && strings.EqualFold(l.entry.Text, e.Text) &&
+		return l.entry != nil && strings.EqualFold(l.entry.Text, e.Text) &&
 			l.entry.Note.Target() == e.Note.Target() && slices.Equal(l.entry.Note.Paths(), e.Note.Paths())
 	})
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 )
 
 // A new file has a title, and git ignores the folder of this machine; the team's file merges by lines.
@@ -245,16 +247,40 @@ func TestAnOpenCodeBlock(t *testing.T) {
 func TestARememberedDenial(t *testing.T) {
 	p := newPlace(t)
 	s := p.store("s1")
-	c := must[Change](t)(s.Add(t.Context(), s.Taught(Person, shell("npm install left-pad --token abcdefgh12345678"), "use pnpm\nplease")))
+	npm := shell("npm install left-pad --token abcdefgh12345678")
+	if got := s.Asked(npm); len(got.Scopes) != 0 {
+		t.Errorf("files that nobody has looked for: %v", got)
+	}
+	must[Listing](t)(s.Entries(t.Context()))
+	asked := s.Asked(npm)
+	if asked.Begins != "Not `npm install`: " || !slices.Equal(asked.Scopes, []string{"folder", "person", "team"}) || len(asked.Said) != 0 {
+		t.Errorf("%+v", asked)
+	}
+	c := must[Change](t)(s.Remember(t.Context(), Person, Denied{Call: "c7", Action: npm, Reason: "use pnpm\nplease"}))
+	if want := action.Taught(asked.Begins, "use pnpm\nplease"); c.Entries[0].Text != want {
+		t.Errorf("%q, and %q was shown", c.Entries[0].Text, want)
+	}
 	if got := lineWith(p.text(Person), "npm"); !strings.HasPrefix(got, "- Not `npm install`: use pnpm please. <!-- c-") ||
-		!strings.HasSuffix(got, ` 2026-11-20 denied:run_shell "npm install left-pad --token [redacted]" -->`) {
+		!strings.HasSuffix(got, ` 2026-11-20 denied:run_shell "npm install left-pad --token [redacted]" session:s1 call:c7 -->`) {
 		t.Error(got)
 	}
 	if c.Entries[0].Kind != Correction || len(s.About(shell("npm install x"))) != 1 {
 		t.Errorf("%+v", c.Entries)
 	}
 	act := action.Action{Kind: action.FileWrite, Tool: "edit_file", Target: "root@web-02 (ssh)", Path: "/etc/x"}
-	if d := s.Taught(Team, act, "ask ann"); d.Target != "root@web-02" || d.Text != "Not `edit_file /etc/x`: ask ann." {
-		t.Errorf("%+v", d)
+	c = must[Change](t)(s.Remember(t.Context(), Team, Denied{Action: act, Reason: "ask ann"}))
+	if e := c.Entries[0]; e.Note.Target() != "root@web-02" || e.Text != "Not `edit_file /etc/x`: ask ann." || s.Asked(act).Only != "root@web-02" {
+		t.Errorf("%+v", e)
+	}
+	if said := s.Asked(npm).Said; len(said) != 1 || !strings.HasPrefix(said[0], "Not `npm install`: use pnpm please. (c-") {
+		t.Errorf("%q", said)
+	}
+	s.Observe(event.Envelope{Payload: event.ModeChanged{Mode: action.ModePlan}})
+	if got := s.Asked(npm); len(got.Scopes) != 0 || got.Begins != "" || len(got.Said) != 1 {
+		t.Errorf("in mode plan: %+v", got)
+	}
+	s.Off()
+	if got := s.Asked(npm); len(got.Said) != 0 || len(got.Scopes) != 0 {
+		t.Errorf("off: %+v", got)
 	}
 }

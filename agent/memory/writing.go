@@ -365,7 +365,7 @@ func (s *Store) wrote(w *writing) {
 	s.gone = slices.DeleteFunc(s.gone, replaced)
 	for _, e := range w.gone {
 		kept := slices.ContainsFunc(w.now, func(n Entry) bool { return n.ID == e.ID })
-		if s.told[e.ID] && !kept {
+		if s.told.ids[e.ID] && !kept {
 			s.gone = append(s.gone, e)
 		}
 	}

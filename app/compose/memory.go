@@ -118,7 +118,7 @@ func withMemory(p *Program, read func(context.Context) (instructions.Set, error)
 		first.Do(func() {
 			learned, failed := p.Memory.Distill(ctx)
 			if failed != nil {
-				p.Live.Publish(event.Warning{Text: "nothing was learned: " + failed.Error(), Code: memoryCode})
+				p.Live.Publish(event.Warning{Text: "nothing was learned: " + failed.Error(), Code: memory.Code})
 			}
 			sayOfMemory(p, learned.Text())
 		})
@@ -130,12 +130,9 @@ func withMemory(p *Program, read func(context.Context) (instructions.Set, error)
 	}
 }
 
-// memoryCode marks what is said of memory.
-const memoryCode = "memory"
-
 func sayOfMemory(p *Program, text string) {
 	if text != "" {
-		p.Live.Publish(event.Notice{Text: text, Code: memoryCode})
+		p.Live.Publish(event.Notice{Text: text, Code: memory.Code})
 	}
 }
 

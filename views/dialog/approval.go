@@ -240,10 +240,10 @@ func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
 		if a.reason.confirmed(a.shown.gap) {
-			a.deny()
+			a.send(a.reason.denial(a.asked.ID))
 		}
 	case keymap.ReasonRemember:
-		a.reason.choose(a.asked.Context.Teaches, a.shown.gap)
+		a.reason.choose(a.asked.Context.Memory.Scopes, a.shown.gap)
 	case keymap.AmendDone:
 		a.amended(a.typing.Text())
 		a.typing = nil
@@ -261,15 +261,6 @@ func (a *Approval) typingKey(p keymap.Press) {
 
 func (a *Approval) answer(d event.Decision) {
 	a.send(event.AnswerApproval{ID: a.asked.ID, Decision: d})
-}
-
-// deny denies with the reason that was typed.
-func (a *Approval) deny() {
-	c := event.AnswerApproval{ID: a.asked.ID, Decision: event.Deny, Reason: a.reason.text()}
-	if c.Reason != "" {
-		c.Remember = a.reason.scope
-	}
-	a.send(c)
 }
 
 func (a *Approval) send(e event.AnswerApproval) {

@@ -139,7 +139,7 @@ func noteText(asked event.ApprovalAsked, name string) string {
 	case noteWhy:
 		return act.Why
 	case noteSaid:
-		return said(c)
+		return said(c.Memory)
 	case noteFailed:
 		return c.Failed
 	case noteChanged:
@@ -168,11 +168,11 @@ func noteText(asked event.ApprovalAsked, name string) string {
 }
 
 // said says what the person said before about such calls, "" for nothing.
-func said(c action.ApprovalContext) string {
-	if len(c.Said) == 0 {
+func said(m action.Memory) string {
+	if len(m.Said) == 0 {
 		return ""
 	}
-	return "said: " + strings.Join(c.Said, "; ")
+	return "said: " + strings.Join(m.Said, "; ")
 }
 
 // ruleText says why a verdict is as it is, with the rule that decided if that says more.

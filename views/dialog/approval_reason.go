@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
@@ -50,6 +51,15 @@ func (r *reason) confirmed(gap time.Duration) bool {
 
 // text returns the reason as it is sent.
 func (r *reason) text() string { return strings.TrimSpace(r.editor.Text()) }
+
+// denial returns what denies a request for the reason.
+func (r *reason) denial(id string) event.AnswerApproval {
+	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.text()}
+	if c.Reason != "" {
+		c.Remember = r.scope
+	}
+	return c
+}
 
 // next returns the scope after the one in which the reason is remembered now, of those that can be
 // chosen; "" is only this time.
@@ -101,29 +111,32 @@ func (a *Approval) drawTyping(in draw.Area) {
 	if draw.Width(label) > in.W/2 {
 		label = []draw.Span{draw.Text(themes.Accent, "> ")}
 	}
-	kept := a.keptRows(in.W)
+	kept := a.reason.rows(a.asked.Context.Memory, in.W)
 	kept = draw.AtMost(kept, max(0, min(len(kept), in.H-2)), in.W)
 	a.typing.SetWidth(edit.Room(in.W, label))
 	text := draw.Area{Canvas: in.At(in.Spans(0, label...)), H: max(1, in.H-1-len(kept))}
 	in = in.Below(edit.Draw(text, a.typing, a.HasFocus()))
 	in.Rows(kept)
 	if in = in.Below(len(kept)); in.H > 0 {
-		in.Spans(0, draw.HintRow(a.reasonHints(), in.W)...)
+		in.Spans(0, draw.HintRow(a.reason.hints(a.Keys, a.asked.Context.Memory.Scopes), in.W)...)
 	}
 }
 
-// keptRows says what is remembered of the reason, and where; nothing where nothing can be.
-func (a *Approval) keptRows(w int) [][]draw.Span {
-	scopes := a.asked.Context.Teaches
-	if len(scopes) == 0 {
+// rows say what is remembered of the reason, and where; there are none where nothing can be.
+func (r *reason) rows(m action.Memory, w int) [][]draw.Span {
+	if len(m.Scopes) == 0 {
 		return nil
 	}
 	label := []draw.Span{draw.Text(themes.Muted, "remember ")}
-	if a.reason.scope == "" {
+	if r.scope == "" {
 		return [][]draw.Span{append(label, draw.Text(themes.Text, "only this time"))}
 	}
-	rows := [][]draw.Span{append(label, draw.Text(themes.Accent, scopeNames[a.reason.scope]))}
-	text := kept(a.asked.Action, a.reason.text())
+	where := []draw.Span{draw.Text(themes.Accent, action.ScopeText(r.scope))}
+	if m.Only != "" {
+		where = append(where, draw.Untrusted(themes.Text, ", on "+m.Only+" only")...)
+	}
+	rows := [][]draw.Span{append(label, where...)}
+	text := action.Taught(m.Begins, r.text())
 	if text == "" {
 		return append(rows, []draw.Span{draw.Text(themes.Warning, "  nothing yet: say why")})
 	}
@@ -133,21 +146,16 @@ func (a *Approval) keptRows(w int) [][]draw.Span {
 	return rows
 }
 
-// scopeNames say where something is remembered.
-var scopeNames = map[string]string{
-	"folder": "in this folder", "person": "in all my projects", "team": "for the team, in .buddy/memory.md",
-}
-
-// reasonHints are the keys of a reason.
-func (a *Approval) reasonHints() []draw.Hint {
-	hints, r := draw.HintsOf(a.Keys, a.Scope()), &a.reason
-	send, back, keep := a.Keys.Keys(keymap.ReasonSend), a.Keys.Keys(keymap.ReasonBack), a.Keys.Keys(keymap.ReasonRemember)
+// hints are the keys of a reason, which can be remembered in some scopes.
+func (r *reason) hints(m *keymap.Map, scopes []string) []draw.Hint {
+	hints := draw.HintsOf(m, keymap.Reason)
+	send, back, keep := m.Keys(keymap.ReasonSend), m.Keys(keymap.ReasonBack), m.Keys(keymap.ReasonRemember)
 	is := func(h draw.Hint, keys []keymap.Key) bool { return len(keys) > 0 && h.Key == keys[0] }
-	hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return is(h, keep) && len(a.asked.Context.Teaches) == 0 })
+	hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return is(h, keep) && len(scopes) == 0 })
 	for i, h := range hints {
 		switch {
 		case is(h, keep):
-			hints[i].Label = cmp.Or(scopeKeys[r.next(a.asked.Context.Teaches)], "only this time")
+			hints[i].Label = cmp.Or(scopeKeys[r.next(scopes)], "only this time")
 		case is(h, send) && r.quick && !r.sent:
 			hints[i].Label = "twice: deny"
 		case is(h, send) && r.quick:
@@ -165,11 +173,3 @@ func (a *Approval) reasonHints() []draw.Hint {
 
 // scopeKeys say what the key does that goes to a scope.
 var scopeKeys = map[string]string{"folder": "remember it here", "person": "everywhere", "team": "for the team"}
-
-// kept returns what is remembered of the reason for which an action was denied, "" for nothing.
-func kept(act action.Action, reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return "Not `" + act.Command + "`: " + reason
-}

@@ -16,7 +16,9 @@ import (
 // install asks about npm install where its denial can be remembered in some scopes.
 func install(scopes ...string) event.ApprovalAsked {
 	e := viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "npm install left-pad", Mutation: true})
-	e.Context.Teaches = scopes
+	if len(scopes) > 0 {
+		e.Context.Memory = action.Memory{Scopes: scopes, Begins: "Not `npm install`: "}
+	}
 	return e
 }
 
@@ -70,7 +72,7 @@ func TestReasonShowsWhatIsRemembered(t *testing.T) {
 		}
 		slowly(t, d, now, "reason-remember")
 		text := viewtest.Text(t, d, size[0], size[1])
-		for _, want := range []string{"remember in this folder", "npm install left-pad", "use pnpm", "deny and remember"} {
+		for _, want := range []string{"remember in this folder", "Not `npm install`: use pnpm.", "deny and remember"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%v: %q is not there:\n%s", size, want, text)
 			}
@@ -121,7 +123,7 @@ func TestTypedAheadKeysRememberNothing(t *testing.T) {
 // What the person said before about such calls shows, as text of nobody's.
 func TestApprovalSaysWhatThePersonSaid(t *testing.T) {
 	e := install()
-	e.Context.Said = []string{"not npm install but pnpm install\x1b[2J — c-9x1a"}
+	e.Context.Memory.Said = []string{"not npm install but pnpm install\x1b[2J — c-9x1a"}
 	d, _, _, _ := newTestApproval(t, e)
 	viewtest.Golden(t, "approval-said", d, 80, 16)
 	if text := viewtest.Text(t, d, 80, 16); !strings.Contains(text, "you  said: not npm install but pnpm install") || !strings.Contains(text, "c-9x1a") {
