@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/memory"
 	"buddy/agent/reminder"
 )
 
@@ -80,6 +81,7 @@ func (r *Runtime) status() string {
 		"free       " + r.approvals.Free(r.opts.Target),
 		"withheld   variables from commands: " + withheld,
 		fmt.Sprintf("context    about %d tokens; messages: %d", tokens, len(msgs)),
+		"memory     " + remembers(r.opts.Memory),
 		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.tasks.loop.Turns()),
 		"prompt     " + r.ledger.LastTask(),
 	}, r.tasks.agents.report()...), "\n")
@@ -98,6 +100,7 @@ func (r *Runtime) context() string {
 	text += "\nlast request: " + r.ledger.LastRequest()
 	text += "\nthis prompt: " + r.ledger.LastTask()
 	text += "\nsession: " + r.ledger.Session()
+	text += "\nmemory: " + remembers(r.opts.Memory)
 	var now reminder.Snapshot
 	conversation.Describe(r.tasks.tree.Main(), &now)
 	if work := now.Work.Text(now.Steps.Open); work != "" {
@@ -107,6 +110,14 @@ func (r *Runtime) context() string {
 		text += "\n" + files
 	}
 	return text
+}
+
+// remembers says what memory has, and how much of it the model was told.
+func remembers(m *memory.Store) string {
+	if m == nil {
+		return "off ([memory] enabled)"
+	}
+	return m.Report()
 }
 
 // listTasks lists what runs and what waits.

@@ -159,19 +159,22 @@ func (s *Store) answer(id string) error {
 
 // Reasons say where an entry or a proposal comes from.
 type Reasons struct {
-	Entry   Entry
+	Entry   Entry    // zero for a proposal
 	Records []Record // what it was learned from, with sessions and calls; the oldest first
 	Missing []string // ids of sources that are not there any more, or on another machine
 }
 
-// Why returns where an entry comes from.
-func (s *Store) Why(ctx context.Context, id string) (Reasons, error) {
-	l, err := s.Entries(ctx)
-	i := slices.IndexFunc(l.Entries, func(e Entry) bool { return e.ID == id })
-	if i < 0 {
-		return Reasons{}, errors.Join(err, fmt.Errorf("memory has no entry %q (/memory lists them)", id))
+// Why returns where an entry or a proposal comes from.
+func (s *Store) Why(ctx context.Context, id string) (why Reasons, err error) {
+	p, failed := s.proposed(ctx, id)
+	if why.Missing = slices.Clone(p.From); failed != nil {
+		l, err := s.Entries(ctx)
+		i := slices.IndexFunc(l.Entries, func(e Entry) bool { return e.ID == id })
+		if i < 0 {
+			return why, cmp.Or(err, fmt.Errorf("memory has no entry %q (/memory lists them)", id))
+		}
+		why.Entry, why.Missing = l.Entries[i], l.Entries[i].Note.Sources()
 	}
-	why := Reasons{Entry: l.Entries[i], Missing: l.Entries[i].Note.Sources()}
 	if !(observed{s.o.Dir}).exists() || len(why.Missing) == 0 {
 		return why, nil
 	}

@@ -232,6 +232,7 @@ type Draft struct {
 // Change is what a call wrote.
 type Change struct {
 	Entries []Entry // as they are now
+	Gone    []Entry // that were taken out
 	Diff    string  // of the files, in the form of diff -u
 }
 

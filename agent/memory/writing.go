@@ -229,7 +229,7 @@ func (w *writing) back(steps []step) error {
 
 // write writes the files that have changed, after a look at whether they say what they should.
 func (w *writing) write() (Change, error) {
-	c := Change{Entries: w.now}
+	c := Change{Entries: w.now, Gone: w.gone}
 	for _, f := range w.files {
 		if !slices.ContainsFunc(w.steps, func(st step) bool { return st.src.Path == f.Path }) {
 			continue

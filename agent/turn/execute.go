@@ -153,7 +153,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
-	b.remember(ctx, j, answer)
+	remember(ctx, b, j, answer)
 	return refuse(refused(act, v, m, answer))
 }
 

@@ -188,7 +188,7 @@ func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request 
 }
 
 // remember keeps the reason of a denial where the person chose that, and says so.
-func (b *batch) remember(ctx context.Context, j *job, a event.ApprovalAnswered) {
+func remember(ctx context.Context, b *batch, j *job, a event.ApprovalAnswered) {
 	if a.Remember == "" || b.loop.o.Memory == nil {
 		return
 	}

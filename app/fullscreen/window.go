@@ -226,6 +226,10 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 		reply, err := ask[live.TextReply](w.link, ctx, live.MCP{Args: args})
 		return reply.Text, err
 	}}
+	all.Memory = slash.MemoryList{List: func() ([]slash.Remembered, string, error) { return w.link.memories() }, Do: func(args string) (string, error) {
+		reply, err := ask[live.TextReply](w.link, ctx, live.Memory{Args: args})
+		return reply.Text, err
+	}}
 	all.Rules.List = func() ([]slash.Permission, error) {
 		reply, err := ask[live.RulesReply](w.link, ctx, live.Rules{})
 		return w.setup.Permissions(reply.Rules), err

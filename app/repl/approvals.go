@@ -222,7 +222,7 @@ func (r *repl) approval(id, line string, none bool) {
 }
 
 // because denies a call for a reason, or asks first where that is remembered.
-func (r *repl) because(id, reason string) {
+func because(r *repl, id, reason string) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i >= 0 && r.con.tty && !r.eof {
 		if text := plain.RememberText(r.state.Approvals[i].Context.Memory, reason); text != "" {
@@ -235,7 +235,7 @@ func (r *repl) because(id, reason string) {
 }
 
 // remember denies a call and keeps the reason in the scope that a line names; most lines name none.
-func (r *repl) remember(id, line string) {
+func remember(r *repl, id, line string) {
 	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.reason}
 	if i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id }); i >= 0 {
 		c.Remember = plain.RememberChoice(r.state.Approvals[i].Context.Memory, line)

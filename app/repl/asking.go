@@ -150,9 +150,9 @@ func (r *repl) typedIn(l typedLine) {
 	case anApproval:
 		r.approval(was.id, l.text, l.err != nil)
 	case aReason:
-		r.because(was.id, strings.TrimSpace(l.text))
+		because(r, was.id, strings.TrimSpace(l.text))
 	case aScope:
-		r.remember(was.id, l.text)
+		remember(r, was.id, l.text)
 	case anAnswer:
 		if l.err != nil && !r.con.tty {
 			r.command(event.Answer{ID: was.id, Nobody: true})

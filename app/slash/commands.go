@@ -63,6 +63,8 @@ var Commands = []Command{
 	{Name: "init", Args: "[WHAT ELSE]", Help: "let the model write AGENTS.md, which tells it about this project", Do: sends(Init)},
 	{Name: "trust", Args: "[N|all|forget N]", Help: "what came with this folder and runs or grants something: hooks, servers, settings; choose what to trust", Do: Catalog.OnTrust},
 	{Name: "mcp", Args: "[NAME|on NAME|off NAME|restart NAME]", Help: "the MCP servers of this session: their states, tools and errors; starts and ends them", Do: Catalog.OnMCP},
+	{Name: "memory", Args: "[why ID|edit ID TEXT|keep ID|share ID|forget ID|accept ID|reject ID|undo|off]", Help: "what you taught: rules, corrections and facts with their sources; proposals to accept; takes back what was learned last; off for this session", Do: Catalog.OnMemory},
+	{Name: "remember", Args: "[--scope folder|person|team] [--kind KIND] [--paths GLOBS] [--target NAME] TEXT", Help: "keep a rule for the sessions to come: in this folder, for you everywhere, or for the team; for some files or a target only", Do: Catalog.OnRemember},
 	{Name: "theme", Args: "[NAME]", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
 	{Name: "detach", Help: "leave this session at work and give the terminal back; buddy attach comes back", ScreenOnly: "here the session ends with its terminal; buddy exec --detach leaves one at work"},
 	{Name: "quit", Help: "leave buddy"},
