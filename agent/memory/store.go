@@ -389,7 +389,7 @@ func (s *Store) Share(ctx context.Context, id string) (Change, error) {
 func shared(n Note) Note {
 	return slices.DeleteFunc(slices.Clone(n), func(w string) bool {
 		name, _, ok := strings.Cut(w, ":")
-		return ok && slices.Contains([]string{"from", "session", "call", "denied", "edited", "undone"}, name)
+		return strings.HasPrefix(w, `"`) || ok && slices.Contains([]string{"from", "session", "call", "denied", "edited", "undone"}, name)
 	})
 }
 

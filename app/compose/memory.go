@@ -39,8 +39,16 @@ func newMemory(p *Program, there *file.Workspace, secret *redact.Redactor, atten
 
 // OpenMemory returns the memory of the working directory, for commands that run no session; nil where
 // the settings say that there is none.
-func OpenMemory(s *Setup) (*memory.Store, error) {
+func OpenMemory(o *Options) (*memory.Store, error) {
+	c, _, _, err := LoadConfig(o)
+	if err != nil || !c.Memory.Enabled {
+		return nil, err
+	}
 	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	store, _, err := sessions.Dir(cwd)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +56,7 @@ func OpenMemory(s *Setup) (*memory.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openMemory(s.Config.Memory, s.Store, there, "", memory.Options{Target: slash.ThisMachine, Redact: redact.New(s.Config.Secrets()...)}), nil
+	return openMemory(c.Memory, store, there, "", memory.Options{Target: slash.ThisMachine, Redact: redact.New(c.Secrets()...)}), nil
 }
 
 // openMemory returns the memory of a project whose files are in there, on this machine or on a target.
