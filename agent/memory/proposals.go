@@ -28,8 +28,8 @@ func (s *Store) proposal(d Draft, source string) Record {
 	}
 }
 
-// Propose notes an entry for the person to accept; source says who proposes it. The same is proposed
-// once, and never again after the person has rejected it.
+// Propose notes an entry for the person to accept; source says who proposes it. What memory has is not
+// proposed, and the same once only, never again after the person has rejected it.
 func (s *Store) Propose(ctx context.Context, d Draft, source string) (Proposal, error) {
 	if s.o.Dir == "" {
 		return Proposal{}, errors.New("nothing can be proposed: [memory] observe is false")
@@ -41,6 +41,16 @@ func (s *Store) Propose(ctx context.Context, d Draft, source string) (Proposal, 
 		return Proposal{}, err
 	}
 	one := s.proposal(d, source)
+	if !innocent(one.Text) {
+		return Proposal{}, fmt.Errorf("%q reads like an order to an agent: it is not proposed", one.Text)
+	}
+	l, err := s.Entries(ctx)
+	if err != nil {
+		return Proposal{}, err
+	}
+	if i := slices.IndexFunc(l.Entries, func(e Entry) bool { return normal(e.Text) == normal(one.Text) }); i >= 0 {
+		return Proposal{}, fmt.Errorf("memory has that already: %s", l.Entries[i].ID)
+	}
 	o := observed{s.o.Dir}
 	unlock, err := o.lock()
 	if err != nil {

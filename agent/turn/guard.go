@@ -9,7 +9,6 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
-	"buddy/agent/memory"
 	"buddy/tools"
 )
 
@@ -185,20 +184,6 @@ func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request 
 		asked.Memory = b.loop.o.Memory.Asked(j.call.Planned)
 	}
 	return asked
-}
-
-// remember keeps the reason of a denial where the person chose that, and says so.
-func remember(ctx context.Context, b *batch, j *job, a event.ApprovalAnswered) {
-	if a.Remember == "" || b.loop.o.Memory == nil {
-		return
-	}
-	scope := memory.Scope(a.Remember)
-	c, err := b.loop.o.Memory.Remember(ctx, scope, memory.Denied{Call: j.call.ID, Action: j.call.Planned, Reason: a.Reason})
-	if err != nil {
-		b.publish(event.Warning{Text: "not remembered: " + err.Error(), Code: memory.Code})
-		return
-	}
-	b.publish(event.Notice{Text: "remembered " + scope.Where() + ": " + c.Text() + " (/memory undo)", Code: memory.Code})
 }
 
 // deniedBy returns what the model reads of a call that a verdict denies.

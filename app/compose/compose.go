@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,7 +105,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(offTools(p)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
@@ -121,6 +122,16 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
 	return p, nil
+}
+
+// offTools returns the tools that the session does not have: those of the settings, and without memory the one
+// that proposes what to remember.
+func offTools(p *Program) []string {
+	off := toolset.Expand(p.Config.Tools.Off)
+	if p.Memory == nil || !p.Config.Memory.Observe {
+		off = append(slices.Clone(off), "remember")
+	}
+	return off
 }
 
 func contextOf(c config.Context) agent.Context {
