@@ -28,16 +28,22 @@ const (
 type Learned struct {
 	Entries  []Entry // rules that hold from now on
 	Proposed int     // entries that the person may accept
+
+	attended bool // there is a prompt to take it back
 }
 
-// Text says what was learned in one line, "" for nothing.
+// Text says what was learned in one line, and what takes it back; "" for nothing.
 func (l Learned) Text() string {
+	undo, look := "/memory undo", "/memory"
+	if !l.attended {
+		undo, look = "buddy memory forget "+texts.Join(l.Entries, ", ", func(e Entry) string { return e.ID }), "buddy memory list"
+	}
 	var parts []string
 	if len(l.Entries) > 0 {
-		parts = append(parts, "learned: "+Change{Entries: l.Entries}.Text()+" (/memory undo)")
+		parts = append(parts, "learned: "+Change{Entries: l.Entries}.Text()+" ("+undo+")")
 	}
 	if l.Proposed > 0 {
-		parts = append(parts, fmt.Sprintf("memory has proposals from output, new: %d (/memory)", l.Proposed))
+		parts = append(parts, fmt.Sprintf("memory has proposals from output, new: %d (%s)", l.Proposed, look))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -147,7 +153,7 @@ func (s *Store) Distill(ctx context.Context) (Learned, error) {
 		w.after = func() error { return o.append(undone...) }
 		return nil
 	})
-	learned.Entries = c.Entries
+	learned.Entries, learned.attended = c.Entries, s.o.Person
 	return learned, err
 }
 
