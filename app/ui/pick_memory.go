@@ -83,14 +83,17 @@ func stateText(e slash.Remembered) string {
 	return e.State
 }
 
-// shortText is how many bytes of a text the list shows on a small screen, too.
-const shortText = 40
+// What the list shows of a text and a state on a small screen, too, in bytes.
+const (
+	shortText  = 30
+	shortState = 12
+)
 
 // whole shows all of a row's text, where the list may have cut it.
 func (l *memoryList) whole(r dialog.PickerRow) {
-	if e, ok := l.find(r.ID); ok && (e.State != "" || len(e.Text) > shortText) {
+	if e, ok := l.find(r.ID); ok && (len(e.State) > shortState || len(e.Text) > shortText) {
 		text := e.Text
-		if e.State != "" {
+		if len(e.State) > shortState {
 			text += " · " + e.State
 		}
 		l.picker.Say(markup.Shorten(text, 200))
