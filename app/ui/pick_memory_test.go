@@ -51,7 +51,7 @@ func TestMemoryList(t *testing.T) {
 				x.Press("Enter")
 				x.Want("Proposed: Always", "1 accept it", "3 reject")
 				if size[0] > 40 {
-					x.Want("npm install a → use pnpm", "session 7f3a, call c1")
+					x.Want("npm install a → use pnpm", "session 7f3a", "call c1")
 					x.golden("memory-proposal")
 				}
 				x.decide("3")
