@@ -17,18 +17,19 @@ func (c cleaner) text(s string) string { return redact.Entropy(c.known.Text(s)) 
 // output returns what a result says, without what stands around it.
 func output(result string) string {
 	var wrapped struct {
-		Result struct{ Content, Stdout, Stderr *string }
+		Result struct{ Content, Stdout, Stderr, Message *string }
 	}
-	if !strings.HasPrefix(result, "{") || json.Unmarshal([]byte(result), &wrapped) != nil {
+	// What the model is told besides stands after it.
+	if !strings.HasPrefix(result, "{") || json.NewDecoder(strings.NewReader(result)).Decode(&wrapped) != nil {
 		return result
 	}
 	var said []string
-	for _, part := range []*string{wrapped.Result.Content, wrapped.Result.Stdout, wrapped.Result.Stderr} {
+	for _, part := range []*string{wrapped.Result.Content, wrapped.Result.Stdout, wrapped.Result.Stderr, wrapped.Result.Message} {
 		if part != nil {
 			said = append(said, strings.TrimSpace(*part))
 		}
 	}
-	if said == nil { // such as of a file that was written
+	if said == nil {
 		return result
 	}
 	return strings.TrimSpace(strings.Join(said, "\n"))

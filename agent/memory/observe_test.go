@@ -97,11 +97,25 @@ func TestResultsOfWhichSizeAreObserved(t *testing.T) {
 		if around := y.records(observation); len(around) != want || len(around) == 1 && !strings.HasPrefix(around[0].Text, "aaaa") {
 			t.Errorf("%d bytes of output: %+v", size, around)
 		}
+		z := newPlace(t).play("s1") // what the model is told besides is no output
+		z.gives(shell("cat a"), string(must[[]byte](t)(json.Marshal(wrapped)))+"\n[the user changed the call before it ran, to: cat a]")
+		if noted := z.records(observation); len(noted) != want || len(noted) == 1 && strings.Contains(noted[0].Text, "user") {
+			t.Errorf("%d bytes of output, with a note: %+v", size, noted)
+		}
 		for _, r := range got {
 			if len([]rune(r.Text)) > MaxText || r.Source != "tool:run_shell" || r.Session != "s1" || r.Call != "call_1" || r.Target != "local" {
 				t.Errorf("%+v", r)
 			}
 		}
+	}
+}
+
+// Of a file that was written the message is kept, not what stands around it.
+func TestWhatIsKeptOfAWrittenFile(t *testing.T) {
+	x := newPlace(t).play("s1")
+	x.gives(action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/w/a.txt"}, `{"harness_timestamp":{"unix_millis":1},"result":{"message":"Wrote 17 bytes to a.txt"}}`)
+	if got := x.records(observation); len(got) != 1 || got[0].Text != "Wrote 17 bytes to a.txt" {
+		t.Errorf("%+v", got)
 	}
 }
 
