@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/agent/inject"
 	"buddy/agent/stream"
 	"buddy/tools"
 )
@@ -55,9 +56,12 @@ func (c Checks) Denied(call StepCall) error {
 	return nil
 }
 
-// Run makes a call for an exchange and waits for its end. A subagent only reads.
+// Run makes a call for an exchange and waits for its end. A subagent only reads. What is for people in
+// the result can be told to the model, too: prompt injections are marked in it as well.
 func (c Checks) Run(ctx context.Context, x *Exchange, call StepCall) StepEnd {
 	reads := *c.Loop
 	reads.agent.Most = action.ModePlan // for agents; who typed the command has approved it
-	return NewSteps(&reads, x).Run(ctx, call)
+	end := NewSteps(&reads, x).Run(ctx, call)
+	end.Tail = inject.Defuse(end.Tail, inject.Scan(end.Tail))
+	return end
 }
