@@ -10,7 +10,6 @@ import (
 
 	"buddy/agent/event"
 	running "buddy/agent/workflow"
-	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/headless"
 	"buddy/extensions/workflow"
@@ -60,19 +59,7 @@ func (s *workflowCLI) inputs(c *cobra.Command, args []string, word string) ([]co
 	if len(args) == 0 {
 		return s.names(c, args, word)
 	}
-	found, err := compose.WorkflowsHere(s.options)
-	if err != nil {
-		return nil, onlyThese
-	}
-	w, err := found.Find(args[0])
-	if err != nil {
-		return nil, onlyThese
-	}
-	var all []cobra.Completion
-	for _, in := range w.Inputs {
-		all = append(all, cobra.CompletionWithDesc(in.Name+"=", markup.Inline(in.Description)))
-	}
-	return all, onlyThese | cobra.ShellCompDirectiveNoSpace
+	return s.words(args), onlyThese | cobra.ShellCompDirectiveNoSpace
 }
 
 func (s *workflowCLI) runs() *cobra.Command {

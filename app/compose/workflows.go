@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/adrg/xdg"
 
@@ -145,8 +146,19 @@ func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
 	return w, err
 }
 
-// WorkflowsOf reads the workflows of a session, those of its project where that is.
-func WorkflowsOf(ctx context.Context, p *Program) (Workflows, error) { return p.files.workflows(ctx) }
+// CompletionsOf returns what arguments of commands are chosen from in a session. What can't be read in time
+// is not offered.
+func CompletionsOf(p *Program) slash.Offers {
+	return slash.Offers{Workflows: func() []workflow.Workflow {
+		ctx, cancel := context.WithTimeout(context.Background(), completeTime)
+		defer cancel()
+		found, _ := p.files.workflows(ctx)
+		return found.All
+	}}
+}
+
+// completeTime limits how long a completion waits for files of a target.
+const completeTime = 2 * time.Second
 
 // WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
 // machine. Files are read, nothing is started.

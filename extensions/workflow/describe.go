@@ -39,6 +39,47 @@ func (w *Workflow) Brief() Brief {
 // Required reports whether a run needs a value of the input.
 func (in Input) Required() bool { return in.Default == nil && !in.Optional }
 
+// examples are values of inputs that have no default.
+var examples = map[Type]string{String: "TEXT", Int: "1", Bool: "true", List: "a,b", Target: "web-1", Targets: "web-1,web-2", File: "PATH"}
+
+// usage returns how an input is given, and what it takes: "base=main (string, default main)".
+func (in Input) usage() string {
+	value, kind := examples[in.Type], []string{string(in.Type)}
+	if in.Default != nil {
+		value = textOf(in.Default, ",")
+	}
+	if in.Pattern != "" {
+		kind = append(kind, "matches "+in.Pattern)
+	}
+	if !in.Required() {
+		kind = append(kind, in.need())
+	}
+	return Line(map[string]string{in.Name: value}) + " (" + strings.Join(kind, ", ") + ")"
+}
+
+// need says whether a run needs a value of the input, and what it is without one.
+func (in Input) need() string {
+	switch {
+	case in.Default != nil:
+		return "default " + textOf(in.Default, ",")
+	case in.Optional:
+		return "optional"
+	}
+	return "needed"
+}
+
+// about says what an input takes and means: "needed, matches \d+: how many".
+func (in Input) about() string {
+	text := in.need()
+	if in.Pattern != "" {
+		text += ", matches " + in.Pattern
+	}
+	if in.Description != "" {
+		text += ": " + in.Description
+	}
+	return text
+}
+
 // Usage returns how a run is started: "deployment version=… canary=… rest=… [service=app]".
 func (w *Workflow) Usage() string {
 	words := []string{w.Name}
@@ -68,21 +109,7 @@ func (w *Workflow) Describe() string {
 		b.WriteString("\ninputs\n")
 	}
 	for _, in := range w.Inputs {
-		state := "needed"
-		if !in.Required() {
-			state = "default " + textOf(in.Default, ",")
-			if in.Default == nil {
-				state = "optional"
-			}
-		}
-		line := fmt.Sprintf("  %-14s %-8s %s", in.Name, in.Type, state)
-		if in.Pattern != "" {
-			line += ", matches " + in.Pattern
-		}
-		if in.Description != "" {
-			line += ": " + in.Description
-		}
-		b.WriteString(line + "\n")
+		fmt.Fprintf(&b, "  %-14s %-8s %s\n", in.Name, in.Type, in.about())
 	}
 	b.WriteString("\nsteps\n")
 	for i := range w.Steps {

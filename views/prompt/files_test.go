@@ -47,7 +47,7 @@ func TestPromptFiles(t *testing.T) {
 	}
 	viewtest.Press(t, p, "'mail ann@")
 	p.SetText("/status")
-	if asked = nil; p.file.on {
+	if asked = nil; p.word.on {
 		t.Error("a command is taken for a path")
 	}
 	viewtest.Press(t, p, "' me@x.org \"@", "newline", "'@")
