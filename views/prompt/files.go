@@ -73,9 +73,10 @@ func (p *Prompt) offer() {
 func (p *Prompt) ask(word openWord) {
 	if p.word = word; word.line == "" {
 		p.OnFiles(word.query)
-	} else {
-		p.OnArguments(word.line + word.query)
+		return
 	}
+	p.popup.narrow(word.query) // Enter may come before the answer
+	p.OnArguments(word.line + word.query)
 }
 
 // openWord returns the word at the cursor for which there may be a list.

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -79,6 +80,11 @@ func (c *Popup) match(typed string) {
 // offer offers words, best first.
 func (c *Popup) offer(words []draw.CommandHelp) {
 	c.matches, c.at, c.moved, c.clicked = words, 0, false, 0
+}
+
+// narrow keeps of the words that are offered those that begin with a text.
+func (c *Popup) narrow(begun string) {
+	c.offer(slices.DeleteFunc(slices.Clone(c.matches), func(m draw.CommandHelp) bool { return !strings.HasPrefix(m.Name, begun) }))
 }
 
 // known returns the length of the command at the start of text, 0 if it is none.
