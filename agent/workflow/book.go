@@ -177,6 +177,18 @@ func (b *Book) Report() string {
 	return strings.Join(lines, "\n")
 }
 
+// Resumable describes the runs that are paused, the newest first, one line each with what goes on with it.
+func (b *Book) Resumable() (lines []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range slices.Backward(b.runs) {
+		if r.Parent == 0 && r.State == event.WorkflowPaused {
+			lines = append(lines, fmt.Sprintf("/workflow resume %d  %s  %s", r.Run, r.Name, r.status()))
+		}
+	}
+	return lines
+}
+
 // status says how far a run is, with the reason.
 func (r *Record) status() string {
 	if r.Why != "" {

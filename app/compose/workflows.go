@@ -46,7 +46,7 @@ func workflowsOf(p *Program, headless bool) agent.Workflows {
 	if p.Dest.Name == slash.ThisMachine {
 		w.project = p.Config.Project.Dir
 	}
-	o := agent.Workflows{Find: w.find, Exists: w.exists, Draft: w.draft}
+	o := agent.Workflows{Find: w.find, All: w.all, Exists: w.exists, Draft: w.draft}
 	if all := p.Targets.Names(); len(all) == 1 {
 		o.Single = all[0]
 	}
@@ -80,6 +80,17 @@ func (w sessionWorkflows) find(ctx context.Context, name string) (*workflow.Work
 	}
 	found, err := all.Find(name)
 	return &found, err
+}
+
+// all returns the workflows there are, and what was left out.
+func (w sessionWorkflows) all() (all []workflow.Workflow, left []string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+	defer cancel()
+	found, err := w.files.workflows(ctx)
+	for _, p := range found.Problems {
+		left = append(left, p.String())
+	}
+	return found.All, left, err
 }
 
 // draft writes calls as a workflow of the project, where that is on this machine, or of the person.

@@ -39,6 +39,9 @@ var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal
 func atOnce(line string) bool {
 	name, args, ok := slash.Split(strings.TrimSpace(line))
 	verb, _, _ := strings.Cut(args, " ")
+	if ok && name == "workflow" && args == "" {
+		return true
+	}
 	return ok && (slices.Contains(immediate, "/"+name) || slices.Contains(immediate, "/"+name+" "+verb))
 }
 

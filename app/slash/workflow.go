@@ -18,7 +18,7 @@ func Workflow(args string) (event.Command, error) {
 		return nil, err
 	}
 	if len(words) == 0 {
-		return event.Report{What: event.ReportRuns}, nil
+		return event.Report{What: event.ReportWorkflows}, nil
 	}
 	verb, rest := strings.ToLower(words[0]), words[1:]
 	switch verb {
