@@ -124,14 +124,19 @@ func (w *workflowRuns) list() {
 	w.tasks.stream.Publish(0, 0, event.Notice{Text: strings.TrimRight(text, "\n"), Code: string(event.ReportWorkflows)})
 }
 
-// possible returns why a workflow can't run in this session, or nil.
+// possible returns why a workflow can't run in this session, or nil: what its steps call must be there before
+// the first one begins. Tools of MCP servers may come later.
 func (w *workflowRuns) possible(def *format.Workflow) error {
-	if w.tasks.selection.Model().Info().API != model.Demo {
-		return nil
-	}
+	demo := w.tasks.selection.Model().Info().API == model.Demo
 	for _, s := range def.Steps {
-		if s.Tool == tools.Agent {
+		if demo && s.Tool == tools.Agent {
 			return fmt.Errorf("workflow %s: step %s needs a model, and none is configured (/login connects one)", def.Name, s.ID)
+		}
+		if s.Tool == format.Runner || strings.HasPrefix(s.Tool, "mcp__") {
+			continue
+		}
+		if _, err := w.tasks.selection.Tools().Lookup(s.Tool); err != nil {
+			return fmt.Errorf("workflow %s: step %s can't run: %w", def.Name, s.ID, err)
 		}
 	}
 	return nil

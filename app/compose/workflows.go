@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,7 +15,9 @@ import (
 	"buddy/agent/policy"
 	"buddy/app/slash"
 	"buddy/extensions"
+	"buddy/extensions/lsp"
 	"buddy/extensions/workflow"
+	"buddy/tools"
 	"buddy/tools/file"
 	"buddy/tools/target"
 	"buddy/tools/toolset"
@@ -136,10 +139,14 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// WorkflowTools returns what the tools take that steps of workflows call.
+// WorkflowTools returns what the tools take that steps of workflows call, also those that a session only
+// has where there is something for them to do.
 func WorkflowTools() workflow.Tools {
+	known := toolset.Arguments()
+	maps.Copy(known, tools.ArgumentsOf(lsp.New(lsp.Options{}).Tool()))
 	all := make(workflow.Tools)
-	for name, args := range toolset.Arguments() {
+	for name, args := range known {
+		all[name] = []workflow.Argument{}
 		for _, a := range args {
 			all[name] = append(all[name], workflow.Argument(a))
 		}
