@@ -61,6 +61,7 @@ type outcome struct {
 	output   string
 	stdout   string
 	problem  string // one line, of a call that failed
+	final    bool   // of a run: it is not tried again
 	unknown  bool   // it was cut off, and nothing says what it did
 }
 
