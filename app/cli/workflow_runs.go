@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -85,7 +86,7 @@ func (s *workflowCLI) runs() *cobra.Command {
 					continue
 				}
 				for _, r := range book.Runs() {
-					_, _ = fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", e.ID, r.Run, markup.Inline(r.Name), markup.Inline(stateOf(r)), r.Began.Format(time.DateTime))
+					_, _ = fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", e.ID, r.Run, markup.Inline(r.Name), markup.Inline(r.Status()), r.Began.Format(time.DateTime))
 				}
 			}
 			return t.Flush()
@@ -93,19 +94,7 @@ func (s *workflowCLI) runs() *cobra.Command {
 	}
 }
 
-// stateOf describes the state of a run whose process may be gone.
-func stateOf(r running.Summary) string {
-	text := string(r.State)
-	if r.State == event.WorkflowRunning {
-		text += ", or cut off"
-	}
-	if r.Why != "" {
-		text += ": " + r.Why
-	}
-	return text
-}
-
-// runsOf reads the runs of a session.
+// runsOf reads the runs of a session. Those of a process that was killed count as paused.
 func runsOf(store sessions.Store, id string) (*running.Book, error) {
 	j, err := store.View(id)
 	if err != nil {
@@ -129,7 +118,11 @@ func runsOf(store sessions.Store, id string) (*running.Book, error) {
 	if err == nil && len(book.Runs()) == 0 {
 		err = broken
 	}
-	return book, err
+	owned, failed := store.Owned(id)
+	if failed == nil && !owned {
+		book.CutOff("its process has ended; buddy workflow resume " + id + " goes on with it")
+	}
+	return book, errors.Join(err, failed)
 }
 
 func (s *workflowCLI) status() *cobra.Command {
