@@ -78,6 +78,7 @@ func (s *workflowCLI) runs() *cobra.Command {
 			if err != nil {
 				return exit.Failure(err)
 			}
+			paused := false
 			t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			for _, e := range all {
 				book, err := runsOf(store, e.ID)
@@ -86,10 +87,15 @@ func (s *workflowCLI) runs() *cobra.Command {
 					continue
 				}
 				for _, r := range book.Runs() {
+					paused = paused || r.State == event.WorkflowPaused
 					_, _ = fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", e.ID, r.Run, markup.Inline(r.Name), markup.Inline(r.Status()), r.Began.Format(time.DateTime))
 				}
 			}
-			return t.Flush()
+			if err := t.Flush(); err != nil || !paused {
+				return err
+			}
+			s.hint("buddy workflow resume SESSION goes on with a run that is paused")
+			return nil
 		},
 	}
 }
@@ -120,7 +126,7 @@ func runsOf(store sessions.Store, id string) (*running.Book, error) {
 	}
 	owned, failed := store.Owned(id)
 	if failed == nil && !owned {
-		book.CutOff("its process has ended; buddy workflow resume " + id + " goes on with it")
+		book.CutOff("its process has ended")
 	}
 	return book, errors.Join(err, failed)
 }
