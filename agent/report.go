@@ -38,8 +38,12 @@ func (r *Runtime) report(what event.ReportKind) {
 		text = r.opts.Programs.List()
 	case event.ReportRuns:
 		text = r.tasks.workflows.book.Report()
+	case event.ReportWorkflows:
+		go r.tasks.workflows.list() // files are read
+		return
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportRuns, event.ReportGoal)
+		kinds := []event.ReportKind{event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})

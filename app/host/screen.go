@@ -110,7 +110,7 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP, live.Servers, live.Named:
+	case live.MCP, live.Servers, live.Named, live.Arguments:
 		return askServers(ctx, h.program, q)
 	case live.Memory, live.Memories:
 		return askMemory(ctx, h.program, q)
@@ -134,7 +134,7 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askServers answers what is about MCP servers, and what else a prompt can name.
+// askServers answers what is about MCP servers, and what else a prompt can name or say to a command.
 func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.MCP:
@@ -142,6 +142,12 @@ func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, e
 		return &live.TextReply{Text: text}, err
 	case live.Named:
 		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
+	case live.Arguments:
+		reply := live.ArgumentsReply{Words: []live.Argument{}}
+		for _, c := range slash.Complete(compose.CompletionsOf(p), q.Line) {
+			reply.Words = append(reply.Words, live.Argument(c))
+		}
+		return &reply, nil
 	default:
 		return servers(p.MCP().Offers())
 	}
