@@ -293,6 +293,18 @@ func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval is not open any more, because it was answered before or its task has ended", c.Decision)
 }
 
+// Waits reports whether a task waits for an approval.
+func (b *Broker) Waits(task int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, q := range b.open {
+		if q.Task == task {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *Broker) isOpen(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
