@@ -17,9 +17,9 @@ import (
 type StatusLine struct {
 	draw.Frame
 	now         func() time.Time
-	main        *state.Task // a copy; nil when the main task does not run
+	main        *state.Task  // a copy; nil when the main task does not run
 	others      []state.Task // copies; what runs in the background
-	doing       string // untrusted
+	doing       string       // untrusted
 	heard       int64
 	retry       *state.Retry
 	queued      int
