@@ -149,14 +149,14 @@ func TestRunStreamReaderGone(t *testing.T) {
 	})
 }
 
-func TestRunStream(t *testing.T) { // the events of the exchange, from its announcement to its end
+func TestRunStream(t *testing.T) { // the events of the exchange, from its prompt to its end
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := embedded(0, says("a b", aCall), says("c"))
 		var got []string
 		for env := range r.RunStream(t.Context(), model.Message{Content: "one"}) {
 			got = append(got, env.Payload.Type())
 		}
-		if !slices.Equal(got[:3], []string{"task.queued", "prompt.submitted", "task.started"}) || got[len(got)-1] != "task.finished" || !slices.Contains(got, "tool.result") {
+		if !slices.Equal(got[:3], []string{"prompt.submitted", "task.queued", "task.started"}) || got[len(got)-1] != "task.finished" || !slices.Contains(got, "tool.result") {
 			t.Errorf("events %q", got)
 		}
 	})

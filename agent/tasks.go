@@ -198,10 +198,10 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 		s.workflows.next = 0
 		s.idleness.end()
 	}
-	s.stream.Publish(t.id, 0, event.TaskQueued{ID: t.id, Kind: t.kind, Title: t.title})
 	for _, p := range prompts {
 		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
 	}
+	s.stream.Publish(t.id, 0, event.TaskQueued{ID: t.id, Kind: t.kind, Title: t.title})
 	s.stream.Publish(t.id, 0, begun)
 	s.life.work.Add(1)
 	return working, t
