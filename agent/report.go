@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -126,7 +127,7 @@ func remembers(m *memory.Store) string {
 
 // listTasks lists what runs and what waits.
 func (r *Runtime) listTasks() string {
-	lines := append(r.tasks.list(), r.shells.list()...)
+	lines := append(r.tasks.list(r.waitsFor), r.shells.list()...)
 	for _, p := range r.tasks.tree.Main().Queue() {
 		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text)))
 	}
@@ -136,13 +137,28 @@ func (r *Runtime) listTasks() string {
 	return strings.Join(lines, "\n")
 }
 
-// list describes what runs, for people.
-func (s *tasks) list() []string {
+// waitsFor says what of the person a task waits for, "" for nothing.
+func (r *Runtime) waitsFor(task int) string {
+	switch {
+	case r.approvals.Waits(task):
+		return "waits for approval"
+	case r.questions.Waits(task):
+		return "waits for your answer"
+	}
+	return ""
+}
+
+// list describes what runs, for people. waits says what of them a task waits for.
+func (s *tasks) list(waits func(task int) string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lines []string
 	for _, t := range s.busy() {
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), t.title))
+		state := cmp.Or(waits(t.id), "running")
+		if t.cancelling {
+			state = "cancelling"
+		}
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  %s  %q%s", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), state, t.title, t.limit.left(s.clock.now())))
 	}
 	return lines
 }

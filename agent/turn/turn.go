@@ -404,7 +404,7 @@ func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 // turn is one request and the tools that it calls. done means that there were none.
 func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	number := l.n.next(&l.n.turns)
-	id := stream.NewID()
+	id := stream.NewUUID()
 	l.p.Compactor.PublishUsage(x.talk, x.task, number)
 	l.p.Stream.Publish(x.task, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}
