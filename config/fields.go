@@ -137,6 +137,7 @@ var sections = append([]section{
 	sandboxSection,
 	remindersSection,
 	skillsSection,
+	memorySection,
 	hooksSection,
 	pluginsSection,
 	sessionsSection,
