@@ -70,14 +70,15 @@ func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 // Room holds what the compactions of one conversation came to. It is safe for concurrent use; the zero
 // value is ready.
 type Room struct {
-	mu       sync.Mutex // guards all below
-	asked    bool       // a person wants one before the next request
-	wanted   string     // what they want of its summary, then of that of the last one; "" nothing
-	manual   bool       // a person wanted the last one
-	refused  bool       // a hook did not want it
-	failures int        // summaries that failed in a row
-	turns    []int      // of the last automatic compactions
-	warned   int        // the task in which a person was told that the context fills up
+	mu       sync.Mutex   // guards all below
+	asked    bool         // a person wants one before the next request
+	wanted   string       // what they want of its summary, then of that of the last one; "" nothing
+	manual   bool         // a person wanted the last one
+	refused  bool         // a hook did not want it
+	failures int          // summaries that failed in a row
+	turns    []int        // of the last automatic compactions
+	warned   int          // the task in which a person was warned last that the context fills up
+	grade    event.Health // of that warning
 }
 
 // Ask asks for a compaction before the next request; wanted says what the person wants of the
@@ -153,12 +154,17 @@ func (m *Room) summarised(err error) {
 	}
 }
 
-// warn reports whether a task is the first one in a row to warn in.
-func (m *Room) warn(task int) bool {
+// warns reports whether a grade calls for a warning in a task, which had none of it yet.
+func (m *Room) warns(task int, grade event.Health) bool {
+	if grade != event.Warned && grade != event.Critical {
+		return false
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	first := m.warned != task
-	m.warned = task
+	first := m.warned != task || m.grade == event.Warned && grade == event.Critical
+	if first {
+		m.warned, m.grade = task, grade
+	}
 	return first
 }
 
@@ -230,11 +236,32 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 			NextStep: "/session new, or context_limit in the profile if the model takes more",
 		})
 		return Full, nil
-	case used >= percent(window, c.o.Warn) && w.Room.warn(w.Task):
-		c.p.Stream.Publish(w.Task, 0, event.Warning{Text: "the context is filling up: " + fill(used, window), Code: "context", NextStep: "/compact or /session new"})
+	default:
+		c.warn(w, used, window)
 	}
 	w.Talk.Sent()
 	return Fits, nil
+}
+
+// warn tells a person that a context fills up, once in a task for each grade that calls for something.
+func (c *Compactor) warn(w Work, used, window int) {
+	grade := c.o.health(used, window)
+	if !w.Room.warns(w.Task, grade) {
+		return
+	}
+	text := "the context is filling up: "
+	if grade == event.Critical {
+		text = "the context is nearly full: "
+	}
+	c.p.Stream.Publish(w.Task, 0, event.Warning{Text: text + fill(used, window), Code: "context", NextStep: nextStep(grade)})
+}
+
+// nextStep says what a person can do about a context of a grade, "" for one that is healthy.
+func nextStep(grade event.Health) string {
+	if grade == event.Healthy {
+		return ""
+	}
+	return "/compact replaces old exchanges by a summary (/pin keeps one as it is), /session new begins anew"
 }
 
 // unknownWindow is the code of the notice about a model whose window is not known.
@@ -274,6 +301,7 @@ func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int
 	if u.Limit > 0 {
 		u.Percent = u.Estimated * 100 / u.Limit
 		u.Health = c.o.health(u.Estimated, u.Limit)
+		u.NextStep = nextStep(u.Health)
 	}
 	c.p.Stream.Publish(task, turn, u)
 }

@@ -398,10 +398,23 @@ type Health string
 // The grades of a context.
 const (
 	Healthy  Health = ""
-	Hint     Health = "hint"     // it fills up
-	Warned   Health = "warning"  // compact soon
+	Hint     Health = "hint"     // it fills up: compact soon
+	Warned   Health = "warning"  // compact
 	Critical Health = "critical" // compact or pin now
 )
+
+// Advice says in a few words what a person can do, "" if there is no need.
+func (h Health) Advice() string {
+	switch h {
+	case Hint:
+		return "/compact soon"
+	case Warned:
+		return "/compact"
+	case Critical:
+		return "/compact now"
+	}
+	return ""
+}
 
 // ContextUsage estimates how full the model's context window is.
 type ContextUsage struct {
@@ -409,6 +422,7 @@ type ContextUsage struct {
 	Limit     int    `json:"limit"`   // 0 = unknown
 	Percent   int    `json:"percent"` // 0 when Limit is
 	Health    Health `json:"health,omitempty"`
+	NextStep  string `json:"next_step,omitempty"` // what a person can do, if it is not healthy
 }
 
 // ContextCompacted marks that a summary replaced old messages in what the model is sent; the

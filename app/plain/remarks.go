@@ -28,6 +28,7 @@ type Remarks struct {
 	Unstored bool   // the session file could not take all that happened
 
 	asking sync.Mutex          // held while a question is on the terminal
+	health event.Health        // of the context
 	fates  map[string]fate     // by call id
 	items  map[string][]string // of the steps of the workflow that runs
 }
@@ -68,12 +69,22 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
+	case event.ContextUsage:
+		m.context(p)
 	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning:
 		m.told(p)
 	case event.Error:
 		m.Unstored = m.Unstored || p.Code == stream.Broken
 		m.Fail("%s", withNext(p.Text, p.NextStep))
 	}
+}
+
+// context prints that the context begins to fill up; what is more urgent comes as a warning.
+func (m *Remarks) context(p event.ContextUsage) {
+	if begins := p.Health == event.Hint && m.health == event.Healthy; begins {
+		m.Say("the context window is %d %% full (about %d of %d tokens) · %s", p.Percent, p.Estimated, p.Limit, p.NextStep)
+	}
+	m.health = p.Health
 }
 
 // told prints what is said to the person as it is.
