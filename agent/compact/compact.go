@@ -2,7 +2,7 @@
 // results, replaces old messages by a summary, a digest or nothing, and says when nothing
 // more may be sent.
 //
-// Its invariant: a window that is only assumed removes nothing before the provider says that
+// Its invariant: a window that is only assumed removes no message before the provider says that
 // a request was too long. Nothing that it asks a model is in a history.
 //
 //	c := compact.New(compact.Context{}.WithDefaults(), compact.Parts{…})
@@ -209,10 +209,11 @@ const (
 // Moved. If the provider finds the request too long nevertheless, Overflowed makes room then.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
-	if known && c.o.Strategy != Keep && w.Talk.Tokens() >= percent(window, c.o.Hint) {
-		w.Talk.ClearOld(w.Task)
+	if c.o.Strategy != Keep {
+		w.Talk.ClearOld(w.Task, known && w.Talk.Tokens() >= percent(window, c.o.Hint))
 	}
-	if c.due(w, turn) {
+	asked := c.due(w, turn) // and so are the hooks
+	if asked {
 		if did := c.Condense(ctx, w); did != nil {
 			return Moved, did
 		}
@@ -222,8 +223,11 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	}
 	window, known = c.p.Selection.Window()
 	if known && w.Talk.Tokens() >= percent(window, c.o.Hard) && c.o.Strategy != Keep {
-		if e, ok := w.Talk.Digest(w.Task, percent(window, c.o.Target)); ok {
-			return Moved, &e
+		if did := c.digest(ctx, w, percent(window, c.o.Target), asked); did != nil {
+			return Moved, did
+		}
+		if ctx.Err() != nil {
+			return Fits, nil
 		}
 	}
 	used := w.Talk.Tokens()
@@ -358,19 +362,53 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 	summarise := c.o.Strategy == Summary && c.p.Selection.Model().Info().API != model.Demo
 	switch {
 	case summarise && len(plan.Removed) > 0:
+		c.begins(w, BySummary)
 		if err := c.summarise(ctx, w, &plan); err == nil {
-			return c.cut(w, "summary", plan)
+			return c.cut(w, BySummary, plan)
 		}
 	case c.o.Strategy == Window && len(plan.Removed) > 0:
-		return c.cut(w, "window", plan)
+		c.begins(w, ByWindow)
+		return c.cut(w, ByWindow, plan)
 	}
 	if !asked || ctx.Err() != nil {
 		return nil
 	}
-	if e, ok := w.Talk.Digest(w.Task, percent(min(window, w.Talk.Tokens()), c.o.Manual)); ok {
-		return &e
+	return c.digest(ctx, w, percent(min(window, w.Talk.Tokens()), c.o.Manual), true)
+}
+
+// The ways to compact without a digest.
+const (
+	BySummary = "summary"
+	ByWindow  = "window"
+)
+
+// begins marks that a compaction begins.
+func (c *Compactor) begins(w Work, by string) {
+	c.p.Stream.Publish(w.Task, 0, event.ContextCompacting{By: by, Focus: w.Room.Wanted()})
+}
+
+// digest replaces old exchanges by lines about them, down to so many tokens, and returns what it did; nil when
+// nothing can go, or a hook is against it. told means that the hooks were asked already.
+func (c *Compactor) digest(ctx context.Context, w Work, target int, told bool) *event.ContextCompacted {
+	if !conversation.Digestible(w.Talk, target) {
+		return nil
 	}
-	return nil
+	if !told {
+		w.Room.takeAsked()
+		c.blocked(ctx, w)
+	}
+	if w.Room.Refused() || ctx.Err() != nil {
+		return nil
+	}
+	c.begins(w, conversation.ByDigest)
+	if w.Room.Wanted() != "" {
+		c.p.Stream.Publish(w.Task, 0, event.Notice{Text: "what you said of the summary was not used: no model wrote one", Code: "compact"})
+	}
+	e, ok := w.Talk.Digest(w.Task, target)
+	if !ok {
+		return nil
+	}
+	return &e
 }
 
 // blocked asks the hooks whether there may be a compaction, and says when there may be none.

@@ -64,6 +64,7 @@ var All = []Event{
 	PaneScreen{},
 	PaneHistory{},
 	ContextUsage{},
+	ContextCompacting{},
 	ContextCompacted{},
 	MicroCompacted{},
 	ContextPinned{},
@@ -423,6 +424,13 @@ type ContextUsage struct {
 	Percent   int    `json:"percent"` // 0 when Limit is
 	Health    Health `json:"health,omitempty"`
 	NextStep  string `json:"next_step,omitempty"` // what a person can do, if it is not healthy
+}
+
+// ContextCompacting marks that old messages are about to be replaced, after the hooks had nothing against it. It is
+// followed by a ContextCompacted of the same way, unless that fails.
+type ContextCompacting struct {
+	By    string `json:"by"`              // summary, digest or window
+	Focus string `json:"focus,omitempty"` // what a person wants of the summary
 }
 
 // ContextCompacted marks that a summary replaced old messages in what the model is sent; the

@@ -69,7 +69,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
-	case event.ContextUsage:
+	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
 	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning:
 		m.told(p)
@@ -79,8 +79,16 @@ func (m *Remarks) Remark(e event.Event) {
 	}
 }
 
-// context prints that the context begins to fill up; what is more urgent comes as a warning.
-func (m *Remarks) context(p event.ContextUsage) {
+// context prints that the context begins to fill up, and that a model begins to write a summary of it. What is more
+// urgent comes as a warning.
+func (m *Remarks) context(e event.Event) {
+	if p, ok := e.(event.ContextCompacting); ok {
+		if p.By == "summary" {
+			m.Say("compacting the context: the model writes a summary")
+		}
+		return
+	}
+	p, _ := e.(event.ContextUsage)
 	if begins := p.Health == event.Hint && m.health == event.Healthy; begins {
 		m.Say("the context window is %d %% full (about %d of %d tokens) · %s", p.Percent, p.Estimated, p.Limit, p.NextStep)
 	}
