@@ -114,6 +114,8 @@ func TestStatusLine(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"waiting for the model", []event.Event{started}, "◑ main 00:31 · waiting for the model"},
+		{"a follow-up", []event.Event{started, message, event.TurnFinished{}, event.TurnFinished{}}, "◑ main 00:31 · waiting for the model · follow-up 2"},
+		{"a follow-up that answers", []event.Event{started, event.TurnFinished{}, event.TextDelta{Text: "so"}}, "◑ main 00:31 · answering · quiet for 31 s"},
 		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ main 00:31 · thinking · quiet for 31 s"},
 		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ main 00:31 · answering · quiet for 31 s"},
 		{"pings", []event.Event{started, event.RequestStarted{}, event.ModelAlive{}}, "◑ main 00:31 · waiting for the model · quiet for 31 s"},

@@ -362,7 +362,17 @@ type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Model string `json:"model"` // of To
-	Why   string `json:"why"`
+	Why   string `json:"why"`   // Stream stalled or Model overloaded
+
+	Detail string `json:"detail,omitempty"` // the error that came of it
+}
+
+// Reason returns why another model answers, for people.
+func (f ModelFallback) Reason() string {
+	if f.Detail == "" {
+		return f.Why
+	}
+	return f.Why + ": " + f.Detail
 }
 
 // ModelSwitched names the model that answers from now on.

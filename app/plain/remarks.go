@@ -66,7 +66,7 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ModelRetry:
 		m.Say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
 	case event.ModelFallback:
-		m.Say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
+		m.Say("%s; %s (%s) answers instead", p.Reason(), p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:

@@ -132,7 +132,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.addRetry(env, p)
 	case event.ModelFallback:
 		s.dropAnswer() // as above
-		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Why, p.Model, p.To))
+		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Reason(), p.Model, p.To))
 	case event.CallDelta:
 		return 0 // the call shows when it is complete
 	}
