@@ -29,7 +29,7 @@ var contextSection = section{
 		},
 		{
 			name: "keep_messages", short: "messages, 1 to 10000", most: 10_000,
-			doc:     "How many messages `window` keeps at most.",
+			doc:     "How many messages `window` keeps at most; it compacts when there are twice as many, too.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
 		},
 		{

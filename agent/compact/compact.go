@@ -320,7 +320,7 @@ func (c *Compactor) due(w Work, turn int) bool {
 	if m.asked {
 		return true
 	}
-	if !known || c.o.Strategy != Summary && c.o.Strategy != Window || used <= percent(window, c.o.Compact) {
+	if !known || !c.over(w, used, window) {
 		return false
 	}
 	if m.failures >= maxSummaryFailures {
@@ -340,6 +340,20 @@ func (c *Compactor) due(w Work, turn int) bool {
 	}
 	return true
 }
+
+// over reports whether a conversation has more than the strategy lets stand: tokens, or messages.
+func (c *Compactor) over(w Work, used, window int) bool {
+	switch c.o.Strategy {
+	case Summary:
+		return used > percent(window, c.o.Compact)
+	case Window:
+		return used > percent(window, c.o.Compact) || len(w.Talk.Messages()) > crowd*c.o.Messages
+	}
+	return false
+}
+
+// crowd is how many times the messages that Window leaves there may be before it compacts.
+const crowd = 2
 
 // Condense replaces old messages as the strategy says, and returns what it did; nil when the
 // history is not shorter now. Without a summary that can be had it is the digest, when a
