@@ -116,7 +116,7 @@ func TestUnknownFinishReason(t *testing.T) {
 		f, _ := find[event.TaskFinished](s)
 		m, _ := find[event.ModelMessage](s)
 		w, n := find[event.Warning](s)
-		if f.Outcome != event.Completed || m.Message.Content != "half" || n != 1 || w.Code != "finish_reason" || !strings.Contains(w.Text, `"out\x1b[31mofcoffee"`) {
+		if f.Outcome != event.Completed || m.Message.Content != "half" || n != 1 || w.Code != "finish_reason" || w.Text != `unexpected finish reason "out\x1b[31mofcoffee"` {
 			t.Errorf("it ended %+v, said %q and warned %+v", f, m.Message.Content, w)
 		}
 		s.do(event.Submit{Text: "again"})
