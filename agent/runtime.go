@@ -114,6 +114,7 @@ type Options struct {
 	Goals     Goals            // limits of goals
 	MaxTurns  int              // turns of one exchange; 0 = no limit
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	WarnAt    int              // percent of these two from which on a person is warned; 0 is 80
 	Context   Context          // how the conversation is kept within the model's window
 	Mode      action.Mode      // how approvals are decided; "" = ask
 	ModeAsked bool             // the person asked for Mode: a resumed session does not go on in mode plan
@@ -182,6 +183,7 @@ type Runtime struct {
 const (
 	maxParallel    = 10
 	defaultTimeout = 60 * time.Second
+	defaultWarnAt  = 80 // percent
 )
 
 // withDefaults fills in what is not said.
@@ -197,6 +199,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ToolTimeout == 0 {
 		o.ToolTimeout = defaultTimeout
+	}
+	if o.WarnAt == 0 {
+		o.WarnAt = defaultWarnAt
 	}
 	o.Context, o.Agents = o.Context.WithDefaults(), o.Agents.withDefaults()
 	if o.Mode == "" {
@@ -215,7 +220,7 @@ func New(o Options) *Runtime {
 		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target),
-		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost}),
+		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
 	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())
