@@ -114,7 +114,6 @@ type Options struct {
 	Goals     Goals            // limits of goals
 	MaxTurns  int              // turns of one exchange; 0 = no limit
 	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
-	WarnAt    int              // percent of these two from which on a person is warned; 0 is 80
 	Context   Context          // how the conversation is kept within the model's window
 	Mode      action.Mode      // how approvals are decided; "" = ask
 	ModeAsked bool             // the person asked for Mode: a resumed session does not go on in mode plan
@@ -141,6 +140,9 @@ type Options struct {
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
 	// for another try. Else the model reads the failure and goes on.
 	Strict bool
+	// WarnAt is the percentage of MaxTurns and of MaxCost from which on a person is warned; 0 is 80, at 100
+	// nobody is.
+	WarnAt int
 	// Page is how many bytes of a file or a web page the model gets at once at most, see
 	// [tools.PageOf].
 	Page int
