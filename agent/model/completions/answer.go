@@ -192,7 +192,7 @@ func (a *answer) Done(marked bool) error {
 	case !a.choices && a.odd != "":
 		return &model.Error{Kind: model.FormatError, What: "the answer is not a chat completion", Body: a.odd}
 	case !a.choices:
-		return &model.Error{Kind: model.FormatError, What: "model returned empty response: it has no choices", Hint: "try again, or choose another model with /model"}
+		return &model.Error{Kind: model.EmptyError, What: "model returned empty response: it has no choices", Hint: "try again, or choose another model with /model"}
 	}
 	m, finish, err := a.End(a.finish)
 	if err != nil {

@@ -223,7 +223,7 @@ func TestEmpty(t *testing.T) {
 	} {
 		r := ask(t, a)
 		var e *model.Error
-		if !errors.As(r.Err, &e) || e.Kind != model.FormatError || !e.Retryable() || !strings.Contains(r.Err.Error(), "model returned empty response") {
+		if !errors.As(r.Err, &e) || e.Kind != model.EmptyError || !e.Retryable() || !strings.Contains(r.Err.Error(), "model returned empty response") {
 			t.Errorf("%v: %v", a, r.Err)
 		}
 	}
