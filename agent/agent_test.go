@@ -98,7 +98,7 @@ func toolCall(c string) model.ToolCall {
 	return model.ToolCall{ID: f[0], Name: f[1], Arguments: f[2]}
 }
 
-// fakeTool does what its arguments say: {"kind":"file_read|shell","do":"echo|hang|sleep|fail|retry|panic"}.
+// fakeTool does what its arguments say: {"kind":"file_read|shell","do":"echo|hang|fail|panic"}.
 type fakeTool struct {
 	mu  sync.Mutex
 	ran []string
@@ -148,8 +148,6 @@ func (f *fakeTool) Run(ctx context.Context, c tools.Call) tools.Result {
 		panic("boom")
 	case "fail":
 		return tools.Result{Content: "Tool error: it broke", IsError: true}
-	case "retry":
-		return tools.Result{Content: "give the whole path", IsError: true, Retry: true}
 	}
 	c.Output(tools.Chunk{Stream: tools.Stdout, Text: []byte("live"), Total: 4})
 	return tools.Result{Content: "done " + c.ID}

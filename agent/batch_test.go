@@ -121,7 +121,7 @@ func TestEachCallOfAnAnswerIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		thinks := func(ctx context.Context, yield func(model.Delta, error) bool) {
 			if yield(model.Delta{Kind: model.Reasoning, Field: "reasoning", Text: "three calls "}, nil) {
-				says("let me try ", `c1 do {"kind":"shell","do":"echo"}`, `c2 Do {"kind":"file_read","do":"echo"}`, `c3 do {"kind":"shell","do":"fail"}`, `c4 do {"kind":"shell","do":"retry"}`)(ctx, yield)
+				says("let me try ", `c1 do {"kind":"shell","do":"echo"}`, `c2 Do {"kind":"file_read","do":"echo"}`, `c3 do {"kind":"shell","do":"sleep"}`, `c4 do {"kind":"shell","do":"fail"}`)(ctx, yield)
 			}
 		}
 		s := start(t, nil, thinks, says("ok"))
@@ -137,7 +137,7 @@ func TestEachCallOfAnAnswerIsJudged(t *testing.T) {
 			t.Fatalf("results %q", got)
 		}
 		got[1] = "corrected"
-		expect(t, got, "done c1", "corrected", "Command execution denied by user.", "give the whole path")
+		expect(t, got, "done c1", "corrected", "Command execution denied by user.", "Tool error: it broke")
 		s.wantOrder("model.reasoning_delta", `
 			model.reasoning_delta model.text_delta model.message model.response_finished metrics.usage
 			tool.requested approval.asked approval.answered tool.started tool.output tool.result

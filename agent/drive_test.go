@@ -305,26 +305,6 @@ func TestStrict(t *testing.T) { // a hard tool error ends the run only when that
 	})
 }
 
-// A tool may ask for another try: the model reads why as an error, and not even a strict runtime ends.
-func TestToolAsksForAnotherTry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"retry"}`), says("", aCall), says("done")}}
-		var got []tools.Result
-		hook := func(_ context.Context, m Moment) (Reply, error) {
-			if post, ok := m.(PostToolExecution); ok {
-				got = append(got, post.Result)
-			}
-			return Continue, nil
-		}
-		r := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll, Strict: true, Hooks: []Hook{hook}})
-		res, err := r.RunText(t.Context(), "go")
-		if err != nil || res.Response != "done" || res.Turns != 3 || !got[0].IsError || got[1].IsError {
-			t.Errorf("%+v, %v after %+v", res, err, got)
-		}
-		expect(t, texts(m.requests[1].Messages), "user:go", "assistant:", "tool:give the whole path")
-	})
-}
-
 func TestMaxParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for limit, want := range map[int]time.Duration{0: time.Second, 1: 3 * time.Second, 2: 2 * time.Second} {
