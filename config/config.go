@@ -82,7 +82,7 @@ type Agent struct {
 	Mode          string  // how approvals are decided at the start; package action knows the words
 	MaxIterations int     // turns per prompt; 0 means no limit
 	MaxCost       Dollars // per prompt; 0 means no limit
-	WarnAt        int     // percent of both from which on there is a warning
+	WarnAt        int     // percent of these two limits
 	FallbackModel string  // a profile's name; empty: none
 	SmallModel    string  // a profile's name; empty: none
 	OnStall       string  // retry, fallback or abort

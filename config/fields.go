@@ -97,11 +97,10 @@ var sections = append([]section{
 				tighter: lower,
 			},
 			{
-				name: "warn_at", short: "percent, 1 to 100", most: 100,
-				doc: "From which part of `max_iterations` and of `max_cost` on you are warned, with the tools whose results were the largest; 100 means never. " +
-					"A project's file may only lower it.",
+				name: "warn_at", short: "1 to 100", most: 100,
+				doc: "From how many percent of `max_iterations` and of `max_cost` on you are warned, once a prompt, with the tools whose results " +
+					"were the largest; at 100 you are not.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.WarnAt },
-				tighter: lower,
 			},
 			{
 				name: "fallback_model", short: "name of a profile",

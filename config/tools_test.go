@@ -50,11 +50,11 @@ api_key_env = "WORK_LOGIN"
 	}
 }
 
-// Budgets of tools are read from the person's own files, and a warning may only come earlier by a project's.
+// Budgets of tools are read from the person's own files.
 func TestBudgetsOfTools(t *testing.T) {
 	h := newHome(t)
-	write(t, h.user, "[agent]\nwarn_at = 60\n[tools]\nbudgets = [\"fetch_url = 20000\", \"*=100000\"]\n")
-	write(t, h.project, "[agent]\nwarn_at = 90\n[tools]\nbudgets = [\"grep=1\"]\n")
+	write(t, h.user, "[tools]\nbudgets = [\"fetch_url = 20000\", \"*=100000\"]\n")
+	write(t, h.project, "[tools]\nbudgets = [\"grep=1\"]\n")
 	store := NewTrustStore(t.TempDir())
 	cfg, _, _ := load(t, Options{Trust: &store})
 	if err := store.Trust(cfg.Project.Dir, cfg.Project.Print); err != nil {
@@ -65,9 +65,6 @@ func TestBudgetsOfTools(t *testing.T) {
 	}
 	if got := cfg.Tools.Tokens(); len(got) != 2 || got["fetch_url"] != 20_000 || got["*"] != 100_000 {
 		t.Errorf("budgets %v", got)
-	}
-	if cfg.Agent.WarnAt != 60 {
-		t.Errorf("warn_at %d", cfg.Agent.WarnAt)
 	}
 	if none := (Tools{}).Tokens(); none != nil {
 		t.Errorf("without settings %v", none)

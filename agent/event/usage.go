@@ -78,7 +78,7 @@ const (
 	CostBudget BudgetKind = "cost"
 )
 
-// BudgetWarning marks that a task has used much of its budget: four fifths, unless the settings say otherwise.
+// BudgetWarning marks that a task has used a large part of its budget, usually four fifths.
 type BudgetWarning struct {
 	Kind     BudgetKind `json:"kind"`
 	Used     int64      `json:"used"`

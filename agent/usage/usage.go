@@ -3,7 +3,7 @@
 // Its invariant: the sums never fall and never overflow, and each event with them says what
 // the ledger holds at that moment, since it is published under the ledger's lock.
 //
-//	l := usage.New(events, usage.Budget{MaxCost: 2_000_000})
+//	l := usage.New(events, usage.Budget{MaxCost: 2_000_000, Warn: 80})
 //	var t usage.Task
 //	l.Request(usage.Asker{Task: 1, Turn: 1, Used: &t}, model.Info(), tokens)
 //	if outcome := l.Exhausted(1, &t, turns); outcome != "" { … }
@@ -23,7 +23,7 @@ import (
 type Budget struct {
 	MaxTurns int
 	MaxCost  model.Money // as far as prices are known
-	WarnAt   int         // percent of both from which on there is a warning; 0 is 80, 100 is none
+	Warn     int         // percent of each from which on a person is warned, once; at 100 never
 	// ToolTokens limits the tokens of a tool's results in a task, by its name or AnyTool; 0 is no limit.
 	ToolTokens map[string]int
 }
@@ -193,9 +193,6 @@ func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {
 	return ""
 }
 
-// warnAt is the percentage of a budget from which on there is a warning, unless the budget says otherwise.
-const warnAt = 80
-
 // spent reports whether a budget is used up; 0 is no limit. The caller holds l.mu.
 func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64) bool {
 	switch {
@@ -203,7 +200,7 @@ func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64
 	case used >= limit:
 		l.stream.Publish(id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.tools.top(maxTopTools)})
 		return true
-	case used*100 >= limit*int64(cmp.Or(l.budget.WarnAt, warnAt)) && !t.warned[kind]:
+	case used >= limit-percent(limit, 100-l.budget.Warn) && !t.warned[kind]:
 		if t.warned == nil {
 			t.warned = make(map[event.BudgetKind]bool)
 		}
@@ -212,6 +209,9 @@ func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64
 	}
 	return false
 }
+
+// percent returns a part of a limit, rounded down.
+func percent(limit int64, part int) int64 { return limit/100*int64(part) + limit%100*int64(part)/100 }
 
 // add adds what is not negative, up to what an int holds.
 func add(sum *int, n int) {
