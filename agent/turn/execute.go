@@ -49,7 +49,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		return &res
 	}
 	refusal := b.permit(ctx, j)
-	b.explain(j)
+	explain(b, j)
 	if refusal != nil {
 		return refusal
 	}
@@ -257,7 +257,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
 	original := b.after(j, &res)
 	b.x.noteSetback(j, res)
-	hint := b.hint(j, res)
+	hint := hintAfter(b, j, res)
 	b.spill(j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
 	b.inspect(j, &res)

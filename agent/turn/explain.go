@@ -7,7 +7,7 @@ import (
 
 // explain tells why a call was made and what decided about it. What nothing decided about, such as a call
 // that a person typed, is not explained.
-func (b *batch) explain(j *job) {
+func explain(b *batch, j *job) {
 	if len(j.rules) == 0 {
 		return
 	}

@@ -53,9 +53,9 @@ var missing = regexp.MustCompile(`(?m)(?:^|: )(?:command not found: ([\w.+-]+)|(
 // strangeOption matches what programs say of an option that they don't have.
 var strangeOption = regexp.MustCompile(`(?mi)^([\w.+-]+): (?:illegal|invalid|unknown|unrecognized) option\b`)
 
-// hint returns what the model is told beside a result for its next call, because of what failed before; "" for
+// hintAfter returns what the model is told beside a result for its next call, because of what failed before; "" for
 // nothing. It looks at the result only, and says each thing once.
-func (b *batch) hint(j *job, res tools.Result) string {
+func hintAfter(b *batch, j *job, res tools.Result) string {
 	if b.turn == 0 {
 		return "" // no answer of the model has made it
 	}
@@ -66,7 +66,7 @@ func (b *batch) hint(j *job, res tools.Result) string {
 		if res.ExitCode == nil || *res.ExitCode == 0 {
 			return ""
 		}
-		return s.ofCommand(b.offers, act.Command, act.Target, *res.ExitCode, lastBytes(res.Tail))
+		return s.ofCommand(offered(b.loop.p.Selection.Tools().Definitions()), act.Command, act.Target, *res.ExitCode, lastBytes(res.Tail))
 	}
 	if !res.IsError {
 		delete(s.row, j.call.Name)
@@ -85,9 +85,11 @@ func (b *batch) hint(j *job, res tools.Result) string {
 	return fmt.Sprintf("%s failed %d times in a row: %s", j.call.Name, inARow, what)
 }
 
-// offers reports whether the model is offered a tool of that name.
-func (b *batch) offers(tool string) bool {
-	return slices.ContainsFunc(b.loop.p.Selection.Tools().Definitions(), func(d model.ToolDef) bool { return d.Name == tool })
+// offered returns what reports whether a tool of that name is among those which the model is offered.
+func offered(all []model.ToolDef) func(tool string) bool {
+	return func(tool string) bool {
+		return slices.ContainsFunc(all, func(d model.ToolDef) bool { return d.Name == tool })
+	}
 }
 
 // ofCommand returns the hint after a command that failed. A program counts only if its name is in the command,
