@@ -140,7 +140,7 @@ func TestSlipsInNamesOfArguments(t *testing.T) {
 		{"use_tool", `{"tool_nam":"db__find","args":{"query":"x"}}`, `{"name":"db__find","args":{"query":"x"}}`, "tool_nam name"},
 
 		{"run_shell", `{"command":"ls","comand":"rm -rf /"}`, "", ""}, // two commands
-		{"run_shell", `{"comand":"ls","commandd":"rm"}`, "", ""},
+		{"run_shell", `{"comand":"ls","commandx":"rm"}`, "", ""},
 		{"run_shell", `{"command":"ls","target":["web"]}`, "", ""}, // where it runs
 		{"run_shell", `{"command":"ls","waits":"1s"}`, "", ""},     // an effect that it does without
 		{"edit_file", `{"path":"a","old_string":"b","new_string":"c","replace_al":true}`, "", ""},

@@ -21,43 +21,53 @@ func TestWhatAModelSaidOfACall(t *testing.T) {
 		want event.DecisionExplained
 	}{
 		"its own why counts before the text": {
-			"to find the cause", Said{Text: "I look at the tests."},
+			"to find the cause",
+			Said{Text: "I look at the tests."},
 			event.DecisionExplained{Reasoning: "to find the cause", From: event.FromWhy},
 		},
 		"the last paragraph of the answer": {
-			"", Said{Text: "The build is green.\n\nNow the tests:\nthey may tell more.", Reasoning: "hm"},
+			"",
+			Said{Text: "The build is green.\n\nNow the tests:\nthey may tell more.", Reasoning: "hm"},
 			event.DecisionExplained{Reasoning: "Now the tests: they may tell more.", From: event.FromText},
 		},
 		"the reasoning, when nothing else says why": {
-			"", Said{Text: " \n", Reasoning: "**Plan**\n\nRead the file first."},
+			"",
+			Said{Text: " \n", Reasoning: "**Plan**\n\nRead the file first."},
 			event.DecisionExplained{Reasoning: "Read the file first.", From: event.FromReasoning},
 		},
 		"labelled lines": {
-			"", Said{Text: "Reason: the log names this file\nConfidence: 0.8\nAlternatives: grep for the name; ask"},
+			"",
+			Said{Text: "Reason: the log names this file\nConfidence: 0.8\nAlternatives: grep for the name; ask"},
 			event.DecisionExplained{Reasoning: "the log names this file", From: event.FromText, Confidence: "0.8", Alternatives: []string{"grep for the name", "ask"}},
 		},
 		"labels in Markdown, and a list below one": {
-			"w", Said{Text: "I read it.\n\n**Confidence:** high\n- **Alternatives considered:**\n  1. `git log`\n  2. asking you\n\nLet's go."},
+			"w",
+			Said{Text: "I read it.\n\n**Confidence:** high\n- **Alternatives considered:**\n  1. `git log`\n  2. asking you\n\nLet's go."},
 			event.DecisionExplained{Reasoning: "w", From: event.FromWhy, Confidence: "high", Alternatives: []string{"`git log`", "asking you"}},
 		},
 		"labels of the reasoning, where the answer has none": {
-			"", Said{Text: "Go.", Reasoning: "Confidence: low"},
+			"",
+			Said{Text: "Go.", Reasoning: "Confidence: low"},
 			event.DecisionExplained{Reasoning: "Go.", From: event.FromText, Confidence: "low"},
 		},
 		"the last confidence is that of the call": {
-			"", Said{Text: "Confidence: low\nConfidence: high\n"},
+			"",
+			Said{Text: "Confidence: low\nConfidence: high\n"},
 			event.DecisionExplained{Confidence: "high"},
 		},
 		"words without a label are no confidence and no alternative": {
-			"", Said{Text: "I am 90% confident that the alternative is worse: confidence matters."},
+			"",
+			Said{Text: "I am 90% confident that the alternative is worse: confidence matters."},
 			event.DecisionExplained{Reasoning: "I am 90% confident that the alternative is worse: confidence matters.", From: event.FromText},
 		},
 		"none is no alternative": {
-			"w", Said{Text: "Alternatives: none.\nAlternative: n/a"},
+			"w",
+			Said{Text: "Alternatives: none.\nAlternative: n/a"},
 			event.DecisionExplained{Reasoning: "w", From: event.FromWhy},
 		},
 		"a block of code says nothing of the call": {
-			"w", Said{Text: "```yaml\nconfidence: 0.99\nalternatives: rm\n```"},
+			"w",
+			Said{Text: "```yaml\nconfidence: 0.99\nalternatives: rm\n```"},
 			event.DecisionExplained{Reasoning: "w", From: event.FromWhy},
 		},
 	} {

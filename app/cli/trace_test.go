@@ -50,8 +50,10 @@ func TestTraceShowsDecisions(t *testing.T) {
 func TestAuditHasALineForEachCall(t *testing.T) {
 	one := 1
 	a := &trace.Audit{Count: 12_000, Calls: []*trace.AuditCall{
-		{Seq: 7, Time: 1, Name: "run_shell", What: "make", Target: "web", Decision: event.Once, By: "user", Screen: "pts/3", Started: 2, Ended: 3, Failed: true, ExitCode: &one,
-			Rules: []event.DecisionRule{{Rule: "shell", Text: "ask: runs make"}, {Rule: "person", Text: "approved"}}},
+		{
+			Seq: 7, Time: 1, Name: "run_shell", What: "make", Target: "web", Decision: event.Once, By: "user", Screen: "pts/3", Started: 2, Ended: 3, Failed: true, ExitCode: &one,
+			Rules: []event.DecisionRule{{Rule: "shell", Text: "ask: runs make"}, {Rule: "person", Text: "approved"}},
+		},
 		{Seq: 9, Time: 1, Name: "grep", What: "x", Target: "local"},
 	}}
 	var out strings.Builder

@@ -165,12 +165,8 @@ func (t *Trace) Add(env event.Envelope) {
 		}
 	case event.SessionResumed:
 		t.asked, t.calls = nil, nil // open requests ended with their process
-	case event.ToolRequested:
-		t.called(p)
-	case event.ToolResult:
-		t.result(env, p)
-	case event.DecisionExplained:
-		t.explained(env, p)
+	case event.ToolRequested, event.DecisionExplained, event.ToolResult:
+		t.call(env)
 	case event.ApprovalAsked:
 		t.ask(p.ID, env.Time)
 		t.count(env, Counts{Asked: 1})
@@ -309,6 +305,18 @@ func (t *Trace) answered(env event.Envelope, id string, denied bool) {
 		delete(t.asked, id)
 	}
 	t.count(env, c)
+}
+
+// call handles events about one call.
+func (t *Trace) call(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ToolRequested:
+		t.called(p)
+	case event.DecisionExplained:
+		t.explained(env, p)
+	case event.ToolResult:
+		t.result(env, p)
+	}
 }
 
 // called stores the subject of a call until its result.
