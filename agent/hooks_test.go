@@ -43,13 +43,13 @@ func TestHooks(t *testing.T) { // in this order, each hook in its own
 
 // noted is a journal that notes the kinds of its events.
 type noted struct {
-	*memory
+	*heldJournal
 	note func(string)
 }
 
 func (n noted) Append(env event.Envelope) error {
 	n.note(env.Payload.Type())
-	return n.memory.Append(env)
+	return n.heldJournal.Append(env)
 }
 
 // The parts of a turn come in this order: the limit of turns, the hook of the turn, room in the context, the request between
@@ -59,7 +59,7 @@ func TestOrderInsideATurn(t *testing.T) {
 		var got []string
 		s := start(t, func(o *Options) {
 			summarising(1000)(o)
-			o.MaxTurns, o.Journal = 1, noted{o.Journal.(*memory), func(kind string) { got = append(got, kind) }}
+			o.MaxTurns, o.Journal = 1, noted{o.Journal.(*heldJournal), func(kind string) { got = append(got, kind) }}
 			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {
 				got = append(got, moment(m))
 				return Continue, nil

@@ -136,6 +136,7 @@ var sections = append([]section{
 	sandboxSection,
 	remindersSection,
 	skillsSection,
+	memorySection,
 	hooksSection,
 	pluginsSection,
 	sessionsSection,
