@@ -87,7 +87,7 @@ func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 func (t *Tree) begin(system string) *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, history.New(system))
-	c.own = true
+	c.own, c.off = true, t.main.off
 	t.forks[c.branch] = c
 	return c
 }

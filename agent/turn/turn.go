@@ -369,7 +369,9 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 // moved takes up that the history was compacted.
 func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
 	x.compacted = did
-	l.p.Instructions.Stale()
+	if l.agent.Type == "" { // a subagent's own prompt stays, and that of others is none of its business
+		l.p.Instructions.Stale()
+	}
 	l.p.Skills.Stale()
 	if did.By != conversation.ByDigest {
 		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
@@ -421,9 +423,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.show(x, number)
 		l.relay(x, number)
 		touched := x.takeTouched()
-		if l.agent.Type == "" {
-			l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
-		}
+		l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
 		l.p.Skills.Touched(ctx, touched)
 	}
 	finished.Cost = l.p.Ledger.Own(&x.used) - before
