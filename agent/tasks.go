@@ -333,7 +333,11 @@ func (s *tasks) submit(c event.Submit) {
 			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
 			return
 		}
-		b, kind = &branch{talk: s.tree.Fork()}, event.BackgroundTask
+		made := func(string) bool { return false }
+		if t := s.main.task; t != nil {
+			made = t.x.Made
+		}
+		b, kind = &branch{talk: s.tree.Fork(made)}, event.BackgroundTask
 		s.forks[b.talk.Branch()] = b
 	}
 	s.enter(b, kind, s.newPrompt(c.Text, c.Images))

@@ -39,6 +39,7 @@ func undoingSession(t *testing.T, dir, out string, replay []event.Envelope, more
 			}
 			return ws, nil
 		}
+		o.Readers = ws
 		o.OutDir, o.Mode, o.Policy.Workspace, o.Replay = out, action.ModeAll, ws.Root(), replay
 		more(o)
 	}, steps...)

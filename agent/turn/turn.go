@@ -197,6 +197,14 @@ func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.said = append(x.said
 // Tell tells the model something of a kind that stays in its conversation.
 func (x *Exchange) Tell(kind, text string) { x.tellOnce(0, kind, text) }
 
+// Made reports whether an answer of the exchange made a call, also one that is not complete yet. Any
+// goroutine may call it.
+func (x *Exchange) Made(call string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.ids[call]
+}
+
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
 
