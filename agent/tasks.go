@@ -539,9 +539,13 @@ func (s *tasks) stop(t *task) {
 func (s *tasks) undone(u *undo.Undo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if paths := u.Finish(); len(paths) > 0 {
-		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that you made (/undo). " +
-			"These files are again as they were before; read one before you change it:\n" + strings.Join(paths, "\n"))})
+	if did := u.Finish(); len(did.Paths) > 0 {
+		who := "you"
+		if len(did.Agents) > 0 {
+			who = "you and your agents (" + strings.Join(did.Agents, ", ") + ")"
+		}
+		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that " + who + " made (/undo). " +
+			"These files are again as they were before; read one before you change it:\n" + strings.Join(did.Paths, "\n"))})
 	}
 	s.startNext(s.main)
 }
