@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/tools"
 	"buddy/tools/basic"
 )
@@ -152,6 +153,61 @@ func TestMainAgentIsToldOfAnAdoptedCommand(t *testing.T) {
 			}
 			if n := countIn(first, "Task 3 is lost"); lost != (n == 1) {
 				t.Errorf("lost %v, told %d times", lost, n)
+			}
+			again.stop()
+		})
+	}
+}
+
+// TestResumedAgentsHaveNoMoreRights: what worked in mode all when buddy was killed does nothing more in
+// the process that takes the session up, whatever mode that begins with; agents that are called then
+// have its mode and the model that answers then, and what a person chose before the kill does not count.
+func TestResumedAgentsHaveNoMoreRights(t *testing.T) {
+	for _, tt := range []struct {
+		mode action.Mode // of the second process
+		asks bool
+		want string
+	}{
+		{"", true, "denied by user"},
+		{action.ModePlan, false, "Denied by the policy"},
+		{action.ModeAll, false, "done n1"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ran, after := &fakeTool{}, &fakeTool{}
+			first, _ := withAgents(t, map[string][]step{
+				"main": {says("", callsAgent("a1", "worker", "one", `,"background":true`), callsAgent("a2", "worker", "two", "")), hangs("I wait")},
+				"one":  {says("", `c1 do {"kind":"shell","do":"hang"}`)},
+				"two":  {says("", `c2 do {"kind":"shell","do":"echo"}`), hangs("thinking")},
+			}, []string{worker}, func(o *Options) { o.Tools = tools.NewRegistry(ran, basic.NewAgent()) })
+			first.do(event.SetMode{Mode: action.ModeAll}, event.Submit{Text: "go"})
+			killed := slices.Clone(first.mem.events)
+			if len(ran.ran) != 2 {
+				t.Errorf("before the kill ran %q", ran.ran)
+			}
+			first.stop()
+
+			other := &byAgent{requests: make(map[string][]model.Request), scripts: map[string][]step{
+				"main": {says("", callsAgent("a3", "worker", "new", "")), says("end")},
+				"new":  {says("", `n1 do {"kind":"shell","do":"echo"}`), says("end")},
+			}}
+			again, m := withAgents(t, nil, []string{worker}, func(o *Options) {
+				o.Replay, o.Mode, o.ModeAsked = killed, tt.mode, tt.mode != ""
+				o.Tools = tools.NewRegistry(after, basic.NewAgent())
+				o.Models = func(string, string) (model.Model, error) { return other, nil }
+			})
+			if len(after.ran) != 0 || len(m.requests) != 0 || len(again.tasks.forks) != 0 {
+				t.Errorf("mode %q: ran %q, %d asked a model, %d work", tt.mode, after.ran, len(m.requests), len(again.tasks.forks))
+			}
+			again.do(event.SwitchModel{Profile: "other"}, event.Submit{Text: "go on"})
+			asked, n := find[event.ApprovalAsked](again)
+			if (n == 1) != tt.asks {
+				t.Errorf("mode %q: asks %d times", tt.mode, n)
+			}
+			if tt.asks {
+				again.do(event.AnswerApproval{ID: asked.ID, Decision: event.Deny})
+			}
+			if got := fmt.Sprint(other.results("new")); len(m.requests) != 0 || !strings.Contains(got, tt.want) {
+				t.Errorf("mode %q: %d asked the model of the start; the call gave %s", tt.mode, len(m.requests), got)
 			}
 			again.stop()
 		})
