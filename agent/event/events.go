@@ -210,7 +210,8 @@ const (
 	Failed       Outcome = "failed"
 )
 
-// TaskQueued announces a task. Title has at most 80 bytes.
+// TaskQueued announces a task, behind the prompts that it begins with and before it works. A command that
+// goes on after its call is announced by its TaskStarted alone: it works already. Title has at most 80 bytes.
 type TaskQueued struct {
 	ID    int      `json:"id"`
 	Kind  TaskKind `json:"kind"`

@@ -91,6 +91,11 @@ func (r *repl) changed(env event.Envelope) {
 		if w := state.WorkflowOf(&r.state, p.Run); w != nil {
 			r.say(state.WorkflowEnd(w.Name, p))
 		}
+	case event.PaneOpened:
+		if r.con.tty && !r.attachSaid && p.Attach != "" {
+			r.attachSaid = true
+			r.say("commands run in a pane of tmux; watch it from another terminal with: " + p.Attach)
+		}
 	case event.Interrupted:
 		if p.CanContinue {
 			r.say("the last exchange was interrupted; Enter goes on with it")

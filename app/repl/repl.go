@@ -41,6 +41,8 @@ type repl struct {
 	gone    chan struct{} // closed when nobody takes from later any more
 	typed   chan typedLine
 
+	attachSaid bool // how to watch the first pane
+
 	asking
 	wait holding
 	text streamed
@@ -280,28 +282,9 @@ func (r *repl) releaseSoon() {
 
 // command hands a command to the runtime and waits for what it leads to.
 func (r *repl) command(c event.Command) {
-	wait := func(event.Event) bool { return true }
-	begun := func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
-	switch c := c.(type) {
-	case event.Submit, event.Continue:
-		wait = begun
-	case event.SetGoal:
-		wait = func(e event.Event) bool {
-			p, ok := e.(event.PromptSubmitted)
-			return begun(e) || ok && p.Queued
-		}
-	case event.ChangeGoal:
-		wait = func(e event.Event) bool { _, ok := e.(event.GoalChanged); return ok }
-		if c.To == event.GoalActive && r.state.Running() == nil {
-			wait = begun
-		}
-	case event.AnswerApproval:
-		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
-	case event.Undo:
-		wait = undone
-	case event.Answer:
-		wait = func(e event.Event) bool { _, ok := e.(event.QuestionAnswered); return ok }
-	default:
+	wait := leadsTo(c, r.state.Running() != nil)
+	if wait == nil {
+		wait = func(event.Event) bool { return true }
 		defer r.releaseSoon()
 	}
 	r.wait.until(func(e event.Event) bool {
@@ -315,6 +298,38 @@ func (r *repl) command(c event.Command) {
 		return e.Durable() && wait(e)
 	})
 	r.program.Live.Send(c)
+}
+
+// leadsTo is what tells whether an event is what a command leads to, nil if that is not known. working says
+// whether a task works when the command is given.
+func leadsTo(c event.Command, working bool) func(event.Event) bool {
+	switch c := c.(type) {
+	case event.Submit, event.Continue:
+		return is[event.TaskStarted]
+	case event.SetGoal:
+		return func(e event.Event) bool {
+			p, ok := e.(event.PromptSubmitted)
+			return is[event.TaskStarted](e) || ok && p.Queued
+		}
+	case event.ChangeGoal:
+		if c.To == event.GoalActive && !working {
+			return is[event.TaskStarted]
+		}
+		return is[event.GoalChanged]
+	case event.AnswerApproval:
+		return is[event.ApprovalAnswered]
+	case event.Undo:
+		return undone
+	case event.Answer:
+		return is[event.QuestionAnswered]
+	}
+	return nil
+}
+
+// is reports whether e is of type E.
+func is[E event.Event](e event.Event) bool {
+	_, ok := e.(E)
+	return ok
 }
 
 // undone reports whether an event says what came of putting files back.
