@@ -279,6 +279,13 @@ func (i *Instructions) Injected() string {
 	return i.injected
 }
 
+// Sizes returns how many characters the files have in the system prompt, and which ones those are.
+func (i *Instructions) Sizes() (chars int, files []event.InstructionFile) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.from.Redact.Text(i.set.Text())), readFiles(i.set).Files
+}
+
 // toldBelow returns what a conversation was told of the folders in which it works.
 func toldBelow(c *Conversation) instructions.Set {
 	c.mu.Lock()
