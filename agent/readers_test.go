@@ -38,7 +38,11 @@ func TestForkKnowsWhatWasRead(t *testing.T) {
 	side := func(text string) event.Submit { return event.Submit{Text: text, Background: true} }
 	synctest.Test(t, func(t *testing.T) {
 		s := undoingSession(t, dir, out, nil, func(o *Options) {
-			ws := o.Readers.(*file.Workspace)
+			ws, err := file.NewWorkspace(dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Readers = ws.Readers()
 			o.Tools = tools.NewRegistry(file.NewReadFile(ws), file.NewWriteFile(ws), &fakeTool{})
 		}, says("", readsFile("m1", "early"), readsFile("m2", "both")), says("read"))
 		s.do(event.Submit{Text: "read"})
@@ -94,7 +98,7 @@ func TestAgentKnowsNothingThatWasRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Readers, o.Mode, o.Policy.Workspace = ws, "all", ws.Root()
+			o.Readers, o.Mode, o.Policy.Workspace = ws.Readers(), "all", ws.Root()
 			o.Tools = tools.NewRegistry(file.NewReadFile(ws), file.NewWriteFile(ws), basic.NewAgent())
 		})
 		s.do(event.Submit{Text: "go"})

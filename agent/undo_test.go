@@ -34,7 +34,7 @@ func undoingSession(t *testing.T, dir, out string, replay []event.Envelope, more
 		withWindow(1_000_000)(o)
 		o.Tools = tools.NewRegistry(file.NewWriteFile(ws), file.NewEditFile(ws), file.NewApplyPatch(ws), file.NewReadFile(ws))
 		o.Files = filesOf(ws)
-		o.Readers = ws
+		o.Readers = ws.Readers()
 		o.OutDir, o.Mode, o.Policy.Workspace, o.Replay = out, action.ModeAll, ws.Root(), replay
 		more(o)
 	}, steps...)

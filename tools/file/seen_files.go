@@ -44,15 +44,15 @@ type seenFiles struct {
 	plain bool // no texts are held: nobody is told of changes
 }
 
-// readers holds what each reader of files knows, see [tools.Call].Reader. It is safe for concurrent
+// Readers holds what each reader of files knows, see [tools.Call].Reader. It is safe for concurrent
 // use; the zero value is empty.
-type readers struct {
+type Readers struct {
 	mu  sync.Mutex // guards all
 	all map[int]*seenFiles
 }
 
 // by returns what a reader knows; 0 is the main conversation.
-func (r *readers) by(reader int) *seenFiles {
+func (r *Readers) by(reader int) *seenFiles {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.all == nil {
@@ -66,23 +66,23 @@ func (r *readers) by(reader int) *seenFiles {
 
 // ForkReader lets a reader know what another one knows now. What calls have read that are under way it
 // does not, because they are asked for after the knowledge was copied.
-func (w *Workspace) ForkReader(from, to int, underWay func(call string) bool) {
-	forked := w.seen.by(from).clone()
+func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
+	forked := r.by(from).clone()
 	for path, s := range forked.files {
 		if underWay(s.call) {
 			delete(forked.files, path)
 		}
 	}
-	w.seen.mu.Lock()
-	defer w.seen.mu.Unlock()
-	w.seen.all[to] = forked
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all[to] = forked
 }
 
 // EndReader drops what a reader knows.
-func (w *Workspace) EndReader(reader int) {
-	w.seen.mu.Lock()
-	defer w.seen.mu.Unlock()
-	delete(w.seen.all, reader)
+func (r *Readers) EndReader(reader int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, reader)
 }
 
 // clone returns a copy without texts.
@@ -99,7 +99,7 @@ func (f *seenFiles) clone() *seenFiles {
 }
 
 // forget drops a deleted file for all of them.
-func (r *readers) forget(path string) {
+func (r *Readers) forget(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.all {
@@ -186,6 +186,9 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 }
 
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
+
+// Readers returns what is known of the files by each reader.
+func (w *Workspace) Readers() *Readers { return &w.seen }
 
 // Recent returns the files that the main model read or wrote, most recent first.
 func (w *Workspace) Recent() []State { return w.seen.by(0).sorted(latest) }

@@ -154,8 +154,8 @@ func TestOtherReadersHoldNoTexts(t *testing.T) {
 	text := snapshot{exists: true, size: 2, data: []byte("a\n")}
 	w.seen.by(0).record("c1", "/a", text)
 	w.seen.by(1).record("c2", "/a", text)
-	w.ForkReader(0, 2, func(string) bool { return false })
-	w.ForkReader(7, 3, func(string) bool { return false }) // of one that knows nothing
+	w.seen.ForkReader(0, 2, func(string) bool { return false })
+	w.seen.ForkReader(7, 3, func(string) bool { return false }) // of one that knows nothing
 	for reader, held := range map[int]int{0: 2, 1: 0, 2: 0} {
 		if f := w.seen.by(reader); f.held != held || len(f.files["/a"].text) != held {
 			t.Errorf("reader %d holds %d bytes", reader, f.held)
@@ -167,7 +167,7 @@ func TestOtherReadersHoldNoTexts(t *testing.T) {
 			t.Errorf("reader %d does not know the file", reader)
 		}
 	}
-	w.EndReader(2)
+	w.seen.EndReader(2)
 	if known, _ := w.seen.by(2).check("/a", text); known {
 		t.Error("an ended reader knows the file")
 	}

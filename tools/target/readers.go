@@ -4,13 +4,13 @@ package target
 // target, but for those of calls that are under way.
 func (s *Set) ForkReader(from, to int, underWay func(call string) bool) {
 	for _, one := range s.Sessions() {
-		one.Files.ForkReader(from, to, underWay)
+		one.Files.Readers().ForkReader(from, to, underWay)
 	}
 }
 
 // EndReader forgets what the model of a branch has read.
 func (s *Set) EndReader(branch int) {
 	for _, one := range s.Sessions() {
-		one.Files.EndReader(branch)
+		one.Files.Readers().EndReader(branch)
 	}
 }
