@@ -512,7 +512,7 @@ func (s *tasks) stop(t *task) {
 
 // undone takes up that files were put back: the model is told, and the prompts that came
 // meanwhile go on.
-func (s *tasks) undone(u *undo.Undo) {
+func undone(s *tasks, u *undo.Undo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if did := u.Finish(); len(did.Paths) > 0 {
