@@ -138,8 +138,9 @@ type Options struct {
 	Panes       Panes            // nil: there are none
 	Targets     Targets          // nil: there is one only
 	// Files are those of a target; nil: changes of files can't be taken back.
-	Files  func(ctx context.Context, target string) (Files, error)
-	OutDir string // where tools keep whole outputs, one folder a call
+	Files   func(ctx context.Context, target string) (Files, error)
+	Readers conversation.Readers // of the tools for files; nil: forks have to read files again
+	OutDir  string               // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
 	// 0 is 10.
 	MaxParallel int
@@ -237,6 +238,7 @@ func New(o Options) *Runtime {
 
 	tree := conversation.NewTree(events, o.System)
 	tree.Silence(o.Reminders.Off)
+	tree.Keep(o.Readers)
 	tree.Main().Gauge(o.Model.Info().Model, r.selection.Overhead())
 	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,

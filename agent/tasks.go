@@ -340,7 +340,11 @@ func (s *tasks) submit(c event.Submit) {
 			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
 			return
 		}
-		b, kind = &branch{talk: s.tree.Fork()}, event.BackgroundTask
+		made := func(string) bool { return false }
+		if t := s.main.task; t != nil {
+			made = t.x.Made
+		}
+		b, kind = &branch{talk: s.tree.Fork(made)}, event.BackgroundTask
 		s.forks[b.talk.Branch()] = b
 	}
 	s.enter(b, kind, s.newPrompt(c.Text, c.Images))
@@ -508,12 +512,16 @@ func (s *tasks) stop(t *task) {
 
 // undone takes up that files were put back: the model is told, and the prompts that came
 // meanwhile go on.
-func (s *tasks) undone(u *undo.Undo) {
+func undone(s *tasks, u *undo.Undo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if paths := u.Finish(); len(paths) > 0 {
-		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that you made (/undo). " +
-			"These files are again as they were before; read one before you change it:\n" + strings.Join(paths, "\n"))})
+	if did := u.Finish(); len(did.Paths) > 0 {
+		who := "you"
+		if len(did.Agents) > 0 {
+			who = "you and your agents (" + strings.Join(did.Agents, ", ") + ")"
+		}
+		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that " + who + " made (/undo). " +
+			"These files are again as they were before; read one before you change it:\n" + strings.Join(did.Paths, "\n"))})
 	}
 	s.startNext(s.main)
 }

@@ -137,9 +137,10 @@ type KeptFile struct {
 
 // FileRestored marks that a person undid changes of files.
 type FileRestored struct {
-	Calls []string `json:"calls"` // the calls whose changes were undone
-	Paths []string `json:"paths"` // as web:/etc/hosts where that is not on the first target
-	Steps int      `json:"steps"` // prompts undone
+	Calls  []string `json:"calls"`            // the calls whose changes were undone
+	Paths  []string `json:"paths"`            // as web:/etc/hosts where that is not on the first target
+	Steps  int      `json:"steps"`            // prompts undone
+	Agents []string `json:"agents,omitempty"` // subagents whose changes are among them, as explore #5
 }
 
 // Text returns the event as one line for the screen.
@@ -149,6 +150,9 @@ func (r FileRestored) Text() string {
 	text := "took back what the last prompt changed"
 	if r.Steps > 1 {
 		text = fmt.Sprintf("took back what the last %d prompts changed", r.Steps)
+	}
+	if len(r.Agents) > 0 {
+		text += ", also through agents (" + strings.Join(r.Agents, ", ") + ")"
 	}
 	text += ": " + strings.Join(names, ", ")
 	if more := len(r.Paths) - len(names); more > 0 {

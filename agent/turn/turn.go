@@ -200,6 +200,14 @@ func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.said = append(x.said
 // Tell tells the model something of a kind that stays in its conversation.
 func (x *Exchange) Tell(kind, text string) { x.tellOnce(0, kind, text) }
 
+// Made reports whether an answer of the exchange made a call, also one that is not complete yet. Any
+// goroutine may call it.
+func (x *Exchange) Made(call string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.ids[call]
+}
+
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
 
@@ -372,7 +380,9 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 // moved takes up that the history was compacted.
 func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
 	x.compacted = did
-	l.p.Instructions.Stale()
+	if l.agent.Type == "" { // a subagent's own prompt stays, and that of others is none of its business
+		l.p.Instructions.Stale()
+	}
 	l.p.Skills.Stale()
 	if did.By != conversation.ByDigest {
 		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
@@ -424,9 +434,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.show(x, number)
 		l.relay(x, number)
 		touched := x.takeTouched()
-		if l.agent.Type == "" {
-			l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
-		}
+		l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
 		l.p.Skills.Touched(ctx, touched)
 	}
 	finished.Cost = l.p.Ledger.Own(&x.used) - before

@@ -119,7 +119,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Listings: p.listings(), Memory: p.Memory, Checks: p.Checks, Resources: p.resources(),
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
-		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
+		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Readers: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
 	return p, nil
 }

@@ -59,7 +59,7 @@ var Commands = []Command{
 	{Name: "edit", Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Args: "[N]", Help: "the whole output of the last call, or of the N-th last"},
 	{Name: "copy", Args: "[code|all]", Help: "copy the last answer, the last code block in it, or all that was said"},
-	{Name: "undo", Args: "[N] [--force]", Help: "put back the files that the agent's tools for files changed for the last prompt, or the last N that changed any; not what commands did", Do: sends(Undo)},
+	{Name: "undo", Args: "[N] [--force]", Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did", Do: sends(Undo)},
 	{Name: "diff", Help: "all that the agent's tools for files changed in this session"},
 	{Name: "export", Args: "[md|html|json] [FILE]", Help: "write this session into a file, for others to read", Do: Catalog.ExportThis},
 	{Name: "palette", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},

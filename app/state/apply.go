@@ -69,7 +69,9 @@ func (s *State) endAll(now int64) Changed {
 	s.Approvals, s.Questions = nil, nil
 	s.servers, s.Info.Servers, s.Info.Prompts = nil, ServerCount{}, nil
 	for _, t := range s.Tasks {
-		if t.State != TaskDone {
+		if t.State == TaskDone {
+			t.Earlier = true
+		} else {
 			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now
 			if t.Agent != nil {
 				abandon(t.Agent.Talk)

@@ -183,6 +183,7 @@ type Task struct {
 	Answer   string // on a fork, while it runs: what its model said last
 	Agent    *Subagent
 	Workflow *Workflow // that it runs
+	Earlier  bool      // it had ended before this process took the session up
 }
 
 // Interrupted is the Outcome of a task that had not ended when the process that ran it did.

@@ -239,7 +239,8 @@ func TestExchangeOnScreen(t *testing.T) {
 			event.TextDelta{Text: "There are "}, event.TextDelta{Text: "**16**."},
 			event.ModelMessage{Message: model.Message{Content: "There are **16**."}},
 			event.TaskFinished{ID: 1, Outcome: event.Completed})
-		x.Want("There are 16.", "✓")
+		x.Want("There are 16.")
+		x.unwanted("#1", "┬─ Tasks", "├─ Tasks") // it is in the conversation
 	})
 }
 
