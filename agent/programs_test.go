@@ -460,7 +460,7 @@ func TestHookEndsAnExchangeAfterItsResults(t *testing.T) {
 func TestRefusedPromptIsNotSent(t *testing.T) {
 	t.Parallel()
 	refuse := `grep -q hunter2 && { echo "a password is in it" >&2; exit 2; }; exit 0`
-	kept := &memory{}
+	kept := &heldJournal{}
 	s := newHookSession(t, Options{Journal: kept}, []hookSpec{{hooks.UserPromptSubmit, "", refuse, ""}}, says("hello"))
 	if _, err := runText(t, s, "my password is hunter2"); err == nil || !strings.Contains(err.Error(), "a password is in it") {
 		t.Errorf("%v", err)
@@ -486,7 +486,7 @@ func TestRefusedPromptIsNotSent(t *testing.T) {
 // What hooks tell the model is in the journal, once; a resumed session sends it and runs no hook for it.
 func TestContextOfHooksIsKept(t *testing.T) {
 	t.Parallel()
-	kept := &memory{}
+	kept := &heldJournal{}
 	count := "echo x >>ran; echo "
 	s := newHookSession(t, Options{Journal: kept}, []hookSpec{{hooks.UserPromptSubmit, "", count + "branch is main", ""}, {hooks.SessionStart, "startup", count + "be brief", hooks.Project}}, says("one"), says("two"))
 	s.Start()
@@ -585,7 +585,7 @@ func TestFailedExchangeRunsItsHooksAndNoStop(t *testing.T) {
 
 func TestCloseRunsTheHooksOfTheEnd(t *testing.T) {
 	t.Parallel()
-	kept := &memory{}
+	kept := &heldJournal{}
 	s := newHookSession(t, Options{Journal: kept}, []hookSpec{{hooks.SessionEnd, "", "cat >ended", ""}})
 	s.Start()
 	if err := s.Close(t.Context()); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/memory"
 	"buddy/agent/reminder"
 )
 
@@ -38,8 +39,12 @@ func (r *Runtime) report(what event.ReportKind) {
 		text = r.opts.Programs.List()
 	case event.ReportRuns:
 		text = r.tasks.workflows.book.Report()
+	case event.ReportWorkflows:
+		go r.tasks.workflows.list() // files are read
+		return
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportRuns, event.ReportGoal)
+		kinds := []event.ReportKind{event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})
@@ -81,6 +86,7 @@ func (r *Runtime) status() string {
 		"free       " + r.approvals.Free(r.opts.Target),
 		"withheld   variables from commands: " + withheld,
 		fmt.Sprintf("context    about %d tokens; messages: %d", tokens, len(msgs)),
+		"memory     " + remembers(r.opts.Memory),
 		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.tasks.loop.Turns()),
 		"prompt     " + r.ledger.LastTask(),
 	}, r.tasks.agents.report()...), "\n")
@@ -99,6 +105,7 @@ func (r *Runtime) context() string {
 	text += "\nlast request: " + r.ledger.LastRequest()
 	text += "\nthis prompt: " + r.ledger.LastTask()
 	text += "\nsession: " + r.ledger.Session()
+	text += "\nmemory: " + remembers(r.opts.Memory)
 	var now reminder.Snapshot
 	conversation.Describe(r.tasks.tree.Main(), &now)
 	if work := now.Work.Text(now.Steps.Open); work != "" {
@@ -108,6 +115,14 @@ func (r *Runtime) context() string {
 		text += "\n" + files
 	}
 	return text
+}
+
+// remembers says what memory has, and how much of it the model was told.
+func remembers(m *memory.Store) string {
+	if m == nil {
+		return "off ([memory] enabled)"
+	}
+	return m.Report()
 }
 
 // listTasks lists what runs and what waits.

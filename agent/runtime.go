@@ -41,6 +41,7 @@ import (
 	"buddy/agent/goal"
 	"buddy/agent/hooks"
 	"buddy/agent/instructions"
+	"buddy/agent/memory"
 	"buddy/agent/model"
 	"buddy/agent/plan"
 	"buddy/agent/policy"
@@ -125,6 +126,7 @@ type Options struct {
 	Reminders *reminder.Set    // what the model is told besides, before each request; nil: nothing, and no kind is switched off
 	Listings  []Listing        // told to the model when they change, in this order
 	Checks    Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
+	Memory    *memory.Store    // what the person has taught; nil: there is none
 	Resources Resources        // reads what prompts name of other programs; nil: nothing
 	Hooks     []Hook           // told of each turn, in this order
 	Workflows Workflows        // those that a person may run
@@ -261,7 +263,7 @@ func newSubagents(r *Runtime) *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

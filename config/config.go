@@ -49,6 +49,7 @@ type Config struct {
 	Plugins  Plugins
 	Sessions Sessions
 	Skills   Skills
+	Memory   Memory
 
 	Reminders Reminders
 	Rules     []Rule   // in the files' order
@@ -195,6 +196,7 @@ func defaults() Config {
 		Goal:    Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
 		Sessions: Sessions{IdleExit: 30},
+		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}
 }

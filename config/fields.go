@@ -130,6 +130,7 @@ var sections = append([]section{
 	sandboxSection,
 	remindersSection,
 	skillsSection,
+	memorySection,
 	hooksSection,
 	pluginsSection,
 	sessionsSection,

@@ -53,7 +53,7 @@ type Stream struct {
 	broken  error   // the first error of the journal
 	subs    []*subscriber
 	open    openParts
-	seen    func(event.Envelope) // nil: nobody observes
+	seen    []func(event.Envelope) // those who observe
 	closed  bool
 }
 
@@ -153,12 +153,12 @@ func (s *Stream) Resume(last uint64) {
 func (s *Stream) Observe(seen func(event.Envelope)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = seen
+	s.seen = append(s.seen, seen)
 }
 
 func (s *Stream) fan(env event.Envelope) {
-	if s.seen != nil {
-		s.seen(env)
+	for _, seen := range s.seen {
+		seen(env)
 	}
 	s.open.note(env)
 	for _, sub := range s.subs {

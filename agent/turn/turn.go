@@ -24,6 +24,7 @@ import (
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
+	"buddy/agent/memory"
 	"buddy/agent/model"
 	"buddy/agent/plan"
 	"buddy/agent/redact"
@@ -46,6 +47,7 @@ type Options struct {
 	Reminders   *reminder.Set    // what the model is told besides, before each request; nil: nothing
 	Dates       *time.Location   // of the date that it is told; nil: none
 	Listings    []Listing        // told to the model when they change, in this order
+	Memory      *memory.Store    // what the person has taught; nil: there is none
 	Diagnostics Diagnostics      // told of the files that tools change; nil: nobody is
 	Resources   Resources        // reads what prompts name of other programs; nil: nothing
 	Redact      *redact.Redactor // what is taken out of tools' output

@@ -188,7 +188,7 @@ func (s *cli) root() *cobra.Command {
 	p.StringVarP(&f.Dir, "cwd", "C", "", "the `folder` to work in, where commands run")
 	p.StringArrayVar(&f.Also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(
-		s.attachCommand(), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), s.traceCommand(), s.replayCommand(),
+		s.attachCommand(), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), s.traceCommand(), s.replayCommand(),
 		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
 	)
 	completeFlags(root, f)

@@ -34,6 +34,12 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	if c, err := once.workflow(prompt.text); c != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return runWorkflow(f, once, c, end, stdout, stderr)
+	}
 	begin, err := once.begin(prompt)
 	if err != nil {
 		return err
