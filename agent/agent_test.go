@@ -148,6 +148,8 @@ func (f *fakeTool) Run(ctx context.Context, c tools.Call) tools.Result {
 		panic("boom")
 	case "fail":
 		return tools.Result{Content: "Tool error: it broke", IsError: true}
+	case "retry":
+		return tools.Result{Content: "use another path", IsError: true, Retry: true}
 	}
 	c.Output(tools.Chunk{Stream: tools.Stdout, Text: []byte("live"), Total: 4})
 	return tools.Result{Content: "done " + c.ID}

@@ -82,6 +82,39 @@ func TestAutomaticCompaction(t *testing.T) {
 	})
 }
 
+// Each request says how full the context is and what to do about it; a person is warned once at each grade that calls for it.
+func TestHealthOfTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { withWindow(1000)(o); o.Context.Strategy = Keep }, answers(12)...)
+		for i := range 10 {
+			s.do(prompt(i, 86))
+		}
+		grades, texts := make(map[event.Health]bool), []string(nil)
+		s.mu.Lock()
+		for _, env := range s.seen {
+			switch p := env.Payload.(type) {
+			case event.ContextUsage:
+				grades[p.Health] = true
+				if (p.Health == event.Healthy) != (p.NextStep == "") || p.Health != event.Healthy && !strings.Contains(p.NextStep, "/compact") {
+					t.Errorf("use %+v", p)
+				}
+			case event.Warning:
+				texts = append(texts, p.Text)
+			}
+		}
+		s.mu.Unlock()
+		for _, g := range []event.Health{event.Healthy, event.Hint, event.Warned, event.Critical} {
+			if !grades[g] {
+				t.Errorf("no request was %q", g)
+			}
+		}
+		if len(texts) != 2 || !strings.HasPrefix(texts[0], "the context is filling up: 8") || !strings.HasPrefix(texts[1], "the context is nearly full: 9") {
+			t.Errorf("warned %q", texts)
+		}
+		s.stop()
+	})
+}
+
 func TestContextLimit(t *testing.T) { // nothing is sent
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(1000), answers(1)...)

@@ -304,6 +304,20 @@ func TestStrict(t *testing.T) { // a hard tool error ends the run only when that
 	})
 }
 
+// A tool that asks for another try is heard in any case: its hint is the result, and the exchange goes on.
+func TestStrictGoesOnAfterAHint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, strict := range []bool{false, true} {
+			m := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"retry"}`), says("done")}}
+			res, err := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll, Strict: strict}).RunText(t.Context(), "go")
+			if err != nil || res.Response != "done" {
+				t.Errorf("strict %v: %+v, %v", strict, res, err)
+			}
+			expect(t, texts(m.requests[1].Messages), "user:go", "assistant:", "tool:use another path")
+		}
+	})
+}
+
 func TestMaxParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for limit, want := range map[int]time.Duration{0: time.Second, 1: 3 * time.Second, 2: 2 * time.Second} {

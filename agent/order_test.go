@@ -45,7 +45,7 @@ func TestOrderOfACompaction(t *testing.T) {
 		s.do(prompt(4, 200))
 		s.wantOrder("prompt.submitted", `
 			prompt.submitted task.queued task.started
-			task.progress context.compacted
+			context.compacting task.progress context.compacted
 			context.usage turn.started model.request_started model.text_delta model.message model.response_finished
 			turn.finished task.finished`)
 		s.stop()

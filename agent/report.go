@@ -94,13 +94,16 @@ func (r *Runtime) status() string {
 
 // context describes how full the context window is.
 func (r *Runtime) context() string {
-	msgs, used := r.tasks.tree.Main().Request()
+	items, used := conversation.Items(r.tasks.tree.Main())
 	window := r.selection.Model().Info().Window
-	text := fmt.Sprintf("messages: %d, about %d tokens", len(msgs), used)
+	text := fmt.Sprintf("messages: %d, about %d tokens", len(items), used)
 	if window > 0 {
 		text += fmt.Sprintf(", %.1f %% of the window of %d", float64(used)*100/float64(window), window)
 	} else {
 		text += "; the window of the model is not known (context_limit in its profile tells it)"
+	}
+	if sizes := contextSizes(r, items, used); sizes != "" {
+		text += "\n" + sizes
 	}
 	text += "\nlast request: " + r.ledger.LastRequest()
 	text += "\nthis prompt: " + r.ledger.LastTask()

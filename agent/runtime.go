@@ -111,28 +111,31 @@ type Options struct {
 	// Agents say which subagents there are.
 	Agents Agents
 	// Reviews say how changes are reviewed.
-	Reviews   Reviews
-	Goals     Goals            // limits of goals
-	MaxTurns  int              // turns of one exchange; 0 = no limit
-	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
-	Context   Context          // how the conversation is kept within the model's window
-	Mode      action.Mode      // how approvals are decided; "" = ask
-	ModeAsked bool             // the person asked for Mode: a resumed session does not go on in mode plan
-	Policy    policy.Policy    // what needs an approval
-	Redact    *redact.Redactor // what is taken out of tools' output
-	Withheld  []string         // names of variables that commands do not get, for people
-	Journal   Journal          // nil: nothing is stored
-	Durable   Durable          // nil: the journal records what was done
-	Reminders *reminder.Set    // what the model is told besides, before each request; nil: nothing, and no kind is switched off
-	Listings  []Listing        // told to the model when they change, in this order
-	Checks    Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
-	Memory    *memory.Store    // what the person has taught; nil: there is none
-	Resources Resources        // reads what prompts name of other programs; nil: nothing
-	Hooks     []Hook           // told of each turn, in this order
-	Workflows Workflows        // those that a person may run
-	Programs  *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
-	Panes     Panes            // nil: there are none
-	Targets   Targets          // nil: there is one only
+	Reviews Reviews
+	Goals   Goals // limits of goals
+	// Breakpoints are where a provider that is told is to cache the beginning of requests: indexes of system messages,
+	// the prompt with the instruction files, then the summary; nil is the last one.
+	Breakpoints []int
+	MaxTurns    int              // turns of one exchange; 0 = no limit
+	MaxCost     model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	Context     Context          // how the conversation is kept within the model's window
+	Mode        action.Mode      // how approvals are decided; "" = ask
+	ModeAsked   bool             // the person asked for Mode: a resumed session does not go on in mode plan
+	Policy      policy.Policy    // what needs an approval
+	Redact      *redact.Redactor // what is taken out of tools' output
+	Withheld    []string         // names of variables that commands do not get, for people
+	Journal     Journal          // nil: nothing is stored
+	Durable     Durable          // nil: the journal records what was done
+	Reminders   *reminder.Set    // what the model is told besides, before each request; nil: nothing, and no kind is switched off
+	Listings    []Listing        // told to the model when they change, in this order
+	Checks      Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
+	Memory      *memory.Store    // what the person has taught; nil: there is none
+	Resources   Resources        // reads what prompts name of other programs; nil: nothing
+	Hooks       []Hook           // told of each turn, in this order
+	Workflows   Workflows        // those that a person may run
+	Programs    *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
+	Panes       Panes            // nil: there are none
+	Targets     Targets          // nil: there is one only
 	// Files are those of a target; nil: changes of files can't be taken back.
 	Files  func(ctx context.Context, target string) (Files, error)
 	OutDir string // where tools keep whole outputs, one folder a call
@@ -263,7 +266,7 @@ func newSubagents(r *Runtime) *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

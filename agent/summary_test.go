@@ -312,7 +312,7 @@ func TestWindowStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			withWindow(1000)(o)
-			o.Context = Context{Strategy: Window, Messages: 3}
+			o.Context = Context{Strategy: Window, Messages: 4}
 		}, answers(8)...)
 		for i := range 5 {
 			s.do(prompt(i, 160))
@@ -323,6 +323,27 @@ func TestWindowStrategy(t *testing.T) {
 		}
 		if msgs := s.request(); len(msgs) != 5 || msgs[0].Content != "be brief" || !strings.HasPrefix(msgs[1].Content, "prompt 0") || !strings.HasPrefix(msgs[2].Content, "prompt 3") {
 			t.Errorf("sent %.300q", fmt.Sprint(msgs))
+		}
+		s.stop()
+	})
+}
+
+// The strategy window does not wait for tokens when there are twice the messages that it leaves.
+func TestWindowStrategyCountsMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) {
+			withWindow(100_000)(o)
+			o.Context = Context{Strategy: Window, Messages: 4}
+		}, answers(8)...)
+		for i := range 4 {
+			s.do(prompt(i, 20)) // system, 2 messages each
+		}
+		if c, n := find[event.ContextCompacted](s); n != 0 {
+			t.Errorf("compacted %+v at 8 messages", c)
+		}
+		s.do(prompt(4, 20))
+		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "window" || len(s.request()) > 7 {
+			t.Errorf("%d compactions, the last %+v, then %d messages were sent", n, c, len(s.request()))
 		}
 		s.stop()
 	})

@@ -284,7 +284,7 @@ func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
 	const outer = "name: outer\ndescription: A test.\nversion: 1\nsteps:\n  - {id: inner, tool: workflow, on_error: {retry: 2}, params: {name: inner}}\n"
 	var whole []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
-		journal := &memory{}
+		journal := &heldJournal{}
 		runWorkflow(t, Options{Workflows: workflowsOf(t, inner, outer), Journal: journal}, &effects{}, approves, event.RunWorkflow{Name: "outer"})
 		whole = journal.events
 	})

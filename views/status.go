@@ -101,7 +101,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) string {
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
 	}
-	return modelDoes(s)
+	return modelDoes(s, t.Turns)
 }
 
 // callRuns says which call runs, and how much it has printed.
@@ -116,13 +116,17 @@ func callRuns(c *state.Call) string {
 	return running
 }
 
-// modelDoes says what the model does.
-func modelDoes(s *state.State) string {
+// modelDoes says what the model does, after so many turns of the task: a request with results of tools is a
+// follow-up of the one that the person began.
+func modelDoes(s *state.State, turns int) string {
 	if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Open {
 		if s.Blocks[n-1].Kind == state.ReasoningBlock {
 			return "thinking"
 		}
 		return "answering"
+	}
+	if turns > 0 {
+		return fmt.Sprintf("waiting for the model · follow-up %d", turns)
 	}
 	return "waiting for the model"
 }

@@ -57,6 +57,38 @@ func TestHeaderAnyWidth(t *testing.T) {
 	}
 }
 
+// How full the context is stands out from 70, 80 and 90 % on, and says what to do; the percents stay at any width.
+func TestHeaderHealthOfTheContext(t *testing.T) {
+	for _, c := range []struct {
+		health event.Health
+		use    int
+		role   themes.Role
+		want   string
+	}{
+		{event.Healthy, 69, themes.Header, "ctx ▓▓▓▓▓▓░░ 69%   "},
+		{event.Hint, 70, themes.Notice, " ctx ▓▓▓▓▓▓░░ 70% · /compact soon "},
+		{event.Warned, 80, themes.Warning, " ctx ▓▓▓▓▓▓░░ 80% · /compact "},
+		{event.Critical, 93, themes.Error, " ctx ▓▓▓▓▓▓▓░ 93% · /compact now "},
+	} {
+		h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+		var s state.State
+		h.Update(&s, viewtest.Feed(&s, created, event.ContextUsage{Estimated: c.use, Limit: 100, Percent: c.use, Health: c.health}, event.ModeChanged{Mode: action.ModeAsk}))
+		if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, c.want) {
+			t.Errorf("%d %%: %q, want %q", c.use, got, c.want)
+		}
+		for _, sp := range h.context().forms[0] {
+			if sp.Style.Role != c.role {
+				t.Errorf("%d %%: drawn as role %d, want %d", c.use, sp.Style.Role, c.role)
+			}
+		}
+		for w := 40; c.health != event.Healthy && w <= 160; w++ {
+			if got := viewtest.Text(t, h, w, 1); !strings.Contains(got, fmt.Sprintf("%d%%", c.use)) {
+				t.Errorf("%d %% in %d columns: %q", c.use, w, got)
+			}
+		}
+	}
+}
+
 // Tokens and costs are shown unless the person wants none.
 func TestHeaderWithoutTokens(t *testing.T) {
 	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
@@ -82,6 +114,8 @@ func TestStatusLine(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"waiting for the model", []event.Event{started}, "◑ #4 main 00:31 · waiting for the model"},
+		{"a follow-up", []event.Event{started, message, event.TurnFinished{}, event.TurnFinished{}}, "◑ #4 main 00:31 · waiting for the model · follow-up 2"},
+		{"a follow-up that answers", []event.Event{started, event.TurnFinished{}, event.TextDelta{Text: "so"}}, "◑ #4 main 00:31 · answering · quiet for 31 s"},
 		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ #4 main 00:31 · thinking · quiet for 31 s"},
 		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ #4 main 00:31 · answering · quiet for 31 s"},
 		{"pings", []event.Event{started, event.RequestStarted{}, event.ModelAlive{}}, "◑ #4 main 00:31 · waiting for the model · quiet for 31 s"},

@@ -106,7 +106,7 @@ func BenchmarkTurn(b *testing.B) {
 	for b.Loop() {
 		turn(n)
 		n++
-		if h.Tokens() == 0 || len(h.Messages()) == 0 || h.MicroCompact() != nil {
+		if h.Tokens() == 0 || len(h.Messages()) == 0 || h.MicroCompact(true) != nil {
 			b.Fatal("not the history that it should be")
 		}
 	}
@@ -118,7 +118,7 @@ func BenchmarkCompact(b *testing.B) {
 		b.StopTimer()
 		h, _ := long("grep")
 		b.StartTimer()
-		h.MicroCompact()
+		h.MicroCompact(true)
 		h.Compact(0)
 	}
 }

@@ -98,6 +98,17 @@ func (e *Error) Replaceable() bool {
 	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
 }
 
+// Replaced says in two words why another model answers in place of this one, "" if none may.
+func (e *Error) Replaced() string {
+	switch {
+	case !e.Replaceable():
+		return ""
+	case e.Kind == StallError:
+		return "Stream stalled"
+	}
+	return "Model overloaded"
+}
+
 // tooLong are words by which servers say that a conversation does not fit. Each is from
 // a message that the server named is known to send.
 var tooLong = []string{

@@ -89,7 +89,7 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
 	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
 	p.answers = p.model.Info()
-	req := model.Request{Tools: l.p.Selection.Tools().Definitions()}
+	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints}
 	req.Messages, req.Tokens = x.talk.Request()
 	req.Messages, req.Fleeting = append(req.Messages, now...), len(now)
 	for _, m := range now {
@@ -310,7 +310,7 @@ func (p *partial) take(d model.Delta) {
 		p.forget()
 		from, to := d.Fallback.From, d.Fallback.To
 		p.answers = to
-		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
+		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail})
 	case model.Retry:
 		p.forget()
 		now := d.Retry.Now

@@ -51,6 +51,7 @@ type Options struct {
 	Diagnostics Diagnostics      // told of the files that tools change; nil: nobody is
 	Resources   Resources        // reads what prompts name of other programs; nil: nothing
 	Redact      *redact.Redactor // what is taken out of tools' output
+	Breakpoints []int            // of each request, see [model.Request]
 	MaxParallel int              // how many calls of one answer run at once
 	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
 	Page        int              // how many bytes of a file the model gets at once, see [tools.PageOf]

@@ -34,7 +34,7 @@ var Commands = []Command{
 	{Name: "plan", Args: "[PROMPT]", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Do: Plan},
 	{Name: "goal", Args: "[TEXT [--check COMMAND] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Do: sends(Goal)},
 	{Name: "permissions", Args: "[list|delete N]", Help: "the rules that apply, of this session and of your settings; deletes them", Do: Catalog.OnPermissions},
-	{Name: "context", Help: "how full the model's context is", Do: sends(Report(event.ReportContext))},
+	{Name: "context", Help: "how full the model's context is: its parts, what is largest, what was spent", Do: sends(Report(event.ReportContext))},
 	{Name: "agents", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},
 	{Name: "review", Args: "[BASE]", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Do: sends(Review)},
 	{Name: "hooks", Help: "the hooks that run here, how each ran last, and what was left out", Do: sends(Report(event.ReportHooks))},
