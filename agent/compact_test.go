@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,8 @@ func TestAutomaticCompaction(t *testing.T) {
 		for i := range 5 {
 			s.do(prompt(i, 160))
 		}
-		if w, n := find[event.Warning](s); n != 1 || w.Code != "context" || !strings.Contains(w.NextStep, "/compact") {
+		if w, n := find[event.Warning](s); n != 1 || w.Code != "context" || !strings.Contains(w.NextStep, "/compact") || !strings.Contains(w.NextStep, "/session new") ||
+			!regexp.MustCompile(`: 8\d\.\d %, about 8\d\d of 1000 tokens$`).MatchString(w.Text) {
 			t.Errorf("%d warnings, the last %+v", n, w)
 		}
 		if _, n := find[event.ContextCompacted](s); n != 0 {

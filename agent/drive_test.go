@@ -44,13 +44,14 @@ func texts(msgs []model.Message) []string {
 
 func TestRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, m, _ := embedded(0, says("", aCall), says("first"), says("second"))
+		m := &script{steps: []step{says("", aCall), says("first"), says("second")}}
+		r := New(Options{Model: priced{m}, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll})
 		res, err := r.RunText(t.Context(), "one")
-		if err != nil || res.Response != "first" || res.Turns != 2 || res.Outcome != event.Completed || res.Usage.Prompt != 20 || res.Usage.Completion != 4 {
+		if err != nil || res.Task != 1 || res.Response != "first" || res.Turns != 2 || res.Outcome != event.Completed || res.Usage.Prompt != 20 || res.Usage.Completion != 4 || res.Cost != 20+4*5 {
 			t.Errorf("%+v, %v", res, err)
 		}
 		res, err = r.Run(t.Context(), model.Message{Content: "two"})
-		if err != nil || res.Response != "second" || res.Turns != 1 {
+		if err != nil || res.Task != 2 || res.Response != "second" || res.Turns != 1 || res.Cost != 10+2*5 {
 			t.Errorf("%+v, %v", res, err)
 		}
 		expect(t, texts(res.Messages), "user:one", "assistant:", "tool:done c1", "assistant:first", "user:two", "assistant:second")

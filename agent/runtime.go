@@ -145,6 +145,9 @@ type Options struct {
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
 	// for another try. Else the model reads the failure and goes on.
 	Strict bool
+	// WarnAt is the percentage of MaxTurns and of MaxCost from which on a person is warned; 0 is 80, at 100
+	// nobody is.
+	WarnAt int
 	// Page is how many bytes of a file or a web page the model gets at once at most, see
 	// [tools.PageOf].
 	Page int
@@ -187,6 +190,7 @@ type Runtime struct {
 const (
 	maxParallel    = 10
 	defaultTimeout = 60 * time.Second
+	defaultWarnAt  = 80 // percent
 )
 
 // withDefaults fills in what is not said.
@@ -202,6 +206,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ToolTimeout == 0 {
 		o.ToolTimeout = defaultTimeout
+	}
+	if o.WarnAt == 0 {
+		o.WarnAt = defaultWarnAt
 	}
 	o.Context, o.Agents = o.Context.WithDefaults(), o.Agents.withDefaults()
 	if o.Mode == "" {
@@ -220,7 +227,7 @@ func New(o Options) *Runtime {
 		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target),
-		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost}),
+		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
 	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())

@@ -256,6 +256,45 @@ func TestFilesAreRestored(t *testing.T) {
 	})
 }
 
+// Files are read again up to the first one that is too much, also if a later one would fit; none if nobody wants that.
+func TestRestoredFilesHaveABudget(t *testing.T) {
+	for name, tt := range map[string]struct {
+		context Context
+		want    []string
+	}{
+		"room for all":     {Context{}, []string{"/w/last", "/w/long" + strings.Repeat("g", 400), "/w/first"}},
+		"up to the second": {Context{Memory: 100}, []string{"/w/last"}},
+		"none":             {Context{Restore: NoFiles}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				read := func(id, path string) step { return untold("", id+` read_file {"path":"`+path+`"}`) }
+				s := start(t, func(o *Options) {
+					summarising(100_000)(o)
+					o.Tools = tools.NewRegistry(&reader{})
+					o.Context.Memory, o.Context.Restore = tt.context.Memory, tt.context.Restore
+				}, read("a", "/w/first"), read("b", "/w/long"+strings.Repeat("g", 400)), read("c", "/w/last"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"))
+				s.do(event.Submit{Text: "read"})
+				s.do(event.Compact{})
+				c, n := find[event.ContextCompacted](s)
+				var got []string
+				for l := range strings.Lines(c.Restored) {
+					if path, ok := strings.CutPrefix(l, "read_file "); ok {
+						got = append(got, strings.TrimSpace(path))
+					}
+				}
+				if n != 1 || !slices.Equal(got, tt.want) {
+					t.Errorf("%d compactions, restored %q", n, got)
+				}
+				if blocks := strings.Count(c.Restored, "<system-reminder>"); blocks != min(1, len(tt.want)) {
+					t.Errorf("%d reminders: %s", blocks, c.Restored)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
 func openApproval(s *session) string {
 	a, _ := find[event.ApprovalAsked](s)
 	return a.ID

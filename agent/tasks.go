@@ -253,7 +253,11 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := t.on
-	res := Result{Response: t.x.Response(), Messages: slices.Clone(b.talk.Messages()), Usage: s.ledger.Total(t.x.Used()), Turns: t.x.Turns(), Outcome: outcome}
+	cost, _ := s.ledger.Spent(t.x.Used())
+	res := Result{
+		Task: t.id, Response: t.x.Response(), Messages: slices.Clone(b.talk.Messages()),
+		Usage: s.ledger.Total(t.x.Used()), Cost: cost, Turns: t.x.Turns(), Outcome: outcome,
+	}
 	s.stream.Publish(t.id, 0, finished)
 	s.stream.Bind(t.id, 0)
 	t.limit.clear()

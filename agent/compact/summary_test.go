@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"buddy/agent/event"
+	"buddy/agent/history"
 	"buddy/agent/model"
 )
 
@@ -47,6 +48,20 @@ func TestSummaryRequestIsBounded(t *testing.T) {
 	}
 	if strings.Count(req, "</conversation>") != 1 {
 		t.Error("a message ends the conversation")
+	}
+}
+
+// Which files are read again first: those read last, or those read most often.
+func TestOrderOfRestoredFiles(t *testing.T) {
+	reads := []history.Read{{Path: "often", Times: 3}, {Path: "once", Times: 1}, {Path: "twice", Times: 2}, {Path: "last", Times: 1}}
+	for restore, want := range map[Restore]string{MostRecent: "last twice once often", MostAccessed: "often twice last once"} {
+		var got []string
+		for _, r := range (Context{Restore: restore}).order(reads) {
+			got = append(got, r.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", restore, got, want)
+		}
 	}
 }
 

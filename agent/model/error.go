@@ -26,6 +26,7 @@ const (
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
 	SlowError                          // a server nearby has not answered yet and may still work on it
 	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent
+	EmptyError                         // the answer came whole, and nothing that a model could have said is in it
 )
 
 // Error is a request that failed. Adapters return no other error, except the cause of
@@ -76,7 +77,7 @@ func (e *Error) Retryable() bool {
 	switch e.Kind {
 	case StatusError, ReportedError:
 		return e.Status == 408 || e.Status == 429 || e.Status >= 500
-	case ConnectError, TimeoutError, CutError, FormatError:
+	case ConnectError, TimeoutError, CutError, FormatError, EmptyError:
 		return true
 	case StallError:
 		return e.Recovery == RecoverRetry || e.Recovery == ""

@@ -249,6 +249,22 @@ func TestFallbackIsTold(t *testing.T) {
 	}
 }
 
+// A compaction takes nothing out of the conversation that a person sees.
+func TestCompactionKeepsTheConversation(t *testing.T) {
+	s := &script{}
+	s.exchange(1, event.Once)
+	var before, after State
+	for _, env := range s.envs {
+		before.Apply(env)
+		after.Apply(env)
+	}
+	after.Apply(event.Envelope{Seq: 1 << 20, Payload: event.ContextCompacted{Removed: 9, Before: 900, After: 400, Summary: "x", Boundary: 9}})
+	was, is := show(&before).Blocks, show(&after).Blocks
+	if len(was) == 0 || len(is) != len(was)+1 || !reflect.DeepEqual(is[:len(was)], was) {
+		t.Errorf("blocks %+v\nbefore %+v", is, was)
+	}
+}
+
 func TestCompactionIsTold(t *testing.T) {
 	tests := []struct {
 		e    event.Event
