@@ -50,7 +50,7 @@ func (r *Runtime) handle(c event.Command) {
 	case event.Cancel:
 		r.cancelTask(c.Task)
 	case event.SetTimeout:
-		r.tasks.setTimeout(c)
+		r.setTimeout(c)
 	case event.RetryNow:
 		r.tasks.retryNow()
 	default:
@@ -88,7 +88,7 @@ func (r *Runtime) act(c event.Command) {
 	case event.Compact:
 		r.tasks.compact(c.Instructions)
 	case event.Pin:
-		r.pin(c)
+		r.tasks.pin(c)
 	case event.Undo:
 		r.undo(c)
 	case event.Report:
@@ -107,17 +107,6 @@ func (r *Runtime) act(c event.Command) {
 // reject answers a command that makes no sense.
 func (r *Runtime) reject(format string, args ...any) {
 	r.stream.Reject(format, args...)
-}
-
-// pin keeps an exchange as it is.
-func (r *Runtime) pin(p event.Pin) {
-	if err := r.stream.ReadOnly(); err != nil {
-		r.reject("nothing was pinned, because it can't be recorded: %v", err)
-		return
-	}
-	if !r.tasks.tree.Main().Pin(p) {
-		r.reject("there is no exchange %d (1 is the newest that the model is still sent)", p.Back)
-	}
 }
 
 // switchModel changes who answers, or how much the same model thinks; the history stays. What
@@ -187,6 +176,8 @@ func difference(from, to model.Info) string {
 func (r *Runtime) cancelTask(id int) {
 	switch {
 	case r.tasks.cancel(id), r.shells.stop(id):
+	case id == 0 && len(r.runningIDs()) > 0:
+		r.reject("nothing runs in the conversation: say which task (have: %s)", numbered(r.runningIDs()))
 	case id == 0:
 		r.reject("nothing is running")
 	default:

@@ -284,7 +284,7 @@ func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
 	const outer = "name: outer\ndescription: A test.\nversion: 1\nsteps:\n  - {id: inner, tool: workflow, on_error: {retry: 2}, params: {name: inner}}\n"
 	var whole []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
-		journal := &memory{}
+		journal := &heldJournal{}
 		runWorkflow(t, Options{Workflows: workflowsOf(t, inner, outer), Journal: journal}, &effects{}, approves, event.RunWorkflow{Name: "outer"})
 		whole = journal.events
 	})
@@ -321,7 +321,7 @@ func TestWorkflowResumesFromEveryEvent(t *testing.T) {
 func resumeFromEveryEvent(t *testing.T, run event.RunWorkflow) {
 	var whole []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
-		journal := &memory{}
+		journal := &heldJournal{}
 		runWorkflow(t, Options{Workflows: workflowsOf(t, rollout, outer), Journal: journal}, &effects{}, approves, run)
 		whole = journal.events
 	})
@@ -441,7 +441,7 @@ func TestWorkflowIsPausedWithItsSession(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				journal := &memory{}
+				journal := &heldJournal{}
 				o := Options{Workflows: workflowsOf(t, rollout), Journal: journal, Mode: waits.mode, Model: &script{}, Session: "s", Policy: policy.Policy{Workspace: "/w"}}
 				o.Tools = tools.NewRegistry(&effects{})
 				r := New(o)

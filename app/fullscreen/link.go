@@ -279,6 +279,15 @@ func (l *link) servers() ([]slash.Server, error) {
 	return all, err
 }
 
+// memories asks what memory has.
+func (l *link) memories() (all []slash.Remembered, skipped string, err error) {
+	reply, err := ask[live.MemoriesReply](l, l.ctx, live.Memories{})
+	for _, e := range reply.All {
+		all = append(all, slash.Remembered(e))
+	}
+	return all, reply.Skipped, err
+}
+
 // targets asks which targets there are.
 func (l *link) targets() ([]slash.TargetOffer, error) {
 	reply, err := ask[live.TargetsReply](l, l.ctx, live.Targets{})

@@ -372,12 +372,20 @@ func (l *line) message(m event.ModelMessage) {
 	}
 }
 
+// offer says how to go on after a limit that was only of this prompt.
+func (l *line) offer(o event.Outcome) string {
+	if o != event.MaxTurns && o != event.MaxCost {
+		return ""
+	}
+	return fmt.Sprintf("; buddy exec --resume %s \"go on\" goes on with it", l.program.ID)
+}
+
 // answer prints the answer alone. What an exchange that did not complete had said goes
 // to stderr: it is not an answer.
 func (l *line) answer(o event.Outcome) {
 	if o != event.Completed {
 		l.partial()
-		l.Fail("%s", plain.Ended(o))
+		l.Fail("%s%s", plain.Ended(o), l.offer(o))
 		return
 	}
 	if l.flags.goal() && !l.met {

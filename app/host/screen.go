@@ -112,6 +112,8 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
 	case live.MCP, live.Servers, live.Named, live.Arguments:
 		return askServers(ctx, h.program, q)
+	case live.Memory, live.Memories:
+		return askMemory(ctx, h.program, q)
 	case live.Rules:
 		rules, err := h.program.Rules()
 		return &live.RulesReply{Rules: rules}, err
@@ -149,6 +151,21 @@ func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, e
 	default:
 		return servers(p.MCP().Offers())
 	}
+}
+
+// askMemory answers what is about memory.
+func askMemory(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
+	list := compose.NewMemoryList(p.Memory)
+	if q, ok := q.(live.Memory); ok {
+		text, err := list.Do(q.Args)
+		return &live.TextReply{Text: text}, err
+	}
+	all, skipped, err := list.Items(ctx)
+	reply := &live.MemoriesReply{All: make([]live.Remembered, len(all)), Skipped: skipped}
+	for i, e := range all {
+		reply.All[i] = live.Remembered(e)
+	}
+	return reply, err
 }
 
 // quits reports whether the session goes on when this screen quits: nothing runs in it, and a person

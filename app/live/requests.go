@@ -83,6 +83,35 @@ type Server struct {
 	Withheld bool     `json:"withheld,omitempty"`
 }
 
+// Memory obeys what follows /memory, and asks what there is to say.
+type Memory struct {
+	asks[TextReply]
+	Args string `json:"args,omitempty"`
+}
+
+// Memories asks what memory has.
+type Memories struct{ asks[MemoriesReply] }
+
+// MemoriesReply lists it, and says in a line what was skipped.
+type MemoriesReply struct {
+	All     []Remembered `json:"all"`
+	Skipped string       `json:"skipped,omitempty"`
+}
+
+// Remembered is a line of memory: an entry, or a proposal of one.
+type Remembered struct {
+	ID       string `json:"id"`
+	Kind     string `json:"kind"`
+	Scope    string `json:"scope"`
+	Text     string `json:"text"`
+	State    string `json:"state,omitempty"`
+	Limits   string `json:"limits,omitempty"`
+	Source   string `json:"source,omitempty"`
+	File     string `json:"file,omitempty"`
+	Note     string `json:"note,omitempty"`
+	Proposed bool   `json:"proposed,omitempty"`
+}
+
 // Alive asks a target for a sign of life.
 type Alive struct {
 	asks[AliveReply]
@@ -196,6 +225,8 @@ var requests = map[string]Request{
 	"rules":           Rules{},
 	"mcp":             MCP{},
 	"servers":         Servers{},
+	"memory":          Memory{},
+	"memories":        Memories{},
 	"close":           Close{},
 }
 

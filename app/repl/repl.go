@@ -41,6 +41,8 @@ type repl struct {
 	gone    chan struct{} // closed when nobody takes from later any more
 	typed   chan typedLine
 
+	attachSaid bool // how to watch the first pane
+
 	asking
 	wait holding
 	text streamed
@@ -280,7 +282,7 @@ func (r *repl) releaseSoon() {
 
 // command hands a command to the runtime and waits for what it leads to.
 func (r *repl) command(c event.Command) {
-	wait := r.leadsTo(c)
+	wait := leadsTo(c, r.state.Running() != nil)
 	if wait == nil {
 		wait = func(event.Event) bool { return true }
 		defer r.releaseSoon()
@@ -298,8 +300,9 @@ func (r *repl) command(c event.Command) {
 	r.program.Live.Send(c)
 }
 
-// leadsTo is what tells whether an event is what a command leads to, nil if that is not known.
-func (r *repl) leadsTo(c event.Command) func(event.Event) bool {
+// leadsTo is what tells whether an event is what a command leads to, nil if that is not known. working says
+// whether a task works when the command is given.
+func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	switch c := c.(type) {
 	case event.Submit, event.Continue:
 		return is[event.TaskStarted]
@@ -309,7 +312,7 @@ func (r *repl) leadsTo(c event.Command) func(event.Event) bool {
 			return is[event.TaskStarted](e) || ok && p.Queued
 		}
 	case event.ChangeGoal:
-		if c.To == event.GoalActive && r.state.Running() == nil {
+		if c.To == event.GoalActive && !working {
 			return is[event.TaskStarted]
 		}
 		return is[event.GoalChanged]

@@ -80,6 +80,7 @@ type Catalog struct {
 	Changes  func() (diff string, files int, err error) // what the agent changed
 	Rules    RuleList
 	MCP      ServerList
+	Memory   MemoryList
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 

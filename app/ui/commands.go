@@ -41,6 +41,7 @@ var pickers = map[string]func(u *UI){
 	"permissions": choosePermission,
 	"trust":       chooseTrust,
 	"mcp":         chooseServer,
+	"memory":      chooseMemory,
 }
 
 // run runs a command.

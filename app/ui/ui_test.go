@@ -50,6 +50,8 @@ type testUI struct {
 	removed []string // rules of the settings
 	trusts  string   // what trusting the folder says; "" begins the session anew
 	parts   []slash.TrustItem
+	memory  []slash.Remembered
+	taught  []string // what was to be done with memory
 }
 
 // setTrust changes the states of parts, unless one is not what it was when it was listed.
@@ -130,6 +132,10 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			MCP: slash.ServerList{
 				List: func() ([]slash.Server, error) { return slices.Clone(x.servers), nil },
 				Do:   func(args string) (string, error) { x.mcp = append(x.mcp, args); return args, nil },
+			},
+			Memory: slash.MemoryList{
+				List: func() ([]slash.Remembered, string, error) { return slices.Clone(x.memory), "", nil },
+				Do:   x.teach,
 			},
 			Rules: slash.RuleList{
 				List: func() ([]slash.Permission, error) { return x.rules, nil },

@@ -31,7 +31,7 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 		deferred.Add(set.Route(t))
 	}
 	deferred.Add(shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell)) // their numbers cover all targets
-	deferred.Add(basic.NewSkill(), plan.NewEnter(), plan.NewExit())
+	deferred.Add(basic.NewSkill(), basic.NewRemember(), plan.NewEnter(), plan.NewExit())
 	var all []tools.Tool
 	for _, t := range first.Tools() {
 		all = append(all, set.Route(t))

@@ -325,7 +325,7 @@ func (p *Prompt) prefix(width int) []draw.Span {
 	if p.target == "" {
 		return []draw.Span{mark}
 	}
-	where := draw.Clip(draw.Untrusted(themes.Muted, "("+p.target+")"), width/3)
+	where := draw.Clip(draw.Untrusted(themes.Muted, draw.BeforePrompt(p.target)), width/3)
 	return append(where, mark)
 }
 
