@@ -122,7 +122,7 @@ func slips(a, b string) int {
 // model. Any other call stays as it is. The call is planned, judged and run as one of that tool. Names that
 // are switched off in the settings are not corrected.
 func (r *Registry) correct(call Call) Call {
-	if _, err := r.Lookup(call.Name); err == nil || slices.Contains(r.off, nativeName(call.Name)) {
+	if _, err := r.Lookup(call.Name); err == nil || r.off[nativeName(call.Name)] != "" {
 		return call
 	}
 	meant, _ := r.nearMiss(call.Name)

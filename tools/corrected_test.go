@@ -65,7 +65,7 @@ func TestSlipsInNamesOfTools(t *testing.T) {
 	if _, call, err := allNamed().Resolve(Call{Name: "Read", Arguments: "{}"}); err != nil || call.Corrected != "" || len(call.Notes) != 0 {
 		t.Errorf("a name of another program counts as a slip: %+v, %v", call, err)
 	}
-	if _, call, err := allNamed().Off("read_file").Resolve(Call{Name: "readfile", Arguments: "{}"}); err == nil {
+	if _, call, err := allNamed().Off("[tools] off", "read_file").Resolve(Call{Name: "readfile", Arguments: "{}"}); err == nil {
 		t.Errorf("what is switched off was called as %+v", call)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +104,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(offTools(p)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", withoutMemory(p)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
@@ -124,14 +123,12 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	return p, nil
 }
 
-// offTools returns the tools that the session does not have: those of the settings, and without memory the one
-// that proposes what to remember.
-func offTools(p *Program) []string {
-	off := toolset.Expand(p.Config.Tools.Off)
+// withoutMemory returns the tools that a session has only with memory: what proposes what to remember.
+func withoutMemory(p *Program) []string {
 	if p.Memory == nil || !p.Config.Memory.Observe {
-		off = append(slices.Clone(off), "remember")
+		return []string{"remember"}
 	}
-	return off
+	return nil
 }
 
 func contextOf(c config.Context) agent.Context {

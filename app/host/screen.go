@@ -110,13 +110,10 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP, live.Servers, live.Named, live.Arguments:
-		return askServers(ctx, h.program, q)
+	case live.MCP, live.Servers, live.Named, live.Arguments, live.Rules:
+		return askProgram(ctx, h.program, q)
 	case live.Memory, live.Memories:
 		return askMemory(ctx, h.program, q)
-	case live.Rules:
-		rules, err := h.program.Rules()
-		return &live.RulesReply{Rules: rules}, err
 	case live.Alive:
 		return h.alive(q.Target)
 	case live.Files:
@@ -134,14 +131,17 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askServers answers what is about MCP servers, and what else a prompt can name or say to a command.
-func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
+// askProgram answers what is about MCP servers and rules, and what else a prompt can name or say to a command.
+func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.MCP:
 		text, err := p.MCP().Do(q.Args)
 		return &live.TextReply{Text: text}, err
 	case live.Named:
 		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
+	case live.Rules:
+		rules, err := p.Rules()
+		return &live.RulesReply{Rules: rules}, err
 	case live.Arguments:
 		reply := live.ArgumentsReply{Words: []live.Argument{}}
 		for _, c := range slash.Complete(compose.CompletionsOf(p), q.Line) {
