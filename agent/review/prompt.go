@@ -37,6 +37,8 @@ func (c Change) Prompt(diff, file string) string {
 			note = " (may hold secrets: not shown, do not read it)"
 		case f.New:
 			note = " (new, not in the diff: read it)"
+		case f.Cut:
+			note = " (the diff of it is cut off or left out: read it)"
 		}
 		fmt.Fprintf(&b, "- %s%s\n", f.Path, note)
 	}
@@ -45,9 +47,16 @@ func (c Change) Prompt(diff, file string) string {
 		shown = strings.ToValidUTF8(diff[:strings.LastIndexByte(diff[:maxInline], '\n')+1], "")
 		b.WriteString("The diff is long: below is its beginning.")
 		if file != "" {
-			fmt.Fprintf(&b, " All of it is in %s; read the rest there.", file)
+			fmt.Fprintf(&b, " More of it is in %s; read the rest there.\n", file)
+		} else {
+			b.WriteString(" Read the files in the list for the rest.\n")
 		}
-		b.WriteString("\n")
+	}
+	if c.Cut {
+		fmt.Fprintf(&b, "The change is longer than the %d MB of it that were read: the end of the diff, or of the list of files, is missing.\n", MaxDiff>>20)
+	}
+	if c.Target != "" {
+		fmt.Fprintf(&b, "All these files are on %s.\n", c.Target)
 	}
 	fmt.Fprintf(&b, "\n<diff>\n%s\n</diff>\n\n%s", strings.TrimSuffix(shown, "\n"), form)
 	return b.String()

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"buddy/agent/event"
 	"buddy/agent/review"
 )
 
@@ -43,7 +42,7 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	plain("config", "diff.external", "touch "+mark)
 	put(".git/info/attributes", "*.txt filter=evil=x diff=evil\n")
 	put("a.txt", "one\ntwo\n")
-	c, err := review.Find(t.Context(), gitIn(dir), "")
+	c, err := review.Find(t.Context(), review.Folder{Git: gitIn(runHere(dir)), Dir: dir}, "")
 	if err != nil || !strings.Contains(c.Diff, "+two") {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -58,33 +57,31 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	}
 }
 
-// TestPlaceOfAFinding: names are those of files in the folder, or what is wrong with them is said.
-func TestPlaceOfAFinding(t *testing.T) {
+// TestGitOfAReviewStopsAtTheLimit: a program that prints more than is read is ended, and what it printed is
+// known to be cut; one that fails says why.
+func TestGitOfAReviewStopsAtTheLimit(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("1\n2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "out.txt")); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
-		file       string
-		line       int
-		want, note string
+		name, script string
+		size         int
+		fails        string
 	}{
-		{"a.txt", 2, "a.txt", ""},
-		{"b/a.txt", 2, "a.txt", ""},
-		{filepath.Join(dir, "a.txt"), 1, "a.txt", ""},
-		{"a.txt", 3, "a.txt", "the file has 2 lines"},
-		{"../a.txt", 1, "../a.txt", "the file is outside of this folder"},
-		{"/etc/passwd", 1, "/etc/passwd", "the file is outside of this folder"},
-		{"out.txt", 1, "out.txt", "there is no such file"},
-		{"none.txt", 1, "none.txt", "there is no such file"},
-		{"", 0, "", ""},
+		{"endless", "exec yes", review.MaxDiff + 1, ""},
+		{"short", "echo x", 2, ""},
+		{"broken", "echo why >&2; exit 3", 0, "git: why"},
+		{"missing", "", 0, "not found"},
 	} {
-		got := placeIn(dir, event.Finding{File: c.file, Line: c.line})
-		if got.File != c.want || got.Note != c.note {
-			t.Errorf("%s:%d is %q (%q), want %q (%q)", c.file, c.line, got.File, got.Note, c.want, c.note)
+		bin := t.TempDir()
+		if c.script != "" {
+			if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			bin += string(os.PathListSeparator) + os.Getenv("PATH")
+		}
+		t.Setenv("PATH", bin)
+		out, err := runGit(t.Context(), runHere(dir), nil, "diff")
+		if len(out) != c.size || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%s: %d bytes, error %v", c.name, len(out), err)
 		}
 	}
 }
