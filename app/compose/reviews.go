@@ -17,6 +17,7 @@ import (
 	"buddy/texts"
 	"buddy/tmux/host"
 	"buddy/tools/fs"
+	"buddy/tools/target"
 )
 
 // newReviews returns how changes are reviewed.
@@ -25,16 +26,16 @@ func newReviews(p *Program) agent.Reviews {
 	if err != nil {
 		return agent.Reviews{}
 	}
-	return agent.Reviews{Agent: def, OutDir: p.Store.OutDir(p.ID), Folder: p.reviewed}
+	return agent.Reviews{Agent: def, OutDir: p.Store.OutDir(p.ID), Folder: func(name string) (review.Folder, error) { return reviewed(p.Targets, name) }}
 }
 
 // reviewed returns the folder in which the session works on a target, "" for the first one. One on another
 // machine is reached for.
-func (p *Program) reviewed(name string) (review.Folder, error) {
-	one := p.Targets.First()
+func reviewed(targets *target.Set, name string) (review.Folder, error) {
+	one := targets.First()
 	if name != "" {
 		var err error
-		if one, err = p.Targets.Open(name); err != nil {
+		if one, err = targets.Open(name); err != nil {
 			return review.Folder{}, err
 		}
 	}

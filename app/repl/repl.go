@@ -184,6 +184,9 @@ func welcome(p *compose.Program) []string {
 	}
 	var prompt, answer string
 	for _, env := range newest(p) {
+		if env.Branch != 0 {
+			continue // what a subagent was told, and said
+		}
 		switch e := env.Payload.(type) {
 		case event.PromptSubmitted:
 			prompt, answer = e.Text, ""
