@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"buddy/agent/review"
+	"buddy/tmux/host"
 )
 
 // TestGitOfAReviewRunsNoProgramOfTheRepository: filters, diff drivers and watchers that the repository's
@@ -42,12 +43,16 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	plain("config", "diff.external", "touch "+mark)
 	put(".git/info/attributes", "*.txt filter=evil=x diff=evil\n")
 	put("a.txt", "one\ntwo\n")
-	c, err := review.Find(t.Context(), review.Folder{Git: gitIn(runHere(dir)), Dir: dir}, "")
-	if err != nil || !strings.Contains(c.Diff, "+two") {
-		t.Fatalf("%+v, %v", c, err)
-	}
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("a program of the repository ran")
+	h := host.Local(os.Environ())
+	defer h.Close() //nolint:errcheck // nothing is left to be said
+	for where, run := range map[string]runner{"here": runHere(dir), "there": runThere(h, dir)} {
+		c, err := review.Find(t.Context(), review.Folder{Git: gitIn(run), Dir: dir}, "")
+		if err != nil || !strings.Contains(c.Diff, "+two") {
+			t.Fatalf("%s: %+v, %v", where, c, err)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Errorf("%s: a program of the repository ran", where)
+		}
 	}
 	control := exec.Command("git", "diff", "HEAD")
 	control.Dir = dir
@@ -58,30 +63,44 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 }
 
 // TestGitOfAReviewStopsAtTheLimit: a program that prints more than is read is ended, and what it printed is
-// known to be cut; one that fails says why.
+// known to be cut; one that fails, or is not there, says why. Here and on another machine alike.
 func TestGitOfAReviewStopsAtTheLimit(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
 		name, script string
 		size         int
-		fails        string
+		fails        [2]string // here, there
 	}{
-		{"endless", "exec yes", review.MaxDiff + 1, ""},
-		{"short", "echo x", 2, ""},
-		{"broken", "echo why >&2; exit 3", 0, "git: why"},
-		{"missing", "", 0, "not found"},
+		{"endless", "exec yes", review.MaxDiff + 1, [2]string{}},
+		{"short", "echo x", 2, [2]string{}},
+		{"broken", "echo why >&2; exit 3", 0, [2]string{"git: why", "git: why"}},
+		{"missing", "", 0, [2]string{"not found", "has no git; install it there"}},
 	} {
 		bin := t.TempDir()
-		if c.script != "" {
+		if c.script == "" {
+			for _, name := range []string{"sh", "env"} {
+				path, err := exec.LookPath(name)
+				if err == nil {
+					err = os.Symlink(path, filepath.Join(bin, name))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		} else {
 			if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			bin += string(os.PathListSeparator) + os.Getenv("PATH")
 		}
 		t.Setenv("PATH", bin)
-		out, err := runGit(t.Context(), runHere(dir), nil, "diff")
-		if len(out) != c.size || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
-			t.Errorf("%s: %d bytes, error %v", c.name, len(out), err)
+		h := host.Local(os.Environ())
+		for i, run := range []runner{runHere(dir), runThere(h, dir)} {
+			out, err := runGit(t.Context(), run, nil, "diff")
+			if len(out) != c.size || (err != nil) != (c.fails[i] != "") || err != nil && !strings.Contains(err.Error(), c.fails[i]) {
+				t.Errorf("%s %d: %d bytes, error %v", c.name, i, len(out), err)
+			}
 		}
+		_ = h.Close() // what it says is of no interest
 	}
 }
