@@ -302,6 +302,13 @@ func (r *repl) command(c event.Command) {
 		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
 	case event.Undo:
 		wait = undone
+	case event.Review:
+		r.reviews++
+		wait = func(e event.Event) bool {
+			_, ended := e.(event.ReviewFinished)
+			notice, ok := e.(event.Notice)
+			return ended || ok && notice.Code == "review" // it works beside from here on
+		}
 	case event.Answer:
 		wait = func(e event.Event) bool { _, ok := e.(event.QuestionAnswered); return ok }
 	default:
@@ -312,6 +319,9 @@ func (r *repl) command(c event.Command) {
 			s, ok := c.(event.Submit)
 			if _, goal := c.(event.SetGoal); goal || ok && !s.Background {
 				r.outcome = event.Failed // the prompt was not taken
+			}
+			if _, review := c.(event.Review); review {
+				r.reviews-- // it was not begun
 			}
 			return true
 		}
