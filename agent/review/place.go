@@ -6,10 +6,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"buddy/agent/event"
@@ -33,12 +36,17 @@ func Place(ctx context.Context, files fs.FS, dir string, since time.Time, f even
 			f.Note = "the file is outside of this folder"
 			return f
 		}
-		if at, err := read(ctx, files, dir, try); err == nil {
+		at, err := read(ctx, files, dir, try)
+		switch {
+		case err == nil:
 			f.File = try
 			return at.seen(since, f)
+		case !errors.Is(err, errNoFile):
+			f.Note = texts.OneLine(err.Error())
+			return f
 		}
 	}
-	f.Note = "there is no such file"
+	f.Note = errNoFile.Error()
 	return f
 }
 
@@ -60,7 +68,7 @@ func Locate(ctx context.Context, files fs.FS, dir string, f event.Finding) Spot 
 	}
 	now, err := read(ctx, files, dir, f.File)
 	if err != nil {
-		return Spot{Why: f.File + " can't be opened: " + texts.OneLine(err.Error())}
+		return Spot{Why: f.File + ": " + texts.OneLine(err.Error())}
 	}
 	s := Spot{Path: now.path, Line: f.Line}
 	switch moved := now.find(f.LineSum); {
@@ -90,24 +98,39 @@ func read(ctx context.Context, files fs.FS, dir, name string) (c content, err er
 		return c, err
 	}
 	if c.path, err = files.RealPath(ctx, filepath.Join(top, name)); err != nil {
-		return c, fs.Cause(err)
+		return c, unread(err)
 	}
 	if !texts.Below(c.path, top) {
-		return c, fmt.Errorf("it leads outside of this folder, to %s", c.path)
+		return c, errors.New("the file leads outside of this folder")
 	}
 	f, err := files.Open(ctx, c.path)
 	if err != nil {
-		return c, fs.Cause(err)
+		return c, unread(err)
 	}
 	defer fs.Release(f)
 	if c.data, err = fs.ReadInto(nil, f, min(f.Size, fs.MaxText)); err != nil {
 		return c, err
 	}
 	if len(c.data) > fs.MaxText {
-		return c, fmt.Errorf("it is larger than %d MB", fs.MaxText>>20)
+		return c, fmt.Errorf("the file is larger than %d MB", fs.MaxText>>20)
 	}
 	c.info, c.lines = f.Info, bytes.Split(bytes.TrimSuffix(c.data, []byte("\n")), []byte("\n"))
 	return c, nil
+}
+
+var errNoFile = errors.New("there is no such file")
+
+// unread is why a file can't be read, without its path.
+func unread(err error) error {
+	for _, known := range []error{os.ErrPermission, syscall.ENOTDIR} {
+		if errors.Is(err, known) {
+			err = known
+		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return errNoFile
+	}
+	return fmt.Errorf("the file can't be read: %w", fs.Cause(err))
 }
 
 // seen returns the finding with what its line looks like.

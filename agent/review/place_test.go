@@ -18,6 +18,10 @@ func TestPlaceOfAFinding(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "out.txt")); err != nil {
 		t.Fatal(err)
 	}
+	write(t, dir, "large.txt", "")
+	if err := os.Truncate(filepath.Join(dir, "large.txt"), fs.MaxText+1); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		file       string
 		line       int
@@ -29,7 +33,9 @@ func TestPlaceOfAFinding(t *testing.T) {
 		{"a.txt", 3, "a.txt", "the file has 2 lines"},
 		{"../a.txt", 1, "../a.txt", "the file is outside of this folder"},
 		{"/etc/passwd", 1, "/etc/passwd", "the file is outside of this folder"},
-		{"out.txt", 1, "out.txt", "there is no such file"},
+		{"out.txt", 1, "out.txt", "the file leads outside of this folder"},
+		{"large.txt", 1, "large.txt", "the file is larger than 10 MB"},
+		{"a.txt/x", 1, "a.txt/x", "the file can't be read: not a directory"},
 		{"none.txt", 1, "none.txt", "there is no such file"},
 		{"", 0, "", ""},
 	} {
@@ -65,7 +71,7 @@ func TestLocateOnlyTheLineThatWasMeant(t *testing.T) {
 		{"the line is there twice", was + was, 4, 0, "line 4 is not there as it was"},
 		{"shorter than it was", "package a\n", 4, 0, "line 4 is not there as it was"},
 		{"empty", "\n", 4, 0, "line 4 is not there as it was"},
-		{"gone", "", 4, 0, "a.go can't be opened"},
+		{"gone", "", 4, 0, "a.go: there is no such file"},
 		{"there never was such a line", was, 99, 0, "line 99 of a.go is not certain: the file has 5 lines"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
