@@ -58,27 +58,37 @@ func (r *Runtime) handle(c event.Command) {
 	}
 }
 
-// adjust does what is not about one prompt or task.
+// adjust changes a setting of the session.
 func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
 		r.approvals.SetMode(c.Mode, c.Duration)
-	case event.SetGoal:
-		r.tasks.goals.set(c)
-	case event.ChangeGoal:
-		r.tasks.goals.change(c)
 	case event.RemoveRule:
 		r.approvals.RemoveRule(c.Rule)
 	case event.SwitchModel:
 		r.switchModel(c)
 	case event.SwitchTarget:
 		r.switchTarget(c.Name)
+	case event.Rename:
+		r.titles.rename(c.Title)
+	case event.SwitchSkill:
+		r.skills.Switch(c.Name, c.On)
+	default:
+		r.act(c)
+	}
+}
+
+// act does what is neither about one prompt or task nor a setting.
+func (r *Runtime) act(c event.Command) {
+	switch c := c.(type) {
+	case event.SetGoal:
+		r.tasks.goals.set(c)
+	case event.ChangeGoal:
+		r.tasks.goals.change(c)
 	case event.Compact:
 		r.tasks.compact(c.Instructions)
 	case event.Pin:
-		r.pin(c)
-	case event.Rename:
-		r.titles.rename(c.Title)
+		r.tasks.pin(c)
 	case event.Undo:
 		r.undo(c)
 	case event.Report:
@@ -87,8 +97,6 @@ func (r *Runtime) adjust(c event.Command) {
 		r.tasks.workflows.handle(c)
 	case event.Review:
 		r.tasks.agents.review(c)
-	case event.SwitchSkill:
-		r.skills.Switch(c.Name, c.On)
 	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
 		r.panes.tell(c)
 	default:
@@ -99,17 +107,6 @@ func (r *Runtime) adjust(c event.Command) {
 // reject answers a command that makes no sense.
 func (r *Runtime) reject(format string, args ...any) {
 	r.stream.Reject(format, args...)
-}
-
-// pin keeps an exchange as it is.
-func (r *Runtime) pin(p event.Pin) {
-	if err := r.stream.ReadOnly(); err != nil {
-		r.reject("nothing was pinned, because it can't be recorded: %v", err)
-		return
-	}
-	if !r.tasks.tree.Main().Pin(p) {
-		r.reject("there is no exchange %d (1 is the newest that the model is still sent)", p.Back)
-	}
 }
 
 // switchModel changes who answers, or how much the same model thinks; the history stays. What

@@ -39,16 +39,16 @@ const maxFound = 4 << 10
 
 // set begins a goal: its text is a prompt, too.
 func (g *goals) set(c event.SetGoal) {
-	s, own := g.tasks, turn.OwnCalls{Loop: g.tasks.loop}
+	s, checks := g.tasks, turn.Checks{Loop: g.tasks.loop}
 	err := goal.Check(c)
 	if mode, _ := s.approvals.Mode(); err == nil && mode == action.ModePlan {
 		err = errors.New("in mode plan nothing runs that could check it (/approve ask ends that mode)")
 	}
 	if err == nil && c.Check != "" {
-		err = own.Denied(own.Command(c.Check, "checks the goal"))
+		err = checks.Denied(checks.Command(c.Check))
 	}
 	if err == nil && (c.Verdict || c.Check == "") {
-		err = own.Denied(own.Judge(goal.Judge, "is the goal met?", c.Goal))
+		err = checks.Denied(checks.Judge(goal.Judge, c.Goal))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,27 +265,29 @@ func (g *goals) hindrance() string {
 
 // check finds out whether a goal is met: why is for people, found is what the model reads.
 func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (met bool, why, found string) {
-	own := turn.OwnCalls{Loop: g.tasks.loop}
+	checks := turn.Checks{Loop: g.tasks.loop}
 	if set.Check != "" {
-		f := own.Make(ctx, x, own.Command(set.Check, "checks the goal"), g.o.CheckTime)
-		found = compact.Clip(f.Text, maxFound)
+		call := checks.Command(set.Check)
+		call.Timeout = g.o.CheckTime
+		end := checks.Run(ctx, x, call)
+		found = compact.Clip(end.Result, maxFound)
 		switch {
-		case f.Late:
+		case end.Late:
 			return false, fmt.Sprintf("its command did not end within %s and was stopped", g.o.CheckTime), found
-		case f.ExitCode == nil:
+		case end.ExitCode == nil:
 			return false, "its command could not be run to its end", found
-		case *f.ExitCode != 0:
-			return false, fmt.Sprintf("its command ended with exit code %d", *f.ExitCode), found
+		case *end.ExitCode != 0:
+			return false, fmt.Sprintf("its command ended with exit code %d", *end.ExitCode), found
 		case !set.Verdict:
 			return true, "its command ended with exit code 0", found
 		}
 	}
-	f := own.Make(ctx, x, own.Judge(goal.Judge, "is the goal met?", goal.Question(set, found)), 0)
-	if f.IsError {
-		return false, "there is no verdict: " + f.Text, ""
+	end := checks.Run(ctx, x, checks.Judge(goal.Judge, goal.Question(set, found)))
+	if end.IsError {
+		return false, "there is no verdict: " + end.Result, ""
 	}
-	met, why = goal.Verdict(f.Tail)
-	return met, why, compact.Clip(f.Tail, maxFound)
+	met, why = goal.Verdict(end.Tail)
+	return met, why, compact.Clip(end.Result, maxFound)
 }
 
 // report describes the goal for people.

@@ -38,80 +38,106 @@ func TestGoalAndPerson(t *testing.T) {
 		says  string // the last error
 	}{
 		{
-			"interrupts", []checkEnd{breaks, passes}, []step{hangs("I th"), says("done")},
+			"interrupts",
+			[]checkEnd{breaks, passes},
+			[]step{hangs("I th"), says("done")},
 			func(s *session) {
 				s.do(makes)
 				s.do(event.Cancel{})
 				s.do(event.ChangeGoal{To: event.GoalActive})
 			},
-			[]string{"active", "paused: you interrupted it", "active: goes on", "met"}, "",
+			[]string{"active", "paused: you interrupted it", "active: goes on", "met"},
+			"",
 		},
 		{
-			"interrupts the check, and goes on with it", []checkEnd{{hangs: true}, passes}, []step{says("done")},
+			"interrupts the check, and goes on with it",
+			[]checkEnd{{hangs: true}, passes},
+			[]step{says("done")},
 			func(s *session) {
 				s.do(makes)
 				s.do(event.Cancel{})
 				s.do(event.ChangeGoal{To: event.GoalActive})
 			},
-			[]string{"active", "paused: you interrupted it", "active: goes on", "met"}, "",
+			[]string{"active", "paused: you interrupted it", "active: goes on", "met"},
+			"",
 		},
 		{
-			"pauses: what runs goes on to its answer", []checkEnd{breaks}, []step{says("a", edit), says("b")},
+			"pauses: what runs goes on to its answer",
+			[]checkEnd{breaks},
+			[]step{says("a", edit), says("b")},
 			func(s *session) {
 				s.do(makes)
 				s.do(event.ChangeGoal{To: event.GoalPaused})
 				s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 			},
-			[]string{"active", "paused: you paused it"}, "",
+			[]string{"active", "paused: you paused it"},
+			"",
 		},
 		{
-			"ends it", []checkEnd{breaks}, []step{says("a", edit), says("b")},
+			"ends it",
+			[]checkEnd{breaks},
+			[]step{says("a", edit), says("b")},
 			func(s *session) {
 				s.do(makes)
 				s.do(event.ChangeGoal{To: event.GoalOff}, event.ChangeGoal{To: event.GoalOff})
 				s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 			},
-			[]string{"active", "off: you ended it"}, goal.ErrNone.Error(),
+			[]string{"active", "off: you ended it"},
+			goal.ErrNone.Error(),
 		},
 		{
-			"denies a call", []checkEnd{breaks}, []step{says("a", edit), says("then not")},
+			"denies a call",
+			[]checkEnd{breaks},
+			[]step{says("a", edit), says("then not")},
 			func(s *session) {
 				s.do(makes)
 				s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Deny})
 			},
-			[]string{"active", "paused: you denied a call"}, "",
+			[]string{"active", "paused: you denied a call"},
+			"",
 		},
 		{
-			"denied one before the goal", []checkEnd{passes}, []step{says("a", edit), says("then not"), says("done")},
+			"denied one before the goal",
+			[]checkEnd{passes},
+			[]step{says("a", edit), says("then not"), says("done")},
 			func(s *session) {
 				s.do(event.Submit{Text: "edit"})
 				s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Deny})
 				s.do(makes)
 			},
-			[]string{"active", "met"}, "",
+			[]string{"active", "met"},
+			"",
 		},
 		{
-			"sets it in mode plan", []checkEnd{passes}, nil,
+			"sets it in mode plan",
+			[]checkEnd{passes},
+			nil,
 			func(s *session) { s.do(event.SetMode{Mode: action.ModePlan}, makes) },
 			nil, "the goal was not set: in mode plan nothing runs that could check it (/approve ask ends that mode)",
 		},
 		{
-			"begins mode plan", []checkEnd{passes}, []step{hangs("a"), says("never")},
+			"begins mode plan",
+			[]checkEnd{passes},
+			[]step{hangs("a"), says("never")},
 			func(s *session) {
 				s.do(makes)
 				s.do(event.SetMode{Mode: action.ModePlan}, event.Cancel{})
 				s.do(event.ChangeGoal{To: event.GoalActive})
 			},
-			[]string{"active", "paused: you interrupted it", "active: goes on", "paused: mode is plan, in which nothing runs that could check it"}, "",
+			[]string{"active", "paused: you interrupted it", "active: goes on", "paused: mode is plan, in which nothing runs that could check it"},
+			"",
 		},
 		{
-			"sets another one", []checkEnd{breaks, passes}, []step{says("a", edit), says("b"), says("c")},
+			"sets another one",
+			[]checkEnd{breaks, passes},
+			[]step{says("a", edit), says("b"), says("c")},
 			func(s *session) {
 				s.do(makes)
 				s.do(event.SetGoal{Goal: "other", Check: "true"})
 				s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 			},
-			[]string{"active", "off: another one takes its place", "active", "met"}, "",
+			[]string{"active", "off: another one takes its place", "active", "met"},
+			"",
 		},
 		{
 			"sets a denied command", nil, nil,
@@ -137,14 +163,17 @@ func TestGoalAndPerson(t *testing.T) {
 			nil, "no goal is worked for",
 		},
 		{
-			"mode all ends meanwhile", []checkEnd{breaks, passes}, []step{says("a"), says("b", edit), says("c")},
+			"mode all ends meanwhile",
+			[]checkEnd{breaks, passes},
+			[]step{says("a"), says("b", edit), says("c")},
 			func(s *session) {
 				s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Second})
 				time.Sleep(2 * time.Second)
 				s.do(makes)
 				s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 			},
-			[]string{"active", "met"}, "",
+			[]string{"active", "met"},
+			"",
 		},
 	}
 	for _, tt := range tests {

@@ -431,6 +431,17 @@ func (s *tasks) compact(wanted string) {
 	s.start(s.main, event.CompactionTask, nil, s.loop.Compact)
 }
 
+// pin keeps an exchange as it is.
+func (s *tasks) pin(p event.Pin) {
+	if err := s.stream.ReadOnly(); err != nil {
+		s.stream.Reject("nothing was pinned, because it can't be recorded: %v", err)
+		return
+	}
+	if !s.tree.Main().Pin(p) {
+		s.stream.Reject("there is no exchange %d (1 is the newest that the model is still sent)", p.Back)
+	}
+}
+
 // goOn continues what a crash or the limit of turns interrupted.
 func (s *tasks) goOn() {
 	s.mu.Lock()

@@ -81,18 +81,27 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 		return edited(&p, f, &p.Error)
 	case event.PaneOpened:
 		return edited(&p, f, &p.Title)
-	case event.GoalSet:
-		return edited(&p, f, &p.Goal, &p.Check)
-	case event.GoalChecked:
-		return edited(&p, f, &p.Why)
-	case event.GoalChanged:
-		return edited(&p, f, &p.Reason)
+	case event.GoalSet, event.GoalChecked, event.GoalChanged:
+		return goalTexts(p, f)
 	case event.PaneLost:
 		return edited(&p, f, &p.Why)
 	case event.SessionRenamed:
 		return edited(&p, f, &p.Title)
 	case event.SessionCreated:
 		return edited(&p, f, &p.Title)
+	}
+	return e
+}
+
+// goalTexts is Texts for what is said of a goal.
+func goalTexts(e event.Event, f func(string) string) event.Event {
+	switch p := e.(type) {
+	case event.GoalSet:
+		return edited(&p, f, &p.Goal, &p.Check)
+	case event.GoalChecked:
+		return edited(&p, f, &p.Why)
+	case event.GoalChanged:
+		return edited(&p, f, &p.Reason)
 	}
 	return e
 }

@@ -32,6 +32,7 @@ type StepCall struct {
 	Arguments string        // JSON
 	Timeout   time.Duration // for the tool to run, without the time a person thinks; 0 is that of all calls
 	OwnPane   string        // a command gets a pane of its own with this title; "" is the shared pane
+	Approved  bool          // a person asked for it: it runs unless the policy denies it in every mode
 }
 
 // StepEnd is what came of one.
@@ -39,6 +40,7 @@ type StepEnd struct {
 	event.ToolResult
 	Ran     bool // it was approved and began
 	Denied  bool // it was not to run: the policy, a person or a hook denied it
+	Late    bool // it was stopped because of its timeout
 	Unknown bool // it began in an earlier process, and nothing says how it ended
 }
 
@@ -50,12 +52,32 @@ func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 	b, j := s.plan(ctx, c)
 	defer b.cancel(nil)
 	b.request(j)
-	res := b.admit(ctx, j)
+	j.typed = c.Approved
+	res := s.barred(j)
 	if res == nil {
-		got := s.runFor(ctx, b, j, c.Timeout)
+		res = b.admit(ctx, j)
+	}
+	late := false
+	if res == nil {
+		var got tools.Result
+		got, late = s.runFor(ctx, b, j, c.Timeout)
 		res = &got
 	}
-	return s.finish(b, j, *res)
+	end := s.finish(b, j, *res)
+	end.Late = late
+	return end
+}
+
+// barred is the result of an approved call that the policy denies in every mode, nil for any other call.
+func (s *Steps) barred(j *job) *tools.Result {
+	if !j.typed || j.err != nil {
+		return nil
+	}
+	if why := s.loop.p.Approvals.Denied(j.call.Planned); why != "" {
+		res := failure("Denied by the policy, nothing ran: " + why)
+		return &res
+	}
+	return nil
 }
 
 // Recover finds the result of a call that an earlier process started, with its output in dir, and
@@ -126,17 +148,18 @@ func (s *Steps) meant(c StepCall) model.ToolCall {
 const throughTool = "use_tool"
 
 // runFor runs a call that was admitted, for at most so long.
-func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duration) tools.Result {
+func (s *Steps) runFor(ctx context.Context, b *batch, j *job, limit time.Duration) (res tools.Result, late bool) {
 	if limit <= 0 {
-		return b.run(ctx, j)
+		return b.run(ctx, j), false
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errStepTimeout)
 	defer cancel()
-	res := b.run(limited, j)
-	if errors.Is(context.Cause(limited), errStepTimeout) && res.IsError {
-		res.Content = fmt.Sprintf("Tool error: stopped after %v, the time that the step may take\n%s", limit, res.Content)
+	res = b.run(limited, j)
+	late = res.IsError && errors.Is(context.Cause(limited), errStepTimeout)
+	if late {
+		res.Content = fmt.Sprintf("Tool error: stopped after %v, the time that it may take\n%s", limit, res.Content)
 	}
-	return res
+	return res, late
 }
 
 // finish stores the result, of which nothing is kept for a model.

@@ -211,13 +211,19 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	case event.ApprovalAsked:
 		l.approve(p)
 	case event.TaskFinished:
-		if p.ID == l.task {
-			return l.finish(p.Outcome)
-		}
+		return l.finished(p)
 	default:
 		l.Remark(env.Payload)
 	}
 	return ""
+}
+
+// finished ends the work if the task that did it has ended.
+func (l *line) finished(p event.TaskFinished) event.Outcome {
+	if p.ID != l.task {
+		return ""
+	}
+	return l.finish(p.Outcome)
 }
 
 // approve asks about a call, unless an earlier process asked: the prompt, which comes now, drops that.

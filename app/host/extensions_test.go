@@ -197,7 +197,7 @@ func TestAgentsAreOffered(t *testing.T) {
 		}
 		return reply.(*live.FilesReply).Paths
 	}
-	for query, want := range map[string]string{"": "agent-explore agent-general", "exp": "agent-explore", "agent-g": "agent-general", "none": ""} {
+	for query, want := range map[string]string{"": "agent-explore agent-general agent-judge", "exp": "agent-explore", "agent-g": "agent-general", "none": ""} {
 		got := offered(query)
 		slices.Sort(got)
 		if strings.Join(got, " ") != want {

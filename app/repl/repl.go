@@ -283,36 +283,14 @@ func (r *repl) releaseSoon() {
 
 // command hands a command to the runtime and waits for what it leads to.
 func (r *repl) command(c event.Command) {
-	wait := func(event.Event) bool { return true }
-	begun := func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
-	switch c := c.(type) {
-	case event.Submit, event.Continue:
-		wait = begun
-	case event.SetGoal:
-		wait = func(e event.Event) bool {
-			p, ok := e.(event.PromptSubmitted)
-			return begun(e) || ok && p.Queued
-		}
-	case event.ChangeGoal:
-		wait = func(e event.Event) bool { _, ok := e.(event.GoalChanged); return ok }
-		if c.To == event.GoalActive && r.state.Running() == nil {
-			wait = begun
-		}
-	case event.AnswerApproval:
-		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
-	case event.Undo:
-		wait = undone
-	case event.Review:
-		r.reviews++
-		wait = func(e event.Event) bool {
-			_, ended := e.(event.ReviewFinished)
-			notice, ok := e.(event.Notice)
-			return ended || ok && notice.Code == "review" // it works beside from here on
-		}
-	case event.Answer:
-		wait = func(e event.Event) bool { _, ok := e.(event.QuestionAnswered); return ok }
-	default:
+	wait := leadsTo(c, r.state.Running() != nil)
+	if wait == nil {
+		wait = func(event.Event) bool { return true }
 		defer r.releaseSoon()
+	}
+	_, review := c.(event.Review)
+	if review {
+		r.reviews++
 	}
 	r.wait.until(func(e event.Event) bool {
 		if _, failed := e.(event.Error); failed {
@@ -320,7 +298,7 @@ func (r *repl) command(c event.Command) {
 			if _, goal := c.(event.SetGoal); goal || ok && !s.Background {
 				r.outcome = event.Failed // the prompt was not taken
 			}
-			if _, review := c.(event.Review); review {
+			if review {
 				r.reviews-- // it was not begun
 			}
 			return true
@@ -328,6 +306,43 @@ func (r *repl) command(c event.Command) {
 		return e.Durable() && wait(e)
 	})
 	r.program.Live.Send(c)
+}
+
+// leadsTo is what tells whether an event is what a command leads to, nil if that is not known. working says
+// whether a task works when the command is given.
+func leadsTo(c event.Command, working bool) func(event.Event) bool {
+	switch c := c.(type) {
+	case event.Submit, event.Continue:
+		return is[event.TaskStarted]
+	case event.SetGoal:
+		return func(e event.Event) bool {
+			p, ok := e.(event.PromptSubmitted)
+			return is[event.TaskStarted](e) || ok && p.Queued
+		}
+	case event.ChangeGoal:
+		if c.To == event.GoalActive && !working {
+			return is[event.TaskStarted]
+		}
+		return is[event.GoalChanged]
+	case event.AnswerApproval:
+		return is[event.ApprovalAnswered]
+	case event.Undo:
+		return undone
+	case event.Review:
+		return func(e event.Event) bool {
+			n, ok := e.(event.Notice)
+			return is[event.ReviewFinished](e) || ok && n.Code == "review" // it works beside from here on
+		}
+	case event.Answer:
+		return is[event.QuestionAnswered]
+	}
+	return nil
+}
+
+// is reports whether e is of type E.
+func is[E event.Event](e event.Event) bool {
+	_, ok := e.(E)
+	return ok
 }
 
 // undone reports whether an event says what came of putting files back.

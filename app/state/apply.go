@@ -38,7 +38,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyApproval(s, env)
 	case event.ToolRequested, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
-	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
+	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished, event.TurnFinished:
 		return s.applyTask(env)
 	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
 		return s.applyPane(env)
@@ -53,8 +53,6 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyGoal(s, env)
 	case event.SkillLoaded, event.CommandsListed, event.MCPServer, event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		return applyExtension(s, env)
-	case event.TurnFinished:
-		return s.finishTurn(env.Task, p)
 	case event.BranchStarted:
 		beginBranch(s, p)
 		return 0

@@ -16,16 +16,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	case event.SessionCreated:
 		s.Info.Session, s.Info.Event, s.Info.First = env.Session, p, p.Target
 	case event.SessionResumed:
-		s.Info.Session, s.Info.First = env.Session, p.Target
-		s.Info.Event = event.SessionCreated{
-			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
-			Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort, Title: s.Info.Event.Title,
-		}
-		s.Info.Mode, s.Info.Until = action.ModeAsk, 0
-		if g := &s.Info.Goal; g.State == event.GoalActive {
-			g.State = event.GoalPaused // the process that worked for it has ended
-		}
-		return s.endAll(env.Time) | Header
+		return resumed(s, env, p) | Header
 	case event.SessionForked:
 		s.add(env, NoticeBlock, "from here on a fork of the session "+p.From)
 		return Conversation
@@ -60,6 +51,20 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until
 	}
 	return Header
+}
+
+// resumed begins what another process goes on with: what the earlier one ran has ended.
+func resumed(s *State, env event.Envelope, p event.SessionResumed) Changed {
+	s.Info.Session, s.Info.First = env.Session, p.Target
+	s.Info.Event = event.SessionCreated{
+		Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
+		Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort, Title: s.Info.Event.Title,
+	}
+	s.Info.Mode, s.Info.Until = action.ModeAsk, 0
+	if g := &s.Info.Goal; g.State == event.GoalActive {
+		g.State = event.GoalPaused
+	}
+	return s.endAll(env.Time)
 }
 
 // approvedPlan shows a plan, whose steps become the list.

@@ -29,6 +29,8 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		}
 		s.Tasks = dropFinished(s.Tasks)
 		return Tasks | Header | Conversation
+	case event.TurnFinished:
+		return s.finishTurn(env.Task, p)
 	}
 	return Tasks | Header
 }
