@@ -26,7 +26,7 @@ func lineFindings(r *repl, args string) error {
 		}
 		path, line, why := r.catalog.Place(folder, done, n)
 		return func() {
-			if err := r.openFinding(done.Findings[n], path, line, why); err != nil {
+			if err := openFinding(r, done.Findings[n], path, line, why); err != nil {
 				r.failed("/findings", err)
 			}
 		}
@@ -36,7 +36,7 @@ func lineFindings(r *repl, args string) error {
 
 // openFinding opens a file in the person's editor, unless the line that was meant is not known any more: its
 // number is all that a person goes by here.
-func (r *repl) openFinding(f event.Finding, path string, line int, why string) error {
+func openFinding(r *repl, f event.Finding, path string, line int, why string) error {
 	switch {
 	case path == "" || line == 0 && why != "":
 		return errors.New(why)
