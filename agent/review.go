@@ -20,7 +20,7 @@ import (
 // Reviews say how changes are reviewed. The zero value reviews nothing.
 type Reviews struct {
 	// Folder returns where to review on a target, which it may connect to; nil: there is nothing to review.
-	Folder func(target string) (review.Folder, error)
+	Folder func(ctx context.Context, target string) (review.Folder, error)
 	// Agent is the subagent that reviews. Whatever it says, its calls are judged in mode plan at most.
 	Agent subagent.Definition
 
@@ -61,13 +61,13 @@ func (set *subagentSet) review(c event.Review) {
 func (set *subagentSet) reviewChange(ctx context.Context, target, base string) event.ReviewFinished {
 	done := event.ReviewFinished{Base: base}
 	began := time.Now()
-	in, err := set.reviews.Folder(target)
+	finding, cancel := context.WithTimeout(ctx, findChange)
+	defer cancel()
+	in, err := set.reviews.Folder(finding, target)
 	if err != nil {
 		done.Problem = err.Error()
 		return done
 	}
-	finding, cancel := context.WithTimeout(ctx, findChange)
-	defer cancel()
 	change, err := review.Find(finding, in, base)
 	done.Of, done.Commit, done.Target, done.Files, done.DiffCut = change.Of, change.Commit, in.Target, len(change.Files), change.Cut
 	if err != nil {

@@ -43,7 +43,7 @@ func changedFolder(t *testing.T, diff string) review.Folder {
 }
 
 // reviewing starts a session whose reviewer answers from a script.
-func reviewing(t *testing.T, folder func(string) (review.Folder, error), scripts map[string][]step) (*session, *byAgent) {
+func reviewing(t *testing.T, folder func(context.Context, string) (review.Folder, error), scripts map[string][]step) (*session, *byAgent) {
 	def, err := subagent.Reviewer()
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ const aFinding = `{"findings":[{"severity":"high","file":"a.txt","line":2,"what"
 func TestReviewWhileATaskWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n+two\n")
-		s, m := reviewing(t, func(string) (review.Folder, error) { return in, nil }, map[string][]step{
+		s, m := reviewing(t, func(context.Context, string) (review.Folder, error) { return in, nil }, map[string][]step{
 			"main": {hangs("I work")}, "Review": {says(aFinding)},
 		})
 		s.do(event.Submit{Text: "work"}, event.Review{Base: "HEAD"})
@@ -80,7 +80,7 @@ func TestReviewWhileATaskWorks(t *testing.T) {
 func TestReviewOfTooLongAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n"+strings.Repeat("+two\n", review.MaxDiff/5))
-		s, m := reviewing(t, func(string) (review.Folder, error) { return in, nil }, map[string][]step{"Review": {says(aFinding)}})
+		s, m := reviewing(t, func(context.Context, string) (review.Folder, error) { return in, nil }, map[string][]step{"Review": {says(aFinding)}})
 		s.do(event.Review{Base: "HEAD"})
 		if warned, n := find[event.Warning](s); n != 1 || warned.Text != event.DiffWasCut {
 			t.Errorf("%d warnings, the last is %q", n, warned.Text)
@@ -103,7 +103,7 @@ func TestReviewOnATarget(t *testing.T) {
 		in.Target = "web-02"
 		away := errors.New("web-02: no route to host; check the network")
 		var asked []string
-		s, m := reviewing(t, func(target string) (review.Folder, error) {
+		s, m := reviewing(t, func(_ context.Context, target string) (review.Folder, error) {
 			asked = append(asked, target)
 			if len(asked) == 1 {
 				return review.Folder{}, away

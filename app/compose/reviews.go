@@ -26,12 +26,12 @@ func newReviews(p *Program) agent.Reviews {
 	if err != nil {
 		return agent.Reviews{}
 	}
-	return agent.Reviews{Agent: def, OutDir: p.Store.OutDir(p.ID), Folder: func(name string) (review.Folder, error) { return reviewed(p.Targets, name) }}
+	return agent.Reviews{Agent: def, OutDir: p.Store.OutDir(p.ID), Folder: func(ctx context.Context, name string) (review.Folder, error) { return reviewed(ctx, p.Targets, name) }}
 }
 
 // reviewed returns the folder in which the session works on a target, "" for the first one. One on another
 // machine is reached for.
-func reviewed(targets *target.Set, name string) (review.Folder, error) {
+func reviewed(ctx context.Context, targets *target.Set, name string) (review.Folder, error) {
 	one := targets.First()
 	if name != "" {
 		var err error
@@ -43,15 +43,11 @@ func reviewed(targets *target.Set, name string) (review.Folder, error) {
 	if one.Host == nil {
 		return review.Folder{Git: gitIn(runHere(dir)), Files: fs.Local, Dir: dir}, nil
 	}
-	if dir == "" { // it could not be reached when the session began
-		env, err := one.Look(one.Cwd)
-		if err == nil && one.Away != nil {
-			err = one.Away
-		}
-		if err != nil {
+	if dir == "" { // it could not be reached when the session began, which works in the home folder there
+		var err error
+		if dir, err = one.Host.Home(ctx); err != nil {
 			return review.Folder{}, err
 		}
-		dir = env.Dir
 	}
 	return review.Folder{Git: gitIn(runThere(one.Host, dir)), Files: fs.On(one.Host, one.Name), Dir: dir, Target: one.Name}, nil
 }

@@ -260,3 +260,13 @@ func TestHostileFindings(t *testing.T) {
 		}
 	})
 }
+
+// A review is asked for at once, also while the agent works.
+func TestReviewWhileATaskWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running...)
+		x.Type("/review main\n")
+		x.took(event.Review{Base: "main"})
+	})
+}
