@@ -148,6 +148,8 @@ func (f *fakeTool) Run(ctx context.Context, c tools.Call) tools.Result {
 		panic("boom")
 	case "fail":
 		return tools.Result{Content: "Tool error: it broke", IsError: true}
+	case "retry":
+		return tools.Result{Content: "use another path", IsError: true, Retry: true}
 	}
 	c.Output(tools.Chunk{Stream: tools.Stdout, Text: []byte("live"), Total: 4})
 	return tools.Result{Content: "done " + c.ID}
@@ -157,15 +159,15 @@ func (f *fakeTool) Recover(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: "recovered from " + c.Dir}
 }
 
-// memory is a journal in memory that can break.
-type memory struct {
+// heldJournal is a journal in memory that can break.
+type heldJournal struct {
 	mu     sync.Mutex
 	events []event.Envelope
 	err    error
 	full   string // the type of the event from which on there is no space left
 }
 
-func (m *memory) Append(env event.Envelope) error {
+func (m *heldJournal) Append(env event.Envelope) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if env.Payload.Type() == m.full {
@@ -187,7 +189,7 @@ func (m *memory) Append(env event.Envelope) error {
 	return nil
 }
 
-func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
+func (m *heldJournal) Range(after uint64, f func(event.Envelope) bool) error {
 	m.mu.Lock()
 	events := slices.Clone(m.events)
 	m.mu.Unlock()
@@ -205,7 +207,7 @@ type session struct {
 	t     *testing.T
 	model *script
 	tool  *fakeTool
-	mem   *memory
+	mem   *heldJournal
 	mu    sync.Mutex
 	seen  []event.Envelope
 	ended chan struct{}
@@ -214,7 +216,7 @@ type session struct {
 // start runs a session; inside a synctest bubble.
 func start(t *testing.T, change func(*Options), steps ...step) *session {
 	t.Helper()
-	s := &session{t: t, model: &script{steps: steps}, tool: &fakeTool{}, mem: &memory{}, ended: make(chan struct{})}
+	s := &session{t: t, model: &script{steps: steps}, tool: &fakeTool{}, mem: &heldJournal{}, ended: make(chan struct{})}
 	o := Options{Session: "s1", Model: s.model, Tools: tools.NewRegistry(s.tool), MaxTurns: 20, Journal: s.mem, OutDir: "/out"}
 	o.Policy.Workspace = "/w"
 	if change != nil {
@@ -325,7 +327,7 @@ func TestGoldenOrder(t *testing.T) {
 		}
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		s.wantOrder("prompt.submitted", `
-			prompt.submitted task.started context.usage turn.started model.request_started model.text_delta
+			prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered tool.started
 			tool.output tool.result turn.finished context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage turn.finished task.finished`)

@@ -206,7 +206,7 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 }
 
 // notForAgents are tools that only the main agent has: a person talks to it.
-var notForAgents = []string{"ask_user", "enter_plan", "exit_plan"}
+var notForAgents = []string{"ask_user", "remember", "enter_plan", "exit_plan"}
 
 // room returns why no subagent may begin, or nil. The caller holds the lock of tasks.
 func (set *subagentSet) room() error {

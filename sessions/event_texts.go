@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"slices"
+
 	"buddy/agent/action"
 	"buddy/agent/event"
 )
@@ -21,6 +23,7 @@ func Texts(e event.Event, f func(string) string) event.Event {
 		return edited(&p, f, &p.Arguments)
 	case event.ApprovalAsked:
 		p.Action = actionTexts(p.Action, f)
+		p.Context.Memory = memoryTexts(p.Context.Memory, f)
 		return edited(&p, f, &p.Verdict.Reason)
 	case event.ApprovalAnswered:
 		return edited(&p, f, &p.Reason)
@@ -33,6 +36,15 @@ func Texts(e event.Event, f func(string) string) event.Event {
 	default:
 		return remarkTexts(e, f)
 	}
+}
+
+func memoryTexts(m action.Memory, f func(string) string) action.Memory {
+	m.Said = slices.Clone(m.Said)
+	for i, said := range m.Said {
+		m.Said[i] = f(said)
+	}
+	m.Begins = f(m.Begins)
+	return m
 }
 
 func actionTexts(a action.Action, f func(string) string) action.Action {
@@ -72,7 +84,7 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 	case event.ModelRetry:
 		return edited(&p, f, &p.Why)
 	case event.ModelFallback:
-		return edited(&p, f, &p.Why)
+		return edited(&p, f, &p.Why, &p.Detail)
 	case event.TaskStarted:
 		return edited(&p, f, &p.Title)
 	case event.TaskQueued:

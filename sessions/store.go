@@ -105,6 +105,14 @@ func usable(dirs ...string) error {
 // Path returns the folder.
 func (s Store) Path() string { return s.dir }
 
+// MemoryDir returns the folder for what was learned where the sessions are. It may not exist yet.
+func (s Store) MemoryDir() string {
+	if filepath.Base(s.dir) == "sessions" { // beside it, in .buddyx
+		return filepath.Join(filepath.Dir(s.dir), "memory")
+	}
+	return filepath.Join(s.state, "memory", filepath.Base(s.dir))
+}
+
 // OutDir returns the folder for the whole outputs of a session's tools. It may not exist yet.
 func (s Store) OutDir(id string) string { return filepath.Join(s.dir, id, "out") }
 

@@ -99,6 +99,9 @@ type Call struct {
 	// Skill returns the text of a skill, called with args. It may run commands, and ask the person
 	// before. It is nil where there are no skills.
 	Skill func(ctx context.Context, name, args string) (text string, err error)
+	// Remember proposes to the person what sessions to come should know, and returns the id of the
+	// proposal. It is nil where there is no memory.
+	Remember func(ctx context.Context, l Lesson) (id string, err error)
 	// Agent lets a subagent work for the call and returns what came of it. It is nil where there
 	// are none.
 	Agent func(ctx context.Context, call Call, s Subagent) Result
@@ -123,6 +126,13 @@ type Call struct {
 	// Confined means that the call is allowed only because it will run in the read-only
 	// sandbox.
 	Confined bool
+}
+
+// Lesson is what a model wants sessions to come to know.
+type Lesson struct {
+	Text  string
+	Kind  string // rule, correction or fact; "" is a rule
+	Scope string // folder, person or team; "" is the folder
 }
 
 // Agent is the name of the tool that calls a Subagent.

@@ -125,6 +125,7 @@ type ApprovalContext struct {
 	Undo         string   `json:"undo,omitempty"`     // how
 	Failed       string   `json:"failed,omitempty"`   // what went wrong when the same tool ran last in this exchange
 	Changed      string   `json:"changed,omitempty"`  // who changed the call before it was asked about, and the difference
+	Memory       Memory   `json:"memory,omitzero"`    // what memory has about it, and what it may learn
 	AskedBy      string   `json:"asked_by,omitempty"` // the hook that asks about it, whatever the mode; "" if none does
 	Loses        []string `json:"loses,omitempty"`    // work not committed or published that would be lost, or that this is not known
 	Consequences []string `json:"consequences,omitempty"`

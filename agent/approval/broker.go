@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/stream"
+	"buddy/texts"
 )
 
 // Nobody is By of the answer to what no person could be asked.
@@ -80,6 +82,7 @@ type Request struct {
 	Verdict    action.Verdict // why it is asked about
 	Failed     string         // what went wrong when the same tool ran last; "" if nothing did
 	Changed    string         // who changed the call, and the difference; "" if nobody did
+	Memory     action.Memory  // what memory has about it, and what it may learn
 	Agent      string         // the subagent that asks, for people; "" is none
 	Most       action.Mode    // the loosest mode for it; "" is no limit
 	AskedBy    string         // the hook that asks about it in every mode; "" if none does
@@ -181,6 +184,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)
 	known.Failed, known.Changed, known.AskedBy = req.Failed, req.Changed, req.AskedBy
+	known.Memory = req.Memory
 	if req.Hook != nil { // a rule would change nothing
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
@@ -258,6 +262,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	switch c.Decision {
 	case event.Once, event.Deny:
 		c.Args = ""
+		c.Remember = b.remembers(c)
 	case event.Edit:
 		if c.Args == "" {
 			b.stream.Reject("approval %q: an edited call needs its arguments", c.ID)
@@ -280,7 +285,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 	if c.Nobody && c.Decision == event.Deny {
 		by = Nobody
 	}
-	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason, Screen: c.Screen}) {
+	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason, Remember: c.Remember, Screen: c.Screen}) {
 		b.tooLate(c)
 	}
 	if c.Decision == event.Similar {
@@ -291,6 +296,37 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 // tooLate says that an answer has changed nothing: of two persons, or two screens of one, the first wins.
 func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval is not open any more, because it was answered before or its task has ended", c.Decision)
+}
+
+// remembers returns the scope in which the reason of an answer is remembered, "" for none: it must be one of
+// those that the request offered, and there must be a reason. The denial itself counts in any case.
+func (b *Broker) remembers(c event.AnswerApproval) string {
+	b.mu.Lock()
+	q := b.open[c.ID]
+	b.mu.Unlock()
+	switch {
+	case q == nil || c.Remember == "":
+		return ""
+	case c.Decision != event.Deny || c.Nobody || strings.TrimSpace(c.Reason) == "":
+		b.stream.Reject("approval %q: only the reason of a denial can be remembered", c.ID)
+		return ""
+	case !slices.Contains(q.Memory.Scopes, c.Remember):
+		b.stream.Reject("approval %q: nothing was remembered in %q (have: %s)", c.ID, c.Remember, texts.Names(q.Memory.Scopes))
+		return ""
+	}
+	return c.Remember
+}
+
+// Waits reports whether a task waits for an approval.
+func (b *Broker) Waits(task int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, q := range b.open {
+		if q.Task == task {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *Broker) isOpen(id string) bool {

@@ -34,7 +34,9 @@ const (
 	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
 	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
 	ReportRuns    ReportKind = "runs"    // which runs of workflows there were, and how far they are
-	ReportGoal    ReportKind = "goal"    // what the goal is, and how far it is
+
+	ReportWorkflows ReportKind = "workflows" // which workflows can be run, and which runs resumed
+	ReportGoal      ReportKind = "goal"      // what the goal is, and how far it is
 )
 
 type (
@@ -55,13 +57,16 @@ type (
 	// Continue resumes an exchange that a crash interrupted.
 	Continue struct{}
 	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args, JSON,
-	// replace the call's arguments with Edit. Nobody marks a denial because there is no person to
-	// ask. Screen says where the person is; the process that runs the session fills it in.
+	// replace the call's arguments with Edit. Remember names the scope in which the reason of a
+	// denial is kept for later sessions; "" keeps it only in this one. Nobody marks a denial because
+	// there is no person to ask. Screen says where the person is; the process that runs the session
+	// fills it in.
 	AnswerApproval struct {
 		ID       string   `json:"id,omitempty"`
 		Decision Decision `json:"decision,omitempty"`
 		Args     string   `json:"args,omitempty"`
 		Reason   string   `json:"reason,omitempty"`
+		Remember string   `json:"remember,omitempty"`
 		Nobody   bool     `json:"nobody,omitempty"`
 		Screen   string   `json:"screen,omitempty"`
 	}

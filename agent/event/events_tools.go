@@ -38,7 +38,8 @@ type ApprovalAnswered struct {
 	By       string   `json:"by"`             // user, policy, nobody (no person to ask), prompt (came instead), cancel or shutdown
 	Args     string   `json:"args,omitempty"` // replacement for those of the call
 	Reason   string   `json:"reason,omitempty"`
-	Screen   string   `json:"screen,omitempty"` // where the user was, if that is known: ssh from 10.0.0.5, pts/3
+	Remember string   `json:"remember,omitempty"` // the scope in which the reason is kept: folder, person or team
+	Screen   string   `json:"screen,omitempty"`   // where the user was, if that is known: ssh from 10.0.0.5, pts/3
 }
 
 // ToolStarted marks that a tool's side effects may begin. Dir holds its output; an interrupted

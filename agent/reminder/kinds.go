@@ -26,6 +26,7 @@ const (
 	PlanExit     = "plan_exit"
 	PlanText     = "plan_text"
 	Diagnostics  = "diagnostics"
+	Memory       = "memory"
 
 	WorkingMemory = "working_memory"
 
@@ -63,6 +64,7 @@ var Kinds = []Kind{
 	{Name: Diagnostics, Once: true, What: "what language servers say of its edits, when that comes after the result"},
 	{Name: Hook, Once: true, What: "what your hooks say"},
 
+	{Name: Memory, Once: true, What: "what was put into memory or forgotten since the session began, and what memory has for a target that a call named"},
 	{Name: Tasks, Once: true, Main: true, What: "that a command which ran on has ended"},
 	{Name: TaskProgress, Main: true, Every: 3, What: "the screens of panes in which commands still run, every third request"},
 	{Name: Plan, Once: true, Main: true, What: "that mode plan is on and what that means, every fifth answer, in full every 25th"},

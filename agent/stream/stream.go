@@ -53,7 +53,7 @@ type Stream struct {
 	broken  error   // the first error of the journal
 	subs    []*subscriber
 	open    openParts
-	seen    func(event.Envelope) // nil: nobody observes
+	seen    []func(event.Envelope) // those who observe
 	closed  bool
 }
 
@@ -153,12 +153,12 @@ func (s *Stream) Resume(last uint64) {
 func (s *Stream) Observe(seen func(event.Envelope)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = seen
+	s.seen = append(s.seen, seen)
 }
 
 func (s *Stream) fan(env event.Envelope) {
-	if s.seen != nil {
-		s.seen(env)
+	for _, seen := range s.seen {
+		seen(env)
 	}
 	s.open.note(env)
 	for _, sub := range s.subs {
@@ -262,6 +262,14 @@ func (s *Stream) Close() {
 	for _, q := range s.subs {
 		q.stop()
 	}
+}
+
+// NewUUID returns a random UUID (version 4), the form in which other programs know ids of turns.
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // NewID returns 16 random hex digits, which name something in events.

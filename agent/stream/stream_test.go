@@ -169,3 +169,16 @@ func TestJoinAfterTheJournalFailed(t *testing.T) {
 		t.Errorf("%+v", all[0])
 	}
 }
+
+// Each of several observers sees every event, in order.
+func TestAllObserversSeeEveryEvent(t *testing.T) {
+	st := New("s1", time.Now, nil)
+	var first, second []uint64
+	st.Observe(func(env event.Envelope) { first = append(first, env.Seq) })
+	st.Publish(0, 0, event.Notice{Text: "a"})
+	st.Observe(func(env event.Envelope) { second = append(second, env.Seq) })
+	st.Publish(0, 0, event.Notice{Text: "b"})
+	if len(first) != 2 || len(second) != 1 || first[1] != second[0] {
+		t.Errorf("seen %v and %v", first, second)
+	}
+}

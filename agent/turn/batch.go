@@ -86,6 +86,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	j.call.Skill = func(ctx context.Context, name, args string) (string, error) {
 		return b.loadSkill(ctx, j.call, name, args)
 	}
+	j.call.Remember = func(ctx context.Context, l tools.Lesson) (string, error) { return propose(ctx, b, l) }
 	j.call.Agent, j.call.Plan = b.runAgent, planMode{b, c.ID}
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)

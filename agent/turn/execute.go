@@ -153,6 +153,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
+	remember(ctx, b, j, answer)
 	return refuse(refused(act, v, m, answer))
 }
 

@@ -180,6 +180,9 @@ func (b *batch) asks(j *job, v action.Verdict, m hooks.Answer) approval.Request 
 	if m.Decision == action.Ask {
 		asked.AskedBy = m.By
 	}
+	if b.loop.o.Memory != nil {
+		asked.Memory = b.loop.o.Memory.Asked(j.call.Planned)
+	}
 	return asked
 }
 

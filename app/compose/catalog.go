@@ -96,6 +96,7 @@ func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	all.Changes = p.Changes
 	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
 	all.MCP = slash.ServerList{List: p.MCP().Offers, Do: p.MCP().Do}
+	all.Memory = NewMemoryList(p.Memory).Catalog()
 	all.Rules.List = func() ([]slash.Permission, error) {
 		rules, err := p.Rules()
 		return p.Permissions(rules), err

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	"buddy/agent"
 	"buddy/agent/event"
+	"buddy/agent/memory"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
@@ -57,6 +59,7 @@ type Program struct {
 	Targets  *target.Set        // that and the others
 	Servers  *mcp.Servers       // MCP servers
 	Checks   *lsp.Clients       // of language servers
+	Memory   *memory.Store      // nil: there is none
 	files    *extensionFiles    // of skills, commands and styles
 	plan     *file.Plan         // of the session, which all targets share
 	withheld []string           // names of variables that commands do not get
@@ -92,6 +95,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	p.Servers = servers
 	p.Checks = p.newChecks(deferred)
+	p.Memory = newMemory(p, first.Files, secret, !f.Headless)
 	p.files = newExtensionFiles(first.Files, p.Dest.Name == slash.ThisMachine)
 	p.files.plugins = p.pluginSources
 	chosen := p.chooseStyle()
@@ -101,7 +105,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(toolset.Expand(p.Config.Tools.Off)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(offTools(p)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
@@ -109,15 +113,25 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	}
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
-		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
-		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
+		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
+		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt,
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
-		Listings: p.listings(), Checks: p.Checks, Resources: p.resources(),
+		Listings: p.listings(), Memory: p.Memory, Checks: p.Checks, Resources: p.resources(),
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
-		Reminders: newReminders(p.Targets, p.Config.Reminders.Off),
+		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
 	return p, nil
+}
+
+// offTools returns the tools that the session does not have: those of the settings, and without memory the one
+// that proposes what to remember.
+func offTools(p *Program) []string {
+	off := toolset.Expand(p.Config.Tools.Off)
+	if p.Memory == nil || !p.Config.Memory.Observe {
+		off = append(slices.Clone(off), "remember")
+	}
+	return off
 }
 
 func contextOf(c config.Context) agent.Context {
@@ -257,6 +271,9 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	}
 	if rt := p.Live.end(); rt != nil {
 		say(rt.Close(ctx))
+	}
+	if p.Memory != nil {
+		p.Memory.Flush(ctx)
 	}
 	p.Servers.Close()
 	p.Checks.Close()

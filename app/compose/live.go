@@ -130,6 +130,9 @@ func (p *Program) Prepare() (*Prepared, error) {
 		ready.panes = leftPanes(o.Replay)
 	}
 	ready.Runtime = agent.New(o)
+	if p.Memory != nil {
+		ready.Observe(p.Memory.Observe)
+	}
 	return ready, nil
 }
 

@@ -7,9 +7,9 @@ import (
 	"buddy/tools/target"
 )
 
-// newReminders returns what the models of a session with these targets are told besides, without the
-// kinds in off.
-func newReminders(all *target.Set, off []string) *reminder.Set {
+// newReminders returns what the models of a session with these targets are told besides, more of it
+// included, without the kinds in off.
+func newReminders(all *target.Set, off []string, more ...reminder.Generator) *reminder.Set {
 	changed := func(ctx context.Context, now reminder.Snapshot) reminder.Said {
 		text, told := all.ChangedFiles(ctx, now.Told[reminder.ChangedFiles])
 		return reminder.Said{Text: text, State: told}
@@ -17,7 +17,7 @@ func newReminders(all *target.Set, off []string) *reminder.Set {
 	screens := func(ctx context.Context, _ reminder.Snapshot) reminder.Said {
 		return reminder.Said{Text: all.First().Shell.Screens(ctx)}
 	}
-	return reminder.NewSet(off, append(reminder.Own(),
+	return reminder.NewSet(off, append(append(reminder.Own(), more...),
 		reminder.Generator{Kind: reminder.ChangedFiles, Say: changed},
 		reminder.Generator{Kind: reminder.TaskProgress, Say: screens},
 	)...)

@@ -14,6 +14,7 @@ import (
 	"buddy/app/live"
 	"buddy/app/slash"
 	"buddy/app/ui"
+	"buddy/views/draw"
 )
 
 const (
@@ -255,6 +256,19 @@ func (l *link) named(ctx context.Context, query string) []string {
 	return reply.Paths
 }
 
+// arguments asks what the last word of a command's line may become.
+func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
+	reply, err := ask[live.ArgumentsReply](l, ctx, live.Arguments{Line: line})
+	if err != nil {
+		return nil // what can't be read is not offered
+	}
+	words := make([]draw.CommandHelp, 0, len(reply.Words))
+	for _, w := range reply.Words {
+		words = append(words, draw.CommandHelp{Name: w.Word, Help: w.Help})
+	}
+	return words
+}
+
 // servers asks which MCP servers there are.
 func (l *link) servers() ([]slash.Server, error) {
 	reply, err := ask[live.ServersReply](l, l.ctx, live.Servers{})
@@ -263,6 +277,15 @@ func (l *link) servers() ([]slash.Server, error) {
 		all[i] = slash.Server(s)
 	}
 	return all, err
+}
+
+// memories asks what memory has.
+func (l *link) memories() (all []slash.Remembered, skipped string, err error) {
+	reply, err := ask[live.MemoriesReply](l, l.ctx, live.Memories{})
+	for _, e := range reply.All {
+		all = append(all, slash.Remembered(e))
+	}
+	return all, reply.Skipped, err
 }
 
 // targets asks which targets there are.

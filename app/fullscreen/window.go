@@ -16,12 +16,12 @@ import (
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
+	"buddy/app/gc"
 	"buddy/app/host"
 	"buddy/app/input"
 	"buddy/app/keymap"
 	"buddy/app/live"
 	"buddy/app/loop"
-	"buddy/app/memory"
 	"buddy/app/screen"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -29,6 +29,7 @@ import (
 	"buddy/sessions"
 	"buddy/themes"
 	"buddy/tmux"
+	"buddy/views/draw"
 )
 
 // Run opens the full screen on a new session, or on the one to resume, and on
@@ -41,7 +42,7 @@ func Run(f *compose.Options, resume string) error {
 	if err != nil {
 		return err
 	}
-	memory.QuickStart()
+	gc.QuickStart()
 	s, err := screen.Open()
 	if err != nil {
 		return exit.Failure(err)
@@ -191,6 +192,12 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 			Draft:  w.draftChanged,
 			Record: func(text string) { w.loop.Go(func() { w.lines.Add(text) }) },
 			Files:  func(query string, answer func([]string)) { w.findFiles(ctx, query, answer) },
+			Arguments: func(line string, answer func([]draw.CommandHelp)) {
+				w.loop.Go(func() {
+					words := w.link.arguments(ctx, line)
+					w.loop.Post(func() { answer(words) })
+				})
+			},
 			Attach: input.Attached,
 		},
 		Send: func(c event.Command) { w.link.send(c) }, Keys: keys, Home: w.home(),
@@ -224,6 +231,10 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 	}
 	all.MCP = slash.ServerList{List: func() ([]slash.Server, error) { return w.link.servers() }, Do: func(args string) (string, error) {
 		reply, err := ask[live.TextReply](w.link, ctx, live.MCP{Args: args})
+		return reply.Text, err
+	}}
+	all.Memory = slash.MemoryList{List: func() ([]slash.Remembered, string, error) { return w.link.memories() }, Do: func(args string) (string, error) {
+		reply, err := ask[live.TextReply](w.link, ctx, live.Memory{Args: args})
 		return reply.Text, err
 	}}
 	all.Rules.List = func() ([]slash.Permission, error) {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"buddy/app/compose"
+	"buddy/app/gc"
 	"buddy/app/live"
-	"buddy/app/memory"
 	"buddy/app/socket"
 	"buddy/views/markup"
 )
@@ -55,7 +55,7 @@ func run() error {
 		return fmt.Errorf("what to run can't be read: %w", err)
 	}
 	log.SetOutput(reporter{reportFile(o.Options.Session)})
-	memory.QuickStart()
+	gc.QuickStart()
 	// Caught and dropped, not ignored: what is ignored here, commands would ignore as well.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
@@ -128,7 +128,7 @@ func terminal() map[string]string {
 
 // rest gives memory back while nothing happens, until the session is over.
 func (h *Host) rest() {
-	rest, woken := memory.NewRest(), make(chan struct{}, 1)
+	rest, woken := gc.NewRest(), make(chan struct{}, 1)
 	h.OnActivity(func() {
 		if rest.Touch() {
 			select {
@@ -137,7 +137,7 @@ func (h *Host) rest() {
 			}
 		}
 	})
-	timer := time.NewTimer(memory.RestAfter)
+	timer := time.NewTimer(gc.RestAfter)
 	defer timer.Stop()
 	for {
 		select {

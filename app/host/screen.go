@@ -110,8 +110,10 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP, live.Servers, live.Named:
+	case live.MCP, live.Servers, live.Named, live.Arguments:
 		return askServers(ctx, h.program, q)
+	case live.Memory, live.Memories:
+		return askMemory(ctx, h.program, q)
 	case live.Rules:
 		rules, err := h.program.Rules()
 		return &live.RulesReply{Rules: rules}, err
@@ -132,7 +134,7 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askServers answers what is about MCP servers, and what else a prompt can name.
+// askServers answers what is about MCP servers, and what else a prompt can name or say to a command.
 func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.MCP:
@@ -140,9 +142,30 @@ func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, e
 		return &live.TextReply{Text: text}, err
 	case live.Named:
 		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
+	case live.Arguments:
+		reply := live.ArgumentsReply{Words: []live.Argument{}}
+		for _, c := range slash.Complete(compose.CompletionsOf(p), q.Line) {
+			reply.Words = append(reply.Words, live.Argument(c))
+		}
+		return &reply, nil
 	default:
 		return servers(p.MCP().Offers())
 	}
+}
+
+// askMemory answers what is about memory.
+func askMemory(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
+	list := compose.NewMemoryList(p.Memory)
+	if q, ok := q.(live.Memory); ok {
+		text, err := list.Do(q.Args)
+		return &live.TextReply{Text: text}, err
+	}
+	all, skipped, err := list.Items(ctx)
+	reply := &live.MemoriesReply{All: make([]live.Remembered, len(all)), Skipped: skipped}
+	for i, e := range all {
+		reply.All[i] = live.Remembered(e)
+	}
+	return reply, err
 }
 
 // quits reports whether the session goes on when this screen quits: nothing runs in it, and a person

@@ -129,6 +129,7 @@ const (
 	DenyWithReason Action = "deny-with-reason"
 	ReasonSend     Action = "reason-send"
 	ReasonBack     Action = "reason-back"
+	ReasonRemember Action = "reason-remember"
 
 	// while a key is asked for
 	SecretKeep   Action = "secret-keep"
@@ -422,6 +423,7 @@ var table = []row{
 	{AmendDone, in(Amend), "done", "Back to the choices with what was edited; nothing runs yet", keys("Enter")},
 	{AmendLine, in(Amend), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
 	{ReasonSend, in(Reason), "deny", "Deny with this reason; a reason that goes on right after its key may be a sentence for the prompt and takes the key twice", keys("Enter")},
+	{ReasonRemember, in(Reason), "remember", "Remember the reason for later sessions, or not: in this folder, in all your projects, for the team, only this time; what is kept shows", keys("Tab")},
 	{ReasonBack, in(Reason, Amend), "back, unchanged", "Back to the choices as they were; what was typed is there when you come again", keys("Esc")},
 	{SecretKeep, in(Secret), "keep", "Keep the key", keys("Enter")},
 	{SecretCancel, in(Secret), "cancel", "Forget what was typed", keys("Esc", "Ctrl+C")},

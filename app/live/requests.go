@@ -83,6 +83,35 @@ type Server struct {
 	Withheld bool     `json:"withheld,omitempty"`
 }
 
+// Memory obeys what follows /memory, and asks what there is to say.
+type Memory struct {
+	asks[TextReply]
+	Args string `json:"args,omitempty"`
+}
+
+// Memories asks what memory has.
+type Memories struct{ asks[MemoriesReply] }
+
+// MemoriesReply lists it, and says in a line what was skipped.
+type MemoriesReply struct {
+	All     []Remembered `json:"all"`
+	Skipped string       `json:"skipped,omitempty"`
+}
+
+// Remembered is a line of memory: an entry, or a proposal of one.
+type Remembered struct {
+	ID       string `json:"id"`
+	Kind     string `json:"kind"`
+	Scope    string `json:"scope"`
+	Text     string `json:"text"`
+	State    string `json:"state,omitempty"`
+	Limits   string `json:"limits,omitempty"`
+	Source   string `json:"source,omitempty"`
+	File     string `json:"file,omitempty"`
+	Note     string `json:"note,omitempty"`
+	Proposed bool   `json:"proposed,omitempty"`
+}
+
 // Alive asks a target for a sign of life.
 type Alive struct {
 	asks[AliveReply]
@@ -145,6 +174,23 @@ type Named struct {
 	Query string `json:"query"`
 }
 
+// Arguments asks what the last word of a command's line may become, for completion.
+type Arguments struct {
+	asks[ArgumentsReply]
+	Line string `json:"line"`
+}
+
+// ArgumentsReply are the words, in their order.
+type ArgumentsReply struct {
+	Words []Argument `json:"words"`
+}
+
+// Argument is a word of a command's line, and what it means. Both may come from a file.
+type Argument struct {
+	Word string `json:"word"`
+	Help string `json:"help,omitempty"`
+}
+
 // Close ends the session. Kill ends also what runs in panes of its own. Abandon leaves it as a
 // crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
 type Close struct {
@@ -175,9 +221,12 @@ var requests = map[string]Request{
 	"alive":           Alive{},
 	"files":           Files{},
 	"named":           Named{},
+	"arguments":       Arguments{},
 	"rules":           Rules{},
 	"mcp":             MCP{},
 	"servers":         Servers{},
+	"memory":          Memory{},
+	"memories":        Memories{},
 	"close":           Close{},
 }
 

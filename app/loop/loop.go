@@ -27,7 +27,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
-	"buddy/app/memory"
+	"buddy/app/gc"
 	"buddy/app/screen"
 )
 
@@ -89,7 +89,7 @@ type Loop[T any] struct {
 	lease *screen.Lease
 	app   *tview.Application
 	mail  *mailbox
-	rest  *memory.Rest
+	rest  *gc.Rest
 
 	// UI goroutine
 	pumping bool // the draw is the pump's
@@ -105,7 +105,7 @@ type Loop[T any] struct {
 
 // New returns a loop that has not started.
 func New[T any](cfg Config[T]) *Loop[T] {
-	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: memory.NewRest()}
+	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: gc.NewRest()}
 }
 
 // Run takes over the terminal and returns after it was given back. The error is that

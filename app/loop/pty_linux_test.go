@@ -17,7 +17,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"golang.org/x/sys/unix"
 
-	"buddy/app/memory"
+	"buddy/app/gc"
 	"buddy/app/screen"
 )
 
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // child shows a toy until Q is pressed, then prints what was typed.
 func child(mode string) int {
-	memory.QuickStart()
+	gc.QuickStart()
 	signal.Ignore(unix.SIGHUP)
 	s, err := screen.Open()
 	if err != nil {

@@ -3,7 +3,7 @@ package loop
 import (
 	"time"
 
-	"buddy/app/memory"
+	"buddy/app/gc"
 )
 
 // pump moves events, posts and ticks to the UI goroutine. All but work belongs to its
@@ -33,7 +33,7 @@ type work[T any] struct {
 
 func newPump[T any](l *Loop[T]) *pump[T] {
 	p := &pump[T]{l: l, events: l.cfg.Events, done: make(chan struct{})}
-	p.timer, p.resting = time.NewTimer(0), time.NewTimer(memory.RestAfter)
+	p.timer, p.resting = time.NewTimer(0), time.NewTimer(gc.RestAfter)
 	p.timer.Stop()
 	return p
 }

@@ -31,6 +31,7 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 	facts := [][2]string{
 		{"lost", strings.Join(a.Context.Loses, "; ")},
 		{"hook", a.Context.Changed},
+		{"you said", strings.Join(a.Context.Memory.Said, "; ")},
 		{"why", act.Why},
 		{"last", a.Context.Failed},
 		{"dir", folders(act)},
@@ -156,6 +157,10 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 		return
 	}
 	answer := reading(reply)
+	if text := RememberText(a.Context.Memory, answer.Reason); text != "" && !hungUp {
+		where, _, _ := m.onTerminal(text + "\nRemember: ") // without an answer: nothing
+		answer.Remember = RememberChoice(a.Context.Memory, where)
+	}
 	answer.ID = a.ID
 	if hungUp {
 		answer = event.AnswerApproval{ID: a.ID, Decision: event.Deny, Reason: "the terminal was closed"}

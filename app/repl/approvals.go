@@ -89,7 +89,7 @@ func turnAway(r *repl) {
 		if w.id != "" && !r.con.yield() {
 			waits(r, w)
 		}
-	case anApproval, aReason, anAnswer:
+	case anApproval, aReason, aScope, anAnswer:
 		if w.id != r.wants.id {
 			r.con.yield()
 		}
@@ -219,6 +219,29 @@ func (r *repl) approval(id, line string, none bool) {
 			unused(r, line, "nothing was decided")
 		}
 	}
+}
+
+// because denies a call for a reason, or asks first where that is remembered.
+func because(r *repl, id, reason string) {
+	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
+	if i >= 0 && r.con.tty && !r.eof {
+		if text := plain.RememberText(r.state.Approvals[i].Context.Memory, reason); text != "" {
+			r.say(text)
+			r.wants, r.reason = wants{aScope, id}, reason
+			return
+		}
+	}
+	r.command(event.AnswerApproval{ID: id, Decision: event.Deny, Reason: reason})
+}
+
+// remember denies a call and keeps the reason in the scope that a line names; most lines name none.
+func remember(r *repl, id, line string) {
+	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.reason}
+	if i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id }); i >= 0 {
+		c.Remember = plain.RememberChoice(r.state.Approvals[i].Context.Memory, line)
+	}
+	r.reason = ""
+	r.command(c)
 }
 
 // edited is what a person wrote in place of what an approval is about.

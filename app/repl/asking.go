@@ -7,6 +7,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/input"
 	"buddy/app/slash"
+	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
@@ -18,6 +19,7 @@ type asking struct {
 	told    wants    // the question that was said to come after what is typed
 	queue   []string // lines to send when the work is done
 	edited  edited   // in place of what is asked about
+	reason  string   // why a call is denied, while it is asked where that is remembered
 }
 
 // typedLine holds what was read.
@@ -38,6 +40,7 @@ const (
 	aPrompt wanted = iota
 	anApproval
 	aReason
+	aScope // in which a reason is remembered
 	anAnswer
 	aKey
 )
@@ -92,6 +95,8 @@ func (r *repl) turn() (wants, string) {
 		return r.wants, "why: "
 	case aKey:
 		return r.wants, "key of " + r.wants.id + " (not shown): "
+	case aScope:
+		return r.wants, "remember: "
 	case aPrompt, anApproval, anAnswer:
 	}
 	if len(r.state.Approvals)+len(r.state.Questions) > 0 {
@@ -129,7 +134,7 @@ func (r *repl) sendQueued() bool {
 // prompt says on which target commands run, if that is not this machine.
 func prompt(name string) string {
 	if name != slash.ThisMachine {
-		return "(" + markup.Plain(name) + ")> "
+		return markup.Plain(draw.BeforePrompt(name)) + "> "
 	}
 	return "> "
 }
@@ -146,7 +151,9 @@ func (r *repl) typedIn(l typedLine) {
 	case anApproval:
 		r.approval(was.id, l.text, l.err != nil)
 	case aReason:
-		r.command(event.AnswerApproval{ID: was.id, Decision: event.Deny, Reason: strings.TrimSpace(l.text)})
+		because(r, was.id, strings.TrimSpace(l.text))
+	case aScope:
+		remember(r, was.id, l.text)
 	case anAnswer:
 		if l.err != nil && !r.con.tty {
 			r.command(event.Answer{ID: was.id, Nobody: true})

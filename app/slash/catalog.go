@@ -79,11 +79,12 @@ type Catalog struct {
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
+	Rules    RuleList
+	MCP      ServerList
+	Memory   MemoryList
+	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
-	Rules  RuleList
-	MCP    ServerList
-	Export func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 
 // Next says what comes after a session: another one, or nothing.

@@ -54,6 +54,8 @@ type testUI struct {
 	removed []string // rules of the settings
 	trusts  string   // what trusting the folder says; "" begins the session anew
 	parts   []slash.TrustItem
+	memory  []slash.Remembered
+	taught  []string // what was to be done with memory
 }
 
 // setTrust changes the states of parts, unless one is not what it was when it was listed.
@@ -96,7 +98,10 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Timing: Timing{Now: time.Now, Background: func(func() func()) {}},
 			Drafting: Drafting{
 				Draft: func() {}, Record: func(string) {},
-				Files:  func(query string, answer func([]string)) { x.u.deps.Later(func() { answer(testFiles(query)) }) },
+				Files: func(query string, answer func([]string)) { x.u.deps.Later(func() { answer(testFiles(query)) }) },
+				Arguments: func(line string, answer func([]draw.CommandHelp)) {
+					x.u.deps.Later(func() { answer(testArguments(line)) })
+				},
 				Attach: func(string) ([]model.Image, error) { return nil, nil },
 			},
 			Keys: keymap.Default(), Home: "/home/ann",
@@ -135,6 +140,10 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			MCP: slash.ServerList{
 				List: func() ([]slash.Server, error) { return slices.Clone(x.servers), nil },
 				Do:   func(args string) (string, error) { x.mcp = append(x.mcp, args); return args, nil },
+			},
+			Memory: slash.MemoryList{
+				List: func() ([]slash.Remembered, string, error) { return slices.Clone(x.memory), "", nil },
+				Do:   x.teach,
 			},
 			Rules: slash.RuleList{
 				List: func() ([]slash.Permission, error) { return x.rules, nil },

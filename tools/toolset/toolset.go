@@ -31,7 +31,7 @@ func New(set *target.Set, client *web.Client, deferred *tools.Deferred) []tools.
 		deferred.Add(set.Route(t))
 	}
 	deferred.Add(shell.NewTaskOutput(first.Shell), shell.NewTaskKill(first.Shell)) // their numbers cover all targets
-	deferred.Add(basic.NewSkill(), plan.NewEnter(), plan.NewExit())
+	deferred.Add(basic.NewSkill(), basic.NewRemember(), plan.NewEnter(), plan.NewExit())
 	var all []tools.Tool
 	for _, t := range first.Tools() {
 		all = append(all, set.Route(t))
@@ -61,13 +61,7 @@ func everything() []tools.Tool {
 
 // Arguments returns what the tools take that a session may have, without the arguments about targets.
 func Arguments() map[string][]tools.Argument {
-	all := make(map[string][]tools.Argument)
-	for _, t := range everything() {
-		if s, ok := t.(interface{ Arguments() []tools.Argument }); ok {
-			all[t.Definition().Name] = s.Arguments()
-		}
-	}
-	return all
+	return tools.ArgumentsOf(everything()...)
 }
 
 // groups are names for all tools of a kind.

@@ -209,9 +209,9 @@ func (a *Approval) take(act keymap.Action, letter string) {
 			a.run(a.amend.text)
 			return
 		}
-		a.answer(map[keymap.Action]event.Decision{keymap.Approve: event.Once, keymap.AllowSimilar: event.Similar}[act], "")
+		a.answer(map[keymap.Action]event.Decision{keymap.Approve: event.Once, keymap.AllowSimilar: event.Similar}[act])
 	case keymap.Deny:
-		a.answer(event.Deny, "")
+		a.answer(event.Deny)
 	case keymap.DenyWithReason:
 		a.amend.typing = false
 		a.typing = a.reason.begin(letter, a.now())
@@ -240,8 +240,10 @@ func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
 		if a.reason.confirmed(a.shown.gap) {
-			a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
+			a.send(a.reason.denial(a.asked.ID))
 		}
+	case keymap.ReasonRemember:
+		a.reason.choose(a.asked.Context.Memory.Scopes, a.shown.gap)
 	case keymap.AmendDone:
 		a.amended(a.typing.Text())
 		a.typing = nil
@@ -257,8 +259,8 @@ func (a *Approval) typingKey(p keymap.Press) {
 	}
 }
 
-func (a *Approval) answer(d event.Decision, reason string) {
-	a.send(event.AnswerApproval{ID: a.asked.ID, Decision: d, Reason: reason})
+func (a *Approval) answer(d event.Decision) {
+	a.send(event.AnswerApproval{ID: a.asked.ID, Decision: d})
 }
 
 func (a *Approval) send(e event.AnswerApproval) {

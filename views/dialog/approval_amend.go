@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -25,97 +23,6 @@ func (a *Approval) explainedAt(p *approvalRows) int {
 		at -= len(a.note(name, a.lines.width, maxScrolled))
 	}
 	return at
-}
-
-// reason is why a person denies something.
-type reason struct {
-	editor *edit.Editor // nil until one is typed
-	letter string       // that began it, "" if none did
-	since  time.Time    // when it was begun
-	quick  bool         // it goes on so soon after the letter that both may be a sentence for the prompt
-	sent   bool         // the key came that sends it, which a quick one needs twice
-}
-
-// begin returns the editor for a reason that a letter began.
-func (r *reason) begin(letter string, now time.Time) *edit.Editor {
-	if r.editor == nil {
-		r.editor = edit.New()
-	}
-	r.letter, r.since, r.quick, r.sent = letter, now, false, false
-	return r.editor
-}
-
-// typed notes that a key came which does not send the reason.
-func (r *reason) typed(text bool, now time.Time) {
-	r.sent = false
-	r.quick = r.quick || text && r.letter != "" && r.editor.Empty() && now.Sub(r.since) < LetterPause
-}
-
-// confirmed takes the key that sends a reason and reports whether it is sent: a quick one only when
-// the key came a second time, a while after the key before.
-func (r *reason) confirmed(gap time.Duration) bool {
-	if !r.quick || r.sent && gap >= LetterPause {
-		return true
-	}
-	r.sent = true
-	return false
-}
-
-// DropQuickReason ends a reason that may be a sentence for the prompt, and returns that sentence with
-// its first letter. It reports whether it was one.
-func (a *Approval) DropQuickReason() (text string, quick bool) {
-	if !a.reason.quick {
-		return "", false
-	}
-	text = a.reason.letter + a.reason.editor.Text()
-	a.typing, a.reason = nil, reason{}
-	return text, true
-}
-
-// UnsentReason returns the reason that is being typed, "" if none is or it was sent.
-func (a *Approval) UnsentReason() string {
-	if a.typing == nil || a.amend.typing || a.shown.answered || a.reason.editor == nil {
-		return ""
-	}
-	text := a.reason.editor.Text()
-	if a.reason.quick {
-		text = a.reason.letter + text
-	}
-	return text
-}
-
-// drawTyping draws the reason that is typed, as many rows as there are, and below it the keys.
-func (a *Approval) drawTyping(in draw.Area) {
-	label := []draw.Span{draw.Text(themes.Accent, "deny because ")}
-	if draw.Width(label) > in.W/2 {
-		label = []draw.Span{draw.Text(themes.Accent, "> ")}
-	}
-	a.typing.SetWidth(edit.Room(in.W, label))
-	text := draw.Area{Canvas: in.At(in.Spans(0, label...)), H: max(1, in.H-1)}
-	below := edit.Draw(text, a.typing, a.HasFocus())
-	hints := draw.HintsOf(a.Keys, a.Scope())
-	if a.reason.quick {
-		hints = a.reason.hints(hints, a.Keys)
-	}
-	if below < in.H {
-		in.Down(below).Spans(0, draw.HintRow(hints, in.W)...)
-	}
-}
-
-// hints says what the keys mean of a reason that may be a sentence for the prompt.
-func (r *reason) hints(hints []draw.Hint, keys *keymap.Map) []draw.Hint {
-	send, back := keys.Keys(keymap.ReasonSend), keys.Keys(keymap.ReasonBack)
-	for i, h := range hints {
-		switch {
-		case len(send) > 0 && h.Key == send[0] && !r.sent:
-			hints[i].Label = "twice: deny"
-		case len(send) > 0 && h.Key == send[0]:
-			hints[i].Label = "again: deny"
-		case len(back) > 0 && h.Key == back[0]:
-			hints[i].Label = "to the prompt, with its " + r.letter
-		}
-	}
-	return hints
 }
 
 // drawEditor draws the text that is edited over the whole dialog, and below it the keys.

@@ -71,6 +71,7 @@ const maxNote = 4096 // bytes of one note that are looked at
 const (
 	noteWhy     = "why"
 	noteChanged = "hook"
+	noteSaid    = "you"
 	noteFailed  = "last"
 	noteDir     = "dir"
 	noteRule    = "rule"
@@ -86,7 +87,7 @@ const (
 // notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
 func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
-	names := []string{noteLoses, noteChanged, noteWhy, noteFailed, noteDir, noteRule}
+	names := []string{noteLoses, noteChanged, noteSaid, noteWhy, noteFailed, noteDir, noteRule}
 	if a.amend.done { // the others are about what the model wrote
 		names, wide = []string{noteDir}, true
 	}
@@ -137,6 +138,8 @@ func noteText(asked event.ApprovalAsked, name string) string {
 	switch name {
 	case noteWhy:
 		return act.Why
+	case noteSaid:
+		return said(c.Memory)
 	case noteFailed:
 		return c.Failed
 	case noteChanged:
@@ -162,6 +165,14 @@ func noteText(asked event.ApprovalAsked, name string) string {
 		return strings.Join(c.Kept, "; ")
 	}
 	return alternatives(c)
+}
+
+// said says what the person said before about such calls, "" for nothing.
+func said(m action.Memory) string {
+	if len(m.Said) == 0 {
+		return ""
+	}
+	return "said: " + strings.Join(m.Said, "; ")
 }
 
 // ruleText says why a verdict is as it is, with the rule that decided if that says more.

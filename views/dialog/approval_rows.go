@@ -83,6 +83,9 @@ func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
 	if p.keys = a.choiceRows(w, shortChoices, true); h-len(p.head)-len(p.keys) < known+min(len(p.scrolled), shortBody) {
 		p.keys = a.choiceRows(w, tinyChoices, true)
 	}
+	if a.typing != nil { // in their place
+		p.keys = append(p.keys, make([][]draw.Span, max(0, reasonRows-len(p.keys)))...)
+	}
 	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-1))]
 	return false
 }

@@ -1,11 +1,11 @@
-// Package memory keeps Go's garbage collector from running when it would cost more than it gives:
+// Package gc keeps Go's garbage collector from running when it would cost more than it gives:
 // while a process starts, and while nothing happens in it.
 //
-//	memory.QuickStart()
-//	rest := memory.NewRest()
+//	gc.QuickStart()
+//	rest := gc.NewRest()
 //	rest.Touch()      // something happens
 //	rest.Pause(timer) // timer has fired: perhaps nothing does any more
-package memory
+package gc
 
 import (
 	"math"

@@ -1,0 +1,305 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+)
+
+// Results of which size are observed, in bytes, both excluded: what a command printed or a file holds.
+const (
+	leastResult = 10
+	mostResult  = 5000
+	mostWrapped = 8 * mostResult // with all that stands around it
+)
+
+// maxQueued limits the records that wait to be written. More at once are dropped: who observes never
+// waits.
+const maxQueued = 1000
+
+// recorder makes records of events. Its goroutine, which runs only while there is something to write,
+// writes them.
+type recorder struct {
+	s *Store
+
+	mu     sync.Mutex // guards all below
+	calls  map[string]call
+	asks   map[string]string // calls by the id of the question about them
+	done   []string          // calls whose results came, the oldest first: they may be undone
+	queue  []Record
+	idle   chan struct{} // closed when nothing is left to write; nil: nothing is being written
+	count  int           // records so far
+	lines  int           // in the file; -1: not counted
+	failed bool          // was said
+}
+
+// call is a call of a tool that may be corrected.
+type call struct {
+	name, args string
+	act        action.Action
+	edited     bool // the person gave it other arguments
+	hooked     bool
+}
+
+// maxDone is how many finished calls may be undone with a correction.
+const maxDone = 200
+
+func newRecorder(s *Store) *recorder {
+	return &recorder{s: s, calls: make(map[string]call), asks: make(map[string]string), lines: -1}
+}
+
+// Observe notes what an event teaches. It never waits: what it has to write is written beside.
+func (s *Store) Observe(env event.Envelope) {
+	if e, ok := env.Payload.(event.ModeChanged); ok {
+		s.mu.Lock()
+		s.mode = e.Mode
+		s.mu.Unlock()
+	}
+	switch env.Payload.(type) {
+	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolResult, event.FileRestored, event.PromptSubmitted:
+	default:
+		return // most, when an answer streams
+	}
+	if s.isOff() {
+		return
+	}
+	r := s.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch e := env.Payload.(type) {
+	case event.ToolRequested:
+		r.requested(env, e)
+	case event.ApprovalAsked:
+		r.asks[e.ID] = e.CallID
+	case event.ApprovalAnswered:
+		r.answered(env, e)
+	case event.ToolResult:
+		r.result(env, e)
+	case event.FileRestored:
+		r.restored(env, e)
+	case event.PromptSubmitted:
+		r.prompted(env, e)
+	}
+}
+
+// Flush waits until all that was observed is written, which takes milliseconds, or ctx ends.
+func (s *Store) Flush(ctx context.Context) {
+	r := s.recorder
+	r.mu.Lock()
+	idle := r.idle
+	r.mu.Unlock()
+	if idle == nil {
+		return
+	}
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+// requested notes a call. One that the person has edited says what they want instead.
+func (r *recorder) requested(env event.Envelope, e event.ToolRequested) {
+	before, again := r.calls[e.CallID]
+	now := call{name: e.Name, args: e.Arguments, act: e.Action}
+	r.calls[e.CallID] = now
+	r.s.touch(e.Action.Target)
+	if again && before.edited {
+		now.edited = false
+		r.correct(env, e.CallID, before, "edited", now.what())
+	}
+	if again && !before.edited {
+		now.hooked = true // what a hook changed, it also answers for
+		r.calls[e.CallID] = now
+	}
+}
+
+// touch notes that a call names a target, for entries that hold there.
+func (s *Store) touch(target string) {
+	if target == "" || target == s.o.Target {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.touched) < 100 {
+		s.touched[target] = true
+	}
+}
+
+// what returns what a call does, as a person would say it.
+func (c call) what() string {
+	switch {
+	case c.act.Command != "":
+		return c.act.Command
+	case c.act.Path != "":
+		return c.name + " " + c.act.Path
+	case c.act.URL != "":
+		return c.name + " " + c.act.URL
+	}
+	return c.name + " " + c.args
+}
+
+// context returns what corrections of the same have in common: the tool, and the words of a command up to
+// its first operand, or the folder of a file.
+func (c call) context() string {
+	switch {
+	case c.act.Command != "":
+		return c.name + ": " + head(c.act.Command)
+	case c.act.Path != "":
+		return c.name + ": " + path.Dir(c.act.Path)
+	}
+	return c.name
+}
+
+var word = regexp.MustCompile(`^[A-Za-z][\w.:+-]*$`)
+
+// head returns a command and its subcommand.
+func head(command string) string {
+	fields := strings.Fields(command)
+	n := 0
+	for n < len(fields) && n < 2 && word.MatchString(path.Base(fields[n])) && (n == 0 || word.MatchString(fields[n])) {
+		n++
+	}
+	if n == 0 && len(fields) > 0 {
+		n = 1
+	}
+	return strings.Join(fields[:n], " ")
+}
+
+func (r *recorder) answered(env event.Envelope, e event.ApprovalAnswered) {
+	id := cmp.Or(e.CallID, r.asks[e.ID])
+	delete(r.asks, e.ID)
+	c, ok := r.calls[id]
+	if !ok || e.By != "user" {
+		return
+	}
+	switch {
+	case e.Decision == event.Edit:
+		c.edited = true
+		r.calls[id] = c
+	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else it is an entry
+		r.correct(env, id, c, "denied", e.Reason)
+	}
+}
+
+// correct records that the person wanted something else than a call.
+func (r *recorder) correct(env event.Envelope, id string, c call, how, wanted string) {
+	fixed := &Corrected{Original: c.what(), Corrected: wanted, Context: c.context()}
+	r.put(env, Record{Kind: correction, Call: id, Source: how + ":" + c.name, Target: c.act.Target, Tags: tags(c), Corrected: fixed})
+}
+
+// restored records that the person took changes of files back.
+func (r *recorder) restored(env event.Envelope, e event.FileRestored) {
+	for _, id := range e.Calls {
+		if c, ok := r.calls[id]; ok {
+			r.correct(env, id, c, "undone", "")
+		}
+	}
+}
+
+// result records what a tool said, if a tool of this machine or a target did: pages, servers and hooks
+// write what they want.
+func (r *recorder) result(env event.Envelope, e event.ToolResult) {
+	c, ok := r.calls[e.CallID]
+	r.finished(e.CallID)
+	if !ok || e.IsError || e.ExitCode != nil && *e.ExitCode != 0 || len(e.Result) <= leastResult || len(e.Result) > mostWrapped ||
+		c.hooked || e.Original != "" || !observable(c.act.Kind) {
+		return
+	}
+	r.put(env, Record{Kind: observation, Call: e.CallID, Source: "tool:" + e.Name, Target: c.act.Target, Tags: tags(c), Text: e.Result})
+}
+
+// observable reports whether results of a kind of actions are observed.
+func observable(k action.Kind) bool {
+	return slices.Contains([]action.Kind{action.FileRead, action.FileWrite, action.FileDelete, action.Shell, action.Git, action.PaneKeys}, k)
+}
+
+// finished notes that a call has ended; the oldest of many are forgotten.
+func (r *recorder) finished(id string) {
+	r.done = append(r.done, id)
+	if len(r.done) > maxDone {
+		delete(r.calls, r.done[0])
+		r.done = slices.Delete(r.done, 0, 1)
+	}
+}
+
+// prompted records the sentences of a prompt that say how the person wants it, always.
+func (r *recorder) prompted(env event.Envelope, e event.PromptSubmitted) {
+	if !r.s.o.Person || e.Queued || e.Command() || strings.HasPrefix(e.Text, "/") {
+		return
+	}
+	for _, text := range wishes(e.Text) { // short: a long prompt has none
+		r.put(env, Record{Kind: said, Source: "prompt", Text: text})
+	}
+}
+
+// tags are the words by which a record can be found.
+func tags(c call) []string {
+	all := []string{string(c.act.Kind)}
+	if c.act.Command != "" {
+		if h := head(c.act.Command); len(h) <= 40 && word.MatchString(strings.ReplaceAll(h, " ", "-")) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// put queues a record, whose texts are still whole: secrets are taken out beside. The caller holds r.mu.
+func (r *recorder) put(env event.Envelope, one Record) {
+	if len(r.queue) >= maxQueued || r.s.o.Dir == "" {
+		return
+	}
+	at := time.UnixMilli(env.Time).UTC()
+	if env.Time == 0 {
+		at = r.s.o.Now().UTC()
+	}
+	one.Time, one.Session = at, cmp.Or(env.Session, r.s.o.Session)
+	letter, n := "o", 8
+	if one.Kind == correction || one.Kind == said {
+		letter, n = "c", 6
+	}
+	r.count++
+	one.ID = newID(letter, n, nil, one.Session, one.Call, one.Source, strconv.Itoa(r.count), strconv.Itoa(os.Getpid()), at.Format(time.RFC3339Nano))
+	r.queue = append(r.queue, one)
+	if r.idle == nil {
+		r.idle = make(chan struct{})
+		go r.write()
+	}
+}
+
+// write writes what is queued, until there is nothing more.
+func (r *recorder) write() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.queue) > 0 {
+		batch, lines := r.queue, r.lines
+		r.queue = nil
+		r.mu.Unlock()
+		batch = slices.DeleteFunc(batch, func(one Record) bool {
+			size := len(output(one.Text))
+			return one.Kind == observation && (size <= leastResult || size >= mostResult)
+		})
+		for i := range batch {
+			r.s.clean.record(&batch[i])
+		}
+		lines, err := observed{r.s.o.Dir}.store(batch, lines)
+		r.mu.Lock()
+		r.lines = lines
+		if err != nil && !r.failed {
+			r.failed = true
+			slog.Debug("memory", "error", err)
+		}
+	}
+	close(r.idle)
+	r.idle = nil
+}

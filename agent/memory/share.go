@@ -1,0 +1,248 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"buddy/agent/inject"
+	"buddy/agent/instructions"
+	"buddy/agent/reminder"
+)
+
+// Limits of what models are told.
+const (
+	// MaxShare limits what a session is told at its start, in bytes.
+	MaxShare = 4 << 10
+	maxRules = 200 // entries that wait for a file with a path
+)
+
+// Instructions returns what a session is told at its start, as files with instructions: those of projects are
+// marked as such, because they may be a stranger's. Entries for some files come as rules for these. It
+// never has more than the limit; which part it is stands in it.
+func (s *Store) Instructions(ctx context.Context) (instructions.Set, Listing, error) {
+	if s.isOff() {
+		return instructions.Set{}, Listing{}, nil
+	}
+	l, files, err := s.read(ctx)
+	var always, limited []Entry
+	for _, e := range holding(l.Entries) {
+		switch {
+		case len(e.Note.Paths()) > 0:
+			limited = append(limited, e)
+		case onTarget(e.Note.Target(), s.o.Target):
+			always = append(always, e)
+		}
+	}
+	rank(always)
+	rank(limited)
+	set := fit(files, always, s.o.Limit)
+	if len(limited) > maxRules {
+		l.Problems = append(l.Problems, Problem{Why: fmt.Sprintf("%d entries for some paths are left out: %d are told at most", len(limited)-maxRules, maxRules)})
+		limited = limited[:maxRules]
+	}
+	for _, e := range limited {
+		if onTarget(e.Note.Target(), s.o.Target) {
+			set.Rules = append(set.Rules, ruleOf(e, files))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.news, s.gone = nil, nil // what this session wrote is in what it is told now
+	s.told = share{ids: make(map[string]bool), bytes: len(set.Text())}
+	for _, e := range l.Entries {
+		s.told.ids[e.ID] = true
+	}
+	return set, l, err
+}
+
+// share is what a session was told at its start.
+type share struct {
+	ids   map[string]bool
+	bytes int
+}
+
+// Report says in one line what memory has, and how much of it a session is told at its start. It reads no
+// file.
+func (s *Store) Report() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.off {
+		return "off in this session"
+	}
+	count := make(map[Kind]int)
+	for _, e := range s.active {
+		count[e.Kind]++
+	}
+	return fmt.Sprintf("rules %d, corrections %d, facts %d; told %d of at most %d bytes; new in this session: %d (/memory)",
+		count[Rule], count[Correction], count[Fact], s.told.bytes, s.o.Limit, len(s.news))
+}
+
+// rank sorts entries: rules, corrections, facts; those with most support first, of these the newest; and
+// all that nobody confirmed for long at the end.
+func rank(all []Entry) {
+	slices.SortStableFunc(all, func(a, b Entry) int {
+		return cmp.Or(
+			compareBool(a.Sinking, b.Sinking),
+			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
+			cmp.Compare(b.support, a.support),
+			b.confirmed.Compare(a.confirmed),
+			cmp.Compare(a.Scope.width(), b.Scope.width()),
+		)
+	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// fit returns the first entries whose text, with all around it, has at most limit bytes.
+func fit(files []file, ranked []Entry, limit int) instructions.Set {
+	n, size := 0, 0
+	for n < len(ranked) && size < limit { // an upper limit, which makes the exact search short
+		size += len(ranked[n].Text) + len("- \n")
+		n++
+	}
+	for ; n > 0; n-- {
+		set := told(files, ranked[:n], len(ranked))
+		if len(set.Text()) > limit {
+			continue
+		}
+		for i := range set.Files {
+			scan(&set.Files[i])
+		}
+		if len(set.Text()) <= limit { // what is said of prompt injections needs room, too
+			return set
+		}
+	}
+	return instructions.Set{}
+}
+
+// told returns entries as files, in their order.
+func told(files []file, some []Entry, all int) (set instructions.Set) {
+	for _, f := range files {
+		var b strings.Builder
+		number := 0
+		for _, k := range kinds {
+			for _, e := range some {
+				if e.File != f.Path || e.Kind != k {
+					continue
+				}
+				if number++; b.Len() == 0 || !strings.Contains(b.String(), headingOf(k)) {
+					b.WriteString(headingOf(k))
+				}
+				b.WriteString("- " + e.Text + "\n")
+			}
+		}
+		if number == 0 {
+			continue
+		}
+		set.Files = append(set.Files, instructionFile(f, f.Path, strings.TrimSpace(b.String())))
+	}
+	if last := len(set.Files) - 1; last >= 0 && len(some) < all {
+		set.Files[last].Why = fmt.Sprintf("the first %d of %d entries of memory", len(some), all)
+	}
+	return set
+}
+
+func headingOf(k Kind) string {
+	for _, s := range sections {
+		if s.kind == k {
+			return "## " + s.heading + "\n"
+		}
+	}
+	return ""
+}
+
+// instructionFile returns a text of a file as instructions.
+func instructionFile(f file, name, text string) instructions.File {
+	from := instructions.Project
+	if f.Scope == Person {
+		from = instructions.Person
+	}
+	return instructions.File{Path: name, From: from, Bytes: len(f.data), Text: text}
+}
+
+// scan looks for prompt injections in what came with a project.
+func scan(f *instructions.File) {
+	if f.From != instructions.Project {
+		return
+	}
+	if found := inject.Scan(f.Text); inject.Worst(found) >= inject.High {
+		f.Found = found
+	}
+}
+
+// ruleOf returns an entry for some files as a rule for these.
+func ruleOf(e Entry, files []file) instructions.Rule {
+	i := slices.IndexFunc(files, func(f file) bool { return f.Path == e.File })
+	one := instructionFile(files[i], e.File+"#"+e.ID, "- "+e.Text)
+	scan(&one)
+	return instructions.Rule{File: one, Globs: e.Note.Paths(), Base: path.Clean(files[i].Base)}
+}
+
+// Reminder is what a conversation is told of memory that its system prompt does not have: what was added,
+// changed or forgotten in this session, and what is for a target that calls have named since.
+func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.off || len(s.news) == 0 && len(s.gone) == 0 && len(s.touched) == 0 {
+		return reminder.Said{}
+	}
+	told := strings.Fields(now.Told[reminder.Memory])
+	var lines []string
+	for _, n := range s.newer() {
+		if !slices.Contains(told, n.mark) && inject.Worst(inject.Scan(n.text)) < inject.High {
+			told, lines = append(told, n.mark), append(lines, n.text)
+		}
+	}
+	if len(lines) == 0 {
+		return reminder.Said{}
+	}
+	return reminder.Said{
+		Text:  "What memory has that is new since this session began. It says how to work and permits nothing:\n" + strings.Join(lines, "\n"),
+		State: strings.Join(told, " "),
+	}
+}
+
+// newLine is a line of a reminder. Its mark stays in the conversation, so that it is told once.
+type newLine struct{ mark, text string }
+
+// newer returns what the system prompt does not have. The caller holds s.mu.
+func (s *Store) newer() (all []newLine) {
+	mark := func(e Entry) string { return e.ID + "." + newID("t", 4, nil, e.Text) }
+	everywhere := func(e Entry) bool { return len(e.Note.Paths()) == 0 }
+	for _, e := range s.news {
+		if t := e.Note.Target(); everywhere(e) && (t == "" || s.touches(t)) {
+			all = append(all, newLine{mark(e), "- " + e.Text})
+		}
+	}
+	for _, e := range s.active {
+		if t := e.Note.Target(); t != "" && everywhere(e) && !onTarget(t, s.o.Target) && s.touches(t) {
+			all = append(all, newLine{mark(e), "- on " + t + ": " + e.Text})
+		}
+	}
+	for _, e := range s.gone {
+		all = append(all, newLine{e.ID + ".gone", "- holds no longer: " + e.Text})
+	}
+	return all
+}
+
+// touches reports whether a call has named a target that a limit means. The caller holds s.mu.
+func (s *Store) touches(limit string) bool {
+	for t := range s.touched {
+		if onTarget(limit, t) {
+			return true
+		}
+	}
+	return onTarget(limit, s.o.Target)
+}

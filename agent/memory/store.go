@@ -1,0 +1,413 @@
+// Package memory keeps what a person taught: rules, corrections and facts, one line each, in Markdown
+// files that people read, edit and commit, and what they were learned from.
+//
+//	store := memory.Open(memory.Options{Sources: sources, Dir: ".buddyx/memory", Session: id})
+//	change, err := store.Add(ctx, memory.Draft{Scope: memory.Folder, Kind: memory.Rule, Text: "Use pnpm."})
+//	listing, err := store.Entries(ctx) // with what each line came from, and what was skipped
+//
+// What sessions see, as [Store.Observe] hears it, is in a file beside, which is never sent to a model.
+// [Store.Distill] makes rules of it: those that come from what the person said or did hold at once, those
+// from output are proposed only, because output is written by anybody. No model is asked for that.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/redact"
+	"buddy/texts"
+)
+
+// Code marks events about memory.
+const Code = "memory"
+
+// maxFile limits a file of memory, in bytes: some 10,000 entries.
+const maxFile = 4 << 20
+
+// Files reads files where a source is; a *file.Workspace is one.
+type Files interface {
+	// Peek returns the content of a regular file of at most max bytes, and its path without symbolic
+	// links. For a missing file the error is fs.ErrNotExist.
+	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
+}
+
+// Source is where a file of memory is, whether it exists or not.
+type Source struct {
+	Scope  Scope
+	Path   string // absolute
+	Files  Files
+	Inside string // the real path of the folder that the file must be in
+	Base   string // where the globs of paths begin
+	Remote string // the target that has the file, where this process can't write; "" for this machine
+}
+
+// Options make a Store. The zero value of all but Sources and Dir works.
+type Options struct {
+	// Sources returns where the files are, the widest scope first.
+	Sources func(context.Context) ([]Source, error)
+	Dir     string           // holds what was observed, on this machine; "" observes nothing
+	Session string           // its id
+	Target  string           // where the session begins, as actions name it
+	Limit   int              // bytes that a model is told at a session's start; 0 is MaxShare
+	Person  bool             // somebody is there whose prompts may teach
+	Redact  *redact.Redactor // takes out secrets of this session
+	Now     func() time.Time // nil is time.Now
+}
+
+// Store is the memory of a session. It is safe for concurrent use; use Open.
+type Store struct {
+	o        Options
+	clean    cleaner
+	recorder *recorder
+
+	mu      sync.Mutex // guards all below
+	off     bool
+	mode    action.Mode     // in which nothing is written if it is plan
+	told    share           // what the system prompt has
+	active  []Entry         // that hold now, as they were read last
+	news    []Entry         // written in this session
+	gone    []Entry         // of those told, forgotten in this session
+	touched map[string]bool // targets that calls have named
+	undo    [][]step        // what was written, the latest last
+
+	writable []Scope // whose files can be written here
+}
+
+// Open returns the memory of a session. It reads and writes nothing.
+func Open(o Options) *Store {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Limit <= 0 || o.Limit > MaxShare {
+		o.Limit = MaxShare
+	}
+	s := &Store{o: o, clean: cleaner{o.Redact}, touched: make(map[string]bool)}
+	s.recorder = newRecorder(s)
+	return s
+}
+
+// Off ends what memory does in this session: nothing more is observed, learned or told.
+func (s *Store) Off() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.off = true
+}
+
+// errOff is why nothing is read or written after Off.
+var errOff = errors.New("memory is off in this session (/memory off); the next one has it again")
+
+func (s *Store) isOff() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.off
+}
+
+func (s *Store) today() string { return s.o.Now().Format(day) }
+
+// Listing is what the files hold.
+type Listing struct {
+	Entries  []Entry   // in the order of the files; those Overridden do not hold
+	Problems []Problem // what was skipped
+}
+
+// Skipped says in one line what was skipped, "" for nothing.
+func (l Listing) Skipped() string {
+	if len(l.Problems) == 0 {
+		return ""
+	}
+	var all []string
+	for _, p := range l.Problems {
+		all = append(all, p.String())
+	}
+	return "memory: " + texts.Some(all)
+}
+
+// Stale says in one line how many entries nothing confirmed for so long that the person is asked about
+// them, "" for none.
+func (l Listing) Stale() string {
+	n := 0
+	for _, e := range l.Entries {
+		if e.Asked {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("memory has entries that nothing confirmed for %d days: %d; keep or drop them in /memory", int(asked/(24*time.Hour)), n)
+}
+
+// Entries reads all files. An error means that a target could not be read; the others are in the
+// listing.
+func (s *Store) Entries(ctx context.Context) (Listing, error) {
+	if s.isOff() {
+		return Listing{}, errOff
+	}
+	l, _, err := s.read(ctx)
+	return l, err
+}
+
+// file is a file as it was read.
+type file struct {
+	Source
+	doc    document
+	data   []byte
+	exists bool
+}
+
+// read reads the files, and notes what holds.
+func (s *Store) read(ctx context.Context) (l Listing, all []file, failed error) {
+	sources, failed := s.o.Sources(ctx)
+	for _, src := range sources {
+		f, problems := load(ctx, src)
+		l.Problems = append(l.Problems, problems...)
+		all = append(all, f)
+		l.Entries = append(l.Entries, f.entries()...)
+	}
+	now := s.o.Now()
+	for i := range l.Entries {
+		l.Entries[i].age(now)
+	}
+	override(l.Entries)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active, s.writable = holding(l.Entries), writable(sources)
+	return l, all, failed
+}
+
+// holding returns the entries that hold.
+func holding(all []Entry) []Entry {
+	return slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Overridden != "" })
+}
+
+// load reads one file. A missing one is empty.
+func load(ctx context.Context, src Source) (f file, problems []Problem) {
+	f.Source = src
+	real, data, err := src.Files.Peek(ctx, src.Path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return f, nil
+	case err != nil:
+		return f, []Problem{{File: src.Path, Why: "is not read: " + err.Error()}}
+	case src.Inside != "" && !texts.Below(real, src.Inside):
+		return f, []Problem{{File: src.Path, Why: "is not read: it leads out of " + src.Inside}}
+	case slices.Contains(data, 0):
+		return f, []Problem{{File: src.Path, Why: "is not read: it is no text"}}
+	}
+	f.data, f.exists = data, true
+	f.doc, problems = parse(data)
+	for i := range problems {
+		problems[i].File = src.Path
+	}
+	return f, problems
+}
+
+// entries returns what the file holds, with where it is.
+func (f file) entries() []Entry {
+	all := f.doc.entries()
+	for i := range all {
+		all[i].Scope, all[i].File = f.Scope, f.Path
+	}
+	return all
+}
+
+// Draft is an entry that is to be.
+type Draft struct {
+	Scope  Scope // "" is Folder
+	Kind   Kind  // "" is Rule
+	Text   string
+	Paths  []string // globs of the files for which it holds
+	Target string   // for which it holds
+	Note   Note     // more words of its comment, such as by:ann
+}
+
+// Change is what a call wrote.
+type Change struct {
+	Entries []Entry // as they are now
+	Gone    []Entry // that were taken out
+	Diff    string  // of the files, in the form of diff -u
+}
+
+// Text returns a change in one line.
+func (c Change) Text() string {
+	var all []string
+	for _, e := range c.Entries {
+		all = append(all, e.Text)
+	}
+	return strings.Join(all, " · ")
+}
+
+// mayWrite returns why nothing may be written, or nil.
+func (s *Store) mayWrite() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.off:
+		return errOff
+	case s.mode == action.ModePlan:
+		return errors.New("mode plan changes nothing, memory neither: do it when the plan has ended")
+	}
+	return nil
+}
+
+// entry makes an entry of a draft.
+func (s *Store) entry(d Draft, taken func(string) bool) (Entry, error) {
+	text, err := cleanText(s.clean.text(d.Text))
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Scope: d.Scope, Kind: d.Kind, Text: text}
+	if e.Scope == "" {
+		e.Scope = Folder
+	}
+	if e.Kind == "" {
+		e.Kind = Rule
+	}
+	if !slices.Contains(Scopes, e.Scope) || !slices.Contains(kinds, e.Kind) {
+		return Entry{}, fmt.Errorf("memory has no scope %q with kind %q (scopes: %s; kinds: %s)", e.Scope, e.Kind, texts.Names(Scopes), texts.Names(kinds))
+	}
+	for _, glob := range d.Paths {
+		if !validGlob(glob) {
+			return Entry{}, fmt.Errorf("%q is no glob of files", glob)
+		}
+	}
+	e.ID = newID(letterOf(e.Kind), 4, taken, e.Text)
+	e.Note = Note{e.ID, s.today()}
+	for _, w := range d.Note {
+		e.Note = append(e.Note, comment(s.clean.text(w)))
+	}
+	e.Note = e.Note.with("paths", strings.Join(d.Paths, ",")).with("target", d.Target)
+	return e, nil
+}
+
+// Add writes an entry. One that its file has already is confirmed instead.
+func (s *Store) Add(ctx context.Context, d Draft) (Change, error) {
+	return s.change(ctx, func(w *writing) error {
+		e, err := s.entry(d, w.taken)
+		if err != nil {
+			return err
+		}
+		f, err := w.file(e.Scope)
+		if err != nil {
+			return err
+		}
+		if i := same(f.doc, e); i >= 0 {
+			w.confirm(f, i, e)
+		} else {
+			w.add(f, e)
+		}
+		return nil
+	})
+}
+
+// same returns the index of the line that says the same as an entry, -1 if there is none.
+func same(d document, e Entry) int {
+	return slices.IndexFunc(d.lines, func(l line) bool {
+		return l.entry != nil && strings.EqualFold(l.entry.Text, e.Text) &&
+			l.entry.Note.Target() == e.Note.Target() && slices.Equal(l.entry.Note.Paths(), e.Note.Paths())
+	})
+}
+
+// Edit gives an entry another text.
+func (s *Store) Edit(ctx context.Context, id, text string) (Change, error) {
+	text, err := cleanText(s.clean.text(text))
+	if err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, func(w *writing) error {
+		f, i, err := w.find(id)
+		if err != nil {
+			return err
+		}
+		e := *f.doc.lines[i].entry
+		e.Text, e.Note = text, e.Note.with("checked", s.today())
+		w.replace(f, i, e)
+		return nil
+	})
+}
+
+// Confirm notes that an entry is right today.
+func (s *Store) Confirm(ctx context.Context, id string) (Change, error) {
+	return s.change(ctx, func(w *writing) error {
+		f, i, err := w.find(id)
+		if err != nil {
+			return err
+		}
+		e := *f.doc.lines[i].entry
+		e.Note = e.Note.with("checked", s.today())
+		w.replace(f, i, e)
+		return nil
+	})
+}
+
+// Forget takes an entry out of its file.
+func (s *Store) Forget(ctx context.Context, id string) (Change, error) {
+	return s.change(ctx, func(w *writing) error {
+		f, i, err := w.find(id)
+		if err == nil {
+			w.remove(f, i)
+		}
+		return err
+	})
+}
+
+// Share moves an entry into the file of the team, which is committed.
+func (s *Store) Share(ctx context.Context, id string) (Change, error) {
+	return s.change(ctx, func(w *writing) error {
+		f, i, err := w.find(id)
+		if err != nil {
+			return err
+		}
+		team, err := w.file(Team)
+		switch {
+		case err != nil:
+			return err
+		case f.Scope == Team:
+			return fmt.Errorf("%s is in the team's file already", id)
+		}
+		e := *f.doc.lines[i].entry
+		e.Scope, e.Note = Team, shared(e.Note)
+		w.remove(f, i)
+		if at := same(team.doc, e); at >= 0 {
+			w.confirm(team, at, e)
+		} else {
+			w.add(team, e)
+		}
+		return nil
+	})
+}
+
+// shared returns a note without what only this machine knows.
+func shared(n Note) Note {
+	return slices.DeleteFunc(slices.Clone(n), func(w string) bool {
+		name, _, ok := strings.Cut(w, ":")
+		return strings.HasPrefix(w, `"`) || ok && slices.Contains([]string{"from", "session", "call", "denied", "edited", "undone"}, name)
+	})
+}
+
+// Undo takes the latest change of this session back: what was learned, or what the person did.
+func (s *Store) Undo(ctx context.Context) (Change, error) {
+	s.mu.Lock()
+	if len(s.undo) == 0 {
+		s.mu.Unlock()
+		return Change{}, errors.New("this session wrote nothing into memory that could be taken back")
+	}
+	steps := s.undo[len(s.undo)-1]
+	s.mu.Unlock()
+	c, err := s.change(ctx, func(w *writing) error { return w.back(steps) })
+	if err != nil {
+		return c, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.undo = s.undo[:max(len(s.undo)-2, 0)] // that one, and its taking back
+	return c, nil
+}

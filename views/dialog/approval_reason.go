@@ -1,0 +1,175 @@
+package dialog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/edit"
+)
+
+// reason is why a person denies something.
+type reason struct {
+	editor *edit.Editor // nil until one is typed
+	letter string       // that began it, "" if none did
+	since  time.Time    // when it was begun
+	quick  bool         // it goes on so soon after the letter that both may be a sentence for the prompt
+	sent   bool         // the key came that sends it, which a quick one needs twice
+	scope  string       // in which it is remembered; "": only this time
+}
+
+// begin returns the editor for a reason that a letter began.
+func (r *reason) begin(letter string, now time.Time) *edit.Editor {
+	if r.editor == nil {
+		r.editor = edit.New()
+	}
+	r.letter, r.since, r.quick, r.sent = letter, now, false, false
+	return r.editor
+}
+
+// typed notes that a key came which does not send the reason.
+func (r *reason) typed(text bool, now time.Time) {
+	r.sent = false
+	r.quick = r.quick || text && r.letter != "" && r.editor.Empty() && now.Sub(r.since) < LetterPause
+}
+
+// confirmed takes the key that sends a reason and reports whether it is sent: a quick one only when
+// the key came a second time, a while after the key before.
+func (r *reason) confirmed(gap time.Duration) bool {
+	if !r.quick || r.sent && gap >= LetterPause {
+		return true
+	}
+	r.sent = true
+	return false
+}
+
+// text returns the reason as it is sent.
+func (r *reason) text() string { return strings.TrimSpace(r.editor.Text()) }
+
+// denial returns what denies a request for the reason.
+func (r *reason) denial(id string) event.AnswerApproval {
+	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.text()}
+	if c.Reason != "" {
+		c.Remember = r.scope
+	}
+	return c
+}
+
+// next returns the scope after the one in which the reason is remembered now, of those that can be
+// chosen; "" is only this time.
+func (r *reason) next(scopes []string) string {
+	if i := slices.Index(scopes, r.scope) + 1; i < len(scopes) {
+		return scopes[i]
+	}
+	return ""
+}
+
+// choose goes to the next scope. It does nothing for a key that came so soon after the one before
+// that it may belong to a sentence for the prompt.
+func (r *reason) choose(scopes []string, gap time.Duration) {
+	if r.quick && gap < LetterPause {
+		return
+	}
+	r.sent, r.scope = false, r.next(scopes)
+}
+
+// DropQuickReason ends a reason that may be a sentence for the prompt, and returns that sentence with
+// its first letter. It reports whether it was one.
+func (a *Approval) DropQuickReason() (text string, quick bool) {
+	if !a.reason.quick {
+		return "", false
+	}
+	text = a.reason.letter + a.reason.editor.Text()
+	a.typing, a.reason = nil, reason{}
+	return text, true
+}
+
+// UnsentReason returns the reason that is being typed, "" if none is or it was sent.
+func (a *Approval) UnsentReason() string {
+	if a.typing == nil || a.amend.typing || a.shown.answered || a.reason.editor == nil {
+		return ""
+	}
+	text := a.reason.editor.Text()
+	if a.reason.quick {
+		text = a.reason.letter + text
+	}
+	return text
+}
+
+// reasonRows is how many rows a reason needs at least: one of it, what is remembered, and its keys.
+const reasonRows = 4
+
+// drawTyping draws the reason that is typed, below it what is remembered of it, and the keys.
+func (a *Approval) drawTyping(in draw.Area) {
+	label := []draw.Span{draw.Text(themes.Accent, "deny because ")}
+	if draw.Width(label) > in.W/2 {
+		label = []draw.Span{draw.Text(themes.Accent, "> ")}
+	}
+	kept := a.reason.rows(a.asked.Context.Memory, in.W)
+	kept = draw.AtMost(kept, max(0, min(len(kept), in.H-2)), in.W)
+	a.typing.SetWidth(edit.Room(in.W, label))
+	text := draw.Area{Canvas: in.At(in.Spans(0, label...)), H: max(1, in.H-1-len(kept))}
+	in = in.Below(edit.Draw(text, a.typing, a.HasFocus()))
+	in.Rows(kept)
+	if in = in.Below(len(kept)); in.H > 0 {
+		in.Spans(0, draw.HintRow(a.reason.hints(a.Keys, a.asked.Context.Memory.Scopes), in.W)...)
+	}
+}
+
+// rows say what is remembered of the reason, and where; there are none where nothing can be.
+func (r *reason) rows(m action.Memory, w int) [][]draw.Span {
+	if len(m.Scopes) == 0 {
+		return nil
+	}
+	label := []draw.Span{draw.Text(themes.Muted, "remember ")}
+	if r.scope == "" {
+		return [][]draw.Span{append(label, draw.Text(themes.Text, "only this time"))}
+	}
+	where := []draw.Span{draw.Text(themes.Accent, action.ScopeText(r.scope))}
+	if m.Only != "" {
+		where = append(where, draw.Untrusted(themes.Text, ", on "+m.Only+" only")...)
+	}
+	rows := [][]draw.Span{append(label, where...)}
+	text := action.Taught(m.Begins, r.text())
+	if text == "" {
+		return append(rows, []draw.Span{draw.Text(themes.Warning, "  nothing yet: say why")})
+	}
+	for _, row := range draw.WrapSentence(draw.Untrusted(themes.Strong, text), w-2) {
+		rows = append(rows, append([]draw.Span{draw.Text(themes.Text, "  ")}, row...))
+	}
+	return rows
+}
+
+// hints are the keys of a reason, which can be remembered in some scopes.
+func (r *reason) hints(m *keymap.Map, scopes []string) []draw.Hint {
+	hints := draw.HintsOf(m, keymap.Reason)
+	send, back, keep := m.Keys(keymap.ReasonSend), m.Keys(keymap.ReasonBack), m.Keys(keymap.ReasonRemember)
+	is := func(h draw.Hint, keys []keymap.Key) bool { return len(keys) > 0 && h.Key == keys[0] }
+	hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return is(h, keep) && len(scopes) == 0 })
+	for i, h := range hints {
+		switch {
+		case is(h, keep):
+			hints[i].Label = cmp.Or(scopeKeys[r.next(scopes)], "only this time")
+		case is(h, send) && r.quick && !r.sent:
+			hints[i].Label = "twice: deny"
+		case is(h, send) && r.quick:
+			hints[i].Label = "again: deny"
+		case is(h, send) && r.scope != "":
+			hints[i].Label, hints[i].Keep = "deny and remember", true
+		case is(h, back) && r.quick:
+			hints[i].Label = "to the prompt, with its " + r.letter
+		case is(h, back) && r.scope != "":
+			hints[i].Label = "back"
+		}
+	}
+	return hints
+}
+
+// scopeKeys say what the key does that goes to a scope.
+var scopeKeys = map[string]string{"folder": "remember it here", "person": "everywhere", "team": "for the team"}
