@@ -43,13 +43,13 @@ func TestHooks(t *testing.T) { // in this order, each hook in its own
 
 // noted is a journal that notes the kinds of its events.
 type noted struct {
-	*memory
+	*heldJournal
 	note func(string)
 }
 
 func (n noted) Append(env event.Envelope) error {
 	n.note(env.Payload.Type())
-	return n.memory.Append(env)
+	return n.heldJournal.Append(env)
 }
 
 // The parts of a turn come in this order: the limit of turns, the hook of the turn, room in the context, the request between
