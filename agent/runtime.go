@@ -118,6 +118,7 @@ type Options struct {
 	Breakpoints []int
 	MaxTurns    int              // turns of one exchange; 0 = no limit
 	MaxCost     model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	ToolTokens  map[string]int   // limits of the tokens of a tool's results in an exchange, see [usage.Budget]
 	Context     Context          // how the conversation is kept within the model's window
 	Mode        action.Mode      // how approvals are decided; "" = ask
 	ModeAsked   bool             // the person asked for Mode: a resumed session does not go on in mode plan
@@ -227,7 +228,7 @@ func New(o Options) *Runtime {
 		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target),
-		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt}),
+		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt, ToolTokens: o.ToolTokens}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
 	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())

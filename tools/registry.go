@@ -191,8 +191,7 @@ func shellDirsOf(t Tool, call Call) ShellDirs {
 // toNative translates the arguments of a call of t.
 func toNative(t Tool, call Call) (Call, error) {
 	def := t.Definition()
-	arguments, notes, err := translate(def, call, shellDirsOf(t, call))
-	call.Name, call.Arguments = def.Name, arguments
-	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], notes...)
+	call, err := translate(def, call, shellDirsOf(t, call))
+	call.Name = def.Name
 	return call, err
 }

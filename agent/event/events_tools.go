@@ -2,6 +2,8 @@ package event
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"buddy/agent/action"
@@ -10,12 +12,30 @@ import (
 // ToolRequested holds a tool call of the model with the action that it would take. Invalid
 // arguments leave the action empty.
 type ToolRequested struct {
-	CallID    string        `json:"call_id"`
-	Name      string        `json:"name"`
-	Corrected string        `json:"corrected,omitempty"` // the name that the model wrote, where it was a slip for Name
-	Arguments string        `json:"arguments"`
-	Action    action.Action `json:"action"`
-	Target    string        `json:"target,omitempty"`
+	CallID    string            `json:"call_id"`
+	Name      string            `json:"name"`
+	Corrected string            `json:"corrected,omitempty"` // the name that the model wrote, where it was a slip for Name
+	Renamed   map[string]string `json:"renamed,omitempty"`   // names of arguments that were slips, each with the one that was meant
+	Arguments string            `json:"arguments"`
+	Action    action.Action     `json:"action"`
+	Target    string            `json:"target,omitempty"`
+}
+
+// Counted returns the name of the tool that a call counts for: the one that use_tool calls, else its own.
+func (t ToolRequested) Counted() string {
+	if t.Name == "use_tool" && t.Action.Tool != "" {
+		return t.Action.Tool
+	}
+	return t.Name
+}
+
+// Slips returns the corrected names of arguments for people: "comand → command", "" for none.
+func (t ToolRequested) Slips() string {
+	var all []string
+	for _, from := range slices.Sorted(maps.Keys(t.Renamed)) {
+		all = append(all, from+" → "+t.Renamed[from])
+	}
+	return strings.Join(all, ", ")
 }
 
 // ApprovalAsked asks a person for approval; the call waits.

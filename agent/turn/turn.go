@@ -172,12 +172,12 @@ type Exchange struct {
 	overflows int                     // requests that the provider found too long
 	retry     atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
 
-	mu     sync.Mutex        // guards all below
-	model  model.Model       // that answers instead of the session's, because a skill says so; nil: none
-	ids    map[string]bool   // of calls
-	failed map[string]failed // calls that failed, by name and arguments
-	last   map[string]string // what went wrong with the last call of a tool
-	got    results
+	mu       sync.Mutex        // guards all below
+	model    model.Model       // that answers instead of the session's, because a skill says so; nil: none
+	ids      map[string]bool   // of calls
+	failed   map[string]failed // calls that failed, by name and arguments
+	setbacks setbacks
+	got      results
 }
 
 // results holds what the calls of a turn gave beside what is in the history.
@@ -191,7 +191,7 @@ type results struct {
 
 // NewExchange returns an exchange that a task has on a conversation. stop ends its context.
 func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
-	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), last: make(map[string]string)}
+	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), setbacks: setbacks{last: make(map[string]string), row: make(map[string]int), hinted: make(map[string]bool)}}
 }
 
 // Say adds prompts that are in the conversation already, for the hooks that look at prompts.

@@ -144,6 +144,7 @@ type Call struct {
 	ID        string
 	Name      string
 	Corrected string // the name that the model wrote, where it was a slip for Name
+	Slips     string // in the names of its arguments, as they were corrected
 	Arguments string
 	Action    action.Action
 	On        string // the target where it works, "" for the first
@@ -160,6 +161,7 @@ type Call struct {
 	Full      *event.FullOutput
 	Output    Tail
 	Agent     *Task // of the subagent that it began; else nil
+	Decision  event.DecisionExplained
 }
 
 // Task is one unit of work.
