@@ -18,6 +18,9 @@ import (
 func (r *repl) take(env event.Envelope) {
 	subagent := state.IsSubagent(&r.state, env.Branch)
 	r.state.Apply(env)
+	if _, ended := env.Payload.(event.ReviewFinished); ended {
+		r.reviews = max(0, r.reviews-1)
+	}
 	if subagent {
 		tellSubagent(r, env)
 	} else {

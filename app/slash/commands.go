@@ -37,6 +37,7 @@ var Commands = []Command{
 	{Name: "context", Help: "how full the model's context is: its parts, what is largest, what was spent", Do: sends(Report(event.ReportContext))},
 	{Name: "agents", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},
 	{Name: "review", Args: "[BASE]", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Do: sends(Review)},
+	{Name: "findings", Args: "[N]", Help: "what the last review found, as a list that opens their files in your editor; with a number, opens that one's file at its line"},
 	{Name: "hooks", Help: "the hooks that run here, how each ran last, and what was left out", Do: sends(Report(event.ReportHooks))},
 	{Name: "workflow", Args: "[NAME [INPUT=VALUE]...|runs|resume [RUN]|cancel [RUN]|save NAME]", Help: "run a workflow, a file of steps and gates; lists the runs of this session, goes on with one that was cut off, gives one up; makes a workflow of the last exchange; alone, which workflows there are", Do: sends(Workflow), Complete: workflowWords},
 	{Name: "compact", Args: "[WHAT TO KEEP]", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},

@@ -458,7 +458,12 @@ func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
 	if p.Problem != "" {
 		kind = ErrorBlock
 	}
-	s.add(env, kind, p.Summary())
+	text := p.Summary()
+	if len(p.Findings) == 0 {
+		s.add(env, kind, text)
+		return
+	}
+	s.add(env, kind, text+"\n/findings walks them and opens their files").Review = &p
 }
 
 // compacted shows what became of the older messages.

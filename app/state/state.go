@@ -118,6 +118,8 @@ type Block struct {
 	Open bool
 	Time int64 // Unix milliseconds
 	Call *Call // ToolBlock only
+	// Review is what a review found, if the block says so and there is something.
+	Review *event.ReviewFinished
 
 	last uint64 // Seq of the last event that it shows
 }
