@@ -110,10 +110,8 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP, live.Servers, live.Named:
-		return askServers(ctx, h.program, q)
-	case live.Memory, live.Memories:
-		return askMemory(ctx, h.program, q)
+	case live.MCP, live.Servers, live.Named, live.Memory, live.Memories:
+		return askProgram(ctx, h.program, q)
 	case live.Rules:
 		rules, err := h.program.Rules()
 		return &live.RulesReply{Rules: rules}, err
@@ -134,27 +132,26 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askServers answers what is about MCP servers, and what else a prompt can name.
-func askServers(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
+// askProgram answers what is about MCP servers and memory, and what else a prompt can name.
+func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.MCP:
 		text, err := p.MCP().Do(q.Args)
 		return &live.TextReply{Text: text}, err
 	case live.Named:
 		return &live.FilesReply{Paths: append(input.Agents(q.Query, p.Live.AgentNames(ctx)), p.Servers.Names(q.Query)...)}, nil
+	case live.Memory:
+		text, err := compose.NewMemoryList(p.Memory).Do(q.Args)
+		return &live.TextReply{Text: text}, err
+	case live.Memories:
+		return memories(compose.NewMemoryList(p.Memory).Items(ctx))
 	default:
 		return servers(p.MCP().Offers())
 	}
 }
 
-// askMemory answers what is about memory.
-func askMemory(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
-	list := compose.NewMemoryList(p.Memory)
-	if q, ok := q.(live.Memory); ok {
-		text, err := list.Do(q.Args)
-		return &live.TextReply{Text: text}, err
-	}
-	all, skipped, err := list.Items(ctx)
+// memories is what memory has, as it goes to a screen.
+func memories(all []slash.Remembered, skipped string, err error) (*live.MemoriesReply, error) {
 	reply := &live.MemoriesReply{All: make([]live.Remembered, len(all)), Skipped: skipped}
 	for i, e := range all {
 		reply.All[i] = live.Remembered(e)
