@@ -191,7 +191,7 @@ func TestAgentsAreOffered(t *testing.T) {
 	v.until("what is built in", lists("review", true))
 	offered := func(query string) []string {
 		t.Helper()
-		reply, err := askServers(t.Context(), h.program, live.Named{Query: query})
+		reply, err := askProgram(t.Context(), h.program, live.Named{Query: query})
 		if err != nil {
 			t.Fatal(err)
 		}
