@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 )
 
 // Asked returns what the person who is asked about an action should know of memory, and where the reason
@@ -86,3 +87,32 @@ func writable(sources []Source) (all []Scope) {
 
 // Where says for whom an entry holds, for people.
 func (s Scope) Where() string { return action.ScopeText(string(s)) }
+
+// Kept says in one line where the reason of a denial was remembered, and what takes that back.
+func (s *Store) Kept(scope Scope, c Change) string {
+	return "remembered " + scope.Where() + ": " + c.Text() + " (" + s.commands().undo(c.Entries) + ")"
+}
+
+// Waits says in one line that a proposal waits for the person.
+func (s *Store) Waits(p Proposal) string {
+	return "proposed for memory: " + p.Draft.Text + " (" + s.commands().does("accept "+p.ID) + ", or reject)"
+}
+
+// commands are how a person obeys what is said of memory: at the prompt, or in a shell where there is none.
+type commands struct{ prompt bool }
+
+func (s *Store) commands() commands { return commands{s.o.Person} }
+
+func (c commands) does(what string) string {
+	if c.prompt {
+		return "/memory " + what
+	}
+	return "buddy memory " + what
+}
+
+func (c commands) undo(all []Entry) string {
+	if c.prompt {
+		return c.does("undo")
+	}
+	return c.does("forget " + texts.Join(all, ", ", func(e Entry) string { return e.ID }))
+}
