@@ -25,7 +25,7 @@ func TestPlainCommands(t *testing.T) {
 			d.types("/diff\r")
 			d.want("changed nothing in this session", "> ")
 			d.types("touch a.txt; seq 1 400\r")
-			d.want("exit 0", "It said:", "> ")
+			d.want("watch it from another terminal with: tmux -S ", "exit 0", "It said:", "> ")
 			d.types("/init\r")
 			d.want("It said:", "> ")
 			d.types("/find use MAKE\r")

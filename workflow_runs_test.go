@@ -134,9 +134,13 @@ func TestWorkflowSurvivesKills(t *testing.T) {
 		_, err := r.buddy(after, "workflow", "run", "kills", "--approve", "all")
 		var whole []string
 		for tries := 0; err != nil && tries < 5; tries++ {
-			if out, _ := r.buddy(0, "workflow", "runs"); out == "" {
+			out, _ := r.buddy(0, "workflow", "runs")
+			if out == "" {
 				err = nil // it was killed before the run began
 				break
+			}
+			if !strings.Contains(out, "paused") && !strings.Contains(out, "completed") && !strings.Contains(out, "failed") {
+				t.Errorf("kill %d after %v: the run of a killed process is %q", i, after, out)
 			}
 			if tries > 2 {
 				after = 0

@@ -148,6 +148,8 @@ func (f *fakeTool) Run(ctx context.Context, c tools.Call) tools.Result {
 		panic("boom")
 	case "fail":
 		return tools.Result{Content: "Tool error: it broke", IsError: true}
+	case "retry":
+		return tools.Result{Content: "use another path", IsError: true, Retry: true}
 	}
 	c.Output(tools.Chunk{Stream: tools.Stdout, Text: []byte("live"), Total: 4})
 	return tools.Result{Content: "done " + c.ID}
@@ -325,7 +327,7 @@ func TestGoldenOrder(t *testing.T) {
 		}
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		s.wantOrder("prompt.submitted", `
-			prompt.submitted task.started context.usage turn.started model.request_started model.text_delta
+			prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered tool.started
 			tool.output tool.result turn.finished context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage turn.finished task.finished`)

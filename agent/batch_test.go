@@ -115,6 +115,41 @@ func TestAskedCallsWaitForTheEndOfTheAnswer(t *testing.T) {
 	})
 }
 
+// What an answer says and thinks is told before its calls, and each of several calls is judged, asked for and, where its
+// name has a slip, corrected by itself.
+func TestEachCallOfAnAnswerIsJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		thinks := func(ctx context.Context, yield func(model.Delta, error) bool) {
+			if yield(model.Delta{Kind: model.Reasoning, Field: "reasoning", Text: "three calls "}, nil) {
+				says("let me try ", `c1 do {"kind":"shell","do":"echo"}`, `c2 Do {"kind":"file_read","do":"echo"}`, `c3 do {"kind":"shell","do":"sleep"}`, `c4 do {"kind":"shell","do":"fail"}`)(ctx, yield)
+			}
+		}
+		s := start(t, nil, thinks, says("ok"))
+		s.do(event.Submit{Text: "go"})
+		for _, decision := range []event.Decision{event.Once, event.Deny, event.Once} {
+			s.do(event.AnswerApproval{ID: openApproval(s), Decision: decision})
+		}
+		if _, n := find[event.ApprovalAsked](s); n != 3 {
+			t.Errorf("asked %d times, want for each command", n)
+		}
+		got := s.results()
+		if len(got) != 4 || !strings.HasPrefix(got[1], "done c2") || !strings.Contains(got[1], `"Do"`) {
+			t.Fatalf("results %q", got)
+		}
+		got[1] = "corrected"
+		expect(t, got, "done c1", "corrected", "Command execution denied by user.", "Tool error: it broke")
+		s.wantOrder("model.reasoning_delta", `
+			model.reasoning_delta model.text_delta model.message model.response_finished metrics.usage
+			tool.requested approval.asked approval.answered tool.started tool.output tool.result
+			tool.requested tool.started tool.output tool.result
+			tool.requested approval.asked approval.answered tool.result
+			tool.requested approval.asked approval.answered tool.started tool.result
+			turn.finished context.usage turn.started model.request_started model.text_delta model.message model.response_finished metrics.usage
+			turn.finished task.finished`)
+		s.stop()
+	})
+}
+
 func TestAtMostTenCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls []string

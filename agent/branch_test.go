@@ -37,7 +37,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("%d branches, the last %+v", n, b)
 		}
 		got := s.branched()
-		if got[0] != "1 prompt.submitted" || got[1] != "1 task.started" || got[len(got)-1] != "1 task.finished" || !slices.Contains(got, "1 model.message") {
+		if got[0] != "1 prompt.submitted" || got[1] != "1 task.queued" || got[2] != "1 task.started" || got[len(got)-1] != "1 task.finished" || !slices.Contains(got, "1 model.message") {
 			t.Errorf("on the branch: %v", got)
 		}
 		if done, _ := find[event.TaskFinished](s); done.ID != 3 || done.Outcome != event.Completed {

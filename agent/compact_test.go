@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,8 @@ func TestAutomaticCompaction(t *testing.T) {
 		for i := range 5 {
 			s.do(prompt(i, 160))
 		}
-		if w, n := find[event.Warning](s); n != 1 || w.Code != "context" || !strings.Contains(w.NextStep, "/compact") {
+		if w, n := find[event.Warning](s); n != 1 || w.Code != "context" || !strings.Contains(w.NextStep, "/compact") || !strings.Contains(w.NextStep, "/session new") ||
+			!regexp.MustCompile(`: 8\d\.\d %, about 8\d\d of 1000 tokens$`).MatchString(w.Text) {
 			t.Errorf("%d warnings, the last %+v", n, w)
 		}
 		if _, n := find[event.ContextCompacted](s); n != 0 {
@@ -77,6 +79,39 @@ func TestAutomaticCompaction(t *testing.T) {
 		}
 		if u, _ := find[event.ContextUsage](s); u.Percent > 95 {
 			t.Errorf("usage after the compaction: %+v", u)
+		}
+		s.stop()
+	})
+}
+
+// Each request says how full the context is and what to do about it; a person is warned once at each grade that calls for it.
+func TestHealthOfTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { withWindow(1000)(o); o.Context.Strategy = Keep }, answers(12)...)
+		for i := range 10 {
+			s.do(prompt(i, 86))
+		}
+		grades, texts := make(map[event.Health]bool), []string(nil)
+		s.mu.Lock()
+		for _, env := range s.seen {
+			switch p := env.Payload.(type) {
+			case event.ContextUsage:
+				grades[p.Health] = true
+				if (p.Health == event.Healthy) != (p.NextStep == "") || p.Health != event.Healthy && !strings.Contains(p.NextStep, "/compact") {
+					t.Errorf("use %+v", p)
+				}
+			case event.Warning:
+				texts = append(texts, p.Text)
+			}
+		}
+		s.mu.Unlock()
+		for _, g := range []event.Health{event.Healthy, event.Hint, event.Warned, event.Critical} {
+			if !grades[g] {
+				t.Errorf("no request was %q", g)
+			}
+		}
+		if len(texts) != 2 || !strings.HasPrefix(texts[0], "the context is filling up: 8") || !strings.HasPrefix(texts[1], "the context is nearly full: 9") {
+			t.Errorf("warned %q", texts)
 		}
 		s.stop()
 	})

@@ -36,9 +36,11 @@ type ContextLimitError = turn.ContextLimitError
 // Result holds what an exchange came to. Response is the text of the last answer, or
 // what there is of it when the Outcome is not completed.
 type Result struct {
+	Task     int // its number in the session, as in the events
 	Response string
 	Messages []model.Message // the whole history
 	Usage    model.Usage     // of all requests, as far as the provider told
+	Cost     model.Money     // of all requests, as far as prices are known
 	Turns    int             // that are complete: answered, and their calls done
 	Outcome  event.Outcome
 }

@@ -44,13 +44,14 @@ func texts(msgs []model.Message) []string {
 
 func TestRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, m, _ := embedded(0, says("", aCall), says("first"), says("second"))
+		m := &script{steps: []step{says("", aCall), says("first"), says("second")}}
+		r := New(Options{Model: priced{m}, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll})
 		res, err := r.RunText(t.Context(), "one")
-		if err != nil || res.Response != "first" || res.Turns != 2 || res.Outcome != event.Completed || res.Usage.Prompt != 20 || res.Usage.Completion != 4 {
+		if err != nil || res.Task != 1 || res.Response != "first" || res.Turns != 2 || res.Outcome != event.Completed || res.Usage.Prompt != 20 || res.Usage.Completion != 4 || res.Cost != 20+4*5 {
 			t.Errorf("%+v, %v", res, err)
 		}
 		res, err = r.Run(t.Context(), model.Message{Content: "two"})
-		if err != nil || res.Response != "second" || res.Turns != 1 {
+		if err != nil || res.Task != 2 || res.Response != "second" || res.Turns != 1 || res.Cost != 10+2*5 {
 			t.Errorf("%+v, %v", res, err)
 		}
 		expect(t, texts(res.Messages), "user:one", "assistant:", "tool:done c1", "assistant:first", "user:two", "assistant:second")
@@ -156,7 +157,7 @@ func TestRunStream(t *testing.T) { // the events of the exchange, from its promp
 		for env := range r.RunStream(t.Context(), model.Message{Content: "one"}) {
 			got = append(got, env.Payload.Type())
 		}
-		if got[0] != "prompt.submitted" || got[len(got)-1] != "task.finished" || !slices.Contains(got, "tool.result") {
+		if !slices.Equal(got[:3], []string{"prompt.submitted", "task.queued", "task.started"}) || got[len(got)-1] != "task.finished" || !slices.Contains(got, "tool.result") {
 			t.Errorf("events %q", got)
 		}
 	})
@@ -300,6 +301,20 @@ func TestStrict(t *testing.T) { // a hard tool error ends the run only when that
 				t.Errorf("%+v: %v", res, err)
 			}
 			checkPairs(t, res.Messages)
+		}
+	})
+}
+
+// A tool that asks for another try is heard in any case: its hint is the result, and the exchange goes on.
+func TestStrictGoesOnAfterAHint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, strict := range []bool{false, true} {
+			m := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"retry"}`), says("done")}}
+			res, err := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll, Strict: strict}).RunText(t.Context(), "go")
+			if err != nil || res.Response != "done" {
+				t.Errorf("strict %v: %+v, %v", strict, res, err)
+			}
+			expect(t, texts(m.requests[1].Messages), "user:go", "assistant:", "tool:use another path")
 		}
 	})
 }

@@ -85,6 +85,62 @@ func ExampleRuntime_RunText() {
 	// completed 1 2
 }
 
+// Ask with a whole message, and tell apart why there is no answer.
+func ExampleRuntime_Run() {
+	rt := agent.New(agent.Options{
+		Model:    &parrot{answers: []model.Message{calls("weather", `{"city":"Rome"}`), calls("weather", `{"city":"Oslo"}`)}},
+		Tools:    tools.NewRegistry(weather{}),
+		Mode:     action.ModeAll,
+		MaxTurns: 2,
+	})
+	res, err := rt.Run(context.Background(), model.Message{Role: model.User, Content: "Where is it sunny?"})
+	switch {
+	case errors.Is(err, agent.ErrMaxTurns):
+		fmt.Printf("stopped after %d turns: %v\n", res.Turns, err)
+	case err != nil:
+		fmt.Println(err)
+	default:
+		fmt.Println(res.Response)
+	}
+	// Output:
+	// stopped after 2 turns: max agentic loop iterations reached
+}
+
+// Talk with a person: commands go in, events come out, and what needs approval waits for an answer.
+func ExampleRuntime_Start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	rt := agent.New(agent.Options{
+		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Rome"}`), says("Take a hat.")}},
+		Tools: tools.NewRegistry(weather{}),
+	})
+	events := rt.Subscribe(ctx) // before Start, so that nothing is missed
+	rt.Start()
+	rt.Send(event.Submit{Text: "I go to Rome. What do I need?"})
+	for env := range events {
+		switch e := env.Payload.(type) {
+		case event.ApprovalAsked:
+			fmt.Println("may it run?", e.Action.Tool, e.Action.Preview)
+			rt.Send(event.AnswerApproval{ID: e.ID, Decision: event.Once})
+		case event.ToolResult:
+			fmt.Println(e.Result)
+		case event.ModelMessage:
+			fmt.Print(e.Message.Content)
+		case event.TaskFinished:
+			fmt.Println("\n" + string(e.Outcome))
+			cancel() // closes events
+		}
+	}
+	if err := rt.Close(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// may it run? weather Rome
+	// sunny in Rome
+	// Take a hat.
+	// completed
+}
+
 // Show an answer while it is written. Ending ctx stops it.
 func ExampleRuntime_RunStream() {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -181,4 +237,91 @@ func Example_budget() {
 	fmt.Println(res.Outcome, err)
 	// Output:
 	// failed terminated by a hook: 50 tokens are enough
+}
+
+// A hook answers a call in the place of its tool, before anybody is asked.
+func Example_hook() {
+	only := func(_ context.Context, m agent.Moment) (agent.Reply, error) {
+		if pre, ok := m.(agent.PreToolExecution); ok && !strings.Contains(pre.Call.Arguments, "Rome") {
+			return agent.Skip("only Rome is known"), nil
+		}
+		return agent.Continue, nil
+	}
+	rt := agent.New(agent.Options{
+		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), says("I can't say.")}},
+		Tools: tools.NewRegistry(weather{}),
+		Mode:  action.ModeAll,
+		Hooks: []agent.Hook{only},
+	})
+	res, err := rt.RunText(context.Background(), "How is the weather in Oslo?")
+	fmt.Println(res.Messages[2].Content)
+	fmt.Println(res.Response, err)
+	// Output:
+	// Tool call skipped: only Rome is known
+	// I can't say. <nil>
+}
+
+// record is a Durable that keeps in memory what came back; an engine for durable work would store it.
+type record struct {
+	answers [][]model.Delta
+	results map[string]tools.Result
+	asked   int // answers that were asked for in this run
+}
+
+// LLMCall gives a recorded answer again, or records a new one.
+func (r *record) LLMCall(ctx context.Context, _ model.Request, call func(context.Context) iter.Seq2[model.Delta, error]) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		n := r.asked
+		r.asked++
+		if n < len(r.answers) {
+			for _, d := range r.answers[n] {
+				if !yield(d, nil) {
+					return
+				}
+			}
+			return
+		}
+		fmt.Println("the model is asked")
+		var all []model.Delta
+		for d, err := range call(ctx) {
+			if !yield(d, err) || err != nil {
+				return // it broke off: nothing is recorded
+			}
+			all = append(all, d)
+		}
+		r.answers = append(r.answers, all)
+	}
+}
+
+// ToolCall gives a recorded result again, or runs the tool.
+func (r *record) ToolCall(ctx context.Context, c tools.Call, run func(context.Context) tools.Result) tools.Result {
+	res, known := r.results[c.ID]
+	if !known {
+		fmt.Println("the tool runs")
+		res = run(ctx)
+		r.results[c.ID] = res
+	}
+	return res
+}
+
+// A run that ended in the middle is done again; what came back before is not asked for twice.
+func Example_durable() {
+	rec := &record{results: make(map[string]tools.Result)}
+	run := func(answers ...model.Message) {
+		rec.asked = 0
+		rt := agent.New(agent.Options{
+			Model: &parrot{answers: answers}, Tools: tools.NewRegistry(weather{}), Mode: action.ModeAll, Durable: rec, // one call at a time
+		})
+		res, err := rt.RunText(context.Background(), "How is the weather in Oslo?")
+		fmt.Printf("%s: %q %v\n", res.Outcome, res.Response, err)
+	}
+	run(calls("weather", `{"city":"Oslo"}`)) // the connection breaks after one answer
+	run(says("It is sunny."))
+	// Output:
+	// the model is asked
+	// the tool runs
+	// the model is asked
+	// failed: "" nothing left to say
+	// the model is asked
+	// completed: "It is sunny." <nil>
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,47 @@ func TestHooks(t *testing.T) { // in this order, each hook in its own
 			want = append(want, "a "+m, "b "+m)
 		}
 		expect(t, got, want...)
+	})
+}
+
+// noted is a journal that notes the kinds of its events.
+type noted struct {
+	*heldJournal
+	note func(string)
+}
+
+func (n noted) Append(env event.Envelope) error {
+	n.note(env.Payload.Type())
+	return n.heldJournal.Append(env)
+}
+
+// The parts of a turn come in this order: the limit of turns, the hook of the turn, room in the context, the request between
+// its hooks, what it used, its calls between theirs, and their results.
+func TestOrderInsideATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		s := start(t, func(o *Options) {
+			summarising(1000)(o)
+			o.MaxTurns, o.Journal = 1, noted{o.Journal.(*heldJournal), func(kind string) { got = append(got, kind) }}
+			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {
+				got = append(got, moment(m))
+				return Continue, nil
+			}}
+		}, append(answers(4), untold("<summary>s</summary>"), says("", aCall))...)
+		for i := range 4 {
+			s.do(prompt(i, 160))
+		}
+		got = nil
+		s.do(prompt(4, 200))
+		s.stop()
+		want := `prompt.submitted task.started LoopIteration
+			context.compacted ContextCompaction context.usage turn.started
+			PreLlmCall model.request_started model.message model.response_finished PostLlmCall metrics.usage
+			tool.requested PreToolExecution tool.started PostToolExecution tool.result
+			turn.finished budget.exceeded max_turns_reached task.finished`
+		parts := strings.Fields(want)
+		got = slices.DeleteFunc(got[:slices.Index(got, "task.finished")+1], func(kind string) bool { return !slices.Contains(parts, kind) })
+		expect(t, got, parts...)
 	})
 }
 

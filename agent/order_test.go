@@ -44,8 +44,8 @@ func TestOrderOfACompaction(t *testing.T) {
 		s.mu.Unlock()
 		s.do(prompt(4, 200))
 		s.wantOrder("prompt.submitted", `
-			prompt.submitted task.started
-			task.progress context.compacted
+			prompt.submitted task.queued task.started
+			context.compacting task.progress context.compacted
 			context.usage turn.started model.request_started model.text_delta model.message model.response_finished
 			turn.finished task.finished`)
 		s.stop()

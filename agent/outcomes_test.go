@@ -70,6 +70,9 @@ func TestContextLimitIsAnError(t *testing.T) {
 		if (way == "run" || way == "steps") && (!errors.As(err, &limit) || limit.Limit != 1000 || limit.Estimated < 2000 || limit.Err != nil || res.Turns != 0) {
 			t.Errorf("%s: %+v after %d turns", way, limit, res.Turns)
 		}
+		if way == "run" && (len(res.Messages) != 2 || res.Messages[1].Content != "go") {
+			t.Errorf("what was asked is not in the history once: %q", texts(res.Messages))
+		}
 	})
 	refused := func() []step { return []step{tooLong(), tooLong(), tooLong(), tooLong()} }
 	ended(t, nil, refused, func(way string, outcome event.Outcome, err error, _ Result) {
@@ -108,6 +111,16 @@ func TestEmptyAnswerIsAnAnswer(t *testing.T) {
 	}
 }
 
+// TestResponseOfAnEmptyAnswer: Run gives it as an answer, too.
+func TestResponseOfAnEmptyAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, m, _ := embedded(0, says("let me see", aCall), says(""), says(""))
+		if res, err := r.RunText(t.Context(), "go"); err != nil || res.Response != "" || res.Outcome != event.Completed || res.Turns != 2 || len(m.requests) != 3 {
+			t.Errorf("%+v, %v after %d requests", res, err, len(m.requests))
+		}
+	})
+}
+
 // TestUnknownFinishReason: what was said is kept, and the reason is told once in a session.
 func TestUnknownFinishReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -116,7 +129,7 @@ func TestUnknownFinishReason(t *testing.T) {
 		f, _ := find[event.TaskFinished](s)
 		m, _ := find[event.ModelMessage](s)
 		w, n := find[event.Warning](s)
-		if f.Outcome != event.Completed || m.Message.Content != "half" || n != 1 || w.Code != "finish_reason" || !strings.Contains(w.Text, `"out\x1b[31mofcoffee"`) {
+		if f.Outcome != event.Completed || m.Message.Content != "half" || n != 1 || w.Code != "finish_reason" || w.Text != `unexpected finish reason "out\x1b[31mofcoffee"` {
 			t.Errorf("it ended %+v, said %q and warned %+v", f, m.Message.Content, w)
 		}
 		s.do(event.Submit{Text: "again"})

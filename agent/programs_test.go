@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -633,6 +634,9 @@ func TestCompactionTellsItsHooksAndCanBeRefused(t *testing.T) {
 		t.Fatal("it took too long")
 	}
 	compact()
+	if begun := all[event.ContextCompacting](s); len(begun) != 0 {
+		t.Errorf("began %+v although a hook refused", begun)
+	}
 	if done := all[event.ContextCompacted](s); len(done) != 0 || !strings.Contains(s.file("pre"), `"trigger":"manual"`) || !strings.Contains(s.file("pre"), `"custom_instructions":"keep the numbers"`) {
 		t.Errorf("compacted %+v, told %q", done, s.file("pre"))
 	}
@@ -642,6 +646,51 @@ func TestCompactionTellsItsHooksAndCanBeRefused(t *testing.T) {
 	compact()
 	if done := all[event.ContextCompacted](s); len(done) != 1 || !strings.Contains(s.file("post"), `"trigger":"manual"`) {
 		t.Errorf("compacted %+v, told %q", done, s.file("post"))
+	}
+	if begun := all[event.ContextCompacting](s); len(begun) != 1 || begun[0] != (event.ContextCompacting{By: "summary", Focus: "keep the numbers"}) {
+		t.Errorf("began %+v", begun)
+	}
+	want := []string{event.HookRan{}.Type(), event.ContextCompacting{}.Type(), event.ContextCompacted{}.Type(), event.HookRan{}.Type()}
+	var order []string
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, env := range s.events[slices.IndexFunc(s.events, func(env event.Envelope) bool { return env.Payload.Type() == event.ContextCompacting{}.Type() })-1:] {
+		if slices.Contains(want, env.Payload.Type()) {
+			order = append(order, env.Payload.Type())
+		}
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("the order is %v, want %v", order, want)
+	}
+	if asked := s.model.requests[3].Messages[0].Content; !strings.Contains(asked, "<focus>\nkeep the numbers\n</focus>") {
+		t.Errorf("the model was asked\n%s", asked)
+	}
+}
+
+// A digest that makes room by itself asks the hooks as well: what they refuse is not compacted, and nothing is sent.
+func TestADigestOfAFullContextAsksTheHooks(t *testing.T) {
+	t.Parallel()
+	s := newHookSession(t, Options{Context: Context{Strategy: Digest}, System: "be brief"}, []hookSpec{
+		{hooks.PreCompact, "auto", `cat >pre; [ -e may ] || { echo not now >&2; exit 2; }`, ""},
+	}, append(answers(4), answers(2)...)...)
+	for i := range 4 {
+		if _, err := runText(t, s, prompt(i, 220).Text); err != nil { // the window has 1000 tokens
+			t.Fatal(err)
+		}
+	}
+	text := prompt(4, 220).Text
+	var full *ContextLimitError
+	if _, err := runText(t, s, text); !errors.As(err, &full) || len(s.model.requests) != 4 || !strings.Contains(s.file("pre"), `"trigger":"auto"`) {
+		t.Errorf("%v after %d requests, told %q", err, len(s.model.requests), s.file("pre"))
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "may"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runText(t, s, "short"); err != nil {
+		t.Error(err)
+	}
+	if begun, done := all[event.ContextCompacting](s), all[event.ContextCompacted](s); len(begun) != 1 || begun[0].By != "digest" || len(done) != 1 || done[0].By != "digest" {
+		t.Errorf("began %+v, compacted %+v", begun, done)
 	}
 }
 

@@ -65,7 +65,7 @@ func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.n
 
 // TestGoldenRecovery is the order of events when an attempt fails.
 func TestGoldenRecovery(t *testing.T) {
-	const begin = `prompt.submitted task.started context.usage turn.started model.request_started model.text_delta `
+	const begin = `prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta `
 	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished task.finished`
 	const again = `model.retry model.alive model.text_delta `
 	tests := []struct {

@@ -117,7 +117,7 @@ func (s *tasks) replay(b *branch, env event.Envelope, left *recovery) {
 		left.replayPrompt(b.talk, p)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
-	case event.TaskStarted, event.TaskFinished, event.Interrupted, event.MaxTurnsReached:
+	case event.TaskStarted, event.TaskDeadline, event.TaskFinished, event.Interrupted, event.MaxTurnsReached:
 		s.replayTask(b, p, left)
 	case event.ToolStarted:
 		if !s.workflows.book.Owns(p.CallID) {
@@ -144,6 +144,11 @@ func (s *tasks) replayTask(b *branch, e event.Event, left *recovery) {
 		if p.Kind == event.SubagentTask {
 			left.agent = p
 			s.agents.replay()
+		}
+	case event.TaskDeadline:
+		if was, shell := left.shells[p.ID]; shell {
+			was.Deadline = p.Deadline
+			left.shells[p.ID] = was
 		}
 	case event.TaskFinished:
 		if _, shell := left.shells[p.ID]; shell {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -38,8 +39,12 @@ func (r *Runtime) report(what event.ReportKind) {
 		text = r.opts.Programs.List()
 	case event.ReportRuns:
 		text = r.tasks.workflows.book.Report()
+	case event.ReportWorkflows:
+		go r.tasks.workflows.list() // files are read
+		return
 	default:
-		r.reject("unknown report %q (have: %s, %s, %s, %s, %s, %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportRuns, event.ReportGoal)
+		kinds := []event.ReportKind{event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}
+		r.reject("unknown report %q (have: %s)", what, strings.Trim(fmt.Sprint(kinds), "[]"))
 		return
 	}
 	r.Publish(event.Notice{Text: text, Code: string(what)})
@@ -89,13 +94,16 @@ func (r *Runtime) status() string {
 
 // context describes how full the context window is.
 func (r *Runtime) context() string {
-	msgs, used := r.tasks.tree.Main().Request()
+	items, used := conversation.Items(r.tasks.tree.Main())
 	window := r.selection.Model().Info().Window
-	text := fmt.Sprintf("messages: %d, about %d tokens", len(msgs), used)
+	text := fmt.Sprintf("messages: %d, about %d tokens", len(items), used)
 	if window > 0 {
 		text += fmt.Sprintf(", %.1f %% of the window of %d", float64(used)*100/float64(window), window)
 	} else {
 		text += "; the window of the model is not known (context_limit in its profile tells it)"
+	}
+	if sizes := contextSizes(r, items, used); sizes != "" {
+		text += "\n" + sizes
 	}
 	text += "\nlast request: " + r.ledger.LastRequest()
 	text += "\nthis prompt: " + r.ledger.LastTask()
@@ -122,7 +130,7 @@ func remembers(m *memory.Store) string {
 
 // listTasks lists what runs and what waits.
 func (r *Runtime) listTasks() string {
-	lines := append(r.tasks.list(), r.shells.list()...)
+	lines := append(r.tasks.list(r.waitsFor), r.shells.list()...)
 	for _, p := range r.tasks.tree.Main().Queue() {
 		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text)))
 	}
@@ -132,13 +140,28 @@ func (r *Runtime) listTasks() string {
 	return strings.Join(lines, "\n")
 }
 
-// list describes what runs, for people.
-func (s *tasks) list() []string {
+// waitsFor says what of the person a task waits for, "" for nothing.
+func (r *Runtime) waitsFor(task int) string {
+	switch {
+	case r.approvals.Waits(task):
+		return "waits for approval"
+	case r.questions.Waits(task):
+		return "waits for your answer"
+	}
+	return ""
+}
+
+// list describes what runs, for people. waits says what of them a task waits for.
+func (s *tasks) list(waits func(task int) string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lines []string
 	for _, t := range s.busy() {
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), t.title))
+		state := cmp.Or(waits(t.id), "running")
+		if t.cancelling {
+			state = "cancelling"
+		}
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  %s  %q%s", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), state, t.title, t.limit.left(s.clock.now())))
 	}
 	return lines
 }

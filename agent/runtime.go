@@ -111,28 +111,31 @@ type Options struct {
 	// Agents say which subagents there are.
 	Agents Agents
 	// Reviews say how changes are reviewed.
-	Reviews   Reviews
-	Goals     Goals            // limits of goals
-	MaxTurns  int              // turns of one exchange; 0 = no limit
-	MaxCost   model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
-	Context   Context          // how the conversation is kept within the model's window
-	Mode      action.Mode      // how approvals are decided; "" = ask
-	ModeAsked bool             // the person asked for Mode: a resumed session does not go on in mode plan
-	Policy    policy.Policy    // what needs an approval
-	Redact    *redact.Redactor // what is taken out of tools' output
-	Withheld  []string         // names of variables that commands do not get, for people
-	Journal   Journal          // nil: nothing is stored
-	Durable   Durable          // nil: the journal records what was done
-	Reminders *reminder.Set    // what the model is told besides, before each request; nil: nothing, and no kind is switched off
-	Listings  []Listing        // told to the model when they change, in this order
-	Checks    Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
-	Memory    *memory.Store    // what the person has taught; nil: there is none
-	Resources Resources        // reads what prompts name of other programs; nil: nothing
-	Hooks     []Hook           // told of each turn, in this order
-	Workflows Workflows        // those that a person may run
-	Programs  *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
-	Panes     Panes            // nil: there are none
-	Targets   Targets          // nil: there is one only
+	Reviews Reviews
+	Goals   Goals // limits of goals
+	// Breakpoints are where a provider that is told is to cache the beginning of requests: indexes of system messages,
+	// the prompt with the instruction files, then the summary; nil is the last one.
+	Breakpoints []int
+	MaxTurns    int              // turns of one exchange; 0 = no limit
+	MaxCost     model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	Context     Context          // how the conversation is kept within the model's window
+	Mode        action.Mode      // how approvals are decided; "" = ask
+	ModeAsked   bool             // the person asked for Mode: a resumed session does not go on in mode plan
+	Policy      policy.Policy    // what needs an approval
+	Redact      *redact.Redactor // what is taken out of tools' output
+	Withheld    []string         // names of variables that commands do not get, for people
+	Journal     Journal          // nil: nothing is stored
+	Durable     Durable          // nil: the journal records what was done
+	Reminders   *reminder.Set    // what the model is told besides, before each request; nil: nothing, and no kind is switched off
+	Listings    []Listing        // told to the model when they change, in this order
+	Checks      Diagnostics      // told of the files that tools change; nil: nobody is. The caller closes it
+	Memory      *memory.Store    // what the person has taught; nil: there is none
+	Resources   Resources        // reads what prompts name of other programs; nil: nothing
+	Hooks       []Hook           // told of each turn, in this order
+	Workflows   Workflows        // those that a person may run
+	Programs    *hooks.Runner    // hooks of the person and the project; nil: there are none. The runtime closes it
+	Panes       Panes            // nil: there are none
+	Targets     Targets          // nil: there is one only
 	// Files are those of a target; nil: changes of files can't be taken back.
 	Files  func(ctx context.Context, target string) (Files, error)
 	OutDir string // where tools keep whole outputs, one folder a call
@@ -142,6 +145,9 @@ type Options struct {
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
 	// for another try. Else the model reads the failure and goes on.
 	Strict bool
+	// WarnAt is the percentage of MaxTurns and of MaxCost from which on a person is warned; 0 is 80, at 100
+	// nobody is.
+	WarnAt int
 	// Page is how many bytes of a file or a web page the model gets at once at most, see
 	// [tools.PageOf].
 	Page int
@@ -184,6 +190,7 @@ type Runtime struct {
 const (
 	maxParallel    = 10
 	defaultTimeout = 60 * time.Second
+	defaultWarnAt  = 80 // percent
 )
 
 // withDefaults fills in what is not said.
@@ -199,6 +206,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ToolTimeout == 0 {
 		o.ToolTimeout = defaultTimeout
+	}
+	if o.WarnAt == 0 {
+		o.WarnAt = defaultWarnAt
 	}
 	o.Context, o.Agents = o.Context.WithDefaults(), o.Agents.withDefaults()
 	if o.Mode == "" {
@@ -217,7 +227,7 @@ func New(o Options) *Runtime {
 		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target),
-		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost}),
+		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
 	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())
@@ -263,7 +273,7 @@ func newSubagents(r *Runtime) *subagentSet {
 func (r *Runtime) newLoop() *turn.Loop {
 	o := r.opts
 	return turn.New(turn.Options{
-		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Hooks: o.Hooks, Programs: o.Programs, Models: o.Models, Durable: o.Durable, Reminders: o.Reminders, Dates: o.Dates, Listings: o.Listings, Memory: o.Memory, Diagnostics: o.Checks, Resources: o.Resources, Redact: o.Redact, Breakpoints: o.Breakpoints, MaxParallel: o.MaxParallel, Strict: o.Strict,
 		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
 	}, turn.Parts{
 		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,

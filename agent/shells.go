@@ -29,11 +29,13 @@ type shells struct {
 	running map[int]*shellTask
 }
 
-// shellTask is one of them.
+// shellTask is one of them. The lock of shells guards limit and cancelling.
 type shellTask struct {
 	tools.Task
-	talk  *conversation.Conversation // that is told of its end
-	began time.Time
+	talk       *conversation.Conversation // that is told of its end
+	began      time.Time
+	limit      deadline
+	cancelling bool // it was told to stop
 }
 
 // Begin makes work that a call began in a conversation a task of its own.
@@ -59,6 +61,9 @@ func (s *shells) follow(id int, talk *conversation.Conversation, w tools.Task) {
 		case <-w.Done:
 			s.ended(id, w.End())
 		case <-s.life.ctx.Done():
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.running[id].limit.clear()
 		}
 	})
 }
@@ -85,6 +90,7 @@ func (s *shells) ended(id int, end tools.TaskEnd) {
 		return
 	}
 	delete(s.running, id)
+	w.limit.clear()
 	talk := w.talk
 	if s.tree.At(talk.Branch()) != talk {
 		talk = s.tree.Main() // that one has ended
@@ -101,9 +107,16 @@ func (s *shells) stop(id int) bool {
 	if w == nil {
 		return false
 	}
+	s.end(id, w)
+	return true
+}
+
+// end tells a command to end. The caller holds s.mu.
+func (s *shells) end(id int, w *shellTask) {
+	w.limit.clear()
+	w.cancelling = true
 	s.stream.Publish(id, 0, event.TaskCancelling{ID: id})
 	w.Stop()
-	return true
 }
 
 // list describes what goes on, for people.
@@ -113,7 +126,11 @@ func (s *shells) list() []string {
 	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(s.running)) {
 		w := s.running[id]
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running%s  %q  pane %s", id, event.ShellTask, s.now().Sub(w.began).Round(time.Second), onTarget(w.Pane), cut(w.Title), w.Pane))
+		state := "running"
+		if w.cancelling {
+			state = "cancelling"
+		}
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  %s%s  %q  pane %s%s", id, event.ShellTask, s.now().Sub(w.began).Round(time.Second), state, onTarget(w.Pane), cut(w.Title), w.Pane, w.limit.left(s.now())))
 	}
 	return lines
 }
@@ -145,8 +162,11 @@ func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry)
 				s.tree.Main().Announce(fmt.Sprintf("Task %d is lost: %s.", id, errUnknownEnd))
 				s.stream.Publish(id, 0, event.TaskFinished{ID: id, Outcome: event.Failed, Error: errUnknownEnd})
 			default: // who replayed the session took it for ended
-				s.stream.Publish(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: was.Title, Pane: w.Pane, Dir: was.Dir})
+				s.stream.Publish(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: was.Title, Pane: w.Pane, Dir: was.Dir, Deadline: was.Deadline})
 				s.follow(id, s.tree.Main(), w)
+				if was.Deadline > 0 {
+					s.expireAt(id, time.UnixMilli(was.Deadline))
+				}
 			}
 		})
 	}

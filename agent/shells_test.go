@@ -105,6 +105,10 @@ func TestShellTaskCancelled(t *testing.T) {
 		long := &longTool{done: make(chan struct{})}
 		s := start(t, withLong(long), says("", "c1 run_shell {}"), says("started"))
 		s.do(event.Submit{Text: "serve"})
+		s.do(event.Cancel{})
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "say which task (have: #2)") || long.stopped {
+			t.Errorf("error %+v, stopped %v", e, long.stopped)
+		}
 		s.do(event.Cancel{Task: 2})
 		if end, _ := find[event.TaskFinished](s); !long.stopped || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
 			t.Errorf("stopped %v, end %+v", long.stopped, end)

@@ -256,6 +256,45 @@ func TestFilesAreRestored(t *testing.T) {
 	})
 }
 
+// Files are read again up to the first one that is too much, also if a later one would fit; none if nobody wants that.
+func TestRestoredFilesHaveABudget(t *testing.T) {
+	for name, tt := range map[string]struct {
+		context Context
+		want    []string
+	}{
+		"room for all":     {Context{}, []string{"/w/last", "/w/long" + strings.Repeat("g", 400), "/w/first"}},
+		"up to the second": {Context{Memory: 100}, []string{"/w/last"}},
+		"none":             {Context{Restore: NoFiles}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				read := func(id, path string) step { return untold("", id+` read_file {"path":"`+path+`"}`) }
+				s := start(t, func(o *Options) {
+					summarising(100_000)(o)
+					o.Tools = tools.NewRegistry(&reader{})
+					o.Context.Memory, o.Context.Restore = tt.context.Memory, tt.context.Restore
+				}, read("a", "/w/first"), read("b", "/w/long"+strings.Repeat("g", 400)), read("c", "/w/last"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"))
+				s.do(event.Submit{Text: "read"})
+				s.do(event.Compact{})
+				c, n := find[event.ContextCompacted](s)
+				var got []string
+				for l := range strings.Lines(c.Restored) {
+					if path, ok := strings.CutPrefix(l, "read_file "); ok {
+						got = append(got, strings.TrimSpace(path))
+					}
+				}
+				if n != 1 || !slices.Equal(got, tt.want) {
+					t.Errorf("%d compactions, restored %q", n, got)
+				}
+				if blocks := strings.Count(c.Restored, "<system-reminder>"); blocks != min(1, len(tt.want)) {
+					t.Errorf("%d reminders: %s", blocks, c.Restored)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
 func openApproval(s *session) string {
 	a, _ := find[event.ApprovalAsked](s)
 	return a.ID
@@ -312,7 +351,7 @@ func TestWindowStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			withWindow(1000)(o)
-			o.Context = Context{Strategy: Window, Messages: 3}
+			o.Context = Context{Strategy: Window, Messages: 4}
 		}, answers(8)...)
 		for i := range 5 {
 			s.do(prompt(i, 160))
@@ -323,6 +362,27 @@ func TestWindowStrategy(t *testing.T) {
 		}
 		if msgs := s.request(); len(msgs) != 5 || msgs[0].Content != "be brief" || !strings.HasPrefix(msgs[1].Content, "prompt 0") || !strings.HasPrefix(msgs[2].Content, "prompt 3") {
 			t.Errorf("sent %.300q", fmt.Sprint(msgs))
+		}
+		s.stop()
+	})
+}
+
+// The strategy window does not wait for tokens when there are twice the messages that it leaves.
+func TestWindowStrategyCountsMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) {
+			withWindow(100_000)(o)
+			o.Context = Context{Strategy: Window, Messages: 4}
+		}, answers(8)...)
+		for i := range 4 {
+			s.do(prompt(i, 20)) // system, 2 messages each
+		}
+		if c, n := find[event.ContextCompacted](s); n != 0 {
+			t.Errorf("compacted %+v at 8 messages", c)
+		}
+		s.do(prompt(4, 20))
+		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "window" || len(s.request()) > 7 {
+			t.Errorf("%d compactions, the last %+v, then %d messages were sent", n, c, len(s.request()))
 		}
 		s.stop()
 	})

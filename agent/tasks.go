@@ -94,6 +94,8 @@ func (n *numbers) replay(e event.Event) {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
 		n.prompt = max(n.prompt, p.ID)
+	case event.TaskQueued:
+		n.task = max(n.task, p.ID)
 	case event.TaskStarted:
 		n.task = max(n.task, p.ID)
 	}
@@ -118,8 +120,10 @@ type task struct {
 	began  time.Time
 	cancel context.CancelCauseFunc
 	x      *turn.Exchange
-	limit  *time.Timer // ends it at its deadline; nil: there is none. tasks.mu guards it
-	paused bool        // between two steps; tasks.mu guards it
+	// tasks.mu guards what follows.
+	limit      deadline
+	paused     bool // between two steps
+	cancelling bool // it was told to stop
 }
 
 // work runs a task up to its outcome.
@@ -197,6 +201,7 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 	for _, p := range prompts {
 		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
 	}
+	s.stream.Publish(t.id, 0, event.TaskQueued{ID: t.id, Kind: t.kind, Title: t.title})
 	s.stream.Publish(t.id, 0, begun)
 	s.life.work.Add(1)
 	return working, t
@@ -248,12 +253,14 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := t.on
-	res := Result{Response: t.x.Response(), Messages: slices.Clone(b.talk.Messages()), Usage: s.ledger.Total(t.x.Used()), Turns: t.x.Turns(), Outcome: outcome}
+	cost, _ := s.ledger.Spent(t.x.Used())
+	res := Result{
+		Task: t.id, Response: t.x.Response(), Messages: slices.Clone(b.talk.Messages()),
+		Usage: s.ledger.Total(t.x.Used()), Cost: cost, Turns: t.x.Turns(), Outcome: outcome,
+	}
 	s.stream.Publish(t.id, 0, finished)
 	s.stream.Bind(t.id, 0)
-	if t.limit != nil {
-		t.limit.Stop()
-	}
+	t.limit.clear()
 	b.task = nil
 	switch {
 	case b == s.main:
@@ -486,52 +493,10 @@ func (s *tasks) cancel(id int) bool {
 	return false
 }
 
-// setTimeout gives a task a deadline. The last one given counts.
-func (s *tasks) setTimeout(c event.SetTimeout) {
-	if c.Duration <= 0 {
-		s.stream.Reject("%v is no time to end in (have: more than 0)", c.Duration)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var t *task
-	busy := s.busy()
-	for _, b := range busy {
-		if b.id == c.Task || c.Task == 0 && len(busy) == 1 {
-			t = b
-		}
-	}
-	switch {
-	case len(busy) == 0:
-		s.stream.Reject("nothing is running")
-		return
-	case t == nil && c.Task == 0:
-		s.stream.Reject("%d tasks run: say which one", len(busy))
-		return
-	case t == nil:
-		s.stream.Reject("task %d is not running", c.Task)
-		return
-	}
-	if t.limit != nil {
-		t.limit.Stop()
-	}
-	t.limit = time.AfterFunc(c.Duration, func() { s.expire(t, c.Duration) })
-	s.stream.Publish(t.id, 0, event.TaskDeadline{ID: t.id, Deadline: s.clock.now().Add(c.Duration).UnixMilli()})
-}
-
-// expire cancels a task whose time is over.
-func (s *tasks) expire(t *task, after time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t.on.task != t { // it has ended meanwhile
-		return
-	}
-	s.stream.Publish(t.id, 0, event.Notice{Text: fmt.Sprintf("the time limit of task #%d (%v) is over", t.id, after), Code: "timeout"})
-	s.stop(t)
-}
-
 // stop cancels a task with all that it called. The caller holds s.mu.
 func (s *tasks) stop(t *task) {
+	t.limit.clear()
+	t.cancelling = true
 	s.stream.Publish(t.id, 0, event.TaskCancelling{ID: t.id})
 	t.cancel(ErrCancelled)
 	for _, other := range s.busy() {

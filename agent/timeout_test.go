@@ -1,12 +1,15 @@
 package agent
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"buddy/agent/event"
+	"buddy/tools"
 )
 
 func TestTimeout(t *testing.T) {
@@ -21,7 +24,7 @@ func TestTimeout(t *testing.T) {
 		}
 		wantError(event.SetTimeout{Duration: time.Second}, "nothing is running")
 		s.do(event.Submit{Text: "one"}, event.Submit{Text: "two", Background: true})
-		wantError(event.SetTimeout{Duration: time.Second}, "2 tasks run: say which one")
+		wantError(event.SetTimeout{Duration: time.Second}, "2 tasks run: say which one (have: #1, #2)")
 		wantError(event.SetTimeout{Task: 9, Duration: time.Second}, "task 9 is not running")
 		wantError(event.SetTimeout{Task: 1, Duration: -1}, "no time to end in")
 		s.do(event.SetTimeout{Task: 1, Duration: time.Hour}, event.SetTimeout{Task: 1, Duration: time.Minute})
@@ -37,7 +40,7 @@ func TestTimeout(t *testing.T) {
 		if done, n := find[event.TaskFinished](s); n != 1 || done.ID != 1 || done.Outcome != event.Cancelled {
 			t.Errorf("%d finished, the last %+v", n, done)
 		}
-		if n, _ := find[event.Notice](s); n.Text != "the time limit of task #1 (1m0s) is over" {
+		if n, _ := find[event.Notice](s); n.Text != "the time limit of task #1 is over: it is cancelled" {
 			t.Errorf("notice %+v", n)
 		}
 		s.do(event.SetTimeout{Duration: time.Minute}) // the only one now
@@ -47,6 +50,126 @@ func TestTimeout(t *testing.T) {
 		if done, n := find[event.TaskFinished](s); n != 3 || done.Outcome != event.Completed {
 			t.Errorf("%d finished, the last %+v: a timer outlived its task", n, done)
 		}
+		s.stop()
+	})
+}
+
+// TestTimeoutOfCommand: a command that goes on after its call has a deadline as other tasks have, alone or beside
+// them, also in the next process.
+func TestTimeoutOfCommand(t *testing.T) {
+	t.Run("the only one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			long := &longTool{done: make(chan struct{})}
+			s := start(t, withLong(long), says("", "c1 run_shell {}"), says("started"))
+			s.do(event.Submit{Text: "serve"})
+			s.do(event.SetTimeout{Duration: time.Minute})
+			if d, n := find[event.TaskDeadline](s); n != 1 || d.ID != 2 || d.Deadline != time.Now().Add(time.Minute).UnixMilli() {
+				t.Errorf("%d deadlines, the last %+v", n, d)
+			}
+			time.Sleep(50 * time.Second)
+			s.do(event.Report{What: event.ReportTasks})
+			if n, _ := find[event.Notice](s); !strings.HasSuffix(n.Text, "time limit in 10s") {
+				t.Errorf("tasks: %s", n.Text)
+			}
+			time.Sleep(11 * time.Second)
+			synctest.Wait()
+			if end, _ := find[event.TaskFinished](s); !long.stopped || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
+				t.Errorf("stopped %v, end %+v", long.stopped, end)
+			}
+			if n, _ := find[event.Notice](s); n.Text != "the time limit of task #2 is over: it is cancelled" {
+				t.Errorf("notice %+v", n)
+			}
+			s.stop()
+		})
+	})
+	t.Run("beside another", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			long := &longTool{done: make(chan struct{})}
+			s := start(t, withLong(long), says("", "c1 run_shell {}"), hangs("a"))
+			s.do(event.Submit{Text: "serve"})
+			s.do(event.SetTimeout{Duration: time.Minute})
+			if e, _ := find[event.Error](s); !strings.Contains(e.Text, "2 tasks run: say which one (have: #1, #2)") {
+				t.Errorf("error %+v", e)
+			}
+			s.do(event.SetTimeout{Task: 2, Duration: time.Minute}, event.Cancel{Task: 1})
+			if long.stopped {
+				t.Error("it ended with the other task")
+			}
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			if !long.stopped {
+				t.Error("it goes on after its deadline")
+			}
+			s.stop()
+		})
+	})
+	t.Run("in the next process", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			first := &longTool{done: make(chan struct{})}
+			s := start(t, withLong(first), says("", "c1 run_shell {}"), says("started"))
+			s.do(event.Submit{Text: "serve"})
+			s.do(event.SetTimeout{Duration: time.Hour})
+			s.stop()
+			time.Sleep(30 * time.Minute)
+			long := &longTool{done: make(chan struct{})}
+			s = start(t, func(o *Options) { withLong(long)(o); o.Replay = s.mem.events })
+			if d, _ := find[event.TaskStarted](s); d.Deadline != time.Now().Add(30*time.Minute).UnixMilli() {
+				t.Errorf("task %+v", d)
+			}
+			time.Sleep(31 * time.Minute)
+			synctest.Wait()
+			if first.stopped || !long.stopped {
+				t.Errorf("stopped: %v by the process that has ended, %v by this one", first.stopped, long.stopped)
+			}
+			s.stop()
+		})
+	})
+}
+
+// stubborn goes on after it was told to stop.
+type stubborn struct{ longTool }
+
+func (l *stubborn) Run(_ context.Context, c tools.Call) tools.Result {
+	w := l.task()
+	w.Stop = func() { l.stopped = true }
+	return tools.Result{Content: fmt.Sprintf("task %d", c.Begin(w))}
+}
+
+// TestTimeoutWhileCancelling: a task that is being cancelled takes no deadline, and keeps none.
+func TestTimeoutWhileCancelling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tool := &stubborn{longTool{done: make(chan struct{})}}
+		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(tool) }, says("", "c1 run_shell {}"), says("started"))
+		s.do(event.Submit{Text: "serve"})
+		s.do(event.SetTimeout{Duration: time.Minute}, event.Cancel{Task: 2}, event.SetTimeout{Duration: time.Minute})
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "task 2 is being cancelled already") {
+			t.Errorf("error %+v", e)
+		}
+		s.do(event.Report{What: event.ReportTasks})
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, `cancelling  "npm run dev"`) {
+			t.Errorf("tasks: %s", n.Text)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if c, n := find[event.TaskCancelling](s); n != 1 {
+			t.Errorf("it was cancelled %d times, %+v", n, c)
+		}
+		close(tool.done)
+		s.stop()
+	})
+}
+
+// TestTasksListSaysWhatTheyWaitFor: an approval and a question, and the time that is left.
+func TestTasksListSaysWhatTheyWaitFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, says("", `c1 do {"kind":"shell","do":"x"}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.SetTimeout{Duration: time.Minute})
+		s.do(event.Report{What: event.ReportTasks})
+		if n, _ := find[event.Notice](s); n.Text != `#1  main  0s  waits for approval  "go"  time limit in 1m0s` {
+			t.Errorf("tasks: %s", n.Text)
+		}
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Deny})
 		s.stop()
 	})
 }

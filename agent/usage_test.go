@@ -133,7 +133,7 @@ func TestFallbackIsPaidAtItsPrice(t *testing.T) {
 	})
 }
 
-// TestBudgets: a warning at four fifths, once; then the end, with the largest tools.
+// TestBudgets: a warning at four fifths or where it is wanted, once; then the end, with the largest tools.
 func TestBudgets(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -147,6 +147,11 @@ func TestBudgets(t *testing.T) {
 			"turns", func(o *Options) { o.MaxTurns = 10 }, 10, event.MaxTurns, ErrMaxTurns,
 			event.BudgetWarning{Kind: event.TurnBudget, Used: 8, Limit: 10},
 		},
+		{
+			"turns, warned at half of them", func(o *Options) { o.MaxTurns, o.WarnAt = 10, 50 }, 10, event.MaxTurns, ErrMaxTurns,
+			event.BudgetWarning{Kind: event.TurnBudget, Used: 5, Limit: 10},
+		},
+		{"turns, never warned", func(o *Options) { o.MaxTurns, o.WarnAt = 10, 100 }, 10, event.MaxTurns, ErrMaxTurns, event.BudgetWarning{}},
 		{"few turns need no warning", func(o *Options) { o.MaxTurns = 4 }, 4, event.MaxTurns, ErrMaxTurns, event.BudgetWarning{}},
 		{
 			"cost", func(o *Options) { o.MaxCost = 9000 }, 9, event.MaxCost, ErrMaxCost,
@@ -172,12 +177,11 @@ func TestBudgets(t *testing.T) {
 					t.Errorf("%d requests, %s, %v; want %d, %s, %v", n, res.Outcome, err, tt.requests, tt.outcome, tt.err)
 				}
 				w, n := find[event.BudgetWarning](s)
-				tokens := (tt.requests - tt.requests/5) * (len("done c1") / 4)
-				if tt.warning.Limit > 0 && tt.outcome == event.MaxCost {
-					tokens = 8 * (len("done c1") / 4)
-				}
-				if tt.warning.Limit > 0 {
-					tt.warning.TopTools = []event.ToolUse{{Name: "do", Tokens: tokens}}
+				if done := int(tt.warning.Used); tt.warning.Limit > 0 {
+					if tt.outcome == event.MaxCost {
+						done /= 1000 // what a turn costs
+					}
+					tt.warning.TopTools = []event.ToolUse{{Name: "do", Tokens: done * (len("done c1") / 4)}}
 				}
 				if n > 1 || !reflect.DeepEqual(w, tt.warning) {
 					t.Errorf("%d warnings, %+v, want %+v", n, w, tt.warning)

@@ -247,6 +247,67 @@ func TestWorkflowWithinAWorkflow(t *testing.T) {
 	})
 }
 
+// A run that a step began is tried again as a call is, from its beginning; not if a person has denied it, and
+// not longer than the step may take.
+func TestWorkflowWithinAWorkflowIsTriedAgain(t *testing.T) {
+	const inner = "name: inner\ndescription: A test.\nversion: 1\nsteps:\n  - {id: x, tool: do, params: {do: x, seconds: 2}}\n  - {id: y, tool: do, GATE params: {do: y, times: 2}}\n"
+	const outer = "name: outer\ndescription: A test.\nversion: 1\nsteps:\n  - {id: inner, tool: workflow, EXTRA on_error: {retry: RETRY, wait: 10s}, params: {name: inner}}\n  - {id: after, tool: do, params: {do: after}}\n"
+	gate := "gate: {type: approval_required, message: \"Go on?\"},"
+	for _, tt := range []struct {
+		name, gate, extra, retry, answer string
+		done                             []string
+		state                            event.WorkflowState
+		took                             time.Duration
+	}{
+		{"until it succeeds", "", "", "3", "", []string{"x", "y", "x", "y", "x", "y", "after"}, event.WorkflowCompleted, 26 * time.Second},
+		{"too often", "", "", "1", "", []string{"x", "y", "x", "y"}, event.WorkflowFailed, 14 * time.Second},
+		{"denied", gate, "", "3", event.GateDeny, []string{"x"}, event.WorkflowFailed, 2 * time.Second},
+		{"approved", gate, "", "3", event.GatePass, []string{"x", "y", "x", "y", "x", "y", "after"}, event.WorkflowCompleted, 26 * time.Second},
+		{"too slow", "", "timeout: 1s,", "1", "", nil, event.WorkflowFailed, 12 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := workflowsOf(t, strings.Replace(inner, "GATE", tt.gate, 1), strings.NewReplacer("EXTRA", tt.extra, "RETRY", tt.retry).Replace(outer))
+				tool, began := &effects{}, time.Now()
+				end, _ := runWorkflow(t, Options{Workflows: o}, tool, func(event.QuestionAsked) string { return tt.answer }, event.RunWorkflow{Name: "outer"})
+				if took := time.Since(began); !slices.Equal(tool.done, tt.done) || end.State != tt.state || end.Run != 1 || took != tt.took {
+					t.Errorf("done %q in %v, ended %+v", tool.done, took, end)
+				}
+			})
+		})
+	}
+}
+
+// The tries of a run within a run are counted over the end of a process.
+func TestTriesOfAWorkflowOutliveTheirProcess(t *testing.T) {
+	const inner = "name: inner\ndescription: A test.\nversion: 1\nsteps:\n  - {id: y, tool: do, params: {do: y, times: 9}}\n"
+	const outer = "name: outer\ndescription: A test.\nversion: 1\nsteps:\n  - {id: inner, tool: workflow, on_error: {retry: 2}, params: {name: inner}}\n"
+	var whole []event.Envelope
+	synctest.Test(t, func(t *testing.T) {
+		journal := &heldJournal{}
+		runWorkflow(t, Options{Workflows: workflowsOf(t, inner, outer), Journal: journal}, &effects{}, approves, event.RunWorkflow{Name: "outer"})
+		whole = journal.events
+	})
+	ended := 0 // runs within
+	for cut, env := range whole {
+		p, ok := env.Payload.(event.WorkflowChanged)
+		if !ok || p.Run == 1 {
+			continue
+		}
+		ended++
+		synctest.Test(t, func(t *testing.T) {
+			tool := &effects{}
+			end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, inner, outer), Replay: whole[:cut+1], ModeAsked: true}, tool, approves, event.Continue{})
+			if len(tool.done) != 3-ended || end.State != event.WorkflowFailed {
+				t.Errorf("after %d tries: %d more, ended %+v", ended, len(tool.done), end)
+			}
+		})
+	}
+	if ended != 3 {
+		t.Errorf("%d tries", ended)
+	}
+}
+
 var runOuter = event.RunWorkflow{Name: "outer", Inputs: runRollout.Inputs}
 
 // Whatever was stored when buddy was killed: nothing with effects is done twice unless the person says

@@ -29,7 +29,7 @@ var contextSection = section{
 		},
 		{
 			name: "keep_messages", short: "messages, 1 to 10000", most: 10_000,
-			doc:     "How many messages `window` keeps at most.",
+			doc:     "How many messages `window` keeps at most; it compacts when there are twice as many, too.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
 		},
 		{
@@ -52,12 +52,12 @@ var contextSection = section{
 		},
 		{
 			name: "hint_at", short: "1 to 100", most: 100,
-			doc:     "From here on old listings and search results are no longer sent to the model.",
+			doc:     "From here on the header says what to do, and old listings, searches and repeated reads are no longer sent to the model; below, only if that is worth sending again what stands behind them.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.HintAt },
 		},
 		{
 			name: "warn_at", short: "1 to 100", most: 100,
-			doc:     "From here on you are warned.",
+			doc:     "From here on you are warned, once a prompt.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Context.WarnAt },
 		},
 		{

@@ -97,6 +97,12 @@ var sections = append([]section{
 				tighter: lower,
 			},
 			{
+				name: "warn_at", short: "1 to 100", most: 100,
+				doc: "From how many percent of `max_iterations` and of `max_cost` on you are warned, once a prompt, with the tools whose results " +
+					"were the largest; at 100 you are not.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.WarnAt },
+			},
+			{
 				name: "fallback_model", short: "name of a profile",
 				doc: "The profile that answers a request when the model is overloaded (status 429, 503 or 529) or its answer stalls, " +
 					"after six attempts. The next request goes to the first model again.",

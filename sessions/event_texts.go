@@ -84,7 +84,7 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 	case event.ModelRetry:
 		return edited(&p, f, &p.Why)
 	case event.ModelFallback:
-		return edited(&p, f, &p.Why)
+		return edited(&p, f, &p.Why, &p.Detail)
 	case event.TaskStarted:
 		return edited(&p, f, &p.Title)
 	case event.TaskQueued:

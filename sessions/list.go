@@ -151,6 +151,41 @@ func (s Store) Find(prefix string) (string, error) {
 	return "", fmt.Errorf("no session %q in %s (nearest: %s)", prefix, s.dir, some(found))
 }
 
+// FindTitle returns the id of the only session whose title is words, else of the only one whose title has all
+// of them, in any case of letters and any order. An error that wraps ErrNone means that no title has them.
+func (s Store) FindTitle(words string) (string, error) {
+	all, err := s.List()
+	if err != nil {
+		return "", err
+	}
+	wanted := strings.Fields(strings.ToLower(words))
+	var same, similar []Entry
+	for _, e := range all {
+		title := strings.ToLower(e.Title)
+		if strings.EqualFold(strings.Join(wanted, " "), title) {
+			same = append(same, e)
+		}
+		if len(wanted) > 0 && !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(title, w) }) {
+			similar = append(similar, e)
+		}
+	}
+	found := same
+	if len(found) == 0 {
+		found = similar
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%w whose title has %q, in %s", ErrNone, words, s.dir)
+	case 1:
+		return found[0].ID, nil
+	}
+	var ids []string
+	for _, e := range found {
+		ids = append(ids, fmt.Sprintf("%s (%s)", e.ID, e.Title))
+	}
+	return "", fmt.Errorf("%q is in the titles of %d sessions: %s", words, len(found), some(ids))
+}
+
 // some joins the first of ids.
 func some(ids []string) string {
 	if len(ids) > maxNear {

@@ -128,7 +128,13 @@ func TestTwoProcesses(t *testing.T) {
 	if got := len(load(t, j).Events); got != len(want)+1 {
 		t.Errorf("%d envelopes to read, want %d", got, len(want)+1)
 	}
+	if owned, err := s.Owned(id); !owned || err != nil {
+		t.Errorf("while another process has it: owned %v, %v", owned, err)
+	}
 	wait()
+	if owned, err := s.Owned(id); owned || err != nil {
+		t.Errorf("after it ended: owned %v, %v", owned, err)
+	}
 	if j = open(t, s, id); j.ReadOnly() != nil {
 		t.Errorf("after the other process ended: %v", j.ReadOnly())
 	}
@@ -143,6 +149,9 @@ func TestKilledWriter(t *testing.T) {
 	closeJournal(t, j)
 	for round := range 10 {
 		last := killFlood(t, s, id, 50+37*round)
+		if owned, err := s.Owned(id); owned || err != nil {
+			t.Fatalf("round %d: owned by who was killed: %v, %v", round, owned, err)
+		}
 		j = open(t, s, id)
 		if j.ReadOnly() != nil {
 			t.Fatalf("round %d: %v", round, j.ReadOnly())

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"buddy/agent/event"
@@ -54,6 +55,31 @@ func (s Store) View(id string) (*Journal, error) {
 		return nil, err
 	}
 	return s.journal(f, id, errView)
+}
+
+// Owned reports whether a process has a session open to write to it. One that was killed has not. It changes
+// nothing.
+func (s Store) Owned(id string) (bool, error) {
+	f, err := s.openFile(id, os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	j := &Journal{path: f.Name()}
+	text, err := readSmall(j.pidPath())
+	pid, unread := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || unread != nil || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false, nil //nolint:nilerr // a try to lock it, which could keep another process from it, is not needed
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // closing would not unlock at once, see unlock
+		return false, err
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, fmt.Errorf("session %s: lock: %w", id, err)
 }
 
 // journal reads the ends of a session's file, which it closes when that fails. cause is why

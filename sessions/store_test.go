@@ -305,6 +305,36 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func TestFindTitle(t *testing.T) {
+	s := newStore(t)
+	ids := map[string]string{}
+	for _, title := range []string{"Checkout taxes", "checkout", "Checkout taxes of 2025", "Ünïcode", "flood", "flood"} {
+		id := stored(t, s, 1)
+		if err := s.Rename(id, title); err != nil {
+			t.Fatal(err)
+		}
+		ids[title] = id
+	}
+	for _, tt := range []struct{ words, title, err string }{
+		{"CHECKOUT", "checkout", ""}, // the whole title comes before words of others
+		{"checkout  taxes", "Checkout taxes", ""},
+		{"2025 taxes", "Checkout taxes of 2025", ""},
+		{"üNÏ", "Ünïcode", ""},
+		{"taxes", "", `"taxes" is in the titles of 2 sessions: `},
+		{"flood", "", `"flood" is in the titles of 2 sessions: `},
+		{"taxes nowhere", "", `no session has been saved whose title has "taxes nowhere", in ` + s.dir},
+		{" ", "", "no session has been saved whose title has"},
+	} {
+		id, err := s.FindTitle(tt.words)
+		if id != ids[tt.title] || tt.err == "" && err != nil {
+			t.Errorf("FindTitle(%q) = %q, %v, want %q", tt.words, id, err, ids[tt.title])
+		}
+		if tt.err != "" {
+			wantError(t, err, tt.err)
+		}
+	}
+}
+
 func TestTitle(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"", ""},

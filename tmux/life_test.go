@@ -252,7 +252,12 @@ func TestPaneKilled(t *testing.T) {
 		r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
 		r.srv.Tmux("kill-pane", "-t", r.Pane())
 		tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
-		r.want("echo $V", "kept\n")
+		if res := r.run("echo $V"); string(res.Stdout.Head) != "kept\n" || !res.Renewed {
+			t.Errorf("in the new pane: %q, renewed %v", res.Stdout.Head, res.Renewed)
+		}
+		if res := r.run("true"); res.Renewed {
+			t.Error("a new pane is told twice")
+		}
 		got := r.srv.Tmux("list-panes", "-s", "-t", "=buddy-t:", "-F", "#{window_name} #{@buddy_role} #{pane_width}x#{pane_height}")
 		if want := "buddy-shared shared 120x40\nmine  120x40"; got != want {
 			t.Errorf("panes\n%s\nwant\n%s", got, want)

@@ -20,6 +20,8 @@ type managedPane struct {
 
 	mu      sync.Mutex // guards the fields below
 	id      string     // of the pane
+	pid     int        // of the supervisor
+	renewed bool       // it is another supervisor than before, which no command has told yet
 	closing bool       // its end is expected
 	gone    bool       // the pane was closed
 }
@@ -130,7 +132,8 @@ func (s *managedPane) greet(ctx context.Context) error {
 		return err
 	}
 	s.mu.Lock()
-	s.id = info.Pane
+	s.renewed = s.renewed || s.pid != 0 && s.pid != info.Pid
+	s.id, s.pid = info.Pane, info.Pid
 	s.mu.Unlock()
 	s.srv.markSeen()
 	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine()})
@@ -155,6 +158,15 @@ func (s *managedPane) lost(why string) {
 	if !closing {
 		s.srv.tell(PaneEvent{Kind: Lost, Pane: id, Why: why})
 	}
+}
+
+// takeRenewed reports, once, whether the pane was made anew because the one before was lost.
+func (s *managedPane) takeRenewed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	renewed := s.renewed
+	s.renewed = false
+	return renewed
 }
 
 // startLine returns the supervisor's command line in tmux's syntax.

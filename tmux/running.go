@@ -77,6 +77,7 @@ type Result struct {
 	Cancelled bool
 	Confined  bool   // it ran in the read-only sandbox
 	Terminal  bool   // it ran in the mode Terminal: Stdout is what the terminal received
+	Renewed   bool   // the pane before was lost: it ran in a new one, with the folder and variables of the old
 	Fault     string // what went wrong around the command, such as a full disk; "" if nothing
 }
 
@@ -227,6 +228,8 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 // follow passes the output of a job on and collects its result.
 func (s *Session) follow(at runner, dir string, job job, output Output) *Running {
 	r := &Running{dir: dir, runner: at, job: job, done: make(chan struct{})}
+	shared, ok := at.(*managedPane)
+	renewed := ok && shared.takeRenewed()
 	var take func(pane.Chunk)
 	finish := func() {}
 	if output != nil {
@@ -255,6 +258,7 @@ func (s *Session) follow(at runner, dir string, job job, output Output) *Running
 		}
 		finish()
 		r.res = result(dir, exit)
+		r.res.Renewed = renewed
 		close(r.done)
 	}()
 	return r

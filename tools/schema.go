@@ -137,6 +137,17 @@ func (s Schema) Arguments() []Argument {
 	return all
 }
 
+// ArgumentsOf returns what tools take, by their names.
+func ArgumentsOf(all ...Tool) map[string][]Argument {
+	known := make(map[string][]Argument)
+	for _, t := range all {
+		if s, ok := t.(interface{ Arguments() []Argument }); ok {
+			known[t.Definition().Name] = s.Arguments()
+		}
+	}
+	return known
+}
+
 // AsText returns the schema of the same tool for a protocol in which a call may be free text:
 // the text is the one argument named, constrained by grammar (see [model.FreeText]).
 func (s Schema) AsText(argument, grammar string) Schema {

@@ -167,6 +167,16 @@ func (h *Header) place() item {
 
 const contextBar = 8 // cells
 
+// healthRole gives the colours of a context that is not healthy.
+var healthRole = map[event.Health]themes.Role{event.Hint: themes.Notice, event.Warned: themes.Warning, event.Critical: themes.Error}
+
+// badge is text of ours that stands out of the header's background, in the reversed colours of a role.
+func badge(r themes.Role, text string) draw.Span {
+	sp := draw.Text(r, " "+text+" ")
+	sp.Style.Attr = markup.Reverse
+	return sp
+}
+
 // context is how full the model's context is.
 func (h *Header) context() item {
 	c := h.info.Context
@@ -176,6 +186,13 @@ func (h *Header) context() item {
 	full := max(0, min(contextBar, (c.Percent*contextBar+50)/100))
 	gauge := strings.Repeat("▓", full) + strings.Repeat("░", contextBar-full)
 	percent := fmt.Sprintf("%d%%", c.Percent)
+	if advice := c.Health.Advice(); advice != "" { // then the percents are never dropped
+		urgent := func(text string) []draw.Span { return []draw.Span{badge(healthRole[c.Health], text)} }
+		return item{
+			forms: [][]draw.Span{urgent("ctx " + gauge + " " + percent + " · " + advice), urgent("ctx " + percent + " · " + advice), urgent("ctx " + percent), urgent(percent)},
+			ranks: []int{6, 9, 13},
+		}
+	}
 	return item{
 		forms: [][]draw.Span{{bar("ctx "+gauge+" "+percent, false)}, {bar("ctx "+percent, false)}, {bar(percent, false)}, nil},
 		ranks: []int{6, 9, 13},

@@ -17,9 +17,9 @@ import (
 type StatusLine struct {
 	draw.Frame
 	now         func() time.Time
-	main        *state.Task // a copy; nil when the main task does not run
-	others      int
-	doing       string // untrusted
+	main        *state.Task  // a copy; nil when the main task does not run
+	others      []state.Task // copies; what runs in the background
+	doing       string       // untrusted
 	heard       int64
 	retry       *state.Retry
 	queued      int
@@ -39,7 +39,7 @@ func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) 
 
 // Update takes over what changed.
 func (l *StatusLine) Update(s *state.State, _ state.Changed) {
-	l.main, l.others, l.agents, l.doing = nil, 0, 0, ""
+	l.main, l.others, l.agents, l.doing = nil, l.others[:0], 0, ""
 	l.interrupted = s.Info.Interrupted
 	of, t := s, s.Running()
 	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
@@ -56,7 +56,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 		case t.Agent != nil && !t.Agent.Background:
 			l.agents++
 		case t.Kind != event.MainTask:
-			l.others++
+			l.others = append(l.others, *t)
 		}
 	}
 	if t != nil {
@@ -78,7 +78,7 @@ func (l *StatusLine) SetStops(keys string) { l.stops = keys }
 
 // Busy reports whether the line changes with time, so that it must be drawn again.
 func (l *StatusLine) Busy() bool {
-	return l.main != nil && l.main.State != state.TaskDone || l.others+l.agents > 0
+	return l.main != nil && l.main.State != state.TaskDone || len(l.others)+l.agents > 0
 }
 
 // doingNow says what a task does at the moment in its conversation.
@@ -101,7 +101,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) string {
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
 	}
-	return modelDoes(s)
+	return modelDoes(s, t.Turns)
 }
 
 // callRuns says which call runs, and how much it has printed.
@@ -116,13 +116,17 @@ func callRuns(c *state.Call) string {
 	return running
 }
 
-// modelDoes says what the model does.
-func modelDoes(s *state.State) string {
+// modelDoes says what the model does, after so many turns of the task: a request with results of tools is a
+// follow-up of the one that the person began.
+func modelDoes(s *state.State, turns int) string {
 	if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Open {
 		if s.Blocks[n-1].Kind == state.ReasoningBlock {
 			return "thinking"
 		}
 		return "answering"
+	}
+	if turns > 0 {
+		return fmt.Sprintf("waiting for the model · follow-up %d", turns)
 	}
 	return "waiting for the model"
 }
@@ -166,18 +170,37 @@ func (l *StatusLine) spans() []draw.Span {
 	if n := l.steps.Current(); n >= 0 && l.bare && l.main != nil && l.main.State != state.TaskDone {
 		parts.add(themes.Muted, stepsTitle(l.steps)+" "+draw.OneLine(l.steps[n].Text))
 	}
-	if l.others > 0 && l.follows == 0 {
-		text := draw.Plural(l.others, "task") + " in the background"
-		if l.main == nil {
-			text = draw.Spinner(now.UnixMilli()) + " " + text
-		}
-		parts.add(themes.Running, text)
+	if l.follows == 0 {
+		l.addOthers(&parts, now)
 	}
 	if l.queued > 0 {
 		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
 	}
 	return parts
 }
+
+// addOthers adds what is said of the tasks in the background: one alone is named, several are counted.
+func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
+	switch n := len(l.others); {
+	case n == 0:
+	case n == 1 && l.main == nil:
+		t := &l.others[0]
+		glyph, role, word := draw.TaskState(t, now)
+		parts.add(role, glyph+" "+taskName(t)+" "+elapsed(t, now))
+		if word != "" {
+			parts.add(role, word)
+		}
+		parts.add(themes.Running, "in the background")
+		parts.addDeadline(t, now)
+	case l.main == nil:
+		parts.add(themes.Running, draw.Spinner(now.UnixMilli())+" "+draw.Plural(n, "task")+" in the background")
+	default:
+		parts.add(themes.Running, fmt.Sprintf("%d in the background", n))
+	}
+}
+
+// taskName names a task by its number and kind.
+func taskName(t *state.Task) string { return fmt.Sprintf("#%d %s", t.ID, t.Kind) }
 
 // addMain adds what is said of the main task.
 func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
@@ -193,7 +216,7 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 		l.addFollowed(parts, now)
 		return
 	}
-	parts.add(role, glyph+" "+string(t.Kind)+" "+elapsed(t, now))
+	parts.add(role, glyph+" "+taskName(t)+" "+elapsed(t, now))
 	if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
 		parts.add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, draw.Clock(wait.At-now.UnixMilli()+999)))
 		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" now")
@@ -207,9 +230,7 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 			parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
 		}
 	}
-	if t.Deadline > 0 {
-		parts.add(themes.Muted, draw.Clock(t.Deadline-now.UnixMilli())+" left")
-	}
+	parts.addDeadline(t, now)
 }
 
 // addFollowed adds what is said of the subagent whose conversation shows.
@@ -236,6 +257,13 @@ func (p *statusParts) add(r themes.Role, text string) {
 		text = " · " + text
 	}
 	*p = append(*p, draw.Untrusted(r, text)...)
+}
+
+// addDeadline says how much time a task has left.
+func (p *statusParts) addDeadline(t *state.Task, now time.Time) {
+	if t.Deadline > 0 && t.State != state.TaskDone {
+		p.add(themes.Muted, draw.Clock(max(0, t.Deadline-now.UnixMilli()))+" left")
+	}
 }
 
 // quietAfter is how long a model may be silent before that is worth saying.

@@ -57,6 +57,38 @@ func TestHeaderAnyWidth(t *testing.T) {
 	}
 }
 
+// How full the context is stands out from 70, 80 and 90 % on, and says what to do; the percents stay at any width.
+func TestHeaderHealthOfTheContext(t *testing.T) {
+	for _, c := range []struct {
+		health event.Health
+		use    int
+		role   themes.Role
+		want   string
+	}{
+		{event.Healthy, 69, themes.Header, "ctx ▓▓▓▓▓▓░░ 69%   "},
+		{event.Hint, 70, themes.Notice, " ctx ▓▓▓▓▓▓░░ 70% · /compact soon "},
+		{event.Warned, 80, themes.Warning, " ctx ▓▓▓▓▓▓░░ 80% · /compact "},
+		{event.Critical, 93, themes.Error, " ctx ▓▓▓▓▓▓▓░ 93% · /compact now "},
+	} {
+		h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+		var s state.State
+		h.Update(&s, viewtest.Feed(&s, created, event.ContextUsage{Estimated: c.use, Limit: 100, Percent: c.use, Health: c.health}, event.ModeChanged{Mode: action.ModeAsk}))
+		if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, c.want) {
+			t.Errorf("%d %%: %q, want %q", c.use, got, c.want)
+		}
+		for _, sp := range h.context().forms[0] {
+			if sp.Style.Role != c.role {
+				t.Errorf("%d %%: drawn as role %d, want %d", c.use, sp.Style.Role, c.role)
+			}
+		}
+		for w := 40; c.health != event.Healthy && w <= 160; w++ {
+			if got := viewtest.Text(t, h, w, 1); !strings.Contains(got, fmt.Sprintf("%d%%", c.use)) {
+				t.Errorf("%d %% in %d columns: %q", c.use, w, got)
+			}
+		}
+	}
+}
+
 // Tokens and costs are shown unless the person wants none.
 func TestHeaderWithoutTokens(t *testing.T) {
 	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
@@ -81,21 +113,26 @@ func TestStatusLine(t *testing.T) {
 		want   string
 	}{
 		{"nothing", nil, ""},
-		{"waiting for the model", []event.Event{started}, "◑ main 00:31 · waiting for the model"},
-		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ main 00:31 · thinking · quiet for 31 s"},
-		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ main 00:31 · answering · quiet for 31 s"},
-		{"pings", []event.Event{started, event.RequestStarted{}, event.ModelAlive{}}, "◑ main 00:31 · waiting for the model · quiet for 31 s"},
-		{"waits to try again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 31_000 + 12_500}}, "◑ main 00:31 · attempt 2 failed, the next in 00:13 · Enter now · Esc stops"},
-		{"the wait is over", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 1000}}, "◑ main 00:31 · waiting for the model · quiet for 31 s"},
-		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ main 00:31 · waiting for the model"},
-		{"a command ends while it waits", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.ModelRetry{Attempt: 1, WaitMS: 43_500}, event.TaskFinished{ID: 5}}, "◑ main 00:31 · attempt 1 failed, the next in 00:13 · Enter now · Esc stops"},
-		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ main 00:31 · waits for your approval"},
-		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ main 00:31 · running run_shell␛ · 3 KB"},
-		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ main 00:31 · cancelling"},
-		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ main 00:31 · waiting for the model · 01:30 left"},
-		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ main 00:31 · waiting for the model · 2 tasks in the background"},
-		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ 1 task in the background"},
-		{"queued", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ main 00:31 · waiting for the model · 1 queued"},
+		{"waiting for the model", []event.Event{started}, "◑ #4 main 00:31 · waiting for the model"},
+		{"a follow-up", []event.Event{started, message, event.TurnFinished{}, event.TurnFinished{}}, "◑ #4 main 00:31 · waiting for the model · follow-up 2"},
+		{"a follow-up that answers", []event.Event{started, event.TurnFinished{}, event.TextDelta{Text: "so"}}, "◑ #4 main 00:31 · answering · quiet for 31 s"},
+		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ #4 main 00:31 · thinking · quiet for 31 s"},
+		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ #4 main 00:31 · answering · quiet for 31 s"},
+		{"pings", []event.Event{started, event.RequestStarted{}, event.ModelAlive{}}, "◑ #4 main 00:31 · waiting for the model · quiet for 31 s"},
+		{"waits to try again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 31_000 + 12_500}}, "◑ #4 main 00:31 · attempt 2 failed, the next in 00:13 · Enter now · Esc stops"},
+		{"the wait is over", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 1000}}, "◑ #4 main 00:31 · waiting for the model · quiet for 31 s"},
+		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ #4 main 00:31 · waiting for the model"},
+		{"a command ends while it waits", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.ModelRetry{Attempt: 1, WaitMS: 43_500}, event.TaskFinished{ID: 5}}, "◑ #4 main 00:31 · attempt 1 failed, the next in 00:13 · Enter now · Esc stops"},
+		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ #4 main 00:31 · waits for your approval"},
+		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ #4 main 00:31 · running run_shell␛ · 3 KB"},
+		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ #4 main 00:31 · cancelling"},
+		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ #4 main 00:31 · waiting for the model · 01:30 left"},
+		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ #4 main 00:31 · waiting for the model · 2 in the background"},
+		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ #5 shell 00:31 · in the background"},
+		{"background with a deadline", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskDeadline{ID: 5, Deadline: viewtest.MS(-90)}}, "◑ #5 shell 00:31 · in the background · 01:30 left"},
+		{"background being cancelled", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskCancelling{ID: 5}}, "◌ #5 shell 00:31 · cancelling · in the background"},
+		{"several in the background", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ 2 tasks in the background"},
+		{"queued", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ #4 main 00:31 · waiting for the model · 1 queued"},
 		{"interrupted", []event.Event{event.Interrupted{CanContinue: true}}, "interrupted · Enter continues"},
 		{"finished", []event.Event{started, event.TaskFinished{ID: 4, Outcome: event.Completed}}, ""},
 	} {
@@ -107,7 +144,7 @@ func TestStatusLine(t *testing.T) {
 		if got := strings.TrimSpace(viewtest.Text(t, l, 80, 1)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if want := strings.Contains(c.want, "◑") || strings.Contains(c.want, "main"); l.Busy() != want {
+		if want := strings.Contains(c.want, "◑") || strings.Contains(c.want, "◌") || strings.Contains(c.want, "main"); l.Busy() != want {
 			t.Errorf("%s: Busy() = %v, want %v", c.name, l.Busy(), want)
 		}
 	}

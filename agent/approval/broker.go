@@ -317,6 +317,18 @@ func (b *Broker) remembers(c event.AnswerApproval) string {
 	return c.Remember
 }
 
+// Waits reports whether a task waits for an approval.
+func (b *Broker) Waits(task int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, q := range b.open {
+		if q.Task == task {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *Broker) isOpen(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

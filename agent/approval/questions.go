@@ -18,13 +18,18 @@ type Questions struct {
 	redact *redact.Redactor
 
 	mu   sync.Mutex // guards open
-	open map[string]chan event.QuestionAnswered
+	open map[string]openQuestion
+}
+
+type openQuestion struct {
+	task   int
+	answer chan event.QuestionAnswered // buffered: 1
 }
 
 // NewQuestions returns no questions, which will be asked in a stream. Secrets of questions and
 // answers are taken out of the stream; who asked gets an answer as it was typed.
 func NewQuestions(s *stream.Stream, r *redact.Redactor) *Questions {
-	return &Questions{stream: s, redact: r, open: make(map[string]chan event.QuestionAnswered)}
+	return &Questions{stream: s, redact: r, open: make(map[string]openQuestion)}
 }
 
 // Ask asks the person for a call and waits for the answer, or for ctx to end. The error is
@@ -51,7 +56,7 @@ func (q *Questions) wait(ctx context.Context, task, turn int, e event.QuestionAs
 	e.ID, e.Text = fmt.Sprintf("ask-%d-%s", task, stream.NewID()), q.redact.Text(e.Text)
 	answer := make(chan event.QuestionAnswered, 1)
 	q.mu.Lock()
-	q.open[e.ID] = answer
+	q.open[e.ID] = openQuestion{task, answer}
 	q.stream.Publish(task, turn, e)
 	q.mu.Unlock()
 	select {
@@ -70,7 +75,7 @@ func (q *Questions) wait(ctx context.Context, task, turn int, e event.QuestionAs
 func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	answer, ok := q.open[a.ID]
+	asked, ok := q.open[a.ID]
 	if !ok {
 		return false
 	}
@@ -78,8 +83,20 @@ func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
 	public := a
 	public.Text = q.redact.Text(a.Text)
 	q.stream.Publish(task, 0, public)
-	answer <- a
+	asked.answer <- a
 	return true
+}
+
+// Waits reports whether a task waits for the answer to a question.
+func (q *Questions) Waits(task int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, asked := range q.open {
+		if asked.task == task {
+			return true
+		}
+	}
+	return false
 }
 
 // Answer settles a question as a person answered it. One that is not open is rejected.

@@ -2,7 +2,7 @@
 // results, replaces old messages by a summary, a digest or nothing, and says when nothing
 // more may be sent.
 //
-// Its invariant: a window that is only assumed removes nothing before the provider says that
+// Its invariant: a window that is only assumed removes no message before the provider says that
 // a request was too long. Nothing that it asks a model is in a history.
 //
 //	c := compact.New(compact.Context{}.WithDefaults(), compact.Parts{…})
@@ -70,14 +70,15 @@ func (c *Compactor) For(s *selection.Selection, most action.Mode) *Compactor {
 // Room holds what the compactions of one conversation came to. It is safe for concurrent use; the zero
 // value is ready.
 type Room struct {
-	mu       sync.Mutex // guards all below
-	asked    bool       // a person wants one before the next request
-	wanted   string     // what they want of its summary, then of that of the last one; "" nothing
-	manual   bool       // a person wanted the last one
-	refused  bool       // a hook did not want it
-	failures int        // summaries that failed in a row
-	turns    []int      // of the last automatic compactions
-	warned   int        // the task in which a person was told that the context fills up
+	mu       sync.Mutex   // guards all below
+	asked    bool         // a person wants one before the next request
+	wanted   string       // what they want of its summary, then of that of the last one; "" nothing
+	manual   bool         // a person wanted the last one
+	refused  bool         // a hook did not want it
+	failures int          // summaries that failed in a row
+	turns    []int        // of the last automatic compactions
+	warned   int          // the task in which a person was warned last that the context fills up
+	grade    event.Health // of that warning
 }
 
 // Ask asks for a compaction before the next request; wanted says what the person wants of the
@@ -153,12 +154,17 @@ func (m *Room) summarised(err error) {
 	}
 }
 
-// warn reports whether a task is the first one in a row to warn in.
-func (m *Room) warn(task int) bool {
+// warns reports whether a grade calls for a warning in a task, which had none of it yet.
+func (m *Room) warns(task int, grade event.Health) bool {
+	if grade != event.Warned && grade != event.Critical {
+		return false
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	first := m.warned != task
-	m.warned = task
+	first := m.warned != task || m.grade == event.Warned && grade == event.Critical
+	if first {
+		m.warned, m.grade = task, grade
+	}
 	return first
 }
 
@@ -203,10 +209,11 @@ const (
 // Moved. If the provider finds the request too long nevertheless, Overflowed makes room then.
 func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
 	window, known := c.p.Selection.Window()
-	if known && c.o.Strategy != Keep && w.Talk.Tokens() >= percent(window, c.o.Hint) {
-		w.Talk.ClearOld(w.Task)
+	if c.o.Strategy != Keep {
+		w.Talk.ClearOld(w.Task, known && w.Talk.Tokens() >= percent(window, c.o.Hint))
 	}
-	if c.due(w, turn) {
+	asked := c.due(w, turn) // and so are the hooks
+	if asked {
 		if did := c.Condense(ctx, w); did != nil {
 			return Moved, did
 		}
@@ -216,8 +223,11 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	}
 	window, known = c.p.Selection.Window()
 	if known && w.Talk.Tokens() >= percent(window, c.o.Hard) && c.o.Strategy != Keep {
-		if e, ok := w.Talk.Digest(w.Task, percent(window, c.o.Target)); ok {
-			return Moved, &e
+		if did := c.digest(ctx, w, percent(window, c.o.Target), asked); did != nil {
+			return Moved, did
+		}
+		if ctx.Err() != nil {
+			return Fits, nil
 		}
 	}
 	used := w.Talk.Tokens()
@@ -230,11 +240,32 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 			NextStep: "/session new, or context_limit in the profile if the model takes more",
 		})
 		return Full, nil
-	case used >= percent(window, c.o.Warn) && w.Room.warn(w.Task):
-		c.p.Stream.Publish(w.Task, 0, event.Warning{Text: "the context is filling up: " + fill(used, window), Code: "context", NextStep: "/compact or /session new"})
+	default:
+		c.warn(w, used, window)
 	}
 	w.Talk.Sent()
 	return Fits, nil
+}
+
+// warn tells a person that a context fills up, once in a task for each grade that calls for something.
+func (c *Compactor) warn(w Work, used, window int) {
+	grade := c.o.health(used, window)
+	if !w.Room.warns(w.Task, grade) {
+		return
+	}
+	text := "the context is filling up: "
+	if grade == event.Critical {
+		text = "the context is nearly full: "
+	}
+	c.p.Stream.Publish(w.Task, 0, event.Warning{Text: text + fill(used, window), Code: "context", NextStep: nextStep(grade)})
+}
+
+// nextStep says what a person can do about a context of a grade, "" for one that is healthy.
+func nextStep(grade event.Health) string {
+	if grade == event.Healthy {
+		return ""
+	}
+	return "/compact replaces old exchanges by a summary (/pin keeps one as it is), /session new begins anew"
 }
 
 // unknownWindow is the code of the notice about a model whose window is not known.
@@ -274,6 +305,7 @@ func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int
 	if u.Limit > 0 {
 		u.Percent = u.Estimated * 100 / u.Limit
 		u.Health = c.o.health(u.Estimated, u.Limit)
+		u.NextStep = nextStep(u.Health)
 	}
 	c.p.Stream.Publish(task, turn, u)
 }
@@ -288,7 +320,7 @@ func (c *Compactor) due(w Work, turn int) bool {
 	if m.asked {
 		return true
 	}
-	if !known || c.o.Strategy != Summary && c.o.Strategy != Window || used <= percent(window, c.o.Compact) {
+	if !known || !c.over(w, used, window) {
 		return false
 	}
 	if m.failures >= maxSummaryFailures {
@@ -308,6 +340,20 @@ func (c *Compactor) due(w Work, turn int) bool {
 	}
 	return true
 }
+
+// over reports whether a conversation has more than the strategy lets stand: tokens, or messages.
+func (c *Compactor) over(w Work, used, window int) bool {
+	switch c.o.Strategy {
+	case Summary:
+		return used > percent(window, c.o.Compact)
+	case Window:
+		return used > percent(window, c.o.Compact) || len(w.Talk.Messages()) > crowd*c.o.Messages
+	}
+	return false
+}
+
+// crowd is how many times the messages that Window leaves there may be before it compacts.
+const crowd = 2
 
 // Condense replaces old messages as the strategy says, and returns what it did; nil when the
 // history is not shorter now. Without a summary that can be had it is the digest, when a
@@ -330,19 +376,53 @@ func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacte
 	summarise := c.o.Strategy == Summary && c.p.Selection.Model().Info().API != model.Demo
 	switch {
 	case summarise && len(plan.Removed) > 0:
+		c.begins(w, BySummary)
 		if err := c.summarise(ctx, w, &plan); err == nil {
-			return c.cut(w, "summary", plan)
+			return c.cut(w, BySummary, plan)
 		}
 	case c.o.Strategy == Window && len(plan.Removed) > 0:
-		return c.cut(w, "window", plan)
+		c.begins(w, ByWindow)
+		return c.cut(w, ByWindow, plan)
 	}
 	if !asked || ctx.Err() != nil {
 		return nil
 	}
-	if e, ok := w.Talk.Digest(w.Task, percent(min(window, w.Talk.Tokens()), c.o.Manual)); ok {
-		return &e
+	return c.digest(ctx, w, percent(min(window, w.Talk.Tokens()), c.o.Manual), true)
+}
+
+// The ways to compact without a digest.
+const (
+	BySummary = "summary"
+	ByWindow  = "window"
+)
+
+// begins marks that a compaction begins.
+func (c *Compactor) begins(w Work, by string) {
+	c.p.Stream.Publish(w.Task, 0, event.ContextCompacting{By: by, Focus: w.Room.Wanted()})
+}
+
+// digest replaces old exchanges by lines about them, down to so many tokens, and returns what it did; nil when
+// nothing can go, or a hook is against it. told means that the hooks were asked already.
+func (c *Compactor) digest(ctx context.Context, w Work, target int, told bool) *event.ContextCompacted {
+	if !conversation.Digestible(w.Talk, target) {
+		return nil
 	}
-	return nil
+	if !told {
+		w.Room.takeAsked()
+		c.blocked(ctx, w)
+	}
+	if w.Room.Refused() || ctx.Err() != nil {
+		return nil
+	}
+	c.begins(w, conversation.ByDigest)
+	if w.Room.Wanted() != "" {
+		c.p.Stream.Publish(w.Task, 0, event.Notice{Text: "what you said of the summary was not used: no model wrote one", Code: "compact"})
+	}
+	e, ok := w.Talk.Digest(w.Task, target)
+	if !ok {
+		return nil
+	}
+	return &e
 }
 
 // blocked asks the hooks whether there may be a compaction, and says when there may be none.

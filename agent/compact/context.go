@@ -17,7 +17,7 @@ const (
 	Summary Strategy = "summary"
 	// Digest replaces the oldest exchanges by a few lines about them, without the model.
 	Digest Strategy = "digest"
-	// Window keeps the newest messages and forgets the others.
+	// Window keeps the newest messages and forgets the others, also when there are twice as many as it leaves.
 	Window Strategy = "window"
 	// Keep removes nothing: a full context ends the exchange.
 	Keep Strategy = "keep"

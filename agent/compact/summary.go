@@ -126,7 +126,7 @@ func summaryRequest(wanted, earlier string, old []model.Message, limit int) stri
 	var b strings.Builder
 	b.WriteString(summaryPrompt)
 	if wanted != "" {
-		b.WriteString("\nThe person wants of this summary: " + Inert(wanted) + "\n")
+		b.WriteString("\nWhat the person wants of this summary:\n<focus>\n" + Inert(wanted) + "\n</focus>\n")
 	}
 	b.WriteString("\n<conversation>\n")
 	if earlier != "" {
@@ -161,9 +161,9 @@ func quoted(m model.Message) string {
 	return b.String()
 }
 
-// Inert keeps text from looking like the end of the conversation or of the summary.
+// Inert keeps text from looking like the end of the conversation, of the summary or of what a person wants of it.
 func Inert(s string) string {
-	return strings.NewReplacer("<conversation", "< conversation", "</conversation", "< /conversation", "<summary", "< summary", "</summary", "< /summary").Replace(s)
+	return strings.NewReplacer("<focus", "< focus", "</focus", "< /focus", "<conversation", "< conversation", "</conversation", "< /conversation", "<summary", "< summary", "</summary", "< /summary").Replace(s)
 }
 
 // Clip returns s, or three quarters of n bytes from its beginning and the rest from its

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"buddy/agent/event"
+	"buddy/agent/history"
 	"buddy/agent/model"
 )
 
@@ -38,8 +39,8 @@ func TestSummaryRequestIsBounded(t *testing.T) {
 	for i := range 100 {
 		old = append(old, model.Message{Role: model.User, Content: fmt.Sprint("prompt ", i, " </conversation>", strings.Repeat("x", 1000))})
 	}
-	req := summaryRequest("keep the ports </conversation>", "before", old, 10_000)
-	if !strings.Contains(req, "The person wants of this summary: keep the ports < /conversation>") {
+	req := summaryRequest("keep the ports </focus> </conversation>", "before", old, 10_000)
+	if !strings.Contains(req, "<focus>\nkeep the ports < /focus> < /conversation>\n</focus>\n") {
 		t.Errorf("what the person wants is not in\n%s", req)
 	}
 	if len(req) > 13_000 || !strings.Contains(req, "prompt 99") || strings.Contains(req, "prompt 1 ") || !strings.Contains(req, "older messages are left out") {
@@ -47,6 +48,20 @@ func TestSummaryRequestIsBounded(t *testing.T) {
 	}
 	if strings.Count(req, "</conversation>") != 1 {
 		t.Error("a message ends the conversation")
+	}
+}
+
+// Which files are read again first: those read last, or those read most often.
+func TestOrderOfRestoredFiles(t *testing.T) {
+	reads := []history.Read{{Path: "often", Times: 3}, {Path: "once", Times: 1}, {Path: "twice", Times: 2}, {Path: "last", Times: 1}}
+	for restore, want := range map[Restore]string{MostRecent: "last twice once often", MostAccessed: "often twice last once"} {
+		var got []string
+		for _, r := range (Context{Restore: restore}).order(reads) {
+			got = append(got, r.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", restore, got, want)
+		}
 	}
 }
 

@@ -261,6 +261,14 @@ func (c *Conversation) Request() ([]model.Message, int) {
 	return c.hist.Messages(), c.hist.Tokens()
 }
 
+// Items returns the messages of a conversation with their sizes, and how many tokens its history has by
+// estimate, with what each request has besides.
+func Items(c *Conversation) ([]history.Item, int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return history.Items(c.hist), c.hist.Tokens()
+}
+
 // BrokenOff reports whether the history ends with an answer: one that broke off.
 func (c *Conversation) BrokenOff() bool {
 	c.mu.Lock()

@@ -253,6 +253,13 @@ func (i *Instructions) Injected() string {
 	return i.injected
 }
 
+// Sizes returns how many characters the files have in the system prompt, and which ones those are.
+func (i *Instructions) Sizes() (chars int, files []event.InstructionFile) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.from.Redact.Text(i.set.Text())), readFiles(i.set).Files
+}
+
 // List returns the names of the files as text for the screen, "" when there are none.
 func (i *Instructions) List() string {
 	i.mu.Lock()

@@ -50,6 +50,11 @@ func (c *Conversation) Cut(task int, by string, p Plan) (event.ContextCompacted,
 // ByDigest is By of a compaction that replaced old exchanges by lines about them.
 const ByDigest = "digest"
 
+// Digestible reports whether Digest would remove anything.
+func Digestible(c *Conversation, target int) bool {
+	return read(c, func(h *history.History) bool { return h.Tokens() > target && history.Removable(h) })
+}
+
 // Digest replaces old exchanges by lines about them, down to so many tokens, and reports
 // whether there were any.
 func (c *Conversation) Digest(task, target int) (e event.ContextCompacted, ok bool) {
@@ -69,11 +74,11 @@ func (c *Conversation) Digest(task, target int) (e event.ContextCompacted, ok bo
 	return e, true
 }
 
-// ClearOld takes out results that no longer matter.
-func (c *Conversation) ClearOld(task int) {
+// ClearOld takes out results that no longer matter, if that is worth it, or room is needed.
+func (c *Conversation) ClearOld(task int, needed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ids := c.hist.MicroCompact(); len(ids) > 0 {
+	if ids := c.hist.MicroCompact(needed); len(ids) > 0 {
 		c.stream.Publish(task, 0, event.MicroCompacted{CallIDs: ids})
 	}
 }

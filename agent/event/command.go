@@ -34,7 +34,9 @@ const (
 	ReportAgents  ReportKind = "agents"  // which subagents there are, and what was left out
 	ReportHooks   ReportKind = "hooks"   // which hooks there are, and how they ran
 	ReportRuns    ReportKind = "runs"    // which runs of workflows there were, and how far they are
-	ReportGoal    ReportKind = "goal"    // what the goal is, and how far it is
+
+	ReportWorkflows ReportKind = "workflows" // which workflows can be run, and which runs resumed
+	ReportGoal      ReportKind = "goal"      // what the goal is, and how far it is
 )
 
 type (

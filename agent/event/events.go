@@ -64,6 +64,7 @@ var All = []Event{
 	PaneScreen{},
 	PaneHistory{},
 	ContextUsage{},
+	ContextCompacting{},
 	ContextCompacted{},
 	MicroCompacted{},
 	ContextPinned{},
@@ -210,7 +211,8 @@ const (
 	Failed       Outcome = "failed"
 )
 
-// TaskQueued announces a task. Title has at most 80 bytes.
+// TaskQueued announces a task, behind the prompts that it begins with and before it works. A command that
+// goes on after its call is announced by its TaskStarted alone: it works already. Title has at most 80 bytes.
 type TaskQueued struct {
 	ID    int      `json:"id"`
 	Kind  TaskKind `json:"kind"`
@@ -361,7 +363,17 @@ type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Model string `json:"model"` // of To
-	Why   string `json:"why"`
+	Why   string `json:"why"`   // Stream stalled or Model overloaded
+
+	Detail string `json:"detail,omitempty"` // the error that came of it
+}
+
+// Reason returns why another model answers, for people.
+func (f ModelFallback) Reason() string {
+	if f.Detail == "" {
+		return f.Why
+	}
+	return f.Why + ": " + f.Detail
 }
 
 // ModelSwitched names the model that answers from now on.
@@ -398,10 +410,23 @@ type Health string
 // The grades of a context.
 const (
 	Healthy  Health = ""
-	Hint     Health = "hint"     // it fills up
-	Warned   Health = "warning"  // compact soon
+	Hint     Health = "hint"     // it fills up: compact soon
+	Warned   Health = "warning"  // compact
 	Critical Health = "critical" // compact or pin now
 )
+
+// Advice says in a few words what a person can do, "" if there is no need.
+func (h Health) Advice() string {
+	switch h {
+	case Hint:
+		return "/compact soon"
+	case Warned:
+		return "/compact"
+	case Critical:
+		return "/compact now"
+	}
+	return ""
+}
 
 // ContextUsage estimates how full the model's context window is.
 type ContextUsage struct {
@@ -409,6 +434,14 @@ type ContextUsage struct {
 	Limit     int    `json:"limit"`   // 0 = unknown
 	Percent   int    `json:"percent"` // 0 when Limit is
 	Health    Health `json:"health,omitempty"`
+	NextStep  string `json:"next_step,omitempty"` // what a person can do, if it is not healthy
+}
+
+// ContextCompacting marks that old messages are about to be replaced, after the hooks had nothing against it. It is
+// followed by a ContextCompacted of the same way, unless that fails.
+type ContextCompacting struct {
+	By    string `json:"by"`              // summary, digest or window
+	Focus string `json:"focus,omitempty"` // what a person wants of the summary
 }
 
 // ContextCompacted marks that a summary replaced old messages in what the model is sent; the

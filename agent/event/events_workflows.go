@@ -36,13 +36,13 @@ func (s WorkflowState) Sign() string {
 		return "☑"
 	case WorkflowRunning:
 		return "◐"
-	case WorkflowWaiting:
+	case WorkflowWaiting, WorkflowPaused:
 		return "‖"
 	case WorkflowFailed, WorkflowCancelled:
 		return "✗"
 	case WorkflowSkipped:
 		return "–"
-	case WorkflowPending, WorkflowPaused:
+	case WorkflowPending:
 	}
 	return "☐"
 }

@@ -276,6 +276,12 @@ func (ContextUsage) Type() string { return "context.usage" }
 // Durable returns true.
 func (ContextUsage) Durable() bool { return true }
 
+// Type returns "context.compacting".
+func (ContextCompacting) Type() string { return "context.compacting" }
+
+// Durable reports true.
+func (ContextCompacting) Durable() bool { return true }
+
 // Type returns "context.compacted".
 func (ContextCompacted) Type() string { return "context.compacted" }
 

@@ -51,7 +51,7 @@ const (
 	CostBudget BudgetKind = "cost"
 )
 
-// BudgetWarning marks that a task has used four fifths of its budget.
+// BudgetWarning marks that a task has used a large part of its budget, usually four fifths.
 type BudgetWarning struct {
 	Kind     BudgetKind `json:"kind"`
 	Used     int64      `json:"used"`

@@ -216,6 +216,9 @@ func opens(m model.Message) bool { return m.Role == model.User && m.Kind == mode
 // said reports whether a message was written by the person.
 func said(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
+// Removable reports whether Compact would remove anything from h if that were above its target.
+func Removable(h *History) bool { return len(h.removable()) > 0 }
+
 // removable returns the exchanges that may be removed, oldest first.
 func (h *History) removable() []unit {
 	body, failures := h.body(), failures(h.results, keepFailures)

@@ -26,7 +26,7 @@ const imageChars = 1600 * charsPerToken
 
 // size returns the estimate for a message, in characters.
 func size(m model.Message) int {
-	n := 16 + len(m.Content) + len(m.ToolCallID) + imageChars*len(m.Images)
+	n := 16 + len(m.Content) + imageChars*len(m.Images)
 	for _, c := range m.ToolCalls {
 		n += len(c.Name) + len(c.Arguments)
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -16,6 +17,40 @@ func sum(h *History) int {
 		n += size(m)
 	}
 	return n / charsPerToken
+}
+
+// The estimate is 16 characters for each message, its text, the names and the arguments of its calls, and what a
+// provider sent besides, all by four.
+func TestEstimateOfAMessage(t *testing.T) {
+	call := func(id, name, args string) model.ToolCall {
+		return model.ToolCall{ID: id, Name: name, Arguments: args}
+	}
+	for _, tt := range []struct {
+		name string
+		fill func(h *History)
+		want int
+	}{
+		{"nothing", func(*History) {}, 0},
+		{"text", func(h *History) { h.User("12345678") }, (16 + 8) / 4},
+		{"text of several bytes a character", func(h *History) { h.User("ÄÖ") }, (16 + 4) / 4},
+		{"rounded down once", func(h *History) { h.User("123"); h.Tell(model.Reminder, "123") }, (2*16 + 6) / 4},
+		{"an answer with calls", func(h *History) {
+			h.Assistant(model.Message{Content: "look", ToolCalls: []model.ToolCall{call("call_1", "grep", `{"a":1}`), call("call_2", "glob", `{}`)}})
+		}, (16 + 4 + 4 + 7 + 4 + 2) / 4},
+		{"a result", func(h *History) {
+			h.Assistant(model.Message{ToolCalls: []model.ToolCall{call("call_1", "grep", `{}`)}})
+			h.Result("call_1", "grep", "12345678")
+		}, (16 + 4 + 2 + 16 + 8) / 4},
+		{"fields of the provider", func(h *History) {
+			h.Assistant(model.Message{Content: "ab", Extra: map[string]json.RawMessage{"reasoning": json.RawMessage(`"because"`)}})
+		}, (16 + 2 + 9 + 9) / 4},
+	} {
+		h := New("")
+		tt.fill(h)
+		if got := h.Estimate(); got != tt.want {
+			t.Errorf("%s: %d tokens, want %d", tt.name, got, tt.want)
+		}
+	}
 }
 
 func TestFixedPartCounts(t *testing.T) {
@@ -106,7 +141,7 @@ func BenchmarkTurn(b *testing.B) {
 	for b.Loop() {
 		turn(n)
 		n++
-		if h.Tokens() == 0 || len(h.Messages()) == 0 || h.MicroCompact() != nil {
+		if h.Tokens() == 0 || len(h.Messages()) == 0 || h.MicroCompact(true) != nil {
 			b.Fatal("not the history that it should be")
 		}
 	}
@@ -118,7 +153,7 @@ func BenchmarkCompact(b *testing.B) {
 		b.StopTimer()
 		h, _ := long("grep")
 		b.StartTimer()
-		h.MicroCompact()
+		h.MicroCompact(true)
 		h.Compact(0)
 	}
 }

@@ -132,7 +132,7 @@ func step(t *testing.T, h *History, n int, op, arg byte) any {
 		return older(t, h, int(arg))
 	case 7:
 		if arg%2 == 0 {
-			return h.MicroCompact()
+			return h.MicroCompact(true)
 		}
 		before := h.Tokens()
 		r := h.Compact(before * int(arg) / 256)

@@ -17,6 +17,7 @@ const (
 	keepResults = 5    // newest results that are never cleared
 	bulkyBytes  = 2000 // from this size on a listing or a search is bulky
 	leastGain   = 4096 // characters; less does not justify a changed prefix, which no cache has
+	leastShare  = 2    // what is gained must be at least one in so many of the characters that no cache has then
 )
 
 // result holds what compaction needs to know about a tool result.
@@ -97,8 +98,9 @@ func reading(arguments string) readArgs {
 // MicroCompact clears results that no longer matter and returns their call ids, in order, none
 // when too little would be gained. These are bulky listings and searches, empty reads, and
 // reads that were repeated later. The newest five results, failures, pinned messages and
-// results that the model has not answered to are kept.
-func (h *History) MicroCompact() []string {
+// results that the model has not answered to are kept. Unless room is needed, it must gain much
+// of what is sent anew without a cache: all from the first cleared result on.
+func (h *History) MicroCompact(needed bool) []string {
 	pinned := h.pinnedCalls()
 	again := make(map[string]bool) // reads repeated by a later one
 	var ids []string
@@ -119,8 +121,23 @@ func (h *History) MicroCompact() []string {
 		return nil
 	}
 	slices.Reverse(ids)
+	if !needed && gain*leastShare < h.sizeFrom(ids[0]) {
+		return nil
+	}
 	h.ApplyMicro(ids)
 	return ids
+}
+
+// sizeFrom returns the characters of the messages from the result of a call on.
+func (h *History) sizeFrom(id string) int {
+	n := 0
+	for _, m := range slices.Backward(h.msgs) {
+		n += size(m)
+		if m.ToolCallID == id {
+			break
+		}
+	}
+	return n
 }
 
 // ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and cleared

@@ -59,7 +59,7 @@ func TestMicroCompact(t *testing.T) {
 			}
 			handed := h.Messages()
 			before := slices.Clone(handed)
-			got := h.MicroCompact()
+			got := h.MicroCompact(true)
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("MicroCompact() = %v, want %v", got, tt.want)
 			}
@@ -74,7 +74,7 @@ func TestMicroCompact(t *testing.T) {
 			if !reflect.DeepEqual(handed, before) {
 				t.Error("messages that were handed out changed")
 			}
-			if again := h.MicroCompact(); again != nil {
+			if again := h.MicroCompact(true); again != nil {
 				t.Errorf("a second time: %v", again)
 			}
 			replayed.ApplyMicro(append(got, "unknown"))
@@ -86,6 +86,32 @@ func TestMicroCompact(t *testing.T) {
 	}
 }
 
+// As long as there is room, results are cleared only if that is worth sending again what stands behind them.
+func TestMicroCompactWithRoomWeighsTheCache(t *testing.T) {
+	listing := strings.Repeat("a.go ", 2000)
+	for _, c := range []struct {
+		name   string
+		behind int // characters
+		want   bool
+	}{
+		{"little behind it", 100, true},
+		{"nearly as much behind it", 8_000, true},
+		{"much more behind it", 12_000, false},
+	} {
+		h := New("")
+		h.User("go")
+		called(h, tool{"a", "grep", "{}", listing})
+		h.Assistant(model.Message{Content: strings.Repeat("x", c.behind)})
+		newest(h)
+		if got := h.MicroCompact(false); (got != nil) != c.want {
+			t.Errorf("%s: with room %v", c.name, got)
+		}
+		if got := h.MicroCompact(true); (got != nil) == c.want {
+			t.Errorf("%s: without room %v", c.name, got)
+		}
+	}
+}
+
 func TestMicroCompactLeavesWhatIsNew(t *testing.T) {
 	big := strings.Repeat("a.go ", 2000)
 	h := New("")
@@ -94,7 +120,7 @@ func TestMicroCompactLeavesWhatIsNew(t *testing.T) {
 		called(h, tool{fmt.Sprint(i), "grep", "{}", big})
 	}
 	h.Assistant(model.Message{Content: "done"})
-	if got := h.MicroCompact(); got != nil {
+	if got := h.MicroCompact(true); got != nil {
 		t.Errorf("the newest %d went: %v", keepResults, got)
 	}
 
@@ -105,16 +131,16 @@ func TestMicroCompactLeavesWhatIsNew(t *testing.T) {
 		calls = append(calls, tool{fmt.Sprint(i), "grep", "{}", big})
 	}
 	called(h, calls...)
-	if got := h.MicroCompact(); got != nil {
+	if got := h.MicroCompact(true); got != nil {
 		t.Errorf("unread results went: %v", got)
 	}
 	h.Assistant(model.Message{Content: "read"})
 	h.Pin(2) // one result pins all of its answer
-	if got := h.MicroCompact(); got != nil {
+	if got := h.MicroCompact(true); got != nil {
 		t.Errorf("pinned results went: %v", got)
 	}
 	h.Unpin(3)
-	if got := h.MicroCompact(); len(got) != keepResults {
+	if got := h.MicroCompact(true); len(got) != keepResults {
 		t.Errorf("MicroCompact() = %v, want %d", got, keepResults)
 	}
 }

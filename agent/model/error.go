@@ -26,6 +26,7 @@ const (
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
 	SlowError                          // a server nearby has not answered yet and may still work on it
 	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent
+	EmptyError                         // the answer came whole, and nothing that a model could have said is in it
 )
 
 // Error is a request that failed. Adapters return no other error, except the cause of
@@ -76,7 +77,7 @@ func (e *Error) Retryable() bool {
 	switch e.Kind {
 	case StatusError, ReportedError:
 		return e.Status == 408 || e.Status == 429 || e.Status >= 500
-	case ConnectError, TimeoutError, CutError, FormatError:
+	case ConnectError, TimeoutError, CutError, FormatError, EmptyError:
 		return true
 	case StallError:
 		return e.Recovery == RecoverRetry || e.Recovery == ""
@@ -96,6 +97,17 @@ func (e *Error) Overloaded() bool {
 // Replaceable reports whether another model may answer in place of this one.
 func (e *Error) Replaceable() bool {
 	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
+}
+
+// Replaced says in two words why another model answers in place of this one, "" if none may.
+func (e *Error) Replaced() string {
+	switch {
+	case !e.Replaceable():
+		return ""
+	case e.Kind == StallError:
+		return "Stream stalled"
+	}
+	return "Model overloaded"
 }
 
 // tooLong are words by which servers say that a conversation does not fit. Each is from

@@ -15,6 +15,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 )
 
 // Model is one language model behind one endpoint. It is safe for concurrent use.
@@ -52,7 +53,27 @@ type Request struct {
 	// Fleeting is how many of the last Messages are of this moment only: later requests do not
 	// have them, so nothing from there on is worth to be cached.
 	Fleeting int
-	Tokens   int // about how many tokens it has; 0 = not estimated. It is not sent.
+	// Breakpoints are the ends of prefixes that are worth to be cached: system messages that are not blank, by
+	// index from 0. nil means the last one. See Marks.
+	Breakpoints []int
+	Tokens      int // about how many tokens it has; 0 = not estimated. It is not sent.
+}
+
+// maxMarks limits how many system messages are marked: a provider takes four marks in a request, of which the tools
+// and the newest message have one each.
+const maxMarks = 2
+
+// Marks returns which of so many system messages end with a mark for the cache, in order: the Breakpoints that there
+// are, of too many the last ones.
+func (r Request) Marks(system int) []int {
+	at := r.Breakpoints
+	if at == nil {
+		at = []int{system - 1}
+	}
+	at = slices.DeleteFunc(slices.Clone(at), func(i int) bool { return i < 0 || i >= system })
+	slices.Sort(at)
+	at = slices.Compact(at)
+	return at[max(0, len(at)-maxMarks):]
 }
 
 // ToolDef is a tool as the model sees it. Parameters is a JSON Schema object.
@@ -119,7 +140,8 @@ type RetryNotice struct {
 // FallbackNotice says who answers in whose place, for this request.
 type FallbackNotice struct {
 	From, To Info
-	Why      string
+	Why      string // Stream stalled or Model overloaded
+	Detail   string // the error, on one line
 }
 
 // Usage counts tokens of one request.

@@ -26,13 +26,18 @@ func Inert(text string) string {
 
 // Wrap returns a text as a reminder. One that is a reminder already stays as it is.
 func Wrap(text string) string {
+	return begin + "\n" + Inert(Unwrap(text)) + "\n" + end
+}
+
+// Unwrap returns what a reminder tells. A text that is none stays as it is, but for blanks around it.
+func Unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(text, begin); ok {
 		if inner, ok = strings.CutSuffix(inner, end); ok {
-			text = strings.TrimSpace(inner)
+			return strings.TrimSpace(inner)
 		}
 	}
-	return begin + "\n" + Inert(text) + "\n" + end
+	return text
 }
 
 // omission ends a text of which the rest is left out.

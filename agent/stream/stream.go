@@ -264,6 +264,14 @@ func (s *Stream) Close() {
 	}
 }
 
+// NewUUID returns a random UUID (version 4), the form in which other programs know ids of turns.
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
 // NewID returns 16 random hex digits, which name something in events.
 func NewID() string {
 	var b [8]byte

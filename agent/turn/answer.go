@@ -89,7 +89,7 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
 	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
 	p.answers = p.model.Info()
-	req := model.Request{Tools: l.p.Selection.Tools().Definitions()}
+	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints}
 	req.Messages, req.Tokens = x.talk.Request()
 	req.Messages, req.Fleeting = append(req.Messages, now...), len(now)
 	for _, m := range now {
@@ -122,13 +122,13 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 	}
 	a, err := p.keep()
 	l.p.Stream.Publish(x.task, turn, finished(a, p.first.Sub(began), l.o.Now().Sub(began)))
+	if good = err == nil; good {
+		l.tell(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
+	}
 	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback counts in other tokens
 		x.talk.Calibrate(a.usage.Prompt)
 	}
 	l.p.Ledger.Request(usage.Asker{Task: x.task, Turn: turn, Used: &x.used}, p.answers, a.usage)
-	if good = err == nil; good {
-		l.tell(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
-	}
 	return a, err
 }
 
@@ -167,8 +167,8 @@ func (p *partial) keep() (answer, error) {
 	}
 	if err == nil && len(said.ToolCalls) == 0 && !known(a.finish) && p.loop.n.strange(a.finish) {
 		p.publish(event.Warning{
-			Text: "the provider ended the answer for a reason that is not known: " + fmt.Sprintf("%.100q", a.finish), Code: "finish_reason",
-			NextStep: "what it said is kept; look whether it is whole",
+			Text: fmt.Sprintf("unexpected finish reason %.100q", a.finish), Code: "finish_reason",
+			NextStep: "what the model said is kept; look whether it is whole",
 		})
 	}
 	a.message, a.calls = said, p.x.talk.Open()
@@ -310,7 +310,7 @@ func (p *partial) take(d model.Delta) {
 		p.forget()
 		from, to := d.Fallback.From, d.Fallback.To
 		p.answers = to
-		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
+		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail})
 	case model.Retry:
 		p.forget()
 		now := d.Retry.Now

@@ -51,6 +51,7 @@ type Options struct {
 	Diagnostics Diagnostics      // told of the files that tools change; nil: nobody is
 	Resources   Resources        // reads what prompts name of other programs; nil: nothing
 	Redact      *redact.Redactor // what is taken out of tools' output
+	Breakpoints []int            // of each request, see [model.Request]
 	MaxParallel int              // how many calls of one answer run at once
 	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
 	Page        int              // how many bytes of a file the model gets at once, see [tools.PageOf]
@@ -404,7 +405,7 @@ func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 // turn is one request and the tools that it calls. done means that there were none.
 func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	number := l.n.next(&l.n.turns)
-	id := stream.NewID()
+	id := stream.NewUUID()
 	l.p.Compactor.PublishUsage(x.talk, x.task, number)
 	l.p.Stream.Publish(x.task, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}

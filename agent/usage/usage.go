@@ -3,7 +3,7 @@
 // Its invariant: the sums never fall and never overflow, and each event with them says what
 // the ledger holds at that moment, since it is published under the ledger's lock.
 //
-//	l := usage.New(events, usage.Budget{MaxCost: 2_000_000})
+//	l := usage.New(events, usage.Budget{MaxCost: 2_000_000, Warn: 80})
 //	var t usage.Task
 //	l.Request(usage.Asker{Task: 1, Turn: 1, Used: &t}, model.Info(), tokens)
 //	if outcome := l.Exhausted(1, &t, turns); outcome != "" { … }
@@ -24,6 +24,7 @@ import (
 type Budget struct {
 	MaxTurns int
 	MaxCost  model.Money // as far as prices are known
+	Warn     int         // percent of each from which on a person is warned, once; at 100 never
 }
 
 // Ledger counts what the last request and the session used, as it is reported, and knows the
@@ -205,7 +206,7 @@ func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64
 	case used >= limit:
 		l.stream.Publish(id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.top()})
 		return true
-	case used >= limit-limit/5 && !t.warned[kind]:
+	case used >= limit-percent(limit, 100-l.budget.Warn) && !t.warned[kind]:
 		if t.warned == nil {
 			t.warned = make(map[event.BudgetKind]bool)
 		}
@@ -214,6 +215,9 @@ func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64
 	}
 	return false
 }
+
+// percent returns a part of a limit, rounded down.
+func percent(limit int64, part int) int64 { return limit/100*int64(part) + limit%100*int64(part)/100 }
 
 // add adds what is not negative, up to what an int holds.
 func add(sum *int, n int) {

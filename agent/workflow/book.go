@@ -39,11 +39,35 @@ func (b *Book) apply(task int, at int64, e event.Event) {
 		b.on(p.Run, at, p)
 	case event.WorkflowChanged:
 		b.on(p.Run, at, p)
+		if p.State == event.WorkflowPaused {
+			b.pauseWithin(p.Run, at)
+		}
 	case event.ToolStarted, event.ToolResult:
 		for _, r := range b.runs {
 			if !r.State.Ended() {
 				r.apply(at, p)
 			}
+		}
+	}
+}
+
+// pauseWithin pauses the runs that steps of a run have begun. The caller holds b.mu.
+func (b *Book) pauseWithin(run int, at int64) {
+	for _, r := range b.runs {
+		if r.Parent == run && !r.State.Ended() {
+			r.apply(at, event.WorkflowChanged{Run: r.Run, State: event.WorkflowPaused})
+			b.pauseWithin(r.Run, at)
+		}
+	}
+}
+
+// CutOff pauses, in a book that is only read, the runs whose process has ended.
+func (b *Book) CutOff(why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.Parent == 0 && !r.State.Ended() && r.State != event.WorkflowPaused {
+			b.apply(r.Task, r.Changed, event.WorkflowChanged{Run: r.Run, State: event.WorkflowPaused, Why: why})
 		}
 	}
 }
@@ -177,12 +201,26 @@ func (b *Book) Report() string {
 	return strings.Join(lines, "\n")
 }
 
-// status says how far a run is, with the reason.
-func (r *Record) status() string {
-	if r.Why != "" {
-		return string(r.State) + " (" + r.Why + ")"
+// Resumable describes the runs that are paused, the newest first, one line each with what goes on with it.
+func (b *Book) Resumable() (lines []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range slices.Backward(b.runs) {
+		if r.Parent == 0 && r.State == event.WorkflowPaused {
+			lines = append(lines, fmt.Sprintf("/workflow resume %d  %s  %s", r.Run, r.Name, r.status()))
+		}
 	}
-	return string(r.State)
+	return lines
+}
+
+func (r *Record) status() string { return status(r.State, r.Why) }
+
+// status says how far a run is, with the reason.
+func status(state event.WorkflowState, why string) string {
+	if why != "" {
+		return string(state) + " (" + why + ")"
+	}
+	return string(state)
 }
 
 // stepLines describes the steps, one line each.
@@ -213,6 +251,9 @@ type Summary struct {
 	State event.WorkflowState
 	Why   string
 }
+
+// Status says how far the run is, with the reason.
+func (s Summary) Status() string { return status(s.State, s.Why) }
 
 // Runs returns the runs of the session, the oldest first.
 func (b *Book) Runs() []Summary {

@@ -16,59 +16,94 @@ import (
 // maxNested limits how many runs may be above a run.
 const maxNested = 3
 
-// nested does a step that is a run of another workflow. Its calls, gates and states are those of that
-// run; one that was cut off goes on where it was.
+// errStepTimeout is why the run of a step was stopped.
+var errStepTimeout = errors.New("the time of the step is over")
+
+// nested does a step that is a run of another workflow until one succeeds or none may begin any more. Its
+// calls, gates and states are those of that run; one that was cut off goes on where it was.
 func (r *Run) nested(ctx context.Context, s *workflow.Step, n int, item string) {
-	if got := r.at(s, n).got; got != nil { // it ended, and the step did not
-		state := event.WorkflowFailed
-		if got.ok {
-			state = event.WorkflowCompleted
+	for first := true; !r.over(ctx); first = false {
+		open, tries := r.children(s, n)
+		got := r.at(s, n).got
+		switch {
+		case open != 0 || got == nil:
+		case got.ok:
+			r.endUnit(s, n, event.WorkflowCompleted, "")
+			return
+		case tries > s.OnError.Retry || got.final:
+			r.endUnit(s, n, event.WorkflowFailed, got.problem)
+			return
+		case !first && !pause(ctx, s.OnError.Wait):
+			return
 		}
-		r.endUnit(s, n, state, got.problem)
-		return
-	}
-	if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning}); err != nil {
-		r.stop(err)
-		return
-	}
-	child, err := r.child(ctx, s, n, item)
-	if err != nil {
-		r.endUnit(s, n, event.WorkflowFailed, err.Error())
-		return
-	}
-	outcome, err := child.Do(ctx)
-	if r.over(ctx) {
-		if !r.p.Ended() {
-			r.endUnit(s, n, event.WorkflowCancelled, "")
+		if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning, Attempt: tries + 1}); err != nil {
+			r.stop(err)
+			return
 		}
-		return
-	}
-	state, why := event.WorkflowCompleted, ""
-	if outcome != event.Completed {
-		state = event.WorkflowFailed
-		if err != nil {
-			why = err.Error()
+		if err := r.try(ctx, s, n, item, open); err != nil {
+			r.endUnit(s, n, event.WorkflowFailed, err.Error())
+			return
 		}
 	}
-	r.endUnit(s, n, state, why)
 }
 
-// child begins the run of a step, or takes it up again.
-func (r *Run) child(ctx context.Context, s *workflow.Step, n int, item string) (*Run, error) {
+// try works on the run of a step up to its end, for at most the time of the step: on the one that is open, or
+// on a new one. The error says why there is none.
+func (r *Run) try(ctx context.Context, s *workflow.Step, n int, item string, open int) error {
+	child, err := r.child(ctx, s, n, item, open)
+	if err != nil {
+		return err
+	}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if s.Timeout > 0 {
+		limited, cancel = context.WithTimeoutCause(ctx, s.Timeout, errStepTimeout)
+	}
+	defer cancel()
+	_, _ = child.Do(limited) // what came of it is in its record
+	late := errors.Is(context.Cause(limited), errStepTimeout)
 	r.book.mu.Lock()
-	number, above := 0, 0
-	for _, rec := range r.book.runs {
-		if rec.Parent == r.rec.Run && rec.Step == s.ID && rec.Item == n && !rec.State.Ended() {
-			number = rec.Run
+	defer r.book.mu.Unlock()
+	u := r.rec.steps[s.ID].units[n]
+	switch {
+	case u.got == nil || u.got.ok: // the session ended, or it has completed
+	case late:
+		u.got.problem = fmt.Sprintf("stopped after %s, the time that the step may take", duration(s.Timeout))
+	default:
+		u.got.final = child.refused.Load() || child.rec.State == event.WorkflowCancelled
+		if u.got.final {
+			r.refused.Store(true)
 		}
 	}
+	return nil
+}
+
+// children returns the run of a step that goes on, 0 for none, and how many have ended.
+func (r *Run) children(s *workflow.Step, n int) (open, ended int) {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	for _, rec := range r.book.runs {
+		switch {
+		case rec.Parent != r.rec.Run || rec.Step != s.ID || rec.Item != n:
+		case rec.State.Ended():
+			ended++
+		default:
+			open = rec.Run
+		}
+	}
+	return open, ended
+}
+
+// child begins the run of a step, or takes the one up that is open.
+func (r *Run) child(ctx context.Context, s *workflow.Step, n int, item string, open int) (*Run, error) {
+	if open != 0 {
+		return r.book.Resume(open, r.p)
+	}
+	r.book.mu.Lock()
+	above := 0
 	for rec := r.rec; rec != nil && rec.Parent != 0; rec = r.book.find(rec.Parent) {
 		above++
 	}
 	r.book.mu.Unlock()
-	if number != 0 {
-		return r.book.Resume(number, r.p)
-	}
 	if above >= maxNested {
 		return nil, fmt.Errorf("workflows are nested more than %d deep", maxNested)
 	}

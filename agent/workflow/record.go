@@ -61,6 +61,7 @@ type outcome struct {
 	output   string
 	stdout   string
 	problem  string // one line, of a call that failed
+	final    bool   // of a run: it is not tried again
 	unknown  bool   // it was cut off, and nothing says what it did
 }
 
@@ -84,6 +85,13 @@ func (r *Record) apply(at int64, e event.Event) {
 	switch p := e.(type) {
 	case event.WorkflowChanged:
 		r.State, r.Why, r.Changed = p.State, p.Why, at
+		if p.State == event.WorkflowPaused {
+			for _, s := range r.steps {
+				if s.state == event.WorkflowRunning || s.state == event.WorkflowWaiting {
+					s.state, s.why = p.State, string(p.State)
+				}
+			}
+		}
 		if p.State.Ended() {
 			r.Outputs, r.calls = p.Outputs, nil
 			for _, s := range r.steps {

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/event"
@@ -46,6 +47,8 @@ type Run struct {
 	inputs workflow.Values
 	p      Parts
 	rec    *Record // its book's lock guards it
+
+	refused atomic.Bool // a person, the policy or a hook has denied what it needs
 
 	mu      sync.Mutex // guards all below
 	stopped error      // why no further step begins; nil: they do
@@ -367,6 +370,9 @@ func (r *Run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
 	if state != event.WorkflowFailed {
 		return
 	}
+	if refused {
+		r.refused.Store(true)
+	}
 	if s.OnError.Skip && !refused {
 		r.mu.Lock()
 		r.failed = append(r.failed, s.ID)
@@ -392,7 +398,7 @@ func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
 	case at.call != "" && at.began == nil:
 		attempt-- // it never began
 	}
-	if s.Gate != nil && s.Gate.PerItem && at.call == "" {
+	if s.Gate != nil && s.Gate.PerItem && at.state != event.WorkflowRunning {
 		if pass := r.gate(ctx, s, n, item); !pass.ok {
 			if !r.over(ctx) {
 				r.endUnit(s, n, event.WorkflowSkipped, pass.why)
@@ -423,13 +429,19 @@ func (r *Run) attempts(ctx context.Context, s *workflow.Step, n int, item string
 		if r.took(ctx, s, n, attempt, end) {
 			return
 		}
-		wait := time.NewTimer(s.OnError.Wait)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
-		}
+		pause(ctx, s.OnError.Wait)
 	}
+}
+
+// pause waits and reports whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
 // run runs a call. Commands that run side by side on one target get panes of their own.
@@ -467,6 +479,9 @@ func (r *Run) took(ctx context.Context, s *workflow.Step, n, attempt int, end tu
 	case attempt <= s.OnError.Retry && !end.Denied:
 		return false
 	default:
+		if end.Denied {
+			r.refused.Store(true)
+		}
 		r.endUnit(s, n, event.WorkflowFailed, got.problem)
 	}
 	return true

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,23 @@ func (m *modeFlag) Set(s string) error {
 		return fmt.Errorf("unknown mode (have: %s)", texts.Names(action.Modes))
 	}
 	*m = modeFlag(s)
+	return nil
+}
+
+// sessionFlag is the value of --tmux.
+type sessionFlag string
+
+func (n *sessionFlag) String() string { return string(*n) }
+
+// Type names the value in the help.
+func (*sessionFlag) Type() string { return "name" }
+
+// Set takes a name, which must have something in it.
+func (n *sessionFlag) Set(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errors.New("a tmux session needs a name; without --tmux buddy names one after its session")
+	}
+	*n = sessionFlag(s)
 	return nil
 }
 
@@ -161,7 +179,7 @@ func (s *cli) root() *cobra.Command {
 	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
 	p.BoolVar(&s.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
-	p.StringVar(&f.Tmux, "tmux", "", "`name` of the tmux session that commands run in")
+	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session that commands run in")
 	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
 	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
 	p.StringVar(&f.SSHConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")

@@ -27,6 +27,7 @@ func (s *cli) execCommand() *cobra.Command {
 			"With --check or --verdict the PROMPT is a goal: the model is asked on until the command\n" +
 			"exits with 0, or until a subagent that only reads says that the goal is met, or both. A\n" +
 			"limit, an error or three rounds that change nothing end the work.\n\n" +
+			"A PROMPT such as \"/workflow NAME INPUT=VALUE\" runs a workflow, as buddy workflow run does.\n\n" +
 			"Exit codes:\n" +
 			"  0    there is an answer, it fits the schema, and the goal is met\n" +
 			"  1    a failure, a limit (--timeout, --max-turns, --max-cost), no answer that fits, or a\n" +

@@ -12,16 +12,17 @@ import (
 func (s *cli) resumeCommand() *cobra.Command {
 	last, fork, at := false, false, 0
 	c := &cobra.Command{
-		Use:   "resume [ID]",
+		Use:   "resume [ID|TITLE]",
 		Short: "go on with a session of this folder",
-		Long: "resume opens a session where it ended. An ID may be shortened to any beginning that is unique.\n" +
+		Long: "resume opens a session where it ended. An ID may be shortened to any beginning that is unique, and the\n" +
+			"title of a session, or words of it that no other title has, stand for its ID.\n" +
 			"With --fork it opens a copy and leaves the session as it is, even if it is in use.",
-		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume 7f3a --fork --at 3",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume checkout taxes\n  buddy resume 7f3a --fork --at 3",
+		Args:    cobra.ArbitraryArgs, // the words of a title
 
 		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			id := strings.Join(args, "")
+			id := strings.Join(args, " ")
 			if last == (id != "") {
 				return exit.Usage("resume takes either a session id or --last")
 			}

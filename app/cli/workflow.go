@@ -183,13 +183,17 @@ func workflowFile(name string) (extensions.Item, error) {
 
 // names completes the names of workflows.
 func (s *workflowCLI) names(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return s.words(nil), onlyThese
+}
+
+// words returns what may follow some words of the line that runs a workflow.
+func (s *workflowCLI) words(said []string) (all []cobra.Completion) {
 	found, err := compose.WorkflowsHere(s.options)
 	if err != nil {
-		return nil, onlyThese
+		return nil
 	}
-	var all []cobra.Completion
-	for _, w := range found.All {
-		all = append(all, cobra.CompletionWithDesc(w.Name, markup.Inline(w.Description)))
+	for _, w := range workflow.Complete(found.All, said) {
+		all = append(all, cobra.CompletionWithDesc(w.Word, markup.Inline(w.Help)))
 	}
-	return all, onlyThese
+	return all
 }

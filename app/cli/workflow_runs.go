@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -10,7 +11,6 @@ import (
 
 	"buddy/agent/event"
 	running "buddy/agent/workflow"
-	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/headless"
 	"buddy/extensions/workflow"
@@ -60,19 +60,7 @@ func (s *workflowCLI) inputs(c *cobra.Command, args []string, word string) ([]co
 	if len(args) == 0 {
 		return s.names(c, args, word)
 	}
-	found, err := compose.WorkflowsHere(s.options)
-	if err != nil {
-		return nil, onlyThese
-	}
-	w, err := found.Find(args[0])
-	if err != nil {
-		return nil, onlyThese
-	}
-	var all []cobra.Completion
-	for _, in := range w.Inputs {
-		all = append(all, cobra.CompletionWithDesc(in.Name+"=", markup.Inline(in.Description)))
-	}
-	return all, onlyThese | cobra.ShellCompDirectiveNoSpace
+	return s.words(args), onlyThese | cobra.ShellCompDirectiveNoSpace
 }
 
 func (s *workflowCLI) runs() *cobra.Command {
@@ -90,6 +78,7 @@ func (s *workflowCLI) runs() *cobra.Command {
 			if err != nil {
 				return exit.Failure(err)
 			}
+			paused := false
 			t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			for _, e := range all {
 				book, err := runsOf(store, e.ID)
@@ -98,27 +87,20 @@ func (s *workflowCLI) runs() *cobra.Command {
 					continue
 				}
 				for _, r := range book.Runs() {
-					_, _ = fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", e.ID, r.Run, markup.Inline(r.Name), markup.Inline(stateOf(r)), r.Began.Format(time.DateTime))
+					paused = paused || r.State == event.WorkflowPaused
+					_, _ = fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", e.ID, r.Run, markup.Inline(r.Name), markup.Inline(r.Status()), r.Began.Format(time.DateTime))
 				}
 			}
-			return t.Flush()
+			if err := t.Flush(); err != nil || !paused {
+				return err
+			}
+			s.hint("buddy workflow resume SESSION goes on with a run that is paused")
+			return nil
 		},
 	}
 }
 
-// stateOf describes the state of a run whose process may be gone.
-func stateOf(r running.Summary) string {
-	text := string(r.State)
-	if r.State == event.WorkflowRunning {
-		text += ", or cut off"
-	}
-	if r.Why != "" {
-		text += ": " + r.Why
-	}
-	return text
-}
-
-// runsOf reads the runs of a session.
+// runsOf reads the runs of a session. Those of a process that was killed count as paused.
 func runsOf(store sessions.Store, id string) (*running.Book, error) {
 	j, err := store.View(id)
 	if err != nil {
@@ -142,7 +124,11 @@ func runsOf(store sessions.Store, id string) (*running.Book, error) {
 	if err == nil && len(book.Runs()) == 0 {
 		err = broken
 	}
-	return book, err
+	owned, failed := store.Owned(id)
+	if failed == nil && !owned {
+		book.CutOff("its process has ended")
+	}
+	return book, errors.Join(err, failed)
 }
 
 func (s *workflowCLI) status() *cobra.Command {

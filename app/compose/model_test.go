@@ -6,6 +6,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/fallback"
+	"buddy/agent/selection"
 	"buddy/app/apptest"
 	"buddy/config"
 )
@@ -23,6 +24,29 @@ func TestConnect(t *testing.T) {
 	}
 	if m, err := Connect(config.Profile{Name: "a", API: config.Anthropic}, model.RecoverRetry); err == nil || m != nil {
 		t.Errorf("%v, %v without a URL", m, err)
+	}
+}
+
+// TestContextWindow: what a profile says of the window wins over the catalogue; what neither knows is assumed, and marked so.
+func TestContextWindow(t *testing.T) {
+	for _, tt := range []struct {
+		profile config.Profile
+		window  int
+		known   bool
+	}{
+		{config.Profile{Model: "gpt-4o", ContextLimit: 7}, 7, true},
+		{config.Profile{Model: "gpt-4o"}, 128_000, true},
+		{config.Profile{Model: "unheard-of", ContextLimit: 7}, 7, true},
+		{config.Profile{Model: "unheard-of"}, 8192, false},
+	} {
+		tt.profile.Name, tt.profile.BaseURL, tt.profile.API = "a", "http://localhost:1/v1", config.Completions
+		m, err := Connect(tt.profile, model.RecoverRetry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if window, known := selection.New(m, nil).Window(); window != tt.window || known != tt.known {
+			t.Errorf("%s with %d: %d, known %v; want %d, %v", tt.profile.Model, tt.profile.ContextLimit, window, known, tt.window, tt.known)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -115,13 +116,22 @@ func (s *Setup) modelInfo() model.Info {
 	return model.Info{Profile: p.Name, Model: p.Model, API: string(p.API), Window: contextWindow(*p), Effort: p.Effort}
 }
 
-// FindSession returns the id of a session that somebody means: the beginning of an id, or last.
+// FindSession returns the id of a session that somebody means: the beginning of an id, its title or words of
+// that, or last.
 func FindSession(store sessions.Store, resume string) (string, error) {
-	if resume != "last" {
-		return store.Find(resume)
+	if resume == "last" {
+		last, err := store.Last()
+		return last.ID, err
 	}
-	last, err := store.Last()
-	return last.ID, err
+	id, err := store.Find(resume)
+	if err == nil {
+		return id, nil
+	}
+	id, titled := store.FindTitle(resume)
+	if errors.Is(titled, sessions.ErrNone) && !strings.Contains(resume, " ") { // it was to be an id
+		return "", err
+	}
+	return id, titled
 }
 
 // findHere is FindSession for sessions of the same target.

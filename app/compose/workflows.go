@@ -3,9 +3,11 @@ package compose
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/adrg/xdg"
 
@@ -13,7 +15,9 @@ import (
 	"buddy/agent/policy"
 	"buddy/app/slash"
 	"buddy/extensions"
+	"buddy/extensions/lsp"
 	"buddy/extensions/workflow"
+	"buddy/tools"
 	"buddy/tools/file"
 	"buddy/tools/target"
 	"buddy/tools/toolset"
@@ -45,7 +49,7 @@ func workflowsOf(p *Program, headless bool) agent.Workflows {
 	if p.Dest.Name == slash.ThisMachine {
 		w.project = p.Config.Project.Dir
 	}
-	o := agent.Workflows{Find: w.find, Exists: w.exists, Draft: w.draft}
+	o := agent.Workflows{Find: w.find, All: w.all, Exists: w.exists, Draft: w.draft}
 	if all := p.Targets.Names(); len(all) == 1 {
 		o.Single = all[0]
 	}
@@ -79,6 +83,17 @@ func (w sessionWorkflows) find(ctx context.Context, name string) (*workflow.Work
 	}
 	found, err := all.Find(name)
 	return &found, err
+}
+
+// all returns the workflows there are, and what was left out.
+func (w sessionWorkflows) all() (all []workflow.Workflow, left []string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+	defer cancel()
+	found, err := w.files.workflows(ctx)
+	for _, p := range found.Problems {
+		left = append(left, p.String())
+	}
+	return found.All, left, err
 }
 
 // draft writes calls as a workflow of the project, where that is on this machine, or of the person.
@@ -124,10 +139,14 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// WorkflowTools returns what the tools take that steps of workflows call.
+// WorkflowTools returns what the tools take that steps of workflows call, also those that a session only
+// has where there is something for them to do.
 func WorkflowTools() workflow.Tools {
+	known := toolset.Arguments()
+	maps.Copy(known, tools.ArgumentsOf(lsp.New(lsp.Options{}).Tool()))
 	all := make(workflow.Tools)
-	for name, args := range toolset.Arguments() {
+	for name, args := range known {
+		all[name] = []workflow.Argument{}
 		for _, a := range args {
 			all[name] = append(all[name], workflow.Argument(a))
 		}
@@ -145,8 +164,19 @@ func (x *extensionFiles) workflows(ctx context.Context) (Workflows, error) {
 	return w, err
 }
 
-// WorkflowsOf reads the workflows of a session, those of its project where that is.
-func WorkflowsOf(ctx context.Context, p *Program) (Workflows, error) { return p.files.workflows(ctx) }
+// CompletionsOf returns what arguments of commands are chosen from in a session. What can't be read in time
+// is not offered.
+func CompletionsOf(p *Program) slash.Offers {
+	return slash.Offers{Workflows: func() []workflow.Workflow {
+		ctx, cancel := context.WithTimeout(context.Background(), completeTime)
+		defer cancel()
+		found, _ := p.files.workflows(ctx)
+		return found.All
+	}}
+}
+
+// completeTime limits how long a completion waits for files of a target.
+const completeTime = 2 * time.Second
 
 // WorkflowsHere reads the workflows that a session in the folder of the settings would have, on this
 // machine. Files are read, nothing is started.

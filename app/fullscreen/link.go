@@ -14,6 +14,7 @@ import (
 	"buddy/app/live"
 	"buddy/app/slash"
 	"buddy/app/ui"
+	"buddy/views/draw"
 )
 
 const (
@@ -253,6 +254,19 @@ func (l *link) named(ctx context.Context, query string) []string {
 		return nil // what can't be read is not offered
 	}
 	return reply.Paths
+}
+
+// arguments asks what the last word of a command's line may become.
+func (l *link) arguments(ctx context.Context, line string) []draw.CommandHelp {
+	reply, err := ask[live.ArgumentsReply](l, ctx, live.Arguments{Line: line})
+	if err != nil {
+		return nil // what can't be read is not offered
+	}
+	words := make([]draw.CommandHelp, 0, len(reply.Words))
+	for _, w := range reply.Words {
+		words = append(words, draw.CommandHelp{Name: w.Word, Help: w.Help})
+	}
+	return words
 }
 
 // servers asks which MCP servers there are.

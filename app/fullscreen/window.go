@@ -29,6 +29,7 @@ import (
 	"buddy/sessions"
 	"buddy/themes"
 	"buddy/tmux"
+	"buddy/views/draw"
 )
 
 // Run opens the full screen on a new session, or on the one to resume, and on
@@ -191,6 +192,12 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 			Draft:  w.draftChanged,
 			Record: func(text string) { w.loop.Go(func() { w.lines.Add(text) }) },
 			Files:  func(query string, answer func([]string)) { w.findFiles(ctx, query, answer) },
+			Arguments: func(line string, answer func([]draw.CommandHelp)) {
+				w.loop.Go(func() {
+					words := w.link.arguments(ctx, line)
+					w.loop.Post(func() { answer(words) })
+				})
+			},
 			Attach: input.Attached,
 		},
 		Send: func(c event.Command) { w.link.send(c) }, Keys: keys, Home: w.home(),

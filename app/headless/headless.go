@@ -34,6 +34,12 @@ func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	if c, err := once.workflow(prompt.text); c != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return runWorkflow(f, once, c, end, stdout, stderr)
+	}
 	begin, err := once.begin(prompt)
 	if err != nil {
 		return err
@@ -366,12 +372,20 @@ func (l *line) message(m event.ModelMessage) {
 	}
 }
 
+// offer says how to go on after a limit that was only of this prompt.
+func (l *line) offer(o event.Outcome) string {
+	if o != event.MaxTurns && o != event.MaxCost {
+		return ""
+	}
+	return fmt.Sprintf("; buddy exec --resume %s \"go on\" goes on with it", l.program.ID)
+}
+
 // answer prints the answer alone. What an exchange that did not complete had said goes
 // to stderr: it is not an answer.
 func (l *line) answer(o event.Outcome) {
 	if o != event.Completed {
 		l.partial()
-		l.Fail("%s", plain.Ended(o))
+		l.Fail("%s%s", plain.Ended(o), l.offer(o))
 		return
 	}
 	if l.flags.goal() && !l.met {

@@ -9,6 +9,9 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/slash"
+	"buddy/texts"
 )
 
 // RunWorkflow begins or goes on with a run of a workflow, as c says: its outputs on stdout, how far it is
@@ -18,8 +21,32 @@ func RunWorkflow(f *compose.Options, once Options, c event.Command, stdout, stde
 	if once.Timeout > 0 {
 		end = time.After(once.Timeout)
 	}
+	return runWorkflow(f, once, c, end, stdout, stderr)
+}
+
+func runWorkflow(f *compose.Options, once Options, c event.Command, end <-chan time.Time, stdout, stderr *os.File) error {
 	f.Modelless, once.Workflow = true, true
 	return run(f, once, c, nil, end, stdout, stderr)
+}
+
+// workflow returns the command of a prompt that begins with /workflow, nil for any other prompt.
+func (o Options) workflow(prompt string) (event.Command, error) {
+	name, args, ok := slash.Split(strings.TrimSpace(prompt))
+	if !ok || name != "workflow" {
+		return nil, nil
+	}
+	if o.goal() || o.Schema != "" {
+		return nil, exit.Usage("a workflow has no goal and no schema: leave out --check, --verdict and --output-schema")
+	}
+	c, err := slash.Workflow(args)
+	if err != nil {
+		return nil, exit.Usage("/workflow: %v", err)
+	}
+	switch c.(type) {
+	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow:
+		return c, nil
+	}
+	return nil, exit.Usage("/workflow %s: exec runs, resumes and cancels workflows; buddy workflow list and buddy workflow runs list them", texts.Clip(args, 80))
 }
 
 // workflow prints how a run ended, and takes its outputs for the answer. The outcome is that of giving up

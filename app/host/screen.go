@@ -110,7 +110,7 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP, live.Servers, live.Named, live.Memory, live.Memories:
+	case live.MCP, live.Servers, live.Named, live.Arguments, live.Memory, live.Memories:
 		return askProgram(ctx, h.program, q)
 	case live.Rules:
 		rules, err := h.program.Rules()
@@ -132,7 +132,8 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askProgram answers what is about MCP servers and memory, and what else a prompt can name.
+// askProgram answers what is about MCP servers and memory, and what else a prompt can name or say to a
+// command.
 func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.MCP:
@@ -145,6 +146,12 @@ func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, e
 		return &live.TextReply{Text: text}, err
 	case live.Memories:
 		return memories(compose.NewMemoryList(p.Memory).Items(ctx))
+	case live.Arguments:
+		reply := live.ArgumentsReply{Words: []live.Argument{}}
+		for _, c := range slash.Complete(compose.CompletionsOf(p), q.Line) {
+			reply.Words = append(reply.Words, live.Argument(c))
+		}
+		return &reply, nil
 	default:
 		return servers(p.MCP().Offers())
 	}

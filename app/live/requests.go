@@ -174,6 +174,23 @@ type Named struct {
 	Query string `json:"query"`
 }
 
+// Arguments asks what the last word of a command's line may become, for completion.
+type Arguments struct {
+	asks[ArgumentsReply]
+	Line string `json:"line"`
+}
+
+// ArgumentsReply are the words, in their order.
+type ArgumentsReply struct {
+	Words []Argument `json:"words"`
+}
+
+// Argument is a word of a command's line, and what it means. Both may come from a file.
+type Argument struct {
+	Word string `json:"word"`
+	Help string `json:"help,omitempty"`
+}
+
 // Close ends the session. Kill ends also what runs in panes of its own. Abandon leaves it as a
 // crash would: commands go on, nothing counts as cancelled, and resuming goes on with it.
 type Close struct {
@@ -204,6 +221,7 @@ var requests = map[string]Request{
 	"alive":           Alive{},
 	"files":           Files{},
 	"named":           Named{},
+	"arguments":       Arguments{},
 	"rules":           Rules{},
 	"mcp":             MCP{},
 	"servers":         Servers{},

@@ -28,6 +28,7 @@ type Remarks struct {
 	Unstored bool   // the session file could not take all that happened
 
 	asking sync.Mutex          // held while a question is on the terminal
+	health event.Health        // of the context
 	fates  map[string]fate     // by call id
 	items  map[string][]string // of the steps of the workflow that runs
 }
@@ -65,15 +66,33 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ModelRetry:
 		m.Say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
 	case event.ModelFallback:
-		m.Say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
+		m.Say("%s; %s (%s) answers instead", p.Reason(), p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
+	case event.ContextUsage, event.ContextCompacting:
+		m.context(p)
 	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning:
 		m.told(p)
 	case event.Error:
 		m.Unstored = m.Unstored || p.Code == stream.Broken
 		m.Fail("%s", withNext(p.Text, p.NextStep))
 	}
+}
+
+// context prints that the context begins to fill up, and that a model begins to write a summary of it. What is more
+// urgent comes as a warning.
+func (m *Remarks) context(e event.Event) {
+	if p, ok := e.(event.ContextCompacting); ok {
+		if p.By == "summary" {
+			m.Say("compacting the context: the model writes a summary")
+		}
+		return
+	}
+	p, _ := e.(event.ContextUsage)
+	if begins := p.Health == event.Hint && m.health == event.Healthy; begins {
+		m.Say("the context window is %d %% full (about %d of %d tokens) · %s", p.Percent, p.Estimated, p.Limit, p.NextStep)
+	}
+	m.health = p.Health
 }
 
 // told prints what is said to the person as it is.

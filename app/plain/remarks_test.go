@@ -10,6 +10,19 @@ import (
 
 // TestRemarksAreShort: the line of a call has 80 characters of what it is about, and that of
 // its result 120.
+// At 70 % there is a line, once until the context is smaller again; what is more urgent comes as a warning.
+func TestContextBeginsToFillUp(t *testing.T) {
+	var out strings.Builder
+	m := Remarks{Err: &out}
+	for _, h := range []event.Health{event.Healthy, event.Hint, event.Hint, event.Warned, event.Hint, event.Healthy, event.Hint} {
+		m.Remark(event.ContextUsage{Estimated: 700, Limit: 1000, Percent: 70, Health: h, NextStep: "/compact"})
+	}
+	want := "the context window is 70 % full (about 700 of 1000 tokens) · /compact\n"
+	if out.String() != want+want {
+		t.Errorf("printed %q", out.String())
+	}
+}
+
 func TestRemarksAreShort(t *testing.T) {
 	var out strings.Builder
 	l := &Remarks{Err: &out}

@@ -7,6 +7,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/input"
 	"buddy/app/slash"
+	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
@@ -133,7 +134,7 @@ func (r *repl) sendQueued() bool {
 // prompt says on which target commands run, if that is not this machine.
 func prompt(name string) string {
 	if name != slash.ThisMachine {
-		return "(" + markup.Plain(name) + ")> "
+		return markup.Plain(draw.BeforePrompt(name)) + "> "
 	}
 	return "> "
 }

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"buddy/agent/event"
 	"buddy/app/compose"
 	"buddy/app/input"
 	"buddy/app/slash"
-	"buddy/extensions/workflow"
 	"buddy/views/markup"
 )
 
@@ -41,6 +39,9 @@ var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal
 func atOnce(line string) bool {
 	name, args, ok := slash.Split(strings.TrimSpace(line))
 	verb, _, _ := strings.Cut(args, " ")
+	if ok && name == "workflow" && args == "" {
+		return true
+	}
 	return ok && (slices.Contains(immediate, "/"+name) || slices.Contains(immediate, "/"+name+" "+verb))
 }
 
@@ -115,7 +116,7 @@ type completions struct {
 	custom func() []event.CustomCommand
 	files  func(query string) []string // and resources, after an @
 
-	workflows func() []workflow.Workflow
+	offers slash.Offers
 }
 
 // completionsOf returns what words of a session may become.
@@ -128,22 +129,13 @@ func completionsOf(r *repl, files *input.FileIndexes) completions {
 			paths, _ := files.Of(r.program.Targets).Request(query)()
 			return input.Merge(query, r.program.Servers.Names(query), paths)
 		},
-		workflows: func() []workflow.Workflow {
-			ctx, cancel := context.WithTimeout(context.Background(), completeTime)
-			defer cancel()
-			found, _ := compose.WorkflowsOf(ctx, r.program) // what can't be read is not offered
-			return found.All
-		},
+		offers: compose.CompletionsOf(r.program),
 	}
 }
 
-// completeTime limits how long a completion waits for files of a target.
-const completeTime = 2 * time.Second
-
-// completeWord returns what the name of a command, of a file after an @, or what follows
-// /workflow may become, and which ones it may be. before is what stands before the word.
+// completeWord returns what the name of a command, of a file after an @, or an argument of a
+// command may become, and which ones it may be. before is what stands before the word.
 func completeWord(from completions, word, before string) (becomes string, choices []string) {
-	said := strings.Fields(before)
 	switch {
 	case before == "" && strings.HasPrefix(word, "/"):
 		choices = commandsThatBegin(strings.ToLower(word[1:]), from.custom())
@@ -153,8 +145,12 @@ func completeWord(from completions, word, before string) (becomes string, choice
 				choices = append(choices, "@"+p)
 			}
 		}
-	case len(said) > 0 && strings.EqualFold(said[0], "/workflow"):
-		choices = slash.WorkflowWords(from.workflows(), said[1:], word)
+	default:
+		for _, c := range slash.Complete(from.offers, before+word) {
+			if markup.Plain(c.Word) == c.Word {
+				choices = append(choices, c.Word)
+			}
+		}
 	}
 	if len(choices) == 0 {
 		return word, nil

@@ -87,9 +87,18 @@ func (r *repl) changed(env event.Envelope) {
 		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as the full screen says it
 			r.say(string(r.state.Blocks[n-1].Text))
 		}
+	case event.ContextUsage:
+		if env.Branch == 0 {
+			r.print.Remark(p)
+		}
 	case event.WorkflowChanged:
 		if w := state.WorkflowOf(&r.state, p.Run); w != nil {
 			r.say(state.WorkflowEnd(w.Name, p))
+		}
+	case event.PaneOpened:
+		if r.con.tty && !r.attachSaid && p.Attach != "" {
+			r.attachSaid = true
+			r.say("commands run in a pane of tmux; watch it from another terminal with: " + p.Attach)
 		}
 	case event.Interrupted:
 		if p.CanContinue {

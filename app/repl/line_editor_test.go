@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/app/slash"
 	"buddy/extensions/workflow"
 	"buddy/views/edit"
 )
@@ -66,7 +67,7 @@ func TestTyping(t *testing.T) {
 			l := &lineEditor{keys: keymap.Default(), editor: edit.New(), prompt: "> ", earlier: []string{"first", "second"}}
 			w := workflow.Workflow{Inputs: []workflow.Input{{Name: "version"}, {Name: "to"}}}
 			w.Name = "deploy"
-			from := completions{custom: func() []event.CustomCommand { return nil }, workflows: func() []workflow.Workflow { return []workflow.Workflow{w} }}
+			from := completions{custom: func() []event.CustomCommand { return nil }, offers: slash.Offers{Workflows: func() []workflow.Workflow { return []workflow.Workflow{w} }}}
 			l.complete = func(word, before string) (string, []string) { return completeWord(from, word, before) }
 			done, err := typeAll(l, tt.keys)
 			if got := l.editor.Text(); got != tt.want || done != tt.done || !errors.Is(err, tt.err) {

@@ -41,6 +41,8 @@ type repl struct {
 	gone    chan struct{} // closed when nobody takes from later any more
 	typed   chan typedLine
 
+	attachSaid bool // how to watch the first pane
+
 	asking
 	wait holding
 	text streamed

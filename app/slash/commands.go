@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/extensions/workflow"
 )
 
 // Command describes something to type after a slash.
@@ -15,6 +16,8 @@ type Command struct {
 	// Do runs it where the screen and a line do the same; its error is about the arguments. nil:
 	// each has a way of its own.
 	Do func(c Catalog, s Frontend, args string) error
+	// Complete returns what may follow some of its arguments. nil: nothing is offered.
+	Complete func(from Offers, said []string) []Choice
 	// ScreenOnly says why there is no use for it line by line; "" means that there is one.
 	ScreenOnly string
 }
@@ -31,11 +34,11 @@ var Commands = []Command{
 	{Name: "plan", Args: "[PROMPT]", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Do: Plan},
 	{Name: "goal", Args: "[TEXT [--check COMMAND] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Do: sends(Goal)},
 	{Name: "permissions", Args: "[list|delete N]", Help: "the rules that apply, of this session and of your settings; deletes them", Do: Catalog.OnPermissions},
-	{Name: "context", Help: "how full the model's context is", Do: sends(Report(event.ReportContext))},
+	{Name: "context", Help: "how full the model's context is: its parts, what is largest, what was spent", Do: sends(Report(event.ReportContext))},
 	{Name: "agents", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},
 	{Name: "review", Args: "[BASE]", Help: "let a subagent that only reads list the defects of a change: of what is not committed, else of what this branch adds; or of what differs from a commit or branch", Do: sends(Review)},
 	{Name: "hooks", Help: "the hooks that run here, how each ran last, and what was left out", Do: sends(Report(event.ReportHooks))},
-	{Name: "workflow", Args: "NAME [INPUT=VALUE]...|runs|status|resume [RUN]|cancel [RUN]|save NAME", Help: "run a workflow, a file of steps and gates; lists the runs of this session, goes on with one that was cut off, gives one up; makes a workflow of the last exchange", Do: sends(Workflow)},
+	{Name: "workflow", Args: "[NAME [INPUT=VALUE]...|runs|resume [RUN]|cancel [RUN]|save NAME]", Help: "run a workflow, a file of steps and gates; lists the runs of this session, goes on with one that was cut off, gives one up; makes a workflow of the last exchange; alone, which workflows there are", Do: sends(Workflow), Complete: workflowWords},
 	{Name: "compact", Args: "[WHAT TO KEEP]", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},
 	{Name: "pin", Args: "[N]", Help: "keep the last exchange, or the N-th last, when compacting", Do: sends(Pin(false))},
 	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Do: sends(Pin(true))},
@@ -82,6 +85,33 @@ func Find(name string) (Command, bool) {
 		}}, true
 	}
 	return Command{}, false
+}
+
+// Offers hold what arguments of commands are chosen from. It is read when it is needed.
+type Offers struct {
+	Workflows func() []workflow.Workflow
+}
+
+// Choice is a word of a command's line and what it means. Both may come from a file.
+type Choice struct{ Word, Help string }
+
+// Complete returns what the last word of a command's line may become.
+func Complete(from Offers, line string) []Choice {
+	name, _, _ := Split(line)
+	c, ok := Find(name)
+	if !ok || c.Complete == nil {
+		return nil
+	}
+	at := strings.LastIndexAny(line, " \t") + 1
+	said := strings.Fields(line[:at])
+	if len(said) == 0 {
+		return nil // the name itself
+	}
+	begun := line[at:]
+	return slices.DeleteFunc(c.Complete(from, said[1:]), func(c Choice) bool {
+		whole := c.Word == begun && strings.HasSuffix(begun, "=") // now its value is typed
+		return whole || !strings.HasPrefix(c.Word, begun)
+	})
 }
 
 // sends is a command that is one for the runtime, and nothing else.

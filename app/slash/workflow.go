@@ -18,7 +18,7 @@ func Workflow(args string) (event.Command, error) {
 		return nil, err
 	}
 	if len(words) == 0 {
-		return event.Report{What: event.ReportRuns}, nil
+		return event.Report{What: event.ReportWorkflows}, nil
 	}
 	verb, rest := strings.ToLower(words[0]), words[1:]
 	switch verb {
@@ -58,38 +58,28 @@ func runNumber(words []string) (int, error) {
 }
 
 // workflowVerbs are what may follow /workflow besides the name of a workflow.
-var workflowVerbs = []string{"runs", "status", "resume", "cancel", "save", "run"}
+var workflowVerbs = []Choice{
+	{"runs", "the runs of this session"},
+	{"resume", "go on with a run that was cut off"},
+	{"cancel", "give a run up"},
+	{"save", "make a workflow of the last exchange"},
+	{"run", "run a workflow that is called like one of these words"},
+}
 
-// WorkflowWords returns what the beginning of a word may become that follows /workflow and some others:
-// verbs and names of workflows, then the inputs of one that have no value yet.
-func WorkflowWords(all []workflow.Workflow, said []string, begun string) (words []string) {
-	names := workflowVerbs
+// workflowWords returns what may follow /workflow and some words: names of workflows and verbs, then the
+// inputs that have no value yet.
+func workflowWords(from Offers, said []string) (words []Choice) {
+	verbs := workflowVerbs
 	if len(said) > 0 && strings.EqualFold(said[0], "run") {
-		said, names = said[1:], nil
+		said, verbs = said[1:], nil
+	} else if len(said) > 0 && slices.ContainsFunc(verbs, func(c Choice) bool { return c.Word == strings.ToLower(said[0]) }) {
+		return nil
 	}
-	add := func(word string) {
-		if strings.HasPrefix(word, begun) {
-			words = append(words, word)
-		}
+	for _, w := range workflow.Complete(from.Workflows(), said) {
+		words = append(words, Choice(w))
 	}
 	if len(said) == 0 {
-		for _, w := range all {
-			add(w.Name)
-		}
-		for _, verb := range names {
-			add(verb)
-		}
-		return words
-	}
-	for _, w := range all {
-		if w.Name != said[0] {
-			continue
-		}
-		for _, in := range w.Inputs {
-			if !slices.ContainsFunc(said[1:], func(s string) bool { return strings.HasPrefix(s, in.Name+"=") }) {
-				add(in.Name + "=")
-			}
-		}
+		words = append(words, verbs...)
 	}
 	return words
 }

@@ -9,7 +9,7 @@ import (
 
 func TestWorkflowCommand(t *testing.T) {
 	for line, want := range map[string]event.Command{
-		"":                               event.Report{What: event.ReportRuns},
+		"":                               event.Report{What: event.ReportWorkflows},
 		"runs":                           event.Report{What: event.ReportRuns},
 		"resume":                         event.ResumeWorkflow{},
 		"resume 2":                       event.ResumeWorkflow{Run: 2},

@@ -56,7 +56,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.BranchStarted:
 		beginBranch(s, p)
 		return 0
-	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
+	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -132,7 +132,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.addRetry(env, p)
 	case event.ModelFallback:
 		s.dropAnswer() // as above
-		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Why, p.Model, p.To))
+		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Reason(), p.Model, p.To))
 	case event.CallDelta:
 		return 0 // the call shows when it is complete
 	}
@@ -463,7 +463,11 @@ func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
 	if p.Summary == "" {
 		became = "left"
 	}
-	s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", Count(p.Removed, "message"), became, p.Before, p.After))
+	what := Count(p.Removed, "message")
+	if p.Turns > 0 {
+		what += " of " + Count(p.Turns, "exchange")
+	}
+	s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", what, became, p.Before, p.After))
 }
 
 // Count is so many things in English, whose plural ends in s.

@@ -134,6 +134,7 @@ const (
 	CallFailed // the tool gave an error, or the command exited with another code than 0
 	CallDenied
 	CallCancelled // its task was stopped before it ran
+	CallLeft      // it ran when its workflow was paused; what became of it is found when that goes on
 )
 
 // Call is one tool call.

@@ -217,7 +217,7 @@ func TestFallbackIsTold(t *testing.T) {
 		event.TextDelta{Text: " answer"},
 		event.ModelStalled{TimeoutMS: 30_000},
 		event.ToolResult{CallID: "c1", Name: "look", Result: "discarded", IsError: true},
-		event.ModelFallback{From: "main", To: "spare", Model: "m-2", Why: "the answer stalled"},
+		event.ModelFallback{From: "main", To: "spare", Model: "m-2", Why: "stream stalled"},
 		event.TextDelta{Text: "a whole answer"},
 		event.BudgetWarning{Kind: event.TurnBudget, Used: 16, Limit: 20, TopTools: []event.ToolUse{{Name: "grep", Tokens: 900}, {Name: "ls", Tokens: 1}}},
 		event.BudgetWarning{Kind: event.CostBudget, Used: 400_000, Limit: 500_000},
@@ -236,7 +236,7 @@ func TestFallbackIsTold(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{
-		"call discarded", "the answer stalled; m-2 (spare) answers this request", "a whole answer",
+		"call discarded", "stream stalled; m-2 (spare) answers this request", "a whole answer",
 		"this prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
 		"this prompt has used $0.40 of $0.50", "stopped: this prompt has used $0.52 of $0.50 · Enter a prompt to go on",
 		"stopped after 20 turns (max_iterations) · Enter continues",
@@ -249,6 +249,22 @@ func TestFallbackIsTold(t *testing.T) {
 	}
 }
 
+// A compaction takes nothing out of the conversation that a person sees.
+func TestCompactionKeepsTheConversation(t *testing.T) {
+	s := &script{}
+	s.exchange(1, event.Once)
+	var before, after State
+	for _, env := range s.envs {
+		before.Apply(env)
+		after.Apply(env)
+	}
+	after.Apply(event.Envelope{Seq: 1 << 20, Payload: event.ContextCompacted{Removed: 9, Before: 900, After: 400, Summary: "x", Boundary: 9}})
+	was, is := show(&before).Blocks, show(&after).Blocks
+	if len(was) == 0 || len(is) != len(was)+1 || !reflect.DeepEqual(is[:len(was)], was) {
+		t.Errorf("blocks %+v\nbefore %+v", is, was)
+	}
+}
+
 func TestCompactionIsTold(t *testing.T) {
 	tests := []struct {
 		e    event.Event
@@ -256,6 +272,7 @@ func TestCompactionIsTold(t *testing.T) {
 	}{
 		{event.ContextCompacted{Removed: 1, Before: 900, After: 400, Summary: "x"}, "context compacted: 1 message became a summary, 900 → 400 tokens"},
 		{event.ContextCompacted{Removed: 4, Before: 900, After: 400, Summary: "x"}, "context compacted: 4 messages became a summary, 900 → 400 tokens"},
+		{event.ContextCompacted{Removed: 11, Turns: 3, Before: 900, After: 400, Summary: "x"}, "context compacted: 11 messages of 3 exchanges became a summary, 900 → 400 tokens"},
 		{event.ContextCompacted{Removed: 4, Before: 900, After: 400}, "context compacted: 4 messages left, 900 → 400 tokens"},
 		{event.MicroCompacted{CallIDs: []string{"a", "b"}}, "2 old results compacted"},
 	}

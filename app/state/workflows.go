@@ -17,7 +17,8 @@ type Workflow struct {
 	Why   string
 	Steps []*WorkflowStep
 
-	block *Block // that lists the steps
+	parent int    // the run of which it is a step, 0 for none
+	block  *Block // that lists the steps
 }
 
 // WorkflowStep is how far a step is.
@@ -27,6 +28,7 @@ type WorkflowStep struct {
 	Note  string   // why it is in this state
 	Items []string // that it is done for; empty: it is one call
 	each  map[int]event.WorkflowState
+	calls map[int]string // the newest, by item
 }
 
 // Counts returns for how many items the step is done and for how many it failed.
@@ -64,7 +66,7 @@ func (s *WorkflowStep) Line() string {
 func applyWorkflow(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.WorkflowStarted:
-		w := &Workflow{Run: p.Run, Name: p.Name, State: event.WorkflowRunning}
+		w := &Workflow{Run: p.Run, Name: p.Name, State: event.WorkflowRunning, parent: p.Parent}
 		for _, def := range p.Steps {
 			w.Steps = append(w.Steps, &WorkflowStep{WorkflowStepDef: def, State: event.WorkflowPending})
 		}
@@ -122,9 +124,12 @@ func (w *Workflow) stepped(p event.WorkflowStepped) {
 	switch s := w.Steps[i]; {
 	case p.Item > 0:
 		if s.each == nil {
-			s.each = make(map[int]event.WorkflowState)
+			s.each, s.calls = make(map[int]event.WorkflowState), make(map[int]string)
 		}
 		s.each[p.Item] = p.State
+		if p.CallID != "" {
+			s.calls[p.Item] = p.CallID
+		}
 	default:
 		s.State, s.Note = p.State, p.Why
 		if p.Items != nil {
@@ -136,12 +141,44 @@ func (w *Workflow) stepped(p event.WorkflowStepped) {
 // changed takes the state of a run, and says how it ended.
 func (w *Workflow) changed(s *State, env event.Envelope, p event.WorkflowChanged) {
 	w.State, w.Why = p.State, p.Why
-	if p.State == event.WorkflowRunning {
+	switch p.State {
+	case event.WorkflowRunning:
+		w.changeCalls(s, CallLeft, CallRunning)
 		w.listed(s, env)
 		return
+	case event.WorkflowPaused:
+		w.pause(s, env)
 	}
 	text := WorkflowEnd(w.Name, p)
 	s.add(env, NoticeBlock, text)
+}
+
+// pause notes for a run and those within it that nobody follows what they have begun.
+func (w *Workflow) pause(s *State, env event.Envelope) {
+	w.State = event.WorkflowPaused
+	for _, step := range w.Steps {
+		if step.State == event.WorkflowRunning || step.State == event.WorkflowWaiting {
+			step.State, step.Note = event.WorkflowPaused, string(event.WorkflowPaused)
+		}
+	}
+	w.changeCalls(s, CallRunning, CallLeft)
+	w.show(env)
+	for _, within := range s.workflows {
+		if within.parent == w.Run && !within.State.Ended() {
+			within.pause(s, env)
+		}
+	}
+}
+
+// changeCalls changes those calls of a run that are in a state.
+func (w *Workflow) changeCalls(s *State, from, to CallState) {
+	for _, step := range w.Steps {
+		for _, id := range step.calls {
+			if b := s.calls[id]; b != nil && b.Call.State == from {
+				s.changeCall(id, func(c *Call) { c.State = to })
+			}
+		}
+	}
 }
 
 // WorkflowEnd says that a run is in another state, with its outputs.

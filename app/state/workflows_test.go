@@ -33,6 +33,44 @@ func workflowRun() []event.Event {
 	}
 }
 
+// A call that ran when its run was paused is no longer shown as running, nor is its step, also of a run within
+// that run; when the run goes on both are again, and the result ends the call.
+func TestWorkflowThatIsPausedRunsNothing(t *testing.T) {
+	var s State
+	seq := uint64(0)
+	feed := func(task int, all ...event.Event) {
+		for _, e := range all {
+			seq++
+			s.Apply(event.Envelope{Seq: seq, Task: task, Payload: e})
+		}
+	}
+	step := []event.WorkflowStepDef{{ID: "one", Tool: "run_shell"}}
+	feed(1, event.TaskStarted{ID: 1, Kind: event.MainTask},
+		event.WorkflowStarted{Run: 1, Name: "outer", Steps: step},
+		event.WorkflowStepped{Run: 1, Step: "one", State: event.WorkflowRunning},
+		event.WorkflowStarted{Run: 2, Name: "inner", Steps: step, Parent: 1, Step: "one", Item: 1},
+		event.WorkflowStepped{Run: 2, Step: "one", State: event.WorkflowRunning},
+		event.WorkflowStepped{Run: 2, Step: "one", Item: 1, CallID: "c", State: event.WorkflowRunning},
+		event.ToolRequested{CallID: "c", Name: "run_shell"}, event.ToolStarted{CallID: "c"},
+		event.ToolRequested{CallID: "other", Name: "run_shell"}, event.ToolStarted{CallID: "other"},
+		event.WorkflowChanged{Run: 1, State: event.WorkflowPaused, Why: "buddy ended while it ran"})
+	call, other := s.calls["c"].Call, s.calls["other"].Call
+	if inner := s.workflows[2]; call.State != CallLeft || other.State != CallRunning || inner.State != event.WorkflowPaused || inner.Steps[0].Line() != "‖ one · paused" {
+		t.Errorf("paused: calls %d, %d, run within %s: %s", call.State, other.State, inner.State, inner.Steps[0].Line())
+	}
+	feed(2, event.TaskStarted{ID: 2, Kind: event.MainTask}, event.WorkflowChanged{Run: 1, State: event.WorkflowRunning},
+		event.WorkflowStepped{Run: 1, Step: "one", State: event.WorkflowRunning},
+		event.WorkflowChanged{Run: 2, State: event.WorkflowRunning},
+		event.WorkflowStepped{Run: 2, Step: "one", State: event.WorkflowRunning})
+	if inner := s.workflows[2]; call.State != CallRunning || inner.Steps[0].Line() != "◐ one" {
+		t.Errorf("it goes on: call %d, %s", call.State, inner.Steps[0].Line())
+	}
+	feed(2, event.ToolResult{CallID: "c", Result: "done"})
+	if call.State != CallDone {
+		t.Errorf("its result: call %d", call.State)
+	}
+}
+
 // The list of steps says how far each is, and for how many items; how the run ended is a notice.
 func TestWorkflowShowsItsSteps(t *testing.T) {
 	var s State

@@ -60,7 +60,7 @@ func run(u *UI, c slash.Command, args string) error {
 func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	var all []draw.CommandHelp
 	for _, c := range slash.Commands {
-		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: helpOf(c)})
+		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: helpOf(c), Completes: c.Complete != nil})
 	}
 	for _, c := range slash.Typed(custom) {
 		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: slash.CustomHelp(c)})

@@ -8,6 +8,9 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/fuzzy"
+	"buddy/app/slash"
+	"buddy/extensions/workflow"
+	"buddy/views/draw"
 )
 
 func TestFilesFlow(t *testing.T) {
@@ -58,4 +61,58 @@ func testFiles(query string) []string {
 		_, fits := fuzzy.Fit(path, query)
 		return !fits || path[0] == '.' && !strings.HasPrefix(query, ".")
 	})
+}
+
+// Names and inputs of workflows are offered behind their command; Enter takes what was begun or chosen, and
+// sends a line in which nothing is.
+func TestArgumentsFlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/workfl")
+		x.Press("Tab")
+		x.Want("> /workflow", "▸deployment", "Roll a version out", "give a run up")
+		x.Type("dep")
+		x.unwanted("give a run up")
+		x.Press("Enter")
+		x.took() // Enter took the name
+		x.Want("> /workflow deployment", "▸version=", "rest=")
+		x.Press("Down", "Tab")
+		x.Want("> /workflow deployment rest=")
+		x.unwanted("▸")
+		x.Type("web-1 ")
+		x.Want("▸version=")
+		x.unwanted("▸rest=")
+		x.Type("version=2")
+		x.unwanted("▸")
+		x.Press("Enter")
+		x.took(event.RunWorkflow{Name: "deployment", Inputs: map[string]string{"rest": "web-1", "version": "2"}})
+		x.Type("/workflow run")
+		x.Want("▸runs")
+		x.Type("s")
+		x.Press("Enter")
+		x.took(event.Report{What: event.ReportRuns}) // it is a whole word
+		x.Type("/workflow ")
+		x.Want("▸deployment")
+		x.Press("Left")
+		x.unwanted("▸")
+		x.Press("Right")
+		x.unwanted("▸") // only typing opens the list
+		x.Press("Ctrl+U")
+		x.Type("/workflow de")
+		x.Press("Esc")
+		x.unwanted("▸")
+		x.Press("Ctrl+U")
+		x.Type("say /workflow d")
+		x.unwanted("▸")
+	})
+}
+
+// testArguments answers what a word of a command's line may become.
+func testArguments(line string) (words []draw.CommandHelp) {
+	w := workflow.Workflow{Description: "Roll a version out", Inputs: []workflow.Input{{Name: "version"}, {Name: "rest"}}}
+	w.Name = "deployment"
+	for _, c := range slash.Complete(slash.Offers{Workflows: func() []workflow.Workflow { return []workflow.Workflow{w} }}, line) {
+		words = append(words, draw.CommandHelp{Name: c.Word, Help: c.Help})
+	}
+	return words
 }

@@ -17,6 +17,7 @@ import (
 	"buddy/app/loop"
 	"buddy/app/screen"
 	"buddy/app/slash"
+	"buddy/views/draw"
 )
 
 // watchRoom is how many events of a replay wait for the next draw.
@@ -85,10 +86,11 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			},
 		},
 		Drafting: Drafting{
-			Draft:  func() {},
-			Record: func(string) {},
-			Files:  func(_ string, answer func([]string)) { answer(nil) },
-			Attach: func(string) ([]model.Image, error) { return nil, errWatching },
+			Draft:     func() {},
+			Record:    func(string) {},
+			Files:     func(_ string, answer func([]string)) { answer(nil) },
+			Arguments: func(_ string, answer func([]draw.CommandHelp)) { answer(nil) },
+			Attach:    func(string) ([]model.Image, error) { return nil, errWatching },
 		},
 		Send: func(event.Command) {}, Keys: keys, Home: home,
 		Leave: func(n slash.Next) {

@@ -107,7 +107,9 @@ type Drafting struct {
 	Draft  func()                                          // the draft changed
 	Record func(text string)                               // a line for the history
 	Files  func(query string, answer func(paths []string)) // answers later, on the UI goroutine
-	Attach func(prompt string) ([]model.Image, error)      // the pictures that a prompt names
+	// Arguments asks what the last word of a command's line may become; answers later, on the UI goroutine.
+	Arguments func(line string, answer func(words []draw.CommandHelp))
+	Attach    func(prompt string) ([]model.Image, error) // the pictures that a prompt names
 }
 
 // Looks are the colours now, and which others there are.
@@ -253,6 +255,9 @@ func (u *UI) connect() {
 	}
 	u.v.prompt.OnFiles = func(query string) {
 		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
+	}
+	u.v.prompt.OnArguments = func(line string) {
+		d.Arguments(line, func(words []draw.CommandHelp) { u.v.prompt.SetArguments(line, words) })
 	}
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = func() { u.editFrom("") }

@@ -90,7 +90,10 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Timing: Timing{Now: time.Now, Background: func(func() func()) {}},
 			Drafting: Drafting{
 				Draft: func() {}, Record: func(string) {},
-				Files:  func(query string, answer func([]string)) { x.u.deps.Later(func() { answer(testFiles(query)) }) },
+				Files: func(query string, answer func([]string)) { x.u.deps.Later(func() { answer(testFiles(query)) }) },
+				Arguments: func(line string, answer func([]draw.CommandHelp)) {
+					x.u.deps.Later(func() { answer(testArguments(line)) })
+				},
 				Attach: func(string) ([]model.Image, error) { return nil, nil },
 			},
 			Keys: keymap.Default(), Home: "/home/ann",

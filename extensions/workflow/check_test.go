@@ -46,7 +46,7 @@ func TestEachMistakeIsNamedWithItsLineAndKey(t *testing.T) {
 		{"failed without each", head + "steps:\n" + step + "  - {id: b, tool: run_shell, each: \"{{ steps.a.failed }}\", params: {command: ls}}\n", `line 5: steps.b.each: the step a has no each, and so no failed items`},
 		{"each of a number", head + "inputs: {n: {type: int}}\nsteps:\n  - {id: a, tool: run_shell, each: \"{{ inputs.n }}\", params: {command: ls}}\n", `line 5: steps.a.each: inputs.n is a number, and no list`},
 		{"bad pattern", head + "inputs:\n  base:\n    type: string\n    pattern: '^['\nsteps:\n" + step, "line 6: inputs.base.pattern: \"^[\" is no pattern: error parsing regexp: missing closing ]: `[`"},
-		{"bad default", head + "inputs:\n  base: {type: string, pattern: '\\w+', default: 'a b'}\nsteps:\n" + step, `line 4: inputs.base.default: "a b" does not match \w+`},
+		{"bad default", head + "inputs:\n  base: {type: string, pattern: '\\w+', default: 'a b'}\nsteps:\n" + step, `line 4: inputs.base.default: is "a b", which does not match \w+`},
 		{"bad type", head + "inputs:\n  base: {type: text}\nsteps:\n" + step, `line 4: inputs.base.type: "text" is no type (have: string, int, bool, list, target, targets, file)`},
 		{"bad gate", head + "steps:\n  - id: a\n    tool: run_shell\n    params: {command: ls}\n    gate: {type: sometimes, message: go}\n", `line 7: steps.a.gate.type: "sometimes" is no type of a gate (have: approval_required, optional, review_only, conditional)`},
 		{"gate that passes unseen", head + "steps:\n  - id: a\n    tool: run_shell\n    params: {command: ls}\n    gate: {type: approval_required, message: go, timeout: 1m, default: approve}\n", `line 7: steps.a.gate.default: approve would let it pass unseen, and the gate is approval_required`},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 )
 
 // Brief is what a list for programs says of a workflow.
@@ -39,6 +40,47 @@ func (w *Workflow) Brief() Brief {
 // Required reports whether a run needs a value of the input.
 func (in Input) Required() bool { return in.Default == nil && !in.Optional }
 
+// examples are values of inputs that have no default.
+var examples = map[Type]string{String: "TEXT", Int: "1", Bool: "true", List: "a,b", Target: "web-1", Targets: "web-1,web-2", File: "PATH"}
+
+// usage returns how an input is given, and what it takes: "base=main (string, default main)".
+func (in Input) usage() string {
+	value, kind := examples[in.Type], []string{string(in.Type)}
+	if in.Default != nil {
+		value = textOf(in.Default, ",")
+	}
+	if in.Pattern != "" {
+		kind = append(kind, "matches "+in.Pattern)
+	}
+	if !in.Required() {
+		kind = append(kind, in.need())
+	}
+	return Line(map[string]string{in.Name: value}) + " (" + strings.Join(kind, ", ") + ")"
+}
+
+// need says whether a run needs a value of the input, and what it is without one.
+func (in Input) need() string {
+	switch {
+	case in.Default != nil:
+		return "default " + textOf(in.Default, ",")
+	case in.Optional:
+		return "optional"
+	}
+	return "needed"
+}
+
+// about says what an input takes and means: "needed, matches \d+: how many".
+func (in Input) about() string {
+	text := in.need()
+	if in.Pattern != "" {
+		text += ", matches " + in.Pattern
+	}
+	if in.Description != "" {
+		text += ": " + in.Description
+	}
+	return text
+}
+
 // Usage returns how a run is started: "deployment version=… canary=… rest=… [service=app]".
 func (w *Workflow) Usage() string {
 	words := []string{w.Name}
@@ -59,6 +101,27 @@ func (w *Workflow) Usage() string {
 	return strings.Join(words, " ")
 }
 
+// Listing describes workflows in a line each, with the inputs that a run needs.
+func Listing(all []Workflow) string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, w := range all {
+		var needs []string
+		for _, in := range w.Inputs {
+			if in.Required() {
+				needs = append(needs, in.Name)
+			}
+		}
+		line := "  " + w.Name + "\t" + w.Description
+		if len(needs) > 0 {
+			line += " (needs " + strings.Join(needs, ", ") + ")"
+		}
+		_, _ = fmt.Fprintln(t, line)
+	}
+	_ = t.Flush() // into memory
+	return b.String()
+}
+
 // Describe returns a workflow as text for a person: its inputs and its steps in order, with what
 // each calls, and the gates.
 func (w *Workflow) Describe() string {
@@ -68,21 +131,7 @@ func (w *Workflow) Describe() string {
 		b.WriteString("\ninputs\n")
 	}
 	for _, in := range w.Inputs {
-		state := "needed"
-		if !in.Required() {
-			state = "default " + textOf(in.Default, ",")
-			if in.Default == nil {
-				state = "optional"
-			}
-		}
-		line := fmt.Sprintf("  %-14s %-8s %s", in.Name, in.Type, state)
-		if in.Pattern != "" {
-			line += ", matches " + in.Pattern
-		}
-		if in.Description != "" {
-			line += ": " + in.Description
-		}
-		b.WriteString(line + "\n")
+		fmt.Fprintf(&b, "  %-14s %-8s %s\n", in.Name, in.Type, in.about())
 	}
 	b.WriteString("\nsteps\n")
 	for i := range w.Steps {

@@ -140,7 +140,7 @@ func (d *draft) candidates() []draftInput {
 		seen := make(map[string]bool)
 		for _, text := range textsOf(s.params) {
 			for _, w := range aWord.FindAllString(text, -1) {
-				if seen[w] {
+				if w = strings.TrimRight(w, "/.:"); w == "" || seen[w] {
 					continue
 				}
 				seen[w] = true
@@ -270,7 +270,7 @@ func (d *draft) filled(s string) string {
 				break
 			}
 			end := i + len(in.value)
-			whole := (i == 0 || !wordByte(rest[i-1])) && (end == len(rest) || !wordByte(rest[end]))
+			whole := (i == 0 || !wordByte(rest[i-1])) && (end == len(rest) || !wordByte(rest[end]) || rest[end] == '/')
 			b.WriteString(rest[:i])
 			if whole {
 				b.WriteString("{{ inputs." + in.name + " }}")

@@ -19,6 +19,9 @@ func TestDraft(t *testing.T) {
 		{"run_shell", `{"command":"./install app v1.2.3","target":"web-1","why":"install"}`},
 		{"run_shell", `{"command":"./check app v1.2.3x v1.2.3","target":"web-1"}`},
 		{"write_file", `{"path":"docs/notes.md","content":"release-7 is out"}`},
+		{"run_shell", `{"command":"mkdir /srv/out-2024"}`},
+		{"run_shell", `{"command":"cp notes /srv/out-2024/"}`},
+		{"run_shell", `{"command":"cp more /srv/out-2024/more; ls /srv/out-2024x"}`},
 		{"unknown", `{}`},
 	}
 	text, err := Draft("release", "What was done\nfor release-7", calls, known)
@@ -26,12 +29,12 @@ func TestDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, mistakes := Parse([]byte(text))
-	if mistakes = append(mistakes, w.Check(known)...); len(mistakes) > 0 || len(w.Steps) != 5 {
+	if mistakes = append(mistakes, w.Check(known)...); len(mistakes) > 0 || len(w.Steps) != 8 {
 		t.Fatalf("%v, %d steps\n%s", mistakes, len(w.Steps), text)
 	}
 	for _, want := range []string{
 		"git checkout {{ inputs.value }}", "./install app {{ inputs.version }}", "./check app v1.2.3x {{ inputs.version }}", "target: '{{ inputs.target }}'",
-		"path: '{{ inputs.path }}'", "version: {type: string, default: v1.2.3}", "value: {type: string, default: release-7}", "id: git_checkout", "why: the branch", "{{ \"{{\" }}x}}",
+		"path: '{{ inputs.path }}'", "version: {type: string, default: v1.2.3}", "value: {type: string, default: release-7}", "id: git_checkout", "mkdir {{ inputs.path_2 }}", "cp notes {{ inputs.path_2 }}/", "cp more {{ inputs.path_2 }}/more; ls /srv/out-2024x", "why: the branch", "{{ \"{{\" }}x}}",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the draft has no %q:\n%s", want, text)

@@ -37,7 +37,7 @@ type Scope struct {
 }
 
 // Values returns the inputs of a run, from what was given as text: items of lists are separated by
-// commas. The error names every input that is wrong.
+// commas. The error names every input that is wrong, on one line, and how it is given.
 func (w *Workflow) Values(given map[string]string) (Values, error) {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -50,12 +50,24 @@ func (w *Workflow) Values(given map[string]string) (Values, error) {
 		text, ok := given[in.Name]
 		v, err := in.value(text, ok)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", in.Name, err))
+			wrong = append(wrong, fmt.Errorf("%s %w: give %s", in.Name, err, in.usage()))
 			continue
 		}
 		all[in.Name] = v
 	}
-	return all, errors.Join(wrong...)
+	return all, oneLine(wrong)
+}
+
+// oneLine returns errors as one of one line, nil for none.
+func oneLine(all []error) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, err := range all {
+		lines = append(lines, texts.OneLine(err.Error()))
+	}
+	return errors.New(strings.Join(lines, "; "))
 }
 
 func (w *Workflow) inputNames() string {
@@ -110,7 +122,7 @@ func (in Input) read(text string) (any, error) {
 	case Int:
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no whole number", texts.Clip(text, 80))
+			return nil, fmt.Errorf("is %q, which is no whole number", texts.Clip(text, 80))
 		}
 		return n, in.fits(n)
 	case Bool:
@@ -120,7 +132,7 @@ func (in Input) read(text string) (any, error) {
 		case "false", "no", "off", "0":
 			return false, nil
 		}
-		return nil, fmt.Errorf("%q is neither true nor false", texts.Clip(text, 80))
+		return nil, fmt.Errorf("is %q, which is neither true nor false", texts.Clip(text, 80))
 	}
 	return text, in.fits(text)
 }
@@ -155,16 +167,16 @@ func (in Input) fitsItem(item string) error {
 	case len(item) > maxValue:
 		return fmt.Errorf("has %d bytes (allowed: %d)", len(item), maxValue)
 	case strings.ContainsRune(item, 0) || !utf8.ValidString(item):
-		return fmt.Errorf("%q is not text", short)
+		return fmt.Errorf("is %q, which is not text", short)
 	case in.Type != String && strings.ContainsAny(item, "\n\r"):
-		return fmt.Errorf("%q has more than one line", short)
+		return fmt.Errorf("is %q, which has more than one line", short)
 	case in.Pattern != "":
 		whole, err := regexp.Compile(`^(?:` + in.Pattern + `)$`)
 		if err != nil {
 			return err // which Parse has told
 		}
 		if !whole.MatchString(item) {
-			return fmt.Errorf("%q does not match %s", short, in.Pattern)
+			return fmt.Errorf("is %q, which does not match %s", short, in.Pattern)
 		}
 	}
 	return nil

@@ -32,13 +32,14 @@ func TestInputsHaveTheirTypes(t *testing.T) {
 	}
 	_, err = w.Values(map[string]string{"base": "main\nx", "count": "many", "fast": "perhaps", "one": "", "bass": "x", "all": ","})
 	for _, part := range []string{
-		`"bass" is no input (have: base, count, fast, words, all, one)`, `base: "main\nx" does not match`, `count: "many" is no whole number`, `fast: "perhaps" is neither`, "one: is empty", "all: needs at least one item",
+		`"bass" is no input (have: base, count, fast, words, all, one)`, `base is "main\nx", which does not match \w[\w./-]*: give base=main (string, matches \w[\w./-]*, default main)`, `count is "many", which is no whole number: give count=3 (int, default 3)`,
+		`fast is "perhaps", which is neither true nor false: give fast=true (bool, optional)`, "one is empty: give one=web-1 (target, default web-1)", "all needs at least one item: give all=web-1,web-2 (targets)",
 	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v lacks %s", err, part)
 		}
 	}
-	if _, err = w.Values(nil); err == nil || err.Error() != "all: needs a value" {
+	if _, err = w.Values(nil); err == nil || err.Error() != "all needs a value: give all=web-1,web-2 (targets)" {
 		t.Error(err)
 	}
 }

@@ -207,7 +207,7 @@ func (t *Trace) model(env event.Envelope) {
 	case event.ModelStalled:
 		t.failure(env, "nothing of the answer came for a while")
 	case event.ModelFallback:
-		t.failure(env, p.Why)
+		t.failure(env, p.Reason())
 	case event.Error:
 		t.failure(env, p.Text)
 	}

@@ -97,6 +97,38 @@ func TestStateOfConfined(t *testing.T) {
 	}
 }
 
+// TestFolderOfAShellBeside: a shell that begins with the state of another one knows its folder, whether or
+// not a command has changed that, and whether or not one has left a state.
+func TestFolderOfAShellBeside(t *testing.T) {
+	for _, tt := range []struct {
+		name, command string
+		confined      bool
+		folder        string
+	}{
+		{"a command that stays", "true", false, ""},
+		{"a command that moves", "cd sub", false, "/sub"},
+		{"a confined one that stays", "true", true, ""},
+		{"a confined one that moves", "cd sub", true, "/sub"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFree(t, "bash")
+			beside := newFree(t, "bash")
+			f.want(tt.command, tt.confined, "")
+			var err error
+			if err = CopyState(f.Shell.dir, beside.Shell.dir); err == nil {
+				beside.Shell, err = NewShell(beside.Shell.dir, nil, "bash")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			beside.Greet(Greeting{Cwd: f.dir, Env: f.env, Reach: f.Shell.free.reach})
+			beside.want("pwd", true, f.dir+tt.folder+"\n")
+			beside.want("pwd", false, f.dir+tt.folder+"\n")
+		})
+	}
+}
+
 // TestPlainVariablesOfConfined: those that programs do not get reach the command itself only.
 func TestPlainVariablesOfConfined(t *testing.T) {
 	f := newFree(t, "bash")

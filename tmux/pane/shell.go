@@ -82,8 +82,8 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 		}
 		s.show = newDisplay(tty)
 	}
-	if dir, err := os.ReadFile(filepath.Join(dir, folderFile)); err == nil && s.state != "" {
-		s.folder, s.apart = string(dir), true
+	if dir, err := os.ReadFile(filepath.Join(dir, folderFile)); err == nil {
+		s.folder, s.apart = string(dir), s.state != ""
 	}
 	return s, makePrivate(filepath.Join(dir, "nowhere"))
 }
@@ -97,8 +97,8 @@ func (s *Shell) Greet(g Greeting) {
 	if s.env == nil {
 		// Nobody answers a pager, and a buffered Python would show its progress only at the end.
 		s.env = append(without(g.Env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
-		if s.state == "" {
-			s.folder = g.Cwd
+		if s.state == "" && s.folder == "" {
+			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it says that it is unknown
 		}
 	}
 	if !reflect.DeepEqual(s.free.reach, g.Reach) {

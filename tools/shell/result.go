@@ -69,6 +69,9 @@ func (out *shellResult) take(res tmux.Result, limit int) {
 
 // remark adds notes on how a command ended that its output does not show.
 func (out *shellResult) remark(res tmux.Result, box *pane.Sandbox) {
+	if res.Renewed {
+		out.Notices = append(out.Notices, "the pane before was lost: this ran in a new one, with the same folder and variables; jobs of the old shell have ended")
+	}
 	if res.Fault != "" {
 		out.Notices = append(out.Notices, res.Fault)
 	}

@@ -61,13 +61,7 @@ func everything() []tools.Tool {
 
 // Arguments returns what the tools take that a session may have, without the arguments about targets.
 func Arguments() map[string][]tools.Argument {
-	all := make(map[string][]tools.Argument)
-	for _, t := range everything() {
-		if s, ok := t.(interface{ Arguments() []tools.Argument }); ok {
-			all[t.Definition().Name] = s.Arguments()
-		}
-	}
-	return all
+	return tools.ArgumentsOf(everything()...)
 }
 
 // groups are names for all tools of a kind.

@@ -77,7 +77,10 @@ func HintRow(all []Hint, w int) []Span {
 }
 
 // CommandHelp describes a command that the prompt offers. Name begins with the slash.
-type CommandHelp struct{ Name, Help string }
+type CommandHelp struct {
+	Name, Help string
+	Completes  bool // what follows it is completed
+}
 
 // GracePeriod is the time that a request must have been on the screen before a key answers
 // it, so that text meant for the prompt never approves.

@@ -86,5 +86,14 @@ func Took(ms int64) string {
 	return Clock(ms)
 }
 
+// BeforePrompt returns what stands before the prompt of a session on a target: "(ssh root@web-02)" for
+// "root@web-02 (ssh)", "(web)" for one of the configuration.
+func BeforePrompt(target string) string {
+	if name, kind, ok := strings.Cut(strings.TrimSuffix(target, ")"), " ("); ok && strings.HasSuffix(target, ")") {
+		return "(" + kind + " " + name + ")"
+	}
+	return "(" + target + ")"
+}
+
 // OnTarget returns " on TARGET" for what is or runs elsewhere than where the session began.
 func OnTarget(target string) string { return " on " + FirstLine(target) }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"buddy/app/keymap"
+	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
 
@@ -47,11 +48,35 @@ func TestPromptFiles(t *testing.T) {
 	}
 	viewtest.Press(t, p, "'mail ann@")
 	p.SetText("/status")
-	if asked = nil; p.file.on {
+	if asked = nil; p.word.on {
 		t.Error("a command is taken for a path")
 	}
 	viewtest.Press(t, p, "' me@x.org \"@", "newline", "'@")
 	if got := strings.Join(asked, ","); got != "," { // a quote, a new line
 		t.Errorf("asked %d times: %q", len(asked), asked)
+	}
+}
+
+// Enter before the answer to what was typed last takes nothing that does not begin with it.
+func TestArgumentsBeforeTheirAnswer(t *testing.T) {
+	p := newTestPrompt(t)
+	p.SetCommands([]draw.CommandHelp{{Name: "/workflow", Completes: true}, {Name: "/help"}})
+	var asked []string
+	p.OnArguments = func(line string) { asked = append(asked, line) }
+	viewtest.Press(t, p, "'/workflow ")
+	p.SetArguments("/workflow ", []draw.CommandHelp{{Name: "audit", Help: "evil\x1b[31m"}, {Name: "de\x1bploy"}, {Name: "deploy"}})
+	if w, h := p.Popup().Size(); h != 4 || strings.Contains(viewtest.Text(t, p.Popup(), w, h), "\x1b") {
+		t.Errorf("%d rows are offered", h)
+	}
+	viewtest.Press(t, p, "'d", "popup-run")
+	if got := p.Text(); got != "/workflow deploy " {
+		t.Errorf("text %q", got)
+	}
+	if got := strings.Join(asked, "|"); got != "/workflow |/workflow d|/workflow deploy " {
+		t.Errorf("asked for %q", got)
+	}
+	p.SetArguments("/workflow d", []draw.CommandHelp{{Name: "late"}})
+	if p.Popup().Open() {
+		t.Error("a late answer is shown")
 	}
 }

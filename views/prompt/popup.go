@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -14,7 +15,7 @@ import (
 
 const popupRows = 6
 
-// Popup lists the commands that begin with what is typed, or the files that
+// Popup lists the commands that begin with what is typed, what may follow one, or the files that
 // fit what is typed after an @. It belongs to a prompt, which gives it its keys; whoever draws the screen draws it last, above the
 // prompt, while it is open.
 type Popup struct {
@@ -76,12 +77,14 @@ func (c *Popup) match(typed string) {
 	c.at = min(c.at, max(0, len(c.matches)-1))
 }
 
-// offer offers paths after an @, best first.
-func (c *Popup) offer(paths []string) {
-	c.matches, c.at, c.moved, c.clicked = nil, 0, false, 0
-	for _, path := range paths {
-		c.matches = append(c.matches, draw.CommandHelp{Name: "@" + path})
-	}
+// offer offers words, best first.
+func (c *Popup) offer(words []draw.CommandHelp) {
+	c.matches, c.at, c.moved, c.clicked = words, 0, false, 0
+}
+
+// narrow keeps of the words that are offered those that begin with a text.
+func (c *Popup) narrow(begun string) {
+	c.offer(slices.DeleteFunc(slices.Clone(c.matches), func(m draw.CommandHelp) bool { return !strings.HasPrefix(m.Name, begun) }))
 }
 
 // known returns the length of the command at the start of text, 0 if it is none.

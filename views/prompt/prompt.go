@@ -30,7 +30,7 @@ type Prompt struct {
 	history history
 	search  *historySearch // nil while nobody searches
 	popup   *Popup
-	file    fileWord
+	word    openWord
 
 	To         string             // the subagent that reads what is sent; untrusted; "" is the main agent
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
@@ -42,6 +42,9 @@ type Prompt struct {
 	OnContinue func()             // Enter on an empty prompt after an interruption
 	OnRetry    func()             // Enter on an empty prompt while a request waits to be sent again
 	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
+
+	// OnArguments asks what the last word of a command's line may become; must not wait, see SetArguments.
+	OnArguments func(line string)
 }
 
 // draft holds the text that is written.
@@ -185,7 +188,7 @@ func (p *Prompt) edit(f func()) {
 	f()
 	if p.editor.Changes() != before {
 		p.changed()
-	} else if p.file.on { // the cursor may have left it
+	} else if p.word.on { // the cursor may have left it
 		p.offer()
 	}
 }
@@ -278,8 +281,12 @@ func (p *Prompt) popupAction(a keymap.Action) {
 	case keymap.PopupClose:
 		p.popup.dismiss()
 	case keymap.PopupRun:
-		if p.file.on {
-			p.takeFile()
+		if p.said() {
+			p.edit(p.send)
+			return
+		}
+		if p.word.on {
+			p.takeWord()
 			return
 		}
 		typed := p.commandPrefix()
@@ -289,14 +296,15 @@ func (p *Prompt) popupAction(a keymap.Action) {
 		}
 		fallthrough
 	case keymap.PopupAccept:
-		if p.file.on {
-			p.takeFile()
+		if p.word.on {
+			p.takeWord()
 			return
 		}
 		p.edit(func() {
 			p.editor.Replace(p.popup.selected() + " ")
 			p.vi.Afresh(p.editor)
 		})
+		p.offerArguments()
 	}
 }
 
@@ -317,7 +325,7 @@ func (p *Prompt) prefix(width int) []draw.Span {
 	if p.target == "" {
 		return []draw.Span{mark}
 	}
-	where := draw.Clip(draw.Untrusted(themes.Muted, "("+p.target+")"), width/3)
+	where := draw.Clip(draw.Untrusted(themes.Muted, draw.BeforePrompt(p.target)), width/3)
 	return append(where, mark)
 }
 

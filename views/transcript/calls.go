@@ -225,7 +225,7 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 		return draw.Spinner(now), themes.Running
 	case state.CallFailed:
 		return "✗", themes.ToolError
-	case state.CallDenied, state.CallCancelled:
+	case state.CallDenied, state.CallCancelled, state.CallLeft:
 		return "⊘", themes.Warning
 	case state.CallDone:
 		if open {
@@ -246,6 +246,8 @@ func callOutcome(c *state.Call) string {
 		return "waiting for approval"
 	case c.State == state.CallDenied:
 		return "not run (denied)"
+	case c.State == state.CallLeft:
+		return "left when buddy ended"
 	case c.State == state.CallCancelled && isQuestion(c):
 		return "not answered (cancelled)"
 	case c.State == state.CallCancelled:

@@ -50,6 +50,7 @@ func TestCallOutcome(t *testing.T) {
 		{state.Call{State: state.CallWaiting}, "waiting for approval"},
 		{state.Call{State: state.CallDenied}, "not run (denied)"},
 		{state.Call{State: state.CallCancelled}, "not run (cancelled)"},
+		{state.Call{State: state.CallLeft}, "left when buddy ended"},
 		{state.Call{State: state.CallFailed}, "not run"},
 		{state.Call{State: state.CallFailed, Started: 1}, "failed"},
 		{state.Call{State: state.CallFailed, Started: 1, ExitCode: &one}, "exit 1"},

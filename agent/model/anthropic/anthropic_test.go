@@ -417,3 +417,32 @@ func TestTokenCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestBreakpoints: the system messages of the list are marked, never more than four places, and the newest message is.
+func TestBreakpoints(t *testing.T) {
+	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
+	m := newModel(t, anthropic.Config{BaseURL: srv.URL})
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	for i, c := range []struct {
+		at   []int
+		want string // of the three
+	}{{nil, "c"}, {[]int{0}, "a"}, {[]int{0, 2, 7}, "ac"}, {[]int{0, 1, 2}, "bc"}, {[]int{}, ""}} {
+		req := model.Request{Breakpoints: c.at, Tools: []model.ToolDef{toolDef("do")}, Messages: []model.Message{
+			{Role: model.System, Content: "a"}, {Role: model.System, Content: " "}, {Role: model.System, Content: "b"}, {Role: model.System, Content: "c"},
+			{Role: model.User, Content: "one"}, {Role: model.Assistant, Content: "two"}, {Role: model.User, Content: "newest"},
+		}}
+		if r := modeltest.Collect(t.Context(), m, req); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		body := string(srv.Requests()[i].Body)
+		got := ""
+		for _, s := range []string{"a", "b", "c"} {
+			if strings.Contains(body, `{"type":"text","text":"`+s+`"`+mark) {
+				got += s
+			}
+		}
+		if n := strings.Count(body, mark); got != c.want || n > 4 || !strings.Contains(body, `"text":"newest"`+mark) {
+			t.Errorf("%v: %q is marked, want %q, %d marks in\n%s", c.at, got, c.want, n, body)
+		}
+	}
+}

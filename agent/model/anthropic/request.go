@@ -96,7 +96,7 @@ func (m *adapter) encode(req model.Request) ([]byte, error) {
 	for _, msg := range req.Messages[:stays] {
 		r.add(msg)
 	}
-	r.mark()
+	r.mark(req.Marks(len(r.System)))
 	for _, msg := range req.Messages[stays:] {
 		r.add(msg)
 	}
@@ -154,15 +154,17 @@ func addText(parts []any, text string) []any {
 	return append(parts, &part{Type: "text", Text: text})
 }
 
-// mark sets the four marks that a request may have: the system prompt, the tools,
-// and the last two of our turns. The earlier one was marked as the last one before: a
+// mark sets the four marks that a request may have: some system messages, the tools,
+// and the last of our turns, with the one before if a mark is left. That was marked as the last one before: a
 // cache looks back over twenty blocks only, which many calls at once exceed.
-func (r *request) mark() {
-	markLast(r.System)
+func (r *request) mark(system []int) {
+	for _, i := range system {
+		markLast(r.System[:i+1])
+	}
 	if n := len(r.Tools); n > 0 {
 		r.Tools[n-1].Cache = ephemeral
 	}
-	left := 2
+	left := min(2, 3-len(system))
 	for i := len(r.Messages) - 1; i >= 0 && left > 0; i-- {
 		if r.Messages[i].Role == model.User {
 			markLast(r.Messages[i].Content)

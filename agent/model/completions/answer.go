@@ -18,8 +18,8 @@ type answer struct {
 	extra   fields
 	usage   *model.Usage
 	finish  string
-	choices bool   // some event had choices
-	odd     string // the beginning of the first event that had none
+	choices bool   // some event had a choice
+	odd     string // the beginning of the first event that was of another kind
 }
 
 type chunk struct {
@@ -45,9 +45,7 @@ func (a *answer) Take(event []byte) error {
 		return wire.Bad("the answer has an event that is not a chat completion", event, err)
 	}
 	a.form.learn(event, c)
-	if c.Choices != nil {
-		a.choices = true
-	}
+	a.choices = a.choices || len(c.Choices) > 0
 	if u := wire.Usage(c.Usage); u != nil {
 		a.usage = u
 	} else if c.Choices == nil && a.odd == "" {
@@ -193,6 +191,8 @@ func (a *answer) Done(marked bool) error {
 		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
 	case !a.choices && a.odd != "":
 		return &model.Error{Kind: model.FormatError, What: "the answer is not a chat completion", Body: a.odd}
+	case !a.choices:
+		return &model.Error{Kind: model.EmptyError, What: "model returned empty response: it has no choices", Hint: "try again, or choose another model with /model"}
 	}
 	m, finish, err := a.End(a.finish)
 	if err != nil {

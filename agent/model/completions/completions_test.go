@@ -203,17 +203,28 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestEmpty: an answer without choices or text is whole, and empty.
+// TestEmpty: an answer without text is whole, and empty; one without an answer in it is an error, which may pass.
 func TestEmpty(t *testing.T) {
 	for _, a := range []modeltest.Answer{
-		{modeltest.Event("[DONE]"), modeltest.End{}},
-		{modeltest.Event(`{"choices":[]}`), modeltest.Event("[DONE]"), modeltest.End{}},
-		{modeltest.Raw(`{"choices":[]}`), modeltest.End{}},
+		{modeltest.Event(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`), modeltest.Event("[DONE]"), modeltest.End{}},
+		{modeltest.Event(`{"choices":[{"message":{"content":null}}]}`), modeltest.Event(`{"choices":[],"usage":{"prompt_tokens":1}}`), modeltest.Event("[DONE]"), modeltest.End{}},
 		{modeltest.Plain{}},
 	} {
 		r := ask(t, a)
 		if r.Err != nil || r.Done == nil || r.Done.Message.Content != "" || r.Done.Message.ToolCalls != nil {
 			t.Errorf("%v: %+v", a, r)
+		}
+	}
+	for _, a := range []modeltest.Answer{
+		{modeltest.Event("[DONE]"), modeltest.End{}},
+		{modeltest.Event(`{"choices":[]}`), modeltest.Event("[DONE]"), modeltest.End{}},
+		{modeltest.Event(`{"choices":[],"usage":{"prompt_tokens":1}}`), modeltest.Event("[DONE]"), modeltest.End{}},
+		{modeltest.Raw(`{"choices":[]}`), modeltest.End{}},
+	} {
+		r := ask(t, a)
+		var e *model.Error
+		if !errors.As(r.Err, &e) || e.Kind != model.EmptyError || !e.Retryable() || !strings.Contains(r.Err.Error(), "model returned empty response") {
+			t.Errorf("%v: %v", a, r.Err)
 		}
 	}
 }

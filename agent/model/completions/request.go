@@ -64,20 +64,27 @@ type (
 )
 
 // marks returns which messages are the ends of prefixes that the provider is to keep: the
-// system prompt and the last two that are not the model's. Only Claude behind OpenRouter
+// breakpoints of the system prompt and the last two that are not the model's. Only Claude behind OpenRouter
 // wants to be told, at most four times: openrouter.ai/docs/features/prompt-caching.
 func marks(req model.Request, to wire.Provider, name string) map[int]bool {
 	if to != wire.OpenRouter || !strings.Contains(strings.ToLower(name), "claude") {
 		return nil
 	}
+	var system []int
+	for i, m := range req.Messages {
+		if m.Role == model.System && strings.TrimSpace(m.Content) != "" {
+			system = append(system, i)
+		}
+	}
 	all := make(map[int]bool)
-	system, left := false, 2
+	for _, i := range req.Marks(len(system)) {
+		all[system[i]] = true
+	}
+	left := min(2, 4-len(all))
 	for i := len(req.Messages) - req.Fleeting - 1; i >= 0; i-- {
 		m := req.Messages[i]
 		switch {
 		case strings.TrimSpace(m.Content) == "" || m.Role == model.Assistant:
-		case m.Role == model.System && !system:
-			system, all[i] = true, true
 		case m.Role != model.System && left > 0:
 			all[i] = true
 			left--

@@ -121,7 +121,7 @@ func (c *Call) status(resp *http.Response, head []byte) error {
 	return e
 }
 
-const contextHint = "the conversation is too long for the model: /compact makes it shorter"
+const contextHint = "the conversation is too long for the model: /compact makes it shorter, /session new begins another one"
 
 // refused reports whether a status may stand for a request that is too long: llama.cpp and
 // some gateways answer 500 then, all others 400 or 422.

@@ -143,10 +143,10 @@ func (c *Call) silent(e *model.Error) {
 	e.Kind, e.Silence = model.StallError, c.watch.limit
 	switch c.watch.kind {
 	case noContent:
-		e.What = fmt.Sprintf("the answer stalled: only keep-alives came for %v", c.watch.limit)
+		e.What = fmt.Sprintf("stream stalled: only keep-alives came for %v", c.watch.limit)
 		e.Hint = "keepalive_timeout in " + c.section() + " allows more"
 	case stalled:
-		e.What = fmt.Sprintf("the answer stalled: nothing came for %v", c.watch.limit)
+		e.What = fmt.Sprintf("stream stalled: nothing came for %v", c.watch.limit)
 		e.Hint = "stall_timeout in " + c.section() + " allows more"
 	default:
 		e.Kind, e.What = model.TimeoutError, fmt.Sprintf("no answer began within %v", c.watch.limit)

@@ -35,7 +35,7 @@ func (f *fake) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Delt
 			case <-ctx.Done():
 				yield(model.Delta{}, context.Cause(ctx))
 			case <-time.After(time.Minute):
-				yield(model.Delta{}, &model.Error{Kind: model.StallError, What: "the answer stalled", Silence: time.Minute})
+				yield(model.Delta{}, &model.Error{Kind: model.StallError, What: "stream stalled", Silence: time.Minute})
 			}
 			return
 		}
@@ -71,10 +71,10 @@ func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 		case model.Retry:
 			out.WriteString("retry ")
 		case model.Fallback:
-			if d.Fallback.Why == "" {
-				t.Error("a fallback without a reason")
+			if d.Fallback.Detail == "" {
+				t.Error("a fallback without its error")
 			}
-			out.WriteString(d.Fallback.From.Profile + "→" + d.Fallback.To.Profile + " ")
+			out.WriteString(d.Fallback.From.Profile + "→" + d.Fallback.To.Profile + " (" + d.Fallback.Why + ") ")
 		case model.Done:
 			out.WriteString("done")
 		}
@@ -94,16 +94,16 @@ func TestWhenTheSecondModelIsAsked(t *testing.T) {
 		err      string // part of it
 	}{
 		{"no fault", fake{}, "", 0, "a done", ""},
-		{"429", fake{fault: status(429)}, "", 0, "a retry a retry a retry a retry a retry a a→b b done", ""},
-		{"503", fake{fault: status(503)}, "", 0, "a retry a retry a retry a retry a retry a a→b b done", ""},
-		{"529", fake{fault: status(529)}, "", 0, "a retry a retry a retry a retry a retry a a→b b done", ""},
+		{"429", fake{fault: status(429)}, "", 0, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
+		{"503", fake{fault: status(503)}, "", 0, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
+		{"529", fake{fault: status(529)}, "", 0, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
 		{"500 is no overload", fake{fault: status(500)}, "", 0, "a retry a retry a retry a retry a retry a ", "status (tried 6 times)"},
 		{"401 is no overload", fake{fault: status(401)}, "", 0, "a ", "status"},
 		{"another error", fake{fault: errors.New("plain")}, "", 0, "a ", "plain"},
-		{"stall, retry", fake{hangs: true}, model.RecoverRetry, 0, "a stalled retry a stalled retry a stalled retry a stalled retry a stalled retry a stalled a→b b done", ""},
-		{"stall, fallback", fake{hangs: true}, model.RecoverFallback, 0, "a stalled a→b b done", ""},
-		{"stall, abort", fake{hangs: true}, model.RecoverAbort, 0, "a stalled ", "the answer stalled"},
-		{"fits just so", fake{fault: status(429)}, "", 950, "a retry a retry a retry a retry a retry a a→b b done", ""},
+		{"stall, retry", fake{hangs: true}, model.RecoverRetry, 0, "a stalled retry a stalled retry a stalled retry a stalled retry a stalled retry a stalled a→b (Stream stalled) b done", ""},
+		{"stall, fallback", fake{hangs: true}, model.RecoverFallback, 0, "a stalled a→b (Stream stalled) b done", ""},
+		{"stall, abort", fake{hangs: true}, model.RecoverAbort, 0, "a stalled ", "stream stalled"},
+		{"fits just so", fake{fault: status(429)}, "", 950, "a retry a retry a retry a retry a retry a a→b (Model overloaded) b done", ""},
 		{"too long", fake{fault: status(429)}, "", 951, "a retry a retry a retry a retry a retry a ", "the fallback b was not asked, because the prompt of about 951 tokens does not fit into its window of 1000"},
 	}
 	for _, tt := range tests {
@@ -134,7 +134,7 @@ func TestBothFail(t *testing.T) {
 		first, second := fake{info: named("a", 0), fault: status(529)}, fake{info: named("b", 0), fault: status(401)}
 		got, err := told(t, fallback.New(&first, &second), model.Request{Tokens: 1 << 30}) // a window that is not known stops nothing
 		var e *model.Error
-		if got != "a a→b b " || !errors.As(err, &e) || e.Status != 401 || !strings.Contains(err.Error(), "(the fallback, after: status)") {
+		if got != "a a→b (Model overloaded) b " || !errors.As(err, &e) || e.Status != 401 || !strings.Contains(err.Error(), "(the fallback, after: status)") {
 			t.Errorf("%q, %v", got, err)
 		}
 	})

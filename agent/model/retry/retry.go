@@ -102,7 +102,7 @@ func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model
 // tries is how often a request is sent that fails in a way: not often where the person has
 // most likely to change something, so that they read soon what it is.
 func tries(e *model.Error) int {
-	if e.Kind == model.FormatError || errors.Is(e, syscall.ECONNREFUSED) {
+	if e.Kind == model.FormatError || e.Kind == model.EmptyError || errors.Is(e, syscall.ECONNREFUSED) {
 		return fewer
 	}
 	return attempts

@@ -69,6 +69,7 @@ func TestRetries(t *testing.T) {
 		{"a slow server nearby fails at once", []error{kind(model.SlowError)}, nil, "fault"},
 		{"other errors fail at once", []error{plain}, nil, "plain"},
 		{"a web page fails soon", many(kind(model.FormatError)), own[:2], "tried 3 times"},
+		{"an empty response fails soon", many(kind(model.EmptyError)), own[:2], "tried 3 times"},
 		{"nobody listens fails soon", many(&model.Error{Kind: model.ConnectError, What: "refused", Err: syscall.ECONNREFUSED}), own[:2], "tried 3 times"},
 		{"what the server asks for wins", []error{status(429, 7*time.Second)}, []time.Duration{7 * time.Second}, ""},
 		{"also when it is short", []error{status(429, 120*ms)}, []time.Duration{120 * ms}, ""},

@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/history"
+)
+
+const (
+	largestItems = 5
+	leastLargest = 20 // tokens; smaller items are not worth a line
+)
+
+// share is a part of what the model is sent.
+type share struct {
+	name  string
+	chars int
+}
+
+// contextSizes describes what the next request of a conversation with these items consists of, in tokens by
+// estimate: its parts, which add up to tokens, and the largest items in it.
+func contextSizes(r *Runtime, items []history.Item, tokens int) string {
+	chars, files := r.instructions.Sizes()
+	parts := []share{{name: "system prompt"}, {name: "instruction files"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
+	at := map[history.ItemKind]int{history.SystemItem: 0, history.SummaryItem: 3, history.MessageItem: 4, history.ResultItem: 5, history.ReminderItem: 6}
+	var single []share
+	for _, i := range items {
+		parts[at[i.Kind]].chars += i.Chars
+		if i.Kind != history.SystemItem {
+			single = append(single, share{i.Name, i.Chars})
+		}
+	}
+	chars = min(chars, parts[0].chars) // it is a part of the system prompt
+	parts[0].chars -= chars
+	parts[1].chars = chars
+	for _, f := range files {
+		single = append(single, share{"instruction file " + f.Path, f.Sent})
+	}
+	for _, d := range r.selection.Tools().Definitions() {
+		n := len(d.Name) + len(d.Description) + len(d.Parameters)
+		parts[2].chars += n
+		single = append(single, share{"tool " + d.Name, n})
+	}
+	return r.opts.Redact.Text(sizeTable(parts, single, tokens))
+}
+
+// sizeTable shows parts, whose tokens add up to a number, and the largest of the single items.
+func sizeTable(parts, single []share, tokens int) string {
+	all := 0
+	for _, p := range parts {
+		all += p.chars
+	}
+	if all == 0 {
+		return ""
+	}
+	upTo := func(chars int) int { return int(float64(tokens) * float64(chars) / float64(all)) }
+	var b strings.Builder
+	so, last := 0, 0
+	for _, p := range parts {
+		so += p.chars
+		end := upTo(so)
+		if so == all {
+			end = tokens
+		}
+		if p.chars > 0 {
+			fmt.Fprintf(&b, "  %-17s %7d  %5.1f %%\n", p.name, end-last, float64(p.chars)*100/float64(all))
+		}
+		last = end
+	}
+	slices.SortStableFunc(single, func(a, b share) int { return cmp.Compare(b.chars, a.chars) })
+	var lines []string
+	for _, s := range single[:min(len(single), largestItems)] {
+		if n := upTo(s.chars); n >= leastLargest {
+			lines = append(lines, fmt.Sprintf("  %7d  %s", n, s.name))
+		}
+	}
+	if len(lines) > 0 {
+		b.WriteString("largest:\n" + strings.Join(lines, "\n"))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// deadline cancels a task at a time. The zero value is none. What guards the task guards it.
+type deadline struct {
+	timer *time.Timer
+	at    time.Time
+}
+
+// set calls expire at a time, on a goroutine of its own, instead of what was set before.
+func (d *deadline) set(now, at time.Time, expire func()) {
+	d.clear()
+	d.at, d.timer = at, time.AfterFunc(at.Sub(now), expire)
+}
+
+// clear removes the deadline. expire may be about to run.
+func (d *deadline) clear() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	*d = deadline{}
+}
+
+// left describes how much time is left, for the end of a line; "" without a deadline.
+func (d *deadline) left(now time.Time) string {
+	if d.timer == nil {
+		return ""
+	}
+	return fmt.Sprintf("  time limit in %v", max(0, d.at.Sub(now)).Round(time.Second))
+}
+
+// setTimeout gives a task a deadline; task 0 is the only one that runs. The last deadline counts.
+func (r *Runtime) setTimeout(c event.SetTimeout) {
+	if c.Duration <= 0 {
+		r.reject("%v is no time to end in (have: more than 0)", c.Duration)
+		return
+	}
+	running := r.runningIDs()
+	switch {
+	case len(running) == 0:
+		r.reject("nothing is running")
+		return
+	case c.Task == 0 && len(running) > 1:
+		r.reject("%d tasks run: say which one (have: %s)", len(running), numbered(running))
+		return
+	case c.Task == 0:
+		c.Task = running[0]
+	}
+	at := r.opts.Now().Add(c.Duration)
+	if !r.tasks.expireAt(c.Task, at) && !r.shells.limit(c.Task, at) {
+		r.reject("task %d is not running", c.Task)
+	}
+}
+
+// runningIDs returns the numbers of all tasks that run, in order.
+func (r *Runtime) runningIDs() []int {
+	return slices.Sorted(slices.Values(append(r.tasks.ids(), r.shells.ids()...)))
+}
+
+// numbered names tasks for people: "#1, #3".
+func numbered(ids []int) string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = fmt.Sprintf("#%d", id)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s *tasks) ids() (all []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.busy() {
+		all = append(all, t.id)
+	}
+	return all
+}
+
+func (s *shells) ids() (all []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.running {
+		all = append(all, id)
+	}
+	return all
+}
+
+// expireAt gives a task a deadline, and reports whether it runs.
+func (s *tasks) expireAt(id int, at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.busy(), func(t *task) bool { return t.id == id })
+	if i < 0 {
+		return false
+	}
+	t := s.busy()[i]
+	if t.cancelling {
+		s.stream.Reject(alreadyCancelled, id)
+		return true
+	}
+	t.limit.set(s.clock.now(), at, func() { s.expire(t, at) })
+	s.stream.Publish(id, 0, event.TaskDeadline{ID: id, Deadline: at.UnixMilli()})
+	return true
+}
+
+const alreadyCancelled = "task %d is being cancelled already"
+
+// expire cancels a task whose time is over.
+func (s *tasks) expire(t *task, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.on.task != t || !t.limit.at.Equal(at) { // it has ended, or has another deadline, meanwhile
+		return
+	}
+	s.stream.Publish(t.id, 0, expired(t.id))
+	s.stop(t)
+}
+
+// expired tells people that a task is cancelled at its deadline.
+func expired(task int) event.Notice {
+	return event.Notice{Text: fmt.Sprintf("the time limit of task #%d is over: it is cancelled", task), Code: "timeout"}
+}
+
+// limit gives a command that goes on a deadline, and reports whether it runs.
+func (s *shells) limit(id int, at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.running[id]
+	switch {
+	case w == nil:
+		return false
+	case w.cancelling:
+		s.stream.Reject(alreadyCancelled, id)
+		return true
+	}
+	s.expireAt(id, at)
+	s.stream.Publish(id, 0, event.TaskDeadline{ID: id, Deadline: at.UnixMilli()})
+	return true
+}
+
+// expireAt cancels a command at a time, unless it has ended by then. The caller holds s.mu.
+func (s *shells) expireAt(id int, at time.Time) {
+	w := s.running[id]
+	if w == nil { // the session ends
+		return
+	}
+	w.limit.set(s.now(), at, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.running[id] == w && w.limit.at.Equal(at) { // else it has ended, or has another deadline
+			s.stream.Publish(id, 0, expired(id))
+			s.end(id, w)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package history
+
+import (
+	"buddy/agent/model"
+	"buddy/agent/reminder"
+	"buddy/texts"
+)
+
+// ItemKind says which part of a request an item belongs to.
+type ItemKind uint8
+
+// The kinds of items, in the order of a request.
+const (
+	SystemItem ItemKind = iota // the system prompt, with what stands behind it
+	SummaryItem
+	MessageItem // what a person or the model said, and the calls in that
+	ResultItem
+	ReminderItem
+)
+
+// Item is one message of a history as far as its size matters.
+type Item struct {
+	Kind  ItemKind
+	Name  string // for people: what a call was about, or how a text begins; "" of the system prompt
+	Chars int    // as the estimate counts them
+}
+
+const (
+	itemWidth = 60  // characters of a name
+	itemStart = 400 // bytes that are looked at for it
+)
+
+// Items returns the messages of h with their sizes, in order. The sizes add up to the estimate without what SetFixed
+// says. It takes time in proportion to the history.
+func Items(h *History) []Item {
+	calls := make(map[string]model.ToolCall)
+	items := make([]Item, 0, len(h.msgs))
+	for i, m := range h.msgs {
+		for _, c := range m.ToolCalls {
+			calls[c.ID] = h.meant.of(c)
+		}
+		item := Item{Chars: size(m)}
+		switch {
+		case i < h.system:
+		case i == h.system && h.summary:
+			item.Kind, item.Name = SummaryItem, "summary of what was removed"
+		case m.Role == model.Tool:
+			item.Kind, item.Name = ResultItem, itemName(m.Name, subject(calls[m.ToolCallID].Arguments))
+		case m.Role == model.User && m.Kind == model.Reminder:
+			item.Kind, item.Name = ReminderItem, itemName("reminder", reminder.Unwrap(m.Content))
+		case m.Role == model.User:
+			item.Kind, item.Name = MessageItem, itemName("prompt", m.Content)
+		default:
+			item.Kind, item.Name = MessageItem, answerName(m)
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// answerName names an answer by its text, or else by its first call.
+func answerName(m model.Message) string {
+	if m.Content == "" && len(m.ToolCalls) > 0 {
+		return itemName("call of "+m.ToolCalls[0].Name, subject(m.ToolCalls[0].Arguments))
+	}
+	return itemName("answer", m.Content)
+}
+
+func itemName(what, about string) string {
+	return texts.Clip(texts.OneLine(what+" "+texts.ClipBytes(about, itemStart)), itemWidth)
+}

@@ -1,0 +1,40 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+)
+
+// Word is a word of the line that starts a workflow, and what it means.
+type Word struct{ Word, Help string }
+
+// Complete returns what may follow some words of such a line: names of workflows, then name= of the inputs
+// that have no value yet, those that a run needs first. The help comes from files.
+func Complete(all []Workflow, said []string) (words []Word) {
+	if len(said) == 0 {
+		for _, w := range all {
+			words = append(words, Word{w.Name, w.Description})
+		}
+		return words
+	}
+	i := slices.IndexFunc(all, func(w Workflow) bool { return w.Name == said[0] })
+	if i < 0 {
+		return nil
+	}
+	inputs := slices.Clone(all[i].Inputs)
+	slices.SortStableFunc(inputs, func(a, b Input) int {
+		switch {
+		case a.Required() == b.Required():
+			return 0
+		case a.Required():
+			return -1
+		}
+		return 1
+	})
+	for _, in := range inputs {
+		if !slices.ContainsFunc(said[1:], func(s string) bool { return strings.HasPrefix(s, in.Name+"=") }) {
+			words = append(words, Word{in.Name + "=", string(in.Type) + ", " + in.about()})
+		}
+	}
+	return words
+}
