@@ -23,15 +23,15 @@ func (s *Store) Asked(act action.Action) (m action.Memory) {
 	for _, scope := range s.writable {
 		m.Scopes = append(m.Scopes, string(scope))
 	}
-	m.Begins, m.Only = s.begins(act), limitOf(act.Target)
+	m.Begins, m.Only = begins(s.clean, act), limitOf(act.Target)
 	return m
 }
 
 // begins returns how a correction begins that a denial of an action teaches, without secrets.
-func (s *Store) begins(act action.Action) string {
+func begins(clean cleaner, act action.Action) string {
 	c := call{name: act.Tool, act: act}
 	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{Original: c.what(), Context: c.context()}}
-	s.clean.record(&r) // before anything else is cut
+	clean.record(&r) // before anything else is cut
 	return deniedText(r)
 }
 
@@ -62,7 +62,7 @@ func (s *Store) Remember(ctx context.Context, scope Scope, d Denied) (Change, er
 	said := s.clean.text(d.Reason) // before it is cut
 	original := s.clean.line(call{name: act.Tool, act: act}.what())
 	draft := Draft{
-		Scope: scope, Kind: Correction, Text: action.Taught(s.begins(act), said), Target: limitOf(act.Target),
+		Scope: scope, Kind: Correction, Text: action.Taught(begins(s.clean, act), said), Target: limitOf(act.Target),
 		Note: Note{"denied:" + act.Tool, `"` + strings.ReplaceAll(original, `"`, "'") + `"`},
 	}
 	if s.o.Session != "" {
