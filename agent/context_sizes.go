@@ -24,8 +24,8 @@ type share struct {
 // estimate: its parts, which add up to tokens, and the largest items in it.
 func contextSizes(r *Runtime, items []history.Item, tokens int) string {
 	chars, files := r.instructions.Sizes()
-	parts := []share{{name: "system prompt"}, {name: "instruction files"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
-	at := map[history.ItemKind]int{history.SystemItem: 0, history.SummaryItem: 3, history.MessageItem: 4, history.ResultItem: 5, history.ReminderItem: 6}
+	parts := []share{{name: "system prompt"}, {name: "instruction files"}, {name: "memory"}, {name: "tools"}, {name: "summary"}, {name: "messages"}, {name: "results"}, {name: "reminders"}}
+	at := map[history.ItemKind]int{history.SystemItem: 0, history.SummaryItem: 4, history.MessageItem: 5, history.ResultItem: 6, history.ReminderItem: 7}
 	var single []share
 	for _, i := range items {
 		parts[at[i.Kind]].chars += i.Chars
@@ -35,13 +35,16 @@ func contextSizes(r *Runtime, items []history.Item, tokens int) string {
 	}
 	chars = min(chars, parts[0].chars) // it is a part of the system prompt
 	parts[0].chars -= chars
-	parts[1].chars = chars
+	if r.opts.Memory != nil { // told with the files
+		parts[2].chars = min(r.opts.Memory.Told(), chars)
+	}
+	parts[1].chars = chars - parts[2].chars
 	for _, f := range files {
 		single = append(single, share{"instruction file " + f.Path, f.Sent})
 	}
 	for _, d := range r.selection.Tools().Definitions() {
 		n := len(d.Name) + len(d.Description) + len(d.Parameters)
-		parts[2].chars += n
+		parts[3].chars += n
 		single = append(single, share{"tool " + d.Name, n})
 	}
 	return r.opts.Redact.Text(sizeTable(parts, single, tokens))

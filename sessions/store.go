@@ -105,8 +105,8 @@ func usable(dirs ...string) error {
 // Path returns the folder.
 func (s Store) Path() string { return s.dir }
 
-// MemoryDir returns the folder for what was learned where the sessions are. It may not exist yet.
-func (s Store) MemoryDir() string {
+// MemoryDir returns the folder for what was learned where the sessions of a store are. It may not exist yet.
+func MemoryDir(s Store) string {
 	if filepath.Base(s.dir) == "sessions" { // beside it, in .buddyx
 		return filepath.Join(filepath.Dir(s.dir), "memory")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 )
 
 // Asked returns what the person who is asked about an action should know of memory, and where the reason
@@ -22,15 +23,15 @@ func (s *Store) Asked(act action.Action) (m action.Memory) {
 	for _, scope := range s.writable {
 		m.Scopes = append(m.Scopes, string(scope))
 	}
-	m.Begins, m.Only = s.begins(act), limitOf(act.Target)
+	m.Begins, m.Only = begins(s.clean, act), limitOf(act.Target)
 	return m
 }
 
 // begins returns how a correction begins that a denial of an action teaches, without secrets.
-func (s *Store) begins(act action.Action) string {
+func begins(clean cleaner, act action.Action) string {
 	c := call{name: act.Tool, act: act}
 	r := Record{Kind: correction, Source: "denied:" + act.Tool, Corrected: &Corrected{Original: c.what(), Context: c.context()}}
-	s.clean.record(&r) // before anything else is cut
+	clean.record(&r) // before anything else is cut
 	return deniedText(r)
 }
 
@@ -61,7 +62,7 @@ func (s *Store) Remember(ctx context.Context, scope Scope, d Denied) (Change, er
 	said := s.clean.text(d.Reason) // before it is cut
 	original := s.clean.line(call{name: act.Tool, act: act}.what())
 	draft := Draft{
-		Scope: scope, Kind: Correction, Text: action.Taught(s.begins(act), said), Target: limitOf(act.Target),
+		Scope: scope, Kind: Correction, Text: action.Taught(begins(s.clean, act), said), Target: limitOf(act.Target),
 		Note: Note{"denied:" + act.Tool, `"` + strings.ReplaceAll(original, `"`, "'") + `"`},
 	}
 	if s.o.Session != "" {
@@ -86,3 +87,32 @@ func writable(sources []Source) (all []Scope) {
 
 // Where says for whom an entry holds, for people.
 func (s Scope) Where() string { return action.ScopeText(string(s)) }
+
+// Kept says in one line where the reason of a denial was remembered, and what takes that back.
+func (s *Store) Kept(scope Scope, c Change) string {
+	return "remembered " + scope.Where() + ": " + c.Text() + " (" + s.commands().undo(c.Entries) + ")"
+}
+
+// Waits says in one line that a proposal waits for the person.
+func (s *Store) Waits(p Proposal) string {
+	return "proposed for memory: " + p.Draft.Text + " (" + s.commands().does("accept "+p.ID) + ", or reject)"
+}
+
+// commands are how a person obeys what is said of memory: at the prompt, or in a shell where there is none.
+type commands struct{ prompt bool }
+
+func (s *Store) commands() commands { return commands{s.o.Person} }
+
+func (c commands) does(what string) string {
+	if c.prompt {
+		return "/memory " + what
+	}
+	return "buddy memory " + what
+}
+
+func (c commands) undo(all []Entry) string {
+	if c.prompt {
+		return c.does("undo")
+	}
+	return c.does("forget " + texts.Join(all, ", ", func(e Entry) string { return e.ID }))
+}

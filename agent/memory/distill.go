@@ -29,21 +29,17 @@ type Learned struct {
 	Entries  []Entry // rules that hold from now on
 	Proposed int     // entries that the person may accept
 
-	attended bool // there is a prompt to take it back
+	by commands
 }
 
 // Text says what was learned in one line, and what takes it back; "" for nothing.
 func (l Learned) Text() string {
-	undo, look := "/memory undo", "/memory"
-	if !l.attended {
-		undo, look = "buddy memory forget "+texts.Join(l.Entries, ", ", func(e Entry) string { return e.ID }), "buddy memory list"
-	}
 	var parts []string
 	if len(l.Entries) > 0 {
-		parts = append(parts, "learned: "+Change{Entries: l.Entries}.Text()+" ("+undo+")")
+		parts = append(parts, "learned: "+Change{Entries: l.Entries}.Text()+" ("+l.by.undo(l.Entries)+")")
 	}
 	if l.Proposed > 0 {
-		parts = append(parts, fmt.Sprintf("memory has proposals from output, new: %d (%s)", l.Proposed, look))
+		parts = append(parts, fmt.Sprintf("memory has proposals from output, new: %d (%s)", l.Proposed, l.by.does("list")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -153,7 +149,7 @@ func (s *Store) Distill(ctx context.Context) (Learned, error) {
 		w.after = func() error { return o.append(undone...) }
 		return nil
 	})
-	learned.Entries, learned.attended = c.Entries, s.o.Person
+	learned.Entries, learned.by = c.Entries, s.commands()
 	return learned, err
 }
 

@@ -65,6 +65,16 @@ type share struct {
 	bytes int
 }
 
+// Told returns how many bytes a session was told at its start.
+func (s *Store) Told() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.off {
+		return 0
+	}
+	return s.told.bytes
+}
+
 // Report says in one line what memory has, and how much of it a session is told at its start. It reads no
 // file.
 func (s *Store) Report() string {

@@ -20,7 +20,7 @@ func remember(ctx context.Context, b *batch, j *job, a event.ApprovalAnswered) {
 		b.publish(event.Warning{Text: "not remembered: " + err.Error(), Code: memory.Code})
 		return
 	}
-	b.publish(event.Notice{Text: "remembered " + scope.Where() + ": " + c.Text() + " (/memory undo)", Code: memory.Code})
+	b.publish(event.Notice{Text: b.loop.o.Memory.Kept(scope, c), Code: memory.Code})
 }
 
 // propose notes what the model wants to be remembered, for the person to accept, and says so.
@@ -33,6 +33,6 @@ func propose(ctx context.Context, b *batch, l tools.Lesson) (id string, err erro
 	if err != nil {
 		return "", err
 	}
-	b.publish(event.Notice{Text: "proposed for memory: " + p.Draft.Text + " (/memory accept " + p.ID + ", or reject)", Code: memory.Code})
+	b.publish(event.Notice{Text: b.loop.o.Memory.Waits(p), Code: memory.Code})
 	return p.ID, nil
 }

@@ -65,11 +65,11 @@ func openMemory(c config.Memory, store sessions.Store, there *file.Workspace, re
 		return nil
 	}
 	if c.Observe {
-		o.Dir = store.MemoryDir()
+		o.Dir = sessions.MemoryDir(store)
 	}
 	o.Limit = c.Limit
 	o.Sources = func(ctx context.Context) ([]memory.Source, error) {
-		return memorySources(ctx, there, remote, store.MemoryDir())
+		return memorySources(ctx, there, remote, sessions.MemoryDir(store))
 	}
 	return memory.Open(o)
 }

@@ -245,6 +245,14 @@ func TestRequests(t *testing.T) {
 	if diff, err := live.Ask[live.ChangesReply](t.Context(), v, live.Changes{}); err != nil || diff.Files != 0 {
 		t.Errorf("changes %+v, %v", diff, err)
 	}
+	said, err := live.Ask[live.TextReply](t.Context(), v, live.Memory{Args: "add Use x."})
+	if err != nil || !strings.HasPrefix(said.Text, "remembered: Use x. (r-") {
+		t.Errorf("memory %+v, %v", said, err)
+	}
+	kept, err := live.Ask[live.MemoriesReply](t.Context(), v, live.Memories{})
+	if err != nil || len(kept.All) != 1 || kept.All[0].Text != "Use x." || kept.All[0].Scope != "folder" {
+		t.Errorf("memories %+v, %v", kept, err)
+	}
 	if reply, err := live.Ask[live.AliveReply](t.Context(), v, live.Alive{Target: "elsewhere"}); err == nil {
 		t.Errorf("%+v is alive", reply)
 	}

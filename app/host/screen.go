@@ -110,10 +110,8 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		return &live.TextReply{Text: text}, err
 	case live.Targets:
 		return &live.TargetsReply{Targets: targets(h.program.TargetOffers())}, nil
-	case live.MCP, live.Servers, live.Named, live.Arguments, live.Rules:
+	case live.MCP, live.Servers, live.Named, live.Arguments, live.Rules, live.Memory, live.Memories:
 		return askProgram(ctx, h.program, q)
-	case live.Memory, live.Memories:
-		return askMemory(ctx, h.program, q)
 	case live.Alive:
 		return h.alive(q.Target)
 	case live.Files:
@@ -131,7 +129,8 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	return nil, fmt.Errorf("unknown request %q", live.Name(q))
 }
 
-// askProgram answers what is about MCP servers and rules, and what else a prompt can name or say to a command.
+// askProgram answers what is about MCP servers, rules and memory, and what else a prompt can name or say to a
+// command.
 func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
 	switch q := q.(type) {
 	case live.MCP:
@@ -142,6 +141,11 @@ func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, e
 	case live.Rules:
 		rules, err := p.Rules()
 		return &live.RulesReply{Rules: rules}, err
+	case live.Memory:
+		text, err := compose.NewMemoryList(p.Memory).Do(q.Args)
+		return &live.TextReply{Text: text}, err
+	case live.Memories:
+		return memories(compose.NewMemoryList(p.Memory).Items(ctx))
 	case live.Arguments:
 		reply := live.ArgumentsReply{Words: []live.Argument{}}
 		for _, c := range slash.Complete(compose.CompletionsOf(p), q.Line) {
@@ -153,14 +157,8 @@ func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, e
 	}
 }
 
-// askMemory answers what is about memory.
-func askMemory(ctx context.Context, p *compose.Program, q live.Request) (any, error) {
-	list := compose.NewMemoryList(p.Memory)
-	if q, ok := q.(live.Memory); ok {
-		text, err := list.Do(q.Args)
-		return &live.TextReply{Text: text}, err
-	}
-	all, skipped, err := list.Items(ctx)
+// memories is what memory has, as it goes to a screen.
+func memories(all []slash.Remembered, skipped string, err error) (*live.MemoriesReply, error) {
 	reply := &live.MemoriesReply{All: make([]live.Remembered, len(all)), Skipped: skipped}
 	for i, e := range all {
 		reply.All[i] = live.Remembered(e)

@@ -156,19 +156,37 @@ func (r *reason) hints(m *keymap.Map, scopes []string) []draw.Hint {
 		switch {
 		case is(h, keep):
 			hints[i].Label = cmp.Or(scopeKeys[r.next(scopes)], "only this time")
-		case is(h, send) && r.quick && !r.sent:
-			hints[i].Label = "twice: deny"
-		case is(h, send) && r.quick:
-			hints[i].Label = "again: deny"
-		case is(h, send) && r.scope != "":
-			hints[i].Label, hints[i].Keep = "deny and remember", true
-		case is(h, back) && r.quick:
-			hints[i].Label = "to the prompt, with its " + r.letter
-		case is(h, back) && r.scope != "":
-			hints[i].Label = "back"
+		case is(h, send):
+			hints[i].Label, hints[i].Keep = cmp.Or(r.sends(), h.Label), h.Keep || r.scope != "" && !r.quick
+		case is(h, back):
+			hints[i].Label = cmp.Or(r.backs(), h.Label)
 		}
 	}
 	return hints
+}
+
+// sends says what the key does that sends the reason, "" for what it always does.
+func (r *reason) sends() string {
+	switch {
+	case r.quick && !r.sent:
+		return "twice: deny"
+	case r.quick:
+		return "again: deny"
+	case r.scope != "":
+		return "deny and remember"
+	}
+	return ""
+}
+
+// backs says what the key does that leaves the reason, "" for what it always does.
+func (r *reason) backs() string {
+	switch {
+	case r.quick:
+		return "to the prompt, with its " + r.letter
+	case r.scope != "":
+		return "back"
+	}
+	return ""
 }
 
 // scopeKeys say what the key does that goes to a scope.
