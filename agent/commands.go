@@ -50,7 +50,7 @@ func (r *Runtime) handle(c event.Command) {
 	case event.Cancel:
 		r.cancelTask(c.Task)
 	case event.SetTimeout:
-		r.setTimeout(c)
+		setTimeout(r, c)
 	case event.RetryNow:
 		r.tasks.retryNow()
 	default:
@@ -176,8 +176,8 @@ func difference(from, to model.Info) string {
 func (r *Runtime) cancelTask(id int) {
 	switch {
 	case r.tasks.cancel(id), r.shells.stop(id):
-	case id == 0 && len(r.runningIDs()) > 0:
-		r.reject("nothing runs in the conversation: say which task (have: %s)", numbered(r.runningIDs()))
+	case id == 0 && len(runningIDs(r)) > 0:
+		r.reject("nothing runs in the conversation: say which task (have: %s)", numbered(runningIDs(r)))
 	case id == 0:
 		r.reject("nothing is running")
 	default:

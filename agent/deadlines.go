@@ -38,12 +38,12 @@ func (d *deadline) left(now time.Time) string {
 }
 
 // setTimeout gives a task a deadline; task 0 is the only one that runs. The last deadline counts.
-func (r *Runtime) setTimeout(c event.SetTimeout) {
+func setTimeout(r *Runtime, c event.SetTimeout) {
 	if c.Duration <= 0 {
 		r.reject("%v is no time to end in (have: more than 0)", c.Duration)
 		return
 	}
-	running := r.runningIDs()
+	running := runningIDs(r)
 	switch {
 	case len(running) == 0:
 		r.reject("nothing is running")
@@ -61,8 +61,8 @@ func (r *Runtime) setTimeout(c event.SetTimeout) {
 }
 
 // runningIDs returns the numbers of all tasks that run, in order.
-func (r *Runtime) runningIDs() []int {
-	return slices.Sorted(slices.Values(append(r.tasks.ids(), r.shells.ids()...)))
+func runningIDs(r *Runtime) []int {
+	return slices.Sorted(slices.Values(append(idsOf(r.tasks), r.shells.ids()...)))
 }
 
 // numbered names tasks for people: "#1, #3".
@@ -74,7 +74,7 @@ func numbered(ids []int) string {
 	return strings.Join(all, ", ")
 }
 
-func (s *tasks) ids() (all []int) {
+func idsOf(s *tasks) (all []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.busy() {

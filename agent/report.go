@@ -133,7 +133,7 @@ func remembers(m *memory.Store) string {
 
 // listTasks lists what runs and what waits.
 func (r *Runtime) listTasks() string {
-	lines := append(r.tasks.list(r.waitsFor), r.shells.list()...)
+	lines := append(r.tasks.list(func(task int) string { return waitsFor(r, task) }), r.shells.list()...)
 	for _, p := range r.tasks.tree.Main().Queue() {
 		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text)))
 	}
@@ -144,7 +144,7 @@ func (r *Runtime) listTasks() string {
 }
 
 // waitsFor says what of the person a task waits for, "" for nothing.
-func (r *Runtime) waitsFor(task int) string {
+func waitsFor(r *Runtime, task int) string {
 	switch {
 	case r.approvals.Waits(task):
 		return "waits for approval"

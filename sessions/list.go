@@ -153,7 +153,7 @@ func (s Store) Find(prefix string) (string, error) {
 
 // FindTitle returns the id of the only session whose title is words, else of the only one whose title has all
 // of them, in any case of letters and any order. An error that wraps ErrNone means that no title has them.
-func (s Store) FindTitle(words string) (string, error) {
+func FindTitle(s Store, words string) (string, error) {
 	all, err := s.List()
 	if err != nil {
 		return "", err

@@ -325,7 +325,7 @@ func TestFindTitle(t *testing.T) {
 		{"taxes nowhere", "", `no session has been saved whose title has "taxes nowhere", in ` + s.dir},
 		{" ", "", "no session has been saved whose title has"},
 	} {
-		id, err := s.FindTitle(tt.words)
+		id, err := FindTitle(s, tt.words)
 		if id != ids[tt.title] || tt.err == "" && err != nil {
 			t.Errorf("FindTitle(%q) = %q, %v, want %q", tt.words, id, err, ids[tt.title])
 		}

@@ -127,7 +127,7 @@ func FindSession(store sessions.Store, resume string) (string, error) {
 	if err == nil {
 		return id, nil
 	}
-	id, titled := store.FindTitle(resume)
+	id, titled := sessions.FindTitle(store, resume)
 	if errors.Is(titled, sessions.ErrNone) && !strings.Contains(resume, " ") { // it was to be an id
 		return "", err
 	}
