@@ -97,11 +97,15 @@ func (h *hostileHome) session() {
 		event.ModelRetry{Attempt: 1, Why: hostileText},
 		event.ModelMessage{Reasoning: hostileText, Message: model.Message{Role: model.Assistant, Content: hostileText, ToolCalls: []model.ToolCall{{ID: "c", Name: hostileText, Arguments: hostileText}}}},
 		event.ToolRequested{CallID: "c", Name: hostileText, Arguments: hostileText, Action: act, Target: hostileText},
+		event.DecisionExplained{
+			CallID: "c", Reasoning: hostileText, From: hostileText, Confidence: hostileText, Alternatives: []string{hostileText},
+			Rules: []event.DecisionRule{{Rule: hostileText, Text: hostileText}},
+		},
 		event.ToolResult{CallID: "c", Name: hostileText, Result: hostileText, IsError: true, ExitCode: &failed, DurationMS: 5, Tail: hostileText},
 		event.Error{Text: hostileText, NextStep: hostileText},
 		event.TaskFinished{ID: 1, Outcome: event.Failed, Error: hostileText},
 	} {
-		if err := j.Append(event.Envelope{Seq: uint64(i + 1), Time: time.Now().UnixMilli(), Session: id, Task: 1, Payload: p}); err != nil {
+		if err := j.Append(event.Envelope{Seq: uint64(i + 1), Time: time.Now().UnixMilli(), Session: id, Task: 1, Turn: 1, Payload: p}); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -140,6 +144,9 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	for _, args := range [][]string{
 		{"trace", "0001"},
 		{"trace", "0001", "--json"},
+		{"trace", "0001", "--turn", "1"},
+		{"trace", "0001", "--audit"},
+		{"trace", "0001", "--audit", "--json"},
 		{"sessions", "show", "0001"},
 		{"sessions", "show", "0001", "--json"},
 		{"sessions", "list"},

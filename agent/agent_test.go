@@ -328,7 +328,7 @@ func TestGoldenOrder(t *testing.T) {
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		s.wantOrder("prompt.submitted", `
 			prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta
-			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered tool.started
+			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered decision.explained tool.started
 			tool.output tool.result turn.finished context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage turn.finished task.finished`)
 		done, _ := find[event.TaskFinished](s)

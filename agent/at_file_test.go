@@ -172,6 +172,32 @@ func TestFilesOfAPromptAreBounded(t *testing.T) {
 	})
 }
 
+// A folder that a prompt names comes as a list of what is in it, which is bounded whatever the names are.
+func TestFoldersOfAPromptAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		files := map[string]string{"sub/a.go": "package a\n", "sub/deep/b": "b\n", "conf/.env": "TOKEN=1\n"}
+		for i := range 500 {
+			files[fmt.Sprintf("many/%03d%s", i, strings.Repeat("\x01\"\\", 80))] = ""
+		}
+		_, withFiles := withFiles(t, files)
+		s := start(t, withFiles, says("one"))
+		s.do(event.Submit{Text: "what is in @sub/ and @many, and in @conf?"})
+		got := s.attached(reminder.AtFile)
+		if len(got) != 3 || !strings.Contains(got[0].Text, `"entries":"a.go 10\ndeep/\n"`) || strings.Contains(got[2].Text, "TOKEN") {
+			t.Errorf("told %.300q", got)
+		}
+		if len(got) < 2 {
+			t.Error("no list")
+		} else if n := len(got[1].Text); n > 64<<10 || n < 20_000 || !strings.Contains(got[1].Text, "more") {
+			t.Errorf("a long list has %d bytes: %q", n, got[1].Text[n-300:])
+		}
+		if n, _ := find[event.Notice](s); !strings.HasPrefix(n.Text, "with the prompt goes sub/ (a folder, as a list), many (a folder") {
+			t.Errorf("noticed %q", n.Text)
+		}
+		s.stop()
+	})
+}
+
 // A file that tries to give orders is told as data, and the session is more careful until the next prompt.
 func TestFileOfAPromptWithAnInjection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -140,10 +140,10 @@ func TestEachCallOfAnAnswerIsJudged(t *testing.T) {
 		expect(t, got, "done c1", "corrected", "Command execution denied by user.", "Tool error: it broke")
 		s.wantOrder("model.reasoning_delta", `
 			model.reasoning_delta model.text_delta model.message model.response_finished metrics.usage
-			tool.requested approval.asked approval.answered tool.started tool.output tool.result
-			tool.requested tool.started tool.output tool.result
-			tool.requested approval.asked approval.answered tool.result
-			tool.requested approval.asked approval.answered tool.started tool.result
+			tool.requested approval.asked approval.answered decision.explained tool.started tool.output tool.result
+			tool.requested decision.explained tool.started tool.output tool.result
+			tool.requested approval.asked approval.answered decision.explained tool.result
+			tool.requested approval.asked approval.answered decision.explained tool.started tool.result
 			turn.finished context.usage turn.started model.request_started model.text_delta model.message model.response_finished metrics.usage
 			turn.finished task.finished`)
 		s.stop()

@@ -36,3 +36,32 @@ func TestSlipInTheNameOfAToolIsCorrected(t *testing.T) {
 		again.stop()
 	})
 }
+
+// So does one with a slip in the name of an argument: the event keeps both names, the conversation what the
+// model wrote, and what is judged is the corrected call.
+func TestSlipInTheNameOfAnArgumentIsCorrected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, files := withFiles(t, map[string]string{"a.txt": "one\n"})
+		const wrote = `{"file_pth":"a.txt"}`
+		s := start(t, files, says("", "c1 read_file "+wrote), says("done"))
+		s.do(event.Submit{Text: "go"})
+		asked, _ := find[event.ToolRequested](s)
+		got, n := find[event.ToolResult](s)
+		if asked.Slips() != "file_pth → path" || asked.Arguments != `{"path":"a.txt"}` || !strings.HasSuffix(asked.Action.Path, "/a.txt") {
+			t.Errorf("requested %+v", asked)
+		}
+		if n != 1 || got.IsError || !strings.Contains(got.Result, "one") || !strings.Contains(got.Result, `no argument "file_pth": it was taken for path`) {
+			t.Errorf("result %+v", got)
+		}
+		said, _ := find[event.ModelMessage](s)
+		for _, m := range s.Messages() {
+			if len(m.ToolCalls) > 0 {
+				said.Message = m
+			}
+		}
+		if len(said.Message.ToolCalls) != 1 || said.Message.ToolCalls[0].Arguments != wrote {
+			t.Errorf("the conversation has %+v", said.Message)
+		}
+		s.stop()
+	})
+}

@@ -20,7 +20,7 @@ var errNothingLeft = errors.New("nothing was interrupted")
 // not Start.
 func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	r.tasks.mu.Lock()
-	r.tasks.agents.dropAll()
+	r.tasks.agents.dropAll(r.shells)
 	r.tasks.mu.Unlock()
 	left := r.tasks.takeLeft(r.tasks.main)
 	if left == nil {

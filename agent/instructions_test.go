@@ -158,6 +158,57 @@ func TestInstructionsBelow(t *testing.T) {
 	})
 }
 
+// Each conversation is told once of a folder in which it works: an agent although its caller was
+// told, an agent of an agent too, and a fork not again.
+func TestInstructionsBelowForAgents(t *testing.T) {
+	const reads = `c1 do {"kind":"file_read","do":"x"}`
+	scripts := func() map[string][]step {
+		return map[string][]step{
+			"main": {says("", reads), says("", callsAgent("a1", "worker", "one", "")), says("done"), says("", strings.Replace(reads, "c1", "c2", 1)), says("fork done")},
+			"one":  {says("", reads), says("", callsAgent("b1", "worker", "two", "")), says("", strings.Replace(reads, "c1", "c2", 1)), says("end")},
+			"two":  {says("", reads), says("end")},
+		}
+	}
+	options := func(o *Options) {
+		o.Policy.Workspace, o.MaxTurns = "/", 10
+		o.InstructionsOf = func(context.Context, []string) (instructions.Set, error) { return ofProject("use tabs"), nil }
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, m := withAgents(t, scripts(), []string{worker}, options)
+		s.do(event.Submit{Text: "go"})
+		s.do(event.Submit{Text: "side", Background: true})
+		for who, requests := range map[string]int{"main": 5, "one": 4, "two": 2} {
+			all := m.sent(who)
+			if len(all) != requests {
+				t.Fatalf("%s sent %d requests", who, len(all))
+			}
+			if n := countIn(all[0], "use tabs"); n != 0 {
+				t.Errorf("%s is told before it uses a file", who)
+			}
+			if n := countIn(all[1], "use tabs"); n != 1 {
+				t.Errorf("%s is told %d times at once", who, n)
+			}
+			if n := countIn(all[len(all)-1], "use tabs"); n != 1 {
+				t.Errorf("%s is told %d times in all", who, n)
+			}
+		}
+		s.stop()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s, m := withAgents(t, scripts(), []string{worker}, func(o *Options) {
+			options(o)
+			o.Reminders = reminder.NewSet([]string{reminder.Instructions})
+		})
+		s.do(event.Submit{Text: "go"})
+		for _, who := range []string{"main", "one", "two"} {
+			if all := m.sent(who); len(all) == 0 || countIn(all[len(all)-1], "use tabs") != 0 {
+				t.Errorf("%s is told although it is switched off", who)
+			}
+		}
+		s.stop()
+	})
+}
+
 // A rule is told once, after the results of the first turn that used a file which it is for.
 func TestRulesForFilesInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

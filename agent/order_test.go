@@ -25,7 +25,7 @@ func TestOrderOfACancelInABatch(t *testing.T) { // every call is answered, in or
 		s.do(event.Cancel{})
 		s.wantOrder("model.message", `
 			model.message model.response_finished metrics.usage
-			tool.requested tool.started
+			tool.requested decision.explained tool.started
 			task.cancelling tool.result
 			tool.requested tool.result
 			turn.finished interrupted task.finished`)

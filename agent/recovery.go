@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"buddy/agent/action"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/goal"
@@ -35,7 +36,7 @@ type recoveries map[*branch]*recovery
 func (all recoveries) of(b *branch) *recovery {
 	if all[b] == nil {
 		all[b] = &recovery{
-			calls:  turn.Unsettled{Asked: make(map[string]bool), Waiting: make(map[string]bool), Started: make(map[string]event.ToolStarted)},
+			calls:  turn.Unsettled{Asked: make(map[string]action.Action), Waiting: make(map[string]bool), Started: make(map[string]event.ToolStarted)},
 			queued: make(map[int]event.PromptSubmitted), shells: make(map[int]event.TaskStarted),
 		}
 	}
@@ -188,7 +189,7 @@ func (l *recovery) replayPrompt(talk *conversation.Conversation, p event.PromptS
 func (l *recovery) replayCall(e event.Event) {
 	switch p := e.(type) {
 	case event.ToolRequested:
-		l.calls.Asked[p.CallID] = true
+		l.calls.Asked[p.CallID] = p.Action
 	case event.ApprovalAsked:
 		l.calls.Waiting[p.CallID] = true
 	case event.ApprovalAnswered:
@@ -223,7 +224,7 @@ var errLost = errors.New("buddy ended while this ran in the background; ask agai
 func (s *tasks) resume(shells *shells) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.agents.dropAll()
+	s.agents.dropAll(shells)
 	left := s.left
 	s.left = nil
 	s.goals.keeper.Pause(goal.Ended)

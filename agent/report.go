@@ -109,6 +109,9 @@ func (r *Runtime) context() string {
 	text += "\nthis prompt: " + r.ledger.LastTask()
 	text += "\nsession: " + r.ledger.Session()
 	text += "\nmemory: " + remembers(r.opts.Memory)
+	if tools := r.ledger.Tools(); tools != "" {
+		text += "\ntools, by what their results had in this session:\n  " + strings.ReplaceAll(tools, "\n", "\n  ")
+	}
 	var now reminder.Snapshot
 	conversation.Describe(r.tasks.tree.Main(), &now)
 	if work := now.Work.Text(now.Steps.Open); work != "" {

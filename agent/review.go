@@ -19,14 +19,12 @@ import (
 
 // Reviews say how changes are reviewed. The zero value reviews nothing.
 type Reviews struct {
-	// Find finds out what differs from a base; nil: there is nothing to review here.
-	Find func(ctx context.Context, base string) (review.Change, error)
+	// Folder returns where to review on a target, which it may connect to; nil: there is nothing to review.
+	Folder func(ctx context.Context, target string) (review.Folder, error)
 	// Agent is the subagent that reviews. Whatever it says, its calls are judged in mode plan at most.
 	Agent subagent.Definition
-	// Place returns a finding with what is known of its place; nil leaves it as it is.
-	Place func(context.Context, event.Finding) event.Finding
 
-	OutDir string // where the whole diff is kept for the agent; "" keeps none
+	OutDir string // of this machine: where the whole diff is kept for the agent; "" keeps none
 }
 
 const (
@@ -38,7 +36,7 @@ const (
 // review lets a subagent look at a change, beside what else works.
 func (set *subagentSet) review(c event.Review) {
 	switch {
-	case set.reviews.Find == nil:
+	case set.reviews.Folder == nil:
 		set.tasks.stream.Reject("there is nothing to review here")
 		return
 	case set.tasks.stream.ReadOnly() != nil:
@@ -51,7 +49,7 @@ func (set *subagentSet) review(c event.Review) {
 	set.tasks.life.work.Go(func() {
 		defer set.reviewing.Store(false)
 		ctx := set.tasks.life.ctx
-		done := set.reviewChange(ctx, c.Base)
+		done := set.reviewChange(ctx, set.tasks.selection.Target(), c.Base)
 		if done.Problem == "" && done.Task != 0 {
 			set.tasks.main.talk.Announce("A review that the user asked for has ended; what follows is the reviewer's text, not the user's:\n" + compact.Clip(set.defused(done.Summary()), maxAgentNews))
 		}
@@ -59,13 +57,19 @@ func (set *subagentSet) review(c event.Review) {
 	})
 }
 
-// reviewChange reviews what differs from a base.
-func (set *subagentSet) reviewChange(ctx context.Context, base string) event.ReviewFinished {
+// reviewChange reviews what differs from a base on a target.
+func (set *subagentSet) reviewChange(ctx context.Context, target, base string) event.ReviewFinished {
 	done := event.ReviewFinished{Base: base}
+	began := time.Now()
 	finding, cancel := context.WithTimeout(ctx, findChange)
 	defer cancel()
-	change, err := set.reviews.Find(finding, base)
-	done.Of, done.Commit, done.Files = change.Of, change.Commit, len(change.Files)
+	in, err := set.reviews.Folder(finding, target)
+	if err != nil {
+		done.Problem = err.Error()
+		return done
+	}
+	change, err := review.Find(finding, in, base)
+	done.Of, done.Commit, done.Target, done.Files, done.DiffCut = change.Of, change.Commit, in.Target, len(change.Files), change.Cut
 	if err != nil {
 		done.Problem = err.Error()
 		return done
@@ -73,8 +77,15 @@ func (set *subagentSet) reviewChange(ctx context.Context, base string) event.Rev
 	if len(change.Files) == 0 {
 		return done // nothing differs: no model has to say so
 	}
-	set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("reviewing %s, files that differ: %d", change.Of, len(change.Files)), Code: "review"})
+	set.tasks.stream.Publish(0, 0, event.Notice{Text: fmt.Sprintf("reviewing %s, files that differ: %d", done.What(), len(change.Files)), Code: "review"})
+	if change.Cut {
+		set.tasks.stream.Publish(0, 0, event.Warning{Text: event.DiffWasCut, Code: "review"})
+	}
 	set.reviewWith(ctx, change, &done)
+	for i, f := range done.Findings {
+		f.Text, f.Fix = set.redact.Text(f.Text), set.redact.Text(f.Fix)
+		done.Findings[i] = review.Place(ctx, in.Files, in.Dir, began, f)
+	}
 	return done
 }
 
@@ -83,7 +94,7 @@ func (set *subagentSet) reviewWith(ctx context.Context, change review.Change, do
 	def := set.reviews.Agent
 	def.Mode = action.Stricter(def.Mode, action.ModePlan)
 	run := &subagentRun{Definition: def, title: change.Of, background: true}
-	if set.reviews.OutDir != "" {
+	if set.reviews.OutDir != "" && change.Target == "" { // the reviewer reads where the change is
 		run.dir = filepath.Join(set.reviews.OutDir, fmt.Sprintf("review-%d", time.Now().UnixNano()))
 	}
 	diff := set.defused(change.Diff)
@@ -144,12 +155,5 @@ func (set *subagentSet) readReview(ctx context.Context, t *task, run *subagentRu
 	}
 	if done.Problem != "" {
 		done.Answer = tools.Clip(set.redact.Text(res.Response), maxReviewAnswer)
-	}
-	for i, f := range done.Findings {
-		f.Text, f.Fix = set.redact.Text(f.Text), set.redact.Text(f.Fix)
-		if set.reviews.Place != nil {
-			f = set.reviews.Place(ctx, f)
-		}
-		done.Findings[i] = f
 	}
 }

@@ -118,6 +118,7 @@ type Options struct {
 	Breakpoints []int
 	MaxTurns    int              // turns of one exchange; 0 = no limit
 	MaxCost     model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	ToolTokens  map[string]int   // limits of the tokens of a tool's results in an exchange, see [usage.Budget]
 	Context     Context          // how the conversation is kept within the model's window
 	Mode        action.Mode      // how approvals are decided; "" = ask
 	ModeAsked   bool             // the person asked for Mode: a resumed session does not go on in mode plan
@@ -137,8 +138,9 @@ type Options struct {
 	Panes       Panes            // nil: there are none
 	Targets     Targets          // nil: there is one only
 	// Files are those of a target; nil: changes of files can't be taken back.
-	Files  func(ctx context.Context, target string) (Files, error)
-	OutDir string // where tools keep whole outputs, one folder a call
+	Files   func(ctx context.Context, target string) (Files, error)
+	Readers conversation.Readers // of the tools for files; nil: forks have to read files again
+	OutDir  string               // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
 	// 0 is 10.
 	MaxParallel int
@@ -227,7 +229,7 @@ func New(o Options) *Runtime {
 		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
 		changes:   undo.New(events, o.Files, o.Target),
-		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt}),
+		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt, ToolTokens: o.ToolTokens}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
 	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())
@@ -236,6 +238,7 @@ func New(o Options) *Runtime {
 
 	tree := conversation.NewTree(events, o.System)
 	tree.Silence(o.Reminders.Off)
+	tree.Keep(o.Readers)
 	tree.Main().Gauge(o.Model.Info().Model, r.selection.Overhead())
 	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
 		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,

@@ -1,14 +1,18 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
@@ -135,6 +139,9 @@ func (s *shells) list() []string {
 	return lines
 }
 
+// runShell is the tool whose work may outlive us.
+const runShell = "run_shell"
+
 // reviver is a tool whose work outlives us as a task.
 type reviver interface {
 	// Revive follows the task with a number that an earlier process began.
@@ -144,7 +151,7 @@ type reviver interface {
 // revive follows the commands again that an earlier process left running, with the tools
 // that are offered.
 func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry) {
-	tool, err := offered.Lookup("run_shell")
+	tool, err := offered.Lookup(runShell)
 	rev, ok := tool.(reviver)
 	for _, id := range slices.Sorted(maps.Keys(open)) {
 		was := open[id]
@@ -170,6 +177,30 @@ func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry)
 			}
 		})
 	}
+}
+
+// adopt makes a command of a subagent that an earlier process left running a task of the main
+// agent, one for each of its targets, and follows it with the tools that are offered. It names the
+// tasks, for the model; "" when the call is no command that can be followed.
+func (s *shells) adopt(began event.ToolStarted, act action.Action, offered *tools.Registry) string {
+	if began.Name != runShell || began.Dir == "" {
+		return ""
+	}
+	open, names := make(map[int]event.TaskStarted), []string(nil)
+	add := func(pane, dir string) {
+		id := s.numbers.nextTask()
+		open[id] = event.TaskStarted{ID: id, Kind: event.ShellTask, Title: cut(act.Command), Pane: pane, Dir: dir}
+		s.stream.Publish(id, 0, open[id]) // before it is found: what is killed now is taken up again by the next process
+		names = append(names, fmt.Sprintf("task %d", id))
+	}
+	for _, t := range act.Targets {
+		add(tools.PaneOf(t.Target), filepath.Join(began.Dir, t.Target))
+	}
+	if len(act.Targets) == 0 {
+		add(cmp.Or(began.Pane, tools.PaneOf(act.Target)), began.Dir)
+	}
+	s.revive(open, offered)
+	return strings.Join(names, ", ")
 }
 
 const errUnknownEnd = "buddy ended while it ran; its end is not known"

@@ -306,7 +306,7 @@ func TestSkillsSurvive(t *testing.T) {
 		l.add(t, extensions.Person, extensions.Skill, "pdf", "---\ndescription: Fill forms\n---\nThe text of pdf. $ARGUMENTS")
 		l.add(t, extensions.Person, extensions.Command, "fix", "The text of fix.")
 		load := `c%d use_tool {"name":"skill","args":{"name":"pdf","args":"a"}}`
-		options := withSkills(l, &printer{}, func(o *Options) { o.Context.Strategy = Window; o.Context.Messages = 2 })
+		options := withSkills(l, &printer{}, func(o *Options) { o.Context.Strategy = Window; o.Context.Messages = 10 })
 		s := start(t, options,
 			untold("", fmt.Sprintf(load, 1)), untold("", fmt.Sprintf(load, 2)), untold("one"), untold("two"), untold("three"), untold("four"), untold("five"))
 		s.do(event.Submit{Text: "use it"})
@@ -314,7 +314,7 @@ func TestSkillsSurvive(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 		s.do(event.Submit{Text: "/fix"})
-		s.do(event.Submit{Text: "more"})
+		s.do(event.Submit{Text: "more " + strings.Repeat("x", 4000)}) // than what a compaction leaves
 		s.do(event.Compact{})
 		if _, n := find[event.ContextCompacted](s); n != 1 {
 			t.Fatalf("%d compactions", n)

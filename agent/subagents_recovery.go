@@ -2,10 +2,12 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"buddy/agent/event"
+	"buddy/agent/turn"
 )
 
 // replay counts a subagent of an earlier process.
@@ -37,22 +39,31 @@ var errAgentInterrupted = errors.New("interrupted: buddy ended while it worked")
 
 // dropAll ends the subagents that worked when an earlier process ended. The caller holds
 // the lock of tasks.
-func (set *subagentSet) dropAll() {
+func (set *subagentSet) dropAll(shells *shells) {
 	for _, b := range slices.SortedFunc(maps.Keys(set.tasks.left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
 		if b.agent != nil {
-			set.drop(b, set.tasks.left[b])
+			set.drop(b, set.tasks.left[b], shells)
 			delete(set.tasks.left, b)
 		}
 	}
 }
 
 // drop ends one of them: it does not go on by itself, because nobody knows what of its work is
-// done. The caller holds the lock of tasks.
-func (set *subagentSet) drop(b *branch, l *recovery) {
+// done. Commands of its that may still run become tasks of the main agent. The caller holds the
+// lock of tasks.
+func (set *subagentSet) drop(b *branch, l *recovery, shells *shells) {
 	id := l.agent.ID
 	set.tasks.stream.Bind(id, b.talk.Branch())
 	for _, c := range b.talk.Open() {
-		b.talk.StoreResult(id, 0, c.Arguments, event.ToolResult{CallID: c.ID, Name: c.Name, Result: OutcomeUnknown, IsError: true})
+		gone := event.ToolResult{CallID: c.ID, Name: c.Name, Result: turn.NotStarted, IsError: true}
+		if began, ok := l.calls.Started[c.ID]; ok {
+			gone.Result = OutcomeUnknown
+			if adopted := shells.adopt(began, l.calls.Asked[c.ID], set.tasks.selection.Tools()); adopted != "" {
+				gone.Result = "interrupted: buddy ended while this ran; it is now " + adopted
+				set.tasks.main.talk.Announce(fmt.Sprintf("A command of the agent %s (task %d), which was interrupted, is now %s; you are told when it ends. The command: %s", l.agent.Agent, id, adopted, cut(l.calls.Asked[c.ID].Command)))
+			}
+		}
+		b.talk.StoreResult(id, 0, c.Arguments, gone)
 	}
 	set.tasks.stream.Publish(id, 0, event.Interrupted{Task: id, Text: "interrupted"})
 	end := event.TaskFinished{ID: id, Outcome: event.Failed, Error: errAgentInterrupted.Error()}

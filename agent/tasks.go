@@ -66,41 +66,6 @@ type clock struct {
 	dates *time.Location // where the model is told the date; nil: nowhere
 }
 
-// numbers numbers the prompts and the tasks of a session, those of commands that go on as
-// well. It is safe for concurrent use.
-type numbers struct {
-	mu           sync.Mutex // guards all below
-	prompt, task int        // the newest
-}
-
-func (n *numbers) nextPrompt() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.prompt++
-	return n.prompt
-}
-
-func (n *numbers) nextTask() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.task++
-	return n.task
-}
-
-// replay feeds a stored event of an earlier process.
-func (n *numbers) replay(e event.Event) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	switch p := e.(type) {
-	case event.PromptSubmitted:
-		n.prompt = max(n.prompt, p.ID)
-	case event.TaskQueued:
-		n.task = max(n.task, p.ID)
-	case event.TaskStarted:
-		n.task = max(n.task, p.ID)
-	}
-}
-
 // branch is a conversation and what works on it. tasks.mu guards it.
 type branch struct {
 	talk    *conversation.Conversation
@@ -340,7 +305,11 @@ func (s *tasks) submit(c event.Submit) {
 			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
 			return
 		}
-		b, kind = &branch{talk: s.tree.Fork()}, event.BackgroundTask
+		made := func(string) bool { return false }
+		if t := s.main.task; t != nil {
+			made = t.x.Made
+		}
+		b, kind = &branch{talk: s.tree.Fork(made)}, event.BackgroundTask
 		s.forks[b.talk.Branch()] = b
 	}
 	s.enter(b, kind, s.newPrompt(c.Text, c.Images))
@@ -508,12 +477,16 @@ func (s *tasks) stop(t *task) {
 
 // undone takes up that files were put back: the model is told, and the prompts that came
 // meanwhile go on.
-func (s *tasks) undone(u *undo.Undo) {
+func undone(s *tasks, u *undo.Undo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if paths := u.Finish(); len(paths) > 0 {
-		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that you made (/undo). " +
-			"These files are again as they were before; read one before you change it:\n" + strings.Join(paths, "\n"))})
+	if did := u.Finish(); len(did.Paths) > 0 {
+		who := "you"
+		if len(did.Agents) > 0 {
+			who = "you and your agents (" + strings.Join(did.Agents, ", ") + ")"
+		}
+		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that " + who + " made (/undo). " +
+			"These files are again as they were before; read one before you change it:\n" + strings.Join(did.Paths, "\n"))})
 	}
 	s.startNext(s.main)
 }

@@ -29,7 +29,7 @@ func (r *Runtime) undo(u event.Undo) {
 	}
 	r.life.work.Go(func() {
 		run.PutBack(u.Force)
-		r.tasks.undone(run)
+		undone(r.tasks, run)
 	})
 }
 

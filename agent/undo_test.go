@@ -33,15 +33,21 @@ func undoingSession(t *testing.T, dir, out string, replay []event.Envelope, more
 	return start(t, func(o *Options) {
 		withWindow(1_000_000)(o)
 		o.Tools = tools.NewRegistry(file.NewWriteFile(ws), file.NewEditFile(ws), file.NewApplyPatch(ws), file.NewReadFile(ws))
-		o.Files = func(_ context.Context, target string) (Files, error) {
-			if target != "local" {
-				return nil, fmt.Errorf("unknown target %q", target)
-			}
-			return ws, nil
-		}
+		o.Files = filesOf(ws)
+		o.Readers = ws.Readers()
 		o.OutDir, o.Mode, o.Policy.Workspace, o.Replay = out, action.ModeAll, ws.Root(), replay
 		more(o)
 	}, steps...)
+}
+
+// filesOf returns the files of the target "local".
+func filesOf(ws *file.Workspace) func(context.Context, string) (Files, error) {
+	return func(_ context.Context, target string) (Files, error) {
+		if target != "local" {
+			return nil, fmt.Errorf("unknown target %q", target)
+		}
+		return ws, nil
+	}
 }
 
 func callOf(id, name string, args map[string]any) string {

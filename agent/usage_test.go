@@ -14,6 +14,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/usage"
 )
 
 // priced is a model that costs a dollar a million tokens of input, ten cents of cached
@@ -59,7 +60,7 @@ func TestUsage(t *testing.T) {
 			Model:  "scripted",
 			Prompt: 2000, Completion: 10, Cached: 1000, Cost: 1150,
 			SessionPrompt: 3000, SessionCompletion: 110, SessionCached: 1000, SessionCost: 2650,
-			PerTool: []event.ToolUse{{Name: "nothing", Tokens: len(nothing) / 4}, {Name: "do", Tokens: len("done c1") / 4}},
+			PerTool: []event.ToolUse{{Name: "nothing", Tokens: len(nothing) / 4, Calls: 1}, {Name: "do", Tokens: len("done c1") / 4, Calls: 1}},
 		}
 		if !reflect.DeepEqual(u, want) {
 			t.Errorf("usage %+v\nwant  %+v", u, want)
@@ -67,7 +68,7 @@ func TestUsage(t *testing.T) {
 		s.do(event.Report{What: event.ReportStatus})
 		for _, part := range []string{
 			"used       3000 tokens in, 1000 of them cached, 110 out, $0.0027; turns: 2",
-			"prompt     3000 tokens in, 1000 of them cached, 110 out, $0.0027; largest results: nothing 11 tokens, do 1 tokens",
+			"prompt     3000 tokens in, 1000 of them cached, 110 out, $0.0027; largest results: nothing 11 tokens in 1 call, do 1 tokens in 1 call",
 		} {
 			if n, _ := find[event.Notice](s); !strings.Contains(n.Text, part) {
 				t.Errorf("status %s\nlacks %s", n.Text, part)
@@ -181,7 +182,7 @@ func TestBudgets(t *testing.T) {
 					if tt.outcome == event.MaxCost {
 						done /= 1000 // what a turn costs
 					}
-					tt.warning.TopTools = []event.ToolUse{{Name: "do", Tokens: done * (len("done c1") / 4)}}
+					tt.warning.TopTools = []event.ToolUse{{Name: "do", Tokens: done * (len("done c1") / 4), Calls: done}}
 				}
 				if n > 1 || !reflect.DeepEqual(w, tt.warning) {
 					t.Errorf("%d warnings, %+v, want %+v", n, w, tt.warning)
@@ -189,8 +190,8 @@ func TestBudgets(t *testing.T) {
 				if x, n := find[event.BudgetExceeded](s); n != 1 || x.Used < x.Limit || len(x.TopTools) != 1 {
 					t.Errorf("%d times exceeded, %+v", n, x)
 				}
-				if _, n := find[event.MaxTurnsReached](s); (n == 1) != (tt.outcome == event.MaxTurns) {
-					t.Errorf("max_turns_reached %d times", n)
+				if m, n := find[event.MaxTurnsReached](s); (n == 1) != (tt.outcome == event.MaxTurns) || n == 1 && (len(m.TopTools) != 1 || m.TopTools[0].Calls != tt.requests) {
+					t.Errorf("max_turns_reached %d times: %+v", n, m)
 				}
 				checkPairs(t, res.Messages)
 				s.stop()
@@ -304,4 +305,61 @@ func TestTurnLimitOffersToGoOn(t *testing.T) {
 		}
 		again.stop()
 	})
+}
+
+// The results of a tool have so many tokens as the person lets it have; after that it is refused with the reason,
+// until the next prompt. Other tools, and what a person types, are not.
+func TestBudgetOfATool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		call := func(id string) string { return id + ` do {"kind":"file_read","do":"echo","seconds":` + id[1:] + `}` }
+		s := start(t, func(o *Options) { o.ToolTokens = map[string]int{"do": 2} },
+			says("", call("c1")), says("", call("c2")), says("", call("c3")), says("ok"), says("", call("c4")), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		got := s.results()
+		if len(got) != 3 || got[0] != "done c1" || got[1] != "done c2" ||
+			got[2] != "Tool error: not run: the results of do have had about 2 tokens since the last prompt, and the user lets it have 2 ([tools] budgets); go on with what you have, or say what is missing" {
+			t.Errorf("results %q", got)
+		}
+		s.do(event.Submit{Text: "again"})
+		if got := s.results(); got[len(got)-1] != "done c4" {
+			t.Errorf("after the next prompt: %q", got)
+		}
+		s.do(event.Report{What: event.ReportContext})
+		all := "\ntools, by what their results had in this session:\n  do "
+		n, _ := find[event.Notice](s)
+		if !strings.Contains(n.Text, all) || !strings.Contains(n.Text, "tokens in 4 calls\n") {
+			t.Errorf("%q is not in %s", all, n.Text)
+		}
+		s.stop()
+		again := start(t, func(o *Options) { o.Replay = s.mem.events })
+		again.do(event.Report{What: event.ReportContext})
+		if resumed, _ := find[event.Notice](again); !strings.Contains(resumed.Text, "tokens in 4 calls\n") {
+			t.Errorf("after a resume %s", resumed.Text)
+		}
+		again.stop()
+	})
+}
+
+// A budget for each tool holds for those that have none of their own.
+func TestBudgetOfEachTool(t *testing.T) {
+	var used usage.Task
+	l := usage.New(nil, usage.Budget{ToolTokens: map[string]int{usage.AnyTool: 10, "grep": 100}})
+	for i, tt := range []struct {
+		tool    string
+		refused bool
+	}{{"grep", false}, {"glob", false}, {"grep", false}, {"glob", true}, {"read_file", false}} {
+		if got := l.Refused(&used, tt.tool); (got != "") != tt.refused {
+			t.Errorf("call %d: %s: %q", i, tt.tool, got)
+		}
+		l.Result(&used, tt.tool, strings.Repeat("x", 44))
+	}
+	if got := usage.New(nil, usage.Budget{}).Refused(&used, "glob"); got != "" {
+		t.Errorf("without a budget: %q", got)
+	}
+	for i := range 1000 { // names that a model made up
+		l.Result(&used, fmt.Sprint(i), "x")
+	}
+	if lines := strings.Split(l.Tools(), "\n"); len(lines) != 9 || lines[0] != "glob 22 tokens in 2 calls" || lines[8] != "and 93 more" {
+		t.Errorf("%q", lines)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -20,6 +21,7 @@ type Tools struct {
 	Output   int      // most bytes that the model gets of each output stream of a command
 	Screen   int      // most bytes that the model gets of a pane's screen
 	Hits     int      // most results of a web search
+	Budgets  []string // NAME=TOKENS, see Tokens
 	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
 	Confirm  bool     // shell_confirm, an older setting of the mode
 }
@@ -71,6 +73,13 @@ var toolsSection = section{
 			name: "search_results", short: "1 to 30", most: 30, access: personal,
 			doc:     "The most results of a web search that the model gets.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Hits },
+		},
+		{
+			name: "budgets", short: "`NAME=TOKENS`", access: personal,
+			doc: "How many tokens the results of a tool may have from one prompt to the next, such as `\"fetch_url=20000\"`; `*` is each tool without " +
+				"a budget of its own. A call after that is refused, and the model is told why. `/context` shows what each tool used.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Budgets },
+			check:   checkBudget,
 		},
 		{
 			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,
@@ -165,6 +174,33 @@ func checkPattern(v string, _ *file) (string, error) {
 		return "", errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
 	}
 	return v, nil
+}
+
+// checkBudget accepts the name of a tool with a number of tokens.
+func checkBudget(v string, _ *file) (string, error) {
+	name, tokens, ok := strings.Cut(v, "=")
+	name, tokens = strings.TrimSpace(name), strings.TrimSpace(tokens)
+	n, err := strconv.Atoi(tokens)
+	if !ok || name == "" || err != nil || n < 1 || n > maxBudget {
+		return "", fmt.Errorf(`has the entry %.60q that is not NAME=TOKENS, as in "fetch_url=20000" (tokens from 1 to %d)`, v, maxBudget)
+	}
+	return name + "=" + tokens, nil
+}
+
+// maxBudget limits the tokens of a tool's budget.
+const maxBudget = 1_000_000_000
+
+// Tokens returns the budgets of tools by their names; nil for none. The last of a name counts.
+func (t Tools) Tokens() map[string]int {
+	var all map[string]int
+	for _, b := range t.Budgets {
+		name, tokens, _ := strings.Cut(b, "=")
+		if all == nil {
+			all = make(map[string]int)
+		}
+		all[name], _ = strconv.Atoi(tokens) // checkBudget has read it
+	}
+	return all
 }
 
 const autoShell = "auto"

@@ -50,6 +50,33 @@ api_key_env = "WORK_LOGIN"
 	}
 }
 
+// Budgets of tools are read from the person's own files.
+func TestBudgetsOfTools(t *testing.T) {
+	h := newHome(t)
+	write(t, h.user, "[tools]\nbudgets = [\"fetch_url = 20000\", \"*=100000\"]\n")
+	write(t, h.project, "[tools]\nbudgets = [\"grep=1\"]\n")
+	store := NewTrustStore(t.TempDir())
+	cfg, _, _ := load(t, Options{Trust: &store})
+	if err := store.Trust(cfg.Project.Dir, cfg.Project.Print); err != nil {
+		t.Fatal(err)
+	}
+	if cfg, _, _ = load(t, Options{Trust: &store}); !cfg.Project.Trusted {
+		t.Fatal("the project is not trusted")
+	}
+	if got := cfg.Tools.Tokens(); len(got) != 2 || got["fetch_url"] != 20_000 || got["*"] != 100_000 {
+		t.Errorf("budgets %v", got)
+	}
+	if none := (Tools{}).Tokens(); none != nil {
+		t.Errorf("without settings %v", none)
+	}
+	for _, wrong := range []string{"grep", "grep=", "=5", "grep=0", "grep=-1", "grep=x", "grep=1.5", "grep=99999999999"} {
+		write(t, "c.toml", "[tools]\nbudgets = [\""+wrong+"\"]\n")
+		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.Contains(err.Error(), `c.toml:2: tools.budgets: has the entry "`+wrong+`" that is not NAME=TOKENS`) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+}
+
 func TestEnvironErrors(t *testing.T) {
 	newHome(t)
 	for text, want := range map[string]string{
@@ -58,7 +85,7 @@ func TestEnvironErrors(t *testing.T) {
 		"[tools]\nenv_deny = [\"A-B\"]":     "c.toml:2: tools.env_deny: has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)",
 		"[tools]\nenv_deny = [\"sk-k=1\"]":  "c.toml:2: tools.env_deny: has an entry that is not the name",
 		"[tools]\nenv_allow = [\"[a\"]":     "c.toml:2: tools.env_allow: has an entry that is not the name",
-		"[tools]\nenv_allow = []\nx = true": "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, page, shell_output, screen_output, search_results, shell)",
+		"[tools]\nenv_allow = []\nx = true": "c.toml:3: tools.x: unknown key (have: off, env_allow, env_deny, timeout, page, shell_output, screen_output, search_results, budgets, shell)",
 	} {
 		write(t, "c.toml", text)
 		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.HasPrefix(err.Error(), want) {

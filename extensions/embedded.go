@@ -1,6 +1,7 @@
 package extensions
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"fmt"
@@ -22,6 +23,13 @@ func BuiltInSource() Source {
 // embedded reads the files in the program.
 type embedded struct{}
 
+// What to look for in a review stands in a file of its own, because the skill and the agent that review both
+// have it, in the place of reviewPoints.
+const (
+	reviewPoints = "{{review_points}}"
+	pointsFile   = "builtin/review_points.md"
+)
+
 func inside(name string) string {
 	if name == builtInDir {
 		return "builtin"
@@ -32,6 +40,11 @@ func inside(name string) string {
 // Peek implements [Files].
 func (embedded) Peek(_ context.Context, name string, max int64) (string, []byte, error) {
 	data, err := builtin.ReadFile(inside(name))
+	if bytes.Contains(data, []byte(reviewPoints)) {
+		var points []byte
+		points, err = builtin.ReadFile(pointsFile)
+		data = bytes.ReplaceAll(data, []byte(reviewPoints), bytes.TrimSpace(points))
+	}
 	if int64(len(data)) > max {
 		err = fmt.Errorf("has %d bytes (allowed: %d)", len(data), max)
 	}

@@ -263,3 +263,23 @@ func TestUnlisted(t *testing.T) {
 		t.Errorf("%d items, %d problems:\n%s", len(found.Items), len(found.Problems), got)
 	}
 }
+
+// TestReviewPointsStandOnce: the skill and the agent that review look for the same, which is written down in
+// one place.
+func TestReviewPointsStandOnce(t *testing.T) {
+	const sign = "Look for, in this order:"
+	files := extensions.BuiltInSource().Files
+	_, points, err := files.Peek(t.Context(), "buddy:/review_points.md", 1<<16)
+	if err != nil || !strings.Contains(string(points), sign) {
+		t.Fatalf("%q, %v", points, err)
+	}
+	for _, name := range []string{"reviewer.md", "skills/review/SKILL.md"} {
+		written, err := os.ReadFile("builtin/" + name)
+		if err != nil || strings.Contains(string(written), sign) {
+			t.Errorf("%s has points of its own: %v", name, err)
+		}
+		if _, read, err := files.Peek(t.Context(), "buddy:/"+name, 1<<16); err != nil || !strings.Contains(string(read), strings.TrimSpace(string(points))) {
+			t.Errorf("%s is read without the points: %q, %v", name, read, err)
+		}
+	}
+}

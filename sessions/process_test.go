@@ -128,11 +128,11 @@ func TestTwoProcesses(t *testing.T) {
 	if got := len(load(t, j).Events); got != len(want)+1 {
 		t.Errorf("%d envelopes to read, want %d", got, len(want)+1)
 	}
-	if owned, err := s.Owned(id); !owned || err != nil {
+	if owned, err := Owned(s, id); !owned || err != nil {
 		t.Errorf("while another process has it: owned %v, %v", owned, err)
 	}
 	wait()
-	if owned, err := s.Owned(id); owned || err != nil {
+	if owned, err := Owned(s, id); owned || err != nil {
 		t.Errorf("after it ended: owned %v, %v", owned, err)
 	}
 	if j = open(t, s, id); j.ReadOnly() != nil {
@@ -149,7 +149,7 @@ func TestKilledWriter(t *testing.T) {
 	closeJournal(t, j)
 	for round := range 10 {
 		last := killFlood(t, s, id, 50+37*round)
-		if owned, err := s.Owned(id); owned || err != nil {
+		if owned, err := Owned(s, id); owned || err != nil {
 			t.Fatalf("round %d: owned by who was killed: %v, %v", round, owned, err)
 		}
 		j = open(t, s, id)

@@ -59,7 +59,7 @@ func (s Store) View(id string) (*Journal, error) {
 
 // Owned reports whether a process has a session open to write to it. One that was killed has not. It changes
 // nothing.
-func (s Store) Owned(id string) (bool, error) {
+func Owned(s Store, id string) (bool, error) {
 	f, err := s.openFile(id, os.O_RDONLY)
 	if err != nil {
 		return false, err

@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -44,6 +46,8 @@ const (
 	shortName  = 4  // letters of a name that is never corrected by a letter
 	longName   = 8  // letters from which on two of them may be wrong
 	nameLength = 40 // letters that a name which is corrected has at most
+
+	maxSlipBytes = 60 // of an argument's name that is corrected, with all separators
 )
 
 // allowedSlips returns how many letters of a name may be wrong for a tool to be meant. It is two only for one
@@ -118,7 +122,7 @@ func slips(a, b string) int {
 // model. Any other call stays as it is. The call is planned, judged and run as one of that tool. Names that
 // are switched off in the settings are not corrected.
 func (r *Registry) correct(call Call) Call {
-	if _, err := r.Lookup(call.Name); err == nil || slices.Contains(r.off, nativeName(call.Name)) {
+	if _, err := r.Lookup(call.Name); err == nil || r.off[nativeName(call.Name)] != "" {
 		return call
 	}
 	meant, _ := r.nearMiss(call.Name)
@@ -128,4 +132,102 @@ func (r *Registry) correct(call Call) Call {
 	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], fmt.Sprintf("there is no tool %q: %s was called", Clip(call.Name, 60), meant))
 	call.Corrected, call.Name = Clip(call.Name, 60), meant
 	return call
+}
+
+// correct gives arguments with a name that no argument has the name of the one that they can only be a slip
+// for, notes so for the model, and returns what it renamed; nil for nothing. It never does more than the call
+// would do with the right name, and it corrects only what can't make an unintended call bigger: an argument
+// without which the tool refuses the call anyway, or one of a tool that only reads which is neither a flag nor
+// names a place.
+func (f *foreign) correct(d dialect, required []string) map[string]string {
+	meant := make(map[string][]string) // by the argument: the names that may be slips for it
+	for _, wrong := range slices.Sorted(maps.Keys(f.values)) {
+		if to, ok := f.slipFor(d, wrong, required); ok {
+			meant[to] = append(meant[to], wrong)
+		}
+	}
+	var renamed map[string]string
+	for _, to := range slices.Sorted(maps.Keys(meant)) {
+		if len(meant[to]) > 1 {
+			continue
+		}
+		wrong := meant[to][0]
+		f.values[to] = f.values[wrong]
+		delete(f.values, wrong)
+		f.say("there is no argument %q: it was taken for %s", wrong, to)
+		renamed = joined(renamed, map[string]string{wrong: to})
+	}
+	return renamed
+}
+
+// slipFor returns the one argument that a name can only be a slip for. With another argument close to it
+// nothing is meant for sure.
+func (f *foreign) slipFor(d dialect, wrong string, required []string) (to string, ok bool) {
+	if len(wrong) > maxSlipBytes || f.known[wrong] != nil || isArgument(d, wrong) || string(f.values[wrong]) == "null" {
+		return "", false
+	}
+	bare, near := bareName(wrong), 0
+	for own := range f.known {
+		if _, given := f.values[own]; given {
+			continue
+		}
+		best := maxSlip + 1
+		for _, n := range append(otherNames(d, own), own) {
+			best = min(best, slips(bare, bareName(n)))
+		}
+		if best <= maxSlip {
+			near++
+		}
+		if best == 0 || best == 1 && len(bare) > shortName {
+			to, ok = own, slices.Contains(required, own) || d.reads && f.isDetail(own)
+		}
+	}
+	return to, ok && near == 1
+}
+
+// isDetail reports whether an argument is neither a flag nor names a place.
+func (f *foreign) isDetail(own string) bool {
+	var schema struct {
+		Type string `json:"type"`
+	}
+	return json.Unmarshal(f.known[own], &schema) == nil && schema.Type != "boolean" && !namesPlace(own)
+}
+
+// isArgument reports whether a name is that of an argument of any of our tools, by our names or those of other
+// programs, or one that is ignored: then it is no slip.
+func isArgument(d dialect, name string) bool {
+	if _, ignored := d.ignored[name]; ignored || slices.Contains(undocumented, name) || slices.Contains(whyNames, name) {
+		return true
+	}
+	return slices.ContainsFunc(dialects, func(d dialect) bool {
+		if _, foreign := d.args[name]; foreign {
+			return true
+		}
+		for _, own := range d.args {
+			if own == name {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// otherNames returns what other programs call an argument of one of our tools.
+func otherNames(d dialect, own string) (names []string) {
+	for from, to := range d.args {
+		if to == own {
+			names = append(names, from)
+		}
+	}
+	return names
+}
+
+// joined returns the union of two maps, nil if both are empty.
+func joined(a, b map[string]string) map[string]string {
+	if len(b) == 0 {
+		return a
+	}
+	all := maps.Clone(b)
+	maps.Copy(all, a)
+	return all
 }

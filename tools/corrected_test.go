@@ -2,6 +2,8 @@ package tools
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,7 +65,7 @@ func TestSlipsInNamesOfTools(t *testing.T) {
 	if _, call, err := allNamed().Resolve(Call{Name: "Read", Arguments: "{}"}); err != nil || call.Corrected != "" || len(call.Notes) != 0 {
 		t.Errorf("a name of another program counts as a slip: %+v, %v", call, err)
 	}
-	if _, call, err := allNamed().Off("read_file").Resolve(Call{Name: "readfile", Arguments: "{}"}); err == nil {
+	if _, call, err := allNamed().Off("[tools] off", "read_file").Resolve(Call{Name: "readfile", Arguments: "{}"}); err == nil {
 		t.Errorf("what is switched off was called as %+v", call)
 	}
 }
@@ -104,4 +106,98 @@ func FuzzSlips(f *testing.F) {
 			t.Errorf("slips(%q, %q) = %d and %d", a, b, n, slips(b, a))
 		}
 	})
+}
+
+// schemed is a tool of which only the name and the arguments matter.
+type schemed struct {
+	named
+	schema string
+}
+
+func (s schemed) Definition() model.ToolDef {
+	return model.ToolDef{Name: string(s.named), Parameters: []byte(s.schema)}
+}
+
+const (
+	shellSchema = `{"type":"object","properties":{"command":{"type":"string"},"wait":{"type":"string"},"targets":{"type":"array"}},"required":["command"]}`
+	grepSchema  = `{"type":"object","properties":{"pattern":{"type":"string"},"path":{"type":"string"},"context":{"type":"integer"},"ignore_case":{"type":"boolean"}},"required":["pattern"]}`
+	editSchema  = `{"type":"object","properties":{"path":{"type":"string"},"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"}},"required":["path","old_string","new_string"]}`
+	otherSchema = `{"type":"object","properties":{"query":{"type":"string"},"queue":{"type":"string"},"recursive":{"type":"boolean"}},"required":["query"]}`
+)
+
+// The name of an argument that can only be a slip for one is corrected, with a note; what it says stays. An
+// argument that the tool does without is corrected only where the tool just reads, and never a flag or a place.
+func TestSlipsInNamesOfArguments(t *testing.T) {
+	deferred := NewDeferred(schemed{"db__find", otherSchema})
+	r := NewRegistry(schemed{"run_shell", shellSchema}, schemed{"grep", grepSchema}, schemed{"edit_file", editSchema}, NewUseTool(deferred))
+	for _, tt := range []struct{ tool, args, want, renamed string }{
+		{"run_shell", `{"comand":"ls","why":"w"}`, `{"command":"ls","why":"w"}`, "comand command"},
+		{"run_shell", `{"Command":"ls"}`, `{"command":"ls"}`, "Command command"},
+		{"run_shell", `{"command_":"ls"}`, `{"command":"ls"}`, "command_ command"},
+		{"edit_file", `{"file_pth":"a","old_strng":"b","newstring":"c"}`, `{"new_string":"c","old_string":"b","path":"a"}`, "file_pth path newstring new_string old_strng old_string"},
+		{"grep", `{"patern":"x","contxt":3}`, `{"context":3,"pattern":"x"}`, "contxt context patern pattern"},
+		{"use_tool", `{"name":"db__find","args":{"querry":"x"}}`, `{"name":"db__find","args":{"query":"x"}}`, "querry query"},
+		{"use_tool", `{"tool_nam":"db__find","args":{"query":"x"}}`, `{"name":"db__find","args":{"query":"x"}}`, "tool_nam name"},
+
+		{"run_shell", `{"command":"ls","comand":"rm -rf /"}`, "", ""}, // two commands
+		{"run_shell", `{"comand":"ls","commandx":"rm"}`, "", ""},
+		{"run_shell", `{"command":"ls","target":["web"]}`, "", ""}, // where it runs
+		{"run_shell", `{"command":"ls","waits":"1s"}`, "", ""},     // an effect that it does without
+		{"edit_file", `{"path":"a","old_string":"b","new_string":"c","replace_al":true}`, "", ""},
+		{"edit_file", `{"patch":"a","old_string":"b","new_string":"c"}`, "", ""}, // an argument of another tool
+		{"grep", `{"pattern":"x","pathh":"/"}`, "", ""},
+		{"run_shell", `{"comm` + strings.Repeat("_", 100) + `and":"ls"}`, "", ""},
+		{"grep", `{"pattern":"x","ignore_cas":true}`, `{"pattern":"x"}`, ""}, // ignored, and said
+		{"use_tool", `{"name":"db__find","args":{"quere":"x"}}`, "", ""},     // may mean two
+		{"use_tool", `{"name":"db__find","args":{"query":"x","recursiv":true}}`, "", ""},
+	} {
+		_, call, err := r.Resolve(Call{ID: "c1", Name: tt.tool, Arguments: tt.args})
+		if err != nil {
+			t.Errorf("%s %s: %v", tt.tool, tt.args, err)
+			continue
+		}
+		want := tt.want
+		if want == "" {
+			want = tt.args // the tool refuses it
+		}
+		var renamed []string
+		for _, from := range slices.Sorted(maps.Keys(call.Renamed)) {
+			renamed = append(renamed, from, call.Renamed[from])
+		}
+		if call.Arguments != want || strings.Join(renamed, " ") != tt.renamed || len(renamed)/2 != strings.Count(strings.Join(call.Notes, ";"), "it was taken for") {
+			t.Errorf("%s %s became %s, %q, %q", tt.tool, tt.args, call.Arguments, renamed, call.Notes)
+		}
+	}
+}
+
+// No slip in the name of a flag or of a place, and none in that of an argument which a tool with effects does
+// without, is ever corrected.
+func TestSlipsInArgumentsNeverDoMore(t *testing.T) {
+	r := NewRegistry(schemed{"run_shell", shellSchema}, schemed{"grep", grepSchema}, schemed{"edit_file", editSchema})
+	may := map[string][]string{"run_shell": {"command"}, "grep": {"pattern", "context"}, "edit_file": {"path", "old_string", "new_string"}}
+	corrected := 0
+	for tool, good := range may {
+		own, _ := r.Lookup(tool)
+		for name := range propertiesOf(own.Definition()) {
+			for i := range len(name) {
+				for _, c := range "aest_" {
+					for _, slip := range []string{name[:i] + string(c) + name[i+1:], name[:i] + string(c) + name[i:], name[:i] + name[i+1:]} {
+						_, call, err := r.Resolve(Call{Name: tool, Arguments: string(JSON(map[string]any{slip: "x"}))})
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, to := range call.Renamed {
+							corrected++
+							if !slices.Contains(good, to) {
+								t.Errorf("%s: %s became %s", tool, slip, to)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if corrected < 200 {
+		t.Errorf("only %d slips were corrected", corrected)
+	}
 }

@@ -256,7 +256,7 @@ func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
 	if err != nil {
 		return args, call, err
 	}
-	call.Name = args.Name
+	call.Name, call.Notes, call.Renamed = args.Name, outer.Notes, outer.Renamed
 	call.Arguments, err = innerArguments(args)
 	return args, call, err
 }
@@ -303,7 +303,7 @@ func (t *useTool) toNative(call Call) (Call, error) {
 		return call, err
 	}
 	args.Name, args.Args = inner.Name, json.RawMessage(inner.Arguments)
-	call.Name, call.Arguments, call.Notes = "use_tool", string(JSON(args)), inner.Notes
+	call.Name, call.Arguments, call.Notes, call.Renamed = "use_tool", string(JSON(args)), inner.Notes, inner.Renamed
 	return call, nil
 }
 

@@ -176,38 +176,49 @@ type ShellTool interface {
 }
 
 // translate rewrites the arguments of a call of the tool defined by def to our names, and
-// returns notes on those it ignored. Arguments that already are ours stay byte for byte the
+// notes those that it ignored. Arguments that already are ours stay byte for byte the
 // same. What it does not understand is left for the tool to refuse. It returns an ErrArguments
 // when the arguments are ambiguous.
-func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, notes []string, err error) {
-	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
-	known := propertiesOf(def)
-	if i < 0 || known == nil {
-		return call.Arguments, nil, nil
+func translate(def model.ToolDef, call Call, at ShellDirs) (Call, error) {
+	schema := argumentsOf(def)
+	if schema.Properties == nil {
+		return call, nil
 	}
-	d := dialects[i]
+	d := dialect{tool: def.Name}
+	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
+	if i >= 0 {
+		d = dialects[i]
+	}
 	if d.tool == "apply_patch" && strings.HasPrefix(strings.TrimSpace(call.Arguments), "*** Begin Patch") {
-		return string(JSON(map[string]string{"patch": call.Arguments})), nil, nil // free text
+		call.Arguments = string(JSON(map[string]string{"patch": call.Arguments})) // free text
+		return call, nil
 	}
 	values, ok := objectIn(call.Arguments)
 	if !ok {
-		return call.Arguments, nil, nil
+		return call, nil
 	}
-	f := &foreign{values: values, known: known, named: plainName(call.Name), at: at}
+	f := &foreign{values: values, known: schema.Properties, named: plainName(call.Name), at: at}
 	before := maps.Clone(values)
 	if d.convert != nil {
 		if err := d.convert(f); err != nil {
-			return call.Arguments, nil, err
+			return call, err
 		}
 	}
-	if err := f.rename(d); err != nil {
-		return call.Arguments, nil, err
+	if i >= 0 {
+		if err := f.rename(d); err != nil {
+			return call, err
+		}
 	}
-	f.ignore(d)
-	if maps.EqualFunc(before, f.values, func(a, b json.RawMessage) bool { return string(a) == string(b) }) && !isString(call.Arguments) {
-		return call.Arguments, f.notes, nil
+	call.Renamed = joined(call.Renamed, f.correct(d, schema.Required))
+	if i >= 0 {
+		f.ignore(d)
 	}
-	return string(JSON(f.values)), f.notes, nil
+	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], f.notes...)
+	same := maps.EqualFunc(before, f.values, func(a, b json.RawMessage) bool { return string(a) == string(b) })
+	if !same || i >= 0 && isString(call.Arguments) {
+		call.Arguments = string(JSON(f.values))
+	}
+	return call, nil
 }
 
 // objectIn decodes arguments, which some models encode twice.
@@ -262,6 +273,12 @@ var undocumented = []string{"why", "risk", "mutation", "privesc", "expected_repl
 // locationWords are parts of argument names that may name a location.
 var locationWords = []string{"path", "file", "dir", "folder", "cwd", "root", "host", "target", "url", "branch", "commit", "repo"}
 
+// namesPlace reports whether the name of an argument may mean a location.
+func namesPlace(argument string) bool {
+	lower := strings.ToLower(argument)
+	return slices.ContainsFunc(locationWords, func(p string) bool { return strings.Contains(lower, p) })
+}
+
 // ignore removes arguments that can't change the effect. The tool refuses what remains.
 func (f *foreign) ignore(d dialect) {
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
@@ -269,13 +286,11 @@ func (f *foreign) ignore(d dialect) {
 			continue
 		}
 		why, ok := d.ignored[name]
-		lower := strings.ToLower(name)
-		where := slices.ContainsFunc(locationWords, func(p string) bool { return strings.Contains(lower, p) })
 		switch {
 		case string(f.values[name]) == "null":
 		case ok:
 			f.notes = append(f.notes, name+" is ignored: "+why)
-		case d.reads && !where:
+		case d.reads && !namesPlace(name):
 			f.notes = append(f.notes, Clip(name, 60)+" is ignored")
 		default:
 			continue
@@ -342,10 +357,15 @@ func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)
 
 // propertiesOf returns the schemas of a tool's arguments; nil when the tool's schema has no
 // such list.
-func propertiesOf(def model.ToolDef) map[string]json.RawMessage {
-	var p struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	_ = json.Unmarshal(def.Parameters, &p)
-	return p.Properties
+func propertiesOf(def model.ToolDef) map[string]json.RawMessage { return argumentsOf(def).Properties }
+
+// arguments is what a tool's schema says of them.
+type arguments struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+	Required   []string                   `json:"required"`
+}
+
+func argumentsOf(def model.ToolDef) (a arguments) {
+	_ = json.Unmarshal(def.Parameters, &a)
+	return a
 }

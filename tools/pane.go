@@ -20,6 +20,14 @@ func ParsePane(name string) PaneRef {
 	return PaneRef{ID: name}
 }
 
+// PaneOf returns the text of a pane of a target that is not known: [ParsePane] finds the target in it.
+func PaneOf(target string) string {
+	if target == "" {
+		return ""
+	}
+	return target + paneMark
+}
+
 func (r PaneRef) String() string {
 	if r.Target == "" || r.ID == "" {
 		return r.ID

@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -14,9 +15,9 @@ import (
 type Registry struct {
 	tools    []Tool
 	names    []string
-	unlisted []string  // tools that can be called, but are in no definition
-	off      []string  // tools that the settings switched off
-	deferred *Deferred // of use_tool, if that is among the tools
+	unlisted []string          // tools that can be called, but are in no definition
+	off      map[string]string // tools that are switched off, and by which setting
+	deferred *Deferred         // of use_tool, if that is among the tools
 }
 
 // NewRegistry returns a registry of tools, offered in the order given.
@@ -39,9 +40,9 @@ func (r *Registry) Without(names ...string) *Registry {
 	return &other
 }
 
-// Off returns a registry without the named tools, which can't be called: the error says that
-// they are switched off. use_tool loses them, too, and goes when it has none left and gets none.
-func (r *Registry) Off(names ...string) *Registry {
+// Off returns a registry without the named tools, which can't be called: the error names the
+// setting that switches them off. use_tool loses them, too, and goes when it has none left and gets none.
+func (r *Registry) Off(setting string, names ...string) *Registry {
 	if len(names) == 0 {
 		return r
 	}
@@ -53,7 +54,11 @@ func (r *Registry) Off(names ...string) *Registry {
 	}
 	left := slices.DeleteFunc(slices.Clone(r.tools), func(t Tool) bool { return slices.Contains(gone, t.Definition().Name) })
 	other := NewRegistry(left...)
-	other.unlisted, other.off = r.unlisted, names
+	other.unlisted, other.off = r.unlisted, make(map[string]string)
+	maps.Copy(other.off, r.off)
+	for _, name := range names {
+		other.off[name] = setting
+	}
 	return other
 }
 
@@ -109,8 +114,8 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 				return t, nil
 			}
 		}
-		if slices.Contains(r.off, n) {
-			return nil, fmt.Errorf("%s is switched off in the settings ([tools] off)", n)
+		if setting, off := r.off[n]; off {
+			return nil, fmt.Errorf("%s is switched off in the settings (%s)", n, setting)
 		}
 	}
 	if _, near := r.nearMiss(name); len(near) > 1 {
@@ -191,8 +196,7 @@ func shellDirsOf(t Tool, call Call) ShellDirs {
 // toNative translates the arguments of a call of t.
 func toNative(t Tool, call Call) (Call, error) {
 	def := t.Definition()
-	arguments, notes, err := translate(def, call, shellDirsOf(t, call))
-	call.Name, call.Arguments = def.Name, arguments
-	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], notes...)
+	call, err := translate(def, call, shellDirsOf(t, call))
+	call.Name = def.Name
 	return call, err
 }

@@ -84,6 +84,9 @@ type Call struct {
 	Arguments string // JSON: as the model wrote it, or as [Registry.Resolve] made it
 	// Corrected is the name that the model wrote, where Resolve took it for a slip; else "".
 	Corrected string
+	// Renamed has the names of arguments that Resolve took for slips, each with the name that is meant; nil
+	// for none.
+	Renamed map[string]string
 	// Notes tell the model which of its arguments Resolve ignored.
 	Notes []string
 	Dir   string // a folder of this call's own for its whole output; the tool makes it

@@ -42,7 +42,7 @@ func TestStepsShowBelowTasks(t *testing.T) {
 		{"steps-long", event.ToolResult{Name: "todo", Tail: "[>] " + strings.Repeat("very long ", 40) + "\n[ ] \x1b[31mred\u202e\n"}, 40, 6},
 	} {
 		var s state.State
-		viewtest.Feed(&s, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "before"}, event.TaskFinished{ID: 1, Outcome: event.Completed},
+		viewtest.Feed(&s, event.TaskStarted{ID: 1, Kind: event.ShellTask, Title: "before"}, event.TaskFinished{ID: 1, Outcome: event.Completed},
 			event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "taxes"}, tt.steps)
 		v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 		v.Update(&s, state.Everything)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/agent/event"
 	"buddy/app/state"
 )
 
@@ -47,6 +48,28 @@ func workflowRows(t *state.Task, depth int) []taskRow {
 
 // same reports whether two rows show the same task or step.
 func (r *taskRow) same(o *taskRow) bool { return r.ID == o.ID && r.step == o.step }
+
+// listed returns the tasks that a person may look for in the list: those that run or wait, the agents
+// below these, and what has ended without another place where that shows, until it was seen.
+// Prompts that have ended, and the agents that they waited for, are in the conversation.
+func listed(tasks state.TaskList, seen map[int]bool) []*state.Task {
+	var all []*state.Task
+	in := make(map[int]bool, len(tasks))
+	for _, t := range tasks { // a parent is older than what it called
+		switch a := t.Agent; {
+		case t.State != state.TaskDone, a != nil && in[a.Parent]:
+		case seen[t.ID], t.Earlier:
+			continue
+		case a != nil && (a.Background || t.Outcome == state.Interrupted):
+		case t.Kind == event.BackgroundTask, t.Kind == event.ShellTask:
+		default:
+			continue
+		}
+		in[t.ID] = true
+		all = append(all, t)
+	}
+	return all
+}
 
 // taskTree appends tasks to rows: those of which something runs first, then the newest, and below each
 // the agents that it called, the oldest first. Tasks are given the oldest first.

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,11 +18,14 @@ import (
 	"buddy/views/markup"
 )
 
-// Tasks lists what waits for an approval, what runs and what ran, and below that the steps of a plan.
+// Tasks lists what waits for an approval, what runs, and what has ended in the background and was not
+// seen yet; below that the steps of a plan.
 type Tasks struct {
 	draw.Frame
 	now       func() time.Time
-	tasks     []taskRow // running ones first, then the newest; below each the agents that it called
+	tasks     []taskRow    // running ones first, then the newest; below each the agents that it called
+	seen      map[int]bool // tasks that had ended when the person left the list
+	visited   bool         // the person is in it
 	approvals []event.ApprovalAsked
 	steps     state.Steps
 	follows   int    // the subagent whose conversation, and thus list of steps, shows; 0: the main one
@@ -37,7 +41,7 @@ type Tasks struct {
 
 // NewTasks returns an empty list. now tells the time.
 func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Tasks {
-	return &Tasks{Frame: draw.NewFrame(theme, keys), now: now}
+	return &Tasks{Frame: draw.NewFrame(theme, keys), now: now, seen: make(map[int]bool)}
 }
 
 // Scope returns the scope in which keys are looked up.
@@ -56,13 +60,36 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	if followed := s.Tasks.Get(t.follows); followed != nil && followed.Agent != nil {
 		t.steps = followed.Agent.Talk.Steps
 	}
-	t.tasks = t.tasks[:0]
-	t.tasks = taskTree(t.tasks, s.Tasks)
+	maps.DeleteFunc(t.seen, func(id int, _ bool) bool { return s.Tasks.Get(id) == nil })
+	t.tasks = taskTree(t.tasks[:0], listed(s.Tasks, t.seen))
 	if some && (t.at > 0 || t.HasFocus()) {
 		if i := slices.IndexFunc(t.tasks, func(r taskRow) bool { return r.same(&selected) }); i >= 0 {
 			t.at = len(t.approvals) + i
 		}
 	}
+	t.at = max(0, min(t.at, t.items()-1))
+}
+
+// Visit notes whether the person is in the list, also below a dialog. When they leave it, what has
+// ended in it was seen, and goes.
+func (t *Tasks) Visit(here bool) {
+	if t.visited && !here {
+		t.forgetEnded()
+	}
+	t.visited = here
+}
+
+// forgetEnded removes the rows at the top that have ended, with what is below them.
+func (t *Tasks) forgetEnded() {
+	below := false // of a row that goes
+	t.tasks = slices.DeleteFunc(t.tasks, func(row taskRow) bool {
+		if row.depth == 0 {
+			if below = row.State == state.TaskDone; below {
+				t.seen[row.ID] = true
+			}
+		}
+		return below
+	})
 	t.at = max(0, min(t.at, t.items()-1))
 }
 

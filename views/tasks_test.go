@@ -1,6 +1,8 @@
 package views
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,22 +12,69 @@ import (
 	"buddy/views/viewtest"
 )
 
-// Nobody cancelled what ended with the process that ran it.
-func TestTaskOfEarlierProcessIsInterrupted(t *testing.T) {
-	var s state.State
-	changed := viewtest.Feed(&s,
-		event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "by hand"},
-		event.TaskFinished{ID: 1, Outcome: event.Cancelled},
-		event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "under way"},
-		event.SessionResumed{Interrupted: true})
-	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
-	v.Update(&s, changed)
-	screen := viewtest.Text(t, v, 60, 5)
-	for _, want := range []string{"#1 ⊘ main     cancelled · by hand", "#2 ⊘ main     interrupted · under way"} {
-		if !strings.Contains(screen, want) {
-			t.Errorf("no %q in\n%s", want, screen)
+// What has ended and shows elsewhere is not listed; what has not, until the person was in the list.
+func TestTasksListWhatRunsOrWasNotSeen(t *testing.T) {
+	s := &viewtest.Session{}
+	branch := func(n int, events ...event.Event) {
+		for _, e := range events {
+			id := 0
+			switch e := e.(type) {
+			case event.TaskStarted:
+				id = e.ID
+			case event.TaskFinished:
+				id = e.ID
+			}
+			s.Apply(event.Envelope{Seq: 1, Branch: n, Task: id, Payload: e})
 		}
 	}
+	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	check := func(when string, want ...string) {
+		t.Helper()
+		v.Update(&s.State, state.Everything)
+		var got []string
+		for _, row := range v.tasks {
+			got = append(got, fmt.Sprintf("%d%s", row.ID, strings.Repeat("+", row.depth)))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s it lists %v, want %v", when, got, want)
+		}
+		if w := max(v.items(), 0); v.Rows(60) != w {
+			t.Errorf("%s it has %d rows, want %d", when, v.Rows(60), w)
+		}
+	}
+	agent := func(id, parent int, background bool) event.TaskStarted {
+		return event.TaskStarted{ID: id, Kind: event.SubagentTask, Agent: "explore", Parent: parent, Background: background}
+	}
+	branch(0, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "by hand"}, event.BranchStarted{Branch: 1, Why: event.ForSubagent},
+		event.BranchStarted{Branch: 2, Why: event.ForSubagent}, event.TaskStarted{ID: 4, Kind: event.ShellTask})
+	branch(1, agent(2, 1, false), event.TaskFinished{ID: 2, Outcome: event.Completed})
+	branch(2, agent(3, 1, true), event.TaskFinished{ID: 3, Outcome: event.Completed})
+	check("while the prompt runs", "4", "1", "2+", "3+")
+	v.Visit(true)
+	v.Visit(false)
+	check("seen while the prompt runs", "4", "1", "2+", "3+")
+	branch(0, event.TaskFinished{ID: 1, Outcome: event.Failed})
+	check("after the prompt", "4", "3")
+	branch(0, event.TaskFinished{ID: 4, Outcome: event.Completed}, event.TaskStarted{ID: 5, Kind: event.CompactionTask}, event.TaskFinished{ID: 5})
+	v.Visit(false)
+	check("not looked at", "3", "4")
+	v.Visit(true)
+	check("looked at", "3", "4")
+	v.Visit(false)
+	if v.Rows(60) != 0 {
+		t.Errorf("%d rows are left at once", v.Rows(60))
+	}
+	check("seen")
+	branch(0, event.TaskStarted{ID: 6, Kind: event.ShellTask}, event.TaskFinished{ID: 6, Outcome: event.Completed}, event.TaskStarted{ID: 7, Kind: event.MainTask, Title: "under way"},
+		event.BranchStarted{Branch: 3, Why: event.ForSubagent}, event.TaskStarted{ID: 9, Kind: event.ShellTask})
+	branch(3, agent(8, 7, false))
+	branch(0, event.SessionResumed{Interrupted: true})
+	check("after a kill", "8", "9") // 6 is of an earlier process
+	if screen := viewtest.Text(t, v, 60, 5); !strings.Contains(screen, "#8 ⊘ explore  interrupted") {
+		t.Errorf("nobody cancelled what ended with its process\n%s", screen)
+	}
+	branch(0, event.SessionResumed{}, event.TaskStarted{ID: 9, Kind: event.ShellTask}, event.TaskFinished{ID: 9, Outcome: event.Completed})
+	check("ended in the process after that", "9")
 }
 
 // Below the task that runs a workflow are its steps, as long as it runs; they are that task.
@@ -61,7 +110,7 @@ func TestTasksShowTheStepsOfAWorkflow(t *testing.T) {
 		t.Errorf("cancelling a step cancels task %d, want 1", cancelled)
 	}
 	s.Feed(event.TaskFinished{ID: 1, Outcome: event.Completed})
-	if v.Update(&s.State, state.Everything); v.Rows(60) != 1 {
-		t.Errorf("%d rows are left of a run that has ended, want 1", v.Rows(60))
+	if v.Update(&s.State, state.Everything); v.Rows(60) != 0 {
+		t.Errorf("%d rows are left of a run that has ended", v.Rows(60))
 	}
 }

@@ -69,7 +69,7 @@ func TestStoredEventsGiveTheSameHistories(t *testing.T) {
 			}
 		})
 		for task := 2; task < 5; task++ {
-			c := tree.Fork()
+			c := tree.Fork(func(string) bool { return false })
 			events.Bind(task, c.Branch())
 			work.Go(func() {
 				rng := rand.New(rand.NewPCG(seed, uint64(task)))
@@ -101,7 +101,7 @@ func TestSystemPromptIsReplaced(t *testing.T) {
 		return tree
 	}
 	tree, want := begun("old"), begun(long).Main()
-	fork := tree.Fork()
+	fork := tree.Fork(func(string) bool { return false })
 	tree.SetSystem(long)
 	for _, c := range []*Conversation{tree.Main(), fork} {
 		if c.Tokens() != want.Tokens() || !reflect.DeepEqual(c.Messages(), want.Messages()) {

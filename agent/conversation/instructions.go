@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +21,33 @@ import (
 // then is left out.
 const instructionTime = 5 * time.Second
 
-// maxFolders limits the folders that are searched for instruction files, up to a compaction.
+// maxFolders limits the folders that are searched for instruction files of one conversation, up to
+// a compaction.
 const maxFolders = 200
+
+// below holds what a conversation was told of the folders in which it works, since its last
+// compaction.
+type below struct {
+	dirs map[string]bool // in which was looked
+	set  instructions.Set
+}
+
+// clone returns what a fork was told, which changes apart from it.
+func (b *below) clone() below {
+	return below{maps.Clone(b.dirs), instructions.Set{Files: slices.Clone(b.set.Files), Rules: slices.Clone(b.set.Rules)}}
+}
+
+// knows reports whether a file was told already, or is too much beside those that were.
+func (b *below) knows(f instructions.File) bool {
+	room := instructions.MaxAll
+	for _, known := range b.set.Files {
+		if known.Path == f.Path {
+			return true
+		}
+		room -= len(known.Text)
+	}
+	return len(f.Text) > room
+}
 
 // Sources are where instruction files come from. nil functions read none.
 type Sources struct {
@@ -47,17 +73,15 @@ type Instructions struct {
 	mu       sync.Mutex // guards all below
 	system   string     // the prompt before them
 	set      instructions.Set
-	stale    bool // a compaction came since
-	below    instructions.Set
-	dirs     map[string]bool // in which was looked for below
-	injected string          // the prompt injection in any of them
+	stale    bool   // a compaction came since
+	injected string // the prompt injection in any of them
 }
 
 // NewInstructions returns instructions of which nothing was read. The system prompt of the
 // tree is system with them behind it. What is read in the background ends with ctx and is
 // counted by work.
 func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, system string, from Sources) *Instructions {
-	return &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, system: system, done: make(chan struct{}), dirs: make(map[string]bool)}
+	return &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, system: system, done: make(chan struct{})}
 }
 
 // Replay feeds a stored event of an earlier process.
@@ -145,8 +169,7 @@ func (i *Instructions) read(ctx context.Context) {
 	if err != nil && before != "" {
 		return // what is known is better than nothing
 	}
-	i.set, i.below, i.injected = set, instructions.Set{}, set.Injection()
-	clear(i.dirs) // what was told later is perhaps compacted away
+	i.set, i.injected = set, set.Injection()
 	if i.from.Redact.Text(set.Text()) == i.from.Redact.Text(before) && len(set.Files) == 0 {
 		return
 	}
@@ -171,35 +194,47 @@ func readFiles(set instructions.Set) event.InstructionsRead {
 }
 
 // Below tells a conversation the instruction files of the folders below the workspace in
-// which the model has just begun to work, by the files that it used, and the rules that are for
-// these files: each once, until a compaction.
+// which its model has just begun to work, by the files that it used, and the rules that are for
+// these files: each once, until a compaction. What another conversation was told does not count:
+// its model is not this one's.
 func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn int, files []string) {
 	if i.from.ReadBelow == nil || len(files) == 0 || c.off != nil && c.off(reminder.Instructions) {
 		return
 	}
-	set := i.readBelow(ctx, files)
+	set := i.readBelow(ctx, c, files)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.below.Rules = append(i.below.Rules, set.Rules...)
-	set.Files = append(set.Files, instructions.Set{Rules: slices.Concat(i.set.Rules, i.below.Rules)}.For(files)...)
-	set.Files = slices.DeleteFunc(set.Files, func(f instructions.File) bool {
-		return slices.Contains(files, f.Path) || i.knows(f) // what the model has in hand it knows
-	})
-	set = set.Fit()
-	text := i.from.Redact.Text(set.Reminder())
+	told := i.untold(c, set, files)
+	text := i.from.Redact.Text(told.Reminder())
 	if text == "" {
 		return
 	}
-	i.below.Files = append(i.below.Files, set.Files...)
-	i.injected = cmp.Or(i.injected, set.Injection())
-	i.stream.Publish(task, turn, readFiles(set))
+	i.injected = cmp.Or(i.injected, told.Injection())
+	i.stream.Publish(task, turn, readFiles(told))
 	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{reminder.Instructions}, Text: text})
-	i.warn(task, set)
+	i.warn(task, told)
 }
 
-// readBelow reads the instruction files of folders in which was not looked yet.
-func (i *Instructions) readBelow(ctx context.Context, files []string) instructions.Set {
-	dirs := i.newFolders(files)
+// untold returns what a conversation has to be told of what was read, and of the rules for files,
+// and notes that it is. The caller holds i.mu.
+func (i *Instructions) untold(c *Conversation, read instructions.Set, files []string) instructions.Set {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := &c.known.below
+	b.set.Rules = append(b.set.Rules, read.Rules...)
+	read.Files = append(read.Files, instructions.Set{Rules: slices.Concat(i.set.Rules, b.set.Rules)}.For(files)...)
+	read.Files = slices.DeleteFunc(read.Files, func(f instructions.File) bool {
+		inPrompt := slices.ContainsFunc(i.set.Files, func(known instructions.File) bool { return known.Path == f.Path })
+		return slices.Contains(files, f.Path) || inPrompt || b.knows(f) // what the model has in hand it knows
+	})
+	read = read.Fit()
+	b.set.Files = append(b.set.Files, read.Files...)
+	return read
+}
+
+// readBelow reads the instruction files of folders in which was not looked yet for a conversation.
+func (i *Instructions) readBelow(ctx context.Context, c *Conversation, files []string) instructions.Set {
+	dirs := newFolders(c, i.from.Workspace, files)
 	if len(dirs) == 0 {
 		return instructions.Set{}
 	}
@@ -207,43 +242,34 @@ func (i *Instructions) readBelow(ctx context.Context, files []string) instructio
 	defer cancel()
 	set, err := i.from.ReadBelow(ctx, dirs) // one that is missing is told the next time
 	if err != nil {
-		i.mu.Lock()
-		defer i.mu.Unlock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		for _, dir := range dirs {
-			delete(i.dirs, dir)
+			delete(c.known.below.dirs, dir)
 		}
 	}
 	return set
 }
 
-// newFolders returns the folders of files in which was not looked yet, and notes them.
-func (i *Instructions) newFolders(files []string) (dirs []string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+// newFolders returns the folders of files in which was not looked yet for a conversation, and notes
+// them.
+func newFolders(c *Conversation, workspace string, files []string) (dirs []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := &c.known.below
 	for _, file := range files {
-		for _, dir := range instructions.Below(i.from.Workspace, file) {
-			if !i.dirs[dir] && len(i.dirs) < maxFolders {
-				i.dirs[dir] = true
-				dirs = append(dirs, dir)
+		for _, dir := range instructions.Below(workspace, file) {
+			if b.dirs[dir] || len(b.dirs) == maxFolders {
+				continue
 			}
+			if b.dirs == nil {
+				b.dirs = make(map[string]bool)
+			}
+			b.dirs[dir] = true
+			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
-}
-
-// knows reports whether a file was told already, or is too much beside those that were. The
-// caller holds i.mu.
-func (i *Instructions) knows(f instructions.File) bool {
-	room := instructions.MaxAll
-	for _, known := range slices.Concat(i.set.Files, i.below.Files) {
-		if known.Path == f.Path {
-			return true
-		}
-	}
-	for _, known := range i.below.Files {
-		room -= len(known.Text)
-	}
-	return len(f.Text) > room
 }
 
 // Injected returns the prompt injection in a file that counts, or "".
@@ -260,11 +286,19 @@ func (i *Instructions) Sizes() (chars int, files []event.InstructionFile) {
 	return len(i.from.Redact.Text(i.set.Text())), readFiles(i.set).Files
 }
 
-// List returns the names of the files as text for the screen, "" when there are none.
+// toldBelow returns what a conversation was told of the folders in which it works.
+func toldBelow(c *Conversation) instructions.Set {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known.below.clone().set
+}
+
+// List returns the names of the files that the main conversation was told, as text for the screen, ""
+// when there are none.
 func (i *Instructions) List() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	files := slices.DeleteFunc(append(readFiles(i.set).Files, readFiles(i.below).Files...), func(f event.InstructionFile) bool { return f.Bytes == 0 && f.Why == "" })
+	files := slices.DeleteFunc(append(readFiles(i.set).Files, readFiles(toldBelow(i.tree.Main())).Files...), func(f event.InstructionFile) bool { return f.Bytes == 0 && f.Why == "" })
 	if len(files) == 0 {
 		return ""
 	}

@@ -18,6 +18,7 @@ type known struct {
 	calls  []string          // prompts that begin with a slash, until it is known whether they call a skill
 	plan   planTold
 	work   work
+	below  below
 	naming []string // prompts that may name resources, until those are attached
 }
 
@@ -30,7 +31,7 @@ type LoadedSkill struct {
 
 // clone returns what a fork knows, but for the prompts, which are not its own.
 func (k *known) clone() known {
-	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan, work: k.work.clone()}
+	return known{states: maps.Clone(k.states), steps: k.steps, listed: maps.Clone(k.listed), loaded: slices.Clone(k.loaded), plan: k.plan, work: k.work.clone(), below: k.below.clone()}
 }
 
 func (k *known) list(kind string, t told) {
@@ -71,7 +72,7 @@ func (k *known) restored(names []string) {
 
 // forget notes that a compaction may have taken out what was told.
 func (k *known) forget() {
-	k.listed = nil
+	k.listed, k.below = nil, below{}
 	k.work.Compactions++
 	k.plan = planTold{gone: true}
 	delete(k.states, reminder.Context)

@@ -6,14 +6,16 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/history"
+	"buddy/agent/model"
 	"buddy/agent/stream"
 )
 
 // Tree holds the conversations of a session: the main one, and those that forked off it, or that
 // subagents have, and still work. It is safe for concurrent use; use NewTree.
 type Tree struct {
-	stream *stream.Stream
-	main   *Conversation
+	stream  *stream.Stream
+	main    *Conversation
+	readers Readers // nil: there are none
 
 	mu    sync.Mutex // guards all below
 	last  int        // number of the newest fork
@@ -37,6 +39,20 @@ func (t *Tree) Main() *Conversation { return t.main }
 // anybody else uses the tree.
 func (t *Tree) Silence(off func(kind string) bool) { t.main.off = off }
 
+// Readers keep which contents of files the models of conversations have read, by the number of the
+// conversation: no file is replaced of which its model has not read what is there.
+type Readers interface {
+	// ForkReader lets the conversation to know the files that from knows now. What calls have read
+	// that are under way it does not.
+	ForkReader(from, to int, underWay func(call string) bool)
+	// EndReader forgets what a conversation knows.
+	EndReader(branch int)
+}
+
+// Keep lets forks know the files that r has of the main conversation. It is called before anybody else
+// uses the tree.
+func (t *Tree) Keep(r Readers) { t.readers = r }
+
 // At returns the conversation of a branch; nil when it has ended, or never was.
 func (t *Tree) At(branch int) *Conversation {
 	if branch == 0 {
@@ -50,8 +66,19 @@ func (t *Tree) At(branch int) *Conversation {
 // inProgress is the result, in a fork, of a call that the main conversation waits for.
 const inProgress = "still running in the conversation that this one was forked from"
 
-// Fork starts a conversation that goes on from where the main one is now.
-func (t *Tree) Fork() *Conversation {
+// Fork starts a conversation that goes on from where the main one is now, and knows the files that
+// this one has read. made reports whether a call is one of those that the exchange of the main one
+// makes, in an answer that is complete or not.
+func (t *Tree) Fork(made func(call string) bool) *Conversation {
+	c := t.forkNow()
+	if t.readers != nil {
+		t.readers.ForkReader(0, c.branch, func(call string) bool { return made(call) && !settled(c, call) })
+	}
+	return c
+}
+
+// forkNow is Fork but for the files.
+func (t *Tree) forkNow() *Conversation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.main.mu.Lock()
@@ -59,6 +86,13 @@ func (t *Tree) Fork() *Conversation {
 	c := t.fork()
 	t.stream.Publish(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: t.stream.Last(), Why: "bg"})
 	return c
+}
+
+// settled reports whether the model of a conversation can read the result of a call.
+func settled(c *Conversation, call string) bool {
+	return slices.ContainsFunc(c.Messages(), func(m model.Message) bool {
+		return m.Role == model.Tool && m.ToolCallID == call && m.Content != inProgress
+	})
 }
 
 // fork is Fork without the event. The caller holds t.mu and that of the main conversation.
@@ -87,7 +121,7 @@ func (t *Tree) Begin(from *Conversation, system string) *Conversation {
 func (t *Tree) begin(system string) *Conversation {
 	t.last++
 	c := newConversation(t.last, t.stream, history.New(system))
-	c.own = true
+	c.own, c.off = true, t.main.off
 	t.forks[c.branch] = c
 	return c
 }
@@ -101,6 +135,9 @@ func (t *Tree) Forks() int {
 
 // End removes a fork whose work is done.
 func (t *Tree) End(branch int) {
+	if t.readers != nil {
+		t.readers.EndReader(branch)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.forks, branch)

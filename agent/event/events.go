@@ -42,6 +42,7 @@ var All = []Event{
 	ToolRequested{},
 	ApprovalAsked{},
 	ApprovalAnswered{},
+	DecisionExplained{},
 	ToolStarted{},
 	ToolOutput{},
 	ToolResult{},

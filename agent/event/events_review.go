@@ -30,6 +30,11 @@ type Finding struct {
 	Text     string   `json:"text"`             // what breaks
 	Fix      string   `json:"fix,omitempty"`    // the smallest one
 	Note     string   `json:"note,omitempty"`   // what is wrong with the place: no such file, no such line
+
+	// FileSum and LineSum tell later whether the line is still the one that was meant: hashes of the
+	// file, and of the line with its neighbours. "" where there is no such line.
+	FileSum string `json:"file_sum,omitempty"`
+	LineSum string `json:"line_sum,omitempty"`
 }
 
 // ReviewFinished holds the result of a review, the worst findings first. With Problem there is none:
@@ -39,7 +44,9 @@ type ReviewFinished struct {
 	Base     string      `json:"base,omitempty"` // that was asked for
 	Of       string      `json:"of,omitempty"`   // what was reviewed, for people
 	Commit   string      `json:"commit,omitempty"`
-	Files    int         `json:"files"` // that differ
+	Target   string      `json:"target,omitempty"`   // where the files are; "" is this machine
+	Files    int         `json:"files"`              // that differ
+	DiffCut  bool        `json:"diff_cut,omitempty"` // the change is longer than what is read: its end was not reviewed
 	Findings []Finding   `json:"findings,omitempty"`
 	Problem  string      `json:"problem,omitempty"`
 	Answer   string      `json:"answer,omitempty"` // with a Problem: the end of what the model said
@@ -47,8 +54,11 @@ type ReviewFinished struct {
 	Cost     model.Money `json:"cost,omitempty"` // 0 = not known
 }
 
-// String describes the finding on one line: file:line severity text.
-func (f Finding) String() string {
+// DiffWasCut tells a person that not all of a change was reviewed.
+const DiffWasCut = "not all was reviewed: the change is longer than the 8 MB of a diff that are read; review it in parts, or name a nearer BASE"
+
+// Place names the file and the line, if they are known.
+func (f Finding) Place() string {
 	at := f.File
 	if at == "" {
 		at = "(no file)"
@@ -56,11 +66,20 @@ func (f Finding) String() string {
 	if f.Line > 0 {
 		at += ":" + strconv.Itoa(f.Line)
 	}
-	line := at + " " + string(f.Severity) + " "
+	return at
+}
+
+// Grade names the severity, with the model's word for it if that is not understood.
+func (f Finding) Grade() string {
 	if f.Stated != "" {
-		line += fmt.Sprintf("(%q) ", f.Stated)
+		return fmt.Sprintf("%s (%q)", f.Severity, f.Stated)
 	}
-	line += f.Text
+	return string(f.Severity)
+}
+
+// String describes the finding on one line: file:line severity text.
+func (f Finding) String() string {
+	line := f.Place() + " " + f.Grade() + " " + f.Text
 	if f.Fix != "" {
 		line += " · fix: " + f.Fix
 	}
@@ -70,15 +89,26 @@ func (f Finding) String() string {
 	return line
 }
 
+// What names what was reviewed, and on which machine if that is not this one.
+func (r ReviewFinished) What() string {
+	if r.Target != "" {
+		return r.Of + " on " + r.Target
+	}
+	return r.Of
+}
+
 // Summary describes the review for people, a line for each finding.
 func (r ReviewFinished) Summary() string {
 	of := "review"
 	if r.Of != "" {
-		of += " of " + r.Of
+		of += " of " + r.What()
 	}
 	lines := []string{fmt.Sprintf("%s: findings: %d, files that differ: %d", of, len(r.Findings), r.Files)}
 	if r.Problem != "" {
 		lines[0] = of + " failed: " + r.Problem
+	}
+	if r.DiffCut {
+		lines = append(lines, DiffWasCut)
 	}
 	for i, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%d. %s", i+1, f))

@@ -2,6 +2,8 @@ package event
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"buddy/agent/action"
@@ -10,12 +12,30 @@ import (
 // ToolRequested holds a tool call of the model with the action that it would take. Invalid
 // arguments leave the action empty.
 type ToolRequested struct {
-	CallID    string        `json:"call_id"`
-	Name      string        `json:"name"`
-	Corrected string        `json:"corrected,omitempty"` // the name that the model wrote, where it was a slip for Name
-	Arguments string        `json:"arguments"`
-	Action    action.Action `json:"action"`
-	Target    string        `json:"target,omitempty"`
+	CallID    string            `json:"call_id"`
+	Name      string            `json:"name"`
+	Corrected string            `json:"corrected,omitempty"` // the name that the model wrote, where it was a slip for Name
+	Renamed   map[string]string `json:"renamed,omitempty"`   // names of arguments that were slips, each with the one that was meant
+	Arguments string            `json:"arguments"`
+	Action    action.Action     `json:"action"`
+	Target    string            `json:"target,omitempty"`
+}
+
+// Counted returns the name of the tool that a call counts for: the one that use_tool calls, else its own.
+func (t ToolRequested) Counted() string {
+	if t.Name == "use_tool" && t.Action.Tool != "" {
+		return t.Action.Tool
+	}
+	return t.Name
+}
+
+// Slips returns the corrected names of arguments for people: "comand → command", "" for none.
+func (t ToolRequested) Slips() string {
+	var all []string
+	for _, from := range slices.Sorted(maps.Keys(t.Renamed)) {
+		all = append(all, from+" → "+t.Renamed[from])
+	}
+	return strings.Join(all, ", ")
 }
 
 // ApprovalAsked asks a person for approval; the call waits.
@@ -117,9 +137,10 @@ type KeptFile struct {
 
 // FileRestored marks that a person undid changes of files.
 type FileRestored struct {
-	Calls []string `json:"calls"` // the calls whose changes were undone
-	Paths []string `json:"paths"` // as web:/etc/hosts where that is not on the first target
-	Steps int      `json:"steps"` // prompts undone
+	Calls  []string `json:"calls"`            // the calls whose changes were undone
+	Paths  []string `json:"paths"`            // as web:/etc/hosts where that is not on the first target
+	Steps  int      `json:"steps"`            // prompts undone
+	Agents []string `json:"agents,omitempty"` // subagents whose changes are among them, as explore #5
 }
 
 // Text returns the event as one line for the screen.
@@ -129,6 +150,9 @@ func (r FileRestored) Text() string {
 	text := "took back what the last prompt changed"
 	if r.Steps > 1 {
 		text = fmt.Sprintf("took back what the last %d prompts changed", r.Steps)
+	}
+	if len(r.Agents) > 0 {
+		text += ", also through agents (" + strings.Join(r.Agents, ", ") + ")"
 	}
 	text += ": " + strings.Join(names, ", ")
 	if more := len(r.Paths) - len(names); more > 0 {

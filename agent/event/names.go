@@ -162,6 +162,12 @@ func (ApprovalAnswered) Type() string { return "approval.answered" }
 // Durable returns true.
 func (ApprovalAnswered) Durable() bool { return true }
 
+// Type returns "decision.explained".
+func (DecisionExplained) Type() string { return "decision.explained" }
+
+// Durable returns true.
+func (DecisionExplained) Durable() bool { return true }
+
 // Type returns "tool.started".
 func (ToolStarted) Type() string { return "tool.started" }
 

@@ -38,8 +38,35 @@ type MetricsUsage struct {
 
 // ToolUse estimates the tokens that a tool's results had in a task.
 type ToolUse struct {
-	Name   string `json:"name"` // as the model called it
+	Name   string `json:"name"` // as the model called it, or of the tool that use_tool called
 	Tokens int    `json:"tokens"`
+	Calls  int    `json:"calls,omitempty"` // 0 in older sessions, which did not count them
+}
+
+// Text returns the use for people: "grep 800 tokens in 3 calls".
+func (u ToolUse) Text() string {
+	text := fmt.Sprintf("%s %d tokens", u.Name, u.Tokens)
+	switch u.Calls {
+	case 0:
+	case 1:
+		text += " in 1 call"
+	default:
+		text += fmt.Sprintf(" in %d calls", u.Calls)
+	}
+	return text
+}
+
+// topTools returns the tools with the largest results for people: " · largest results: grep 800 tokens, …", "" for none.
+func topTools(all []ToolUse) string {
+	text := ""
+	for i, t := range all {
+		sep := ", "
+		if i == 0 {
+			sep = " · largest results: "
+		}
+		text += sep + t.Text()
+	}
+	return text
 }
 
 // BudgetKind names the quantity that a budget limits.
@@ -66,14 +93,7 @@ func (w BudgetWarning) Text() string {
 	if w.Kind == CostBudget {
 		text = model.Money(w.Used).String() + " of " + model.Money(w.Limit).String()
 	}
-	for i, t := range w.TopTools {
-		sep := ", "
-		if i == 0 {
-			sep = " · largest results: "
-		}
-		text += fmt.Sprintf("%s%s %d tokens", sep, t.Name, t.Tokens)
-	}
-	return text
+	return text + topTools(w.TopTools)
 }
 
 // BudgetExceeded marks that a task ends because its budget is used up.
@@ -87,6 +107,13 @@ type BudgetExceeded struct {
 // MaxTurnsReached marks that an exchange used all its turns. In the main task, the command
 // Continue grants as many again.
 type MaxTurnsReached struct {
-	Task  int `json:"task"`
-	Turns int `json:"turns"`
+	Task     int       `json:"task"`
+	Turns    int       `json:"turns"`
+	TopTools []ToolUse `json:"top_tools,omitempty"` // at most 3, the largest first
+}
+
+// Text returns the event as one line for the screen: "stopped after 20 turns (max_iterations)", with what had
+// the largest results.
+func (m MaxTurnsReached) Text() string {
+	return fmt.Sprintf("stopped after %d turns (max_iterations)", m.Turns) + topTools(m.TopTools)
 }

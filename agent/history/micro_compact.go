@@ -121,7 +121,7 @@ func (h *History) MicroCompact(needed bool) []string {
 		return nil
 	}
 	slices.Reverse(ids)
-	if !needed && gain*leastShare < h.sizeFrom(ids[0]) {
+	if !needed && gain*leastShare < sizeFrom(h.msgs, ids[0]) {
 		return nil
 	}
 	h.ApplyMicro(ids)
@@ -129,9 +129,9 @@ func (h *History) MicroCompact(needed bool) []string {
 }
 
 // sizeFrom returns the characters of the messages from the result of a call on.
-func (h *History) sizeFrom(id string) int {
+func sizeFrom(msgs []model.Message, id string) int {
 	n := 0
-	for _, m := range slices.Backward(h.msgs) {
+	for _, m := range slices.Backward(msgs) {
 		n += size(m)
 		if m.ToolCallID == id {
 			break

@@ -48,7 +48,8 @@ func page() string {
 		"`lstat` each; on a target only the last four); only those that differ are opened. The content of files up to 64 KB is\n" +
 		"kept for diffs, 1 MB in all. After a diff the model may change the file; without one it has to read it again first.\n\n" +
 		"## Files in prompts\n\n" +
-		"`@src/main.go` in a prompt puts what `read_file` gives into the conversation, up to a page of it (`[tools] page`). Only\n" +
+		"`@src/main.go` in a prompt puts what `read_file` gives into the conversation, up to a page of it (`[tools] page`), and\n" +
+		"`@src` the list of what is in that folder: on the screen, line by line, and in `buddy exec`. Only\n" +
 		"what the model may read without asking you goes along, and nothing that a hook of yours looks at first; else a notice\n" +
 		"says so, and the model asks when it needs the file. Pictures (`@shot.png`) go with the prompt itself.\n")
 	return b.String()

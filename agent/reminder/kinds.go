@@ -53,7 +53,7 @@ type Kind struct {
 // Kinds are all kinds, in the order in which they are told: what belongs to a prompt, what every
 // agent is told, what only the main one is.
 var Kinds = []Kind{
-	{Name: AtFile, Once: true, What: "the files that a prompt names after an `@`, as `read_file` gives them: up to 8 a prompt, 64 KiB each. Not told: what the model has been given already and did not change, and what only you may allow it to read"},
+	{Name: AtFile, Once: true, What: "the files that a prompt names after an `@`, as `read_file` gives them, folders as a list: up to 8 a prompt, 64 KiB each. Not told: what the model has been given already and did not change, and what only you may allow it to read"},
 	{Name: Resources, Once: true, What: "what MCP servers have of the resources that a prompt names as `@SERVER:URI`"},
 	{Name: AgentMention, Once: true, Main: true, What: "that a prompt names a subagent"},
 

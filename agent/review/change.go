@@ -10,11 +10,25 @@ import (
 
 	"buddy/texts"
 	"buddy/texts/secretfile"
+	"buddy/tools/fs"
 )
 
-// Git runs git with arguments in the folder of the review and returns what it prints, up to a limit; with
-// more the output ends there. Its error has what git said.
+// Folder is where a review works.
+type Folder struct {
+	Git    Git
+	Files  fs.FS
+	Dir    string // absolute, on the target
+	Target string // its name, "" for this machine
+}
+
+// Git runs git with arguments in the folder of the review and returns what it prints, at most one byte more
+// than [MaxDiff]. Its error is a [GitError] if git could be asked.
 type Git func(ctx context.Context, args ...string) ([]byte, error)
+
+// GitError is what git said when it failed.
+type GitError string
+
+func (e GitError) Error() string { return "git: " + string(e) }
 
 // MaxDiff bounds, in bytes, how much of a diff is read.
 const MaxDiff = 8 << 20
@@ -22,10 +36,12 @@ const MaxDiff = 8 << 20
 // Change is what a review looks at.
 type Change struct {
 	Base   string // that was asked for, "" for none
+	Target string // where the files are, "" for this machine
 	Commit string // with which the files are compared
 	Of     string // for people: what it is
 	Files  []File
 	Diff   string // of the files, in their order; those whose names are of secrets are left out
+	Cut    bool   // git said more than is read: Diff lacks its end, or Files lacks files
 }
 
 // File is a file that differs.
@@ -33,6 +49,7 @@ type File struct {
 	Path    string // relative to the folder of the review
 	Secret  bool   // its name is one of files with secrets: its text is not shown
 	New     bool   // git does not know it: the diff does not have it
+	Cut     bool   // what the diff says of it is cut off, or left out
 	section string // of the diff
 }
 
@@ -41,11 +58,15 @@ const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 // Find finds out what differs from base. Base "" is what is not committed; when that is nothing, what the
 // branch adds to the default branch. The base is the name of a commit and nothing else.
-func Find(ctx context.Context, git Git, base string) (Change, error) {
+func Find(ctx context.Context, in Folder, base string) (Change, error) {
+	git := in.Git
 	if _, err := git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
-		return Change{}, fmt.Errorf("there is no git repository to review: %w", err)
+		if said := GitError(""); errors.As(err, &said) {
+			return Change{}, fmt.Errorf("%s is in no git repository (%w); review in the folder of one", in.Dir, err)
+		}
+		return Change{}, fmt.Errorf("%s can't be reviewed: %w", in.Dir, err)
 	}
-	c := Change{Base: base}
+	c := Change{Base: base, Target: in.Target}
 	head := commit(ctx, git, "HEAD")
 	var err error
 	switch {
@@ -142,27 +163,39 @@ func (c *Change) read(ctx context.Context, git Git) error {
 	if err != nil {
 		return fmt.Errorf("the diff can't be read: %w", err)
 	}
-	sections := sectionsOf(strings.ToValidUTF8(string(patch), "\uFFFD"))
-	var diff strings.Builder
-	for i, name := range splitNames(names) {
-		f := newFile(name)
-		if i < len(sections) && !f.Secret {
-			f.section = sections[i]
-		}
-		c.Files = append(c.Files, f)
-		diff.WriteString(f.section)
-	}
-	c.Diff = diff.String()
 	others, err := git(ctx, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
 		return fmt.Errorf("the new files are not known: %w", err)
 	}
-	for _, name := range splitNames(others) {
+	c.take(splitNames(c.whole(names)), c.whole(patch), len(patch) > MaxDiff)
+	for _, name := range splitNames(c.whole(others)) {
 		f := newFile(name)
 		f.New = true
 		c.Files = append(c.Files, f)
 	}
 	return nil
+}
+
+// whole returns at most [MaxDiff] bytes of what git printed, and notes whether that is all.
+func (c *Change) whole(out []byte) []byte {
+	c.Cut = c.Cut || len(out) > MaxDiff
+	return out[:min(len(out), MaxDiff)]
+}
+
+// take takes the files that git knows with their diff. What is cut lacks its end.
+func (c *Change) take(names []string, patch []byte, cut bool) {
+	sections := sectionsOf(strings.ToValidUTF8(string(patch), "\uFFFD"))
+	var diff strings.Builder
+	for i, name := range names {
+		f := newFile(name)
+		if i < len(sections) && !f.Secret {
+			f.section = sections[i]
+		}
+		f.Cut = cut && i >= len(sections)-1
+		c.Files = append(c.Files, f)
+		diff.WriteString(f.section)
+	}
+	c.Diff = diff.String()
 }
 
 func newFile(name string) File {

@@ -2,11 +2,14 @@ package review
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"buddy/agent/event"
 )
 
 // repository makes a git repository with a commit on main, and returns its folder and git in it.
@@ -37,7 +40,7 @@ func TestFindTakesWhatIsMeant(t *testing.T) {
 	dir, git := repository(t)
 	find := func(base, of string) Change {
 		t.Helper()
-		c, err := Find(t.Context(), git, base)
+		c, err := Find(t.Context(), Folder{Git: git, Dir: dir}, base)
 		if err != nil {
 			c.Of = err.Error()
 		}
@@ -77,10 +80,66 @@ func TestFindTakesWhatIsMeant(t *testing.T) {
 func TestPromptIsBounded(t *testing.T) {
 	c := Change{Of: "it", Commit: strings.Repeat("a", 40)}
 	text := c.Prompt(strings.Repeat("+line\n", 100_000), "/all.diff")
-	if len(text) > maxInline+4096 || !strings.Contains(text, "All of it is in /all.diff") {
+	if len(text) > maxInline+4096 || !strings.Contains(text, "More of it is in /all.diff") {
 		t.Errorf("%d bytes", len(text))
+	}
+	if text = c.Prompt(strings.Repeat("+line\n", 100_000), ""); !strings.Contains(text, "Read the files in the list for the rest") {
+		t.Error("without a file it is not said where the rest is")
 	}
 	if text = c.Prompt("+short\n", "/all.diff"); strings.Contains(text, "/all.diff") {
 		t.Error("a short diff needs no file")
+	}
+}
+
+// TestFindSaysWhatIsCut: of a change that is longer than what is read, the person and the reviewer learn that
+// its end is missing, and which files that concerns; of one that is just as long as that nothing is said.
+func TestFindSaysWhatIsCut(t *testing.T) {
+	section := func(name string, size int) string {
+		head := "diff --git a/" + name + " b/" + name + "\n"
+		return head + strings.Repeat("+\n", (size-len(head))/2)
+	}
+	first := section("a", 1000)
+	for _, c := range []struct {
+		name   string
+		second int // bytes of the section of b
+		cut    bool
+		files  string // that are cut
+	}{
+		{"all is read", MaxDiff - len(first), false, ""},
+		{"b is cut", MaxDiff - len(first) + 100, true, "b c "},
+	} {
+		patch := first + section("b", c.second) + section("c", 100)
+		if !c.cut {
+			patch = first + section("b", c.second-100) + section("c", 100)
+		}
+		git := func(_ context.Context, args ...string) ([]byte, error) {
+			switch {
+			case args[0] == "diff" && args[1] == "--name-only":
+				return []byte("a\x00b\x00c\x00"), nil
+			case args[0] == "diff":
+				return []byte(patch[:min(len(patch), MaxDiff+1)]), nil
+			case args[0] == "ls-files":
+				return nil, nil
+			}
+			return []byte(strings.Repeat("a", 40)), nil
+		}
+		got, err := Find(t.Context(), Folder{Git: git}, "HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := ""
+		for _, f := range got.Files {
+			if f.Cut {
+				files += f.Path + " "
+			}
+		}
+		text := got.Prompt(got.Diff, "")
+		said := strings.Contains(text, "longer than the 8 MB") && strings.Contains(text, "- c (the diff of it is cut off or left out: read it)")
+		if got.Cut != c.cut || files != c.files || said != c.cut || len(got.Diff) > MaxDiff {
+			t.Errorf("%s: cut %v, files %q, the reviewer is told: %v, %d bytes", c.name, got.Cut, files, said, len(got.Diff))
+		}
+	}
+	if !strings.Contains(event.DiffWasCut, fmt.Sprintf("%d MB", MaxDiff>>20)) {
+		t.Errorf("the limit in %q is another one", event.DiffWasCut)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/decision"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/stream"
@@ -151,6 +152,7 @@ func finished(a answer, first, took time.Duration) event.ResponseFinished {
 // keep stores a whole answer. An error says why it is not one that can be used.
 func (p *partial) keep() (answer, error) {
 	said := *p.done.Message
+	p.batch.said = decision.Said{Text: said.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(said, p.finish())
 	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
@@ -256,6 +258,9 @@ func (g *growing) add(s string)   { g.buf = append(g.buf, s...) }
 func (g *growing) Len() int       { return len(g.buf) }
 func (g *growing) String() string { return string(g.buf) }
 
+// tail returns the last n bytes of it and one more, which shows that there are others.
+func (g *growing) tail(n int) string { return string(g.buf[max(0, len(g.buf)-n-1):]) }
+
 // unsaved returns what came since the last call, and where it starts.
 func (g *growing) unsaved() (text string, at int) {
 	text, at = string(g.buf[g.saved:]), g.saved
@@ -318,6 +323,7 @@ func (p *partial) take(d model.Delta) {
 		p.publish(event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
 	case model.CallReady:
 		if d.Call != nil {
+			p.batch.said = decision.Said{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}
 			// A replay must show what was said before the call above it.
 			p.batch.offer(*d.Call, p.checkpoint)
 		}

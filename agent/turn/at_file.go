@@ -45,7 +45,7 @@ func atNames(prompt string) []string {
 	return names
 }
 
-// attachFiles gives the model the files that new prompts name, as if it had read them. Who typed the
+// attachFiles gives the model the files and folders that new prompts name, as if it had read them. Who typed the
 // name wants it to be read, but may have pasted it: only what needs nobody's approval is read.
 func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
 	heard := x.heard
@@ -78,7 +78,7 @@ func (b namedFiles) attach(names []string) {
 			refused = append(refused, "@"+name)
 		case text != "" && !conversation.Holds(x.talk, text):
 			x.tellOnce(0, reminder.AtFile, fmt.Sprintf("The user's prompt names @%s, which was read for you: %s %s gave\n%s", name, readTool, j.call.Arguments, text))
-			read, paths = append(read, name+linesOf(text)), append(paths, j.call.Planned.Path)
+			read, paths = append(read, name+partOf(text)), append(paths, j.call.Planned.Path)
 		}
 	}
 	if len(read) > 0 {
@@ -122,11 +122,19 @@ func (b namedFiles) read(ctx context.Context, name string) (j *job, text string)
 	return j, inject.Defuse(text, found)
 }
 
-// linesOf returns which lines of a file a result has, for people; "" when it does not say.
-func linesOf(result string) string {
-	var got struct{ Lines string }
-	if json.Unmarshal([]byte(result), &got) != nil || got.Lines == "" {
-		return ""
+// partOf returns what a result has of a file or folder, for people; "" when it does not say.
+func partOf(result string) string {
+	var got struct {
+		Lines   string
+		Entries *string // of a folder
 	}
-	return " (lines " + got.Lines + ")"
+	switch err := json.Unmarshal([]byte(result), &got); {
+	case err != nil:
+		return ""
+	case got.Entries != nil:
+		return " (a folder, as a list)"
+	case got.Lines != "":
+		return " (lines " + got.Lines + ")"
+	}
+	return ""
 }

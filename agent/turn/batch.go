@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"buddy/agent/approval"
+	"buddy/agent/decision"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
@@ -33,6 +34,7 @@ type batch struct {
 	early   []*job
 	waits   bool          // a call waits for the end of the answer, so all after it do
 	settled chan struct{} // closed when it is known what becomes of the early ones
+	said    decision.Said // by the model before the call that is started now
 }
 
 // job is one call on its way to a result.
@@ -53,7 +55,8 @@ type job struct {
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one
 	guarded  guarded
-	changed  []tools.Before // files
+	changed  []tools.Before       // files
+	rules    []event.DecisionRule // that decided about it
 }
 
 func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
@@ -223,7 +226,7 @@ func (b *batch) started(id string) bool {
 
 func (b *batch) request(j *job) {
 	c := j.call
-	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Corrected: c.Corrected, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
+	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Corrected: c.Corrected, Renamed: c.Renamed, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
 }
 
 // alone runs a call while no other of the batch runs.

@@ -27,6 +27,10 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if refusal := b.x.repeated(j); refusal != nil && !j.typed {
 		return refusal
 	}
+	if why := b.loop.p.Ledger.Refused(&b.x.used, counted(j.call)); why != "" && b.turn != 0 {
+		res := failure("Tool error: " + why)
+		return &res
+	}
 	if j.err != nil {
 		res := failure("Tool error: " + j.err.Error())
 		b.x.remember(j, res)
@@ -44,7 +48,9 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
-	if refusal := b.permit(ctx, j); refusal != nil {
+	refusal := b.permit(ctx, j)
+	explain(b, j)
+	if refusal != nil {
 		return refusal
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
@@ -129,6 +135,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 		res := unanswered(ctx)
 		return &res
 	}
+	j.rules = []event.DecisionRule{{Rule: v.Rule, Text: string(v.Decision) + ": " + v.Reason}}
 	switch v.Decision {
 	case action.Allow:
 		j.call.Confined = v.Rule == policy.ReadOnly
@@ -141,6 +148,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
+	j.rules = append(j.rules, answered(answer)...)
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		return nil
@@ -184,7 +192,7 @@ func (b *batch) replaceArgs(j *job, args string) error {
 	}
 	call.Planned = act
 	j.call, j.edited = call, true
-	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Corrected: call.Corrected, Arguments: args, Action: act, Target: act.Target})
+	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Corrected: call.Corrected, Renamed: call.Renamed, Arguments: args, Action: act, Target: act.Target})
 	return nil
 }
 
@@ -249,11 +257,15 @@ func (b *batch) finish(j *job, res tools.Result) {
 	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
 	original := b.after(j, &res)
 	b.x.noteSetback(j, res)
+	hint := hintAfter(b, j, res)
 	b.spill(j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
 	b.inspect(j, &res)
 	if len(c.Notes) > 0 {
 		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
+	}
+	if hint != "" {
+		res.Content += "\n[hint: " + hint + "]"
 	}
 	if j.guarded.changed != "" {
 		res.Content += "\n[a hook changed the call before it ran; " + j.guarded.changed + "]"
@@ -273,7 +285,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 		conversation.Worked(b.x.talk, c.Planned)
 	}
 	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
-	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)
+	b.loop.p.Ledger.Result(&b.x.used, counted(c), res.Content)
 	g.sent = len(res.Content)
 	b.x.mu.Lock()
 	defer b.x.mu.Unlock()
@@ -283,6 +295,11 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
 		b.x.got.touched = append(b.x.got.touched, c.Planned.Path)
 	}
+}
+
+// counted returns the name of the tool that a call counts for.
+func counted(c tools.Call) string {
+	return event.ToolRequested{Name: c.Name, Action: c.Planned}.Counted()
 }
 
 // longCommand is the time after which a person is told how to end a command that runs.

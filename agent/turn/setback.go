@@ -22,15 +22,15 @@ func (x *Exchange) noteSetback(j *job, res tools.Result) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.last[j.call.Name] = ""
+	x.setbacks.last[j.call.Name] = ""
 	act := j.call.Planned
 	switch {
 	case act.Kind.IsCommand() && res.ExitCode != nil && *res.ExitCode != 0:
-		x.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: exit %d%s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), *res.ExitCode, lastLine(res.Tail))
+		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: exit %d%s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), *res.ExitCode, lastLine(res.Tail))
 	case act.Kind.IsCommand() && res.IsError:
-		x.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: %s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), reason(res))
+		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: %s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), reason(res))
 	case res.IsError:
-		x.last[j.call.Name] = fmt.Sprintf("the last %s failed: %s", j.call.Name, reason(res))
+		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last %s failed: %s", j.call.Name, reason(res))
 	}
 }
 
@@ -38,7 +38,7 @@ func (x *Exchange) noteSetback(j *job, res tools.Result) {
 func (x *Exchange) setback(tool string) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.last[tool]
+	return x.setbacks.last[tool]
 }
 
 // lastLine returns the last line of an output, which mostly says what is wrong, after a colon.

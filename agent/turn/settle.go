@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
@@ -15,13 +16,13 @@ const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 // What becomes of calls that had not started when buddy died. Nothing starts by itself: a
 // person asks again, or the model.
 const (
-	notStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
+	NotStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
 	dropped    = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
 )
 
 // Unsettled holds how far the calls were that an earlier process left without a result.
 type Unsettled struct {
-	Asked   map[string]bool              // their request is in the stream
+	Asked   map[string]action.Action     // what they do, once their request is in the stream
 	Waiting map[string]bool              // nobody has answered their approval
 	Started map[string]event.ToolStarted // they had started
 }
@@ -56,11 +57,11 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) 
 			asked = asked || tools.IsPatient(j.tool, j.call) && !tools.IsBeside(j.tool, j.call) // a person answered it
 			continue
 		}
-		if !left.Asked[c.ID] { // the crash came between the answer and this call of it
+		if _, asked := left.Asked[c.ID]; !asked { // the crash came between the answer and this call of it
 			b.request(j)
 		}
 		if !left.Waiting[c.ID] {
-			b.finish(j, failure(notStarted))
+			b.finish(j, failure(NotStarted))
 			continue
 		}
 		j.reopened, asked = true, true

@@ -172,12 +172,12 @@ type Exchange struct {
 	overflows int                     // requests that the provider found too long
 	retry     atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
 
-	mu     sync.Mutex        // guards all below
-	model  model.Model       // that answers instead of the session's, because a skill says so; nil: none
-	ids    map[string]bool   // of calls
-	failed map[string]failed // calls that failed, by name and arguments
-	last   map[string]string // what went wrong with the last call of a tool
-	got    results
+	mu       sync.Mutex        // guards all below
+	model    model.Model       // that answers instead of the session's, because a skill says so; nil: none
+	ids      map[string]bool   // of calls
+	failed   map[string]failed // calls that failed, by name and arguments
+	setbacks setbacks
+	got      results
 }
 
 // results holds what the calls of a turn gave beside what is in the history.
@@ -191,7 +191,7 @@ type results struct {
 
 // NewExchange returns an exchange that a task has on a conversation. stop ends its context.
 func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
-	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), last: make(map[string]string)}
+	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), setbacks: setbacks{last: make(map[string]string), row: make(map[string]int), hinted: make(map[string]bool)}}
 }
 
 // Say adds prompts that are in the conversation already, for the hooks that look at prompts.
@@ -199,6 +199,14 @@ func (x *Exchange) Say(prompts []event.PromptSubmitted) { x.said = append(x.said
 
 // Tell tells the model something of a kind that stays in its conversation.
 func (x *Exchange) Tell(kind, text string) { x.tellOnce(0, kind, text) }
+
+// Made reports whether an answer of the exchange made a call, also one that is not complete yet. Any
+// goroutine may call it.
+func (x *Exchange) Made(call string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.ids[call]
+}
 
 // Response returns the text of the last answer, which may be incomplete.
 func (x *Exchange) Response() string { return x.response }
@@ -372,7 +380,9 @@ func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) 
 // moved takes up that the history was compacted.
 func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
 	x.compacted = did
-	l.p.Instructions.Stale()
+	if l.agent.Type == "" { // a subagent's own prompt stays, and that of others is none of its business
+		l.p.Instructions.Stale()
+	}
 	l.p.Skills.Stale()
 	if did.By != conversation.ByDigest {
 		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
@@ -424,9 +434,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 		l.show(x, number)
 		l.relay(x, number)
 		touched := x.takeTouched()
-		if l.agent.Type == "" {
-			l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
-		}
+		l.p.Instructions.Below(ctx, x.talk, x.task, number, touched)
 		l.p.Skills.Touched(ctx, touched)
 	}
 	finished.Cost = l.p.Ledger.Own(&x.used) - before

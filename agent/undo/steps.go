@@ -11,10 +11,22 @@ import (
 	"buddy/tools"
 )
 
-// step holds what one task changed: what it did for one prompt.
+// step holds what was changed for one prompt, by its task and the subagents that worked for that.
 type step struct {
-	task int
-	kept []event.FileKept
+	task   int      // of the prompt
+	agents []string // whose changes are among them
+	kept   []event.FileKept
+}
+
+// promptOf returns the task of the prompt for which a task works. The caller holds l.mu.
+func (l *Log) promptOf(task int) int {
+	for {
+		a, ok := l.works[task]
+		if !ok || a.parent == 0 || a.parent >= task { // a caller is older: no circle
+			return task
+		}
+		task = a.parent
+	}
 }
 
 // first returns what a file was before the step.
@@ -31,10 +43,14 @@ func (s *step) first(path string) (event.KeptFile, bool) {
 
 // add appends the changes of a call. The caller holds l.mu.
 func (l *Log) add(task int, e event.FileKept) {
-	if n := len(l.steps); n == 0 || l.steps[n-1].task != task {
-		l.steps = append(l.steps, step{task: task})
+	prompt := l.promptOf(task)
+	if n := len(l.steps); n == 0 || l.steps[n-1].task != prompt {
+		l.steps = append(l.steps, step{task: prompt})
 	}
 	last := &l.steps[len(l.steps)-1]
+	if a, ok := l.works[task]; ok && !slices.Contains(last.agents, a.name) {
+		last.agents = append(last.agents, a.name)
+	}
 	e.Files = slices.Clone(e.Files) // who reads the event has the other
 	for i := range e.Files {
 		f := &e.Files[i]
@@ -46,15 +62,17 @@ func (l *Log) add(task int, e event.FileKept) {
 	last.kept = append(last.kept, e)
 }
 
-// drop forgets the newest steps, which were taken back. The caller holds l.mu.
-func (l *Log) drop(n int) {
-	for range min(n, len(l.steps)) {
+// drop forgets the newest steps, which were taken back: they have so many changes in all. The caller
+// holds l.mu.
+func (l *Log) drop(changes int) {
+	for changes > 0 && len(l.steps) > 0 {
 		last := len(l.steps) - 1
 		for _, e := range l.steps[last].kept {
 			for _, f := range e.Files {
 				l.bytes -= f.Bytes
 			}
 		}
+		changes -= len(l.steps[last].kept)
 		l.steps = l.steps[:last]
 	}
 }

@@ -53,6 +53,7 @@ type Log struct {
 	first  string // the target whose files are named without it
 
 	mu    sync.Mutex              // guards all below
+	works map[int]agent           // subagents, by task
 	steps []step                  // the oldest first
 	bytes int64                   // of the copies
 	stop  context.CancelCauseFunc // ends the Undo that is under way; nil: there is none
@@ -61,18 +62,35 @@ type Log struct {
 // New returns an empty log. files returns those of a target; nil: changes can't be taken
 // back, and nothing is kept. Files of the first target are named without it.
 func New(s *stream.Stream, files func(ctx context.Context, target string) (Files, error), first string) *Log {
-	return &Log{stream: s, files: files, first: first}
+	return &Log{stream: s, files: files, first: first, works: make(map[int]agent)}
+}
+
+// agent is a subagent that works for a task.
+type agent struct {
+	parent int
+	name   string // for people
+}
+
+// Works notes that a task is that of a subagent, which another task called: what it changes is
+// changed for the prompt of that one.
+func (l *Log) Works(e event.TaskStarted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.works[e.ID] = agent{e.Parent, fmt.Sprintf("%s #%d", e.Agent, e.ID)}
 }
 
 // Replay repeats what a stored event of a task says.
 func (l *Log) Replay(task int, e event.Event) {
+	if p, ok := e.(event.TaskStarted); ok && p.Kind == event.SubagentTask {
+		l.Works(p)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch p := e.(type) {
 	case event.FileKept:
 		l.add(task, p)
 	case event.FileRestored:
-		l.drop(p.Steps)
+		l.drop(len(p.Calls))
 	}
 }
 
@@ -85,7 +103,7 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var now step
-	if n := len(l.steps); n > 0 && l.steps[n-1].task == task {
+	if n := len(l.steps); n > 0 && l.steps[n-1].task == l.promptOf(task) {
 		now = l.steps[n-1]
 	}
 	more := int64(0)
@@ -154,7 +172,7 @@ func (l *Log) Able() error {
 	return nil
 }
 
-// Begin prepares to take back what the newest n tasks changed, at least one. Until Finish it
+// Begin prepares to take back what was changed for the newest n prompts that changed any, at least one. Until Finish it
 // is under way; ctx, Cancel and a limit of time end the wait for the target.
 func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	l.mu.Lock()
@@ -245,9 +263,9 @@ func (u *Undo) putBack(force bool) error {
 	return err
 }
 
-// Finish ends the undo: it publishes what came of it, and returns the files that are as
-// they were again, for the model; none when nothing was taken back.
-func (u *Undo) Finish() []string {
+// Finish ends the undo: it publishes what came of it, and returns that; the zero value when nothing
+// was taken back.
+func (u *Undo) Finish() (e event.FileRestored) {
 	l := u.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -255,16 +273,21 @@ func (u *Undo) Finish() []string {
 	switch {
 	case u.err != nil:
 		l.stream.Reject("nothing was taken back: %v", u.err)
-		return nil
+		return e
 	case len(u.changed) > 0:
 		l.stream.Publish(0, 0, event.Warning{
 			Text: "nothing was taken back: somebody changed since: " + strings.Join(l.placed(u.on.target, u.changed), ", "), Code: "undo",
 			NextStep: "/undo --force puts them back all the same, and what was changed is lost",
 		})
-		return nil
+		return e
 	}
-	e := event.FileRestored{Steps: len(u.steps)}
+	e.Steps = len(u.steps)
 	for _, s := range u.steps {
+		for _, name := range s.agents {
+			if !slices.Contains(e.Agents, name) {
+				e.Agents = append(e.Agents, name)
+			}
+		}
 		for _, k := range s.kept {
 			e.Calls = append(e.Calls, k.CallID)
 		}
@@ -274,6 +297,6 @@ func (u *Undo) Finish() []string {
 	}
 	e.Paths = l.placed(u.on.target, e.Paths)
 	l.stream.Publish(0, 0, e)
-	l.drop(len(u.steps))
-	return e.Paths
+	l.drop(len(e.Calls))
+	return e
 }

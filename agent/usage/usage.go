@@ -12,7 +12,6 @@ package usage
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"sync"
 
 	"buddy/agent/event"
@@ -25,6 +24,8 @@ type Budget struct {
 	MaxTurns int
 	MaxCost  model.Money // as far as prices are known
 	Warn     int         // percent of each from which on a person is warned, once; at 100 never
+	// ToolTokens limits the tokens of a tool's results in a task, by its name or AnyTool; 0 is no limit.
+	ToolTokens map[string]int
 }
 
 // Ledger counts what the last request and the session used, as it is reported, and knows the
@@ -38,6 +39,8 @@ type Ledger struct {
 	asked    event.MetricsUsage // the last request of a task
 	last     *Task              // nil before the first request
 	unpriced string             // the model whose missing price was told
+	tools    toolUses           // of the session
+	asking   map[string]string  // while events are replayed: the tools of open calls that go through another one
 }
 
 // Task holds what one task used. Its ledger's lock guards it; the zero value is ready.
@@ -46,9 +49,9 @@ type Task struct {
 	maxTurns int   // 0: as the ledger's budget says
 	usage    model.Usage
 	cost     model.Money
-	own      model.Money    // without those that it called
-	unpriced int            // requests whose cost is not known
-	tools    map[string]int // tokens of results, by the name that the model used
+	own      model.Money // without those that it called
+	unpriced int         // requests whose cost is not known
+	tools    toolUses
 	warned   map[event.BudgetKind]bool
 }
 
@@ -61,24 +64,15 @@ func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget:
 
 // Replay feeds a stored event of an earlier process.
 func (l *Ledger) Replay(e event.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replayTool(e)
 	if sums, ok := e.(event.MetricsUsage); ok {
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.sums = sums
 		if sums.For != event.OfTitle {
 			l.asked = sums
 		}
 	}
-}
-
-// Result counts what a model reads of a tool, four bytes a token.
-func (l *Ledger) Result(t *Task, tool, text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if t.tools == nil {
-		t.tools = make(map[string]int)
-	}
-	t.tools[tool] += len(text) / 4
 }
 
 // Asker says on whose behalf a model was asked.
@@ -133,7 +127,7 @@ func (l *Ledger) request(by Asker, u model.Usage, from model.Info) {
 		l.last = one
 		one.add(u, cost, from.Price.Known())
 	}
-	m.PerTool = t.top()
+	m.PerTool = t.tools.top(maxTopTools)
 	l.asked = *m
 }
 
@@ -186,7 +180,7 @@ func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {
 	defer l.mu.Unlock()
 	most := cmp.Or(t.maxTurns, l.budget.MaxTurns)
 	if l.spent(id, t, event.TurnBudget, int64(turns), int64(most)) {
-		l.stream.Publish(id, 0, event.MaxTurnsReached{Task: id, Turns: most})
+		l.stream.Publish(id, 0, event.MaxTurnsReached{Task: id, Turns: most, TopTools: t.tools.top(maxTopTools)})
 		return event.MaxTurns
 	}
 	whole := t
@@ -204,14 +198,14 @@ func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64
 	switch {
 	case limit <= 0:
 	case used >= limit:
-		l.stream.Publish(id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.top()})
+		l.stream.Publish(id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.tools.top(maxTopTools)})
 		return true
 	case used >= limit-percent(limit, 100-l.budget.Warn) && !t.warned[kind]:
 		if t.warned == nil {
 			t.warned = make(map[event.BudgetKind]bool)
 		}
 		t.warned[kind] = true
-		l.stream.Publish(id, 0, event.BudgetWarning{Kind: kind, Used: used, Limit: limit, TopTools: t.top()})
+		l.stream.Publish(id, 0, event.BudgetWarning{Kind: kind, Used: used, Limit: limit, TopTools: t.tools.top(maxTopTools)})
 	}
 	return false
 }
@@ -224,21 +218,6 @@ func add(sum *int, n int) {
 	if more := *sum + max(n, 0); more >= *sum {
 		*sum = more
 	}
-}
-
-// maxTopTools limits the tools that a report names.
-const maxTopTools = 3
-
-// top returns the tools whose results were the largest, those first.
-func (t *Task) top() []event.ToolUse {
-	var all []event.ToolUse
-	for name, tokens := range t.tools {
-		all = append(all, event.ToolUse{Name: name, Tokens: tokens})
-	}
-	slices.SortFunc(all, func(a, b event.ToolUse) int {
-		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
-	})
-	return all[:min(len(all), maxTopTools)]
 }
 
 // LastRequest describes what the last request of a task used, for people.
@@ -258,12 +237,12 @@ func (l *Ledger) LastTask() string {
 		t = &Task{}
 	}
 	text := used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
-	for i, tool := range t.top() {
+	for i, tool := range t.tools.top(maxTopTools) {
 		sep := ", "
 		if i == 0 {
 			sep = "; largest results: "
 		}
-		text += fmt.Sprintf("%s%s %d tokens", sep, tool.Name, tool.Tokens)
+		text += sep + tool.Text()
 	}
 	return text
 }

@@ -11,29 +11,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/model"
+	"buddy/app/exit"
 	"buddy/sessions"
 	"buddy/sessions/trace"
 	"buddy/views/markup"
 )
 
 func (s *cli) traceCommand() *cobra.Command {
-	turn := 0
+	turn, audit := 0, false
 	c := ofSession(&cobra.Command{
 		Use:   "trace ID",
 		Short: "where the time, the tokens and the money of a session went",
 		Long: "trace sums up a session: its exchanges with turns, tokens and costs, how long the model was\n" +
-			"waited for, streamed and tools ran, the slowest calls, and what failed. Calls that ran at\n" +
-			"once are each counted in full. An ID may be shortened to any beginning that is unique;\n" +
-			"last is the session used last. With --turn it shows what was sent in one turn, and what was\n" +
-			"answered: the messages as the session file has them. The system prompt, the list of tools and\n" +
+			"waited for, streamed and tools ran, why the latest calls were made and what decided about\n" +
+			"them, the slowest calls, and what failed. Calls that ran at once are each counted in full.\n" +
+			"An ID may be shortened to any beginning that is unique; last is the session used last. With\n" +
+			"--turn it shows what was sent in one turn, and what was answered and decided: the messages\n" +
+			"as the session file has them. With --audit it lists the calls, the latest 10,000: when, what\n" +
+			"decided about them, who approved or denied and where, and what became of them. The system prompt, the list of tools and\n" +
 			"reminders of the moment are in no session file.",
-		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace 7f3a --json | jq .totals",
+		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace last --audit\n  buddy trace 7f3a --json | jq .totals",
 	}, func(store sessions.Store, id string, args []string) error {
-		if turn != 0 {
+		switch {
+		case turn != 0 && audit:
+			return exit.Usage("--turn and --audit show different things: give one of them")
+		case turn != 0:
 			return traceTurn(s, store, id, turn)
+		case audit:
+			return traceAudit(s, store, id)
 		}
 		return s.trace(store, id, args)
 	})
+	c.Flags().BoolVar(&audit, "audit", false, "list all calls with who decided what about them, and what became of them")
 	c.Flags().IntVar(&turn, "turn", 0, "show the messages of the turn of this `number`")
 	s.jsonFlag(c, "as one JSON object")
 	return c
@@ -116,9 +125,10 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 		})
 	}
 	table(w, "Goals", rows)
-	rows = [][]string{{"calls", "failed", "took", "longest", "tool"}}
+	printDecisions(w, t.Decisions)
+	rows = [][]string{{"calls", "failed", "tokens", "took", "longest", "tool"}}
 	for _, u := range t.Tools {
-		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), took(u.Took), took(u.Max), u.Name})
+		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), fmt.Sprint(u.Tokens), took(u.Took), took(u.Max), u.Name})
 	}
 	table(w, "Tools", rows)
 	rows = [][]string{{"took", "event", "call"}}

@@ -42,6 +42,8 @@ type turnMessages struct {
 	Sent   event.RequestStarted `json:"request"` // the last of the turn
 	Asked  []model.Message      `json:"messages"`
 	Answer []model.Message      `json:"answer"` // with the results of its calls
+	// Decisions are why its calls were made, and what decided about them.
+	Decisions []event.DecisionExplained `json:"decisions"`
 }
 
 // traceTurn prints the messages of a request and its answer.
@@ -66,6 +68,7 @@ func traceTurn(s *cli, store sessions.Store, id string, turn int) error {
 	_, _ = fmt.Fprintf(&b, "turn %d of %s · %s · about %d tokens in %d messages, %d tools\n", turn, id, cmp.Or(t.Sent.Model, "no request"), t.Sent.EstimatedTokens, t.Sent.Messages, t.Sent.Tools)
 	printMessages(&b, "sent", t.Asked)
 	printMessages(&b, "answered", t.Answer)
+	printExplained(&b, t)
 	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
@@ -91,7 +94,7 @@ func hasTurn(j *sessions.Journal, turn int) error {
 // messagesOf rebuilds the conversation of a turn as it was when its first request was sent, and reads
 // what became of it.
 func messagesOf(j *sessions.Journal, turn int) (t turnMessages, err error) {
-	t.Turn, t.Asked, t.Answer = turn, []model.Message{}, []model.Message{}
+	t.Turn, t.Asked, t.Answer, t.Decisions = turn, []model.Message{}, []model.Message{}, []event.DecisionExplained{}
 	tree, began := conversation.NewTree(nil, ""), false
 	err = j.Range(0, func(env event.Envelope) bool {
 		if env.Turn == turn {
@@ -105,6 +108,8 @@ func messagesOf(j *sessions.Journal, turn int) (t turnMessages, err error) {
 				t.Answer = append(t.Answer, p.Message)
 			case event.ToolResult:
 				t.Answer = append(t.Answer, model.Message{Role: model.Tool, ToolCallID: p.CallID, Name: p.Name, Content: p.Result})
+			case event.DecisionExplained:
+				t.Decisions = append(t.Decisions, p)
 			case event.TurnFinished:
 				return false
 			}

@@ -124,7 +124,7 @@ func runsOf(store sessions.Store, id string) (*running.Book, error) {
 	if err == nil && len(book.Runs()) == 0 {
 		err = broken
 	}
-	owned, failed := store.Owned(id)
+	owned, failed := sessions.Owned(store, id)
 	if failed == nil && !owned {
 		book.CutOff("its process has ended")
 	}

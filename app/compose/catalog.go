@@ -7,9 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/event"
+	"buddy/agent/review"
 	"buddy/app/account"
 	"buddy/app/slash"
 	"buddy/sessions"
+	"buddy/tools/fs"
 	"buddy/views/markup"
 )
 
@@ -81,6 +84,9 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Trust:    &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: s.partDiff},
 		Styles:   slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
 		Current:  s.current,
+		Locate: func(folder string, f event.Finding) review.Spot {
+			return review.Locate(ctx, fs.Local, folder, f)
+		},
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +104,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 			Instead: p.Config.Agent.SystemPrompt, Extra: p.Config.Agent.AppendPrompt,
 			Style: chosen.Text, StyleOnly: !chosen.KeepsCoding,
 		},
-		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off(offTools(p)...),
+		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", withoutMemory(p)...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
@@ -114,24 +113,22 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
-		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt,
+		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
 		Listings: p.listings(), Memory: p.Memory, Checks: p.Checks, Resources: p.resources(),
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
-		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
+		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Readers: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
 	return p, nil
 }
 
-// offTools returns the tools that the session does not have: those of the settings, and without memory the one
-// that proposes what to remember.
-func offTools(p *Program) []string {
-	off := toolset.Expand(p.Config.Tools.Off)
+// withoutMemory returns the tools that a session has only with memory: what proposes what to remember.
+func withoutMemory(p *Program) []string {
 	if p.Memory == nil || !p.Config.Memory.Observe {
-		off = append(slices.Clone(off), "remember")
+		return []string{"remember"}
 	}
-	return off
+	return nil
 }
 
 func contextOf(c config.Context) agent.Context {

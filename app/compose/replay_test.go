@@ -217,7 +217,7 @@ func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string
 }
 
 // random are the ids that are made up on the way.
-var random = regexp.MustCompile(`[0-9a-f]{16}`)
+var random = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16}`)
 
 // Whatever a session went through and wherever it broke off, a runtime that read only
 // what it needs does the same as one that read all.

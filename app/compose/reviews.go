@@ -5,44 +5,61 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"buddy/agent"
-	"buddy/agent/event"
 	"buddy/agent/review"
 	"buddy/extensions/subagent"
 	"buddy/texts"
+	"buddy/tmux/host"
 	"buddy/tools/fs"
+	"buddy/tools/target"
 )
 
-// newReviews returns how changes are reviewed. On other machines nothing is.
+// newReviews returns how changes are reviewed.
 func newReviews(p *Program) agent.Reviews {
 	def, err := subagent.Reviewer()
-	if err != nil || p.Dest.Host != nil {
+	if err != nil {
 		return agent.Reviews{}
 	}
-	dir := p.Env.Dir
-	return agent.Reviews{
-		Agent: def, OutDir: p.Store.OutDir(p.ID),
-		Find: func(ctx context.Context, base string) (review.Change, error) {
-			return review.Find(ctx, gitIn(dir), base)
-		},
-		Place: func(_ context.Context, f event.Finding) event.Finding { return placeIn(dir, f) },
-	}
+	return agent.Reviews{Agent: def, OutDir: p.Store.OutDir(p.ID), Folder: func(ctx context.Context, name string) (review.Folder, error) { return reviewed(ctx, p.Targets, name) }}
 }
 
-// gitIn returns what runs git in a folder of this machine so that no program runs which the repository
-// names: no hooks, filters, diff drivers or watchers.
-func gitIn(dir string) review.Git {
+// reviewed returns the folder in which the session works on a target, "" for the first one. One on another
+// machine is reached for.
+func reviewed(ctx context.Context, targets *target.Set, name string) (review.Folder, error) {
+	one := targets.First()
+	if name != "" {
+		var err error
+		if one, err = targets.Open(name); err != nil {
+			return review.Folder{}, err
+		}
+	}
+	dir := one.Env.Dir
+	if one.Host == nil {
+		return review.Folder{Git: gitIn(runHere(dir)), Files: fs.Local, Dir: dir}, nil
+	}
+	if dir == "" { // it could not be reached when the session began, which works in the home folder there
+		var err error
+		if dir, err = one.Host.Home(ctx); err != nil {
+			return review.Folder{}, err
+		}
+	}
+	return review.Folder{Git: gitIn(runThere(one.Host, dir)), Files: fs.On(one.Host, one.Name), Dir: dir, Target: one.Name}, nil
+}
+
+// gitIn returns what runs git so that no program runs which the repository names: no hooks, filters, diff
+// drivers or watchers.
+func gitIn(run runner) review.Git {
 	var filters []string
 	known := false
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		if !known {
-			out, _ := runGit(ctx, dir, nil, "config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`) // none is an error, too
+			out, _ := runGit(ctx, run, nil, "config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`) // none is an error, too
 			for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 				if name != "" {
 					filters = append(filters, name)
@@ -50,86 +67,89 @@ func gitIn(dir string) review.Git {
 			}
 			known = true
 		}
-		return runGit(ctx, dir, filters, args...)
+		return runGit(ctx, run, filters, args...)
 	}
 }
 
-// runGit runs git with some settings emptied, and returns at most [review.MaxDiff] bytes of its output.
-func runGit(ctx context.Context, dir string, emptied []string, args ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="}, args...)...)
-	c.Dir, c.WaitDelay = dir, time.Second
-	c.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EXTERNAL_DIFF=", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(emptied)))
+// runner runs a program in a folder with some variables set. Its error is [errEnded] if the program ran and
+// failed.
+type runner func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error
+
+// runHere runs programs in a folder of this machine.
+func runHere(dir string) runner {
+	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
+		c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		c.Dir, c.WaitDelay, c.Env = dir, time.Second, append(os.Environ(), env...)
+		c.Stdout, c.Stderr = stdout, stderr
+		err := c.Run()
+		if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ctx.Err() == nil {
+			return errEnded
+		}
+		return err
+	}
+}
+
+// notFound is the exit code of env when there is no such program.
+const notFound = 127
+
+// errEnded is why a program that says itself what is wrong has failed.
+var errEnded = errors.New("it ended with another exit code than 0")
+
+// runThere runs programs in a folder of another machine.
+func runThere(h *host.Host, dir string) runner {
+	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
+		line := "cd " + host.Quote(dir) + " && " + host.Line(append(append([]string{"env"}, env...), argv...)...)
+		code, err := h.Run(ctx, line, stdout, stderr)
+		switch {
+		case err == nil && code == notFound:
+			return fmt.Errorf("%s has no %s; install it there", h.Name(), argv[0])
+		case err == nil && code != 0:
+			return errEnded
+		}
+		return err
+	}
+}
+
+// runGit runs git with some settings emptied, and returns at most one byte more of its output than
+// [review.MaxDiff].
+func runGit(ctx context.Context, run runner, emptied []string, args ...string) ([]byte, error) {
+	argv := append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="}, args...)
+	env := []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EXTERNAL_DIFF=", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(emptied))}
 	for i, name := range emptied {
 		value := ""
 		if strings.HasSuffix(name, ".required") {
 			value = "false"
 		}
-		c.Env = append(c.Env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
 	}
-	var said bytes.Buffer
-	out := limited{max: review.MaxDiff}
-	c.Stdout, c.Stderr = &out, &limited{Buffer: said, max: 4096}
-	err := c.Run()
-	if err != nil {
-		if text := texts.OneLine(c.Stderr.(*limited).String()); text != "" {
-			err = errors.New("git: " + texts.Clip(text, 300))
-		}
-		return nil, err
+	out, said := limited{max: review.MaxDiff + 1, full: errFull}, limited{max: 4096}
+	err := run(ctx, env, argv, &out, &said)
+	switch {
+	case err == nil || out.kept.Len() == out.max: // what comes behind that is not wanted
+		return out.kept.Bytes(), nil
+	case errors.Is(err, errEnded):
+		return nil, review.GitError(texts.Clip(texts.OneLine(said.kept.String()), 300))
 	}
-	return out.Bytes(), nil
+	return nil, err
 }
 
-// limited keeps the first bytes that are written to it.
+// errFull ends a program whose output is not read further.
+var errFull = errors.New("it printed more than is read")
+
+// limited keeps the first bytes that are written to it. With more, full is the error. It does not embed its
+// buffer: that would be filled without a limit, by its ReadFrom.
 type limited struct {
-	bytes.Buffer
-	max int
+	kept bytes.Buffer
+	max  int
+	full error
 }
 
 // Write keeps what there is room for.
 func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:max(0, min(len(p), l.max-l.Len()))])
+	n := max(0, min(len(p), l.max-l.kept.Len()))
+	l.kept.Write(p[:n])
+	if n < len(p) && l.full != nil {
+		return n, l.full
+	}
 	return len(p), nil
-}
-
-// placeIn returns a finding with the name of a file below dir, or with what is wrong with its place.
-func placeIn(dir string, f event.Finding) event.Finding {
-	name := f.File
-	if name == "" {
-		return f
-	}
-	if rel, err := filepath.Rel(dir, name); filepath.IsAbs(name) && err == nil && filepath.IsLocal(rel) {
-		name = rel
-	}
-	for _, try := range []string{name, strings.TrimPrefix(name, "a/"), strings.TrimPrefix(name, "b/")} {
-		if !filepath.IsLocal(try) {
-			f.Note = "the file is outside of this folder"
-			return f
-		}
-		real, err := filepath.EvalSymlinks(filepath.Join(dir, try))
-		if err != nil || !texts.Below(real, dir) {
-			continue
-		}
-		info, err := os.Stat(real)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > fs.MaxText {
-			continue
-		}
-		f.File = try
-		return lineOf(real, f)
-	}
-	f.Note = "there is no such file"
-	return f
-}
-
-// lineOf notes when a finding names a line that the file does not have.
-func lineOf(file string, f event.Finding) event.Finding {
-	data, err := os.ReadFile(file)
-	if err != nil || f.Line == 0 {
-		return f
-	}
-	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
-	if f.Line > len(lines) {
-		f.Note = fmt.Sprintf("the file has %d lines", len(lines))
-		return f
-	}
-	return f
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"buddy/agent/event"
 	"buddy/agent/review"
+	"buddy/tmux/host"
 )
 
 // TestGitOfAReviewRunsNoProgramOfTheRepository: filters, diff drivers and watchers that the repository's
@@ -43,12 +43,16 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	plain("config", "diff.external", "touch "+mark)
 	put(".git/info/attributes", "*.txt filter=evil=x diff=evil\n")
 	put("a.txt", "one\ntwo\n")
-	c, err := review.Find(t.Context(), gitIn(dir), "")
-	if err != nil || !strings.Contains(c.Diff, "+two") {
-		t.Fatalf("%+v, %v", c, err)
-	}
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("a program of the repository ran")
+	h := host.Local(os.Environ())
+	defer h.Close() //nolint:errcheck // nothing is left to be said
+	for where, run := range map[string]runner{"here": runHere(dir), "there": runThere(h, dir)} {
+		c, err := review.Find(t.Context(), review.Folder{Git: gitIn(run), Dir: dir}, "")
+		if err != nil || !strings.Contains(c.Diff, "+two") {
+			t.Fatalf("%s: %+v, %v", where, c, err)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Errorf("%s: a program of the repository ran", where)
+		}
 	}
 	control := exec.Command("git", "diff", "HEAD")
 	control.Dir = dir
@@ -58,33 +62,45 @@ func TestGitOfAReviewRunsNoProgramOfTheRepository(t *testing.T) {
 	}
 }
 
-// TestPlaceOfAFinding: names are those of files in the folder, or what is wrong with them is said.
-func TestPlaceOfAFinding(t *testing.T) {
+// TestGitOfAReviewStopsAtTheLimit: a program that prints more than is read is ended, and what it printed is
+// known to be cut; one that fails, or is not there, says why. Here and on another machine alike.
+func TestGitOfAReviewStopsAtTheLimit(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("1\n2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "out.txt")); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
-		file       string
-		line       int
-		want, note string
+		name, script string
+		size         int
+		fails        [2]string // here, there
 	}{
-		{"a.txt", 2, "a.txt", ""},
-		{"b/a.txt", 2, "a.txt", ""},
-		{filepath.Join(dir, "a.txt"), 1, "a.txt", ""},
-		{"a.txt", 3, "a.txt", "the file has 2 lines"},
-		{"../a.txt", 1, "../a.txt", "the file is outside of this folder"},
-		{"/etc/passwd", 1, "/etc/passwd", "the file is outside of this folder"},
-		{"out.txt", 1, "out.txt", "there is no such file"},
-		{"none.txt", 1, "none.txt", "there is no such file"},
-		{"", 0, "", ""},
+		{"endless", "exec yes", review.MaxDiff + 1, [2]string{}},
+		{"short", "echo x", 2, [2]string{}},
+		{"broken", "echo why >&2; exit 3", 0, [2]string{"git: why", "git: why"}},
+		{"missing", "", 0, [2]string{"not found", "has no git; install it there"}},
 	} {
-		got := placeIn(dir, event.Finding{File: c.file, Line: c.line})
-		if got.File != c.want || got.Note != c.note {
-			t.Errorf("%s:%d is %q (%q), want %q (%q)", c.file, c.line, got.File, got.Note, c.want, c.note)
+		bin := t.TempDir()
+		if c.script == "" {
+			for _, name := range []string{"sh", "env"} {
+				path, err := exec.LookPath(name)
+				if err == nil {
+					err = os.Symlink(path, filepath.Join(bin, name))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		} else {
+			if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			bin += string(os.PathListSeparator) + os.Getenv("PATH")
 		}
+		t.Setenv("PATH", bin)
+		h := host.Local(os.Environ())
+		for i, run := range []runner{runHere(dir), runThere(h, dir)} {
+			out, err := runGit(t.Context(), run, nil, "diff")
+			if len(out) != c.size || (err != nil) != (c.fails[i] != "") || err != nil && !strings.Contains(err.Error(), c.fails[i]) {
+				t.Errorf("%s %d: %d bytes, error %v", c.name, i, len(out), err)
+			}
+		}
+		_ = h.Close() // what it says is of no interest
 	}
 }

@@ -40,6 +40,11 @@ func (w *window) look(name string, text io.Reader) error {
 	return w.aside(func() error { return input.LookAt(name, text, input.Editor()) })
 }
 
+// openAt shows a file in the person's editor, in place of the screen.
+func (w *window) openAt(path string, line int) error {
+	return w.aside(func() error { return input.OpenAt(path, line, input.Editor()) })
+}
+
 // continueTime is how long a stopped process waits for the signal that let it go on, for when the
 // kernel did not stop it: nobody could continue a process without a shell.
 const continueTime = 300 * time.Millisecond

@@ -178,7 +178,7 @@ type window struct {
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
 	return ui.Deps{
 		Looks:    look,
-		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, Suspend: w.suspend, Attention: w.attention()},
+		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, OpenAt: w.openAt, Suspend: w.suspend, Attention: w.attention()},
 		Timing: ui.Timing{
 			Now:   time.Now,
 			Tick:  func(on bool) { w.loop.SetTicking(on) },

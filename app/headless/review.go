@@ -61,6 +61,9 @@ func Review(f *compose.Options, once Options, base string, failOn event.Severity
 		return err
 	}
 	done.Findings = append([]event.Finding{}, done.Findings...)
+	for i := range done.Findings {
+		done.Findings[i].FileSum, done.Findings[i].LineSum = "", "" // of use in a session only
+	}
 	if once.JSON {
 		err = printReview(stdout, p.ID, failOn, done)
 	} else {
@@ -135,7 +138,7 @@ func printReview(out *os.File, session string, failOn event.Severity, done event
 		counts[f.Severity]++
 	}
 	result := map[string]any{
-		"session": session, "base": done.Base, "of": done.Of, "commit": done.Commit, "files": done.Files, "counts": counts,
+		"session": session, "base": done.Base, "of": done.Of, "commit": done.Commit, "target": done.Target, "files": done.Files, "diff_cut": done.DiffCut, "counts": counts,
 		"fail_on": failOn, "findings": done.Findings, "tokens_in": done.Usage.Prompt, "tokens_out": done.Usage.Completion, "cost_usd": float64(done.Cost) / 1e6,
 	}
 	if done.Problem != "" {

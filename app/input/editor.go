@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -41,7 +42,12 @@ func Editor() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "
 
 // RunEditor runs an editor on a file and waits for its end. Its error names the editor.
 func RunEditor(editor, path string, stdin, stdout, stderr *os.File) error {
-	c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
+	return start(editor, []string{path}, stdin, stdout, stderr)
+}
+
+// start runs an editor with arguments and waits for its end.
+func start(editor string, args []string, stdin, stdout, stderr *os.File) error {
+	c := exec.CommandContext(context.Background(), "sh", append([]string{"-c", editor + ` "$@"`, "sh"}, args...)...)
 	c.Stdin, c.Stdout, c.Stderr = stdin, stdout, stderr
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("editor %q: %w", editor, err)
@@ -49,14 +55,41 @@ func RunEditor(editor, path string, stdin, stdout, stderr *os.File) error {
 	return nil
 }
 
-// runEditor is RunEditor on the terminal of the process: where stdout goes elsewhere, it draws on
-// stderr.
-func runEditor(editor, path string) error {
-	out := os.Stdout
-	if !term.IsTerminal(int(out.Fd())) {
-		out = os.Stderr
+// OpenAt runs an editor on a file, which it may change, at a line; 0 is the beginning. The path must be
+// absolute: no editor takes it for an option.
+func OpenAt(path string, line int, editor string) error {
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("editor %q: %q is no absolute path", editor, path)
 	}
-	if err := RunEditor(editor, path, os.Stdin, out, os.Stderr); err != nil {
+	return start(editor, argsAt(editor, path, line), os.Stdin, terminalOut(), os.Stderr)
+}
+
+// argsAt returns the arguments with which an editor opens a file at a line: +LINE FILE, but for some.
+func argsAt(editor, path string, line int) []string {
+	name, _, _ := strings.Cut(strings.TrimSpace(editor), " ")
+	at := fmt.Sprintf("%s:%d", path, line)
+	switch name = filepath.Base(name); {
+	case line == 0:
+		return []string{path}
+	case slices.Contains([]string{"code", "code-insiders", "codium", "cursor", "windsurf"}, name):
+		return []string{"--goto", at}
+	case slices.Contains([]string{"subl", "zed", "hx", "helix"}, name):
+		return []string{at}
+	}
+	return []string{fmt.Sprintf("+%d", line), path}
+}
+
+// terminalOut returns what an editor draws on: where stdout goes elsewhere, stderr.
+func terminalOut() *os.File {
+	if !term.IsTerminal(int(os.Stdout.Fd())) {
+		return os.Stderr
+	}
+	return os.Stdout
+}
+
+// runEditor is RunEditor on the terminal of the process.
+func runEditor(editor, path string) error {
+	if err := RunEditor(editor, path, os.Stdin, terminalOut(), os.Stderr); err != nil {
 		return fmt.Errorf("%w; the text is as it was", err)
 	}
 	return nil

@@ -229,6 +229,12 @@ const (
 	CopyChanges  Action = "copy-changes"
 	EditChanges  Action = "edit-changes"
 	CloseChanges Action = "close-changes"
+
+	FindingNext     Action = "finding-next"
+	FindingPrevious Action = "finding-previous"
+	OpenFinding     Action = "open-finding"
+	CopyFinding     Action = "copy-finding"
+	CloseFindings   Action = "close-findings"
 )
 
 // row is an Entry as the table writes it.
@@ -247,7 +253,7 @@ var (
 	editing   = in(Prompt, Reason, Amend, Secret, Naming, Asking)
 	docked    = in(Approval, Question, Confirm, Leaving)
 	scrolling = in(Conversation, Output, Panes, Pager, Help, Changes)
-	paging    = append(scrolling[:len(scrolling):len(scrolling)], docked...)
+	paging    = append(append(scrolling[:len(scrolling):len(scrolling)], docked...), Findings)
 	choosing  = in(Picker, Sessions)
 )
 
@@ -355,7 +361,7 @@ var table = []row{
 	{DialogTop, docked, "", "To the beginning of what is asked about", keys("Home")},
 	{DialogEnd, docked, "", "To its end", keys("End")},
 
-	{Fold, in(Conversation), "unfold", "Fold or unfold the block", keys("Enter")},
+	{Fold, in(Conversation), "unfold", "Fold or unfold the block; of a review: its findings", keys("Enter")},
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
 	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
 	{CopyBlock, in(Conversation, Pager), "copy", "Copy the block; of a whole output what is selected, else what shows", keys("y")},
@@ -453,6 +459,12 @@ var table = []row{
 	{EditChanges, in(Changes), "editor", "Look at all changes in your editor ($VISUAL or $EDITOR)", keys("e")},
 	{CloseChanges, in(Changes), "close", "Close the changes", keys("q")},
 
+	{OpenFinding, in(Findings), "open", "Open the file at the line of the finding in your editor ($VISUAL or $EDITOR)", keys("Enter", "o")},
+	{FindingNext, in(Findings), "next", "To the next finding", keys("]", "Down", "j")},
+	{FindingPrevious, in(Findings), "before", "To the finding before", keys("[", "Up", "k")},
+	{CopyFinding, in(Findings), "copy", "Copy the finding", keys("y")},
+	{CloseFindings, in(Findings), "close", "Close the findings", keys("q")},
+
 	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
@@ -462,7 +474,7 @@ var table = []row{
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
-	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},
+	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},
 	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task, or the subagent whose conversation shows; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},

@@ -48,6 +48,7 @@ const (
 	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
 	Naming       Scope = "naming"   // typing a name for what is selected in a list
 	Changes      Scope = "changes"  // the dialog with all that the agent changed
+	Findings     Scope = "findings" // the dialog with what a review found
 )
 
 // scopes lists every scope in the order of the documentation, with its title.
@@ -81,6 +82,7 @@ var scopes = []struct {
 	{Sessions, "Sessions: in the list"},
 	{Naming, "Sessions: while typing a title"},
 	{Changes, "Changes"},
+	{Findings, "Findings of a review"},
 }
 
 // Scopes lists every scope in the order of the documentation.

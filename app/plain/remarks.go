@@ -199,6 +199,9 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	if p.Corrected != "" {
 		name = p.Corrected + " → " + name
 	}
+	if slips := p.Slips(); slips != "" {
+		where += " [" + slips + "]"
+	}
 	m.Say("▶ %s(%s)%s", name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
 }
 

@@ -19,21 +19,22 @@ var own map[string]func(r *repl, args string) error
 
 func init() { // a line from the editor may be one of them
 	own = map[string]func(r *repl, args string) error{
-		"help":   lineHelp,
-		"bg":     lineBackground,
-		"login":  lineLogin,
-		"doctor": lineDoctor,
-		"find":   lineFind,
-		"edit":   func(r *repl, text string) error { r.edit(wants{}, text); return nil },
-		"output": lineOutput,
-		"copy":   lineCopy,
-		"diff":   lineDiff,
-		"quit":   func(r *repl, _ string) error { r.over = true; return nil },
+		"help":     lineHelp,
+		"bg":       lineBackground,
+		"login":    lineLogin,
+		"doctor":   lineDoctor,
+		"find":     lineFind,
+		"edit":     func(r *repl, text string) error { r.edit(wants{}, text); return nil },
+		"output":   lineOutput,
+		"copy":     lineCopy,
+		"diff":     lineDiff,
+		"findings": lineFindings,
+		"quit":     func(r *repl, _ string) error { r.over = true; return nil },
 	}
 }
 
 // immediate are the commands that run at once while the agent works or asks.
-var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/status", "/context", "/bg", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
+var immediate = []string{"/ps", "/kill", "/timeout", "/approve", "/plan", "/goal", "/status", "/context", "/bg", "/review", "/help", "/workflow runs", "/workflow status", "/workflow cancel"}
 
 // atOnce reports whether a line is one of them.
 func atOnce(line string) bool {

@@ -19,3 +19,15 @@ func TestEveryCommandRunsLineByLine(t *testing.T) {
 		}
 	}
 }
+
+// What begins work beside the agent's, and what asks about it, does not wait until that is done.
+func TestCommandsThatRunAtOnce(t *testing.T) {
+	for line, want := range map[string]bool{
+		"/review": true, "/review main": true, " /REVIEW main": true, "/bg look": true, "/workflow runs": true,
+		"/workflow code_review": false, "/findings": false, "/model x": false, "review": false, "/reviewer": false,
+	} {
+		if got := atOnce(line); got != want {
+			t.Errorf("%q runs at once: %v, want %v", line, got, want)
+		}
+	}
+}

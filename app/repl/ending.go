@@ -18,6 +18,7 @@ type ending struct {
 	over    bool
 	next    slash.Next
 	eof     bool // nothing more can be read
+	reviews int  // that were asked for and have not ended
 	armed   bool // Ctrl-C ends it
 	outcome event.Outcome
 	ended   error // from outside; the session is left as it is
@@ -52,8 +53,9 @@ func (r *repl) endOfInput() {
 		return
 	}
 	r.eof = true
-	if inBackground(&r.state) { // its prompt came from a pipe
-		r.wait.until(func(event.Event) bool { return !inBackground(&r.state) })
+	works := func() bool { return r.reviews > 0 || inBackground(&r.state) }
+	if works() { // what began it came from a pipe
+		r.wait.until(func(event.Event) bool { return !works() })
 		return
 	}
 	r.over = true

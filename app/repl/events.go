@@ -18,6 +18,9 @@ import (
 func (r *repl) take(env event.Envelope) {
 	subagent := state.IsSubagent(&r.state, env.Branch)
 	r.state.Apply(env)
+	if _, ended := env.Payload.(event.ReviewFinished); ended {
+		r.reviews = max(0, r.reviews-1)
+	}
 	if subagent {
 		tellSubagent(r, env)
 	} else {
@@ -64,6 +67,10 @@ func tell(r *repl, env event.Envelope) {
 		if !ofAgent(r.state.Tasks, env.Task) { // whose answer is the result of a call
 			r.message(env.Branch, p)
 		}
+	case event.ContextUsage:
+		if env.Branch == 0 {
+			r.print.Remark(p)
+		}
 	case event.ToolResult:
 		r.result(p)
 	case event.ApprovalAsked:
@@ -86,10 +93,6 @@ func (r *repl) changed(env event.Envelope) {
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
 		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as the full screen says it
 			r.say(string(r.state.Blocks[n-1].Text))
-		}
-	case event.ContextUsage:
-		if env.Branch == 0 {
-			r.print.Remark(p)
 		}
 	case event.WorkflowChanged:
 		if w := state.WorkflowOf(&r.state, p.Run); w != nil {

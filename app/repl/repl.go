@@ -186,6 +186,9 @@ func welcome(p *compose.Program) []string {
 	}
 	var prompt, answer string
 	for _, env := range newest(p) {
+		if env.Branch != 0 {
+			continue // what a subagent was told, and said
+		}
 		switch e := env.Payload.(type) {
 		case event.PromptSubmitted:
 			prompt, answer = e.Text, ""
@@ -287,11 +290,18 @@ func (r *repl) command(c event.Command) {
 		wait = func(event.Event) bool { return true }
 		defer r.releaseSoon()
 	}
+	_, review := c.(event.Review)
+	if review {
+		r.reviews++
+	}
 	r.wait.until(func(e event.Event) bool {
 		if _, failed := e.(event.Error); failed {
 			s, ok := c.(event.Submit)
 			if _, goal := c.(event.SetGoal); goal || ok && !s.Background {
 				r.outcome = event.Failed // the prompt was not taken
+			}
+			if review {
+				r.reviews-- // it was not begun
 			}
 			return true
 		}
@@ -320,6 +330,11 @@ func leadsTo(c event.Command, working bool) func(event.Event) bool {
 		return is[event.ApprovalAnswered]
 	case event.Undo:
 		return undone
+	case event.Review:
+		return func(e event.Event) bool {
+			n, ok := e.(event.Notice)
+			return is[event.ReviewFinished](e) || ok && n.Code == "review" // it works beside from here on
+		}
 	case event.Answer:
 		return is[event.QuestionAnswered]
 	}

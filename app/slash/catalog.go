@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/review"
 	"buddy/sessions"
 )
 
@@ -82,6 +83,8 @@ type Catalog struct {
 	MCP      ServerList
 	Memory   MemoryList
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
+	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
+	Locate func(folder string, f event.Finding) review.Spot
 }
 
 // Next says what comes after a session: another one, or nothing.

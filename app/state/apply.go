@@ -36,7 +36,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
-	case event.ToolRequested, event.ToolStarted, event.ToolOutput, event.ToolResult:
+	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished, event.TurnFinished:
 		return s.applyTask(env)
@@ -69,7 +69,9 @@ func (s *State) endAll(now int64) Changed {
 	s.Approvals, s.Questions = nil, nil
 	s.servers, s.Info.Servers, s.Info.Prompts = nil, ServerCount{}, nil
 	for _, t := range s.Tasks {
-		if t.State != TaskDone {
+		if t.State == TaskDone {
+			t.Earlier = true
+		} else {
 			t.State, t.Outcome, t.Ended = TaskDone, Interrupted, now
 			if t.Agent != nil {
 				abandon(t.Agent.Talk)
@@ -218,6 +220,8 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
 		return s.requestCall(env, p)
+	case event.DecisionExplained:
+		return s.changeCall(p.CallID, func(c *Call) { c.Decision = p })
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -249,7 +253,7 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 }
 
 func newCall(p event.ToolRequested, on string) *Call {
-	return &Call{ID: p.CallID, Name: p.Name, Corrected: p.Corrected, Arguments: p.Arguments, Action: p.Action, On: on}
+	return &Call{ID: p.CallID, Name: p.Name, Corrected: p.Corrected, Slips: p.Slips(), Arguments: p.Arguments, Action: p.Action, On: on}
 }
 
 // withCall adds the block of a call that has no result yet to calls, and returns them.
@@ -442,7 +446,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, WarningBlock, "stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · Enter a prompt to go on")
 	case event.MaxTurnsReached:
 		s.Info.Interrupted = true
-		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns (max_iterations) · Enter continues", p.Turns))
+		s.add(env, WarningBlock, p.Text()+" · Enter continues")
 		return Conversation | Header
 	}
 	return Conversation
@@ -454,7 +458,12 @@ func reviewed(s *State, env event.Envelope, p event.ReviewFinished) {
 	if p.Problem != "" {
 		kind = ErrorBlock
 	}
-	s.add(env, kind, p.Summary())
+	text := p.Summary()
+	if len(p.Findings) == 0 {
+		s.add(env, kind, text)
+		return
+	}
+	s.add(env, kind, text+"\n/findings walks them and opens their files").Review = &p
 }
 
 // compacted shows what became of the older messages.

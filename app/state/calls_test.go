@@ -74,3 +74,27 @@ func TestCallPlace(t *testing.T) {
 		t.Errorf("b is still call %d of an answer that came before", n)
 	}
 }
+
+// A call keeps its explanation, also when the end of the session was read first. One of a call that nobody
+// made changes nothing.
+func TestCallsKeepTheirExplanation(t *testing.T) {
+	envs := []event.Envelope{
+		{Seq: 1, Payload: event.SessionCreated{}},
+		{Seq: 2, Payload: event.ToolRequested{CallID: "c", Name: "grep"}},
+		{Seq: 3, Payload: event.DecisionExplained{CallID: "c", Confidence: "high"}},
+		{Seq: 4, Payload: event.DecisionExplained{CallID: "none", Confidence: "low"}},
+		{Seq: 5, Payload: event.ToolStarted{CallID: "c"}},
+		{Seq: 6, Payload: event.ToolResult{CallID: "c", Name: "grep"}},
+	}
+	for split := range len(envs) {
+		var s, before State
+		s.ApplyTail(envs[split:])
+		for _, env := range envs[:split] {
+			before.Apply(env)
+		}
+		s.PrependState(&before)
+		if len(s.Blocks) != 1 || s.Blocks[0].Call.Decision.Confidence != "high" {
+			t.Errorf("read from event %d on: %+v", split, s.Blocks)
+		}
+	}
+}

@@ -118,6 +118,8 @@ type Block struct {
 	Open bool
 	Time int64 // Unix milliseconds
 	Call *Call // ToolBlock only
+	// Review is what a review found, if the block says so and there is something.
+	Review *event.ReviewFinished
 
 	last uint64 // Seq of the last event that it shows
 }
@@ -142,6 +144,7 @@ type Call struct {
 	ID        string
 	Name      string
 	Corrected string // the name that the model wrote, where it was a slip for Name
+	Slips     string // in the names of its arguments, as they were corrected
 	Arguments string
 	Action    action.Action
 	On        string // the target where it works, "" for the first
@@ -158,6 +161,7 @@ type Call struct {
 	Full      *event.FullOutput
 	Output    Tail
 	Agent     *Task // of the subagent that it began; else nil
+	Decision  event.DecisionExplained
 }
 
 // Task is one unit of work.
@@ -181,6 +185,7 @@ type Task struct {
 	Answer   string // on a fork, while it runs: what its model said last
 	Agent    *Subagent
 	Workflow *Workflow // that it runs
+	Earlier  bool      // it had ended before this process took the session up
 }
 
 // Interrupted is the Outcome of a task that had not ended when the process that ran it did.

@@ -223,7 +223,7 @@ func TestFallbackIsTold(t *testing.T) {
 		event.BudgetWarning{Kind: event.CostBudget, Used: 400_000, Limit: 500_000},
 		event.BudgetExceeded{Kind: event.CostBudget, Used: 520_000, Limit: 500_000},
 		event.BudgetExceeded{Kind: event.TurnBudget, Used: 20, Limit: 20},
-		event.MaxTurnsReached{Task: 1, Turns: 20},
+		event.MaxTurnsReached{Task: 1, Turns: 20, TopTools: []event.ToolUse{{Name: "grep", Tokens: 900, Calls: 3}, {Name: "ls", Tokens: 7, Calls: 1}}},
 	} {
 		s.Apply(event.Envelope{Seq: uint64(i) + 1, Task: 1, Payload: e})
 	}
@@ -239,7 +239,7 @@ func TestFallbackIsTold(t *testing.T) {
 		"call discarded", "stream stalled; m-2 (spare) answers this request", "a whole answer",
 		"this prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
 		"this prompt has used $0.40 of $0.50", "stopped: this prompt has used $0.52 of $0.50 · Enter a prompt to go on",
-		"stopped after 20 turns (max_iterations) · Enter continues",
+		"stopped after 20 turns (max_iterations) · largest results: grep 900 tokens in 3 calls, ls 7 tokens in 1 call · Enter continues",
 	}
 	if !s.Info.Interrupted {
 		t.Error("Enter does not continue what stopped at the limit of turns")

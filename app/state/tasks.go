@@ -14,7 +14,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		s.Info.Interrupted = s.Info.Interrupted && p.Kind == event.ShellTask
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
-		t.Pane, t.Dir = p.Pane, p.Dir
+		t.Pane, t.Dir, t.Earlier = p.Pane, p.Dir, false
 	case event.TaskDeadline:
 		s.task(p.ID).Deadline = p.Deadline
 	case event.TaskProgress:

@@ -18,19 +18,20 @@ import (
 
 // own are the commands that are something else here than line by line.
 var own = map[string]func(u *UI, args string) error{
-	"help":    func(u *UI, _ string) error { u.overlays.help = true; return nil },
-	"bg":      background,
-	"login":   logInHere,
-	"doctor":  doctorHere,
-	"find":    find,
-	"edit":    func(u *UI, text string) error { u.editFrom(text); return nil },
-	"output":  showOutput,
-	"copy":    copyAnswer,
-	"diff":    showChanges,
-	"palette": func(u *UI, _ string) error { u.overlays.palette(); return nil },
-	"theme":   theme,
-	"detach":  func(u *UI, _ string) error { u.deps.Leave(slash.Next{Detach: true}); return nil },
-	"quit":    func(u *UI, _ string) error { u.quit(); return nil },
+	"help":     func(u *UI, _ string) error { u.overlays.help = true; return nil },
+	"bg":       background,
+	"login":    logInHere,
+	"doctor":   doctorHere,
+	"find":     find,
+	"edit":     func(u *UI, text string) error { u.editFrom(text); return nil },
+	"output":   showOutput,
+	"copy":     copyAnswer,
+	"diff":     showChanges,
+	"findings": showFindings,
+	"palette":  func(u *UI, _ string) error { u.overlays.palette(); return nil },
+	"theme":    theme,
+	"detach":   func(u *UI, _ string) error { u.deps.Leave(slash.Next{Detach: true}); return nil },
+	"quit":     func(u *UI, _ string) error { u.quit(); return nil },
 }
 
 // pickers are the commands that without arguments let a person choose from a list.

@@ -24,6 +24,9 @@ func (u *UI) input(w, h int) layout.Input {
 	}
 	if !a.shape.hides(layout.Tasks) {
 		in.Tasks = u.v.tasks.Rows(in.Side())
+		if a.focus == layout.Tasks { // it does not go while the person is in it
+			in.Tasks = max(in.Tasks, 1)
+		}
 	}
 	if v := u.overlays.docked(); v != nil {
 		in.Dock, in.DockFull = v.Rows(w), u.dock.full
@@ -71,6 +74,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
 	lay := &u.arranged.lay
+	u.v.tasks.Visit(u.arranged.focus == layout.Tasks)
 	lay.set(u.input(w, h))
 	_, target := u.target()
 	passFocus(target, &u.v, &u.overlays)

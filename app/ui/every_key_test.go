@@ -228,6 +228,12 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Sessions: browsing("n", "Down", "Down"),
 	keymap.Naming:   midway(browsing("Down", "r"), "one two three"),
 	keymap.Changes:  func(x *testUI) { x.Type("/diff\n"); x.Press("PgDn") },
+	keymap.Findings: func(x *testUI) {
+		long := strings.Repeat("words of the finding ", 200)
+		x.tell(event.ReviewFinished{Of: "it", Files: 1, Findings: []event.Finding{{Text: long}, {Text: long}, {Text: long}}})
+		x.Type("/findings\n")
+		x.Press("]", "PgDn")
+	},
 }
 
 // placesOf are where some actions do something.

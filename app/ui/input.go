@@ -71,7 +71,7 @@ func cyclePanes(u *UI, a keymap.Action) {
 // it comes twice.
 func (u *UI) interrupt(pending keymap.Action) {
 	switch t := stoppable(u); {
-	case u.overlays.changes != nil && u.overlays.copySelection():
+	case u.overlays.sheet != nil && u.overlays.copySelection():
 	case u.overlays.listOpen() && !u.overlays.help && !u.dock.hasKeys():
 		u.toggle(nil)
 	case u.overlays.copySelection() || u.v.conversation.CopySelection():

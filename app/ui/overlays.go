@@ -42,7 +42,7 @@ type overlays struct {
 	deps    *Deps            // for the lists
 	help    bool             // the help shows
 	pickers []*dialog.Picker // the last one shows
-	changes *dialog.Changes  // over the pickers; nil while it is closed
+	sheet   overlayView      // the changes or the findings, over the pickers; nil while closed
 	palette func()           // opens the list of commands
 	servers *serverList      // one of the pickers; nil while it is closed
 }
@@ -119,14 +119,14 @@ func (l *overlays) pasteInto() overlayView {
 	return nil
 }
 
-// listOpen reports whether a list or the changes are open.
-func (l *overlays) listOpen() bool { return len(l.pickers) > 0 || l.changes != nil }
+// listOpen reports whether a list or a sheet is open.
+func (l *overlays) listOpen() bool { return len(l.pickers) > 0 || l.sheet != nil }
 
 // list returns the one of them that shows, nil if none is open.
 func (l *overlays) list() overlayView {
 	switch n := len(l.pickers); {
-	case l.changes != nil:
-		return l.changes
+	case l.sheet != nil:
+		return l.sheet
 	case n > 0:
 		return l.pickers[n-1]
 	}
@@ -138,17 +138,17 @@ func (l *overlays) SetTheme(t *themes.Theme) {
 	for _, p := range l.pickers {
 		p.SetTheme(t)
 	}
-	if l.changes != nil {
-		l.changes.SetTheme(t)
+	if l.sheet != nil {
+		l.sheet.SetTheme(t)
 	}
 }
 
-// closeLists closes the lists, the top one first, and the changes.
+// closeLists closes the lists, the top one first, and the sheet.
 func (l *overlays) closeLists() {
 	for len(l.pickers) > 0 {
 		l.pickers[len(l.pickers)-1].Close()
 	}
-	l.changes = nil
+	l.sheet = nil
 }
 
 // pick opens a list. What it was opened from stays below it.
@@ -171,6 +171,9 @@ func (l *overlays) unpick() {
 		l.pickers = l.pickers[:n-1]
 	}
 }
+
+// closeSheet closes the changes or the findings.
+func (l *overlays) closeSheet() { l.sheet = nil }
 
 // toggle closes what a person opened over the panes, or opens a list if there is nothing.
 // The list shows: help goes, and what has to be answered comes first.

@@ -152,8 +152,8 @@ func (l *trustList) changes(i slash.TrustItem) {
 			c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, i.Title(), diff)
 			c.OnCopy = u.copy
 			c.OnEdit = lookAs(u, "changes.diff")
-			c.OnClose = func() { u.overlays.changes = nil }
-			u.overlays.changes = c
+			c.OnClose = u.overlays.closeSheet
+			u.overlays.sheet = c
 		}
 	})
 }

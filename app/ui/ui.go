@@ -128,6 +128,7 @@ type Terminal struct {
 	Copy          func(text string)                       // to the clipboard
 	Edit          func(name, text string) (string, error) // in the person's editor
 	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
+	OpenAt        func(path string, line int) error       // a file itself in that editor; line 0 is its beginning
 	Suspend       func() error                            // gives the terminal to the shell until that gives it back
 	Attention     Attention
 }
@@ -278,7 +279,8 @@ func newConversation(u *UI) *transcript.Conversation {
 	c.SetAfter(d.After)
 	c.ConversationIntents = transcript.ConversationIntents{
 		OnCopy: u.copy, Later: d.Later, OnEdit: lookAs(u, "block.md"), OnOpen: u.openOutput,
-		OnClick: func() { u.arranged.setFocus(layout.Prompt) },
+		OnFindings: func(r *event.ReviewFinished) { openFindings(u, r) },
+		OnClick:    func() { u.arranged.setFocus(layout.Prompt) },
 	}
 	return c
 }

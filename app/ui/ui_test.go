@@ -13,12 +13,14 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/review"
 	"buddy/app/apptest"
 	"buddy/app/keymap"
 	"buddy/app/screen"
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
+	"buddy/tools/fs"
 	"buddy/views/dialog"
 	"buddy/views/draw"
 )
@@ -40,9 +42,11 @@ type testUI struct {
 	noticed string
 	store   sessions.Store
 	exports []string
-	edited  string // the name of what was opened in the editor
-	kept    string // a key that was asked for
-	diff    string // that /diff shows
+	edited  string   // the name of what was opened in the editor
+	openErr error    // of the editor
+	opened  []string // files that were opened there, with the line
+	kept    string   // a key that was asked for
+	diff    string   // that /diff shows
 	targets []slash.TargetOffer
 	servers []slash.Server
 	mcp     []string // what was to be done with servers
@@ -84,7 +88,11 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Looks: Looks{Theme: theme},
 			Terminal: Terminal{
 				Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { x.copied = text },
-				Suspend:   func() error { return nil },
+				Suspend: func() error { return nil },
+				OpenAt: func(path string, line int) error {
+					x.opened = append(x.opened, fmt.Sprintf("%s:%d", path, line))
+					return x.openErr
+				},
 				Attention: Attention{How: screen.CallOSC9, Notify: s.Notify, SetTitle: s.SetTitle},
 			},
 			Timing: Timing{Now: time.Now, Background: func(func() func()) {}},
@@ -152,6 +160,9 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				Diff:   func(slash.TrustItem) (string, error) { return x.diff, nil },
 			},
 			Current: func() string { return "7f3a-0000" },
+			Locate: func(folder string, f event.Finding) review.Spot {
+				return review.Locate(context.Background(), fs.Local, folder, f)
+			},
 		}
 		x.u = New(d)
 		x.u.deps.Background = func(work func() func()) { work()() } // not what colours code
@@ -239,7 +250,8 @@ func TestExchangeOnScreen(t *testing.T) {
 			event.TextDelta{Text: "There are "}, event.TextDelta{Text: "**16**."},
 			event.ModelMessage{Message: model.Message{Content: "There are **16**."}},
 			event.TaskFinished{ID: 1, Outcome: event.Completed})
-		x.Want("There are 16.", "✓")
+		x.Want("There are 16.")
+		x.unwanted("#1", "┬─ Tasks", "├─ Tasks") // it is in the conversation
 	})
 }
 

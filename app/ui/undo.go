@@ -30,6 +30,6 @@ func openChanges(u *UI, diff string, files int) {
 	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, "in "+state.Count(files, "file"), diff)
 	c.OnCopy = u.copy
 	c.OnEdit = lookAs(u, "changes.diff")
-	c.OnClose = func() { u.overlays.changes = nil }
-	u.overlays.changes = c
+	c.OnClose = u.overlays.closeSheet
+	u.overlays.sheet = c
 }

@@ -137,10 +137,10 @@ func (d *draft) candidates() []draftInput {
 	words, first := make(map[string]int), []string{} // in how many calls a word is
 	for _, s := range d.steps {
 		add(Target, "target", s.target)
-		seen := make(map[string]bool)
+		seen := map[string]bool{"": true}
 		for _, text := range textsOf(s.params) {
 			for _, w := range aWord.FindAllString(text, -1) {
-				if w = strings.TrimRight(w, "/.:"); w == "" || seen[w] {
+				if w = strings.TrimRight(w, "/.:"); seen[w] {
 					continue
 				}
 				seen[w] = true

@@ -32,14 +32,14 @@ type param struct {
 func (s *Step) Arguments(sc Scope) (json.RawMessage, error) {
 	v, err := s.Params.render(sc)
 	if err != nil {
-		return nil, fmt.Errorf("step %s: %w", s.ID, err)
+		return nil, err
 	}
 	data, err := texts.JSON(v)
 	if err == nil && len(data) > maxResult {
 		err = fmt.Errorf("its parameters have %d bytes with the values in them (allowed: %d)", len(data), maxResult)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("step %s: %w", s.ID, err)
+		return nil, err
 	}
 	return data, nil
 }
@@ -129,7 +129,7 @@ func (s *Step) Items(sc Scope) ([]string, error) {
 		}
 	}
 	if len(items) > maxItems {
-		return nil, fmt.Errorf("step %s: each has %d items (allowed: %d)", s.ID, len(items), maxItems)
+		return nil, fmt.Errorf("each has %d items (allowed: %d)", len(items), maxItems)
 	}
 	return items, nil
 }

@@ -97,8 +97,12 @@ func TestEveryValueIsOneWord(t *testing.T) {
 	dir := t.TempDir()
 	for _, shell := range shells(t) {
 		var all, want strings.Builder // one process for all of a shell
-		for _, place := range places {
-			for _, v := range hostile {
+		for n, place := range places {
+			starts := strings.Contains(place.command, "$(") || strings.Contains(place.command, "sh -c") || strings.Contains(place.command, "|")
+			for i, v := range hostile {
+				if starts && (i+n)%4 != 0 { // such a place costs a process each time, and a value is in several
+					continue
+				}
 				command, err := render(t, place.command, workflow.Values{"v": v})
 				if err != nil {
 					t.Fatalf("%q with %q: %v", place.command, v, err)

@@ -87,6 +87,7 @@ type Tool struct {
 	Name   string `json:"name"`
 	Calls  int    `json:"calls"`
 	Failed int    `json:"failed"`
+	Tokens int    `json:"tokens"` // that the model read of its results, four bytes each
 	Took   int64  `json:"took_ms"`
 	Max    int64  `json:"max_ms"`
 }
@@ -119,6 +120,7 @@ type Trace struct {
 	Tools     []Tool     `json:"tools"`     // in the order of their first call
 	Requests  []Use      `json:"requests"`  // what they were for and who answered, in the order of the first
 	Goals     []Goal     `json:"goals"`     // the latest
+	Decisions []Decision `json:"decisions"` // the latest
 	Slowest   []Call     `json:"slowest"`   // the slowest first
 	Failures  []Failure  `json:"failures"`  // the latest
 	Totals    Counts     `json:"totals"`
@@ -128,8 +130,11 @@ type Trace struct {
 	unpriced int // requests of the session without a known price so far
 
 	asked map[string]int64 // times of open approvals and questions, by id
-	calls map[string]string
+	calls map[string]call
 }
+
+// call is what is known of a call that has no result yet.
+type call struct{ name, what string }
 
 // Needs reports whether Add uses events of a type. Callers need not decode others.
 func Needs(name string) bool {
@@ -139,7 +144,7 @@ func Needs(name string) bool {
 		event.ModelRetry{}.Type(), event.ModelStalled{}.Type(), event.ModelFallback{}.Type(),
 		event.ToolRequested{}.Type(), event.ToolResult{}.Type(), event.ApprovalAsked{}.Type(), event.ApprovalAnswered{}.Type(),
 		event.QuestionAsked{}.Type(), event.QuestionAnswered{}.Type(), event.Error{}.Type(), event.SessionResumed{}.Type(),
-		event.GoalSet{}.Type(), event.GoalChecked{}.Type(), event.GoalChanged{}.Type():
+		event.DecisionExplained{}.Type(), event.GoalSet{}.Type(), event.GoalChecked{}.Type(), event.GoalChanged{}.Type():
 		return true
 	}
 	return name == ""
@@ -160,10 +165,8 @@ func (t *Trace) Add(env event.Envelope) {
 		}
 	case event.SessionResumed:
 		t.asked, t.calls = nil, nil // open requests ended with their process
-	case event.ToolRequested:
-		t.called(p)
-	case event.ToolResult:
-		t.result(env, p)
+	case event.ToolRequested, event.DecisionExplained, event.ToolResult:
+		t.call(env)
 	case event.ApprovalAsked:
 		t.ask(p.ID, env.Time)
 		t.count(env, Counts{Asked: 1})
@@ -304,13 +307,25 @@ func (t *Trace) answered(env event.Envelope, id string, denied bool) {
 	t.count(env, c)
 }
 
+// call handles events about one call.
+func (t *Trace) call(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ToolRequested:
+		t.called(p)
+	case event.DecisionExplained:
+		t.explained(env, p)
+	case event.ToolResult:
+		t.result(env, p)
+	}
+}
+
 // called stores the subject of a call until its result.
 func (t *Trace) called(p event.ToolRequested) {
 	if t.calls == nil {
-		t.calls = make(map[string]string)
+		t.calls = make(map[string]call)
 	}
 	if len(t.calls) < maxOpen {
-		t.calls[p.CallID] = begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))
+		t.calls[p.CallID] = call{begin(p.Counted()), begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))}
 	}
 }
 
@@ -321,8 +336,8 @@ func (t *Trace) result(env event.Envelope, p event.ToolResult) {
 		t.failure(env, p.Name+": "+p.Result)
 	}
 	t.count(env, c)
-	t.tool(p)
-	call := Call{ID: p.CallID, Seq: env.Seq, Name: p.Name, What: t.calls[p.CallID], Took: p.DurationMS}
+	t.tool(cmp.Or(t.calls[p.CallID].name, begin(p.Name)), p)
+	call := Call{ID: p.CallID, Seq: env.Seq, Name: p.Name, What: t.calls[p.CallID].what, Took: p.DurationMS}
 	delete(t.calls, p.CallID)
 	i, _ := slices.BinarySearchFunc(t.Slowest, call, func(a, b Call) int { return cmp.Compare(b.Took, a.Took) })
 	if t.Slowest = slices.Insert(t.Slowest, i, call); len(t.Slowest) > maxSlow {
@@ -350,8 +365,7 @@ func (t *Trace) use(p event.MetricsUsage) {
 	u.Cost += p.Cost
 }
 
-func (t *Trace) tool(p event.ToolResult) {
-	name := begin(p.Name)
+func (t *Trace) tool(name string, p event.ToolResult) {
 	i := slices.IndexFunc(t.Tools, func(u Tool) bool { return u.Name == name })
 	if i < 0 {
 		i = len(t.Tools)
@@ -364,6 +378,7 @@ func (t *Trace) tool(p event.ToolResult) {
 	}
 	u := &t.Tools[i]
 	u.Calls++
+	u.Tokens += len(p.Result) / 4
 	u.Took += p.DurationMS
 	u.Max = max(u.Max, p.DurationMS)
 	if p.IsError {

@@ -3,6 +3,7 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,8 +52,39 @@ func TestTrace(t *testing.T) {
 	if got := strings.Join(failures, "; "); got != "model.retry reset; tool.result grep: no such file; error disk full" {
 		t.Errorf("failures %s", got)
 	}
-	if len(tr.Tools) != 2 || tr.Tools[1] != (Tool{"grep", 1, 1, 5, 5}) {
+	if len(tr.Tools) != 2 || tr.Tools[1] != (Tool{"grep", 1, 1, 3, 5, 5}) {
 		t.Errorf("tools %+v", tr.Tools)
+	}
+}
+
+// The latest calls are explained by what was said of them and what decided, also when a session goes on that
+// an earlier program began, which explained none.
+func TestTraceOfDecisions(t *testing.T) {
+	var tr Trace
+	said := event.DecisionExplained{
+		CallID: "c2", Reasoning: "the log names it", From: event.FromText, Confidence: "high", Alternatives: []string{"ask"},
+		Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}},
+	}
+	add(&tr, event.ToolRequested{CallID: "c1", Name: "grep", Arguments: "{}"}, event.ToolResult{CallID: "c1", Name: "grep"},
+		event.SessionResumed{},
+		event.ToolRequested{CallID: "c2", Name: "read_file", Action: action.Action{Path: "/w/a"}}, said, event.ToolResult{CallID: "c2", Name: "read_file"})
+	if len(tr.Decisions) != 1 || tr.Decisions[0].Name != "read_file" || tr.Decisions[0].What != "/w/a" || fmt.Sprint(tr.Decisions[0].DecisionExplained) != fmt.Sprint(said) {
+		t.Errorf("%+v", tr.Decisions)
+	}
+	for range 2 * maxDecisions {
+		add(&tr, said)
+	}
+	if len(tr.Decisions) != maxDecisions {
+		t.Errorf("%d decisions are kept", len(tr.Decisions))
+	}
+}
+
+// What use_tool called counts for the tool that it called.
+func TestTraceOfToolsThatWereSearchedFor(t *testing.T) {
+	var tr Trace
+	add(&tr, event.ToolRequested{CallID: "c", Name: "use_tool", Action: action.Action{Tool: "db__find"}}, event.ToolResult{CallID: "c", Name: "use_tool", Result: strings.Repeat("x", 400)})
+	if len(tr.Tools) != 1 || tr.Tools[0].Name != "db__find" || tr.Tools[0].Tokens != 100 {
+		t.Errorf("%+v", tr.Tools)
 	}
 }
 
@@ -60,6 +92,10 @@ func TestTrace(t *testing.T) {
 func TestTraceIsBounded(t *testing.T) {
 	var tr Trace
 	long := strings.Repeat("é", 10_000)
+	explained := event.DecisionExplained{
+		CallID: long, Reasoning: long, Confidence: long, Alternatives: slices.Repeat([]string{long}, 50),
+		Rules: slices.Repeat([]event.DecisionRule{{Rule: long, Text: long}}, 50),
+	}
 	for i := range 5000 {
 		id := fmt.Sprint(i)
 		for _, e := range []event.Event{
@@ -76,9 +112,12 @@ func TestTraceIsBounded(t *testing.T) {
 			}
 			tr.Add(event.Envelope{Seq: 1, Time: 1, Task: i, Payload: e})
 		}
+		if i >= 5000-maxDecisions { // those that are kept
+			tr.Add(event.Envelope{Seq: 1, Time: 1, Task: i, Payload: explained})
+		}
 	}
 	data, err := json.Marshal(tr)
-	if err != nil || len(data) > 100_000 {
+	if err != nil || len(data) > 300_000 {
 		t.Errorf("the summary has %d bytes, error %v", len(data), err)
 	}
 	if len(tr.asked) > maxOpen || len(tr.calls) > maxOpen {

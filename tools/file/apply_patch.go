@@ -82,7 +82,7 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 			t.ws.seen.forget(c.from)
 		}
 		if c.to != "" {
-			t.ws.wrote(ctx, call.Reader, c.to, c.data)
+			t.ws.wrote(ctx, call, c.to, c.data)
 		}
 	}
 	text := t.summary(changes)

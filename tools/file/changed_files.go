@@ -34,7 +34,7 @@ type Change struct {
 func (f *seenFiles) hold(known *seenFile, s snapshot) {
 	f.held -= len(known.text)
 	known.text = nil
-	if !s.whole() || len(s.data) > maxHeldFile || !isText(s.data) {
+	if f.plain || !s.whole() || len(s.data) > maxHeldFile || !isText(s.data) {
 		return
 	}
 	known.text = bytes.Clone(s.data)

@@ -18,6 +18,7 @@ import (
 
 const (
 	listLimit = 500     // entries in a result
+	listBytes = 40_000  // of entries in a result, as JSON has them
 	maxNames  = 100_000 // entries of one folder that are read before sorting
 )
 
@@ -77,6 +78,7 @@ func (w *Workspace) list(ctx context.Context, path string, depth int) tools.Resu
 type listing struct {
 	files   fs.FS
 	entries []listed
+	bytes   int // of entries, as JSON has them
 	left    int // entries that did not fit
 	failed  int // folders that could not be read
 	huge    int // names that were read of a folder with more
@@ -125,12 +127,14 @@ func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error
 	slices.SortFunc(entries, fs.ByName)
 	var folders []string
 	for _, e := range entries {
-		if len(l.entries) == listLimit {
+		if len(l.entries) == listLimit || l.bytes >= listBytes {
 			l.left++
 			continue
 		}
 		at := fs.Join(rel, e.Name())
-		l.entries = append(l.entries, listed{at, quoteName(at) + describe(dir, e)})
+		shown := quoteName(at) + describe(dir, e)
+		l.bytes += len(shown) + strings.Count(shown, `\`) + strings.Count(shown, `"`) + 2
+		l.entries = append(l.entries, listed{at, shown})
 		if e.IsDir() && e.Name() != ".git" {
 			folders = append(folders, at)
 		}

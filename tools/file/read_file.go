@@ -97,14 +97,14 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 		pictured = s.data // metadata before the size in a JPEG may be long
 	}
 	if size, ok := imageOf(pictured); ok {
-		w.seen.by(call.Reader).record(path, s)
+		w.seen.by(call.Reader).record(call.ID, path, s)
 		return imageResult(payload, size, s)
 	}
 	content := textOf(in, s, start)
 	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: call.PageBytes(), number: args.Number}
 	err = p.read(ctx, content.from)
 	if err == nil || errors.Is(err, errNotText) {
-		w.seen.by(call.Reader).record(path, s) // the model learns at least the type
+		w.seen.by(call.Reader).record(call.ID, path, s) // the model learns at least the type
 	}
 	switch {
 	case errors.Is(err, errNotText):

@@ -27,6 +27,7 @@ type State struct {
 // seenFile is a State with what detects a change of the file since.
 type seenFile struct {
 	State
+	call     string // that read or wrote it last
 	sum      uint64 // of the content, unless it is larger than [fs.MaxText]
 	text     []byte // the content, for a diff; nil when it is long, is no text, or others are newer
 	reported bool   // the change was reported, and the model does not know the new content
@@ -39,31 +40,66 @@ type seenFiles struct {
 	files map[string]*seenFile
 	seed  maphash.Seed
 	reads int64
-	held  int // bytes of all texts
+	held  int  // bytes of all texts
+	plain bool // no texts are held: nobody is told of changes
 }
 
-// readers holds what each reader of files knows, see [tools.Call].Reader. It is safe for concurrent
+// Readers holds what each reader of files knows, see [tools.Call].Reader. It is safe for concurrent
 // use; the zero value is empty.
-type readers struct {
+type Readers struct {
 	mu  sync.Mutex // guards all
 	all map[int]*seenFiles
 }
 
 // by returns what a reader knows; 0 is the main conversation.
-func (r *readers) by(reader int) *seenFiles {
+func (r *Readers) by(reader int) *seenFiles {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.all == nil {
 		r.all = make(map[int]*seenFiles)
 	}
 	if r.all[reader] == nil {
-		r.all[reader] = &seenFiles{}
+		r.all[reader] = &seenFiles{plain: reader != 0}
 	}
 	return r.all[reader]
 }
 
+// ForkReader lets a reader know what another one knows now. What calls have read that are under way it
+// does not, because they are asked for after the knowledge was copied.
+func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
+	forked := r.by(from).clone()
+	for path, s := range forked.files {
+		if underWay(s.call) {
+			delete(forked.files, path)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all[to] = forked
+}
+
+// EndReader drops what a reader knows.
+func (r *Readers) EndReader(reader int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, reader)
+}
+
+// clone returns a copy without texts.
+func (f *seenFiles) clone() *seenFiles {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	other := &seenFiles{files: make(map[string]*seenFile, len(f.files)), seed: f.seed, reads: f.reads, plain: true}
+	for path, s := range f.files {
+		one := *s
+		one.text = nil
+		other.files[path] = &one
+	}
+	return other
+}
+
 // forget drops a deleted file for all of them.
-func (r *readers) forget(path string) {
+func (r *Readers) forget(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.all {
@@ -71,11 +107,11 @@ func (r *readers) forget(path string) {
 	}
 }
 
-// record stores s as the content that the model knows of the file at path.
-func (f *seenFiles) record(path string, s snapshot) {
+// record stores s as the content that the model knows of the file at path, by a call.
+func (f *seenFiles) record(call, path string, s snapshot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.files == nil {
+	if len(f.files) == 0 {
 		f.files, f.seed = make(map[string]*seenFile), maphash.MakeSeed()
 	}
 	known, ok := f.files[path]
@@ -87,7 +123,7 @@ func (f *seenFiles) record(path string, s snapshot) {
 		f.files[path] = known
 	}
 	f.reads++
-	known.Path, known.LastRead, known.Reads, known.order, known.reported = path, time.Now(), known.Reads+1, f.reads, false
+	known.Path, known.call, known.LastRead, known.Reads, known.order, known.reported = path, call, time.Now(), known.Reads+1, f.reads, false
 	f.know(known, s)
 }
 
@@ -150,6 +186,9 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 }
 
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
+
+// Readers returns what is known of the files by each reader.
+func (w *Workspace) Readers() *Readers { return &w.seen }
 
 // Recent returns the files that the main model read or wrote, most recent first.
 func (w *Workspace) Recent() []State { return w.seen.by(0).sorted(latest) }

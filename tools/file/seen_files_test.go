@@ -109,9 +109,9 @@ func TestContentKeptForDiffsIsBounded(t *testing.T) {
 		return snapshot{exists: true, size: int64(n), data: []byte(strings.Repeat("x", n-1) + "\n")}
 	}
 	for i := range 40 {
-		f.record(fmt.Sprint(i), content(maxHeldFile))
+		f.record("c", fmt.Sprint(i), content(maxHeldFile))
 	}
-	f.record("long", content(maxHeldFile+1))
+	f.record("c", "long", content(maxHeldFile+1))
 	held := 0
 	for _, s := range f.files {
 		held += len(s.text)
@@ -147,10 +147,36 @@ func TestManyWritesAreOneChange(t *testing.T) {
 	}
 }
 
+// What readers beside the main conversation know has no texts, which only tell that of changes, and
+// goes with its reader.
+func TestOtherReadersHoldNoTexts(t *testing.T) {
+	var w Workspace
+	text := snapshot{exists: true, size: 2, data: []byte("a\n")}
+	w.seen.by(0).record("c1", "/a", text)
+	w.seen.by(1).record("c2", "/a", text)
+	w.seen.ForkReader(0, 2, func(string) bool { return false })
+	w.seen.ForkReader(7, 3, func(string) bool { return false }) // of one that knows nothing
+	for reader, held := range map[int]int{0: 2, 1: 0, 2: 0} {
+		if f := w.seen.by(reader); f.held != held || len(f.files["/a"].text) != held {
+			t.Errorf("reader %d holds %d bytes", reader, f.held)
+		}
+	}
+	w.seen.by(3).record("c3", "/a", text)
+	for reader := range 4 {
+		if known, same := w.seen.by(reader).check("/a", text); !known || !same {
+			t.Errorf("reader %d does not know the file", reader)
+		}
+	}
+	w.seen.EndReader(2)
+	if known, _ := w.seen.by(2).check("/a", text); known {
+		t.Error("an ended reader knows the file")
+	}
+}
+
 func TestSeenFilesAreBounded(t *testing.T) {
 	var f seenFiles
 	for i := range maxSeen + 1 {
-		f.record(fmt.Sprintf("/%d", i), snapshot{exists: true})
+		f.record("c", fmt.Sprintf("/%d", i), snapshot{exists: true})
 	}
 	if n := len(f.files); n != maxSeen*9/10+1 {
 		t.Errorf("%d files are remembered", n)

@@ -35,7 +35,7 @@ type Workspace struct {
 	home    string     // of the person; empty if unknown
 
 	writing sync.Mutex // held from reading a file that is to be replaced until it is written
-	seen    readers    // what was read or written
+	seen    Readers    // what was read or written
 }
 
 // NewWorkspace returns a workspace at the folder root. secret returns the part of a path that

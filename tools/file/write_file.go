@@ -131,15 +131,15 @@ func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data
 	if err := w.replaceFile(ctx, plan.Path, data); err != nil {
 		return err
 	}
-	w.wrote(ctx, call.Reader, plan.Path, data)
+	w.wrote(ctx, call, plan.Path, data)
 	return nil
 }
 
-// wrote records that the file at path now contains data, which the reader knows.
-func (w *Workspace) wrote(ctx context.Context, reader int, path string, data []byte) {
+// wrote records that the file at path now contains data, which the call's reader knows.
+func (w *Workspace) wrote(ctx context.Context, call tools.Call, path string, data []byte) {
 	s := snapshot{size: int64(len(data)), data: data}
 	if info, err := w.files.Lstat(ctx, path); err == nil {
 		s.modified = info.Modified
 	}
-	w.seen.by(reader).record(path, s)
+	w.seen.by(call.Reader).record(call.ID, path, s)
 }

@@ -84,7 +84,7 @@ func (s *shellJob) task() tools.Task {
 // its Title, Pane and Dir. An error means that its outcome is unknown.
 func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
 	out := newOutputTail(nil, t.limits.Output)
-	run, err := t.panes.Reattach(ctx, was.Dir, out.write)
+	run, err := t.panes.Reattach(ctx, usedDir(was.Dir), out.write)
 	if err != nil {
 		return tools.Task{}, err
 	}

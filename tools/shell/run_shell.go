@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -273,13 +274,16 @@ func (t *Shell) currentSandbox() *pane.Sandbox {
 	return t.sandbox
 }
 
+// inShared ends the name of the folder of a command that found no room for a pane of its own.
+const inShared = "-shared"
+
 // runBeside runs the command of a subagent to its end in a pane of its own. Where there is no room for
 // one, it waits for the shared pane.
 func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
 	spec.Own, spec.Title = true, call.OwnPane
 	run, err := t.start(ctx, spec)
 	if errors.Is(err, tmux.ErrPanes) {
-		spec.Own, spec.Dir = false, spec.Dir+"-shared" // the other folder holds traces of the attempt
+		spec.Own, spec.Dir = false, spec.Dir+inShared // the other folder holds traces of the attempt
 		run, err = t.start(ctx, spec)
 	}
 	if err != nil {
@@ -357,7 +361,7 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 		return tools.Failure(err)
 	}
 	out := newOutputTail(passOn(call), t.limits.Output)
-	run, err := t.panes.Reattach(ctx, call.Dir, out.write)
+	run, err := t.panes.Reattach(ctx, usedDir(call.Dir), out.write)
 	if err != nil {
 		return tools.Result{Content: tools.Interrupted + " (" + err.Error() + ")", IsError: true}
 	}
@@ -365,6 +369,14 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 		return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 	}
 	return wait(ctx, run, t.currentSandbox(), limit)
+}
+
+// usedDir returns the folder of a command's files, given that of its call.
+func usedDir(dir string) string {
+	if _, err := os.Stat(dir + inShared); err == nil {
+		return dir + inShared
+	}
+	return dir
 }
 
 func (t *Shell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {

@@ -55,7 +55,7 @@ func (p *Prompt) SetArguments(line string, words []draw.CommandHelp) {
 // offer offers what may follow what is typed: files after an @, arguments of a command, or commands. Only
 // typing begins a path or an argument; the cursor may be moved to one without a list that opens.
 func (p *Prompt) offer() {
-	word := p.openWord()
+	word := wordAt(p)
 	goesOn := word.on && p.word.on && word.at == p.word.at && word.line == p.word.line
 	switch {
 	case !word.on, !goesOn && !p.editor.WasTyped():
@@ -65,12 +65,12 @@ func (p *Prompt) offer() {
 		p.popup.match("")
 		fallthrough
 	case word != p.word:
-		p.ask(word)
+		ask(p, word)
 	}
 }
 
 // ask asks what a word may become.
-func (p *Prompt) ask(word openWord) {
+func ask(p *Prompt, word openWord) {
 	if p.word = word; word.line == "" {
 		p.OnFiles(word.query)
 		return
@@ -79,8 +79,8 @@ func (p *Prompt) ask(word openWord) {
 	p.OnArguments(word.line + word.query)
 }
 
-// openWord returns the word at the cursor for which there may be a list.
-func (p *Prompt) openWord() (word openWord) {
+// wordAt returns the word at the cursor for which there may be a list.
+func wordAt(p *Prompt) (word openWord) {
 	if p.OnFiles != nil {
 		if word.at, word.query, word.on = p.editor.MarkedWord('@'); word.on {
 			return word
@@ -94,8 +94,8 @@ func (p *Prompt) openWord() (word openWord) {
 		return openWord{}
 	}
 	argument, before := p.editor.Word()
-	name, _, said := strings.Cut(before, " ")
-	if !said || len(before)+len(argument) < len(text) || !p.popup.completes(name) {
+	name, _, begun := strings.Cut(before, " ")
+	if !begun || len(before)+len(argument) < len(text) || !p.popup.completes(name) {
 		return openWord{}
 	}
 	return openWord{on: true, query: argument, line: before}
@@ -108,13 +108,13 @@ func (c *Popup) completes(name string) bool {
 
 // said reports whether the argument that is typed is whole as far as anybody has chosen: Enter sends the
 // line then.
-func (p *Prompt) said() bool {
+func said(p *Prompt) bool {
 	return p.word.line != "" && !p.popup.moved && (p.word.query == "" || p.word.query == p.popup.selected())
 }
 
 // takeWord completes the path or the argument to the one that is selected. What may follow an argument
 // is offered at once.
-func (p *Prompt) takeWord() {
+func takeWord(p *Prompt) {
 	text, word := p.popup.selected(), p.word
 	if !p.editor.BeforeBlank() && !strings.HasSuffix(text, "=") {
 		text += " "
@@ -127,13 +127,13 @@ func (p *Prompt) takeWord() {
 		}
 		p.vi.Afresh(p.editor)
 	})
-	p.offerArguments()
+	offerArguments(p)
 }
 
 // offerArguments offers what may follow what a choice has completed.
-func (p *Prompt) offerArguments() {
-	if word := p.openWord(); word.line != "" {
+func offerArguments(p *Prompt) {
+	if word := wordAt(p); word.line != "" {
 		p.popup.match("")
-		p.ask(word)
+		ask(p, word)
 	}
 }

@@ -281,12 +281,12 @@ func (p *Prompt) popupAction(a keymap.Action) {
 	case keymap.PopupClose:
 		p.popup.dismiss()
 	case keymap.PopupRun:
-		if p.said() {
+		if said(p) {
 			p.edit(p.send)
 			return
 		}
 		if p.word.on {
-			p.takeWord()
+			takeWord(p)
 			return
 		}
 		typed := p.commandPrefix()
@@ -297,14 +297,14 @@ func (p *Prompt) popupAction(a keymap.Action) {
 		fallthrough
 	case keymap.PopupAccept:
 		if p.word.on {
-			p.takeWord()
+			takeWord(p)
 			return
 		}
 		p.edit(func() {
 			p.editor.Replace(p.popup.selected() + " ")
 			p.vi.Afresh(p.editor)
 		})
-		p.offerArguments()
+		offerArguments(p)
 	}
 }
 

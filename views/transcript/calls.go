@@ -28,6 +28,9 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 		l.gain = callGain(c)
 		l.head = append(callName(c, themes.ToolName), draw.Text(themes.Text, "  "))
 		l.head = append(l.head, draw.Untrusted(themes.Text, callSummary(c, cwd))...)
+		if c.Slips != "" {
+			l.head = append(l.head, draw.Untrusted(themes.Muted, " ["+draw.OneLine(c.Slips)+"]")...)
+		}
 		if c.Denied != "" {
 			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, draw.OneLine(c.Denied))...)
 		}
@@ -133,6 +136,8 @@ func callDetails(c *state.Call) *markup.Text {
 		label(t, "why")
 		t.Put(markup.Inline(a.Why), markup.Style{Role: themes.Emphasis})
 	}
+	putFields(t, fieldsOf(draw.OneLine(c.Slips), "corrected"))
+	putDecision(t, &c.Decision)
 	switch {
 	case a.Kind.IsCommand() && a.Command != "":
 		command(t, a.Command)
@@ -146,6 +151,20 @@ func callDetails(c *state.Call) *markup.Text {
 	}
 	putFields(t, fieldsOf(c.Answered, "answered on"))
 	return t
+}
+
+// putDecision adds what the model said of a call, beyond its why, and the rules that decided about it.
+func putDecision(t *markup.Text, d *event.DecisionExplained) {
+	if d.From != event.FromWhy {
+		putFields(t, fieldsOf(draw.OneLine(d.Reasoning), "reason"))
+	}
+	putFields(t, fieldsOf(draw.OneLine(d.Confidence), "confidence"))
+	for _, a := range d.Alternatives {
+		putFields(t, fieldsOf(draw.OneLine(a), "alternative"))
+	}
+	for _, r := range d.Rules {
+		putFields(t, fieldsOf(draw.OneLine(r.Said()), "rule"))
+	}
 }
 
 // command adds a shell command as a person would type it.

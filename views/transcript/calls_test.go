@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/views/draw"
+	"buddy/views/viewtest"
 )
 
 // TestCallSummary: the line of a call shows 80 cells of its arguments, and … if there are more.
@@ -59,5 +61,55 @@ func TestCallOutcome(t *testing.T) {
 		if got := callOutcome(&tt.call); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.call, got, tt.want)
 		}
+	}
+}
+
+// An unfolded call says why it was made and what decided about it, and nothing of what nobody said.
+func TestUnfoldedCallsExplainThemselves(t *testing.T) {
+	rules := []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}}
+	for name, tt := range map[string]struct {
+		decided event.DecisionExplained
+		want    string
+	}{
+		"all of it": {
+			event.DecisionExplained{Reasoning: "the log names it", From: event.FromText, Confidence: "0.8", Alternatives: []string{"grep", "ask"}, Rules: rules},
+			"reason  the log names it|confidence  0.8|alternative  grep|alternative  ask|rule  allow: reads a file of the workspace (workspace)",
+		},
+		"rules only":                         {event.DecisionExplained{Rules: rules}, "rule  allow: reads a file of the workspace (workspace)"},
+		"its why, which stands there anyway": {event.DecisionExplained{Reasoning: "to see", From: event.FromWhy}, "why  to see"},
+		"an older session":                   {event.DecisionExplained{}, ""},
+	} {
+		tt.decided.CallID = "c"
+		act := action.Action{Kind: action.FileRead, Tool: "read_file", Path: "/w/a.go"}
+		if tt.decided.From == event.FromWhy {
+			act.Why = tt.decided.Reasoning
+		}
+		s := (&viewtest.Session{Now: 5}).Feed(event.ToolRequested{CallID: "c", Name: "read_file", Arguments: "{}", Action: act})
+		if tt.want != "" {
+			s.Feed(tt.decided)
+		}
+		s.Feed(event.ToolResult{CallID: "c", Name: "read_file", Result: "text"})
+		c := conversationOf(t, s, 80, 20)
+		c.view.blocks[0].fold = unfolded
+		var got []string
+		for _, row := range viewtest.ScreenRows(t, c, 80, 20) {
+			if row = strings.TrimSpace(row); strings.HasPrefix(row, "reason ") || strings.HasPrefix(row, "why ") || strings.HasPrefix(row, "confidence ") || strings.HasPrefix(row, "alternative ") || strings.HasPrefix(row, "rule ") {
+				got = append(got, row)
+			}
+		}
+		if strings.Join(got, "|") != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// A call whose name or arguments were corrected shows what the model wrote.
+func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
+	s := (&viewtest.Session{Now: 5}).Feed(event.ToolRequested{
+		CallID: "c", Name: "read_file", Corrected: "readfile", Renamed: map[string]string{"ofset": "offset", "file_pth": "path"},
+		Arguments: "{}", Action: action.Action{Kind: action.FileRead, Path: "/w/a.go"},
+	})
+	if got, want := viewtest.ScreenRows(t, conversationOf(t, s, 100, 5), 100, 5)[0], "readfile → read_file  /w/a.go [file_pth → path, ofset → offset]"; !strings.Contains(got, want) {
+		t.Errorf("%q, want %q in it", got, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
@@ -31,6 +32,8 @@ type ConversationIntents struct {
 	OnEdit func(text string)
 	// OnOpen, if set, gets the call of which the whole output is wanted.
 	OnOpen func(*state.Call)
+	// OnFindings, if set, gets the review whose findings are wanted.
+	OnFindings func(*event.ReviewFinished)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
 	Later func(func())
@@ -212,10 +215,23 @@ func (c *Conversation) giveText(to func(text string)) {
 	}
 }
 
-// openOutput passes the call of the focused block to OnOpen.
+// unfold folds or unfolds the focused block. Of a review it opens the findings.
+func (c *Conversation) unfold() {
+	if v := c.view.focused(); v != nil && v.block.Review != nil && c.OnFindings != nil {
+		c.OnFindings(v.block.Review)
+		return
+	}
+	c.view.toggleFold()
+}
+
+// openOutput passes the call of the focused block to OnOpen, or the review to OnFindings.
 func (c *Conversation) openOutput() {
-	if v := c.view.focused(); v != nil && v.block.Call != nil && c.OnOpen != nil {
+	switch v := c.view.focused(); {
+	case v == nil:
+	case v.block.Call != nil && c.OnOpen != nil:
 		c.OnOpen(v.block.Call)
+	case v.block.Review != nil && c.OnFindings != nil:
+		c.OnFindings(v.block.Review)
 	}
 }
 
@@ -282,7 +298,7 @@ func (c *Conversation) actions() map[keymap.Action]func() {
 		keymap.ScrollDown:     func() { c.view.move(1) },
 		keymap.PromptPrevious: func() { c.view.jump(-1) },
 		keymap.PromptNext:     func() { c.view.jump(1) },
-		keymap.Fold:           c.view.toggleFold,
+		keymap.Fold:           c.unfold,
 		keymap.CopyBlock:      func() { c.giveText(c.OnCopy) },
 		keymap.CopyCode:       c.copyCode,
 		keymap.EditBlock:      func() { c.giveText(c.OnEdit) },

@@ -462,6 +462,7 @@ func TestHostileBlocksAreInert(t *testing.T) {
 	bad := viewtest.HostileText + strings.Repeat("\u0301", 40) + "\u2028\x00\x9b\u009b31m\r\u200b\U000e0041日本" + strings.Repeat("👩\u200d", 40)
 	s := (&viewtest.Session{Now: 5}).Feed(event.PromptSubmitted{Text: bad}, event.ReasoningDelta{Text: bad}, viewtest.Say(bad+"\n\n# "+bad+"\n\n|"+bad+"|\n|-|\n|"+bad+"|\n\n```"+bad+"\n"+bad+"\n```\n"),
 		event.ToolRequested{CallID: bad, Name: bad, Arguments: bad, Action: action.Action{Kind: action.Shell, Command: bad, Why: bad}},
+		event.DecisionExplained{CallID: bad, Reasoning: bad, Confidence: bad, Alternatives: []string{bad}, Rules: []event.DecisionRule{{Rule: bad, Text: bad}}},
 		event.ToolStarted{CallID: bad}, event.ToolOutput{CallID: bad, Text: bad}, event.Notice{Text: bad}, event.Warning{Text: bad}, event.Error{Text: bad})
 	c := conversationOf(t, s, 60, 200)
 	o := NewOutput(viewtest.Dark(t), keymap.Default())

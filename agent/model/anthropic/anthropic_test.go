@@ -428,8 +428,13 @@ func TestBreakpoints(t *testing.T) {
 		want string // of the three
 	}{{nil, "c"}, {[]int{0}, "a"}, {[]int{0, 2, 7}, "ac"}, {[]int{0, 1, 2}, "bc"}, {[]int{}, ""}} {
 		req := model.Request{Breakpoints: c.at, Tools: []model.ToolDef{toolDef("do")}, Messages: []model.Message{
-			{Role: model.System, Content: "a"}, {Role: model.System, Content: " "}, {Role: model.System, Content: "b"}, {Role: model.System, Content: "c"},
-			{Role: model.User, Content: "one"}, {Role: model.Assistant, Content: "two"}, {Role: model.User, Content: "newest"},
+			{Role: model.System, Content: "a"},
+			{Role: model.System, Content: " "},
+			{Role: model.System, Content: "b"},
+			{Role: model.System, Content: "c"},
+			{Role: model.User, Content: "one"},
+			{Role: model.Assistant, Content: "two"},
+			{Role: model.User, Content: "newest"},
 		}}
 		if r := modeltest.Collect(t.Context(), m, req); r.Err != nil {
 			t.Fatal(r.Err)

@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/tools"
+	"buddy/tools/basic"
+	"buddy/tools/file"
+)
+
+func readsFile(id, path string) string { return callOf(id, "read_file", map[string]any{"path": path}) }
+
+// resultOf returns the result of a call, "" while there is none.
+func resultOf(s *session, call string) (text string) {
+	for _, env := range s.events() {
+		if p, ok := env.Payload.(event.ToolResult); ok && p.CallID == call {
+			text = p.Result
+		}
+	}
+	return text
+}
+
+// TestForkKnowsWhatWasRead: a fork may change what the main conversation had read when it forked
+// off; what either reads or changes later the other does not know.
+func TestForkKnowsWhatWasRead(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	for _, name := range []string{"early", "late", "forks", "both"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("old\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	side := func(text string) event.Submit { return event.Submit{Text: text, Background: true} }
+	synctest.Test(t, func(t *testing.T) {
+		s := undoingSession(t, dir, out, nil, func(o *Options) {
+			ws, err := file.NewWorkspace(dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Readers = ws.Readers()
+			o.Tools = tools.NewRegistry(file.NewReadFile(ws), file.NewWriteFile(ws), &fakeTool{})
+		}, says("", readsFile("m1", "early"), readsFile("m2", "both")), says("read"))
+		s.do(event.Submit{Text: "read"})
+		s.model.steps = []step{
+			says("", writes("f1", "early", "fork\n"), readsFile("f2", "forks"), writes("f3", "both", "fork\n")), says("changed"),
+			says("", writes("m3", "forks", "main\n"), writes("m4", "both", "main\n"), readsFile("m5", "late")), says("tried"),
+		}
+		s.do(side("change"))
+		s.do(event.Submit{Text: "change"})
+		for call, want := range map[string]string{
+			"f1": "Wrote ", "f3": "Wrote ", // it had been read
+			"m3": "was not read in this session", // by the fork only
+			"m4": "changed since you last read it",
+		} {
+			if got := resultOf(s, call); !strings.Contains(got, want) {
+				t.Errorf("%s gave %q, want %q", call, got, want)
+			}
+		}
+		s.model.steps = []step{
+			streams(whole, readsFile("m6", "both"), readsFile("m7", "early"), readsFile("m8", "forks")), // each when it has come
+			says("", writes("g1", "late", "fork\n"), writes("g2", "both", "fork\n")), says("tried"),
+		}
+		s.do(event.Submit{Text: "wait"})
+		time.Sleep(1500 * time.Millisecond)
+		if last, _ := find[event.ToolStarted](s); last.CallID != "m7" || resultOf(s, "m6") != "" {
+			t.Errorf("the call that began last is %s, m6 gave %q", last.CallID, resultOf(s, "m6"))
+		}
+		s.do(side("change"))
+		if got := resultOf(s, "g1"); !strings.Contains(got, "Wrote ") {
+			t.Errorf("what was read in an earlier exchange: %q", got)
+		}
+		if got := resultOf(s, "g2"); !strings.Contains(got, "was not read in this session") {
+			t.Errorf("what was read while the answer that calls for it streams: %q", got)
+		}
+		s.do(event.Cancel{})
+		s.stop()
+	})
+	wantFiles(t, dir, map[string]string{"early": "fork\n", "late": "fork\n", "forks": "old\n", "both": "fork\n"})
+}
+
+// TestAgentKnowsNothingThatWasRead: an agent's history is its own, and so is what it has read.
+func TestAgentKnowsNothingThatWasRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := withAgents(t, map[string][]step{
+			"main": {says("", readsFile("m1", "a")), says("", callsAgent("a1", "worker", "one", "")), says("", writes("m2", "a", "main\n")), says("end")},
+			"one":  {says("", writes("w1", "a", "blind\n")), says("", readsFile("w2", "a")), says("", writes("w3", "a", "agent\n")), says("end")},
+		}, []string{worker}, func(o *Options) {
+			ws, err := file.NewWorkspace(dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Readers, o.Mode, o.Policy.Workspace = ws.Readers(), "all", ws.Root()
+			o.Tools = tools.NewRegistry(file.NewReadFile(ws), file.NewWriteFile(ws), basic.NewAgent())
+		})
+		s.do(event.Submit{Text: "go"})
+		for call, want := range map[string]string{"w1": "was not read in this session", "w3": "Wrote ", "m2": "changed since you last read it"} {
+			if got := resultOf(s, call); !strings.Contains(got, want) {
+				t.Errorf("%s gave %q, want %q", call, got, want)
+			}
+		}
+		s.stop()
+	})
+}

@@ -1,0 +1,175 @@
+package review
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/texts"
+	"buddy/tools/fs"
+)
+
+// Place returns a finding with the name of a file below a folder and with what tells later whether its line
+// is still the same one, or with what is wrong with its place. The reviewer read the file after since; the
+// zero since is not known.
+func Place(ctx context.Context, files fs.FS, dir string, since time.Time, f event.Finding) event.Finding {
+	if f.File == "" {
+		return f
+	}
+	name := f.File
+	if rel, err := filepath.Rel(dir, name); path.IsAbs(name) && err == nil && filepath.IsLocal(rel) {
+		name = rel
+	}
+	for _, try := range []string{name, strings.TrimPrefix(name, "a/"), strings.TrimPrefix(name, "b/")} {
+		if !filepath.IsLocal(try) {
+			f.Note = "the file is outside of this folder"
+			return f
+		}
+		at, err := read(ctx, files, dir, try)
+		switch {
+		case err == nil:
+			f.File = try
+			return at.seen(since, f)
+		case !errors.Is(err, errNoFile):
+			f.Note = texts.OneLine(err.Error())
+			return f
+		}
+	}
+	f.Note = errNoFile.Error()
+	return f
+}
+
+// Spot is where a finding is now.
+type Spot struct {
+	Path string // of the file, absolute and without links; "": there is nothing to open
+	Line int    // from 1; 0: the finding names none, or Why says why it is not known any more
+	Why  string // for people: what is not as the review left it; "" when all is
+}
+
+// Locate finds the place of a finding of an earlier review of dir. A line is only given if it is the one that
+// was meant: where the file is another one by now, the line and its neighbours must be in it, once.
+func Locate(ctx context.Context, files fs.FS, dir string, f event.Finding) Spot {
+	switch {
+	case f.File == "":
+		return Spot{Why: "the finding names no file"}
+	case !filepath.IsLocal(f.File):
+		return Spot{Why: f.File + " is outside of this folder"}
+	}
+	now, err := read(ctx, files, dir, f.File)
+	if err != nil {
+		return Spot{Why: f.File + ": " + texts.OneLine(err.Error())}
+	}
+	s := Spot{Path: now.path, Line: f.Line}
+	switch moved := now.find(f.LineSum); {
+	case f.Line == 0 || f.FileSum == now.sum():
+	case f.FileSum == "":
+		s.Line, s.Why = 0, fmt.Sprintf("line %d of %s is not certain: %s", f.Line, f.File, cmp.Or(f.Note, "the review did not keep what it read"))
+	case moved == 0:
+		s.Line, s.Why = 0, fmt.Sprintf("%s has changed since the review, and its line %d is not there as it was", f.File, f.Line)
+	case moved != f.Line:
+		s.Line, s.Why = moved, fmt.Sprintf("%s has changed since the review: line %d is line %d now", f.File, f.Line, moved)
+	}
+	return s
+}
+
+// content is a file that was read.
+type content struct {
+	path  string
+	info  fs.Info
+	data  []byte
+	lines [][]byte
+}
+
+// read reads a file below a folder.
+func read(ctx context.Context, files fs.FS, dir, name string) (c content, err error) {
+	top, err := files.RealPath(ctx, dir)
+	if err != nil {
+		return c, err
+	}
+	if c.path, err = files.RealPath(ctx, filepath.Join(top, name)); err != nil {
+		return c, unread(err)
+	}
+	if !texts.Below(c.path, top) {
+		return c, errors.New("the file leads outside of this folder")
+	}
+	f, err := files.Open(ctx, c.path)
+	if err != nil {
+		return c, unread(err)
+	}
+	defer fs.Release(f)
+	if c.data, err = fs.ReadInto(nil, f, min(f.Size, fs.MaxText)); err != nil {
+		return c, err
+	}
+	if len(c.data) > fs.MaxText {
+		return c, fmt.Errorf("the file is larger than %d MB", fs.MaxText>>20)
+	}
+	c.info, c.lines = f.Info, bytes.Split(bytes.TrimSuffix(c.data, []byte("\n")), []byte("\n"))
+	return c, nil
+}
+
+var errNoFile = errors.New("there is no such file")
+
+// unread is why a file can't be read, without its path.
+func unread(err error) error {
+	for _, known := range []error{os.ErrPermission, syscall.ENOTDIR} {
+		if errors.Is(err, known) {
+			err = known
+		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return errNoFile
+	}
+	return fmt.Errorf("the file can't be read: %w", fs.Cause(err))
+}
+
+// seen returns the finding with what its line looks like.
+func (c content) seen(since time.Time, f event.Finding) event.Finding {
+	switch {
+	case f.Line > len(c.lines):
+		f.Note = fmt.Sprintf("the file has %d lines", len(c.lines))
+	case !since.IsZero() && c.info.Modified.After(since):
+		f.Note = "the file changed during the review"
+	case f.Line > 0:
+		f.FileSum, f.LineSum = c.sum(), c.around(f.Line)
+	}
+	return f
+}
+
+// sum is the same for the same content only.
+func (c content) sum() string { return sumOf(c.data) }
+
+// around is the same for the same line with the same neighbours only.
+func (c content) around(line int) string {
+	return sumOf(bytes.Join(c.lines[max(0, line-2):min(len(c.lines), line+1)], []byte("\n")))
+}
+
+// find returns the only line that looks as one did before; 0 if there is none, or more than one.
+func (c content) find(sum string) (found int) {
+	for line := 1; line <= len(c.lines) && sum != ""; line++ {
+		if c.around(line) != sum {
+			continue
+		}
+		if found != 0 {
+			return 0
+		}
+		found = line
+	}
+	return found
+}
+
+// sumOf is long enough that nobody meets two contents with the same one by chance.
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:12])
+}

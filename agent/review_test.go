@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/review"
+	"buddy/extensions/subagent"
+	"buddy/tools/fs"
+)
+
+// changedFolder is a folder with a.txt, of which git says what is given.
+func changedFolder(t *testing.T, diff string) review.Folder {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.txt")
+	if err := os.WriteFile(file, []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Add(-time.Hour) // in a bubble the clock is not that of the files
+	if err := os.Chtimes(file, before, before); err != nil {
+		t.Fatal(err)
+	}
+	git := func(_ context.Context, args ...string) ([]byte, error) {
+		switch {
+		case args[0] == "diff" && args[1] == "--name-only":
+			return []byte("a.txt\x00"), nil
+		case args[0] == "diff":
+			return []byte(diff[:min(len(diff), review.MaxDiff+1)]), nil
+		case args[0] == "ls-files":
+			return nil, nil
+		}
+		return []byte(strings.Repeat("a", 40)), nil
+	}
+	return review.Folder{Git: git, Files: fs.Local, Dir: dir}
+}
+
+// reviewing starts a session whose reviewer answers from a script.
+func reviewing(t *testing.T, folder func(context.Context, string) (review.Folder, error), scripts map[string][]step) (*session, *byAgent) {
+	def, err := subagent.Reviewer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return withAgents(t, scripts, []string{worker}, func(o *Options) { o.Reviews = Reviews{Agent: def, Folder: folder} })
+}
+
+const aFinding = `{"findings":[{"severity":"high","file":"a.txt","line":2,"what":"it breaks"}]}`
+
+// A review works beside the task that runs; another one waits for its end.
+func TestReviewWhileATaskWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n+two\n")
+		s, m := reviewing(t, func(context.Context, string) (review.Folder, error) { return in, nil }, map[string][]step{
+			"main": {hangs("I work")}, "Review": {says(aFinding)},
+		})
+		s.do(event.Submit{Text: "work"}, event.Review{Base: "HEAD"})
+		done, n := find[event.ReviewFinished](s)
+		if n != 1 || done.Problem != "" || len(done.Findings) != 1 || done.Findings[0].LineSum == "" || done.DiffCut {
+			t.Errorf("%d results: %+v", n, done)
+		}
+		if _, ended := find[event.TaskFinished](s); ended != 1 {
+			t.Errorf("%d tasks have ended, want the review alone", ended)
+		}
+		if all := m.sent("Review"); len(all) != 1 || strings.Contains(all[0].Messages[len(all[0].Messages)-1].Content, "longer than") {
+			t.Errorf("the reviewer was asked %d times, or was told that the diff is cut", len(all))
+		}
+		s.do(event.Cancel{})
+		s.stop()
+	})
+}
+
+// Of a change that is too long the person is told at once and with the result, and the reviewer with its task.
+func TestReviewOfTooLongAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n"+strings.Repeat("+two\n", review.MaxDiff/5))
+		s, m := reviewing(t, func(context.Context, string) (review.Folder, error) { return in, nil }, map[string][]step{"Review": {says(aFinding)}})
+		s.do(event.Review{Base: "HEAD"})
+		if warned, n := find[event.Warning](s); n != 1 || warned.Text != event.DiffWasCut {
+			t.Errorf("%d warnings, the last is %q", n, warned.Text)
+		}
+		if done, _ := find[event.ReviewFinished](s); !done.DiffCut || !strings.Contains(done.Summary(), event.DiffWasCut) {
+			t.Errorf("%q", done.Summary())
+		}
+		all := m.sent("Review")
+		if len(all) == 0 || !strings.Contains(all[0].Messages[len(all[0].Messages)-1].Content, "The change is longer than the 8 MB of it that were read") {
+			t.Error("the reviewer is not told")
+		}
+		s.stop()
+	})
+}
+
+// A review is of the target that the person works on. One that can't be reached is named, with the next step.
+func TestReviewOnATarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := changedFolder(t, "diff --git a/a.txt b/a.txt\n+two\n")
+		in.Target = "web-02"
+		away := errors.New("web-02: no route to host; check the network")
+		var asked []string
+		s, m := reviewing(t, func(_ context.Context, target string) (review.Folder, error) {
+			asked = append(asked, target)
+			if len(asked) == 1 {
+				return review.Folder{}, away
+			}
+			return in, nil
+		}, map[string][]step{"Review": {says(aFinding)}})
+		s.selection.SetTarget("web-02")
+		s.do(event.Review{})
+		if done, _ := find[event.ReviewFinished](s); done.Problem != away.Error() {
+			t.Errorf("%+v", done)
+		}
+		s.do(event.Review{Base: "HEAD"})
+		done, _ := find[event.ReviewFinished](s)
+		if done.Target != "web-02" || done.Problem != "" || !strings.Contains(done.Summary(), "on web-02: findings: 1") {
+			t.Errorf("%+v", done)
+		}
+		if strings.Join(asked, " ") != "web-02 web-02" {
+			t.Errorf("asked for %q", asked)
+		}
+		all := m.sent("Review")
+		text := all[0].Messages[len(all[0].Messages)-1].Content
+		if !strings.Contains(text, "All these files are on web-02.") || strings.Contains(text, "review.diff") {
+			t.Errorf("the reviewer is told %q", text)
+		}
+		s.stop()
+	})
+}

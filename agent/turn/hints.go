@@ -1,0 +1,133 @@
+package turn
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// inARow is how many calls of a tool fail one after the other until the model is told to do it otherwise.
+const inARow = 3
+
+// setbacks holds what went wrong in an exchange, for the next calls. Its exchange's lock guards it.
+type setbacks struct {
+	last   map[string]string // what went wrong with the last call of a tool
+	row    map[string]int    // how many calls of a tool failed since the last that did not
+	hinted map[string]bool   // programs whose lack the model was told of
+}
+
+// instead names what there is in place of programs that are often missing: one of our tools, or a program.
+var instead = []struct {
+	programs []string
+	tool     string // is offered; "" for a program
+	hint     string
+}{
+	{[]string{"rg", "ag", "ack", "ugrep"}, "grep", "the tool grep searches files there without it"},
+	{[]string{"fd", "fdfind", "tree", "locate"}, "glob", "the tool glob finds files there without it"},
+	{[]string{"bat", "batcat"}, "read_file", "the tool read_file reads files there without it"},
+	{[]string{"vi", "vim", "nvim", "nano", "emacs", "ed"}, "edit_file", "the tool edit_file changes files there without it"},
+	{[]string{"patch"}, "apply_patch", "the tool apply_patch changes files there without it"},
+	{[]string{"curl", "wget", "lynx", "w3m"}, "fetch_url", "the tool fetch_url reads pages, from the machine that buddy runs on"},
+	{[]string{"python"}, "", "python3 may be there"},
+	{[]string{"pip"}, "", "python3 -m pip may be there"},
+	{[]string{"docker"}, "", "podman may be there"},
+}
+
+// otherwise says what to do after a tool failed a few times in a row, where it is one of ours.
+var otherwise = map[string]string{
+	"edit_file":   "read the file again and take the lines as they are there; for a larger change write the whole file",
+	"apply_patch": "read the files again and take the lines as they are there; smaller patches tell which part does not fit",
+	"read_file":   "list the folder first, or find the file by its name",
+	"list_dir":    "find the folder by its name first",
+	"fetch_url":   "search for another source, or do without it",
+}
+
+// missing matches what shells say of a program that is not there: its name is in one of the groups.
+var missing = regexp.MustCompile(`(?m)(?:^|: )(?:command not found: ([\w.+-]+)|([\w.+-]+): (?:command )?not found)\s*$`)
+
+// strangeOption matches what programs say of an option that they don't have.
+var strangeOption = regexp.MustCompile(`(?mi)^([\w.+-]+): (?:illegal|invalid|unknown|unrecognized) option\b`)
+
+// hintAfter returns what the model is told beside a result for its next call, because of what failed before; "" for
+// nothing. It looks at the result only, and says each thing once.
+func hintAfter(b *batch, j *job, res tools.Result) string {
+	if b.turn == 0 {
+		return "" // no answer of the model has made it
+	}
+	b.x.mu.Lock()
+	defer b.x.mu.Unlock()
+	s := &b.x.setbacks
+	if act := j.call.Planned; act.Kind.IsCommand() && j.ran {
+		if res.ExitCode == nil || *res.ExitCode == 0 {
+			return ""
+		}
+		return s.ofCommand(offered(b.loop.p.Selection.Tools().Definitions()), act.Command, act.Target, *res.ExitCode, lastBytes(res.Tail))
+	}
+	if !res.IsError {
+		delete(s.row, j.call.Name)
+		return ""
+	}
+	if j.tool == nil || j.err == nil && !j.ran {
+		return "" // there is no such tool, or it was not allowed: the result says what to do
+	}
+	if s.row[j.call.Name]++; s.row[j.call.Name] != inARow {
+		return ""
+	}
+	what := otherwise[j.call.Name]
+	if what == "" {
+		what = "do it in another way, or say what is in the way"
+	}
+	return fmt.Sprintf("%s failed %d times in a row: %s", j.call.Name, inARow, what)
+}
+
+// offered returns what reports whether a tool of that name is among those which the model is offered.
+func offered(all []model.ToolDef) func(tool string) bool {
+	return func(tool string) bool {
+		return slices.ContainsFunc(all, func(d model.ToolDef) bool { return d.Name == tool })
+	}
+}
+
+// ofCommand returns the hint after a command that failed. A program counts only if its name is in the command,
+// whatever the output says.
+func (s *setbacks) ofCommand(offers func(tool string) bool, command, target string, exit int, output string) string {
+	if exit == 127 {
+		for _, m := range missing.FindAllStringSubmatch(output, -1) {
+			name := m[1] + m[2]
+			for _, i := range instead {
+				if slices.Contains(i.programs, name) && inCommand(command, name) && (i.tool == "" || offers(i.tool)) && s.once(name+"\x00"+target) {
+					return fmt.Sprintf("%s is not installed on %s: %s", name, target, i.hint)
+				}
+			}
+		}
+	}
+	if m := strangeOption.FindStringSubmatch(output); m != nil && inCommand(command, m[1]) && s.once("option\x00"+m[1]+"\x00"+target) {
+		return fmt.Sprintf("%s on %s does not have all the options that you expect: its usage or man page names them", m[1], target)
+	}
+	return ""
+}
+
+// maxHinted limits the hints about programs in an exchange.
+const maxHinted = 20
+
+// once reports whether something was not told yet, and notes that it is.
+func (s *setbacks) once(what string) bool {
+	if s.hinted[what] || len(s.hinted) == maxHinted {
+		return false
+	}
+	s.hinted[what] = true
+	return true
+}
+
+// inCommand reports whether a program is named in a command line.
+func inCommand(command, program string) bool {
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()<>'\"`$=", r) })
+	return slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == program })
+}
+
+// lastBytes returns the end of an output, where a shell says why it failed.
+func lastBytes(output string) string { return output[max(0, len(output)-4<<10):] }

@@ -1,0 +1,107 @@
+package usage
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// AnyTool is the name under which a budget holds for each tool that has none of its own.
+const AnyTool = "*"
+
+const (
+	maxTopTools = 3   // that a report names
+	maxTools    = 100 // names that are counted one by one; models can make up any number
+	otherTools  = "others"
+)
+
+// toolUses holds what the results of tools had, by the name of the tool. The ledger's lock guards it; nil
+// is empty.
+type toolUses map[string]event.ToolUse
+
+// add counts a result.
+func (u *toolUses) add(tool string, tokens int) {
+	if *u == nil {
+		*u = make(toolUses)
+	}
+	if _, known := (*u)[tool]; !known && len(*u) >= maxTools {
+		tool = otherTools
+	}
+	one := (*u)[tool]
+	one.Name = tool
+	one.Calls++
+	add(&one.Tokens, tokens)
+	(*u)[tool] = one
+}
+
+// top returns the tools whose results were the largest, those first.
+func (u toolUses) top(most int) []event.ToolUse {
+	all := slices.SortedFunc(maps.Values(u), func(a, b event.ToolUse) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
+	})
+	return all[:min(len(all), most)]
+}
+
+// tokensOf estimates the tokens of a result, four bytes each.
+func tokensOf(result string) int { return len(result) / 4 }
+
+// Result counts what a model reads of a tool.
+func (l *Ledger) Result(t *Task, tool, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.tools.add(tool, tokensOf(text))
+	l.tools.add(tool, tokensOf(text))
+}
+
+// replayTool counts a result of an earlier process.
+func (l *Ledger) replayTool(e event.Event) {
+	switch p := e.(type) {
+	case event.ToolRequested:
+		if name := p.Counted(); name != p.Name {
+			if l.asking == nil {
+				l.asking = make(map[string]string)
+			}
+			l.asking[p.CallID] = name
+		}
+	case event.ToolResult:
+		l.tools.add(cmp.Or(l.asking[p.CallID], p.Name), tokensOf(p.Result))
+		delete(l.asking, p.CallID)
+	case event.SessionResumed:
+		l.asking = nil // their calls ended with their process
+	}
+}
+
+// Refused returns why a tool may not be called any more in a task, for the model: its results have used up
+// the tokens that it has for one prompt. It returns "" while it may.
+func (l *Ledger) Refused(t *Task, tool string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most, own := l.budget.ToolTokens[tool]
+	if !own {
+		most = l.budget.ToolTokens[AnyTool]
+	}
+	used := t.tools[tool]
+	if most <= 0 || used.Tokens < most {
+		return ""
+	}
+	return fmt.Sprintf("not run: the results of %s have had about %d tokens since the last prompt, and the user lets it have %d ([tools] budgets); go on with what you have, or say what is missing", tool, used.Tokens, most)
+}
+
+// Tools describes the results of tools in the session, the largest first, a line each; "" if there were none.
+func (l *Ledger) Tools() string {
+	const most = 8
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var b strings.Builder
+	for _, u := range l.tools.top(most) {
+		fmt.Fprintf(&b, "\n%s", u.Text())
+	}
+	if left := len(l.tools) - most; left > 0 {
+		fmt.Fprintf(&b, "\nand %d more", left)
+	}
+	return strings.TrimPrefix(b.String(), "\n")
+}

@@ -1,0 +1,272 @@
+package ui
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/review"
+	"buddy/app/apptest"
+	"buddy/app/layout"
+	"buddy/app/state"
+	"buddy/tools/fs"
+)
+
+// found is a review with findings of all kinds.
+var found = event.ReviewFinished{
+	Of: "what is not committed", Files: 3, Task: 2,
+	Findings: []event.Finding{
+		{Severity: event.SeverityUnknown, Stated: "spicy", File: "checkout/tax.go", Line: 9, Text: "the rounding is odd"},
+		{Severity: event.SeverityCritical, File: "checkout/very/deep/in/the/tree/of/folders/money.go", Line: 1204, Text: "a refund of more than was paid is booked as a payment, so that customers can take out money that is not theirs whenever they ask for two refunds of the same order at once", Fix: "compare with what is left to refund inside the transaction"},
+		{Severity: event.SeverityHigh, File: "checkout/tax.go", Line: 4, Text: "negative amounts are rounded towards zero", Fix: "round half away from zero"},
+		{Severity: event.SeverityMedium, File: "gone.go", Line: 3, Text: "the error is dropped", Note: "there is no such file"},
+		{Severity: event.SeverityLow, Text: "no test covers the new path"},
+	},
+}
+
+// The findings of a review are a block of the conversation and a list with all of the selected one.
+func TestFindingsOnScreen(t *testing.T) {
+	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.Type("/findings\n")
+			if size[0] > 40 {
+				x.Want("no review of this session has found anything")
+			}
+			x.tell(found)
+			x.golden("review-block")
+			x.Type("/findings\n")
+			x.Want("Findings 5", "▸ unknown")
+			x.Press("]")
+			x.Want("▸ critical", "…")
+			x.golden("findings")
+			x.Press("[", "[", "]", "]", "j", "Down")
+			x.Press("Enter")
+			x.Want("the finding names no file")
+			x.golden("findings-said")
+			x.Press("[")
+			x.Want("▸ medium")
+			x.unwanted("names no file")
+			x.Press("Esc")
+			x.unwanted("Findings 5")
+		})
+	}
+}
+
+// code is a file with something wrong in line 3.
+const code = "package a\n\nvar bad = 1\n"
+
+// reviewed puts files into a folder, and returns it with the findings of a review of them.
+func reviewed(t *testing.T, files map[string]string, all ...event.Finding) (string, event.ReviewFinished) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := event.ReviewFinished{Of: "it", Files: len(files), Task: 2}
+	for _, f := range all {
+		done.Findings = append(done.Findings, review.Place(t.Context(), fs.Local, dir, time.Time{}, f))
+	}
+	return dir, done
+}
+
+// Each finding opens its file at its line, as long as that is the line that was meant; else it is said what
+// has become of it.
+func TestFindingsOpenTheirFiles(t *testing.T) {
+	dir, done := reviewed(t, map[string]string{"a.go": code, "moved.go": code, "lost.go": code, "gone.go": code, "-o": code},
+		event.Finding{File: "a.go", Line: 3, Text: "one"}, event.Finding{File: "moved.go", Line: 3, Text: "two"},
+		event.Finding{File: "lost.go", Line: 3, Text: "three"}, event.Finding{File: "gone.go", Line: 3, Text: "four"},
+		event.Finding{File: "-o", Line: 3, Text: "five"}, event.Finding{File: "../a.go", Line: 3, Text: "six"},
+		event.Finding{File: "a.go", Line: 99, Text: "seven"})
+	for name, now := range map[string]string{"moved.go": "// before\n" + code, "lost.go": strings.ReplaceAll(code, "bad", "good"), "gone.go": ""} {
+		err := os.WriteFile(filepath.Join(dir, name), []byte(now), 0o600)
+		if now == "" {
+			err = os.Remove(filepath.Join(dir, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
+		x.inside(func() { x.u.arranged.setFocus(layout.Conversation) })
+		x.Press("Enter") // on the block of the review
+		x.Want("Findings 7")
+		opens := func(key, said string, want ...string) {
+			t.Helper()
+			x.opened = nil
+			x.Press(key)
+			x.Settle()
+			if said != "" {
+				x.Want(said)
+			}
+			if len(want) > 0 {
+				want[0] = filepath.Join(dir, want[0])
+			}
+			if !slices.Equal(x.opened, want) {
+				t.Errorf("%s opened %q, want %q", key, x.opened, want)
+			}
+		}
+		opens("Enter", "", "a.go:3")
+		opens("o", "", "a.go:3")
+		x.openErr = errors.New(`editor "none": exit status 127`)
+		opens("o", `editor "none": exit status 127`, "a.go:3")
+		x.openErr = nil
+		x.Press("]")
+		opens("Enter", "moved.go has changed since the review: line 3 is line 4 now", "moved.go:4")
+		x.Press("]")
+		opens("Enter", "lost.go has changed since the review, and its line 3 is not there as it was · Enter again")
+		opens("Enter", "", "lost.go:0")
+		opens("Enter", "Enter again")
+		x.Press("]")
+		opens("Enter", "gone.go: there is no such file")
+		opens("Enter", "gone.go: there is no such file")
+		x.Press("]")
+		opens("Enter", "", "-o:3")
+		x.Press("]")
+		opens("Enter", "../a.go is outside of this folder")
+		x.Press("]")
+		opens("Enter", "line 99 of a.go is not certain: the file has 3 lines")
+		x.Press("q")
+		x.unwanted("Findings 7")
+		x.Press("Esc")
+		x.Type("/findings 2\n")
+		x.Want("Findings 7", "line 3 is line 4 now")
+		x.Press("Esc")
+		x.Type("/findings 8\n")
+		x.Want(`"8" is not the number of a finding (have: 1 to 7)`)
+	})
+}
+
+// What a review on another machine found is not looked for on this one.
+func TestFindingsOfAnotherMachine(t *testing.T) {
+	dir, done := reviewed(t, map[string]string{"a.go": code}, event.Finding{File: "a.go", Line: 3, Text: "one"})
+	done.Target = "web-02"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
+		x.Type("/findings 1\n")
+		x.Want("it on web-02", "a.go:3 is on web-02, where your editor is not")
+		if len(x.opened) > 0 {
+			t.Errorf("opened %q", x.opened)
+		}
+	})
+}
+
+// A click selects a finding, another one on it opens its file; a list that is closed while a file is looked for
+// opens none.
+func TestFindingsByMouse(t *testing.T) {
+	dir, done := reviewed(t, map[string]string{"a.go": code}, event.Finding{File: "a.go", Line: 1, Text: "one"}, event.Finding{File: "a.go", Line: 3, Text: "two"})
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(event.SessionCreated{Cwd: dir, Target: "local", Model: "demo"}, done)
+		x.Type("/findings\n")
+		row := slices.IndexFunc(strings.Split(x.Screen(), "\n"), func(l string) bool { return strings.Contains(l, "a.go:3  two") })
+		x.Click(6, row)
+		x.Want("a.go:3 · ")
+		if len(x.opened) > 0 {
+			t.Errorf("one click opened %q", x.opened)
+		}
+		time.Sleep(time.Second)
+		x.Click(6, row)
+		x.Settle()
+		if want := []string{filepath.Join(dir, "a.go:3")}; !slices.Equal(x.opened, want) {
+			t.Errorf("opened %q, want %q", x.opened, want)
+		}
+		var later []func()
+		x.inside(func() {
+			x.u.deps.Background = func(work func() func()) { later = append(later, work()) }
+		})
+		x.Press("Enter", "Esc")
+		x.inside(func() {
+			for _, f := range later {
+				f()
+			}
+		})
+		if len(later) != 1 || len(x.opened) != 1 {
+			t.Errorf("%d looked for, opened %q", len(later), x.opened)
+		}
+	})
+}
+
+// A session that is gone on with still has the findings of its last review.
+func TestFindingsSurviveResume(t *testing.T) {
+	dir, done := reviewed(t, map[string]string{"a.go": code}, event.Finding{File: "a.go", Line: 3, Text: "one"})
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.inside(func() {
+			x.u.state = state.State{}
+			x.u.ApplyTail("7f3a-0000", []event.Envelope{stored(t, event.Envelope{Seq: 1, Time: 1, Session: "7f3a-0000", Payload: done})},
+				&event.SessionResumed{Cwd: dir, Target: "local", Model: "demo"})
+		})
+		x.Want("1. a.go:3")
+		x.Type("/findings 1\n")
+		x.Settle()
+		if want := []string{filepath.Join(dir, "a.go:3")}; !slices.Equal(x.opened, want) {
+			t.Errorf("opened %q, want %q", x.opened, want)
+		}
+	})
+}
+
+// stored returns an event as a journal gives it back.
+func stored(t *testing.T, env event.Envelope) event.Envelope {
+	t.Helper()
+	if !env.Payload.Durable() {
+		t.Fatalf("%s is in no journal", env.Payload.Type())
+	}
+	data, err := env.MarshalJSON()
+	if err == nil {
+		env = event.Envelope{}
+		err = env.UnmarshalJSON(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+// Escape sequences in findings reach the terminal neither from the block nor from the list, though they would
+// change it.
+func TestHostileFindings(t *testing.T) {
+	const evil = "\x1b]2;owned\a\x1b[2J\u202egnp.exe"
+	control := apptest.NewTerminal(80, 24)
+	if _, err := control.Write([]byte(evil)); err != nil || control.Title() != "owned" {
+		t.Fatalf("positive control: the title is %q", control.Title())
+	}
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(event.ReviewFinished{Of: evil, Files: 1, Target: evil, Findings: []event.Finding{
+			{Severity: event.Severity(evil), Stated: evil, File: evil, Line: 1, Text: evil, Fix: evil, Note: evil},
+		}})
+		x.Want("␛]2;owned")
+		x.Type("/findings\n")
+		x.Want("Findings 1", "␛]2;owned")
+		x.Press("Enter")
+		x.Want("your editor is not: open it there")
+		if x.Title() == "owned" || len(x.Odd()) > 0 || len(x.opened) > 0 || strings.Contains(x.Screen(), "\u202e") {
+			t.Errorf("title %q, odd %q, opened %q\n%s", x.Title(), x.Odd(), x.opened, x.Screen())
+		}
+	})
+}
+
+// A review is asked for at once, also while the agent works.
+func TestReviewWhileATaskWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running...)
+		x.Type("/review main\n")
+		x.took(event.Review{Base: "main"})
+	})
+}
