@@ -33,29 +33,34 @@ func TestCallsAreExplained(t *testing.T) {
 		want       event.DecisionExplained
 	}{
 		"a rule allows it": {
-			"The log names it.\nConfidence: 0.9", read, action.ModeAsk, event.AnswerApproval{},
+			"The log names it.\nConfidence: 0.9", read, action.ModeAsk,
+			event.AnswerApproval{},
 			event.DecisionExplained{Reasoning: "The log names it.", From: event.FromText, Confidence: "0.9", Rules: []event.DecisionRule{
 				{Rule: "workspace", Text: "allow: reads a file of the workspace"},
 			}},
 		},
 		"the model says nothing": {
-			"", read, action.ModeAsk, event.AnswerApproval{},
+			"", read, action.ModeAsk,
+			event.AnswerApproval{},
 			event.DecisionExplained{Rules: []event.DecisionRule{{Rule: "workspace", Text: "allow: reads a file of the workspace"}}},
 		},
 		"a person approves it": {
-			"Now.", run, action.ModeAsk, event.AnswerApproval{Decision: event.Once},
+			"Now.", run, action.ModeAsk,
+			event.AnswerApproval{Decision: event.Once},
 			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
 				{Rule: "shell", Text: "ask: runs the program ./echo"}, {Rule: "person", Text: "approved"},
 			}},
 		},
 		"a person denies it": {
-			"Now.", run, action.ModeAsk, event.AnswerApproval{Decision: event.Deny, Reason: "use make"},
+			"Now.", run, action.ModeAsk,
+			event.AnswerApproval{Decision: event.Deny, Reason: "use make"},
 			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
 				{Rule: "shell", Text: "ask: runs the program ./echo"}, {Rule: "person", Text: "denied: use make"},
 			}},
 		},
 		"the mode denies it": {
-			"Now.", run, action.ModeNone, event.AnswerApproval{},
+			"Now.", run, action.ModeNone,
+			event.AnswerApproval{},
 			event.DecisionExplained{Reasoning: "Now.", From: event.FromText, Rules: []event.DecisionRule{
 				{Rule: "mode none", Text: "deny: mode none denies what needs approval: runs the program ./echo"},
 			}},

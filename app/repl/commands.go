@@ -137,9 +137,25 @@ func completionsOf(r *repl, files *input.FileIndexes) completions {
 // completeWord returns what the name of a command, of a file after an @, or an argument of a
 // command may become, and which ones it may be. before is what stands before the word.
 func completeWord(from completions, word, before string) (becomes string, choices []string) {
+	choices = choicesFor(from, word, before)
+	if len(choices) == 0 {
+		return word, nil
+	}
+	becomes = commonPrefix(choices)
+	if len(choices) == 1 && !strings.HasSuffix(becomes, "=") {
+		becomes += " "
+	}
+	if len(becomes) < len(word) || len(choices) > 1 && !strings.HasPrefix(strings.ToLower(becomes), strings.ToLower(word)) {
+		return word, choices // they have the letters of the word, not the word
+	}
+	return becomes, choices
+}
+
+// choicesFor returns what a word may be.
+func choicesFor(from completions, word, before string) (choices []string) {
 	switch {
 	case before == "" && strings.HasPrefix(word, "/"):
-		choices = commandsThatBegin(strings.ToLower(word[1:]), from.custom())
+		return commandsThatBegin(strings.ToLower(word[1:]), from.custom())
 	case strings.HasPrefix(word, "@"):
 		for _, p := range from.files(word[1:]) {
 			if markup.Plain(p) == p && !strings.ContainsAny(p, " \t") {
@@ -153,17 +169,7 @@ func completeWord(from completions, word, before string) (becomes string, choice
 			}
 		}
 	}
-	if len(choices) == 0 {
-		return word, nil
-	}
-	becomes = commonPrefix(choices)
-	if len(choices) == 1 && !strings.HasSuffix(becomes, "=") {
-		becomes += " "
-	}
-	if len(becomes) < len(word) || len(choices) > 1 && !strings.HasPrefix(strings.ToLower(becomes), strings.ToLower(word)) {
-		return word, choices // they have the letters of the word, not the word
-	}
-	return becomes, choices
+	return choices
 }
 
 // commandsThatBegin returns the commands, buddy's and others, whose names begin with a text.

@@ -15,7 +15,8 @@ import (
 func agentsWork(n int) []event.Envelope {
 	all := []event.Envelope{
 		{Task: 1, Payload: event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"}},
-		{Task: 1, Payload: event.PromptSubmitted{ID: 1, Text: "go"}}, {Task: 1, Payload: event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"}},
+		{Task: 1, Payload: event.PromptSubmitted{ID: 1, Text: "go"}},
+		{Task: 1, Payload: event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"}},
 	}
 	for i := 2; i < n+2; i++ {
 		call := fmt.Sprint("call-", i)
