@@ -260,6 +260,8 @@ func TestPlainDialog(t *testing.T) {
 			d.types("d\r")
 			d.want("why: ")
 			d.types("not that one\r")
+			d.want("Enter  only this time")
+			d.types("\r")
 			d.want("⊘ not run (denied: not that one)", "Reason: not that one", "> ")
 			d.types("touch a.txt\r")
 			d.want("? or 1-")

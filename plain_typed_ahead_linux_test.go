@@ -35,6 +35,8 @@ func TestPlainLineBeforeAQuestion(t *testing.T) {
 		d.types("es please\r")
 		d.want("queued until this is done", "needs approval", "? or 1-")
 		d.types("d\rno need\r")
+		d.want("Enter  only this time")
+		d.types("\r")
 		d.want("⊘ not run (denied: no need)", "> yes please", `You said "yes please".`, "> ")
 		d.types("touch c.txt\r\x1b") // Esc begins no line
 		d.want("needs approval", "? or 1-")
@@ -185,6 +187,8 @@ func TestExecAsksOnTheTerminal(t *testing.T) {
 	d.types("y\r") // too early
 	d.want("needs approval", "| touch a.txt", "| touch b.txt", "Run: [y/N, or why not] ")
 	d.types("use make\r")
+	d.want("Enter  only this time", "Remember: ")
+	d.types("\r")
 	d.want("⊘ not run (denied: use make)", "Reason: use make")
 	d.ends()
 	d.absent("a.txt")

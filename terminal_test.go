@@ -88,10 +88,16 @@ func (x *terminal) keys(keys ...string) {
 	x.srv.Tmux(append([]string{"send-keys", "-t", "t"}, keys...)...)
 }
 
-// quit ends the program. Nothing may run that it would ask about: the screen says ✓ main.
-func (x *terminal) quit() {
+// rests waits until nothing runs. What shows that the work has begun must have been waited for.
+func (x *terminal) rests() {
 	x.t.Helper()
 	x.gone(`Ctrl+\ detach`)
+}
+
+// quit ends the program. Nothing may run that it would ask about.
+func (x *terminal) quit() {
+	x.t.Helper()
+	x.rests()
 	x.keys("C-c")
 	x.want("again quits")
 	x.keys("C-c")
@@ -250,7 +256,8 @@ func TestTerminal(t *testing.T) {
 	x.say("/clear")
 	x.gone("The tool said:")
 	x.say("hello")
-	x.want("Yes?", "✓ main")
+	x.want("Yes?")
+	x.rests()
 	x.quit()
 	if n := bytes.Count(x.written(), []byte("\x1b[?1049l")); n != 1 {
 		t.Errorf("the terminal was given back %d times: the screen flickers between sessions", n)
@@ -292,7 +299,7 @@ func TestTerminalBytes(t *testing.T) {
 	x.keys("C-l")
 	x.keys("Escape")
 	x.want("Enter send") // a key at once after Esc would be taken for an Alt key
-	x.want("✓ main")
+	x.rests()
 	x.say("/ps")
 	x.quit()
 	written := x.written()

@@ -148,7 +148,7 @@ func TestScanInResult(t *testing.T) {
 	}
 }
 
-// Our own texts, full of prompts and commands, are not high.
+// Our own texts, full of prompts and commands, are not high, but for tests of what is.
 func TestOwnTexts(t *testing.T) {
 	n := 0
 	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../*/*.go", "../*.go", "../../tools/*.go", "../../tools/*.md", "../prompt/*.md", "../../app/*.go"} {
@@ -159,7 +159,7 @@ func TestOwnTexts(t *testing.T) {
 				t.Fatal(err)
 			}
 			n++
-			if found := Scan(string(text)); Worst(found) == High && !strings.HasPrefix(name, "../inject/") {
+			if found := Scan(string(text)); Worst(found) == High && !strings.HasPrefix(name, "../inject/") && name != "../memory/share_test.go" {
 				t.Errorf("%s: %+v", name, found)
 			}
 		}

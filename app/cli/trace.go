@@ -28,8 +28,8 @@ func (s *cli) traceCommand() *cobra.Command {
 			"An ID may be shortened to any beginning that is unique; last is the session used last. With\n" +
 			"--turn it shows what was sent in one turn, and what was answered and decided: the messages\n" +
 			"as the session file has them. With --audit it lists the calls, the latest 10,000: when, what\n" +
-			"decided about them, who approved or denied and where, and what became of them. The system prompt, the list of tools and\n" +
-			"reminders of the moment are in no session file.",
+			"decided about them, who approved or denied and where, and what became of them. The system\n" +
+			"prompt, the list of tools and reminders of the moment are in no session file.",
 		Example: "  buddy trace last\n  buddy trace 7f3a --turn 12\n  buddy trace last --audit\n  buddy trace 7f3a --json | jq .totals",
 	}, func(store sessions.Store, id string, args []string) error {
 		switch {

@@ -57,7 +57,8 @@ func (c *Popup) nameWidth() int {
 	return w
 }
 
-// match offers the commands that begin with typed; none if it is empty.
+// match offers the commands that begin with typed, first the one that has no more letters; none if it is
+// empty.
 func (c *Popup) match(typed string) {
 	if typed == "" {
 		c.dismissed = false
@@ -70,7 +71,10 @@ func (c *Popup) match(typed string) {
 		return
 	}
 	for _, cmd := range c.commands {
-		if len(cmd.Name) >= len(typed) && strings.EqualFold(cmd.Name[:len(typed)], typed) {
+		switch {
+		case strings.EqualFold(cmd.Name, typed):
+			c.matches = slices.Insert(c.matches, 0, cmd)
+		case len(cmd.Name) > len(typed) && strings.EqualFold(cmd.Name[:len(typed)], typed):
 			c.matches = append(c.matches, cmd)
 		}
 	}
