@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,7 @@ import (
 type longTool struct {
 	done    chan struct{}
 	end     tools.TaskEnd
-	stopped bool
+	stopped atomic.Bool
 	lost    bool
 	revived string
 }
@@ -40,7 +41,7 @@ func (l *longTool) task() tools.Task {
 	return tools.Task{
 		Title: "npm run\ndev", Pane: "%4", Dir: "/out/1", Done: l.done,
 		End:  func() tools.TaskEnd { return l.end },
-		Stop: func() { l.stopped, l.end.Cancelled = true, true; close(l.done) },
+		Stop: func() { l.stopped.Store(true); l.end.Cancelled = true; close(l.done) },
 	}
 }
 
@@ -106,12 +107,12 @@ func TestShellTaskCancelled(t *testing.T) {
 		s := start(t, withLong(long), says("", "c1 run_shell {}"), says("started"))
 		s.do(event.Submit{Text: "serve"})
 		s.do(event.Cancel{})
-		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "say which task (have: #2)") || long.stopped {
-			t.Errorf("error %+v, stopped %v", e, long.stopped)
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "say which task (have: #2)") || long.stopped.Load() {
+			t.Errorf("error %+v, stopped %v", e, long.stopped.Load())
 		}
 		s.do(event.Cancel{Task: 2})
-		if end, _ := find[event.TaskFinished](s); !long.stopped || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
-			t.Errorf("stopped %v, end %+v", long.stopped, end)
+		if end, _ := find[event.TaskFinished](s); !long.stopped.Load() || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
+			t.Errorf("stopped %v, end %+v", long.stopped.Load(), end)
 		}
 		s.do(event.Cancel{Task: 2})
 		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "task 2 is not running") {

@@ -114,8 +114,8 @@ func TestCommandOfAnInterruptedAgent(t *testing.T) {
 			t.Errorf("the main agent is told %s", text)
 		}
 		again.do(event.Cancel{Task: 3})
-		if end, _ := find[event.TaskFinished](again); !l.work[3].stopped || end != (event.TaskFinished{ID: 3, Outcome: event.Cancelled}) {
-			t.Errorf("stopped %v, end %+v", l.work[3].stopped, end)
+		if end, _ := find[event.TaskFinished](again); !l.work[3].stopped.Load() || end != (event.TaskFinished{ID: 3, Outcome: event.Cancelled}) {
+			t.Errorf("stopped %v, end %+v", l.work[3].stopped.Load(), end)
 		}
 		again.do(event.Submit{Text: "and?"})
 		if n := countIn(m.sent("main")[1], "Task 3, which run_shell left running, was cancelled."); n != 1 {

@@ -73,8 +73,8 @@ func TestTimeoutOfCommand(t *testing.T) {
 			}
 			time.Sleep(11 * time.Second)
 			synctest.Wait()
-			if end, _ := find[event.TaskFinished](s); !long.stopped || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
-				t.Errorf("stopped %v, end %+v", long.stopped, end)
+			if end, _ := find[event.TaskFinished](s); !long.stopped.Load() || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
+				t.Errorf("stopped %v, end %+v", long.stopped.Load(), end)
 			}
 			if n, _ := find[event.Notice](s); n.Text != "the time limit of task #2 is over: it is cancelled" {
 				t.Errorf("notice %+v", n)
@@ -92,12 +92,12 @@ func TestTimeoutOfCommand(t *testing.T) {
 				t.Errorf("error %+v", e)
 			}
 			s.do(event.SetTimeout{Task: 2, Duration: time.Minute}, event.Cancel{Task: 1})
-			if long.stopped {
+			if long.stopped.Load() {
 				t.Error("it ended with the other task")
 			}
 			time.Sleep(2 * time.Minute)
 			synctest.Wait()
-			if !long.stopped {
+			if !long.stopped.Load() {
 				t.Error("it goes on after its deadline")
 			}
 			s.stop()
@@ -118,8 +118,8 @@ func TestTimeoutOfCommand(t *testing.T) {
 			}
 			time.Sleep(31 * time.Minute)
 			synctest.Wait()
-			if first.stopped || !long.stopped {
-				t.Errorf("stopped: %v by the process that has ended, %v by this one", first.stopped, long.stopped)
+			if first.stopped.Load() || !long.stopped.Load() {
+				t.Errorf("stopped: %v by the process that has ended, %v by this one", first.stopped.Load(), long.stopped.Load())
 			}
 			s.stop()
 		})
@@ -131,7 +131,7 @@ type stubborn struct{ longTool }
 
 func (l *stubborn) Run(_ context.Context, c tools.Call) tools.Result {
 	w := l.task()
-	w.Stop = func() { l.stopped = true }
+	w.Stop = func() { l.stopped.Store(true) }
 	return tools.Result{Content: fmt.Sprintf("task %d", c.Begin(w))}
 }
 
