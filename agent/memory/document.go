@@ -79,7 +79,8 @@ func (d document) bytes() []byte {
 }
 
 // entries returns what counts, in the order of the file.
-func (d document) entries() (all []Entry) {
+func (d document) entries() []Entry {
+	all := make([]Entry, 0, len(d.lines))
 	for _, l := range d.lines {
 		if l.entry != nil {
 			all = append(all, *l.entry)

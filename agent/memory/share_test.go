@@ -301,3 +301,21 @@ func BenchmarkInstructionsOfTenThousand(b *testing.B) {
 		}
 	}
 }
+
+// Entries that contradict each other by the thousand, which no person writes, are read quickly, too.
+func BenchmarkInstructionsThatContradict(b *testing.B) {
+	dir := b.TempDir()
+	p := &place{t: b, home: dir, project: dir}
+	var text strings.Builder
+	text.WriteString("## Rules\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "- Not `make`: use tool %d. <!-- r-%05d 2026-11-01 -->\n", i, i)
+	}
+	p.write(Folder, text.String())
+	s := p.store("s1")
+	for b.Loop() {
+		if _, _, err := s.Instructions(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

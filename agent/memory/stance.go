@@ -35,15 +35,15 @@ func stanceOf(text string) (s stance) {
 		return stance{normal(m[1]), true, normal(m[2])}
 	}
 	for {
-		if rest := against.ReplaceAllString(text, ""); rest != text {
-			s.against, text = true, rest
+		if at := against.FindStringIndex(text); at != nil {
+			s.against, text = true, text[at[1]:]
 			continue
 		}
-		rest := favour.ReplaceAllString(text, "")
-		if rest == text {
+		at := favour.FindStringIndex(text)
+		if at == nil {
 			break
 		}
-		text = rest
+		text = text[at[1]:]
 	}
 	s.about = normal(text)
 	return s
@@ -58,38 +58,53 @@ func normal(s string) string {
 // narrower, where an entry for some paths or a target is narrower than one for all. The project never
 // overrides what the person says of all projects: a model is told both, and the person sees both.
 func override(all []Entry) {
-	about := make(map[string][]int)
+	stances, about := make([]stance, len(all)), make(map[string][]int, len(all))
 	for i, e := range all {
-		if e.Kind != Fact {
-			s := stanceOf(e.Text)
-			about[s.about] = append(about[s.about], i)
+		if e.Kind == Fact {
+			continue
+		}
+		s := stanceOf(e.Text)
+		stances[i] = s
+		if group := about[s.about]; len(group) < maxGroup {
+			about[s.about] = append(group, i)
 		}
 	}
 	for _, group := range about {
 		for n, i := range group {
 			for _, j := range group[n+1:] {
-				a, b := &all[i], &all[j]
-				if !contradict(*a, *b) {
-					continue
+				if stances[i].contradicts(stances[j]) && sameTarget(all[i], all[j]) {
+					decide(&all[i], &all[j])
 				}
-				if holds(*b, *a) {
-					a, b = b, a
-				}
-				if b.Scope == Person && a.Scope != Person {
-					b.Opposed = cmp.Or(b.Opposed, a.ID)
-					continue
-				}
-				b.Overridden = cmp.Or(b.Overridden, a.ID)
 			}
 		}
 	}
 }
 
-// contradict reports whether two entries about the same say the opposite, for the same files.
-func contradict(a, b Entry) bool {
-	x, y := stanceOf(a.Text), stanceOf(b.Text)
-	return (x.against != y.against || x.instead != y.instead && x.instead != "" && y.instead != "") &&
-		(a.Note.Target() == b.Note.Target() || a.Note.Target() == "" || b.Note.Target() == "")
+// maxGroup limits the entries about the same that are compared with each other, so that a file with
+// thousands of them delays nobody.
+const maxGroup = 200
+
+// decide marks which of two entries that contradict each other holds, or that both are told.
+func decide(a, b *Entry) {
+	if holds(*b, *a) {
+		a, b = b, a
+	}
+	if b.Scope == Person && a.Scope != Person {
+		b.Opposed = cmp.Or(b.Opposed, a.ID)
+		return
+	}
+	b.Overridden = cmp.Or(b.Overridden, a.ID)
+}
+
+// contradicts reports whether two stances about the same are opposite.
+func (s stance) contradicts(other stance) bool {
+	return s.against != other.against || s.instead != other.instead && s.instead != "" && other.instead != ""
+}
+
+// sameTarget reports whether there is a target for which both entries hold.
+func sameTarget(a, b Entry) bool {
+	x, y := a.Note.Target(), b.Note.Target()
+	return x == y || x == "" || y == ""
 }
 
 // holds reports whether a holds rather than b. b comes after a in the files, or is later in one.

@@ -170,7 +170,7 @@ func (s *Store) read(ctx context.Context) (l Listing, all []file, failed error) 
 		f, problems := load(ctx, src)
 		l.Problems = append(l.Problems, problems...)
 		all = append(all, f)
-		l.Entries = append(l.Entries, f.entries()...)
+		l.Entries = slices.Concat(l.Entries, f.entries())
 	}
 	now := s.o.Now()
 	for i := range l.Entries {
