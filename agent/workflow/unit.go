@@ -1,0 +1,255 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+	"buddy/agent/turn"
+	"buddy/extensions/workflow"
+	"buddy/texts"
+)
+
+// unit does one call of a step, with its repetitions.
+func (r *Run) unit(ctx context.Context, s *workflow.Step, n int, item string) {
+	at := r.at(s, n)
+	if at.state.Ended() {
+		return
+	}
+	attempt := at.attempt
+	switch done := r.settle(ctx, s, n, item, at); {
+	case done || r.over(ctx):
+		return
+	case at.call != "" && at.began == nil:
+		attempt-- // it never began
+	}
+	if s.Gate != nil && s.Gate.PerItem && at.state != event.WorkflowRunning {
+		if pass := r.gate(ctx, s, n, item); !pass.ok {
+			if !r.over(ctx) {
+				r.endUnit(s, n, event.WorkflowSkipped, pass.why)
+			}
+			return
+		}
+	}
+	if s.Tool == workflow.Runner {
+		r.nested(ctx, s, n, item)
+		return
+	}
+	r.attempts(ctx, s, n, item, max(attempt, 0))
+}
+
+// attempts calls the tool until it succeeds or may not be called again.
+func (r *Run) attempts(ctx context.Context, s *workflow.Step, n int, item string, before int) {
+	for attempt := before + 1; !r.over(ctx); attempt++ {
+		call, err := r.call(s, item)
+		if err != nil {
+			r.endUnit(s, n, event.WorkflowFailed, err.Error())
+			return
+		}
+		if err := r.tell(event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: event.WorkflowRunning, CallID: call.ID, Attempt: attempt}); err != nil {
+			r.stop(err)
+			return
+		}
+		end := r.run(ctx, call)
+		if r.took(ctx, s, n, attempt, end) {
+			return
+		}
+		pause(ctx, s.OnError.Wait)
+	}
+}
+
+// pause waits and reports whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// run runs a call. Commands that run side by side on one target get panes of their own.
+func (r *Run) run(ctx context.Context, call stepCall) turn.StepEnd {
+	r.mu.Lock()
+	r.panes[call.target]++
+	beside := r.panes[call.target] > 1
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.panes[call.target]--
+	}()
+	if beside {
+		call.OwnPane = r.rec.Name + " " + call.step
+	}
+	return r.p.Steps.Run(ctx, call.StepCall)
+}
+
+// took takes up what a call gave and reports whether that is the end: no further attempt follows.
+func (r *Run) took(ctx context.Context, s *workflow.Step, n, attempt int, end turn.StepEnd) bool {
+	r.book.took(end.ToolResult)
+	if r.over(ctx) {
+		if !r.p.Ended() {
+			r.endUnit(s, n, event.WorkflowCancelled, "")
+		}
+		return true
+	}
+	got := r.at(s, n).got
+	switch {
+	case got == nil: // never: it was just taken
+		r.endUnit(s, n, event.WorkflowFailed, "it gave nothing")
+	case got.ok:
+		r.endUnit(s, n, event.WorkflowCompleted, "")
+	case attempt <= s.OnError.Retry && !end.Denied:
+		return false
+	default:
+		if end.Denied {
+			r.refused.Store(true)
+		}
+		r.endUnit(s, n, event.WorkflowFailed, got.problem)
+	}
+	return true
+}
+
+// at returns how far a call is.
+func (r *Run) at(s *workflow.Step, n int) unit {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	if u := r.rec.steps[s.ID].units[n]; u != nil {
+		return *u
+	}
+	return unit{}
+}
+
+// endUnit ends a call of a step, with its repetitions.
+func (r *Run) endUnit(s *workflow.Step, n int, state event.WorkflowState, why string) {
+	e := event.WorkflowStepped{Run: r.rec.Run, Step: s.ID, Item: n, State: state, Why: texts.Clip(texts.OneLine(why), maxWhy)}
+	if err := r.tell(e); err != nil {
+		r.stop(err)
+	}
+}
+
+// stepCall is a call with what is known of its step.
+type stepCall struct {
+	turn.StepCall
+	step, target string
+}
+
+// call returns the call of a step for an item.
+func (r *Run) call(s *workflow.Step, item string) (stepCall, error) {
+	sc := r.scope(item)
+	arguments, err := s.Arguments(sc)
+	if err != nil {
+		return stepCall{}, err
+	}
+	target, args := s.On(sc), string(arguments)
+	if target == r.p.Single {
+		target = "" // where there is one target only, tools take none
+	}
+	if target != "" {
+		if args, err = withTarget(arguments, target); err != nil {
+			return stepCall{}, err
+		}
+	}
+	return stepCall{StepCall: turn.StepCall{ID: "step_" + stream.NewID(), Name: s.Tool, Arguments: args, Timeout: s.Timeout}, step: s.ID, target: target}, nil
+}
+
+var errUnknownEnd = errors.New("buddy ended while it ran, and nothing says how it ended")
+
+// Answers to the question about a call whose end is unknown.
+const (
+	runAgain   = "run it again"
+	takeDone   = "take it for done"
+	takeFailed = "take it for failed"
+)
+
+// settle ends a call that an earlier process began, if it is known how it ended, or a person says.
+func (r *Run) settle(ctx context.Context, s *workflow.Step, n int, item string, at unit) (done bool) {
+	if at.call == "" || at.began == nil && (at.got == nil || !at.got.ok) { // it never ran
+		return false
+	}
+	end := turn.StepEnd{}
+	if at.got == nil {
+		call, err := r.call(s, item)
+		if err != nil {
+			r.endUnit(s, n, event.WorkflowFailed, err.Error())
+			return true
+		}
+		call.ID = at.call
+		end = r.p.Steps.Recover(ctx, call.StepCall, at.began.Dir)
+		if end.Unknown && !r.over(ctx) {
+			return r.decide(ctx, s, n, item, call)
+		}
+		return r.took(ctx, s, n, at.attempt, end)
+	}
+	switch {
+	case at.got.ok:
+		r.endUnit(s, n, event.WorkflowCompleted, "")
+	case at.got.unknown:
+		call, err := r.call(s, item)
+		if err != nil {
+			r.endUnit(s, n, event.WorkflowFailed, err.Error())
+			return true
+		}
+		return r.decide(ctx, s, n, item, call)
+	case at.attempt <= s.OnError.Retry:
+		return false
+	default:
+		r.endUnit(s, n, event.WorkflowFailed, at.got.problem)
+	}
+	return true
+}
+
+// decide lets a person say what becomes of a call of which nobody knows how it ended, unless it is
+// harmless to repeat it.
+func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, call stepCall) (done bool) {
+	if r.p.Steps.Harmless(ctx, call.StepCall) {
+		return false
+	}
+	text := fmt.Sprintf("Step %s%s of the workflow %s ran when buddy ended, and nothing says how it ended.\n%s", s.ID, forItem(item), r.rec.Name, texts.Clip(call.Arguments, 400))
+	a, err := r.p.Ask(ctx, event.QuestionAsked{CallID: call.ID, From: r.from(), Gate: s.ID, Text: text, Choices: []string{runAgain, takeDone, takeFailed}})
+	switch {
+	case r.over(ctx):
+		return true
+	case err != nil:
+		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
+	case a.Text == runAgain:
+		return false
+	case a.Text == takeDone:
+		r.endUnit(s, n, event.WorkflowCompleted, "taken for done by the person")
+	default:
+		r.endUnit(s, n, event.WorkflowFailed, errUnknownEnd.Error())
+	}
+	return true
+}
+
+// from names the workflow, as who asks.
+func (r *Run) from() string { return "workflow " + r.rec.Name }
+
+// forItem names an item, if there is one.
+func forItem(item string) string {
+	if item == "" {
+		return ""
+	}
+	return " for " + texts.Clip(texts.OneLine(item), 80)
+}
+
+// withTarget adds the target to the arguments of a call.
+func withTarget(arguments json.RawMessage, target string) (string, error) {
+	args := make(map[string]json.RawMessage)
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return "", err
+	}
+	name, err := texts.JSON(target)
+	if err != nil {
+		return "", err
+	}
+	args["target"] = name
+	all, err := texts.JSON(args)
+	return string(all), err
+}
