@@ -11,6 +11,7 @@ import (
 
 	"buddy/agent/event"
 	running "buddy/agent/workflow"
+	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/headless"
 	"buddy/extensions/workflow"
@@ -35,11 +36,29 @@ func (s *workflowCLI) run() *cobra.Command {
 			if err != nil {
 				return exit.Usage("%v", err)
 			}
+			if err := s.fit(args[0], given); err != nil {
+				return exit.Usage("%v", err)
+			}
 			return s.headless(event.RunWorkflow{Name: args[0], Inputs: given}, "")
 		},
 	}
 	s.runFlags(c)
 	return c
+}
+
+// fit returns what is wrong with the inputs of a workflow, before a session begins for it. What can't be
+// found here is left to the session, which also knows the files of another machine.
+func (s *workflowCLI) fit(name string, given map[string]string) error {
+	found, err := compose.WorkflowsHere(s.options)
+	if err != nil {
+		return err
+	}
+	if w, err := found.Find(name); err == nil {
+		if _, err := w.Values(given); err != nil {
+			return fmt.Errorf("workflow %s: %w", w.Name, err)
+		}
+	}
+	return nil
 }
 
 // runFlags are those of commands that let a run go on.
