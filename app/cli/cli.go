@@ -138,6 +138,7 @@ func Command() *cobra.Command { return newCLI(os.Stdin, os.Stdout, os.Stderr).ro
 
 func (s *cli) root() *cobra.Command {
 	f := s.options
+	goOn, resumed := false, ""
 	root := &cobra.Command{
 		Use:   "buddy",
 		Short: "a terminal agent that works in real tmux panes and asks first",
@@ -164,13 +165,25 @@ func (s *cli) root() *cobra.Command {
 			}
 			return exit.Failure(err)
 		},
-		RunE: func(*cobra.Command, []string) error { return s.interactive("") },
+		RunE: func(*cobra.Command, []string) error {
+			switch {
+			case goOn && resumed != "":
+				return exit.Usage("--continue and --resume exclude each other")
+			case goOn:
+				resumed = "last"
+			case resumed == "":
+				return s.interactive("")
+			}
+			return resume(s, resumed)
+		},
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetIn(s.in)
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
+	root.Flags().BoolVarP(&goOn, "continue", "c", false, "go on with the session of this folder that was used last, as buddy resume --last")
+	root.Flags().StringVarP(&resumed, "resume", "r", "", "go on with a `session`: the beginning of its id, or words of its title")
 	p := root.PersistentFlags()
 	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads; without it as the settings say, else ask")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
@@ -211,6 +224,15 @@ func enter(f *compose.Options) error {
 	}
 	f.Dir = dir
 	return nil
+}
+
+// resume goes on with a session of this folder.
+func resume(s *cli, session string) error {
+	_, id, err := meant(session)
+	if err != nil {
+		return exit.Failure(compose.TrustFirst(session, err))
+	}
+	return s.interactive(id)
 }
 
 // interactive talks with a person, on the full screen or line by line.

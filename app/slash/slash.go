@@ -22,8 +22,12 @@ import (
 	"buddy/tools"
 )
 
-// Aliases are other names of commands, to their names.
-var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve", "rules": "permissions"}
+// Aliases are other names of commands, to their names; a second word stands before the arguments, if there
+// are any.
+var Aliases = map[string]string{
+	"exit": "quit", "q": "quit", "": "help", "mode": "approve", "rules": "permissions",
+	"new": "clear", "cost": "context", "resume": "session resume",
+}
 
 // Split returns the command of a line and its arguments, unless it is none: the name is
 // the first word, of letters, digits, dashes and colons, so "/etc/hosts is what?" and "/* a comment"
@@ -40,11 +44,15 @@ func Split(line string) (name, args string, ok bool) {
 	if strings.ContainsFunc(word, notInName) {
 		return "", "", false
 	}
-	name = strings.ToLower(rest)
+	name, args = strings.ToLower(rest), strings.TrimSpace(args)
 	if other, ok := Aliases[name]; ok {
-		name = other
+		verb := ""
+		name, verb, _ = strings.Cut(other, " ")
+		if args != "" && verb != "" {
+			args = verb + " " + args
+		}
 	}
-	return name, strings.TrimSpace(args), true
+	return name, args, true
 }
 
 func notInName(r rune) bool {
