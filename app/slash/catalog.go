@@ -94,6 +94,8 @@ type Next struct {
 	Kill   bool   // what still runs in panes
 	Resume string // the id of a session; "" is a new one
 	Spot   Spot   // to show of it
+	Prompt string // to send to it
+	Browse bool   // open the list of sessions
 }
 
 // Reason says why the session ends, as hooks are told.

@@ -427,6 +427,18 @@ func (u *UI) quit() {
 	}
 }
 
+// Begin does what the person asked for when they came to a session: shows a place, opens the list of
+// sessions, sends a prompt as if it were typed.
+func (u *UI) Begin(n slash.Next) {
+	u.GoTo(n.Spot)
+	if n.Browse {
+		browse(u)
+	}
+	if n.Prompt != "" {
+		u.submit(n.Prompt)
+	}
+}
+
 // Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
 func (u *UI) Info() state.Info { return u.state.Info }
 
