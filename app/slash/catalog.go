@@ -76,6 +76,7 @@ type Catalog struct {
 	Styles   StyleList
 	Current  func() string // the session to go on with
 	Access   Access
+	Settings Settings
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
@@ -85,6 +86,12 @@ type Catalog struct {
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
+}
+
+// Settings shows the settings of the session. Its functions read files.
+type Settings struct {
+	Text func() (string, error) // the files and what they set, for people
+	File func() (string, error) // the absolute path of the person's file, which is there then
 }
 
 // Next says what comes after a session: another one, or nothing.
