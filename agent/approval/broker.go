@@ -351,7 +351,7 @@ func (b *Broker) addSimilar(id string) bool {
 		q.Hook.Pass()
 		return true
 	}
-	rule, ok := b.policy.Similar(q.Action)
+	rule, ok := b.policy.Similar(q.Action, b.mode)
 	if ok {
 		b.policy = b.policy.With(rule)
 		b.stream.Publish(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
