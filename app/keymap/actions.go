@@ -430,7 +430,7 @@ var table = []row{
 	{ConfirmNo, in(Confirm, Leaving), "no", "Leave it as it is", keys("n")},
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
-	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
+	{CloseHelp, in(Help), "close", "Close the help", keys("q", "?")},
 
 	{Pick, choosing, "choose", "Take what is selected", keys("Enter")},
 	{PickUp, choosing, "", "Up in the list", keys("Up", "Ctrl+P")},
@@ -467,7 +467,7 @@ var table = []row{
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
 	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
-	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
+	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},
