@@ -133,7 +133,7 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	if len(right) == 0 {
 		return p.list.title(w), nil
 	}
-	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < len("10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
+	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < draw.TextWidth("10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
 		right = less
 	}
 	return p.list.title(w - draw.Width(right) - 3), right
