@@ -31,6 +31,7 @@ import (
 	"buddy/views"
 	"buddy/views/dialog"
 	"buddy/views/draw"
+	"buddy/views/markup"
 	"buddy/views/panes"
 	"buddy/views/prompt"
 	"buddy/views/transcript"
@@ -238,6 +239,7 @@ func (u *UI) connect() {
 	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
 	u.v.tasks.OnOpen = func(t *state.Task) { openTask(u, t) }
 	u.v.tasks.OnApproval = u.dock.goTo
+	u.dock.approval.Highlighter = &markup.Highlighter{Background: d.Background}
 	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
 	u.dock.confirm.OnHint, u.dock.question.OnHint = u.dock.approval.OnHint, u.dock.approval.OnHint
