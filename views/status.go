@@ -218,7 +218,7 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 	}
 	parts.add(role, glyph+" "+taskName(t)+" "+elapsed(t, now))
 	if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
-		parts.add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, draw.Clock(wait.At-now.UnixMilli()+999)))
+		parts.add(themes.Warning, wait.Text)
 		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" now")
 		parts.add(themes.Text, l.Keys.Name(keymap.Back)+" stops")
 	} else {

@@ -55,7 +55,7 @@ type State struct {
 	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open      openBlocks
-	retried   *Block                     // of the attempts of one request that failed; nil: none did
+	retried   retried                    // the attempts of the main task's request that failed
 	calls     map[string]*Block          // by call id: the blocks whose call has no result yet
 	live      []*Call                    // finished calls that still hold their output, oldest first
 	ran       map[string]*Call           // by target: the command that began last in the shared pane
@@ -106,6 +106,7 @@ const (
 	ErrorBlock
 	SkillBlock    // the text behind a custom command; its first line says which
 	WorkflowBlock // how far a run of a workflow is: its name, then a line for each step
+	RetryBlock    // the attempts of one request that failed: why, and how many
 )
 
 // Block is one piece of the conversation. Its Text is untrusted. While Open it only
@@ -120,6 +121,8 @@ type Block struct {
 	Call *Call // ToolBlock only
 	// Review is what a review found, if the block says so and there is something.
 	Review *event.ReviewFinished
+	Raw    string // what a provider answered; untrusted; only for who asks to see it
+	Retry  *Retry // of a RetryBlock whose request waits to be sent again; else nil
 
 	last uint64 // Seq of the last event that it shows
 }
@@ -194,8 +197,8 @@ const Interrupted event.Outcome = "interrupted"
 
 // Retry is a request that waits to be sent again.
 type Retry struct {
-	Attempt int   // that failed
-	At      int64 // Unix milliseconds
+	Text string // what failed and which attempt comes; untrusted
+	At   int64  // when, in Unix milliseconds
 }
 
 // TaskState is what a task does now.
