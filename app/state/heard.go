@@ -13,13 +13,15 @@ func (s *State) hear(env event.Envelope) Changed {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
 		s.Heard = env.Time
 		s.endWait()
+		s.come(env)
 	case event.ModelRetry:
 		s.Heard, s.Retry = env.Time, &Retry{At: env.Time + p.WaitMS}
+		s.Coming.First, s.Coming.Bytes = 0, 0
 	case event.TaskFinished:
 		if t := s.Running(); t == nil || t.ID != p.ID {
 			return 0
 		}
-		s.Heard = 0
+		s.Heard, s.Coming = 0, Coming{}
 		s.giveUpRetry(env.Seq)
 	case event.HookStarted:
 		s.Hooks = append(s.Hooks, p)
@@ -28,13 +30,29 @@ func (s *State) hear(env event.Envelope) Changed {
 			s.Hooks = slices.Delete(slices.Clone(s.Hooks), i, i+1)
 		}
 	case event.ModelMessage, event.ResponseFinished, event.TurnFinished:
-		s.Heard = 0
+		s.Heard, s.Coming = 0, Coming{}
 		s.endWait()
 	case event.SessionResumed:
-		s.Heard = 0
+		s.Heard, s.Coming = 0, Coming{}
 		s.giveUpRetry(env.Seq)
 	default:
 		return 0
 	}
 	return Tasks // what the main one does
+}
+
+// come notes how far the answer is.
+func (s *State) come(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.RequestStarted:
+		s.Coming = Coming{Asked: env.Time}
+	case event.TextDelta:
+		s.Coming.took(env.Time, len(p.Text), false)
+	case event.ReasoningDelta:
+		s.Coming.took(env.Time, len(p.Text), false)
+	case event.CallDelta:
+		s.Coming.took(env.Time, len(p.Text), true)
+	case event.ModelFallback:
+		s.Coming.First, s.Coming.Bytes = 0, 0
+	}
 }

@@ -95,7 +95,7 @@ func (s *State) adopt(old *State) {
 		replace(&c, calls)
 		s.ran[target] = c
 	}
-	s.History, s.Heard, s.Retry = old.History, old.Heard, old.Retry // with the Retry of its block
+	s.History, s.Heard, s.Coming, s.Retry = old.History, old.Heard, old.Coming, old.Retry // with the Retry of its block
 	for id, b := range s.calls {
 		replace(&b, blocks)
 		s.calls[id] = b

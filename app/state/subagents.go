@@ -155,7 +155,7 @@ func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 func abandon(s *State) {
 	s.closeAnswer()
 	s.giveUpRetry(0)
-	s.Queued, s.Heard = nil, 0
+	s.Queued, s.Heard, s.Coming = nil, 0, Coming{}
 	for id, b := range s.calls {
 		b.Call.State = CallCancelled
 		b.Gen++

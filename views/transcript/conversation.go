@@ -70,7 +70,7 @@ type shared struct {
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	c := &Conversation{Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1}
 	c.shared = &shared{
-		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: c.retryKeys,
+		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) },
 	}
 	return c
 }
@@ -104,15 +104,15 @@ func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 func (c *Conversation) SetWhose(name string) { c.whose = name }
 
 // retryKeys returns the keys for a request that waits to be sent again. A subagent's has none.
-func (c *Conversation) retryKeys() string {
+func retryKeys(c *Conversation) string {
 	if c.whose != "" {
 		return ""
 	}
 	return c.Keys.Name(keymap.Send) + " now · " + c.Keys.Name(keymap.Back) + " stops"
 }
 
-// Follows reports whether the end of the conversation is on the screen when it is drawn.
-func (c *Conversation) Follows() bool { return c.view.follow }
+// Follows reports whether the end of a conversation is on the screen when it is drawn.
+func Follows(c *Conversation) bool { return c.view.follow }
 
 // drawWhose draws the row above the conversation of somebody else: whose it is, and the way back.
 func (c *Conversation) drawWhose(in draw.Area) {

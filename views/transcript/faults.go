@@ -1,12 +1,11 @@
 package transcript
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
@@ -64,20 +63,7 @@ func (v *blockView) retryWait() string {
 	if v.block.Retry == nil || v.shared.now == nil { // a search lays out what is not shown
 		return ""
 	}
-	return RetryWait(v.block.Retry, v.shared.now())
-}
-
-// RetryWait returns how long a request still waits to be sent again: "12 s", "2 min 5 s", and "now" when the
-// time is over.
-func RetryWait(r *state.Retry, now time.Time) string {
-	s := (r.At - now.UnixMilli() + 999) / 1000
-	switch {
-	case s <= 0:
-		return "now"
-	case s < 100:
-		return fmt.Sprintf("%d s", s)
-	}
-	return fmt.Sprintf("%d min %d s", s/60, s%60)
+	return draw.RetryWait(v.block.Retry.At - v.shared.now().UnixMilli())
 }
 
 // retryMark returns the sign of a block about attempts, and its colour.
