@@ -47,7 +47,7 @@ func (f *Footer) Draw(screen tcell.Screen) {
 	keys := []draw.Span{draw.Text(themes.Footer, " ")}
 	for i, h := range draw.FitHints(hints, room-1, footerGap) {
 		if i > 0 {
-			keys = append(keys, draw.Text(themes.Footer, "  "))
+			keys = append(keys, draw.Text(themes.Footer, " "))
 		}
 		keys = append(keys, draw.Clickable(h.Key, draw.Text(themes.Key, h.Name()), draw.Text(themes.Footer, " "+h.Label+" "))...)
 	}
@@ -57,7 +57,7 @@ func (f *Footer) Draw(screen tcell.Screen) {
 }
 
 // footerGap are the cells between two hints.
-const footerGap = 3
+const footerGap = 2
 
 // hints lists key and label: the scope's own, what is typed, then the global ones.
 func (f *Footer) hints() []draw.Hint {

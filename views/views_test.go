@@ -57,6 +57,30 @@ func TestHeaderAnyWidth(t *testing.T) {
 	}
 }
 
+// What does not fit goes by rank and by words; the mode says what keeps it in.
+func TestHeaderNeverHasHalfAWord(t *testing.T) {
+	titled := created
+	titled.Title, titled.Model = "the checkout taxes are rounded in the wrong direction", "vendor/a-model-of-some-length"
+	words := map[string]bool{"buddy": true, "●": true, "local": true, "~/src/shop": true, "shop": true, "ctx": true, "34%": true, "12k": true, "tokens": true, "auto": true, "·": true, "fence": true, "…": true, titled.Model: true, "a-model-of-some-length": true}
+	for word := range strings.FieldsSeq(titled.Title) {
+		words[word] = true
+	}
+	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	var s state.State
+	h.Update(&s, viewtest.Feed(&s, titled, event.ContextUsage{Limit: 100, Percent: 34}, event.MetricsUsage{SessionPrompt: 12_000}, event.ModeChanged{Mode: action.ModeAuto}))
+	for w := 16; w <= 200; w++ {
+		got := viewtest.Text(t, h, w, 1)
+		for word := range strings.FieldsSeq(got) {
+			if !words[word] && !strings.HasPrefix(word, "▓") {
+				t.Errorf("%d columns: %q in %q", w, word, got)
+			}
+		}
+		if !strings.Contains(got, "auto · fence") {
+			t.Errorf("%d columns: no mode in %q", w, got)
+		}
+	}
+}
+
 // How full the context is stands out from 70, 80 and 90 % on, and says what to do; the percents stay at any width.
 func TestHeaderHealthOfTheContext(t *testing.T) {
 	for _, c := range []struct {
@@ -94,11 +118,11 @@ func TestHeaderWithoutTokens(t *testing.T) {
 	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
 	var s state.State
 	h.Update(&s, viewtest.Feed(&s, created, event.MetricsUsage{SessionPrompt: 4000, SessionCompletion: 200, SessionCost: 30_000}))
-	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "4.0k in 200 out · $0.03") {
+	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "$0.03") {
 		t.Errorf("%q", got)
 	}
 	h.NoTokens = true
-	if got := viewtest.Text(t, h, 160, 1); strings.Contains(got, "out") || strings.Contains(got, "$") {
+	if got := viewtest.Text(t, h, 160, 1); strings.Contains(got, "$") {
 		t.Errorf("%q", got)
 	}
 }

@@ -76,6 +76,7 @@ var All = []Event{
 	BudgetWarning{},
 	BudgetExceeded{},
 	ModeChanged{},
+	FenceChanged{},
 	PlanEntered{},
 	PlanExited{},
 	WorkflowStarted{},

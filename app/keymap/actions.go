@@ -369,7 +369,7 @@ var table = []row{
 	{FindPrevious, in(Conversation, Pager), "", "To the match before", keys("N")},
 	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
 	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on or what was found, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
-	{OpenOutput, in(Conversation, Panes), "output", "The whole output of the call", keys("o")},
+	{OpenOutput, in(Conversation), "output", "The whole output of the call", keys("o")},
 	{FullScreen, append(in(Conversation, Panes, Tasks), docked...), "", "Full screen and back", keys("z")},
 
 	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
@@ -431,7 +431,7 @@ var table = []row{
 	{ConfirmNo, in(Confirm, Leaving), "no", "Leave it as it is", keys("n")},
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
-	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
+	{CloseHelp, in(Help), "close", "Close the help", keys("q", "?")},
 
 	{Pick, choosing, "choose", "Take what is selected", keys("Enter")},
 	{PickUp, choosing, "", "Up in the list", keys("Up", "Ctrl+P")},
@@ -469,7 +469,7 @@ var table = []row{
 	{TypeInto, in(Global), "", "Type into the command that runs, in its terminal pane: it gets every key but the one that ends that", keys("F6")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
 	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
-	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
+	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},

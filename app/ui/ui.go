@@ -247,7 +247,7 @@ func (u *UI) connect() {
 	u.v.help.OnClose = func() { u.overlays.help = false }
 	u.v.help.OnCopy, u.dock.approval.OnCopy, u.dock.confirm.OnCopy, u.dock.question.OnCopy = u.copy, u.copy, u.copy, u.copy
 	u.v.help.SetCommands(commandHelp(nil))
-	u.v.prompt.SetCommands(commandHelp(nil))
+	u.v.prompt.SetCommands(offeredCommands(nil))
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
 	u.v.prompt.OnChange = func() {
 		if !u.following.on() {
@@ -427,6 +427,18 @@ func (u *UI) quit() {
 	}
 }
 
+// Begin does what the person asked for when they came to a session: shows a place, opens the list of
+// sessions, sends a prompt as if it were typed.
+func (u *UI) Begin(n slash.Next) {
+	u.GoTo(n.Spot)
+	if n.Browse {
+		browse(u)
+	}
+	if n.Prompt != "" {
+		u.submit(n.Prompt)
+	}
+}
+
 // Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
 func (u *UI) Info() state.Info { return u.state.Info }
 
@@ -499,6 +511,11 @@ func (u *UI) paste(p screen.Paste) {
 	}
 }
 
+// asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the help then.
+func (u *UI) asksForHelp(scope keymap.Scope) bool {
+	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
+}
+
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	if u.deps.Now().Before(u.grace) {
@@ -525,6 +542,8 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
 	case p.Types() && paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
 		u.dock.typeOn("", ev)
+	case p.Types() && p.Text == "?" && u.asksForHelp(scope):
+		u.global(keymap.ShowHelp, before)
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
 	case p.Scope != keymap.Global:

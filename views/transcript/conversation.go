@@ -234,7 +234,7 @@ func (c *Conversation) drawRows(in draw.Area) {
 		if c.HasFocus() && block == vp.focus && row >= v.gap {
 			line.Say(0, "▎", themes.Focus)
 		}
-		text := line.Cols(draw.Padding, draw.Padding+vp.size.w)
+		text := line.Cols(draw.Padding, min(draw.Padding+vp.size.w, line.W))
 		v.paint(text, row, now, m)
 		c.sel.paint(vp, text, block, row)
 		line.Fill(draw.Padding+vp.size.w, line.W, blank)
