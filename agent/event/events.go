@@ -50,6 +50,7 @@ var All = []Event{
 	HookRan{},
 	FileKept{},
 	FileRestored{},
+	HistoryRewound{},
 	QuestionAsked{},
 	QuestionAnswered{},
 	ReminderAttached{},

@@ -40,6 +40,7 @@ const Everything = Changed(1<<16 - 1)
 type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
+	Borders   []Border // the prompts that one can go back to before, oldest first
 	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
 	Steps     Steps    // the list that the model keeps of its work
 	Approvals []event.ApprovalAsked
@@ -55,6 +56,7 @@ type State struct {
 	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open      openBlocks
+	rewound   []rewound                  // that can be taken back, the newest last
 	retried   *Block                     // of the attempts of one request that failed; nil: none did
 	calls     map[string]*Block          // by call id: the blocks whose call has no result yet
 	live      []*Call                    // finished calls that still hold their output, oldest first
@@ -121,7 +123,8 @@ type Block struct {
 	// Review is what a review found, if the block says so and there is something.
 	Review *event.ReviewFinished
 
-	last uint64 // Seq of the last event that it shows
+	last   uint64 // Seq of the last event that it shows
+	beside bool   // it shows what happened on another branch
 }
 
 // CallState is how far a tool call is.
