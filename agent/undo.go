@@ -53,7 +53,7 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 	default:
 		return false
 	}
-	r.reject("files are being put back; try again when that is done")
+	r.reject("something is being taken back; try again when that is done")
 	return true
 }
 

@@ -234,7 +234,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 					t.Errorf("the report is %q", n.Text)
 				}
 				s.do(event.Undo{}, event.Submit{Text: "ls", Shell: true})
-				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "files are being put back") {
+				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "something is being taken back") {
 					t.Errorf("%d refusals, the last %q", n, e.Text)
 				}
 				time.Sleep(2 * time.Second)
