@@ -48,9 +48,9 @@ func withoutTelling(all []model.Message) []model.Message {
 // there was before it, going forth again the one before that; every request is valid, and a resumed
 // session has the same conversation.
 func TestRewindOverRandomHistories(t *testing.T) {
-	seeds := 24
+	seeds := 10
 	if testing.Short() {
-		seeds = 6
+		seeds = 4
 	}
 	back, forth := 0, 0
 	for seed := range seeds {
