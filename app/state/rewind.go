@@ -78,7 +78,7 @@ func (s *State) redo(seq uint64, from int) {
 
 // dropGone forgets what pointed at blocks that don't show any more.
 func (s *State) dropGone(gone []*Block) {
-	s.open, s.retried, s.Info.Interrupted = openBlocks{}, nil, false
+	s.open, s.retried, s.Info.Interrupted = openBlocks{}, retried{}, false
 	for _, b := range gone {
 		if b.Call == nil || b.beside || slices.Contains(s.Blocks, b) {
 			continue
@@ -88,6 +88,9 @@ func (s *State) dropGone(gone []*Block) {
 		}
 		if s.Focused == b.Call {
 			s.Focused = nil
+		}
+		if s.Bare == b.Call {
+			s.Bare = nil
 		}
 	}
 }
