@@ -63,6 +63,8 @@ type Program struct {
 	plan     *file.Plan         // of the session, which all targets share
 	withheld []string           // names of variables that commands do not get
 
+	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
+
 	untrusted string // what was said last of parts that are not trusted
 }
 
