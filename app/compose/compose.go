@@ -222,6 +222,9 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 		}
 		header := sessions.Header{Cwd: p.Env.Dir, Target: p.Dest.Name, Model: m.Model}
 		header.ID = p.ID
+		if f.Headless {
+			header.By = sessions.Exec
+		}
 		p.Journal = &journal{create: func() (*sessions.Journal, error) { return p.Store.Create(header) }}
 		return nil
 	}
