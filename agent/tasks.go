@@ -146,7 +146,7 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 	if len(prompts) > 0 {
 		b.talk.Trust()
 		if b == s.main {
-			s.approvals.EndLoan()
+			s.approvals.BeginPrompt()
 		}
 	}
 	begun.ID, begun.Title = s.numbers.nextTask(), titleOf(begun, prompts)

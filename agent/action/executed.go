@@ -2,6 +2,7 @@ package action
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,12 @@ func (e Executed) String() string {
 	}
 	verb := map[Change]string{Created: "is new", Changed: "was changed", Removed: "is gone"}[e.How]
 	return fmt.Sprintf("%s %s (%s runs it: %s)", e.Path, verb, e.By, e.What)
+}
+
+// ByCommands reports whether a command may lead to the file being executed: one that nobody but editors, CI,
+// agents and the system looks at is not.
+func (e Executed) ByCommands() bool {
+	return !slices.Contains([]string{"CI", "the editor", "an agent", "buddy", "the desktop or system"}, e.By)
 }
 
 // maxListed limits how many changed files one text names.

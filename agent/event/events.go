@@ -75,6 +75,7 @@ var All = []Event{
 	BudgetWarning{},
 	BudgetExceeded{},
 	ModeChanged{},
+	FenceChanged{},
 	PlanEntered{},
 	PlanExited{},
 	WorkflowStarted{},

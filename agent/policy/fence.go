@@ -38,6 +38,18 @@ var errNoFence = noFence{}
 // fenced reports whether commands run in the fence, in mode auto.
 func (p Policy) fenced() bool { return p.Fence != nil && p.Fence() == nil }
 
+// Fences reports whether a command runs in the fence once a person has approved it: in mode auto, unless it
+// asks to run outside.
+func (p Policy) Fences(a action.Action, mode action.Mode) bool {
+	if mode != action.ModeAuto || a.Outside || !a.Kind.IsCommand() {
+		return false
+	}
+	if len(a.Targets) == 0 {
+		return p.on(a).fenced()
+	}
+	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return p.on(a.On(t)).fenced() })
+}
+
 // inAuto applies mode auto to the verdict v; base is the verdict without rules. Where there is no fence it
 // asks like mode ask.
 func (p Policy) inAuto(a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
