@@ -41,6 +41,13 @@ func newFree(t *testing.T, name string) *free {
 	return f
 }
 
+func within(confined bool) Sandboxed {
+	if confined {
+		return ReadOnly
+	}
+	return Unheld
+}
+
 // start starts a command and returns its folder too.
 func (f *free) start(command string, confined bool) (*Command, string) {
 	f.t.Helper()
@@ -49,7 +56,7 @@ func (f *free) start(command string, confined bool) (*Command, string) {
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "cmd"), []byte(command), 0o600)); err != nil {
 		f.t.Fatal(err)
 	}
-	c, err := f.Start(dir, Capture, confined)
+	c, err := f.Start(dir, Capture, within(confined))
 	if err != nil {
 		f.t.Fatalf("%s: %v", command, err)
 	}
@@ -122,7 +129,7 @@ func TestFolderOfAShellBeside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			beside.Greet(Greeting{Cwd: f.dir, Env: f.env, Reach: f.Shell.free.reach})
+			beside.Greet(Greeting{Cwd: f.dir, Env: f.env, Reach: f.Shell.hold.reach})
 			beside.want("pwd", true, f.dir+tt.folder+"\n")
 			beside.want("pwd", false, f.dir+tt.folder+"\n")
 		})
@@ -235,10 +242,10 @@ func TestNeverUnconfined(t *testing.T) {
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "cmd"), []byte("touch $OUT/ran"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Start(dir, Capture, true); !errors.Is(err, confine.ErrImpossible) {
+	if _, err := f.Start(dir, Capture, ReadOnly); !errors.Is(err, confine.ErrImpossible) {
 		t.Errorf("started: %v", err)
 	}
-	if _, err := f.Start(dir, Terminal, true); err == nil {
+	if _, err := f.Start(dir, Terminal, ReadOnly); err == nil {
 		t.Error("a terminal was given")
 	}
 	if _, err := os.Stat(f.free + "/ran"); err == nil {
@@ -264,7 +271,7 @@ func BenchmarkConfined(b *testing.B) {
 				if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "cmd"), []byte(":"), 0o600)); err != nil {
 					b.Fatal(err)
 				}
-				c, err := s.Start(dir, Capture, confined)
+				c, err := s.Start(dir, Capture, within(confined))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -16,9 +16,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence"
 )
 
-// These scripts start the shell of a confined command. It reads the command from descriptor 3,
+// These scripts start the shell of a held command. It reads the command from descriptor 3,
 // which it gets last of all, and reports its final folder on 9. The words after that are the
 // shell's name, a folder that is gone ("" if none is), and for bash the variables that it must
 // not pass on. Nothing that earlier commands left is evaluated in it, and of its output only
@@ -35,58 +36,71 @@ const (
 // folderMax limits the name of a folder, in bytes.
 const folderMax = 4096
 
-// confinement holds what a Shell needs for confined commands.
-type confinement struct {
+// sandbox is what a command can be held by.
+type sandbox interface {
+	Start(cmd *exec.Cmd) error // starts it held, or not at all
+	Sweep(pid int) error       // ends what it left behind, after its Wait
+	Reads(dir string) bool     // whether it may list a folder
+	Close()
+}
+
+// holding holds what a Shell needs for held commands.
+type holding struct {
 	reach confine.Reach
-	box   *confine.Box
-	old   bool // the box is older than a command that may have changed its folders
+	fence *fence.Settings // nil: nothing is fenced
+
+	// What holds them. It is made anew after a command that may have changed its folders.
+	box      *confine.Box
+	oldBox   bool
+	fenced   *fence.Fence
+	oldFence bool
 
 	// The variables of the state, valid while of names its file.
 	of              string
 	exported, plain []string
 }
 
-// confinedRun holds the additional parts of a confined command.
-type confinedRun struct {
-	box    *confine.Box
+// heldRun holds the additional parts of a held command.
+type heldRun struct {
+	by     sandbox
 	folder *os.File    // reports the folder in which it ended
 	said   chan []byte // the report, once
 }
 
-// confined builds the process for the command in file, which runs in the read-only sandbox,
-// and makes its pipes: in takes the command, folder reports where it ended.
-func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
+// held builds the process for the command in file, which runs within a sandbox, and makes its
+// pipes: in takes the command, folder reports where it ended.
+func (s *Shell) held(c *Command, within Sandboxed) (in *os.File, ends []*os.File, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.env == nil:
 		return nil, nil, errNoGreeting
 	case s.kind == kindZsh:
-		return nil, nil, fmt.Errorf("%w for zsh", confine.ErrImpossible)
+		return nil, nil, fmt.Errorf("%w for zsh", impossible(within))
 	case s.folder == "" && s.state != "":
 		return nil, nil, errors.New("the folder in which the last command ended is unknown; set it by a command that needs approval")
 	}
 	if err := s.inherit(); err != nil {
 		return nil, nil, err
 	}
-	box, err := s.sandbox()
+	by, environ, err := s.sandbox(within)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir, gone := s.folder, ""
 	if !isFolder(dir) {
-		dir, gone = s.temp(), dir
+		dir, gone = s.temp(within), dir
 	}
 	main := confinedBash
 	if s.kind == kindSh {
 		main = confinedSh
 	}
-	cmd := &exec.Cmd{Path: s.exe, Args: append([]string{s.name, "-c", main, s.name, gone}, s.free.plainNames()...), Dir: dir}
-	now := slices.Concat(s.free.exported, s.free.plain)
+	cmd := &exec.Cmd{Path: s.exe, Args: append([]string{s.name, "-c", main, s.name, gone}, s.hold.plainNames()...), Dir: dir}
+	now := slices.Concat(s.hold.exported, s.hold.plain)
 	if s.state == "" {
 		now = s.env
 	}
-	cmd.Env = append(confine.Environ(s.env, now, s.free.reach.Withheld, s.temp()), "PWD="+dir)
+	cmd.Env = append(environ(now), "PWD="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmdOut, in, err := os.Pipe()
 	if err != nil {
@@ -98,11 +112,18 @@ func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
 		return nil, nil, err
 	}
 	cmd.ExtraFiles = []*os.File{cmdOut, nil, nil, nil, nil, nil, folderIn} // 3 and 9
-	c.proc, c.confined = cmd, &confinedRun{box, folder, make(chan []byte, 1)}
+	c.proc, c.held = cmd, &heldRun{by, folder, make(chan []byte, 1)}
 	return in, []*os.File{cmdOut, folderIn}, nil
 }
 
-func (f *confinement) plainNames() []string {
+func impossible(within Sandboxed) error {
+	if within == Fenced {
+		return fence.ErrImpossible
+	}
+	return confine.ErrImpossible
+}
+
+func (f *holding) plainNames() []string {
 	var names []string
 	for _, kv := range f.plain {
 		name, _, _ := strings.Cut(kv, "=")
@@ -111,31 +132,69 @@ func (f *confinement) plainNames() []string {
 	return names
 }
 
-// temp returns the folder that confined commands may write to.
-func (s *Shell) temp() string { return filepath.Join(s.dir, "tmp") }
+// temp returns the folder that held commands may write to.
+func (s *Shell) temp(within Sandboxed) string {
+	if within == Fenced {
+		return filepath.Join(s.dir, "fence")
+	}
+	return filepath.Join(s.dir, "tmp")
+}
 
-// sandbox returns the box of confined commands. It is made anew after every other command, which
+// sandbox returns what holds commands, and how their environment is made of the variables that
+// earlier ones left. The caller holds mu.
+func (s *Shell) sandbox(within Sandboxed) (by sandbox, environ func(now []string) []string, err error) {
+	if err := makePrivate(s.temp(within)); err != nil {
+		return nil, nil, err
+	}
+	withheld := s.hold.reach.Withheld
+	switch within {
+	case ReadOnly:
+		box, err := s.box()
+		return box, func(now []string) []string { return confine.Environ(s.env, now, withheld, s.temp(ReadOnly)) }, err
+	case Fenced:
+		f, err := s.fence()
+		return f, func(now []string) []string { return f.Environ(now, withheld) }, err
+	}
+	return nil, nil, fmt.Errorf("%q: unknown sandbox", within)
+}
+
+// box returns the box of confined commands. It is made anew after every other command, which
 // may have created a folder that was missing, and when files appeared beside those with secrets. The caller holds mu.
-func (s *Shell) sandbox() (*confine.Box, error) {
-	f := &s.free
-	if f.box != nil && !f.old && !f.box.Stale() {
-		return f.box, nil
+func (s *Shell) box() (*confine.Box, error) {
+	h := &s.hold
+	if h.box != nil && !h.oldBox && !h.box.Stale() {
+		return h.box, nil
 	}
-	if err := makePrivate(s.temp()); err != nil {
-		return nil, err
-	}
-	box, err := confine.New(confine.Config{Reach: f.reach, Env: s.env, Temp: s.temp()})
+	box, err := confine.New(confine.Config{Reach: h.reach, Env: s.env, Temp: s.temp(ReadOnly)})
 	if err != nil {
 		return nil, err
 	}
-	f.box.Close()
-	f.box, f.old = box, false
+	h.box.Close()
+	h.box, h.oldBox = box, false
 	return box, nil
+}
+
+// fence returns the fence of fenced commands. It is made anew after every other command. The caller holds mu.
+func (s *Shell) fence() (*fence.Fence, error) {
+	h := &s.hold
+	switch {
+	case h.fence == nil:
+		return nil, fmt.Errorf("%w: the session has none", fence.ErrImpossible)
+	case h.fenced != nil && !h.oldFence:
+		return h.fenced, nil
+	}
+	f, err := fence.New(fence.Config{Settings: *h.fence, Env: s.env, Temp: s.temp(Fenced)})
+	if err != nil {
+		return nil, err
+	}
+	h.fenced.Close()
+	h.fenced, h.oldFence = f, false
+	return f, nil
 }
 
 // inherit reads the variables of the state. The caller holds mu.
 func (s *Shell) inherit() (err error) {
-	f := &s.free
+	f := &s.hold
 	if s.state == f.of {
 		return nil
 	}
@@ -193,18 +252,18 @@ func feed(in *os.File, text string) {
 	_ = in.Close()
 }
 
-// listen reads the folder that a confined command reports while it runs, and discards what
+// listen reads the folder that a held command reports while it runs, and discards what
 // goes beyond the limit so that the command never blocks.
-func (r *confinedRun) listen() {
+func (r *heldRun) listen() {
 	said, _ := io.ReadAll(io.LimitReader(r.folder, folderMax+1))
 	_, _ = io.Copy(io.Discard, r.folder)
 	r.said <- said
 }
 
-// endConfined ends what a confined command left behind and adopts its folder.
-func (c *Command) endConfined() error {
-	r := c.confined
-	err := r.box.Sweep(c.proc.Process.Pid)
+// endHeld ends what a held command left behind and adopts its folder.
+func (c *Command) endHeld() error {
+	r := c.held
+	err := r.by.Sweep(c.proc.Process.Pid)
 	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless something could not be ended
 	said := <-r.said
 	_ = r.folder.Close()
@@ -212,11 +271,11 @@ func (c *Command) endConfined() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch dir := string(said); {
-	case dir == "" || dir == s.folder || dir == s.temp(): // it was killed, or stayed
+	case dir == "" || dir == s.folder || dir == s.temp(c.within): // it was killed, or stayed
 	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
 		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command reported no usable one", s.folder))
-	case !r.box.Reads(dir):
-		err = errors.Join(err, fmt.Errorf("the folder stays %q: a command in the read-only sandbox cannot change to %q, which it may not read", s.folder, dir))
+	case !r.by.Reads(dir):
+		err = errors.Join(err, fmt.Errorf("the folder stays %q: a command in %s cannot change to %q, which it may not read", s.folder, c.within.name(), dir))
 	default:
 		err = errors.Join(err, s.moveTo(dir, true))
 	}
@@ -242,9 +301,17 @@ func isFolder(dir string) bool {
 	return err == nil && info.IsDir() && filepath.IsAbs(dir)
 }
 
-// interrupt passes Ctrl-C on to a confined command, which is not in the terminal's foreground.
+// name returns what people call it.
+func (w Sandboxed) name() string {
+	if w == Fenced {
+		return "the fence"
+	}
+	return "the read-only sandbox"
+}
+
+// interrupt passes Ctrl-C on to a held command, which is not in the terminal's foreground.
 func (c *Command) interrupt() {
-	if c.confined != nil {
+	if c.held != nil {
 		c.signal(syscall.SIGINT)
 	}
 }
