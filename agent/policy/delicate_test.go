@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"buddy/agent/action"
+	"buddy/agent/executed"
 )
 
 // executedPaths are paths below the workspace with the beginning of the reason for approval.
@@ -63,24 +64,10 @@ func TestModeEditsAsksAboutExecutedFiles(t *testing.T) {
 		switch {
 		case by == "" && got.Decision != action.Allow:
 			t.Errorf("%s: %+v, want it allowed", path, got)
-		case by != "" && (got.Decision != action.Ask || !strings.HasPrefix(executed("/w/"+path), by)):
-			t.Errorf("%s: %+v, %q, want approval because %s …", path, got, executed("/w/"+path), by)
+		case by != "" && (got.Decision != action.Ask || !strings.HasPrefix(executed.Reason("/w/"+path), by)):
+			t.Errorf("%s: %+v, %q, want approval because %s …", path, got, executed.Reason("/w/"+path), by)
 		case by != "" && Secret("/w/"+path) == "" && (got.Rule != executedRule || !strings.HasPrefix(got.Reason, by)):
 			t.Errorf("%s: %+v does not say that %s runs it", path, got, by)
-		}
-	}
-}
-
-// Every pattern of the list matches a path that it was written for: in lower case, without a
-// syntax error, and with a reason.
-func TestExecutedPatternsMatch(t *testing.T) {
-	for _, p := range executedPatterns {
-		name := "/w/" + strings.ReplaceAll(strings.Join(p.elements, "/"), "*", "x")
-		if why := executed(name); why == "" || p.by == "" || p.what == "" || strings.ToLower(name) != name || strings.ContainsAny(name, `[]?\`) {
-			t.Errorf("%s: %q", name, why)
-		}
-		if p.folder && executed(name+"/sub/file.txt") == "" {
-			t.Errorf("%s: what is below it is free", name)
 		}
 	}
 }
@@ -130,11 +117,5 @@ func TestExecutedFilesByEveryName(t *testing.T) {
 	exact := p.With(action.Rule{Decision: action.Allow, Path: "Makefile", Source: action.FromUser})
 	if got := exact.Judge(write("/w/Makefile"), action.ModeAsk); got.Decision != action.Allow {
 		t.Errorf("a rule that names the file: %+v, want it allowed", got)
-	}
-}
-
-func BenchmarkExecuted(b *testing.B) {
-	for b.Loop() {
-		executed("/home/ann/projects/shop/internal/very/deep/folder/of/code/main_test.go")
 	}
 }

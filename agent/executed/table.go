@@ -1,19 +1,23 @@
-package policy
+// Package executed knows the files of a folder that other programs execute or take commands from:
+// the table of their names, and which of them have changed.
+//
+//	by, what, ok := executed.Find("web/package.json") // "npm", "scripts and packages", true
+//	watch := executed.NewWatch("/home/ann/shop")
+//	watch.Begin()           // before a command that nobody was asked about
+//	changes := watch.End()  // after it
+package executed
 
 import (
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"buddy/agent/action"
 )
 
-// executedFiles lists files that another program executes or takes commands from: who can
+// files lists files that another program executes or takes commands from: who can
 // write one can run commands later, outside of every approval. Patterns are in lower case and
 // are compared with consecutive elements at the end of a path; one that ends in / names a
 // folder, at any depth, with everything below it.
-var executedFiles = []struct{ by, what, patterns string }{
+var files = []struct{ by, what, patterns string }{
 	{"git", "hook", ".git/hooks/ *.git/hooks/ .githooks/"},
 	{"git", "settings and filters", ".git/ *.git/config .gitmodules .gitattributes .gitconfig .config/git/ .gitlint"},
 	{"hg", "hooks and settings", ".hg/ .hgrc"},
@@ -66,41 +70,53 @@ var executedFiles = []struct{ by, what, patterns string }{
 	{"buddy", "settings and instructions", "buddy.toml agent.toml .buddyx/ .buddy/ .config/buddy/"},
 }
 
-// executedPattern is one pattern of executedFiles.
-type executedPattern struct {
+// pattern is one pattern of files.
+type pattern struct {
 	elements []string // of the path, each a pattern of [path.Match]
 	folder   bool     // covers what is below, too
 	by, what string
 }
 
-// executedPatterns holds the patterns of executedFiles, in order.
-var executedPatterns = func() []executedPattern {
-	var all []executedPattern
-	for _, row := range executedFiles {
-		for pattern := range strings.FieldsSeq(row.patterns) {
-			trimmed, folder := strings.CutSuffix(pattern, "/")
-			all = append(all, executedPattern{strings.Split(trimmed, "/"), folder, row.by, row.what})
+// patterns holds the patterns of files, in order.
+var patterns = func() []pattern {
+	var all []pattern
+	for _, row := range files {
+		for text := range strings.FieldsSeq(row.patterns) {
+			trimmed, folder := strings.CutSuffix(text, "/")
+			all = append(all, pattern{strings.Split(trimmed, "/"), folder, row.by, row.what})
 		}
 	}
 	return all
 }()
 
-// executed returns which program executes or takes commands from a file, and as what, such as
-// "make runs Makefile: build rules"; or "". Upper and lower case are the same, since some file
-// systems don't distinguish them.
-func executed(name string) string {
+// Find returns which program executes or takes commands from a file, and which kind of file that is;
+// ok is false for other files. matched is the end of the path that says so. Upper and lower case are
+// the same, since some file systems don't distinguish them.
+func Find(name string) (by, what, matched string, ok bool) {
 	elements := strings.Split(filepath.ToSlash(name), "/")
-	lower := strings.Split(strings.ToLower(strings.ToUpper(filepath.ToSlash(name))), "/") // folds ſ to s, too
-	for _, p := range executedPatterns {
+	lower := strings.Split(fold(filepath.ToSlash(name)), "/")
+	for _, p := range patterns {
 		if at := p.find(lower); at >= 0 {
-			return p.by + " runs " + strings.Join(elements[at:], "/") + ": " + p.what
+			return p.by, p.what, strings.Join(elements[at:], "/"), true
 		}
 	}
-	return ""
+	return "", "", "", false
 }
 
+// Reason returns what Find does as one text, such as "make runs Makefile: build rules"; or "".
+func Reason(name string) string {
+	by, what, matched, ok := Find(name)
+	if !ok {
+		return ""
+	}
+	return by + " runs " + matched + ": " + what
+}
+
+// fold returns a name as the table has it; ſ becomes s, too.
+func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+
 // find returns where in a path the pattern begins to match, or -1.
-func (p executedPattern) find(elements []string) int {
+func (p pattern) find(elements []string) int {
 	last := len(elements) - len(p.elements)
 	from := max(last, 0)
 	if p.folder {
@@ -115,7 +131,7 @@ func (p executedPattern) find(elements []string) int {
 }
 
 // matches compares the pattern with the first elements.
-func (p executedPattern) matches(elements []string) bool {
+func (p pattern) matches(elements []string) bool {
 	for i, pattern := range p.elements {
 		if pattern == elements[i] {
 			continue
@@ -128,53 +144,4 @@ func (p executedPattern) matches(elements []string) bool {
 		}
 	}
 	return true
-}
-
-// executedRule is the rule for changes of files that another program executes.
-const executedRule = "executed files"
-
-// delicate returns why a change of a file needs approval even where files may be changed, and
-// the rule that says so; or "".
-func delicate(name string) (why, rule string) {
-	if s := Secret(name); s != "" {
-		return s + " may hold secrets", "delicate files"
-	}
-	if s := executed(name); s != "" {
-		return s, executedRule
-	}
-	return "", ""
-}
-
-// delicateFile returns the same for the file of a, by its own name and by those of links that
-// lead to it.
-func delicateFile(a action.Action) (why, rule string) {
-	for _, name := range slices.Concat([]string{a.Path}, a.Links) {
-		if why, rule = delicate(name); why != "" {
-			return why, rule
-		}
-	}
-	return "", ""
-}
-
-// changeReason returns why a change or deletion of a file needs approval, and the rule.
-func changeReason(a action.Action) (why, rule string) {
-	if why, rule = delicateFile(a); why != "" {
-		return why, rule
-	}
-	if a.Kind == action.FileDelete {
-		return "deletes a file", "file delete"
-	}
-	return "changes a file", "file write"
-}
-
-// isDelicate reports whether a file of a may hold secrets or is executed by another program; to
-// read one of the latter is harmless.
-func isDelicate(a action.Action) bool {
-	why, rule := delicateFile(a)
-	return why != "" && (a.Kind != action.FileRead || rule != executedRule)
-}
-
-// editable reports whether mode edits allows the write.
-func (p Policy) editable(a action.Action) bool {
-	return a.Kind == action.FileWrite && p.inWorkspace(a.Path) && a.Path != p.Workspace && !slices.Contains(p.Also, a.Path) && !isDelicate(a) && !a.Privesc
 }
