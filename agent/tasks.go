@@ -274,7 +274,8 @@ func (s *tasks) sayFailure(t *task, err error) {
 		return
 	}
 	if !errors.Is(err, s.stream.ReadOnly()) {
-		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
+		cause, next, raw := model.Tell(err)
+		s.stream.Publish(t.id, 0, event.Error{Text: cause, Code: "task_failed", Task: t.id, NextStep: next, Raw: raw})
 	}
 }
 

@@ -148,11 +148,6 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 	if text := viewtest.Text(t, c, 40, 12); !strings.Contains(text, "↓ 6 new") {
 		t.Errorf("no count of new rows in\n%s", text)
 	}
-	c.SetBorder(false)
-	if text := viewtest.Text(t, c, 40, 12); !strings.Contains(text, "↓ 6 new") {
-		t.Errorf("no count without a border in\n%s", text)
-	}
-	c.SetBorder(true)
 	viewtest.Press(t, c, "scroll-bottom")
 	if rows := viewtest.ScreenRows(t, c, 40, 12); rows[9] != "two" {
 		t.Errorf("after End the last row is %q, want two", rows[9])
@@ -465,8 +460,7 @@ func TestHostileBlocksAreInert(t *testing.T) {
 		event.DecisionExplained{CallID: bad, Reasoning: bad, Confidence: bad, Alternatives: []string{bad}, Rules: []event.DecisionRule{{Rule: bad, Text: bad}}},
 		event.ToolStarted{CallID: bad}, event.ToolOutput{CallID: bad, Text: bad}, event.Notice{Text: bad}, event.Warning{Text: bad}, event.Error{Text: bad})
 	c := conversationOf(t, s, 60, 200)
-	o := NewOutput(viewtest.Dark(t), keymap.Default())
-	o.Update(&s.State, state.Everything)
+	o := outputOf(t, s)
 	for _, v := range c.view.blocks {
 		v.fold = unfolded
 	}
@@ -504,20 +498,14 @@ func TestDrawsItsRectangle(t *testing.T) {
 	s := wholeSession().Feed(event.ToolStarted{CallID: "d", Name: "fetch"}, event.ToolOutput{CallID: "d", Text: "日本語\ttab\n"})
 	c, o, empty := conversationOf(t, s, 30, 10), outputOf(t, s), NewConversation(viewtest.Dark(t), keymap.Default())
 	empty.SetWelcome([]string{"buddy", "日本語"})
-	for _, border := range []bool{true, false} {
-		for _, p := range []interface {
-			tview.Primitive
-			SetBorder(bool) *tview.Box
-		}{c, o, empty} {
-			p.SetBorder(border)
-			for w := range 24 {
-				for h := range 9 {
-					screen := &strictScreen{t: t, x: 3, y: 2, w: w, h: h, drawn: map[[2]int]bool{}}
-					p.SetRect(3, 2, w, h)
-					p.Draw(screen)
-					if len(screen.drawn) != w*h && w > 2 && h > 2 {
-						t.Errorf("%T at %d×%d draws %d cells", p, w, h, len(screen.drawn))
-					}
+	for _, p := range []tview.Primitive{c, o, empty} {
+		for w := range 24 {
+			for h := range 9 {
+				screen := &strictScreen{t: t, x: 3, y: 2, w: w, h: h, drawn: map[[2]int]bool{}}
+				p.SetRect(3, 2, w, h)
+				p.Draw(screen)
+				if len(screen.drawn) != w*h && w > 2 && h > 2 {
+					t.Errorf("%T at %d×%d draws %d cells", p, w, h, len(screen.drawn))
 				}
 			}
 		}
