@@ -217,6 +217,8 @@ type PaneOpened struct {
 	Title  string `json:"title"`
 	Target string `json:"target"`
 	Attach string `json:"attach"`
+	// Session is the name of the tmux session that the pane is in, which a resumed session keeps.
+	Session string `json:"session,omitempty"`
 }
 
 // PaneLost marks that a pane vanished; the next use makes it again.

@@ -128,6 +128,9 @@ func (p *Program) Prepare() (*Prepared, error) {
 			return nil, err
 		}
 		ready.panes = leftPanes(o.Replay)
+		p.tmuxNames = tmuxNames(o.Replay)
+		first := p.Targets.First()
+		first.Panes.Prefer(p.tmuxNames[first.Name])
 	}
 	ready.Runtime = agent.New(o)
 	if p.Memory != nil {
@@ -190,6 +193,17 @@ func leftPanes(events []event.Envelope) bool {
 		}
 	}
 	return false
+}
+
+// tmuxNames returns what the tmux sessions of a session were called, by target.
+func tmuxNames(events []event.Envelope) map[string]string {
+	names := make(map[string]string)
+	for _, env := range events {
+		if p, ok := env.Payload.(event.PaneOpened); ok && p.Session != "" {
+			names[p.Target] = p.Session
+		}
+	}
+	return names
 }
 
 // findTime is how long finding what an earlier process has left may take.

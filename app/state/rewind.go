@@ -26,8 +26,8 @@ type rewound struct {
 	answered CallIDs
 }
 
-// opened notes a prompt that opens an exchange.
-func (s *State) opened(env event.Envelope, p event.PromptSubmitted) {
+// addBorder notes a prompt that opens an exchange.
+func (s *State) addBorder(env event.Envelope, p event.PromptSubmitted) {
 	if p.Kind == event.Opening {
 		s.Borders = append(s.Borders, Border{env.Seq, p.ID, p.Text, env.Time, s.Steps})
 	}
