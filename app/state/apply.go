@@ -238,7 +238,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
 			s.Focused = c
 			s.begin(c)
-			s.watch(c)
+			watch(s, c)
 		}) | Output
 	case event.ToolOutput:
 		if b := s.calls[p.CallID]; b != nil {
@@ -386,7 +386,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			s.gotPane(c, p.Pane)
+			gotPane(s, c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {

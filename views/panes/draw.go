@@ -218,7 +218,9 @@ func corner(col, row, cols, rows int) rune {
 func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role) {
 	var name, doing []draw.Span
 	if q != nil {
-		name = p.list.tag(q, true, box.W-8, box.W)
+		if name = p.list.tag(q, true, box.W, box.W); draw.Width(name)+6 > box.W {
+			name = p.list.tag(q, false, box.W-8, box.W)
+		}
 		if took := q.took(p.follow.now()); took != "" {
 			doing = []draw.Span{draw.Text(themes.Muted, took)}
 		}
