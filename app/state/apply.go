@@ -386,7 +386,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			s.opened(c, p.Pane)
+			s.gotPane(c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {
