@@ -233,8 +233,8 @@ func TestQueue(t *testing.T) {
 		w, h  int
 		want  string
 	}{
-		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding  Up takes it back"},
-		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                       Up takes it back"},
+		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding   Up takes it back"},
+		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                           Up takes it back"},
 		{[]string{"one", "two", "three", "four", "five"}, 40, 4, "⏎ queued  one|⏎ queued  two|⏎ queued  three|+2 more                 Up takes it back"},
 		{[]string{"one", "two", "three"}, 40, 2, "⏎ queued  one|+2 more                 Up takes it back"},
 		{[]string{"a long text that has no room here"}, 24, 1, "⏎ queued  a long text t…"},
@@ -258,8 +258,6 @@ func TestFooterGolden(t *testing.T) {
 	for _, scope := range keymap.Scopes() {
 		f := NewFooter(viewtest.Dark(t), keymap.Default())
 		f.SetScope(scope, false)
-		var s state.State
-		f.Update(&s, viewtest.Feed(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
 		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
 	}
 	for _, w := range []int{40, 12, 2} {
