@@ -203,11 +203,11 @@ func TestStatusLineSaysWhatIsHidden(t *testing.T) {
 		want   string
 	}{
 		{90, Hidden{}, "◑ waits to try again · 00:31 · quiet for 31 s|Esc interrupts"},
-		{90, Hidden{Queue: true}, "◑ waits to try again · 00:31 · quiet for 31 s · 1 queued|Esc interrupts"},
+		{90, Hidden{Queue: true}, "◑ waits to try again · 1 queued · 00:31 · quiet for 31 s|Esc interrupts"},
 		{90, Hidden{Retries: true}, "↻ 529 overloaded · attempt 3 of 6 · 13 s|Enter now · Esc stops"},
-		{64, Hidden{Queue: true}, "◑ waits to try again · 00:31 · quiet for 31 s|Esc interrupts"},
+		{64, Hidden{Queue: true}, "◑ waits to try again · 1 queued · 00:31|Esc interrupts"},
 		{45, Hidden{}, "◑ waits to try again · 00:31|Esc interrupts"},
-		{30, Hidden{}, "◑ waits to try again"},
+		{30, Hidden{}, "◑ waits to try again · 00:31"},
 		{12, Hidden{}, "◑ waits to …"},
 	} {
 		l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
