@@ -170,6 +170,7 @@ const (
 	SessionDelete Action = "session-delete"
 	SessionExport Action = "session-export"
 	SessionSearch Action = "session-search"
+	SessionExec   Action = "session-exec"
 	NamingDone    Action = "naming-done"
 	NamingCancel  Action = "naming-cancel"
 
@@ -448,6 +449,7 @@ var table = []row{
 	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},
 	{SessionExport, in(Sessions), "export", "Write the session as Markdown into a file here", keys("E")},
 	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter, a text after a slash does", keys("/")},
+	{SessionExec, in(Sessions), "of exec", "Show the sessions that buddy exec began, or the others", keys("e")},
 	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
 	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
 	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},

@@ -55,6 +55,8 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.BranchStarted:
 		beginBranch(s, p)
 		return 0
+	case event.HistoryRewound:
+		return applyRewound(s, env, p)
 	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
@@ -92,6 +94,7 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
+		s.addBorder(env, p)
 		endSteps(s)
 		s.add(env, UserBlock, withImages(p))
 		return Conversation | Queue | Header | Tasks
@@ -508,7 +511,7 @@ func withNext(text, next string) string {
 }
 
 func (s *State) add(env event.Envelope, kind Kind, text string) *Block {
-	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time}
+	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time, beside: env.Branch != 0}
 	s.Blocks = append(s.Blocks, b)
 	return b
 }

@@ -31,6 +31,7 @@ import (
 	"buddy/views"
 	"buddy/views/dialog"
 	"buddy/views/draw"
+	"buddy/views/markup"
 	"buddy/views/panes"
 	"buddy/views/prompt"
 	"buddy/views/transcript"
@@ -51,7 +52,7 @@ type UI struct {
 	colours   colouring
 	pending   pending
 	busy      bool
-	goal      slash.Spot // to go to when it has been read
+	start     start
 	heard     heard      // from the session
 
 	pressed pressed // with the mouse
@@ -168,24 +169,6 @@ func (v *viewSet) coloured() []coloured {
 	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.queue, v.border, v.prompt, v.footer}
 }
 
-// Welcome returns what an empty conversation shows; the demo has a tour.
-func Welcome(demo bool) []string {
-	first := `  what does this project do?   and anything else, in your words`
-	if demo {
-		first = `  tour                         three steps through the program`
-	}
-	return []string{
-		"buddy works with you in this terminal: it runs commands in real tmux panes,",
-		"shows you what they print, and asks before it changes anything.",
-		"",
-		"Try:",
-		first,
-		"  !git status                  a command that you run yourself",
-		"  /init                        it writes AGENTS.md, what is to be known here",
-		"  /help                        all keys and commands",
-	}
-}
-
 // New returns a screen that shows nothing yet. [UI.Loop] feeds it.
 func New(d Deps) *UI {
 	u := &UI{Box: *tview.NewBox(), deps: d, attention: attention{Attention: d.Attention}}
@@ -227,7 +210,7 @@ func New(d Deps) *UI {
 func (u *UI) connect() {
 	d := &u.deps
 	u.v.panes.SetNow(d.Now)
-	u.v.conversation.SetWelcome(Welcome(false))
+	u.v.conversation.SetWelcome(Welcome(false, true))
 	u.v.panes.PaneIntents = panes.PaneIntents{
 		OnOpen:    u.openRun,
 		OnType:    func(id string, p []byte) { d.Send(event.PaneInput{Pane: id, Bytes: p}) },
@@ -241,6 +224,7 @@ func (u *UI) connect() {
 	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
 	u.v.tasks.OnOpen = func(t *state.Task) { openTask(u, t) }
 	u.v.tasks.OnApproval = u.dock.goTo
+	u.dock.approval.Highlighter = &markup.Highlighter{Background: d.Background}
 	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
 	u.dock.confirm.OnHint, u.dock.question.OnHint = u.dock.approval.OnHint, u.dock.approval.OnHint
@@ -253,6 +237,7 @@ func (u *UI) connect() {
 		if !u.following.on() {
 			d.Draft()
 		}
+		awaitDigit(u)
 	}
 	u.v.prompt.OnFiles = func(query string) {
 		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
@@ -364,6 +349,9 @@ func (u *UI) update(ch state.Changed) bool {
 
 // submit takes a line from the prompt.
 func (u *UI) submit(text string) {
+	if openRecent(u, text) {
+		return
+	}
 	if !slash.Private(text) {
 		u.deps.Record(text)
 	}
@@ -448,7 +436,7 @@ func (u *UI) Tell(text string) { u.hint("", text) }
 // Prompt returns the view of the prompt, for its history, its mode and what is in it.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
-// SetWelcome changes what an empty conversation shows, which is [Welcome] at first.
+// SetWelcome changes what an empty conversation shows, which is [Welcome] at first, for who has instruction files.
 func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 
 // Prepend puts the part of a session that comes before all that is there in front of it.

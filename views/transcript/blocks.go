@@ -29,7 +29,7 @@ type part struct {
 type folding uint8
 
 const (
-	foldAuto folding = iota // failed calls show an excerpt, all else is one line
+	foldAuto folding = iota // failed calls and changes of files show an excerpt, all else is one line
 	folded
 	unfolded
 )
@@ -62,6 +62,9 @@ type laidBlock struct {
 	answer *markup.Markdown // exactly one of these three is set for a block with text
 	writer *markup.Writer
 	output *tailText
+
+	diff   *markup.Diff // of a call that changes files, one of the parts
+	diffAt int          // which
 }
 
 // foldable reports whether the block is one line that can be unfolded.
@@ -74,7 +77,7 @@ func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state
 
 // shown returns the folding in force.
 func (v *blockView) shown() folding {
-	if v.fold == foldAuto && (!v.foldable() || isTrace(v.block.Kind) || v.block.Call.State != state.CallFailed) {
+	if v.fold == foldAuto && (!v.foldable() || isTrace(v.block.Kind) || v.block.Call.State != state.CallFailed && !changed(v.block.Call)) {
 		return folded
 	}
 	return v.fold
@@ -103,7 +106,7 @@ func (v *blockView) lay(width int) *laidBlock {
 	case b.Kind == state.RetryBlock || b.Raw != "":
 		l.layFault(v)
 	case b.Kind == state.ToolBlock:
-		l.layCall(b.Call, v.cwd)
+		l.layCall(b.Call, v.cwd, v.shared)
 	case l.seen == len(b.Text):
 	case v.foldable() && l.fold == folded:
 		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
@@ -319,17 +322,23 @@ func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
 	m.row(c.At(g), l.parts, i)
 }
 
-// show tells an answer that n of its rows are about to be drawn.
+// show tells an answer or a diff that n of the block's rows are about to be drawn.
 func (v *blockView) show(row, n int) {
 	l := v.laid
-	if l.answer == nil || n <= 0 {
+	show, at := (func(from, to int))(nil), 0
+	switch {
+	case l.answer != nil:
+		show = l.answer.Show
+	case l.diff != nil:
+		show, at = l.diff.Show, l.diffAt
+	default:
 		return
 	}
-	rows := l.parts[0].layout.Rows
-	first := max(row-v.above(), 0)
+	rows := l.parts[at].layout.Rows
+	first := row - v.above() - rowCount(l.parts[:at])
 	last := min(first+n, len(rows)) - 1
-	if first <= last {
-		l.answer.Show(int(rows[first].From), int(rows[last].To))
+	if first = max(first, 0); first <= last {
+		show(int(rows[first].From), int(rows[last].To))
 	}
 }
 
@@ -348,16 +357,12 @@ func partAt(parts []part, i int) (n, row int) {
 
 // paintPart draws row i of parts that lie below each other.
 func paintPart(c draw.Canvas, parts []part, i int) {
-	col := 0
-	if n, i := partAt(parts, i); n >= 0 {
-		p := &parts[n]
-		var rest string
-		rest, col = p.layout.Rest(p.text, i)
-		c.Say(0, rest, themes.Muted)
-		row := p.layout.Rows[i]
-		col += c.At(col).Text(p.text, int(row.From), int(row.To))
+	n, i := partAt(parts, i)
+	if n < 0 {
+		c.Fill(0, c.W, c.Palette[themes.Text])
+		return
 	}
-	c.Fill(col, c.W, c.Palette[themes.Text])
+	c.Row(parts[n].text, &parts[n].layout, i)
 }
 
 // paintGutter draws the mark at the left of body row i.
@@ -387,7 +392,7 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
 	if v.block.Kind == state.ToolBlock {
-		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold != folded, now), l.head)
+		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold == unfolded, now), l.head)
 		return
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])
