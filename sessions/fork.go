@@ -29,7 +29,7 @@ func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err er
 		return "", last, err
 	}
 	h := j.Info().Header
-	h.ID, h.Created, h.ForkedFrom = "", 0, id
+	h.ID, h.Created, h.ForkedFrom, h.By = "", 0, id, ""
 	n, err := s.Create(h)
 	if err != nil {
 		return "", last, err

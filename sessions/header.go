@@ -24,6 +24,9 @@ const Format = 2
 // skip what says so, and would go on with a conversation that the person has left.
 const formatPlain = 1
 
+// Exec is the By of a session that buddy exec, or another command that nobody sits at, began.
+const Exec = "exec"
+
 // ErrFormat means that a newer program wrote the session, in another format.
 var ErrFormat = errors.New("unknown session format")
 
@@ -43,13 +46,15 @@ type Header struct {
 	Model   string `json:"model"`
 	// ForkedFrom is the id of the session that this one was copied from.
 	ForkedFrom string `json:"forked_from,omitempty"`
-	MAC        string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
+	// By says who began the session: [Exec], or a person for "".
+	By  string `json:"by,omitempty"`
+	MAC string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
 }
 
 // line encodes h, with a MAC if there is a key.
 func (h Header) line(key []byte) ([]byte, error) {
 	// Invalid UTF-8 would read back as other bytes and break the MAC.
-	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model, &h.ForkedFrom} {
+	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model, &h.ForkedFrom, &h.By} {
 		*s = strings.ToValidUTF8(*s, "\ufffd")
 	}
 	h.MAC = h.mac(key)

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -95,7 +94,7 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
-		s.opened(env, p)
+		s.addBorder(env, p)
 		endSteps(s)
 		s.add(env, UserBlock, withImages(p))
 		return Conversation | Queue | Header | Tasks
@@ -116,6 +115,24 @@ func withImages(p event.PromptSubmitted) string {
 
 func (s *State) applyModel(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
+	case event.TextDelta, event.ReasoningDelta, event.Checkpoint, event.ModelMessage:
+		s.answerCame(env.Seq)
+		s.applyAnswer(env)
+	case event.ModelRetry:
+		s.dropAnswer() // what the failed attempt said is not part of the next one
+		s.addRetry(env, p)
+	case event.ModelFallback:
+		s.dropAnswer() // as above
+		s.addOutcome(env, WarningBlock, fmt.Sprintf("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To), p.Raw)
+	case event.CallDelta:
+		return 0 // the call shows when it is complete
+	}
+	return Conversation
+}
+
+// applyAnswer takes what comes of an answer.
+func (s *State) applyAnswer(env event.Envelope) {
+	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		s.grow(env, &s.open.text, AssistantBlock, p.Text)
 	case event.ReasoningDelta:
@@ -132,16 +149,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		for _, c := range p.Message.ToolCalls {
 			s.Answered = append(s.Answered, c.ID)
 		}
-	case event.ModelRetry:
-		s.dropAnswer() // what the failed attempt said is not part of the next one
-		s.addRetry(env, p)
-	case event.ModelFallback:
-		s.dropAnswer() // as above
-		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Reason(), p.Model, p.To))
-	case event.CallDelta:
-		return 0 // the call shows when it is complete
 	}
-	return Conversation
 }
 
 // grow adds text to the open block of a kind, which it makes if there is none.
@@ -226,11 +234,11 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	case event.DecisionExplained:
 		return s.changeCall(p.CallID, func(c *Call) { c.Decision = p })
 	case event.ToolStarted:
-		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
 			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
 			s.Focused = c
 			s.begin(c)
+			s.watch(c)
 		}) | Output
 	case event.ToolOutput:
 		if b := s.calls[p.CallID]; b != nil {
@@ -336,6 +344,7 @@ func endCall(s *State, p event.ToolResult) Changed {
 	}
 	delete(s.calls, p.CallID)
 	c := b.Call
+	c.Exits = exitsOf(c, p.Result)
 	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
 	switch {
 	case c.State == CallDenied, c.State == CallCancelled:
@@ -377,7 +386,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			c.Pane = p.Pane // it opens for a command that has just started
+			s.opened(c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {
@@ -423,7 +432,11 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Warning:
 		s.add(env, WarningBlock, withNext(p.Text, p.NextStep))
 	case event.Error:
-		s.add(env, ErrorBlock, withNext(p.Text, p.NextStep))
+		if text := withNext(p.Text, p.NextStep); p.Code == "task_failed" {
+			s.addOutcome(env, ErrorBlock, text, p.Raw)
+		} else {
+			s.add(env, ErrorBlock, text).Raw = p.Raw
+		}
 	case event.Interrupted:
 		return interrupt(s, env, p)
 	case event.ContextCompacted:

@@ -26,8 +26,8 @@ type rewound struct {
 	answered CallIDs
 }
 
-// opened notes a prompt that opens an exchange.
-func (s *State) opened(env event.Envelope, p event.PromptSubmitted) {
+// addBorder notes a prompt that opens an exchange.
+func (s *State) addBorder(env event.Envelope, p event.PromptSubmitted) {
 	if p.Kind == event.Opening {
 		s.Borders = append(s.Borders, Border{env.Seq, p.ID, p.Text, env.Time, s.Steps})
 	}
@@ -78,7 +78,7 @@ func (s *State) redo(seq uint64, from int) {
 
 // dropGone forgets what pointed at blocks that don't show any more.
 func (s *State) dropGone(gone []*Block) {
-	s.open, s.retried, s.Info.Interrupted = openBlocks{}, nil, false
+	s.open, s.retried, s.Info.Interrupted = openBlocks{}, retried{}, false
 	for _, b := range gone {
 		if b.Call == nil || b.beside || slices.Contains(s.Blocks, b) {
 			continue

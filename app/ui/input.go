@@ -35,6 +35,8 @@ func (u *UI) global(a, pending keymap.Action) {
 		cyclePanes(u, a)
 	case keymap.CycleMode:
 		u.hint("", u.dock.cycleMode())
+	case keymap.TypeInto:
+		u.hint("", typeInto(u))
 	case keymap.ShowHelp:
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
@@ -108,7 +110,7 @@ func (u *UI) back(pending keymap.Action) {
 	case u.arranged.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
 	case u.arranged.focus == layout.Conversation && u.v.conversation.EndFind():
-	case u.arranged.focus == layout.Panes && u.v.panes.EndScroll():
+	case u.arranged.focus == layout.Live && u.v.panes.EndScroll():
 	case u.arranged.zoom:
 		u.arranged.zoom = false
 	case u.arranged.focus != layout.Prompt:
@@ -140,6 +142,9 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		}
 		if u.arranged.drag(action, ev) {
 			return true, nil
+		}
+		if u.arranged.lay.Strip.Holds(ev.Position()) {
+			return u.v.strip.MouseHandler()(action, ev, setFocus)
 		}
 		i := slices.IndexFunc(u.arranged.lay.Panes[:], func(r layout.Rect) bool { return r.Holds(ev.Position()) })
 		if i < 0 {

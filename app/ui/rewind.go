@@ -81,7 +81,7 @@ func rewindRows(u *UI, all []state.Border, changed string) []dialog.PickerRow {
 	rows := make([]dialog.PickerRow, 0, len(all))
 	now := u.deps.Now()
 	for i, b := range slices.Backward(all) {
-		rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(i), Cells: []string{b.Words(), age(now.Sub(time.UnixMilli(b.Time))), changed}})
+		rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(i), Cells: []string{b.Words(), Age(now.Sub(time.UnixMilli(b.Time))), changed}})
 	}
 	return rows
 }
