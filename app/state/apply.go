@@ -448,7 +448,9 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		}
 		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.FileRestored:
-		s.add(env, NoticeBlock, p.Text())
+		if !p.Rewind {
+			s.add(env, NoticeBlock, p.Text())
+		}
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.MicroCompacted:

@@ -14,6 +14,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/review"
+	"buddy/agent/undo"
 	"buddy/app/apptest"
 	"buddy/app/keymap"
 	"buddy/app/screen"
@@ -27,6 +28,7 @@ import (
 
 // testUI is the full screen on a terminal in memory, fed by hand.
 type testUI struct {
+	since []undo.Change
 	*apptest.UI
 	t      *testing.T
 	u      *UI
@@ -120,6 +122,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Sessions: func() (string, error) { return "2 sessions", nil },
 			Saved:    slash.SavedIn(x.store),
 			Changes:  func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
+			Since:    func() ([]undo.Change, error) { return x.since, nil },
 			Export: func(id string, as sessions.ExportFormat, path string) (string, error) {
 				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
 				return "session.md", nil
