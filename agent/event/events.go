@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"strings"
 
 	"buddy/agent/action"
@@ -376,10 +377,7 @@ type ModelFallback struct {
 
 // Reason returns why another model answers, for people.
 func (f ModelFallback) Reason() string {
-	if f.Detail == "" {
-		return f.Why
-	}
-	return f.Why + ": " + f.Detail
+	return cmp.Or(f.Detail, f.Why)
 }
 
 // ModelSwitched names the model that answers from now on.

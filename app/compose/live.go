@@ -12,7 +12,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/tools"
-	"buddy/views/dialog"
+	"buddy/views/markup"
 )
 
 // live is the runtime of a program, which a long session has some time after the first
@@ -244,7 +244,7 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), diffTime)
 	defer cancel()
-	return rt.Changes(ctx, dialog.FileMark)
+	return rt.Changes(ctx, markup.FileMark)
 }
 
 // runtime returns the runtime, nil before there is one.

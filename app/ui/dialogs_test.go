@@ -12,8 +12,8 @@ import (
 	"buddy/agent/model"
 	"buddy/app/slash"
 	"buddy/sessions"
-	"buddy/views/dialog"
 	"buddy/views/draw"
+	"buddy/views/markup"
 )
 
 var testModels = []slash.Offer{
@@ -324,7 +324,7 @@ func TestUndoAndDiff(t *testing.T) {
 
 		x.Type("/diff\n")
 		x.Want("changed nothing in this session")
-		x.diff = dialog.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
+		x.diff = markup.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
 		x.Want("Changes in 1 file", "━ a.go", "-one", "+two", "y copy  e editor  q close")
 		x.Press("End")

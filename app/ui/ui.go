@@ -31,6 +31,7 @@ import (
 	"buddy/views"
 	"buddy/views/dialog"
 	"buddy/views/draw"
+	"buddy/views/markup"
 	"buddy/views/panes"
 	"buddy/views/prompt"
 	"buddy/views/transcript"
@@ -59,6 +60,7 @@ type UI struct {
 	grace     time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   watched
 	attention attention
+	noted     noted
 }
 
 // heard is how far the screen has heard its session, and what that calls it.
@@ -141,6 +143,7 @@ type viewSet struct {
 	tasks        *views.Tasks
 	strip        *panes.Strip // in the place of both
 	status       *views.StatusLine
+	queue        *views.Queue
 	border       *draw.Border
 	prompt       *prompt.Prompt
 	footer       *views.Footer
@@ -163,7 +166,7 @@ func (v *viewSet) pane(p layout.Pane) paneView {
 
 // coloured returns the views that show without an overlay.
 func (v *viewSet) coloured() []coloured {
-	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.border, v.prompt, v.footer}
+	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.queue, v.border, v.prompt, v.footer}
 }
 
 // New returns a screen that shows nothing yet. [UI.Loop] feeds it.
@@ -176,6 +179,7 @@ func New(d Deps) *UI {
 		panes:        panes.New(t, k, &transcript.Output{}),
 		tasks:        views.NewTasks(t, k, d.Now),
 		status:       views.NewStatusLine(t, k, d.Now),
+		queue:        views.NewQueue(t, k),
 		border:       draw.NewBorder(t, k),
 		prompt:       prompt.New(t, k),
 		footer:       views.NewFooter(t, k),
@@ -220,6 +224,7 @@ func (u *UI) connect() {
 	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
 	u.v.tasks.OnOpen = func(t *state.Task) { openTask(u, t) }
 	u.v.tasks.OnApproval = u.dock.goTo
+	u.dock.approval.Highlighter = &markup.Highlighter{Background: d.Background}
 	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
 	u.dock.confirm.OnHint, u.dock.question.OnHint = u.dock.approval.OnHint, u.dock.approval.OnHint
@@ -319,10 +324,9 @@ func (u *UI) update(ch state.Changed) bool {
 		v.Update(&u.state, ch)
 	}
 	shown := u.following.shown(&u.state)
-	for _, v := range []updated{u.v.conversation, u.v.prompt} {
+	for _, v := range []updated{u.v.conversation, u.v.prompt, u.v.queue} {
 		v.Update(shown, ch)
 	}
-	u.v.footer.SetQueued(len(shown.Queued))
 	u.v.prompt.To, _ = u.following.toWhom(&u.state)
 	offer(u, ch)
 	if ch&state.Approvals != 0 && u.dock.sync() {
@@ -337,6 +341,7 @@ func (u *UI) update(ch state.Changed) bool {
 	if u.pending.running && stoppable(u) == nil {
 		u.hint("", "") // it was about a task that has ended
 	}
+	noteMode(u)
 	u.attention.update(&u.state)
 	u.deps.Tick(u.busy && !u.attention.away)
 	return true
