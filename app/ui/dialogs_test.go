@@ -72,7 +72,7 @@ func TestSessionBrowser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openOn(t, 120, 32, store)
 		x.Type("/session\n")
-		x.Want("Sessions · 3", "why do the tests fail", "restart the web server", "修复 nginx", "used", "turns", "Conversation")
+		x.Want("Sessions · 3", "why do the tests fail", "restart the web server", "修复 nginx", "used", "turns", "┬")
 		x.Press("Down", "Down")
 		x.Want("▸ why do the tests fail", "Answer to why do the tests fail.")
 		x.Press("Home")

@@ -76,10 +76,10 @@ func (p *Picker) Draw(screen tcell.Screen) {
 		left := all.W * 54 / 100
 		p.o.Preview.SetRect(all.X+left+1, all.Y, all.W-left-1, all.H)
 		p.o.Preview.Draw(screen)
-		all.Down(-1).Put(left, '┬', p.edge())
 		for y := range all.H {
 			all.Down(y).Put(left, '│', p.edge())
 		}
+		all.Down(-1).Put(left, '┬', p.edge())
 		all.Down(all.H).Put(left, '┴', p.edge())
 		in.Canvas = all.Cols(draw.Padding, left-draw.Padding)
 	}
