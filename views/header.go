@@ -201,7 +201,7 @@ func (h *Header) context() item {
 
 // mode is how approvals are decided; anything but asking stands out. It is never dropped.
 func (h *Header) mode() item {
-	mode := string(h.info.Mode)
+	mode := h.info.Mode.Label()
 	if mode == "" {
 		mode = string(action.ModeAsk)
 	}

@@ -51,6 +51,7 @@ type Shell struct {
 	cwd      atomic.Pointer[string] // where the next command starts; "" is unknown
 	sandbox  *pane.Sandbox          // of panes; nil for none
 	confines bool                   // commands that need no approval run in the read-only sandbox
+	fences   bool                   // calls that are to run in the fence do; elsewhere nothing is fenced
 	limits   Limits
 	// paneTarget is the target in the names of its panes, "" for the first one.
 	paneTarget string
@@ -86,6 +87,10 @@ func (t *Shell) Limit(l Limits) { t.limits = l }
 // Confine makes commands that need no approval run in the read-only sandbox. Call it before
 // the first tool call.
 func (t *Shell) Confine() { t.confines = true }
+
+// Fence makes commands of calls for several targets run in the workspace fence here, if the call is
+// fenced. Call it before the first tool call.
+func (t *Shell) Fence() { t.fences = true }
 
 // New returns the tool. Commands run in panes; where there is no tmux they run in plain, and
 // say is told so once. cwd is where the first one starts, "" if unknown.

@@ -23,9 +23,9 @@ type Session struct {
 
 	plain    *tmux.Session // runs commands where there is no tmux
 	tools    map[string]tools.Tool
-	confined bool  // free commands run in the read-only sandbox
+	confined bool // free commands run in the read-only sandbox
 	fences   func() error
-	boxed    bool  // approved commands run in the sandbox of the settings
+	boxed    bool // approved commands run in the sandbox of the settings
 	links    links
 	own      []string // files and folders of this machine with buddy's own keys
 	finder   finder
@@ -80,6 +80,9 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	if s.confined = tmux.Confines(o.Options) == nil; s.confined {
 		sh.Confine()
 	}
+	if t.Host == nil {
+		sh.Fence()
+	}
 	return s, nil
 }
 
@@ -109,7 +112,7 @@ func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, fi
 func (s *Session) Facts() policy.Target {
 	f := policy.Target{
 		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Confined: s.confined, Boxed: s.boxed,
-		Resolve: s.links.remember(s.Files.Follow),
+		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences,
 	}
 	if s.Host == nil {
 		f.Resolve, f.Match, f.Holds, f.Own = followLinks, oddMatches, s.finder.holds, s.own
