@@ -13,6 +13,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/policy"
 	"buddy/agent/stream"
 	"buddy/views/markup"
 )
@@ -232,7 +233,7 @@ func (m *Remarks) Fail(format string, args ...any) {
 // withoutTerminal returns how to allow what was denied because nobody could be asked.
 func withoutTerminal(a event.ApprovalAsked) string {
 	switch {
-	case a.Verdict.Rule == action.OwnKeys:
+	case a.Verdict.Rule == action.OwnKeys, a.Verdict.Rule == policy.ChangedInside:
 		return a.Verdict.Reason
 	case a.Context.AskedBy != "":
 		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
