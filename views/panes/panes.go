@@ -169,7 +169,7 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			p.attach.toggle()
 		case keymap.PaneKill:
 			p.kill()
-		case keymap.ItemOpen, keymap.OpenOutput:
+		case keymap.ItemOpen:
 			p.open()
 		case keymap.ScrollUp:
 			p.Scroll(-1)
