@@ -12,9 +12,9 @@ import (
 	"buddy/tmux/pane/fence"
 )
 
-// fenceSettings returns what the settings say about the workspace fence. work are the folders to work in;
+// FenceSettings returns what the settings say about the workspace fence. work are the folders to work in;
 // own are files and folders with our own keys.
-func fenceSettings(c config.Sandbox, work, own []string) *fence.Settings {
+func FenceSettings(c config.Sandbox, work, own []string) *fence.Settings {
 	s := &fence.Settings{
 		Work: work, Write: c.Write, Hide: slices.Concat(c.Hide, own), Network: c.Network == "on", Hosts: c.AllowHosts,
 		State: filepath.Join(xdg.StateHome, "buddy"),

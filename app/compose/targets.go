@@ -89,7 +89,7 @@ func (p *Program) open(t *target.Target, env target.Environment, session string,
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
 	if t.Host == nil {
-		o.Fence = fenceSettings(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Reach.Hidden)
+		o.Fence = FenceSettings(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Reach.Hidden)
 		if o.Boxed = p.Config.Sandbox.Mode == "workspace"; o.Boxed {
 			if err := tmux.Fences(o.Options); err != nil {
 				o.Boxed = false
