@@ -403,7 +403,7 @@ func TestCommands(t *testing.T) {
 		{"/approve all 10m", event.SetMode{Mode: action.ModeAll, Duration: 10 * time.Minute}, ""},
 		{"/approve 5m", event.SetMode{Mode: action.ModeAll, Duration: 5 * time.Minute}, ""},
 		{"/mode none", event.SetMode{Mode: action.ModeNone}, ""},
-		{"/approve sometimes", nil, `"sometimes" is not known (have: ask, strict, edits, plan, all, none, or a duration`},
+		{"/approve sometimes", nil, `"sometimes" is not known (have: ask, strict, edits, auto, plan, all, none, or a duration`},
 		{"/context", event.Report{What: event.ReportContext}, ""},
 		{"/compact", event.Compact{}, ""},
 		{"/timeout 5m", event.SetTimeout{Duration: 5 * time.Minute}, ""},

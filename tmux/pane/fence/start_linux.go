@@ -61,13 +61,32 @@ func New(c Config) (*Fence, error) {
 	if !c.Network {
 		f.args = append(f.args, "--unshare-net")
 	}
-	f.args = append(append(f.args, f.mounts(home).args()...), "--proc", "/proc", "--dev", "/dev")
+	f.args = slices.Concat(f.args, f.mounts(home).args(), []string{"--proc", "/proc"}, kernelFiles(), []string{"--dev", "/dev"})
 	code, err := confine.FenceFilter()
 	if err != nil {
 		return nil, err
 	}
 	f.filter, err = inMemory("filter", code)
 	return f, err
+}
+
+// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. They belong
+// to root, who needs no capability to write most of them; bwrap protects some of them only.
+func kernelFiles() (args []string) {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	entries, _ := os.ReadDir("/proc") // without it nothing is mounted either
+	for _, e := range entries {
+		info, err := e.Info()
+		if _, number := strconv.Atoi(e.Name()); number == nil || err != nil || e.Name() == "sysvipc" {
+			continue
+		}
+		if path := "/proc/" + e.Name(); e.IsDir() || info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	return args
 }
 
 // mounts plans what commands see.
@@ -296,6 +315,7 @@ func Available(s Settings, env []string) error {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
+	s.Cache = "" // nothing is to stay
 	f, err := New(Config{Settings: s, Env: env, Temp: temp})
 	if err != nil {
 		return err
