@@ -311,24 +311,16 @@ func (f *Fence) Sweep(pid int) error {
 	}
 }
 
-// Group returns the process group of the command itself, to which signals go: bwrap would end at
-// once, and the command with it. It is pid as long as the command has none.
+// Group returns the process group that signals for a command go to. It is not bwrap's, which would end at
+// once and the command with it, but that of the first process inside, which ignores all but SIGKILL, and of the command.
 func (f *Fence) Group(pid int) int {
 	f.mu.Lock()
-	r := f.runs[pid]
+	first := f.runs[pid].first
 	f.mu.Unlock()
-	if r.first == 0 {
-		return pid
+	if g, err := unix.Getpgid(first); first != 0 && err == nil && g == first { // else --new-session has not made it yet
+		return first
 	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", r.first, r.first))
-	var group int
-	if n, _ := fmt.Sscan(string(b), &group); err != nil || n != 1 {
-		return pid
-	}
-	if g, err := unix.Getpgid(group); err != nil || g != group { // --new-session has not made it yet
-		return pid
-	}
-	return group
+	return pid
 }
 
 // Stale reports whether something that is to be hidden appeared, or went, since New.
