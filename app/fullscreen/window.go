@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/undo"
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
@@ -226,6 +227,10 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
 	all.Running = runningStates
 	all.Changes = func() (string, int, error) { return w.link.changes() }
+	all.Since = func() ([]undo.Change, error) {
+		reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
+		return reply.Changes, err
+	}
 	all.Targets = slash.TargetList{
 		Describe: func() (string, error) { return w.link.describeTarget() },
 		Offers:   func() ([]slash.TargetOffer, error) { return w.link.targets() },

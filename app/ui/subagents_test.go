@@ -115,7 +115,7 @@ func TestFollowingASubagent(t *testing.T) {
 			x.Press("Enter")
 			x.took(event.Submit{Text: "only in tests", Task: 2})
 			x.on(2, 2, event.PromptSubmitted{ID: 9, Text: "only in tests", Queued: true})
-			x.Want("1 queued")
+			x.Want("⏎ queued  only in tests")
 			x.on(2, 2, event.PromptSubmitted{ID: 9, Text: "only in tests", Kind: event.Steering}, event.TextDelta{Text: "Then I look "}, event.TextDelta{Text: "in tests."})
 			x.Want("▌ only in tests", "Then I look in tests.")
 			x.Type("half")

@@ -65,9 +65,10 @@ type UI struct {
 
 // heard is how far the screen has heard its session, and what that calls it.
 type heard struct {
-	newest uint64 // number of the newest event
-	place  string // how the session calls this screen when that answers; "" while that is not known
-	told   bool   // that something was answered at another screen, until the next task begins
+	newest uint64       // number of the newest event
+	place  string       // how the session calls this screen when that answers; "" while that is not known
+	told   bool         // that something was answered at another screen, until the next task begins
+	back   state.Border // the prompt that this screen asked to go back to before; Seq 0 is none
 }
 
 // pending is a confirmation that the next key may give: an action that does more when it
@@ -273,18 +274,23 @@ func newConversation(u *UI) *transcript.Conversation {
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
 	asked, other, stale := len(u.state.Questions), "", false
+	var back event.HistoryRewound
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 		u.heard.newest = env.Seq
 		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
-		if _, begins := env.Payload.(event.TaskStarted); begins {
+		switch p := env.Payload.(type) {
+		case event.TaskStarted:
 			stale = u.heard.told
+		case event.HistoryRewound:
+			back = p
 		}
 	}
 	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	changed := u.update(ch)
+	tookBack(u, back)
 	if other != "" || stale {
 		u.Tell(other)
 		u.heard.told = other != ""
