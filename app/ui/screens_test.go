@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -149,6 +150,7 @@ func (s scene) open(t *testing.T, cols, rows int) *testUI {
 	if len(s.late) > 0 {
 		x.tell(s.late...)
 	}
+	time.Sleep(1500 * time.Millisecond) // times are those of a whole second
 	return x
 }
 
