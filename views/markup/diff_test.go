@@ -186,7 +186,7 @@ func TestDiffIsHighlighted(t *testing.T) {
 	got := describe(&d.Text)
 	for _, want := range []string{
 		"\"/* a\"synComment\n", "\"func\"synKeyword on diffDeleteBand\n",
-		"\"c */\"synComment on diffAddWord\n", "\"func\"synKeyword on diffAddBand\n\"····\"border on diffAddBand\n\"b\" on diffAddBand\n", "\"\\nd\"\n",
+		"\"c */ \" on diffAddWord\n", "\"func\"synKeyword on diffAddBand\n\"····\"border on diffAddBand\n\"b\" on diffAddBand\n", "\"\\nd\"\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -258,7 +258,7 @@ func FuzzDiff(f *testing.F) {
 		}
 		for _, b := range all.blocks {
 			code := all.Text.codeOf(b.lang, b.lines)
-			all.Text.tint(b.lines, []tint{{int32(len(code.text) / 2), themes.SynName}, {int32(len(code.text)), themes.Code}}, b.own)
+			all.Text.tint(b, b.lines, []tint{{int32(len(code.text) / 2), themes.SynName}, {int32(len(code.text)), themes.Code}})
 		}
 		check(t, &all.Text)
 	})

@@ -208,7 +208,7 @@ func (r *renderer) code(n ast.Node, lang string) {
 		w.write(readDiff(string(lines.Value(r.src))))
 		return
 	}
-	block := &codeBlock{lang: lang, own: themes.Code}
+	block := &codeBlock{lang: lang}
 	for i := range lines.Len() {
 		line := lines.At(i)
 		block.lines = append(block.lines, r.codeLine(lang, bytes.TrimRight(line.Value(r.src), "\r\n")))

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"buddy/texts"
-	"buddy/themes"
 )
 
 const (
@@ -129,7 +128,7 @@ func (m *Markdown) readLine(src []byte, end int) {
 		}
 		if m.scan.fence.open() {
 			m.rewind()
-			m.fenced = &codeBlock{lang: m.scan.fence.lang, own: themes.Code}
+			m.fenced = &codeBlock{lang: m.scan.fence.lang}
 			m.keep(end)
 			m.fenceAt = fencePlace{len(m.Text.Bytes), end}
 		}
