@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 const (
@@ -266,7 +268,7 @@ func gutter(k state.Kind) int {
 func compact(k state.Kind) bool { return k != state.UserBlock && k != state.AssistantBlock }
 
 func gapBetween(before, after state.Kind) int {
-	if compact(before) && compact(after) || before == state.AssistantBlock && (after == state.ToolBlock || isTrace(after)) || before == state.UserBlock && after == state.SkillBlock {
+	if compact(before) && compact(after) || before == state.UserBlock && after == state.SkillBlock {
 		return 0
 	}
 	return 1
@@ -392,12 +394,12 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 
 // traceHead returns what stands before the number of lines of a trace.
 func (v *blockView) traceHead(l *laidBlock) string {
-	if v.block.Kind == state.ReasoningBlock {
-		return "✎ thinking"
-	}
 	sign := "▸ "
 	if l.fold != folded {
 		sign = "▾ "
+	}
+	if v.block.Kind == state.ReasoningBlock {
+		return sign + "thinking"
 	}
 	line, _, _ := bytes.Cut(v.block.Text, []byte("\n"))
 	return sign + markup.Shorten(string(line), 60)
@@ -409,14 +411,12 @@ func (v *blockView) copyText() string {
 	if c == nil {
 		return string(v.block.Text)
 	}
-	what := c.Action.Command
-	if what == "" {
-		what = c.Arguments
-	}
+	said := wordsOf(c, v.cwd)
 	out := string(c.Output.Buf)
 	if out == "" {
-		out = c.Result
+		out = said.Result(words.Result{Text: c.Result, Failed: c.State == state.CallFailed})
 	}
+	what := cmp.Or(c.Action.Command, said.Line())
 	return strings.TrimRight(what, "\n") + "\n" + out
 }
 

@@ -84,7 +84,7 @@ func (o *Output) Update(s *state.State, ch state.Changed) {
 func (o *Output) Draw(screen tcell.Screen) {
 	t := draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Output")}}
 	if c := o.call; c != nil {
-		t.Left = append(append(t.Left, draw.Text(themes.Strong, " · ")), callName(c, themes.Strong)...)
+		t.Left = append(append(t.Left, draw.Text(themes.Strong, " · ")), callHead(c, "", themes.Strong)...)
 		right := callTime(c, o.now().UnixMilli())
 		if outcome := callOutcome(c); outcome != "" {
 			right = outcome + "  " + right
@@ -124,7 +124,7 @@ func (o *Output) lay(w int) {
 			command(head.text, c.Action.Command)
 		} else {
 			head.text.Wrap = markup.Words
-			head.text.Put(callSummary(c, ""), markup.Style{Role: themes.Muted})
+			head.text.Put(wordsOf(c, "").Line(), markup.Style{Role: themes.Muted})
 		}
 	}
 	before := o.headRows()

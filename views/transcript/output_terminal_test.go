@@ -35,7 +35,7 @@ func TestOutputOfFullScreenPrograms(t *testing.T) {
 		t.Errorf("the picture:\n%s", text)
 	}
 	code := 0
-	s.Feed(event.ToolResult{CallID: "a", ExitCode: &code, Result: `{"result":{"notices":["left out"]}}`, FullOutput: &event.FullOutput{Path: "/out", Bytes: 999}})
+	s.Feed(event.ToolResult{CallID: "a", ExitCode: &code, Result: `{"harness_timestamp":{},"result":{"notices":["left out"]}}`, FullOutput: &event.FullOutput{Path: "/out", Bytes: 999}})
 	if text := shows(); strings.Contains(text, "INSERT") || strings.Contains(text, "GARBLE") || !strings.Contains(text, "left out") || o.Watched() != "" {
 		t.Errorf("afterwards, watching %q:\n%s", o.Watched(), text)
 	}

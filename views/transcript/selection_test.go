@@ -63,7 +63,7 @@ func selectable(t *testing.T) (c *Conversation, s *viewtest.Session, copied *str
 var ls = action.Action{Kind: action.Shell, Command: "ls -la"}
 
 func TestSelectByMouse(t *testing.T) {
-	// Row 1 is the prompt, 3 and 4 the answer, 6 to 8 the code, 10 the list, 11 the call.
+	// Row 1 is the prompt, 3 and 4 the answer, 6 to 8 the code, 10 the list, 12 the call.
 	for name, d := range map[string]struct {
 		x1, y1, x2, y2 int
 		want           string
@@ -75,8 +75,8 @@ func TestSelectByMouse(t *testing.T) {
 		"code has no indent": {2, 6, 39, 8, "func Tax() {\n\treturn 1\n}"},
 		"wide characters":    {5, 10, 6, 10, "日本"},
 		"from a blank row":   {9, 2, 4, 3, "The"},
-		"below all":          {4, 12, 30, 18, "a notice"},
-		"the head of a call": {4, 11, 12, 11, "run_shell"},
+		"below all":          {4, 13, 30, 18, "a notice"},
+		"the head of a call": {4, 12, 9, 12, "ls -la"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _, copied := selectable(t)
