@@ -14,6 +14,7 @@ import (
 	"buddy/agent/event"
 	"buddy/tmux/pane"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // ApprovalText returns all that would run and why it needs approval, in the words of the full
@@ -24,7 +25,7 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 	if a.Agent != "" {
 		b.WriteString(markup.Shorten(a.Agent, maxFact) + " asks: ")
 	}
-	fmt.Fprintf(&b, "%s on %s needs approval%s", act.Tool, act.Target, dangers(a))
+	fmt.Fprintf(&b, "%s on %s needs approval%s", words.Title(act), act.Target, dangers(a))
 	for _, l := range strings.Split(effect(act), "\n") {
 		b.WriteString("\n  | " + l)
 	}

@@ -16,6 +16,7 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
+	"buddy/views/words"
 )
 
 // A line belongs to what was asked when it was begun. So a question is put only when nothing
@@ -69,7 +70,7 @@ func waits(r *repl, w wants) {
 	r.told = w
 	what := "a question waits"
 	if w.kind == anApproval {
-		what = r.state.Approvals[0].Action.Tool + " waits for approval"
+		what = words.Title(r.state.Approvals[0].Action) + " waits for approval"
 	}
 	r.say(what + ": it is asked after this line, which is kept for the prompt")
 	if r.reading {

@@ -89,6 +89,27 @@ var tools = map[string]row{
 	"mcp_read":            {verb: "read", subject: argument("uri")},
 }
 
+// titles say in general words what needs an approval, where the verb alone would not.
+var titles = map[string]string{
+	"run_shell": "run a command", "edit_file": "change a file", "apply_patch": "change files", "write_file": "write a file",
+	"fetch_url": "fetch a page", "send-keys": "type into a pane", "tmux_kill_pane": "close a pane", "skill": "load a skill",
+	"web_search": "search the web", "task_kill": "end a command", "read_file": "read a file", "remember": "remember something",
+}
+
+// Title says in general words what an action does that needs approval; the approval says the rest.
+func Title(act action.Action) string {
+	if title := titles[act.Tool]; title != "" {
+		return title
+	}
+	if r, known := tools[act.Tool]; known && r.verb != "" {
+		return r.verb
+	}
+	if act.Kind == action.MCP && act.Op != "" {
+		return texts.OneLine(act.Op)
+	}
+	return texts.OneLine(plainName(act.Tool))
+}
+
 // reached returns the call that use_tool makes, else c itself.
 func (c Call) reached() Call {
 	if c.Name != "use_tool" {
