@@ -63,6 +63,8 @@ func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
 		r.approvals.SetMode(c.Mode, c.Duration)
+	case event.CycleMode:
+		r.approvals.CycleMode()
 	case event.RemoveRule:
 		r.approvals.RemoveRule(c.Rule)
 	case event.SwitchModel:

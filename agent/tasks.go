@@ -146,7 +146,7 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 	if len(prompts) > 0 {
 		b.talk.Trust()
 		if b == s.main {
-			s.approvals.EndLoan()
+			s.approvals.BeginPrompt()
 		}
 	}
 	begun.ID, begun.Title = s.numbers.nextTask(), titleOf(begun, prompts)
@@ -274,7 +274,8 @@ func (s *tasks) sayFailure(t *task, err error) {
 		return
 	}
 	if !errors.Is(err, s.stream.ReadOnly()) {
-		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
+		cause, next, raw := model.Tell(err)
+		s.stream.Publish(t.id, 0, event.Error{Text: cause, Code: "task_failed", Task: t.id, NextStep: next, Raw: raw})
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"buddy/tmux/pane"
 )
 
 // managedPane is a supervisor in a pane of our session: the shared pane, or one that belongs
@@ -32,18 +34,18 @@ func (s *managedPane) pane() string {
 	return s.id
 }
 
-func (s *managedPane) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
+func (s *managedPane) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	return runOn(ctx, s.sup, func() error {
 		s.srv.making.Lock()
 		defer s.srv.making.Unlock()
 		return s.ensure(ctx)
-	}, dir, mode, confined)
+	}, dir, mode, within)
 }
 
 // runOn starts a command under a supervisor, which ensure starts unless it is there.
-func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, confined bool) (job, error) {
+func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	if sup.linked() {
-		j, err := sup.run(ctx, dir, mode, confined)
+		j, err := sup.run(ctx, dir, mode, within)
 		if !errors.Is(err, errGone) {
 			return j, err
 		}
@@ -51,7 +53,7 @@ func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string,
 	if err := ensure(); err != nil {
 		return nil, err
 	}
-	return sup.run(ctx, dir, mode, confined)
+	return sup.run(ctx, dir, mode, within)
 }
 
 func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {

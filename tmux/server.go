@@ -61,7 +61,7 @@ type supervisor interface {
 	busy(ctx context.Context) (busy bool, pane string, err error)
 	// run starts the command in dir, attach follows one that an earlier process started. errGone
 	// means that the supervisor has ended and does not know the command.
-	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
+	run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error)
 	attach(ctx context.Context, dir string) (job, error)
 	drop()
 	remove(ctx context.Context) error

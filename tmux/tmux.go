@@ -28,6 +28,7 @@ import (
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence"
 )
 
 // ErrUnavailable means that tmux cannot be used: it is missing, too old, or its server cannot
@@ -55,6 +56,8 @@ type Options struct {
 	Cwd     string // of the first command
 	// Reach lists what confined commands may read, on this machine.
 	Reach confine.Reach
+	// Fence says where fenced commands may write and what they reach; nil: none can be fenced.
+	Fence *fence.Settings
 	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh where bash is
 	// missing. If it is missing Start returns a [pane.RefusedError]. What an earlier process left
 	// running keeps its shell.
@@ -104,7 +107,7 @@ type Session struct {
 type runner interface {
 	// run starts the command of dir, and the supervisor if it is missing. A confined command runs
 	// in the read-only sandbox or not at all.
-	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
+	run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error)
 	// attach follows the command of dir that an earlier process started.
 	attach(ctx context.Context, dir string) (job, error)
 	// respawn replaces the supervisor and ends what runs under it.
@@ -161,6 +164,18 @@ func Confines(o Options) error {
 		return fmt.Errorf("%w: buddy is not installed on %s", confine.ErrImpossible, o.Host.Name())
 	}
 	return pane.Confines(lookup(cleanEnv(o.Env)), o.Reach)
+}
+
+// Fences returns nil when commands of a Session with these options can run in the workspace fence,
+// else an error that is [fence.ErrImpossible], with the next step. It runs a program there.
+func Fences(o Options) error {
+	switch {
+	case o.Host != nil:
+		return fmt.Errorf("%w: buddy is not installed on %s", fence.ErrImpossible, o.Host.Name())
+	case o.Fence == nil:
+		return fmt.Errorf("%w: there is no workspace", fence.ErrImpossible)
+	}
+	return fence.Available(*o.Fence, cleanEnv(o.Env))
 }
 
 // NewPlain returns a Session without tmux: commands run as children of this process with the

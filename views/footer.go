@@ -12,8 +12,7 @@ import (
 	"buddy/views/draw"
 )
 
-// Footer is the last row: the keys of what has the focus, in the lower border of the
-// screen's frame.
+// Footer is the last row: the keys of what has the focus.
 type Footer struct {
 	draw.Frame
 	scope  keymap.Scope
@@ -44,12 +43,11 @@ var typed = map[keymap.Scope][]draw.Hint{keymap.Prompt: {{Key: keymap.Typed('/')
 
 // Draw draws as many keys as fit.
 func (f *Footer) Draw(screen tcell.Screen) {
-	c := f.Whole(screen)
+	c := f.Whole(screen).Cleared()
 	if c.W < 2 {
 		return
 	}
-	c.Edge('└', '┘', themes.Border, nil, nil)
-	room := c.W - 3
+	room := c.W - 1
 	if f.queued > 0 {
 		text := fmt.Sprintf(" %d queued ", f.queued)
 		if n := len(text); n+2 < room {
@@ -60,19 +58,19 @@ func (f *Footer) Draw(screen tcell.Screen) {
 	hints := f.hints()
 	hints[len(hints)-1].Keep = true // help, which leads to all others
 	keys := []draw.Span{draw.Text(themes.Footer, " ")}
-	for i, h := range draw.FitHints(hints, room-2, footerGap) {
+	for i, h := range draw.FitHints(hints, room-1, footerGap) {
 		if i > 0 {
-			keys = append(keys, draw.Text(themes.Footer, "  "))
+			keys = append(keys, draw.Text(themes.Footer, " "))
 		}
 		keys = append(keys, draw.Clickable(h.Key, draw.Text(themes.Key, h.Name()), draw.Text(themes.Footer, " "+h.Label+" "))...)
 	}
 	if len(keys) > 1 {
-		c.Cols(1, 1+room).Spans(0, keys...)
+		c.Cols(0, room).Spans(0, keys...)
 	}
 }
 
 // footerGap are the cells between two hints.
-const footerGap = 3
+const footerGap = 2
 
 // hints lists key and label: the scope's own, what is typed, then the global ones.
 func (f *Footer) hints() []draw.Hint {

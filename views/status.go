@@ -28,8 +28,9 @@ type StatusLine struct {
 	stops       string // the keys that stop the main task from where the person is; "" for none
 	agents      int    // subagents that work for calls which wait for them
 	steps       state.Steps
-	bare        bool // the steps show nowhere else
-	follows     int  // the subagent whose conversation shows, which is then in the place of main; 0 is none
+	bare        bool   // the steps show nowhere else
+	mode        string // what the prompt is at, "" for nothing to say; untrusted
+	follows     int    // the subagent whose conversation shows, which is then in the place of main; 0 is none
 }
 
 // NewStatusLine returns an empty line. now tells the time.
@@ -69,6 +70,9 @@ func (l *StatusLine) Follow(task int) { l.follows = task }
 
 // SetHint shows text instead of what runs; "" shows that again.
 func (l *StatusLine) SetHint(text string) { l.hint = text }
+
+// SetMode sets what stands at the right: what the prompt is at, or for whom, "" for nothing.
+func (l *StatusLine) SetMode(text string) { l.mode = text }
 
 // SetBare says that the list of steps shows nowhere else.
 func (l *StatusLine) SetBare(bare bool) { l.bare = bare }
@@ -152,7 +156,13 @@ func hookRuns(all []event.HookStarted) string {
 // Draw draws the line; nothing when nothing is to be said.
 func (l *StatusLine) Draw(screen tcell.Screen) {
 	in := l.Whole(screen).Cleared()
-	in.Spans(0, draw.Clip(l.spans(), in.W)...)
+	room := in.W
+	if mode := draw.Clip(draw.Untrusted(themes.Accent, l.mode), in.W/2); len(mode) > 0 {
+		room -= draw.Width(mode)
+		in.At(room).Spans(0, mode...)
+		room -= itemGap
+	}
+	in.Spans(0, draw.Clip(l.spans(), max(room, 0))...)
 }
 
 func (l *StatusLine) spans() []draw.Span {

@@ -249,16 +249,6 @@ func TestTasksRunningShow(t *testing.T) {
 	}
 }
 
-func TestTabBar(t *testing.T) {
-	b := NewTabBar(viewtest.Dark(t), keymap.Default())
-	b.SetTabs([]string{"Conversation", "Output", "Panes", "Tasks"}, 1)
-	viewtest.Golden(t, "tabs", b, 60, 1)
-	viewtest.Golden(t, "tabs", b, 30, 1)
-	s := viewtest.Screen(t, b, 60, 1)
-	viewtest.WantRole(t, s, '●', themes.Accent)
-	viewtest.WantRole(t, s, 'C', themes.Muted)
-}
-
 // selectedTask returns the id of the selected task, 0 if another row is.
 func selectedTask(t *Tasks) int {
 	row, _ := t.selected()

@@ -96,6 +96,8 @@ type (
 		Mode     action.Mode   `json:"mode,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
 	}
+	// CycleMode changes to the next mode: ask, edits, auto where the fence is available, plan.
+	CycleMode struct{}
 	// SetGoal submits a prompt and keeps the main task going until a check says that it is done; a goal
 	// that there was ends. What Limit leaves out is as the settings say.
 	SetGoal struct {
@@ -216,6 +218,7 @@ func (Answer) command()         {}
 func (Cancel) command()         {}
 func (SetTimeout) command()     {}
 func (SetMode) command()        {}
+func (CycleMode) command()      {}
 func (RemoveRule) command()     {}
 func (SetGoal) command()        {}
 func (ChangeGoal) command()     {}

@@ -21,6 +21,7 @@ var commands = map[string]Command{
 	"retry_now":       RetryNow{},
 	"set_timeout":     SetTimeout{},
 	"set_mode":        SetMode{},
+	"cycle_mode":      CycleMode{},
 	"set_goal":        SetGoal{},
 	"change_goal":     ChangeGoal{},
 	"remove_rule":     RemoveRule{},

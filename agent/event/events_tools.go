@@ -56,6 +56,7 @@ type ApprovalAnswered struct {
 	CallID   string   `json:"call_id"`
 	Decision Decision `json:"decision"`
 	By       string   `json:"by"`             // user, policy, nobody (no person to ask), prompt (came instead), cancel or shutdown
+	Rule     string   `json:"rule,omitempty"` // of the policy
 	Args     string   `json:"args,omitempty"` // replacement for those of the call
 	Reason   string   `json:"reason,omitempty"`
 	Remember string   `json:"remember,omitempty"` // the scope in which the reason is kept: folder, person or team
@@ -70,6 +71,19 @@ type ToolStarted struct {
 	Pane     string `json:"pane,omitempty"`     // of the command, if the pane exists already
 	Terminal bool   `json:"terminal,omitempty"` // it runs full screen: live output is what a terminal gets
 	Dir      string `json:"dir,omitempty"`
+	Fenced   bool   `json:"fenced,omitempty"` // it runs in the workspace fence
+}
+
+// FenceChanged names files that other programs execute later and that a command inside the fence has
+// changed. CallID is the call after which that was noticed.
+type FenceChanged struct {
+	CallID string            `json:"call_id,omitempty"`
+	Files  []action.Executed `json:"files"`
+}
+
+// Text returns the changes on one line.
+func (c FenceChanged) Text() string {
+	return "changed inside the fence, and run outside later: " + action.ListExecuted(c.Files)
 }
 
 // ToolOutput holds live output. Text may contain anything, escape sequences too; bytes that

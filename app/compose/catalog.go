@@ -84,6 +84,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Trust:    &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: s.partDiff},
 		Styles:   slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
 		Current:  s.current,
+		Settings: slash.Settings{Text: s.settingsText, File: s.settingsFile},
 		Locate: func(folder string, f event.Finding) review.Spot {
 			return review.Locate(ctx, fs.Local, folder, f)
 		},

@@ -1,6 +1,6 @@
 // Package fullscreen runs sessions on the full screen.
 //
-//	err := fullscreen.Run(options, "") // a new session
+//	err := fullscreen.Run(options, slash.Next{}) // a new session
 //	err := fullscreen.Replay(options, journal, 2, 0)
 package fullscreen
 
@@ -32,9 +32,9 @@ import (
 	"buddy/views/draw"
 )
 
-// Run opens the full screen on a new session, or on the one to resume, and on
+// Run opens the full screen on the first session, a new one or one to resume, and on
 // others as long as the person changes to them.
-func Run(f *compose.Options, resume string) error {
+func Run(f *compose.Options, first slash.Next) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
 	}
@@ -53,7 +53,8 @@ func Run(f *compose.Options, resume string) error {
 		_, _ = said.WriteTo(os.Stderr)
 	}()
 	options := *f
-	for n := (slash.Next{Again: true, Resume: resume}); n.Again; options.Cleared = n.Resume == "" {
+	n := first
+	for n.Again = true; n.Again; options.Cleared = n.Resume == "" {
 		if n, err = oneSession(&options, d, s, n, &said); err != nil {
 			return err
 		}
@@ -89,8 +90,8 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	w.loop = w.ui.Loop(s, w.events, func() { w.end(ctx, said) })
 	w.link = newLink(ctx, w, f, stored.last())
 	w.loop.Post(func() { // after the first frame
-		w.ui.GoTo(n.Spot)
 		w.link.begin(n.Resume != "")
+		w.ui.Begin(n)
 		w.loop.Go(func() { w.readRest(ctx, stored) })
 	})
 	w.show(ctx, stored)

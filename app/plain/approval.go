@@ -33,6 +33,7 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 		{"lost", strings.Join(a.Context.Loses, "; ")},
 		{"hook", a.Context.Changed},
 		{"you said", strings.Join(a.Context.Memory.Said, "; ")},
+		{"note", strings.Join(a.Context.Memory.Noted, "; ")},
 		{"why", act.Why},
 		{"last", a.Context.Failed},
 		{"dir", folders(act)},

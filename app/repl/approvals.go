@@ -16,6 +16,7 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
+	"buddy/views/markup"
 	"buddy/views/words"
 )
 
@@ -70,7 +71,7 @@ func waits(r *repl, w wants) {
 	r.told = w
 	what := "a question waits"
 	if w.kind == anApproval {
-		what = words.Title(r.state.Approvals[0].Action) + " waits for approval"
+		what = markup.Shorten(words.Asked(r.state.Approvals[0]).Line(), 60) + " waits for approval"
 	}
 	r.say(what + ": it is asked after this line, which is kept for the prompt")
 	if r.reading {

@@ -22,6 +22,7 @@ func init() { // a line from the editor may be one of them
 		"help":     lineHelp,
 		"bg":       lineBackground,
 		"login":    lineLogin,
+		"config":   lineConfig,
 		"doctor":   lineDoctor,
 		"find":     lineFind,
 		"edit":     func(r *repl, text string) error { r.edit(wants{}, text); return nil },
@@ -101,6 +102,25 @@ func lineHelp(r *repl, _ string) error {
 	return nil
 }
 
+// lineConfig prints the settings, or opens the person's file in the editor.
+func lineConfig(r *repl, args string) error {
+	edit, err := slash.ConfigEdits(args)
+	switch {
+	case err != nil:
+		return err
+	case !edit:
+		slash.Inform(r.frontend(), "/config", r.catalog.Settings.Text, func(text string) { r.say(strings.TrimSpace(text)) })
+		return nil
+	case !r.con.tty:
+		return errors.New("there is no terminal for an editor; buddy config set KEY VALUE changes one setting")
+	}
+	path, err := r.catalog.Settings.File()
+	if err == nil {
+		err = input.OpenAt(path, 0, input.Editor())
+	}
+	return err
+}
+
 func lineBackground(r *repl, args string) error {
 	if args == "" {
 		return errors.New("say what to do: /bg PROMPT")
@@ -177,6 +197,11 @@ func commandsThatBegin(with string, custom []event.CustomCommand) (all []string)
 	for _, c := range slash.Commands {
 		if c.ScreenOnly == "" && strings.HasPrefix(c.Name, with) {
 			all = append(all, "/"+c.Name)
+		}
+	}
+	for _, name := range slash.AliasNames() {
+		if strings.HasPrefix(name, with) {
+			all = append(all, "/"+name)
 		}
 	}
 	for _, c := range custom {

@@ -76,6 +76,7 @@ type Catalog struct {
 	Styles   StyleList
 	Current  func() string // the session to go on with
 	Access   Access
+	Settings Settings
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
@@ -87,6 +88,12 @@ type Catalog struct {
 	Locate func(folder string, f event.Finding) review.Spot
 }
 
+// Settings shows the settings of the session. Its functions read files.
+type Settings struct {
+	Text func() (string, error) // the files and what they set, for people
+	File func() (string, error) // the absolute path of the person's file, which is there then
+}
+
 // Next says what comes after a session: another one, or nothing.
 type Next struct {
 	Again  bool
@@ -94,6 +101,8 @@ type Next struct {
 	Kill   bool   // what still runs in panes
 	Resume string // the id of a session; "" is a new one
 	Spot   Spot   // to show of it
+	Prompt string // to send to it
+	Browse bool   // open the list of sessions
 }
 
 // Reason says why the session ends, as hooks are told.

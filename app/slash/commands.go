@@ -50,6 +50,7 @@ var Commands = []Command{
 	{Name: "style", Args: "[NAME]", Help: "how answers are written, from the next session on; without a name, lists the styles", Do: Catalog.OnStyle},
 	{Name: "login", Args: "[NAME]", Help: "keep the key of a provider, or log in to a profile"},
 	{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Do: func(c Catalog, s Frontend, name string) error { return c.Access.LogOut(s, name) }},
+	{Name: "config", Args: "[edit]", Help: "the files that settings come from, and the settings that are not the built-in ones; opens your file in your editor"},
 	{Name: "doctor", Help: "check what buddy needs; asks the model for one word"},
 	{Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Help: "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list", Do: func(c Catalog, s Frontend, args string) error {
 		verb, rest, _ := strings.Cut(args, " ")

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -223,11 +222,11 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	case event.DecisionExplained:
 		return s.changeCall(p.CallID, func(c *Call) { c.Decision = p })
 	case event.ToolStarted:
-		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
 			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
 			s.Focused = c
 			s.begin(c)
+			s.watch(c)
 		}) | Output
 	case event.ToolOutput:
 		if b := s.calls[p.CallID]; b != nil {
@@ -333,6 +332,7 @@ func endCall(s *State, p event.ToolResult) Changed {
 	}
 	delete(s.calls, p.CallID)
 	c := b.Call
+	c.Exits = exitsOf(c, p.Result)
 	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
 	switch {
 	case c.State == CallDenied, c.State == CallCancelled:
@@ -374,7 +374,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			c.Pane = p.Pane // it opens for a command that has just started
+			s.opened(c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {

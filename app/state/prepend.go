@@ -90,6 +90,7 @@ func (s *State) adopt(old *State) {
 	replace(&s.open.reasoning, blocks)
 	replace(&s.retried, blocks)
 	replace(&s.Focused, calls)
+	replace(&s.Bare, calls)
 	for target, c := range s.ran {
 		replace(&c, calls)
 		s.ran[target] = c

@@ -45,7 +45,8 @@ type State struct {
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
-	Began     string // id of the pane in which a command began last, or that opened since; it may be gone
+	Began     string // id of the pane in which a command began last, or that opened since; it may be gone. BarePane: Bare began last
+	Bare      *Call  // the last call that began without a pane and is to be watched; nil: none
 	Queued    []event.PromptSubmitted
 	History   *event.PaneHistory  // what somebody reads of a pane, the latest of all; else nil
 	Heard     int64               // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
@@ -155,9 +156,10 @@ type Call struct {
 	Started   int64  // Unix milliseconds; 0 before it started
 	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
-	Denied    string // what the person said why it was denied
-	Answered  string // where the person was who answered its approval or its question, "" if that is not known
-	Result    string // what the model read
+	Exits     map[string]int // of a command on several targets, by target, as far as they are known
+	Denied    string         // what the person said why it was denied
+	Answered  string         // where the person was who answered its approval or its question, "" if that is not known
+	Result    string         // what the model read
 	Full      *event.FullOutput
 	Output    Tail
 	Agent     *Task // of the subagent that it began; else nil

@@ -119,7 +119,12 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		return applyApproval(s, env)
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
-	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
+	case event.PaneOpened:
+		if c := talk.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
+			talk.opened(c, p.Pane)
+		}
+		return s.applyPane(env)
+	case event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
 		return s.applyPane(env)
 	case event.MetricsUsage:
 		return s.applyInfo(env)

@@ -105,7 +105,7 @@ func (u *UI) back() {
 	case u.arranged.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
 	case u.arranged.focus == layout.Conversation && u.v.conversation.EndFind():
-	case u.arranged.focus == layout.Panes && u.v.panes.EndScroll():
+	case u.arranged.focus == layout.Live && u.v.panes.EndScroll():
 	case u.arranged.zoom:
 		u.arranged.zoom = false
 	case u.arranged.focus != layout.Prompt:
@@ -135,6 +135,9 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		}
 		if u.arranged.drag(action, ev) {
 			return true, nil
+		}
+		if u.arranged.lay.Strip.Holds(ev.Position()) {
+			return u.v.strip.MouseHandler()(action, ev, setFocus)
 		}
 		i := slices.IndexFunc(u.arranged.lay.Panes[:], func(r layout.Rect) bool { return r.Holds(ev.Position()) })
 		if i < 0 {

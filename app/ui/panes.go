@@ -64,14 +64,10 @@ func unfinished(s *state.State) (all []*state.Task) {
 
 // shownPanes returns the panes whose pictures are on the screen.
 func shownPanes(v *viewSet, lay *placed) []string {
-	if lay.Panes[layout.Panes].Empty() {
+	if lay.Panes[layout.Live].Empty() {
 		v.panes.Hide()
 	}
-	visible := v.panes.Visible()
-	if id := v.output.Watched(); id != "" && !lay.Panes[layout.Output].Empty() && !slices.Contains(visible, id) {
-		visible = append(visible, id)
-	}
-	return visible
+	return v.panes.Visible()
 }
 
 // watched are the panes whose pictures were asked for last.
@@ -83,4 +79,12 @@ func (w *watched) update(ids []string, send func(event.Command)) {
 		*w = ids
 		send(event.WatchPanes{IDs: ids})
 	}
+}
+
+// live reports whether there is something to see beside the conversation: a command has run in a pane, or
+// something runs that is no prompt.
+func live(s *state.State) bool {
+	return len(s.Panes) > 0 || s.Bare != nil || slices.ContainsFunc(s.Tasks, func(t *state.Task) bool {
+		return t.Kind != event.MainTask && t.Kind != event.CompactionTask && t.State != state.TaskDone
+	})
 }

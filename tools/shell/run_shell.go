@@ -235,7 +235,7 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 		return tools.Failure(err)
 	}
 	t.touched.Add(1)
-	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free, Confined: call.Confined}
+	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free, Confined: call.Confined, Fenced: call.Fenced}
 	spec.Mode = tmux.Mode(args.Mode)
 	if forever && t.ownPane(args, call) {
 		patience = unattended

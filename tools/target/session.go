@@ -2,9 +2,12 @@ package target
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
 	"buddy/agent/policy"
 	"buddy/tmux"
+	"buddy/tmux/pane/fence"
 	"buddy/tools"
 	"buddy/tools/file"
 	"buddy/tools/shell"
@@ -20,8 +23,9 @@ type Session struct {
 
 	plain    *tmux.Session // runs commands where there is no tmux
 	tools    map[string]tools.Tool
-	confined bool // free commands run in the read-only sandbox
-	boxed    bool // approved commands run in the sandbox of the settings
+	confined bool  // free commands run in the read-only sandbox
+	fences   func() error
+	boxed    bool  // approved commands run in the sandbox of the settings
 	links    links
 	own      []string // files and folders of this machine with buddy's own keys
 	finder   finder
@@ -72,10 +76,20 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	s := NewSession(t, sh, files)
 	s.own = o.Reach.Hidden
 	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Sandbox != nil
+	s.fences = sync.OnceValue(func() error { return tmux.Fences(o.Options) })
 	if s.confined = tmux.Confines(o.Options) == nil; s.confined {
 		sh.Confine()
 	}
 	return s, nil
+}
+
+// Fences returns nil when commands of the session can run in the workspace fence, else an error
+// with the next step. The first call runs a program to find out.
+func (s *Session) Fences() error {
+	if s.fences == nil {
+		return fmt.Errorf("%w: it has no panes of its own", fence.ErrImpossible)
+	}
+	return s.fences()
 }
 
 // NewSession returns a session on t whose only panes are those of sh.

@@ -1,8 +1,8 @@
 package panes
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -15,7 +15,12 @@ import (
 const (
 	tileWidth  = 38
 	tileHeight = 6
+	narrowTile = 20 // in the column
+	lowTile    = 4
 )
+
+// size is a width and a height in cells.
+type size struct{ w, h int }
 
 // What most programs make do with.
 const (
@@ -61,9 +66,6 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	cols, rows := p.look.grid(len(p.list.panes), w-2, h-2)
 	several := cols*rows > 1
 	left, right := p.heads(w - 6)
-	if several {
-		left = []draw.Span{draw.Text(themes.Strong, "Panes"), draw.Text(themes.Muted, " · "+fmt.Sprint(len(p.list.panes)))}
-	}
 	in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
 	p.tiles = p.tiles[:0]
 	if in.W <= 0 || in.H <= 0 {
@@ -72,7 +74,7 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	}
 	if p.list.index() < 0 {
 		p.Hide()
-		in.Inset().Say(0, "none yet; the first command opens one", themes.Muted)
+		in.Inset().Say(0, "nothing runs", themes.Muted)
 		return
 	}
 	if !several {
@@ -91,8 +93,12 @@ func (p *Panes) Draw(screen tcell.Screen) {
 // grid returns how many of n panes show beside and below each other in w×h cells: all of them in
 // the way that shows most of each, else as many as have room.
 func (look paneLook) grid(n, w, h int) (cols, rows int) {
-	maxCols, maxRows := min(n, (w+1)/(tileWidth+1)), min(n, h/tileHeight)
-	if look.single || maxCols < 1 || maxRows < 1 || maxCols < 2 && !look.zoomed {
+	least := size{tileWidth, tileHeight}
+	if !look.zoomed { // in the column a few words of each are better than one of them
+		least = size{narrowTile, lowTile}
+	}
+	maxCols, maxRows := min(n, (w+1)/(least.w+1)), min(n, h/least.h)
+	if !look.wantsGrid() || maxCols < 1 || maxRows < 1 {
 		return 1, 1
 	}
 	cols, rows = maxCols, maxRows
@@ -109,7 +115,7 @@ func (look paneLook) grid(n, w, h int) (cols, rows int) {
 // wantedFit returns the size for a pane that somebody types into or looks at alone.
 func (p *Panes) wantedFit(several bool) paneFit {
 	q := p.list.selected()
-	if q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
+	if q.bare() || q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
 		return paneFit{}
 	}
 	for _, t := range p.tiles {
@@ -127,7 +133,7 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	if len(right) == 0 {
 		return p.list.title(w), nil
 	}
-	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < len("Panes · 10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
+	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < len("10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
 		right = less
 	}
 	return p.list.title(w - draw.Width(right) - 3), right
@@ -144,12 +150,16 @@ func (p *Panes) doing() (all, less []draw.Span) {
 		all = p.back.status(p.rows(), p.Keys.Name(keymap.ScrollBottom))
 		return all, all
 	case !p.typing && p.follow.pinned && len(p.list.panes) > 1:
-		return say(themes.Muted, "pinned", "pinned")
+		took := p.list.selected().took(p.follow.now())
+		return say(themes.Muted, strings.TrimSuffix("pinned · "+took, " · "), "pinned")
 	case !p.typing:
+		if took := p.list.selected().took(p.follow.now()); took != "" {
+			return say(themes.Muted, took, took)
+		}
 		return nil, nil
 	case p.asked > 0:
 		return say(themes.Warning, draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+p.endKey())
-	case !slices.Contains([]string{"", runs.sign}, p.list.selected().mark.sign):
+	case !slices.Contains([]string{"", runs.sign, stays.sign}, p.list.selected().run.sign):
 		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
 	default:
 		return say(themes.Warning, "typing · "+ends, ends)
@@ -200,13 +210,17 @@ func (p *Panes) drawPane(in draw.Area, q *paneView) {
 		p.back.draw(in)
 		return
 	}
+	if q.bare() {
+		p.printed.DrawIn(in)
+		return
+	}
 	p.drawScreen(in, q)
 }
 
 // notes returns the lines below the picture, the lowest first.
 func (p *Panes) notes(q *paneView) [][]draw.Span {
 	var lines [][]draw.Span
-	if !p.look.quiet && !p.typing && q.Attach != "" && q.Pane.Pane == p.list.shown {
+	if p.attach.shows() && !p.typing && q.Attach != "" && q.Pane.Pane == p.list.shown {
 		lines = append(lines, append([]draw.Span{draw.Text(themes.Muted, "attach: ")}, draw.Untrusted(themes.Code, q.Attach)...))
 	}
 	if q.Lost != "" {

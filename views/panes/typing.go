@@ -11,7 +11,7 @@ import (
 // the place of another, and reports whether they do.
 func (p *Panes) BeginTyping() bool {
 	q := p.list.selected()
-	if q == nil || q.Lost != "" || !p.follow.seen(p.list.shown) {
+	if q == nil || q.bare() || q.Lost != "" || !p.follow.seen(p.list.shown) {
 		return false
 	}
 	p.EndScroll()

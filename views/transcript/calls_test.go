@@ -75,10 +75,10 @@ func TestUnfoldedCallsExplainThemselves(t *testing.T) {
 			s.Feed(tt.decided)
 		}
 		s.Feed(event.ToolResult{CallID: "c", Name: "read_file", Result: "text"})
-		c := conversationOf(t, s, 80, 20)
+		c := conversationOf(t, s, 78, 18)
 		c.view.blocks[0].fold = unfolded
 		var got []string
-		for _, row := range viewtest.ScreenRows(t, c, 80, 20) {
+		for _, row := range viewtest.ScreenRows(t, c, 78, 18) {
 			if row = strings.TrimSpace(row); strings.HasPrefix(row, "reason ") || strings.HasPrefix(row, "why ") || strings.HasPrefix(row, "confidence ") || strings.HasPrefix(row, "alternative ") || strings.HasPrefix(row, "rule ") {
 				got = append(got, row)
 			}
@@ -95,12 +95,12 @@ func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
 		CallID: "c", Name: "read_file", Corrected: "readfile", Renamed: map[string]string{"ofset": "offset", "file_pth": "path"},
 		Arguments: "{}", Action: action.Action{Kind: action.FileRead, Path: "/w/a.go"},
 	})
-	c := conversationOf(t, s, 100, 9)
-	if got := viewtest.ScreenRows(t, c, 100, 9)[0]; !strings.Contains(got, "read /w/a.go") || strings.Contains(got, "readfile") {
+	c := conversationOf(t, s, 98, 7)
+	if got := viewtest.ScreenRows(t, c, 98, 7)[0]; !strings.Contains(got, "read /w/a.go") || strings.Contains(got, "readfile") {
 		t.Errorf("folded: %q", got)
 	}
 	c.view.blocks[0].fold = unfolded
-	if got, want := strings.Join(viewtest.ScreenRows(t, c, 100, 9), "\n"), "corrected  readfile → read_file, file_pth → path, ofset → offset"; !strings.Contains(got, want) {
+	if got, want := strings.Join(viewtest.ScreenRows(t, c, 98, 7), "\n"), "corrected  readfile → read_file, file_pth → path, ofset → offset"; !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %q in it", got, want)
 	}
 }
