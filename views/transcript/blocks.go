@@ -43,9 +43,28 @@ type blockView struct {
 	cwd    string // paths below it are shown relative to it
 	shared *shared
 	gap    int // 0 or 1
+	n      int // its number in the view
+	run    *looks
+	loud   bool       // a call of a row that failed, or did not run
+	prev   *blockView // the block above
+	left   stepsLeft
 	fold   folding
 	laid   *laidBlock // nil until it is needed, and again when it is far from the screen
 	found  found
+}
+
+// regap finds the blank row above the block anew, where the block above may take no rows.
+func (v *blockView) regap() {
+	above := v.prev
+	if above == nil || !above.mayHide() {
+		return
+	}
+	for above.prev != nil && above.hidden() {
+		above = above.prev
+	}
+	if v.gap = 0; !above.hidden() {
+		v.gap = gapBetween(above.block.Kind, v.block.Kind)
+	}
 }
 
 // laidBlock holds the layout of a block at one width.
@@ -58,6 +77,7 @@ type laidBlock struct {
 	parts      []part
 	skip       int  // rows of the parts that an excerpt leaves out
 	lines      int  // newlines in the text of a folded trace
+	row        int  // of calls that show as one line: the number of what it says; else 0
 	works      bool // the call's subagent works: a row below the head says how far it is
 
 	answer *markup.Markdown // exactly one of these three is set for a block with text
@@ -75,6 +95,9 @@ func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state
 
 // shown returns the folding in force.
 func (v *blockView) shown() folding {
+	if v.summarizes() {
+		return folded
+	}
 	if v.fold == foldAuto && (!v.foldable() || isTrace(v.block.Kind) || v.block.Call.State != state.CallFailed) {
 		return folded
 	}
@@ -84,7 +107,7 @@ func (v *blockView) shown() folding {
 // toggle folds or unfolds.
 func (v *blockView) toggle() {
 	switch {
-	case !v.foldable():
+	case !v.foldable(), v.toggleRow():
 	case v.fold == unfolded:
 		v.fold = folded
 	default:
@@ -95,11 +118,18 @@ func (v *blockView) toggle() {
 // lay brings the layout of the block up to date and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
-	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) {
-		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call)}
+	row := 0 // of calls that show as one line: what that says
+	if v.summarizes() {
+		row = v.run.gen
+	}
+	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) || l.row != row {
+		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call), row: row}
 		v.laid = l
 	}
 	switch {
+	case row > 0 && l.seen < 0:
+		l.seen, l.head = 0, draw.Untrusted(themes.Text, v.run.said())
+	case row > 0:
 	case b.Kind == state.ToolBlock:
 		l.layCall(b.Call, v.cwd)
 	case l.seen == len(b.Text):
@@ -224,6 +254,10 @@ func (v *blockView) above() int {
 
 // height returns the number of rows that the block takes.
 func (v *blockView) height(width int) int {
+	v.regap()
+	if v.hidden() {
+		return 0
+	}
 	l := v.lay(width)
 	return v.above() + rowCount(l.parts) - l.skip
 }
@@ -248,7 +282,7 @@ func (v *blockView) rowOffset(row int) (part, off int) {
 func (v *blockView) rowOf(part, off, row, width int) int {
 	l := v.lay(width)
 	if part < 0 || part >= len(l.parts) {
-		return min(row, v.height(width)-1)
+		return max(min(row, v.height(width)-1), 0)
 	}
 	n := v.above() - l.skip + rowCount(l.parts[:part])
 	rows := l.parts[part].layout.Rows
@@ -376,6 +410,10 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
+	if l.row > 0 {
+		m.head(paintLooks(c, v.run, l.head, now), l.head)
+		return
+	}
 	if v.block.Kind == state.ToolBlock {
 		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold != folded, now), l.head)
 		return
@@ -410,6 +448,9 @@ func (v *blockView) copyText() string {
 	c := v.block.Call
 	if c == nil {
 		return string(v.block.Text)
+	}
+	if v.summarizes() {
+		return v.run.lines(v.cwd)
 	}
 	said := wordsOf(c, v.cwd)
 	out := string(c.Output.Buf)

@@ -241,20 +241,36 @@ func task(c Call, a args) string {
 
 // steps says how far the list is that a call writes, and what is worked on.
 func steps(c Call, _ args) string {
-	var list struct {
-		Items []struct{ Text, State string }
-	}
-	if json.Unmarshal([]byte(c.Arguments), &list) != nil || len(list.Items) == 0 {
+	done, all, now := stepsOf(c.Arguments)
+	if all == 0 {
 		return "without steps"
 	}
-	done, now := 0, ""
+	if now != "" {
+		now = " · " + now
+	}
+	return fmt.Sprintf("%d/%d", done, all) + now
+}
+
+// StepsLeft reports whether a call of the tool todo leaves something to be done.
+func StepsLeft(arguments string) bool {
+	done, all, _ := stepsOf(arguments)
+	return done < all
+}
+
+// stepsOf counts the steps in the arguments of the tool todo, and returns the one that is worked on, "" if
+// all are done.
+func stepsOf(arguments string) (done, all int, now string) {
+	var list struct{ Items []struct{ Text, State string } }
+	if json.Unmarshal([]byte(arguments), &list) != nil {
+		return 0, 0, ""
+	}
 	for _, i := range list.Items {
 		switch {
 		case i.State == "completed":
 			done++
 		case now == "" || i.State == "in_progress":
-			now = " · " + texts.OneLine(i.Text)
+			now = texts.OneLine(i.Text)
 		}
 	}
-	return fmt.Sprintf("%d/%d", done, len(list.Items)) + now
+	return done, len(list.Items), now
 }
