@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/plan"
 	"buddy/tmux/pane"
 	"buddy/views/markup"
 	"buddy/views/words"
@@ -135,7 +136,7 @@ func QuestionText(q event.QuestionAsked) string {
 	text := "? " + q.Text
 	switch {
 	case q.Plan != "":
-		text = "? the plan in " + q.Plan + ":\n  | " + strings.ReplaceAll(strings.TrimRight(q.Text, "\n"), "\n", "\n  | ")
+		text = "? the plan in " + q.Plan + ":\n  | " + strings.ReplaceAll(strings.TrimRight(plan.Shown(q.Text), "\n"), "\n", "\n  | ")
 	case q.From != "":
 		text = "? " + q.From + " asks: " + q.Text
 	}
