@@ -183,7 +183,7 @@ func (s *cli) root() *cobra.Command {
 	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
 	p.BoolVar(&s.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
-	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session that commands run in")
+	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session that commands run in; without it buddy-7f3a, the beginning of the id of the session")
 	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
 	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
 	p.StringVar(&f.SSHConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")

@@ -1,9 +1,11 @@
 package compose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,7 +127,8 @@ func (s *Setup) listSessions() (string, error) {
 	if len(entries) == 0 {
 		return "no session of this folder is saved yet; the first prompt makes one", nil
 	}
-	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
+	text := fmt.Sprintf("sessions of this folder (%d), the latest first, those of buddy exec at the end:", len(entries))
+	slices.SortStableFunc(entries, func(a, b sessions.Entry) int { return cmp.Compare(a.Header.By, b.Header.By) })
 	for _, e := range entries[:min(len(entries), MaxListed)] {
 		text += fmt.Sprintf("\n%s %s  %s  %s", s.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
 	}

@@ -63,6 +63,8 @@ type Program struct {
 	plan     *file.Plan         // of the session, which all targets share
 	withheld []string           // names of variables that commands do not get
 
+	tmuxNames map[string]string // of earlier processes' tmux sessions, by target
+
 	untrusted string // what was said last of parts that are not trusted
 }
 
@@ -220,6 +222,9 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 		}
 		header := sessions.Header{Cwd: p.Env.Dir, Target: p.Dest.Name, Model: m.Model}
 		header.ID = p.ID
+		if f.Headless {
+			header.By = sessions.Exec
+		}
 		p.Journal = &journal{create: func() (*sessions.Journal, error) { return p.Store.Create(header) }}
 		return nil
 	}

@@ -296,12 +296,12 @@ func (w *window) show(ctx context.Context, r stored) {
 	case s.Config.Active == nil && s.Problem != "":
 		w.introduce(ctx)
 	case s.Config.Active == nil:
-		w.welcome(ui.Welcome(true))
+		w.welcome(ui.Welcome(true, true))
 	}
 	w.lines = input.OpenHistory()
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
-		w.lookForOthers()
+		w.lookAtFolder(ctx)
 		w.takeUnsent(s.Store.Unsent())
 		return
 	}

@@ -18,6 +18,7 @@ const (
 	Taller       Action = "taller"
 	ToggleColumn Action = "toggle-column"
 	Redraw       Action = "redraw"
+	TypeInto     Action = "type-into"
 
 	Send            Action = "send"
 	Newline         Action = "newline"
@@ -170,6 +171,7 @@ const (
 	SessionDelete Action = "session-delete"
 	SessionExport Action = "session-export"
 	SessionSearch Action = "session-search"
+	SessionExec   Action = "session-exec"
 	NamingDone    Action = "naming-done"
 	NamingCancel  Action = "naming-cancel"
 
@@ -448,6 +450,7 @@ var table = []row{
 	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},
 	{SessionExport, in(Sessions), "export", "Write the session as Markdown into a file here", keys("E")},
 	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter, a text after a slash does", keys("/")},
+	{SessionExec, in(Sessions), "of exec", "Show the sessions that buddy exec began, or the others", keys("e")},
 	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
 	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
 	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},
@@ -466,6 +469,7 @@ var table = []row{
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
+	{TypeInto, in(Global), "", "Type into the command that runs, in its terminal pane: it gets every key but the one that ends that", keys("F6")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
 	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
 	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},

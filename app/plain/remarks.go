@@ -65,9 +65,9 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ToolResult:
 		m.result(p)
 	case event.ModelRetry:
-		m.Say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
+		m.retry(p)
 	case event.ModelFallback:
-		m.Say("%s; %s (%s) answers instead", p.Reason(), p.Model, p.To)
+		m.Say("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
@@ -78,6 +78,19 @@ func (m *Remarks) Remark(e event.Event) {
 		m.Unstored = m.Unstored || p.Code == stream.Broken
 		m.Fail("%s", withNext(p.Text, p.NextStep))
 	}
+}
+
+// retry prints that a request is sent again: the first time with all that is known of why.
+func (m *Remarks) retry(p event.ModelRetry) {
+	why := p.Why
+	if p.Attempt > 1 {
+		why = cmp.Or(p.Short, p.Why)
+	}
+	attempt := fmt.Sprintf("attempt %d", p.Attempt+1)
+	if p.Of > 0 {
+		attempt += fmt.Sprintf(" of %d", p.Of)
+	}
+	m.Say("%s · %s in %.1f s", why, attempt, float64(p.WaitMS)/1000)
 }
 
 // context prints that the context begins to fill up, and that a model begins to write a summary of it. What is more

@@ -11,6 +11,7 @@ import (
 	"buddy/views"
 	"buddy/views/draw"
 	"buddy/views/prompt"
+	"buddy/views/transcript"
 )
 
 // input is what the layout depends on.
@@ -18,7 +19,7 @@ func (u *UI) input(w, h int) layout.Input {
 	a := &u.arranged
 	in := layout.Input{
 		W: w, H: h, Tab: a.tab, Zoom: a.zoom,
-		Prompt: u.v.prompt.Height(w-2, max(1, h/3)),
+		Prompt: u.v.prompt.Height(w-2, max(1, h/3)), Queue: u.v.queue.Rows(),
 		Beside: layout.Beside{Column: a.column, Hidden: a.shape.Hidden, Live: u.v.panes.Len() > 0, Side: a.shape.Side, Upper: a.shape.Live},
 	}
 	in.Tasks = u.v.tasks.Rows(in.ColumnWidth())
@@ -83,8 +84,11 @@ func (u *UI) Draw(s tcell.Screen) {
 	}
 	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
 	scope, target := u.target() // drawing may have ended typing in a pane
-	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt))
-	u.v.status.SetBare(lay.Panes[layout.Tasks].Empty())
+	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt), target == u.v.prompt)
+	u.v.status.SetHidden(views.Hidden{
+		Steps: lay.Panes[layout.Tasks].Empty(), Queue: lay.Queue.Empty(), Retries: lay.Panes[layout.Conversation].Empty() || !transcript.Follows(u.v.conversation),
+	})
+	drawIn(s, u.v.queue, lay.Queue)
 	drawIn(s, u.v.strip, lay.Strip)
 	lay.drawStatus(s, u.v.status, borderMode(u))
 	drawIn(s, u.v.prompt, lay.Input)

@@ -33,6 +33,8 @@ func (u *UI) global(a, pending keymap.Action) {
 		cyclePanes(u, a)
 	case keymap.CycleMode:
 		u.hint("", u.dock.cycleMode())
+	case keymap.TypeInto:
+		u.hint("", typeInto(u))
 	case keymap.ShowHelp:
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)

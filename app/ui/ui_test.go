@@ -229,7 +229,7 @@ var (
 func TestExchangeOnScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.Want("buddy works with you", "local · ~/shop", "● demo", "F1 help")
+		x.Want("buddy runs commands", "local · ~/shop", "● demo", "F1 help")
 		x.Type("list the files")
 		x.Press("Enter")
 		x.took(event.Submit{Text: "list the files"})

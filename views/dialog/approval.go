@@ -14,6 +14,7 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
+	"buddy/views/markup"
 )
 
 // Approval asks a person about a request that waits. The whole command shows, with every hidden
@@ -26,12 +27,14 @@ type Approval struct {
 	args    string              // of the call that is asked about
 	shown   shown
 	lines   body         // what the action does, laid out
+	few     body         // the same for few rows
 	typing  *edit.Editor // of reason or amend; nil unless one is typed
 	reason  reason
 	amend   amendment
 	explain explaining
 
-	OnAnswer func(event.AnswerApproval)
+	OnAnswer    func(event.AnswerApproval)
+	Highlighter *markup.Highlighter // colours the code of diffs; nil leaves it plain
 }
 
 // shown says how much of a request a person has seen, and whether it is settled.
@@ -69,7 +72,7 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 
 // Clear shows no request any more.
 func (a *Approval) Clear() {
-	a.asked, a.args, a.lines, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, nil
+	a.asked, a.args, a.lines, a.few, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, body{}, nil
 	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 

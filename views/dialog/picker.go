@@ -277,7 +277,8 @@ func (p *Picker) action(a keymap.Action) {
 	case keymap.PickClose:
 		p.Close()
 	default:
-		if r, ok := p.Selected(); ok && p.o.OnKey != nil {
+		if p.o.OnKey != nil {
+			r, _ := p.Selected()
 			p.o.OnKey(a, r)
 		}
 	}

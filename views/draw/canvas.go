@@ -33,8 +33,15 @@ func (p *Palette) cell(st markup.Style, links []string) tcell.Style {
 	if st == (markup.Style{Role: st.Role}) {
 		return out
 	}
-	out = out.Foreground(cellColor(st.FG, foreground(out))).Background(cellColor(st.BG, background(out)))
 	_, _, attrs := out.Decompose()
+	under := st.Attr&markup.Underline != 0
+	if r, ok := st.BG.Role(); ok {
+		back := p[r]
+		_, _, more := back.Decompose()
+		attrs, under = attrs|more, under || more&tcell.AttrUnderline != 0
+		out = out.Background(background(back))
+	}
+	out = out.Foreground(cellColor(st.FG, foreground(out))).Background(cellColor(st.BG, background(out)))
 	for _, a := range []struct {
 		have markup.Attr
 		want tcell.AttrMask
@@ -44,7 +51,7 @@ func (p *Palette) cell(st markup.Style, links []string) tcell.Style {
 		}
 	}
 	out = out.Attributes(attrs)
-	if st.Attr&markup.Underline != 0 {
+	if under {
 		out = out.Underline(true)
 	}
 	if st.Link > 0 && int(st.Link) <= len(links) {
@@ -84,6 +91,19 @@ func (c Canvas) Text(t *markup.Text, from, to int) int {
 		from = end
 	}
 	return col
+}
+
+// Row draws row i of a text that is wrapped: what the row begins with, the text, and blanks to the end of the canvas.
+func (c Canvas) Row(t *markup.Text, l *markup.Layout, i int) {
+	begin, col, band := l.Rest(t, i)
+	fill, side := c.Palette[band], band
+	if band == themes.Text {
+		side = themes.Muted
+	}
+	c.Say(0, begin, side)
+	row := l.Rows[i]
+	col += c.At(col).Text(t, int(row.From), int(row.To))
+	c.Fill(col, c.W, fill)
 }
 
 // Run draws safe text in one style from a column on and returns the column after it.

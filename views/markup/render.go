@@ -203,34 +203,39 @@ func (r *renderer) html(n *ast.HTMLBlock) {
 
 func (r *renderer) code(n ast.Node, lang string) {
 	lines := n.Lines()
-	block := &codeBlock{lang: lang}
+	if isDiff(lang) && lines.Len() > 0 {
+		w := diffWriter{renderer: r, indent: codeIndent}
+		w.write(readDiff(string(lines.Value(r.src))))
+		return
+	}
+	block := &codeBlock{lang: lang, own: themes.Code}
 	for i := range lines.Len() {
 		line := lines.At(i)
-		at, _ := r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"), false)
-		block.lines = append(block.lines, at)
-	}
-	if isDiff(lang) {
-		r.text.markChanges(block.lines)
+		block.lines = append(block.lines, r.codeLine(lang, bytes.TrimRight(line.Value(r.src), "\r\n")))
 	}
 	r.found = append(r.found, block)
 	if lines.Len() == 0 {
-		r.codeLine(lang, codeIndent, nil, false)
+		r.codeLine(lang, nil)
 	}
 }
 
-// codeLine adds a line of code, which has its colours only if it is one of a diff. For
-// that it takes and returns what DiffRole does.
-func (r *renderer) codeLine(lang, indent string, line []byte, hunk bool) (at extent, within bool) {
-	r.line(Hard, indent)
+// codeLine adds a line of code, which has its colours only if it is one of a diff that is not all there yet.
+func (r *renderer) codeLine(lang string, line []byte) extent {
+	r.line(Hard, codeIndent)
 	from := len(r.text.Bytes)
 	st := Style{Role: themes.Code}
-	if isDiff(lang) {
-		if st.Role, within = DiffRole(string(line), hunk); st.Role == themes.Text {
-			st.Role = themes.Code
+	if isDiff(lang) && len(line) > 0 {
+		switch line[0] {
+		case '+':
+			st.Role = themes.DiffAdd
+		case '-':
+			st.Role = themes.DiffDelete
+		case '@':
+			st.Role = themes.DiffHunk
 		}
 	}
 	r.put(line, st)
-	return extent{int32(from), int32(len(r.text.Bytes))}, within
+	return extent{int32(from), int32(len(r.text.Bytes))}
 }
 
 // inlines renders the inline children of a node.

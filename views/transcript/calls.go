@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/texts"
@@ -19,7 +18,7 @@ import (
 )
 
 // layCall brings the head and the body of a call up to date.
-func (l *laidBlock) layCall(c *state.Call, cwd string) {
+func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	if l.seen < 0 {
 		l.seen = 0
 		l.gain = callGain(c)
@@ -31,7 +30,11 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 			l.parts = append(l.parts, part{text: callDetails(c)})
 			l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutterWidth, 0)
 		}
-		if l.fold != folded {
+		excerpt := l.fold == foldAuto && changed(c)
+		if excerpt || l.fold == unfolded && changes(c) {
+			l.layChange(c, with)
+		}
+		if l.fold != folded && !excerpt {
 			l.output = &tailText{}
 			l.parts = append(l.parts, part{})
 		}
@@ -103,9 +106,8 @@ func callDetails(c *state.Call) *markup.Text {
 		command(t, a.Command)
 	case isQuestion(c):
 		putFields(t, questionFields(c))
-	case a.Kind == action.FileWrite && a.Preview != "", a.Kind == action.FileDelete && a.Preview != "":
+	case changes(c):
 		putFields(t, fieldsOf(a.Path, "path"))
-		t.Code("diff", a.Preview, "")
 	default:
 		putFields(t, wordsOf(c, "").Details())
 	}

@@ -62,14 +62,17 @@ type shared struct {
 	now    func() time.Time
 	lexers *markup.Highlighter // nil leaves code plain
 	unfold func() string       // the key that unfolds
+	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
+	retryKeys func() string
 }
 
 // NewConversation returns a view with nothing to show.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
-	return &Conversation{
-		Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1,
-		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }},
+	c := &Conversation{Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1}
+	c.shared = &shared{
+		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) },
 	}
+	return c
 }
 
 // SetNow sets the clock that elapsed times are reckoned by.
@@ -99,6 +102,17 @@ func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 
 // SetWhose says whose conversation it is, "" for the session's own.
 func (c *Conversation) SetWhose(name string) { c.whose = name }
+
+// retryKeys returns the keys for a request that waits to be sent again. A subagent's has none.
+func retryKeys(c *Conversation) string {
+	if c.whose != "" {
+		return ""
+	}
+	return c.Keys.Name(keymap.Send) + " now · " + c.Keys.Name(keymap.Back) + " stops"
+}
+
+// Follows reports whether the end of a conversation is on the screen when it is drawn.
+func Follows(c *Conversation) bool { return c.view.follow }
 
 // drawWhose draws the row above the conversation of somebody else: whose it is, and the way back.
 func (c *Conversation) drawWhose(in draw.Area) {

@@ -10,7 +10,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/texts"
-	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
 )
@@ -145,8 +144,8 @@ const maxOutcome = 24
 // the matches that were found, the lines that were changed.
 func (c Call) Outcome(result string) string {
 	c = c.reached()
-	if c.Action.Kind == action.FileWrite && c.Action.Preview != "" {
-		return diffCount(c.Action.Preview)
+	if act := c.Action; (act.Kind == action.FileWrite || act.Kind == action.FileDelete) && act.Preview != "" {
+		return diffCount(act)
 	}
 	fields := make(map[string]string)
 	all, _ := c.members(result)
@@ -199,21 +198,14 @@ func Looked(files, searches, folders int) string {
 	return strings.Join(all, ", ")
 }
 
-// diffCount counts what a diff adds and deletes: +3 −1.
-func diffCount(diff string) string {
-	added, deleted, hunk := 0, 0, false
-	for line := range strings.Lines(diff) {
-		var role themes.Role
-		role, hunk = markup.DiffRole(strings.TrimRight(line, "\r\n"), hunk)
-		switch {
-		case !hunk: // what stands above a diff may begin with a sign, too
-		case role == themes.DiffAdd:
-			added++
-		case role == themes.DiffDelete:
-			deleted++
-		}
+// diffCount counts what a change of files adds and deletes: +3 −1.
+func diffCount(act action.Action) string {
+	text := act.Preview
+	if len(act.Paths) == 0 {
+		text = markup.PreviewDiff(act.Path, text)
 	}
-	return fmt.Sprintf("+%d −%d", added, deleted)
+	d := markup.NewDiff(text, markup.DiffView{Most: 1})
+	return fmt.Sprintf("+%d −%d", d.Added, d.Deleted)
 }
 
 func lines(text string) int {

@@ -260,7 +260,9 @@ func StepsLeft(arguments string) bool {
 // stepsOf counts the steps in the arguments of the tool todo, and returns the one that is worked on, "" if
 // all are done.
 func stepsOf(arguments string) (done, all int, now string) {
-	var list struct{ Items []struct{ Text, State string } }
+	var list struct {
+		Items []struct{ Text, State string }
+	}
 	if json.Unmarshal([]byte(arguments), &list) != nil {
 		return 0, 0, ""
 	}
