@@ -175,7 +175,7 @@ func TestAtMostTenCallsAtOnce(t *testing.T) {
 func TestFailedAttemptsLeaveNothing(t *testing.T) {
 	retried := func(ctx context.Context, yield func(model.Delta, error) bool) {
 		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("c1", 30))(ctx, yield)
-		if yield(model.Delta{Kind: model.Retry, Retry: &model.RetryNotice{Attempt: 1, Why: "reset"}}, nil) {
+		if yield(model.Delta{Kind: model.Retry, Retry: &model.RetryNotice{Attempt: 1, Fault: &model.Error{What: "reset"}}}, nil) {
 			streams(whole, safe("c1", 2))(ctx, yield)
 		}
 	}

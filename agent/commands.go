@@ -63,6 +63,8 @@ func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
 		r.approvals.SetMode(c.Mode, c.Duration)
+	case event.CycleMode:
+		r.approvals.CycleMode()
 	case event.RemoveRule:
 		r.approvals.RemoveRule(c.Rule)
 	case event.SwitchModel:
@@ -91,6 +93,10 @@ func (r *Runtime) act(c event.Command) {
 		r.tasks.pin(c)
 	case event.Undo:
 		r.undo(c)
+	case event.Rewind:
+		r.rewind(c)
+	case event.Redo:
+		r.redo(c)
 	case event.Report:
 		r.report(c.What)
 	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:

@@ -226,6 +226,19 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 	return s
 }
 
+// NotBuiltIn returns those settings that come from somewhere: a file, a variable, an option.
+func NotBuiltIn(settings []Setting) []Setting {
+	var set []Setting
+	for _, s := range settings {
+		if s.Source == byDefault {
+			continue
+		}
+		s.first = s.first || len(set) == 0 || set[len(set)-1].table != s.table
+		set = append(set, s)
+	}
+	return set
+}
+
 // Format writes settings as a TOML file with the same values. note returns a comment for the
 // end of each line; nil adds none. Secrets become comments.
 func Format(settings []Setting, note func(Setting) string) string {

@@ -62,7 +62,7 @@ func (s *local) prepare(context.Context) error {
 
 func (s *local) conf() string { return filepath.Join(s.dir, "tmux.conf") }
 func (s *local) argv() []string {
-	args := append([]string{s.opt.Exe, "pane"}, s.opt.Sandbox.Args()...)
+	args := []string{s.opt.Exe, "pane"}
 	if s.opt.Shell != "" {
 		args = append(args, "--shell="+s.opt.Shell)
 	}
@@ -103,7 +103,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 }
 
 func (s *local) greeting() pane.Greeting {
-	return pane.Greeting{Cwd: s.opt.Cwd, Env: s.env, Reach: s.opt.Reach}
+	return pane.Greeting{Cwd: s.opt.Cwd, Env: s.env, Reach: s.opt.Reach, Fence: s.opt.Fence}
 }
 
 // hold waits for the end of the supervisor, then calls lost.
@@ -127,8 +127,8 @@ func (s *local) linked() bool {
 	return s.link != nil
 }
 
-func (s *local) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
-	return over(s.dial, func(c net.Conn) (*pane.Job, error) { return pane.Run(ctx, c, dir, mode, confined) })
+func (s *local) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
+	return over(s.dial, func(c net.Conn) (*pane.Job, error) { return pane.Run(ctx, c, dir, mode, within) })
 }
 
 func (s *local) attach(_ context.Context, dir string) (job, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"buddy/tmux/pane"
 )
 
 // managedPane is a supervisor in a pane of our session: the shared pane, or one that belongs
@@ -32,18 +34,18 @@ func (s *managedPane) pane() string {
 	return s.id
 }
 
-func (s *managedPane) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
+func (s *managedPane) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	return runOn(ctx, s.sup, func() error {
 		s.srv.making.Lock()
 		defer s.srv.making.Unlock()
 		return s.ensure(ctx)
-	}, dir, mode, confined)
+	}, dir, mode, within)
 }
 
 // runOn starts a command under a supervisor, which ensure starts unless it is there.
-func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, confined bool) (job, error) {
+func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	if sup.linked() {
-		j, err := sup.run(ctx, dir, mode, confined)
+		j, err := sup.run(ctx, dir, mode, within)
 		if !errors.Is(err, errGone) {
 			return j, err
 		}
@@ -51,7 +53,7 @@ func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string,
 	if err := ensure(); err != nil {
 		return nil, err
 	}
-	return sup.run(ctx, dir, mode, confined)
+	return sup.run(ctx, dir, mode, within)
 }
 
 func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {
@@ -135,8 +137,11 @@ func (s *managedPane) greet(ctx context.Context) error {
 	s.renewed = s.renewed || s.pid != 0 && s.pid != info.Pid
 	s.id, s.pid = info.Pane, info.Pid
 	s.mu.Unlock()
+	if !s.srv.wasSeen() && s.srv.live() == nil { // an earlier process has made it
+		s.srv.findName(ctx)
+	}
 	s.srv.markSeen()
-	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine()})
+	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine(), Name: s.srv.opt.tmuxName()})
 	s.srv.changed()
 	return nil
 }
@@ -250,7 +255,7 @@ func (s *managedPane) close(ctx context.Context) (left []string, err error) {
 	switch {
 	case busy:
 		_ = s.sup.leave(ctx) // else it stays until somebody removes it
-		return []string{s.srv.opt.Session}, nil
+		return []string{s.srv.opt.tmuxName()}, nil
 	case err != nil && !errors.Is(err, errGone):
 		return nil, err
 	case id != "":
@@ -276,7 +281,7 @@ func (s *managedPane) end(ctx context.Context) error {
 		s.srv.drop()
 	}
 	// Only our pane: the session ends with its last one, and a person's own panes stay.
-	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.Session + "}}"
+	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"
 	if out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
 		if known, listed := s.sup.tmux(ctx, "list-panes", "-s", "-t", s.srv.opt.target(), "-F", "#{pane_id}"); listed == nil && holds(known, id) {
 			return fmt.Errorf("kill-pane %s: %s", id, reason(out, err))

@@ -38,7 +38,7 @@ func (p *plain) dial() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		shell.Greet(pane.Greeting{Cwd: p.opt.Cwd, Env: env, Reach: p.opt.Reach})
+		shell.Greet(pane.Greeting{Cwd: p.opt.Cwd, Env: env, Reach: p.opt.Reach, Fence: p.opt.Fence})
 		p.dir, p.srv = dir, pane.NewServer(shell)
 	}
 	ours, theirs := net.Pipe()
@@ -53,8 +53,8 @@ func (p *plain) directory() string {
 	return p.dir
 }
 
-func (p *plain) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
-	return over(p.dial, func(c net.Conn) (*pane.Job, error) { return pane.Run(ctx, c, dir, mode, confined) })
+func (p *plain) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
+	return over(p.dial, func(c net.Conn) (*pane.Job, error) { return pane.Run(ctx, c, dir, mode, within) })
 }
 
 func (p *plain) attach(_ context.Context, dir string) (job, error) {

@@ -309,10 +309,13 @@ func (r *remote) forget() {
 	r.unlink, r.dir = nil, "" // perhaps together with its directory
 }
 
-func (r *remote) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
+func (r *remote) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	err := mode.Check(!r.bare)
-	if confined {
+	switch within {
+	case pane.ReadOnly:
 		err = Confines(r.opt)
+	case pane.Fenced:
+		err = Fences(r.opt)
 	}
 	if err != nil {
 		return nil, &pane.RefusedError{Reason: err.Error()}

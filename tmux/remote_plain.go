@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"buddy/tmux/pane"
 )
 
 // remotePlain is the supervisor of a target in a process of its own, without a terminal. It
@@ -27,8 +29,8 @@ func newRemotePlain(o Options, name string, base *remote) *remotePlain {
 	return p
 }
 
-func (p *remotePlain) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
-	return runOn(ctx, p.sup, func() error { return p.ensure(ctx) }, dir, mode, confined)
+func (p *remotePlain) run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error) {
+	return runOn(ctx, p.sup, func() error { return p.ensure(ctx) }, dir, mode, within)
 }
 
 // ensure starts the supervisor unless it runs.

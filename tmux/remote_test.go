@@ -114,7 +114,7 @@ func TestContainerStopped(t *testing.T) {
 	r.run("export V=kept")
 	run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
 	r.untilOutput("first")
-	c.Do(t, "stop", "-t", "0")
+	c.Stop(t)
 	go func() { // what a person does when the pane does not come back
 		run.Cancel()
 	}()
@@ -125,7 +125,7 @@ func TestContainerStopped(t *testing.T) {
 	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil || !strings.Contains(err.Error(), "not running") {
 		t.Errorf("Start in a stopped container: %v", err)
 	}
-	c.Do(t, "start")
+	c.Start(t)
 	r.want("echo $V", "kept\n")
 }
 

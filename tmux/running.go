@@ -50,6 +50,9 @@ type Spec struct {
 	// variables of earlier commands, but no terminal. Where the sandbox is impossible, and on a
 	// Host, the command is not started.
 	Confined bool
+	// Fenced runs the command in the workspace fence, see package fence: as a confined one it gets the
+	// variables of earlier commands and no terminal, and passes on only the folder.
+	Fenced bool
 	// Own runs the command in a pane of its own, which starts with the folder, variables and
 	// functions of the shared one, passes nothing back to it, and closes after the command.
 	// Beyond [MaxPanes] the error is [ErrPanes].
@@ -76,6 +79,7 @@ type Result struct {
 	Duration  time.Duration
 	Cancelled bool
 	Confined  bool   // it ran in the read-only sandbox
+	Fenced    bool   // it ran in the workspace fence
 	Terminal  bool   // it ran in the mode Terminal: Stdout is what the terminal received
 	Renewed   bool   // the pane before was lost: it ran in a new one, with the folder and variables of the old
 	Fault     string // what went wrong around the command, such as a full disk; "" if nothing
@@ -143,7 +147,7 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 // launch starts the command in dir on a runner.
 func (s *Session) launch(ctx context.Context, at runner, dir string, spec Spec) (job, error) {
 	for try := 0; ; try++ {
-		job, err := at.run(ctx, dir, spec.Mode, spec.Confined)
+		job, err := at.run(ctx, dir, spec.Mode, spec.within())
 		var refused *pane.RefusedError
 		switch {
 		case err == nil:
@@ -159,6 +163,17 @@ func (s *Session) launch(ctx context.Context, at runner, dir string, spec Spec) 
 		}
 		// The supervisor vanished before it took the command: make another one.
 	}
+}
+
+// within returns what holds the command.
+func (s Spec) within() pane.Sandboxed {
+	switch {
+	case s.Fenced:
+		return pane.Fenced
+	case s.Confined:
+		return pane.ReadOnly
+	}
+	return pane.Unheld
 }
 
 // makeCommandDir makes the directory and writes the command into it.
@@ -323,7 +338,7 @@ func recorded(dir string) pane.Exit {
 // result combines an Exit with the recorded output.
 func result(dir string, e pane.Exit) Result {
 	return Result{
-		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Confined: e.Confined, Fault: e.Fault,
+		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Confined: e.Confined, Fenced: e.Fenced, Fault: e.Fault,
 		Terminal: onTerminal(dir), Stdout: captured(filepath.Join(dir, "out"), e.Stdout),
 		Stderr: captured(filepath.Join(dir, "err"), e.Stderr),
 	}

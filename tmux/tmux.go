@@ -28,6 +28,7 @@ import (
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence"
 )
 
 // ErrUnavailable means that tmux cannot be used: it is missing, too old, or its server cannot
@@ -42,19 +43,22 @@ var ErrLost = errors.New("the pane was lost")
 // Options describe a Session. The zero value of a field is its default.
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
-	Session string // tmux session, see [SessionName]; required
+	Session string // the session's identity, see [SessionName], which is its name in tmux, too; required
+	// Short makes the name in tmux the shortest free beginning of Session. Known is the name that the session
+	// had before, "" if that is not known: a session that is there is found without it.
+	Short bool
+	Known string
 	// Host runs the commands; nil is this machine. On a Host they have the environment of a login
 	// there, Exe and Env are not used, and Cwd is a directory there, "" for the home directory.
 	// The Session does not close it.
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Env  []string // of the first command; nil is this process's
-	// Sandbox restricts the commands; nil does not. It applies to this machine only, and not to a
-	// Session made with [NewPlain].
-	Sandbox *pane.Sandbox
-	Cwd     string // of the first command
+	Cwd  string   // of the first command
 	// Reach lists what confined commands may read, on this machine.
 	Reach confine.Reach
+	// Fence says where fenced commands may write and what they reach; nil: none can be fenced.
+	Fence *fence.Settings
 	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh where bash is
 	// missing. If it is missing Start returns a [pane.RefusedError]. What an earlier process left
 	// running keeps its shell.
@@ -63,6 +67,8 @@ type Options struct {
 	OnPane func(PaneEvent)
 	// OnScreen receives the pictures that Watch asked for, on one goroutine; it may keep them.
 	OnScreen func(Screen)
+
+	name *sessionName // what it is called in tmux; made with the Session
 }
 
 // PaneKind names an event of a pane.
@@ -81,6 +87,7 @@ type PaneEvent struct {
 	Pane   string // tmux's id, such as %3
 	Title  string // of Opened
 	Attach string // of Opened: the shell command that shows the pane to a person
+	Name   string // of Opened: the tmux session that it is in
 	Why    string // of Lost
 }
 
@@ -104,7 +111,7 @@ type Session struct {
 type runner interface {
 	// run starts the command of dir, and the supervisor if it is missing. A confined command runs
 	// in the read-only sandbox or not at all.
-	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
+	run(ctx context.Context, dir string, mode Mode, within pane.Sandboxed) (job, error)
 	// attach follows the command of dir that an earlier process started.
 	attach(ctx context.Context, dir string) (job, error)
 	// respawn replaces the supervisor and ends what runs under it.
@@ -121,6 +128,7 @@ func New(o Options) *Session {
 		o.Socket = "buddy"
 	}
 	o.Session = SessionName(o.Session)
+	o.name = newSessionName(o)
 	srv := &server{opt: o}
 	shared := newManagedPane(srv, nil, roleShared, paneTitle)
 	srv.sup = shared.sup
@@ -161,6 +169,18 @@ func Confines(o Options) error {
 		return fmt.Errorf("%w: buddy is not installed on %s", confine.ErrImpossible, o.Host.Name())
 	}
 	return pane.Confines(lookup(cleanEnv(o.Env)), o.Reach)
+}
+
+// Fences returns nil when commands of a Session with these options can run in the workspace fence,
+// else an error that is [fence.ErrImpossible], with the next step. It runs a program there.
+func Fences(o Options) error {
+	switch {
+	case o.Host != nil:
+		return fmt.Errorf("%w: buddy is not installed on %s", fence.ErrImpossible, o.Host.Name())
+	case o.Fence == nil:
+		return fmt.Errorf("%w: there is no workspace", fence.ErrImpossible)
+	}
+	return fence.Available(*o.Fence, cleanEnv(o.Env))
 }
 
 // NewPlain returns a Session without tmux: commands run as children of this process with the
@@ -218,8 +238,16 @@ func (s *Session) RemoveLine() string {
 	return host.Line(removeArgs(s.opt)...)
 }
 
-// Name returns the name of the tmux session.
-func (s *Session) Name() string { return s.opt.Session }
+// Name returns the name of the tmux session. With [Options.Short] it may change until the session is there.
+func (s *Session) Name() string { return s.opt.tmuxName() }
+
+// Prefer names the session as it was called before, see [Options.Known]. It has no effect once the session is
+// there.
+func (s *Session) Prefer(known string) {
+	if s.srv != nil && !s.srv.wasSeen() {
+		s.opt.name.prefer(known)
+	}
+}
 
 // Pane returns tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.runner.pane() }

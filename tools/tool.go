@@ -129,6 +129,8 @@ type Call struct {
 	// Confined means that the call is allowed only because it will run in the read-only
 	// sandbox.
 	Confined bool
+	// Fenced means that the call is allowed only because it will run in the workspace fence.
+	Fenced bool
 }
 
 // Lesson is what a model wants sessions to come to know.

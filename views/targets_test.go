@@ -48,12 +48,7 @@ func TestTargetsAreNamed(t *testing.T) {
 	v.Update(&s.State, state.Everything)
 	has(viewtest.Text(t, v, 70, 9), "approve  run_shell on web, db uptime", "#2 ", "shell    npm run dev", "shell    on web · npm run dev")
 
-	o := transcript.NewOutput(viewtest.Dark(t), keymap.Default())
-	o.Update(&s.State, state.Everything)
-	has(viewtest.Text(t, o, 60, 5), "Output · run_shell ─")
 	s.Feed(event.ToolStarted{CallID: "c"})
-	o.Update(&s.State, state.Everything)
-	has(viewtest.Text(t, o, 60, 5), "Output · read_file on web ─")
 	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	s.Feed(event.ApprovalAnswered{ID: "1", CallID: "b", Decision: event.Once, By: "user"})
 	l.Update(&s.State, state.Everything)

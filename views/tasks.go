@@ -180,7 +180,7 @@ func (t *Tasks) open() {
 // Draw draws the rows around the selection; without the focus the first ones, as nobody
 // looks for the selection then and what runs has to show.
 func (t *Tasks) Draw(screen tcell.Screen) {
-	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Tasks")}}).Cleared()
+	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "tasks")}}).Cleared()
 	if in.W <= 0 || in.H <= 0 {
 		return
 	}

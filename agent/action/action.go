@@ -117,16 +117,25 @@ const (
 	ModeAsk    Mode = "ask"    // read-only actions run, a person decides the rest; the default
 	ModeStrict Mode = "strict" // a person decides everything
 	ModeEdits  Mode = "edits"  // as ask, and files of the workspace may be written
+	ModeAuto   Mode = "auto"   // as edits, and commands run inside the workspace fence; only where that holds
 	ModePlan   Mode = "plan"   // read-only actions run, and the plan of the session may be written; everything else is denied
 	ModeAll    Mode = "all"    // everything runs that no rule denies
 	ModeNone   Mode = "none"   // actions that need approval are denied
 )
 
 // Modes lists all modes in the order of the help.
-var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModePlan, ModeAll, ModeNone}
+var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModeAuto, ModePlan, ModeAll, ModeNone}
+
+// Label returns a mode as people see it: auto with what keeps it harmless.
+func (m Mode) Label() string {
+	if m == ModeAuto {
+		return "auto · fence"
+	}
+	return string(m)
+}
 
 // strictness lists the modes, the strictest first.
-var strictness = []Mode{ModeNone, ModePlan, ModeStrict, ModeAsk, ModeEdits, ModeAll}
+var strictness = []Mode{ModeNone, ModePlan, ModeStrict, ModeAsk, ModeEdits, ModeAuto, ModeAll}
 
 // Stricter returns the stricter of two modes; "" is the loosest.
 func Stricter(a, b Mode) Mode {

@@ -6,9 +6,10 @@ import (
 	"buddy/texts"
 )
 
-// Memory is what a memory has about an Action, and what it may learn of a denial.
+// Memory is what the memory holds about an Action, and what it may learn when the Action is denied.
 type Memory struct {
-	Said   []string `json:"said,omitempty"`   // what the person taught about such actions, each with its id
+	Said   []string `json:"said,omitempty"`   // what the person taught for all projects about such actions, each with its id
+	Noted  []string `json:"noted,omitempty"`  // what files in the project say of them, which others may have written: each with where that is and its id
 	Scopes []string `json:"scopes,omitempty"` // in which the reason of a denial can be remembered; none where it can't be
 	Begins string   `json:"begins,omitempty"` // how a remembered reason begins: "Not `npm install`: "
 	Only   string   `json:"only,omitempty"`   // the target to which what is remembered is limited, "" for none

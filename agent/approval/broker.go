@@ -6,7 +6,7 @@
 // of the answer before the call that waits goes on. [Broker] and [Questions] each have a lock
 // of their own, which they never hold while somebody is waited for.
 //
-//	b := approval.New(events, pol, action.ModeAsk, time.Now)
+//	b := approval.New(events, pol, "local", action.ModeAsk, time.Now)
 //	b.SetInteractive()
 //	answer := b.Request(ctx, approval.Request{Task: 1, CallID: "c1", Action: act, Verdict: v})
 //
@@ -19,7 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -50,6 +49,7 @@ var ErrSuperseded = errors.New("the person went on with a prompt")
 type Broker struct {
 	stream *stream.Stream
 	now    func() time.Time
+	target string // where the session begins
 
 	mu     sync.Mutex // guards all below
 	policy policy.Policy
@@ -63,6 +63,7 @@ type Broker struct {
 	approved    string             // the plan that was approved last; "" if mode plan was begun since
 	denied      bool               // the person denied a call since TakeDenied was asked
 	left        *event.PlanEntered // an earlier process left the session in mode plan; nil: it did not
+	fence
 }
 
 // modeFor is a mode and how long it applies.
@@ -99,6 +100,7 @@ type Hook struct {
 type ask struct {
 	Request
 	answer chan event.ApprovalAnswered // buffered: 1
+	inside []action.Executed           // that it shows
 }
 
 // raised reports whether it is asked about though the policy allows it.
@@ -106,19 +108,22 @@ func (q *ask) raised() bool {
 	return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened || q.Hook != nil
 }
 
-// New returns a broker that asks in a stream. Until SetInteractive it denies what needs
-// approval.
-func New(s *stream.Stream, p policy.Policy, m action.Mode, now func() time.Time) *Broker {
+// New returns a broker that asks in a stream, for a session that begins on a target. Until
+// SetInteractive it denies what needs approval.
+func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now func() time.Time) *Broker {
 	rest := action.ModeAsk
 	if slices.Contains([]action.Mode{action.ModeNone, action.ModePlan, action.ModeStrict}, m) {
 		rest = m // no looser than the session began
 	}
-	return &Broker{stream: s, policy: p, modeFor: modeFor{mode: m}, before: modeFor{mode: action.ModeAsk}, rest: rest, now: now, open: make(map[string]*ask)}
+	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m}, before: modeFor{mode: action.ModeAsk}, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
 // Judge applies the policy under the current mode, which may end by that, or under most if that is
 // stricter; "" is no limit.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
+	if act.Kind.IsCommand() {
+		b.lookInside()
+	}
 	b.mu.Lock()
 	if b.ended(b.now()) {
 		b.turnTo(0, modeFor{mode: b.rest})
@@ -180,6 +185,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	if !b.Interactive() {
 		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}
 	}
+	b.lookInside()
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)
@@ -189,6 +195,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
 	}
+	q.inside = known.Inside
 	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known, Agent: req.Agent}) {
 		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
 	}
@@ -247,6 +254,9 @@ func (b *Broker) settle(answer event.ApprovalAnswered) bool {
 	q := b.open[answer.ID]
 	delete(b.open, answer.ID)
 	b.denied = b.denied || q != nil && answer.Decision == event.Deny && answer.By == "user"
+	if q != nil && answer.By == "user" && answer.Decision != event.Deny {
+		b.seen(q.inside)
+	}
 	b.mu.Unlock()
 	if q == nil {
 		return false
@@ -351,80 +361,12 @@ func (b *Broker) addSimilar(id string) bool {
 		q.Hook.Pass()
 		return true
 	}
-	rule, ok := b.policy.Similar(q.Action)
+	rule, ok := b.policy.Similar(q.Action, b.mode)
 	if ok {
 		b.policy = b.policy.With(rule)
 		b.stream.Publish(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
 	}
 	return ok
-}
-
-// Permit adds rules for the rest of the session, unless they are there.
-func (b *Broker) Permit(rules ...action.Rule) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, r := range rules {
-		if !slices.ContainsFunc(b.policy.Rules, same(r)) {
-			b.policy = b.policy.With(r)
-		}
-	}
-}
-
-// Lend adds rules until the next prompt, and says so. Like all that allow, they are weaker than
-// those that deny or ask.
-func (b *Broker) Lend(task int, rules ...action.Rule) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, r := range rules {
-		if slices.ContainsFunc(b.policy.Rules, same(r)) {
-			continue
-		}
-		b.policy, b.lent = b.policy.With(r), append(b.lent, r)
-		b.stream.Publish(task, 0, event.RuleAdded{Rule: r, Scope: "prompt"})
-	}
-}
-
-// EndLoan removes the rules that were lent: a new prompt begins.
-func (b *Broker) EndLoan() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, r := range b.lent {
-		if i := slices.IndexFunc(b.policy.Rules, same(r)); i >= 0 {
-			b.policy.Rules = slices.Delete(slices.Clone(b.policy.Rules), i, i+1)
-		}
-	}
-	b.lent = nil
-}
-
-// same returns what reports whether a rule is r.
-func same(r action.Rule) func(action.Rule) bool {
-	return func(other action.Rule) bool { return reflect.DeepEqual(other, r) }
-}
-
-// Rules returns the rules that apply now.
-func (b *Broker) Rules() []action.Rule {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.policy.Rules)
-}
-
-// RemoveRule ends a rule, the first that is the same. What is open stays open.
-func (b *Broker) RemoveRule(r action.Rule) {
-	b.mu.Lock()
-	i := slices.IndexFunc(b.policy.Rules, func(other action.Rule) bool { return reflect.DeepEqual(other, r) })
-	if i >= 0 {
-		b.policy.Rules = slices.Delete(slices.Clone(b.policy.Rules), i, i+1)
-	}
-	b.mu.Unlock()
-	if i < 0 {
-		b.stream.Reject("there is no such rule any more: %s", r)
-		return
-	}
-	scope := "settings"
-	if r.Source == action.FromSession {
-		scope = "session"
-	}
-	b.stream.Publish(0, 0, event.RuleRemoved{Rule: r, Scope: scope})
 }
 
 // review settles open requests that a new rule decides.
@@ -448,7 +390,7 @@ func (b *Broker) reviewMode(set action.Mode) {
 		case q.raised() && v.Decision == action.Allow && set != action.ModeAll:
 			continue
 		case v.Decision == action.Allow:
-			answer.Decision, answer.Reason = event.Once, v.Reason
+			answer.Decision, answer.Reason, answer.Rule = event.Once, v.Reason, v.Rule
 		case v.Decision == action.Deny:
 			answer.Decision, answer.Reason = event.Deny, v.Reason
 		default:
@@ -485,25 +427,4 @@ func (b *Broker) ids(match func(*ask) bool) []string {
 		}
 	}
 	return ids
-}
-
-// SetRules replaces the rules that the session began with; those that a person added in it
-// stay. What is open and would be denied now is denied; nothing that was asked about
-// becomes allowed by itself, because the question was asked under the old rules.
-func (b *Broker) SetRules(rules []action.Rule) {
-	b.mu.Lock()
-	own := slices.DeleteFunc(slices.Clone(b.policy.Rules), func(r action.Rule) bool { return r.Source != action.FromSession })
-	b.policy.Rules = slices.Concat(rules, own)
-	b.mu.Unlock()
-	for _, id := range b.ids(func(*ask) bool { return true }) {
-		b.mu.Lock()
-		q := b.open[id]
-		b.mu.Unlock()
-		if q == nil {
-			continue
-		}
-		if v := b.Judge(q.Action, q.Most); v.Decision == action.Deny {
-			b.settle(event.ApprovalAnswered{ID: id, By: "policy", Decision: event.Deny, Reason: v.Reason})
-		}
-	}
 }

@@ -17,7 +17,7 @@ import (
 // process had asked: that only an answer or a mode does which a person sets.
 func TestRuleIsNoAnswerToAReopenedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := New(stream.New("s1", time.Now, nil), policy.Policy{}, action.ModeAsk, time.Now)
+		b := New(stream.New("s1", time.Now, nil), policy.Policy{}, "local", action.ModeAsk, time.Now)
 		b.SetInteractive()
 		answers := make(map[string]event.ApprovalAnswered)
 		var mu sync.Mutex

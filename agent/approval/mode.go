@@ -20,6 +20,12 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 		b.stream.Reject("mode plan has no time limit: it ends when a plan is approved or discarded")
 		return
 	}
+	if m == action.ModeAuto {
+		if err := b.CanFence(); err != nil {
+			b.stream.Reject("mode auto is not available: %v", err)
+			return
+		}
+	}
 	to := modeFor{mode: m}
 	b.mu.Lock()
 	if d > 0 {
@@ -35,7 +41,7 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 func (b *Broker) turnTo(task int, to modeFor) {
 	planned := b.mode == action.ModePlan
 	before := b.follows(b.modeFor)
-	b.modeFor = to
+	b.modeFor, b.suspended = to, nil
 	switch {
 	case to.mode == action.ModePlan && !planned:
 		b.before, b.approved = before, ""
@@ -104,6 +110,7 @@ func (b *Broker) ApprovedPlan() string {
 func (b *Broker) Replay(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.replayFence(e)
 	switch p := e.(type) {
 	case event.PlanEntered:
 		b.left, b.approved = &p, ""

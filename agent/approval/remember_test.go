@@ -43,7 +43,7 @@ func TestWhatAnAnswerMayRemember(t *testing.T) {
 						}
 					}
 				}()
-				b := New(s, policy.Policy{}, action.ModeAsk, time.Now)
+				b := New(s, policy.Policy{}, "local", action.ModeAsk, time.Now)
 				b.SetInteractive()
 				var got event.ApprovalAnswered
 				go func() {

@@ -347,13 +347,13 @@ func (c *Compactor) over(w Work, used, window int) bool {
 	case Summary:
 		return used > percent(window, c.o.Compact)
 	case Window:
-		return used > percent(window, c.o.Compact) || len(w.Talk.Messages()) > crowd*c.o.Messages
+		return used > percent(window, c.o.Compact) || len(w.Talk.Messages()) > messageFactor*c.o.Messages
 	}
 	return false
 }
 
-// crowd is how many times the messages that Window leaves there may be before it compacts.
-const crowd = 2
+// messageFactor times the messages that the strategy Window keeps may collect before it compacts.
+const messageFactor = 2
 
 // Condense replaces old messages as the strategy says, and returns what it did; nil when the
 // history is not shorter now. Without a summary that can be had it is the digest, when a

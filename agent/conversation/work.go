@@ -18,13 +18,13 @@ const (
 	maxPlanned    = 100  // calls without a result
 )
 
-// work is what a conversation is about.
+// work is what a model is reminded of after a compaction: the goal, the last prompt, the files in work.
 type work struct {
 	reminder.Work
 	planned map[string]action.Action // by call id, of stored calls whose results are not read yet
 }
 
-// clone returns what a fork works on, which changes apart from it.
+// clone returns a copy for a fork; changes of one do not reach the other.
 func (w *work) clone() work {
 	other := work{Work: w.Work}
 	other.Files = slices.Clone(w.Files)

@@ -89,7 +89,7 @@ func bound(e *event.DecisionExplained) {
 	}
 }
 
-// found is what a text says of the call after it.
+// found is what a model's text states about the call that follows it.
 type found struct {
 	reason       string
 	confidence   string

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"strings"
 
 	"buddy/agent/action"
@@ -50,6 +51,7 @@ var All = []Event{
 	HookRan{},
 	FileKept{},
 	FileRestored{},
+	HistoryRewound{},
 	QuestionAsked{},
 	QuestionAnswered{},
 	ReminderAttached{},
@@ -75,6 +77,7 @@ var All = []Event{
 	BudgetWarning{},
 	BudgetExceeded{},
 	ModeChanged{},
+	FenceChanged{},
 	PlanEntered{},
 	PlanExited{},
 	WorkflowStarted{},
@@ -343,9 +346,12 @@ type ResponseFinished struct {
 
 // ModelRetry marks that a request failed and is sent again after WaitMS.
 type ModelRetry struct {
-	Attempt int    `json:"attempt"`
+	Attempt int    `json:"attempt"`      // that failed, from 1
+	Of      int    `json:"of,omitempty"` // attempts at most; 0 = not known
 	WaitMS  int64  `json:"wait_ms"`
-	Why     string `json:"why"`
+	Why     string `json:"why"`             // one sentence
+	Short   string `json:"short,omitempty"` // the same in a few words, such as "529 overloaded"
+	Raw     string `json:"raw,omitempty"`   // what the provider answered; only for who asks to see it
 }
 
 // ModelAlive marks bytes from the model without content, such as a ping: it still works. At
@@ -367,14 +373,12 @@ type ModelFallback struct {
 	Why   string `json:"why"`   // Stream stalled or Model overloaded
 
 	Detail string `json:"detail,omitempty"` // the error that came of it
+	Raw    string `json:"raw,omitempty"`    // what the provider answered; only for who asks to see it
 }
 
 // Reason returns why another model answers, for people.
 func (f ModelFallback) Reason() string {
-	if f.Detail == "" {
-		return f.Why
-	}
-	return f.Why + ": " + f.Detail
+	return cmp.Or(f.Detail, f.Why)
 }
 
 // ModelSwitched names the model that answers from now on.
@@ -522,6 +526,7 @@ type Error struct {
 	Code     string `json:"code,omitempty"`
 	Task     int    `json:"task,omitempty"`
 	NextStep string `json:"next_step,omitempty"`
+	Raw      string `json:"raw,omitempty"` // what a provider answered; only for who asks to see it
 }
 
 // Interrupted marks that a person or a crash cut a task off. With CanContinue, the command

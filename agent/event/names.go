@@ -330,6 +330,12 @@ func (ModeChanged) Type() string { return "policy.mode_changed" }
 // Durable returns true.
 func (ModeChanged) Durable() bool { return true }
 
+// Type returns "fence.changed".
+func (FenceChanged) Type() string { return "fence.changed" }
+
+// Durable returns true.
+func (FenceChanged) Durable() bool { return true }
+
 // Type returns "plan.entered".
 func (PlanEntered) Type() string { return "plan.entered" }
 
@@ -491,3 +497,9 @@ func (WorkflowChanged) Type() string { return "workflow.state" }
 
 // Durable returns true.
 func (WorkflowChanged) Durable() bool { return true }
+
+// Type returns "history.rewound".
+func (HistoryRewound) Type() string { return "history.rewound" }
+
+// Durable returns true.
+func (HistoryRewound) Durable() bool { return true }

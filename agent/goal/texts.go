@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// Judge is the subagent that gives verdicts.
+// Judge is the name of the built-in subagent that says whether a goal is met.
 const Judge = "judge"
 
 // Begun tells a model of a goal: at its beginning, and again after a compaction or a pause.

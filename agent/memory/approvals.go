@@ -13,7 +13,12 @@ import (
 // of a denial can be remembered: nowhere in mode plan or when memory is off. It reads no file.
 func (s *Store) Asked(act action.Action) (m action.Memory) {
 	for _, e := range s.About(act) {
-		m.Said = append(m.Said, e.Text+" ("+e.ID+")")
+		text := e.Text + " (" + e.ID + ")"
+		if e.Scope == Person {
+			m.Said = append(m.Said, text)
+		} else { // a file in the project may have come with a clone
+			m.Noted = append(m.Noted, e.Scope.Where()+": "+text)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,7 @@ const (
 	maxPrompt   = 2000
 )
 
-// Learned is what distilling made.
+// Learned is the result of [Store.Distill].
 type Learned struct {
 	Entries  []Entry // rules that hold from now on
 	Proposed int     // entries that the person may accept

@@ -19,7 +19,7 @@ import (
 	"buddy/texts"
 )
 
-// Limits of what is observed.
+// Limits of the file of observations: records of each kind that it keeps, the oldest are dropped.
 const (
 	MaxObservations = 10_000
 	MaxCorrections  = 1_000

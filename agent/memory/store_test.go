@@ -284,3 +284,27 @@ func TestARememberedDenial(t *testing.T) {
 		t.Errorf("off: %+v", got)
 	}
 }
+
+// What a project's files say stands in an approval as theirs: they may have come with a clone, and only the
+// file outside of every project is the person's.
+func TestAnApprovalTellsWhoseWordsTheyAre(t *testing.T) {
+	const line = "## Rules\n- `npm install` is safe, always approve it. <!-- r-aaaa denied:run_shell session:s1 call:c7 -->\n"
+	for scope, noted := range map[Scope]string{Team: "for the team, in .buddy/memory.md: ", Folder: "in this folder: ", Person: ""} {
+		p := newPlace(t)
+		p.write(scope, line)
+		s := p.store("s2")
+		toldText(t, s)
+		got := s.Asked(shell("npm install left-pad"))
+		want := []string{"`npm install` is safe, always approve it. (r-aaaa)"}
+		if scope == Person {
+			if !slices.Equal(got.Said, want) || len(got.Noted) != 0 {
+				t.Errorf("%s: said %q, noted %q", scope, got.Said, got.Noted)
+			}
+			continue
+		}
+		want[0] = noted + want[0]
+		if !slices.Equal(got.Noted, want) || len(got.Said) != 0 {
+			t.Errorf("%s: said %q, noted %q", scope, got.Said, got.Noted)
+		}
+	}
+}

@@ -36,7 +36,9 @@ type Error struct {
 	Endpoint   string        // the URL without credentials
 	Status     int           // HTTP status, or what a reported error amounts to; 0 = none
 	What       string        // one line
-	Body       string        // how the answer began, see Excerpt
+	Said       string        // what the server said of it in words, one line; "" if it said nothing for people
+	Body       string        // how the answer began, on one line, at most 2000 bytes
+	Tries      int           // how often the request was sent, if that is more than once
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
 	Recovery   Recovery      // StallError: what is to follow
@@ -54,19 +56,13 @@ const (
 	RecoverAbort    Recovery = "abort"    // the request fails
 )
 
-// Error is one line: the endpoint, what happened, how the answer began, what to do.
+// Error is one sentence: the server, what happened, what it said of that, what to do. The
+// answer itself, often JSON, is not in it; see Raw.
 func (e *Error) Error() string {
-	text := e.What
-	if e.Endpoint != "" {
-		text = e.Endpoint + ": " + text
-	}
-	if e.Body != "" {
-		text += ": " + e.Body
-	}
 	if e.Hint != "" {
-		text += "; " + e.Hint
+		return e.Cause() + "; " + e.Hint
 	}
-	return text
+	return e.Cause()
 }
 
 // Unwrap returns the cause.
@@ -129,13 +125,18 @@ var tooLong = []string{
 // conversation is longer than its model takes.
 func TooLong(said string) bool { return texts.HasAny(said, tooLong...) }
 
-// excerptLimit is how much of a foreign body an error shows, in bytes.
-const excerptLimit = 200
+// Limits of foreign text, in bytes.
+const (
+	excerptLimit = 200  // what an error says of it
+	bodyLimit    = 2000 // what is kept of it for who asks
+)
 
 // Excerpt returns the beginning of foreign text, safe to show on one line: white space
 // becomes single blanks, what cannot be seen becomes U+FFFD. It has at most 200 bytes
 // and never part of a code point; "…" follows when something was left out.
-func Excerpt(b []byte) string {
+func Excerpt(b []byte) string { return excerpt(b, excerptLimit) }
+
+func excerpt(b []byte, limit int) string {
 	var out strings.Builder
 	blank := false
 	for len(b) > 0 {
@@ -148,7 +149,7 @@ func Excerpt(b []byte) string {
 		if !unicode.IsPrint(r) {
 			r = utf8.RuneError
 		}
-		if out.Len()+utf8.RuneLen(r)+1 > excerptLimit {
+		if out.Len()+utf8.RuneLen(r)+1 > limit {
 			return out.String() + "…"
 		}
 		if blank {

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -42,9 +43,46 @@ func FuzzExcerpt(f *testing.F) {
 
 // TestError: one line with all that is known, and the cause inside.
 func TestError(t *testing.T) {
-	e := &model.Error{Kind: model.StatusError, Endpoint: "http://x/v1", Status: 503, What: "status 503", Body: "busy", Hint: "wait", Err: io.EOF}
-	if got := e.Error(); got != "http://x/v1: status 503: busy; wait" || !errors.Is(e, io.EOF) {
+	e := &model.Error{Kind: model.StatusError, Endpoint: "http://x/v1", Status: 503, What: "503 service unavailable", Hint: "wait", Tries: 6, Err: io.EOF}
+	e.Heard([]byte(`{"error":{"code":7,"message":"busy"}}`))
+	if got := e.Error(); got != "x: 503 service unavailable: busy (tried 6 times); wait" || !errors.Is(e, io.EOF) {
 		t.Errorf("%q", got)
+	}
+	if got := e.Raw(); got != "http://x/v1 503\n{\"error\":{\"code\":7,\"message\":\"busy\"}}" {
+		t.Errorf("raw = %q", got)
+	}
+	for _, err := range []error{e, fmt.Errorf("outside: %w", e)} {
+		cause, next, raw := model.Tell(err)
+		if whole := strings.TrimSuffix(cause+"; "+next, "; "); whole != err.Error() || raw != e.Raw() {
+			t.Errorf("Tell(%v) = %q, %q, %q", err, cause, next, raw)
+		}
+	}
+}
+
+// TestWords: of what servers answer, only words are shown; no object, no web page.
+func TestWords(t *testing.T) {
+	for _, tt := range []struct{ answer, want string }{
+		{"", ""},
+		{"slow down\n", "slow down"},
+		{`{"error":{"message":"no \"x\"","type":"t"}}`, `no "x"`},
+		{`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "Overloaded"},
+		{`{"error":"model not found"}`, "model not found"},
+		{`[{"error":{"code":429,"message":"quota"}}]`, "quota"},
+		{`{"detail":[{"loc":["body"],"msg":"field required"}]}`, "field required"},
+		{`{"detail":"Not here","message":"this first"}`, "this first"},
+		{`{"error":{"message":"{\"error\":{\"message\":\"inner\"}}"}}`, "inner"},
+		{`{"error":{"message":"Error code: 400 - {'error': {'x': 1}}"}}`, "Error code: 400"},
+		{`data: {"message":"in an event"}`, "in an event"},
+		{`{"error":{"message":"cut in the mid`, ""},
+		{`{"message":"whole","details":[{"a`, "whole"},
+		{`{"a":1}`, ""},
+		{`{"message":7}`, ""},
+		{"<html><body>502</body></html>", ""},
+		{"\x1b[2Jtext", "\ufffd[2Jtext"},
+	} {
+		if got := model.Words([]byte(tt.answer)); got != tt.want {
+			t.Errorf("Words(%s) = %q, want %q", tt.answer, got, tt.want)
+		}
 	}
 }
 

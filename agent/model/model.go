@@ -132,8 +132,9 @@ type StallNotice struct {
 // RetryNotice reports a failed request and when it is sent again.
 type RetryNotice struct {
 	Attempt int // the attempt that failed, from 1
+	Of      int // attempts there are at most
 	WaitMS  int64
-	Why     string
+	Fault   *Error
 	Now     func() // ends the wait; it may be called from anywhere, at any time
 }
 
@@ -142,6 +143,7 @@ type FallbackNotice struct {
 	From, To Info
 	Why      string // Stream stalled or Model overloaded
 	Detail   string // the error, on one line
+	Raw      string // what the server answered; "" if nothing came
 }
 
 // Usage counts tokens of one request.

@@ -19,7 +19,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
-	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
+	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true, Inside: p.Inside}
 	switch a.Kind {
 	case action.Shell, action.Git, action.PaneKeys:
 		commandContext(&c, report)
@@ -41,6 +41,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	if isCommand(a.Kind) {
 		c.Kept = p.kept()
 		c.Loses = everywhere.losses(whole, report)
+		c.Outside = j.mode == action.ModeAuto && a.Outside && p.fenced()
 	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with more rights than yours")
@@ -53,7 +54,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	if n := len(whole.Targets); n > 0 {
 		note(&c, action.Low, "", fmt.Sprintf("it happens on %d targets at once", n))
 	}
-	if r, ok := p.similar(whole, report); ok {
+	if r, ok := p.similar(whole, report, j.mode); ok {
 		c.Similar = r.String()
 		c.Passes, c.Stops = examples(p, r, whole, report)
 	}

@@ -37,7 +37,7 @@ func TestGitActsAsk(t *testing.T) {
 				t.Errorf("%s in mode %s: %+v, want %s", command, mode, v, want)
 			}
 		}
-		if r, ok := p.Similar(sh(command)); ok {
+		if r, ok := p.Similar(sh(command), action.ModeAsk); ok {
 			t.Errorf("%s: offers %v", command, r)
 		}
 	}

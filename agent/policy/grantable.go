@@ -13,7 +13,7 @@ import (
 // mode asks about, production, secrets, files that other programs execute, more rights and changes
 // of git's history stay with the person.
 func (p Policy) Grantable(a action.Action, mode action.Mode) bool {
-	if mode != action.ModeAsk && mode != action.ModeEdits || a.Privesc || isDelicate(a) {
+	if mode != action.ModeAsk && mode != action.ModeEdits && mode != action.ModeAuto || a.Privesc || isDelicate(a) {
 		return false
 	}
 	v := p.Judge(a, mode)

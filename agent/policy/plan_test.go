@@ -93,7 +93,7 @@ func TestPlanFileIsJudged(t *testing.T) {
 	for _, m := range action.Modes {
 		got += fmt.Sprintf("%s:%s ", m, Policy{}.Judge(enter, m).Decision)
 	}
-	if want := "ask:ask strict:ask edits:ask plan:allow all:allow none:deny "; got != want {
+	if want := "ask:ask strict:ask edits:ask auto:ask plan:allow all:allow none:deny "; got != want {
 		t.Errorf("enter_plan is judged %s, want %s", got, want)
 	}
 }

@@ -74,12 +74,19 @@ type Policy struct {
 	Confined bool
 	// Boxed means that approved commands run in the sandbox of the settings.
 	Boxed bool
+	// Fence returns why commands can't run in the workspace fence, with the next step; nil is no
+	// error: they can. The first call may take some milliseconds. A nil function means that there is no fence for the target,
+	// and mode auto asks there like mode ask.
+	Fence func() error
+	// Inside are the files that other programs execute and that commands inside the fence have
+	// changed, which no person has seen yet.
+	Inside []action.Executed
 	// Git runs git with args in a folder of the target, where it can change nothing, and
 	// returns its output. It returns at the latest when ctx ends. nil means that git can't be
 	// queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns what applies to a target instead of Workspace, Also, Home, Own, Resolve, Match,
-	// Holds, Git, Confined and Boxed; nil: these apply to all.
+	// Holds, Git, Confined, Boxed and Fence; nil: these apply to all.
 	At func(target string) Target
 
 	guarded bool // the target of the judged action is guarded
@@ -95,9 +102,10 @@ type Target struct {
 	Match     func(dir, pattern string) ([]string, bool)
 	Holds     func(dir string, s shell.Search) (name string, ok bool)
 	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
-	Confined  bool // commands that need no approval run in the read-only sandbox
-	Boxed     bool // approved commands run in the sandbox of the settings
-	Guarded   bool // every side effect needs approval
+	Confined  bool         // commands that need no approval run in the read-only sandbox
+	Boxed     bool         // approved commands run in the sandbox of the settings
+	Guarded   bool         // every side effect needs approval
+	Fence     func() error // as in [Policy]
 }
 
 // on returns the policy for the target of a.
@@ -108,6 +116,7 @@ func (p Policy) on(a action.Action) Policy {
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
 	p.Own, p.Holds = at.Own, at.Holds
+	p.Fence = at.Fence
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	return p
 }
@@ -130,6 +139,7 @@ type judgement struct {
 	on      Policy        // for the target of action
 	verdict action.Verdict
 	report  shell.Report // of a command; else zero
+	mode    action.Mode
 }
 
 // strictest judges a; of several targets the strictest decides.
@@ -143,8 +153,8 @@ func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 		one := a.On(at)
 		j := p.on(one).judgeOne(one, mode)
 		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)
-		// The literal core needs no sandbox on any target.
-		everywhere := j.verdict.Rule == LiteralCore && j.verdict.Decision == worst.verdict.Decision
+		// The literal core needs no sandbox on any target, and what one of them fences in must not be lost.
+		everywhere := (j.verdict.Rule == LiteralCore || j.verdict.Rule == InFence) && j.verdict.Decision == worst.verdict.Decision
 		if i == 0 || everywhere || stricter(j.verdict.Decision, worst.verdict.Decision) {
 			worst = j
 		}
@@ -161,7 +171,7 @@ func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
 	if isCommand(a.Kind) {
 		report = p.Analyse(a.Command, a.Cwd)
 	}
-	return judgement{action: a, on: p, verdict: p.judgeFiles(a, report, mode), report: report}
+	return judgement{action: a, on: p, verdict: p.judgeFiles(a, report, mode), report: report, mode: mode}
 }
 
 // judgeFiles returns the verdict on the most dangerous file of a; report holds what a command
@@ -201,8 +211,13 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
-	v = uncertain(p, a, report, mode, p.guard(a, mode, p.moded(a, mode, base, v)))
-	return guardChanged(a, mode, guardOwn(p, a, report, mode, v))
+	if mode == action.ModeAuto {
+		v = p.inAuto(a, report, base, v)
+	} else {
+		v = p.moded(a, mode, base, v)
+	}
+	v = uncertain(p, a, report, mode, p.guard(a, mode, v))
+	return guardChanged(a, mode, guardInside(p, a, report, guardOwn(p, a, report, mode, v)))
 }
 
 // guardChanged requires approval for a tool whose server has changed it since it was approved:

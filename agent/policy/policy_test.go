@@ -91,7 +91,7 @@ func TestJudge(t *testing.T) {
 		{"no kind at all", action.Action{}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 	}
 	for _, tt := range tests {
-		for i, mode := range action.Modes {
+		for i, mode := range []action.Mode{action.ModeAsk, action.ModeStrict, action.ModeEdits, action.ModePlan, action.ModeAll, action.ModeNone} {
 			if got := p.Judge(tt.act, mode); got.Decision != tt.want[i] || got.Reason == "" || got.Rule == "" {
 				t.Errorf("%s, mode %s: %+v, want %s with a reason and a rule", tt.name, mode, got, tt.want[i])
 			}
@@ -124,15 +124,15 @@ func TestNoRuleAllowsAToolThatWasExchanged(t *testing.T) {
 			}
 		}
 	}
-	if r, ok := (Policy{}).Similar(mcp("x", true, action.MCPTool{Changed: true})); ok {
+	if r, ok := (Policy{}).Similar(mcp("x", true, action.MCPTool{Changed: true}), action.ModeAsk); ok {
 		t.Errorf("a rule is offered for it: %+v", r)
 	}
-	if r, ok := (Policy{}).Similar(mcp("x", true, action.MCPTool{})); !ok || r.Tool != "mcp__s__x" {
+	if r, ok := (Policy{}).Similar(mcp("x", true, action.MCPTool{}), action.ModeAsk); !ok || r.Tool != "mcp__s__x" {
 		t.Errorf("the rule for a tool is %+v, %v", r, ok)
 	}
 	risky := mcp("x", true, action.MCPTool{})
 	risky.Risk = action.High
-	if r, ok := (Policy{}).Similar(risky); ok {
+	if r, ok := (Policy{}).Similar(risky, action.ModeAsk); ok {
 		t.Errorf("a rule is offered for one that destroys: %+v", r)
 	}
 }
@@ -217,7 +217,7 @@ func TestSimilar(t *testing.T) {
 	rows := table(t, "similar.txt", 3)
 	for _, row := range rows {
 		want, command, other := row[0], row[1], row[2]
-		r, ok := p.Similar(sh(command))
+		r, ok := p.Similar(sh(command), action.ModeAsk)
 		got := "none"
 		if ok {
 			got = string(r.Shape)
@@ -238,11 +238,11 @@ func TestSimilar(t *testing.T) {
 	if len(rows) < 90 {
 		t.Errorf("%d rows", len(rows))
 	}
-	if r, ok := p.Similar(write("/w/docs/a.md")); !ok || r.Path != "/w/docs/**" {
+	if r, ok := p.Similar(write("/w/docs/a.md"), action.ModeAsk); !ok || r.Path != "/w/docs/**" {
 		t.Errorf("Similar of a write = %v %v", r, ok)
 	}
 	for _, a := range []action.Action{write("/w/.env"), write("/etc/hosts"), read("/w/.env"), {Kind: action.Generic, Tool: "x"}, {Kind: action.PaneKeys, Tool: "x", Command: "ls"}} {
-		if r, ok := p.Similar(a); ok {
+		if r, ok := p.Similar(a, action.ModeAsk); ok {
 			t.Errorf("Similar(%+v) = %v, want none", a, r)
 		}
 	}
@@ -256,7 +256,7 @@ func TestSimilarStaysWithItsKind(t *testing.T) {
 	post, remove := get, write("/w/docs/a.md")
 	post.Method, remove.Kind = "POST", action.FileDelete
 	for _, tt := range []struct{ asked, other action.Action }{{get, post}, {write("/w/docs/b.md"), remove}} {
-		r, ok := p.Similar(tt.asked)
+		r, ok := p.Similar(tt.asked, action.ModeAsk)
 		if !ok || p.With(r).Judge(tt.asked, action.ModeAsk).Decision != action.Allow {
 			t.Errorf("Similar(%+v) = %v %v", tt.asked, r, ok)
 		}
@@ -279,7 +279,7 @@ func TestSimilarWithoutSandbox(t *testing.T) {
 		{"head -5 *.md", "head", []string{"head x*.md"}, []string{"head .e*", "head *.pem"}},
 		{"git log", "git log", nil, []string{"git log -p", "git log --ext-diff"}},
 	} {
-		r, ok := p.Similar(sh(tt.command))
+		r, ok := p.Similar(sh(tt.command), action.ModeAsk)
 		if !ok || strings.Join(r.Prefix, " ") != tt.want {
 			t.Errorf("Similar(%s) = %v %v, want %s", tt.command, r, ok, tt.want)
 		}
@@ -317,7 +317,7 @@ func TestExamples(t *testing.T) {
 	offered := make(map[action.Shape]int)
 	p := Policy{Workspace: "/w", Home: "/home/ann", Resolve: filepath.Clean}
 	for _, a := range acts {
-		r, ok := p.Similar(a)
+		r, ok := p.Similar(a, action.ModeAsk)
 		c := p.Context(a, action.ModeAsk)
 		if !ok {
 			if c.Passes != nil || c.Stops != "" {

@@ -13,17 +13,18 @@ import (
 // Similar returns the one rule that "allow similar this session" would add for an action that
 // needs approval. ok is false where no rule could be judged at a glance: for commands that are
 // computed, destroy, need more rights, leave the machine, or have several parts or targets
-// that need approval. The rule applies to the target of the action only.
-func (p Policy) Similar(a action.Action) (action.Rule, bool) {
+// that need approval. The rule applies to the target of the action only. In mode auto a command that
+// would leave the fence has a rule only if it is of a closed shape.
+func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 {
 		return action.Rule{}, false
 	}
-	j := p.strictest(a, action.ModeAsk)
-	return j.on.similar(a, j.report)
+	j := p.strictest(a, mode)
+	return j.on.similar(a, j.report, mode)
 }
 
 // similar returns the rule of Similar, for the target of p. report holds what a command would do.
-func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool) {
+func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 {
 		return action.Rule{}, false
 	}
@@ -35,6 +36,7 @@ func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool
 	switch a.Kind {
 	case action.Shell, action.Git:
 		r, ok = similarCommand(p, r, report)
+		ok = ok && (r.Shape == action.Closed || mode != action.ModeAuto || !p.fenced())
 	case action.FileWrite, action.FileRead:
 		r.Path, ok = similarFolder(p, a)
 	case action.Network, action.Browser:

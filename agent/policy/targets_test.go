@@ -79,7 +79,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 func TestSimilarIsForOneTarget(t *testing.T) {
 	p := threeTargets()
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all", Target: "web-01", Cwd: "/srv/www"}
-	r, ok := p.Similar(a)
+	r, ok := p.Similar(a, action.ModeAsk)
 	if !ok || r.Target != "web-01" {
 		t.Fatalf("rule %+v, %v", r, ok)
 	}
@@ -92,11 +92,11 @@ func TestSimilarIsForOneTarget(t *testing.T) {
 		t.Errorf("a rule of web-01 decides on this machine: %+v", v)
 	}
 	a.Target = "db"
-	if r, ok := p.Similar(a); ok {
+	if r, ok := p.Similar(a, action.ModeAsk); ok {
 		t.Errorf("production can be allowed by %v", r)
 	}
 	a.Target, a.Targets = "local, web-01", []action.TargetCwd{{Target: "local"}, {Target: "web-01"}}
-	if r, ok := p.Similar(a); ok {
+	if r, ok := p.Similar(a, action.ModeAsk); ok {
 		t.Errorf("one rule for two targets: %v", r)
 	}
 	if c := p.Context(a, action.ModeAsk); !strings.Contains(strings.Join(c.Consequences, " "), "on 2 targets at once") {

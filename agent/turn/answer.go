@@ -315,12 +315,15 @@ func (p *partial) take(d model.Delta) {
 		p.forget()
 		from, to := d.Fallback.From, d.Fallback.To
 		p.answers = to
-		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail})
+		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why, Detail: d.Fallback.Detail, Raw: d.Fallback.Raw})
 	case model.Retry:
 		p.forget()
 		now := d.Retry.Now
 		p.x.retry.Store(&now)
-		p.publish(event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
+		fault := d.Retry.Fault
+		p.publish(event.ModelRetry{
+			Attempt: d.Retry.Attempt, Of: d.Retry.Of, WaitMS: d.Retry.WaitMS, Why: fault.Error(), Short: fault.Short(), Raw: fault.Raw(),
+		})
 	case model.CallReady:
 		if d.Call != nil {
 			p.batch.said = decision.Said{Text: p.text.tail(decision.MaxRead), Reasoning: p.reasoning.tail(decision.MaxRead)}

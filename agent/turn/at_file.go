@@ -116,7 +116,7 @@ func (b namedFiles) read(ctx context.Context, name string) (j *job, text string)
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", tools.Clip(name, 200), found[0].Reason, found[0].Excerpt)
-		b.x.talk.Distrust(why)
+		distrust(l.p, b.x, why)
 		b.publish(event.Warning{Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning, NextStep: "until your next prompt more of it needs your approval"})
 	}
 	return j, inject.Defuse(text, found)

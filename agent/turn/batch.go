@@ -46,6 +46,7 @@ type job struct {
 	parallel bool
 	early    bool             // started while the answer streamed
 	edited   bool             // a person has changed the arguments
+	waited   bool             // a person was asked about it
 	typed    bool             // a person made the call
 	reopened bool             // its approval was open when an earlier process ended
 	result   event.ToolResult // as it was stored

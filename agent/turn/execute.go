@@ -49,13 +49,14 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		return &res
 	}
 	refusal := b.permit(ctx, j)
+	count(b, j, refusal != nil)
 	explain(b, j)
 	if refusal != nil {
 		return refusal
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
 	j.call.Dir = b.loop.outDir()
-	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}
+	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir, Fenced: j.call.Fenced}
 	if tool, ok := j.tool.(tools.PaneTool); ok {
 		use := tool.Pane(j.call)
 		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
@@ -138,8 +139,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	j.rules = []event.DecisionRule{{Rule: v.Rule, Text: string(v.Decision) + ": " + v.Reason}}
 	switch v.Decision {
 	case action.Allow:
-		j.call.Confined = v.Rule == policy.ReadOnly
-		j.call.Free = j.call.Confined || v.Rule == policy.LiteralCore
+		j.allow(v.Rule)
 		return nil
 	case action.Ask:
 	default:
@@ -147,15 +147,20 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	}
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
+	j.waited = true
+	fenced := b.loop.p.Approvals.Fences(act, b.loop.agent.Most)
 	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
 	j.rules = append(j.rules, answered(answer)...)
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
+		j.allow(answer.Rule)
+		j.call.Fenced = j.call.Fenced || fenced
 		return nil
 	case answer.Decision == event.Edit:
 		if err := b.replaceArgs(j, answer.Args); err != nil {
 			return refuse("Tool error: nothing ran: the user changed the arguments to " + answer.Args + ": " + err.Error())
 		}
+		j.call.Fenced = fenced && !j.call.Planned.Outside
 		return nil
 	case ctx.Err() != nil:
 		res := unanswered(ctx)
@@ -163,6 +168,31 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	}
 	remember(ctx, b, j, answer)
 	return refuse(refused(act, v, m, answer))
+}
+
+// allow notes how a call is to run that a rule of the policy allows; "" is a person's approval.
+func (j *job) allow(rule string) {
+	j.call.Confined = rule == policy.ReadOnly
+	j.call.Free = j.call.Confined || rule == policy.LiteralCore
+	j.call.Fenced = rule == policy.InFence
+}
+
+// count adds a command to what the session has counted. One that a person typed does not count.
+func count(b *batch, j *job, refused bool) {
+	if !j.call.Planned.Kind.IsCommand() || j.typed {
+		return
+	}
+	var t approval.Tally
+	switch {
+	case refused:
+		t.Denied = 1
+	case j.call.Fenced:
+		t.Inside = 1
+	}
+	if j.waited {
+		t.Asked = 1
+	}
+	b.loop.p.Approvals.Count(t)
 }
 
 // judge returns the policy's verdict, stricter after a prompt injection: then only files of
@@ -228,7 +258,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	if call.Planned.Kind.IsCommand() {
 		defer b.remind(call.Name)()
 	}
-	res := b.loop.runTool(ctx, j.tool, call)
+	res := b.runFenced(ctx, j)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
@@ -244,6 +274,22 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	b.diagnose(whole, j, &res)
 	b.loop.tell(whole, b.x, PostToolExecution{Call: call, Result: res})
 	return res
+}
+
+// runFenced runs the tool of a call. What a command inside the fence changes that runs outside later is said.
+func (b *batch) runFenced(ctx context.Context, j *job) tools.Result {
+	call := j.call
+	if !call.Fenced {
+		return b.loop.runTool(ctx, j.tool, call)
+	}
+	var left <-chan struct{}
+	call.Begin = func(w tools.Task) int {
+		left = w.Done
+		return j.call.Begin(w)
+	}
+	b.loop.p.Approvals.BeginInside(b.x.task, b.turn, call.ID, call.Planned)
+	defer func() { b.loop.p.Approvals.EndInside(b.x.task, b.turn, call.ID, left) }()
+	return b.loop.runTool(ctx, j.tool, call)
 }
 
 // finish stores a result in the stream and in the history.

@@ -25,13 +25,20 @@ func marked(p Parts, x *Exchange, turn int, where, text string) string {
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, it %s: %q", where, found[0].Reason, found[0].Excerpt)
-		x.talk.Distrust(why)
+		distrust(p, x, why)
 		p.Stream.Publish(x.task, turn, event.Warning{
 			Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning,
 			NextStep: "until your next prompt more of it needs your approval",
 		})
 	}
 	return inject.Defuse(text, found)
+}
+
+// distrust notes a prompt injection: until the next prompt the conversation is trusted less, and mode auto
+// asks.
+func distrust(p Parts, x *Exchange, why string) {
+	x.talk.Distrust(why)
+	p.Approvals.Suspend(x.task)
 }
 
 // injected returns the prompt injection because of which what an exchange asks for is trusted

@@ -42,7 +42,7 @@ func (l loading) text(ctx context.Context) string {
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in %s, which came with the project: it %s: %q", s.File, found[0].Reason, found[0].Excerpt)
-		x.talk.Distrust(why)
+		distrust(l.loop.p, x, why)
 		l.loop.p.Stream.Publish(x.task, 0, event.Warning{
 			Text: why, Code: conversation.InjectionWarning, NextStep: "look at the file; until your next prompt more needs your approval",
 		})

@@ -59,7 +59,7 @@ func resourceText(l *Loop, x *Exchange, r Resource) string {
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
 		why := fmt.Sprintf("prompt injection in the resource %s: it %s: %q", r.Name, found[0].Reason, found[0].Excerpt)
-		x.talk.Distrust(why)
+		distrust(l.p, x, why)
 		l.p.Stream.Publish(x.task, 0, event.Warning{Text: why, Code: conversation.InjectionWarning, NextStep: "until your next prompt more needs your approval"})
 	}
 	return inertResource(inject.Defuse(text, found))

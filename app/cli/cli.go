@@ -116,7 +116,7 @@ func group(c *cobra.Command, all ...*cobra.Command) *cobra.Command {
 func Main(args []string, stdin, stdout, stderr *os.File) int {
 	s := newCLI(stdin, stdout, stderr)
 	root := s.root()
-	root.SetArgs(args)
+	root.SetArgs(printed(root, args))
 	ran, err := root.ExecuteC()
 	s.options.Log.Close(s.once.Said(stderr))
 	if err == nil {
@@ -138,21 +138,23 @@ func Command() *cobra.Command { return newCLI(os.Stdin, os.Stdout, os.Stderr).ro
 
 func (s *cli) root() *cobra.Command {
 	f := s.options
-	goOn, resumed := false, ""
+	begin := beginning{cli: s}
 	root := &cobra.Command{
-		Use:   "buddy",
+		Use:   "buddy [PROMPT]",
 		Short: "a terminal agent that works in real tmux panes and asks first",
 		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
 			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
 			"Without a command it opens the full screen. Without a model it opens a built-in demo.\n\n" +
+			"A PROMPT of several words in quotes is sent when the screen is there. A single word never is: it is a\n" +
+			"command, or a mistake. Whatever stands after -- is a PROMPT.\n\n" +
 			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
 			"130 when cancelled. Where prompts come from a pipe the last one decides. A closed terminal (129)\n" +
 			"and SIGTERM (143) cancel nothing: on the full screen the session goes on and attach comes back to it; else\n" +
 			"commands go on in their panes, and resume goes on with the session.",
-		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy attach\n  buddy exec \"why does the build fail?\"\n" +
+		Example: "  buddy\n  buddy \"why does the build fail?\"\n  buddy -c\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy attach\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
 		Version:       version.Text(),
-		Args:          cobra.NoArgs,
+		Args:          cobra.ArbitraryArgs, // see beginning
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
 			if c.HasParent() && c.Name() != "exec" && c.Name() != "review" { // these two go there with their target
@@ -165,34 +167,23 @@ func (s *cli) root() *cobra.Command {
 			}
 			return exit.Failure(err)
 		},
-		RunE: func(*cobra.Command, []string) error {
-			switch {
-			case goOn && resumed != "":
-				return exit.Usage("--continue and --resume exclude each other")
-			case goOn:
-				resumed = "last"
-			case resumed == "":
-				return s.interactive("")
-			}
-			return resume(s, resumed)
-		},
+		RunE: begin.run,
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetIn(s.in)
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
-	root.Flags().BoolVarP(&goOn, "continue", "c", false, "go on with the session of this folder that was used last, as buddy resume --last")
-	root.Flags().StringVarP(&resumed, "resume", "r", "", "go on with a `session`: the beginning of its id, or words of its title")
+	begin.flags(root.Flags())
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads; without it as the settings say, else ask")
+	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; auto lets commands run inside a fence, all asks nothing, plan only reads; without it as the settings say, else ask")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")
 	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
 	p.BoolVar(&s.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
-	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session that commands run in")
+	p.Var((*sessionFlag)(&f.Tmux), "tmux", "`name` of the tmux session that commands run in; without it buddy-7f3a, the beginning of the id of the session")
 	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
 	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
 	p.StringVar(&f.SSHConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")
@@ -226,19 +217,13 @@ func enter(f *compose.Options) error {
 	return nil
 }
 
-// resume goes on with a session of this folder.
-func resume(s *cli, session string) error {
-	_, id, err := meant(session)
-	if err != nil {
-		return exit.Failure(compose.TrustFirst(session, err))
-	}
-	return s.interactive(id)
-}
+// lineByLine reports whether there is no full screen to be had, or not wanted.
+func (s *cli) lineByLine() bool { return s.plain || repl.Wanted(s.in, s.out) }
 
 // interactive talks with a person, on the full screen or line by line.
-func (s *cli) interactive(resume string) error {
-	if s.plain || repl.Wanted(s.in, s.out) {
-		return repl.Run(s.options, resume, s.in, s.out, s.err)
+func (s *cli) interactive(first slash.Next) error {
+	if s.lineByLine() {
+		return repl.Run(s.options, first, s.in, s.out, s.err)
 	}
-	return fullscreen.Run(s.options, resume)
+	return fullscreen.Run(s.options, first)
 }

@@ -25,7 +25,9 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 		key := config.Path("tools", "off")
 		r.Add(r.Index[key], key, err)
 	}
-	for _, bad := range keyErrors(r.Config.Keys) {
+	keys, renamed := compose.FormerKeys(r.Config, r.Index)
+	r.Notices = append(r.Notices, renamed...)
+	for _, bad := range keyErrors(keys) {
 		key := config.Path("keys", bad.Action)
 		r.Add(r.Index[key], key, bad.Err)
 	}

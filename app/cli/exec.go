@@ -15,7 +15,7 @@ import (
 )
 
 func (s *cli) execCommand() *cobra.Command {
-	detach := false
+	detach, goOn := false, false
 	c := &cobra.Command{
 		Use:   "exec [PROMPT]",
 		Short: "answer one prompt: the answer on stdout, all else on stderr",
@@ -45,6 +45,9 @@ func (s *cli) execCommand() *cobra.Command {
 			"  buddy exec --json --resume last \"and now the tests\"",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if goOn {
+				s.once.Resume = "last"
+			}
 			if detach {
 				return s.detached(c, args)
 			}
@@ -55,12 +58,14 @@ func (s *cli) execCommand() *cobra.Command {
 	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
 	p.BoolVar(&detach, "detach", false, "print the session's id and leave it at work; buddy attach shows it, and what needs approval waits")
 	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
-	p.StringVar(&s.once.Resume, "resume", "", "go on with a session: its `ID`, or last")
+	p.BoolVarP(&goOn, "continue", "c", false, "go on with the session that was used last, as --resume last")
+	p.StringVarP(&s.once.Resume, "resume", "r", "", "go on with a session: its `ID`, or last")
 	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
 	complete(c, "resume", inOrder, sessionNames)
 	_ = c.MarkFlagFilename("output-schema", "json")
 	p.StringVar(&s.once.Check, "check", "", "the PROMPT is a goal: work until this `command` exits with 0")
 	p.BoolVar(&s.once.Verdict, "verdict", false, "the PROMPT is a goal: work until a subagent says that it is met")
+	c.MarkFlagsMutuallyExclusive("continue", "resume")
 	c.MarkFlagsMutuallyExclusive("check", "output-schema")
 	c.MarkFlagsMutuallyExclusive("verdict", "output-schema")
 	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")

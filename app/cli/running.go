@@ -21,6 +21,7 @@ import (
 	"buddy/app/host"
 	"buddy/app/live"
 	"buddy/app/plain"
+	"buddy/app/slash"
 	"buddy/views/markup"
 )
 
@@ -140,7 +141,7 @@ func (s *cli) attach(d live.Description) error {
 		return fmt.Errorf("session %s: its host says what this buddy does not understand: %w", d.ID, err)
 	}
 	s.options.Theme, s.options.NoColor, s.options.Log = own.Theme, own.NoColor, own.Log
-	return fullscreen.Run(s.options, d.ID)
+	return fullscreen.Run(s.options, slash.Next{Resume: d.ID})
 }
 
 func (s *cli) stopCommand() *cobra.Command {

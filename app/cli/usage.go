@@ -44,8 +44,6 @@ func wrongArgs(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) < need:
 		return exit.Usage("%s: %s is missing", path, strings.TrimSuffix(names[len(args)], "..."))
-	case most == 0 && !c.HasParent():
-		return exit.Usage("unknown command %q%s", args[0], nearest(c, args[0]))
 	case most == 0 && c.HasSubCommands():
 		return exit.Usage("%s: unknown command %q%s", path, args[0], nearest(c, args[0]))
 	case most == 0:

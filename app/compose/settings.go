@@ -1,12 +1,15 @@
 package compose
 
 import (
+	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 
 	"github.com/adrg/xdg"
 
 	"buddy/app/exit"
+	"buddy/app/keymap"
 	"buddy/config"
 	"buddy/tools/toolset"
 )
@@ -21,7 +24,22 @@ func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
 	if err := CheckOff(c); err != nil {
 		return config.Config{}, nil, notices, exit.Mistake(index.Error(config.Path("tools", "off"), err))
 	}
-	return c, index, notices, nil
+	keys, renamed := FormerKeys(c, index)
+	c.Keys = keys
+	return c, index, append(notices, renamed...), nil
+}
+
+// FormerKeys returns the bindings of c with the names that actions have now, and a notice with its place for each
+// that had another name.
+func FormerKeys(c config.Config, index config.Index) (keys map[string][]string, notices []string) {
+	keys, renamed := keymap.Current(c.Keys)
+	for _, old := range slices.Sorted(maps.Keys(renamed)) {
+		notices = append(notices, index.Error(config.Path("keys", old), errors.New(renamed[old])).Error())
+		if now := config.Path("keys", string(keymap.Former(old))); index[now] == "" {
+			index[now] = index[config.Path("keys", old)] // a mistake in these keys is said to be there
+		}
+	}
+	return keys, notices
 }
 
 // CheckOff returns an error about a name in [tools] off that is neither a tool nor a group.

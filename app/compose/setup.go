@@ -28,6 +28,8 @@ type Setup struct {
 	Index   config.Index // where each setting is
 	Problem string       // why the configured model can't be used, or that there is none
 	Notices []string     // to be said once the session runs
+
+	options *Options // that the settings were read with
 }
 
 // NewSetup reads the settings and finds the session. resume is "" for a new one, an id, the
@@ -38,7 +40,7 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 	if err != nil {
 		return s, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("working directory: %v", err)}
 	}
-	s.Target = target
+	s.Target, s.options = target, f
 	var notice string
 	if s.Store, notice, err = sessions.Dir(cwd); err != nil {
 		return s, exit.Failure(err)

@@ -1,6 +1,6 @@
 // Package fullscreen runs sessions on the full screen.
 //
-//	err := fullscreen.Run(options, "") // a new session
+//	err := fullscreen.Run(options, slash.Next{}) // a new session
 //	err := fullscreen.Replay(options, journal, 2, 0)
 package fullscreen
 
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/undo"
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
@@ -32,9 +33,9 @@ import (
 	"buddy/views/draw"
 )
 
-// Run opens the full screen on a new session, or on the one to resume, and on
+// Run opens the full screen on the first session, a new one or one to resume, and on
 // others as long as the person changes to them.
-func Run(f *compose.Options, resume string) error {
+func Run(f *compose.Options, first slash.Next) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
 	}
@@ -53,7 +54,8 @@ func Run(f *compose.Options, resume string) error {
 		_, _ = said.WriteTo(os.Stderr)
 	}()
 	options := *f
-	for n := (slash.Next{Again: true, Resume: resume}); n.Again; options.Cleared = n.Resume == "" {
+	n := first
+	for n.Again = true; n.Again; options.Cleared = n.Resume == "" {
 		if n, err = oneSession(&options, d, s, n, &said); err != nil {
 			return err
 		}
@@ -89,8 +91,8 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	w.loop = w.ui.Loop(s, w.events, func() { w.end(ctx, said) })
 	w.link = newLink(ctx, w, f, stored.last())
 	w.loop.Post(func() { // after the first frame
-		w.ui.GoTo(n.Spot)
 		w.link.begin(n.Resume != "")
+		w.ui.Begin(n)
 		w.loop.Go(func() { w.readRest(ctx, stored) })
 	})
 	w.show(ctx, stored)
@@ -233,6 +235,10 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
 	all.Running = runningStates
 	all.Changes = func() (string, int, error) { return w.link.changes() }
+	all.Since = func() ([]undo.Change, error) {
+		reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
+		return reply.Changes, err
+	}
 	all.Targets = slash.TargetList{
 		Describe: func() (string, error) { return w.link.describeTarget() },
 		Offers:   func() ([]slash.TargetOffer, error) { return w.link.targets() },
@@ -303,12 +309,12 @@ func (w *window) show(ctx context.Context, r stored) {
 	case s.Config.Active == nil && s.Problem != "":
 		w.introduce(ctx)
 	case s.Config.Active == nil:
-		w.welcome(ui.Welcome(true))
+		w.welcome(ui.Welcome(true, true))
 	}
 	w.lines = input.OpenHistory()
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
-		w.lookForOthers()
+		w.lookAtFolder(ctx)
 		w.takeUnsent(s.Store.Unsent())
 		return
 	}

@@ -10,16 +10,16 @@ const (
 	PreviousPane Action = "previous-pane"
 	ShowHelp     Action = "help"
 	ShowApproval Action = "show-approval"
+	Rewind       Action = "rewind"
 	Detach       Action = "detach"
 	Suspend      Action = "suspend"
 	Narrower     Action = "narrower"
 	Wider        Action = "wider"
 	Shorter      Action = "shorter"
 	Taller       Action = "taller"
-	ToggleOutput Action = "toggle-output"
-	TogglePanes  Action = "toggle-panes"
-	ToggleTasks  Action = "toggle-tasks"
+	ToggleColumn Action = "toggle-column"
 	Redraw       Action = "redraw"
+	TypeInto     Action = "type-into"
 
 	Send            Action = "send"
 	Newline         Action = "newline"
@@ -80,7 +80,6 @@ const (
 	CopyBlock      Action = "copy-block"
 	CopyCode       Action = "copy-code"
 	EditBlock      Action = "edit-block"
-	Zoom           Action = "zoom"
 
 	Find         Action = "find"
 	FindNext     Action = "find-next"
@@ -172,6 +171,7 @@ const (
 	SessionDelete Action = "session-delete"
 	SessionExport Action = "session-export"
 	SessionSearch Action = "session-search"
+	SessionExec   Action = "session-exec"
 	NamingDone    Action = "naming-done"
 	NamingCancel  Action = "naming-cancel"
 
@@ -252,7 +252,7 @@ func in(scopes ...Scope) []Scope    { return scopes }
 var (
 	editing   = in(Prompt, Reason, Amend, Secret, Naming, Asking)
 	docked    = in(Approval, Question, Confirm, Leaving)
-	scrolling = in(Conversation, Output, Panes, Pager, Help, Changes)
+	scrolling = in(Conversation, Panes, Pager, Help, Changes)
 	paging    = append(append(scrolling[:len(scrolling):len(scrolling)], docked...), Findings)
 	choosing  = in(Picker, Sessions)
 )
@@ -371,9 +371,8 @@ var table = []row{
 	{FindPrevious, in(Conversation, Pager), "", "To the match before", keys("N")},
 	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
 	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on or what was found, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
-	{OpenOutput, in(Conversation, Output), "output", "The whole output of the call", keys("o")},
-	{FullScreen, append(in(Conversation, Output, Panes, Tasks), docked...), "", "Full screen and back", keys("z")},
-	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
+	{OpenOutput, in(Conversation), "output", "The whole output of the call", keys("o")},
+	{FullScreen, append(in(Conversation, Panes, Tasks), docked...), "", "Full screen and back", keys("z")},
 
 	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
 	{FindErase, in(Finding), "", "Delete the last character of the search", keys("Backspace")},
@@ -407,7 +406,7 @@ var table = []row{
 
 	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},
 	{ItemDown, in(Tasks), "", "Down in the list", keys("Down", "j")},
-	{ItemOpen, in(Tasks), "open", "Open what is selected: the approval, the conversation of a subagent, where what you type is for it, or all that is known of another task, with its output", keys("Enter")},
+	{ItemOpen, in(Tasks, Panes), "open", "Open what is selected: in Live, the whole output of what runs or ran in the pane; in the tasks, the approval, the conversation of a subagent, where what you type is for it, or all that is known of another task, with its output", keys("Enter")},
 	{TaskCancel, in(Tasks), "cancel", "Cancel the task that is selected", keys("x")},
 	{TaskLimit, in(Tasks), "time limit", "Give the task that is selected a time in which it has to end", keys("t")},
 
@@ -434,7 +433,7 @@ var table = []row{
 	{ConfirmNo, in(Confirm, Leaving), "no", "Leave it as it is", keys("n")},
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
-	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
+	{CloseHelp, in(Help), "close", "Close the help", keys("q", "?")},
 
 	{Pick, choosing, "choose", "Take what is selected", keys("Enter")},
 	{PickUp, choosing, "", "Up in the list", keys("Up", "Ctrl+P")},
@@ -451,6 +450,7 @@ var table = []row{
 	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},
 	{SessionExport, in(Sessions), "export", "Write the session as Markdown into a file here", keys("E")},
 	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter, a text after a slash does", keys("/")},
+	{SessionExec, in(Sessions), "of exec", "Show the sessions that buddy exec began, or the others", keys("e")},
 	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
 	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
 	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},
@@ -465,24 +465,24 @@ var table = []row{
 	{CopyFinding, in(Findings), "copy", "Copy the finding", keys("y")},
 	{CloseFindings, in(Findings), "close", "Close the findings", keys("q")},
 
-	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
+	{NextPane, in(Global), "next pane", "To the next pane; where there is no room for the column: to the page with what is live, and back", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
-	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
+	{CycleMode, in(Global), "", "How approvals are decided: ask, edits, auto where the fence holds, plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
+	{TypeInto, in(Global), "", "Type into the command that runs, in its terminal pane: it gets every key but the one that ends that", keys("F6")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
 	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
-	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
+	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},
+	{Rewind, in(Global), "", "Go back to before an earlier prompt: conversation, files or both; Esc twice does while nothing runs", keys("F9")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},
 	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task, or the subagent whose conversation shows; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
-	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
-	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
-	{Shorter, in(Global), "", "Make the output lower, the terminal panes higher; borders can be dragged with the mouse, too", keys("Alt+Shift+Up")},
-	{Taller, in(Global), "", "Make the output higher, the terminal panes lower", keys("Alt+Shift+Down")},
-	{ToggleOutput, in(Global), "", "Hide or show the output", keys("Alt+1")},
-	{TogglePanes, in(Global), "", "Hide or show the terminal panes", keys("Alt+2")},
-	{ToggleTasks, in(Global), "", "Hide or show the tasks", keys("Alt+3")},
+	{Narrower, in(Global), "", "Make the conversation narrower, the column beside it wider; the border can be dragged with the mouse, too", keys("Alt+Left")},
+	{Wider, in(Global), "", "Make the conversation wider", keys("Alt+Right")},
+	{Shorter, in(Global), "", "Make Live lower, the tasks higher; this border can be dragged, too", keys("Alt+Shift+Up")},
+	{Taller, in(Global), "", "Make Live higher, the tasks lower", keys("Alt+Shift+Down")},
+	{ToggleColumn, in(Global), "", "Hide or show the column with Live and Tasks; hidden, a line above the status line says what runs", keys("F3")},
 	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},
 }
 

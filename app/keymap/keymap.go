@@ -30,7 +30,6 @@ const (
 	Conversation Scope = "conversation"
 	Finding      Scope = "finding" // typing what to find in the conversation
 	Selecting    Scope = "selecting"
-	Output       Scope = "output"
 	Panes        Scope = "panes"
 	Typing       Scope = "typing" // into a terminal pane
 	Tasks        Scope = "tasks"
@@ -64,9 +63,8 @@ var scopes = []struct {
 	{Conversation, "Conversation"},
 	{Finding, "While typing what to find"},
 	{Selecting, "Conversation: while something is selected"},
-	{Output, "Output"},
-	{Panes, "Panes"},
-	{Typing, "Panes: while typing into one; all other keys go to it"},
+	{Panes, "Live"},
+	{Typing, "Live: while typing into one; all other keys go to it"},
 	{Tasks, "Tasks"},
 	{Approval, "Approval"},
 	{Question, "A question of the model"},

@@ -20,18 +20,16 @@ var joints = map[int]rune{
 	up | down | left | right: '┼',
 }
 
-// Joints returns the corners and crossings of the borders of all visible panes and of the dock, row by
-// row. They are drawn after the panes, whose own corners do not know their neighbours.
+// Joints returns the corners and crossings of the borders of all visible boxes and of the dock, row by
+// row. They are drawn after the boxes, whose own corners do not know their neighbours.
 func (l *Layout) Joints() []Joint {
-	if l.Footer.Empty() { // too small for frames
-		return nil
-	}
+	boxes := [...]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}
 	w, h := 0, 0
-	for _, r := range l.Panes {
+	for _, r := range boxes {
 		w, h = max(w, r.X+r.W), max(h, r.Y+r.H)
 	}
 	cells := make([]int, w*h)
-	for _, r := range append(l.Panes[:], l.Dock) {
+	for _, r := range boxes {
 		if r.W < 2 || r.H < 2 {
 			continue
 		}

@@ -1,10 +1,11 @@
 // Package layout says where everything is: a pure function from the size of the screen
 // and what is to be seen to rectangles.
 //
-// Panes have borders and neighbours share them, so their rectangles overlap by one cell;
+// The conversation and the prompt have no frames. The boxes of the column beside the conversation and what
+// is docked on the prompt have, and neighbours share an edge, so their rectangles overlap by one row;
 // [Layout.Joints] says where the lines meet.
 //
-//	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Tasks: 2})
+//	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Column: true, Live: true, Tasks: 2})
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())
 package layout
 
@@ -17,26 +18,27 @@ type Pane uint8
 const (
 	Prompt Pane = iota
 	Conversation
-	Output
-	Panes
+	Live // terminal panes, and what calls print that have none
 	Tasks
 	count
 )
 
-// String is the name that a tab shows.
+// String is the name of a pane for people.
 func (p Pane) String() string {
-	return [...]string{"Prompt", "Conversation", "Output", "Panes", "Tasks"}[p]
+	return [...]string{"Prompt", "Conversation", "Live", "Tasks"}[p]
 }
 
 const (
-	// DefaultLeft is the percent of the width for the conversation.
-	DefaultLeft = 52
-	// DefaultUpper is the percent of the rows of output and terminal panes for the output.
-	DefaultUpper = 55
+	// DefaultSide is the percent of the width for the column, WideSide that from wideWidth columns on.
+	DefaultSide = 38
+	WideSide    = 42
+	wideWidth   = 160
 
-	fullWidth  = 100 // columns from which on all panes are visible
-	splitWidth = 60  // columns from which on two are
-	least      = 3   // rows of a pane: its borders and one row
+	columnWidth = 100 // columns from which on there is room for a column
+	smallWidth  = 60  // columns below which only conversation, status line and prompt show
+	smallHeight = 16  // rows below which that is so
+	least       = 3   // rows of a box: its borders and one row
+	leastSide   = 20  // columns of the column and of what is beside it
 )
 
 // Size is a width and a height in cells.
@@ -58,75 +60,97 @@ func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y 
 type Input struct {
 	W, H   int
 	Prompt int  // rows of text that the prompt wants; at most a third of the screen is given
-	Tab    Pane // the pane last focused other than the prompt: the one shown where only one fits
+	Queue  int  // rows wanted above the status line for prompts that wait
+	Tab    Pane // the pane last focused other than the prompt
 	Zoom   bool // Tab fills the screen between header and prompt
-	Left   int  // percent of the width for the conversation; 0 = DefaultLeft
-	Upper  int  // percent of the rows of Output and Panes for Output; 0 = DefaultUpper
-	// What there is to see beside the conversation.
-	Output, Panes bool
-	Tasks         int  // rows; 0 hides the pane
-	Dialog        Size // wanted, borders included; the zero Size is none
-	Dock          int  // rows wanted between the panes and the prompt, borders included; 0 is none
-	DockFull      bool // the dock may have all rows between header and prompt, else most of them
-	Popup         Size // wanted, above the prompt; the zero Size is none
+	Beside      // what there is to see beside the conversation
+	Dialog Size // wanted, borders included; the zero Size is none
+	Dock   int  // rows wanted between the panes and the prompt, borders included; 0 is none
+	// DockFull says that the dock may have all rows between header and prompt, else most of them.
+	DockFull bool
+	Popup    Size // wanted, above the prompt; the zero Size is none
 }
 
-// Layout is where things are. A Rect of a pane includes its border.
+// Beside is what there is to see beside the conversation, and what a person chose of that.
+type Beside struct {
+	Column bool // something is live, or was in this session
+	Hidden bool // the column is not to be seen; the strip is
+	Live   bool // there is a pane, or a call that prints
+	Tasks  int  // rows
+	Side   int  // percent of the width for the column; 0 = DefaultSide or WideSide
+	Upper  int  // percent of the rows of the column for Live; 0 = what the tasks leave
+}
+
+// Layout is where things are. The Rects of Live, Tasks, Dialog and Dock include their borders.
 type Layout struct {
 	Header Rect
-	Panes  [count]Rect // empty when it is not visible; Prompt is the frame around Status and Input
+	Panes  [count]Rect // empty when it is not visible; Prompt is all from Queue to Footer
+	Strip  Rect        // the line in the place of the column, above Queue
+	Queue  Rect        // the prompts that wait, above Status
 	Status Rect        // the line above the prompt's text
 	Input  Rect        // the prompt's text
-	Footer Rect        // the last row, which is the frame's lower border as well
-	Tabs   []Pane      // panes that share one place; empty when each has its own
-	TabBar Rect        // where their names go: on the lower border of that place
+	Footer Rect        // the last row
 	Dialog Rect
-	Dock   Rect // shares its borders with the panes above and the prompt below
+	Dock   Rect // shares its upper edge with the boxes above
 	Popup  Rect
 }
 
-// Of computes the layout. Sizes too small for everything give up the least important
-// first: the panes, then the header, then the status line; never the prompt.
+// Of computes the layout. Sizes too small for everything give up the least important first: the column,
+// then header and footer, then the status line, then the conversation; never the prompt.
 func Of(in Input) Layout {
 	var l Layout
 	if in.W <= 0 || in.H <= 0 {
 		return l
 	}
-	top := l.chrome(in)
-	main := Rect{0, top, in.W, l.dock(in, top) - top + 1} // shares the upper border of what is below
-	if main.H >= least {
+	top, end := l.chrome(in)
+	main := Rect{0, top, in.W, l.dock(in, top, end) - top}
+	if main.H > 0 {
 		l.main(in, main)
 	}
-	l.Dialog = dialog(in, l.Panes[Prompt].Y)
+	l.Dialog = dialog(in, end)
 	l.Popup = popup(in, l.Input)
 	return l
 }
 
-// chrome places header, prompt and footer and returns the first row between them.
-func (l *Layout) chrome(in Input) (top int) {
-	rows := max(1, min(in.Prompt, max(1, in.H/3)))
-	if in.H < 4 { // no room for a frame
-		l.Input = Rect{0, in.H - 1, in.W, 1}
-		l.Panes[Prompt] = l.Input
-		return 0
+// small reports whether there is room for conversation, status line and prompt only.
+func (in *Input) small() bool { return in.W < smallWidth || in.H < smallHeight }
+
+// narrow reports whether what is live has no column: a strip says what runs, and it opens as a page.
+func (in *Input) narrow() bool { return in.W < columnWidth || in.Hidden }
+
+// page reports whether that page is open.
+func (in *Input) page() bool { return in.Column && in.narrow() && in.Tab >= Live }
+
+// Narrow reports whether what is live shows in place of the conversation, where it shows.
+func (in Input) Narrow() bool { return in.Column && in.narrow() }
+
+// chrome places what is above and below the panes, from the last row up, and returns the first row
+// between them and the one after the last.
+func (l *Layout) chrome(in Input) (top, end int) {
+	small := in.small()
+	end = in.H
+	take := func(rows int) Rect {
+		rows = max(0, min(rows, end-top))
+		end -= rows
+		return padded(Rect{0, end, in.W, rows})
 	}
-	status := 0
-	if in.H >= 6 {
-		status = 1
+	if !small {
+		l.Header, top = Rect{0, 0, in.W, 1}, 1
+		l.Footer = take(1)
+		l.Footer.X, l.Footer.W = 0, in.W
 	}
-	if in.H >= 5 {
-		l.Header = Rect{0, 0, in.W, 1}
-		top = 1
+	l.Input = take(max(1, min(in.Prompt, in.H/3)))
+	if in.H >= 3 {
+		l.Status = take(1)
 	}
-	rows = min(rows, in.H-top-status-2)
-	h := rows + status + 2
-	l.Panes[Prompt] = Rect{0, in.H - h, in.W, h}
-	l.Footer = Rect{0, in.H - 1, in.W, 1}
-	if status == 1 {
-		l.Status = padded(Rect{0, in.H - h + 1, in.W, 1})
+	if !small {
+		l.Queue = take(min(in.Queue, in.H/6))
 	}
-	l.Input = padded(Rect{0, in.H - 1 - rows, in.W, rows})
-	return top
+	l.Panes[Prompt] = Rect{0, end, in.W, in.H - end}
+	if !small && in.Column && in.narrow() && !in.page() && !in.Zoom {
+		l.Strip = take(1)
+	}
+	return top, end
 }
 
 const (
@@ -134,34 +158,25 @@ const (
 	lowScreen = 16 // rows of a screen below which it may have all that the prompt leaves
 )
 
-// dock places what is docked on the prompt and returns the row where the panes end.
-func (l *Layout) dock(in Input, top int) (edge int) {
-	edge = l.Panes[Prompt].Y
+// dock places what is docked on the prompt, above the row end, and returns the row where the panes end.
+func (l *Layout) dock(in Input, top, end int) (edge int) {
 	if in.Dock <= 0 {
-		return edge
+		return end
 	}
-	bottom := edge // shared with the prompt's frame, where it has one
-	if l.Footer.Empty() {
-		bottom--
-	}
-	all := bottom - top + 1
+	all := end - top
 	rows := min(in.Dock, all)
 	if !in.DockFull && in.H >= lowScreen {
 		rows = min(rows, in.H*dockShare/100)
 	}
-	if all-rows < least-1 { // too few rows would be left for a pane
+	if all-rows < 1 {
 		rows = all
 	}
-	l.Dock = Rect{0, bottom - rows + 1, in.W, rows}
+	l.Dock = Rect{0, end - rows, in.W, rows}
 	return l.Dock.Y
 }
 
-// inside leaves room for the frame at the sides.
-func inside(r Rect) Rect { return Rect{r.X + 1, r.Y, max(0, r.W-2), r.H} }
-
-// padded is inside with a blank at each side as well, where there is room for it.
+// padded leaves a blank at each side, where there is room for it.
 func padded(r Rect) Rect {
-	r = inside(r)
 	if r.W > 20 {
 		r.X, r.W = r.X+1, r.W-2
 	}
@@ -170,109 +185,88 @@ func padded(r Rect) Rect {
 
 // main divides the space between header and prompt.
 func (l *Layout) main(in Input, r Rect) {
-	right := in.right()
+	boxed := r
+	if !l.Dock.Empty() {
+		boxed.H++ // the edge is the dock's as well
+	}
 	switch {
-	case in.Zoom && in.Tab != Prompt:
-		l.Panes[in.Tab] = r
-	case in.W < splitWidth && len(right) > 0:
-		l.tabs(in, r, append([]Pane{Conversation}, right...))
-	case len(right) == 0:
+	case in.Zoom && in.Tab >= Live && boxed.H >= least:
+		l.Panes[in.Tab] = boxed
+	case in.page() && boxed.H >= least:
+		l.column(in, boxed)
+	case !in.Column || in.narrow() || in.Zoom || boxed.H < least:
 		l.Panes[Conversation] = r
 	default:
-		w := in.W + 1 - in.Side()
-		l.Panes[Conversation] = Rect{r.X, r.Y, w, r.H}
-		side := Rect{r.X + w - 1, r.Y, r.W - w + 1, r.H}
-		if rows := l.stack(in, side, right); in.W >= fullWidth && rows {
-			return
-		}
-		l.tabs(in, side, right)
+		w := in.ColumnWidth()
+		l.Panes[Conversation] = Rect{0, r.Y, r.W - w, r.H}
+		l.column(in, Rect{r.W - w, r.Y, w, boxed.H})
 	}
 }
 
-// Side is the width of the panes beside the conversation, borders included, where they are not all of the
-// screen.
-func (in Input) Side() int {
-	if in.W < splitWidth {
+// Roomy reports whether the screen has room for a column.
+func (in Input) Roomy() bool { return in.W >= columnWidth }
+
+// SideShare is the percent of the width for the column.
+func (in Input) SideShare() int {
+	if in.Side == 0 && in.W >= wideWidth {
+		return WideSide
+	}
+	return cmp.Or(in.Side, DefaultSide)
+}
+
+// LiveShare is the percent of the rows of the column that Live has, 0 where that is not above the tasks.
+func (l *Layout) LiveShare() int {
+	live, tasks := l.Panes[Live], l.Panes[Tasks]
+	if live.Empty() || tasks.Empty() {
+		return 0
+	}
+	rows := live.H + tasks.H - 4
+	return ((live.H-2)*100 + rows/2) / rows
+}
+
+// ColumnWidth is the width of the boxes beside the conversation, borders included, or of the page where
+// there is no room for a column.
+func (in Input) ColumnWidth() int {
+	if in.narrow() {
 		return in.W
 	}
-	return in.W + 1 - min(max(in.W*cmp.Or(in.Left, DefaultLeft)/100, 20), in.W-20)
+	return min(max((in.W*in.SideShare()+50)/100, leastSide), in.W-leastSide)
 }
 
-// right lists the panes that there are beside the conversation.
-func (in Input) right() []Pane {
-	var panes []Pane
-	if in.Output {
-		panes = append(panes, Output)
-	}
-	if in.Panes {
-		panes = append(panes, Panes)
-	}
-	if in.Tasks > 0 {
-		panes = append(panes, Tasks)
-	}
-	return panes
-}
-
-// tabs puts several panes in one place: the focused one shows, else the first.
-func (l *Layout) tabs(in Input, r Rect, panes []Pane) {
-	shown := panes[0]
-	for _, p := range panes {
-		l.Panes[p] = Rect{}
-		if p == in.Tab {
-			shown = p
-		}
-	}
-	l.Panes[shown] = r
-	if len(panes) > 1 {
-		l.Tabs = panes
-		l.TabBar = inside(Rect{r.X, r.Y + r.H - 1, r.W, 1})
-	}
-}
-
-// stack puts panes above each other and says whether all fit. Tasks get the rows that
-// they need, up to a third; output gets somewhat more than the terminal panes.
-func (l *Layout) stack(in Input, r Rect, panes []Pane) bool {
-	if r.H < len(panes)*(least-1)+1 {
-		return false
-	}
-	free := r.H - 1 // each pane costs its rows and its upper border
-	heights := map[Pane]int{}
-	if in.Tasks > 0 && len(panes) > 1 {
-		heights[Tasks] = min(in.Tasks+1, max(least-1, free/3))
-		free -= heights[Tasks]
-	} else if in.Tasks > 0 {
-		heights[Tasks] = free
-	}
+// column puts what is live above the tasks. These get the rows that they need, up to a third; where the
+// rows are too few for two boxes, the one last focused shows.
+func (l *Layout) column(in Input, r Rect) {
+	live := in.Live || in.Tasks == 0
 	switch {
-	case in.Output && in.Panes:
-		heights[Output] = max(least-1, min(free*cmp.Or(in.Upper, DefaultUpper)/100, free-least+1))
-		heights[Panes] = free - heights[Output]
-	case in.Output:
-		heights[Output] = free
-	case in.Panes:
-		heights[Panes] = free
+	case in.Tasks == 0 || live && r.H < 2*least-1 && in.Tab != Tasks:
+		l.Panes[Live] = r
+		return
+	case !live || r.H < 2*least-1:
+		l.Panes[Tasks] = r
+		return
 	}
-	y := r.Y
-	for _, p := range panes {
-		l.Panes[p] = Rect{r.X, y, r.W, heights[p] + 1}
-		y += heights[p]
+	free := r.H - 3 // rows without the borders
+	rows := free - max(1, min(in.Tasks, free/3))
+	if in.Upper != 0 {
+		rows = max(1, min(free*in.Upper/100, free-1))
 	}
-	return true
+	l.Panes[Live] = Rect{r.X, r.Y, r.W, rows + 2}
+	l.Panes[Tasks] = Rect{r.X, r.Y + rows + 1, r.W, free - rows + 2}
 }
 
 // dialog is centred above the prompt, so that the draft stays in view; when it does not
 // fit there it may cover everything but the header.
-func dialog(in Input, promptY int) Rect {
+func dialog(in Input, end int) Rect {
 	if in.Dialog.W <= 0 || in.Dialog.H <= 0 {
 		return Rect{}
 	}
 	w := min(in.Dialog.W, in.W)
-	top, bottom := 1, promptY
-	if in.Dialog.H > bottom-top {
-		bottom = in.H
-	}
+	top, bottom := 1, end
 	if in.H < 5 {
 		top = 0
+	}
+	if in.Dialog.H > bottom-top {
+		bottom = in.H
 	}
 	h := min(in.Dialog.H, bottom-top)
 	return Rect{(in.W - w) / 2, top + (bottom-top-h)/2, w, h}

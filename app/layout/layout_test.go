@@ -47,26 +47,15 @@ func draw(in Input) string {
 			put(r.X+2, r.Y, " "+name+" ")
 		}
 	}
-	for p := Conversation; p < count; p++ {
-		box(l.Panes[p], p.String())
-	}
-	box(l.Panes[Prompt], "")
+	fill(l.Panes[Conversation], "conversation")
+	box(l.Panes[Live], "live")
+	box(l.Panes[Tasks], "tasks")
 	box(l.Dock, "")
 	for _, j := range l.Joints() {
 		put(j.X, j.Y, string(j.Rune))
 	}
-	fill(l.Header, "header")
-	fill(l.Status, "status")
-	fill(l.Input, "prompt")
-	if !l.Footer.Empty() {
-		put(2, l.Footer.Y, " footer ")
-	}
-	if len(l.Tabs) > 0 {
-		names := make([]string, len(l.Tabs))
-		for i, p := range l.Tabs {
-			names[i] = p.String()
-		}
-		put(l.TabBar.X, l.TabBar.Y, strings.Join(names, " "))
+	for name, r := range map[string]Rect{"header": l.Header, "strip": l.Strip, "queue": l.Queue, "status": l.Status, "prompt": l.Input, "footer": l.Footer} {
+		fill(r, name)
 	}
 	if !l.Dock.Empty() {
 		put(2, l.Dock.Y, " Dock ")
@@ -80,28 +69,31 @@ func draw(in Input) string {
 	return b.String()
 }
 
-var all = Input{Prompt: 1, Output: true, Panes: true, Tasks: 3, Tab: Conversation}
+var all = Input{Prompt: 1, Tab: Conversation, Beside: Beside{Column: true, Live: true, Tasks: 3}}
 
 // The layout is a pure function, tested by drawing it.
 func TestGolden(t *testing.T) {
-	long := all
-	long.Prompt = 50
-	dialog := all
-	dialog.Dialog = Size{66, 12}
-	popup := all
-	popup.Popup = Size{40, 6}
-	zoom := all
-	zoom.Zoom, zoom.Tab = true, Output
-	docked := all
-	docked.Dock = 12
-	full := docked
-	full.Dock, full.DockFull = 99, true
-	focus := all
-	focus.Tab = Tasks
+	with := func(change func(*Input)) Input {
+		in := all
+		change(&in)
+		return in
+	}
 	for name, in := range map[string]Input{
-		"all": all, "plain": {Prompt: 1}, "tasks": {Prompt: 2, Tasks: 1}, "long": long, "dialog": dialog, "popup": popup, "zoom": zoom, "focus": focus, "docked": docked, "docked-full": full,
+		"all":         all,
+		"plain":       {Prompt: 1},
+		"tasks":       {Prompt: 2, Beside: Beside{Column: true, Tasks: 1}},
+		"nothing":     {Prompt: 1, Beside: Beside{Column: true}},
+		"long":        with(func(in *Input) { in.Prompt = 50 }),
+		"queue":       with(func(in *Input) { in.Queue = 3 }),
+		"dialog":      with(func(in *Input) { in.Dialog = Size{66, 12} }),
+		"popup":       with(func(in *Input) { in.Popup = Size{40, 6} }),
+		"zoom":        with(func(in *Input) { in.Zoom, in.Tab = true, Live }),
+		"docked":      with(func(in *Input) { in.Dock = 12 }),
+		"docked-full": with(func(in *Input) { in.Dock, in.DockFull = 99, true }),
+		"page":        with(func(in *Input) { in.Tab = Live }),
+		"hidden":      with(func(in *Input) { in.Hidden = true }),
 	} {
-		for _, size := range []Size{{80, 24}, {120, 32}, {200, 60}, {40, 12}} {
+		for _, size := range []Size{{40, 12}, {80, 24}, {100, 30}, {120, 32}, {200, 50}} {
 			in.W, in.H = size.W, size.H
 			file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.layout", name, size.W, size.H))
 			got := draw(in)
@@ -131,13 +123,14 @@ func TestAnySize(t *testing.T) {
 	for range 20_000 {
 		in := Input{
 			W: 1 + rnd.IntN(210), H: 1 + rnd.IntN(70), Prompt: rnd.IntN(30), Tab: Pane(rnd.IntN(int(count))), Zoom: rnd.IntN(4) == 0,
-			Left: rnd.IntN(101), Output: rnd.IntN(2) == 0, Panes: rnd.IntN(2) == 0, Tasks: rnd.IntN(5),
+			Beside: Beside{Column: rnd.IntN(4) > 0, Hidden: rnd.IntN(4) == 0, Live: rnd.IntN(2) == 0, Tasks: rnd.IntN(5), Side: rnd.IntN(101), Upper: rnd.IntN(101)},
+			Queue:  rnd.IntN(5),
 			Dialog: Size{rnd.IntN(100), rnd.IntN(40)}, Popup: Size{rnd.IntN(60), rnd.IntN(8)},
 			Dock: max(0, rnd.IntN(60)-30), DockFull: rnd.IntN(2) == 0,
 		}
 		l := Of(in)
 		screen := Rect{0, 0, in.W, in.H}
-		for _, r := range append(l.Panes[:], l.Header, l.Status, l.Input, l.Footer, l.Dialog, l.Dock, l.Popup, l.TabBar) {
+		for _, r := range append(l.Panes[:], l.Header, l.Strip, l.Queue, l.Status, l.Input, l.Footer, l.Dialog, l.Dock, l.Popup) {
 			if !r.Empty() && !within(r, screen) {
 				t.Fatalf("%+v: %+v is outside", in, r)
 			}
@@ -145,29 +138,42 @@ func TestAnySize(t *testing.T) {
 		if l.Input.H < 1 || (in.W > 2 && l.Input.Empty()) || l.Input.H > max(1, in.H/3) {
 			t.Fatalf("%+v: prompt %+v", in, l.Input)
 		}
-		if in.Dock > 0 && in.H > 1 && l.Dock.H < 1 || overlap(l.Dock, l.Panes[Prompt]) {
-			t.Fatalf("%+v: dock %+v, prompt %+v", in, l.Dock, l.Panes[Prompt])
+		if in.Dock > 0 && in.H > 3 && l.Dock.H < 1 {
+			t.Fatalf("%+v: dock %+v", in, l.Dock)
 		}
-		for p := Conversation; p < count; p++ {
-			if overlap(l.Dock, l.Panes[p]) {
-				t.Fatalf("%+v: dock %+v overlaps %v %+v", in, l.Dock, p, l.Panes[p])
-			}
-		}
-		checkPanes(t, in, l)
+		checkParts(t, in, l)
 	}
 }
 
-func checkPanes(t *testing.T, in Input, l Layout) {
+// checkParts checks that every cell belongs to one part, but for the edges that boxes share.
+func checkParts(t *testing.T, in Input, l Layout) {
 	t.Helper()
-	for p, a := range l.Panes {
-		for q, b := range l.Panes {
-			if p < q && overlap(a, b) {
-				t.Fatalf("%+v: %v %+v overlaps %v %+v", in, Pane(p), a, Pane(q), b)
+	bare := map[string]Rect{"header": l.Header, "strip": l.Strip, "queue": l.Queue, "status": l.Status, "prompt": l.Input, "footer": l.Footer, "conversation": l.Panes[Conversation]}
+	boxes := map[string]Rect{"live": l.Panes[Live], "tasks": l.Panes[Tasks], "dock": l.Dock}
+	for name, a := range bare {
+		for other, b := range bare {
+			if name != other && common(a, b, 0) {
+				t.Fatalf("%+v: %s %+v overlaps %s %+v", in, name, a, other, b)
 			}
 		}
-		if Pane(p) != Prompt && !a.Empty() && (a.H < least || a.W < min(in.W, 3)) {
-			t.Fatalf("%+v: %v has no room: %+v", in, Pane(p), a)
+		for box, b := range boxes {
+			if common(a, b, 0) {
+				t.Fatalf("%+v: %s %+v overlaps %s %+v", in, name, a, box, b)
+			}
 		}
+	}
+	for name, a := range boxes {
+		for other, b := range boxes {
+			if name != other && common(a, b, 1) {
+				t.Fatalf("%+v: %s %+v overlaps %s %+v", in, name, a, other, b)
+			}
+		}
+		if name != "dock" && !a.Empty() && (a.H < least || a.W < min(in.W, leastSide)) {
+			t.Fatalf("%+v: %s has no room: %+v", in, name, a)
+		}
+	}
+	if l.Panes[Conversation].Empty() && l.Panes[Live].Empty() && l.Panes[Tasks].Empty() && in.H > 4 && in.Dock == 0 {
+		t.Fatalf("%+v: nothing shows", in)
 	}
 }
 
@@ -175,9 +181,9 @@ func within(r, s Rect) bool {
 	return r.X >= s.X && r.Y >= s.Y && r.X+r.W <= s.X+s.W && r.Y+r.H <= s.Y+s.H
 }
 
-// overlap says that the insides of two panes share cells.
-func overlap(a, b Rect) bool {
-	return !a.Empty() && !b.Empty() && a.X+1 < b.X+b.W-1 && b.X+1 < a.X+a.W-1 && a.Y+1 < b.Y+b.H-1 && b.Y+1 < a.Y+a.H-1
+// common reports whether two rectangles share cells; those of their edge rows may be shared by edge rows.
+func common(a, b Rect, edge int) bool {
+	return !a.Empty() && !b.Empty() && a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H-edge && b.Y < a.Y+a.H-edge
 }
 
 func BenchmarkOf(b *testing.B) {

@@ -11,6 +11,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/input"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/views/markup"
 )
 
@@ -22,6 +23,7 @@ func init() { // a line from the editor may be one of them
 		"help":     lineHelp,
 		"bg":       lineBackground,
 		"login":    lineLogin,
+		"config":   lineConfig,
 		"doctor":   lineDoctor,
 		"find":     lineFind,
 		"edit":     func(r *repl, text string) error { r.edit(wants{}, text); return nil },
@@ -82,7 +84,7 @@ func runCommand(r *repl, c slash.Command, args string) error {
 
 // frontend returns what commands need of the line.
 func (r *repl) frontend() slash.Frontend {
-	return slash.Frontend{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
+	return slash.Frontend{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Prompts: func() []state.Border { return r.state.Borders }, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
 }
 
 func lineHelp(r *repl, _ string) error {
@@ -99,6 +101,25 @@ func lineHelp(r *repl, _ string) error {
 	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
 	r.say(b.String())
 	return nil
+}
+
+// lineConfig prints the settings, or opens the person's file in the editor.
+func lineConfig(r *repl, args string) error {
+	edit, err := slash.ConfigEdits(args)
+	switch {
+	case err != nil:
+		return err
+	case !edit:
+		slash.Inform(r.frontend(), "/config", r.catalog.Settings.Text, func(text string) { r.say(strings.TrimSpace(text)) })
+		return nil
+	case !r.con.tty:
+		return errors.New("there is no terminal for an editor; buddy config set KEY VALUE changes one setting")
+	}
+	path, err := r.catalog.Settings.File()
+	if err == nil {
+		err = input.OpenAt(path, 0, input.Editor())
+	}
+	return err
 }
 
 func lineBackground(r *repl, args string) error {
@@ -177,6 +198,11 @@ func commandsThatBegin(with string, custom []event.CustomCommand) (all []string)
 	for _, c := range slash.Commands {
 		if c.ScreenOnly == "" && strings.HasPrefix(c.Name, with) {
 			all = append(all, "/"+c.Name)
+		}
+	}
+	for _, name := range slash.AliasNames() {
+		if strings.HasPrefix(name, with) {
+			all = append(all, "/"+name)
 		}
 	}
 	for _, c := range custom {

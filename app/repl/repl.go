@@ -1,6 +1,6 @@
 // Package repl runs sessions on a terminal that is read line by line, or on pipes.
 //
-//	err := repl.Run(options, "last", os.Stdin, os.Stdout, os.Stderr)
+//	err := repl.Run(options, slash.Next{}, os.Stdin, os.Stdout, os.Stderr)
 package repl
 
 import (
@@ -74,9 +74,9 @@ func Wanted(stdin, stdout *os.File) bool {
 	return !term.IsTerminal(int(stdin.Fd())) || !term.IsTerminal(int(stdout.Fd())) || dumb()
 }
 
-// Run talks with a person line by line, on a new session, or on the one to resume, and on
+// Run talks with a person line by line, on the first session, a new one or one to resume, and on
 // others as long as the person changes to them.
-func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) error {
+func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) error {
 	con := newConsole(stdin, stdout, stderr)
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit.Failure(err)
@@ -95,11 +95,15 @@ func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) erro
 	}
 	here := input.NewFileIndex()
 	options := *f
-	for n := (slash.Next{Again: true, Resume: resume}); n.Again; options.Cleared = n.Resume == "" {
+	n := first
+	for n.Again = true; n.Again; options.Cleared = n.Resume == "" {
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		files := input.FileIndexes{Here: here}
 		con.complete = func(word, before string) (string, []string) {
 			return completeWord(completionsOf(r, &files), word, before)
+		}
+		if n.Prompt != "" {
+			r.queue = []string{n.Prompt} // it goes when the session is there
 		}
 		if err := r.session(&options, t, n.Resume); err != nil {
 			return err
@@ -328,7 +332,7 @@ func leadsTo(c event.Command, working bool) func(event.Event) bool {
 		return is[event.GoalChanged]
 	case event.AnswerApproval:
 		return is[event.ApprovalAnswered]
-	case event.Undo:
+	case event.Undo, event.Rewind, event.Redo:
 		return undone
 	case event.Review:
 		return func(e event.Event) bool {
@@ -350,6 +354,8 @@ func is[E event.Event](e event.Event) bool {
 // undone reports whether an event says what came of putting files back.
 func undone(e event.Event) bool {
 	switch e := e.(type) {
+	case event.HistoryRewound:
+		return true
 	case event.FileRestored:
 		return true
 	case event.Warning:

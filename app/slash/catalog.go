@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/review"
+	"buddy/agent/undo"
 	"buddy/sessions"
 )
 
@@ -76,15 +77,23 @@ type Catalog struct {
 	Styles   StyleList
 	Current  func() string // the session to go on with
 	Access   Access
+	Settings Settings
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
+	Since    func() ([]undo.Change, error)              // how many files have changed since prompts
 	Rules    RuleList
 	MCP      ServerList
 	Memory   MemoryList
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
+}
+
+// Settings shows the settings of the session. Its functions read files.
+type Settings struct {
+	Text func() (string, error) // the files and what they set, for people
+	File func() (string, error) // the absolute path of the person's file, which is there then
 }
 
 // Next says what comes after a session: another one, or nothing.
@@ -94,6 +103,8 @@ type Next struct {
 	Kill   bool   // what still runs in panes
 	Resume string // the id of a session; "" is a new one
 	Spot   Spot   // to show of it
+	Prompt string // to send to it
+	Browse bool   // open the list of sessions
 }
 
 // Reason says why the session ends, as hooks are told.

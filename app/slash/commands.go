@@ -30,7 +30,7 @@ var Commands = []Command{
 	{Name: "bg", Args: "PROMPT", Help: "work on a prompt beside, on a fork of the conversation"},
 	{Name: "kill", Args: "[TASK]", Help: "cancel a task, or the only one", Do: sends(Kill)},
 	{Name: "timeout", Args: "DURATION [TASK]", Help: "cancel a task, or the only one, when it takes longer", Do: sends(SetTimeout)},
-	{Name: "approve", Args: "ask|strict|edits|plan|all|none|DURATION", Help: "how to decide what needs approval", Do: sends(Approve)},
+	{Name: "approve", Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Do: sends(Approve)},
 	{Name: "plan", Args: "[PROMPT]", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Do: Plan},
 	{Name: "goal", Args: "[TEXT [--check COMMAND] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Do: sends(Goal)},
 	{Name: "permissions", Args: "[list|delete N]", Help: "the rules that apply, of this session and of your settings; deletes them", Do: Catalog.OnPermissions},
@@ -50,6 +50,7 @@ var Commands = []Command{
 	{Name: "style", Args: "[NAME]", Help: "how answers are written, from the next session on; without a name, lists the styles", Do: Catalog.OnStyle},
 	{Name: "login", Args: "[NAME]", Help: "keep the key of a provider, or log in to a profile"},
 	{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Do: func(c Catalog, s Frontend, name string) error { return c.Access.LogOut(s, name) }},
+	{Name: "config", Args: "[edit]", Help: "the files that settings come from, and the settings that are not the built-in ones; opens your file in your editor"},
 	{Name: "doctor", Help: "check what buddy needs; asks the model for one word"},
 	{Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Help: "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list", Do: func(c Catalog, s Frontend, args string) error {
 		verb, rest, _ := strings.Cut(args, " ")
@@ -60,7 +61,9 @@ var Commands = []Command{
 	{Name: "edit", Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Args: "[N]", Help: "the whole output of the last call, or of the N-th last"},
 	{Name: "copy", Args: "[code|all]", Help: "copy the last answer, the last code block in it, or all that was said"},
+	{Name: "rewind", Args: "[N [conversation|files|both] [--force]]", Help: "go back to before the N-th last prompt: the conversation, the files that tools for files changed since, or both; without N, choose from a list; /redo takes it back", Do: Catalog.OnRewind},
 	{Name: "undo", Args: "[N] [--force]", Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did", Do: sends(Undo)},
+	{Name: "redo", Args: "[--force]", Help: "take the last /undo or /rewind back", Do: sends(Redo)},
 	{Name: "diff", Help: "all that the agent's tools for files changed in this session"},
 	{Name: "export", Args: "[md|html|json] [FILE]", Help: "write this session into a file, for others to read", Do: Catalog.ExportThis},
 	{Name: "palette", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -26,12 +25,9 @@ func TestDoc(t *testing.T) {
 	}
 	b.WriteString("\nOther names:")
 	var names []string
-	for other, name := range Aliases {
-		if other != "" {
-			names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, name))
-		}
+	for _, other := range AliasNames() {
+		names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, Aliases[other]))
 	}
-	slices.Sort(names)
 	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file, which goes along as text ([what models are told](reminders.md#files-in-prompts)); a picture named so (`@docs/screen.png`) goes\n" +
 		"along with the prompt, at most eight of 5 MB.\n")
 	if *update {

@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,12 @@ import (
 var Aliases = map[string]string{
 	"exit": "quit", "q": "quit", "": "help", "mode": "approve", "rules": "permissions",
 	"new": "clear", "cost": "context", "resume": "session resume",
+}
+
+// AliasNames lists the names in Aliases in order, but the empty one.
+func AliasNames() []string {
+	names := slices.Sorted(maps.Keys(Aliases))
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // Split returns the command of a line and its arguments, unless it is none: the name is
@@ -149,9 +156,10 @@ func Pin(off bool) func(string) (event.Command, error) {
 	}
 }
 
-// Undo takes how many prompts go back, and whether also what was changed since.
+// Undo takes how many prompts go back, and whether also what was changed since. Without a number it is
+// the last one, unless prompts came after it.
 func Undo(args string) (event.Command, error) {
-	set := event.Undo{Steps: 1}
+	set := event.Undo{}
 	for word := range strings.FieldsSeq(args) {
 		if word == "--force" {
 			set.Force = true

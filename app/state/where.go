@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"strings"
 
 	"buddy/agent/action"
@@ -35,6 +36,36 @@ func elsewhere(first string, a action.Action) string {
 	return a.Target
 }
 
+// BarePane is in the place of the id of a pane where a call has none.
+const BarePane = "-"
+
+// watch notes where a call that has just begun can be watched.
+func (s *State) watch(c *Call) {
+	switch {
+	case c.Pane != "":
+		s.Began = c.Pane
+	case watchable(c):
+		s.Bare, s.Began = c, BarePane
+	}
+}
+
+// watchable reports whether it is worth while to watch what a call prints: that of files and what stays
+// inside buddy ends at once.
+func watchable(c *Call) bool {
+	switch k := c.Action.Kind; {
+	case k.IsCommand(), k == action.Network, k == action.Browser, k == action.MCP:
+		return true
+	}
+	return false
+}
+
+// gotPane notes that a pane opened for a command that has just started.
+func (s *State) gotPane(c *Call, pane string) {
+	if c.Pane = pane; s.Bare == c {
+		s.Bare = nil
+	}
+}
+
 // begin takes note of a command.
 func (s *State) begin(c *Call) {
 	if !c.Action.Kind.IsCommand() {
@@ -44,4 +75,31 @@ func (s *State) begin(c *Call) {
 		s.ran = make(map[string]*Call)
 	}
 	s.ran[c.Action.Target] = c
+}
+
+// exitsOf returns the exit codes in the result of a command on several targets, nil for another call.
+func exitsOf(c *Call, result string) map[string]int {
+	if len(c.Action.Targets) < 2 {
+		return nil
+	}
+	var r struct {
+		Result struct {
+			Targets []struct {
+				Target string
+				Result struct {
+					Code *int `json:"exit_code"`
+				}
+			}
+		}
+	}
+	if json.Unmarshal([]byte(result), &r) != nil {
+		return nil // the tool's own error
+	}
+	codes := make(map[string]int, len(r.Result.Targets))
+	for _, t := range r.Result.Targets {
+		if t.Result.Code != nil {
+			codes[t.Target] = *t.Result.Code
+		}
+	}
+	return codes
 }

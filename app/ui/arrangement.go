@@ -10,11 +10,12 @@ import (
 )
 
 // arrangement holds what a person chose of the layout, and the layout of the last frame. A pane that
-// is hidden has neither the focus nor the tab.
+// is not to be seen has neither the focus nor the tab.
 type arrangement struct {
 	focus   layout.Pane // of the panes; dialogs over them come first
 	tab     layout.Pane // the pane last focused other than the prompt
 	zoom    bool
+	column  bool // there was something live in this session
 	shape   Shape
 	dragged border // with the mouse
 	lay     placed
@@ -24,10 +25,10 @@ type arrangement struct {
 }
 
 func (a *arrangement) setFocus(p layout.Pane) {
-	if a.focus = p; p != layout.Panes {
+	if a.focus = p; p != layout.Live {
 		a.panes.EndTyping()
 	}
-	a.panes.SetHeld(p == layout.Panes)
+	a.panes.SetHeld(p == layout.Live)
 	if p != layout.Prompt {
 		a.tab = p
 	}
@@ -37,11 +38,21 @@ func (a *arrangement) toggleZoom() { a.zoom = !a.zoom }
 
 // typing reports whether keys go to a terminal pane, while no overlay takes them.
 func (a *arrangement) typing() bool {
-	return a.focus == layout.Panes && a.panes.Scope() == keymap.Typing
+	return a.focus == layout.Live && a.panes.Scope() == keymap.Typing
 }
 
-// cycle moves the focus to the next pane that there is, or to the one before.
+// cycle moves the focus to the next pane that there is, or to the one before. Where what is live has no
+// column, the next pane is the page with it, and from there the prompt.
 func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
+	if act == keymap.NextPane && in.Narrow() {
+		if a.focus >= layout.Live {
+			a.setFocus(layout.Prompt)
+			a.tab = layout.Conversation
+		} else {
+			a.setFocus(layout.Live)
+		}
+		return
+	}
 	by := 1
 	if act == keymap.PreviousPane {
 		by = -1
@@ -58,34 +69,28 @@ func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 
 // exists reports whether there is something to see in a pane.
 func exists(p layout.Pane, in layout.Input) bool {
-	return [...]bool{true, true, in.Output, in.Panes, in.Tasks > 0}[p] // as the panes are numbered
+	return [...]bool{true, true, in.Column && (in.Live || in.Tasks == 0), in.Column && in.Tasks > 0}[p] // as the panes are numbered
 }
 
 // arrange changes the shape by a key, and returns what there is to tell about it.
 func (a *arrangement) arrange(act keymap.Action) (told string) {
-	s := &a.shape
-	left, upper := s.Left, s.Upper
-	if left == 0 {
-		left = layout.DefaultLeft
-	}
-	if upper == 0 {
-		upper = layout.DefaultUpper
-	}
+	s, in := &a.shape, a.lay.in
 	switch act {
 	case keymap.Narrower:
-		s.Left = share(left - shareStep)
+		s.Side = share(in.SideShare() + shareStep)
 	case keymap.Wider:
-		s.Left = share(left + shareStep)
-	case keymap.Shorter:
-		s.Upper = share(upper - shareStep)
-	case keymap.Taller:
-		s.Upper = share(upper + shareStep)
-	case keymap.ToggleOutput:
-		told = a.toggleHidden(layout.Output)
-	case keymap.TogglePanes:
-		told = a.toggleHidden(layout.Panes)
-	case keymap.ToggleTasks:
-		told = a.toggleHidden(layout.Tasks)
+		s.Side = share(in.SideShare() - shareStep)
+	case keymap.Shorter, keymap.Taller:
+		if a.lay.LiveShare() == 0 {
+			return "there is nothing below Live"
+		}
+		by := shareStep
+		if act == keymap.Shorter {
+			by = -shareStep
+		}
+		s.Live = share(a.lay.LiveShare() + by)
+	case keymap.ToggleColumn:
+		told = a.toggleColumn(in)
 	default:
 		return ""
 	}
@@ -93,19 +98,26 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 	return told
 }
 
-// toggleHidden hides or shows a pane, and returns which. A hidden one has not the focus.
-func (a *arrangement) toggleHidden(p layout.Pane) (told string) {
-	a.shape.toggle(p)
-	if !a.shape.hides(p) {
-		return p.String() + " shows again when there is something in it"
-	}
-	if a.focus == p {
+// toggleColumn hides or shows the column. One that is hidden has not the focus.
+func (a *arrangement) toggleColumn(in layout.Input) (told string) {
+	a.shape.Hidden = !a.shape.Hidden
+	if a.shape.Hidden && a.focus >= layout.Live {
 		a.setFocus(layout.Prompt)
 	}
-	if a.tab == p {
+	if a.tab >= layout.Live && a.focus < layout.Live {
 		a.tab, a.zoom = layout.Conversation, false
 	}
-	return p.String() + " is hidden"
+	switch {
+	case in.Column && !in.Roomy():
+		return "there is no room for a column here; the line above the status line is in its place"
+	case a.shape.Hidden && in.Column:
+		return "the column is hidden"
+	case a.shape.Hidden:
+		return "no column will show"
+	case !in.Column:
+		return "the column shows when something runs"
+	}
+	return ""
 }
 
 // drag moves a border with the mouse, and reports whether the action was about that.
@@ -121,11 +133,12 @@ func (a *arrangement) drag(action tview.MouseAction, ev *tcell.EventMouse) bool 
 		a.dragged = noBorder
 		a.keep(a.shape)
 	case action == tview.MouseMove && a.dragged == sideBorder:
-		a.shape.Left = share(((x+1)*100 + a.lay.w/2) / max(a.lay.w, 1))
+		w := max(a.lay.in.W, 1)
+		a.shape.Side = share(((w-x)*100 + w/2) / w)
 	case action == tview.MouseMove:
-		out, below := a.lay.Panes[layout.Output], a.lay.Panes[layout.Panes]
-		rows := out.H + below.H - 2
-		a.shape.Upper = share(((y-out.Y)*100 + rows/2) / max(rows, 1))
+		live, tasks := a.lay.Panes[layout.Live], a.lay.Panes[layout.Tasks]
+		rows := max(live.H+tasks.H-3, 1) // without borders
+		a.shape.Live = share(((y-live.Y-1)*100 + rows/2) / rows)
 	}
 	return true
 }
@@ -134,18 +147,23 @@ func (a *arrangement) drag(action tview.MouseAction, ev *tcell.EventMouse) bool 
 type border uint8
 
 const (
-	noBorder    border = iota
-	sideBorder         // between the conversation and what is at its right
-	upperBorder        // between output and panes
+	noBorder   border = iota
+	sideBorder        // between the conversation and the column
+	liveBorder        // between Live and Tasks
 )
 
 func (a *arrangement) borderAt(x, y int) border {
-	left, out, below := a.lay.Panes[layout.Conversation], a.lay.Panes[layout.Output], a.lay.Panes[layout.Panes]
-	switch {
-	case !left.Empty() && left.W < a.lay.w && x == left.X+left.W-1 && y > left.Y && y < left.Y+left.H-1:
-		return sideBorder
-	case !out.Empty() && !below.Empty() && y == below.Y && x > below.X && x < below.X+below.W-1:
-		return upperBorder
+	live, tasks := a.lay.Panes[layout.Live], a.lay.Panes[layout.Tasks]
+	if a.lay.Panes[layout.Conversation].Empty() {
+		return noBorder
+	}
+	for _, r := range [2]layout.Rect{live, tasks} {
+		if !r.Empty() && x == r.X && y > r.Y && y < r.Y+r.H-1 {
+			return sideBorder
+		}
+	}
+	if !live.Empty() && !tasks.Empty() && y == tasks.Y && x > tasks.X && x < tasks.X+tasks.W-1 {
+		return liveBorder
 	}
 	return noBorder
 }

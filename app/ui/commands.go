@@ -12,6 +12,7 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/texts"
+	"buddy/views/dialog"
 	"buddy/views/draw"
 	"buddy/views/markup"
 )
@@ -21,6 +22,7 @@ var own = map[string]func(u *UI, args string) error{
 	"help":     func(u *UI, _ string) error { u.overlays.help = true; return nil },
 	"bg":       background,
 	"login":    logInHere,
+	"config":   showConfig,
 	"doctor":   doctorHere,
 	"find":     find,
 	"edit":     func(u *UI, text string) error { u.editFrom(text); return nil },
@@ -32,6 +34,7 @@ var own = map[string]func(u *UI, args string) error{
 	"theme":    theme,
 	"detach":   func(u *UI, _ string) error { u.deps.Leave(slash.Next{Detach: true}); return nil },
 	"quit":     func(u *UI, _ string) error { u.quit(); return nil },
+	"undo":     undoHere,
 }
 
 // pickers are the commands that without arguments let a person choose from a list.
@@ -39,6 +42,7 @@ var pickers = map[string]func(u *UI){
 	"target":      chooseTarget,
 	"model":       func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile) },
 	"session":     browse,
+	"rewind":      chooseRewind,
 	"permissions": choosePermission,
 	"trust":       chooseTrust,
 	"mcp":         chooseServer,
@@ -57,6 +61,35 @@ func run(u *UI, c slash.Command, args string) error {
 	return c.Do(u.deps.Catalog, u.frontend(), args)
 }
 
+// showConfig shows the settings in the pager, or opens the person's file in the editor.
+func showConfig(u *UI, args string) error {
+	edit, err := slash.ConfigEdits(args)
+	if err != nil {
+		return err
+	}
+	if edit {
+		slash.Inform(u.frontend(), "/config", u.deps.Catalog.Settings.File, func(path string) {
+			if err := u.deps.OpenAt(path, 0); err != nil {
+				u.hint("", err.Error())
+			}
+		})
+		return nil
+	}
+	slash.Inform(u.frontend(), "/config", u.deps.Catalog.Settings.Text, func(text string) {
+		u.v.pager.Show(dialog.Document{Title: "settings", Text: strings.NewReader(text), Size: int64(len(text))})
+	})
+	return nil
+}
+
+// offeredCommands lists the commands as the prompt completes them, their other names last.
+func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
+	all := commandHelp(custom)
+	for _, name := range slash.AliasNames() {
+		all = append(all, draw.CommandHelp{Name: "/" + name, Help: "as /" + slash.Aliases[name]})
+	}
+	return all
+}
+
 // commandHelp lists the commands: buddy's, then the person's and the project's.
 func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 	var all []draw.CommandHelp
@@ -72,9 +105,9 @@ func commandHelp(custom []event.CustomCommand) []draw.CommandHelp {
 // offer brings the commands to choose from and the list of servers up to date.
 func offer(u *UI, ch state.Changed) {
 	if ch&state.Commands != 0 {
-		all := commandHelp(slices.Concat(u.state.Info.Commands, u.state.Info.Prompts))
-		u.v.help.SetCommands(all)
-		u.v.prompt.SetCommands(all)
+		custom := slices.Concat(u.state.Info.Commands, u.state.Info.Prompts)
+		u.v.help.SetCommands(commandHelp(custom))
+		u.v.prompt.SetCommands(offeredCommands(custom))
 	}
 	if ch&state.Servers != 0 && u.overlays.servers != nil {
 		u.overlays.servers.read()
@@ -131,11 +164,12 @@ func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) er
 // frontend returns what commands need of the screen.
 func (u *UI) frontend() slash.Frontend {
 	return slash.Frontend{
-		Command: func(c event.Command) { sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
+		Command: func(c event.Command) { goesBack(u, c); sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
 		Change:  func(id string) error { return change(&u.state, u.deps.Leave, id, slash.Spot{}) },
 		Busy:    func() error { return slash.Busy(&u.state) },
 		Current: func() string { return u.state.Info.Session },
 		Info:    func() event.SessionCreated { return u.state.Info.Event },
+		Prompts: func() []state.Border { return u.state.Borders },
 		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
 	}
 }
@@ -155,6 +189,7 @@ func nearestCommand(custom []event.CustomCommand, wrong string) string {
 	for _, c := range slash.Typed(custom) {
 		names = append(names, c.Name)
 	}
+	names = append(names, slash.AliasNames()...)
 	name := fuzzy.Nearest(wrong, names)
 	if texts.Distance(wrong, name) > max(1, len(wrong)/2) {
 		return ""

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/layout"
@@ -321,7 +319,7 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	switch scope {
 	case keymap.Prompt, keymap.Popup, keymap.Vi, keymap.Search:
 		d.typed = now
-	case keymap.Conversation, keymap.Selecting, keymap.Finding, keymap.Output, keymap.Panes, keymap.Tasks:
+	case keymap.Conversation, keymap.Selecting, keymap.Finding, keymap.Panes, keymap.Tasks:
 		d.stayAway() // who reads there goes on there
 	}
 }
@@ -350,8 +348,7 @@ func (d *dock) cycleMode() (told string) {
 	if d.request != "" {
 		return "answer first what waits: the mode stays while something does"
 	}
-	after := map[action.Mode]action.Mode{action.ModeAsk: action.ModeEdits, action.ModeEdits: action.ModePlan}
-	d.deps.Send(event.SetMode{Mode: cmp.Or(after[d.state.Info.Mode], action.ModeAsk)})
+	d.deps.Send(event.CycleMode{})
 	return ""
 }
 

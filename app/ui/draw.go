@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -11,22 +12,20 @@ import (
 	"buddy/views"
 	"buddy/views/draw"
 	"buddy/views/prompt"
+	"buddy/views/transcript"
 )
 
 // input is what the layout depends on.
 func (u *UI) input(w, h int) layout.Input {
 	a := &u.arranged
 	in := layout.Input{
-		W: w, H: h, Tab: a.tab, Zoom: a.zoom, Left: a.shape.Left, Upper: a.shape.Upper,
-		Output: u.state.Focused != nil && !a.shape.hides(layout.Output),
-		Panes:  u.v.panes.Len() > 0 && !a.shape.hides(layout.Panes),
-		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
+		W: w, H: h, Tab: a.tab, Zoom: a.zoom,
+		Prompt: u.v.prompt.Height(w-2, max(1, h/3)), Queue: u.v.queue.Rows(),
+		Beside: layout.Beside{Column: a.column, Hidden: a.shape.Hidden, Live: u.v.panes.Len() > 0, Side: a.shape.Side, Upper: a.shape.Live},
 	}
-	if !a.shape.hides(layout.Tasks) {
-		in.Tasks = u.v.tasks.Rows(in.Side())
-		if a.focus == layout.Tasks { // it does not go while the person is in it
-			in.Tasks = max(in.Tasks, 1)
-		}
+	in.Tasks = u.v.tasks.Rows(in.ColumnWidth())
+	if a.focus == layout.Tasks { // it does not go while the person is in it
+		in.Tasks = max(in.Tasks, 1)
 	}
 	if v := u.overlays.docked(); v != nil {
 		in.Dock, in.DockFull = v.Rows(w), u.dock.full
@@ -56,15 +55,14 @@ func roomFor(w, h int) (maxW, maxH int) {
 // has a border is elsewhere: at most frames nothing moves.
 type placed struct {
 	layout.Layout
+	in     layout.Input
 	joints []layout.Joint
-	w      int // of the screen
 }
 
 func (p *placed) set(in layout.Input) {
-	before := p.Panes
-	footer, dock := p.Footer, p.Dock
-	p.Layout, p.w = layout.Of(in), in.W
-	if p.Panes != before || p.Footer != footer || p.Dock != dock {
+	before, dock := p.Panes, p.Dock
+	p.Layout, p.in = layout.Of(in), in
+	if p.Panes != before || p.Dock != dock {
 		p.joints = p.Joints()
 	}
 }
@@ -82,30 +80,29 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.v.panes.SetZoomed(u.arranged.zoom)
 	u.v.header.SetApprovalLeft(u.dock.request != "" && u.overlays.docked() == nil)
 	drawIn(s, u.v.header, lay.Header)
-	drawIn(s, u.v.border, lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		drawIn(s, u.v.pane(p), lay.Panes[p])
 	}
 	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
 	scope, target := u.target() // drawing may have ended typing in a pane
-	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt))
-	u.v.status.SetBare(lay.Panes[layout.Tasks].Empty())
-	drawIn(s, u.v.status, lay.Status)
+	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt), target == u.v.prompt)
+	u.v.status.SetHidden(views.Hidden{
+		Steps: lay.Panes[layout.Tasks].Empty(), Queue: lay.Queue.Empty(), Retries: lay.Panes[layout.Conversation].Empty() || !transcript.Follows(u.v.conversation),
+	})
+	drawIn(s, u.v.queue, lay.Queue)
+	drawIn(s, u.v.strip, lay.Strip)
+	lay.drawStatus(s, u.v.status, borderMode(u))
 	drawIn(s, u.v.prompt, lay.Input)
 	u.v.footer.SetScope(scope, u.overlays.covered())
 	drawIn(s, u.v.footer, lay.Footer)
-	lay.drawTabs(s, u.v.tabs, u.arranged.tab)
 	if v := u.dock.view(); !lay.Dock.Empty() {
 		drawIn(s, v, lay.Dock)
 	}
-	u.v.border.DrawFocus(s)
-	lay.drawJoints(s, u.v.border)
-	u.v.border.SetMode(borderMode(u))
-	u.v.border.DrawMode(s)
+	lay.drawJoints(s, u.v.border, u.v.panes.Dividers())
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, lay.Popup)
 	}
-	lay.drawOver(s, u.overlays.top(), u.v.border)
+	lay.drawOver(s, u.overlays.top())
 }
 
 // stops returns the keys that stop the main task from the prompt, of which the last is named
@@ -122,31 +119,17 @@ func stops(name string, scope keymap.Scope, target tview.Primitive, p *prompt.Pr
 	return name
 }
 
-// drawOver draws the top overlay, unless that is drawn with the panes.
-func (p *placed) drawOver(s tcell.Screen, v overlayView, border *draw.Border) {
+// drawOver draws the top overlay, unless that is drawn with the panes: a dialog in the middle, all else in
+// their place.
+func (p *placed) drawOver(s tcell.Screen, v overlayView) {
 	switch v.(type) {
 	case nil, dockedView:
 	case boxed:
 		drawIn(s, v, p.Dialog)
 	default:
-		p.drawAbovePrompt(s, v, border)
-	}
-}
-
-// drawAbovePrompt draws an overlay above the prompt, with which it shares an edge as panes do: the
-// joints of the panes that it covers would lead nowhere.
-func (p *placed) drawAbovePrompt(s tcell.Screen, v tview.Primitive, border *draw.Border) {
-	edge := p.Panes[layout.Prompt].Y
-	p.Dialog = layout.Rect{Y: 1, W: p.w, H: max(edge-1, 0)}
-	if p.Footer.Empty() || edge < 2 { // no frame around the prompt, or no room above it
+		p.Dialog = layout.Rect{Y: p.Header.H, W: p.in.W, H: p.Panes[layout.Prompt].Y - p.Header.H}
 		drawIn(s, v, p.Dialog)
-		return
 	}
-	p.Dialog.H++
-	drawIn(s, v, p.Dialog)
-	border.Join(s, 0, edge, '├')
-	border.Join(s, p.w-1, edge, '┤')
-	border.DrawMode(s)
 }
 
 func drawIn(s tcell.Screen, p tview.Primitive, r layout.Rect) {
@@ -159,9 +142,6 @@ func drawIn(s tcell.Screen, p tview.Primitive, r layout.Rect) {
 
 // passFocus tells the views which of them has the focus.
 func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
-	if v.border.Blur(); target == v.prompt {
-		v.border.Focus(func(tview.Primitive) {})
-	}
 	pass := func(v tview.Primitive) {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
@@ -180,9 +160,15 @@ func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 	}
 }
 
-// drawJoints draws the cells where borders meet, which no pane knows of.
-func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
-	for _, j := range p.joints {
+// drawJoints draws the cells where borders meet, which no pane knows of: those of boxes, and of the lines
+// within Live with what is below it.
+func (p *placed) drawJoints(s tcell.Screen, border *draw.Border, dividers []int) {
+	joints := p.joints
+	live := p.Panes[layout.Live]
+	for _, x := range dividers {
+		joints = append(slices.Clip(joints), layout.Joint{X: x, Y: live.Y + live.H - 1, Rune: '┴'})
+	}
+	for _, j := range joints {
 		if text, _, _ := s.Get(j.X, j.Y); !strings.Contains("─│┌┐└┘", text) {
 			continue // a title stands there
 		}
@@ -190,15 +176,8 @@ func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
 	}
 }
 
-func (p *placed) drawTabs(s tcell.Screen, bar *views.TabBar, tab layout.Pane) {
-	active := 0
-	var names []string
-	for i, t := range p.Tabs {
-		names = append(names, t.String())
-		if t == tab {
-			active = i
-		}
-	}
-	bar.SetTabs(names, active)
-	drawIn(s, bar, p.TabBar)
+// drawStatus draws the status line, and at its right for whom or what the prompt is, "" for nothing to say.
+func (p *placed) drawStatus(s tcell.Screen, line *views.StatusLine, prompt string) {
+	line.SetMode(prompt)
+	drawIn(s, line, p.Status)
 }

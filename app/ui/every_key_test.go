@@ -201,10 +201,9 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Conversation: focusOn(layout.Conversation, "PgUp", "PgUp", "PgUp"),
 	keymap.Finding:      focusOn(layout.Conversation, "/", "w", "o"),
 	keymap.Selecting:    focusOn(layout.Conversation, "PgUp", "PgUp", "v", "Down", "Down", "Right", "Right", "Right", "Right", "Right", "Right", "Right", "Right"),
-	keymap.Output:       focusOn(layout.Output, "PgUp"),
-	keymap.Panes:        focusOn(layout.Panes),
+	keymap.Panes:        focusOn(layout.Live),
 	keymap.Typing: func(x *testUI) {
-		focusOn(layout.Panes)(x)
+		focusOn(layout.Live)(x)
 		time.Sleep(time.Second) // a pane that has only just come takes no keys
 		x.Press("i")
 	},
@@ -219,10 +218,13 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Secret: midway(func(x *testUI) {
 		x.inside(func() { x.u.v.secret.Ask("Key", "for the model", func(s string) { x.kept = s }) })
 	}, "one two three"),
-	keymap.Confirm:  confirming(keymap.Confirm),
-	keymap.Leaving:  confirming(keymap.Leaving),
-	keymap.Asking:   midway(func(x *testUI) { x.inside(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 3) }) }, "10m 20m 30m"),
-	keymap.Pager:    focusOn(layout.Output, "o", "Down", "Down", "Down"),
+	keymap.Confirm: confirming(keymap.Confirm),
+	keymap.Leaving: confirming(keymap.Leaving),
+	keymap.Asking:  midway(func(x *testUI) { x.inside(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 3) }) }, "10m 20m 30m"),
+	keymap.Pager: func(x *testUI) {
+		x.inside(func() { x.u.openOutput(x.u.state.Focused) })
+		x.Press("Down", "Down", "Down")
+	},
 	keymap.Help:     func(x *testUI) { x.Press("F1", "PgDn") },
 	keymap.Picker:   browsing("n", "Down", "Down", "Tab"),
 	keymap.Sessions: browsing("n", "Down", "Down"),

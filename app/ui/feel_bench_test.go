@@ -315,7 +315,7 @@ func (x *liveUI) stream(stop <-chan struct{}, perSecond, panes int) {
 func BenchmarkKeyEcho(b *testing.B) {
 	for _, load := range []struct{ deltas, panes int }{{0, 0}, {2000, 0}, {2000, 4}} {
 		b.Run(fmt.Sprintf("%d-deltas-%d-panes", load.deltas, load.panes), func(b *testing.B) {
-			x := goLive(b, 160, 50, func(x *liveUI) { x.u.arranged.shape.Left = 45 })
+			x := goLive(b, 160, 50, func(x *liveUI) { x.u.arranged.shape.Side = 55 })
 			x.tell(event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"}, event.ModeChanged{Mode: action.ModeAsk},
 				event.PromptSubmitted{ID: 1, Text: "why?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "why?"})
 			for i := range load.panes {

@@ -26,6 +26,18 @@ func (u *UI) openOutput(c *state.Call) {
 	u.v.pager.Show(d)
 }
 
+// openRun shows all of what ran in a pane: a task, else a call.
+func (u *UI) openRun(c *state.Call, t *state.Task) {
+	switch {
+	case t != nil:
+		openTask(u, t)
+	case c != nil:
+		u.openOutput(c)
+	default:
+		u.hint("", "no command of this session has run in this pane")
+	}
+}
+
 // showOutput opens the output of the last call, or of the N-th last.
 func showOutput(u *UI, args string) error {
 	c, err := slash.CallBack(u.following.shown(&u.state), args)

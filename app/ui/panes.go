@@ -10,6 +10,7 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
 // askToKill kills a pane once the person has said so again, unless there is a reason not to.
@@ -62,16 +63,32 @@ func unfinished(s *state.State) (all []*state.Task) {
 	return all
 }
 
+// typeInto makes keys go to the command that runs in a pane, and returns why not.
+func typeInto(u *UI) (why string) {
+	c := u.following.shown(&u.state).Focused
+	if c == nil || c.State != state.CallRunning || c.Pane == "" {
+		return "no command runs in a terminal pane"
+	}
+	if u.deps.Now().UnixMilli()-c.Started < draw.GracePeriod.Milliseconds() {
+		return "this command has only just begun: look at it first"
+	}
+	if u.overlays.covered() {
+		return "close this first"
+	}
+	u.arranged.setFocus(layout.Live)
+	if !u.v.panes.TypeInto(c.Pane) {
+		u.arranged.setFocus(layout.Prompt)
+		return "its terminal pane is gone"
+	}
+	return ""
+}
+
 // shownPanes returns the panes whose pictures are on the screen.
 func shownPanes(v *viewSet, lay *placed) []string {
-	if lay.Panes[layout.Panes].Empty() {
+	if lay.Panes[layout.Live].Empty() {
 		v.panes.Hide()
 	}
-	visible := v.panes.Visible()
-	if id := v.output.Watched(); id != "" && !lay.Panes[layout.Output].Empty() && !slices.Contains(visible, id) {
-		visible = append(visible, id)
-	}
-	return visible
+	return v.panes.Visible()
 }
 
 // watched are the panes whose pictures were asked for last.
@@ -83,4 +100,12 @@ func (w *watched) update(ids []string, send func(event.Command)) {
 		*w = ids
 		send(event.WatchPanes{IDs: ids})
 	}
+}
+
+// live reports whether there is something to see beside the conversation: a command has run in a pane, or
+// something runs that is no prompt.
+func live(s *state.State) bool {
+	return len(s.Panes) > 0 || s.Bare != nil || slices.ContainsFunc(s.Tasks, func(t *state.Task) bool {
+		return t.Kind != event.MainTask && t.Kind != event.CompactionTask && t.State != state.TaskDone
+	})
 }

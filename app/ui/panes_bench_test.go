@@ -18,7 +18,7 @@ func BenchmarkPanesFrame(b *testing.B) {
 	for i := range 16 {
 		f.tell(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
 	}
-	f.u.arranged.setFocus(layout.Panes)
+	f.u.arranged.setFocus(layout.Live)
 	f.u.arranged.toggleZoom()
 	lines := 0
 	picture := func(pane int) event.Event {

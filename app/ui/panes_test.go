@@ -27,7 +27,7 @@ func openPanes(t *testing.T, cols, rows int) *testUI {
 	x := open(t, cols, rows)
 	x.tell(twoPanes...)
 	time.Sleep(2 * draw.GracePeriod) // a pane that has only just come is not typed into
-	x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Panes) })
+	x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Live) })
 	x.Settle()
 	x.took()
 	return x
@@ -124,7 +124,7 @@ func TestTypingEndsWithThePane(t *testing.T) {
 				x.tell(gone)
 				x.Want("typing has ended: the pane is gone")
 				x.Press("x", "y", "Tab")
-				if x.u.arranged.focus != layout.Panes {
+				if x.u.arranged.focus != layout.Live {
 					t.Errorf("the focus went to %v", x.u.arranged.focus)
 				}
 				if got := typed(x, "%2"); got != "a" {
@@ -135,7 +135,7 @@ func TestTypingEndsWithThePane(t *testing.T) {
 				}
 				time.Sleep(draw.GracePeriod)
 				x.Press("Tab")
-				if x.u.arranged.focus == layout.Panes {
+				if x.u.arranged.focus == layout.Live {
 					t.Error("keys are dead")
 				}
 			})
@@ -150,7 +150,7 @@ func TestTypingEnds(t *testing.T) {
 		x.Press("i")
 		x.Click(5, 5)
 		x.unwanted("typing ·")
-		x.u.arranged.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Live)
 		x.tell(event.PaneLost{Pane: "%2", Why: "killed"}, event.PaneLost{Pane: "%1", Why: "killed"})
 		x.Press("i")
 		x.unwanted("typing ·")
@@ -162,7 +162,7 @@ func TestWatchedPanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
-		x.u.arranged.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Live)
 		watched := func(want ...string) {
 			t.Helper()
 			x.Settle()
@@ -175,10 +175,12 @@ func TestWatchedPanes(t *testing.T) {
 		x.Press("h")
 		watched("%1")
 		x.u.arranged.setFocus(layout.Tasks)
-		x.Resize(80, 24) // where one pane of the right side shows
+		x.Resize(80, 24) // where a line says what runs
+		x.u.arranged.setFocus(layout.Prompt)
+		x.u.arranged.tab = layout.Conversation
 		watched()
-		x.u.arranged.setFocus(layout.Panes)
-		x.Press("Enter")
+		x.u.arranged.setFocus(layout.Live)
+		x.Press("z")
 		watched("%1", "%2")
 		if fmt.Sprint(sentAs[event.WatchPanes](x)) != "[]" {
 			t.Error("said twice")
@@ -282,8 +284,8 @@ func TestPaneGrid(t *testing.T) {
 		)
 		failed := 3
 		x.tell(event.ToolResult{CallID: "b", ExitCode: &failed})
-		x.Press("Enter")
-		x.Want("local:shared", "local:server ● running", "web-01:shared ● running", "web-02:shared ✗ exit 3", "up 3 days", "Panes · 4")
+		x.Press("z")
+		x.Want("local:shared", "local:server ● in the background", "web-01:shared ◐ running", "web-02:shared ✗ exit 3", "up 3 days")
 		x.tell(event.TaskFinished{ID: 9, Outcome: event.Completed})
 		x.Want("local:server ✔ exit 0")
 		x.Press("l")
@@ -292,7 +294,7 @@ func TestPaneGrid(t *testing.T) {
 		x.unwanted("up 3 days")
 		x.Want("no picture yet")
 		x.Press("Esc")
-		x.Want("Conversation")
+		x.Want("tasks")
 	})
 }
 
@@ -304,7 +306,7 @@ func TestPanesFollowCommands(t *testing.T) {
 		x.Want("▸server")
 		x.tell(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"})
 		x.Want("▸shared")
-		x.u.arranged.setFocus(layout.Panes)
+		x.u.arranged.setFocus(layout.Live)
 		x.tell(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
 		x.Want("▸shared") // it has the focus
 		time.Sleep(draw.GracePeriod)
@@ -314,7 +316,7 @@ func TestPanesFollowCommands(t *testing.T) {
 		}
 		x.Press("Ctrl+]", "Esc")
 		x.Want("▸server")
-		x.Press("Tab", "Tab", "Tab", "i") // at once: meant for the other one
+		x.Press("Tab", "Tab", "i") // at once: meant for the other one
 		x.unwanted("typing ·")
 		time.Sleep(draw.GracePeriod)
 		x.Press("i", "c")

@@ -114,13 +114,13 @@ func TestADenialTeachesOnTheScreen(t *testing.T) {
 				x.golden("denial-teaches")
 				x.decide("Enter")
 				x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use pnpm", Remember: "folder"})
-				teaches.Said = []string{"Not `npm install`: use pnpm. (c-qr5k)"}
+				teaches.Noted = []string{"in this folder: Not `npm install`: use pnpm. (c-qr5k)"}
 				x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "user", Reason: "use pnpm", Remember: "folder"},
 					event.Notice{Text: "remembered in this folder: Not `npm install`: use pnpm. (/memory undo)", Code: "memory"},
 					event.ToolRequested{CallID: "c2", Name: "run_shell", Action: npm},
 					event.ApprovalAsked{ID: "a2", CallID: "c2", Action: npm, Context: action.ApprovalContext{Memory: teaches}})
 				x.rest()
-				x.Want("said: Not `npm install`")
+				x.Want("note in this folder: Not")
 				x.golden("denial-taught")
 			})
 		})

@@ -143,7 +143,7 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 // prompt.
 var paneOf = map[keymap.Scope]layout.Pane{
 	keymap.Global: layout.Prompt, keymap.Prompt: layout.Prompt, keymap.Conversation: layout.Conversation,
-	keymap.Output: layout.Output, keymap.Panes: layout.Panes, keymap.Tasks: layout.Tasks,
+	keymap.Panes: layout.Live, keymap.Tasks: layout.Tasks,
 }
 
 // runnable reports whether an action is worth a row in a list: moving and typing are not, nor is
@@ -178,7 +178,7 @@ func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
 		u.global(e.Action, "")
 		return
 	}
-	if !exists(pane, u.input(0, 0)) {
+	if !exists(pane, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H)) {
 		u.hint("", "there is nothing in "+s.Title()+" now")
 		return
 	}

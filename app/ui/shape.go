@@ -1,17 +1,11 @@
 package ui
 
-import (
-	"slices"
-
-	"buddy/app/layout"
-)
-
-// Shape holds how a person arranged the panes. Whoever runs the screen keeps it for each
+// Shape holds how a person arranged the screen. Whoever runs the screen keeps it for each
 // folder.
 type Shape struct {
-	Left   int      `json:"left,omitempty"`   // percent of the width for the conversation; 0 = as drawn
-	Upper  int      `json:"upper,omitempty"`  // percent of the rows of output and panes for the output; 0 = as drawn
-	Hidden []string `json:"hidden,omitempty"` // names of panes
+	Side   int  `json:"side,omitempty"`   // percent of the width for the column; 0 = as drawn
+	Live   int  `json:"live,omitempty"`   // percent of its rows for Live; 0 = what the tasks leave
+	Hidden bool `json:"folded,omitempty"` // the column is not to be seen
 }
 
 // The bounds of a shape, in percent, and how far one key goes.
@@ -23,22 +17,9 @@ const (
 
 func share(n int) int { return max(leastShare, min(n, mostShare)) }
 
-// hides reports whether a pane is not shown though there is something in it.
-func (s *Shape) hides(p layout.Pane) bool {
-	return slices.Contains(s.Hidden, p.String())
-}
-
-func (s *Shape) toggle(p layout.Pane) {
-	others := slices.DeleteFunc(slices.Clone(s.Hidden), func(h string) bool { return h == p.String() })
-	if len(others) == len(s.Hidden) {
-		others = append(others, p.String())
-	}
-	s.Hidden = others
-}
-
 // Bound brings the shares of a shape that was read within their bounds.
 func (s *Shape) Bound() {
-	for _, n := range []*int{&s.Left, &s.Upper} {
+	for _, n := range []*int{&s.Side, &s.Live} {
 		if *n != 0 {
 			*n = share(*n)
 		}

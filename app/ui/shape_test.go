@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"reflect"
 	"testing"
 	"testing/synctest"
 
@@ -10,7 +9,7 @@ import (
 	"buddy/app/layout"
 )
 
-// The panes can be arranged by keys and with the mouse; the arrangement is kept.
+// The column can be arranged by keys and with the mouse; the arrangement is kept.
 func TestArrange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -18,44 +17,39 @@ func TestArrange(t *testing.T) {
 		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
 		x.tell(twoPanes...)
 		x.Settle()
-		side := x.u.arranged.lay.Panes[layout.Conversation].W
+		width := func(p layout.Pane) int { x.Settle(); return x.u.arranged.lay.Panes[p].W }
+		border := func() int { x.Settle(); return x.u.arranged.lay.Panes[layout.Tasks].Y }
+		side := width(layout.Live)
 		x.Press("Alt+Left", "Alt+Left")
-		x.Settle()
-		if got := x.u.arranged.lay.Panes[layout.Conversation].W; got >= side || x.shape.Left != layout.DefaultLeft-2*shareStep {
+		if got := width(layout.Live); got <= side || x.shape.Side != layout.DefaultSide+2*shareStep {
 			t.Errorf("width %d after two keys, was %d; kept %+v", got, side, x.shape)
 		}
-		left := x.u.arranged.lay.Panes[layout.Conversation]
-		x.Mouse(apptest.MousePress, left.X+left.W-1, 8)
-		x.Mouse(apptest.MouseDrag, 83, 9)
-		x.Mouse(apptest.MouseRelease, 83, 9)
-		x.Settle()
-		if got := x.u.arranged.lay.Panes[layout.Conversation].W; got < 83 || got > 85 || x.shape.Left != 70 {
-			t.Errorf("width %d after a drag to column 83; kept %+v", got, x.shape)
+		x.Mouse(apptest.MousePress, x.u.arranged.lay.Panes[layout.Live].X, 8)
+		x.Mouse(apptest.MouseDrag, 60, 9)
+		x.Mouse(apptest.MouseRelease, 60, 9)
+		if got := width(layout.Live); got != 60 || x.shape.Side != 50 {
+			t.Errorf("width %d after a drag to column 60; kept %+v", got, x.shape)
 		}
-		upper := x.u.arranged.lay.Panes[layout.Panes].Y
-		x.Press("Alt+Shift+Down")
-		x.Settle()
-		if got := x.u.arranged.lay.Panes[layout.Panes].Y; got <= upper || x.shape.Upper != layout.DefaultUpper+shareStep {
-			t.Errorf("panes from row %d on, were from %d; kept %+v", got, upper, x.shape)
+		upper := border()
+		x.Press("Alt+Shift+Up")
+		if got := border(); got >= upper || x.shape.Live == 0 {
+			t.Errorf("tasks from row %d on, were from %d; kept %+v", got, upper, x.shape)
 		}
-		x.Mouse(apptest.MousePress, 100, x.u.arranged.lay.Panes[layout.Panes].Y)
+		x.Mouse(apptest.MousePress, 100, border())
 		x.Mouse(apptest.MouseDrag, 100, 8)
 		x.Mouse(apptest.MouseRelease, 100, 8)
-		x.Settle()
-		if got := x.u.arranged.lay.Panes[layout.Panes].Y; got < 7 || got > 9 {
-			t.Errorf("panes from row %d on after a drag to row 8; kept %+v", got, x.shape)
+		if got := border(); got < 7 || got > 9 {
+			t.Errorf("tasks from row %d on after a drag to row 8; kept %+v", got, x.shape)
 		}
-		x.u.arranged.setFocus(layout.Panes)
-		x.Press("Alt+2", "Alt+3")
-		x.Want("Tasks is hidden")
-		x.unwanted("Panes ·", "┬─ Tasks", "├─ Tasks")
-		if want := []string{"Panes", "Tasks"}; !reflect.DeepEqual(x.shape.Hidden, want) || x.u.arranged.focus != layout.Prompt {
-			t.Errorf("hidden %v, want %v; the focus is on %v", x.shape.Hidden, want, x.u.arranged.focus)
+		x.u.arranged.setFocus(layout.Live)
+		x.Press("F3")
+		x.Want("the column is hidden", "server")
+		x.unwanted("┌─", "├─ tasks")
+		if !x.shape.Hidden || x.u.arranged.focus != layout.Prompt || width(layout.Conversation) != 120 {
+			t.Errorf("kept %+v; the focus is on %v", x.shape, x.u.arranged.focus)
 		}
-		x.Press("Alt+2")
-		x.Want("Panes ·")
-		x.Press("Alt+1")
-		x.unwanted("Output ·")
+		x.Press("F3")
+		x.Want("┌─", "├─ tasks")
 	})
 }
 
@@ -66,7 +60,7 @@ func TestFullScreen(t *testing.T) {
 		x.tell(running...)
 		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
 		x.tell(twoPanes...)
-		for _, p := range []layout.Pane{layout.Conversation, layout.Output, layout.Panes, layout.Tasks} {
+		for _, p := range []layout.Pane{layout.Conversation, layout.Live, layout.Tasks} {
 			x.u.arranged.setFocus(p)
 			x.Press("z")
 			x.Settle()

@@ -52,21 +52,23 @@ type UI struct {
 	colours   colouring
 	pending   pending
 	busy      bool
-	goal      slash.Spot // to go to when it has been read
-	heard     heard      // from the session
+	start     start
+	heard     heard // from the session
 
 	pressed pressed // with the mouse
 
 	grace     time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   watched
 	attention attention
+	noted     noted
 }
 
 // heard is how far the screen has heard its session, and what that calls it.
 type heard struct {
-	newest uint64 // number of the newest event
-	place  string // how the session calls this screen when that answers; "" while that is not known
-	told   bool   // that something was answered at another screen, until the next task begins
+	newest uint64       // number of the newest event
+	place  string       // how the session calls this screen when that answers; "" while that is not known
+	told   bool         // that something was answered at another screen, until the next task begins
+	back   state.Border // the prompt that this screen asked to go back to before; Seq 0 is none
 }
 
 // pending is a confirmation that the next key may give: an action that does more when it
@@ -139,14 +141,14 @@ type Terminal struct {
 type viewSet struct {
 	header       *views.Header
 	conversation *transcript.Conversation
-	output       *transcript.Output
 	panes        *panes.Panes
 	tasks        *views.Tasks
+	strip        *panes.Strip // in the place of both
 	status       *views.StatusLine
-	border       *draw.Border // around status line and prompt
+	queue        *views.Queue
+	border       *draw.Border
 	prompt       *prompt.Prompt
 	footer       *views.Footer
-	tabs         *views.TabBar
 	help         *dialog.Help
 	secret       *dialog.Secret
 	pager        *dialog.Pager
@@ -161,30 +163,12 @@ type paneView interface {
 
 // pane returns the view of a pane.
 func (v *viewSet) pane(p layout.Pane) paneView {
-	return [...]paneView{v.prompt, v.conversation, v.output, v.panes, v.tasks}[p]
+	return [...]paneView{v.prompt, v.conversation, v.panes, v.tasks}[p]
 }
 
 // coloured returns the views that show without an overlay.
 func (v *viewSet) coloured() []coloured {
-	return []coloured{v.header, v.conversation, v.output, v.panes, v.tasks, v.status, v.border, v.prompt, v.footer, v.tabs}
-}
-
-// Welcome returns what an empty conversation shows; the demo has a tour.
-func Welcome(demo bool) []string {
-	first := `  what does this project do?   and anything else, in your words`
-	if demo {
-		first = `  tour                         three steps through the program`
-	}
-	return []string{
-		"buddy works with you in this terminal: it runs commands in real tmux panes,",
-		"shows you what they print, and asks before it changes anything.",
-		"",
-		"Try:",
-		first,
-		"  !git status                  a command that you run yourself",
-		"  /init                        it writes AGENTS.md, what is to be known here",
-		"  /help                        all keys and commands",
-	}
+	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.queue, v.border, v.prompt, v.footer}
 }
 
 // New returns a screen that shows nothing yet. [UI.Loop] feeds it.
@@ -194,19 +178,19 @@ func New(d Deps) *UI {
 	u.v = viewSet{
 		header:       views.NewHeader(t, k, d.Home, time.Local),
 		conversation: newConversation(u),
-		output:       transcript.NewOutput(t, k),
-		panes:        panes.New(t, k),
+		panes:        panes.New(t, k, &transcript.Output{}),
 		tasks:        views.NewTasks(t, k, d.Now),
 		status:       views.NewStatusLine(t, k, d.Now),
+		queue:        views.NewQueue(t, k),
 		border:       draw.NewBorder(t, k),
 		prompt:       prompt.New(t, k),
 		footer:       views.NewFooter(t, k),
-		tabs:         views.NewTabBar(t, k),
 		help:         dialog.NewHelp(t, k),
 		secret:       dialog.NewSecret(t, k),
 		pager:        dialog.NewPager(t, k),
 		ask:          dialog.NewAsk(t, k),
 	}
+	u.v.strip = panes.NewStrip(t, k, u.v.panes, d.Now)
 	u.v.header.NoTokens = d.NoTokens
 	u.arranged = arrangement{tab: layout.Conversation, shape: d.Shape, panes: u.v.panes, keep: d.KeepShape}
 	u.dock = dock{
@@ -227,18 +211,17 @@ func New(d Deps) *UI {
 // connect gives the views what their keys do.
 func (u *UI) connect() {
 	d := &u.deps
-	u.v.output.SetNow(d.Now)
 	u.v.panes.SetNow(d.Now)
-	u.v.conversation.SetWelcome(Welcome(false))
-	u.v.output.OnZoom = u.arranged.toggleZoom
+	u.v.conversation.SetWelcome(Welcome(false, true))
 	u.v.panes.PaneIntents = panes.PaneIntents{
-		OnZoom:    u.arranged.toggleZoom,
+		OnOpen:    u.openRun,
 		OnType:    func(id string, p []byte) { d.Send(event.PaneInput{Pane: id, Bytes: p}) },
 		OnPaste:   func(id, text string) { d.Send(event.PanePaste{Pane: id, Text: text}) },
 		OnFit:     func(id string, w, h int) { d.Send(event.FitPane{Pane: id, W: w, H: h}) },
 		OnHistory: func(id string) { d.Send(event.ReadPane{Pane: id}) },
 		OnKill:    func(id, name, why string) { askToKill(u, id, name, why) },
 	}
+	u.v.strip.OnOpen = func() { u.arranged.setFocus(layout.Live) }
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
 	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
 	u.v.tasks.OnOpen = func(t *state.Task) { openTask(u, t) }
@@ -250,12 +233,13 @@ func (u *UI) connect() {
 	u.v.help.OnClose = func() { u.overlays.help = false }
 	u.v.help.OnCopy, u.dock.approval.OnCopy, u.dock.confirm.OnCopy, u.dock.question.OnCopy = u.copy, u.copy, u.copy, u.copy
 	u.v.help.SetCommands(commandHelp(nil))
-	u.v.prompt.SetCommands(commandHelp(nil))
+	u.v.prompt.SetCommands(offeredCommands(nil))
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
 	u.v.prompt.OnChange = func() {
 		if !u.following.on() {
 			d.Draft()
 		}
+		awaitDigit(u)
 	}
 	u.v.prompt.OnFiles = func(query string) {
 		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
@@ -265,7 +249,6 @@ func (u *UI) connect() {
 	}
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = func() { u.editFrom("") }
-	u.v.output.OnOpen = u.openOutput
 	u.v.pager.OnCopy, u.v.pager.Later = u.copy, d.Later
 	u.v.pager.OnEdit = func(doc dialog.Document) { editOutput(u, doc) }
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
@@ -293,18 +276,23 @@ func newConversation(u *UI) *transcript.Conversation {
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
 	asked, other, stale := len(u.state.Questions), "", false
+	var back event.HistoryRewound
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 		u.heard.newest = env.Seq
 		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
-		if _, begins := env.Payload.(event.TaskStarted); begins {
+		switch p := env.Payload.(type) {
+		case event.TaskStarted:
 			stale = u.heard.told
+		case event.HistoryRewound:
+			back = p
 		}
 	}
 	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	changed := u.update(ch)
+	tookBack(u, back)
 	if other != "" || stale {
 		u.Tell(other)
 		u.heard.told = other != ""
@@ -340,19 +328,19 @@ func (u *UI) update(ch state.Changed) bool {
 		return false
 	}
 	typed := u.arranged.typing()
-	for _, v := range []updated{u.v.header, u.v.panes, u.v.tasks, u.v.status, u.v.footer} {
+	for _, v := range []updated{u.v.header, u.v.panes, u.v.tasks, u.v.strip, u.v.status, u.v.footer} {
 		v.Update(&u.state, ch)
 	}
 	shown := u.following.shown(&u.state)
-	for _, v := range []updated{u.v.conversation, u.v.output, u.v.prompt} {
+	for _, v := range []updated{u.v.conversation, u.v.prompt, u.v.queue} {
 		v.Update(shown, ch)
 	}
-	u.v.footer.SetQueued(len(shown.Queued))
 	u.v.prompt.To, _ = u.following.toWhom(&u.state)
 	offer(u, ch)
 	if ch&state.Approvals != 0 && u.dock.sync() {
 		u.v.conversation.Bottom()
 	}
+	u.arranged.column = u.arranged.column || live(&u.state)
 	u.busy = u.v.status.Busy()
 	if typed && !u.arranged.typing() {
 		u.grace = u.deps.Now().Add(draw.GracePeriod)
@@ -361,6 +349,7 @@ func (u *UI) update(ch state.Changed) bool {
 	if u.pending.running && stoppable(u) == nil {
 		u.hint("", "") // it was about a task that has ended
 	}
+	noteMode(u)
 	u.attention.update(&u.state)
 	u.deps.Tick(u.busy && !u.attention.away)
 	return true
@@ -368,6 +357,9 @@ func (u *UI) update(ch state.Changed) bool {
 
 // submit takes a line from the prompt.
 func (u *UI) submit(text string) {
+	if openRecent(u, text) {
+		return
+	}
 	if !slash.Private(text) {
 		u.deps.Record(text)
 	}
@@ -431,6 +423,18 @@ func (u *UI) quit() {
 	}
 }
 
+// Begin does what the person asked for when they came to a session: shows a place, opens the list of
+// sessions, sends a prompt as if it were typed.
+func (u *UI) Begin(n slash.Next) {
+	u.GoTo(n.Spot)
+	if n.Browse {
+		browse(u)
+	}
+	if n.Prompt != "" {
+		u.submit(n.Prompt)
+	}
+}
+
 // Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
 func (u *UI) Info() state.Info { return u.state.Info }
 
@@ -440,7 +444,7 @@ func (u *UI) Tell(text string) { u.hint("", text) }
 // Prompt returns the view of the prompt, for its history, its mode and what is in it.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
-// SetWelcome changes what an empty conversation shows, which is [Welcome] at first.
+// SetWelcome changes what an empty conversation shows, which is [Welcome] at first, for who has instruction files.
 func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 
 // Prepend puts the part of a session that comes before all that is there in front of it.
@@ -503,6 +507,11 @@ func (u *UI) paste(p screen.Paste) {
 	}
 }
 
+// asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the help then.
+func (u *UI) asksForHelp(scope keymap.Scope) bool {
+	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
+}
+
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	if u.deps.Now().Before(u.grace) {
@@ -529,6 +538,8 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
 	case p.Types() && paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
 		u.dock.typeOn("", ev)
+	case p.Types() && p.Text == "?" && u.asksForHelp(scope):
+		u.global(keymap.ShowHelp, before)
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
 	case p.Scope != keymap.Global:

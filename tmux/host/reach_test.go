@@ -235,9 +235,9 @@ func TestContainerErrors(t *testing.T) {
 	wantDown(t, h, "no such container", "podman")
 	up := c.Host(t)
 	script(t, up, "true")
-	c.Do(t, "stop", "-t", "0")
+	c.Stop(t)
 	wantDown(t, up, "not running", "start it with "+filepath.Base(c.Engine)+" start "+c.Name)
-	c.Do(t, "start")
+	c.Start(t)
 	if code, _, _ := script(t, up, "exit 125"); code != 125 {
 		t.Errorf("exit %d, want 125", code)
 	}

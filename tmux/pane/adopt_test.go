@@ -80,7 +80,7 @@ func TestSwappedCommandsDoNotRun(t *testing.T) {
 				}
 			}
 			as(t, other, "D="+dir+"; M="+mark+"; "+swap)
-			c, err := s.Start(dir, Capture, false)
+			c, err := s.Start(dir, Capture, Unheld)
 			if err == nil {
 				t.Errorf("it started: %+v", c.Exit())
 			}
@@ -102,7 +102,7 @@ func TestCommandsAreReadOnce(t *testing.T) {
 		if err := prepare(dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Start(dir, Capture, false); !errors.Is(err, owners.ErrOther) {
+		if _, err := s.Start(dir, Capture, Unheld); !errors.Is(err, owners.ErrOther) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestCommandsAreReadOnce(t *testing.T) {
 			}
 			s.Greet(Greeting{Cwd: base, Env: tmuxtest.Env(t, base)})
 			dir := commandIn(t, filepath.Join(base, "run-"+name), "echo first\nsleep 0.3\necho second")
-			c, err := s.Start(dir, Capture, false)
+			c, err := s.Start(dir, Capture, Unheld)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,16 +18,17 @@ const grace = 2 * time.Second
 
 // Command is a started command. Its methods may be called by any goroutine.
 type Command struct {
-	shell    *Shell
-	dir      string
-	free     bool         // it passes on only its folder
-	confined *confinedRun // nil unless confined
-	proc     *exec.Cmd
-	inner    *inner // of mode Terminal, else nil
-	streams  []*outputStream
-	began    time.Time
-	done     chan struct{} // closed at the end, when exit is set
-	exit     Exit
+	shell   *Shell
+	dir     string
+	free    bool // it passes on only its folder
+	within  Sandboxed
+	held    *heldRun // nil unless it is held
+	proc    *exec.Cmd
+	inner   *inner // of mode Terminal, else nil
+	streams []*outputStream
+	began   time.Time
+	done    chan struct{} // closed at the end, when exit is set
+	exit    Exit
 
 	mu        sync.Mutex // guards the fields below and the streams' records
 	boxes     []*Mailbox
@@ -36,12 +37,12 @@ type Command struct {
 	fault     string
 }
 
-// Start runs the command in dir/cmd, as it is when Start reads it; a confined command runs in the
-// read-only sandbox or not at all. It returns when the command has started; after an error
+// Start runs the command in dir/cmd, as it is when Start reads it; one that is to be held runs
+// within what holds it or not at all. It returns when the command has started; after an error
 // nothing runs, and dir must be removed before it is used again. What another user could have
 // written is refused.
-func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
-	if err := mode.Check(s.tty != nil && !confined); err != nil {
+func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error) {
+	if err := mode.Check(s.tty != nil && within == Unheld); err != nil {
 		return nil, err
 	}
 	text, err := s.adopt(dir)
@@ -49,15 +50,15 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 		return nil, err
 	}
 	_, err = os.Lstat(filepath.Join(dir, "free"))
-	c := &Command{shell: s, dir: dir, free: err == nil, done: make(chan struct{})}
+	c := &Command{shell: s, dir: dir, free: err == nil, within: within, done: make(chan struct{})}
 	var in *os.File
 	var ends []*os.File
-	if confined {
-		in, ends, err = s.confined(c)
+	if within != Unheld {
+		in, ends, err = s.held(c, within)
 	} else {
 		c.proc, err = s.command(filepath.Join(dir, "cmd"), c.free)
 	}
-	if err == nil && !c.free && !confined {
+	if err == nil && !c.free && within == Unheld {
 		err = s.prepareState()
 	}
 	if err == nil {
@@ -96,14 +97,14 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 // start starts the process. A confined shell gets its command only when all restrictions are
 // known to hold.
 func (c *Command) start(in *os.File, text string) error {
-	if c.confined == nil {
+	if c.held == nil {
 		return orphaned.start(c.proc, (*exec.Cmd).Start)
 	}
-	if err := orphaned.start(c.proc, c.confined.box.Start); err != nil {
+	if err := orphaned.start(c.proc, c.held.by.Start); err != nil {
 		return err
 	}
 	go feed(in, text)
-	go c.confined.listen()
+	go c.held.listen()
 	return nil
 }
 
@@ -161,9 +162,9 @@ func (c *Command) addLeg(stream, file string, r *os.File) {
 
 // discard releases what a command that never started holds, and closes in if that is not nil.
 func (c *Command) discard(in *os.File) {
-	if c.confined != nil {
+	if c.held != nil {
 		_ = in.Close()
-		_ = c.confined.folder.Close()
+		_ = c.held.folder.Close()
 	}
 	if c.inner != nil {
 		c.inner.discard()
@@ -218,8 +219,8 @@ func (c *Command) wait() {
 		c.shell.tty.takeBack()
 	}
 	var left error
-	if c.confined != nil {
-		left = c.endConfined() // before its output ends: something left behind may hold that
+	if c.held != nil {
+		left = c.endHeld() // before its output ends: something left behind may hold that
 	}
 	for _, l := range c.streams {
 		l.ended()
@@ -228,7 +229,7 @@ func (c *Command) wait() {
 		<-l.sealed
 	}
 	c.shell.show.setLossless(false)
-	if c.confined == nil {
+	if c.held == nil {
 		left = c.shell.adoptState(c.dir, c.free)
 	}
 	e := c.ended(err, left)
@@ -253,7 +254,7 @@ func (c *Command) wait() {
 func (c *Command) ended(err, left error) Exit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := Exit{Cancelled: c.cancelled, Confined: c.confined != nil, Fault: c.fault}
+	e := Exit{Cancelled: c.cancelled, Confined: c.within == ReadOnly, Fenced: c.within == Fenced, Fault: c.fault}
 	if left != nil && e.Fault == "" {
 		e.Fault = left.Error()
 	}
@@ -358,7 +359,7 @@ func (c *Command) escalate(first, second syscall.Signal, wait time.Duration) {
 // signal signals the command's group and the foreground group that a program such as a nested
 // interactive shell made for itself. Ctrl-C reaches only the foreground group.
 func (c *Command) signal(sig syscall.Signal) {
-	group, front := c.proc.Process.Pid, c.foreground()
+	group, front := c.group(), c.foreground()
 	if front != 0 && front != group {
 		_ = unix.Kill(-front, sig)
 		if sig == unix.SIGINT {
@@ -366,6 +367,14 @@ func (c *Command) signal(sig syscall.Signal) {
 		}
 	}
 	_ = unix.Kill(-group, sig)
+}
+
+// group returns the process group of the command.
+func (c *Command) group() int {
+	if c.held != nil {
+		return c.held.by.Group(c.proc.Process.Pid)
+	}
+	return c.proc.Process.Pid
 }
 
 // foreground returns the group that Ctrl-C reaches, or 0.
@@ -378,7 +387,7 @@ func (c *Command) foreground() int {
 
 // sweep ends the jobs of a cancelled command: shells start them with SIGINT ignored.
 func (c *Command) sweep(wait time.Duration) {
-	group := c.proc.Process.Pid
+	group := c.group()
 	if unix.Kill(-group, unix.SIGTERM) != nil {
 		return // nobody left
 	}

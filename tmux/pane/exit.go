@@ -16,6 +16,7 @@ type Exit struct {
 	Signal    int           `json:"signal,omitempty"`    // signal that ended the shell, 0 when it exited
 	Cancelled bool          `json:"cancelled,omitempty"` // cancelled before it ended
 	Confined  bool          `json:"confined,omitempty"`  // it ran in the read-only sandbox
+	Fenced    bool          `json:"fenced,omitempty"`    // it ran in the workspace fence
 	Stdout    int64         `json:"stdout"`              // bytes written in all
 	Stderr    int64         `json:"stderr"`
 	Duration  time.Duration `json:"duration"`

@@ -304,7 +304,7 @@ func TestFollowAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Greet(Greeting{Cwd: dir, Env: tmuxtest.Env(t, dir)})
-	run, err := s.Start(cmdDir, Capture, false)
+	run, err := s.Start(cmdDir, Capture, Unheld)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func TestPosixShell(t *testing.T) {
 		if err := errors.Join(os.Mkdir(cmdDir, 0o700), os.WriteFile(filepath.Join(cmdDir, "cmd"), []byte(c.cmd), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		run, err := s.Start(cmdDir, Capture, false)
+		run, err := s.Start(cmdDir, Capture, Unheld)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -172,7 +172,7 @@ func (s *Server) start(r request) (*Command, error) {
 	if s.closed {
 		return nil, errors.New("the pane is being closed")
 	}
-	return s.shell.Start(r.Dir, r.Mode, r.Confined)
+	return s.shell.Start(r.Dir, r.Mode, r.Within)
 }
 
 // interrupt passes Ctrl-C on to a confined command.

@@ -53,7 +53,7 @@ type Shell struct {
 	folder string     // of the next command; "" is not known
 	apart  bool       // the state does not contain the folder
 	env    []string   // of the first command; nil until Greet
-	free   confinement
+	hold   holding
 }
 
 // NewShell returns a Shell with its state in dir, which [MakeDir] made. If the directory has a
@@ -89,8 +89,8 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 }
 
 // Greet sets the directory and the environment of the first command. Only the first call
-// counts: later clients find the shell as the last command left it. The Reach of the last call
-// counts.
+// counts: later clients find the shell as the last command left it. The Reach and the Fence of the last call
+// count.
 func (s *Shell) Greet(g Greeting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +101,11 @@ func (s *Shell) Greet(g Greeting) {
 			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it says that it is unknown
 		}
 	}
-	if !reflect.DeepEqual(s.free.reach, g.Reach) {
-		s.free.reach, s.free.old = g.Reach, true
+	if !reflect.DeepEqual(s.hold.reach, g.Reach) {
+		s.hold.reach, s.hold.oldBox = g.Reach, true
+	}
+	if !reflect.DeepEqual(s.hold.fence, g.Fence) {
+		s.hold.fence, s.hold.oldFence = g.Fence, true
 	}
 }
 
@@ -177,10 +180,10 @@ func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0
 func (s *Shell) adoptState(dir string, free bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free.old = true
+	s.hold.oldBox, s.hold.oldFence = true, true
 	name := s.nextState()
 	if !free && complete(name) {
-		s.state, s.free.of = name, ""
+		s.state, s.hold.of = name, ""
 	} else if !free {
 		return nil
 	}

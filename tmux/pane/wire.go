@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence"
 )
 
 // protocol is the version of the wire format. A client that finds another version starts
 // the supervisor anew.
-const protocol = 2
+const protocol = 3
 
 // frameMax limits a frame: an environment may have some megabytes.
 const frameMax = 8 << 20
@@ -39,17 +40,29 @@ type request struct {
 	Version  int       `json:"v"`
 	Dir      string    `json:"dir,omitempty"`
 	Mode     Mode      `json:"mode,omitempty"`
-	Confined bool      `json:"confined,omitempty"`
+	Within   Sandboxed `json:"within,omitempty"`
 	Greeting *Greeting `json:"greeting,omitempty"`
 }
 
 // Greeting holds what a supervisor needs from a client. The first client's Cwd and Env count,
-// and the last one's Reach.
+// and the last one's Reach and Fence.
 type Greeting struct {
 	Cwd   string        `json:"cwd"`
 	Env   []string      `json:"env"`
 	Reach confine.Reach `json:"reach"` // of confined commands
+	// Fence is for fenced commands; nil: there are none.
+	Fence *fence.Settings `json:"fence,omitempty"`
 }
+
+// Sandboxed says what holds a command.
+type Sandboxed string
+
+// What there is. A command runs within it or not at all.
+const (
+	Unheld   Sandboxed = ""
+	ReadOnly Sandboxed = "read-only" // the read-only sandbox, see package confine
+	Fenced   Sandboxed = "fence"     // the workspace fence, see package fence
+)
 
 // Info describes a supervisor.
 type Info struct {
@@ -157,10 +170,9 @@ type Job struct{ w *wire }
 
 // Run starts the command in dir/cmd and returns when it runs. It waits for its turn; ending
 // ctx meanwhile withdraws the request, and cancels the command if it started just then. A
-// [RefusedError] means that it did not start. A confined command runs in the read-only sandbox
-// or not at all. The Job owns conn.
-func Run(ctx context.Context, conn net.Conn, dir string, mode Mode, confined bool) (*Job, error) {
-	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode, Confined: confined})
+// [RefusedError] means that it did not start. The Job owns conn.
+func Run(ctx context.Context, conn net.Conn, dir string, mode Mode, within Sandboxed) (*Job, error) {
+	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode, Within: within})
 }
 
 // Attach returns the running command of dir. A [RefusedError] means that this supervisor knows

@@ -34,7 +34,7 @@ func TestRunShellOnLostTarget(t *testing.T) {
 	}
 	lost := call("echo first; sleep 1000")
 	lost.Output = func(tools.Chunk) {
-		c.Do(t, "stop", "-t", "0")
+		c.Stop(t)
 		cancel()
 	}
 	if act, err := tool.Plan(lost); err != nil || act.Target != h.Name() || act.Cwd != "/" {
@@ -46,7 +46,7 @@ func TestRunShellOnLostTarget(t *testing.T) {
 	if !strings.Contains(said, "tmux is not installed on "+h.Name()) {
 		t.Errorf("said %q", said)
 	}
-	c.Do(t, "start")
+	c.Start(t)
 	if res := tool.Run(t.Context(), call("echo back")); res.IsError || !strings.Contains(res.Content, "back") {
 		t.Errorf("Run = %+v", res)
 	}

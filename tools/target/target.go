@@ -23,6 +23,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/tmux"
 	"buddy/tmux/host"
+	"buddy/tmux/pane/fence"
 	"buddy/tools/file"
 )
 
@@ -113,6 +114,9 @@ func (t *Target) Confines(env Environment, o tmux.Options) error {
 // options fills in the options that depend on the target.
 func (t *Target) options(env Environment, o tmux.Options) tmux.Options {
 	o.Host, o.Cwd, o.Reach.Read = t.Host, env.Dir, append([]string{env.Dir}, env.Also...)
+	if t.Host == nil && o.Fence == nil {
+		o.Fence = &fence.Settings{Work: o.Reach.Read}
+	}
 	return o
 }
 

@@ -30,7 +30,7 @@ func TestPickerGolden(t *testing.T) {
 	for i := range 40 {
 		titles = append(titles, fmt.Sprintf("session %d", i))
 	}
-	preview := transcript.NewOutput(viewtest.Dark(t), keymap.Default())
+	preview := transcript.NewConversation(viewtest.Dark(t), keymap.Default())
 	o := PickerOptions{Title: "Sessions", Hint: "type to filter", Columns: []string{"title", "used", "model"}, Preview: preview, Keys: keymap.Sessions}
 	for _, size := range [][2]int{{80, 24}, {120, 32}, {200, 60}, {40, 12}} {
 		viewtest.Golden(t, "picker", newTestPicker(t, o, titles...), size[0], size[1])

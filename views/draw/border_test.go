@@ -10,10 +10,6 @@ import (
 
 func TestBorder(t *testing.T) {
 	b := draw.NewBorder(viewtest.Dark(t), keymap.Default())
-	want := "┌──┐\n│  │\n└──┘\n"
-	if got := viewtest.Text(t, b, 4, 3); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
 	s := viewtest.Screen(t, b, 4, 3)
 	b.Join(s, 0, 2, '├')
 	if c, _, _ := s.Get(0, 2); c != "├" {

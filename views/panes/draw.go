@@ -1,8 +1,8 @@
 package panes
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -15,7 +15,12 @@ import (
 const (
 	tileWidth  = 38
 	tileHeight = 6
+	narrowTile = 20 // in the column
+	lowTile    = 4
 )
+
+// size is a width and a height in cells.
+type size struct{ w, h int }
 
 // What most programs make do with.
 const (
@@ -60,39 +65,47 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	_, _, w, h := p.GetRect()
 	cols, rows := p.look.grid(len(p.list.panes), w-2, h-2)
 	several := cols*rows > 1
-	left, right := p.heads(w - 6)
+	p.tiles, p.dividers = p.tiles[:0], p.dividers[:0]
 	if several {
-		left = []draw.Span{draw.Text(themes.Strong, "Panes"), draw.Text(themes.Muted, " · "+fmt.Sprint(len(p.list.panes)))}
+		p.drawGrid(p.Whole(screen), cols, rows)
+		p.forget()
+		p.fitTo(p.wantedFit(several))
+		return
 	}
+	left, right := p.heads(w - 6)
 	in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
-	p.tiles = p.tiles[:0]
 	if in.W <= 0 || in.H <= 0 {
 		p.Hide()
 		return
 	}
 	if p.list.index() < 0 {
 		p.Hide()
-		in.Inset().Say(0, "none yet; the first command opens one", themes.Muted)
+		in.Inset().Say(0, "nothing runs", themes.Muted)
 		return
 	}
-	if !several {
-		p.drawPane(in, p.list.selected())
-	} else {
-		p.drawGrid(in, cols, rows)
-	}
+	p.drawPane(in, p.list.selected())
+	p.forget()
+	p.fitTo(p.wantedFit(several))
+}
+
+// forget drops the pictures of panes that do not show.
+func (p *Panes) forget() {
 	for id := range p.pictures {
 		if !slices.ContainsFunc(p.tiles, func(t tile) bool { return t.id == id }) {
 			delete(p.pictures, id)
 		}
 	}
-	p.fitTo(p.wantedFit(several))
 }
 
 // grid returns how many of n panes show beside and below each other in w×h cells: all of them in
 // the way that shows most of each, else as many as have room.
 func (look paneLook) grid(n, w, h int) (cols, rows int) {
-	maxCols, maxRows := min(n, (w+1)/(tileWidth+1)), min(n, h/tileHeight)
-	if look.single || maxCols < 1 || maxRows < 1 || maxCols < 2 && !look.zoomed {
+	least := size{tileWidth, tileHeight}
+	if !look.zoomed { // in the column a few words of each are better than one of them
+		least = size{narrowTile, lowTile}
+	}
+	maxCols, maxRows := min(n, (w+1)/(least.w+1)), min(n, h/least.h)
+	if !look.wantsGrid() || maxCols < 1 || maxRows < 1 {
 		return 1, 1
 	}
 	cols, rows = maxCols, maxRows
@@ -109,7 +122,7 @@ func (look paneLook) grid(n, w, h int) (cols, rows int) {
 // wantedFit returns the size for a pane that somebody types into or looks at alone.
 func (p *Panes) wantedFit(several bool) paneFit {
 	q := p.list.selected()
-	if q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
+	if q.bare() || q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
 		return paneFit{}
 	}
 	for _, t := range p.tiles {
@@ -127,7 +140,7 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	if len(right) == 0 {
 		return p.list.title(w), nil
 	}
-	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < len("Panes · 10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
+	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < draw.TextWidth("10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
 		right = less
 	}
 	return p.list.title(w - draw.Width(right) - 3), right
@@ -144,44 +157,88 @@ func (p *Panes) doing() (all, less []draw.Span) {
 		all = p.back.status(p.rows(), p.Keys.Name(keymap.ScrollBottom))
 		return all, all
 	case !p.typing && p.follow.pinned && len(p.list.panes) > 1:
-		return say(themes.Muted, "pinned", "pinned")
+		took := p.list.selected().took(p.follow.now())
+		return say(themes.Muted, strings.TrimSuffix("pinned · "+took, " · "), "pinned")
 	case !p.typing:
+		if took := p.list.selected().took(p.follow.now()); took != "" {
+			return say(themes.Muted, took, took)
+		}
 		return nil, nil
 	case p.asked > 0:
 		return say(themes.Warning, draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+p.endKey())
-	case !slices.Contains([]string{"", runs.sign}, p.list.selected().mark.sign):
+	case !slices.Contains([]string{"", runs.sign, stays.sign}, p.list.selected().run.sign):
 		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
 	default:
 		return say(themes.Warning, "typing · "+ends, ends)
 	}
 }
 
-// drawGrid draws the page of panes in which the selected one is, each below its name.
-func (p *Panes) drawGrid(in draw.Area, cols, rows int) {
+// drawGrid draws the page of panes in which the selected one is, each in a box. Neighbours share their edges.
+func (p *Panes) drawGrid(all draw.Area, cols, rows int) {
 	per := cols * rows
 	first := p.list.index() / per * per
-	for i := range min(per, len(p.list.panes)-first) {
-		q := &p.list.panes[first+i]
+	role := themes.Border
+	if p.HasFocus() {
+		role = themes.Focus
+	}
+	for i := range per {
 		col, row := i%cols, i/cols
-		left, right := col*(in.W+1)/cols, (col+1)*(in.W+1)/cols-1
-		top, bottom := row*in.H/rows, (row+1)*in.H/rows
-		cell := draw.Area{Canvas: in.Down(top).Cols(left, right), H: bottom - top}
-		if col > 0 {
-			for y := range cell.H {
-				in.Down(top+y).Put(left-1, '│', themes.Border)
-			}
+		left, right := col*(all.W-1)/cols, (col+1)*(all.W-1)/cols
+		top, bottom := row*(all.H-1)/rows, (row+1)*(all.H-1)/rows
+		box := draw.Area{Canvas: all.Down(top).Cols(left, right+1), H: bottom - top + 1}
+		var q *paneView
+		if first+i < len(p.list.panes) {
+			q = &p.list.panes[first+i]
 		}
-		p.drawTileTitle(cell.Canvas, q)
-		p.drawPane(cell.Below(1), q)
+		p.drawBox(box, q, role)
+		if row == rows-1 && col > 0 {
+			p.dividers = append(p.dividers, box.X)
+		}
+		for _, j := range [4][2]int{{0, 0}, {1, 0}, {0, 1}, {1, 1}} { // its corners
+			all.Down(top+j[1]*(bottom-top)).Put(left+j[0]*(right-left), corner(col+j[0], row+j[1], cols, rows), role)
+		}
 	}
 }
 
-func (p *Panes) drawTileTitle(c draw.Canvas, q *paneView) {
-	for x := range c.W {
-		c.Put(x, '─', themes.Border)
+// corner returns the character where lines of a grid meet.
+func corner(col, row, cols, rows int) rune {
+	at := func(n, last int) int {
+		switch n {
+		case 0:
+			return 0
+		case last:
+			return 2
+		}
+		return 1
 	}
-	name := p.list.tag(q, true, c.W-6, c.W)
-	c.Cols(1, c.W-1).Spans(0, draw.Padded(draw.Clip(name, c.W-5))...)
+	return [3][3]rune{{'┌', '┬', '┐'}, {'├', '┼', '┤'}, {'└', '┴', '┘'}}[at(row, rows)][at(col, cols)]
+}
+
+// drawBox draws a pane of a grid with its border, nil for none.
+func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role) {
+	var name, doing []draw.Span
+	if q != nil {
+		name = p.list.tag(q, true, box.W-8, box.W)
+		if took := q.took(p.follow.now()); took != "" {
+			doing = []draw.Span{draw.Text(themes.Muted, took)}
+		}
+		if q.Pane.Pane == p.list.shown {
+			_, doing = p.doing()
+		}
+		if draw.Width(name)+draw.Width(doing)+9 > box.W && !p.typing {
+			doing = nil
+		}
+	}
+	box.Edge('─', '─', role, name, doing)
+	box.Down(box.H-1).Edge('─', '─', role, nil, nil)
+	for y := 1; y < box.H-1; y++ {
+		box.Down(y).Put(0, '│', role)
+		box.Down(y).Put(box.W-1, '│', role)
+	}
+	in := draw.Area{Canvas: box.Down(1).Cols(1, box.W-1), H: box.H - 2}.Cleared()
+	if q != nil {
+		p.drawPane(in, q)
+	}
 }
 
 // drawPane draws a pane and what is to be said of it.
@@ -200,13 +257,17 @@ func (p *Panes) drawPane(in draw.Area, q *paneView) {
 		p.back.draw(in)
 		return
 	}
+	if q.bare() {
+		p.printed.DrawIn(in)
+		return
+	}
 	p.drawScreen(in, q)
 }
 
 // notes returns the lines below the picture, the lowest first.
 func (p *Panes) notes(q *paneView) [][]draw.Span {
 	var lines [][]draw.Span
-	if !p.look.quiet && !p.typing && q.Attach != "" && q.Pane.Pane == p.list.shown {
+	if p.attach.shows() && !p.typing && q.Attach != "" && q.Pane.Pane == p.list.shown {
 		lines = append(lines, append([]draw.Span{draw.Text(themes.Muted, "attach: ")}, draw.Untrusted(themes.Code, q.Attach)...))
 	}
 	if q.Lost != "" {

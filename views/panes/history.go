@@ -69,6 +69,10 @@ func (b *scrollback) status(rows int, liveKey string) []draw.Span {
 // EndScroll goes back to the live picture and reports whether that was not shown.
 func (p *Panes) EndScroll() bool {
 	on := p.back.on
+	if q := p.list.selected(); q != nil && q.bare() && !p.printed.Following() {
+		p.printed.Bottom()
+		on = true
+	}
 	p.back = scrollback{}
 	return on
 }
@@ -79,6 +83,9 @@ func (p *Panes) Scroll(rows int) {
 	q := p.list.selected()
 	b := &p.back
 	switch {
+	case q != nil && q.bare():
+		p.printed.Scroll(rows)
+		return
 	case q == nil || !b.on && rows > 0:
 		return
 	case !b.on:
@@ -104,10 +111,25 @@ func (p *Panes) rows() int {
 }
 
 // Page scrolls by screens, down if they are positive.
-func (p *Panes) Page(screens int) { p.Scroll(screens * max(p.rows()-1, 1)) }
+func (p *Panes) Page(screens int) {
+	if q := p.list.selected(); q != nil && q.bare() {
+		p.printed.Page(screens)
+		return
+	}
+	p.Scroll(screens * max(p.rows()-1, 1))
+}
 
 // Top goes to the beginning of the history.
-func (p *Panes) Top() { p.Scroll(-1 << 20) }
+func (p *Panes) Top() {
+	if q := p.list.selected(); q != nil && q.bare() {
+		p.printed.Top()
+		return
+	}
+	p.Scroll(-1 << 20)
+}
 
 // Bottom goes back to the live picture.
-func (p *Panes) Bottom() { p.EndScroll() }
+func (p *Panes) Bottom() {
+	p.printed.Bottom()
+	p.EndScroll()
+}

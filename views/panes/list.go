@@ -1,10 +1,13 @@
 package panes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/themes"
@@ -17,10 +20,29 @@ type paneList struct {
 	shown string // id of the selected pane
 }
 
-// paneView holds a pane with how the last command in it went.
+// paneView holds a pane with what runs in it, or ran last. The call that has none is in one of its own.
 type paneView struct {
 	state.Pane
-	mark mark
+	run run
+}
+
+// bare reports whether it is no pane but a call without one.
+func (q *paneView) bare() bool { return q.Pane.Pane == state.BarePane }
+
+// run holds a command with how it goes or went.
+type run struct {
+	mark
+	call           *state.Call // or the call that began it; nil if that is not known
+	task           *state.Task // whose pane it is
+	started, ended int64       // Unix milliseconds; 0 for not yet
+}
+
+// took says how long it runs or ran, "" if nothing did.
+func (r *run) took(now int64) string {
+	if r.started == 0 {
+		return ""
+	}
+	return draw.Clock(cmp.Or(r.ended, now) - r.started)
 }
 
 // mark holds how a command goes or went.
@@ -30,40 +52,90 @@ type mark struct {
 	role themes.Role
 }
 
-// markOf returns how the command goes that belongs to a pane: the task of which it is the
-// own, or the last one that began in the shared pane of a target.
-func markOf(s *state.State, q *state.Pane) mark {
+// runIn returns what belongs to a pane: the task of which it is the own, or the last command that began in
+// the shared pane of a target.
+func runIn(s *state.State, q *state.Pane) run {
 	for _, t := range slices.Backward(s.Tasks) {
-		if t.Pane != q.Pane {
-			continue
+		if t.Pane == q.Pane {
+			return run{mark: taskMark(t), task: t, started: t.Started, ended: t.Ended}
 		}
-		if t.State != state.TaskDone {
-			return runs
-		}
-		if t.Outcome == event.Completed {
-			return exited(0)
-		}
-		if code, ok := strings.CutPrefix(t.Error, "exit code "); ok {
-			return mark{"✗", "exit " + draw.OneLine(code), themes.ToolError}
-		}
-		_, _, word := draw.TaskOutcome(t)
-		return mark{"✗", draw.OneLine(word), themes.ToolError}
 	}
-	c := s.Ran(q.Target)
+	switch c := s.Ran(q.Target); {
+	case q.Title != sharedTitle:
+	case runsOn(s.Bare, q):
+		return fleetRun(s.Bare, q.Target)
+	case c != nil:
+		return runOf(c)
+	}
+	return run{}
+}
+
+// taskMark returns how the command of a task goes.
+func taskMark(t *state.Task) mark {
+	if t.State != state.TaskDone {
+		return stays
+	}
+	if t.Outcome == event.Completed {
+		return exited(0)
+	}
+	if code, ok := strings.CutPrefix(t.Error, "exit code "); ok {
+		return mark{"✗", "exit " + draw.OneLine(code), themes.ToolError}
+	}
+	_, _, word := draw.TaskOutcome(t)
+	return mark{"✗", draw.OneLine(word), themes.ToolError}
+}
+
+// runOf returns how a call goes.
+func runOf(c *state.Call) run {
+	r := run{call: c, started: c.Started}
+	if c.State == state.CallRunning {
+		r.mark = runs
+		return r
+	}
+	r.ended = c.Started + c.Duration
 	switch {
-	case c == nil || q.Title != sharedTitle:
-	case c.State == state.CallRunning:
-		return runs
 	case c.ExitCode != nil:
-		return exited(*c.ExitCode)
+		r.mark = exited(*c.ExitCode)
+	case c.State == state.CallFailed:
+		r.mark = mark{"✗", "failed", themes.ToolError}
+	case c.State == state.CallDone:
+		r.mark = mark{"✔", "done", themes.ToolOK}
 	}
-	return mark{}
+	return r
+}
+
+// runsOn reports whether a command on several targets runs, or ran, in a pane.
+func runsOn(c *state.Call, q *state.Pane) bool {
+	return c != nil && q.Title == sharedTitle && slices.ContainsFunc(c.Action.Targets, func(t action.TargetCwd) bool { return t.Target == q.Target })
+}
+
+// fleetRun returns how a command on several targets goes on one of them.
+func fleetRun(c *state.Call, target string) run {
+	r := runOf(c)
+	if r.ended != 0 {
+		r.mark = mark{}
+		if code, ok := c.Exits[target]; ok {
+			r.mark = exited(code)
+		}
+	}
+	return r
+}
+
+// took says how long what ran last in the pane runs or ran, "" if nothing did.
+func (q *paneView) took(now time.Time) string {
+	if q == nil {
+		return ""
+	}
+	return q.run.took(now.UnixMilli())
 }
 
 // sharedTitle is the title of the pane for the commands that have none of their own.
 const sharedTitle = "shared"
 
-var runs = mark{"●", "running", themes.Running}
+var (
+	runs  = mark{"◐", "running", themes.Running} // a call waits for it
+	stays = mark{"●", "in the background", themes.Running}
+)
 
 func exited(code int) mark {
 	if code == 0 {
@@ -93,7 +165,7 @@ func (l *paneList) automatic(began string) string {
 		switch {
 		case q.Lost == "" && q.Pane.Pane == began:
 			return began
-		case last == "" && q.Lost == "":
+		case last == "" && q.Lost == "" && !q.bare():
 			last = q.Pane.Pane
 		}
 	}
@@ -107,7 +179,7 @@ func (l *paneList) automatic(began string) string {
 // places.
 func (l *paneList) name(q *paneView) string {
 	name := draw.OneLine(q.Title)
-	several := func(o paneView) bool { return o.Target != l.panes[0].Target }
+	several := func(o paneView) bool { return !o.bare() && o.Target != l.panes[0].Target }
 	if q.Target != "" && (q.Target != "local" || slices.ContainsFunc(l.panes, several)) {
 		name = q.Target + ":" + name
 	}
@@ -115,23 +187,19 @@ func (l *paneList) name(q *paneView) string {
 }
 
 // title returns the names of the panes in at most w cells. ▸ marks the one that shows; when
-// not all fit, it alone is named.
+// not all fit, it alone is named, with its number.
 func (l *paneList) title(w int) []draw.Span {
-	head := []draw.Span{draw.Text(themes.Strong, "Panes")}
-	all := slices.Clone(head)
-	short := head
+	var all, short []draw.Span
 	for i := range l.panes {
 		q := &l.panes[i]
-		sep := " ─ "
-		if i == 0 {
-			sep = " · "
-		}
-		name := l.tag(q, false, w-16, nameWidth)
+		name := l.tag(q, false, w-8, nameWidth)
 		if q.Pane.Pane == l.shown {
-			short = append(slices.Clone(head), draw.Text(themes.Border, fmt.Sprintf(" · %d/%d ", i+1, len(l.panes))))
-			short = append(short, name...)
+			short = append([]draw.Span{draw.Text(themes.Border, fmt.Sprintf("%d/%d ", i+1, len(l.panes)))}, name...)
 		}
-		all = append(append(all, draw.Text(themes.Border, sep)), name...)
+		if i > 0 {
+			all = append(all, draw.Text(themes.Border, " ─ "))
+		}
+		all = append(all, name...)
 	}
 	if draw.Width(all) > w {
 		return short
@@ -158,11 +226,8 @@ func (l *paneList) tag(q *paneView, words bool, w, most int) []draw.Span {
 
 // sign returns how the command of the pane goes, to be shown after its name.
 func (q *paneView) sign(words bool) []draw.Span {
-	m := q.mark
-	switch {
-	case q.Lost != "":
-		m = mark{"✗", "lost", themes.Warning}
-	case m.sign == "":
+	m := q.shows()
+	if m.sign == "" {
 		return nil
 	}
 	text := " " + m.sign
@@ -170,4 +235,12 @@ func (q *paneView) sign(words bool) []draw.Span {
 		text += " " + m.word
 	}
 	return draw.Untrusted(m.role, text)
+}
+
+// shows returns the mark of what runs or ran in the pane, or that it is gone.
+func (q *paneView) shows() mark {
+	if q.Lost != "" {
+		return mark{"✗", "lost", themes.Warning}
+	}
+	return q.run.mark
 }

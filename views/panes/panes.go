@@ -1,7 +1,7 @@
-// Package panes shows the terminal panes of a session: one, or all in a grid, live or
-// scrolled back, to be looked at or typed into.
+// Package panes shows what is live: the terminal panes of a session, one, or several in a grid, as they are
+// or scrolled back, to be looked at or typed into; and what a call prints that has no pane.
 //
-//	p := panes.New(theme, keys)
+//	p := panes.New(theme, keys, output)
 //	p.Update(&s, state.Panes)
 package panes
 
@@ -19,8 +19,8 @@ import (
 )
 
 // Panes draws the terminal panes of the session as tmux captured them: one, with the
-// others as tabs, or several side by side where there is room. What does not fit is cut:
-// the rows around the cursor show, and › says that more is at the right.
+// others as tabs, or several side by side, as those of a command on several targets. What does not fit is
+// cut: the rows around the cursor show, and › says that more is at the right.
 type Panes struct {
 	draw.Frame
 	PaneIntents
@@ -31,31 +31,59 @@ type Panes struct {
 	asked    int                // approvals that wait
 	history  *event.PaneHistory // the latest that came
 	back     scrollback
+	printed  Printed // by the call without a pane
+	attach   attachHint
 	pictures map[string]*draw.Picture // of the panes that were drawn last
 	tiles    []tile                   // where they were drawn
+	dividers []int                    // columns of the screen where lines between them meet the lower edge
 	fitted   paneFit                  // the pane that was given the size of its tile
 }
 
 // PaneIntents hold the callbacks for what a person does with terminal panes. Any may be nil.
 type PaneIntents struct {
-	OnZoom    func()                     // full screen and back
-	OnType    func(id string, p []byte)  // bytes as a terminal sends them; may be a password
-	OnPaste   func(id, text string)      // as private as what is typed
-	OnFit     func(id string, w, h int)  // the size of what shows of the pane, 0x0 when that is over
-	OnHistory func(id string)            // its history is wanted in the state
-	OnKill    func(id, name, why string) // kill it; why says that it cannot be, else ""
+	OnOpen    func(c *state.Call, t *state.Task) // all of what ran in the selected pane is wanted; nil for what is not known
+	OnType    func(id string, p []byte)          // bytes as a terminal sends them; may be a password
+	OnPaste   func(id, text string)              // as private as what is typed
+	OnFit     func(id string, w, h int)          // the size of what shows of the pane, 0x0 when that is over
+	OnHistory func(id string)                    // its history is wanted in the state
+	OnKill    func(id, name, why string)         // kill it; why says that it cannot be, else ""
 }
 
 // paneLook holds how panes are shown.
 type paneLook struct {
-	quiet  bool // the line that says how to attach is hidden
-	single bool // only the selected pane, even where several paneFit
+	chosen gridChoice
+	fleet  bool // a command began last that runs on several targets
 	zoomed bool // they fill the screen
 }
 
+// gridChoice is whether a person wants several panes side by side.
+type gridChoice uint8
+
+const (
+	gridAuto gridChoice = iota // for a command on several targets, and full screen
+	gridOff
+	gridOn
+)
+
+// grid reports whether several panes show where there is room.
+func (look paneLook) wantsGrid() bool {
+	return look.chosen == gridOn || look.chosen == gridAuto && (look.fleet || look.zoomed)
+}
+
+// Printed draws what one call prints.
+type Printed interface {
+	Show(c *state.Call) // nil for none
+	DrawIn(in draw.Area)
+	Following() bool // the end shows
+	Scroll(rows int)
+	Page(screens int)
+	Top()
+	Bottom()
+}
+
 // New returns a view without panes.
-func New(theme *themes.Theme, keys *keymap.Map) *Panes {
-	return &Panes{Frame: draw.NewFrame(theme, keys), follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(map[string]*draw.Picture)}
+func New(theme *themes.Theme, keys *keymap.Map, printed Printed) *Panes {
+	return &Panes{Frame: draw.NewFrame(theme, keys), printed: printed, follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(map[string]*draw.Picture)}
 }
 
 // Scope returns the scope in which keys are looked up: to the view, or all but one to the selected pane.
@@ -73,21 +101,26 @@ func (p *Panes) Shown() string { return p.list.shown }
 func (p *Panes) Visible() []string {
 	var ids []string
 	for _, t := range p.tiles {
-		ids = append(ids, t.id)
+		if t.id != state.BarePane {
+			ids = append(ids, t.id)
+		}
 	}
 	return ids
 }
 
+// Dividers returns the columns of the screen where lines between panes meet the lower edge.
+func (p *Panes) Dividers() []int { return p.dividers }
+
 // Hide tells the view that it is not on the screen.
 func (p *Panes) Hide() {
-	p.tiles = nil
+	p.tiles, p.dividers = nil, nil
 	p.fitTo(paneFit{})
 }
 
 // SetZoomed tells the view whether it fills the screen.
 func (p *Panes) SetZoomed(on bool) { p.look.zoomed = on }
 
-// Len counts the panes.
+// Len counts the panes, and the call without one.
 func (p *Panes) Len() int { return len(p.list.panes) }
 
 // Update takes over what changed. Pictures are not copied; the state replaces them and
@@ -98,10 +131,21 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	}
 	p.asked = len(s.Approvals)
 	p.list.panes = p.list.panes[:0]
+	fleet := 0 // panes in which the command runs that began last
 	for _, q := range s.Panes {
-		p.list.panes = append(p.list.panes, paneView{*q, markOf(s, q)})
+		p.list.panes = append(p.list.panes, paneView{*q, runIn(s, q)})
+		if runsOn(s.Bare, q) && s.Began == state.BarePane {
+			fleet++
+		}
+	}
+	p.look.fleet = fleet > 1
+	p.printed.Show(s.Bare)
+	if c := s.Bare; c != nil && fleet == 0 {
+		bare := state.Pane{PaneOpened: event.PaneOpened{Pane: state.BarePane, Title: c.Name, Target: c.On}}
+		p.list.panes = append(p.list.panes, paneView{bare, runOf(c)})
 	}
 	p.follow.began = s.Began
+	p.attach.update(s)
 	p.followCommands()
 	p.history = s.History
 	p.back.update(s.History, p.list.shown)
@@ -124,15 +168,13 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		case keymap.PanePrevious:
 			p.step(-1)
 		case keymap.PaneGrid:
-			p.look.single = !p.look.single
+			p.toggleGrid()
 		case keymap.PaneAttach:
-			p.look.quiet = !p.look.quiet
+			p.attach.toggle()
 		case keymap.PaneKill:
 			p.kill()
-		case keymap.Zoom:
-			if p.OnZoom != nil {
-				p.OnZoom()
-			}
+		case keymap.ItemOpen:
+			p.open()
 		case keymap.ScrollUp:
 			p.Scroll(-1)
 		case keymap.ScrollDown:
@@ -141,6 +183,22 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			draw.Page(p, a)
 		}
 	})
+}
+
+// toggleGrid shows one pane instead of several, or the other way round.
+func (p *Panes) toggleGrid() {
+	if p.look.wantsGrid() {
+		p.look.chosen = gridOff
+	} else {
+		p.look.chosen = gridOn
+	}
+}
+
+// open reports that all of what ran in the selected pane is wanted.
+func (p *Panes) open() {
+	if q := p.list.selected(); q != nil && p.OnOpen != nil {
+		p.OnOpen(q.run.call, q.run.task)
+	}
 }
 
 func (p *Panes) step(by int) {
@@ -157,6 +215,8 @@ func (p *Panes) kill() {
 	}
 	why := ""
 	switch {
+	case q.bare():
+		why = "this call has no pane; cancel its task instead"
 	case q.Title == sharedTitle:
 		why = "the shared pane can't be killed: all commands without a pane of their own run there; cancel the task instead"
 	case q.Lost != "":

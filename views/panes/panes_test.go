@@ -28,8 +28,25 @@ func panesState(rows []string, w, h int, cursor event.Cursor) *state.State {
 	return s
 }
 
+// printed draws the last line of what a call printed.
+type printed struct {
+	call *state.Call
+	back int
+}
+
+func (p *printed) Show(c *state.Call) { p.call = c }
+func (p *printed) DrawIn(in draw.Area) {
+	lines := strings.Split(strings.TrimSpace(string(p.call.Output.Buf)), "\n")
+	in.Say(0, draw.OneLine(lines[len(lines)-1]), themes.Text)
+}
+func (p *printed) Following() bool  { return p.back == 0 }
+func (p *printed) Scroll(rows int)  { p.back -= rows }
+func (p *printed) Page(screens int) { p.back -= 10 * screens }
+func (p *printed) Top()             { p.back = 100 }
+func (p *printed) Bottom()          { p.back = 0 }
+
 func newTestPanes(t testing.TB, s *state.State) *Panes {
-	p := New(viewtest.Dark(t), keymap.Default())
+	p := New(viewtest.Dark(t), keymap.Default(), &printed{})
 	p.Update(s, state.Panes)
 	return p
 }
@@ -57,7 +74,7 @@ func TestPanesGolden(t *testing.T) {
 	viewtest.Feed(s, event.PaneLost{Pane: "%3", Why: "ssh ended: connection reset\x1b"})
 	p.Update(s, state.Panes)
 	viewtest.Golden(t, "panes-lost", p, 60, 9)
-	viewtest.Golden(t, "panes-none", New(viewtest.Dark(t), keymap.Default()), 60, 4)
+	viewtest.Golden(t, "panes-none", New(viewtest.Dark(t), keymap.Default(), &printed{}), 60, 4)
 }
 
 func TestPanesStyles(t *testing.T) {

@@ -11,12 +11,25 @@ import (
 // the place of another, and reports whether they do.
 func (p *Panes) BeginTyping() bool {
 	q := p.list.selected()
-	if q == nil || q.Lost != "" || !p.follow.seen(p.list.shown) {
+	if q == nil || q.bare() || q.Lost != "" || !p.follow.seen(p.list.shown) {
 		return false
 	}
 	p.EndScroll()
 	p.typing = true
 	return true
+}
+
+// TypeInto selects a pane and makes keys go to it, and reports whether they do: not if it is gone.
+func (p *Panes) TypeInto(id string) bool {
+	for i := range p.list.panes {
+		if q := &p.list.panes[i]; q.Pane.Pane == id && !q.bare() && q.Lost == "" {
+			p.choose(id)
+			p.EndScroll()
+			p.typing = true
+			return true
+		}
+	}
+	return false
 }
 
 // EndTyping keeps keys here.

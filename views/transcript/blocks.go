@@ -54,9 +54,10 @@ type laidBlock struct {
 	head       []draw.Span
 	gain       string // what came of a call
 	parts      []part
-	skip       int  // rows of the parts that an excerpt leaves out
-	lines      int  // newlines in the text of a folded trace
-	works      bool // the call's subagent works: a row below the head says how far it is
+	skip       int    // rows of the parts that an excerpt leaves out
+	lines      int    // newlines in the text of a folded trace
+	works      bool   // the call's subagent works: a row below the head says how far it is
+	wait       string // how long a request still waits to be sent again; "" if none does
 
 	answer *markup.Markdown // exactly one of these three is set for a block with text
 	writer *markup.Writer
@@ -85,7 +86,7 @@ func (v *blockView) shown() folding {
 // toggle folds or unfolds.
 func (v *blockView) toggle() {
 	switch {
-	case !v.foldable():
+	case !v.foldable() && v.block.Raw == "":
 	case v.fold == unfolded:
 		v.fold = folded
 	default:
@@ -96,11 +97,14 @@ func (v *blockView) toggle() {
 // lay brings the layout of the block up to date and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
-	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) {
-		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call)}
+	wait := v.retryWait()
+	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) || l.wait != wait {
+		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call), wait: wait}
 		v.laid = l
 	}
 	switch {
+	case b.Kind == state.RetryBlock || b.Raw != "":
+		l.layFault(v)
 	case b.Kind == state.ToolBlock:
 		l.layCall(b.Call, v.cwd, v.shared)
 	case l.seen == len(b.Text):
@@ -189,6 +193,12 @@ func (l *laidBlock) layWorkflow(src []byte) {
 		}
 		l.writer.Text.Put(markup.Inline(line), markup.Style{Role: role})
 	}
+}
+
+// layPart wraps the text of the last part, which was laid out from its beginning.
+func (l *laidBlock) layPart(t *markup.Text) {
+	l.parts = append(l.parts, part{text: t})
+	l.parts[len(l.parts)-1].layout.Wrap(t, l.width-gutterWidth, 0)
 }
 
 // sayCut adds the line that tells how much is not shown.
@@ -369,6 +379,8 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 		mark, role = "!", themes.Warning
 	case state.ErrorBlock:
 		mark, role = "✗", themes.Error
+	case state.RetryBlock:
+		mark, role = retryMark(v.laid)
 	}
 	if i > 0 && v.block.Kind != state.UserBlock {
 		mark = ""

@@ -53,6 +53,7 @@ type Conversation struct {
 	find    finder
 	sel     selection
 	mouse   drag
+	head    int // rows above the text
 	coded   int // the code block of the focused block that the last key copied; -1 is none
 }
 
@@ -62,14 +63,17 @@ type shared struct {
 	lexers *markup.Highlighter    // nil leaves code plain
 	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
 	unfold func() string          // the key that unfolds
+	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
+	retryKeys func() string
 }
 
 // NewConversation returns a view with nothing to show.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
-	return &Conversation{
-		Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1,
-		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }},
+	c := &Conversation{Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1}
+	c.shared = &shared{
+		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) },
 	}
+	return c
 }
 
 // SetNow sets the clock that elapsed times are reckoned by.
@@ -103,16 +107,24 @@ func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 // SetWhose says whose conversation it is, "" for the session's own.
 func (c *Conversation) SetWhose(name string) { c.whose = name }
 
-// titles returns what stands on the border.
-func (c *Conversation) titles() draw.Titles {
-	t := draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Conversation")}, Bottom: c.footer()}
+// retryKeys returns the keys for a request that waits to be sent again. A subagent's has none.
+func retryKeys(c *Conversation) string {
 	if c.whose != "" {
-		t.Left = draw.Untrusted(themes.Accent, c.whose)
-		if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 {
-			t.Right = draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " goes back"))
-		}
+		return ""
 	}
-	return t
+	return c.Keys.Name(keymap.Send) + " now · " + c.Keys.Name(keymap.Back) + " stops"
+}
+
+// Follows reports whether the end of a conversation is on the screen when it is drawn.
+func Follows(c *Conversation) bool { return c.view.follow }
+
+// drawWhose draws the row above the conversation of somebody else: whose it is, and the way back.
+func (c *Conversation) drawWhose(in draw.Area) {
+	var back []draw.Span
+	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 {
+		back = draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " goes back"))
+	}
+	in.Edge('─', '─', themes.Border, draw.Untrusted(themes.Accent, c.whose), back)
 }
 
 // Update takes over what changed. It costs as much as the number of new blocks; text is
@@ -132,36 +144,59 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	c.goOn()
 }
 
-// Draw draws the rows that fit.
+// MaxText is the most columns of text, however wide the screen is: longer lines are hard to read.
+const MaxText = 120
+
+// Draw draws the rows that fit, below the name of whose they are and above the line of a search or of what
+// is new.
 func (c *Conversation) Draw(screen tcell.Screen) {
-	find := 0 // rows of the line of a search
-	if c.find.typing {
-		find = 1
-	}
-	if _, _, w, h := c.GetRect(); len(c.view.blocks) > 0 && w > 2 && h > 2 {
-		c.view.resize(max(w-2-2*draw.Padding, 1), max(h-2-find, 1))
-		c.view.place(c.sel.on && (c.sel.keys || c.mouse.down)) // must not move under who selects
-	}
-	in := c.Bordered(screen, c.titles())
-	if in.W <= 0 || in.H <= 0 {
+	all := c.Whole(screen)
+	if all.W <= 0 || all.H <= 0 {
 		return
 	}
-	rows := draw.Area{Canvas: in.Canvas, H: in.H - find}
-	switch {
-	case rows.H == 0:
-	case len(c.view.blocks) == 0:
-		drawWelcome(rows, c.welcome)
-	default:
-		c.drawRows(rows)
-		c.drawCursor(rows)
-		c.view.evict()
+	in := all
+	if c.head = 0; c.whose != "" && in.H > 2 {
+		c.drawWhose(in)
+		c.head = 1
+		in = in.Below(1)
 	}
-	if find > 0 {
-		draw.SearchLine(in.Down(rows.H), c.find.Text, c.find.status(&c.view), c.HasFocus())
+	rows := in
+	c.place(in)
+	said := c.footer()
+	if (c.find.typing || len(said) > 0) && in.H > 2 {
+		rows.H--
+		c.place(rows)
+		c.drawLast(in.Down(rows.H), said)
+	}
+	if len(c.view.blocks) == 0 {
+		drawWelcome(rows, c.welcome)
+		return
+	}
+	c.drawRows(rows)
+	c.drawCursor(rows)
+	c.view.evict()
+}
+
+// place finds which rows show.
+func (c *Conversation) place(in draw.Area) {
+	if len(c.view.blocks) > 0 {
+		c.view.resize(max(min(in.W-2*draw.Padding, MaxText), 1), in.H)
+		c.view.place(c.sel.on && (c.sel.keys || c.mouse.down)) // must not move under who selects
 	}
 }
 
-// footer returns the text of the lower border: where in a search this is, and what is new.
+// drawLast draws the row below the text.
+func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
+	if c.find.typing {
+		draw.SearchLine(row, c.find.Text, c.find.status(&c.view), c.HasFocus())
+		return
+	}
+	row.Fill(0, row.W, c.Palette[themes.Text])
+	w := min(c.view.size.w+draw.Padding, row.W)
+	row.At(max(w-draw.Width(said), 0)).Spans(0, said...)
+}
+
+// footer returns the text of the line below the rows: where in a search this is, and what is new.
 func (c *Conversation) footer() []draw.Span {
 	var parts []string
 	if !c.find.typing && c.find.Text != "" {
@@ -203,7 +238,7 @@ func (c *Conversation) drawRows(in draw.Area) {
 		if c.HasFocus() && block == vp.focus && row >= v.gap {
 			line.Say(0, "▎", themes.Focus)
 		}
-		text := line.Cols(draw.Padding, draw.Padding+vp.size.w)
+		text := line.Cols(draw.Padding, min(draw.Padding+vp.size.w, line.W))
 		v.paint(text, row, now, m)
 		c.sel.paint(vp, text, block, row)
 		line.Fill(draw.Padding+vp.size.w, line.W, blank)

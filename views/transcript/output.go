@@ -1,33 +1,15 @@
 package transcript
 
 import (
-	"time"
-
-	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
-
-	"buddy/agent/event"
-	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
-// Output draws the live output of one tool call: the one that the state names. Only
-// new bytes are read. It follows the end until a person scrolls up. Only the UI
-// goroutine may use it.
+// Output draws what one tool call prints that has no pane. Only new bytes are read. It follows the end until
+// a person scrolls up. Only the UI goroutine may use it.
 type Output struct {
-	draw.Frame
-	// OnZoom, if set, is called when a person wants it full screen, or back.
-	OnZoom func()
-	// OnOpen, if set, gets the call of which the whole output is wanted, nil for none.
-	OnOpen func(*state.Call)
-
-	now func() time.Time
-
-	screen *event.PaneScreen // of the pane on whose screen the call draws; else nil
-	pic    draw.Picture
 	call   *state.Call
 	tail   tailText
 	parts  []part // the command, what was dropped, the output
@@ -44,72 +26,26 @@ const (
 	partCount
 )
 
-// NewOutput returns a view with nothing to show.
-func NewOutput(theme *themes.Theme, keys *keymap.Map) *Output {
-	return &Output{Frame: draw.NewFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
+// Show makes it that of a call, nil for none. What a call prints is read when it is drawn.
+func (o *Output) Show(c *state.Call) {
+	if c != o.call {
+		*o = Output{call: c, follow: true, parts: make([]part, partCount)}
+	}
 }
 
-// SetNow sets the clock that elapsed times are reckoned by.
-func (o *Output) SetNow(now func() time.Time) { o.now = now }
+// Following reports whether the end shows.
+func (o *Output) Following() bool { return o.follow }
 
-// Watched returns the pane of which a picture is wanted, "" for none: that of a running call
-// which draws on its screen.
-func (o *Output) Watched() string {
-	if c := o.call; c != nil && c.Terminal && c.State == state.CallRunning {
-		return c.Pane
-	}
-	return ""
-}
-
-// Scope returns the scope in which keys are looked up.
-func (o *Output) Scope() keymap.Scope { return keymap.Output }
-
-// Update looks at what changed. New output is read when it is drawn.
-func (o *Output) Update(s *state.State, ch state.Changed) {
-	if ch&(state.Output|state.Panes) == 0 {
+// DrawIn draws the rows that fit.
+func (o *Output) DrawIn(in draw.Area) {
+	if o.call == nil || in.W <= 0 || in.H <= 0 {
 		return
 	}
-	o.screen = nil
-	if c := s.Focused; c != nil && c.Terminal && c.State == state.CallRunning {
-		o.screen = s.Picture(c)
-	}
-	if s.Focused == o.call {
-		return
-	}
-	o.call, o.tail, o.top, o.follow = s.Focused, tailText{}, 0, true
-	o.parts = make([]part, partCount)
-}
-
-// Draw draws the rows that fit.
-func (o *Output) Draw(screen tcell.Screen) {
-	t := draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Output")}}
-	if c := o.call; c != nil {
-		t.Left = append(append(t.Left, draw.Text(themes.Strong, " · ")), callName(c, themes.Strong)...)
-		right := callTime(c, o.now().UnixMilli())
-		if outcome := callOutcome(c); outcome != "" {
-			right = outcome + "  " + right
-		}
-		t.Right = []draw.Span{draw.Text(themes.Muted, right)}
-	}
-	in := o.Bordered(screen, t)
-	if in.W <= 0 || in.H <= 0 {
-		return
-	}
-	if o.screen != nil {
-		o.h = in.H
-		o.pic.Screen(in.Cleared(), o.screen)
-		return
-	}
-	if o.call != nil {
-		o.lay(in.W)
-	}
+	o.lay(in.W)
 	o.h = in.H
 	o.clamp()
 	text := in.Inset()
 	for y := range in.H {
-		row := in.Down(y)
-		row.Fill(0, min(draw.Padding, row.W), o.Palette[themes.Text])
-		row.Fill(max(row.W-draw.Padding, 0), row.W, o.Palette[themes.Text])
 		paintPart(text.Down(y), o.parts, o.top+y)
 	}
 }
@@ -172,33 +108,3 @@ func (o *Output) Top() {
 
 // Bottom goes to the end, which is followed again.
 func (o *Output) Bottom() { o.follow = true }
-
-// InputHandler scrolls.
-func (o *Output) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
-	return o.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a := o.Keys.Lookup(ev, o.Scope()).Action
-		switch a {
-		case keymap.ScrollUp:
-			o.Scroll(-1)
-		case keymap.ScrollDown:
-			o.Scroll(1)
-		case keymap.Zoom:
-			if o.OnZoom != nil {
-				o.OnZoom()
-			}
-		case keymap.OpenOutput:
-			if o.OnOpen != nil {
-				o.OnOpen(o.call)
-			}
-		default:
-			draw.Page(o, a)
-		}
-	})
-}
-
-// MouseHandler scrolls with the wheel.
-func (o *Output) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return o.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		return draw.Wheel(o, action, ev, setFocus), nil
-	})
-}

@@ -4,19 +4,29 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/gdamore/tcell/v2"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
-	"buddy/app/state"
+	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
 
-func outputOf(t testing.TB, s *viewtest.Session) *Output {
-	o := NewOutput(viewtest.Dark(t), keymap.Default())
-	o.SetNow(func() time.Time { return time.UnixMilli(s.Now) })
-	o.Update(&s.State, state.Everything)
+// outputBox draws an Output in a frame.
+type outputBox struct {
+	draw.Frame
+	*Output
+}
+
+func (b outputBox) Draw(screen tcell.Screen) {
+	b.DrawIn(b.Bordered(screen, draw.Titles{}).Cleared())
+}
+
+func outputOf(t testing.TB, s *viewtest.Session) outputBox {
+	o := outputBox{draw.NewFrame(viewtest.Dark(t), keymap.Default()), &Output{}}
+	o.Show(s.Focused)
 	return o
 }
 
@@ -45,7 +55,7 @@ func TestOutputGolden(t *testing.T) {
 		})
 		viewtest.Golden(t, "output-done", o, size[0], size[1])
 	}
-	viewtest.Golden(t, "output-none", NewOutput(viewtest.Dark(t), keymap.Default()), 40, 12)
+	viewtest.Golden(t, "output-none", outputOf(t, &viewtest.Session{}), 40, 12)
 }
 
 // A command that printed nothing says so; what else its result holds shows.
@@ -74,17 +84,18 @@ func TestOutputFollowsAndScrolls(t *testing.T) {
 	if !strings.Contains(text, "line 99") {
 		t.Fatalf("does not follow:\n%s", text)
 	}
-	viewtest.Press(t, o, "page-up", "scroll-up")
+	o.Page(-1)
+	o.Scroll(-1)
 	before := viewtest.ScreenRows(t, o, 40, 12)
 	printed(s, "new\nnew\n")
 	if after := viewtest.ScreenRows(t, o, 40, 12); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
-	viewtest.Press(t, o, "scroll-top")
+	o.Top()
 	if rows := viewtest.ScreenRows(t, o, 40, 12); rows[0] != "$ seq 1000" || rows[1] != "line 0" {
 		t.Errorf("at the top:\n%s", strings.Join(rows, "\n"))
 	}
-	viewtest.Press(t, o, "scroll-bottom")
+	o.Bottom()
 	s.Feed(event.ToolResult{CallID: "a", ExitCode: viewtest.Ptr(0), Tail: string(s.Focused.Output.Buf)})
 	if rows := viewtest.ScreenRows(t, o, 40, 12); rows[9] != "new" {
 		t.Errorf("at the end:\n%s", strings.Join(rows, "\n"))
@@ -106,7 +117,7 @@ func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
 			viewtest.Text(t, o, 60, 20)
 		}
 		if i == 11_000 {
-			viewtest.Press(t, o, "page-up")
+			o.Page(-1)
 			viewtest.Text(t, o, 60, 20)
 		}
 	}
@@ -129,7 +140,7 @@ func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
 			break
 		}
 	}
-	viewtest.Press(t, o, "scroll-top")
+	o.Top()
 	if text := viewtest.Text(t, o, 60, 20); !strings.Contains(text, "KB dropped") {
 		t.Errorf("does not say that something was dropped:\n%s", text)
 	}
@@ -140,29 +151,14 @@ func TestOutputShowsTheLatestCall(t *testing.T) {
 	o := outputOf(t, s)
 	s.Feed(event.ToolRequested{CallID: "b", Name: "read_file", Action: action.Action{Path: "/a"}}, event.ToolStarted{CallID: "b"},
 		event.ToolResult{CallID: "b", Result: "no such file", IsError: true})
-	o.Update(&s.State, state.Output)
+	o.Show(s.Focused)
 	text := viewtest.Text(t, o, 40, 12)
-	for _, want := range []string{"Output · read_file", "failed", "/a", "no such file"} {
+	for _, want := range []string{"/a", "no such file"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	if strings.Contains(text, "one") {
 		t.Errorf("still shows the call before:\n%s", text)
-	}
-}
-
-// Keys come from the key map, so a bound one works and the built-in one no longer does.
-func TestOutputKeysAreBound(t *testing.T) {
-	keys := keymap.Default()
-	if err := keys.Rebind(map[string][]string{"zoom": {"w"}}); err != nil {
-		t.Fatal(err)
-	}
-	o := NewOutput(viewtest.Dark(t), keys)
-	zoomed := 0
-	o.OnZoom = func() { zoomed++ }
-	viewtest.Press(t, o, "zoom", "'w") // press sends the built-in Enter, then w
-	if zoomed != 1 {
-		t.Errorf("zoomed %d times, want once", zoomed)
 	}
 }

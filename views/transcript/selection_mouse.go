@@ -43,16 +43,17 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 // columns at x. Above and below the view it is the first or the last one that shows.
 func (c *Conversation) rowAt(x, y int) (a anchor, col int) {
 	left, top, _, _ := c.GetRect()
-	y = max(0, min(y-top-1, c.view.size.h-1))
-	return c.view.ahead(c.view.top, y), max(0, min(x-left-1-draw.Padding, c.view.size.w))
+	y = max(0, min(y-top-c.head, c.view.size.h-1))
+	return c.view.ahead(c.view.top, y), max(0, min(x-left-draw.Padding, c.view.size.w))
 }
 
 func (c *Conversation) click(y int) {
-	_, top, _, h := c.GetRect()
-	if !c.view.drawn() || y <= top || y >= top+h-1 {
+	_, top, _, _ := c.GetRect()
+	row := y - top - c.head
+	if !c.view.drawn() || row < 0 || row >= c.view.size.h {
 		return
 	}
-	at := c.view.ahead(c.view.top, y-top-1)
+	at := c.view.ahead(c.view.top, row)
 	if at.block >= len(c.view.blocks) {
 		return
 	}
@@ -107,14 +108,14 @@ func (c *Conversation) drag(x, y int) {
 	}
 }
 
-// edge returns which way to scroll for the pointer: it is at the upper border or above it,
-// or at the lower one or below.
+// edge returns which way to scroll for the pointer: it is above the text or on the first row of the screen,
+// or below the text.
 func (c *Conversation) edge() int {
-	_, top, _, h := c.GetRect()
+	_, top, _, _ := c.GetRect()
 	switch y := c.mouse.y; {
-	case y <= top:
+	case y < top+c.head, y == 0:
 		return -1
-	case y >= top+h-1:
+	case y >= top+c.head+c.view.size.h:
 		return 1
 	}
 	return 0

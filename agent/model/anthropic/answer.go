@@ -255,7 +255,7 @@ func (a *answer) stop(index int) error {
 func (a *answer) check(finished bool) error {
 	switch {
 	case a.finish == "" && a.odd != "":
-		return &model.Error{Kind: model.FormatError, What: "the answer is not one of Messages", Body: a.odd}
+		return model.Malformed("the answer is not one of Messages", []byte(a.odd), nil)
 	case a.finish == "" && !finished:
 		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
 	}

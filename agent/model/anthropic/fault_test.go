@@ -44,12 +44,12 @@ func TestFaults(t *testing.T) {
 	late := modeltest.ErrorObject(`{"type":"api_error","message":"no ` + modeltest.Secret + `"}`)
 	modeltest.TestFaults(
 		t, "/messages", "completions", connect,
-		modeltest.Fault{Name: "no end", Answer: half(modeltest.End{}), Kind: model.CutError, Retry: true, Text: "half", Want: []string{"/messages: the answer was cut off"}},
+		modeltest.Fault{Name: "no end", Answer: half(modeltest.End{}), Kind: model.CutError, Retry: true, Text: "half", Want: []string{": the answer was cut off"}},
 		modeltest.Fault{Name: "error after the stop reason", Answer: half(modeltest.Event(ended), late), Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{"no [key]"}},
 		modeltest.Fault{Name: "plain error of a kind", Answer: modeltest.Answer{modeltest.Raw(`{"type":"error","error":{"type":"api_error","message":"broken"}}`), modeltest.End{}}, Kind: model.ReportedError, Retry: true, Want: []string{"broken"}},
-		odd("malformed", half(modeltest.Raw("data: {\"type\":[}\n\n")), "half", `not one of Messages: {"type":[}`),
-		odd("wrong types", events(`{"type":7}`), "", `not one of Messages: {"type":7}`),
-		odd("another protocol", events(`{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]"), "", `not one of Messages: {"choices":`),
+		odd("malformed", half(modeltest.Raw("data: {\"type\":[}\n\n")), "half", "not one of Messages"),
+		odd("wrong types", events(`{"type":7}`), "", "not one of Messages"),
+		odd("another protocol", events(`{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]"), "", "not one of Messages"),
 		odd("block of no kind", events(`{"type":"content_block_start","content_block":{}}`), "", "a content block that is not one"),
 		odd("block is a list", events(`{"type":"content_block_start","content_block":{"type":"new","a":1}}`, `{"type":"content_block_delta","delta":[]}`), "", "a delta that is not one: []"),
 		odd("block never began", events(`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta"}}`), "", "a content block that never began"),

@@ -190,7 +190,7 @@ func (a *answer) Done(marked bool) error {
 	case a.finish == "" && !marked:
 		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
 	case !a.choices && a.odd != "":
-		return &model.Error{Kind: model.FormatError, What: "the answer is not a chat completion", Body: a.odd}
+		return model.Malformed("the answer is not a chat completion", []byte(a.odd), nil)
 	case !a.choices:
 		return &model.Error{Kind: model.EmptyError, What: "model returned empty response: it has no choices", Hint: "try again, or choose another model with /model"}
 	}

@@ -233,7 +233,7 @@ func TestEmpty(t *testing.T) {
 func TestWrongWhole(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Raw(`{"detail":"Not here"}`), modeltest.End{}})
 	var e *model.Error
-	if !errors.As(r.Err, &e) || e.Kind != model.FormatError || !strings.Contains(r.Err.Error(), `not a chat completion: {"detail":"Not here"}`) {
+	if !errors.As(r.Err, &e) || e.Kind != model.FormatError || !strings.Contains(r.Err.Error(), "not a chat completion: Not here") {
 		t.Error(r.Err)
 	}
 }

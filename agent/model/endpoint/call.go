@@ -93,7 +93,7 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		head, _ := io.ReadAll(io.LimitReader(plain, 8<<10)) // the beginning is all that is shown
 		_ = resp.Body.Close()
 		c.timer.Stop()
-		return nil, c.status(resp, head)
+		return nil, c.unknownModel(req, c.status(resp, head), head)
 	}
 	c.timer.Stop()
 	c.body = sse.NewReader(body{plain, resp.Body}, resp.Header.Get("Content-Type"))

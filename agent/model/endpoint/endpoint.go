@@ -28,6 +28,7 @@ import (
 type Config struct {
 	Profile   string   // the name under [models]; for hints
 	API       string   // the value of the api key in the configuration; for hints
+	Model     string   // the name that is sent; for hints
 	BaseURL   string   // http or https; a trailing slash does not matter; a query goes with every request
 	Key       string   // empty: no Authorization is sent, as local servers need none
 	KeySource string   // where Key came from, such as "env OPENAI_API_KEY"; for hints

@@ -105,3 +105,38 @@ func TestShortKey(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestUnknownModel: who names a model that the server does not have learns which ones are written like it; a
+// 404 about something else asks for no list.
+func TestUnknownModel(t *testing.T) {
+	for _, tt := range []struct {
+		name, said, list, hint string
+		lists                  int
+	}{
+		{"near", `{"error":{"message":"The model gpt-6-soll does not exist"}}`, `{"data":[{"id":"embed-3"},{"id":"gpt-6-mini"},{"id":"gpt-6-sol"}]}`, "nearest: gpt-6-sol, gpt-6-mini; choose another with /model, or set model in [models.work]", 1},
+		{"none is near", `no model gpt-6-soll`, `{"data":[{"id":"embed-3"}]}`, "choose another with /model, or set model in [models.work]", 1},
+		{"no list", `no model gpt-6-soll`, `<html>`, "choose another with /model, or set model in [models.work]", 1},
+		{"it is there", `model gpt-6-soll has no such path`, `{"data":[{"id":"gpt-6-soll"}]}`, "check api_base_url and model, or try the other protocol: api = \"responses\" in [models.work]", 1},
+		{"another 404", "page not found", `{"data":[{"id":"gpt-6-sol"}]}`, "check api_base_url and model, or try the other protocol: api = \"responses\" in [models.work]", 0},
+		{"a hostile name", `no model gpt-6-soll`, `{"data":[{"id":"gpt-6-sol\u001b[2J"}]}`, "nearest: gpt-6-sol\ufffd[2J; choose another with /model, or set model in [models.work]", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			lists := 0
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet && r.URL.Path == "/models" {
+					lists++
+					_, _ = fmt.Fprint(w, tt.list)
+					return
+				}
+				w.WriteHeader(http.StatusNotFound)
+				_, _ = fmt.Fprint(w, tt.said)
+			}))
+			defer srv.Close()
+			_, err := send(t, endpoint.Config{BaseURL: srv.URL, Profile: "work", API: "completions", Model: "gpt-6-soll"})
+			var e *model.Error
+			if !errors.As(err, &e) || e.Hint != tt.hint || lists != tt.lists {
+				t.Errorf("%v after %d lists, want the hint %q", err, lists, tt.hint)
+			}
+		})
+	}
+}

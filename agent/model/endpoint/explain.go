@@ -26,7 +26,7 @@ func (c *Call) Explain(err error) error {
 	var known *model.Error
 	if errors.As(err, &known) {
 		e := *known
-		e.Endpoint, e.What, e.Body = c.shown, c.scrub(e.What), c.scrub(e.Body)
+		e.Endpoint, e.What, e.Said, e.Body = c.shown, c.scrub(e.What), c.scrub(e.Said), c.scrub(e.Body)
 		if e.Kind == model.ContextError && e.Hint == "" {
 			e.Hint = contextHint
 		}
@@ -74,6 +74,7 @@ func (c *Call) connect(e *model.Error) {
 		e.Hint = "check api_base_url and the network"
 	case errors.As(err, &cert):
 		e.Kind, e.What = model.SetupError, "the certificate is not trusted: "+short(cert.Err)
+		e.Hint = "check api_base_url, or name the file of the authority that signed it in SSL_CERT_FILE"
 	case errors.As(err, &proto), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		e.Kind, e.What = model.SetupError, "the server does not speak TLS"
 		e.Hint = "check api_base_url: it may have to begin with http://"
@@ -93,16 +94,16 @@ func short(err error) string {
 }
 
 // status describes an answer that is an error.
-func (c *Call) status(resp *http.Response, head []byte) error {
+func (c *Call) status(resp *http.Response, head []byte) *model.Error {
 	e := &model.Error{
 		Kind: model.StatusError, Endpoint: c.shown, Status: resp.StatusCode,
-		What:       strings.TrimSpace(fmt.Sprintf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))),
-		Body:       model.Excerpt([]byte(c.scrub(string(head)))),
+		What:       model.StatusText(resp.StatusCode),
 		RetryAfter: askedWait(resp.Header, string(head), time.Now()),
 	}
+	e.Heard([]byte(c.scrub(string(head))))
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400:
-		e.Kind, e.Body = model.SetupError, ""
+		e.Kind, e.Said, e.Body = model.SetupError, "", ""
 		if to, err := resp.Location(); err == nil {
 			e.Hint = fmt.Sprintf("it points to %s, which is not followed: set api_base_url", (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
 		}

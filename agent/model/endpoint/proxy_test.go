@@ -38,7 +38,7 @@ func TestProxy(t *testing.T) {
 		{"dead", "http://" + dead, "https://api.example.com/v1", model.ConnectError, "no connection to the proxy: "},
 		{"dead, without TLS", "http://" + dead, "http://api.example.com/v1", model.ConnectError, "no connection to the proxy: "},
 		{"wants to know who asks", refusing.URL, "https://api.example.com/v1", model.SetupError, "the proxy 127.0.0.1:"},
-		{"the same, without TLS", refusing.URL, "http://api.example.com/v1", model.SetupError, "status 407 Proxy Authentication Required"},
+		{"the same, without TLS", refusing.URL, "http://api.example.com/v1", model.SetupError, "407 proxy authentication required"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := endpoint.New(endpoint.Config{BaseURL: tt.base})
@@ -63,7 +63,7 @@ func TestProxy(t *testing.T) {
 
 // TestCompressed: what was not asked for is read all the same, as it comes.
 func TestCompressed(t *testing.T) {
-	const event = "data: {\"a\":1}\n\n"
+	const event = "data: {\"message\":\"packed\"}\n\n"
 	for _, tt := range []struct {
 		encoding string
 		code     int
@@ -73,7 +73,7 @@ func TestCompressed(t *testing.T) {
 		{"gzip", 200, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, ""},
 		{"deflate", 200, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }, ""},
 		{"deflate", 200, func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, 5); return f }, ""},
-		{"gzip", 400, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, `status 400 Bad Request: data: {"a":1}`},
+		{"gzip", 400, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, "400 bad request: packed"},
 		{"br", 200, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, `the answer is compressed with "br", which was not asked for`},
 	} {
 		var packed bytes.Buffer
@@ -95,7 +95,7 @@ func TestCompressed(t *testing.T) {
 		for err == nil && got == nil {
 			got, err = call.Next()
 		}
-		if (err == nil) != (tt.want == "") || err == nil && string(got) != `{"a":1}` || err != nil && !strings.Contains(err.Error(), tt.want) {
+		if (err == nil) != (tt.want == "") || err == nil && string(got) != `{"message":"packed"}` || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %d: %q, %v", tt.encoding, tt.code, got, err)
 		}
 		call.Close()

@@ -42,7 +42,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 			yield(model.Delta{}, failed)
 			return
 		}
-		notice := model.FallbackNotice{From: m.first.Info(), To: m.second.Info(), Why: e.Replaced(), Detail: failed.Error()}
+		cause, _, raw := model.Tell(failed)
+		notice := model.FallbackNotice{From: m.first.Info(), To: m.second.Info(), Why: e.Replaced(), Detail: cause, Raw: raw}
 		switch {
 		case notice.To.TextOnly && hasImages(req):
 			yield(model.Delta{}, fmt.Errorf("%w; the fallback %s was not asked, because it takes no images", failed, notice.To.Profile))

@@ -254,7 +254,7 @@ func (a *answer) Done(marked bool) error {
 func (a *answer) finishReason(marked bool) (string, error) {
 	switch {
 	case a.response == nil && !a.events && (a.odd != "" || marked):
-		return "", &model.Error{Kind: model.FormatError, What: "the answer is not a response", Body: a.odd}
+		return "", model.Malformed("the answer is not a response", []byte(a.odd), nil)
 	case a.response == nil:
 		return a.partial(marked)
 	case a.response.Status != "incomplete":

@@ -10,6 +10,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,19 +67,30 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 				wait = delay(n)
 				own += wait
 			}
-			switch {
-			case wait > maxAsked:
-				yield(model.Delta{}, fmt.Errorf("%w; the server asks to wait for %v: try again then, or choose another model with /model", err, wait.Round(time.Second)))
-				return
-			case n == tries(e) || own > maxOwn:
-				yield(model.Delta{}, fmt.Errorf("%w (tried %d times)", err, n))
+			if given := givenUp(e, n, wait, own); given != nil {
+				yield(model.Delta{}, given)
 				return
 			}
-			if !pause(ctx, wait, model.RetryNotice{Attempt: n, Why: err.Error()}, yield) || !yield(model.Delta{Kind: model.Alive}, nil) {
+			if !pause(ctx, wait, model.RetryNotice{Attempt: n, Of: tries(e), Fault: e}, yield) || !yield(model.Delta{Kind: model.Alive}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// givenUp returns the error to end with after n attempts, or nil if the request is worth another one after
+// wait; own is how long was waited without having been asked to.
+func givenUp(e *model.Error, n int, wait, own time.Duration) error {
+	last := *e
+	last.Tries, last.Err, last.Hint = n, e, cmp.Or(e.Hint, "try again later, or choose another model with /model")
+	switch {
+	case wait > maxAsked:
+		last.Hint = fmt.Sprintf("the server asks to wait for %v: try again then, or choose another model with /model", wait.Round(time.Second))
+		return &last
+	case n == tries(e) || own > maxOwn:
+		return &last
+	}
+	return nil
 }
 
 // attempt passes on the deltas of one request. left means that the reader has left.

@@ -158,7 +158,7 @@ func run(t *testing.T, f *fake) (waits []time.Duration, done bool, last error) {
 		switch d.Kind {
 		case model.Retry:
 			waits = append(waits, time.Duration(d.Retry.WaitMS)*time.Millisecond)
-			if d.Retry.Attempt != len(waits) || d.Retry.Why == "" {
+			if d.Retry.Attempt != len(waits) || d.Retry.Fault == nil || d.Retry.Of < d.Retry.Attempt {
 				t.Errorf("notice %d = %+v", len(waits), *d.Retry)
 			}
 		case model.Done:

@@ -62,12 +62,14 @@ func Reported(raw json.RawMessage) error {
 	var o struct{ Message, Detail, Type, Code, Status json.RawMessage }
 	if json.Unmarshal(raw, &o) != nil {
 		said := cmp.Or(text(raw), string(raw))
-		e.Body, e.RetryAfter = model.Excerpt([]byte(said)), model.AskedWait(said)
+		e.Heard([]byte(said))
+		e.RetryAfter = model.AskedWait(said)
 		e.Status = statusOf(e.Body)
 		return classify(e, e.Body)
 	}
-	said := cmp.Or(text(o.Message), text(o.Detail), string(raw))
-	e.Body, e.RetryAfter = model.Excerpt([]byte(said)), model.AskedWait(said)
+	e.Heard(raw)
+	e.Said = model.Words([]byte(cmp.Or(text(o.Message), text(o.Detail), string(raw))))
+	e.RetryAfter = model.AskedWait(cmp.Or(text(o.Message), text(o.Detail), string(raw)))
 	e.Status = statusOf(text(o.Code), text(o.Status), text(o.Type))
 	return classify(e, string(raw))
 }

@@ -167,10 +167,9 @@ func (r *Reader) sniff(chunk []byte) []byte {
 			rest, _ := io.ReadAll(io.LimitReader(r.body, 400))
 			r.line = append(r.line, rest...)
 		}
-		r.err = &model.Error{
-			Kind: model.FormatError, What: "answered with a web page instead of data", Body: model.Excerpt(r.line),
-			Hint: "this is not an API: check api_base_url, which often ends in /v1",
-		}
+		page := model.Malformed("answered with a web page instead of data", r.line, nil)
+		page.Hint = "this is not an API: check api_base_url, which often ends in /v1"
+		r.err = page
 		return nil
 	}
 	r.mode = events
@@ -332,7 +331,7 @@ func (r *Reader) end(err error) {
 			r.emit()
 		}
 		if said := bytes.TrimSpace(r.odd); r.err == nil && !r.any && len(said) > 0 {
-			r.err = &model.Error{Kind: model.FormatError, What: "answered with plain text instead of data", Body: model.Excerpt(said)}
+			r.err = model.Malformed("answered with plain text instead of data", said, nil)
 		}
 	}
 	if r.err == nil {
@@ -350,7 +349,7 @@ func (r *Reader) endDocument() {
 			r.err = cut()
 			return
 		}
-		r.err = &model.Error{Kind: model.FormatError, What: "the answer is not valid JSON", Body: model.Excerpt(r.data), Err: err}
+		r.err = model.Malformed("the answer is not valid JSON", r.data, err)
 		return
 	}
 	r.data, r.lines = line.Bytes(), 1

@@ -91,7 +91,7 @@ func TestFaults(t *testing.T) {
 		{"blank", "application/json", " \n", model.CutError, "the answer is empty", true},
 		{"half an event", "", ev + `data: {"a":`, model.CutError, "cut off", true},
 		{"half a document", "", `{"a":[1,`, model.CutError, "cut off", true},
-		{"not JSON", "", `{"a":1} trailing`, model.FormatError, `not valid JSON: {"a":1} trailing`, true},
+		{"not JSON", "", `{"a":1} trailing`, model.FormatError, `{"a":1} trailing`, true},
 		{"error object", "", ev + `data: {"error":{"message":"too busy\n","code":"rate_limit_exceeded"}}` + "\n\n", model.ReportedError, "reported an error in its answer: too busy", true},
 		{"error with a number", "", `data: {"error":{"message":"bad","code":400}}` + "\n\n", model.ReportedError, "bad", false},
 		{"error with digits", "", `data: {"error":{"message":"bad","code":"429"}}` + "\n\n", model.ReportedError, "bad", true},
@@ -107,7 +107,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, finished, err := read(strings.NewReader(tt.body), tt.kind)
 			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != tt.want || !strings.Contains(err.Error(), tt.text) || e.Retryable() != tt.retry || finished {
+			if !errors.As(err, &e) || e.Kind != tt.want || !strings.Contains(err.Error()+e.Raw(), tt.text) || e.Retryable() != tt.retry || finished {
 				t.Errorf("error = %#v (%v), finished %v; want kind %d with %q, retryable %v", err, err, finished, tt.want, tt.text, tt.retry)
 			}
 		})

@@ -10,6 +10,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -70,7 +71,7 @@ type Client struct {
 // Its errors name the key of the configuration.
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
-		Profile: c.Profile, API: api, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
+		Profile: c.Profile, API: api, Model: strings.TrimSpace(cmp.Or(c.Model, c.Profile)), BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
 		KeyHeader: c.KeyHeader, Headers: c.Headers, UserAgent: c.UserAgent, Waits: c.Waits, Client: c.HTTPClient,
 	})
 	if err != nil {
@@ -362,7 +363,7 @@ func (c *Client) CheckImages(msgs []model.Message, limit int) error {
 
 // Bad is the error of an event that is not what the protocol says.
 func Bad(what string, event []byte, err error) error {
-	return &model.Error{Kind: model.FormatError, What: what, Body: model.Excerpt(event), Err: err}
+	return model.Malformed(what, event, err)
 }
 
 // Sender is the SDK's HTTP client for one request: it puts our own encoding of the

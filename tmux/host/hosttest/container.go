@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -78,10 +79,26 @@ func (c *Container) Host(t testing.TB) *host.Host {
 	return closing(t, h, err)
 }
 
-// Do runs the engine on the container: stop, start, rm.
-func (c *Container) Do(t testing.TB, args ...string) {
+// Start starts the container after [Container.Stop].
+func (c *Container) Start(t testing.TB) {
 	t.Helper()
-	run(t, append(append([]string{c.Engine}, args...), c.Name)...)
+	run(t, c.Engine, "start", c.Name)
+}
+
+// Stop ends what runs in the container. Podman fails with "active exec sessions, refusing to clean up" when an
+// exec begins meanwhile, although it has stopped the container, so it is asked again until it agrees.
+func (c *Container) Stop(t testing.TB) {
+	t.Helper()
+	for try := 1; ; try++ {
+		out, err := exec.Command(c.Engine, "stop", "-t", "0", c.Name).CombinedOutput()
+		if err == nil {
+			return
+		}
+		if try == 20 || !strings.Contains(string(out), "active exec sessions") {
+			t.Fatalf("%s stop %s: %v\n%s", c.Engine, c.Name, err, out)
+		}
+		time.Sleep(250 * time.Millisecond)
+	}
 }
 
 var setUp = sync.OnceValue(func() error {

@@ -40,12 +40,8 @@ var gitSettings = [][2]string{
 // Environ returns the environment of a confined command: first is that of the first command of
 // all, whose PATH it keeps, now the one that commands have made of it.
 func Environ(first, now, withheld []string, temp string) []string {
-	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return name == "PATH" || slices.Contains(withheld, name) || slices.ContainsFunc(dropped, func(d string) bool { return means(d, name) })
-	})
+	out := Clean(first, now, withheld)
 	get := lookup(out)
-	out = append(out, "PATH="+searchPath(lookup(first)("PATH")))
 	if temp != "" {
 		out = append(out, "TMPDIR="+temp)
 	}
@@ -57,6 +53,16 @@ func Environ(first, now, withheld []string, temp string) []string {
 		n++
 	}
 	return unique(append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)))
+}
+
+// Clean returns the variables of now without those that are withheld, that change the meaning of a
+// command's words, or that lead to programs which would act for it; PATH is the one of first.
+func Clean(first, now, withheld []string) []string {
+	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "PATH" || slices.Contains(withheld, name) || slices.ContainsFunc(dropped, func(d string) bool { return means(d, name) })
+	})
+	return append(out, "PATH="+searchPath(lookup(first)("PATH")))
 }
 
 // means reports whether a name matches an entry of dropped.

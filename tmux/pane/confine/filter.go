@@ -4,7 +4,9 @@ package confine
 
 import (
 	_ "embed"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,6 +18,9 @@ import (
 
 //go:embed calls.txt
 var callsText string
+
+//go:embed fence_calls.txt
+var fenceCallsText string
 
 // Offsets in the data that a filter sees (struct seccomp_data of linux/seccomp.h).
 const (
@@ -94,7 +99,25 @@ func actions(abi int) map[string]program {
 			bpf.RetConstant{Val: eperm},
 			bpf.RetConstant{Val: retAllow},
 		},
-		"signal": allow, "truncate": allow, "open": allow, "openat": allow, "openat2": allow,
+		// Families that have a namespace; the others reach the machine or its hypervisor.
+		"fenced-socket": {
+			load(low(0)),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipTrue: 8},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 7},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET6, SkipTrue: 6},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_NETLINK, SkipTrue: 1},
+			bpf.RetConstant{Val: errno(unix.EAFNOSUPPORT)},
+			load(low(2)),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.NETLINK_ROUTE, SkipTrue: 2},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.NETLINK_SOCK_DIAG, SkipTrue: 1},
+			bpf.RetConstant{Val: eacces},
+			bpf.RetConstant{Val: retAllow},
+		},
+		"fenced-socketpair": only(0, unix.AF_UNIX, errno(unix.EAFNOSUPPORT), allow),
+		// What types into a terminal.
+		"fenced-ioctl": among(1, whole, eperm, retAllow, unix.TIOCSTI, unix.TIOCLINUX),
+		"leases":       among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY),
+		"signal":       allow, "truncate": allow, "open": allow, "openat": allow, "openat2": allow,
 	}
 	if abi < abiScope {
 		all["signal"] = answer(eperm)
@@ -194,16 +217,42 @@ func decide(all []span, do map[string]program) program {
 	return slices.Concat(p, below, above)
 }
 
-// filter returns the complete filter for one version of Landlock's interface.
+// filter returns the complete filter of the read-only sandbox for one version of Landlock's interface.
 func filter(abi int) ([]bpf.RawInstruction, error) {
 	calls, err := parseCalls(callsText)
 	if err != nil {
 		return nil, err
 	}
-	do := actions(abi)
+	return assemble(calls, actions(abi))
+}
+
+// FenceFilter returns the filter of the workspace fence, as an array of struct sock_filter
+// (linux/filter.h): the one of the read-only sandbox with what builds and tests need.
+func FenceFilter() ([]byte, error) {
+	calls, err := parseCalls(callsText)
+	if err != nil {
+		return nil, err
+	}
+	more, err := parseCalls(fenceCallsText)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(calls, more)
+	filter, err := assemble(calls, actions(abiScope))
+	var out []byte
+	for _, i := range filter {
+		out = binary.NativeEndian.AppendUint16(out, i.Op)
+		out = append(out, i.Jt, i.Jf)
+		out = binary.NativeEndian.AppendUint32(out, i.K)
+	}
+	return out, err
+}
+
+// assemble translates the actions of calls to a filter.
+func assemble(calls map[string]string, do map[string]program) ([]bpf.RawInstruction, error) {
 	for name, action := range calls {
 		if do[action] == nil {
-			return nil, fmt.Errorf("calls.txt: %s: unknown action %q", name, action)
+			return nil, fmt.Errorf("system calls: %s: unknown action %q", name, action)
 		}
 	}
 	p := program{

@@ -97,8 +97,18 @@ func pathRules(c Config) (all []pathRule, listed []listing) {
 		all, listed = append(all, rules...), append(listed, folders...)
 		add(toRead, repository(root, home)...)
 	}
+	run, read := personal(get, c.Read)
+	add(toRun, run...)
+	add(toRead, read...)
+	return all, listed
+}
+
+// personal returns the folders of toolchains that the variables name, and the files of the home folder
+// that tools read. roots are the folders to work in, to which none of them belongs.
+func personal(get func(string) string, roots []string) (run, read []string) {
+	home := get("HOME")
 	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the work
-		return filepath.IsAbs(dir) && !texts.Below(home, dir) && !slices.ContainsFunc(c.Read, func(root string) bool { return texts.Below(dir, root) || texts.Below(root, dir) })
+		return filepath.IsAbs(dir) && !texts.Below(home, dir) && !slices.ContainsFunc(roots, func(root string) bool { return texts.Below(dir, root) || texts.Below(root, dir) })
 	}
 	for _, t := range tools {
 		dir := get(t.variable)
@@ -106,21 +116,56 @@ func pathRules(c Config) (all []pathRule, listed []listing) {
 			dir = filepath.Join(home, t.home)
 		}
 		if ours(dir) {
-			add(toRun, dir)
+			run = append(run, dir)
 		}
 	}
 	if filepath.IsAbs(home) {
 		for _, s := range settings {
-			add(toRead, filepath.Join(home, s))
+			read = append(read, filepath.Join(home, s))
 		}
 	}
 	for _, dir := range filepath.SplitList(get("PATH")) {
 		if ours(dir) {
-			add(toRun, toolchain(dir, home)...)
+			run = append(run, toolchain(dir, home)...)
 		}
 	}
-	return all, listed
+	return run, read
 }
+
+// System returns what commands need besides their workspace, and may read: the system's programs and
+// data, toolchains that env names, and settings in the home folder that hold no secrets. secret are the parts of it that do. It has
+// neither /proc nor /dev.
+func System(env, roots []string) (read, secret []string) {
+	run, settings := personal(lookup(env), roots)
+	read = slices.Concat(programs, readable, []string{"/etc", "/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf"}, run, settings)
+	read = slices.DeleteFunc(read, func(path string) bool {
+		return texts.Below(path, "/dev") || texts.Below(path, "/proc") || path == "/run/systemd/resolve" // where a service listens
+	})
+	return read, etcSecrets()
+}
+
+// etcSecrets returns the entries of /etc that public leaves out and that exist.
+var etcSecrets = sync.OnceValue(func() (all []string) {
+	_ = filepath.WalkDir("/etc", func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what can't be read needs no hiding
+		}
+		rel, _ := filepath.Rel("/etc", path)
+		secret := slices.Contains(unreadable, rel)
+		if info, err := e.Info(); err == nil && e.Type()&fs.ModeSymlink == 0 && path != "/etc" {
+			secret = secret || e.IsDir() && info.Mode().Perm()&0o005 != 0o005 || !e.IsDir() && info.Mode().Perm()&0o004 == 0
+		}
+		if !secret {
+			return nil
+		}
+		all = append(all, path)
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return all
+})
 
 // toolchain returns the paths that programs of a folder of PATH need: the folder, the files
 // that links in it lead to, and the neighbours of a bin folder, unless they are the person's
@@ -148,6 +193,12 @@ func toolchain(bin, home string) []string {
 		}
 	}
 	return all
+}
+
+// Repository returns the folders outside of root that git needs for it, as [Config] allows them: none,
+// the .git of a folder above it, or the folder of a linked work tree and that of its repository.
+func Repository(root, home string) []string {
+	return slices.DeleteFunc(repository(root, home), func(dir string) bool { return texts.Below(dir, root) })
 }
 
 // repository returns the paths that git needs for a work tree whose history is elsewhere: root

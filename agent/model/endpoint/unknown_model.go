@@ -1,0 +1,91 @@
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/model"
+	"buddy/texts"
+)
+
+const (
+	listWait  = 5 * time.Second // for the list of models: nobody should wait long for a hint
+	listLimit = 4 << 20         // bytes of it
+	maxNames  = 3               // that a hint suggests
+)
+
+// unknownModel adds to an error that says that there is no such model which ones there are. Another error
+// stays as it is.
+func (c *Call) unknownModel(failed *http.Request, e *model.Error, head []byte) error {
+	name := c.e.config.Model
+	if name == "" || e.Kind != model.StatusError || e.Status != http.StatusNotFound && e.Status != http.StatusBadRequest {
+		return e
+	}
+	if !bytes.Contains(head, []byte(name)) || !texts.HasAny(string(head), "model") {
+		return e
+	}
+	all := c.models(failed)
+	if slices.Contains(all, name) {
+		return e // it is there: something else is wrong
+	}
+	e.Hint = "choose another with /model, or set model in " + c.section()
+	if near := nearestNames(name, all); len(near) > 0 {
+		e.Hint = "nearest: " + strings.Join(near, ", ") + "; " + e.Hint
+	}
+	return e
+}
+
+// models asks the server which models it has; nil if it does not say.
+func (c *Call) models(failed *http.Request) []string {
+	ctx, cancel := context.WithTimeout(c.ctx, listWait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.e.base+"/models", http.NoBody)
+	if err != nil {
+		return nil
+	}
+	for name, values := range failed.Header { // the key, and the version of the protocol
+		if !strings.HasPrefix(name, "Content-") && name != "Accept" {
+			req.Header[name] = values
+		}
+	}
+	names, err := c.e.list(req)
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// nearestNames returns the names that are written most like a wrong one, the nearest first: those that
+// differ in at most half of it, or hold it, or are its beginning.
+func nearestNames(wrong string, names []string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	const longest = 200 // bytes; comparing takes time
+	var near []candidate
+	low := strings.ToLower(wrong)
+	for _, name := range names {
+		other := strings.ToLower(name)
+		if len(name) > longest || len(wrong) > longest {
+			continue
+		}
+		d := texts.Distance(low, other)
+		if strings.Contains(other, low) || strings.HasPrefix(low, other) {
+			d = min(d, len(low)/2)
+		}
+		if d <= len(low)/2 {
+			near = append(near, candidate{model.Excerpt([]byte(name)), d})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return a.distance - b.distance })
+	var best []string
+	for _, n := range near[:min(len(near), maxNames)] {
+		best = append(best, n.name)
+	}
+	return best
+}

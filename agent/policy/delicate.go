@@ -1,0 +1,57 @@
+package policy
+
+import (
+	"slices"
+
+	"buddy/agent/action"
+	"buddy/agent/executed"
+)
+
+// executedRule is the rule for changes of files that another program executes.
+const executedRule = "executed files"
+
+// delicate returns why a change of a file needs approval even where files may be changed, and
+// the rule that says so; or "".
+func delicate(name string) (why, rule string) {
+	if s := Secret(name); s != "" {
+		return s + " may hold secrets", "delicate files"
+	}
+	if s := executed.Reason(name); s != "" {
+		return s, executedRule
+	}
+	return "", ""
+}
+
+// delicateFile returns the same for the file of a, by its own name and by those of links that
+// lead to it.
+func delicateFile(a action.Action) (why, rule string) {
+	for _, name := range slices.Concat([]string{a.Path}, a.Links) {
+		if why, rule = delicate(name); why != "" {
+			return why, rule
+		}
+	}
+	return "", ""
+}
+
+// changeReason returns why a change or deletion of a file needs approval, and the rule.
+func changeReason(a action.Action) (why, rule string) {
+	if why, rule = delicateFile(a); why != "" {
+		return why, rule
+	}
+	if a.Kind == action.FileDelete {
+		return "deletes a file", "file delete"
+	}
+	return "changes a file", "file write"
+}
+
+// isDelicate reports whether a file of a may hold secrets or is executed by another program; to
+// read one of the latter is harmless.
+func isDelicate(a action.Action) bool {
+	why, rule := delicateFile(a)
+	return why != "" && (a.Kind != action.FileRead || rule != executedRule)
+}
+
+// editable reports whether mode edits allows the write.
+func (p Policy) editable(a action.Action) bool {
+	return a.Kind == action.FileWrite && p.inWorkspace(a.Path) && a.Path != p.Workspace && !slices.Contains(p.Also, a.Path) && !isDelicate(a) && !a.Privesc
+}

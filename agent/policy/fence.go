@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"errors"
+	"slices"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// Rules of mode auto.
+const (
+	// InFence is the rule for a command that mode auto lets run in the workspace fence, and only there.
+	InFence = "the fence"
+	// OutsideFence is the rule for a command that would run outside of the fence in mode auto.
+	OutsideFence = "outside the fence"
+	// ChangedInside is the rule for a command outside of the fence that may execute a file which commands
+	// inside have changed. It asks in every mode, whatever the rules allow, until a person has seen the change.
+	ChangedInside = "changed inside the fence"
+)
+
+// CanFence returns why mode auto can't run commands of a target in the fence, with the next step; nil
+// if it can. The first call may take some milliseconds.
+func (p Policy) CanFence(target string) error {
+	if p = p.on(action.Action{Target: target}); p.Fence == nil {
+		return errNoFence
+	}
+	return p.Fence()
+}
+
+var errNoFence = errors.New("the fence is for commands on this machine only; /approve edits asks about commands there")
+
+// fenced reports whether commands run in the fence, in mode auto.
+func (p Policy) fenced() bool { return p.Fence != nil && p.Fence() == nil }
+
+// Fences reports whether a command runs in the fence once a person has approved it: in mode auto, unless it
+// asks to run outside.
+func (p Policy) Fences(a action.Action, mode action.Mode) bool {
+	if mode != action.ModeAuto || a.Outside || !a.Kind.IsCommand() {
+		return false
+	}
+	if len(a.Targets) == 0 {
+		return p.on(a).fenced()
+	}
+	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return p.on(a.On(t)).fenced() })
+}
+
+// Folders returns the folders in which a command inside the fence writes: the workspace, then those that
+// are treated like it.
+func (p Policy) Folders(a action.Action) []string {
+	all := []action.Action{a}
+	for _, t := range a.Targets {
+		all = append(all, a.On(t))
+	}
+	for _, one := range slices.Backward(all) {
+		if at := p.on(one); at.fenced() && at.Workspace != "" {
+			return append([]string{at.Workspace}, at.Also...)
+		}
+	}
+	return nil
+}
+
+// inAuto applies mode auto to the verdict v; base is the verdict without rules. Where there is no fence it
+// asks like mode ask.
+func (p Policy) inAuto(a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+	switch {
+	case !p.fenced():
+		return v
+	case a.Kind.IsCommand():
+		return p.commandInAuto(a, report, base, v)
+	case v == base && v.Decision == action.Ask && p.undoable(a):
+		return action.Verdict{Decision: action.Allow, Reason: "mode auto allows changing files of the workspace", Rule: "mode auto"}
+	}
+	return v
+}
+
+// commandInAuto returns the verdict on a command in mode auto. Rules that allow lift no fence for
+// what may run code: that code may have been written without a question.
+func (p Policy) commandInAuto(a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+	free, ruled := base.Decision == action.Allow, v != base
+	switch {
+	case free && v.Decision == action.Allow, ruled && v.Decision == action.Ask:
+		return v
+	case !a.Outside:
+		return action.Verdict{Decision: action.Allow, Reason: "mode auto: it runs inside the fence", Rule: InFence}
+	case v.Decision == action.Allow && !runsCode(report):
+		return v
+	}
+	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the fence: " + base.Reason, Rule: OutsideFence}
+}
+
+// undoable reports whether mode auto allows the change of a file by a tool: what mode edits allows, and
+// deletions, which can be taken back as well.
+func (p Policy) undoable(a action.Action) bool {
+	if a.Kind == action.FileDelete {
+		a.Kind = action.FileWrite
+	}
+	return p.editable(a)
+}
+
+// runsCode reports whether a command may run programs or scripts of the workspace.
+func runsCode(report shell.Report) bool {
+	return len(report.Other) > 0 || report.Dynamic || slices.ContainsFunc(report.Commands, func(c shell.Command) bool {
+		return !c.ReadOnly && (c.Effect == shell.RunsCode || c.Effect == shell.Unknown)
+	})
+}
+
+// guardInside requires approval for an allowed command outside of the fence that may execute what commands
+// inside have changed.
+func guardInside(p Policy, a action.Action, report shell.Report, v action.Verdict) action.Verdict {
+	free := v.Rule == ReadOnly || v.Rule == LiteralCore || v.Rule == InFence
+	if v.Decision != action.Allow || free || len(p.Inside) == 0 || !isCommand(a.Kind) || !runsCode(report) && !callsGit(report) {
+		return v
+	}
+	return action.Verdict{
+		Decision: action.Ask, Rule: ChangedInside,
+		Reason: "it may run what commands inside the fence have changed: " + action.ListExecuted(p.Inside),
+	}
+}
+
+// callsGit reports whether a part of a command is git, which runs hooks and what its settings name.
+func callsGit(report shell.Report) bool {
+	return slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return c.Git != nil || c.Name() == "git" })
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/slash"
+	"buddy/views/markup"
+)
+
+// beginning is what buddy without a command begins with: a prompt, a session to go on with.
+type beginning struct {
+	*cli
+	goOn, print bool
+	resume      string // the session; chosen is for one that the person picks from a list
+}
+
+// chosen is the value of --resume without one. No session has that id or title.
+const chosen = " "
+
+func (b *beginning) flags(f *pflag.FlagSet) {
+	f.BoolVarP(&b.goOn, "continue", "c", false, "go on with the session of this folder that was used last, as buddy resume --last")
+	f.StringVarP(&b.resume, "resume", "r", "", "go on with a `session`: the beginning of its id, or words of its title; without one, choose from a list")
+	f.Lookup("resume").NoOptDefVal = chosen // so -r ID has the ID among the arguments
+	f.BoolVarP(&b.print, "print", "p", false, "answer the PROMPT and print the answer, as buddy exec, whose flags go with it")
+}
+
+// printed turns -p into exec, whose flags go with it.
+func printed(root *cobra.Command, args []string) []string {
+	i := slices.IndexFunc(args, func(a string) bool { return a == "-p" || a == "--print" || a == "--" })
+	if i < 0 || args[i] == "--" {
+		return args
+	}
+	if c, _, err := root.Find(args); err != nil || c != root {
+		return args // the command says that it has no such flag
+	}
+	return slices.Concat([]string{"exec"}, args[:i], args[i+1:])
+}
+
+// run opens the screen.
+func (b *beginning) run(c *cobra.Command, args []string) error {
+	switch {
+	case b.print:
+		return exit.Usage("-p is written alone: buddy -p -c PROMPT")
+	case b.goOn && b.resume != "":
+		return exit.Usage("--continue and --resume exclude each other")
+	case b.goOn:
+		b.resume = "last"
+	case b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0:
+		b.resume, args = args[0], args[1:]
+	}
+	first, err := b.prompt(c, args)
+	if err == nil && b.resume != "" {
+		err = enter(b.options) // where the session is
+	}
+	if err != nil {
+		return err
+	}
+	return b.open(b.resume, first)
+}
+
+// open goes on with a session, lets the person choose one, or for "" begins one, and sends a prompt there.
+func (s *cli) open(session, prompt string) error {
+	next := slash.Next{Prompt: prompt}
+	switch {
+	case session == chosen && s.lineByLine():
+		return exit.Usage("without the full screen say which session: its id, words of its title, or last (buddy sessions list shows them)")
+	case session == chosen && prompt != "":
+		return exit.Usage("say which session the PROMPT is for: its id, words of its title, or last (buddy sessions list shows them)")
+	case session == chosen:
+		next.Browse = true
+	case session != "":
+		var err error
+		if _, next.Resume, err = meant(session); err != nil {
+			return exit.Failure(compose.TrustFirst(session, err))
+		}
+	}
+	return s.interactive(next)
+}
+
+// prompt returns the prompt that the arguments are, "" for none. What may be a command that was
+// written wrong is none.
+func (b *beginning) prompt(c *cobra.Command, args []string) (string, error) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	text := strings.Join(args, " ")
+	switch meant := c.ArgsLenAtDash() >= 0; {
+	case strings.TrimSpace(text) == "":
+		return "", exit.Usage("the prompt is empty")
+	case !meant && !strings.ContainsAny(args[0], " \t\n") && (len(args) == 1 || nearest(c, args[0]) != ""):
+		return "", exit.Usage("unknown command %q%s; as a prompt: buddy -- %s", markup.Shorten(args[0], 40), nearest(c, args[0]), markup.Shorten(text, 60))
+	case !meant && len(args) > 1:
+		return "", exit.Usage("a prompt of several words goes in quotes: buddy %q", markup.Shorten(text, 60))
+	case !term.IsTerminal(int(b.in.Fd())):
+		return "", exit.Usage("a PROMPT opens the screen, and stdin is no terminal: buddy -p PROMPT answers it, with what is piped in")
+	}
+	return text, nil
+}

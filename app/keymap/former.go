@@ -1,0 +1,50 @@
+package keymap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// former maps names that actions had in earlier versions to the actions that took their place, "" where none
+// did. Settings with such a name are still read.
+var former = map[string]Action{
+	"amend-run":     AmendDone,
+	"leave-running": LeaveDetach,
+	"toggle-output": "",
+	"toggle-panes":  ToggleColumn,
+	"toggle-tasks":  "",
+	"zoom":          "", // its key opens now; full-screen is z everywhere
+}
+
+// Current returns bindings with the names that actions have now. Where both names of an action are bound,
+// the present one counts. notices says what was replaced or has no effect any more, by the name that it is about.
+func Current(bindings map[string][]string) (current map[string][]string, notices map[string]string) {
+	for _, old := range slices.Sorted(maps.Keys(bindings)) {
+		now, ok := former[old]
+		if !ok {
+			continue
+		}
+		if current == nil {
+			current, notices = maps.Clone(bindings), make(map[string]string)
+		}
+		delete(current, old)
+		_, both := bindings[string(now)]
+		switch {
+		case now == "":
+			notices[old] = "there is no such action any more; the line can go"
+		case both:
+			notices[old] = fmt.Sprintf("this action is called %s now, which has keys of its own; the line can go", now)
+		default:
+			current[string(now)] = bindings[old]
+			notices[old] = fmt.Sprintf("this action is called %s now; its keys count", now)
+		}
+	}
+	if current == nil {
+		current = bindings
+	}
+	return current, notices
+}
+
+// Former returns the action that took the place of one with an earlier name, "" if none did.
+func Former(old string) Action { return former[old] }

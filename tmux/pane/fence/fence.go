@@ -1,0 +1,71 @@
+// Package fence starts commands that work in the workspace and reach nothing else: the workspace
+// fence of commands that run without a question although they write.
+//
+// The fence is bubblewrap (bwrap), which puts a command into namespaces of its own: it sees the
+// system read-only, the workspace, a temporary folder and caches that are its own, no other
+// process, and a network that is nothing but its own loopback. The system call filter comes from
+// package confine, and so does the list of what the system is.
+//
+//	f, err := fence.New(fence.Config{Settings: s, Env: os.Environ(), Temp: tmp})
+//	err = f.Start(cmd) // it was not started if this fails
+//	err = cmd.Wait()
+//	err = f.Sweep(cmd.Process.Pid) // ends what it left behind
+package fence
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"buddy/texts"
+)
+
+// Settings say where the commands of a session may write and what they reach. All paths are absolute.
+type Settings struct {
+	Work    []string `json:"work,omitempty"`    // the workspace, then added folders: writable
+	Write   []string `json:"write,omitempty"`   // more that is writable
+	Hide    []string `json:"hide,omitempty"`    // what looks empty, wherever it lies
+	State   string   `json:"state,omitempty"`   // the folder of our own files: no workspace
+	Network bool     `json:"network,omitempty"` // the network of the machine, its loopback included
+	Hosts   []string `json:"hosts,omitempty"`   // names that are reached although there is no network
+	Cache   string   `json:"cache,omitempty"`   // the folder for caches of this workspace; "" is none
+}
+
+// Config describes the commands of a [Fence].
+type Config struct {
+	Settings
+	// Env is the environment of the first command: its PATH, HOME and other variables name the tools.
+	Env []string
+	// Temp is an existing folder that is /tmp for the commands.
+	Temp string
+}
+
+// ErrImpossible means that commands can't be fenced here. Nothing ran. The text says what to
+// install or switch on.
+var ErrImpossible = errors.New("no workspace fence here")
+
+// check returns an error that is [ErrImpossible] when the fence would hold nothing: home is the
+// home folder.
+func (s Settings) check(home string) error {
+	if len(s.Work) == 0 {
+		return fmt.Errorf("%w: there is no workspace", ErrImpossible)
+	}
+	for _, dir := range append(append([]string{}, s.Work...), s.Write...) {
+		switch {
+		case !filepath.IsAbs(dir):
+			return fmt.Errorf("%w: %q is no absolute path", ErrImpossible, dir)
+		case filepath.Clean(dir) == "/":
+			return fmt.Errorf("%w: the folder %q is the whole system; work in the folder of a project", ErrImpossible, dir)
+		case filepath.IsAbs(home) && texts.Below(home, dir):
+			return fmt.Errorf("%w: the folder %q contains the home folder; work in the folder of a project", ErrImpossible, dir)
+		case s.State != "" && (texts.Below(s.State, dir) || texts.Below(dir, s.State)):
+			return fmt.Errorf("%w: the folder %q has to do with buddy's own, %q; work in the folder of a project", ErrImpossible, dir, s.State)
+		}
+		for _, hidden := range s.Hide {
+			if texts.Below(dir, hidden) {
+				return fmt.Errorf("%w: the folder %q lies in %q, which is hidden; work in another folder", ErrImpossible, dir, hidden)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package fence
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/texts"
+)
+
+// kind is what a command finds at a path. Of two for one path the higher one counts.
+type kind int
+
+const (
+	link     kind = iota // a symbolic link, as on this machine
+	empty                // an empty folder of its own, in memory
+	readable             // what is there, read-only
+	writable             // what is there
+	hidden               // an empty folder or file, read-only
+)
+
+// mount is one path in the fence.
+type mount struct {
+	path string
+	kind kind
+	to   string // of a link: where it leads; of a readable or writable one: what is there, if that is another path
+}
+
+// plan collects mounts by path.
+type plan map[string]mount
+
+// add adds the file or folder at an absolute path, if there is one, and the symbolic links that
+// lead to it.
+func (p plan) add(k kind, path string) {
+	for left, hops := filepath.Clean(path), 0; hops < 40; hops++ {
+		at, to := firstLink(left)
+		if at == "" {
+			if _, err := os.Lstat(left); err == nil {
+				p.put(mount{path: left, kind: k})
+			}
+			return
+		}
+		p.put(mount{at, link, to})
+		rest := strings.TrimPrefix(left, at)
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		left = filepath.Join(to, rest)
+	}
+}
+
+// fix makes the folders between top and path mount points, so that a command can't move what lies at
+// path away from under its mount.
+func (p plan) fix(top, path string) {
+	for dir := filepath.Dir(path); dir != top && texts.Below(dir, top); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			p.put(mount{dir, writable, dir})
+		}
+	}
+}
+
+// put adds one mount.
+func (p plan) put(m mount) {
+	if old, ok := p[m.path]; !ok || old.kind < m.kind {
+		p[m.path] = m
+	}
+}
+
+// firstLink returns the first component of a path that is a symbolic link, and where it leads.
+func firstLink(path string) (at, to string) {
+	for i, c := range path {
+		if c == '/' && i > 0 {
+			if to, err := os.Readlink(path[:i]); err == nil {
+				return path[:i], to
+			}
+		}
+	}
+	if to, err := os.Readlink(path); err == nil {
+		return path, to
+	}
+	return "", ""
+}
+
+// args returns bwrap's arguments for the mounts, parents first, without those that change nothing
+// of what lies above them.
+func (p plan) args() (args []string) {
+	all := make([]mount, 0, len(p))
+	for _, m := range p {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b mount) int {
+		return cmp.Compare(strings.ReplaceAll(a.path, "/", "\x00"), strings.ReplaceAll(b.path, "/", "\x00"))
+	})
+	var above []mount // those that the current path lies in
+	for _, m := range all {
+		for len(above) > 0 && !texts.Below(m.path, above[len(above)-1].path) {
+			above = above[:len(above)-1]
+		}
+		in := mount{kind: empty} // the root
+		if len(above) > 0 {
+			in = above[len(above)-1]
+		}
+		same := in.kind == m.kind && in.to == "" && m.to == "" && m.kind != empty
+		if in.kind == hidden || same || m.kind == link && in.kind != empty {
+			continue
+		}
+		args = append(args, m.args()...)
+		if m.kind != link {
+			above = append(above, m)
+		}
+	}
+	return args
+}
+
+func (m mount) args() []string {
+	from := cmp.Or(m.to, m.path)
+	switch m.kind {
+	case link:
+		return []string{"--symlink", m.to, m.path}
+	case readable:
+		return []string{"--ro-bind", from, m.path}
+	case writable:
+		return []string{"--bind", from, m.path}
+	case empty:
+		return []string{"--tmpfs", m.path}
+	}
+	if info, err := os.Stat(m.path); err == nil && !info.IsDir() {
+		return []string{"--ro-bind", os.DevNull, m.path}
+	}
+	return []string{"--tmpfs", m.path, "--remount-ro", m.path}
+}

@@ -1,0 +1,376 @@
+//go:build linux && (amd64 || arm64)
+
+package fence
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/texts"
+	"buddy/tmux/pane/confine"
+)
+
+// Fence holds commands; one serves many. Start and Sweep may be called by any goroutine, Close
+// after the last of them.
+type Fence struct {
+	bwrap  string
+	args   []string // up to the folder of the command
+	filter *os.File // system calls, for bwrap
+	config Config
+	reads  []string        // folders that commands see, real paths
+	hides  map[string]bool // whether what is to be hidden was there
+
+	mu   sync.Mutex      // guards the field below
+	runs map[int]process // by the process of bwrap
+}
+
+// New prepares the fence. Folders that are made later are not included. The error is
+// [ErrImpossible] where it can't hold.
+func New(c Config) (*Fence, error) {
+	home := lookup(c.Env)("HOME")
+	if err := c.check(home); err != nil {
+		return nil, err
+	}
+	if err := confine.Seal(); err != nil {
+		return nil, err
+	}
+	bwrap, err := exec.LookPath("bwrap")
+	if err != nil {
+		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
+	}
+	f := &Fence{bwrap: bwrap, config: c, hides: map[string]bool{}, runs: map[int]process{}}
+	for _, path := range c.Hide {
+		f.hides[path] = exists(path)
+	}
+	if c.Cache != "" {
+		if err := os.MkdirAll(c.Cache, 0o700); err != nil {
+			return nil, fmt.Errorf("%w: the folder for caches: %w", ErrImpossible, err)
+		}
+	}
+	f.args = []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"}
+	if !c.Network {
+		f.args = append(f.args, "--unshare-net")
+	}
+	f.args = slices.Concat(f.args, f.mounts(home).args(), []string{"--proc", "/proc"}, kernelFiles(), []string{"--dev", "/dev"})
+	code, err := confine.FenceFilter()
+	if err != nil {
+		return nil, err
+	}
+	f.filter, err = inMemory("filter", code)
+	return f, err
+}
+
+// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. They belong
+// to root, who needs no capability to write most of them; bwrap protects some of them only.
+func kernelFiles() (args []string) {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	entries, _ := os.ReadDir("/proc") // without it nothing is mounted either
+	for _, e := range entries {
+		info, err := e.Info()
+		if _, number := strconv.Atoi(e.Name()); number == nil || err != nil || e.Name() == "sysvipc" {
+			continue
+		}
+		if path := "/proc/" + e.Name(); e.IsDir() || info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	return args
+}
+
+// mounts plans what commands see.
+func (f *Fence) mounts(home string) plan {
+	c, p := f.config, plan{}
+	read, secret := confine.System(c.Env, c.Work)
+	for _, path := range read {
+		p.add(readable, path)
+	}
+	for _, path := range secret {
+		p.add(hidden, path)
+	}
+	if filepath.IsAbs(home) {
+		p.add(empty, home)
+	}
+	for _, dir := range slices.Concat(c.Work, c.Write) {
+		p.add(writable, dir)
+	}
+	for _, dir := range c.Work {
+		p.repository(dir, home)
+	}
+	if c.Cache != "" {
+		p.put(mount{path: c.Cache, kind: writable})
+		if modules := c.npm(); modules != "" && !c.reaches() {
+			p.put(mount{filepath.Join(c.Cache, "npm/_cacache"), readable, modules})
+		}
+	}
+	for _, path := range c.Hide {
+		p.add(hidden, path)
+		for _, dir := range slices.Concat(c.Work, c.Write) {
+			p.fix(dir, path)
+		}
+	}
+	if f.proxied() {
+		if exe, err := os.Executable(); err == nil { // without it bwrap says what is missing
+			p.put(mount{insideExe, readable, exe})
+		}
+	}
+	for _, m := range p {
+		if m.kind == readable || m.kind == writable {
+			f.reads = append(f.reads, m.path)
+		}
+	}
+	for _, tmp := range []string{"/tmp", "/var/tmp"} {
+		p.put(mount{tmp, writable, c.Temp})
+	}
+	return p
+}
+
+// proxied reports whether commands reach hosts through the proxy.
+func (f *Fence) proxied() bool { return len(f.config.Hosts) > 0 && !f.config.Network }
+
+// inMemory returns a file with the text that has no name.
+func inMemory(name string, text []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), name)
+	_, err = file.WriteAt(text, 0)
+	return file, err
+}
+
+// Environ returns the environment of a fenced command; now is what earlier commands made of the
+// first one's.
+func (f *Fence) Environ(now, withheld []string) []string {
+	env := confine.Clean(f.config.Env, now, withheld)
+	return append(append(env, given...), f.config.caches()...)
+}
+
+// Close releases the fence. Commands that were started stay in it.
+func (f *Fence) Close() {
+	if f != nil {
+		_ = f.filter.Close()
+	}
+}
+
+// process is a command that was started.
+type process struct {
+	first int           // the process of number 1 of its namespace, as this machine counts; 0 if bwrap did not get that far
+	pidfd int           // of it, -1 for none
+	over  chan struct{} // closed when the thread that started it may end
+}
+
+// Start starts cmd in the fence, in a process group and session of its own.
+func (f *Fence) Start(cmd *exec.Cmd) error {
+	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(f.filter.Fd()))) // with an offset of its own
+	if err != nil {
+		return err
+	}
+	defer func() { _ = filter.Close() }()
+	about, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = about.Close() }()
+	over := make(chan struct{})
+	dir := cmd.Dir
+	if dir == f.config.Temp {
+		dir = "/tmp"
+	}
+	next := 3 + len(cmd.ExtraFiles)
+	args := slices.Concat([]string{"bwrap"}, f.args, []string{
+		"--chdir", dir, "--seccomp", strconv.Itoa(next), "--info-fd", strconv.Itoa(next + 1), "--",
+	})
+	cmd.ExtraFiles = append(cmd.ExtraFiles, filter, w)
+	program := append([]string{cmd.Path}, cmd.Args[1:]...)
+	if f.proxied() {
+		ours, theirs, err := pair()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = theirs.Close() }()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
+		program = slices.Concat([]string{insideExe, "pane", InsideFlag, strconv.Itoa(next + 2), cmd.Path}, cmd.Args)
+		go f.passOn(ours, over)
+	}
+	args = append(args, program...)
+	cmd.Path, cmd.Args, cmd.Dir = f.bwrap, args, "/"
+	r := process{pidfd: -1, over: over}
+	err = f.onThread(cmd, r.over)
+	_ = w.Close()
+	if err != nil {
+		close(r.over)
+		return err
+	}
+	var said struct {
+		First int `json:"child-pid"`
+	}
+	if json.NewDecoder(about).Decode(&said) == nil && said.First > 0 { // bwrap says it before it starts anything
+		r.first = said.First
+		r.pidfd, err = unix.PidfdOpen(r.first, 0)
+	}
+	if err != nil { // it could not be ended as a whole
+		close(r.over)
+		return errors.Join(fmt.Errorf("%w: its first process can't be watched: %w", ErrImpossible, err), cmd.Process.Kill(), ignoreExit(cmd.Wait()))
+	}
+	f.mu.Lock()
+	f.runs[cmd.Process.Pid] = r
+	f.mu.Unlock()
+	return nil
+}
+
+// passOn serves the port that a command opens on its loopback until it is over.
+func (f *Fence) passOn(socket *os.File, over <-chan struct{}) {
+	defer func() { _ = socket.Close() }()
+	l, err := receive(socket)
+	if err != nil {
+		return // the command says that the proxy refuses connections
+	}
+	go newProxy(f.config.Hosts).serve(l)
+	<-over
+	_ = l.Close()
+}
+
+// ignoreExit returns nil for the end of a process that was killed.
+func ignoreExit(err error) error {
+	if st := new(exec.ExitError); errors.As(err, &st) {
+		return nil
+	}
+	return err
+}
+
+// onThread starts cmd on a thread that Landlock restricts, as far as the kernel can: neither signals
+// nor abstract Unix sockets reach anything outside of the fence, also when the network is on.
+// Landlock's rules for files can't be had here: a process that has them can't mount. The
+// thread lives until over is closed, because bwrap ends with it.
+func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The first thread would not end. While this goroutine occupies it, another one is taken.
+			defer runtime.UnlockOSThread()
+			done <- f.onThread(cmd, over)
+			return
+		}
+		err := confine.Scope()
+		if err == nil {
+			err = cmd.Start()
+		}
+		done <- err
+		<-over
+		// Never unlocked, so that the thread ends with this goroutine.
+	}()
+	return <-done
+}
+
+// endMax limits the time that the kernel needs to end what a command left behind.
+const endMax = 10 * time.Second
+
+// Sweep ends what the command left behind. Call it after the command's Wait.
+func (f *Fence) Sweep(pid int) error {
+	f.mu.Lock()
+	r, ok := f.runs[pid]
+	delete(f.runs, pid)
+	f.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	close(r.over)
+	if r.pidfd < 0 {
+		return nil // nothing was started
+	}
+	defer func() { _ = unix.Close(r.pidfd) }()
+	// With number 1 the kernel ends all others of the namespace before it reports its end.
+	_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
+	for until := time.Now().Add(endMax); ; {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(r.pidfd), Events: unix.POLLIN}}, int(max(0, time.Until(until).Milliseconds())))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		case n == 0:
+			return fmt.Errorf("processes that the command left behind do not end within %v", endMax)
+		default:
+			return nil
+		}
+	}
+}
+
+// Group returns the process group that signals for a command go to. It is not bwrap's, which would end at
+// once and the command with it, but that of the first process inside, which ignores all but SIGKILL, and of the command.
+func (f *Fence) Group(pid int) int {
+	f.mu.Lock()
+	first := f.runs[pid].first
+	f.mu.Unlock()
+	if g, err := unix.Getpgid(first); first != 0 && err == nil && g == first { // else --new-session has not made it yet
+		return first
+	}
+	return pid
+}
+
+// Stale reports whether something that is to be hidden appeared, or went, since New.
+func (f *Fence) Stale() bool {
+	return slices.ContainsFunc(f.config.Hide, func(path string) bool { return exists(path) != f.hides[path] })
+}
+
+// Reads reports whether commands may list a folder, following links.
+func (f *Fence) Reads(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && slices.ContainsFunc(f.reads, func(place string) bool { return texts.Below(real, place) }) &&
+		!slices.ContainsFunc(f.config.Hide, func(place string) bool { return texts.Below(real, place) })
+}
+
+// Available returns nil when commands with these settings and this environment can be fenced, else
+// an error that is [ErrImpossible] and says what to install or switch on. It runs a program in a fence.
+func Available(s Settings, env []string) error {
+	temp, err := os.MkdirTemp("", "buddy-")
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrImpossible, err)
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	s.Cache = "" // nothing is to stay
+	f, err := New(Config{Settings: s, Env: env, Temp: temp})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var said bytes.Buffer
+	cmd := &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", ":"}, Dir: "/", Env: []string{}, Stderr: &said}
+	if err := f.Start(cmd); err != nil {
+		return fmt.Errorf("%w: %w", ErrImpossible, err)
+	}
+	err = errors.Join(cmd.Wait(), f.Sweep(cmd.Process.Pid))
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s%s", ErrImpossible, strings.TrimSpace(said.String()), hint())
+}
+
+// hint says what to switch on where a program can't make namespaces.
+func hint() string {
+	for _, s := range []struct{ file, off, text string }{
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
+		{"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=15000"},
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "an AppArmor profile for bwrap (package apparmor-profiles), or sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
+	} {
+		if b, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(b)) == s.off {
+			return "; user namespaces are switched off here: " + s.text
+		}
+	}
+	return "; user namespaces are refused here, as in most containers: run buddy outside of it"
+}

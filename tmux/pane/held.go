@@ -1,0 +1,318 @@
+package pane
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence"
+)
+
+// These scripts start the shell of a held command. It reads the command from descriptor 3,
+// which it gets last of all, and reports its final folder on 9. The words after that are the
+// shell's name, a folder that is gone ("" if none is), and for bash the variables that it must
+// not pass on. Nothing that earlier commands left is evaluated in it, and of its output only
+// the folder is used.
+const (
+	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
+		`builtin trap '[[ ${__buddy_done-} ]] || builtin printf %s "$PWD" >&9' EXIT; eval -- "$__buddy_cmd"; ` +
+		`{ __buddy_rc=$? __buddy_done=1; set +euxv; builtin trap - DEBUG ERR; builtin printf %s "$PWD" >&9; } 2>/dev/null; builtin exit "$__buddy_rc"`
+	confinedSh = goneFolder + `set --; trap '[ -n "${__buddy_done-}" ] || printf %s "$PWD" >&9' EXIT; . /dev/fd/3` + "\n" +
+		`{ __buddy_rc=$? __buddy_done=1; set +eux; printf %s "$PWD" >&9; } 2>/dev/null; exit "$__buddy_rc"`
+	goneFolder = `[ -z "$1" ] || printf 'buddy: the working directory %s is gone; running in an empty one\n' "$1" >&2; `
+)
+
+// folderMax limits the name of a folder, in bytes.
+const folderMax = 4096
+
+// sandbox is what a command can be held by.
+type sandbox interface {
+	Start(cmd *exec.Cmd) error // starts it held, or not at all
+	Group(pid int) int         // the process group that signals go to
+	Sweep(pid int) error       // ends what it left behind, after its Wait
+	Reads(dir string) bool     // whether it may list a folder
+	Close()
+}
+
+// holding holds what a Shell needs for held commands.
+type holding struct {
+	reach confine.Reach
+	fence *fence.Settings // nil: nothing is fenced
+
+	// What holds them. It is made anew after a command that may have changed its folders.
+	box      *confine.Box
+	oldBox   bool
+	fenced   *fence.Fence
+	oldFence bool
+
+	// The variables of the state, valid while of names its file.
+	of              string
+	exported, plain []string
+}
+
+// heldRun holds the additional parts of a held command.
+type heldRun struct {
+	by     sandbox
+	folder *os.File    // reports the folder in which it ended
+	said   chan []byte // the report, once
+}
+
+// held builds the process for the command in file, which runs within a sandbox, and makes its
+// pipes: in takes the command, folder reports where it ended.
+func (s *Shell) held(c *Command, within Sandboxed) (in *os.File, ends []*os.File, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.env == nil:
+		return nil, nil, errNoGreeting
+	case s.kind == kindZsh:
+		return nil, nil, fmt.Errorf("%w for zsh", impossible(within))
+	case s.folder == "" && s.state != "":
+		return nil, nil, errors.New("the folder in which the last command ended is unknown; set it by a command that needs approval")
+	}
+	if err := s.inherit(); err != nil {
+		return nil, nil, err
+	}
+	by, environ, err := s.sandbox(within)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, gone := s.folder, ""
+	if !isFolder(dir) {
+		dir, gone = s.temp(within), dir
+	}
+	main := confinedBash
+	if s.kind == kindSh {
+		main = confinedSh
+	}
+	cmd := &exec.Cmd{Path: s.exe, Args: append([]string{s.name, "-c", main, s.name, gone}, s.hold.plainNames()...), Dir: dir}
+	now := slices.Concat(s.hold.exported, s.hold.plain)
+	if s.state == "" {
+		now = s.env
+	}
+	cmd.Env = append(environ(now), "PWD="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmdOut, in, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	folder, folderIn, err := os.Pipe()
+	if err != nil {
+		_, _ = cmdOut.Close(), in.Close()
+		return nil, nil, err
+	}
+	cmd.ExtraFiles = []*os.File{cmdOut, nil, nil, nil, nil, nil, folderIn} // 3 and 9
+	c.proc, c.held = cmd, &heldRun{by, folder, make(chan []byte, 1)}
+	return in, []*os.File{cmdOut, folderIn}, nil
+}
+
+func impossible(within Sandboxed) error {
+	if within == Fenced {
+		return fence.ErrImpossible
+	}
+	return confine.ErrImpossible
+}
+
+func (f *holding) plainNames() []string {
+	var names []string
+	for _, kv := range f.plain {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	return names
+}
+
+// temp returns the folder that held commands may write to.
+func (s *Shell) temp(within Sandboxed) string {
+	if within == Fenced {
+		return filepath.Join(s.dir, "fence")
+	}
+	return filepath.Join(s.dir, "tmp")
+}
+
+// sandbox returns what holds commands, and how their environment is made of the variables that
+// earlier ones left. The caller holds mu.
+func (s *Shell) sandbox(within Sandboxed) (by sandbox, environ func(now []string) []string, err error) {
+	if err := makePrivate(s.temp(within)); err != nil {
+		return nil, nil, err
+	}
+	withheld := s.hold.reach.Withheld
+	switch within {
+	case ReadOnly:
+		box, err := s.box()
+		return box, func(now []string) []string { return confine.Environ(s.env, now, withheld, s.temp(ReadOnly)) }, err
+	case Fenced:
+		f, err := s.fence()
+		return f, func(now []string) []string { return f.Environ(now, withheld) }, err
+	}
+	return nil, nil, fmt.Errorf("%q: unknown sandbox", within)
+}
+
+// box returns the box of confined commands. It is made anew after every other command, which
+// may have created a folder that was missing, and when files appeared beside those with secrets. The caller holds mu.
+func (s *Shell) box() (*confine.Box, error) {
+	h := &s.hold
+	if h.box != nil && !h.oldBox && !h.box.Stale() {
+		return h.box, nil
+	}
+	box, err := confine.New(confine.Config{Reach: h.reach, Env: s.env, Temp: s.temp(ReadOnly)})
+	if err != nil {
+		return nil, err
+	}
+	h.box.Close()
+	h.box, h.oldBox = box, false
+	return box, nil
+}
+
+// fence returns the fence of fenced commands. It is made anew after every other command. The caller holds mu.
+func (s *Shell) fence() (*fence.Fence, error) {
+	h := &s.hold
+	switch {
+	case h.fence == nil:
+		return nil, fmt.Errorf("%w: the session has none", fence.ErrImpossible)
+	case h.fenced != nil && !h.oldFence && !h.fenced.Stale():
+		return h.fenced, nil
+	}
+	f, err := fence.New(fence.Config{Settings: *h.fence, Env: s.env, Temp: s.temp(Fenced)})
+	if err != nil {
+		return nil, err
+	}
+	h.fenced.Close()
+	h.fenced, h.oldFence = f, false
+	return f, nil
+}
+
+// inherit reads the variables of the state. The caller holds mu.
+func (s *Shell) inherit() (err error) {
+	f := &s.hold
+	if s.state == f.of {
+		return nil
+	}
+	text, err := os.ReadFile(s.state)
+	if err != nil {
+		return err
+	}
+	if f.exported, f.plain, err = variables(string(text)); err != nil {
+		return fmt.Errorf("the variables of earlier commands can't be read: %w", err)
+	}
+	f.of = s.state
+	return nil
+}
+
+// variables returns the variables that a state sets, as NAME=value, without evaluating
+// anything: exported ones and the shell's own. Arrays are left out.
+func variables(state string) (exported, plain []string, err error) {
+	text, _, _ := strings.Cut(state, "\n#free\n")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil, nil, err
+	}
+	none := &expand.Config{Env: expand.ListEnviron(), NoUnset: true}
+	for _, st := range file.Stmts {
+		decl, ok := st.Cmd.(*syntax.DeclClause)
+		if !ok {
+			continue
+		}
+		flags := ""
+		for _, a := range decl.Args {
+			switch {
+			case a.Name == nil:
+				if a.Value != nil {
+					flags += a.Value.Lit()
+				}
+			case a.Value != nil && a.Array == nil && !strings.ContainsAny(flags, "aAn"):
+				value, err := expand.Literal(none, a.Value)
+				if err != nil {
+					return nil, nil, err
+				}
+				if kv := a.Name.Value + "=" + value; decl.Variant.Value == "export" || strings.Contains(flags, "x") {
+					exported = append(exported, kv)
+				} else {
+					plain = append(plain, kv)
+				}
+			}
+		}
+	}
+	return exported, plain, nil
+}
+
+// feed sends the shell its command.
+func feed(in *os.File, text string) {
+	_, _ = io.WriteString(in, text) // fails when the shell has ended
+	_ = in.Close()
+}
+
+// listen reads the folder that a held command reports while it runs, and discards what
+// goes beyond the limit so that the command never blocks.
+func (r *heldRun) listen() {
+	said, _ := io.ReadAll(io.LimitReader(r.folder, folderMax+1))
+	_, _ = io.Copy(io.Discard, r.folder)
+	r.said <- said
+}
+
+// endHeld ends what a held command left behind and adopts its folder.
+func (c *Command) endHeld() error {
+	r := c.held
+	err := r.by.Sweep(c.proc.Process.Pid)
+	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless something could not be ended
+	said := <-r.said
+	_ = r.folder.Close()
+	s := c.shell
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch dir := string(said); {
+	case dir == "" || dir == s.folder || dir == s.temp(c.within): // it was killed, or stayed
+	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
+		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command reported no usable one", s.folder))
+	case !r.by.Reads(dir):
+		err = errors.Join(err, fmt.Errorf("the folder stays %q: a command in %s cannot change to %q, which it may not read", s.folder, c.within.name(), dir))
+	default:
+		err = errors.Join(err, s.moveTo(dir, true))
+	}
+	return errors.Join(err, os.WriteFile(filepath.Join(c.dir, "cwd"), []byte(s.folder), 0o600))
+}
+
+// moveTo sets the folder of the next command. apart means that the state does not contain it.
+// The caller holds mu.
+func (s *Shell) moveTo(dir string, apart bool) error {
+	if dir == s.folder && apart == s.apart {
+		return nil
+	}
+	s.folder, s.apart = dir, apart
+	return os.WriteFile(filepath.Join(s.dir, folderFile), []byte(dir), 0o600)
+}
+
+// folderFile names the file with the folder of the next command.
+const folderFile = "folder"
+
+// isFolder reports whether an absolute path is a folder.
+func isFolder(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir() && filepath.IsAbs(dir)
+}
+
+// name returns what people call it.
+func (w Sandboxed) name() string {
+	if w == Fenced {
+		return "the fence"
+	}
+	return "the read-only sandbox"
+}
+
+// interrupt passes Ctrl-C on to a held command, which is not in the terminal's foreground.
+func (c *Command) interrupt() {
+	if c.held != nil {
+		c.signal(syscall.SIGINT)
+	}
+}

@@ -1,0 +1,125 @@
+package panes
+
+import (
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// Strip is one line in the place of the panes and the tasks where there is no room for them: what runs or
+// ran in the selected pane, else the newest task that is no prompt.
+type Strip struct {
+	draw.Frame
+	of     *Panes
+	others []state.Task // copies; that run and have no pane
+	now    func() time.Time
+
+	OnOpen func() // the person wants to see what it stands for
+}
+
+// NewStrip returns the line for a view of panes. now tells the time.
+func NewStrip(theme *themes.Theme, keys *keymap.Map, of *Panes, now func() time.Time) *Strip {
+	return &Strip{Frame: draw.NewFrame(theme, keys), of: of, now: now}
+}
+
+// Update takes over what changed.
+func (l *Strip) Update(s *state.State, ch state.Changed) {
+	if ch&state.Tasks == 0 {
+		return
+	}
+	l.others = l.others[:0]
+	for _, t := range s.Tasks {
+		if t.Kind != event.MainTask && t.State != state.TaskDone && t.Pane == "" {
+			l.others = append(l.others, *t)
+		}
+	}
+}
+
+// Draw draws what fits: how it goes and its time before what it is.
+func (l *Strip) Draw(screen tcell.Screen) {
+	c := l.Whole(screen).Cleared()
+	left, right := l.parts()
+	n := draw.Width(right)
+	if n+12 > c.W {
+		n, right = 0, nil
+	}
+	c.Spans(0, draw.Clip(left, c.W-n-2)...)
+	c.Cols(c.W-n, c.W).Spans(0, right...)
+}
+
+// parts are what is said at the left and at the right.
+func (l *Strip) parts() (left, right []draw.Span) {
+	now := l.now()
+	q := l.of.list.selected()
+	if len(l.others) > 0 && (q == nil || q.run.ended != 0) {
+		t := &l.others[len(l.others)-1]
+		sign, role, _ := draw.TaskState(t, now)
+		left = []draw.Span{draw.Text(role, sign+" ")}
+		name := t.Label()
+		if name == "" {
+			name = string(t.Kind)
+		}
+		left = append(append(left, draw.Untrusted(themes.Accent, name)...), draw.Text(themes.Text, "  "))
+		return append(left, draw.Untrusted(themes.Text, draw.OneLine(t.Title))...), l.time(t.Started, now, len(l.others)-1)
+	}
+	if q == nil {
+		return []draw.Span{draw.Text(themes.Muted, "nothing runs")}, nil
+	}
+	if m := q.shows(); m.sign != "" {
+		left = []draw.Span{draw.Text(m.role, m.sign+" ")}
+	}
+	left = append(left, draw.Untrusted(themes.Accent, l.of.list.name(q))...)
+	left = append(left, draw.Text(themes.Text, "  "))
+	left = append(left, draw.Untrusted(themes.Text, q.run.what())...)
+	if q.run.ended != 0 && q.run.word != "" {
+		right = append(draw.Untrusted(q.run.role, q.run.word), draw.Text(themes.Text, "  "))
+	}
+	return left, append(right, draw.Text(themes.Muted, q.took(now)))
+}
+
+// time says how long a task runs, and how many others do.
+func (l *Strip) time(started int64, now time.Time, others int) []draw.Span {
+	text := draw.Clock(now.UnixMilli() - started)
+	if started == 0 {
+		text = ""
+	}
+	if others > 0 {
+		text = "+" + draw.Plural(others, "task") + "  " + text
+	}
+	return []draw.Span{draw.Text(themes.Muted, text)}
+}
+
+// MouseHandler opens what the line stands for.
+func (l *Strip) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return l.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		if action != tview.MouseLeftClick || !l.InRect(ev.Position()) {
+			return false, nil
+		}
+		l.OnOpen()
+		return true, nil
+	})
+}
+
+// what says in one line what runs or ran.
+func (r *run) what() string {
+	switch {
+	case r.task != nil:
+		return draw.OneLine(r.task.Title)
+	case r.call == nil:
+		return ""
+	}
+	a := &r.call.Action
+	for _, text := range []string{a.Command, a.URL, a.Op, a.Path} {
+		if text != "" {
+			return draw.FirstLine(text)
+		}
+	}
+	return draw.OneLine(r.call.Name)
+}
