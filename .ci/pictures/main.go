@@ -105,7 +105,7 @@ func palette(s *stage) error {
 // attach is a session that goes on while nobody looks.
 func attach(s *stage) error {
 	return s.steps(
-		start, send("explain how checkout works"), waitFor("cents"), keys("C-\\"), waitFor("detached"), typed("buddy ls"), waitFor("explain how"), settle, part,
+		alone, start, send("explain how checkout works"), waitFor("cents"), keys("C-\\"), waitFor("detached"), typed("buddy ls"), waitFor("explain how"), settle, part,
 		typed("buddy attach"), waitFor("answering"), pause, join("attach"),
 	)
 }

@@ -66,10 +66,8 @@ func (s *stage) open() (err error) {
 			return err
 		}
 	}
-	for _, name := range []string{"bin", "run"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			return err
-		}
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
+		return err
 	}
 	if err := os.Symlink(s.buddy, filepath.Join(dir, "bin", "buddy")); err != nil {
 		return err
@@ -79,7 +77,7 @@ func (s *stage) open() (err error) {
 		return fmt.Errorf("go env GOCACHE: %w", err)
 	}
 	s.env = []string{
-		"HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"), "PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "TERM=tmux-256color", "COLORTERM=truecolor",
+		"HOME=" + dir, "PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "TERM=tmux-256color", "COLORTERM=truecolor",
 		"LANG=C.UTF-8", "PS1=$ ", "GOCACHE=" + strings.TrimSpace(string(cache)), "BUDDY_TMUX_SOCKET=" + filepath.Join(dir, "buddy.sock"), "BUDDY_LOCAL_SERVERS=off", "PICTURES_KEY=none",
 	}
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), "-c", filepath.Join(dir, "shop"), "env", "-i"}
@@ -92,13 +90,9 @@ func (s *stage) close() {
 	if s.dir == "" {
 		return
 	}
-	cmd := exec.Command(s.buddy, "ls", "--json")
-	cmd.Env = s.env
-	out, _ := cmd.Output() // no session runs where nothing began
-	for line := range strings.Lines(string(out)) {
-		var session struct{ ID string }
-		if json.Unmarshal([]byte(line), &session) == nil {
-			cmd := exec.Command(s.buddy, "stop", session.ID)
+	for _, r := range s.running() {
+		if r.Folder == filepath.Join(s.dir, "shop") { // else it is the developer's own
+			cmd := exec.Command(s.buddy, "stop", r.ID)
 			cmd.Env = s.env
 			_ = cmd.Run() // it may have ended by itself
 		}
@@ -109,6 +103,31 @@ func (s *stage) close() {
 		}
 	}
 	_ = os.RemoveAll(s.dir)
+}
+
+// session is one that runs on this machine.
+type session struct{ ID, Folder string }
+
+// running returns the sessions that run, the developer's own too: hosts are found by the user whose they are.
+func (s *stage) running() (all []session) {
+	cmd := exec.Command(s.buddy, "ls", "--json")
+	cmd.Env = s.env
+	out, _ := cmd.Output() // none runs where nothing began
+	for line := range strings.Lines(string(out)) {
+		var r session
+		if json.Unmarshal([]byte(line), &r) == nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// alone makes sure that no session of the developer gets into a picture.
+func alone(s *stage) error {
+	if all := s.running(); len(all) > 0 {
+		return fmt.Errorf("%d sessions of yours run and would be in the picture, such as %s in %s; buddy stop ends them", len(all), all[0].ID, all[0].Folder)
+	}
+	return nil
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
@@ -131,7 +150,7 @@ func (s *stage) text() string {
 }
 
 // start starts buddy and waits for its prompt.
-func start(s *stage) error { return s.steps(typed("buddy"), waitFor("> "), settle) }
+func start(s *stage) error { return s.steps(typed("buddy"), waitFor("/ commands"), settle) }
 
 // typed types a line into whatever runs.
 func typed(line string) step {
