@@ -45,12 +45,12 @@ type doing struct {
 
 // around is what the line cannot know of the state: what the screen tells it.
 type around struct {
-	hint    string // untrusted; shows instead of all else
-	note    string // in the place of what runs
-	mode    string // what the prompt is at, "" for nothing to say; untrusted
-	stops   string // the keys that stop the main task from where the person is; "" for none
-	types   bool   // a key leads from where the person is into the pane of the call
-	hidden  Hidden
+	hint   string // untrusted; shows instead of all else
+	note   string // in the place of what runs
+	mode   string // what the prompt is at, "" for nothing to say; untrusted
+	stops  string // the keys that stop the main task from where the person is; "" for none
+	types  bool   // a key leads from where the person is into the pane of the call
+	hidden Hidden
 }
 
 // Hidden says what the line has to say, because it shows nowhere else on the screen.
@@ -160,7 +160,7 @@ func callRuns(c *state.Call) doing {
 		pane: c.Pane != "", waits: c.WaitsForKeys,
 	}
 	if d.waits {
-		d.text = what + " waits for your keys"
+		d.text = "waits for your keys: " + what
 	}
 	return d
 }

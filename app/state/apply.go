@@ -35,7 +35,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
-	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolResult:
+	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolWaits, event.ToolResult:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished, event.TurnFinished:
 		return s.applyTask(env)
@@ -243,8 +243,14 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	case event.ToolOutput:
 		if b := s.calls[p.CallID]; b != nil {
 			b.Call.Output.Append(p.Text)
+			b.Call.WaitsForKeys = false
 		}
 		return Output
+	case event.ToolWaits:
+		if b := s.calls[p.CallID]; b != nil {
+			b.Call.WaitsForKeys = p.Waits
+		}
+		return Output | Tasks
 	case event.ToolResult:
 		return s.finishCall(p)
 	}
@@ -344,6 +350,7 @@ func endCall(s *State, p event.ToolResult) Changed {
 	}
 	delete(s.calls, p.CallID)
 	c := b.Call
+	c.WaitsForKeys = false
 	c.Exits = exitsOf(c, p.Result)
 	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
 	switch {

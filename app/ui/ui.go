@@ -53,7 +53,7 @@ type UI struct {
 	pending   pending
 	busy      bool
 	start     start
-	heard     heard      // from the session
+	heard     heard // from the session
 
 	pressed pressed // with the mouse
 
