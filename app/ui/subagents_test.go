@@ -108,7 +108,7 @@ func TestFollowingASubagent(t *testing.T) {
 			x := team(t, size[0], size[1])
 			x.Type("and main?")
 			x.openAgent(2)
-			x.Want("┌─ explore #2 · find", "Esc goes back", "Please find callers.", "I search for callers.", "to explore #2", "explore #2> ")
+			x.Want("── explore #2 · find", "Esc goes back", "Please find callers.", "I search for callers.", "to explore #2", "explore #2>")
 			x.unwanted("and main?", "I let three agents look.")
 			x.Type("only in tests")
 			x.golden("agents-followed")
