@@ -82,8 +82,11 @@ type FenceChanged struct {
 	Files  []action.Executed `json:"files"`
 }
 
-// Text returns the changes on one line.
+// Text returns the changes on one line, "" if there are none.
 func (c FenceChanged) Text() string {
+	if len(c.Files) == 0 {
+		return ""
+	}
 	return "changed inside the fence, and run outside later: " + action.ListExecuted(c.Files)
 }
 

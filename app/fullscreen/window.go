@@ -180,7 +180,7 @@ type window struct {
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
 	return ui.Deps{
 		Looks:    look,
-		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, OpenAt: w.openAt, Suspend: w.suspend, Attention: w.attention()},
+		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, OpenAt: w.openAt, MayOpen: w.mayOpen(), Suspend: w.suspend, Attention: w.attention()},
 		Timing: ui.Timing{
 			Now:   time.Now,
 			Tick:  func(on bool) { w.loop.SetTicking(on) },
@@ -208,6 +208,14 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 		KeepShape: w.keepShape,
 		Catalog:   w.catalog(ctx),
 	}
+}
+
+// mayOpen tells which files the terminal may open that an answer links to: those of the workspace, if it is on this machine.
+func (w *window) mayOpen() func(path string) bool {
+	if w.far {
+		return input.Inside("")
+	}
+	return input.Inside(w.folder)
 }
 
 // home is the person's folder where the session works, "" while that is unknown.

@@ -467,7 +467,7 @@ var table = []row{
 
 	{NextPane, in(Global), "next pane", "To the next pane; where there is no room for the column: to the page with what is live, and back", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
-	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
+	{CycleMode, in(Global), "", "How approvals are decided: ask, edits, auto where the fence holds, plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
 	{TypeInto, in(Global), "", "Type into the command that runs, in its terminal pane: it gets every key but the one that ends that", keys("F6")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},

@@ -234,7 +234,7 @@ func (r *repl) mode(p event.ModeChanged) {
 	if p.Mode == action.ModeAsk && len(r.state.Blocks) == 0 {
 		return
 	}
-	text := "approvals: " + string(p.Mode)
+	text := "approvals: " + p.Mode.Label()
 	if p.Until > 0 {
 		text += " until " + time.UnixMilli(p.Until).Format("15:04:05")
 	}

@@ -65,7 +65,7 @@ func cyclePanes(u *UI, a keymap.Action) {
 	switch {
 	case u.overlays.covered(): // nobody would see that the focus moved
 	case !u.dock.typing(u.deps.Now()):
-		u.arranged.cycle(a, u.input(0, 0))
+		u.arranged.cycle(a, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H))
 	case !u.v.prompt.Popup().Reopen():
 		u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
 	}

@@ -53,7 +53,7 @@ type UI struct {
 	pending   pending
 	busy      bool
 	start     start
-	heard     heard      // from the session
+	heard     heard // from the session
 
 	pressed pressed // with the mouse
 
@@ -132,6 +132,7 @@ type Terminal struct {
 	Edit          func(name, text string) (string, error) // in the person's editor
 	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
 	OpenAt        func(path string, line int) error       // a file itself in that editor; line 0 is its beginning
+	MayOpen       func(path string) bool                  // whether the terminal may open a file that an answer links to
 	Suspend       func() error                            // gives the terminal to the shell until that gives it back
 	Attention     Attention
 }
@@ -261,6 +262,7 @@ func newConversation(u *UI) *transcript.Conversation {
 	c := transcript.NewConversation(d.Theme, d.Keys)
 	c.SetNow(d.Now)
 	c.SetBackground(d.Background)
+	c.SetFiles(d.MayOpen)
 	c.SetAfter(d.After)
 	c.ConversationIntents = transcript.ConversationIntents{
 		OnCopy: u.copy, Later: d.Later, OnEdit: lookAs(u, "block.md"), OnOpen: u.openOutput,
