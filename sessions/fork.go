@@ -180,6 +180,9 @@ func (f *forking) line(l Line) error {
 		rest = after
 	}
 	raw = bytes.ReplaceAll(raw, old, escaped(f.newOut+string(filepath.Separator)))
+	if err := f.file.raise(env.Payload); err != nil {
+		return err
+	}
 	f.batch = append(append(f.batch, raw...), '\n')
 	if len(f.batch) >= forkBatch {
 		return f.flush()

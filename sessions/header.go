@@ -16,8 +16,13 @@ import (
 	"strings"
 )
 
-// Format is the version of the file format that this program writes and reads.
-const Format = 1
+// Format is the newest version of the file format that this program reads. A file says the oldest version
+// whose programs understand it.
+const Format = 2
+
+// formatPlain is the version of a file in which nobody went back: programs that don't know that
+// skip what says so, and would go on with a conversation that the person has left.
+const formatPlain = 1
 
 // Exec is the By of a session that buddy exec, or another command that nobody sits at, began.
 const Exec = "exec"
@@ -126,8 +131,8 @@ func parseHeader(line []byte) (Header, error) {
 	if h.Format == 0 {
 		return Header{}, errors.New("line 1 is not a session header: format is missing")
 	}
-	if h.Format != Format {
-		return Header{}, fmt.Errorf("format %d, this program reads %d: %w", h.Format, Format, ErrFormat)
+	if h.Format < formatPlain || h.Format > Format {
+		return Header{}, fmt.Errorf("format %d, this program reads up to %d: %w; a newer buddy goes on with it", h.Format, Format, ErrFormat)
 	}
 	return h, nil
 }

@@ -94,7 +94,7 @@ func parseIndexed(line string) (e indexed, ok bool) {
 	}
 	e = indexed{Entry: Entry{ID: fields[0], Size: numbers[0], Used: time.Unix(0, numbers[1])}, scanned: numbers[2], fresh: true}
 	e.valid, e.named = strings.Contains(fields[5], "v"), strings.Contains(fields[5], "n")
-	e.Header = Header{Format: Format, Created: numbers[3], ID: text[0], Cwd: text[1], Target: text[2], Model: text[3], ForkedFrom: text[4], By: text[5]}
+	e.Header = Header{Format: formatPlain, Created: numbers[3], ID: text[0], Cwd: text[1], Target: text[2], Model: text[3], ForkedFrom: text[4], By: text[5]}
 	e.Title = text[6]
 	return e, CheckID(e.ID) == nil
 }

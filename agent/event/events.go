@@ -51,6 +51,7 @@ var All = []Event{
 	HookRan{},
 	FileKept{},
 	FileRestored{},
+	HistoryRewound{},
 	QuestionAsked{},
 	QuestionAnswered{},
 	ReminderAttached{},

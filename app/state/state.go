@@ -40,6 +40,7 @@ const Everything = Changed(1<<16 - 1)
 type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
+	Borders   []Border // the prompts that one can go back to before, oldest first
 	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
 	Steps     Steps    // the list that the model keeps of its work
 	Approvals []event.ApprovalAsked
@@ -58,6 +59,7 @@ type State struct {
 
 	open      openBlocks
 	retried   retried                    // the attempts of the main task's request that failed
+	rewound   []rewound                  // that can be taken back, the newest last
 	calls     map[string]*Block          // by call id: the blocks whose call has no result yet
 	live      []*Call                    // finished calls that still hold their output, oldest first
 	ran       map[string]*Call           // by target: the command that began last in the shared pane
@@ -126,7 +128,8 @@ type Block struct {
 	Raw    string // what a provider answered; untrusted; only for who asks to see it
 	Retry  *Retry // of a RetryBlock whose request waits to be sent again; else nil
 
-	last uint64 // Seq of the last event that it shows
+	last   uint64 // Seq of the last event that it shows
+	beside bool   // it shows what happened on another branch
 }
 
 // CallState is how far a tool call is.

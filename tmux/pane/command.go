@@ -359,7 +359,7 @@ func (c *Command) escalate(first, second syscall.Signal, wait time.Duration) {
 // signal signals the command's group and the foreground group that a program such as a nested
 // interactive shell made for itself. Ctrl-C reaches only the foreground group.
 func (c *Command) signal(sig syscall.Signal) {
-	group, front := c.proc.Process.Pid, c.foreground()
+	group, front := c.group(), c.foreground()
 	if front != 0 && front != group {
 		_ = unix.Kill(-front, sig)
 		if sig == unix.SIGINT {
@@ -367,6 +367,14 @@ func (c *Command) signal(sig syscall.Signal) {
 		}
 	}
 	_ = unix.Kill(-group, sig)
+}
+
+// group returns the process group of the command.
+func (c *Command) group() int {
+	if c.held != nil {
+		return c.held.by.Group(c.proc.Process.Pid)
+	}
+	return c.proc.Process.Pid
 }
 
 // foreground returns the group that Ctrl-C reaches, or 0.
@@ -379,7 +387,7 @@ func (c *Command) foreground() int {
 
 // sweep ends the jobs of a cancelled command: shells start them with SIGINT ignored.
 func (c *Command) sweep(wait time.Duration) {
-	group := c.proc.Process.Pid
+	group := c.group()
 	if unix.Kill(-group, unix.SIGTERM) != nil {
 		return // nobody left
 	}

@@ -39,6 +39,7 @@ const folderMax = 4096
 // sandbox is what a command can be held by.
 type sandbox interface {
 	Start(cmd *exec.Cmd) error // starts it held, or not at all
+	Group(pid int) int         // the process group that signals go to
 	Sweep(pid int) error       // ends what it left behind, after its Wait
 	Reads(dir string) bool     // whether it may list a folder
 	Close()
@@ -180,7 +181,7 @@ func (s *Shell) fence() (*fence.Fence, error) {
 	switch {
 	case h.fence == nil:
 		return nil, fmt.Errorf("%w: the session has none", fence.ErrImpossible)
-	case h.fenced != nil && !h.oldFence:
+	case h.fenced != nil && !h.oldFence && !h.fenced.Stale():
 		return h.fenced, nil
 	}
 	f, err := fence.New(fence.Config{Settings: *h.fence, Env: s.env, Temp: s.temp(Fenced)})

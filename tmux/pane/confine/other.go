@@ -33,3 +33,12 @@ func (*Box) Reads(string) bool { return false }
 
 // Stale reports false.
 func (*Box) Stale() bool { return false }
+
+// Group returns pid.
+func (*Box) Group(pid int) int { return pid }
+
+// Repository returns nothing.
+func Repository(_, _ string) []string { return nil }
+
+// System returns nothing.
+func System(_, _ []string) (read, secret []string) { return nil, nil }

@@ -137,8 +137,10 @@ func personal(get func(string) string, roots []string) (run, read []string) {
 // neither /proc nor /dev.
 func System(env, roots []string) (read, secret []string) {
 	run, settings := personal(lookup(env), roots)
-	read = slices.Concat(programs, readable, []string{"/etc"}, run, settings)
-	read = slices.DeleteFunc(read, func(path string) bool { return texts.Below(path, "/dev") || texts.Below(path, "/proc") })
+	read = slices.Concat(programs, readable, []string{"/etc", "/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf"}, run, settings)
+	read = slices.DeleteFunc(read, func(path string) bool {
+		return texts.Below(path, "/dev") || texts.Below(path, "/proc") || path == "/run/systemd/resolve" // where a service listens
+	})
 	return read, etcSecrets()
 }
 
@@ -191,6 +193,12 @@ func toolchain(bin, home string) []string {
 		}
 	}
 	return all
+}
+
+// Repository returns the folders outside of root that git needs for it, as [Config] allows them: none,
+// the .git of a folder above it, or the folder of a linked work tree and that of its repository.
+func Repository(root, home string) []string {
+	return slices.DeleteFunc(repository(root, home), func(dir string) bool { return texts.Below(dir, root) })
 }
 
 // repository returns the paths that git needs for a work tree whose history is elsewhere: root

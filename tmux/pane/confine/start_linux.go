@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -42,6 +44,9 @@ func New(c Config) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Seal(); err != nil {
+		return nil, err
+	}
 	b := &Box{temp: c.Temp}
 	if b.filter, err = filter(abi); err != nil {
 		return nil, err
@@ -61,6 +66,15 @@ func New(c Config) (*Box, error) {
 	b.rules, err = ruleSet(abi, all)
 	return b, err
 }
+
+// Seal keeps descriptors that this process inherited, such as files that the shell of a person had open, from
+// the programs that it starts. Its own never reach those. The error is [ErrImpossible].
+var Seal = sync.OnceValue(func() error {
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("%w: inherited descriptors stay open (Linux 5.11 or newer closes them): %w", ErrImpossible, err)
+	}
+	return nil
+})
 
 // Possible makes the calls that Start will make, on a thread of its own, and returns nil when
 // all succeed, else an error that is [ErrImpossible].
@@ -171,6 +185,28 @@ func (b *Box) restrict() error {
 }
 
 const seccompSetModeFilter = 1 // linux/seccomp.h
+
+// Scope keeps the calling thread, and what it starts, from signals to processes and from abstract Unix
+// sockets that are not its own, for ever, where the kernel's Landlock knows that; elsewhere it only
+// takes new privileges away. The error is [ErrImpossible].
+func Scope() error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("%w: no new privileges: %w", ErrImpossible, err)
+	}
+	abi, err := version(0)
+	if err != nil || abi < abiScope {
+		return nil //nolint:nilerr // the namespaces hold without it
+	}
+	fd, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{Scoped: ll.ScopeAbstractUnixSocket | ll.ScopeSignal}, 0)
+	if err != nil {
+		return fmt.Errorf("%w: Landlock: %w", ErrImpossible, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if err := ll.LandlockRestrictSelf(fd, 0); err != nil {
+		return fmt.Errorf("%w: Landlock: %w", ErrImpossible, err)
+	}
+	return nil
+}
 
 // limit bounds the resources of a process and of those that it will start.
 func limit(pid int) error {

@@ -24,8 +24,10 @@ import (
 type Settings struct {
 	Work    []string `json:"work,omitempty"`    // the workspace, then added folders: writable
 	Write   []string `json:"write,omitempty"`   // more that is writable
-	Hide    []string `json:"hide,omitempty"`    // what is not there, wherever it lies
+	Hide    []string `json:"hide,omitempty"`    // what looks empty, wherever it lies
+	State   string   `json:"state,omitempty"`   // the folder of our own files: no workspace
 	Network bool     `json:"network,omitempty"` // the network of the machine, its loopback included
+	Hosts   []string `json:"hosts,omitempty"`   // names that are reached although there is no network
 	Cache   string   `json:"cache,omitempty"`   // the folder for caches of this workspace; "" is none
 }
 
@@ -56,6 +58,8 @@ func (s Settings) check(home string) error {
 			return fmt.Errorf("%w: the folder %q is the whole system; work in the folder of a project", ErrImpossible, dir)
 		case filepath.IsAbs(home) && texts.Below(home, dir):
 			return fmt.Errorf("%w: the folder %q contains the home folder; work in the folder of a project", ErrImpossible, dir)
+		case s.State != "" && (texts.Below(s.State, dir) || texts.Below(dir, s.State)):
+			return fmt.Errorf("%w: the folder %q has to do with buddy's own, %q; work in the folder of a project", ErrImpossible, dir, s.State)
 		}
 		for _, hidden := range s.Hide {
 			if texts.Below(dir, hidden) {

@@ -51,6 +51,16 @@ func (p plan) add(k kind, path string) {
 	}
 }
 
+// fix makes the folders between top and path mount points, so that a command can't move what lies at
+// path away from under its mount.
+func (p plan) fix(top, path string) {
+	for dir := filepath.Dir(path); dir != top && texts.Below(dir, top); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			p.put(mount{dir, writable, dir})
+		}
+	}
+}
+
 // put adds one mount.
 func (p plan) put(m mount) {
 	if old, ok := p[m.path]; !ok || old.kind < m.kind {

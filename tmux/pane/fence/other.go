@@ -24,6 +24,15 @@ func unsupported() error {
 // Environ returns nil.
 func (*Fence) Environ([]string, []string) []string { return nil }
 
+// InsideFlag is used on Linux only.
+const InsideFlag = "--inside"
+
+// Inside returns [ErrImpossible].
+func Inside([]string) error { return unsupported() }
+
+// Stale reports false.
+func (*Fence) Stale() bool { return false }
+
 // Close does nothing.
 func (*Fence) Close() {}
 
@@ -35,3 +44,6 @@ func (*Fence) Sweep(int) error { return nil }
 
 // Reads reports false.
 func (*Fence) Reads(string) bool { return false }
+
+// Group returns pid.
+func (*Fence) Group(pid int) int { return pid }

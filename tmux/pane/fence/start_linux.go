@@ -4,14 +4,18 @@ package fence
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,8 +30,11 @@ type Fence struct {
 	args   []string // up to the folder of the command
 	filter *os.File // system calls, for bwrap
 	config Config
-	reads  []string // folders that commands see, real paths
-	status map[int]*os.File
+	reads  []string        // folders that commands see, real paths
+	hides  map[string]bool // whether what is to be hidden was there
+
+	mu   sync.Mutex      // guards the field below
+	runs map[int]process // by the process of bwrap
 }
 
 // New prepares the fence. Folders that are made later are not included. The error is
@@ -37,22 +44,52 @@ func New(c Config) (*Fence, error) {
 	if err := c.check(home); err != nil {
 		return nil, err
 	}
+	if err := confine.Seal(); err != nil {
+		return nil, err
+	}
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
 	}
-	f := &Fence{bwrap: bwrap, config: c, status: map[int]*os.File{}}
-	f.args = []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL"}
+	f := &Fence{bwrap: bwrap, config: c, hides: map[string]bool{}, runs: map[int]process{}}
+	for _, path := range c.Hide {
+		f.hides[path] = exists(path)
+	}
+	if c.Cache != "" {
+		if err := os.MkdirAll(c.Cache, 0o700); err != nil {
+			return nil, fmt.Errorf("%w: the folder for caches: %w", ErrImpossible, err)
+		}
+	}
+	f.args = []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"}
 	if !c.Network {
 		f.args = append(f.args, "--unshare-net")
 	}
-	f.args = append(append(f.args, f.mounts(home).args()...), "--proc", "/proc", "--dev", "/dev")
+	f.args = slices.Concat(f.args, f.mounts(home).args(), []string{"--proc", "/proc"}, kernelFiles(), []string{"--dev", "/dev"})
 	code, err := confine.FenceFilter()
 	if err != nil {
 		return nil, err
 	}
 	f.filter, err = inMemory("filter", code)
 	return f, err
+}
+
+// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. They belong
+// to root, who needs no capability to write most of them; bwrap protects some of them only.
+func kernelFiles() (args []string) {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	entries, _ := os.ReadDir("/proc") // without it nothing is mounted either
+	for _, e := range entries {
+		info, err := e.Info()
+		if _, number := strconv.Atoi(e.Name()); number == nil || err != nil || e.Name() == "sysvipc" {
+			continue
+		}
+		if path := "/proc/" + e.Name(); e.IsDir() || info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	return args
 }
 
 // mounts plans what commands see.
@@ -71,11 +108,25 @@ func (f *Fence) mounts(home string) plan {
 	for _, dir := range slices.Concat(c.Work, c.Write) {
 		p.add(writable, dir)
 	}
+	for _, dir := range c.Work {
+		p.repository(dir, home)
+	}
 	if c.Cache != "" {
-		p.add(writable, c.Cache)
+		p.put(mount{path: c.Cache, kind: writable})
+		if modules := c.npm(); modules != "" && !c.reaches() {
+			p.put(mount{filepath.Join(c.Cache, "npm/_cacache"), readable, modules})
+		}
 	}
 	for _, path := range c.Hide {
 		p.add(hidden, path)
+		for _, dir := range slices.Concat(c.Work, c.Write) {
+			p.fix(dir, path)
+		}
+	}
+	if f.proxied() {
+		if exe, err := os.Executable(); err == nil { // without it bwrap says what is missing
+			p.put(mount{insideExe, readable, exe})
+		}
 	}
 	for _, m := range p {
 		if m.kind == readable || m.kind == writable {
@@ -87,6 +138,9 @@ func (f *Fence) mounts(home string) plan {
 	}
 	return p
 }
+
+// proxied reports whether commands reach hosts through the proxy.
+func (f *Fence) proxied() bool { return len(f.config.Hosts) > 0 && !f.config.Network }
 
 // inMemory returns a file with the text that has no name.
 func inMemory(name string, text []byte) (*os.File, error) {
@@ -103,7 +157,7 @@ func inMemory(name string, text []byte) (*os.File, error) {
 // first one's.
 func (f *Fence) Environ(now, withheld []string) []string {
 	env := confine.Clean(f.config.Env, now, withheld)
-	return append(env, "TERM=dumb", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "PYTHONUNBUFFERED=1", "TMPDIR=/tmp")
+	return append(append(env, given...), f.config.caches()...)
 }
 
 // Close releases the fence. Commands that were started stay in it.
@@ -113,40 +167,165 @@ func (f *Fence) Close() {
 	}
 }
 
-// Start starts cmd in the fence.
+// process is a command that was started.
+type process struct {
+	first int           // the process of number 1 of its namespace, as this machine counts; 0 if bwrap did not get that far
+	pidfd int           // of it, -1 for none
+	over  chan struct{} // closed when the thread that started it may end
+}
+
+// Start starts cmd in the fence, in a process group and session of its own.
 func (f *Fence) Start(cmd *exec.Cmd) error {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Close() }()
 	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(f.filter.Fd()))) // with an offset of its own
 	if err != nil {
-		_ = r.Close()
 		return err
 	}
 	defer func() { _ = filter.Close() }()
-	first := 3 + len(cmd.ExtraFiles)
-	args := slices.Concat([]string{"bwrap"}, f.args, []string{
-		"--chdir", cmd.Dir, "--seccomp", strconv.Itoa(first), "--info-fd", strconv.Itoa(first + 1), "--", cmd.Path,
-	}, cmd.Args[1:])
-	cmd.ExtraFiles = append(cmd.ExtraFiles, filter, w)
-	cmd.Path, cmd.Args, cmd.Dir = f.bwrap, args, "/"
-	if err := cmd.Start(); err != nil {
-		_ = r.Close()
+	about, w, err := os.Pipe()
+	if err != nil {
 		return err
 	}
-	f.status[cmd.Process.Pid] = r
+	defer func() { _ = about.Close() }()
+	over := make(chan struct{})
+	dir := cmd.Dir
+	if dir == f.config.Temp {
+		dir = "/tmp"
+	}
+	next := 3 + len(cmd.ExtraFiles)
+	args := slices.Concat([]string{"bwrap"}, f.args, []string{
+		"--chdir", dir, "--seccomp", strconv.Itoa(next), "--info-fd", strconv.Itoa(next + 1), "--",
+	})
+	cmd.ExtraFiles = append(cmd.ExtraFiles, filter, w)
+	program := append([]string{cmd.Path}, cmd.Args[1:]...)
+	if f.proxied() {
+		ours, theirs, err := pair()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = theirs.Close() }()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
+		program = slices.Concat([]string{insideExe, "pane", InsideFlag, strconv.Itoa(next + 2), cmd.Path}, cmd.Args)
+		go f.passOn(ours, over)
+	}
+	args = append(args, program...)
+	cmd.Path, cmd.Args, cmd.Dir = f.bwrap, args, "/"
+	r := process{pidfd: -1, over: over}
+	err = f.onThread(cmd, r.over)
+	_ = w.Close()
+	if err != nil {
+		close(r.over)
+		return err
+	}
+	var said struct {
+		First int `json:"child-pid"`
+	}
+	if json.NewDecoder(about).Decode(&said) == nil && said.First > 0 { // bwrap says it before it starts anything
+		r.first = said.First
+		r.pidfd, err = unix.PidfdOpen(r.first, 0)
+	}
+	if err != nil { // it could not be ended as a whole
+		close(r.over)
+		return errors.Join(fmt.Errorf("%w: its first process can't be watched: %w", ErrImpossible, err), cmd.Process.Kill(), ignoreExit(cmd.Wait()))
+	}
+	f.mu.Lock()
+	f.runs[cmd.Process.Pid] = r
+	f.mu.Unlock()
 	return nil
 }
 
+// passOn serves the port that a command opens on its loopback until it is over.
+func (f *Fence) passOn(socket *os.File, over <-chan struct{}) {
+	defer func() { _ = socket.Close() }()
+	l, err := receive(socket)
+	if err != nil {
+		return // the command says that the proxy refuses connections
+	}
+	go newProxy(f.config.Hosts).serve(l)
+	<-over
+	_ = l.Close()
+}
+
+// ignoreExit returns nil for the end of a process that was killed.
+func ignoreExit(err error) error {
+	if st := new(exec.ExitError); errors.As(err, &st) {
+		return nil
+	}
+	return err
+}
+
+// onThread starts cmd on a thread that Landlock restricts, as far as the kernel can: neither signals
+// nor abstract Unix sockets reach anything outside of the fence, also when the network is on.
+// Landlock's rules for files can't be had here: a process that has them can't mount. The
+// thread lives until over is closed, because bwrap ends with it.
+func (f *Fence) onThread(cmd *exec.Cmd, over <-chan struct{}) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The first thread would not end. While this goroutine occupies it, another one is taken.
+			defer runtime.UnlockOSThread()
+			done <- f.onThread(cmd, over)
+			return
+		}
+		err := confine.Scope()
+		if err == nil {
+			err = cmd.Start()
+		}
+		done <- err
+		<-over
+		// Never unlocked, so that the thread ends with this goroutine.
+	}()
+	return <-done
+}
+
+// endMax limits the time that the kernel needs to end what a command left behind.
+const endMax = 10 * time.Second
+
 // Sweep ends what the command left behind. Call it after the command's Wait.
 func (f *Fence) Sweep(pid int) error {
-	if r := f.status[pid]; r != nil {
-		delete(f.status, pid)
-		_ = r.Close()
+	f.mu.Lock()
+	r, ok := f.runs[pid]
+	delete(f.runs, pid)
+	f.mu.Unlock()
+	if !ok {
+		return nil
 	}
-	return nil
+	close(r.over)
+	if r.pidfd < 0 {
+		return nil // nothing was started
+	}
+	defer func() { _ = unix.Close(r.pidfd) }()
+	// With number 1 the kernel ends all others of the namespace before it reports its end.
+	_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
+	for until := time.Now().Add(endMax); ; {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(r.pidfd), Events: unix.POLLIN}}, int(max(0, time.Until(until).Milliseconds())))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		case n == 0:
+			return fmt.Errorf("processes that the command left behind do not end within %v", endMax)
+		default:
+			return nil
+		}
+	}
+}
+
+// Group returns the process group that signals for a command go to. It is not bwrap's, which would end at
+// once and the command with it, but that of the first process inside, which ignores all but SIGKILL, and of the command.
+func (f *Fence) Group(pid int) int {
+	f.mu.Lock()
+	first := f.runs[pid].first
+	f.mu.Unlock()
+	if g, err := unix.Getpgid(first); first != 0 && err == nil && g == first { // else --new-session has not made it yet
+		return first
+	}
+	return pid
+}
+
+// Stale reports whether something that is to be hidden appeared, or went, since New.
+func (f *Fence) Stale() bool {
+	return slices.ContainsFunc(f.config.Hide, func(path string) bool { return exists(path) != f.hides[path] })
 }
 
 // Reads reports whether commands may list a folder, following links.
@@ -164,6 +343,7 @@ func Available(s Settings, env []string) error {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
+	s.Cache = "" // nothing is to stay
 	f, err := New(Config{Settings: s, Env: env, Temp: temp})
 	if err != nil {
 		return err
@@ -193,15 +373,4 @@ func hint() string {
 		}
 	}
 	return "; user namespaces are refused here, as in most containers: run buddy outside of it"
-}
-
-func lookup(env []string) func(name string) string {
-	return func(name string) string {
-		for _, kv := range slices.Backward(env) {
-			if v, ok := strings.CutPrefix(kv, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}
 }

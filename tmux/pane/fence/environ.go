@@ -1,0 +1,87 @@
+package fence
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// given are set in each command's environment: nobody answers a pager or a prompt.
+var given = []string{
+	"TERM=dumb", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "PYTHONUNBUFFERED=1", "TMPDIR=/tmp",
+}
+
+// private lists the variables that move a tool's cache to the caches of the workspace: what a
+// command puts there is used by no command outside.
+var private = []struct{ variable, folder string }{
+	{"XDG_CACHE_HOME", "xdg"},
+	{"GOCACHE", "go-build"},
+	{"npm_config_cache", "npm"},
+	{"PIP_CACHE_DIR", "pip"},
+}
+
+// downloads lists those of what tools download, which are read-only and the person's own without a
+// network.
+var downloads = []struct{ variable, folder string }{
+	{"GOMODCACHE", "go-mod"},
+	{"CARGO_HOME", "cargo"},
+}
+
+// offline makes tools say at once that something is not in their cache, instead of waiting for the network.
+var offline = []string{"GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_RETRIES=0"}
+
+// caches returns the variables that concern caches and downloads.
+func (c Config) caches() []string {
+	var env []string
+	if !c.reaches() {
+		env = append(env, offline...)
+	}
+	if c.Cache == "" {
+		return env
+	}
+	all := private
+	if c.reaches() {
+		all = slices.Concat(private, downloads)
+		get := lookup(c.Env)
+		// What is downloaded already comes from the person's cache, and so is not downloaded again.
+		env = append(env, "GOPROXY=file://"+filepath.Join(c.modules(), "cache/download")+","+cmp.Or(get("GOPROXY"), "https://proxy.golang.org,direct"), "GOFLAGS="+strings.TrimSpace(get("GOFLAGS")+" -modcacherw"))
+	}
+	for _, p := range all {
+		env = append(env, p.variable+"="+filepath.Join(c.Cache, p.folder))
+	}
+	return env
+}
+
+// reaches reports whether commands reach more than their own loopback.
+func (s Settings) reaches() bool { return s.Network || len(s.Hosts) > 0 }
+
+// modules returns the person's folder of Go modules.
+func (c Config) modules() string {
+	get := lookup(c.Env)
+	path, _, _ := strings.Cut(cmp.Or(get("GOPATH"), filepath.Join(get("HOME"), "go")), string(os.PathListSeparator))
+	return cmp.Or(get("GOMODCACHE"), filepath.Join(path, "pkg/mod"))
+}
+
+// npm returns the person's folder of npm's packages, "" if there is none.
+func (c Config) npm() string {
+	get := lookup(c.Env)
+	dir := filepath.Join(cmp.Or(get("npm_config_cache"), filepath.Join(get("HOME"), ".npm")), "_cacache")
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}
+
+// lookup returns a function that finds variables in env.
+func lookup(env []string) func(name string) string {
+	return func(name string) string {
+		for _, kv := range slices.Backward(env) {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+}
