@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,15 +82,29 @@ func kernelFiles() (args []string) {
 	}
 	entries, _ := os.ReadDir("/proc") // without it nothing is mounted either
 	for _, e := range entries {
-		info, err := e.Info()
-		if _, number := strconv.Atoi(e.Name()); number == nil || err != nil || e.Name() == "sysvipc" {
+		if _, number := strconv.Atoi(e.Name()); number == nil || e.Type()&fs.ModeSymlink != 0 || e.Name() == "sysvipc" {
 			continue
 		}
-		if path := "/proc/" + e.Name(); e.IsDir() || info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+		if path := "/proc/" + e.Name(); path == "/proc/sys" || path != "/proc/irq" && path != "/proc/bus" && writableBelow(path) {
 			args = append(args, "--ro-bind", path, path)
 		}
 	}
 	return args
+}
+
+// writableBelow reports whether a path is a file that somebody may write, or has one below it.
+func writableBelow(path string) (found bool) {
+	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what can't be read is left out
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+			found = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // mounts plans what commands see.
