@@ -93,6 +93,10 @@ func (r *Runtime) act(c event.Command) {
 		r.tasks.pin(c)
 	case event.Undo:
 		r.undo(c)
+	case event.Rewind:
+		r.rewind(c)
+	case event.Redo:
+		r.redo(c)
 	case event.Report:
 		r.report(c.What)
 	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:

@@ -51,9 +51,10 @@ func (all recoveries) open(b *branch) bool {
 // replay feeds stored events to the parts of the session, before anybody else can.
 func (r *Runtime) replay(events []event.Envelope) {
 	left := recoveries{}
-	for _, env := range events {
+	var rewinds event.Rewinds
+	for i, env := range events {
 		r.tasks.loop.Replay(env)
-		r.changes.Replay(env.Task, env.Payload)
+		r.changes.Replay(env)
 		r.ledger.Replay(env.Payload)
 		r.instructions.Replay(env.Payload)
 		r.skills.Replay(env.Payload)
@@ -63,6 +64,11 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.tasks.goals.keeper.Replay(env.Payload)
 		r.tasks.numbers.replay(env.Payload)
 		r.tasks.workflows.book.Replay(env)
+		if p, ok := env.Payload.(event.HistoryRewound); ok {
+			rewinds.Take(env)
+			r.replayRewound(rewinds, events[:i], p, left.of(r.tasks.main))
+			continue
+		}
 		talk := r.tasks.tree.Replay(env)
 		if p, ok := env.Payload.(event.TargetSwitched); ok {
 			r.switched(p)

@@ -228,7 +228,7 @@ func New(o Options) *Runtime {
 		opts: o, life: &life{}, inbox: newInbox(), stream: events,
 		approvals: approval.New(events, o.Policy, o.Target, o.Mode, o.Now),
 		questions: approval.NewQuestions(events, o.Redact),
-		changes:   undo.New(events, o.Files, o.Target),
+		changes:   undo.New(events, o.Files, o.Target, o.OutDir),
 		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost, Warn: o.WarnAt, ToolTokens: o.ToolTokens}),
 		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}

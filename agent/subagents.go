@@ -200,8 +200,6 @@ func (set *subagentSet) open(ctx context.Context, by turn.Caller, run *subagentR
 		turns = set.o.Turns
 	}
 	t.x.Below(by.Used, turns)
-	begun.ID = t.id
-	set.tasks.changes.Works(begun)
 	set.watch(by.Task, t, run)
 	set.used = append(set.used, agentUse{t.id, label, t.x.Used()})
 	return working, t, nil

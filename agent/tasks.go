@@ -163,7 +163,11 @@ func (s *tasks) open(ctx context.Context, b *branch, begun event.TaskStarted, pr
 		s.workflows.next = 0
 		s.idleness.end()
 	}
+	s.changes.Begun(begun)
 	for _, p := range prompts {
+		if b == s.main && p.Kind == "" {
+			s.changes.Opened(p)
+		}
 		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), conversation.Today(s.selection.Model().Info(), s.clock.now, s.clock.dates))
 	}
 	s.stream.Publish(t.id, 0, event.TaskQueued{ID: t.id, Kind: t.kind, Title: t.title})
@@ -476,20 +480,21 @@ func (s *tasks) stop(t *task) {
 	}
 }
 
-// undone takes up that files were put back: the model is told, and the prompts that came
-// meanwhile go on.
-func undone(s *tasks, u *undo.Undo) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if did := u.Finish(); len(did.Paths) > 0 {
-		who := "you"
-		if len(did.Agents) > 0 {
-			who = "you and your agents (" + strings.Join(did.Agents, ", ") + ")"
-		}
-		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap("The user took back changes that " + who + " made (/undo). " +
-			"These files are again as they were before; read one before you change it:\n" + strings.Join(did.Paths, "\n"))})
+// tellUndone tells the model which files were put back, or are again as they were before that. The caller
+// holds s.mu.
+func (s *tasks) tellUndone(did event.FileRestored) {
+	if len(did.Paths) == 0 {
+		return
 	}
-	s.startNext(s.main)
+	who := "you"
+	if len(did.Agents) > 0 {
+		who = "you and your agents (" + strings.Join(did.Agents, ", ") + ")"
+	}
+	text := "The user took back changes that " + who + " made (/undo). These files are again as they were before; read one before you change it:\n"
+	if did.Redo {
+		text = "The user made changes again that " + who + " had made and that were taken back (/redo). Read one of these files before you change it:\n"
+	}
+	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(text + strings.Join(did.Paths, "\n"))})
 }
 
 // close cancels what runs; no task opens from here on.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 
 	"buddy/agent/event"
 	"buddy/agent/undo"
@@ -17,21 +18,19 @@ func (r *Runtime) undo(u event.Undo) {
 		r.reject("%v", err)
 		return
 	}
-	var run *undo.Undo
-	var err error
-	if t := r.tasks.idle(func() { run, err = r.changes.Begin(r.life.ctx, u.Steps) }); t != nil {
-		r.reject("nothing can be taken back while task #%d runs", t.id)
-		return
-	}
-	if err != nil {
-		r.reject("%v", err)
-		return
-	}
-	r.life.work.Go(func() {
-		run.PutBack(u.Force)
-		undone(r.tasks, run)
+	w := &way{c: event.Rewind{Files: true, Force: u.Force}, record: &record{}}
+	r.begin(w, func() (err error) {
+		w.undo, err = r.changes.Begin(r.life.ctx, u.Steps)
+		if later, ok := errors.AsType[*undo.LaterError](err); ok {
+			r.Publish(event.Warning{Text: "nothing was taken back: " + later.Error(), Code: "undo", NextStep: "/undo 1 takes it back all the same"})
+			return errTold
+		}
+		return err
 	})
 }
+
+// errTold means that the person knows already why something is not done.
+var errTold = errors.New("told")
 
 // waitsForUndo deals with a command that can't be followed while files are put back, and
 // reports whether this is one.
@@ -50,11 +49,11 @@ func (r *Runtime) waitsForUndo(c event.Command) bool {
 		}
 		r.changes.Cancel()
 		return true
-	case event.Continue, event.Compact, event.Undo, event.ChangeGoal:
+	case event.Continue, event.Compact, event.Undo, event.Rewind, event.Redo, event.Pin, event.SetGoal, event.ChangeGoal:
 	default:
 		return false
 	}
-	r.reject("files are being put back; try again when that is done")
+	r.reject("something is being taken back; try again when that is done")
 	return true
 }
 

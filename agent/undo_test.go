@@ -167,6 +167,10 @@ func (f awayFiles) Restore(context.Context, []tools.Before, bool) ([]string, err
 	return f.changed, nil
 }
 
+func (awayFiles) Contents(_ context.Context, paths []string) ([]tools.Before, error) {
+	return make([]tools.Before, len(paths)), nil
+}
+
 func (awayFiles) Difference(_ context.Context, files []tools.Before, mark string) (string, int, error) {
 	return mark + files[0].Path + "\n", 1, nil
 }
@@ -180,7 +184,7 @@ func TestUndoNamesTheTarget(t *testing.T) {
 				o.Target = "local"
 				o.Files = func(context.Context, string) (Files, error) { return files, nil }
 			})
-			s.changes.Replay(1, event.FileKept{CallID: "c", Target: target, Files: []event.KeptFile{{Path: "/etc/hosts"}}})
+			s.changes.Replay(event.Envelope{Task: 1, Payload: event.FileKept{CallID: "c", Target: target, Files: []event.KeptFile{{Path: "/etc/hosts"}}}})
 			if diff, _, err := s.Changes(t.Context(), "= "); err != nil || diff != "= "+name+"\n" {
 				t.Errorf("%s: /diff says %q, %v", target, diff, err)
 			}
@@ -223,14 +227,14 @@ func TestUndoBesideTheQueue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := start(t, away, says("hello"))
-				s.changes.Replay(1, kept)
+				s.changes.Replay(event.Envelope{Task: 1, Payload: kept})
 				s.do(event.Undo{})
 				s.do(event.Report{What: event.ReportTasks}) // is answered at once
 				if n, _ := find[event.Notice](s); n.Text != "no tasks" {
 					t.Errorf("the report is %q", n.Text)
 				}
 				s.do(event.Undo{}, event.Submit{Text: "ls", Shell: true})
-				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "files are being put back") {
+				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "something is being taken back") {
 					t.Errorf("%d refusals, the last %q", n, e.Text)
 				}
 				time.Sleep(2 * time.Second)
@@ -256,7 +260,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // the end does not wait for it
 		s := start(t, away)
-		s.changes.Replay(1, kept)
+		s.changes.Replay(event.Envelope{Task: 1, Payload: kept})
 		s.do(event.Undo{})
 		s.stop()
 	})

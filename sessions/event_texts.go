@@ -97,6 +97,14 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 		return goalTexts(p, f)
 	case event.PaneLost:
 		return edited(&p, f, &p.Why)
+	case event.HistoryRewound:
+		return edited(&p, f, &p.Prompt)
+	case event.FileRestored:
+		p.Prompts = slices.Clone(p.Prompts)
+		for i, prompt := range p.Prompts {
+			p.Prompts[i] = f(prompt)
+		}
+		return p
 	case event.SessionRenamed:
 		return edited(&p, f, &p.Title)
 	case event.SessionCreated:

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"encoding/json"
+	"slices"
 
 	"buddy/agent/event"
 )
@@ -13,8 +14,9 @@ type Exchange struct {
 	Time    int64  `json:"ts_unix_ms"`
 	Outcome string `json:"outcome"` // "" when it has not ended
 
-	end int64 // offset after its last line
-	seq uint64
+	end   int64 // offset after its last line
+	seq   uint64
+	began uint64 // number of its prompt's event
 }
 
 // Exchanges returns the exchanges of the session, oldest first. It costs about as much as
@@ -39,13 +41,17 @@ type exchanges struct {
 	waits   bool   // it was interrupted, and can be continued
 	typed   int    // task of the last command that a person typed, which belongs to the exchange before
 	before  string // outcome of that exchange
+	left    map[uint64]exchangesBefore
 }
+
+// exchangesBefore are the exchanges before a person went back, which /redo brings again.
+type exchangesBefore []Exchange
 
 // take adds the next line.
 func (x *exchanges) take(l Line) {
 	switch l.Type {
 	case event.PromptSubmitted{}.Type(), event.TaskStarted{}.Type(), event.TaskFinished{}.Type(),
-		event.Interrupted{}.Type(), event.SessionResumed{}.Type(), "":
+		event.Interrupted{}.Type(), event.SessionResumed{}.Type(), event.HistoryRewound{}.Type(), "":
 		if env, err := l.Envelope(); err == nil && env.Branch == 0 {
 			x.fact(env)
 		}
@@ -84,16 +90,34 @@ func (x *exchanges) fact(env event.Envelope) {
 		}
 	case event.Interrupted:
 		x.waits = p.CanContinue
+	case event.HistoryRewound:
+		x.rewound(env.Seq, p)
 	case event.SessionResumed:
 		x.running = 0 // running tasks ended with their process
 	}
+}
+
+// rewound drops the exchanges that a person went back from, or brings them again.
+func (x *exchanges) rewound(seq uint64, p event.HistoryRewound) {
+	x.running, x.waits, x.typed = 0, false, 0
+	if p.Redo {
+		if before, ok := x.left[p.ToSeq]; ok {
+			x.all = before
+		}
+		return
+	}
+	if x.left == nil {
+		x.left = make(map[uint64]exchangesBefore)
+	}
+	x.left[seq] = slices.Clone(x.all)
+	x.all = slices.DeleteFunc(x.all, func(e Exchange) bool { return e.began >= p.ToSeq })
 }
 
 // prompt starts an exchange, or adds a command to the one before.
 func (x *exchanges) prompt(env event.Envelope, p event.PromptSubmitted) {
 	x.running = env.Task
 	if !p.Command() {
-		x.all = append(x.all, Exchange{Number: len(x.all) + 1, Prompt: shorten(p.Text), Time: env.Time})
+		x.all = append(x.all, Exchange{Number: len(x.all) + 1, Prompt: shorten(p.Text), Time: env.Time, began: env.Seq})
 		return
 	}
 	x.typed = env.Task

@@ -28,9 +28,6 @@ const (
 // ExportFormats lists the formats.
 var ExportFormats = []ExportFormat{Markdown, JSON, HTML}
 
-// exportVersion is the version of the JSON format.
-const exportVersion = 1
-
 // Export writes a session for other people. Every text passes through redact;
 // provider-specific data and the files with whole outputs are left out. The warnings name
 // lines that could not be read.
@@ -54,6 +51,7 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 	if strings.HasSuffix(entry.Title, "…") {
 		entry.Title = withoutLastWord(entry.Title)
 	}
+	entry.Header.Format = j.info.Header.Format
 	entry.Title, entry.Header.Cwd = redact(entry.Title), redact(entry.Header.Cwd)
 	out := bufio.NewWriterSize(w, blockSize)
 	var p printer
@@ -65,6 +63,10 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 	default:
 		p = &transcript{paper: &markdownPage{w: out}}
 	}
+	rewinds, err := j.Rewinds()
+	if err != nil {
+		return nil, err
+	}
 	p.begin(entry)
 	n := 1 // the header
 	var failed error
@@ -75,7 +77,7 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 			warnings = append(warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
 			return true
 		}
-		if env.Payload = exportable(env.Payload, redact); env.Payload != nil {
+		if env.Payload = exportable(env.Payload, redact); env.Payload != nil && (as == JSON || env.Branch != 0 || !rewinds.Gone(env.Seq)) {
 			failed = p.print(env)
 		}
 		return failed == nil
@@ -176,13 +178,13 @@ type jsonPrinter struct {
 
 // exportHead holds the fields before the events in a JSON export.
 type exportHead struct {
-	Version int    `json:"buddy_session"`
+	Version int    `json:"buddy_session"` // the format of the session's file
 	Header  Header `json:"header"`
 }
 
 func (p *jsonPrinter) begin(e Entry) {
 	e.Header.MAC = ""
-	head, err := json.Marshal(exportHead{exportVersion, e.Header})
+	head, err := json.Marshal(exportHead{e.Header.Format, e.Header})
 	if err == nil { // cannot fail: strings and numbers only
 		_, _ = p.w.Write(texts.PrintableJSON(head[:len(head)-1])) // Flush returns the error at the end
 		_, _ = p.w.WriteString(",\"events\":[\n")
@@ -218,7 +220,7 @@ func (s Store) Import(r io.Reader) (id string, err error) {
 	if err := s.makeDir(); err != nil {
 		return "", err
 	}
-	h.Format, h.MAC = Format, ""
+	h.MAC = ""
 	if CheckID(h.ID) != nil || exists(s.file(h.ID)) {
 		h.ID = NewID()
 	}
@@ -256,9 +258,10 @@ func importHead(d *json.Decoder) (Header, error) {
 			return Header{}, fmt.Errorf("%s: %w", want.key, err)
 		}
 	}
-	if head.Version != exportVersion {
-		return Header{}, fmt.Errorf("version %d, this program reads %d: %w", head.Version, exportVersion, ErrFormat)
+	if head.Version < formatPlain || head.Version > Format {
+		return Header{}, fmt.Errorf("version %d, this program reads up to %d: %w", head.Version, Format, ErrFormat)
 	}
+	head.Header.Format = head.Version
 	t, err := d.Token()
 	if err != nil || t != json.Delim('[') {
 		return Header{}, errors.Join(errors.New("events is not a list"), err)
@@ -439,6 +442,8 @@ func (t *transcript) remark(e event.Event) {
 		t.paper.remark("now working on " + p.Name)
 	case event.ContextCompacted:
 		t.paper.remark("context compacted")
+	case event.HistoryRewound:
+		t.paper.remark(p.Text())
 	case event.SessionForked:
 		t.paper.remark("from here on a fork of the session " + p.From)
 	}

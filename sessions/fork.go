@@ -29,7 +29,7 @@ func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err er
 		return "", last, err
 	}
 	h := j.Info().Header
-	h.ID, h.Created, h.ForkedFrom = "", 0, id
+	h.ID, h.Created, h.ForkedFrom, h.By = "", 0, id, ""
 	n, err := s.Create(h)
 	if err != nil {
 		return "", last, err
@@ -180,6 +180,9 @@ func (f *forking) line(l Line) error {
 		rest = after
 	}
 	raw = bytes.ReplaceAll(raw, old, escaped(f.newOut+string(filepath.Separator)))
+	if err := f.file.raise(env.Payload); err != nil {
+		return err
+	}
 	f.batch = append(append(f.batch, raw...), '\n')
 	if len(f.batch) >= forkBatch {
 		return f.flush()

@@ -64,7 +64,7 @@ func FuzzHeader(f *testing.F) {
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h, n, err := readHeader(bytes.NewReader(data))
-		if err == nil && (n > int64(len(data)) || data[n-1] != '\n' || h.Format != Format) {
+		if err == nil && (n > int64(len(data)) || data[n-1] != '\n' || h.Format < formatPlain || h.Format > Format) {
 			t.Errorf("header %+v of %d bytes", h, n)
 		}
 		if h.madeWith(bytes.Repeat([]byte{1}, keySize)) {

@@ -16,8 +16,16 @@ import (
 	"strings"
 )
 
-// Format is the version of the file format that this program writes and reads.
-const Format = 1
+// Format is the newest version of the file format that this program reads. A file says the oldest version
+// whose programs understand it.
+const Format = 2
+
+// formatPlain is the version of a file in which nobody went back: programs that don't know that
+// skip what says so, and would go on with a conversation that the person has left.
+const formatPlain = 1
+
+// Exec is the By of a session that buddy exec, or another command that nobody sits at, began.
+const Exec = "exec"
 
 // ErrFormat means that a newer program wrote the session, in another format.
 var ErrFormat = errors.New("unknown session format")
@@ -38,13 +46,15 @@ type Header struct {
 	Model   string `json:"model"`
 	// ForkedFrom is the id of the session that this one was copied from.
 	ForkedFrom string `json:"forked_from,omitempty"`
-	MAC        string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
+	// By says who began the session: [Exec], or a person for "".
+	By  string `json:"by,omitempty"`
+	MAC string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
 }
 
 // line encodes h, with a MAC if there is a key.
 func (h Header) line(key []byte) ([]byte, error) {
 	// Invalid UTF-8 would read back as other bytes and break the MAC.
-	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model, &h.ForkedFrom} {
+	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model, &h.ForkedFrom, &h.By} {
 		*s = strings.ToValidUTF8(*s, "\ufffd")
 	}
 	h.MAC = h.mac(key)
@@ -121,8 +131,8 @@ func parseHeader(line []byte) (Header, error) {
 	if h.Format == 0 {
 		return Header{}, errors.New("line 1 is not a session header: format is missing")
 	}
-	if h.Format != Format {
-		return Header{}, fmt.Errorf("format %d, this program reads %d: %w", h.Format, Format, ErrFormat)
+	if h.Format < formatPlain || h.Format > Format {
+		return Header{}, fmt.Errorf("format %d, this program reads up to %d: %w; a newer buddy goes on with it", h.Format, Format, ErrFormat)
 	}
 	return h, nil
 }

@@ -33,9 +33,9 @@ type index struct {
 }
 
 // indexHead is the first line; any other means another format.
-const indexHead = "buddy index 1"
+const indexHead = "buddy index 2"
 
-const indexFields = 12
+const indexFields = 13
 
 func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
 
@@ -94,8 +94,8 @@ func parseIndexed(line string) (e indexed, ok bool) {
 	}
 	e = indexed{Entry: Entry{ID: fields[0], Size: numbers[0], Used: time.Unix(0, numbers[1])}, scanned: numbers[2], fresh: true}
 	e.valid, e.named = strings.Contains(fields[5], "v"), strings.Contains(fields[5], "n")
-	e.Header = Header{Format: Format, Created: numbers[3], ID: text[0], Cwd: text[1], Target: text[2], Model: text[3], ForkedFrom: text[4]}
-	e.Title = text[5]
+	e.Header = Header{Format: formatPlain, Created: numbers[3], ID: text[0], Cwd: text[1], Target: text[2], Model: text[3], ForkedFrom: text[4], By: text[5]}
+	e.Title = text[6]
 	return e, CheckID(e.ID) == nil
 }
 
@@ -112,7 +112,7 @@ func appendIndexed(line []byte, e *indexed) []byte {
 	if e.named {
 		line = append(line, 'n')
 	}
-	for _, text := range []string{e.Header.ID, e.Header.Cwd, e.Header.Target, e.Header.Model, e.Header.ForkedFrom, e.Title} {
+	for _, text := range []string{e.Header.ID, e.Header.Cwd, e.Header.Target, e.Header.Model, e.Header.ForkedFrom, e.Header.By, e.Title} {
 		line = append(line, '\t')
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) || strings.HasPrefix(text, `"`) {
 			line = strconv.AppendQuote(line, text)

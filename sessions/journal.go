@@ -58,10 +58,12 @@ type Journal struct {
 	head    int64 // bytes of line 1
 	info    Info
 	locked  bool           // by this process
+	key     []byte         // of this machine; nil: there is none
 	syncing sync.WaitGroup // the background sync, while it is scheduled or runs
 
 	mu      sync.Mutex // guards all below
 	size    int64      // bytes of whole lines
+	format  int        // that the file says
 	last    uint64     // seq of the last envelope
 	cause   error      // why the journal is read-only
 	line    bytes.Buffer
@@ -100,12 +102,15 @@ func (j *Journal) Append(env event.Envelope) error {
 	if err := j.encode(env); err != nil {
 		return err
 	}
+	if err := j.raise(env.Payload); err != nil {
+		return j.fail(err)
+	}
 	if err := j.write(j.line.Bytes()); err != nil {
 		return j.fail(err)
 	}
 	j.last = env.Seq
 	switch env.Payload.(type) {
-	case event.ApprovalAsked, event.TurnFinished:
+	case event.ApprovalAsked, event.TurnFinished, event.HistoryRewound:
 		if err := j.sync(); err != nil {
 			return j.fail(err)
 		}

@@ -453,7 +453,7 @@ func TestHeaders(t *testing.T) {
 		{"empty", "", "line 1"},
 		{"no JSON", "hello\n", "line 1"},
 		{"no format", "{}\n", "format is missing"},
-		{"newer", `{"format":2,"id":"x"}` + "\n", "format 2, this program reads 1"},
+		{"newer", `{"format":3,"id":"x"}` + "\n", "format 3, this program reads up to 2"},
 		{"endless", strings.Repeat("x", 3*maxHeader) + "\n", "is incomplete"},
 	}
 	for _, tt := range tests {

@@ -103,6 +103,7 @@ func (j *Journal) open(s Store, id string) error {
 	if err != nil {
 		j.info.Warnings = append(j.info.Warnings, err.Error())
 	}
+	j.key, j.format = key, j.info.Header.Format
 	j.info.Trusted = s.trusted(id, j.info.Header, key)
 	switch {
 	case j.cause != nil:

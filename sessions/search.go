@@ -20,7 +20,7 @@ import (
 type Hit struct {
 	Entry    Entry
 	Envelope event.Envelope
-	Text     string // one line around the match
+	Text     string // one line around the match; "(left)" begins what a person went back from
 }
 
 const (
@@ -115,17 +115,50 @@ func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part)
 			return nil
 		}
 	}
+	left := leftEvents{file: f, size: p.entry.Size}
 	_, _ = r.lines(f, from, to, q.find, func(line []byte) bool { // an unreadable part has no hits
 		var env event.Envelope
 		if json.Unmarshal(line, &env) != nil || env.Payload == nil {
 			return true // damaged, or the header
 		}
 		if text, ok := q.in(env.Payload); ok {
+			if left.has(env) {
+				text = "(left) " + text
+			}
 			hits = append(hits, Hit{Entry: *p.entry, Envelope: env, Text: text})
 		}
 		return ctx.Err() == nil
 	})
 	return hits
+}
+
+// leftEvents tells which events of a session a person went back from. It reads the file once it is asked, if
+// there are such.
+type leftEvents struct {
+	file    *os.File
+	size    int64
+	read    bool
+	rewinds event.Rewinds
+}
+
+var rewoundType = []byte(`"type":"` + event.HistoryRewound{}.Type() + `"`)
+
+func (l *leftEvents) has(env event.Envelope) bool {
+	if !l.read {
+		l.read = true
+		if h, _, err := readHeader(l.file); err != nil || h.Format == formatPlain {
+			return false
+		}
+		var r rawScanner
+		_, _ = r.lines(l.file, 0, l.size, func(text []byte) int { return bytes.Index(text, rewoundType) }, func(line []byte) bool {
+			var env event.Envelope
+			if json.Unmarshal(line, &env) == nil && env.Payload != nil {
+				l.rewinds.Take(env)
+			}
+			return true
+		})
+	}
+	return env.Branch == 0 && l.rewinds.Gone(env.Seq)
 }
 
 // nextLine returns the offset of the first line that begins at off or after it.

@@ -27,6 +27,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -160,7 +161,7 @@ func (s Store) Create(h Header) (*Journal, error) {
 	if h.Created == 0 {
 		h.Created = time.Now().UnixMilli()
 	}
-	h.Format = Format
+	h.Format = formatPlain
 	key, keyErr := makeKey(s.state)
 	for tries := 0; ; tries++ {
 		if !given {
@@ -191,7 +192,7 @@ func (s Store) create(h Header, key []byte) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: f.Name(), f: f, head: int64(len(line)), newFile: true}
+	j := &Journal{path: f.Name(), f: f, head: int64(len(line)), newFile: true, key: key, format: h.Format}
 	j.info = Info{Header: h, Trusted: true}
 	j.info.Header.MAC = h.mac(key)
 	if err = j.lock(); err == nil {
@@ -219,8 +220,11 @@ func (s Store) Trust(id string) error {
 	if err != nil {
 		return fmt.Errorf("session %s cannot be trusted: %w", id, err)
 	}
-	return renameio.WriteFile(filepath.Join(s.dir, id+".trust"), []byte(h.trustMark(id, key)), 0o600)
+	return renameio.WriteFile(trustPath(s.file(id)), []byte(h.trustMark(id, key)), 0o600)
 }
+
+// trustPath returns the path of the file that records a person's trust in a session's file.
+func trustPath(file string) string { return strings.TrimSuffix(file, ext) + ".trust" }
 
 // trusted reports whether the session was written on this machine or trusted on it.
 func (s Store) trusted(id string, h Header, key []byte) bool {
@@ -230,6 +234,6 @@ func (s Store) trusted(id string, h Header, key []byte) bool {
 	if h.ID == id && h.madeWith(key) {
 		return true
 	}
-	mark, err := readSmall(filepath.Join(s.dir, id+".trust"))
+	mark, err := readSmall(trustPath(s.file(id)))
 	return err == nil && string(mark) == h.trustMark(id, key)
 }

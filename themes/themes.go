@@ -60,6 +60,8 @@ const (
 	DiffHunk
 	DiffAddBand    // a line over the whole width
 	DiffDeleteBand // the same
+	DiffAddWord    // what changed within such a line
+	DiffDeleteWord // the same
 	SynKeyword
 	SynString
 	SynComment
@@ -103,6 +105,8 @@ var roleNames = [RoleCount]string{
 	DiffHunk:       "diffHunk",
 	DiffAddBand:    "diffAddBand",
 	DiffDeleteBand: "diffDeleteBand",
+	DiffAddWord:    "diffAddWord",
+	DiffDeleteWord: "diffDeleteWord",
 	SynKeyword:     "synKeyword",
 	SynString:      "synString",
 	SynComment:     "synComment",
@@ -150,7 +154,8 @@ func (t *Theme) WithoutColor() *Theme {
 	own := t.styles[Text].BG
 	for i := range plain.styles {
 		s := &plain.styles[i]
-		s.Reversed = s.Reversed || s.BG.Set && s.BG != own
+		band := Role(i) == DiffAddBand || Role(i) == DiffDeleteBand // their signs say as much
+		s.Reversed = s.Reversed || s.BG.Set && s.BG != own && !band
 		s.FG, s.BG = Color{}, Color{}
 	}
 	return &plain

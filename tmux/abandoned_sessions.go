@@ -50,7 +50,7 @@ func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string,
 	}
 	var names []string
 	for _, l := range lines {
-		if name, ok := strings.CutPrefix(l, "1 "+owner+" 0 "); ok && name != s.opt.Session {
+		if name, ok := strings.CutPrefix(l, "1 "+owner+" 0 "); ok && name != s.opt.tmuxName() {
 			names = append(names, name)
 		}
 	}

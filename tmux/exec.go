@@ -10,7 +10,7 @@ import (
 )
 
 // target returns a tmux target that matches our session exactly, not as a prefix.
-func (o Options) target() string { return "=" + o.Session + ":" }
+func (o Options) target() string { return "=" + o.tmuxName() + ":" }
 
 // command returns a tmux process for our server, not started.
 func (s *local) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -73,12 +73,12 @@ func socketArgs(o Options) []string {
 
 // attachArgs returns the command with which a person attaches to the pane, on its machine.
 func attachArgs(o Options) []string {
-	return append(append([]string{"tmux"}, socketArgs(o)...), "attach", "-t", o.Session)
+	return append(append([]string{"tmux"}, socketArgs(o)...), "attach", "-t", o.tmuxName())
 }
 
 // removeArgs returns the command that ends our session with all that runs in it.
 func removeArgs(o Options) []string {
-	return append(append([]string{"tmux"}, socketArgs(o)...), "kill-session", "-t", "="+o.Session)
+	return append(append([]string{"tmux"}, socketArgs(o)...), "kill-session", "-t", "="+o.tmuxName())
 }
 
 // reason returns the last line that tmux printed, or the error of running it.

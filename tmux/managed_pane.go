@@ -137,8 +137,11 @@ func (s *managedPane) greet(ctx context.Context) error {
 	s.renewed = s.renewed || s.pid != 0 && s.pid != info.Pid
 	s.id, s.pid = info.Pane, info.Pid
 	s.mu.Unlock()
+	if !s.srv.wasSeen() && s.srv.live() == nil { // an earlier process has made it
+		s.srv.findName(ctx)
+	}
 	s.srv.markSeen()
-	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine()})
+	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine(), Name: s.srv.opt.tmuxName()})
 	s.srv.changed()
 	return nil
 }
@@ -252,7 +255,7 @@ func (s *managedPane) close(ctx context.Context) (left []string, err error) {
 	switch {
 	case busy:
 		_ = s.sup.leave(ctx) // else it stays until somebody removes it
-		return []string{s.srv.opt.Session}, nil
+		return []string{s.srv.opt.tmuxName()}, nil
 	case err != nil && !errors.Is(err, errGone):
 		return nil, err
 	case id != "":
@@ -278,7 +281,7 @@ func (s *managedPane) end(ctx context.Context) error {
 		s.srv.drop()
 	}
 	// Only our pane: the session ends with its last one, and a person's own panes stay.
-	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.Session + "}}"
+	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"
 	if out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
 		if known, listed := s.sup.tmux(ctx, "list-panes", "-s", "-t", s.srv.opt.target(), "-F", "#{pane_id}"); listed == nil && holds(known, id) {
 			return fmt.Errorf("kill-pane %s: %s", id, reason(out, err))

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -299,7 +300,7 @@ const sweepMax = 20
 // with our marks without an attached client of which every pane is dead, or was abandoned and
 // its command has ended since.
 func (s *server) sweep(ctx context.Context, ctl *control) {
-	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{session_name}"`
+	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{@buddy_session} #{session_name}"`
 	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)
 	if err != nil {
 		return // a leftover session does no harm
@@ -310,7 +311,7 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 		if !ok {
 			continue
 		}
-		if p.session == s.opt.Session {
+		if p.session == s.opt.tmuxName() {
 			if p.dead && strings.HasPrefix(p.role, ownPrefix) {
 				_, _ = ctl.do(ctx, "kill-pane -t "+p.id)
 			}
@@ -322,7 +323,7 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 		old := p.ours
 		if old && !p.dead {
 			asked++
-			old = asked <= sweepMax && s.abandoned(ctx, p.session, p.role)
+			old = asked <= sweepMax && s.abandoned(ctx, cmp.Or(p.identity, p.session), p.role)
 		}
 		others[p.session] = old
 	}
@@ -336,23 +337,24 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 // foundPane is a pane in sweep's list.
 type foundPane struct {
 	id, role, session string
-	ours              bool // its session has our marks, and nobody is attached
+	identity          string // of the session; "" before there was an option for it
+	ours              bool   // its session has our marks, and nobody is attached
 	dead              bool
 }
 
 // parseFound parses a line of sweep's list.
 func parseFound(line string) (foundPane, bool) {
-	f := strings.SplitN(line, " ", 7)
-	if len(f) < 7 {
+	f := strings.SplitN(line, " ", 8)
+	if len(f) < 8 {
 		return foundPane{}, false
 	}
-	return foundPane{id: f[4], role: f[5], session: f[6], ours: f[0] == "1" && f[1] == owner && f[2] == "0", dead: f[3] == "1"}, true
+	return foundPane{id: f[4], role: f[5], identity: f[6], session: f[7], ours: f[0] == "1" && f[1] == owner && f[2] == "0", dead: f[3] == "1"}, true
 }
 
 // abandoned reports whether nobody needs the supervisor in a pane of another session of ours.
-func (s *server) abandoned(ctx context.Context, session, role string) bool {
+func (s *server) abandoned(ctx context.Context, identity, role string) bool {
 	o := s.opt
-	o.Session = session
+	o.Session, o.name = identity, nil
 	other := &server{opt: o}
 	at := newManagedPane(other, nil, roleShared, "")
 	if role != roleShared {

@@ -120,6 +120,22 @@ func (s *server) markSeen() {
 	s.mu.Unlock()
 }
 
+// wasSeen reports whether the session was there before.
+func (s *server) wasSeen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen
+}
+
+// isOurs reads the marks of the session that the control client is attached to.
+func (s *server) isOurs(marks []string) bool {
+	if len(marks) != 1 {
+		return false
+	}
+	l, ok := parseListed(marks[0])
+	return ok && l.managed && (!s.opt.Short || s.opt.ours(l.name, l.identity))
+}
+
 func (s *server) tell(e PaneEvent) {
 	if s.opt.OnPane != nil {
 		s.opt.OnPane(e)
@@ -134,9 +150,9 @@ func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	if err := s.sup.check(ctx); err != nil {
 		return false, err
 	}
-	if _, err := s.sup.tmux(ctx, "has-session", "-t", s.opt.target()); err != nil {
-		if out, err := s.sup.tmux(ctx, s.creation()...); err != nil {
-			return false, fmt.Errorf("%w: new-session %s: %s", ErrUnavailable, s.opt.Session, reason(out, err))
+	if !s.findName(ctx) {
+		if err := s.create(ctx); err != nil {
+			return false, err
 		}
 		created = true
 	}
@@ -147,13 +163,14 @@ func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 func (s *server) creation() []string {
 	t := s.opt.target()
 	args := []string{
-		"-f", s.sup.conf(), "new-session", "-d", "-s", s.opt.Session, "-n", windowName, "-x", paneWidth, "-y", paneHeight, "-c", "/",
+		"-f", s.sup.conf(), "new-session", "-d", "-s", s.opt.tmuxName(), "-n", windowName, "-x", paneWidth, "-y", paneHeight, "-c", "/",
 	}
 	for _, a := range s.sup.argv() {
 		args = append(args, argument(a))
 	}
 	return append(args, ";",
 		"set-option", "-t", t, "@buddy_managed", "1", ";", "set-option", "-t", t, "@buddy_owner", owner, ";",
+		"set-option", "-t", t, "@buddy_session", s.opt.Session, ";",
 		"set-option", "-p", "-t", t, "@buddy_managed", "1", ";", "set-option", "-p", "-t", t, "@buddy_owner", owner, ";",
 		"set-option", "-p", "-t", t, "@buddy_role", roleShared, ";", "set-option", "-w", "-t", t, "remain-on-exit", "on", ";",
 		"select-pane", "-t", t, "-T", paneTitle)
@@ -187,9 +204,9 @@ func (s *server) attachControl(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	marks, err := ctl.do(ctx, "display-message -p -t "+quote(s.opt.target())+` "#{@buddy_managed} #{@buddy_owner}"`)
-	if err == nil && (len(marks) != 1 || marks[0] != "1 "+owner) {
-		err = fmt.Errorf("session %q exists and was not made by %s", s.opt.Session, owner)
+	marks, err := ctl.do(ctx, "display-message -p -t "+quote(s.opt.target())+` "`+listedFields+`"`)
+	if err == nil && !s.isOurs(marks) {
+		err = fmt.Errorf("session %q exists and was not made by %s", s.opt.tmuxName(), owner)
 	}
 	if err != nil {
 		ctl.close()
@@ -209,17 +226,14 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	s.mu.Lock()
-	seen := s.seen
-	s.mu.Unlock()
-	if !seen {
+	if !s.wasSeen() {
 		return nil, errNoPane
 	}
 	if ctl := s.live(); ctl != nil {
 		return ctl, nil
 	}
-	if out, err := s.sup.tmux(ctx, "has-session", "-t", s.opt.target()); err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrUnavailable, reason(out, err))
+	if !s.findName(ctx) {
+		return nil, fmt.Errorf("%w: there is no session %s", ErrUnavailable, s.opt.tmuxName())
 	}
 	if err := s.attachControl(ctx); err != nil {
 		return nil, err

@@ -43,7 +43,11 @@ var ErrLost = errors.New("the pane was lost")
 // Options describe a Session. The zero value of a field is its default.
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
-	Session string // tmux session, see [SessionName]; required
+	Session string // the session's identity, see [SessionName], which is its name in tmux, too; required
+	// Short makes the name in tmux the shortest free beginning of Session. Known is the name that the session
+	// had before, "" if that is not known: a session that is there is found without it.
+	Short bool
+	Known string
 	// Host runs the commands; nil is this machine. On a Host they have the environment of a login
 	// there, Exe and Env are not used, and Cwd is a directory there, "" for the home directory.
 	// The Session does not close it.
@@ -63,6 +67,8 @@ type Options struct {
 	OnPane func(PaneEvent)
 	// OnScreen receives the pictures that Watch asked for, on one goroutine; it may keep them.
 	OnScreen func(Screen)
+
+	name *sessionName // what it is called in tmux; made with the Session
 }
 
 // PaneKind names an event of a pane.
@@ -81,6 +87,7 @@ type PaneEvent struct {
 	Pane   string // tmux's id, such as %3
 	Title  string // of Opened
 	Attach string // of Opened: the shell command that shows the pane to a person
+	Name   string // of Opened: the tmux session that it is in
 	Why    string // of Lost
 }
 
@@ -121,6 +128,7 @@ func New(o Options) *Session {
 		o.Socket = "buddy"
 	}
 	o.Session = SessionName(o.Session)
+	o.name = newSessionName(o)
 	srv := &server{opt: o}
 	shared := newManagedPane(srv, nil, roleShared, paneTitle)
 	srv.sup = shared.sup
@@ -230,8 +238,16 @@ func (s *Session) RemoveLine() string {
 	return host.Line(removeArgs(s.opt)...)
 }
 
-// Name returns the name of the tmux session.
-func (s *Session) Name() string { return s.opt.Session }
+// Name returns the name of the tmux session. With [Options.Short] it may change until the session is there.
+func (s *Session) Name() string { return s.opt.tmuxName() }
+
+// Prefer names the session as it was called before, see [Options.Known]. It has no effect once the session is
+// there.
+func (s *Session) Prefer(known string) {
+	if s.srv != nil && !s.srv.wasSeen() {
+		s.opt.name.prefer(known)
+	}
+}
 
 // Pane returns tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.runner.pane() }

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gdamore/tcell/v2"
@@ -17,7 +16,6 @@ type Footer struct {
 	draw.Frame
 	scope  keymap.Scope
 	dialog bool
-	queued int
 	busy   bool // something runs that could be detached from
 }
 
@@ -29,12 +27,8 @@ func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
 // SetScope sets the scope of what has the focus, and whether it is a dialog, which keeps it.
 func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, dialog }
 
-// SetQueued says how many prompts wait in the conversation that shows, if that is not the session's.
-func (f *Footer) SetQueued(n int) { f.queued = n }
-
 // Update takes over what changed.
 func (f *Footer) Update(s *state.State, _ state.Changed) {
-	f.queued = len(s.Queued)
 	f.busy = slices.ContainsFunc(s.Tasks, func(t *state.Task) bool { return t.State != state.TaskDone })
 }
 
@@ -48,19 +42,12 @@ func (f *Footer) Draw(screen tcell.Screen) {
 		return
 	}
 	room := c.W - 1
-	if f.queued > 0 {
-		text := fmt.Sprintf(" %d queued ", f.queued)
-		if n := len(text); n+2 < room {
-			c.Say(c.W-n-1, text, themes.Notice)
-			room -= n + 1
-		}
-	}
 	hints := f.hints()
 	hints[len(hints)-1].Keep = true // help, which leads to all others
 	keys := []draw.Span{draw.Text(themes.Footer, " ")}
 	for i, h := range draw.FitHints(hints, room-1, footerGap) {
 		if i > 0 {
-			keys = append(keys, draw.Text(themes.Footer, "  "))
+			keys = append(keys, draw.Text(themes.Footer, " "))
 		}
 		keys = append(keys, draw.Clickable(h.Key, draw.Text(themes.Key, h.Name()), draw.Text(themes.Footer, " "+h.Label+" "))...)
 	}
@@ -70,7 +57,7 @@ func (f *Footer) Draw(screen tcell.Screen) {
 }
 
 // footerGap are the cells between two hints.
-const footerGap = 3
+const footerGap = 2
 
 // hints lists key and label: the scope's own, what is typed, then the global ones.
 func (f *Footer) hints() []draw.Hint {

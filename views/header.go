@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,11 +67,13 @@ func (h *Header) Draw(screen tcell.Screen) {
 	items := fit(h.items(), c.W-2)
 	at, end := 1, c.W-1
 	for _, it := range items {
-		if n := it.width(); it.right {
+		if n := it.width(); n == 0 {
+			continue
+		} else if it.right {
 			end -= n
 			c.Cols(end, end+n).Spans(0, it.forms[0]...)
 			end -= itemGap
-		} else if n > 0 {
+		} else {
 			at += c.Cols(at, end).Spans(0, it.forms[0]...) + itemGap
 		}
 	}
@@ -104,7 +107,7 @@ func (h *Header) items() []item {
 	if h.info.Event.Model == "" && h.info.Session == "" {
 		return []item{name} // nothing is known yet
 	}
-	all := []item{name, h.model(), h.place(), h.context(), h.mode(), h.goal(), h.servers(), h.tokens(), h.session()}
+	all := []item{name, h.model(), h.place(), h.context(), h.cost(), h.goal(), h.servers(), h.title(), h.mode()}
 	if h.left && h.approvals > 0 {
 		all = slices.Insert(all, 1, h.waiting())
 	}
@@ -127,24 +130,41 @@ func bar(text string, strong bool) draw.Span {
 	return sp
 }
 
-// outside is untrusted text on the header's background, at most w cells of it.
-func outside(text string, w int) []draw.Span {
-	return draw.Clip(draw.Untrusted(themes.Header, text), w)
+// outside is untrusted text on the header's background.
+func outside(text string) []draw.Span { return draw.Untrusted(themes.Header, draw.OneLine(text)) }
+
+// longest is the most cells of an item; what is longer shows in a shorter form.
+const longest = 60
+
+// forms returns texts as the forms of an item, without those that are too long; if all are, the beginning
+// of the last.
+func forms(texts ...string) [][]draw.Span {
+	var all [][]draw.Span
+	for _, text := range texts {
+		if spans := outside(text); draw.Width(spans) <= longest {
+			all = append(all, spans)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, draw.Clip(outside(texts[len(texts)-1]), longest/2))
+	}
+	return all
 }
 
 func (h *Header) model() item {
-	dot := bar("● ", false)
 	name := h.info.Event.Model
 	short := name[strings.LastIndexByte(name, '/')+1:]
-	it := item{
-		forms: [][]draw.Span{append([]draw.Span{dot}, outside(name, 40)...), append([]draw.Span{dot}, outside(short, 24)...), outside(short, 12), nil},
-		ranks: []int{4, 10, 14},
-	}
+	texts, ranks := []string{"● " + name, "● " + short, short}, []int{4, 10, 14}
 	if effort := h.info.Event.Effort; effort != "" {
-		long := append(slices.Clone(it.forms[0]), outside(" · "+effort, 12)...)
-		it.forms, it.ranks = slices.Insert(it.forms, 0, long), slices.Insert(it.ranks, 0, 0)
+		texts, ranks = slices.Insert(texts, 0, texts[0]+" · "+effort), slices.Insert(ranks, 0, 0)
 	}
-	return it
+	return item{forms: append(forms(texts...), nil), ranks: ranks}.trimmed()
+}
+
+// trimmed drops the ranks of forms that were too long.
+func (i item) trimmed() item {
+	i.ranks = i.ranks[len(i.ranks)-len(i.forms)+1:]
+	return i
 }
 
 // place is the target and the directory. Where commands run is kept longer if it is
@@ -155,14 +175,13 @@ func (h *Header) place() item {
 		dir = "~" + rest
 	}
 	base := dir[strings.LastIndexByte(dir, '/')+1:]
-	join := func(parts ...string) []draw.Span {
-		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-		return outside(strings.Join(parts, " · "), 60)
+	join := func(parts ...string) string {
+		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 	}
 	if target == "local" {
-		return item{forms: [][]draw.Span{join(target, dir), join(dir), join(base), nil}, ranks: []int{3, 7, 9}}
+		return item{forms: append(forms(join(target, dir), dir, base), nil), ranks: []int{3, 7, 9}}.trimmed()
 	}
-	return item{forms: [][]draw.Span{join(target, dir), join(target, base), join(target), nil}, ranks: []int{3, 8, 12}}
+	return item{forms: append(forms(join(target, dir), join(target, base), target), nil), ranks: []int{3, 8, 12}}.trimmed()
 }
 
 const contextBar = 8 // cells
@@ -201,17 +220,26 @@ func (h *Header) context() item {
 
 // mode is how approvals are decided; anything but asking stands out. It is never dropped.
 func (h *Header) mode() item {
-	mode := string(h.info.Mode)
-	if mode == "" {
-		mode = string(action.ModeAsk)
+	text := []string{cmp.Or(h.info.Mode, action.ModeAsk).Label()}
+	it := item{right: true, ranks: []int{7}}
+	if h.info.Until != 0 {
+		text = append(text, text[0]+" until "+time.UnixMilli(h.info.Until).In(h.zone).Format("15:04"))
 	}
-	loud := mode != string(action.ModeAsk)
-	short := []draw.Span{bar(mode, loud)}
-	if h.info.Until == 0 {
-		return item{forms: [][]draw.Span{short}}
+	for _, t := range slices.Backward(text) {
+		it.forms = append(it.forms, []draw.Span{modeSpan(h.info.Mode, t)})
 	}
-	until := time.UnixMilli(h.info.Until).In(h.zone).Format("15:04")
-	return item{forms: [][]draw.Span{{bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
+	return it.trimmed()
+}
+
+// modeSpan is the name of a mode in its colours.
+func modeSpan(m action.Mode, text string) draw.Span {
+	switch m {
+	case action.ModeAll:
+		return badge(themes.Error, text)
+	case action.ModePlan:
+		return badge(themes.Accent, text)
+	}
+	return bar(text, m != action.ModeAsk && m != "")
 }
 
 // goal is how far the goal is, while there is one.
@@ -244,39 +272,59 @@ func (h *Header) servers() item {
 	}
 }
 
-// tokens counts what the session used, and what that cost as far as it is known.
-func (h *Header) tokens() item {
+// cost is what the session cost as far as that is known, else the tokens that it used.
+func (h *Header) cost() item {
 	u := h.info.Usage
 	total := u.SessionPrompt + u.SessionCompletion
-	if total == 0 || h.NoTokens {
+	text := u.SessionCost.String()
+	switch {
+	case total == 0 || h.NoTokens:
 		return item{forms: [][]draw.Span{nil}}
+	case u.SessionCost == 0:
+		text = draw.Count(total) + " tokens"
+	case u.SessionUnpriced > 0:
+		text = "over " + text // some requests are not in it
 	}
-	long := fmt.Sprintf("%s in %s out", draw.Count(u.SessionPrompt), draw.Count(u.SessionCompletion))
-	short := draw.Count(total) + " tokens"
-	if u.SessionCost == 0 {
-		return item{forms: [][]draw.Span{{bar(long, false)}, {bar(short, false)}, nil}, ranks: []int{1, 5}}
-	}
-	cost := u.SessionCost.String()
-	if u.SessionUnpriced > 0 {
-		cost = "over " + cost // some requests are not in it
-	}
-	return item{
-		forms: [][]draw.Span{{bar(long+" · "+cost, false)}, {bar(short+" · "+cost, false)}, {bar(cost, false)}, nil},
-		ranks: []int{1, 3, 5},
-	}
+	return item{forms: [][]draw.Span{{bar(text, false)}, nil}, ranks: []int{5}}
 }
 
-// session is its short id and the time of the last event (not a clock).
-func (h *Header) session() item {
-	if h.info.Session == "" {
+// title is that of the session, or its short id. A long one loses words at its end.
+func (h *Header) title() item {
+	id, _, _ := strings.Cut(h.info.Session, "-")
+	title := draw.OneLine(h.info.Event.Title)
+	if title == "" {
+		title = id
+	}
+	if title == "" {
 		return item{forms: [][]draw.Span{nil}}
 	}
-	id, _, _ := strings.Cut(h.info.Session, "-")
-	short := outside(id, 8)
-	at := bar(" · "+time.UnixMilli(h.info.Last).In(h.zone).Format("15:04"), false)
-	withTime := append(slices.Clone(short), at)
-	return item{
-		forms: [][]draw.Span{append([]draw.Span{bar("session ", false)}, withTime...), withTime, short, nil},
-		ranks: []int{1, 4, 6}, right: true,
+	it := item{right: true}
+	for _, most := range []int{40, 24, 12} {
+		if part := wordsOf(title, most); part != "" && (len(it.forms) == 0 || draw.TextWidth(part) < it.width()) {
+			it.forms = append(it.forms, outside(part))
+		}
 	}
+	it.forms = append(it.forms, nil)
+	it.ranks = []int{1, 4, 6}
+	return it.trimmed()
+}
+
+// wordsOf returns the words at the beginning of a text that fit into w cells, with … where some are missing;
+// "" if the first does not fit.
+func wordsOf(text string, w int) string {
+	if draw.TextWidth(text) <= w {
+		return text
+	}
+	part := ""
+	for word := range strings.FieldsSeq(text) {
+		longer := strings.TrimPrefix(part+" "+word, " ")
+		if draw.TextWidth(longer)+2 > w {
+			break
+		}
+		part = longer
+	}
+	if part == "" {
+		return ""
+	}
+	return part + " …"
 }

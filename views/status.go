@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -11,26 +12,52 @@ import (
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/draw"
+	"buddy/views/markup"
 )
 
-// StatusLine says above the prompt what runs and what it waits for.
+// StatusLine says above the prompt what runs or what it waits for, for how long, and at its right which keys
+// do something about that.
 type StatusLine struct {
 	draw.Frame
 	now         func() time.Time
 	main        *state.Task  // a copy; nil when the main task does not run
 	others      []state.Task // copies; what runs in the background
-	doing       string       // untrusted
+	agents      int          // subagents that work for calls which wait for them
+	doing       doing
 	heard       int64
-	retry       *state.Retry
 	queued      int
-	interrupted bool
-	hint        string // untrusted; shows instead of all else
-	stops       string // the keys that stop the main task from where the person is; "" for none
-	agents      int    // subagents that work for calls which wait for them
+	coming      state.Coming
+	retry       *state.Retry
 	steps       state.Steps
-	bare        bool   // the steps show nowhere else
-	mode        string // what the prompt is at, "" for nothing to say; untrusted
-	follows     int    // the subagent whose conversation shows, which is then in the place of main; 0 is none
+	interrupted bool
+	follows     int // the subagent whose conversation shows, which is then in the place of main; 0 is none
+	around      around
+}
+
+// doing is what the main task does now.
+type doing struct {
+	text   string // untrusted
+	since  int64  // Unix milliseconds; 0: since the task began
+	output int64  // bytes that the call which runs has printed
+	pane   bool   // it runs in a pane that can be typed into
+	waits  bool   // it waits for keys
+}
+
+// around is what the line cannot know of the state: what the screen tells it.
+type around struct {
+	hint   string // untrusted; shows instead of all else
+	note   string // in the place of what runs
+	mode   string // what the prompt is at, "" for nothing to say; untrusted
+	stops  string // the keys that stop the main task from where the person is; "" for none
+	types  bool   // a key leads from where the person is into the pane of the call
+	hidden Hidden
+}
+
+// Hidden says what the line has to say, because it shows nowhere else on the screen.
+type Hidden struct {
+	Steps   bool // the list of steps
+	Queue   bool // the prompts that wait
+	Retries bool // the attempts of a request
 }
 
 // NewStatusLine returns an empty line. now tells the time.
@@ -40,13 +67,13 @@ func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) 
 
 // Update takes over what changed.
 func (l *StatusLine) Update(s *state.State, _ state.Changed) {
-	l.main, l.others, l.agents, l.doing = nil, l.others[:0], 0, ""
+	l.main, l.others, l.agents, l.doing = nil, l.others[:0], 0, doing{}
 	l.interrupted = s.Info.Interrupted
 	of, t := s, s.Running()
 	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
 		of, t = followed.Agent.Talk, followed
 	}
-	l.heard, l.retry, l.queued, l.steps = of.Heard, of.Retry, len(of.Queued), of.Steps
+	l.heard, l.queued, l.coming, l.retry, l.steps = of.Heard, len(of.Queued), of.Coming, of.Retry, of.Steps
 	if t != nil {
 		c := *t
 		l.main = &c
@@ -69,16 +96,20 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 func (l *StatusLine) Follow(task int) { l.follows = task }
 
 // SetHint shows text instead of what runs; "" shows that again.
-func (l *StatusLine) SetHint(text string) { l.hint = text }
+func (l *StatusLine) SetHint(text string) { l.around.hint = text }
+
+// SetNote shows text in the place of what runs, but not of a hint; "" shows that again.
+func (l *StatusLine) SetNote(text string) { l.around.note = text }
 
 // SetMode sets what stands at the right: what the prompt is at, or for whom, "" for nothing.
-func (l *StatusLine) SetMode(text string) { l.mode = text }
+func (l *StatusLine) SetMode(text string) { l.around.mode = text }
 
-// SetBare says that the list of steps shows nowhere else.
-func (l *StatusLine) SetBare(bare bool) { l.bare = bare }
+// SetHidden says what shows nowhere else on the screen.
+func (l *StatusLine) SetHidden(h Hidden) { l.around.hidden = h }
 
-// SetStops says which keys stop the main task from where the person is, "" for none.
-func (l *StatusLine) SetStops(keys string) { l.stops = keys }
+// SetStops says which keys stop the main task from where the person is, "" for none, and whether a key
+// leads from there into the pane of the call that runs.
+func (l *StatusLine) SetStops(keys string, types bool) { l.around.stops, l.around.types = keys, types }
 
 // Busy reports whether the line changes with time, so that it must be drawn again.
 func (l *StatusLine) Busy() bool {
@@ -86,51 +117,68 @@ func (l *StatusLine) Busy() bool {
 }
 
 // doingNow says what a task does at the moment in its conversation.
-func (l *StatusLine) doingNow(s *state.State, t *state.Task) string {
+func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	switch {
 	case t.State == state.TaskWaiting && len(s.Questions) > 0:
-		return "waits for your answer"
+		return doing{text: "waits for your answer"}
 	case t.State == state.TaskWaiting:
-		return "waits for your approval"
+		return doing{text: "waits for your approval"}
 	case t.State == state.TaskCancelling:
-		return "cancelling"
+		return doing{text: "cancelling"}
 	case t.State == state.TaskQueued:
-		return "queued"
+		return doing{text: "queued"}
 	case len(s.Hooks) > 0:
-		return hookRuns(s.Hooks)
+		return doing{text: hookRuns(s.Hooks)}
 	case t.Doing != "":
-		return t.Doing
+		return doing{text: "compacting: " + t.Doing}
+	case t.Kind == event.CompactionTask:
+		return doing{text: "compacting"}
 	case l.agents > 0 && t.Agent == nil && !runsItself(s.Focused):
-		return "waits for " + draw.Plural(l.agents, "agent")
+		return doing{text: "waits for " + draw.Plural(l.agents, "agent")}
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
+	case s.Retry != nil:
+		return doing{text: "waits to try again"}
 	}
-	return modelDoes(s, t.Turns)
+	return doing{text: modelDoes(s, t.Turns), since: s.Coming.Asked}
 }
 
-// callRuns says which call runs, and how much it has printed.
-func callRuns(c *state.Call) string {
-	running := "running " + c.Name
+// maxCommand limits the columns of a command in the line.
+const maxCommand = 32
+
+// callRuns says which call runs: a command by its own words.
+func callRuns(c *state.Call) doing {
+	what := c.Name
+	if a := &c.Action; a.Kind.IsCommand() && a.Command != "" {
+		what = draw.Shorten(markup.Inline(draw.FirstLine(a.Command)), maxCommand)
+	}
 	if c.On != "" {
-		running += draw.OnTarget(c.On)
+		what += draw.OnTarget(c.On)
 	}
-	if n := c.Output.Dropped + int64(len(c.Output.Buf)); n > 0 {
-		running += " · " + draw.ByteCount(n)
+	d := doing{
+		text: "running " + what, since: c.Started, output: c.Output.Dropped + int64(len(c.Output.Buf)),
+		pane: c.Pane != "", waits: c.WaitsForKeys,
 	}
-	return running
+	if d.waits {
+		d.text = what + " waits for your keys"
+	}
+	return d
 }
 
 // modelDoes says what the model does, after so many turns of the task: a request with results of tools is a
 // follow-up of the one that the person began.
 func modelDoes(s *state.State, turns int) string {
+	if s.Coming.Call {
+		return "writing a call"
+	}
 	if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Open {
 		if s.Blocks[n-1].Kind == state.ReasoningBlock {
 			return "thinking"
 		}
-		return "answering"
+		return "writing"
 	}
 	if turns > 0 {
-		return fmt.Sprintf("waiting for the model · follow-up %d", turns)
+		return fmt.Sprintf("waiting for the model, follow-up %d", turns)
 	}
 	return "waiting for the model"
 }
@@ -153,40 +201,81 @@ func hookRuns(all []event.HookStarted) string {
 	return text
 }
 
-// Draw draws the line; nothing when nothing is to be said.
+// Draw draws the line; nothing when nothing is to be said. Where there is no room for all, what is said last
+// goes first, the keys go after that, and what it does is cut.
 func (l *StatusLine) Draw(screen tcell.Screen) {
 	in := l.Whole(screen).Cleared()
-	room := in.W
-	if mode := draw.Clip(draw.Untrusted(themes.Accent, l.mode), in.W/2); len(mode) > 0 {
-		room -= draw.Width(mode)
-		in.At(room).Spans(0, mode...)
-		room -= itemGap
+	all, keys := l.parts()
+	var parts statusParts
+	var right []draw.Span
+	for n := len(keys); n >= 0; n-- {
+		right = draw.Clip(l.right(keys[:n]), in.W/2)
+		if parts = all.fitting(in.W - draw.Width(right) - gapTo(right)); parts.width()+gapTo(right)+draw.Width(right) <= in.W {
+			break
+		}
 	}
-	in.Spans(0, draw.Clip(l.spans(), max(room, 0))...)
+	room := in.W - draw.Width(right)
+	in.At(room).Spans(0, right...)
+	in.Spans(0, draw.Clip(parts.spans(), max(room-gapTo(right), 0))...)
 }
 
-func (l *StatusLine) spans() []draw.Span {
-	if l.hint != "" {
-		return draw.Untrusted(themes.Warning, l.hint)
+// gapTo is how many cells are free before what stands at the right.
+func gapTo(right []draw.Span) int {
+	if len(right) == 0 {
+		return 0
 	}
+	return itemGap
+}
+
+// right joins the keys and the mode of the prompt.
+func (l *StatusLine) right(keys []draw.Hint) []draw.Span {
+	var all []draw.Span
+	for i, h := range keys {
+		if i > 0 {
+			all = append(all, draw.Text(themes.Muted, " · "))
+		}
+		all = append(all, draw.Clickable(h.Key, draw.Text(themes.Key, h.Name()), draw.Text(themes.Muted, " "+h.Label))...)
+	}
+	if l.around.mode != "" {
+		if len(all) > 0 {
+			all = append(all, draw.Text(themes.Muted, " · "))
+		}
+		all = append(all, draw.Untrusted(themes.Accent, l.around.mode)...)
+	}
+	return all
+}
+
+// parts are what the line says, what matters most first, and which keys it names.
+func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 	now := l.now()
-	var parts statusParts
-	if l.main != nil {
-		l.addMain(&parts, now)
-	} else if l.interrupted && l.follows == 0 {
+	switch {
+	case l.around.hint != "":
+		parts.add(themes.Warning, l.around.hint)
+		return parts, nil
+	case l.around.note != "":
+		parts.add(themes.Notice, l.around.note)
+	case l.main != nil:
+		keys = l.addMain(&parts, now)
+	case l.interrupted && l.follows == 0:
 		parts.add(themes.Warning, "interrupted")
-		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" continues")
+		keys = append(keys, l.hint(keymap.Send, "continues")...)
 	}
-	if n := l.steps.Current(); n >= 0 && l.bare && l.main != nil && l.main.State != state.TaskDone {
+	if n := l.steps.Current(); n >= 0 && l.around.hidden.Steps && l.main != nil && l.main.State != state.TaskDone {
 		parts.add(themes.Muted, stepsTitle(l.steps)+" "+draw.OneLine(l.steps[n].Text))
 	}
 	if l.follows == 0 {
 		l.addOthers(&parts, now)
 	}
-	if l.queued > 0 {
-		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
+	return parts, keys
+}
+
+// hint names the first key of an action, if it has one.
+func (l *StatusLine) hint(a keymap.Action, does string) []draw.Hint {
+	keys := l.Keys.Keys(a)
+	if len(keys) == 0 {
+		return nil
 	}
-	return parts
+	return []draw.Hint{{Key: keys[0], Label: does}}
 }
 
 // addOthers adds what is said of the tasks in the background: one alone is named, several are counted.
@@ -196,7 +285,7 @@ func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
 	case n == 1 && l.main == nil:
 		t := &l.others[0]
 		glyph, role, word := draw.TaskState(t, now)
-		parts.add(role, glyph+" "+taskName(t)+" "+elapsed(t, now))
+		parts.add(role, fmt.Sprintf("%s #%d %s %s", glyph, t.ID, t.Kind, elapsed(t, now)))
 		if word != "" {
 			parts.add(role, word)
 		}
@@ -209,65 +298,124 @@ func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
 	}
 }
 
-// taskName names a task by its number and kind.
-func taskName(t *state.Task) string { return fmt.Sprintf("#%d %s", t.ID, t.Kind) }
-
-// addMain adds what is said of the main task.
-func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
+// addMain adds what is said of the main task, and returns the keys that do something about it.
+func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 	t := l.main
+	if t.Agent != nil {
+		return l.addFollowed(parts, now)
+	}
+	if wait := l.retry; wait != nil && l.around.hidden.Retries {
+		parts.add(themes.Warning, "↻ "+wait.Text)
+		parts.add(themes.Warning, draw.RetryWait(wait.At-now.UnixMilli()))
+		return append(l.hint(keymap.Send, "now"), l.stopHint("stops")...)
+	}
 	glyph, role := draw.Spinner(now.UnixMilli()), themes.Running
-	switch t.State {
-	case state.TaskWaiting:
+	switch {
+	case t.State == state.TaskWaiting || l.doing.waits:
 		glyph, role = draw.WaitingSign, themes.Warning
-	case state.TaskCancelling:
+	case t.State == state.TaskCancelling:
 		glyph, role = "◌", themes.Warning
 	}
-	if t.Agent != nil {
-		l.addFollowed(parts, now)
-		return
+	parts.add(role, glyph+" "+l.doing.text)
+	if l.queued > 0 && l.around.hidden.Queue {
+		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
 	}
-	parts.add(role, glyph+" "+taskName(t)+" "+elapsed(t, now))
-	if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
-		parts.add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, draw.Clock(wait.At-now.UnixMilli()+999)))
-		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" now")
-		parts.add(themes.Text, l.Keys.Name(keymap.Back)+" stops")
-	} else {
-		parts.add(role, l.doing)
-		if l.stops != "" && t.State != state.TaskCancelling {
-			parts.add(themes.Muted, l.stops+" interrupts")
-		}
-		if quiet := now.UnixMilli() - l.heard; l.heard > 0 && t.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
-			parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
-		}
-	}
+	l.addTime(parts, now)
 	parts.addDeadline(t, now)
+	var keys []draw.Hint
+	if l.doing.waits {
+		keys = l.typeHint()
+	}
+	if t.State != state.TaskCancelling {
+		keys = append(keys, l.stopHint("interrupts")...)
+	}
+	if l.doing.pane && !l.doing.waits && t.State == state.TaskRunning {
+		keys = append(keys, l.typeHint()...)
+	}
+	return keys
 }
 
+// stopHint names the keys that stop the main task, if some do from where the person is.
+func (l *StatusLine) stopHint(does string) []draw.Hint {
+	hints := l.hint(keymap.Back, does)
+	if l.around.stops == "" || len(hints) == 0 {
+		return nil
+	}
+	hints[0].Sign = l.around.stops
+	return hints
+}
+
+// typeHint names the key that leads into the pane of the call, if it does from where the person is.
+func (l *StatusLine) typeHint() []draw.Hint {
+	if !l.around.types {
+		return nil
+	}
+	return l.hint(keymap.TypeInto, "types into it")
+}
+
+// addTime adds how long it takes so far, and how much came of it.
+func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
+	since := l.doing.since
+	if since == 0 {
+		since = l.main.Started
+	}
+	if since > 0 {
+		parts.add(themes.Running, draw.Clock(now.UnixMilli()-since))
+	}
+	if quiet := now.UnixMilli() - l.heard; l.heard > 0 && l.main.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
+		parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
+	}
+	if l.doing.output > 0 {
+		parts.add(themes.Running, draw.ByteCount(l.doing.output))
+	}
+	if l.doing.since == 0 || l.doing.since != l.coming.Asked || l.coming.Bytes < tokenBytes {
+		return
+	}
+	tokens := l.coming.Bytes / tokenBytes
+	parts.add(themes.Running, draw.Plural(tokens, "token"))
+	if took := l.heard - l.coming.First; took >= 1000 {
+		parts.add(themes.Running, fmt.Sprintf("%d tokens/s", int64(tokens)*1000/took))
+	}
+}
+
+// tokenBytes is about how many bytes of text a token has. Providers count at the end of an answer only.
+const tokenBytes = 4
+
 // addFollowed adds what is said of the subagent whose conversation shows.
-func (l *StatusLine) addFollowed(parts *statusParts, now time.Time) {
+func (l *StatusLine) addFollowed(parts *statusParts, now time.Time) []draw.Hint {
 	t := l.main
 	glyph, role, word := draw.TaskState(t, now)
 	if t.State != state.TaskDone && t.State != state.TaskCancelling {
-		word = l.doing
+		word = l.doing.text
 	}
 	parts.add(role, glyph+" "+t.Label()+" "+elapsed(t, now))
 	if word != "" {
 		parts.add(role, word)
 	}
-	if l.stops != "" {
-		parts.add(themes.Muted, l.stops+" goes back")
-	}
+	return l.stopHint("goes back")
 }
 
 // statusParts are what the line says, with dots between.
-type statusParts []draw.Span
+type statusParts [][]draw.Span
 
 func (p *statusParts) add(r themes.Role, text string) {
 	if len(*p) > 0 {
 		text = " · " + text
 	}
-	*p = append(*p, draw.Untrusted(r, text)...)
+	*p = append(*p, draw.Untrusted(r, text))
 }
+
+// fitting returns as many of the first parts as fit into w cells, at least one.
+func (p statusParts) fitting(w int) statusParts {
+	for len(p) > 1 && p.width() > w {
+		p = p[:len(p)-1]
+	}
+	return p
+}
+
+func (p statusParts) width() int { return draw.Width(p.spans()) }
+
+func (p statusParts) spans() []draw.Span { return slices.Concat(p...) }
 
 // addDeadline says how much time a task has left.
 func (p *statusParts) addDeadline(t *state.Task, now time.Time) {

@@ -80,14 +80,14 @@ func TestStatusSaysTheStep(t *testing.T) {
 	viewtest.Feed(&s, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "taxes"}, planned(12, 5))
 	v := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	for _, bare := range []bool{true, false} {
-		v.SetBare(bare)
+		v.SetHidden(Hidden{Steps: bare})
 		v.Update(&s, state.Everything)
 		if got := strings.Contains(viewtest.Text(t, v, 100, 1), "· plan 5/12 step number 6 of them"); got != bare {
 			t.Errorf("bare %v: %s", bare, viewtest.Text(t, v, 100, 1))
 		}
 	}
 	viewtest.Feed(&s, event.TaskFinished{ID: 1, Outcome: event.Completed})
-	v.SetBare(true)
+	v.SetHidden(Hidden{Steps: true})
 	v.Update(&s, state.Everything)
 	if got := viewtest.Text(t, v, 100, 1); strings.Contains(got, "plan") {
 		t.Errorf("nothing runs: %s", got)

@@ -57,6 +57,30 @@ func TestHeaderAnyWidth(t *testing.T) {
 	}
 }
 
+// What does not fit goes by rank and by words; the mode says what keeps it in.
+func TestHeaderNeverHasHalfAWord(t *testing.T) {
+	titled := created
+	titled.Title, titled.Model = "the checkout taxes are rounded in the wrong direction", "vendor/a-model-of-some-length"
+	words := map[string]bool{"buddy": true, "●": true, "local": true, "~/src/shop": true, "shop": true, "ctx": true, "34%": true, "12k": true, "tokens": true, "auto": true, "·": true, "fence": true, "…": true, titled.Model: true, "a-model-of-some-length": true}
+	for word := range strings.FieldsSeq(titled.Title) {
+		words[word] = true
+	}
+	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	var s state.State
+	h.Update(&s, viewtest.Feed(&s, titled, event.ContextUsage{Limit: 100, Percent: 34}, event.MetricsUsage{SessionPrompt: 12_000}, event.ModeChanged{Mode: action.ModeAuto}))
+	for w := 16; w <= 200; w++ {
+		got := viewtest.Text(t, h, w, 1)
+		for word := range strings.FieldsSeq(got) {
+			if !words[word] && !strings.HasPrefix(word, "▓") {
+				t.Errorf("%d columns: %q in %q", w, word, got)
+			}
+		}
+		if !strings.Contains(got, "auto · fence") {
+			t.Errorf("%d columns: no mode in %q", w, got)
+		}
+	}
+}
+
 // How full the context is stands out from 70, 80 and 90 % on, and says what to do; the percents stay at any width.
 func TestHeaderHealthOfTheContext(t *testing.T) {
 	for _, c := range []struct {
@@ -94,11 +118,11 @@ func TestHeaderWithoutTokens(t *testing.T) {
 	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
 	var s state.State
 	h.Update(&s, viewtest.Feed(&s, created, event.MetricsUsage{SessionPrompt: 4000, SessionCompletion: 200, SessionCost: 30_000}))
-	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "4.0k in 200 out · $0.03") {
+	if got := viewtest.Text(t, h, 160, 1); !strings.Contains(got, "$0.03") {
 		t.Errorf("%q", got)
 	}
 	h.NoTokens = true
-	if got := viewtest.Text(t, h, 160, 1); strings.Contains(got, "out") || strings.Contains(got, "$") {
+	if got := viewtest.Text(t, h, 160, 1); strings.Contains(got, "$") {
 		t.Errorf("%q", got)
 	}
 }
@@ -106,46 +130,126 @@ func TestHeaderWithoutTokens(t *testing.T) {
 func TestStatusLine(t *testing.T) {
 	started := event.TaskStarted{ID: 4, Kind: event.MainTask, Title: "why"}
 	call := event.ToolRequested{CallID: "c1", Name: "run_shell\x1b"}
+	command := event.ToolRequested{CallID: "c1", Name: "shell", Action: action.Action{Kind: action.Shell, Command: "go test ./checkout/... -run TestTheTaxOfAllOfThem\necho"}}
 	message := event.ModelMessage{Message: model.Message{Content: "done"}}
+	request := event.RequestStarted{}
+	words := strings.Repeat("four", 500)
 	for _, c := range []struct {
 		name   string
 		events []event.Event
 		want   string
 	}{
 		{"nothing", nil, ""},
-		{"waiting for the model", []event.Event{started}, "◑ #4 main 00:31 · waiting for the model"},
-		{"a follow-up", []event.Event{started, message, event.TurnFinished{}, event.TurnFinished{}}, "◑ #4 main 00:31 · waiting for the model · follow-up 2"},
-		{"a follow-up that answers", []event.Event{started, event.TurnFinished{}, event.TextDelta{Text: "so"}}, "◑ #4 main 00:31 · answering · quiet for 31 s"},
-		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ #4 main 00:31 · thinking · quiet for 31 s"},
-		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ #4 main 00:31 · answering · quiet for 31 s"},
-		{"pings", []event.Event{started, event.RequestStarted{}, event.ModelAlive{}}, "◑ #4 main 00:31 · waiting for the model · quiet for 31 s"},
-		{"waits to try again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 31_000 + 12_500}}, "◑ #4 main 00:31 · attempt 2 failed, the next in 00:13 · Enter now · Esc stops"},
-		{"the wait is over", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 1000}}, "◑ #4 main 00:31 · waiting for the model · quiet for 31 s"},
-		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ #4 main 00:31 · waiting for the model"},
-		{"a command ends while it waits", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.ModelRetry{Attempt: 1, WaitMS: 43_500}, event.TaskFinished{ID: 5}}, "◑ #4 main 00:31 · attempt 1 failed, the next in 00:13 · Enter now · Esc stops"},
-		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ #4 main 00:31 · waits for your approval"},
-		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ #4 main 00:31 · running run_shell␛ · 3 KB"},
-		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ #4 main 00:31 · cancelling"},
-		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ #4 main 00:31 · waiting for the model · 01:30 left"},
-		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ #4 main 00:31 · waiting for the model · 2 in the background"},
+		{"waiting for the model", []event.Event{started, request}, "◑ waiting for the model · 00:31 · quiet for 31 s|Esc interrupts"},
+		{"a follow-up", []event.Event{started, message, event.TurnFinished{}, event.TurnFinished{}}, "◑ waiting for the model, follow-up 2 · 00:31|Esc interrupts"},
+		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ thinking · 00:31 · quiet for 31 s|Esc interrupts"},
+		{"writing", []event.Event{started, request, event.TextDelta{Text: "so"}}, "◑ writing · 00:31 · quiet for 31 s|Esc interrupts"},
+		{"writing a call", []event.Event{started, request, event.TextDelta{Text: "so"}, event.CallDelta{Text: "{"}}, "◑ writing a call · 00:31 · quiet for 31 s|Esc interrupts"},
+		{"tokens", []event.Event{started, request, event.TextDelta{Text: words}}, "◑ writing · 00:31 · quiet for 31 s · 500 tokens|Esc interrupts"},
+		{"a new attempt counts anew", []event.Event{started, request, event.TextDelta{Text: words}, event.ModelRetry{Attempt: 1, Short: "529 overloaded"}, event.ModelAlive{}}, "◑ waiting for the model · 00:31 · quiet for 31 s|Esc interrupts"},
+		{"pings", []event.Event{started, request, event.ModelAlive{}}, "◑ waiting for the model · 00:31 · quiet for 31 s|Esc interrupts"},
+		{"waits to try again, which the conversation says", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 31_000 + 12_500}}, "◑ waits to try again · 00:31 · quiet for 31 s|Esc interrupts"},
+		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ waiting for the model · 00:31|Esc interrupts"},
+		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ waits for your approval · 00:31|Esc interrupts"},
+		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ running run_shell␛ · 00:31 · 3 KB|Esc interrupts"},
+		{"a command in a pane", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}}, "◑ running go test ./checkout/... -run Tes… · 00:31|Esc interrupts · F6 types into it"},
+		{"compacting", []event.Event{started, event.TaskProgress{ID: 4, Text: "summarising 12 messages"}}, "◑ compacting: summarising 12 messages · 00:31|Esc interrupts"},
+		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ cancelling · 00:31"},
+		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ waiting for the model · 00:31 · 01:30 left|Esc interrupts"},
+		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ waiting for the model · 00:31 · 2 in the background|Esc interrupts"},
 		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ #5 shell 00:31 · in the background"},
 		{"background with a deadline", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskDeadline{ID: 5, Deadline: viewtest.MS(-90)}}, "◑ #5 shell 00:31 · in the background · 01:30 left"},
 		{"background being cancelled", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskCancelling{ID: 5}}, "◌ #5 shell 00:31 · cancelling · in the background"},
 		{"several in the background", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ 2 tasks in the background"},
-		{"queued", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ #4 main 00:31 · waiting for the model · 1 queued"},
-		{"interrupted", []event.Event{event.Interrupted{CanContinue: true}}, "interrupted · Enter continues"},
+		{"queued shows above", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ waiting for the model · 00:31|Esc interrupts"},
+		{"interrupted", []event.Event{event.Interrupted{CanContinue: true}}, "interrupted|Enter continues"},
 		{"finished", []event.Event{started, event.TaskFinished{ID: 4, Outcome: event.Completed}}, ""},
 	} {
 		l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+		l.SetStops("Esc", true)
 		var s state.State
 		for _, ev := range c.events {
 			l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(31), Task: 4, Payload: ev}))
 		}
-		if got := strings.TrimSpace(viewtest.Text(t, l, 80, 1)); got != c.want {
+		row := strings.TrimSpace(viewtest.Text(t, l, 90, 1))
+		left, right, _ := strings.Cut(row, "   ")
+		if got := strings.TrimSuffix(left+"|"+strings.TrimSpace(right), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if want := strings.Contains(c.want, "◑") || strings.Contains(c.want, "◌") || strings.Contains(c.want, "main"); l.Busy() != want {
+		if want := strings.HasPrefix(c.want, "◑") || strings.HasPrefix(c.want, "◌") || strings.HasPrefix(c.want, "‖"); l.Busy() != want {
 			t.Errorf("%s: Busy() = %v, want %v", c.name, l.Busy(), want)
+		}
+	}
+}
+
+// TestStatusLineRates: what streams is counted while it does.
+func TestStatusLineRates(t *testing.T) {
+	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	var s state.State
+	for i, ev := range []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask}, event.RequestStarted{}, event.TextDelta{Text: strings.Repeat("four", 100)}, event.TextDelta{Text: strings.Repeat("four", 100)}} {
+		l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(8 - 2*i), Task: 4, Payload: ev}))
+	}
+	if got := strings.TrimSpace(viewtest.Text(t, l, 80, 1)); !strings.HasSuffix(got, "writing · 00:06 · 200 tokens · 100 tokens/s") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestStatusLineSaysWhatIsHidden: what has no place of its own on a small screen is in the line, and where
+// that is too narrow the keys stay longer than numbers.
+func TestStatusLineSaysWhatIsHidden(t *testing.T) {
+	for _, c := range []struct {
+		width  int
+		hidden Hidden
+		want   string
+	}{
+		{90, Hidden{}, "◑ waits to try again · 00:31 · quiet for 31 s|Esc interrupts"},
+		{90, Hidden{Queue: true}, "◑ waits to try again · 1 queued · 00:31 · quiet for 31 s|Esc interrupts"},
+		{90, Hidden{Retries: true}, "↻ 529 overloaded · attempt 3 of 6 · 13 s|Enter now · Esc stops"},
+		{64, Hidden{Queue: true}, "◑ waits to try again · 1 queued · 00:31|Esc interrupts"},
+		{45, Hidden{}, "◑ waits to try again · 00:31|Esc interrupts"},
+		{30, Hidden{}, "◑ waits to try again · 00:31"},
+		{12, Hidden{}, "◑ waits to …"},
+	} {
+		l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+		l.SetStops("Esc", false)
+		l.SetHidden(c.hidden)
+		var s state.State
+		for _, ev := range []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask}, event.PromptSubmitted{ID: 1, Queued: true}, event.ModelRetry{Attempt: 2, Of: 6, WaitMS: 31_000 + 12_500, Short: "529 overloaded"}} {
+			l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(31), Task: 4, Payload: ev}))
+		}
+		row := strings.TrimSpace(viewtest.Text(t, l, c.width, 1))
+		left, right, _ := strings.Cut(row, "  ")
+		if got := strings.TrimSuffix(left+"|"+strings.TrimSpace(right), "|"); got != c.want {
+			t.Errorf("%d %+v: %q, want %q", c.width, c.hidden, got, c.want)
+		}
+	}
+}
+
+// TestQueue: each prompt that waits has a line, at most three; the last names the key that takes it back.
+func TestQueue(t *testing.T) {
+	prompt := func(id int, text string) event.Event { return event.PromptSubmitted{ID: id, Text: text, Queued: true} }
+	for _, c := range []struct {
+		texts []string
+		w, h  int
+		want  string
+	}{
+		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding   Up takes it back"},
+		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                           Up takes it back"},
+		{[]string{"one", "two", "three", "four", "five"}, 40, 4, "⏎ queued  one|⏎ queued  two|⏎ queued  three|+2 more                 Up takes it back"},
+		{[]string{"one", "two", "three"}, 40, 2, "⏎ queued  one|+2 more                 Up takes it back"},
+		{[]string{"a long text that has no room here"}, 24, 1, "⏎ queued  a long text t…"},
+	} {
+		q := NewQueue(viewtest.Dark(t), keymap.Default())
+		var s state.State
+		for i, text := range c.texts {
+			q.Update(&s, s.Apply(event.Envelope{Payload: prompt(i+1, text)}))
+		}
+		var rows []string
+		for _, row := range viewtest.ScreenRows(t, q, c.w, c.h) {
+			rows = append(rows, strings.TrimSpace(row))
+		}
+		if got := strings.Join(rows, "|"); got != c.want || q.Rows() != min(len(c.texts), 4) {
+			t.Errorf("%q in %d×%d: %q, want %q (%d rows)", c.texts, c.w, c.h, got, c.want, q.Rows())
 		}
 	}
 }
@@ -154,8 +258,6 @@ func TestFooterGolden(t *testing.T) {
 	for _, scope := range keymap.Scopes() {
 		f := NewFooter(viewtest.Dark(t), keymap.Default())
 		f.SetScope(scope, false)
-		var s state.State
-		f.Update(&s, viewtest.Feed(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
 		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
 	}
 	for _, w := range []int{40, 12, 2} {

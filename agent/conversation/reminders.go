@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/agent/reminder"
 )
 
@@ -27,8 +28,10 @@ func Know(c *Conversation, states map[string]string) {
 }
 
 // Holds reports whether the model of a conversation can read a text in one of its messages.
-func Holds(c *Conversation, text string) bool {
-	for _, m := range c.Messages() {
+func Holds(c *Conversation, text string) bool { return holds(c.Messages(), text) }
+
+func holds(all []model.Message, text string) bool {
+	for _, m := range all {
 		if strings.Contains(m.Content, text) {
 			return true
 		}

@@ -45,6 +45,8 @@ type Readers interface {
 	// ForkReader lets the conversation to know the files that from knows now. What calls have read
 	// that are under way it does not.
 	ForkReader(from, to int, underWay func(call string) bool)
+	// Unread lets a conversation no longer know the files that these calls have read or written last.
+	Unread(branch int, by func(call string) bool)
 	// EndReader forgets what a conversation knows.
 	EndReader(branch int)
 }

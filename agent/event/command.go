@@ -140,10 +140,25 @@ type (
 	Rename struct {
 		Title string `json:"title,omitempty"`
 	}
-	// Undo restores the files that the agent changed for the last Steps prompts that changed any.
-	// Without Force it does nothing if one of them was changed since.
+	// Undo restores the files that the agent changed for the last Steps prompts that changed any. Steps
+	// 0 is the last one, unless prompts came after it. Without Force it does nothing if one of them was
+	// changed since.
 	Undo struct {
 		Steps int  `json:"steps,omitempty"`
+		Force bool `json:"force,omitempty"`
+	}
+	// Rewind goes back to before a prompt: the one whose event has the number ToSeq, in the main
+	// conversation, as far as it still counts. Without Force it does nothing if one of the files was
+	// changed since.
+	Rewind struct {
+		ToSeq        uint64 `json:"to_seq,omitempty"`
+		Conversation bool   `json:"conversation,omitempty"`
+		Files        bool   `json:"files,omitempty"` // all that the tools for files changed since
+		Force        bool   `json:"force,omitempty"`
+	}
+	// Redo takes the newest Undo or Rewind back. Without Force it does nothing if one of the files was
+	// changed since, or prompts came after it.
+	Redo struct {
 		Force bool `json:"force,omitempty"`
 	}
 	// Report asks for a Notice about the session.
@@ -229,6 +244,8 @@ func (Compact) command()        {}
 func (Pin) command()            {}
 func (Rename) command()         {}
 func (Undo) command()           {}
+func (Rewind) command()         {}
+func (Redo) command()           {}
 func (Report) command()         {}
 func (Review) command()         {}
 func (SwitchSkill) command()    {}

@@ -31,6 +31,8 @@ var commands = map[string]Command{
 	"pin":             Pin{},
 	"rename":          Rename{},
 	"undo":            Undo{},
+	"rewind":          Rewind{},
+	"redo":            Redo{},
 	"report":          Report{},
 	"run_workflow":    RunWorkflow{},
 	"resume_workflow": ResumeWorkflow{},

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"strings"
 
 	"buddy/agent/action"
@@ -50,6 +51,7 @@ var All = []Event{
 	HookRan{},
 	FileKept{},
 	FileRestored{},
+	HistoryRewound{},
 	QuestionAsked{},
 	QuestionAnswered{},
 	ReminderAttached{},
@@ -376,10 +378,7 @@ type ModelFallback struct {
 
 // Reason returns why another model answers, for people.
 func (f ModelFallback) Reason() string {
-	if f.Detail == "" {
-		return f.Why
-	}
-	return f.Why + ": " + f.Detail
+	return cmp.Or(f.Detail, f.Why)
 }
 
 // ModelSwitched names the model that answers from now on.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 )
 
 // ToolRequested holds a tool call of the model with the action that it would take. Invalid
@@ -81,8 +82,11 @@ type FenceChanged struct {
 	Files  []action.Executed `json:"files"`
 }
 
-// Text returns the changes on one line.
+// Text returns the changes on one line, "" if there are none.
 func (c FenceChanged) Text() string {
+	if len(c.Files) == 0 {
+		return ""
+	}
 	return "changed inside the fence, and run outside later: " + action.ListExecuted(c.Files)
 }
 
@@ -149,21 +153,38 @@ type KeptFile struct {
 	After   string `json:"after,omitempty"` // identifies the content that the call writes; empty when it deletes the file
 }
 
-// FileRestored marks that a person undid changes of files.
+// FileRestored marks that a person undid changes of files, or with Redo that what the newest one undid is
+// there again.
 type FileRestored struct {
-	Calls  []string `json:"calls"`            // the calls whose changes were undone
-	Paths  []string `json:"paths"`            // as web:/etc/hosts where that is not on the first target
-	Steps  int      `json:"steps"`            // prompts undone
-	Agents []string `json:"agents,omitempty"` // subagents whose changes are among them, as explore #5
+	Calls   []string   `json:"calls"`             // the calls whose changes were undone
+	Paths   []string   `json:"paths"`             // as web:/etc/hosts where that is not on the first target
+	Steps   int        `json:"steps"`             // prompts undone
+	Prompts []string   `json:"prompts,omitempty"` // their first words, the oldest first, untrusted text; of many the newest
+	Agents  []string   `json:"agents,omitempty"`  // subagents whose changes are among them, as explore #5
+	Target  string     `json:"target,omitempty"`  // target of the files
+	Kept    []KeptFile `json:"kept,omitempty"`    // what the files contained before they were restored
+	Redo    bool       `json:"redo,omitempty"`
+	Rewind  bool       `json:"rewind,omitempty"` // a history.rewound follows, which says so
 }
 
 // Text returns the event as one line for the screen.
 func (r FileRestored) Text() string {
 	const most = 5
 	names := r.Paths[:min(len(r.Paths), most)]
-	text := "took back what the last prompt changed"
-	if r.Steps > 1 {
-		text = fmt.Sprintf("took back what the last %d prompts changed", r.Steps)
+	text := "took back what "
+	if r.Redo {
+		text = "files are again as left by "
+	}
+	switch n := len(r.Prompts); {
+	case r.Steps > 1:
+		text += fmt.Sprintf("the last %d prompts", r.Steps)
+	case n == 1:
+		text += "“" + texts.Clip(r.Prompts[0], maxWords) + "”"
+	default:
+		text += "the last prompt"
+	}
+	if !r.Redo {
+		text += " changed"
 	}
 	if len(r.Agents) > 0 {
 		text += ", also through agents (" + strings.Join(r.Agents, ", ") + ")"
@@ -201,6 +222,8 @@ type PaneOpened struct {
 	Title  string `json:"title"`
 	Target string `json:"target"`
 	Attach string `json:"attach"`
+	// Session is the name of the tmux session that the pane is in, which a resumed session keeps.
+	Session string `json:"session,omitempty"`
 }
 
 // PaneLost marks that a pane vanished; the next use makes it again.

@@ -62,10 +62,28 @@ func (k *Keeper) Replay(e event.Event) {
 	defer k.mu.Unlock()
 	switch p := e.(type) {
 	case event.GoalSet:
-		k.ids, k.set = p.ID, p
+		k.ids, k.set = max(k.ids, p.ID), p
 		k.now = event.GoalChanged{ID: p.ID, State: event.GoalActive, Limit: p.Limit}
 	case event.GoalChanged:
 		k.now = p
+	}
+}
+
+// Rewind makes the goal that of an earlier moment, which was fed to another keeper with Replay. One that was
+// active then had just been set for a prompt that is taken back: it is off.
+func (k *Keeper) Rewind(then *Keeper) {
+	then.mu.Lock()
+	set, now := then.set, then.now
+	then.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case now.State == event.GoalPaused && k.now != now:
+		k.set, k.now, k.told = set, now, false
+		k.stream.Publish(0, 0, set)
+		k.stream.Publish(0, 0, now)
+	case now.State != event.GoalPaused && (k.now.State == event.GoalActive || k.now.State == event.GoalPaused):
+		k.turnTo(event.GoalOff, "you went back to before it")
 	}
 }
 

@@ -104,6 +104,18 @@ func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 	return []string{path.Clean(dir)}, nil
 }
 
+// Exist reports whether there is an instruction file in one of the folders.
+func Exist(ctx context.Context, files Files, dirs []string) bool {
+	for _, dir := range dirs {
+		for _, name := range names {
+			if found, err := files.Exists(ctx, path.Join(dir, name)); found && err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Below returns the folders below root that contain a file, outermost first; none when the
 // file is not below root.
 func Below(root, file string) []string {

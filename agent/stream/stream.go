@@ -18,6 +18,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -117,6 +118,17 @@ func (s *Stream) Watch(task int, happened func()) {
 // Reject publishes why a command is not followed.
 func (s *Stream) Reject(format string, args ...any) {
 	s.Publish(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
+}
+
+// Stored calls f for every stored event, in order, until f returns false. It fails when nothing is stored.
+func (s *Stream) Stored(f func(event.Envelope) bool) error {
+	s.mu.Lock()
+	journal := s.journal
+	s.mu.Unlock()
+	if journal == nil {
+		return errors.New("the events of this session are not stored")
+	}
+	return journal.Range(0, f)
 }
 
 // Bind makes the events of a task those of a branch, 0 for the main one.

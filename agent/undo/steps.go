@@ -11,11 +11,20 @@ import (
 	"buddy/tools"
 )
 
-// step holds what was changed for one prompt, by its task and the subagents that worked for that.
+// step holds what was changed for one prompt, by its task and the subagents that worked for that, while no
+// other one came.
 type step struct {
 	task   int      // of the prompt
+	title  string   // of that task
+	said   said     // before it
 	agents []string // whose changes are among them
 	kept   []event.FileKept
+}
+
+// goesOn reports whether what a task changes belongs to the newest step. The caller holds l.mu.
+func (l *Log) goesOn(task int) bool {
+	n := len(l.steps)
+	return n > 0 && !l.said.fresh && l.steps[n-1].task == l.promptOf(task)
 }
 
 // promptOf returns the task of the prompt for which a task works. The caller holds l.mu.
@@ -43,9 +52,10 @@ func (s *step) first(path string) (event.KeptFile, bool) {
 
 // add appends the changes of a call. The caller holds l.mu.
 func (l *Log) add(task int, e event.FileKept) {
-	prompt := l.promptOf(task)
-	if n := len(l.steps); n == 0 || l.steps[n-1].task != prompt {
-		l.steps = append(l.steps, step{task: prompt})
+	if !l.goesOn(task) {
+		prompt := l.promptOf(task)
+		l.said.fresh = false
+		l.steps = append(l.steps, step{task: prompt, title: l.titles[prompt], said: l.said})
 	}
 	last := &l.steps[len(l.steps)-1]
 	if a, ok := l.works[task]; ok && !slices.Contains(last.agents, a.name) {
@@ -62,35 +72,28 @@ func (l *Log) add(task int, e event.FileKept) {
 	last.kept = append(last.kept, e)
 }
 
-// drop forgets the newest steps, which were taken back: they have so many changes in all. The caller
-// holds l.mu.
-func (l *Log) drop(changes int) {
-	for changes > 0 && len(l.steps) > 0 {
-		last := len(l.steps) - 1
-		for _, e := range l.steps[last].kept {
-			for _, f := range e.Files {
-				l.bytes -= f.Bytes
-			}
-		}
-		changes -= len(l.steps[last].kept)
-		l.steps = l.steps[:last]
-	}
-}
-
 // free removes the oldest copies until so many bytes more fit. The caller holds l.mu.
 func (l *Log) free(more int64) {
 	for _, s := range l.steps {
 		for _, e := range s.kept {
-			for i := range e.Files {
-				if l.bytes+more <= maxKept {
-					return
-				}
-				if f := &e.Files[i]; f.Copy != "" {
-					_ = os.Remove(f.Copy) // one that is gone can't be put back, which Restore says
-					l.bytes -= f.Bytes
-					f.Copy, f.Bytes = "", 0
-				}
-			}
+			l.freeCopies(e.Files, more)
+		}
+	}
+	for _, t := range l.taken {
+		l.freeCopies(t.kept, more)
+	}
+}
+
+// freeCopies is free for some of them. The caller holds l.mu.
+func (l *Log) freeCopies(files []event.KeptFile, more int64) {
+	for i := range files {
+		if l.bytes+more <= maxKept {
+			return
+		}
+		if f := &files[i]; f.Copy != "" {
+			_ = os.Remove(f.Copy) // one that is gone can't be put back, which Restore says
+			l.bytes -= f.Bytes
+			f.Copy, f.Bytes = "", 0
 		}
 	}
 }

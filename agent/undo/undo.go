@@ -10,7 +10,8 @@
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes
 //	run, err := log.Begin(ctx, 1)       // for /undo
 //	run.PutBack(false)
-//	told := run.Finish()
+//	told := run.Finish(false)
+//	run, err = log.BeginRedo(ctx)       // for /redo
 package undo
 
 import (
@@ -19,7 +20,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +33,8 @@ type Files interface {
 	// Restore puts files back, all or none. changed are those that somebody changed since,
 	// because of which nothing was done; force puts those back as well.
 	Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error)
+	// Contents returns what is in files now; After is empty.
+	Contents(ctx context.Context, paths []string) ([]tools.Before, error)
 	// Difference returns how files differ from what they were, with mark before each name.
 	Difference(ctx context.Context, files []tools.Before, mark string) (text string, count int, err error)
 }
@@ -51,18 +53,30 @@ type Log struct {
 	stream *stream.Stream
 	files  func(ctx context.Context, target string) (Files, error)
 	first  string // the target whose files are named without it
+	dir    string // where the contents are kept that an undo replaces; "": it can't be taken back
 
-	mu    sync.Mutex              // guards all below
-	works map[int]agent           // subagents, by task
-	steps []step                  // the oldest first
-	bytes int64                   // of the copies
-	stop  context.CancelCauseFunc // ends the Undo that is under way; nil: there is none
+	mu     sync.Mutex              // guards all below
+	works  map[int]agent           // subagents, by task
+	titles map[int]string          // of the other tasks
+	said   said                    // by the person, in the main conversation
+	steps  []step                  // the oldest first
+	taken  []taken                 // what was taken back, the newest last
+	bytes  int64                   // of the copies
+	stop   context.CancelCauseFunc // ends the Undo that is under way; nil: there is none
+}
+
+// said is what a person has said in the main conversation.
+type said struct {
+	last  int  // the newest prompt that opened an exchange
+	count int  // how many there were
+	fresh bool // nothing was changed since the last one
 }
 
 // New returns an empty log. files returns those of a target; nil: changes can't be taken
-// back, and nothing is kept. Files of the first target are named without it.
-func New(s *stream.Stream, files func(ctx context.Context, target string) (Files, error), first string) *Log {
-	return &Log{stream: s, files: files, first: first, works: make(map[int]agent)}
+// back, and nothing is kept. Files of the first target are named without it. What an undo replaces is
+// kept below dir.
+func New(s *stream.Stream, files func(ctx context.Context, target string) (Files, error), first, dir string) *Log {
+	return &Log{stream: s, files: files, first: first, dir: dir, works: make(map[int]agent), titles: make(map[int]string)}
 }
 
 // agent is a subagent that works for a task.
@@ -71,26 +85,42 @@ type agent struct {
 	name   string // for people
 }
 
-// Works notes that a task is that of a subagent, which another task called: what it changes is
-// changed for the prompt of that one.
-func (l *Log) Works(e event.TaskStarted) {
+// Begun notes a task. What that of a subagent changes is changed for the prompt of the task that called
+// it.
+func (l *Log) Begun(e event.TaskStarted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.works[e.ID] = agent{e.Parent, fmt.Sprintf("%s #%d", e.Agent, e.ID)}
+	if e.Kind == event.SubagentTask {
+		l.works[e.ID] = agent{e.Parent, fmt.Sprintf("%s #%d", e.Agent, e.ID)}
+	} else {
+		l.titles[e.ID] = e.Title
+	}
 }
 
-// Replay repeats what a stored event of a task says.
-func (l *Log) Replay(task int, e event.Event) {
-	if p, ok := e.(event.TaskStarted); ok && p.Kind == event.SubagentTask {
-		l.Works(p)
-	}
+// Opened notes that a prompt opened an exchange of the main conversation.
+func (l *Log) Opened(p event.PromptSubmitted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch p := e.(type) {
+	l.said = said{p.ID, l.said.count + 1, true}
+}
+
+// Replay repeats what a stored event says.
+func (l *Log) Replay(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.TaskStarted:
+		l.Begun(p)
+	case event.PromptSubmitted:
+		if env.Branch == 0 && !p.Queued && !p.Command() && p.Kind != event.Steering {
+			l.Opened(p)
+		}
 	case event.FileKept:
-		l.add(task, p)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.add(env.Task, p)
 	case event.FileRestored:
-		l.drop(len(p.Calls))
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.restored(p)
 	}
 }
 
@@ -103,7 +133,7 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var now step
-	if n := len(l.steps); n > 0 && l.steps[n-1].task == l.promptOf(task) {
+	if n := len(l.steps); n > 0 && l.goesOn(task) {
 		now = l.steps[n-1]
 	}
 	more := int64(0)
@@ -133,12 +163,17 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 // Diff returns how the files in the log differ now from what they were: for each that does
 // a line with its name after mark, then a unified diff. count is how many do.
 func (l *Log) Diff(ctx context.Context, mark string) (diff string, count int, err error) {
-	if l.files == nil {
-		return "", 0, errors.New("changes of files are not kept here")
-	}
 	l.mu.Lock()
 	steps := slices.Clone(l.steps)
 	l.mu.Unlock()
+	return l.diff(ctx, steps, mark)
+}
+
+// diff is Diff of some of the steps.
+func (l *Log) diff(ctx context.Context, steps []step, mark string) (diff string, count int, err error) {
+	if l.files == nil {
+		return "", 0, errors.New("changes of files are not kept here")
+	}
 	all, err := filesBefore(steps)
 	if err != nil {
 		return "", 0, err
@@ -172,20 +207,6 @@ func (l *Log) Able() error {
 	return nil
 }
 
-// Begin prepares to take back what was changed for the newest n prompts that changed any, at least one. Until Finish it
-// is under way; ctx, Cancel and a limit of time end the wait for the target.
-func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.steps) == 0 {
-		return nil, errors.New("there is nothing to take back: no file was changed with the agent's tools for files")
-	}
-	u := &Undo{log: l, steps: slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])}
-	u.ctx, u.stop = context.WithCancelCause(ctx)
-	l.stop = u.stop
-	return u, nil
-}
-
 // Running reports whether files are being put back.
 func (l *Log) Running() bool {
 	l.mu.Lock()
@@ -217,86 +238,4 @@ func (l *Log) placed(target string, paths []string) []string {
 		all[i] = target + ":" + path
 	}
 	return all
-}
-
-// Undo takes the newest steps of a log back, once.
-type Undo struct {
-	log   *Log
-	ctx   context.Context
-	stop  context.CancelCauseFunc
-	steps []step
-
-	on      filesOn  // what is put back
-	changed []string // why nothing was: these files were changed since
-	err     error    // why nothing was
-}
-
-// PutBack puts the files back, all or none, and waits for that; force also does when
-// somebody changed them since. The person is told when it takes long.
-func (u *Undo) PutBack(force bool) {
-	defer u.stop(nil)
-	defer time.AfterFunc(limit, func() { u.stop(errLimit) }).Stop()
-	defer time.AfterFunc(patience, func() {
-		u.log.stream.Publish(0, 0, event.Notice{Text: "putting files back on " + u.steps[0].kept[0].Target + "; what you ask for waits until that is done", Code: "undo"})
-	}).Stop()
-	u.err = u.putBack(force)
-	if u.err != nil && u.ctx.Err() != nil {
-		u.err = context.Cause(u.ctx)
-	}
-}
-
-// putBack is possible on one target only.
-func (u *Undo) putBack(force bool) error {
-	all, err := filesBefore(u.steps)
-	if err != nil {
-		return err
-	}
-	if len(all) > 1 {
-		return fmt.Errorf("the files are on %s and %s, and all or none are put back: that needs one target", all[0].target, all[1].target)
-	}
-	on, err := u.log.files(u.ctx, all[0].target)
-	if err != nil {
-		return err
-	}
-	u.on = all[0]
-	u.changed, err = on.Restore(u.ctx, u.on.files, force)
-	return err
-}
-
-// Finish ends the undo: it publishes what came of it, and returns that; the zero value when nothing
-// was taken back.
-func (u *Undo) Finish() (e event.FileRestored) {
-	l := u.log
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stop = nil
-	switch {
-	case u.err != nil:
-		l.stream.Reject("nothing was taken back: %v", u.err)
-		return e
-	case len(u.changed) > 0:
-		l.stream.Publish(0, 0, event.Warning{
-			Text: "nothing was taken back: somebody changed since: " + strings.Join(l.placed(u.on.target, u.changed), ", "), Code: "undo",
-			NextStep: "/undo --force puts them back all the same, and what was changed is lost",
-		})
-		return e
-	}
-	e.Steps = len(u.steps)
-	for _, s := range u.steps {
-		for _, name := range s.agents {
-			if !slices.Contains(e.Agents, name) {
-				e.Agents = append(e.Agents, name)
-			}
-		}
-		for _, k := range s.kept {
-			e.Calls = append(e.Calls, k.CallID)
-		}
-	}
-	for _, f := range u.on.files {
-		e.Paths = append(e.Paths, f.Path)
-	}
-	e.Paths = l.placed(u.on.target, e.Paths)
-	l.stream.Publish(0, 0, e)
-	l.drop(len(e.Calls))
-	return e
 }

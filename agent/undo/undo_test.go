@@ -14,7 +14,7 @@ import (
 
 func TestKeptCopiesAreBounded(t *testing.T) {
 	dir := t.TempDir()
-	c := New(stream.New("s1", time.Now, nil), nil, "")
+	c := New(stream.New("s1", time.Now, nil), nil, "", "")
 	copyOf := func(name string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -37,9 +37,15 @@ func TestKeptCopiesAreBounded(t *testing.T) {
 	if b, err := readCopy(c.steps[1].kept[0].Files[0]); err != nil || b.Lost {
 		t.Errorf("%+v, %v, want it kept", b, err)
 	}
-	c.drop(9)
-	if c.bytes != 0 || len(c.steps) != 0 {
+	c.restored(event.FileRestored{Calls: make([]string, 9)})
+	if c.bytes != maxKept/2 || len(c.steps) != 0 { // /redo needs them
 		t.Errorf("left %d bytes, %+v", c.bytes, c.steps)
+	}
+	for range maxTaken {
+		c.restored(event.FileRestored{})
+	}
+	if c.bytes != 0 || len(c.taken) != maxTaken {
+		t.Errorf("left %d bytes, %+v", c.bytes, c.taken)
 	}
 }
 
@@ -53,7 +59,7 @@ func TestUndoOnTargets(t *testing.T) {
 		{[]string{"web-01", "web-02"}, "the files are on web-01 and web-02, and all or none are put back: that needs one target"},
 		{[]string{"web-01", "web-01"}, "asked for web-01"},
 	} {
-		l := New(stream.New("s1", time.Now, nil), files, "local")
+		l := New(stream.New("s1", time.Now, nil), files, "local", "")
 		for i, target := range tt.targets {
 			l.add(1, event.FileKept{CallID: fmt.Sprint("c", i), Target: target, Files: []event.KeptFile{{Path: "/x"}}})
 		}

@@ -92,13 +92,14 @@ type row struct {
 	Cwd        string `json:"cwd"`
 	Model      string `json:"model"`
 	ForkedFrom string `json:"forked_from,omitempty"`
+	By         string `json:"by,omitempty"` // exec: nobody sat at it
 	Path       string `json:"path"`
 }
 
 func rowOf(store sessions.Store, e sessions.Entry) row {
 	return row{
 		ID: e.ID, Title: e.Title, Used: e.Used.UnixMilli(), Created: e.Header.Created, Bytes: e.Size,
-		Cwd: e.Header.Cwd, Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, Path: store.File(e.ID),
+		Cwd: e.Header.Cwd, Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, By: e.Header.By, Path: store.File(e.ID),
 	}
 }
 
@@ -106,7 +107,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [FILTER]",
 		Short:   "sessions, the last used first",
-		Long:    "list shows the sessions, the last used first. A FILTER leaves those whose titles have its\nletters in order; what fits best comes first.",
+		Long:    "list shows the sessions, the last used first, those of buddy exec after the others. A FILTER leaves those whose titles have its\nletters in order; what fits best comes first.",
 		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
@@ -159,7 +160,9 @@ func (s *sessionsCLI) list(filter string) error {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b listed) int { return cmp.Or(cmp.Compare(b.score, a.score), b.used.Compare(a.used)) })
+	slices.SortStableFunc(all, func(a, b listed) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.By, b.By), b.used.Compare(a.used))
+	})
 	if s.limit > 0 {
 		all = all[:min(len(all), s.limit)]
 	}
@@ -167,6 +170,9 @@ func (s *sessionsCLI) list(filter string) error {
 		s.hint("%s", s.none(filter))
 	}
 	for _, l := range all {
+		if l.By != "" && !s.json {
+			l.Title = l.By + " · " + l.Title
+		}
 		switch {
 		case s.json:
 			err = s.encode(l.row)

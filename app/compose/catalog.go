@@ -1,9 +1,11 @@
 package compose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +96,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 // Catalog returns all that there is to choose from, for a line in the same process.
 func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	all := p.Setup.Catalog(ctx)
-	all.Changes = p.Changes
+	all.Changes, all.Since = p.Changes, p.ChangedSince
 	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
 	all.MCP = slash.ServerList{List: p.MCP().Offers, Do: p.MCP().Do}
 	all.Memory = NewMemoryList(p.Memory).Catalog()
@@ -116,7 +118,8 @@ func (s *Setup) listSessions() (string, error) {
 	if len(entries) == 0 {
 		return "no session of this folder is saved yet; the first prompt makes one", nil
 	}
-	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
+	text := fmt.Sprintf("sessions of this folder (%d), the latest first, those of buddy exec at the end:", len(entries))
+	slices.SortStableFunc(entries, func(a, b sessions.Entry) int { return cmp.Compare(a.Header.By, b.Header.By) })
 	for _, e := range entries[:min(len(entries), MaxListed)] {
 		text += fmt.Sprintf("\n%s %s  %s  %s", s.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
 	}

@@ -48,6 +48,20 @@ func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []
 	}
 }
 
+// Told reports whether the project on this machine has a file that tells models about it.
+func (s *Setup) Told(ctx context.Context) bool {
+	dir, err := os.Getwd()
+	if err != nil {
+		return false
+	}
+	files, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		return false
+	}
+	chain, err := instructions.Chain(ctx, files, files.Root())
+	return err == nil && instructions.Exist(ctx, files, chain)
+}
+
 // personSource is the folder of the person's own settings, if there is one.
 func personSource() (instructions.Source, bool) {
 	dir, err := filepath.EvalSymlinks(filepath.Join(xdg.ConfigHome, "buddy"))

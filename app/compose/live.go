@@ -12,7 +12,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/tools"
-	"buddy/views/dialog"
+	"buddy/views/markup"
 )
 
 // live is the runtime of a program, which a long session has some time after the first
@@ -128,6 +128,9 @@ func (p *Program) Prepare() (*Prepared, error) {
 			return nil, err
 		}
 		ready.panes = leftPanes(o.Replay)
+		p.tmuxNames = tmuxNames(o.Replay)
+		first := p.Targets.First()
+		first.Panes.Prefer(p.tmuxNames[first.Name])
 	}
 	ready.Runtime = agent.New(o)
 	if p.Memory != nil {
@@ -192,6 +195,17 @@ func leftPanes(events []event.Envelope) bool {
 	return false
 }
 
+// tmuxNames returns what the tmux sessions of a session were called, by target.
+func tmuxNames(events []event.Envelope) map[string]string {
+	names := make(map[string]string)
+	for _, env := range events {
+		if p, ok := env.Payload.(event.PaneOpened); ok && p.Session != "" {
+			names[p.Target] = p.Session
+		}
+	}
+	return names
+}
+
 // findTime is how long finding what an earlier process has left may take.
 const findTime = 10 * time.Second
 
@@ -222,6 +236,9 @@ func (p *Program) Tidy() {
 // diffTime is how long comparing files may take.
 const diffTime = time.Minute
 
+// sinceTime is how long counting changes may take: somebody waits for a list.
+const sinceTime = 10 * time.Second
+
 // Changes returns the diff of what the agent changed in files in this session.
 func (p *Program) Changes() (diff string, files int, err error) {
 	rt := p.Live.runtime()
@@ -230,7 +247,18 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), diffTime)
 	defer cancel()
-	return rt.Changes(ctx, dialog.FileMark)
+	return rt.Changes(ctx, markup.FileMark)
+}
+
+// ChangedSince returns how many files have changed since prompts of this session.
+func (p *Program) ChangedSince() ([]agent.Change, error) {
+	rt := p.Live.runtime()
+	if rt == nil {
+		return nil, errors.New("the session is still being read")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sinceTime)
+	defer cancel()
+	return rt.ChangedSince(ctx)
 }
 
 // runtime returns the runtime, nil before there is one.

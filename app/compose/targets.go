@@ -47,7 +47,7 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 		p.plan = file.NewPlan(planned)
 	}
 	_, p.withheld = p.Config.Environ(os.Environ())
-	first, err := p.open(p.Dest.Target, p.Env, cmp.Or(f.Tmux, p.ID), p.Journal.resumed() || f.Tmux != "")
+	first, err := p.open(p.Dest.Target, p.Env, tmux.Options{Session: cmp.Or(f.Tmux, p.ID), Short: f.Tmux == ""}, p.Journal.resumed() || f.Tmux != "")
 	if err != nil {
 		return judge, err
 	}
@@ -66,12 +66,13 @@ func (p *Program) openOther(t *target.Target) (*target.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.open(t, env, p.ID+"-"+t.Name, p.Journal.resumed())
+	return p.open(t, env, tmux.Options{Session: p.ID + "-" + t.Name, Short: true, Known: p.tmuxNames[t.Name]}, p.Journal.resumed())
 }
 
 // open makes what the session has on a target. Nothing starts there. The set of targets is not
-// there yet when the first is opened. resumed says that others may have used the tmux session.
-func (p *Program) open(t *target.Target, env target.Environment, session string, resumed bool) (*target.Session, error) {
+// there yet when the first is opened. named holds what the tmux session is called; resumed says that others may
+// have used it.
+func (p *Program) open(t *target.Target, env target.Environment, named tmux.Options, resumed bool) (*target.Session, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("own program file: %v", err)}
@@ -81,11 +82,11 @@ func (p *Program) open(t *target.Target, env target.Environment, session string,
 		prefix = p.Targets.Prefix(t)
 	}
 	o := target.Options{
-		Outputs: p.Store.OutDir(p.ID), Plan: p.plan, Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
+		Options: named, Outputs: p.Store.OutDir(p.ID), Plan: p.plan, Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
 	}
 	o.Env, _ = p.Config.Environ(os.Environ())
 	o.Reach.Withheld, o.Reach.Hidden = p.withheld, p.ownFiles()
-	o.Socket, o.Session, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), session, exe, p.Config.Tools.ShellName()
+	o.Socket, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), exe, p.Config.Tools.ShellName()
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
 	if t.Host == nil {
@@ -213,7 +214,7 @@ func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
 	name := tools.PaneRef{Target: prefix, ID: e.Pane}.String()
 	switch e.Kind {
 	case tmux.Opened:
-		return event.PaneOpened{Pane: name, Title: e.Title, Target: target, Attach: e.Attach}
+		return event.PaneOpened{Pane: name, Title: e.Title, Target: target, Attach: e.Attach, Session: e.Name}
 	case tmux.Lost:
 		return event.PaneLost{Pane: name, Why: e.Why}
 	default:

@@ -10,6 +10,7 @@ const (
 	PreviousPane Action = "previous-pane"
 	ShowHelp     Action = "help"
 	ShowApproval Action = "show-approval"
+	Rewind       Action = "rewind"
 	Detach       Action = "detach"
 	Suspend      Action = "suspend"
 	Narrower     Action = "narrower"
@@ -18,6 +19,7 @@ const (
 	Taller       Action = "taller"
 	ToggleColumn Action = "toggle-column"
 	Redraw       Action = "redraw"
+	TypeInto     Action = "type-into"
 
 	Send            Action = "send"
 	Newline         Action = "newline"
@@ -169,6 +171,7 @@ const (
 	SessionDelete Action = "session-delete"
 	SessionExport Action = "session-export"
 	SessionSearch Action = "session-search"
+	SessionExec   Action = "session-exec"
 	NamingDone    Action = "naming-done"
 	NamingCancel  Action = "naming-cancel"
 
@@ -368,7 +371,7 @@ var table = []row{
 	{FindPrevious, in(Conversation, Pager), "", "To the match before", keys("N")},
 	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
 	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on or what was found, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
-	{OpenOutput, in(Conversation, Panes), "output", "The whole output of the call", keys("o")},
+	{OpenOutput, in(Conversation), "output", "The whole output of the call", keys("o")},
 	{FullScreen, append(in(Conversation, Panes, Tasks), docked...), "", "Full screen and back", keys("z")},
 
 	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
@@ -447,6 +450,7 @@ var table = []row{
 	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},
 	{SessionExport, in(Sessions), "export", "Write the session as Markdown into a file here", keys("E")},
 	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter, a text after a slash does", keys("/")},
+	{SessionExec, in(Sessions), "of exec", "Show the sessions that buddy exec began, or the others", keys("e")},
 	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
 	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
 	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},
@@ -463,11 +467,13 @@ var table = []row{
 
 	{NextPane, in(Global), "next pane", "To the next pane; where there is no room for the column: to the page with what is live, and back", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
-	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
+	{CycleMode, in(Global), "", "How approvals are decided: ask, edits, auto where the fence holds, plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
+	{TypeInto, in(Global), "", "Type into the command that runs, in its terminal pane: it gets every key but the one that ends that", keys("F6")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
 	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
 	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},
+	{Rewind, in(Global), "", "Go back to before an earlier prompt: conversation, files or both; Esc twice does while nothing runs", keys("F9")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},

@@ -11,6 +11,10 @@ import (
 var former = map[string]Action{
 	"amend-run":     AmendDone,
 	"leave-running": LeaveDetach,
+	"toggle-output": "",
+	"toggle-panes":  ToggleColumn,
+	"toggle-tasks":  "",
+	"zoom":          "", // its key opens now; full-screen is z everywhere
 }
 
 // Current returns bindings with the names that actions have now. Where both names of an action are bound,

@@ -13,19 +13,21 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/policy"
 	"buddy/agent/stream"
 	"buddy/views/markup"
 )
 
 // Remarks prints what happens in a session as lines, one an event.
 type Remarks struct {
-	Send     func(event.Command) bool // to the runtime; only Approve uses it
-	Target   string                   // where the session began
-	Err      io.Writer
-	Prefix   string // of each line
-	Quiet    bool   // only errors are printed
-	NoCalls  bool   // calls of tools are printed only when they fail or do not run
-	Unstored bool   // the session file could not take all that happened
+	Send       func(event.Command) bool // to the runtime; only Approve uses it
+	Target     string                   // where the session began
+	Err        io.Writer
+	Prefix     string // of each line
+	Quiet      bool   // only errors are printed
+	NoCalls    bool   // calls of tools are printed only when they fail or do not run
+	Unattended bool   // nobody is asked: what needs approval is denied
+	Unstored   bool   // the session file could not take all that happened
 
 	asking sync.Mutex          // held while a question is on the terminal
 	health event.Health        // of the context
@@ -64,19 +66,32 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.ToolResult:
 		m.result(p)
 	case event.ModelRetry:
-		m.Say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
+		m.retry(p)
 	case event.ModelFallback:
-		m.Say("%s; %s (%s) answers instead", p.Reason(), p.Model, p.To)
+		m.Say("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To)
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
-	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning:
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.FenceChanged, event.Notice, event.Warning:
 		m.told(p)
 	case event.Error:
 		m.Unstored = m.Unstored || p.Code == stream.Broken
 		m.Fail("%s", withNext(p.Text, p.NextStep))
 	}
+}
+
+// retry prints that a request is sent again: the first time with all that is known of why.
+func (m *Remarks) retry(p event.ModelRetry) {
+	why := p.Why
+	if p.Attempt > 1 {
+		why = cmp.Or(p.Short, p.Why)
+	}
+	attempt := fmt.Sprintf("attempt %d", p.Attempt+1)
+	if p.Of > 0 {
+		attempt += fmt.Sprintf(" of %d", p.Of)
+	}
+	m.Say("%s · %s in %.1f s", why, attempt, float64(p.WaitMS)/1000)
 }
 
 // context prints that the context begins to fill up, and that a model begins to write a summary of it. What is more
@@ -104,6 +119,8 @@ func (m *Remarks) told(e event.Event) {
 		m.Say("this prompt has used %s", event.BudgetWarning(p).Text())
 	case event.ReviewFinished:
 		m.Say("%s", p.Summary())
+	case event.FenceChanged:
+		m.Say("%s", p.Text())
 	case event.GoalSet:
 		m.Say("%s", p.Text())
 	case event.GoalChecked:
@@ -229,12 +246,12 @@ func (m *Remarks) Fail(format string, args ...any) {
 // withoutTerminal returns how to allow what was denied because nobody could be asked.
 func withoutTerminal(a event.ApprovalAsked) string {
 	switch {
-	case a.Verdict.Rule == action.OwnKeys:
+	case a.Verdict.Rule == action.OwnKeys, a.Verdict.Rule == policy.ChangedInside:
 		return a.Verdict.Reason
 	case a.Context.AskedBy != "":
 		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
 	}
-	return "--approve all allows everything"
+	return "--approve auto lets commands run inside a fence, --approve all allows everything"
 }
 
 func withNext(text, next string) string {

@@ -14,7 +14,6 @@ import (
 	"buddy/app/doctor"
 	"buddy/app/input"
 	"buddy/app/slash"
-	"buddy/views/dialog"
 	"buddy/views/markup"
 )
 
@@ -86,7 +85,7 @@ func boundDiff(diff string) string {
 	shown, rest := lines[:maxShown], lines[maxShown:]
 	text := strings.Join(shown, "\n") + fmt.Sprintf("\n… %d more lines", len(rest))
 	for i, n := 0, 0; i < len(rest); i++ {
-		name, ok := strings.CutPrefix(rest[i], dialog.FileMark)
+		name, ok := strings.CutPrefix(rest[i], markup.FileMark)
 		if !ok {
 			continue
 		}

@@ -23,6 +23,7 @@ type SavedSession struct {
 	Used               time.Time // last use
 	Size               int64     // of its file, in bytes
 	Cwd, Target, Model string    // with which it began
+	Exec               bool      // buddy exec began it: no person was at it
 }
 
 // Hit is an event of a saved session in which a text was found.
@@ -41,7 +42,7 @@ type Exchange struct {
 }
 
 func describe(e sessions.Entry) SavedSession {
-	return SavedSession{ID: e.ID, Title: e.Title, Used: e.Used, Size: e.Size, Cwd: e.Header.Cwd, Target: e.Header.Target, Model: e.Header.Model}
+	return SavedSession{ID: e.ID, Title: e.Title, Used: e.Used, Size: e.Size, Cwd: e.Header.Cwd, Target: e.Header.Target, Model: e.Header.Model, Exec: e.Header.By != ""}
 }
 
 // List returns the sessions, the last used first.

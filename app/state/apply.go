@@ -44,7 +44,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn, event.PromptBlocked:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.FenceChanged, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
@@ -55,6 +55,8 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.BranchStarted:
 		beginBranch(s, p)
 		return 0
+	case event.HistoryRewound:
+		return applyRewound(s, env, p)
 	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
@@ -92,6 +94,7 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
+		s.addBorder(env, p)
 		endSteps(s)
 		s.add(env, UserBlock, withImages(p))
 		return Conversation | Queue | Header | Tasks
@@ -112,6 +115,24 @@ func withImages(p event.PromptSubmitted) string {
 
 func (s *State) applyModel(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
+	case event.TextDelta, event.ReasoningDelta, event.Checkpoint, event.ModelMessage:
+		s.answerCame(env.Seq)
+		s.applyAnswer(env)
+	case event.ModelRetry:
+		s.dropAnswer() // what the failed attempt said is not part of the next one
+		s.addRetry(env, p)
+	case event.ModelFallback:
+		s.dropAnswer() // as above
+		s.addOutcome(env, WarningBlock, fmt.Sprintf("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To), p.Raw)
+	case event.CallDelta:
+		return 0 // the call shows when it is complete
+	}
+	return Conversation
+}
+
+// applyAnswer takes what comes of an answer.
+func (s *State) applyAnswer(env event.Envelope) {
+	switch p := env.Payload.(type) {
 	case event.TextDelta:
 		s.grow(env, &s.open.text, AssistantBlock, p.Text)
 	case event.ReasoningDelta:
@@ -128,16 +149,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		for _, c := range p.Message.ToolCalls {
 			s.Answered = append(s.Answered, c.ID)
 		}
-	case event.ModelRetry:
-		s.dropAnswer() // what the failed attempt said is not part of the next one
-		s.addRetry(env, p)
-	case event.ModelFallback:
-		s.dropAnswer() // as above
-		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Reason(), p.Model, p.To))
-	case event.CallDelta:
-		return 0 // the call shows when it is complete
 	}
-	return Conversation
 }
 
 // grow adds text to the open block of a kind, which it makes if there is none.
@@ -374,7 +386,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			s.opened(c, p.Pane)
+			s.gotPane(c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {
@@ -420,7 +432,11 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Warning:
 		s.add(env, WarningBlock, withNext(p.Text, p.NextStep))
 	case event.Error:
-		s.add(env, ErrorBlock, withNext(p.Text, p.NextStep))
+		if text := withNext(p.Text, p.NextStep); p.Code == "task_failed" {
+			s.addOutcome(env, ErrorBlock, text, p.Raw)
+		} else {
+			s.add(env, ErrorBlock, text).Raw = p.Raw
+		}
 	case event.Interrupted:
 		return interrupt(s, env, p)
 	case event.ContextCompacted:
@@ -432,11 +448,15 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		}
 		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.FileRestored:
-		s.add(env, NoticeBlock, p.Text())
+		if !p.Rewind {
+			s.add(env, NoticeBlock, p.Text())
+		}
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, Count(len(p.CallIDs), "old result")+" compacted")
+	case event.FenceChanged:
+		s.add(env, WarningBlock, p.Text())
 	case event.BudgetWarning:
 		s.add(env, WarningBlock, "this prompt has used "+p.Text())
 	case event.BudgetExceeded:
@@ -495,7 +515,7 @@ func withNext(text, next string) string {
 }
 
 func (s *State) add(env event.Envelope, kind Kind, text string) *Block {
-	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time}
+	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time, beside: env.Branch != 0}
 	s.Blocks = append(s.Blocks, b)
 	return b
 }

@@ -1,46 +1,58 @@
 package state
 
 import (
-	"fmt"
 	"slices"
 
 	"buddy/agent/event"
 )
-
-// addRetry says why an attempt failed: in one block for all of a request.
-func (s *State) addRetry(env event.Envelope, p event.ModelRetry) {
-	text := fmt.Sprintf("attempt %d failed: %s", p.Attempt, p.Why)
-	if n := len(s.Blocks); p.Attempt > 1 && n > 0 && s.Blocks[n-1] == s.retried {
-		s.retried.Text, s.retried.last = []byte(text), env.Seq
-		s.retried.Gen++
-		return
-	}
-	s.retried = s.add(env, NoticeBlock, text)
-}
 
 // hear notes when the model was heard of, so that a silence can be seen, whether its request waits
 // to be sent again, and which hooks run.
 func (s *State) hear(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
-		s.Heard, s.Retry = env.Time, nil
+		s.Heard = env.Time
+		s.endWait()
+		s.come(env)
 	case event.ModelRetry:
-		s.Heard, s.Retry = env.Time, &Retry{Attempt: p.Attempt, At: env.Time + p.WaitMS}
+		s.Heard, s.Retry = env.Time, &Retry{At: env.Time + p.WaitMS}
+		s.Coming.First, s.Coming.Bytes = 0, 0
 	case event.TaskFinished:
 		if t := s.Running(); t == nil || t.ID != p.ID {
 			return 0
 		}
-		s.Heard, s.Retry = 0, nil
+		s.Heard, s.Coming = 0, Coming{}
+		s.giveUpRetry(env.Seq)
 	case event.HookStarted:
 		s.Hooks = append(s.Hooks, p)
 	case event.HookRan:
 		if i := slices.IndexFunc(s.Hooks, func(h event.HookStarted) bool { return h.Event == p.Event && h.Name == p.Name }); i >= 0 {
 			s.Hooks = slices.Delete(slices.Clone(s.Hooks), i, i+1)
 		}
-	case event.ModelMessage, event.ResponseFinished, event.TurnFinished, event.SessionResumed:
-		s.Heard, s.Retry = 0, nil
+	case event.ModelMessage, event.ResponseFinished, event.TurnFinished:
+		s.Heard, s.Coming = 0, Coming{}
+		s.endWait()
+	case event.SessionResumed:
+		s.Heard, s.Coming = 0, Coming{}
+		s.giveUpRetry(env.Seq)
 	default:
 		return 0
 	}
 	return Tasks // what the main one does
+}
+
+// come notes how far the answer is.
+func (s *State) come(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.RequestStarted:
+		s.Coming = Coming{Asked: env.Time}
+	case event.TextDelta:
+		s.Coming.took(env.Time, len(p.Text), false)
+	case event.ReasoningDelta:
+		s.Coming.took(env.Time, len(p.Text), false)
+	case event.CallDelta:
+		s.Coming.took(env.Time, len(p.Text), true)
+	case event.ModelFallback:
+		s.Coming.First, s.Coming.Bytes = 0, 0
+	}
 }

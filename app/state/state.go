@@ -40,6 +40,7 @@ const Everything = Changed(1<<16 - 1)
 type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
+	Borders   []Border // the prompts that one can go back to before, oldest first
 	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
 	Steps     Steps    // the list that the model keeps of its work
 	Approvals []event.ApprovalAsked
@@ -50,13 +51,15 @@ type State struct {
 	Queued    []event.PromptSubmitted
 	History   *event.PaneHistory  // what somebody reads of a pane, the latest of all; else nil
 	Heard     int64               // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
+	Coming    Coming              // the answer that the main task's model is asked for
 	Retry     *Retry              // the main task's request failed and waits to be sent again; nil: it does not
 	Hooks     []event.HookStarted // that run
 	Answered  CallIDs             // the calls of the main conversation's last answer
 	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open      openBlocks
-	retried   *Block                     // of the attempts of one request that failed; nil: none did
+	retried   retried                    // the attempts of the main task's request that failed
+	rewound   []rewound                  // that can be taken back, the newest last
 	calls     map[string]*Block          // by call id: the blocks whose call has no result yet
 	live      []*Call                    // finished calls that still hold their output, oldest first
 	ran       map[string]*Call           // by target: the command that began last in the shared pane
@@ -107,6 +110,7 @@ const (
 	ErrorBlock
 	SkillBlock    // the text behind a custom command; its first line says which
 	WorkflowBlock // how far a run of a workflow is: its name, then a line for each step
+	RetryBlock    // the attempts of one request that failed: why, and how many
 )
 
 // Block is one piece of the conversation. Its Text is untrusted. While Open it only
@@ -121,8 +125,11 @@ type Block struct {
 	Call *Call // ToolBlock only
 	// Review is what a review found, if the block says so and there is something.
 	Review *event.ReviewFinished
+	Raw    string // what a provider answered; untrusted; only for who asks to see it
+	Retry  *Retry // of a RetryBlock whose request waits to be sent again; else nil
 
-	last uint64 // Seq of the last event that it shows
+	last   uint64 // Seq of the last event that it shows
+	beside bool   // it shows what happened on another branch
 }
 
 // CallState is how far a tool call is.
@@ -142,28 +149,29 @@ const (
 
 // Call is one tool call.
 type Call struct {
-	ID        string
-	Name      string
-	Corrected string // the name that the model wrote, where it was a slip for Name
-	Slips     string // in the names of its arguments, as they were corrected
-	Arguments string
-	Action    action.Action
-	On        string // the target where it works, "" for the first
-	State     CallState
-	Dir       string // where its output is kept; "" before it started
-	Pane      string // where it works, "" if that is not known
-	Terminal  bool   // while it runs, Output is what a terminal gets, and the pane shows what it means
-	Started   int64  // Unix milliseconds; 0 before it started
-	Duration  int64  // milliseconds, when it has ended
-	ExitCode  *int
-	Exits     map[string]int // of a command on several targets, by target, as far as they are known
-	Denied    string         // what the person said why it was denied
-	Answered  string         // where the person was who answered its approval or its question, "" if that is not known
-	Result    string         // what the model read
-	Full      *event.FullOutput
-	Output    Tail
-	Agent     *Task // of the subagent that it began; else nil
-	Decision  event.DecisionExplained
+	ID           string
+	Name         string
+	Corrected    string // the name that the model wrote, where it was a slip for Name
+	Slips        string // in the names of its arguments, as they were corrected
+	Arguments    string
+	Action       action.Action
+	On           string // the target where it works, "" for the first
+	State        CallState
+	Dir          string // where its output is kept; "" before it started
+	Pane         string // where it works, "" if that is not known
+	WaitsForKeys bool   // the program in its pane reads the terminal and has printed nothing for a while
+	Terminal     bool   // while it runs, Output is what a terminal gets, and the pane shows what it means
+	Started      int64  // Unix milliseconds; 0 before it started
+	Duration     int64  // milliseconds, when it has ended
+	ExitCode     *int
+	Exits        map[string]int // of a command on several targets, by target, as far as they are known
+	Denied       string         // what the person said why it was denied
+	Answered     string         // where the person was who answered its approval or its question, "" if that is not known
+	Result       string         // what the model read
+	Full         *event.FullOutput
+	Output       Tail
+	Agent        *Task // of the subagent that it began; else nil
+	Decision     event.DecisionExplained
 }
 
 // Task is one unit of work.
@@ -194,10 +202,29 @@ type Task struct {
 // No event says so: the next process sees it by what is missing.
 const Interrupted event.Outcome = "interrupted"
 
+// Coming is how far the answer to a request is. The zero value is no request.
+type Coming struct {
+	Asked int64 // when the request was sent first, in Unix milliseconds
+	First int64 // when something of the answer came; 0: nothing has
+	Bytes int   // of thoughts, text and calls that came
+	Call  bool  // what came last is a part of a call
+}
+
+// took adds what came of the answer.
+func (c *Coming) took(at int64, n int, call bool) {
+	if c.Asked == 0 {
+		c.Asked = at // the request itself was before the screen listened
+	}
+	if c.First == 0 {
+		c.First = at
+	}
+	c.Bytes, c.Call = c.Bytes+n, call
+}
+
 // Retry is a request that waits to be sent again.
 type Retry struct {
-	Attempt int   // that failed
-	At      int64 // Unix milliseconds
+	Text string // what failed and which attempt comes; untrusted
+	At   int64  // when, in Unix milliseconds
 }
 
 // TaskState is what a task does now.

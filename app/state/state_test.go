@@ -99,6 +99,10 @@ func realistic() []event.Envelope {
 		event.PaneOpened{Pane: "%2", Title: "two"}, event.PaneClosed{Pane: "%2"},
 		event.TaskStarted{ID: 4, Kind: event.ShellTask, Title: "make"}, event.TaskCancelling{ID: 4})
 	s.exchange(6, event.Once)
+	s.add(8, event.TaskStarted{ID: 8, Kind: event.MainTask}, event.ModelRetry{Attempt: 1, Of: 3, Why: "busy", Short: "529 overloaded"},
+		event.ModelRetry{Attempt: 2, Of: 3, Why: "busy", Short: "529 overloaded"}, event.ModelMessage{Message: model.Message{Content: "at last"}},
+		event.ModelRetry{Attempt: 1, Of: 3, Why: "busy", Short: "529 overloaded"}, event.ModelRetry{Attempt: 2, Of: 3, Why: "busy", Short: "529 overloaded"},
+		event.Error{Text: "busy (tried 3 times)", Code: "task_failed", Raw: "{}"}, event.TaskFinished{ID: 8, Outcome: event.Failed})
 	s.add(4, event.TaskFinished{ID: 4, Outcome: event.Cancelled}, event.MaxTurnsReached{Task: 6, Turns: 9})
 	s.add(6, workflowRun()...)
 	s.add(7, event.TaskStarted{ID: 7, Kind: event.MainTask}, event.ToolRequested{CallID: "c1", Name: "x"},
@@ -135,6 +139,7 @@ type shown struct {
 type shownBlock struct {
 	Kind Kind
 	Text string
+	Raw  string
 	Open bool
 	Call *Call
 }
@@ -143,7 +148,7 @@ func show(s *State) shown {
 	v := shown{Info: s.Info, Approvals: s.Approvals, Queued: s.Queued}
 	v.Info.Last = 0 // transient events count as well
 	for _, b := range s.Blocks {
-		w := shownBlock{Kind: b.Kind, Text: string(b.Text), Open: b.Open}
+		w := shownBlock{Kind: b.Kind, Text: string(b.Text), Raw: b.Raw, Open: b.Open}
 		if b.Call != nil {
 			c := *b.Call
 			c.Output.Gen = 0
@@ -236,7 +241,7 @@ func TestFallbackIsTold(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{
-		"call discarded", "stream stalled; m-2 (spare) answers this request", "a whole answer",
+		"call discarded", "stream stalled · m-2 (spare) answers this request", "a whole answer",
 		"this prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
 		"this prompt has used $0.40 of $0.50", "stopped: this prompt has used $0.52 of $0.50 · Enter a prompt to go on",
 		"stopped after 20 turns (max_iterations) · largest results: grep 900 tokens in 3 calls, ls 7 tokens in 1 call · Enter continues",

@@ -111,6 +111,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		return s.applyTask(env)
 	case event.TaskFinished:
 		talk.closeAnswer()
+		talk.giveUpRetry(env.Seq)
 		delete(s.talks, env.Branch)
 		return s.applyTask(env)
 	case event.TurnFinished:
@@ -121,7 +122,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		return s.applyQuestion(env)
 	case event.PaneOpened:
 		if c := talk.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			talk.opened(c, p.Pane)
+			talk.gotPane(c, p.Pane)
 		}
 		return s.applyPane(env)
 	case event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
@@ -153,7 +154,8 @@ func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 // abandon ends what was open in a subagent's conversation when the process ended that ran it.
 func abandon(s *State) {
 	s.closeAnswer()
-	s.Queued, s.Heard, s.Retry = nil, 0, nil
+	s.giveUpRetry(0)
+	s.Queued, s.Heard, s.Coming = nil, 0, Coming{}
 	for id, b := range s.calls {
 		b.Call.State = CallCancelled
 		b.Gen++

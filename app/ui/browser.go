@@ -36,6 +36,7 @@ type browser struct {
 	u       *UI
 	p       *dialog.Picker
 	saved   slash.Saved
+	all     []slash.SavedSession
 	entries map[string]slash.SavedSession
 	running map[string]string // what the sessions do that run, by id
 	rows    []dialog.PickerRow
@@ -45,6 +46,7 @@ type browser struct {
 	look    *latest
 	stop    context.CancelFunc // of the search, nil for none
 	count   bool               // somebody counts prompts
+	exec    bool               // the sessions of buddy exec show, not the others
 	closed  atomic.Bool
 }
 
@@ -122,18 +124,34 @@ func (b *browser) load() {
 
 func (b *browser) take(entries []slash.SavedSession) {
 	b.entries = make(map[string]slash.SavedSession, len(entries))
-	b.rows = make([]dialog.PickerRow, len(entries))
+	b.all, b.rows = entries, nil
 	now := b.u.deps.Now()
-	for i, e := range entries {
+	for _, e := range entries {
 		b.entries[e.ID] = e
-		b.rows[i] = dialog.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
-			b.title(e), age(now.Sub(e.Used)), b.turns[e.ID], e.Model, cmp.Or(e.Target, "local"), b.folder(e.Cwd),
-		}}
+		if e.Exec != b.exec {
+			continue
+		}
+		b.rows = append(b.rows, dialog.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
+			b.title(e), Age(now.Sub(e.Used)), b.turns[e.ID], e.Model, cmp.Or(e.Target, "local"), b.folder(e.Cwd),
+		}})
 	}
 	if b.stop == nil {
+		b.p.SetNote(b.note())
 		b.p.SetRows(b.rows)
 		b.countVisible()
 	}
+}
+
+// note says where the sessions are that do not show.
+func (b *browser) note() string {
+	key, others := b.u.deps.Keys.Name(keymap.SessionExec), len(b.all)-len(b.rows)
+	switch {
+	case key == "" || others == 0 && !b.exec:
+		return ""
+	case b.exec:
+		return "of buddy exec · " + key + " in the list shows the others"
+	}
+	return fmt.Sprintf("%d of buddy exec · %s in the list shows them", others, key)
 }
 
 // title is the title of a session; of one that runs also what it does.
@@ -151,8 +169,8 @@ func (b *browser) folder(dir string) string {
 	return dir
 }
 
-// age writes how long ago something was.
-func age(d time.Duration) string {
+// Age writes how long ago something was.
+func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return "now"
@@ -269,7 +287,7 @@ func (b *browser) query(query string) bool {
 	text, search := strings.CutPrefix(query, "/")
 	b.endSearch()
 	if !search {
-		b.p.SetNote("")
+		b.p.SetNote(b.note())
 		b.p.SetColumns(sessionColumns)
 		b.p.SetRows(b.rows)
 		return false
@@ -332,7 +350,7 @@ func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	for i, h := range hits {
 		rows[i] = dialog.PickerRow{
 			ID: h.Session.ID + "#" + strconv.Itoa(i), Mark: h.Session.ID == b.u.state.Info.Session,
-			Cells: []string{h.Text, age(now.Sub(time.UnixMilli(h.Event.Time))), "", markup.Shorten(h.Session.Title, 28), cmp.Or(h.Session.Target, "local"), ""},
+			Cells: []string{h.Text, Age(now.Sub(time.UnixMilli(h.Event.Time))), "", markup.Shorten(h.Session.Title, 28), cmp.Or(h.Session.Target, "local"), ""},
 		}
 	}
 	b.hits = hits
@@ -370,12 +388,22 @@ func (b *browser) say(err error) {
 	}
 }
 
-// key does something with the selected session.
+// key does something with the list, or with the selected session.
 func (b *browser) key(a keymap.Action, r dialog.PickerRow) {
 	id := sessionOf(r)
 	switch a {
 	case keymap.SessionSearch:
 		b.p.SetQuery("/")
+		return
+	case keymap.SessionExec:
+		b.exec = !b.exec
+		b.take(b.all)
+		return
+	}
+	if id == "" {
+		return
+	}
+	switch a {
 	case keymap.SessionFork:
 		b.fork(id)
 	case keymap.SessionRename:
@@ -457,7 +485,7 @@ func (b *browser) forkAt(id string, all []slash.Exchange) {
 	for _, x := range slices.Backward(all) {
 		if x.Outcome != "" {
 			rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(x.Number), Cells: []string{
-				fmt.Sprintf("%d  %s", x.Number, x.Prompt), age(now.Sub(x.Time)), x.Outcome,
+				fmt.Sprintf("%d  %s", x.Number, x.Prompt), Age(now.Sub(x.Time)), x.Outcome,
 			}})
 		}
 	}

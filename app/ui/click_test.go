@@ -14,6 +14,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/views/dialog"
 	"buddy/views/draw"
+	"buddy/views/markup"
 )
 
 // find returns where a text is on the screen.
@@ -212,7 +213,7 @@ func TestFooterByMouse(t *testing.T) {
 		x.clickOn(" /bg", 2) // of those that are offered
 		x.Want("▸/bg")
 		x.clickOn("/bg", 1)
-		x.Want("> /bg ")
+		x.Want("> /bg\n")
 		x.Press("Ctrl+C")
 		x.clickOn("Tab next pane", 0)
 		x.Want("y copy")
@@ -272,7 +273,7 @@ func TestSessionBrowserByMouse(t *testing.T) {
 func TestChangesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.diff = dialog.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+" + strings.Repeat("two ", 40) + "\n" + strings.Repeat(" more\n", 60)
+		x.diff = markup.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+" + strings.Repeat("two ", 40) + "\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
 		col, row := x.find("-one")
 		x.Mouse("press", col+1, row)

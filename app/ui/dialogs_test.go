@@ -12,8 +12,8 @@ import (
 	"buddy/agent/model"
 	"buddy/app/slash"
 	"buddy/sessions"
-	"buddy/views/dialog"
 	"buddy/views/draw"
+	"buddy/views/markup"
 )
 
 var testModels = []slash.Offer{
@@ -22,7 +22,8 @@ var testModels = []slash.Offer{
 	{Name: "groq", Model: "gpt-oss", Why: `model profile "groq" needs a key: set GROQ_API_KEY`},
 }
 
-// savedSessions makes a store with sessions of one exchange each, the last one used last.
+// savedSessions makes a store with sessions of one exchange each, the last one used last. Those whose titles begin
+// with exec are of buddy exec.
 func savedSessions(t *testing.T, titles ...string) (sessions.Store, []string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -33,7 +34,11 @@ func savedSessions(t *testing.T, titles ...string) (sessions.Store, []string) {
 	var ids []string
 	for i, title := range titles {
 		id := fmt.Sprintf("%04x-0000-0000-0000", i+1)
-		j, err := store.Create(sessions.Header{ID: id, Cwd: "/home/ann/shop", Target: "local", Model: "gpt-5.3"})
+		by := ""
+		if strings.HasPrefix(title, sessions.Exec) {
+			by = sessions.Exec
+		}
+		j, err := store.Create(sessions.Header{ID: id, Cwd: "/home/ann/shop", Target: "local", Model: "gpt-5.3", By: by})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +72,7 @@ func TestSessionBrowser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openOn(t, 120, 32, store)
 		x.Type("/session\n")
-		x.Want("Sessions · 3", "why do the tests fail", "restart the web server", "修复 nginx", "used", "turns", "Conversation")
+		x.Want("Sessions · 3", "why do the tests fail", "restart the web server", "修复 nginx", "used", "turns", "┬")
 		x.Press("Down", "Down")
 		x.Want("▸ why do the tests fail", "Answer to why do the tests fail.")
 		x.Press("Home")
@@ -90,6 +95,34 @@ func browserOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 	return x
 }
 
+func TestSessionsOfExecAreApart(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		titles      []string
+		first, then []string
+	}{
+		{"both", []string{"by hand", "exec nightly"}, []string{"Sessions · 1", "by hand", "1 of buddy exec"}, []string{"exec nightly", "of buddy exec · e in the list shows the others"}},
+		{"only of exec", []string{"exec nightly"}, []string{"1 of buddy exec"}, []string{"exec nightly"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store, _ := savedSessions(t, c.titles...)
+			synctest.Test(t, func(t *testing.T) {
+				x := browserOn(t, 80, 24, store)
+				x.Want(c.first...)
+				x.unwanted("exec nightly")
+				x.Press("Tab", "e")
+				x.Settle()
+				x.Want(c.then...)
+				x.unwanted("by hand")
+				x.Press("f", "x", "e") // nothing to do where nothing is selected
+				x.Press("Esc")
+				x.Settle()
+				x.took()
+			})
+		})
+	}
+}
+
 func TestSessionBrowserKeys(t *testing.T) {
 	tests := []struct {
 		name string
@@ -109,13 +142,13 @@ func TestSessionBrowserKeys(t *testing.T) {
 		{"back from the search", func(x *testUI) { x.Type("/answer"); x.Press("Ctrl+U") }, []string{"Sessions · 2", "first one"}, ""},
 		{"a letter that is no key filters", func(x *testUI) { x.Press("Down"); x.Type("irst") }, []string{"> irst", "Sessions · 1 of 2"}, ""},
 		{"Tab", func(x *testUI) { x.Press("Tab", "E") }, []string{"written"}, ""},
-		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 5) }, []string{"▸ second one"}, ""},
+		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 4) }, []string{"▸ second one"}, ""},
 		{"nothing fits", func(x *testUI) { x.Type("qqq") }, []string{"nothing fits", "0 of 2"}, ""},
 		{"backspace", func(x *testUI) { x.Type("qqq"); x.Press("Backspace", "Backspace", "Backspace") }, []string{"Sessions · 2"}, ""},
 		{"paste", func(x *testUI) { x.Paste("first\n") }, []string{"Sessions · 1 of 2"}, ""},
-		{"Esc", func(x *testUI) { x.Press("Esc") }, []string{"buddy works with you"}, "Sessions"},
-		{"Ctrl+C", func(x *testUI) { x.Press("Ctrl+C") }, []string{"buddy works with you"}, "Sessions"},
-		{"F4 again", func(x *testUI) { x.Press("F4") }, []string{"buddy works with you"}, "Sessions"},
+		{"Esc", func(x *testUI) { x.Press("Esc") }, []string{"buddy runs commands"}, "Sessions"},
+		{"Ctrl+C", func(x *testUI) { x.Press("Ctrl+C") }, []string{"buddy runs commands"}, "Sessions"},
+		{"F4 again", func(x *testUI) { x.Press("F4") }, []string{"buddy runs commands"}, "Sessions"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -216,7 +249,7 @@ func TestPalette(t *testing.T) {
 		x.Type("select text by keys")
 		x.Want("v", "Conversation")
 		x.Press("Enter")
-		x.Want("Conversation")
+		x.unwanted("Commands and actions")
 		x.Press("F2")
 		x.Type("cancel the task that is selected\n")
 		x.Want("there is nothing in Tasks now")
@@ -291,7 +324,7 @@ func TestUndoAndDiff(t *testing.T) {
 
 		x.Type("/diff\n")
 		x.Want("changed nothing in this session")
-		x.diff = dialog.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
+		x.diff = markup.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
 		x.Want("Changes in 1 file", "━ a.go", "-one", "+two", "y copy  e editor  q close")
 		x.Press("End")

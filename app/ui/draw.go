@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -11,6 +12,7 @@ import (
 	"buddy/views"
 	"buddy/views/draw"
 	"buddy/views/prompt"
+	"buddy/views/transcript"
 )
 
 // input is what the layout depends on.
@@ -18,7 +20,7 @@ func (u *UI) input(w, h int) layout.Input {
 	a := &u.arranged
 	in := layout.Input{
 		W: w, H: h, Tab: a.tab, Zoom: a.zoom,
-		Prompt: u.v.prompt.Height(w-2, max(1, h/3)),
+		Prompt: u.v.prompt.Height(w-2, max(1, h/3)), Queue: u.v.queue.Rows(),
 		Beside: layout.Beside{Column: a.column, Hidden: a.shape.Hidden, Live: u.v.panes.Len() > 0, Side: a.shape.Side, Upper: a.shape.Live},
 	}
 	in.Tasks = u.v.tasks.Rows(in.ColumnWidth())
@@ -83,8 +85,11 @@ func (u *UI) Draw(s tcell.Screen) {
 	}
 	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
 	scope, target := u.target() // drawing may have ended typing in a pane
-	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt))
-	u.v.status.SetBare(lay.Panes[layout.Tasks].Empty())
+	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt), target == u.v.prompt)
+	u.v.status.SetHidden(views.Hidden{
+		Steps: lay.Panes[layout.Tasks].Empty(), Queue: lay.Queue.Empty(), Retries: lay.Panes[layout.Conversation].Empty() || !transcript.Follows(u.v.conversation),
+	})
+	drawIn(s, u.v.queue, lay.Queue)
 	drawIn(s, u.v.strip, lay.Strip)
 	lay.drawStatus(s, u.v.status, borderMode(u))
 	drawIn(s, u.v.prompt, lay.Input)
@@ -93,7 +98,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	if v := u.dock.view(); !lay.Dock.Empty() {
 		drawIn(s, v, lay.Dock)
 	}
-	lay.drawJoints(s, u.v.border)
+	lay.drawJoints(s, u.v.border, u.v.panes.Dividers())
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, lay.Popup)
 	}
@@ -155,9 +160,15 @@ func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 	}
 }
 
-// drawJoints draws the cells where borders meet, which no pane knows of.
-func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
-	for _, j := range p.joints {
+// drawJoints draws the cells where borders meet, which no pane knows of: those of boxes, and of the lines
+// within Live with what is below it.
+func (p *placed) drawJoints(s tcell.Screen, border *draw.Border, dividers []int) {
+	joints := p.joints
+	live := p.Panes[layout.Live]
+	for _, x := range dividers {
+		joints = append(slices.Clip(joints), layout.Joint{X: x, Y: live.Y + live.H - 1, Rune: '┴'})
+	}
+	for _, j := range joints {
 		if text, _, _ := s.Get(j.X, j.Y); !strings.Contains("─│┌┐└┘", text) {
 			continue // a title stands there
 		}

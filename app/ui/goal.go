@@ -10,14 +10,14 @@ func (u *UI) GoTo(s slash.Spot) {
 	if s == (slash.Spot{}) {
 		return
 	}
-	u.goal = s
+	u.start.goal = s
 	u.arranged.setFocus(layout.Conversation)
 	u.arrive()
 }
 
 // arrive goes to the place that somebody waits for, if there is one and it has been read.
 func (u *UI) arrive() {
-	s := u.goal
+	s := u.start.goal
 	if s == (slash.Spot{}) {
 		return
 	}
@@ -26,7 +26,7 @@ func (u *UI) arrive() {
 		u.hint("", "reading on, back to where the text was found …")
 		return
 	}
-	u.goal = slash.Spot{}
+	u.start.goal = slash.Spot{}
 	u.hint("", "")
 	if !u.v.conversation.FindIn(s.Text, at) {
 		u.hint("", "this is the place; the text shows in another way here")

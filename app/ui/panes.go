@@ -10,6 +10,7 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
 // askToKill kills a pane once the person has said so again, unless there is a reason not to.
@@ -60,6 +61,26 @@ func unfinished(s *state.State) (all []*state.Task) {
 		}
 	}
 	return all
+}
+
+// typeInto makes keys go to the command that runs in a pane, and returns why not.
+func typeInto(u *UI) (why string) {
+	c := u.following.shown(&u.state).Focused
+	if c == nil || c.State != state.CallRunning || c.Pane == "" {
+		return "no command runs in a terminal pane"
+	}
+	if u.deps.Now().UnixMilli()-c.Started < draw.GracePeriod.Milliseconds() {
+		return "this command has only just begun: look at it first"
+	}
+	if u.overlays.covered() {
+		return "close this first"
+	}
+	u.arranged.setFocus(layout.Live)
+	if !u.v.panes.TypeInto(c.Pane) {
+		u.arranged.setFocus(layout.Prompt)
+		return "its terminal pane is gone"
+	}
+	return ""
 }
 
 // shownPanes returns the panes whose pictures are on the screen.

@@ -149,11 +149,7 @@ func (l *trustList) changes(i slash.TrustItem) {
 				l.picker.Say(markup.Shorten(err.Error(), 200))
 				return
 			}
-			c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, i.Title(), diff)
-			c.OnCopy = u.copy
-			c.OnEdit = lookAs(u, "changes.diff")
-			c.OnClose = u.overlays.closeSheet
-			u.overlays.sheet = c
+			openChanges(u, i.Title(), diff)
 		}
 	})
 }

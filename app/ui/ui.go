@@ -31,6 +31,7 @@ import (
 	"buddy/views"
 	"buddy/views/dialog"
 	"buddy/views/draw"
+	"buddy/views/markup"
 	"buddy/views/panes"
 	"buddy/views/prompt"
 	"buddy/views/transcript"
@@ -51,21 +52,23 @@ type UI struct {
 	colours   colouring
 	pending   pending
 	busy      bool
-	goal      slash.Spot // to go to when it has been read
-	heard     heard      // from the session
+	start     start
+	heard     heard // from the session
 
 	pressed pressed // with the mouse
 
 	grace     time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   watched
 	attention attention
+	noted     noted
 }
 
 // heard is how far the screen has heard its session, and what that calls it.
 type heard struct {
-	newest uint64 // number of the newest event
-	place  string // how the session calls this screen when that answers; "" while that is not known
-	told   bool   // that something was answered at another screen, until the next task begins
+	newest uint64       // number of the newest event
+	place  string       // how the session calls this screen when that answers; "" while that is not known
+	told   bool         // that something was answered at another screen, until the next task begins
+	back   state.Border // the prompt that this screen asked to go back to before; Seq 0 is none
 }
 
 // pending is a confirmation that the next key may give: an action that does more when it
@@ -129,6 +132,7 @@ type Terminal struct {
 	Edit          func(name, text string) (string, error) // in the person's editor
 	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
 	OpenAt        func(path string, line int) error       // a file itself in that editor; line 0 is its beginning
+	MayOpen       func(path string) bool                  // whether the terminal may open a file that an answer links to
 	Suspend       func() error                            // gives the terminal to the shell until that gives it back
 	Attention     Attention
 }
@@ -141,6 +145,7 @@ type viewSet struct {
 	tasks        *views.Tasks
 	strip        *panes.Strip // in the place of both
 	status       *views.StatusLine
+	queue        *views.Queue
 	border       *draw.Border
 	prompt       *prompt.Prompt
 	footer       *views.Footer
@@ -163,25 +168,7 @@ func (v *viewSet) pane(p layout.Pane) paneView {
 
 // coloured returns the views that show without an overlay.
 func (v *viewSet) coloured() []coloured {
-	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.border, v.prompt, v.footer}
-}
-
-// Welcome returns what an empty conversation shows; the demo has a tour.
-func Welcome(demo bool) []string {
-	first := `  what does this project do?   and anything else, in your words`
-	if demo {
-		first = `  tour                         three steps through the program`
-	}
-	return []string{
-		"buddy works with you in this terminal: it runs commands in real tmux panes,",
-		"shows you what they print, and asks before it changes anything.",
-		"",
-		"Try:",
-		first,
-		"  !git status                  a command that you run yourself",
-		"  /init                        it writes AGENTS.md, what is to be known here",
-		"  /help                        all keys and commands",
-	}
+	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.queue, v.border, v.prompt, v.footer}
 }
 
 // New returns a screen that shows nothing yet. [UI.Loop] feeds it.
@@ -194,6 +181,7 @@ func New(d Deps) *UI {
 		panes:        panes.New(t, k, &transcript.Output{}),
 		tasks:        views.NewTasks(t, k, d.Now),
 		status:       views.NewStatusLine(t, k, d.Now),
+		queue:        views.NewQueue(t, k),
 		border:       draw.NewBorder(t, k),
 		prompt:       prompt.New(t, k),
 		footer:       views.NewFooter(t, k),
@@ -224,7 +212,7 @@ func New(d Deps) *UI {
 func (u *UI) connect() {
 	d := &u.deps
 	u.v.panes.SetNow(d.Now)
-	u.v.conversation.SetWelcome(Welcome(false))
+	u.v.conversation.SetWelcome(Welcome(false, true))
 	u.v.panes.PaneIntents = panes.PaneIntents{
 		OnOpen:    u.openRun,
 		OnType:    func(id string, p []byte) { d.Send(event.PaneInput{Pane: id, Bytes: p}) },
@@ -238,6 +226,7 @@ func (u *UI) connect() {
 	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
 	u.v.tasks.OnOpen = func(t *state.Task) { openTask(u, t) }
 	u.v.tasks.OnApproval = u.dock.goTo
+	u.dock.approval.Highlighter = &markup.Highlighter{Background: d.Background}
 	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }
 	u.dock.confirm.OnHint, u.dock.question.OnHint = u.dock.approval.OnHint, u.dock.approval.OnHint
@@ -250,6 +239,7 @@ func (u *UI) connect() {
 		if !u.following.on() {
 			d.Draft()
 		}
+		awaitDigit(u)
 	}
 	u.v.prompt.OnFiles = func(query string) {
 		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
@@ -272,6 +262,7 @@ func newConversation(u *UI) *transcript.Conversation {
 	c := transcript.NewConversation(d.Theme, d.Keys)
 	c.SetNow(d.Now)
 	c.SetBackground(d.Background)
+	c.SetFiles(d.MayOpen)
 	c.SetAfter(d.After)
 	c.ConversationIntents = transcript.ConversationIntents{
 		OnCopy: u.copy, Later: d.Later, OnEdit: lookAs(u, "block.md"), OnOpen: u.openOutput,
@@ -285,18 +276,23 @@ func newConversation(u *UI) *transcript.Conversation {
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
 	asked, other, stale := len(u.state.Questions), "", false
+	var back event.HistoryRewound
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 		u.heard.newest = env.Seq
 		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
-		if _, begins := env.Payload.(event.TaskStarted); begins {
+		switch p := env.Payload.(type) {
+		case event.TaskStarted:
 			stale = u.heard.told
+		case event.HistoryRewound:
+			back = p
 		}
 	}
 	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	changed := u.update(ch)
+	tookBack(u, back)
 	if other != "" || stale {
 		u.Tell(other)
 		u.heard.told = other != ""
@@ -336,10 +332,9 @@ func (u *UI) update(ch state.Changed) bool {
 		v.Update(&u.state, ch)
 	}
 	shown := u.following.shown(&u.state)
-	for _, v := range []updated{u.v.conversation, u.v.prompt} {
+	for _, v := range []updated{u.v.conversation, u.v.prompt, u.v.queue} {
 		v.Update(shown, ch)
 	}
-	u.v.footer.SetQueued(len(shown.Queued))
 	u.v.prompt.To, _ = u.following.toWhom(&u.state)
 	offer(u, ch)
 	if ch&state.Approvals != 0 && u.dock.sync() {
@@ -354,6 +349,7 @@ func (u *UI) update(ch state.Changed) bool {
 	if u.pending.running && stoppable(u) == nil {
 		u.hint("", "") // it was about a task that has ended
 	}
+	noteMode(u)
 	u.attention.update(&u.state)
 	u.deps.Tick(u.busy && !u.attention.away)
 	return true
@@ -361,6 +357,9 @@ func (u *UI) update(ch state.Changed) bool {
 
 // submit takes a line from the prompt.
 func (u *UI) submit(text string) {
+	if openRecent(u, text) {
+		return
+	}
 	if !slash.Private(text) {
 		u.deps.Record(text)
 	}
@@ -445,7 +444,7 @@ func (u *UI) Tell(text string) { u.hint("", text) }
 // Prompt returns the view of the prompt, for its history, its mode and what is in it.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
-// SetWelcome changes what an empty conversation shows, which is [Welcome] at first.
+// SetWelcome changes what an empty conversation shows, which is [Welcome] at first, for who has instruction files.
 func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 
 // Prepend puts the part of a session that comes before all that is there in front of it.

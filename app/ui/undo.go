@@ -4,6 +4,7 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
+	"buddy/views/markup"
 )
 
 // showChanges opens the dialog with all that the agent changed.
@@ -19,15 +20,17 @@ func showChanges(u *UI, _ string) error {
 				u.hint("", slash.NoChanges)
 			default:
 				u.hint("", "")
-				openChanges(u, diff, files)
+				openChanges(u, "in "+state.Count(files, "file"), diff)
 			}
 		}
 	})
 	return nil
 }
 
-func openChanges(u *UI, diff string, files int) {
-	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, "in "+state.Count(files, "file"), diff)
+// openChanges opens the dialog with a diff.
+func openChanges(u *UI, title, diff string) {
+	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
+	c.SetHighlighter(&markup.Highlighter{Background: u.deps.Background})
 	c.OnCopy = u.copy
 	c.OnEdit = lookAs(u, "changes.diff")
 	c.OnClose = u.overlays.closeSheet

@@ -78,6 +78,19 @@ func (r *Readers) ForkReader(from, to int, underWay func(call string) bool) {
 	r.all[to] = forked
 }
 
+// Unread drops what a reader knows of the files that these calls have read or written last.
+func (r *Readers) Unread(reader int, by func(call string) bool) {
+	f := r.by(reader)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for path, s := range f.files {
+		if by(s.call) {
+			f.held -= len(s.text)
+			delete(f.files, path)
+		}
+	}
+}
+
 // EndReader drops what a reader knows.
 func (r *Readers) EndReader(reader int) {
 	r.mu.Lock()

@@ -147,3 +147,17 @@ func (w *Workspace) difference(b tools.Before, now snapshot) string {
 	}
 	return preview(name, was, now.data)
 }
+
+// Contents returns what is in files now. What is too large to read is Lost.
+func (w *Workspace) Contents(ctx context.Context, paths []string) ([]tools.Before, error) {
+	all := make([]tools.Before, len(paths))
+	for i, path := range paths {
+		now, err := w.snap(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = before(path, now, nil)
+		all[i].After = ""
+	}
+	return all, nil
+}

@@ -56,6 +56,7 @@ type Shell struct {
 	paneTarget string
 	jobs       *jobs        // of all targets
 	touched    atomic.Int64 // counts actions on the panes
+	fenceable  bool         // calls that are to run in the fence do; elsewhere nothing is fenced
 }
 
 // ShareTasks makes t, the shell of another target of the session, number its tasks together
@@ -79,6 +80,10 @@ func (t *Shell) paneID(name string) string {
 // Fence makes approved commands run in the workspace fence, but for those that ask to run outside.
 // Call it before the first tool call.
 func (t *Shell) Fence() { t.fences = true }
+
+// Fenceable marks that a fenced call for several targets is fenced on this one. Call it before the first
+// tool call.
+func (t *Shell) Fenceable() { t.fenceable = true }
 
 // Limit sets how much the model gets of what commands print. Call it before the first tool call.
 func (t *Shell) Limit(l Limits) { t.limits = l }

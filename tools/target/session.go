@@ -81,6 +81,9 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	if s.confined = tmux.Confines(o.Options) == nil; s.confined {
 		sh.Confine()
 	}
+	if t.Host == nil {
+		sh.Fenceable()
+	}
 	return s, nil
 }
 
@@ -110,7 +113,7 @@ func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, fi
 func (s *Session) Facts() policy.Target {
 	f := policy.Target{
 		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Confined: s.confined, Boxed: s.boxed,
-		Resolve: s.links.remember(s.Files.Follow),
+		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences,
 	}
 	if s.Host == nil {
 		f.Resolve, f.Match, f.Holds, f.Own = followLinks, oddMatches, s.finder.holds, s.own

@@ -14,6 +14,7 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
+	"buddy/views/markup"
 )
 
 // Approval asks a person about a request that waits. The whole command shows, with every hidden
@@ -26,12 +27,14 @@ type Approval struct {
 	args    string              // of the call that is asked about
 	shown   shown
 	lines   body         // what the action does, laid out
+	few     body         // the same for few rows
 	typing  *edit.Editor // of reason or amend; nil unless one is typed
 	reason  reason
 	amend   amendment
 	explain explaining
 
-	OnAnswer func(event.AnswerApproval)
+	OnAnswer    func(event.AnswerApproval)
+	Highlighter *markup.Highlighter // colours the code of diffs; nil leaves it plain
 }
 
 // shown says how much of a request a person has seen, and whether it is settled.
@@ -69,7 +72,7 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 
 // Clear shows no request any more.
 func (a *Approval) Clear() {
-	a.asked, a.args, a.lines, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, nil
+	a.asked, a.args, a.lines, a.few, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, body{}, nil
 	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 
@@ -326,7 +329,7 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	all := a.Whole(screen)
 	p := a.plan(all.W-4, all.H-2)
-	in := a.Bordered(screen, draw.Titles{Left: a.titled([]draw.Span{scopeTitles[a.Scope()]}), Right: p.title}).Cleared().Inset()
+	in := a.Bordered(screen, draw.Titles{Left: a.titled(a.asks()), Right: p.title}).Cleared().Inset()
 	if in.W <= 0 || p.room <= 0 {
 		in.Spans(0, draw.Text(themes.Warning, "too small to show"))
 		return
@@ -374,6 +377,15 @@ var scopeTitles = map[keymap.Scope]draw.Span{
 	keymap.Approval: draw.Text(themes.Warning, "Approve?"),
 	keymap.Amend:    draw.Text(themes.Accent, "Edit"),
 	keymap.Reason:   draw.Text(themes.Accent, "Deny"),
+}
+
+// asks says what the dialog asks for, and that what it asks about would leave the fence.
+func (a *Approval) asks() []draw.Span {
+	all := []draw.Span{scopeTitles[a.Scope()]}
+	if a.asked.Context.Outside {
+		all = append(all, draw.Text(themes.Muted, " · "), draw.Text(themes.Error, "outside the fence"))
+	}
+	return all
 }
 
 // choiceRows returns the choices and the other keys in rows. Wide choices have a row each, with the

@@ -15,7 +15,7 @@ import (
 // explainedAt is the row to scroll to when the explanation comes or goes: where it begins, if
 // it scrolls, else the first one.
 func (a *Approval) explainedAt(p *approvalRows) int {
-	if !a.explain.on || len(p.scrolled) == len(a.lines.rows) {
+	if !a.explain.on || len(p.scrolled) == p.body {
 		return 0
 	}
 	at := len(p.scrolled)
@@ -100,7 +100,7 @@ func (a *Approval) amended(text string) {
 		return
 	}
 	a.amend.text, a.amend.done = text, true
-	a.lines, a.shown.end = body{}, false
+	a.lines, a.few, a.shown.end = body{}, body{}, false
 	a.choices.at = 0
 	a.offer()
 }

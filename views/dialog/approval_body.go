@@ -13,13 +13,17 @@ import (
 
 const bodyIndent = 2
 
-// layBody wraps what the action does: the command, or the path with its diff.
-func (a *Approval) layBody(w int) {
+// layBody wraps what the action does: the command, or the path with its diff, which is bare where rows are few.
+func (a *Approval) layBody(w int, bare bool) *body {
 	b := &a.lines
+	if bare {
+		b = &a.few
+	}
 	if b.width == w && b.rows != nil {
-		return
+		return b
 	}
 	b.relay(w)
+	b.code = a.Highlighter
 	act := a.asked.Action
 	if len(act.Targets) > 0 {
 		b.add(bodyIndent, []draw.Span{draw.Text(themes.Muted, "on ")}, draw.Untrusted(themes.Warning, act.Target), w)
@@ -31,16 +35,17 @@ func (a *Approval) layBody(w int) {
 	case a.amend.done:
 		b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Accent, "as you edited it:")}, w)
 		b.addCommand(a.amend.text, w)
-		return
+		return b
 	case act.Command != "":
 		b.addCommand(act.Command, w)
 	}
 	if act.Preview != "" {
-		b.addPreview(act, w)
+		b.addPreview(act, w, bare)
 	}
 	if b.rows == nil {
 		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "nothing is known about what this does")}, w)
 	}
+	return b
 }
 
 // folders tells where an action starts, on each target if that differs.

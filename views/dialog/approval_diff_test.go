@@ -6,107 +6,104 @@ import (
 	"testing"
 
 	"buddy/agent/action"
+	"buddy/app/keymap"
 	"buddy/themes"
-	"buddy/views/draw"
 	"buddy/views/markup"
 	"buddy/views/viewtest"
 )
 
-// A diff shows the lines of a file with their numbers; what looks like a header within it is text of
-// the file, and what is no diff shows as it is.
+const taxDiff = "+4 -1 lines, 100 → 160 bytes\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -2,7 +2,10 @@\n \n // Tax is what a customer pays.\n func Tax(cents int) int {\n" +
+	"-\treturn cents * 19 / 100\n+\tif cents < 0 {\n+\t\treturn -Tax(-cents)\n+\t}\n+\treturn (cents*19 + 50) / 100\n }\n \n func Net() {}\n"
+
+func editOf(path, preview string) action.Action {
+	return action.Action{Kind: action.FileWrite, Tool: "edit_file", Path: path, Preview: preview}
+}
+
+// bodyText returns what rows show, without blanks around it.
+func bodyText(rows []bodyRow) (text []string) {
+	for i := range rows {
+		all, _ := rows[i].text()
+		text = append(text, strings.TrimSpace(string(all)))
+	}
+	return text
+}
+
+// The approval names the file once, and several files in a list above their diffs; what is no change of a file is
+// never taken for a diff.
 func TestApprovalDiff(t *testing.T) {
-	const counts = "+1 -1 lines, 5 → 5 bytes"
 	for _, tt := range []struct {
-		name  string
-		path  string
-		paths []string
-		text  []string
-		want  []string
+		name string
+		act  action.Action
+		want []string
 	}{
+		{"one file", editOf("/s/tax.go", "+1 -1 lines, 5 → 5 bytes\n--- tax.go\n+++ tax.go\n@@ -9 +9 @@\n-b\n+c\n"), []string{"✎ edit tax.go   +1 −1   5 → 5 bytes", "9 - b", "9 + c"}},
 		{
-			"one file", "/s/tax.go", nil,
-			[]string{counts, "--- s/tax.go", "+++ s/tax.go", "@@ -9,3 +9,3 @@", " a", "-b", "+c", " d", "@@ -100 +100 @@", "-x", "+y"},
-			[]string{"/s/tax.go  " + counts, "  9   a", " 10 - b", " 10 + c", " 11   d", "…", "100 - x", "100 + y"},
+			"several", action.Action{Kind: action.FileDelete, Path: "/a", Paths: []string{"/a", "/b"}, Preview: "edit a: +1 -1 lines, 5 bytes\ndelete b: 1 byte\n--- a\n+++ a\n@@ -1 +1 @@\n-b\n+c\n"},
+			[]string{"edit a: +1 -1 lines, 5 bytes", "delete b: 1 byte", "✎ edit a   +1 −1", "1 - b", "1 + c"},
 		},
-		{
-			"new", "/s/a", nil,
-			[]string{"new file, +1 -0 lines, 2 bytes", "--- /dev/null", "+++ a", "@@ -0,0 +1 @@", "+x", "\\ No newline at end of file"},
-			[]string{"/s/a  new file, +1 -0 lines, 2 bytes", "1 + x", "  \\ No newline at end of file"},
-		},
-		{
-			"headers that are text", "/s/a", nil,
-			[]string{counts, "--- a", "+++ a", "@@ -1,3 +1,2 @@", "--- b", "-@@ -1 +1 @@", "+++ b", " @@ -1 +1 @@"},
-			[]string{"/s/a  " + counts, "1 - -- b", "2 - @@ -1 +1 @@", "1 + ++ b", "2   @@ -1 +1 @@"},
-		},
-		{
-			"more lines than the header says", "/s/a", nil,
-			[]string{counts, "--- a", "+++ a", "@@ -1 +1 @@", "-b", "+c", "+hidden"},
-			[]string{"/s/a  " + counts, "1 - b", "1 + c", "+hidden"},
-		},
-		{
-			"cut", "/s/a", nil,
-			[]string{counts, "--- a", "+++ a", "@@ -1,9 +1,9 @@", " b", "… cut here: 12 more bytes in 8 lines"},
-			[]string{"/s/a  " + counts, "1   b", "… cut here: 12 more bytes in 8 lines"},
-		},
-		{
-			"another file", "/s/a", nil,
-			[]string{counts, "--- b", "+++ b", "@@ -1 +1 @@", "-b", "+c"},
-			[]string{"/s/a  " + counts, "b", "1 - b", "1 + c"},
-		},
-		{
-			"several files", "/s/a",
-			[]string{"/s/a", "/s/b"},
-			[]string{"edit a: " + counts, "delete b: 1 byte", "--- a", "+++ a", "@@ -1 +1 @@", "-b", "+c", "--- b", "+++ /dev/null", "@@ -1 +0,0 @@", "-b"},
-			[]string{"/s/a", "edit a: " + counts, "delete b: 1 byte", "a", "1 - b", "1 + c", "b", "1 - b"},
-		},
-		{"no diff", "/s/a", nil, []string{"no change: the file has this content already"}, []string{"/s/a  no change: the file has this content already"}},
-		{"no hunk", "/s/a", nil, []string{counts, "--- a", "+++ a", "@@ x"}, []string{"/s/a  " + counts, "--- a", "+++ a", "@@ x"}},
+		{"no file", action.Action{Kind: action.MCP, Preview: "━ a  b\n@@ -1 +1 @@\n-b\n"}, []string{"━ a  b", "@@ -1 +1 @@", "-b"}},
 	} {
-		d, _, _, _ := newTestApproval(t, viewtest.Ask("1", action.Action{
-			Kind: action.FileWrite, Tool: "edit_file", Path: tt.path, Paths: tt.paths, Preview: strings.Join(tt.text, "\n") + "\n",
-		}))
-		d.layBody(80)
-		var got []string
-		for _, r := range d.lines.rows {
-			got = append(got, strings.TrimPrefix(string(draw.Bytes(r.spans)), "  "))
-		}
-		if !slices.Equal(got, tt.want) {
+		d, _, _, _ := newTestApproval(t, viewtest.Ask("1", tt.act))
+		if got := bodyText(d.layBody(80, false).rows); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
 
-// Added and deleted lines are bands, and what changed within them is set off.
-func TestApprovalDiffMarksWhatChanged(t *testing.T) {
-	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", action.Action{
-		Kind: action.FileWrite, Tool: "edit_file", Path: "/a", Preview: "+1 -1 lines\n--- a\n+++ a\n@@ -1,2 +1,2 @@\n-return cents*19 now\n+return cents*20 now\n b\n",
-	}))
-	d.layBody(60)
-	reversed := func(i int) (text string) {
-		for _, sp := range d.lines.rows[i].spans {
-			if sp.Style.Attr&markup.Reverse != 0 {
-				text += sp.Text
-			}
-		}
-		return text
-	}
-	for i, want := range []struct {
-		band themes.Role
-		text string
-	}{{themes.Text, ""}, {themes.DiffDeleteBand, "19"}, {themes.DiffAddBand, "20"}, {themes.Text, ""}} {
-		if got := d.lines.rows[i].band; got != want.band || reversed(i) != want.text {
-			t.Errorf("row %d: band %s, changed %q, want %s, %q", i, got, reversed(i), want.band, want.text)
-		}
-	}
+// Bands reach from border to border, and the changed words stand out of them.
+func TestApprovalDiffIsDrawnInBands(t *testing.T) {
+	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/a", "+1 -1 lines\n--- a\n+++ a\n@@ -1,2 +1,2 @@\n-return cents*19 now\n+return cents*20 now\n b\n")))
 	s := viewtest.Screen(t, d, 66, 14)
-	for i, r := range d.lines.rows[1:3] {
-		for _, sp := range r.spans[1:] {
-			if sp.Style.Role != r.band {
-				t.Errorf("row %d: %q interrupts the band", i, sp.Text)
+	for y, want := range map[int]struct{ band, word themes.Role }{3: {themes.DiffDeleteBand, themes.DiffDeleteWord}, 4: {themes.DiffAddBand, themes.DiffAddWord}} {
+		var words strings.Builder
+		for x := 2; x < 64; x++ {
+			text, st, _ := s.Get(x, y)
+			_, got, _ := st.Decompose()
+			_, band, _ := d.Palette[want.band].Decompose()
+			_, word, _ := d.Palette[want.word].Decompose()
+			switch got {
+			case word:
+				words.WriteString(text)
+			case band:
+			default:
+				t.Errorf("row %d, column %d: %q interrupts the band", y, x, text)
 			}
 		}
+		if got := words.String(); got != map[int]string{3: "19", 4: "20"}[y] {
+			t.Errorf("row %d: %q stands out", y, got)
+		}
 	}
-	if _, st, _ := s.Get(63, 3); st != d.Palette[themes.DiffDeleteBand] {
-		t.Errorf("the band does not reach the border: %+v", st)
+}
+
+// Where rows are few, those that change show first.
+func TestApprovalShowsTheDecisiveLinesFirst(t *testing.T) {
+	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff)))
+	low, high := viewtest.Text(t, d, 60, 9), viewtest.Text(t, d, 60, 30)
+	if strings.Contains(low, "func Tax(cents int)") || !strings.Contains(low, "- ····return cents") {
+		t.Errorf("in few rows:\n%s", low)
+	}
+	if !strings.Contains(high, "func Tax(cents int)") || !strings.Contains(high, "+ ····return (cents") {
+		t.Errorf("in many rows:\n%s", high)
+	}
+}
+
+// The same diff is the same rows in an approval and among all changes.
+func TestDiffsInDialogsAreTheSame(t *testing.T) {
+	a, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff)))
+	want := bodyText(a.layBody(60, false).rows)
+	c := NewChanges(viewtest.Dark(t), keymap.Default(), "", markup.PreviewDiff("/s/checkout/tax.go", taxDiff))
+	viewtest.Screen(t, c, 60, 20)
+	if got := bodyText(c.body.rows); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What is copied of a diff is the code, with its tabs and without numbers and signs.
+func TestCopyFromDiff(t *testing.T) {
+	c := NewChanges(viewtest.Dark(t), keymap.Default(), "", taxDiff)
+	viewtest.Screen(t, c, 60, 20)
+	c.body.mark = marking{on: true, anchor: bodyPlace{4, 0}, head: bodyPlace{6, 59}}
+	if got, want := c.body.selected(), "\treturn cents * 19 / 100\n\tif cents < 0 {\n\t\treturn -Tax(-cents)"; got != want {
+		t.Errorf("copied %q, want %q", got, want)
 	}
 }

@@ -13,6 +13,7 @@ type approvalRows struct {
 	title      []draw.Span // at the right of the border
 	head, keys [][]draw.Span
 	scrolled   []bodyRow     // the command, and what is known of it unless that is pinned
+	body       int           // how many of them are the command's
 	pinned     [][]draw.Span // below it
 	rule       bool          // the rule that would be added shows in full
 	gaps       [3]int        // blank rows above what scrolls, below it, and below what is pinned
@@ -32,10 +33,17 @@ const (
 // plan divides h rows. Short of them the dialog gives up blank lines, then keys, then what is
 // known of the command: that is shortened, or scrolls after the command, which never gives way.
 func (a *Approval) plan(w, h int) approvalRows {
-	a.layBody(w)
-	body := a.lines.rows
+	p := a.planFor(w, h, a.layBody(w, false).rows)
+	if p.room < len(a.lines.rows) && p.room < fewOfDiff && !a.amend.done {
+		return a.planFor(w, h, a.layBody(w, true).rows)
+	}
+	return p
+}
+
+// planFor divides h rows for a body.
+func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	least := min(len(body), leastBody)
-	p := approvalRows{scrolled: body, decisive: len(body)}
+	p := approvalRows{scrolled: body, body: len(body), decisive: len(body)}
 	p.title, p.head = a.heads(w, h)
 	wide := a.keysFor(&p, w, h, least)
 	p.rule = wide
@@ -111,6 +119,7 @@ func (a *Approval) heads(w, h int) (title []draw.Span, head [][]draw.Span) {
 
 const (
 	fewRows   = 12 // inside the border
+	fewOfDiff = 10 // of what scrolls: a diff has only what changes
 	titleRoom = 13 // cells of the border that the question needs
 )
 

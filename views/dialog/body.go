@@ -23,7 +23,8 @@ import (
 type body struct {
 	draw.Viewport
 	rows   []bodyRow
-	width  int // for which rows holds; 0 = none
+	width  int                 // for which rows holds; 0 = none
+	code   *markup.Highlighter // of diffs; nil leaves their code plain
 	mark   marking
 	x, y   int // of the rows when they were drawn last
 	w, h   int
@@ -35,9 +36,50 @@ type body struct {
 // bodyRow is a row of text.
 type bodyRow struct {
 	spans []draw.Span
-	lead  int         // columns at its beginning that are not part of the text
-	joint string      // between its text and that of the row before: "\n" if this is another line
-	band  themes.Role // whose background the row has over its whole width; Text for none
+	lead  int    // columns at its beginning that are not part of the text
+	joint string // between its text and that of the row before: "\n" if this is another line
+
+	diff *laidDiff // in place of spans, row at of it
+	at   int
+}
+
+// laidDiff is a diff behind some blanks.
+type laidDiff struct {
+	*markup.Diff
+	layout markup.Layout
+	indent int
+}
+
+// text returns all that a row shows, and how many bytes of that are not of its text.
+func (r *bodyRow) text() (all []byte, lead int) {
+	if r.diff == nil {
+		return draw.Bytes(r.spans), 0
+	}
+	begin, _, _ := r.diff.layout.Rest(&r.diff.Text, r.at)
+	all = append([]byte(strings.Repeat(" ", r.diff.indent)), begin...)
+	row := r.diff.layout.Rows[r.at]
+	return append(all, r.diff.Text.Bytes[row.From:row.To]...), len(all)
+}
+
+// draw draws the row.
+func (r *bodyRow) draw(c draw.Canvas) {
+	if r.diff == nil {
+		c.Spans(0, r.spans...)
+		return
+	}
+	_, _, band := r.diff.layout.Rest(&r.diff.Text, r.at)
+	c.Fill(0, min(r.diff.indent, c.W), c.Palette[band])
+	c.At(r.diff.indent).Row(&r.diff.Text, &r.diff.layout, r.at)
+}
+
+// plain returns some bytes of what the row shows, as they were written.
+func (r *bodyRow) plain(from, to int) string {
+	all, lead := r.text()
+	if r.diff == nil || from < lead {
+		return string(all[from:to])
+	}
+	at := int(r.diff.layout.Rows[r.at].From) - lead
+	return r.diff.Text.Plain(at+from, at+to)
 }
 
 // marking is what the mouse selects.
@@ -66,6 +108,37 @@ func (b *body) add(indent int, gutter, line []draw.Span, w int) {
 			row = append(row, draw.Text(themes.Text, strings.Repeat(" ", n)))
 		}
 		b.rows = append(b.rows, bodyRow{spans: append(row, r...), lead: indent + n, joint: joint(i, false)})
+	}
+}
+
+// addDiff appends a diff behind blanks.
+func (b *body) addDiff(indent int, d *markup.Diff, w int) {
+	d.Highlighter = b.code
+	laid := &laidDiff{Diff: d, indent: indent}
+	laid.layout.Wrap(&d.Text, w-indent, 0)
+	for i, row := range laid.layout.Rows {
+		_, n, _ := laid.layout.Rest(&d.Text, i)
+		wrapped := row.From > 0 && d.Text.Bytes[row.From-1] != '\n'
+		r := bodyRow{diff: laid, at: i, lead: indent + n, joint: "\n"}
+		if wrapped {
+			r.joint = ""
+		}
+		b.rows = append(b.rows, r)
+	}
+}
+
+// showDiffs asks for the colours of the diffs in some rows.
+func (b *body) showDiffs(from, to int) {
+	for i := from; i < to; i++ {
+		r := &b.rows[i]
+		if r.diff == nil {
+			continue
+		}
+		first := r.diff.layout.Rows[r.at].From
+		for i+1 < to && b.rows[i+1].diff == r.diff {
+			i++
+		}
+		r.diff.Show(int(first), int(r.diff.layout.Rows[b.rows[i].at].To))
 	}
 }
 
@@ -104,14 +177,12 @@ func asLines(rows [][]draw.Span) []bodyRow {
 func (b *body) draw(in draw.Area) (from, to int) {
 	b.x, b.y, b.w, b.h = in.X, in.Y, in.W, in.H
 	from, to = b.Show(len(b.rows), in.H)
+	b.showDiffs(from, to)
 	for i := from; i < to; i++ {
 		row := in.Down(i - from)
-		if r := &b.rows[i]; r.band != themes.Text {
-			row.Fill(0, row.W, in.Palette[r.band])
-		}
-		row.Spans(0, b.rows[i].spans...)
+		b.rows[i].draw(row)
 		if b.mark.on {
-			text := draw.Bytes(b.rows[i].spans)
+			text, _ := b.rows[i].text()
 			a, z := b.marked(i, text)
 			row.Restyle(text, 0, a, z, in.Palette[themes.Selection])
 		}
@@ -212,7 +283,7 @@ func (b *body) word(x, y int) {
 		return
 	}
 	i := b.Top + y - b.y
-	text := draw.Bytes(b.rows[i].spans)
+	text, _ := b.rows[i].text()
 	off := len(draw.Cut(string(text), x-b.x))
 	if off >= len(text) {
 		return
@@ -259,9 +330,9 @@ func (b *body) selected() string {
 		if i > min(lo, hi) {
 			out.WriteString(b.rows[i].joint)
 		}
-		text := draw.Bytes(b.rows[i].spans)
+		text, _ := b.rows[i].text()
 		from, to := b.marked(i, text)
-		out.Write(text[from:to])
+		out.WriteString(b.rows[i].plain(from, to))
 	}
 	return out.String()
 }

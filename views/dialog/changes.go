@@ -1,8 +1,6 @@
 package dialog
 
 import (
-	"strings"
-
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
@@ -17,7 +15,6 @@ type Changes struct {
 	draw.Frame
 	title string
 	text  string
-	lines []diffLine
 	body  body
 
 	OnCopy  func(text string)
@@ -25,30 +22,13 @@ type Changes struct {
 	OnClose func()
 }
 
-// diffLine is a line of a diff with its colour.
-type diffLine struct {
-	role themes.Role
-	text string
-}
-
 // NewChanges returns a dialog with a diff, which is untrusted text.
 func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Changes {
-	c := &Changes{Frame: draw.NewFrame(theme, keys), title: title, text: diff}
-	hunk := false
-	for l := range strings.Lines(diff) {
-		l = strings.TrimRight(l, "\r\n")
-		var role themes.Role
-		role, hunk = markup.DiffRole(l, hunk)
-		if strings.HasPrefix(l, FileMark) {
-			role, hunk = themes.Strong, false
-		}
-		c.lines = append(c.lines, diffLine{role, l})
-	}
-	return c
+	return &Changes{Frame: draw.NewFrame(theme, keys), title: title, text: diff}
 }
 
-// FileMark begins the line of a diff that names a file.
-const FileMark = "━ "
+// SetHighlighter sets what colours the code of the diff. Without one it is plain.
+func (c *Changes) SetHighlighter(h *markup.Highlighter) { c.body.code = h }
 
 // Scope returns the scope in which keys are looked up.
 func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
@@ -89,9 +69,7 @@ func (c *Changes) Draw(screen tcell.Screen) {
 	}
 	if c.body.width != in.W {
 		c.body.relay(in.W)
-		for _, l := range c.lines {
-			c.body.add(0, nil, draw.Untrusted(l.role, l.text), in.W)
-		}
+		c.body.addDiff(0, markup.NewDiff(c.text, markup.DiffView{}), in.W)
 	}
 	c.body.draw(draw.Area{Canvas: in.Canvas, H: in.H - 1})
 	in.Down(in.H-1).Spans(0, draw.HintRow(draw.HintsOf(c.Keys, keymap.Changes), in.W)...)

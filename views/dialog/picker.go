@@ -277,7 +277,8 @@ func (p *Picker) action(a keymap.Action) {
 	case keymap.PickClose:
 		p.Close()
 	default:
-		if r, ok := p.Selected(); ok && p.o.OnKey != nil {
+		if p.o.OnKey != nil {
+			r, _ := p.Selected()
 			p.o.OnKey(a, r)
 		}
 	}
@@ -379,5 +380,5 @@ func (p *Picker) previewed(x, y int) bool {
 		return false
 	}
 	left, top, w, h := p.o.Preview.GetRect()
-	return x > left && x < left+w && y >= top && y < top+h
+	return x >= left && x < left+w && y >= top && y < top+h
 }

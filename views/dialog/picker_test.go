@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
+	"buddy/views/markup"
 	"buddy/views/transcript"
 	"buddy/views/viewtest"
 )
@@ -116,8 +117,8 @@ func BenchmarkPickerFilter(b *testing.B) { // a key in the filter over 10,000 se
 }
 
 func TestChangesGolden(t *testing.T) {
-	diff := FileMark + "checkout/tax.go  +1 -1\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -3,3 +3,3 @@\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100 // 日本 👨‍👩‍👧\n }\n" +
-		FileMark + viewtest.Hostile + "\n@@ -1 +1 @@\n-" + viewtest.Hostile + "\n+" + strings.Repeat("more ", 40) + "\n"
+	diff := markup.FileMark + "checkout/tax.go  +1 -1 lines, 90 → 120 bytes\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -3,3 +3,3 @@\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100 // 日本 👨‍👩‍👧\n }\n" +
+		markup.FileMark + viewtest.Hostile + "  +1 -1 lines, 5 bytes\n@@ -1 +1 @@\n-" + viewtest.Hostile + "\n+" + strings.Repeat("more ", 40) + "\n"
 	for _, size := range [][2]int{{80, 24}, {120, 32}, {200, 60}, {40, 12}} {
 		c := NewChanges(viewtest.Dark(t), keymap.Default(), "2 files, +2 -2", diff)
 		viewtest.Golden(t, "changes", c, size[0], size[1])
@@ -135,7 +136,7 @@ func TestChangesGolden(t *testing.T) {
 }
 
 func BenchmarkChanges(b *testing.B) { // opening the largest diff that there is
-	diff := FileMark + "a.go\n@@ -1 +1 @@\n" + strings.Repeat("+\tif err := something(ctx, a, b); err != nil {\n", 2<<20/46)
+	diff := markup.FileMark + "a.go\n@@ -1 +1 @@\n" + strings.Repeat("+\tif err := something(ctx, a, b); err != nil {\n", 2<<20/46)
 	b.ReportAllocs()
 	for b.Loop() {
 		viewtest.Text(b, NewChanges(viewtest.Dark(b), keymap.Default(), "", diff), 120, 32)

@@ -75,6 +75,19 @@ func Clock(ms int64) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
+// RetryWait writes for how many milliseconds a request still waits to be sent again: "12 s", "2 min 5 s", and
+// "now" when the time is over.
+func RetryWait(ms int64) string {
+	s := (ms + 999) / 1000
+	switch {
+	case s <= 0:
+		return "now"
+	case s < 100:
+		return fmt.Sprintf("%d s", s)
+	}
+	return fmt.Sprintf("%d min %d s", s/60, s%60)
+}
+
 // Took writes milliseconds as 3.2s, 45s or 01:05.
 func Took(ms int64) string {
 	switch {

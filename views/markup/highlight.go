@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -94,6 +95,7 @@ type codeBlock struct {
 	lang  string
 	lines []extent
 	given bool // it was shown: its colours are there or asked for
+	text  bool // what its language gives no colour looks like text, not like code
 
 	// While its fence is open:
 	asked  int  // lines that were given to the highlighter
@@ -110,14 +112,32 @@ func (b *codeBlock) plain() bool { return b.lang == "" || isDiff(b.lang) }
 func (t *Text) codeOf(lang string, lines []extent) code {
 	var b strings.Builder
 	for _, l := range lines {
-		b.Write(t.Bytes[l.from:l.to])
+		b.Write(t.codeLine(l))
 		b.WriteByte('\n')
 	}
 	return code{lang, b.String()}
 }
 
-// tint gives lines of code their colours. Control characters keep theirs.
-func (t *Text) tint(lines []extent, ts []tint) {
+// codeLine returns a line of code, with tabs and as many blanks as it takes for the signs of tabs.
+func (t *Text) codeLine(l extent) []byte {
+	line := t.Bytes[l.from:l.to]
+	if !bytes.Contains(line, []byte(tabShown)) {
+		return line
+	}
+	line = slices.Clone(line)
+	for i, from := t.RunAt(int(l.from)), l.from; from < l.to; i++ {
+		end := min(t.Runs[i].End, l.to)
+		if t.Runs[i].Style.Role == tabRole {
+			copy(line[from-l.from:], "\t"+strings.Repeat(" ", int(end-from)-1))
+		}
+		from = end
+	}
+	return line
+}
+
+// tint gives lines of a block their colours. Control characters, the signs of tabs and what is set off in a diff keep
+// theirs.
+func (t *Text) tint(b *codeBlock, lines []extent, ts []tint) {
 	if len(lines) == 0 || len(ts) == 0 {
 		return
 	}
@@ -132,15 +152,23 @@ func (t *Text) tint(lines []extent, ts []tint) {
 	for _, run := range old {
 		for pos < run.End {
 			end, st := run.End, run.Style
-			if to, role, ok := brush.at(pos); ok && st.Role != themes.Control {
-				end, st = min(end, to), Style{Role: role}
-			} else {
-				end = min(end, to)
+			to, role, ok := brush.at(pos)
+			end = min(end, to)
+			if ok && !keepsRole(st) {
+				if st.Role = role; b.text && role == themes.Code {
+					st.Role = themes.Text
+				}
 			}
 			t.run(end, st)
 			pos = end
 		}
 	}
+}
+
+// keepsRole reports whether code has a role that no colour of its language replaces.
+func keepsRole(st Style) bool {
+	r, _ := st.BG.Role()
+	return st.Role == themes.Control || st.Role == tabRole || r == themes.DiffAddWord || r == themes.DiffDeleteWord
 }
 
 // brush finds the tint of a position that only grows.
@@ -192,7 +220,7 @@ func (m *Markdown) Show(from, to int) {
 		if i < m.stay {
 			m.ask(b)
 		} else {
-			m.Text.tint(b.lines, h.known[m.Text.codeOf(b.lang, b.lines)])
+			m.Text.tint(b, b.lines, h.known[m.Text.codeOf(b.lang, b.lines)])
 		}
 	}
 	if b := m.fenced; b != nil && len(b.lines) > 0 && int(b.lines[len(b.lines)-1].to) >= from {
@@ -204,7 +232,7 @@ func (m *Markdown) ask(b *codeBlock) {
 	gen := m.gen
 	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, b.lines), done: func(ts []tint) {
 		if m.gen == gen { // else b is not where it was
-			m.Text.tint(b.lines, ts)
+			m.Text.tint(b, b.lines, ts)
 		}
 	}})
 }
@@ -220,7 +248,7 @@ func (m *Markdown) askLines() {
 	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, lines), lines: true, done: func(ts []tint) {
 		b.asking = false
 		if m.fenced == b {
-			m.Text.tint(lines, ts)
+			m.Text.tint(b, lines, ts)
 			m.askLines()
 		}
 	}})

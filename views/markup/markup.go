@@ -41,7 +41,16 @@ type Color uint32
 const (
 	paletteColor Color = 1 << 24
 	trueColor    Color = 2 << 24
+	roleColor    Color = 3 << 24
 )
+
+// Background is the background of a role, and what sets that off where there are no colours.
+func Background(r themes.Role) Color { return roleColor | Color(r) }
+
+// Role returns the role that c is the background of, if it is one's.
+func (c Color) Role() (r themes.Role, ok bool) {
+	return themes.Role(c & 0xff), c&^0xffffff == roleColor
+}
 
 // Palette returns the colour n of the terminal's 256, if c is one of them.
 func (c Color) Palette() (n int, ok bool) { return int(c & 0xff), c&^0xffffff == paletteColor }
@@ -74,9 +83,11 @@ const (
 
 // Para says how a stretch of lines wraps. It begins where the one before it ended.
 type Para struct {
-	End  int32
-	Wrap Wrap
-	Rest string // what the second and later rows of each line begin with
+	End   int32
+	Wrap  Wrap
+	Band  themes.Role // whose background its rows have over the whole width; Text for none
+	First string      // what the first row of a line begins with, beside what is in the text
+	Rest  string      // what the second and later rows of each line begin with
 }
 
 // Text is styled text that is safe to draw: valid UTF-8 whose only controls are
@@ -141,21 +152,6 @@ func (t *Text) Put(s string, st Style) {
 	c.put([]byte(s), st)
 }
 
-// Code appends lines of code in a language, highlighted and never broken at blanks.
-func (t *Text) Code(lang, src, indent string) {
-	r := renderer{text: t, clean: cleaner{text: t}}
-	hunk := false
-	var lines []extent
-	for line := range strings.Lines(src) {
-		var at extent
-		at, hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
-		lines = append(lines, at)
-	}
-	if isDiff(lang) {
-		t.markChanges(lines)
-	}
-}
-
 // Plain returns the bytes from..to without what lines of code are indented by on the
 // screen: what a person copies is the code.
 func (t *Text) Plain(from, to int) string {
@@ -167,14 +163,31 @@ func (t *Text) Plain(from, to int) string {
 		}
 		next := from + len(line)
 		if from == 0 || t.Bytes[from-1] == '\n' {
-			if p := t.paraAt(from); p.Wrap == Hard && strings.Trim(p.Rest, " ") == "" {
+			if p := t.paraAt(from); p.Wrap == Hard && p.First == "" && strings.Trim(p.Rest, " ") == "" {
 				line = bytes.TrimPrefix(line, []byte(p.Rest))
 			}
 		}
-		b.Write(line)
+		b.Write(t.withTabs(next-len(line), line))
 		from = next
 	}
 	return b.String()
+}
+
+// withTabs returns bytes of the text from an offset on with tabs where signs of them show.
+func (t *Text) withTabs(from int, p []byte) []byte {
+	if !bytes.Contains(p, []byte(tabShown)) {
+		return p
+	}
+	var out []byte
+	for i, end := t.RunAt(from), from+len(p); from < end; i++ {
+		to := min(int(t.Runs[i].End), end)
+		part := t.Bytes[from:to]
+		if t.Runs[i].Style.Role == tabRole {
+			part = bytes.ReplaceAll(part, []byte(tabShown), []byte("\t"))
+		}
+		out, from = append(out, part...), to
+	}
+	return out
 }
 
 // addText appends the bytes from..to of another Text that shares its links.
@@ -220,13 +233,13 @@ func (t *Text) paraAt(off int) Para {
 	return Para{End: int32(len(t.Bytes)), Wrap: t.Wrap}
 }
 
-// Rest returns what a row that starts at an offset is preceded by: nothing for the
-// first row of a line.
-func (t *Text) Rest(off int) string {
+// Rest returns what a row that starts at an offset is preceded by, and the role of its band.
+func (t *Text) Rest(off int) (rest string, band themes.Role) {
+	p := t.paraAt(off)
 	if off == 0 || t.Bytes[off-1] == '\n' {
-		return ""
+		return p.First, p.Band
 	}
-	return t.paraAt(off).Rest
+	return p.Rest, p.Band
 }
 
 // cut drops the first n bytes.

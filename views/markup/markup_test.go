@@ -63,6 +63,8 @@ func describe(t *Text) string {
 				fmt.Fprintf(&b, " %s%d", c.name, n)
 			} else if n, ok := c.color.RGB(); ok {
 				fmt.Fprintf(&b, " %s#%06x", c.name, n)
+			} else if r, ok := c.color.Role(); ok {
+				fmt.Fprintf(&b, " on %s", r)
 			}
 		}
 		if r.Style.Link > 0 {
@@ -80,7 +82,7 @@ func rows(t *Text, width int) []string {
 	l.Wrap(t, width, 0)
 	var out []string
 	for i, r := range l.Rows {
-		rest, _ := l.Rest(t, i)
+		rest, _, _ := l.Rest(t, i)
 		out = append(out, rest+string(t.Bytes[r.From:r.To]))
 	}
 	return out
@@ -302,7 +304,7 @@ func TestHardWrapLosesNothing(t *testing.T) {
 		var l Layout
 		l.Wrap(text, 5, 0)
 		for i, r := range l.Rows {
-			if i > 0 && text.Rest(int(r.From)) == "" && text.Bytes[r.From-1] == '\n' {
+			if i > 0 && text.Bytes[r.From-1] == '\n' {
 				got.WriteByte('\n')
 			}
 			got.Write(text.Bytes[r.From:r.To])
@@ -398,19 +400,5 @@ func TestLineDrawing(t *testing.T) {
 	}
 	if got := string(write(true, "\x0eq").Bytes); got != "␎q" {
 		t.Errorf("tool output: %q", got)
-	}
-}
-
-func TestDiffRole(t *testing.T) {
-	hunk := false
-	var got []themes.Role
-	for _, line := range strings.Split("diff --git a b\n--- a\n+++ b\n@@ -1 +1 @@\n--- a comment\n+++ x\n same", "\n") {
-		var role themes.Role
-		role, hunk = DiffRole(line, hunk)
-		got = append(got, role)
-	}
-	want := []themes.Role{themes.Muted, themes.Muted, themes.Muted, themes.DiffHunk, themes.DiffDelete, themes.DiffAdd, themes.Text}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"bytes"
+	"strings"
 
 	"buddy/texts"
 )
@@ -23,7 +24,8 @@ const (
 // delta. Finish renders everything once more, because a link may be defined at the end.
 type Markdown struct {
 	Text        Text
-	Highlighter *Highlighter // colours the code that is shown, if it is set; may be shared
+	Highlighter *Highlighter           // colours the code that is shown, if it is set; may be shared
+	Files       func(path string) bool // whether the terminal may open a file; nil: none
 	width       int
 
 	done   int      // bytes of the source that are rendered for good
@@ -37,7 +39,13 @@ type Markdown struct {
 	fenced *codeBlock   // that whose fence is open
 	stay   int          // how many blocks will not be rendered again
 	gen    int          // grows when they are not where they were
+
+	fenceAt fencePlace // where the open fence began
+	from    int        // where the text has changed since Grow began
 }
+
+// fencePlace is where a fence began in Text and in the source.
+type fencePlace struct{ text, src int }
 
 // textMark is a place in a Markdown.
 type textMark struct{ bytes, links, blocks int }
@@ -54,7 +62,7 @@ func (m *Markdown) Grow(src []byte) (from int) {
 }
 
 func (m *Markdown) grow(src []byte) (from int) {
-	from = m.kept.bytes
+	m.from = m.kept.bytes
 	for m.seen < len(src) {
 		n := bytes.IndexByte(src[m.seen:], '\n')
 		if n < 0 {
@@ -64,10 +72,10 @@ func (m *Markdown) grow(src []byte) (from int) {
 	}
 	if rest := len(src) - m.done; rest > slowChunk && m.parsed > 0 && len(src)-m.parsed < rest/8 {
 		m.pending(src)
-		return m.shown
+		return min(m.from, m.shown)
 	}
 	m.open(src)
-	return from
+	return m.from
 }
 
 // Finish renders src as the whole answer and returns from where on Text changed.
@@ -79,9 +87,9 @@ func (m *Markdown) Finish(src []byte) (from int) {
 
 func (m *Markdown) finish(src []byte) (from int) {
 	if tame(src) {
-		*m = Markdown{width: m.width, Text: m.Text, Highlighter: m.Highlighter, gen: m.gen + 1}
+		*m = Markdown{width: m.width, Text: m.Text, Highlighter: m.Highlighter, Files: m.Files, gen: m.gen + 1}
 		m.rewind()
-		m.blocks = render(&m.Text, src, m.width)
+		m.blocks = render(&m.Text, src, m.width, m.Files)
 		return 0
 	}
 	from = m.grow(src)
@@ -123,6 +131,7 @@ func (m *Markdown) readLine(src []byte, end int) {
 			m.rewind()
 			m.fenced = &codeBlock{lang: m.scan.fence.lang}
 			m.keep(end)
+			m.fenceAt = fencePlace{len(m.Text.Bytes), end}
 		}
 	case lineCode:
 		m.rewind()
@@ -133,18 +142,43 @@ func (m *Markdown) readLine(src []byte, end int) {
 		if was.lines == 0 {
 			m.codeLine(was, nil)
 		}
-		m.closeFence()
+		if isDiff(was.lang) && was.lines > 0 {
+			m.closeDiff(was, src[m.fenceAt.src:start])
+		} else {
+			m.closeFence()
+		}
 		m.keep(end)
 	}
 }
 
 // closeFence makes the code of the open fence a block.
 func (m *Markdown) closeFence() {
-	if isDiff(m.fenced.lang) {
-		m.Text.markChanges(m.fenced.lines)
-	}
 	m.blocks = append(m.blocks, m.fenced)
 	m.fenced = nil
+}
+
+// closeDiff shows the diff that a fence holds, in place of its lines as they came.
+func (m *Markdown) closeDiff(f fence, src []byte) {
+	m.Text.truncate(m.fenceAt.text)
+	m.from = min(m.from, m.fenceAt.text)
+	m.fenced = nil
+	r := renderer{text: &m.Text, clean: cleaner{text: &m.Text}, width: m.width}
+	r.gap()
+	var lines strings.Builder
+	for line := range bytes.Lines(src) {
+		lines.Write(f.unindent(line))
+	}
+	w := diffWriter{renderer: &r, indent: codeIndent}
+	w.write(readDiff(lines.String()))
+	m.blocks = append(m.blocks, r.found...)
+}
+
+// unindent takes off a line of code what its fence is indented by.
+func (f fence) unindent(line []byte) []byte {
+	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
+		line = line[1:]
+	}
+	return line
 }
 
 // open renders what follows the last complete chunk, for now.
@@ -173,7 +207,7 @@ func (m *Markdown) pending(src []byte) {
 func (m *Markdown) chunk(src []byte) {
 	src = texts.WholeRunes(src)
 	if tame(src) {
-		m.blocks = append(m.blocks, render(&m.Text, src, m.width)...)
+		m.blocks = append(m.blocks, render(&m.Text, src, m.width, m.Files)...)
 		return
 	}
 	r := renderer{text: &m.Text, clean: cleaner{text: &m.Text}, width: m.width}
@@ -189,11 +223,7 @@ func (m *Markdown) codeLine(f fence, line []byte) extent {
 	if f.lines == 0 {
 		r.gap()
 	}
-	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
-		line = line[1:]
-	}
-	at, _ := r.codeLine(f.lang, codeIndent, texts.WholeRunes(line), false)
-	return at
+	return r.codeLine(f.lang, texts.WholeRunes(f.unindent(line)))
 }
 
 // tame tells whether the parser's work on src is in proportion to its length.

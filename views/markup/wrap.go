@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"buddy/themes"
 )
 
 // tabStop is the distance of tab stops, in columns.
@@ -107,19 +109,19 @@ func (l *Layout) Wrap(t *Text, width, from int) {
 
 func (l *Layout) wrapFrom(t *Text, pos int) {
 	para := Para{End: -1}
-	var rest int // columns of what continued rows begin with
+	var first, rest int // columns of what rows begin with, and continued ones
 	for pos < len(t.Bytes) {
 		if pos >= int(para.End) {
 			para = t.paraAt(pos)
-			rest = l.room(para.Rest)
+			first, rest = Width([]byte(l.begin(para.First))), Width([]byte(l.begin(para.Rest)))
 		}
 		end := len(t.Bytes)
 		if n := bytes.IndexByte(t.Bytes[pos:], '\n'); n >= 0 {
 			end = pos + n
 		}
-		avail := l.width
+		avail := l.width - first
 		if pos > 0 && t.Bytes[pos-1] != '\n' {
-			avail -= rest
+			avail = l.width - rest
 		}
 		for {
 			to, next := wrapRow(t.Bytes[:end], pos, avail, para.Wrap)
@@ -134,26 +136,25 @@ func (l *Layout) wrapFrom(t *Text, pos int) {
 	}
 }
 
-// room returns the width of what continued rows begin with, 0 if it would take more
-// than half of the row: then it is left out.
-func (l *Layout) room(rest string) int {
-	if n := Width([]byte(rest)); n <= l.width/2 {
-		return n
+// begin returns what rows begin with: of what would take more than half of the row only the last two columns, where
+// the sign of a line of a diff stands, if they are no more than that.
+func (l *Layout) begin(text string) string {
+	if text == "" || Width([]byte(text)) <= l.width/2 {
+		return text
 	}
-	return 0
+	_, n := utf8.DecodeLastRuneInString(text)
+	_, m := utf8.DecodeLastRuneInString(text[:len(text)-n])
+	if text = text[len(text)-n-m:]; Width([]byte(text)) > l.width/2 {
+		return ""
+	}
+	return text
 }
 
-// Rest returns what row i begins with, and the width of it.
-func (l *Layout) Rest(t *Text, i int) (string, int) {
-	rest := t.Rest(int(l.Rows[i].From))
-	if rest == "" {
-		return "", 0
-	}
-	n := l.room(rest)
-	if n == 0 {
-		return "", 0
-	}
-	return rest, n
+// Rest returns what row i begins with, the width of that, and the role of the row's band.
+func (l *Layout) Rest(t *Text, i int) (rest string, width int, band themes.Role) {
+	rest, band = t.Rest(int(l.Rows[i].From))
+	rest = l.begin(rest)
+	return rest, Width([]byte(rest)), band
 }
 
 // wrapRow returns where the row that begins at from ends, and where the next begins.

@@ -77,7 +77,7 @@ func TestPanesFollowCommands(t *testing.T) {
 		p, tell, _ := twoShared(t)
 		tell(begins("a", "%1")...)
 		tell(begins("b", "")...) // its pane opens later
-		shows(t, p, "%1")
+		shows(t, p, state.BarePane)
 		tell(event.PaneOpened{Pane: "%2", Title: "npm", Target: "local"})
 		shows(t, p, "%2")
 		tell(event.PaneClosed{Pane: "%2"})

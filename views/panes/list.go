@@ -122,7 +122,12 @@ func fleetRun(c *state.Call, target string) run {
 }
 
 // took says how long what ran last in the pane runs or ran, "" if nothing did.
-func (q *paneView) took(now time.Time) string { return q.run.took(now.UnixMilli()) }
+func (q *paneView) took(now time.Time) string {
+	if q == nil {
+		return ""
+	}
+	return q.run.took(now.UnixMilli())
+}
 
 // sharedTitle is the title of the pane for the commands that have none of their own.
 const sharedTitle = "shared"
@@ -160,7 +165,7 @@ func (l *paneList) automatic(began string) string {
 		switch {
 		case q.Lost == "" && q.Pane.Pane == began:
 			return began
-		case last == "" && q.Lost == "":
+		case last == "" && q.Lost == "" && !q.bare():
 			last = q.Pane.Pane
 		}
 	}
@@ -174,7 +179,7 @@ func (l *paneList) automatic(began string) string {
 // places.
 func (l *paneList) name(q *paneView) string {
 	name := draw.OneLine(q.Title)
-	several := func(o paneView) bool { return o.Target != l.panes[0].Target }
+	several := func(o paneView) bool { return !o.bare() && o.Target != l.panes[0].Target }
 	if q.Target != "" && (q.Target != "local" || slices.ContainsFunc(l.panes, several)) {
 		name = q.Target + ":" + name
 	}

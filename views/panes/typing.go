@@ -19,6 +19,19 @@ func (p *Panes) BeginTyping() bool {
 	return true
 }
 
+// TypeInto selects a pane and makes keys go to it, and reports whether they do: not if it is gone.
+func (p *Panes) TypeInto(id string) bool {
+	for i := range p.list.panes {
+		if q := &p.list.panes[i]; q.Pane.Pane == id && !q.bare() && q.Lost == "" {
+			p.choose(id)
+			p.EndScroll()
+			p.typing = true
+			return true
+		}
+	}
+	return false
+}
+
 // EndTyping keeps keys here.
 func (p *Panes) EndTyping() { p.typing = false }
 

@@ -29,7 +29,7 @@ type part struct {
 type folding uint8
 
 const (
-	foldAuto folding = iota // failed calls show an excerpt, all else is one line
+	foldAuto folding = iota // failed calls and changes of files show an excerpt, all else is one line
 	folded
 	unfolded
 )
@@ -54,13 +54,17 @@ type laidBlock struct {
 	head       []draw.Span
 	gain       string // what came of a call
 	parts      []part
-	skip       int  // rows of the parts that an excerpt leaves out
-	lines      int  // newlines in the text of a folded trace
-	works      bool // the call's subagent works: a row below the head says how far it is
+	skip       int    // rows of the parts that an excerpt leaves out
+	lines      int    // newlines in the text of a folded trace
+	works      bool   // the call's subagent works: a row below the head says how far it is
+	wait       string // how long a request still waits to be sent again; "" if none does
 
 	answer *markup.Markdown // exactly one of these three is set for a block with text
 	writer *markup.Writer
 	output *tailText
+
+	diff   *markup.Diff // of a call that changes files, one of the parts
+	diffAt int          // which
 }
 
 // foldable reports whether the block is one line that can be unfolded.
@@ -73,7 +77,7 @@ func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state
 
 // shown returns the folding in force.
 func (v *blockView) shown() folding {
-	if v.fold == foldAuto && (!v.foldable() || isTrace(v.block.Kind) || v.block.Call.State != state.CallFailed) {
+	if v.fold == foldAuto && (!v.foldable() || isTrace(v.block.Kind) || v.block.Call.State != state.CallFailed && !changed(v.block.Call)) {
 		return folded
 	}
 	return v.fold
@@ -82,7 +86,7 @@ func (v *blockView) shown() folding {
 // toggle folds or unfolds.
 func (v *blockView) toggle() {
 	switch {
-	case !v.foldable():
+	case !v.foldable() && v.block.Raw == "":
 	case v.fold == unfolded:
 		v.fold = folded
 	default:
@@ -93,29 +97,32 @@ func (v *blockView) toggle() {
 // lay brings the layout of the block up to date and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
-	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) {
-		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call)}
+	wait := v.retryWait()
+	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) || l.wait != wait {
+		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call), wait: wait}
 		v.laid = l
 	}
 	switch {
+	case b.Kind == state.RetryBlock || b.Raw != "":
+		l.layFault(v)
 	case b.Kind == state.ToolBlock:
-		l.layCall(b.Call, v.cwd)
+		l.layCall(b.Call, v.cwd, v.shared)
 	case l.seen == len(b.Text):
 	case v.foldable() && l.fold == folded:
 		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
 		l.seen = len(b.Text)
 	default:
-		l.layText(b, v.shared.lexers)
+		l.layText(b, v.shared)
 	}
 	return l
 }
 
 // layText lays out what is new in the text of a block.
-func (l *laidBlock) layText(b *state.Block, code *markup.Highlighter) {
+func (l *laidBlock) layText(b *state.Block, with *shared) {
 	src := b.Text[:min(len(b.Text), maxShown)]
 	var from int
 	if b.Kind == state.AssistantBlock {
-		from = l.layAnswer(b, src, code)
+		from = l.layAnswer(b, src, with)
 	} else {
 		from = l.layPlain(b, src)
 	}
@@ -126,10 +133,10 @@ func (l *laidBlock) layText(b *state.Block, code *markup.Highlighter) {
 	l.seen = len(b.Text)
 }
 
-func (l *laidBlock) layAnswer(b *state.Block, src []byte, code *markup.Highlighter) (from int) {
+func (l *laidBlock) layAnswer(b *state.Block, src []byte, with *shared) (from int) {
 	if l.answer == nil {
 		l.answer = markup.NewMarkdown(l.width)
-		l.answer.Highlighter = code
+		l.answer.Highlighter, l.answer.Files = with.lexers, with.files
 		l.parts = []part{{text: &l.answer.Text}}
 	}
 	if b.Open {
@@ -186,6 +193,12 @@ func (l *laidBlock) layWorkflow(src []byte) {
 		}
 		l.writer.Text.Put(markup.Inline(line), markup.Style{Role: role})
 	}
+}
+
+// layPart wraps the text of the last part, which was laid out from its beginning.
+func (l *laidBlock) layPart(t *markup.Text) {
+	l.parts = append(l.parts, part{text: t})
+	l.parts[len(l.parts)-1].layout.Wrap(t, l.width-gutterWidth, 0)
 }
 
 // sayCut adds the line that tells how much is not shown.
@@ -309,17 +322,23 @@ func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
 	m.row(c.At(g), l.parts, i)
 }
 
-// show tells an answer that n of its rows are about to be drawn.
+// show tells an answer or a diff that n of the block's rows are about to be drawn.
 func (v *blockView) show(row, n int) {
 	l := v.laid
-	if l.answer == nil || n <= 0 {
+	show, at := (func(from, to int))(nil), 0
+	switch {
+	case l.answer != nil:
+		show = l.answer.Show
+	case l.diff != nil:
+		show, at = l.diff.Show, l.diffAt
+	default:
 		return
 	}
-	rows := l.parts[0].layout.Rows
-	first := max(row-v.above(), 0)
+	rows := l.parts[at].layout.Rows
+	first := row - v.above() - rowCount(l.parts[:at])
 	last := min(first+n, len(rows)) - 1
-	if first <= last {
-		l.answer.Show(int(rows[first].From), int(rows[last].To))
+	if first = max(first, 0); first <= last {
+		show(int(rows[first].From), int(rows[last].To))
 	}
 }
 
@@ -338,16 +357,12 @@ func partAt(parts []part, i int) (n, row int) {
 
 // paintPart draws row i of parts that lie below each other.
 func paintPart(c draw.Canvas, parts []part, i int) {
-	col := 0
-	if n, i := partAt(parts, i); n >= 0 {
-		p := &parts[n]
-		var rest string
-		rest, col = p.layout.Rest(p.text, i)
-		c.Say(0, rest, themes.Muted)
-		row := p.layout.Rows[i]
-		col += c.At(col).Text(p.text, int(row.From), int(row.To))
+	n, i := partAt(parts, i)
+	if n < 0 {
+		c.Fill(0, c.W, c.Palette[themes.Text])
+		return
 	}
-	c.Fill(col, c.W, c.Palette[themes.Text])
+	c.Row(parts[n].text, &parts[n].layout, i)
 }
 
 // paintGutter draws the mark at the left of body row i.
@@ -364,6 +379,8 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 		mark, role = "!", themes.Warning
 	case state.ErrorBlock:
 		mark, role = "✗", themes.Error
+	case state.RetryBlock:
+		mark, role = retryMark(v.laid)
 	}
 	if i > 0 && v.block.Kind != state.UserBlock {
 		mark = ""
@@ -375,7 +392,7 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
 	if v.block.Kind == state.ToolBlock {
-		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold != folded, now), l.head)
+		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold == unfolded, now), l.head)
 		return
 	}
 	c.Fill(0, c.W, c.Palette[themes.Text])

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/themes"
@@ -22,7 +21,7 @@ import (
 const maxArguments = 80
 
 // layCall brings the head and the body of a call up to date.
-func (l *laidBlock) layCall(c *state.Call, cwd string) {
+func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	if l.seen < 0 {
 		l.seen = 0
 		l.gain = callGain(c)
@@ -38,7 +37,11 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 			l.parts = append(l.parts, part{text: callDetails(c)})
 			l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutterWidth, 0)
 		}
-		if l.fold != folded {
+		excerpt := l.fold == foldAuto && changed(c)
+		if excerpt || l.fold == unfolded && changes(c) {
+			l.layChange(c, with)
+		}
+		if l.fold != folded && !excerpt {
 			l.output = &tailText{}
 			l.parts = append(l.parts, part{})
 		}
@@ -143,9 +146,8 @@ func callDetails(c *state.Call) *markup.Text {
 		command(t, a.Command)
 	case isQuestion(c):
 		putFields(t, questionFields(c))
-	case a.Preview != "":
+	case changes(c):
 		putFields(t, fieldsOf(a.Path, "path"))
-		t.Code("diff", a.Preview, "")
 	default:
 		putFields(t, jsonFields(c.Arguments))
 	}
@@ -291,8 +293,9 @@ func callGain(c *state.Call) string {
 	if c.State != state.CallDone {
 		return ""
 	}
-	if c.Action.Kind == action.FileWrite && c.Action.Preview != "" {
-		return diffCount(c.Action.Preview)
+	if changes(c) {
+		d := diffOf(c, 1)
+		return fmt.Sprintf("+%d −%d", d.Added, d.Deleted)
 	}
 	fields := make(map[string]string)
 	for _, f := range jsonFields(c.Result) {
@@ -333,23 +336,6 @@ func agentTime(t *state.Task, now int64) string {
 
 // maxGain limits the columns of the gain of a call.
 const maxGain = 24
-
-// diffCount counts what a diff adds and deletes: +3 −1.
-func diffCount(diff string) string {
-	added, deleted, hunk := 0, 0, false
-	for line := range strings.Lines(diff) {
-		var role themes.Role
-		role, hunk = markup.DiffRole(strings.TrimRight(line, "\r\n"), hunk)
-		switch {
-		case !hunk: // what stands above a diff may begin with a sign, too
-		case role == themes.DiffAdd:
-			added++
-		case role == themes.DiffDelete:
-			deleted++
-		}
-	}
-	return fmt.Sprintf("+%d −%d", added, deleted)
-}
 
 func lineCount(text string) int {
 	n := strings.Count(text, "\n")

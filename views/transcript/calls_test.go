@@ -89,10 +89,10 @@ func TestUnfoldedCallsExplainThemselves(t *testing.T) {
 			s.Feed(tt.decided)
 		}
 		s.Feed(event.ToolResult{CallID: "c", Name: "read_file", Result: "text"})
-		c := conversationOf(t, s, 80, 20)
+		c := conversationOf(t, s, 78, 18)
 		c.view.blocks[0].fold = unfolded
 		var got []string
-		for _, row := range viewtest.ScreenRows(t, c, 80, 20) {
+		for _, row := range viewtest.ScreenRows(t, c, 78, 18) {
 			if row = strings.TrimSpace(row); strings.HasPrefix(row, "reason ") || strings.HasPrefix(row, "why ") || strings.HasPrefix(row, "confidence ") || strings.HasPrefix(row, "alternative ") || strings.HasPrefix(row, "rule ") {
 				got = append(got, row)
 			}
@@ -109,7 +109,7 @@ func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
 		CallID: "c", Name: "read_file", Corrected: "readfile", Renamed: map[string]string{"ofset": "offset", "file_pth": "path"},
 		Arguments: "{}", Action: action.Action{Kind: action.FileRead, Path: "/w/a.go"},
 	})
-	if got, want := viewtest.ScreenRows(t, conversationOf(t, s, 100, 5), 100, 5)[0], "readfile → read_file  /w/a.go [file_pth → path, ofset → offset]"; !strings.Contains(got, want) {
+	if got, want := viewtest.ScreenRows(t, conversationOf(t, s, 98, 3), 100, 5)[0], "readfile → read_file  /w/a.go [file_pth → path, ofset → offset]"; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q in it", got, want)
 	}
 }

@@ -60,16 +60,20 @@ type Conversation struct {
 // shared holds what all blocks of a conversation use.
 type shared struct {
 	now    func() time.Time
-	lexers *markup.Highlighter // nil leaves code plain
-	unfold func() string       // the key that unfolds
+	lexers *markup.Highlighter    // nil leaves code plain
+	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
+	unfold func() string          // the key that unfolds
+	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
+	retryKeys func() string
 }
 
 // NewConversation returns a view with nothing to show.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
-	return &Conversation{
-		Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1,
-		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }},
+	c := &Conversation{Frame: draw.NewFrame(theme, keys), view: viewport{follow: true}, coded: -1}
+	c.shared = &shared{
+		now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }, retryKeys: func() string { return retryKeys(c) },
 	}
+	return c
 }
 
 // SetNow sets the clock that elapsed times are reckoned by.
@@ -80,6 +84,9 @@ func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
 func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
 	c.shared.lexers = &markup.Highlighter{Background: run}
 }
+
+// SetFiles sets which files the terminal may open that answers link to. Without it these are none.
+func (c *Conversation) SetFiles(may func(path string) bool) { c.shared.files = may }
 
 // Scope returns the scope in which keys are looked up: to the conversation, to the line of a search or to what is
 // selected.
@@ -99,6 +106,17 @@ func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 
 // SetWhose says whose conversation it is, "" for the session's own.
 func (c *Conversation) SetWhose(name string) { c.whose = name }
+
+// retryKeys returns the keys for a request that waits to be sent again. A subagent's has none.
+func retryKeys(c *Conversation) string {
+	if c.whose != "" {
+		return ""
+	}
+	return c.Keys.Name(keymap.Send) + " now · " + c.Keys.Name(keymap.Back) + " stops"
+}
+
+// Follows reports whether the end of a conversation is on the screen when it is drawn.
+func Follows(c *Conversation) bool { return c.view.follow }
 
 // drawWhose draws the row above the conversation of somebody else: whose it is, and the way back.
 func (c *Conversation) drawWhose(in draw.Area) {
@@ -220,7 +238,7 @@ func (c *Conversation) drawRows(in draw.Area) {
 		if c.HasFocus() && block == vp.focus && row >= v.gap {
 			line.Say(0, "▎", themes.Focus)
 		}
-		text := line.Cols(draw.Padding, draw.Padding+vp.size.w)
+		text := line.Cols(draw.Padding, min(draw.Padding+vp.size.w, line.W))
 		v.paint(text, row, now, m)
 		c.sel.paint(vp, text, block, row)
 		line.Fill(draw.Padding+vp.size.w, line.W, blank)

@@ -116,7 +116,7 @@ func TestWelcomeGolden(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {40, 12}} {
 		viewtest.Golden(t, "welcome", c, size[0], size[1])
 	}
-	viewtest.Text(t, c, 3, 3)
+	viewtest.Text(t, c, 1, 1)
 	viewtest.Text(t, c, 0, 0)
 }
 
@@ -132,27 +132,27 @@ func numbered(n int) string {
 
 func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "hi"}, viewtest.Say(numbered(30)+"the end"))
-	c := conversationOf(t, s, 40, 12)
-	if rows := viewtest.ScreenRows(t, c, 40, 12); rows[9] != "the end" {
+	c := conversationOf(t, s, 38, 10)
+	if rows := viewtest.ScreenRows(t, c, 38, 10); rows[9] != "the end" {
 		t.Fatalf("last row %q, want the end", rows[9])
 	}
 	viewtest.Press(t, c, "page-up")
-	before := viewtest.ScreenRows(t, c, 40, 12)
+	before := viewtest.ScreenRows(t, c, 38, 10)
 	s.Feed(event.PromptSubmitted{Text: "more"}, viewtest.Say("one\n\ntwo"))
 	c.Update(&s.State, state.Conversation)
-	after := viewtest.ScreenRows(t, c, 40, 12)
-	if strings.Join(before, "\n") != strings.Join(after, "\n") {
+	after := viewtest.ScreenRows(t, c, 38, 10)
+	if strings.Join(before[:9], "\n") != strings.Join(after[:9], "\n") {
 		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
 	// a blank, more, a blank, one, a blank, two
-	if text := viewtest.Text(t, c, 40, 12); !strings.Contains(text, "↓ 6 new") {
+	if text := viewtest.Text(t, c, 38, 10); !strings.Contains(text, "↓ 6 new") {
 		t.Errorf("no count of new rows in\n%s", text)
 	}
 	viewtest.Press(t, c, "scroll-bottom")
-	if rows := viewtest.ScreenRows(t, c, 40, 12); rows[9] != "two" {
+	if rows := viewtest.ScreenRows(t, c, 38, 10); rows[9] != "two" {
 		t.Errorf("after End the last row is %q, want two", rows[9])
 	}
-	if text := viewtest.Text(t, c, 40, 12); strings.Contains(text, "new") {
+	if text := viewtest.Text(t, c, 38, 10); strings.Contains(text, "new") {
 		t.Errorf("still counts new rows:\n%s", text)
 	}
 }
@@ -160,13 +160,13 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 // A followed stream scrolls by a third of the height at once.
 func TestStreamScrollsByAThird(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.TaskStarted{ID: 1, Kind: event.MainTask}, event.PromptSubmitted{Text: "go"})
-	c := conversationOf(t, s, 40, 14)
+	c := conversationOf(t, s, 38, 12)
 	var tops []string
 	moves := 0
 	for range 40 {
 		s.Feed(event.TextDelta{Text: "- item\n"})
 		c.Update(&s.State, state.Conversation)
-		rows := viewtest.ScreenRows(t, c, 40, 14)
+		rows := viewtest.ScreenRows(t, c, 38, 12)
 		if c.view.top != (anchor{}) && rows[11] != "" && rows[10] == "" {
 			t.Fatalf("a hole in\n%s", strings.Join(rows, "\n"))
 		}
@@ -183,7 +183,7 @@ func TestStreamScrollsByAThird(t *testing.T) {
 	}
 	s.Feed(viewtest.Say(strings.Repeat("- item\n", 40)), event.TaskFinished{ID: 1, Outcome: event.Completed})
 	c.Update(&s.State, state.Everything)
-	if rows := viewtest.ScreenRows(t, c, 40, 14); rows[11] != "• item" {
+	if rows := viewtest.ScreenRows(t, c, 38, 12); rows[11] != "• item" {
 		t.Errorf("did not settle at the end:\n%s", strings.Join(rows, "\n"))
 	}
 }
@@ -194,13 +194,13 @@ func TestFolding(t *testing.T) {
 		event.ReasoningDelta{Text: "one\ntwo\nthree"},
 		event.ToolRequested{CallID: "a", Name: "write", Arguments: `{"path":"a.go","text":"x\ny","n":[1,2]}`, Action: action.Action{Why: "because"}},
 		event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", Result: "done"})
-	c := conversationOf(t, s, 60, 20)
+	c := conversationOf(t, s, 58, 18)
 	want := []string{"▌ go", "", "✎ thinking  3 lines", "▸ write  {\"path\":\"a.go\",\"text\":\"x\\ny\",\"n\":[1,2]}    0.0s"}
-	if got := viewtest.ScreenRows(t, c, 60, 20); strings.Join(got[:4], "\n") != strings.Join(want, "\n") {
+	if got := viewtest.ScreenRows(t, c, 58, 18); strings.Join(got[:4], "\n") != strings.Join(want, "\n") {
 		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
 	}
 	viewtest.Press(t, c, "fold", "scroll-up", "fold")
-	got := strings.TrimSpace(strings.Join(viewtest.ScreenRows(t, c, 60, 20), "\n"))
+	got := strings.TrimSpace(strings.Join(viewtest.ScreenRows(t, c, 58, 18), "\n"))
 	if want := strings.Join([]string{
 		"▌ go", "", "✎ thinking  3 lines", "one", "two", "three",
 		"▾ write  {\"path\":\"a.go\",\"text\":\"x\\ny\",\"n\":[1,2]}    0.0s", "why  because", "path  a.go", "text", "x", "y", "n  [1,2]", "done",
@@ -208,7 +208,7 @@ func TestFolding(t *testing.T) {
 		t.Errorf("unfolded:\n%s\nwant\n%s", got, want)
 	}
 	viewtest.Press(t, c, "scroll-down", "fold")
-	if got := viewtest.ScreenRows(t, c, 60, 20); !strings.HasPrefix(got[6], "▸ write") || got[7] != "" {
+	if got := viewtest.ScreenRows(t, c, 58, 18); !strings.HasPrefix(got[6], "▸ write") || got[7] != "" {
 		t.Errorf("folded again:\n%s", strings.Join(got, "\n"))
 	}
 }
@@ -216,13 +216,13 @@ func TestFolding(t *testing.T) {
 func TestErrorsUnfoldAnExcerpt(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a"},
 		event.ToolResult{CallID: "a", IsError: true, Tail: strings.Repeat("noise\n", 50) + "the reason\n"})
-	c := conversationOf(t, s, 60, 24)
-	rows := viewtest.ScreenRows(t, c, 60, 24)
+	c := conversationOf(t, s, 58, 22)
+	rows := viewtest.ScreenRows(t, c, 58, 22)
 	if !strings.Contains(rows[0], "✗ run_shell") || !strings.Contains(rows[0], "failed") || rows[1] != "… 41 rows above · Enter shows all" || rows[11] != "the reason" {
 		t.Errorf("got\n%s", strings.Join(rows, "\n"))
 	}
 	viewtest.Press(t, c, "fold", "scroll-top")
-	if rows := viewtest.ScreenRows(t, c, 60, 24); rows[1] != "noise" {
+	if rows := viewtest.ScreenRows(t, c, 58, 22); rows[1] != "noise" {
 		t.Errorf("Enter did not show all:\n%s", strings.Join(rows, "\n"))
 	}
 }
@@ -232,11 +232,11 @@ func TestKeysMoveAndCopy(t *testing.T) {
 	for range 5 {
 		s.Feed(event.PromptSubmitted{Text: "prompt"}, viewtest.Say("**answer**\n\n"+numbered(8)))
 	}
-	c := conversationOf(t, s, 40, 12)
+	c := conversationOf(t, s, 38, 10)
 	c.Focus(nil)
 	var copied string
 	c.OnCopy = func(text string) { copied = text }
-	draw := func() []string { return viewtest.ScreenRows(t, c, 40, 12) }
+	draw := func() []string { return viewtest.ScreenRows(t, c, 38, 10) }
 	viewtest.Press(t, c, "prompt-previous")
 	if rows := draw(); !strings.HasPrefix(rows[0], "▎▌ prompt") || c.view.focus != 8 {
 		t.Errorf("[ shows %q with focus %d", rows[0], c.view.focus)
@@ -278,10 +278,10 @@ func TestKeysMoveAndCopy(t *testing.T) {
 
 func TestMouse(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"}, event.ModelMessage{Message: model.Message{Content: numbered(20)}, Reasoning: "hidden"})
-	c := conversationOf(t, s, 40, 12)
+	c := conversationOf(t, s, 38, 10)
 	mouse := func(a tview.MouseAction, x, y int) bool {
 		used, _ := c.MouseHandler()(a, tcell.NewEventMouse(x, y, 0, 0), func(tview.Primitive) {})
-		viewtest.Text(t, c, 40, 12)
+		viewtest.Text(t, c, 38, 10)
 		return used
 	}
 	for range 30 {
@@ -290,8 +290,8 @@ func TestMouse(t *testing.T) {
 	if c.view.top != (anchor{}) || c.view.follow {
 		t.Fatalf("wheel up ends at %v", c.view.top)
 	}
-	mouse(tview.MouseLeftClick, 3, 3)
-	if rows := viewtest.ScreenRows(t, c, 40, 12); rows[3] != "hidden" {
+	mouse(tview.MouseLeftClick, 2, 2)
+	if rows := viewtest.ScreenRows(t, c, 38, 10); rows[3] != "hidden" {
 		t.Errorf("click on the head did not unfold:\n%s", strings.Join(rows, "\n"))
 	}
 	if mouse(tview.MouseScrollUp, 50, 50) {
@@ -305,7 +305,7 @@ func TestResizeKeepsThePlace(t *testing.T) {
 		b.WriteString(strings.Repeat(string(rune('a'+i%26)), 9) + strings.Repeat(" word", 20) + "\n\n")
 	}
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"}, viewtest.Say(b.String()))
-	c := conversationOf(t, s, 60, 20)
+	c := conversationOf(t, s, 58, 18)
 	viewtest.Press(t, c, "scroll-top", "page-down", "page-down", "page-down")
 	first := func(w int) string { return strings.Fields(strings.Join(viewtest.ScreenRows(t, c, w, 20), " "))[0] }
 	for first(60) == "word" {
@@ -322,12 +322,12 @@ func TestResizeKeepsThePlace(t *testing.T) {
 // The count of new rows survives a change of the width in the middle of an answer.
 func TestResizeKeepsTheCountOfNewRows(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: strings.Repeat("word ", 400)})
-	c := conversationOf(t, s, 60, 12)
+	c := conversationOf(t, s, 58, 10)
 	viewtest.Press(t, c, "page-up")
 	s.Feed(event.TextDelta{Text: strings.Repeat("\n\nnew", 5)})
 	c.Update(&s.State, state.Conversation)
 	for _, w := range []int{60, 100, 40, 61} {
-		if text := viewtest.Text(t, c, w, 12); !strings.Contains(text, "↓ 10 new") {
+		if text := viewtest.Text(t, c, w, 10); !strings.Contains(text, "↓ 10 new") {
 			t.Errorf("width %d: no count of 10 in\n%s", w, text)
 		}
 	}
@@ -338,24 +338,24 @@ func TestBlocksMayComeInFront(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "one"}, viewtest.Say(numbered(20)), event.PromptSubmitted{Text: "two"}, viewtest.Say(numbered(20)))
 	all := s.Blocks
 	s.Blocks = all[2:]
-	c := conversationOf(t, s, 40, 12)
+	c := conversationOf(t, s, 38, 10)
 	viewtest.Press(t, c, "page-up")
-	before := viewtest.Text(t, c, 40, 12)
+	before := viewtest.Text(t, c, 38, 10)
 	s.Blocks = all
 	c.Update(&s.State, state.Conversation)
-	if after := viewtest.Text(t, c, 40, 12); after != before {
+	if after := viewtest.Text(t, c, 38, 10); after != before {
 		t.Errorf("the view moved:\n%s\nwas\n%s", after, before)
 	}
 	viewtest.Press(t, c, "scroll-top")
-	if rows := viewtest.ScreenRows(t, c, 40, 12); rows[0] != "▌ one" {
+	if rows := viewtest.ScreenRows(t, c, 38, 10); rows[0] != "▌ one" {
 		t.Errorf("first row %q", rows[0])
 	}
 }
 
 func TestBlocksHaveALimitAndSaySo(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: strings.Repeat("x", maxShown) + "the rest"})
-	c := conversationOf(t, s, 80, 24)
-	if rows := viewtest.ScreenRows(t, c, 80, 24); !strings.HasPrefix(rows[21], "▌ … 8 bytes more") {
+	c := conversationOf(t, s, 78, 22)
+	if rows := viewtest.ScreenRows(t, c, 78, 22); !strings.HasPrefix(rows[21], "▌ … 8 bytes more") {
 		t.Errorf("got\n%s", strings.Join(rows, "\n"))
 	}
 }
@@ -365,19 +365,19 @@ func TestBlocksHaveALimitAndSaySo(t *testing.T) {
 func TestStreamedEqualsReplayed(t *testing.T) {
 	doc := numbered(3) + "- a\n- b\n\n```go\nx := 1\n\ny\n```\ntext **bold** [l](http://x.org)\n\n    code\n" + viewtest.HostileText + "\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 	live := (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"})
-	c := conversationOf(t, live, 50, 30)
+	c := conversationOf(t, live, 48, 28)
 	for i := 0; i < len(doc); i += 7 {
 		live.Feed(event.TextDelta{Text: doc[i:min(i+7, len(doc))]})
 		c.Update(&live.State, state.Conversation)
-		viewtest.Text(t, c, 50, 30)
+		viewtest.Text(t, c, 48, 28)
 	}
 	live.Feed(viewtest.Say(doc))
 	c.Update(&live.State, state.Conversation)
 	if got := string(live.Blocks[1].Text); got != doc {
 		t.Fatalf("drawing changed the text to %q", got)
 	}
-	replayed := conversationOf(t, (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"}, viewtest.Say(doc)), 50, 30)
-	if got, want := viewtest.Text(t, c, 50, 30), viewtest.Text(t, replayed, 50, 30); got != want {
+	replayed := conversationOf(t, (&viewtest.Session{}).Feed(event.PromptSubmitted{Text: "go"}, viewtest.Say(doc)), 48, 28)
+	if got, want := viewtest.Text(t, c, 48, 28), viewtest.Text(t, replayed, 48, 28); got != want {
 		t.Errorf("live\n%s\nreplayed\n%s", got, want)
 	}
 }
@@ -387,9 +387,9 @@ func TestFarBlocksAreForgotten(t *testing.T) {
 	for range 1000 {
 		s.Feed(event.PromptSubmitted{Text: "prompt"})
 	}
-	c := conversationOf(t, s, 40, 12)
+	c := conversationOf(t, s, 38, 10)
 	laid := func() (n int) {
-		viewtest.Text(t, c, 40, 12)
+		viewtest.Text(t, c, 38, 10)
 		for _, v := range c.view.blocks {
 			if v.laid != nil {
 				n++
@@ -414,8 +414,8 @@ func TestFarBlocksAreForgotten(t *testing.T) {
 
 // Roles, not colours: the same in every theme.
 func TestConversationStyles(t *testing.T) {
-	c := conversationOf(t, wholeSession(), 100, 70)
-	screen := viewtest.Screen(t, c, 100, 70)
+	c := conversationOf(t, wholeSession(), 98, 68)
+	screen := viewtest.Screen(t, c, 98, 68)
 	cells, w, h := screen.GetContents()
 	styleOf := func(text string) (tcell.Style, bool) {
 		for y := range h {
@@ -436,7 +436,7 @@ func TestConversationStyles(t *testing.T) {
 	for text, role := range map[string]themes.Role{
 		"▌": themes.User, "✎ thinking": themes.Reasoning, "read_file": themes.ToolName, "▸": themes.ToolOK, "✗ run_shell": themes.ToolError, "exit 1": themes.ToolError,
 		"‖": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
-		"error  model": themes.Error, "context compacted": themes.Notice, "return (cents": themes.DiffAdd, "return cents": themes.DiffDelete, "no tag": themes.Text,
+		"error  model": themes.Error, "context compacted": themes.Notice, "no tag": themes.Text,
 	} {
 		got, ok := styleOf(text)
 		if want := c.Palette[role]; !ok || got != want {
@@ -459,7 +459,7 @@ func TestHostileBlocksAreInert(t *testing.T) {
 		event.ToolRequested{CallID: bad, Name: bad, Arguments: bad, Action: action.Action{Kind: action.Shell, Command: bad, Why: bad}},
 		event.DecisionExplained{CallID: bad, Reasoning: bad, Confidence: bad, Alternatives: []string{bad}, Rules: []event.DecisionRule{{Rule: bad, Text: bad}}},
 		event.ToolStarted{CallID: bad}, event.ToolOutput{CallID: bad, Text: bad}, event.Notice{Text: bad}, event.Warning{Text: bad}, event.Error{Text: bad})
-	c := conversationOf(t, s, 60, 200)
+	c := conversationOf(t, s, 58, 198)
 	o := outputOf(t, s)
 	for _, v := range c.view.blocks {
 		v.fold = unfolded
@@ -496,7 +496,7 @@ func (s *strictScreen) SetContent(x, y int, r rune, _ []rune, _ tcell.Style) {
 // Every cell of the view is drawn and none outside of it, at any size.
 func TestDrawsItsRectangle(t *testing.T) {
 	s := wholeSession().Feed(event.ToolStarted{CallID: "d", Name: "fetch"}, event.ToolOutput{CallID: "d", Text: "日本語\ttab\n"})
-	c, o, empty := conversationOf(t, s, 30, 10), outputOf(t, s), NewConversation(viewtest.Dark(t), keymap.Default())
+	c, o, empty := conversationOf(t, s, 28, 8), outputOf(t, s), NewConversation(viewtest.Dark(t), keymap.Default())
 	empty.SetWelcome([]string{"buddy", "日本語"})
 	for _, p := range []tview.Primitive{c, o, empty} {
 		for w := range 24 {
@@ -525,7 +525,7 @@ func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
 		var work func() func()
 		c.SetBackground(func(w func() func()) { work = w })
 		c.Update(&s.State, state.Everything)
-		before := viewtest.Text(t, c, 40, 8)
+		before := viewtest.Text(t, c, 38, 6)
 		if got, want := styleAt(t, c, 'f'), draw.CellStyle(theme.Style(themes.Code)); got != want {
 			t.Errorf("%s: before the highlighter is done the code is %v, want %v", name, got, want)
 		}
@@ -535,7 +535,7 @@ func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
 				t.Errorf("%s: %c is %v, want %v", name, r, got, want)
 			}
 		}
-		if after := viewtest.Text(t, c, 40, 8); after != before {
+		if after := viewtest.Text(t, c, 38, 6); after != before {
 			t.Errorf("%s: the text changed:\n%s\n%s", name, before, after)
 		}
 	}
@@ -544,8 +544,8 @@ func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
 // styleAt returns the style of the first cell below the border that shows a rune.
 func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
 	t.Helper()
-	cells, w, _ := viewtest.Screen(t, p, 40, 8).GetContents()
-	for _, cell := range cells[w:] {
+	cells, _, _ := viewtest.Screen(t, p, 38, 6).GetContents()
+	for _, cell := range cells {
 		if len(cell.Runes) > 0 && cell.Runes[0] == r {
 			return cell.Style
 		}
@@ -557,7 +557,7 @@ func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
 // The next code block comes with the same key again; any other key begins anew.
 func TestCopyCodeAgain(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(viewtest.Say("```sh\na\n```\nand\n```sh\nb\n```\n"), viewtest.Say("```sh\nc\n```"))
-	c := conversationOf(t, s, 60, 30)
+	c := conversationOf(t, s, 58, 28)
 	var got []string
 	c.OnCopy = func(text string) { got = append(got, text) }
 	c.view.focus = 0
@@ -571,17 +571,17 @@ func TestCopyCodeAgain(t *testing.T) {
 func TestCopyCode(t *testing.T) {
 	filler := strings.Repeat("text\n\n", 20)
 	s := (&viewtest.Session{}).Feed(viewtest.Say("```go\nfirst()\n```\n" + filler + "```go\nif second {\n\tfirst()\n}\n```\n" + filler + "```go\nthird()\n```\n"))
-	c := conversationOf(t, s, 60, 14)
+	c := conversationOf(t, s, 58, 12)
 	var got []string
 	c.OnCopy = func(text string) { got = append(got, text) }
 	viewtest.Press(t, c, "scroll-top", "copy-code")
 	for range 3 {
 		viewtest.Press(t, c, "page-down", "page-down")
-		viewtest.Text(t, c, 60, 14)
+		viewtest.Text(t, c, 58, 12)
 		viewtest.Press(t, c, "copy-code")
 	}
 	viewtest.Press(t, c, "scroll-bottom")
-	viewtest.Text(t, c, 60, 14)
+	viewtest.Text(t, c, 58, 12)
 	viewtest.Press(t, c, "copy-code")
 	if want := "first()|if second {\n\tfirst()\n}|if second {\n\tfirst()\n}|third()|third()"; strings.Join(got, "|") != want {
 		t.Errorf("copied %q, want %q", strings.Join(got, "|"), want)

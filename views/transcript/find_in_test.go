@@ -3,7 +3,7 @@ package transcript
 import "testing"
 
 func TestFindIn(t *testing.T) {
-	c := conversationOf(t, shop(), 60, 14)
+	c := conversationOf(t, shop(), 58, 12)
 	for _, tt := range []struct {
 		text   string
 		blocks []int

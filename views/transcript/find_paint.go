@@ -48,7 +48,7 @@ func (m *marker) row(c draw.Canvas, parts []part, i int) {
 		return
 	}
 	p := &parts[n]
-	_, col := p.layout.Rest(p.text, i)
+	_, col, _ := p.layout.Rest(p.text, i)
 	row := p.layout.Rows[i]
 	m.mark(c.At(col), p.text.Bytes, int(row.From), int(row.To), n)
 }

@@ -10,7 +10,7 @@ func (f *finder) surelyLacks(v *blockView) bool {
 		return false
 	case b.Call != nil:
 		return f.callLacks(v)
-	case b.Kind == state.WarningBlock || b.Kind == state.ErrorBlock: // begins with a word of ours
+	case b.Kind == state.WarningBlock, b.Kind == state.ErrorBlock, b.Kind == state.RetryBlock: // has words of ours
 		return false
 	}
 	return f.prefilter.Lacks(b.Text)

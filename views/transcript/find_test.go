@@ -45,7 +45,7 @@ func find(t testing.TB, c *Conversation, text string) {
 func status(c *Conversation) string { return c.find.status(&c.view) }
 
 func TestFind(t *testing.T) {
-	c := conversationOf(t, shop(), 60, 14)
+	c := conversationOf(t, shop(), 58, 12)
 	c.Focus(nil)
 	find(t, c, "tax")
 	if c.Scope() != keymap.Finding || status(c) != "6 of 6" {
@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 	var seen []string
 	for range 6 {
 		viewtest.Press(t, c, string(keymap.FindPrevious))
-		text := viewtest.Text(t, c, 60, 14)
+		text := viewtest.Text(t, c, 58, 12)
 		seen = append(seen, status(c))
 		if !strings.Contains(strings.ToLower(text), "tax") {
 			t.Errorf("%s: no match on the screen:\n%s", status(c), text)
@@ -79,13 +79,13 @@ func TestFind(t *testing.T) {
 
 // A folded block stays folded while the text is typed and unfolds when its match is visited.
 func TestFindUnfolds(t *testing.T) {
-	c := conversationOf(t, shop(), 60, 14)
+	c := conversationOf(t, shop(), 58, 12)
 	find(t, c, "func Tax")
-	if text := viewtest.Text(t, c, 60, 14); strings.Contains(text, "func Tax()") || !strings.Contains(text, "cat tax.go") || !strings.Contains(text, "1 of 1") {
+	if text := viewtest.Text(t, c, 58, 12); strings.Contains(text, "func Tax()") || !strings.Contains(text, "cat tax.go") || !strings.Contains(text, "1 of 1") {
 		t.Errorf("the call was not shown folded:\n%s", text)
 	}
 	viewtest.Press(t, c, string(keymap.FindAccept))
-	if text := viewtest.Text(t, c, 60, 14); !strings.Contains(text, "func Tax") || !strings.Contains(text, "1 of 1") {
+	if text := viewtest.Text(t, c, 58, 12); !strings.Contains(text, "func Tax") || !strings.Contains(text, "1 of 1") {
 		t.Errorf("the match is not shown:\n%s", text)
 	}
 	viewtest.Press(t, c, string(keymap.ScrollTop))
@@ -98,18 +98,18 @@ func TestFindUnfolds(t *testing.T) {
 }
 
 func TestFindCloses(t *testing.T) {
-	c := conversationOf(t, shop(), 60, 14)
-	before := viewtest.Text(t, c, 60, 14)
+	c := conversationOf(t, shop(), 58, 12)
+	before := viewtest.Text(t, c, 58, 12)
 	find(t, c, "Tax wrong")
-	if text := viewtest.Text(t, c, 60, 14); !strings.Contains(text, "why is the Tax") {
+	if text := viewtest.Text(t, c, 58, 12); !strings.Contains(text, "why is the Tax") {
 		t.Errorf("the match is not shown while typing:\n%s", text)
 	}
 	viewtest.Press(t, c, string(keymap.FindErase), "'x", string(keymap.FindClose))
-	if text := viewtest.Text(t, c, 60, 14); text != before {
+	if text := viewtest.Text(t, c, 58, 12); text != before {
 		t.Errorf("Esc did not go back:\n%s\nwant:\n%s", text, before)
 	}
 	find(t, c, "xyzzy")
-	if text := viewtest.Text(t, c, 60, 14); !strings.Contains(text, "nothing found") {
+	if text := viewtest.Text(t, c, 58, 12); !strings.Contains(text, "nothing found") {
 		t.Errorf("nothing is said:\n%s", text)
 	}
 	viewtest.Press(t, c, string(keymap.FindAccept), string(keymap.FindNext))
@@ -123,7 +123,7 @@ func TestFindCloses(t *testing.T) {
 
 func TestFindCapitals(t *testing.T) {
 	for text, want := range map[string]string{"tax": "6 of 6", "Tax": "2 of 2", "TAX": "1 of 1", "taX": "nothing found", "the tax": "3 of 3"} {
-		c := conversationOf(t, shop(), 60, 14)
+		c := conversationOf(t, shop(), 58, 12)
 		c.Find(text)
 		if status(c) != want {
 			t.Errorf("%q: %s, want %s", text, status(c), want)
@@ -133,7 +133,7 @@ func TestFindCapitals(t *testing.T) {
 
 // The search begins at the top of the view when the end is not followed.
 func TestFindFromView(t *testing.T) {
-	c := conversationOf(t, shop(), 60, 14)
+	c := conversationOf(t, shop(), 58, 12)
 	viewtest.Press(t, c, string(keymap.ScrollTop))
 	c.Find("tax")
 	if status(c) != "1 of 6" {
@@ -173,15 +173,15 @@ func TestMatchesAreMarked(t *testing.T) {
 		{"aaaa", "aa", "aaaa"},
 	}
 	for _, tt := range tests {
-		c := conversationOf(t, (&viewtest.Session{}).Feed(viewtest.Say(tt.answer)), 66, 8)
+		c := conversationOf(t, (&viewtest.Session{}).Feed(viewtest.Say(tt.answer)), 64, 6)
 		c.Find(tt.text)
-		if got := styled(t, viewtest.Screen(t, c, 66, 8), themes.Match); strings.ReplaceAll(got, "|", "") != strings.ReplaceAll(tt.want, "|", "") {
+		if got := styled(t, viewtest.Screen(t, c, 64, 6), themes.Match); strings.ReplaceAll(got, "|", "") != strings.ReplaceAll(tt.want, "|", "") {
 			t.Errorf("%q in %q: marked %q, want %q", tt.text, tt.answer, got, tt.want)
 		}
 	}
-	c := conversationOf(t, (&viewtest.Session{}).Feed(event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Command: "make test"}}), 40, 5)
+	c := conversationOf(t, (&viewtest.Session{}).Feed(event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Command: "make test"}}), 38, 3)
 	c.Find("make")
-	if got := styled(t, viewtest.Screen(t, c, 40, 5), themes.Match); got != "make" {
+	if got := styled(t, viewtest.Screen(t, c, 38, 3), themes.Match); got != "make" {
 		t.Errorf("in the head of a call %q is marked", got)
 	}
 }
@@ -193,7 +193,7 @@ func TestFindInSlices(t *testing.T) {
 	for range 1000 {                                                // 4 MB
 		s.Feed(event.PromptSubmitted{Text: "go"}, filler)
 	}
-	c := conversationOf(t, s, 100, 30)
+	c := conversationOf(t, s, 98, 28)
 	var later []func()
 	c.Later = func(f func()) { later = append(later, f) }
 	turn := func() bool {
@@ -226,7 +226,7 @@ func TestFindInSlices(t *testing.T) {
 	}
 	c.EndFind()
 	c.view.Bottom()
-	viewtest.Text(t, c, 100, 30)
+	viewtest.Text(t, c, 98, 28)
 	c.Find("hay")
 	for turn() {
 	}
@@ -246,19 +246,19 @@ func TestFindInSlices(t *testing.T) {
 // What arrives is counted, and blocks that come before the first one move the search.
 func TestFindWhileItGrows(t *testing.T) {
 	s := shop()
-	c := conversationOf(t, s, 60, 14)
+	c := conversationOf(t, s, 58, 12)
 	c.Find("tax")
 	s.Feed(event.TaskStarted{ID: 1}, event.TextDelta{Text: "more tax"})
 	c.Update(&s.State, state.Everything)
 	s.Feed(event.TextDelta{Text: " and tax"}, viewtest.Say("more tax and tax"))
 	c.Update(&s.State, state.Everything)
-	if viewtest.Text(t, c, 60, 14); status(c) != "6 of 8" {
+	if viewtest.Text(t, c, 58, 12); status(c) != "6 of 8" {
 		t.Errorf("after two new ones: %s", status(c))
 	}
 	old := (&viewtest.Session{}).Feed(viewtest.Say("an old tax"), viewtest.Say("another"))
 	s.Blocks = append(slices.Clone(old.Blocks), s.Blocks...)
 	c.Update(&s.State, state.Everything)
-	if viewtest.Text(t, c, 60, 14); status(c) != "7 of 9" {
+	if viewtest.Text(t, c, 58, 12); status(c) != "7 of 9" {
 		t.Errorf("after one before all: %s", status(c))
 	}
 	viewtest.Press(t, c, string(keymap.FindPrevious))
@@ -279,11 +279,11 @@ func TestFindInSmallPlaces(t *testing.T) {
 	empty := NewConversation(viewtest.Dark(t), keymap.Default())
 	find(t, empty, "x")
 	viewtest.Press(t, empty, string(keymap.FindAccept), string(keymap.FindNext))
-	viewtest.Text(t, empty, 20, 5)
+	viewtest.Text(t, empty, 18, 3)
 }
 
 func TestFindPaste(t *testing.T) {
-	c := conversationOf(t, shop(), 60, 14)
+	c := conversationOf(t, shop(), 58, 12)
 	find(t, c, "the")
 	c.PasteHandler()(" tax\nis", nil)
 	if c.find.Text != "thetax is" {

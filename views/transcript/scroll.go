@@ -15,6 +15,9 @@ func (vp *viewport) resize(w, h int) {
 		return
 	}
 	old := vp.size.w
+	if u := &vp.unread; old > 0 && !vp.follow && u.block < len(vp.blocks) {
+		vp.height(u.block) // what came since the last draw is counted at the old width
+	}
 	vp.size.w = w
 	if old == 0 || vp.top.block >= len(vp.blocks) {
 		return

@@ -174,7 +174,7 @@ func (v *blockView) rowText(i int) rowText {
 		return rowText{part: noPart}
 	}
 	p := &l.parts[n]
-	_, col := p.layout.Rest(p.text, i)
+	_, col, _ := p.layout.Rest(p.text, i)
 	row := p.layout.Rows[i]
 	return rowText{p.text.Bytes, n, int(row.From), int(row.To), gutter(v.block.Kind) + col}
 }

@@ -53,7 +53,7 @@ func selectable(t *testing.T) (c *Conversation, s *viewtest.Session, copied *str
 		event.ToolRequested{CallID: "a", Name: "run_shell", Action: ls},
 		event.Notice{Text: "a notice"},
 	)
-	c = conversationOf(t, s, 40, 20)
+	c = conversationOf(t, s, 38, 18)
 	c.Focus(nil)
 	copied = new(string)
 	c.OnCopy = func(text string) { *copied = text }
@@ -63,26 +63,26 @@ func selectable(t *testing.T) (c *Conversation, s *viewtest.Session, copied *str
 var ls = action.Action{Kind: action.Shell, Command: "ls -la"}
 
 func TestSelectByMouse(t *testing.T) {
-	// Row 1 is the prompt, 3 and 4 the answer, 6 to 8 the code, 10 the list, 11 the call.
+	// Row 0 is the prompt, 2 and 3 the answer, 5 to 7 the code, 9 the list, 10 the call.
 	for name, d := range map[string]struct {
 		x1, y1, x2, y2 int
 		want           string
 	}{
-		"in a row":           {6, 3, 13, 3, "rounding"},
-		"backwards":          {13, 3, 6, 3, "rounding"},
-		"a wrapped line":     {2, 3, 39, 4, "The rounding is wrong in a way that wraps over the end of a row:"},
-		"over blocks":        {19, 1, 4, 3, "src/tax.go, line 41\n\nThe"},
-		"code has no indent": {2, 6, 39, 8, "func Tax() {\n\treturn 1\n}"},
-		"wide characters":    {5, 10, 6, 10, "日本"},
-		"from a blank row":   {9, 2, 4, 3, "The"},
-		"below all":          {4, 12, 30, 18, "a notice"},
-		"the head of a call": {4, 11, 12, 11, "run_shell"},
+		"in a row":           {5, 2, 12, 2, "rounding"},
+		"backwards":          {12, 2, 5, 2, "rounding"},
+		"a wrapped line":     {1, 2, 38, 3, "The rounding is wrong in a way that wraps over the end of a row:"},
+		"over blocks":        {18, 0, 3, 2, "src/tax.go, line 41\n\nThe"},
+		"code has no indent": {1, 5, 38, 7, "func Tax() {\n\treturn 1\n}"},
+		"wide characters":    {4, 9, 5, 9, "日本"},
+		"from a blank row":   {8, 1, 3, 2, "The"},
+		"below all":          {3, 11, 29, 17, "a notice"},
+		"the head of a call": {3, 10, 11, 10, "run_shell"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _, copied := selectable(t)
 			dragged(c, d.x1, d.y1, d.x2, d.y2)
 			if *copied != d.want {
-				t.Errorf("copied %q, want %q\n%s", *copied, d.want, viewtest.Text(t, c, 40, 20))
+				t.Errorf("copied %q, want %q\n%s", *copied, d.want, viewtest.Text(t, c, 38, 18))
 			}
 			flat := func(s string) string { return strings.Join(strings.Fields(s), "") }
 			if got := selectedCells(t, c, 40, 20); flat(got) != flat(d.want) {
@@ -98,23 +98,23 @@ func TestClicksSelectWordsAndLines(t *testing.T) {
 		mouse(c, tview.MouseLeftDown, x, y)
 		mouse(c, tview.MouseLeftUp, x, y)
 	}
-	if click(20, 1); *copied != "" || c.sel.on {
+	if click(19, 0); *copied != "" || c.sel.on {
 		t.Errorf("one click copied %q", *copied)
 	}
-	if click(20, 1); *copied != "src/tax.go" {
+	if click(19, 0); *copied != "src/tax.go" {
 		t.Errorf("two clicks copied %q, want the path without the comma", *copied)
 	}
-	if click(20, 1); *copied != "please look at src/tax.go, line 41" {
+	if click(19, 0); *copied != "please look at src/tax.go, line 41" {
 		t.Errorf("three clicks copied %q, want the line", *copied)
 	}
 	*copied = ""
 	s.Now += 1000
-	if click(20, 1); *copied != "" || c.sel.on {
+	if click(19, 0); *copied != "" || c.sel.on {
 		t.Errorf("a click later copied %q", *copied)
 	}
-	mouse(c, tview.MouseLeftDown, 20, 1)
-	mouse(c, tview.MouseMove, 32, 1) // by words: to the end of "line"
-	mouse(c, tview.MouseLeftUp, 32, 1)
+	mouse(c, tview.MouseLeftDown, 19, 0)
+	mouse(c, tview.MouseMove, 31, 0) // by words: to the end of "line"
+	mouse(c, tview.MouseLeftUp, 31, 0)
 	if *copied != "src/tax.go, line" {
 		t.Errorf("dragging after two clicks copied %q, want whole words", *copied)
 	}
@@ -172,7 +172,7 @@ func TestSelectWhatWasFound(t *testing.T) {
 // A selection stays on its words: at another width, when more comes, when older blocks come.
 func TestSelectionStaysOnItsWords(t *testing.T) {
 	c, s, copied := selectable(t)
-	dragged(c, 6, 3, 13, 3)
+	dragged(c, 5, 2, 12, 2)
 	*copied = ""
 	if got := selectedCells(t, c, 23, 20); got != "rounding\n" {
 		t.Errorf("narrower: %q is selected", got)
@@ -187,11 +187,11 @@ func TestSelectionStaysOnItsWords(t *testing.T) {
 	if !c.CopySelection() || *copied != "rounding" || c.CopySelection() {
 		t.Errorf("copied %q", *copied)
 	}
-	dragged(c, 6, 1, 13, 5)
+	dragged(c, 5, 0, 12, 4)
 	if !c.EndSelection() || selectedCells(t, c, 60, 30) != "" {
 		t.Error("the selection does not end")
 	}
-	dragged(c, 6, 1, 13, 5)
+	dragged(c, 5, 0, 12, 4)
 	s.Blocks = s.Blocks[3:] // a retry takes an answer back
 	c.Update(&s.State, state.Everything)
 	if c.sel.on {
@@ -204,13 +204,13 @@ func TestDraggingAtAnEdgeScrolls(t *testing.T) {
 	for i := range 60 {
 		s.Feed(event.Notice{Text: fmt.Sprintf("row %d", i)})
 	}
-	c := conversationOf(t, s, 30, 12)
+	c := conversationOf(t, s, 28, 10)
 	copied := ""
 	c.OnCopy = func(text string) { copied = text }
 	var next func()
 	c.SetAfter(func(d time.Duration, f func()) { next = f })
-	mouse(c, tview.MouseLeftDown, 4, 5)
-	mouse(c, tview.MouseMove, 4, 0)
+	mouse(c, tview.MouseLeftDown, 3, 4)
+	mouse(c, tview.MouseMove, 3, 0)
 	for range 7 {
 		f := next
 		if next = nil; f == nil {
@@ -218,7 +218,7 @@ func TestDraggingAtAnEdgeScrolls(t *testing.T) {
 		}
 		f()
 	}
-	mouse(c, tview.MouseLeftUp, 4, 0)
+	mouse(c, tview.MouseLeftUp, 3, 0)
 	if next != nil {
 		if next(); c.mouse.scrolling {
 			t.Error("it scrolls after the button was released")
@@ -233,29 +233,29 @@ func TestDraggingAtAnEdgeScrolls(t *testing.T) {
 // does not stop the view from following.
 func TestSelectingHoldsTheView(t *testing.T) {
 	s := (&viewtest.Session{}).Feed(event.TaskStarted{ID: 1, Kind: event.MainTask})
-	c := conversationOf(t, s, 30, 12)
+	c := conversationOf(t, s, 28, 10)
 	c.OnCopy = func(string) {}
 	grow := func() anchor {
 		for i := range 20 {
 			s.Feed(event.Notice{Text: fmt.Sprintf("row %d", i)})
 		}
 		c.Update(&s.State, state.Everything)
-		viewtest.Text(t, c, 30, 12)
+		viewtest.Text(t, c, 28, 10)
 		return c.view.top
 	}
 	before := grow()
-	mouse(c, tview.MouseLeftDown, 5, 5)
-	mouse(c, tview.MouseLeftUp, 5, 5)
+	mouse(c, tview.MouseLeftDown, 4, 4)
+	mouse(c, tview.MouseLeftUp, 4, 4)
 	if after := grow(); after == before || !c.view.follow {
 		t.Error("a click stops the view from following")
 	}
-	mouse(c, tview.MouseLeftDown, 5, 5)
-	mouse(c, tview.MouseMove, 7, 5)
+	mouse(c, tview.MouseLeftDown, 4, 4)
+	mouse(c, tview.MouseMove, 6, 4)
 	before = c.view.top
 	if after := grow(); after != before {
 		t.Errorf("the view moves from %v to %v while the button is down", before, after)
 	}
-	mouse(c, tview.MouseLeftUp, 7, 5)
+	mouse(c, tview.MouseLeftUp, 6, 4)
 	c.EndSelection()
 	c.view.Bottom()
 	grow()
@@ -270,7 +270,7 @@ func TestSelectingHoldsTheView(t *testing.T) {
 // blocks come before it.
 func TestFoldsStay(t *testing.T) {
 	s := wholeSession()
-	c := conversationOf(t, s, 80, 60)
+	c := conversationOf(t, s, 78, 58)
 	c.Focus(nil)
 	folds := func() string {
 		var b strings.Builder
@@ -288,14 +288,14 @@ func TestFoldsStay(t *testing.T) {
 		}
 	}
 	want := folds()
-	viewtest.Text(t, c, 40, 20)
+	viewtest.Text(t, c, 38, 18)
 	s.Feed(event.Notice{Text: "more"})
 	s.Blocks = append([]*state.Block{{Kind: state.UserBlock, Text: []byte("older")}}, s.Blocks...)
 	c.Update(&s.State, state.Everything)
-	viewtest.Text(t, c, 100, 30)
+	viewtest.Text(t, c, 98, 28)
 	c.view.Top()
 	c.view.evict()
-	viewtest.Text(t, c, 80, 60)
+	viewtest.Text(t, c, 78, 58)
 	if got := folds(); got != want || !strings.Contains(want, fmt.Sprint(unfolded)) {
 		t.Errorf("folds %s, want %s", got, want)
 	}
@@ -304,7 +304,7 @@ func TestFoldsStay(t *testing.T) {
 // Whatever the blocks and the places, selecting never fails.
 func TestSelectionAnywhere(t *testing.T) {
 	s := wholeSession()
-	c := conversationOf(t, s, 50, 16)
+	c := conversationOf(t, s, 48, 14)
 	c.Focus(nil)
 	c.OnCopy = func(string) {}
 	for _, fold := range []bool{false, true} {
@@ -317,14 +317,14 @@ func TestSelectionAnywhere(t *testing.T) {
 		for y1 := range 16 {
 			for y2 := range 16 {
 				dragged(c, 3, y1, 30, y2)
-				viewtest.Text(t, c, 50, 16)
+				viewtest.Text(t, c, 48, 14)
 			}
 		}
 		for _, a := range []string{"scroll-top", "select", "select-down", "select-right", "select-page-down", "select-word-right", "select-line-end", "select-bottom", "select-lines", "select-up", "select-top", "select-end"} {
 			for range 5 {
 				viewtest.Press(t, c, a)
 			}
-			viewtest.Text(t, c, 50, 16)
+			viewtest.Text(t, c, 48, 14)
 		}
 	}
 	empty := NewConversation(viewtest.Dark(t), keymap.Default())

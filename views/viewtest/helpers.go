@@ -58,14 +58,17 @@ const HostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202eg
 // controls, zero width, wide characters.
 const Hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
 
-// ScreenRows returns what is inside the border.
+// ScreenRows returns the rows without blanks at their ends; of a view with a border what is inside.
 func ScreenRows(t *testing.T, p tview.Primitive, w, h int) []string {
 	t.Helper()
-	rows := strings.Split(strings.TrimRight(Text(t, p, w, h), "\n"), "\n")
+	rows := strings.Split(strings.TrimSuffix(Text(t, p, w, h), "\n"), "\n")
+	if strings.HasPrefix(rows[0], "┌") {
+		rows = rows[1 : len(rows)-1]
+	}
 	for i, r := range rows {
 		rows[i] = strings.Trim(r, "│ ")
 	}
-	return rows[1 : len(rows)-1]
+	return rows
 }
 
 // Now is the time of all goldens: 14:02:31.

@@ -1,0 +1,401 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/conversation"
+	"buddy/agent/event"
+	"buddy/agent/goal"
+	"buddy/agent/reminder"
+	"buddy/agent/undo"
+)
+
+// Change is how many files the agent's tools for files changed since a prompt, see [undo.Change].
+type Change = undo.Change
+
+// border is a prompt that one can go back to before.
+type border struct {
+	seq  uint64
+	id   int
+	text string
+}
+
+// record is what the stored events say of the way back.
+type record struct {
+	rewinds event.Rewinds
+	borders []border // the oldest first; those that are gone as well
+	tasks   map[int]*ranTask
+	acts    []uint64 // the numbers of the events with which calls began that undo doesn't cover
+	undone  []uint64 // of those of undos that can be taken back, the newest last
+}
+
+// ranTask is a task that may have gone on while the main conversation did something else.
+type ranTask struct {
+	event.TaskStarted
+	branch     int
+	begun, end uint64 // numbers of its events; end is 0 if it has none
+	runs       bool
+}
+
+// name returns what a person and a model read of it.
+func (t *ranTask) name() string { return fmt.Sprintf("#%d %s", t.ID, cut(t.Title)) }
+
+// beside reports whether it did not work on the main conversation.
+func (t *ranTask) beside() bool { return t.branch != 0 || t.Kind == event.ShellTask }
+
+// readRecord reads all stored events, which takes as long as a session is.
+func (r *Runtime) readRecord() (*record, error) {
+	all := &record{tasks: make(map[int]*ranTask)}
+	acts := make(map[string]bool)
+	err := r.stream.Stored(func(env event.Envelope) bool {
+		all.take(env, acts)
+		return true
+	})
+	for _, id := range runningIDs(r) {
+		if t := all.tasks[id]; t != nil {
+			t.runs = true
+		}
+	}
+	return all, err
+}
+
+// take notes the next event. acts are the calls that undo doesn't cover.
+func (a *record) take(env event.Envelope, acts map[string]bool) {
+	a.rewinds.Take(env)
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if env.Branch == 0 && p.Kind == event.Opening && !p.Queued {
+			a.borders = append(a.borders, border{env.Seq, p.ID, p.Text})
+		}
+	case event.TaskStarted:
+		a.tasks[p.ID] = &ranTask{TaskStarted: p, branch: env.Branch, begun: env.Seq}
+	case event.TaskFinished:
+		if t := a.tasks[p.ID]; t != nil {
+			t.end = env.Seq
+		}
+	case event.ToolRequested:
+		acts[p.CallID] = !covers(p.Action.Kind)
+	case event.ToolStarted:
+		if acts[p.CallID] {
+			a.acts = append(a.acts, env.Seq)
+		}
+	case event.FileRestored:
+		if n := len(a.undone); !p.Redo {
+			a.undone = append(a.undone, env.Seq)
+		} else if n > 0 {
+			a.undone = a.undone[:n-1]
+		}
+	}
+}
+
+// covers reports whether undo takes back what an action of a kind changes, or there is nothing to take back.
+func covers(k action.Kind) bool {
+	switch k {
+	case action.Shell, action.Git, action.PaneKeys, action.Browser, action.MCP, action.Generic:
+		return false
+	}
+	return true
+}
+
+// find returns the prompt of an event, if one can go back to before it, and how many such there are from
+// it on.
+func (a *record) find(seq uint64) (b border, back int, ok bool) {
+	for _, b := range slices.Backward(a.borders) {
+		if a.rewinds.Gone(b.seq) {
+			continue
+		}
+		back++
+		if b.seq == seq {
+			return b, back, true
+		}
+	}
+	return b, 0, false
+}
+
+// since counts the prompts after an event that still count.
+func (a *record) since(seq uint64) int {
+	n := 0
+	for _, b := range a.borders {
+		if b.seq > seq && !a.rewinds.Gone(b.seq) {
+			n++
+		}
+	}
+	return n
+}
+
+// way is one step back, or forth again, that a person wants.
+type way struct {
+	c      event.Rewind
+	record *record
+	event  event.HistoryRewound
+	undo   *undo.Undo
+	past   *conversation.Past
+	goal   *goal.Keeper
+	plan   bool // mode plan was on
+}
+
+// rewind goes back to before a prompt.
+func (r *Runtime) rewind(c event.Rewind) {
+	if err := r.mayRewind(c); err != nil {
+		r.reject("%v", err)
+		return
+	}
+	all, err := r.readRecord()
+	if err != nil {
+		r.reject("one can't go back here: %v", err)
+		return
+	}
+	b, back, ok := all.find(c.ToSeq)
+	if !ok {
+		r.reject("there is no such prompt to go back to; /rewind lists them")
+		return
+	}
+	w := &way{c: c, record: all, event: event.HistoryRewound{ToSeq: b.seq, Prompt: cut(b.text)}}
+	again := fmt.Sprintf("/rewind %d %s--force", back, map[bool]string{false: "files "}[c.Conversation])
+	r.begin(w, func() error {
+		since := b.id
+		if !c.Files {
+			since = undo.Never
+		}
+		w.undo = r.changes.BeginSince(r.life.ctx, since, again)
+		return nil
+	})
+}
+
+// mayRewind returns why one can't go back at all, or nil.
+func (r *Runtime) mayRewind(c event.Rewind) error {
+	switch {
+	case !c.Conversation && !c.Files:
+		return errors.New("say what goes back: the conversation, files or both")
+	case c.Files:
+		return r.changes.Able()
+	}
+	if err := r.stream.ReadOnly(); err != nil {
+		return fmt.Errorf("one can't go back, because it can't be recorded: %w", err)
+	}
+	return nil
+}
+
+// redo takes the newest undo or rewind back.
+func (r *Runtime) redo(c event.Redo) {
+	if err := r.stream.ReadOnly(); err != nil {
+		r.reject("nothing can be redone, because it can't be recorded: %v", err)
+		return
+	}
+	all, err := r.readRecord()
+	if err != nil {
+		all = &record{} // what was undone is known all the same
+	}
+	var undone uint64
+	if n := len(all.undone); n > 0 {
+		undone = all.undone[n-1]
+	}
+	w := &way{c: event.Rewind{Files: true, Force: c.Force}, record: all}
+	if seq, last, ok := all.rewinds.Last(); ok && seq > undone {
+		if n := all.since(seq); n > 0 && !c.Force {
+			r.Publish(event.Warning{Text: fmt.Sprintf("nothing was redone: %s came since you went back to before “%s”", promptsOf(n), last.Prompt), Code: "undo", NextStep: "/redo --force leaves them for what was there before"})
+			return
+		}
+		w.c.Conversation, w.c.Files, w.c.ToSeq = true, len(last.Files) > 0, seq
+		w.event = event.HistoryRewound{ToSeq: seq, Prompt: last.Prompt, Redo: true}
+	}
+	r.begin(w, func() (err error) {
+		if !w.c.Files {
+			w.undo = r.changes.BeginSince(r.life.ctx, undo.Never, "")
+			return nil
+		}
+		w.undo, err = r.changes.BeginRedo(r.life.ctx)
+		return err
+	})
+}
+
+func promptsOf(n int) string {
+	if n == 1 {
+		return "1 prompt"
+	}
+	return fmt.Sprintf("%d prompts", n)
+}
+
+// begin begins a way once nothing runs that it would get into, and goes it beside: a target may be slow.
+func (r *Runtime) begin(w *way, prepare func() error) {
+	var err error
+	idle := r.tasks.rests
+	if w.c.Files {
+		idle = r.tasks.idle
+	}
+	if t := idle(func() { err = prepare() }); t != nil {
+		r.reject("nothing can be taken back while task #%d runs", t.id)
+		return
+	}
+	if err != nil {
+		if !errors.Is(err, errTold) {
+			r.reject("%v", err)
+		}
+		return
+	}
+	r.life.work.Go(func() {
+		done := w.undo.PutBack(w.c.Force)
+		if done && w.c.Conversation {
+			r.recallPast(w)
+		}
+		if rewound(r.tasks, w, done) {
+			r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
+		}
+	})
+}
+
+// rests is idle for the main conversation only.
+func (s *tasks) rests(do func()) *task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.main.task != nil {
+		return s.main.task
+	}
+	do()
+	return nil
+}
+
+// recallPast makes what the main conversation was of the stored events.
+func (r *Runtime) recallPast(w *way) {
+	was := w.record.rewinds
+	was.Take(event.Envelope{Seq: r.stream.Last() + 1, Payload: w.event})
+	w.past, w.goal = conversation.NewPast(r.tasks.tree), goal.NewKeeper(nil, event.GoalUse{})
+	_ = r.stream.Stored(func(env event.Envelope) bool { // it was read just now
+		if env.Seq >= w.event.ToSeq {
+			return false
+		}
+		if !was.Gone(env.Seq) {
+			w.take(env)
+		}
+		return true
+	})
+}
+
+// take feeds an event before the border.
+func (w *way) take(env event.Envelope) {
+	w.past.Take(env)
+	w.goal.Replay(env.Payload)
+	switch p := env.Payload.(type) {
+	case event.PlanEntered:
+		w.plan = true
+	case event.PlanExited:
+		w.plan = false
+	case event.ModeChanged:
+		w.plan = p.Mode == action.ModePlan
+	}
+}
+
+// rewound takes up that files were put back, or not, and makes the conversation what it was: prompts that
+// came meanwhile go on. It reports whether the conversation is another one now.
+func rewound(s *tasks, w *way, done bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	did := w.undo.Finish(w.c.Conversation)
+	switch {
+	case done && w.c.Conversation:
+		w.event.Files = did.Paths
+		s.tree.Rewind(w.past, func() { s.stream.Publish(0, 0, w.event) })
+		s.main.pending, s.workflows.next = false, 0
+		s.goals.keeper.Rewind(w.goal)
+		if mode, _ := s.approvals.Mode(); w.plan && mode != action.ModePlan {
+			s.approvals.SetMode(action.ModePlan, 0)
+		}
+		s.tellRewound(w)
+	case done:
+		s.tellUndone(did)
+	}
+	s.startNext(s.main)
+	return done && w.c.Conversation
+}
+
+// tellRewound tells the model what is not as it was at the border. The caller holds s.mu.
+func (s *tasks) tellRewound(w *way) {
+	var lines []string
+	if left := s.changes.PathsSince(w.record.borderID(w.event.ToSeq)); len(left) > 0 {
+		lines = append(lines, "These files were changed since and stay so; read one before you change it:\n"+strings.Join(left, "\n"))
+	}
+	if n := w.record.actsSince(w.event.ToSeq); n > 0 {
+		lines = append(lines, fmt.Sprintf("Commands and the like were run since (%d calls): what they changed, if anything, was not taken back.", n))
+	}
+	runs, ended := w.record.besides(w.event.ToSeq)
+	if len(runs) > 0 {
+		lines = append(lines, "These tasks began since and still run beside:\n"+strings.Join(runs, "\n"))
+		s.stream.Publish(0, 0, event.Notice{Text: "begun since and still running: " + strings.Join(runs, ", ") + " · /kill N ends one", Code: "rewind"})
+	}
+	if len(ended) > 0 {
+		lines = append(lines, "These tasks have ended since:\n"+strings.Join(ended, "\n"))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	how := "The user went back to this point of the conversation. What came after it no longer counts, but:\n"
+	if w.event.Redo {
+		how = "The user brought this conversation back to this point. What came after it no longer counts, but:\n"
+	}
+	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(how + strings.Join(lines, "\n"))})
+}
+
+// borderID returns the number of the first prompt from an event on.
+func (a *record) borderID(seq uint64) int {
+	for _, b := range a.borders {
+		if b.seq >= seq {
+			return b.id
+		}
+	}
+	return undo.Never
+}
+
+// actsSince counts the calls that undo doesn't cover and that began after an event, whether their prompts still
+// count or not.
+func (a *record) actsSince(seq uint64) int {
+	at, _ := slices.BinarySearch(a.acts, seq)
+	return len(a.acts) - at
+}
+
+// maxNamed limits the tasks that are named.
+const maxNamed = 20
+
+// besides returns the tasks beside the main conversation that began since an event and still run, and those
+// that began before it and have ended since.
+func (a *record) besides(seq uint64) (runs, ended []string) {
+	for _, id := range slices.Sorted(maps.Keys(a.tasks)) {
+		switch t := a.tasks[id]; {
+		case !t.beside():
+		case t.begun >= seq && t.runs:
+			runs = append(runs, t.name())
+		case t.begun < seq && t.end >= seq:
+			ended = append(ended, t.name())
+		}
+	}
+	return runs[max(0, len(runs)-maxNamed):], ended[max(0, len(ended)-maxNamed):]
+}
+
+// ChangedSince returns how many files have changed since prompts of the main conversation, the oldest
+// first: since a prompt that is not among them as many as since the next one that is.
+func (r *Runtime) ChangedSince(ctx context.Context) ([]Change, error) { return r.changes.Since(ctx) }
+
+// replayRewound takes the main conversation back as an earlier process did. events are all before that.
+func (r *Runtime) replayRewound(was event.Rewinds, events []event.Envelope, e event.HistoryRewound, left *recovery) {
+	past := conversation.NewPast(r.tasks.tree)
+	for _, env := range events {
+		if env.Seq >= e.ToSeq {
+			break
+		}
+		if !was.Gone(env.Seq) {
+			past.Take(env)
+		}
+	}
+	r.tasks.tree.Rewind(past, nil)
+	kept := recovery{calls: left.calls, queued: left.queued, shells: left.shells}
+	clear(kept.calls.Asked)
+	clear(kept.calls.Waiting)
+	clear(kept.calls.Started)
+	*left = kept
+	left.answered = r.tasks.main.talk.Answered()
+}

@@ -1,0 +1,309 @@
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/texts"
+	"buddy/tools"
+)
+
+// maxWords is how many characters of a prompt name it in an error.
+const maxWords = 60
+
+// maxTaken limits how many undos can be taken back; the oldest go first.
+const maxTaken = 20
+
+// maxPrompts limits the prompts that an event names.
+const maxPrompts = 5
+
+// taken holds what one undo took back.
+type taken struct {
+	steps  []step
+	target string
+	kept   []event.KeptFile // what the files contained before that
+}
+
+// LaterError means that prompts came after the one whose changes would be taken back.
+type LaterError struct {
+	Prompt string   // its first words
+	Agents []string // whose changes are among them
+	Since  int      // prompts
+}
+
+// Error names the prompt.
+func (e *LaterError) Error() string {
+	who := ""
+	if len(e.Agents) > 0 {
+		who = ", also through agents (" + strings.Join(e.Agents, ", ") + ")"
+	}
+	came := "1 prompt came"
+	if e.Since > 1 {
+		came = fmt.Sprintf("%d prompts came", e.Since)
+	}
+	return fmt.Sprintf("the last change of files was made for “%s”%s, and %s after that", texts.Clip(e.Prompt, maxWords), who, came)
+}
+
+var errNothing = errors.New("there is nothing to take back: no file was changed with the agent's tools for files")
+
+// Begin prepares to take back what was changed for the newest n prompts that changed any; 0 is the newest
+// one, or a [LaterError] if prompts came after it. Until Finish it is under way; ctx, Cancel and a limit of
+// time end the wait for the target.
+func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.steps) == 0 {
+		return nil, errNothing
+	}
+	last := l.steps[len(l.steps)-1]
+	if since := l.said.count - last.said.count; n == 0 && since > 0 {
+		return nil, &LaterError{last.title, last.agents, since}
+	}
+	return l.begin(ctx, slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])), nil
+}
+
+// begin prepares an undo. The caller holds l.mu.
+func (l *Log) begin(ctx context.Context, steps []step) *Undo {
+	u := &Undo{log: l, steps: steps, again: "/undo --force"}
+	u.ctx, u.stop = context.WithCancelCause(ctx)
+	l.stop = u.stop
+	return u
+}
+
+// BeginSince is Begin of all that was changed since a prompt of the main conversation opened its exchange.
+// again is the command to try it with force. The Undo has nothing to do when nothing was changed.
+func (l *Log) BeginSince(ctx context.Context, prompt int, again string) *Undo {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.begin(ctx, l.since(prompt))
+	u.again = again
+	return u
+}
+
+// since returns the steps since a prompt. The caller holds l.mu.
+func (l *Log) since(prompt int) []step {
+	i := slices.IndexFunc(l.steps, func(s step) bool { return s.said.last >= prompt })
+	if i < 0 {
+		return nil
+	}
+	return slices.Clone(l.steps[i:])
+}
+
+// BeginRedo prepares to take the newest undo back.
+func (l *Log) BeginRedo(ctx context.Context) (*Undo, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.taken) == 0 {
+		return nil, errors.New("there is nothing to redo: nothing was taken back")
+	}
+	t := l.taken[len(l.taken)-1]
+	if len(t.kept) == 0 {
+		return nil, errors.New("what was taken back can't be redone: it was not kept")
+	}
+	u := l.begin(ctx, t.steps)
+	u.redo, u.again = &t, "/redo --force"
+	return u, nil
+}
+
+// Undo takes the newest steps of a log back, or makes what was taken back, once.
+type Undo struct {
+	log   *Log
+	ctx   context.Context
+	stop  context.CancelCauseFunc
+	steps []step
+	redo  *taken // to make again; nil: the steps are taken back
+	again string // the command to do it with force
+
+	on      filesOn          // what is put back
+	kept    []event.KeptFile // what was there before
+	changed []string         // why nothing was: these files were changed since
+	err     error            // why nothing was
+}
+
+// PutBack puts the files back, all or none, and waits for that; force also does when
+// somebody changed them since. The person is told when it takes long. It reports whether it is done.
+func (u *Undo) PutBack(force bool) bool {
+	defer u.stop(nil)
+	if len(u.steps) == 0 {
+		return true
+	}
+	defer time.AfterFunc(limit, func() { u.stop(errLimit) }).Stop()
+	defer time.AfterFunc(patience, func() {
+		u.log.stream.Publish(0, 0, event.Notice{Text: "putting files back on " + u.steps[0].kept[0].Target + "; what you ask for waits until that is done", Code: "undo"})
+	}).Stop()
+	u.err = u.putBack(force)
+	if u.err != nil && u.ctx.Err() != nil {
+		u.err = context.Cause(u.ctx)
+	}
+	return u.err == nil && len(u.changed) == 0
+}
+
+// putBack is possible on one target only.
+func (u *Undo) putBack(force bool) error {
+	all, err := u.wanted()
+	if err != nil {
+		return err
+	}
+	if len(all) > 1 {
+		return fmt.Errorf("the files are on %s and %s, and all or none are put back: that needs one target", all[0].target, all[1].target)
+	}
+	on, err := u.log.files(u.ctx, all[0].target)
+	if err != nil {
+		return err
+	}
+	u.on = all[0]
+	if u.redo == nil && u.log.dir != "" {
+		if err := u.keep(on); err != nil {
+			return err
+		}
+	}
+	u.changed, err = on.Restore(u.ctx, u.on.files, force)
+	return err
+}
+
+// wanted returns what the files are to contain, by target.
+func (u *Undo) wanted() ([]filesOn, error) {
+	if u.redo == nil {
+		return filesBefore(u.steps)
+	}
+	on := filesOn{target: u.redo.target}
+	for _, f := range u.redo.kept {
+		if err := on.add(f); err != nil {
+			return nil, err
+		}
+	}
+	return []filesOn{on}, nil
+}
+
+// keep copies what the files contain now, so that the undo can be taken back.
+func (u *Undo) keep(on Files) error {
+	paths := make([]string, len(u.on.files))
+	for i, f := range u.on.files {
+		paths[i] = f.Path
+	}
+	now, err := on.Contents(u.ctx, paths)
+	if err != nil {
+		return err
+	}
+	l := u.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	dir := filepath.Join(l.dir, fmt.Sprintf("undo-%d", l.stream.Last()))
+	for i, b := range now {
+		f := event.KeptFile{Path: b.Path, Existed: b.Existed, Perm: int(b.Perm), After: afterUndo(u.on.files[i])}
+		if b.Existed && !b.Lost {
+			f.Copy, f.Bytes = filepath.Join(dir, fmt.Sprintf("after-%d", i+1)), int64(len(b.Data))
+			l.free(f.Bytes)
+			if err := writeCopy(f.Copy, b.Data); err != nil {
+				return err
+			}
+			l.bytes += f.Bytes
+		}
+		u.kept = append(u.kept, f)
+	}
+	return nil
+}
+
+// afterUndo identifies what a file contains when it was put back.
+func afterUndo(b tools.Before) string {
+	if !b.Existed {
+		return ""
+	}
+	return tools.SumOf(b.Data)
+}
+
+// Finish ends the undo: it publishes what came of it, and returns that; the zero value when nothing
+// was taken back. rewind says that the conversation goes back, too.
+func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
+	l := u.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stop = nil
+	if u.err != nil || len(u.changed) > 0 {
+		l.forget(u.kept)
+	}
+	switch {
+	case len(u.steps) == 0:
+		return e
+	case u.err != nil:
+		l.stream.Reject("nothing was taken back: %v", u.err)
+		return e
+	case len(u.changed) > 0:
+		l.stream.Publish(0, 0, event.Warning{
+			Text: "nothing was taken back: somebody changed since: " + strings.Join(l.placed(u.on.target, u.changed), ", "), Code: "undo",
+			NextStep: u.again + " puts them back all the same, and what was changed is lost",
+		})
+		return e
+	}
+	e = u.event()
+	e.Rewind = rewind
+	l.stream.Publish(0, 0, e)
+	l.restored(e)
+	return e
+}
+
+// event says what was done.
+func (u *Undo) event() event.FileRestored {
+	e := event.FileRestored{Steps: len(u.steps), Target: u.on.target, Kept: u.kept, Redo: u.redo != nil}
+	for _, s := range u.steps {
+		if s.title != "" {
+			e.Prompts = append(e.Prompts, s.title)
+		}
+		for _, name := range s.agents {
+			if !slices.Contains(e.Agents, name) {
+				e.Agents = append(e.Agents, name)
+			}
+		}
+		for _, k := range s.kept {
+			e.Calls = append(e.Calls, k.CallID)
+		}
+	}
+	e.Prompts = e.Prompts[max(0, len(e.Prompts)-maxPrompts):]
+	for _, f := range u.on.files {
+		e.Paths = append(e.Paths, f.Path)
+	}
+	e.Paths = u.log.placed(u.on.target, e.Paths)
+	return e
+}
+
+// restored moves the newest steps to what was taken back, or what was taken back last to the steps. The
+// caller holds l.mu.
+func (l *Log) restored(e event.FileRestored) {
+	if e.Redo {
+		if n := len(l.taken); n > 0 {
+			l.steps = append(l.steps, l.taken[n-1].steps...)
+			slices.SortStableFunc(l.steps, func(a, b step) int { return a.said.count - b.said.count })
+			l.forget(l.taken[n-1].kept)
+			l.taken = l.taken[:n-1]
+		}
+		return
+	}
+	at := len(l.steps)
+	for changes := len(e.Calls); changes > 0 && at > 0; at-- {
+		changes -= len(l.steps[at-1].kept)
+	}
+	l.taken = append(l.taken, taken{slices.Clone(l.steps[at:]), e.Target, slices.Clone(e.Kept)})
+	l.steps = l.steps[:at]
+	if len(l.taken) > maxTaken {
+		l.forget(l.taken[0].kept)
+		for _, s := range l.taken[0].steps {
+			for _, k := range s.kept {
+				l.forget(k.Files)
+			}
+		}
+		l.taken = slices.Clone(l.taken[1:])
+	}
+}
+
+// forget no longer counts copies that nobody needs. The caller holds l.mu.
+func (l *Log) forget(files []event.KeptFile) {
+	for _, f := range files {
+		l.bytes -= f.Bytes
+	}
+}

@@ -1,0 +1,99 @@
+package state
+
+import (
+	"slices"
+
+	"buddy/agent/event"
+	"buddy/texts"
+)
+
+// Border is a prompt of the main conversation that one can go back to before.
+type Border struct {
+	Seq  uint64
+	ID   int    // of the prompt
+	Text string // of the prompt, untrusted
+	Time int64  // Unix milliseconds
+
+	steps Steps // before it
+}
+
+// rewound holds what one step back took away, for /redo.
+type rewound struct {
+	at, to   uint64   // numbers of its event, and of the first that is gone
+	blocks   []*Block // from there on
+	borders  []Border
+	steps    Steps
+	answered CallIDs
+}
+
+// addBorder notes a prompt that opens an exchange.
+func (s *State) addBorder(env event.Envelope, p event.PromptSubmitted) {
+	if p.Kind == event.Opening {
+		s.Borders = append(s.Borders, Border{env.Seq, p.ID, p.Text, env.Time, s.Steps})
+	}
+}
+
+// applyRewound makes the conversation what it was before an event: the blocks go, or come again. What is
+// shown of tasks beside it stays.
+func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed {
+	at := slices.IndexFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq })
+	if at < 0 {
+		at = len(s.Blocks)
+	}
+	gone := slices.Clone(s.Blocks[at:])
+	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq && !b.beside })
+	from := slices.IndexFunc(s.Borders, func(b Border) bool { return b.Seq >= p.ToSeq })
+	if from < 0 {
+		from = len(s.Borders)
+	}
+	if p.Redo {
+		s.redo(p.ToSeq, from)
+	} else {
+		s.rewound = append(s.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Borders[from:]), s.Steps, s.Answered})
+		s.Answered = nil
+		if from < len(s.Borders) {
+			s.Steps = s.Borders[from].steps
+		}
+		s.Borders = s.Borders[:from]
+	}
+	s.dropGone(gone)
+	s.add(env, NoticeBlock, p.Text())
+	return Conversation | Output | Header | Tasks | Queue
+}
+
+// redo takes a step back back: the one whose event has a number. Prompts from the index from on came after it.
+func (s *State) redo(seq uint64, from int) {
+	i := slices.IndexFunc(s.rewound, func(r rewound) bool { return r.at == seq })
+	if i < 0 {
+		return // what it took away was not read yet
+	}
+	r := s.rewound[i]
+	s.rewound = s.rewound[:i]
+	later := slices.DeleteFunc(slices.Clone(s.Blocks), func(b *Block) bool { return b.Seq < seq })
+	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= r.to })
+	s.Blocks = slices.Concat(s.Blocks, r.blocks, later)
+	s.Borders = append(s.Borders[:from:from], r.borders...)
+	s.Steps, s.Answered = r.steps, r.answered
+}
+
+// dropGone forgets what pointed at blocks that don't show any more.
+func (s *State) dropGone(gone []*Block) {
+	s.open, s.retried, s.Info.Interrupted = openBlocks{}, retried{}, false
+	for _, b := range gone {
+		if b.Call == nil || b.beside || slices.Contains(s.Blocks, b) {
+			continue
+		}
+		if s.calls[b.Call.ID] == b {
+			delete(s.calls, b.Call.ID)
+		}
+		if s.Focused == b.Call {
+			s.Focused = nil
+		}
+		if s.Bare == b.Call {
+			s.Bare = nil
+		}
+	}
+}
+
+// Words returns the beginning of the prompt on one line.
+func (b Border) Words() string { return texts.Clip(texts.OneLine(b.Text), 200) }

@@ -1,0 +1,133 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// shortest is how many characters of a session's identity its name in tmux has at least.
+const shortest = 4
+
+// sessionName is what a session is called in tmux. With [Options.Short] it is found out when tmux is asked for
+// the first time: a session that is there has the identity in an option of its own, @buddy_session, and keeps its
+// name; one that is made gets the shortest name that nobody has.
+type sessionName struct {
+	identity string
+	short    bool
+
+	mu  sync.Mutex // guards what follows
+	now string
+}
+
+func newSessionName(o Options) *sessionName {
+	n := &sessionName{identity: o.Session, short: o.Short, now: o.Session}
+	if o.Short {
+		n.now = shortName(o.Session, func(string) bool { return false })
+	}
+	n.prefer(o.Known)
+	return n
+}
+
+// prefer makes a name that the session had before the one that it has, as long as tmux says nothing else. The
+// name of a session that this one was copied from is none.
+func (n *sessionName) prefer(known string) {
+	if n.short && len(known) >= len(owner)+1+shortest && strings.HasPrefix(n.identity, known) {
+		n.set(known)
+	}
+}
+
+func (n *sessionName) get() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.now
+}
+
+func (n *sessionName) set(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.now = name
+}
+
+// shortName returns the shortest beginning of an identity that is not taken, the whole if all are.
+func shortName(identity string, taken func(string) bool) string {
+	for end := len(owner) + 1 + shortest; end < len(identity); end++ {
+		if name := identity[:end]; name[end-1] != '-' && !taken(name) {
+			return name
+		}
+	}
+	return identity
+}
+
+// tmuxName returns what the session is called in tmux, as far as that is known.
+func (o Options) tmuxName() string {
+	if o.name == nil {
+		return o.Session
+	}
+	return o.name.get()
+}
+
+// ours reports whether a session of that name, made by this program, is this one.
+func (o Options) ours(name, identity string) bool {
+	return identity == o.Session || identity == "" && name == o.Session // before there was that option
+}
+
+// listed is a session on a tmux server.
+type listed struct {
+	name, identity string // without the option the identity is ""
+	managed        bool
+}
+
+const listedFields = "#{@buddy_managed} #{@buddy_owner} #{@buddy_session} #{session_name}"
+
+func parseListed(line string) (l listed, ok bool) {
+	f := strings.SplitN(line, " ", 4)
+	if len(f) < 4 {
+		return l, false
+	}
+	return listed{managed: f[0] == "1" && f[1] == owner, identity: f[2], name: f[3]}, true
+}
+
+// findName asks tmux which session is ours, and reports whether it is there; else it finds a name for one that is
+// made now.
+func (s *server) findName(ctx context.Context) (found bool) {
+	if !s.opt.Short {
+		_, err := s.sup.tmux(ctx, "has-session", "-t", s.opt.target())
+		return err == nil
+	}
+	out, err := s.sup.tmux(ctx, "list-sessions", "-F", listedFields)
+	if err != nil {
+		out = "" // no server runs; whatever else it is, the next command says so
+	}
+	taken := make(map[string]bool)
+	for line := range strings.Lines(out) {
+		l, ok := parseListed(strings.TrimSuffix(line, "\n"))
+		if ok && l.managed && s.opt.ours(l.name, l.identity) {
+			s.opt.name.set(l.name)
+			return true
+		}
+		taken[l.name] = ok
+	}
+	if taken[s.opt.tmuxName()] {
+		s.opt.name.set(shortName(s.opt.Session, func(name string) bool { return taken[name] }))
+	}
+	return false
+}
+
+// duplicates is how often another name is looked for because another program took the one that was free.
+const duplicates = 3
+
+// create makes the session with the shared pane in it.
+func (s *server) create(ctx context.Context) error {
+	for try := 0; ; try++ {
+		out, err := s.sup.tmux(ctx, s.creation()...)
+		if err == nil {
+			return nil
+		}
+		why := reason(out, err)
+		if !s.opt.Short || try == duplicates || !strings.Contains(why, "duplicate session") || s.findName(ctx) {
+			return fmt.Errorf("%w: new-session %s: %s", ErrUnavailable, s.opt.tmuxName(), why)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package markup
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxCompared = 2 << 10 // bytes of a line whose changes are looked for
+	maxWords    = 64      // words in which two lines differ that are compared one by one
+	maxPairs    = 64      // pairs of lines of which those are looked for that belong together
+	leastShare  = 0.4     // of two lines that has to be the same, or one is not what became of the other
+)
+
+// piece is a part of a line, from one byte to another.
+type piece struct{ from, to int }
+
+// pairs tells which deleted lines became which added ones: for each deleted line the number of an added
+// one, or -1. They are in order. Where there are not as many, those belong together that are alike.
+func pairs(deleted, added []diffLine) []int {
+	found := make([]int, len(deleted))
+	next := 0
+	for i := range deleted {
+		found[i] = -1
+		if len(deleted) == len(added) {
+			found[i] = i
+			continue
+		}
+		best := leastShare
+		for k := next; k < len(added) && len(deleted)*len(added) <= maxPairs; k++ {
+			if c := compare(deleted[i].text, added[k].text); c.share() > best {
+				found[i], best = k, c.share()
+			}
+		}
+		next = max(next, found[i]+1)
+	}
+	return found
+}
+
+// changedPieces returns which parts of two lines differ, by whole words; none if they are equal or have too little in
+// common.
+func changedPieces(a, b string) (before, after []piece) {
+	c := compare(a, b)
+	if a == b || c.share() < leastShare {
+		return nil, nil
+	}
+	return gaps(c.before, c.same, func(r sameWords) int { return r.before }), gaps(c.after, c.same, func(r sameWords) int { return r.after })
+}
+
+// comparison is how two lines differ.
+type comparison struct {
+	before, after []string // their words
+	same          []sameWords
+}
+
+// sameWords are n words that both lines have, from one of each on.
+type sameWords struct{ before, after, n int }
+
+// compare finds the words that two lines have in common: at the beginning, at the end, and the most of
+// what is between them unless that is long.
+func compare(a, b string) comparison {
+	if len(a) > maxCompared || len(b) > maxCompared {
+		return comparison{}
+	}
+	c := comparison{before: words(a), after: words(b)}
+	begin, end := 0, 0
+	short := min(len(c.before), len(c.after))
+	for begin < short && c.before[begin] == c.after[begin] {
+		begin++
+	}
+	for end < short-begin && c.before[len(c.before)-1-end] == c.after[len(c.after)-1-end] {
+		end++
+	}
+	c.same = append(c.same, sameWords{0, 0, begin})
+	x, y := c.before[begin:len(c.before)-end], c.after[begin:len(c.after)-end]
+	if len(x) <= maxWords && len(y) <= maxWords {
+		c.between(x, y, begin)
+	}
+	c.same = append(c.same, sameWords{len(c.before) - end, len(c.after) - end, end})
+	return c
+}
+
+// between adds the longest sequence of words that both have, which begin at a word.
+func (c *comparison) between(x, y []string, at int) {
+	var most [maxWords + 1][maxWords + 1]uint8 // of what follows two words
+	for i := len(x) - 1; i >= 0; i-- {
+		for k := len(y) - 1; k >= 0; k-- {
+			if x[i] == y[k] {
+				most[i][k] = most[i+1][k+1] + 1
+			} else {
+				most[i][k] = max(most[i+1][k], most[i][k+1])
+			}
+		}
+	}
+	for i, k := 0, 0; i < len(x) && k < len(y); {
+		switch {
+		case x[i] == y[k]:
+			c.same = append(c.same, sameWords{at + i, at + k, 1})
+			i, k = i+1, k+1
+		case most[i+1][k] >= most[i][k+1]:
+			i++
+		default:
+			k++
+		}
+	}
+}
+
+// share returns how much of the two lines is the same, from 0 to 1. Blanks don't count.
+func (c comparison) share() float64 {
+	same := 0
+	for _, r := range c.same {
+		same += inked(c.before[r.before : r.before+r.n])
+	}
+	return 2 * float64(same) / float64(max(1, inked(c.before)+inked(c.after)))
+}
+
+// inked counts the bytes of words that are no blanks.
+func inked(words []string) (n int) {
+	for _, w := range words {
+		n += len(strings.TrimSpace(w))
+	}
+	return n
+}
+
+// gaps returns the parts of a line that are not the same. What only blanks are between is one.
+func gaps(words []string, same []sameWords, at func(sameWords) int) (all []piece) {
+	off, word := 0, 0
+	skip := func(to int) (from int) {
+		for from = off; word < to; word++ {
+			off += len(words[word])
+		}
+		return from
+	}
+	blank := false // only blanks came since the last part
+	for _, r := range same {
+		if from := skip(at(r)); from < off {
+			if n := len(all) - 1; n >= 0 && blank {
+				all[n].to = off
+			} else {
+				all = append(all, piece{from, off})
+			}
+			blank = true
+		}
+		skip(at(r) + r.n)
+		blank = blank && inked(words[at(r):at(r)+r.n]) == 0
+	}
+	return all
+}
+
+// words splits a line into words, blanks, and all other characters alone.
+func words(line string) (all []string) {
+	for line != "" {
+		n := firstWord(line)
+		all, line = append(all, line[:n]), line[n:]
+	}
+	return all
+}
+
+// firstWord returns the length of the first word of a line, or of the blanks or the character that it begins with.
+func firstWord(line string) int {
+	first, n := utf8.DecodeRuneInString(line)
+	for n < len(line) {
+		r, size := utf8.DecodeRuneInString(line[n:])
+		if !glues(r) && r != zwj && (sortOf(r) == 0 || sortOf(r) != sortOf(first)) {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// sortOf tells letters and blanks from each other and from all else, which is 0.
+func sortOf(r rune) int {
+	switch {
+	case r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+		return 1
+	case r == ' ' || r == '\t':
+		return 2
+	}
+	return 0
+}

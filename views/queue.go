@@ -1,0 +1,98 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// Queue shows above the status line which prompts wait for the model, a line for each.
+type Queue struct {
+	draw.Frame
+	prompts []event.PromptSubmitted // oldest first
+}
+
+// NewQueue returns an empty queue.
+func NewQueue(theme *themes.Theme, keys *keymap.Map) *Queue {
+	return &Queue{Frame: draw.NewFrame(theme, keys)}
+}
+
+// leastQueued are the columns of a prompt that are shown before the key is named.
+const leastQueued = 20
+
+// maxQueued limits the prompts that are shown; of the others only the number is.
+const maxQueued = 3
+
+// Update takes over what changed.
+func (q *Queue) Update(s *state.State, ch state.Changed) {
+	if ch&state.Queue != 0 {
+		q.prompts = slices.Clone(s.Queued)
+	}
+}
+
+// Rows counts the rows that the queue wants.
+func (q *Queue) Rows() int {
+	if n := len(q.prompts); n <= maxQueued {
+		return n
+	}
+	return maxQueued + 1
+}
+
+// Draw draws the oldest prompts, which go first, and where rows are missing how many more wait.
+func (q *Queue) Draw(screen tcell.Screen) {
+	in := q.Whole(screen).Cleared()
+	n := len(q.prompts)
+	shown := n
+	if n > maxQueued || n > in.H {
+		shown = min(maxQueued, in.H-1)
+	}
+	for i := range max(shown, 0) {
+		q.drawPrompt(in.Down(i), q.prompts[i], i == n-1)
+	}
+	if more := n - shown; more > 0 && shown >= 0 && in.H > 0 {
+		q.drawKey(in.Down(shown), in.Down(shown).Say(0, fmt.Sprintf("+%d more", more), themes.Muted))
+	}
+}
+
+// drawPrompt draws a prompt; the last one names the key that takes it back.
+func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
+	text := draw.OneLine(p.Text)
+	if n := len(p.Images); n > 0 {
+		text += " [" + draw.Plural(n, "image") + "]"
+	}
+	col := c.Spans(0, draw.Text(themes.Notice, "⏎ queued"), draw.Text(themes.Text, "  "))
+	room := c.W - col
+	named := last && room >= leastQueued+itemGap+q.keyWidth()
+	if named {
+		room -= itemGap + q.keyWidth()
+	}
+	col += c.At(col).Spans(0, draw.Clip(draw.Untrusted(themes.Text, text), room)...)
+	if named {
+		q.drawKey(c, col)
+	}
+}
+
+// key is what takes the last prompt back.
+func (q *Queue) key() []draw.Span {
+	keys := q.Keys.Keys(keymap.LineUp)
+	if len(keys) == 0 {
+		return nil
+	}
+	return draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " takes it back"))
+}
+
+func (q *Queue) keyWidth() int { return draw.Width(q.key()) }
+
+// drawKey draws the key at the right, if there is room behind column col.
+func (q *Queue) drawKey(c draw.Canvas, col int) {
+	if at := c.W - q.keyWidth(); at >= col+itemGap {
+		c.At(at).Spans(0, q.key()...)
+	}
+}

@@ -1,0 +1,71 @@
+package transcript
+
+import (
+	"fmt"
+
+	"buddy/agent/action"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// changeRows is how many rows of what a call changed show before it is unfolded.
+const changeRows = 15
+
+// changes reports whether a call is about the content of files, and what that is is known.
+func changes(c *state.Call) bool {
+	return (c.Action.Kind == action.FileWrite || c.Action.Kind == action.FileDelete) && c.Action.Preview != ""
+}
+
+// changed reports whether a call has changed files so that it shows below its head.
+func changed(c *state.Call) bool { return c.State == state.CallDone && changes(c) }
+
+// diffOf lays out at most so many lines of what a call changes, 0 for all. Its head names a file that is the only one.
+func diffOf(c *state.Call, most int) *markup.Diff {
+	text, one := c.Action.Preview, len(c.Action.Paths) == 0
+	if one {
+		text = markup.PreviewDiff(c.Action.Path, text)
+	}
+	return markup.NewDiff(text, markup.DiffView{Most: most, NoFiles: one})
+}
+
+// layChange adds what a call changed as a part: all of it, or its beginning and how much more there is.
+func (l *laidBlock) layChange(c *state.Call, with *shared) {
+	most := 0
+	if l.fold == foldAuto {
+		most = changeRows
+	}
+	l.diff = diffOf(c, most)
+	l.diff.Highlighter = with.lexers
+	p := part{text: &l.diff.Text}
+	p.layout.Wrap(p.text, l.width-gutterWidth, 0)
+	l.diffAt = len(l.parts)
+	if most == 0 {
+		l.parts = append(l.parts, p)
+		return
+	}
+	hidden := l.diff.More
+	if rows := p.layout.Rows; len(rows) > most {
+		for _, r := range rows[most:] {
+			if r.From == 0 || p.text.Bytes[r.From-1] == '\n' {
+				hidden++
+			}
+		}
+		if hidden == 0 {
+			hidden = 1 // the rest of a long line
+		}
+		p.layout.Rows = rows[:most]
+	}
+	l.parts = append(l.parts, p)
+	if hidden > 0 {
+		t := &markup.Text{}
+		t.Put(fmt.Sprintf("… %s · +%d −%d in all", draw.Plural(hidden, "more line"), l.diff.Added, l.diff.Deleted), markup.Style{Role: themes.Muted})
+		if key := with.unfold(); key != "" {
+			t.Put(" · "+key+" shows all", markup.Style{Role: themes.Muted})
+		}
+		more := part{text: t}
+		more.layout.Wrap(t, l.width-gutterWidth, 0)
+		l.parts = append(l.parts, more)
+	}
+}

@@ -1,0 +1,75 @@
+package transcript
+
+import (
+	"strings"
+
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// layFault lays out a block about a request that failed: one sentence, or how the attempts go, and below
+// that, unfolded, what the provider answered.
+func (l *laidBlock) layFault(v *blockView) {
+	b := v.block
+	if l.seen == len(b.Text) {
+		return
+	}
+	l.seen = len(b.Text)
+	t := &markup.Text{Wrap: markup.Words}
+	switch b.Kind {
+	case state.RetryBlock:
+		l.putRetry(t, v)
+	case state.ErrorBlock:
+		t.Put("error  ", markup.Style{Role: themes.Error})
+		t.Put(markup.Inline(string(b.Text)), markup.Style{Role: themes.Text})
+	case state.WarningBlock:
+		t.Put("warning  ", markup.Style{Role: themes.Warning})
+		t.Put(markup.Inline(string(b.Text)), markup.Style{Role: themes.Text})
+	default:
+		t.Put(markup.Inline(string(b.Text)), markup.Style{Role: themes.Text})
+	}
+	l.layPart(t)
+	if b.Raw == "" || l.fold != unfolded {
+		return
+	}
+	raw := &markup.Text{}
+	for line := range strings.Lines(b.Raw) {
+		raw.Line(markup.Hard, "  ")
+		raw.Put(markup.Inline(strings.TrimRight(line, "\r\n")), markup.Style{Role: themes.Muted})
+	}
+	l.layPart(raw)
+}
+
+// putRetry puts how the attempts of a request go: while it waits for the next one, how long, and the keys.
+func (l *laidBlock) putRetry(t *markup.Text, v *blockView) {
+	role := themes.Muted
+	if l.wait != "" {
+		role = themes.Warning
+	}
+	t.Put(markup.Inline(string(v.block.Text)), markup.Style{Role: role})
+	if l.wait == "" {
+		return
+	}
+	t.Put(" · "+l.wait, markup.Style{Role: role})
+	if keys := v.shared.retryKeys(); keys != "" {
+		t.Put(" · "+keys, markup.Style{Role: themes.Text})
+	}
+}
+
+// retryWait returns how long the request of the block still waits to be sent again, "" if it does not.
+func (v *blockView) retryWait() string {
+	if v.block.Retry == nil || v.shared.now == nil { // a search lays out what is not shown
+		return ""
+	}
+	return draw.RetryWait(v.block.Retry.At - v.shared.now().UnixMilli())
+}
+
+// retryMark returns the sign of a block about attempts, and its colour.
+func retryMark(l *laidBlock) (mark string, role themes.Role) {
+	if l != nil && l.wait != "" {
+		return "↻", themes.Warning
+	}
+	return "↻", themes.Muted
+}
