@@ -60,6 +60,7 @@ func New(c Config) (*Fence, error) {
 		if err := os.MkdirAll(c.Cache, 0o700); err != nil {
 			return nil, fmt.Errorf("%w: the folder for caches: %w", ErrImpossible, err)
 		}
+		c.seed()
 	}
 	f.args = []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"}
 	if !c.Network {
@@ -128,9 +129,6 @@ func (f *Fence) mounts(home string) plan {
 	}
 	if c.Cache != "" {
 		p.put(mount{path: c.Cache, kind: writable})
-		if modules := c.npm(); modules != "" && !c.reaches() {
-			p.put(mount{filepath.Join(c.Cache, "npm/_cacache"), readable, modules})
-		}
 	}
 	for _, path := range c.Hide {
 		p.add(hidden, path)
