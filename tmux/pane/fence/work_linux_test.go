@@ -173,10 +173,17 @@ func tracked(t *testing.T, base string) (all []string) {
 func TestRefusedWorkspaces(t *testing.T) {
 	env := []string{"HOME=/home/ann", "PATH=" + os.Getenv("PATH")}
 	for _, s := range []Settings{
-		{}, {Work: []string{"/"}}, {Work: []string{"/home/ann"}}, {Work: []string{"/home"}}, {Work: []string{"relative"}},
-		{Work: []string{"/home/ann/x"}, Write: []string{"/home/ann"}}, {Work: []string{"/home/ann/x"}, Write: []string{"/"}},
-		{Work: []string{"/home/ann/x", "/home"}}, {Work: []string{"/home/ann/.local"}, State: "/home/ann/.local/state/buddy"},
-		{Work: []string{"/home/ann/.local/state/buddy/x"}, State: "/home/ann/.local/state/buddy"}, {Work: []string{"/home/ann/x/y"}, Hide: []string{"/home/ann/x"}},
+		{},
+		{Work: []string{"/"}},
+		{Work: []string{"/home/ann"}},
+		{Work: []string{"/home"}},
+		{Work: []string{"relative"}},
+		{Work: []string{"/home/ann/x"}, Write: []string{"/home/ann"}},
+		{Work: []string{"/home/ann/x"}, Write: []string{"/"}},
+		{Work: []string{"/home/ann/x", "/home"}},
+		{Work: []string{"/home/ann/.local"}, State: "/home/ann/.local/state/buddy"},
+		{Work: []string{"/home/ann/.local/state/buddy/x"}, State: "/home/ann/.local/state/buddy"},
+		{Work: []string{"/home/ann/x/y"}, Hide: []string{"/home/ann/x"}},
 	} {
 		if _, err := New(Config{Settings: s, Env: env, Temp: t.TempDir()}); err == nil || !strings.Contains(err.Error(), ErrImpossible.Error()) {
 			t.Errorf("%+v: %v", s, err)
