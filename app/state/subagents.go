@@ -133,7 +133,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		warnOf(s, env, p)
 	case event.ToolRequested:
 		if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
-			t.Agent.Tool = p.Name
+			t.Agent.Tool = p.Counted()
 		}
 	}
 	env.Branch = 0
