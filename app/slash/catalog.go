@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/review"
+	"buddy/agent/undo"
 	"buddy/sessions"
 )
 
@@ -80,10 +81,13 @@ type Catalog struct {
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
+	Since    func() ([]undo.Change, error)              // how many files have changed since prompts
 	Rules    RuleList
 	MCP      ServerList
 	Memory   MemoryList
-	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
+	// Transcript returns all that the model was told and said in a session, in its own form.
+	Transcript func(id string) (string, error)
+	Export     func(id string, as sessions.ExportFormat, path string) (written string, err error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
 }

@@ -386,7 +386,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			s.opened(c, p.Pane)
+			s.gotPane(c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {
@@ -448,7 +448,9 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		}
 		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.FileRestored:
-		s.add(env, NoticeBlock, p.Text())
+		if !p.Rewind {
+			s.add(env, NoticeBlock, p.Text())
+		}
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.MicroCompacted:

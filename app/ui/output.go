@@ -2,6 +2,7 @@ package ui
 
 import (
 	"io"
+	"strings"
 
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -28,11 +29,14 @@ func (u *UI) openOutput(c *state.Call) {
 
 // openRun shows all of what ran in a pane: a task, else a call.
 func (u *UI) openRun(c *state.Call, t *state.Task) {
-	if t != nil {
+	switch {
+	case t != nil:
 		openTask(u, t)
-		return
+	case c != nil:
+		u.openOutput(c)
+	default:
+		u.hint("", "no command of this session has run in this pane")
 	}
-	u.openOutput(c)
 }
 
 // showOutput opens the output of the last call, or of the N-th last.
@@ -42,6 +46,19 @@ func showOutput(u *UI, args string) error {
 		u.openOutput(c)
 	}
 	return err
+}
+
+// showTranscript opens what the model was told and said, at its end, or closes it.
+func showTranscript(u *UI) {
+	if u.v.pager.Open() {
+		u.v.pager.Close()
+		return
+	}
+	work := func() (string, error) { return u.deps.Catalog.Transcript(u.state.Info.Session) }
+	slash.Inform(u.frontend(), "the transcript", work, func(text string) {
+		u.v.pager.Show(dialog.Document{Title: "transcript", Text: strings.NewReader(text), Size: int64(len(text))})
+		u.v.pager.Bottom()
+	})
 }
 
 // editOutput shows a document in the person's editor.

@@ -14,6 +14,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/review"
+	"buddy/agent/undo"
 	"buddy/app/apptest"
 	"buddy/app/keymap"
 	"buddy/app/screen"
@@ -27,6 +28,7 @@ import (
 
 // testUI is the full screen on a terminal in memory, fed by hand.
 type testUI struct {
+	since []undo.Change
 	*apptest.UI
 	t      *testing.T
 	u      *UI
@@ -117,9 +119,14 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Offers: func() []slash.Offer {
 				return testModels
 			},
-			Sessions: func() (string, error) { return "2 sessions", nil },
-			Saved:    slash.SavedIn(x.store),
-			Changes:  func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
+			Sessions:   func() (string, error) { return "2 sessions", nil },
+			Transcript: func(id string) (string, error) { return "[user]
+in " + id + "
+→ use_tool {\"name\":\"x\"}
+", nil },
+			Saved:      slash.SavedIn(x.store),
+			Changes:    func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
+			Since:      func() ([]undo.Change, error) { return x.since, nil },
 			Export: func(id string, as sessions.ExportFormat, path string) (string, error) {
 				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
 				return "session.md", nil
@@ -228,7 +235,7 @@ var (
 func TestExchangeOnScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.Want("buddy runs commands", "local · ~/shop", "● demo", "F1 help")
+		x.Want("buddy runs commands", "local ~/shop", "● demo", "F1 help")
 		x.Type("list the files")
 		x.Press("Enter")
 		x.took(event.Submit{Text: "list the files"})
@@ -244,7 +251,7 @@ func TestExchangeOnScreen(t *testing.T) {
 			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: "total 16\n", BytesTotal: 9},
 			event.PaneScreen{Pane: "%1", W: 120, H: 40, Rows: []string{"$ ls -la", "total 16"}})
 		x.unwanted("Approve?")
-		x.Want("Output · run_shell", "total 16", "Panes", "Tasks", "#1")
+		x.Want("shared ◐", "total 16", "tasks", "#1")
 		code := 0
 		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, DurationMS: 40, Tail: "total 16\n"},
 			event.TextDelta{Text: "There are "}, event.TextDelta{Text: "**16**."},
@@ -374,7 +381,7 @@ func TestQuestion(t *testing.T) {
 		x.took(event.Report{What: event.ReportStatus})
 		x.rest()
 		x.Paste("2")
-		x.Want("answer ─")
+		x.Want(" answer\n")
 		x.Press("Enter")
 		x.took(event.Answer{ID: "q", Text: "8080"})
 		x.tell(event.QuestionAnswered{ID: "q", Text: "8080", By: "user"})
@@ -495,21 +502,9 @@ func TestTabVisitsWhatThereIs(t *testing.T) {
 			seen = append(seen, x.u.arranged.focus.String())
 			x.Press("Tab")
 		}
-		if got := strings.Join(seen, " "); got != "Prompt Conversation Tasks Prompt" {
+		if got := strings.Join(seen, " "); got != "Prompt Conversation Prompt Conversation" {
 			t.Errorf("visited %s", got)
 		}
-	})
-}
-
-func TestRetryTakesTheFailedAttemptBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 120, 32)
-		x.tell(running[:2]...)
-		x.tell(event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an answ"})
-		x.Want("half an answ")
-		x.tell(event.ModelRetry{Attempt: 1, WaitMS: 250, Why: "the stream was cut"}, event.TextDelta{Text: "a whole answer"})
-		x.Want("a whole answer", "attempt 1 failed: the stream was cut")
-		x.unwanted("half an answ", "thinking")
 	})
 }
 
@@ -573,28 +568,6 @@ func TestInterruptedContinues(t *testing.T) {
 		x.tell(event.Interrupted{Task: 1, Text: "interrupted · Enter continues", CanContinue: true})
 		x.Press("Enter")
 		x.took(event.Continue{})
-	})
-}
-
-// TestWaitsToTryAgain: while a request waits to be sent again the line counts down, Enter
-// sends it now and Esc stops it.
-func TestWaitsToTryAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 120, 32)
-		x.tell(running...)
-		x.tell(event.ModelRetry{Attempt: 1, WaitMS: 60_000, Why: "status 529: Overloaded"})
-		x.Want("attempt 1 failed: status 529: Overloaded", "attempt 1 failed, the next in 01:00", "Enter now · Esc stops")
-		time.Sleep(20 * time.Second)
-		x.Want("the next in 00:40")
-		x.Press("Enter")
-		x.took(event.RetryNow{})
-		x.tell(event.ModelAlive{})
-		x.unwanted("the next in")
-		x.tell(event.ModelRetry{Attempt: 2, WaitMS: 60_000, Why: "status 500"})
-		x.unwanted("attempt 1 failed")
-		x.Want("attempt 2 failed: status 500")
-		x.Press("Esc")
-		x.took(event.Cancel{})
 	})
 }
 

@@ -247,6 +247,7 @@ func (f *finder) nearest(vp *viewport, from match, by int) (last match, ok bool)
 func (f *finder) visit(vp *viewport, m match) {
 	f.at, f.visited = m, true
 	v := vp.blocks[m.block]
+	v.reveal()
 	if v.foldable() && m.part != headPart && !f.typing {
 		v.fold = unfolded
 	}
@@ -400,7 +401,7 @@ func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	return func(yield func(part int, text []byte) bool) {
 		whole := v
 		if v.laid == nil || v.foldable() && v.shown() != unfolded {
-			whole = &blockView{block: v.block, cwd: v.cwd, shared: &shared{}, fold: unfolded} // not to be kept
+			whole = &blockView{block: v.block, cwd: v.cwd, shared: &shared{files: v.shared.files}, fold: unfolded} // not to be kept
 		}
 		l := whole.lay(max(width, 1))
 		if v.block.Kind == state.ToolBlock && !yield(headPart, draw.Bytes(l.head)) {
@@ -461,6 +462,7 @@ func (f *finder) in(vp *viewport, text string, blocks []int) bool {
 	vp.hold()
 	vp.focus, vp.top = blocks[0], anchor{blocks[0], 0}
 	if v := vp.blocks[blocks[0]]; v.foldable() {
+		v.reveal()
 		v.fold = unfolded
 	}
 	return false

