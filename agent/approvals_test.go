@@ -170,7 +170,7 @@ func TestModeSettlesWhatIsOpen(t *testing.T) {
 			t.Error("a mode that asks about it answered")
 		}
 		s.do(event.SetMode{Mode: "yolo"})
-		if e, _ := find[event.Error](s); !strings.Contains(e.Text, `unknown mode "yolo" (have: ask, strict, edits, plan, all, none)`) {
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, `unknown mode "yolo" (have: ask, strict, edits, auto, plan, all, none)`) {
 			t.Errorf("error %+v", e)
 		}
 		s.do(event.SetMode{Mode: action.ModePlan})

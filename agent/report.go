@@ -62,7 +62,7 @@ func (r *Runtime) status() string {
 		tools = append(tools, d.Name)
 	}
 	mode, until := r.approvals.Mode()
-	approvals := string(mode)
+	approvals := mode.Label()
 	if !until.IsZero() {
 		approvals += " until " + until.Format("15:04:05")
 	}
@@ -84,12 +84,23 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
 		"free       " + r.approvals.Free(r.opts.Target),
+		"fence      " + fenceReport(r),
 		"withheld   variables from commands: " + withheld,
 		fmt.Sprintf("context    about %d tokens; messages: %d", tokens, len(msgs)),
 		"memory     " + remembers(r.opts.Memory),
 		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.tasks.loop.Turns()),
 		"prompt     " + r.ledger.LastTask(),
 	}, r.tasks.agents.report()...), "\n")
+}
+
+// fenceReport says how many commands ran inside the fence, and why there is none.
+func fenceReport(r *Runtime) string {
+	t := r.approvals.Tally()
+	text := fmt.Sprintf("commands that ran inside: %d, asked about: %d, denied: %d", t.Inside, t.Asked, t.Denied)
+	if err := r.approvals.CanFence(); err != nil {
+		text += "; mode auto is not available: " + err.Error()
+	}
+	return text
 }
 
 // context describes how full the context window is.

@@ -296,7 +296,7 @@ func (w *way) take(env event.Envelope) {
 func rewound(s *tasks, w *way, done bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	did := w.undo.Finish()
+	did := w.undo.Finish(w.c.Conversation)
 	switch {
 	case done && w.c.Conversation:
 		w.event.Files = did.Paths

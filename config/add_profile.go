@@ -12,11 +12,15 @@ func SetStyle(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.style", []string{name}) })
 }
 
-// AddProfile adds a profile to a person's file, which must have none of that name.
-func AddProfile(path string, p Profile) error {
+// AddProfile adds a profile to a person's file, which must have none of that name. One that is keyless says that its
+// server takes no key; else without KeyEnv its key is where all profiles may have one.
+func AddProfile(path string, p Profile, keyless bool) error {
 	fields := [][2]string{{"api_base_url", p.BaseURL}, {"model", p.Model}}
-	if p.KeyEnv != "" {
+	switch {
+	case p.KeyEnv != "":
 		fields = append(fields, [2]string{"api_key_env", p.KeyEnv})
+	case keyless:
+		fields = append(fields, [2]string{"api_key", ""})
 	}
 	return changeFile(path, func(d *Document) error {
 		if _, taken := d.Check().Config.Profile(p.Name); taken {

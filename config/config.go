@@ -191,7 +191,7 @@ func defaults() Config {
 			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000, Instructions: true,
 		},
 		Tools:   Tools{Timeout: 60, Page: 40_000, Output: 4000, Screen: 8000, Hits: 8, Shell: autoShell, Confirm: true},
-		Sandbox: Sandbox{Mode: "off", Network: "on"},
+		Sandbox: Sandbox{Mode: "off", Network: "off"},
 		Hooks:   Hooks{Enabled: true},
 		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
 		Goal:    Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},

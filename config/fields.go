@@ -75,12 +75,13 @@ var sections = append([]section{
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.AppendPrompt },
 			},
 			{
-				name: "mode", short: "`ask`, `strict`, `edits`, `plan`, `all` or `none`",
+				name: "mode", short: "`ask`, `strict`, `edits`, `auto`, `plan`, `all` or `none`",
 				doc: "How approvals are decided when a session starts or is resumed, as `--approve` says it, which has precedence. `/approve` changes it for a " +
-					"session. A session that ended in mode `plan` goes on in it, unless `--approve` names another mode. A project's file may only set a stricter one, so never `all`.",
+					"session. A session that ended in mode `plan` goes on in it, unless `--approve` names another mode; " +
+					"mode `auto` is for new sessions, and where the fence can't hold the session begins in `ask`. A project's file may only set a stricter one, so never `all`.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Mode },
-				check:   oneOf("mode", "ask", "strict", "edits", "plan", "all", "none"),
-				strict:  []string{"none", "plan", "strict", "ask", "edits", "all"},
+				check:   oneOf("mode", "ask", "strict", "edits", "auto", "plan", "all", "none"),
+				strict:  []string{"none", "plan", "strict", "ask", "edits", "auto", "all"},
 			},
 			{
 				name: "max_iterations", short: "0 or more",

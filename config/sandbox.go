@@ -1,30 +1,46 @@
 package config
 
-// Sandbox holds the section [sandbox].
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+// Sandbox holds the section [sandbox]: the workspace fence.
 type Sandbox struct {
-	Mode    string   // off or workspace
-	Network string   // on or off
-	Write   []string // absolute paths that are writable, too
+	Mode       string   // off or workspace
+	Network    string   // on or off
+	AllowHosts []string // names that commands reach although the network is off
+	Write      []string // absolute paths that are writable, too
+	Hide       []string // absolute paths that look empty
 }
 
 var sandboxSection = section{
 	name: "sandbox", access: personal,
-	doc: "What commands can't do, even when you approve them by mistake. It is Linux's Landlock, for commands in panes on this " +
-		"machine; where it is missing buddy says so once and runs commands without it. It does not restrict reading, Unix " +
-		"sockets (tmux, Docker, the SSH agent), UDP, or chmod. Commands that run without approval are restricted further.",
+	doc: "The fence: where commands may write and what they reach. Mode `auto` runs commands in it, and so can " +
+		"commands that you approve (`mode`). It is Linux's bubblewrap, for commands on this machine; `buddy doctor` says whether it " +
+		"holds here. Inside, the system is read-only, the home folder but for named settings and toolchains is not there, and /tmp, the " +
+		"processes and the loopback are the command's own.",
 	fields: []field{
 		{
 			name: "mode", short: "`off` or `workspace`",
-			doc: "`workspace`: commands read what you can read, and write only in the folder that buddy was started in, in the " +
-				"folders for temporary files and caches, and in `write`.",
+			doc: "`workspace`: commands that you approve run in the fence, too. Where it can't hold buddy says so once and runs " +
+				"them without it. A command that asks to run outside shows that in its approval.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Mode },
 			check:   oneOf("value", "off", "workspace"),
 		},
 		{
 			name: "network", short: "`on` or `off`",
-			doc:     "`off`: no TCP connections, in or out. Needs Linux 6.7.",
+			doc:     "`off`: commands reach nothing but a loopback of their own. `on`: they reach what you reach, services of this machine included.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Network },
 			check:   oneOf("value", "on", "off"),
+		},
+		{
+			name: "allow_hosts", short: "names",
+			doc: "Names that commands reach although the network is off, such as `proxy.golang.org` or `*.npmjs.org`, through a proxy " +
+				"(HTTP_PROXY, HTTPS_PROXY). A name that leads to this machine or a private network is refused.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.AllowHosts },
+			check:   checkHostName,
 		},
 		{
 			name: "write", short: "paths",
@@ -32,5 +48,23 @@ var sandboxSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Write },
 			check:   checkPath,
 		},
+		{
+			name: "hide", short: "paths",
+			doc:     "Files and folders that look empty to commands, such as `~/work/shop/.env`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Hide },
+			check:   checkPath,
+		},
 	},
+}
+
+// hostName matches a name of DNS with a dot, which may begin with a star.
+var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+$`)
+
+// checkHostName accepts the name of a host, or *. and a domain: no address, port or path.
+func checkHostName(v string, _ *file) (string, error) {
+	name := strings.ToLower(strings.TrimSuffix(v, "."))
+	if !hostName.MatchString(name) || strings.Trim(name, "0123456789.") == "" {
+		return "", errors.New("is not the name of a host, such as proxy.golang.org or *.npmjs.org")
+	}
+	return name, nil
 }

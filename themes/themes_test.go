@@ -215,3 +215,36 @@ func TestNoFile(t *testing.T) {
 		}
 	}
 }
+
+// The colours of code must be readable on the bands of a diff, too.
+func TestCodeIsLegibleInDiffs(t *testing.T) {
+	for _, name := range Names("") {
+		theme, err := Load("", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := 3.6 // as comments have elsewhere
+		if name == "high-contrast" {
+			least = 7
+		}
+		for _, band := range []Role{DiffAddBand, DiffDeleteBand} {
+			for _, r := range []Role{SynKeyword, SynString, SynComment, SynNumber, SynName} {
+				if got := contrast(theme.Style(r).FG.RGB, theme.Style(band).BG.RGB); got < least {
+					t.Errorf("%s: %s on %s has contrast %.1f, want %.1f", name, r, band, got, least)
+				}
+			}
+		}
+	}
+}
+
+// Without colours the words that changed are still set off, and no line is all reversed.
+func TestDiffsWithoutColor(t *testing.T) {
+	dark, err := Load("", "dark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := dark.WithoutColor()
+	if plain.Style(DiffAddBand).Reversed || !plain.Style(DiffAddWord).Reversed {
+		t.Errorf("line %+v, word %+v", plain.Style(DiffAddBand), plain.Style(DiffAddWord))
+	}
+}

@@ -62,7 +62,7 @@ func (s *local) prepare(context.Context) error {
 
 func (s *local) conf() string { return filepath.Join(s.dir, "tmux.conf") }
 func (s *local) argv() []string {
-	args := append([]string{s.opt.Exe, "pane"}, s.opt.Sandbox.Args()...)
+	args := []string{s.opt.Exe, "pane"}
 	if s.opt.Shell != "" {
 		args = append(args, "--shell="+s.opt.Shell)
 	}

@@ -54,10 +54,7 @@ type Options struct {
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Env  []string // of the first command; nil is this process's
-	// Sandbox restricts the commands; nil does not. It applies to this machine only, and not to a
-	// Session made with [NewPlain].
-	Sandbox *pane.Sandbox
-	Cwd     string // of the first command
+	Cwd  string   // of the first command
 	// Reach lists what confined commands may read, on this machine.
 	Reach confine.Reach
 	// Fence says where fenced commands may write and what they reach; nil: none can be fenced.

@@ -220,10 +220,7 @@ func (h *Header) context() item {
 
 // mode is how approvals are decided; anything but asking stands out. It is never dropped.
 func (h *Header) mode() item {
-	text := []string{string(cmp.Or(h.info.Mode, action.ModeAsk))}
-	if h.info.Mode == action.ModeAuto {
-		text[0] += " · fence"
-	}
+	text := []string{cmp.Or(h.info.Mode, action.ModeAsk).Label()}
 	it := item{right: true, ranks: []int{7}}
 	if h.info.Until != 0 {
 		text = append(text, text[0]+" until "+time.UnixMilli(h.info.Until).In(h.zone).Format("15:04"))

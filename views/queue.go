@@ -24,6 +24,9 @@ func NewQueue(theme *themes.Theme, keys *keymap.Map) *Queue {
 	return &Queue{Frame: draw.NewFrame(theme, keys)}
 }
 
+// leastQueued are the columns of a prompt that are shown before the key is named.
+const leastQueued = 20
+
 // maxQueued limits the prompts that are shown; of the others only the number is.
 const maxQueued = 3
 
@@ -66,11 +69,12 @@ func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 	}
 	col := c.Spans(0, draw.Text(themes.Notice, "⏎ queued"), draw.Text(themes.Text, "  "))
 	room := c.W - col
-	if last {
+	named := last && room >= leastQueued+itemGap+q.keyWidth()
+	if named {
 		room -= itemGap + q.keyWidth()
 	}
 	col += c.At(col).Spans(0, draw.Clip(draw.Untrusted(themes.Text, text), room)...)
-	if last {
+	if named {
 		q.drawKey(c, col)
 	}
 }

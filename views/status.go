@@ -205,16 +205,15 @@ func hookRuns(all []event.HookStarted) string {
 // goes first, the keys go after that, and what it does is cut.
 func (l *StatusLine) Draw(screen tcell.Screen) {
 	in := l.Whole(screen).Cleared()
-	parts, keys := l.parts()
-	right := l.right(keys)
-	for len(parts) > 1 && parts.width()+gapTo(right)+draw.Width(right) > in.W {
-		parts = parts[:len(parts)-1]
+	all, keys := l.parts()
+	var parts statusParts
+	var right []draw.Span
+	for n := len(keys); n >= 0; n-- {
+		right = draw.Clip(l.right(keys[:n]), in.W/2)
+		if parts = all.fitting(in.W - draw.Width(right) - gapTo(right)); parts.width()+gapTo(right)+draw.Width(right) <= in.W {
+			break
+		}
 	}
-	for len(keys) > 0 && parts.width()+gapTo(right)+draw.Width(right) > in.W {
-		keys = keys[:len(keys)-1]
-		right = l.right(keys)
-	}
-	right = draw.Clip(right, in.W/2)
 	room := in.W - draw.Width(right)
 	in.At(room).Spans(0, right...)
 	in.Spans(0, draw.Clip(parts.spans(), max(room-gapTo(right), 0))...)
@@ -267,9 +266,6 @@ func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 	if l.follows == 0 {
 		l.addOthers(&parts, now)
 	}
-	if l.queued > 0 && l.around.hidden.Queue {
-		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
-	}
 	return parts, keys
 }
 
@@ -321,6 +317,9 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 		glyph, role = "◌", themes.Warning
 	}
 	parts.add(role, glyph+" "+l.doing.text)
+	if l.queued > 0 && l.around.hidden.Queue {
+		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
+	}
 	l.addTime(parts, now)
 	parts.addDeadline(t, now)
 	var keys []draw.Hint
@@ -404,6 +403,14 @@ func (p *statusParts) add(r themes.Role, text string) {
 		text = " · " + text
 	}
 	*p = append(*p, draw.Untrusted(r, text))
+}
+
+// fitting returns as many of the first parts as fit into w cells, at least one.
+func (p statusParts) fitting(w int) statusParts {
+	for len(p) > 1 && p.width() > w {
+		p = p[:len(p)-1]
+	}
+	return p
 }
 
 func (p statusParts) width() int { return draw.Width(p.spans()) }

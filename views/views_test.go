@@ -203,11 +203,11 @@ func TestStatusLineSaysWhatIsHidden(t *testing.T) {
 		want   string
 	}{
 		{90, Hidden{}, "◑ waits to try again · 00:31 · quiet for 31 s|Esc interrupts"},
-		{90, Hidden{Queue: true}, "◑ waits to try again · 00:31 · quiet for 31 s · 1 queued|Esc interrupts"},
+		{90, Hidden{Queue: true}, "◑ waits to try again · 1 queued · 00:31 · quiet for 31 s|Esc interrupts"},
 		{90, Hidden{Retries: true}, "↻ 529 overloaded · attempt 3 of 6 · 13 s|Enter now · Esc stops"},
-		{64, Hidden{Queue: true}, "◑ waits to try again · 00:31 · quiet for 31 s|Esc interrupts"},
+		{64, Hidden{Queue: true}, "◑ waits to try again · 1 queued · 00:31|Esc interrupts"},
 		{45, Hidden{}, "◑ waits to try again · 00:31|Esc interrupts"},
-		{30, Hidden{}, "◑ waits to try again"},
+		{30, Hidden{}, "◑ waits to try again · 00:31"},
 		{12, Hidden{}, "◑ waits to …"},
 	} {
 		l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
@@ -233,8 +233,8 @@ func TestQueue(t *testing.T) {
 		w, h  int
 		want  string
 	}{
-		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding  Up takes it back"},
-		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                       Up takes it back"},
+		{[]string{"and add a test\nfor the rounding"}, 60, 1, "⏎ queued  and add a test for the rounding   Up takes it back"},
+		{[]string{"one", "two\x1b[2J"}, 60, 2, "⏎ queued  one|⏎ queued  two␛[2J                           Up takes it back"},
 		{[]string{"one", "two", "three", "four", "five"}, 40, 4, "⏎ queued  one|⏎ queued  two|⏎ queued  three|+2 more                 Up takes it back"},
 		{[]string{"one", "two", "three"}, 40, 2, "⏎ queued  one|+2 more                 Up takes it back"},
 		{[]string{"a long text that has no room here"}, 24, 1, "⏎ queued  a long text t…"},
@@ -258,8 +258,6 @@ func TestFooterGolden(t *testing.T) {
 	for _, scope := range keymap.Scopes() {
 		f := NewFooter(viewtest.Dark(t), keymap.Default())
 		f.SetScope(scope, false)
-		var s state.State
-		f.Update(&s, viewtest.Feed(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
 		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
 	}
 	for _, w := range []int{40, 12, 2} {

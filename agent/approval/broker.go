@@ -121,6 +121,9 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 // Judge applies the policy under the current mode, which may end by that, or under most if that is
 // stricter; "" is no limit.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
+	if act.Kind.IsCommand() {
+		b.lookInside()
+	}
 	b.mu.Lock()
 	if b.ended(b.now()) {
 		b.turnTo(0, modeFor{mode: b.rest})
@@ -182,6 +185,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	if !b.Interactive() {
 		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}
 	}
+	b.lookInside()
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)

@@ -5,11 +5,13 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/executed"
 )
 
 // fence is what a Broker knows of mode auto. The lock of the broker guards it.
 type fence struct {
-	suspended *modeFor // mode auto, after a prompt injection and until the next prompt; nil: it is not
+	watch     *executed.Watch // over what commands inside change; nil: none ran
+	suspended *modeFor        // mode auto, after a prompt injection and until the next prompt; nil: it is not
 	tally     Tally
 	told      map[string][]action.Executed // by approvals that an earlier process asked for
 }
@@ -79,9 +81,39 @@ func (b *Broker) Suspend(task int) {
 	}
 }
 
-// ChangedInside notes files that other programs execute and that a call has changed inside the fence, and
+// BeginInside notes the state of the files that other programs execute, before a call runs inside the fence.
+func (b *Broker) BeginInside(task, turn int, callID string, act action.Action) {
+	b.mu.Lock()
+	if b.watch == nil {
+		b.watch = executed.NewWatch(b.policy.Folders(act)...)
+	}
+	w := b.watch
+	b.mu.Unlock()
+	b.changedInside(task, turn, callID, w.Begin())
+}
+
+// EndInside says what a call has changed for which BeginInside was called. left is closed when what it left
+// running has ended, nil if it left nothing.
+func (b *Broker) EndInside(task, turn int, callID string, left <-chan struct{}) {
+	b.mu.Lock()
+	w := b.watch
+	b.mu.Unlock()
+	b.changedInside(task, turn, callID, w.End(left))
+}
+
+// lookInside says what commands have changed that go on inside the fence.
+func (b *Broker) lookInside() {
+	b.mu.Lock()
+	w := b.watch
+	b.mu.Unlock()
+	if w != nil {
+		b.changedInside(0, 0, "", w.Now())
+	}
+}
+
+// changedInside notes files that other programs execute and that a call has changed inside the fence, and
 // says so. What was allowed for the session and may execute them ends.
-func (b *Broker) ChangedInside(task, turn int, callID string, files []action.Executed) {
+func (b *Broker) changedInside(task, turn int, callID string, files []action.Executed) {
 	if len(files) == 0 {
 		return
 	}

@@ -22,7 +22,7 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 	}
 	if m == action.ModeAuto {
 		if err := b.CanFence(); err != nil {
-			b.stream.Reject("mode auto needs the fence: %v", err)
+			b.stream.Reject("mode auto is not available: %v", err)
 			return
 		}
 	}

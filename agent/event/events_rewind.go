@@ -3,7 +3,12 @@ package event
 import (
 	"fmt"
 	"slices"
+
+	"buddy/texts"
 )
+
+// maxWords is how many characters of a prompt name it in a line for the screen.
+const maxWords = 60
 
 // HistoryRewound marks that a person went back in the main conversation: what it was told and did
 // from the event ToSeq on no longer counts. With Redo that event is an earlier HistoryRewound, which
@@ -15,17 +20,11 @@ type HistoryRewound struct {
 	Redo   bool     `json:"redo,omitempty"`
 }
 
-// Type returns "history.rewound".
-func (HistoryRewound) Type() string { return "history.rewound" }
-
-// Durable returns true.
-func (HistoryRewound) Durable() bool { return true }
-
 // Text returns the event as one line for the screen.
 func (r HistoryRewound) Text() string {
-	text, next := fmt.Sprintf("went back to before “%s”", r.Prompt), " · /redo takes that back"
+	text, next := fmt.Sprintf("went back to before “%s”", texts.Clip(r.Prompt, maxWords)), " · /redo takes that back"
 	if r.Redo {
-		text, next = fmt.Sprintf("“%s” and what followed is back", r.Prompt), ""
+		text, next = fmt.Sprintf("“%s” and what followed is back", texts.Clip(r.Prompt, maxWords)), ""
 	}
 	if n := len(r.Files); n == 1 {
 		text += ", 1 file put back"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 )
 
 // ToolRequested holds a tool call of the model with the action that it would take. Invalid
@@ -81,8 +82,11 @@ type FenceChanged struct {
 	Files  []action.Executed `json:"files"`
 }
 
-// Text returns the changes on one line.
+// Text returns the changes on one line, "" if there are none.
 func (c FenceChanged) Text() string {
+	if len(c.Files) == 0 {
+		return ""
+	}
 	return "changed inside the fence, and run outside later: " + action.ListExecuted(c.Files)
 }
 
@@ -160,6 +164,7 @@ type FileRestored struct {
 	Target  string     `json:"target,omitempty"`  // target of the files
 	Kept    []KeptFile `json:"kept,omitempty"`    // what the files contained before they were restored
 	Redo    bool       `json:"redo,omitempty"`
+	Rewind  bool       `json:"rewind,omitempty"` // a history.rewound follows, which says so
 }
 
 // Text returns the event as one line for the screen.
@@ -174,7 +179,7 @@ func (r FileRestored) Text() string {
 	case r.Steps > 1:
 		text += fmt.Sprintf("the last %d prompts", r.Steps)
 	case n == 1:
-		text += "“" + r.Prompts[0] + "”"
+		text += "“" + texts.Clip(r.Prompts[0], maxWords) + "”"
 	default:
 		text += "the last prompt"
 	}

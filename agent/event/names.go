@@ -497,3 +497,9 @@ func (WorkflowChanged) Type() string { return "workflow.state" }
 
 // Durable returns true.
 func (WorkflowChanged) Durable() bool { return true }
+
+// Type returns "history.rewound".
+func (HistoryRewound) Type() string { return "history.rewound" }
+
+// Durable returns true.
+func (HistoryRewound) Durable() bool { return true }

@@ -87,7 +87,9 @@ func (s *Store) Observe(env event.Envelope) {
 	case event.ToolResult:
 		r.result(env, e)
 	case event.FileRestored:
-		r.restored(env, e)
+		if !e.Redo && !e.Rewind { // a way back says nothing against a call
+			r.restored(env, e)
+		}
 	case event.PromptSubmitted:
 		r.prompted(env, e)
 	}

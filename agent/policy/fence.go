@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"slices"
 
 	"buddy/agent/action"
@@ -27,13 +28,7 @@ func (p Policy) CanFence(target string) error {
 	return p.Fence()
 }
 
-type noFence struct{}
-
-func (noFence) Error() string {
-	return "the fence is for commands on this machine only; take /approve edits there"
-}
-
-var errNoFence = noFence{}
+var errNoFence = errors.New("the fence is for commands on this machine only; /approve edits asks about commands there")
 
 // fenced reports whether commands run in the fence, in mode auto.
 func (p Policy) fenced() bool { return p.Fence != nil && p.Fence() == nil }
@@ -48,6 +43,21 @@ func (p Policy) Fences(a action.Action, mode action.Mode) bool {
 		return p.on(a).fenced()
 	}
 	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return p.on(a.On(t)).fenced() })
+}
+
+// Folders returns the folders in which a command inside the fence writes: the workspace, then those that
+// are treated like it.
+func (p Policy) Folders(a action.Action) []string {
+	all := []action.Action{a}
+	for _, t := range a.Targets {
+		all = append(all, a.On(t))
+	}
+	for _, one := range slices.Backward(all) {
+		if at := p.on(one); at.fenced() && at.Workspace != "" {
+			return append([]string{at.Workspace}, at.Also...)
+		}
+	}
+	return nil
 }
 
 // inAuto applies mode auto to the verdict v; base is the verdict without rules. Where there is no fence it

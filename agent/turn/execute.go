@@ -258,7 +258,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	if call.Planned.Kind.IsCommand() {
 		defer b.remind(call.Name)()
 	}
-	res := b.loop.runTool(ctx, j.tool, call)
+	res := b.runFenced(ctx, j)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
@@ -274,6 +274,22 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	b.diagnose(whole, j, &res)
 	b.loop.tell(whole, b.x, PostToolExecution{Call: call, Result: res})
 	return res
+}
+
+// runFenced runs the tool of a call. What a command inside the fence changes that runs outside later is said.
+func (b *batch) runFenced(ctx context.Context, j *job) tools.Result {
+	call := j.call
+	if !call.Fenced {
+		return b.loop.runTool(ctx, j.tool, call)
+	}
+	var left <-chan struct{}
+	call.Begin = func(w tools.Task) int {
+		left = w.Done
+		return j.call.Begin(w)
+	}
+	b.loop.p.Approvals.BeginInside(b.x.task, b.turn, call.ID, call.Planned)
+	defer func() { b.loop.p.Approvals.EndInside(b.x.task, b.turn, call.ID, left) }()
+	return b.loop.runTool(ctx, j.tool, call)
 }
 
 // finish stores a result in the stream and in the history.

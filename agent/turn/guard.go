@@ -9,6 +9,7 @@ import (
 	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/hooks"
+	"buddy/agent/policy"
 	"buddy/tools"
 )
 
@@ -197,7 +198,7 @@ func deniedBy(v action.Verdict, m hooks.Answer) string {
 // refused returns what the model reads of a call that a person or nobody approved.
 func refused(act action.Action, v action.Verdict, m hooks.Answer, a event.ApprovalAnswered) string {
 	text := denial(act, a)
-	if a.By == approval.Nobody && m.By != "" && v.Rule == "hook "+m.By {
+	if a.By == approval.Nobody && (m.By != "" && v.Rule == "hook "+m.By || v.Rule == policy.OutsideFence || v.Rule == policy.ChangedInside) {
 		text += " " + v.Reason
 	}
 	return text

@@ -10,8 +10,12 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/texts"
 	"buddy/tools"
 )
+
+// maxWords is how many characters of a prompt name it in an error.
+const maxWords = 60
 
 // maxTaken limits how many undos can be taken back; the oldest go first.
 const maxTaken = 20
@@ -43,7 +47,7 @@ func (e *LaterError) Error() string {
 	if e.Since > 1 {
 		came = fmt.Sprintf("%d prompts came", e.Since)
 	}
-	return fmt.Sprintf("the last change of files was made for “%s”%s, and %s after that", e.Prompt, who, came)
+	return fmt.Sprintf("the last change of files was made for “%s”%s, and %s after that", texts.Clip(e.Prompt, maxWords), who, came)
 }
 
 var errNothing = errors.New("there is nothing to take back: no file was changed with the agent's tools for files")
@@ -215,8 +219,8 @@ func afterUndo(b tools.Before) string {
 }
 
 // Finish ends the undo: it publishes what came of it, and returns that; the zero value when nothing
-// was taken back.
-func (u *Undo) Finish() (e event.FileRestored) {
+// was taken back. rewind says that the conversation goes back, too.
+func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	l := u.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,6 +242,7 @@ func (u *Undo) Finish() (e event.FileRestored) {
 		return e
 	}
 	e = u.event()
+	e.Rewind = rewind
 	l.stream.Publish(0, 0, e)
 	l.restored(e)
 	return e

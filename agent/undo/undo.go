@@ -10,7 +10,7 @@
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes
 //	run, err := log.Begin(ctx, 1)       // for /undo
 //	run.PutBack(false)
-//	told := run.Finish()
+//	told := run.Finish(false)
 //	run, err = log.BeginRedo(ctx)       // for /redo
 package undo
 

@@ -38,8 +38,14 @@ func TestKeptCopiesAreBounded(t *testing.T) {
 		t.Errorf("%+v, %v, want it kept", b, err)
 	}
 	c.restored(event.FileRestored{Calls: make([]string, 9)})
-	if c.bytes != 0 || len(c.steps) != 0 {
+	if c.bytes != maxKept/2 || len(c.steps) != 0 { // /redo needs them
 		t.Errorf("left %d bytes, %+v", c.bytes, c.steps)
+	}
+	for range maxTaken {
+		c.restored(event.FileRestored{})
+	}
+	if c.bytes != 0 || len(c.taken) != maxTaken {
+		t.Errorf("left %d bytes, %+v", c.bytes, c.taken)
 	}
 }
 

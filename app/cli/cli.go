@@ -176,7 +176,7 @@ func (s *cli) root() *cobra.Command {
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	begin.flags(root.Flags())
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads; without it as the settings say, else ask")
+	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; auto lets commands run inside a fence, all asks nothing, plan only reads; without it as the settings say, else ask")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")

@@ -29,6 +29,7 @@ import (
 type setup struct {
 	*cli
 	name, keyEnv string // of a new profile
+	keyless      bool   // its server takes no key
 	config       config.Config
 	index        config.Index
 }
@@ -39,7 +40,7 @@ func (c *cli) initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "choose the model that a start takes",
 		Long: "init asks which model to use, for its key if it needs one, tries it, and writes one line into your\n" +
-			"settings; all else there stays. With --model it asks nothing; with --base-url, too, it adds a profile.",
+			"settings; all else there stays. It lists what the server offers, and asks again after a mistake. With --model it asks nothing; with --base-url, too, it adds a profile.",
 		Example: "  buddy init\n  buddy init --model openai\n  buddy init --base-url https://llm.example.com/v1 --model m-1 --key-env EXAMPLE_KEY",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },
@@ -103,7 +104,7 @@ func (s *setup) add(p config.Profile) (string, error) {
 	if _, taken := s.config.Profile(p.Name); taken {
 		return "", fmt.Errorf("there is a profile %q already: give another --name", p.Name)
 	}
-	return p.Name, config.AddProfile(s.config.File, p)
+	return p.Name, config.AddProfile(s.config.File, p, s.keyless)
 }
 
 // ask leads through the choice on the terminal.
@@ -125,47 +126,27 @@ func (s *setup) ask() (string, error) {
 	}
 	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany that speaks OpenAI's protocol\n", len(offers)+1)
 	_ = t.Flush()
-	answer, err := s.question(fmt.Sprintf("which one [%d]: ", first))
-	if err != nil {
-		return "", err
-	}
-	n, err := strconv.Atoi(cmp.Or(answer, strconv.Itoa(first)))
-	switch {
-	case err != nil || n < 1 || n > len(offers)+1:
-		return "", fmt.Errorf("%q is not a number from 1 to %d; nothing was changed", answer, len(offers)+1)
-	case n == len(offers)+1:
-		return s.another()
-	}
-	return s.prepare(offers[n-1])
-}
-
-// another asks for a server that buddy does not know.
-func (s *setup) another() (string, error) {
-	var p config.Profile
-	for _, q := range []struct {
-		text string
-		to   *string
-	}{
-		{"its address, such as https://llm.example.com/v1: ", &p.BaseURL},
-		{"the model's id there: ", &p.Model},
-		{"the variable that holds the key, empty for none: ", &p.KeyEnv},
-	} {
-		var err error
-		if *q.to, err = s.question(q.text); err != nil {
+	for {
+		answer, err := s.question(fmt.Sprintf("which one [%d]: ", first))
+		if err != nil {
 			return "", err
 		}
-	}
-	name, err := s.add(p)
-	if err != nil {
-		return "", err
-	}
-	if c, _, _, err := compose.LoadConfig(&compose.Options{Config: s.options.Config, Model: name}); err == nil {
-		s.tell(doctor.CheckModel(context.Background(), c, false)...)
-		if c.Active != nil && c.Active.Problem() == "" {
-			s.try(*c.Active)
+		n, err := strconv.Atoi(cmp.Or(answer, strconv.Itoa(first)))
+		name := ""
+		switch {
+		case err != nil || n < 1 || n > len(offers)+1:
+			err = fmt.Errorf("%q is not a number from 1 to %d", answer, len(offers)+1)
+		case n == len(offers)+1:
+			name, err = s.another()
+		default:
+			name, err = s.prepare(offers[n-1])
 		}
+		var ended exit.Error
+		if err == nil || errors.Is(err, errCancelled) || errors.As(err, &ended) && ended.Code == exit.Cancelled {
+			return name, err
+		}
+		s.hint("%v", err)
 	}
-	return name, nil
 }
 
 // try sends a real request.
@@ -196,14 +177,20 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 	}
 	name := o.Name
 	if provider, known := config.FindProvider(o.Name); known && p.Bundled() {
-		id, err := s.question(fmt.Sprintf("which model [%s]: ", provider.Model))
+		all, err := s.models(p)
 		if err != nil {
-			return "", err
+			s.hint("%v", err)
 		}
-		if id != "" && id != provider.Model {
-			name = o.Name + "/" + id
+		for ok = false; !ok; {
+			id, err := s.chooseModel(all, provider.Model)
+			if err != nil {
+				return "", err
+			}
+			if name = o.Name; id != provider.Model {
+				name += "/" + id
+			}
 			if p, ok = s.config.Lookup(name); !ok {
-				return "", fmt.Errorf("%q can't be the id of a model", id)
+				s.hint("%q can't be the id of a model", id)
 			}
 		}
 	}
@@ -211,13 +198,16 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 	return name, nil
 }
 
+// errCancelled ends the questions.
+var errCancelled = errors.New("cancelled; nothing was changed")
+
 // question reads one line. It reads no further, so that nothing is lost for who reads next.
 func (s *setup) question(text string) (string, error) {
 	_, _ = fmt.Fprint(s.err, markup.Plain(text))
 	var line []byte
 	for b := make([]byte, 1); len(line) < account.MaxKeyLine; {
 		if _, err := s.in.Read(b); err != nil {
-			return "", errors.New("cancelled; nothing was changed")
+			return "", errCancelled
 		}
 		if b[0] == '\n' {
 			break

@@ -105,7 +105,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 // Catalog returns all that there is to choose from, for a line in the same process.
 func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	all := p.Setup.Catalog(ctx)
-	all.Changes = p.Changes
+	all.Changes, all.Since = p.Changes, p.ChangedSince
 	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
 	all.MCP = slash.ServerList{List: p.MCP().Offers, Do: p.MCP().Do}
 	all.Memory = NewMemoryList(p.Memory).Catalog()

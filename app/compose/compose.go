@@ -87,6 +87,10 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 	if err != nil {
 		return nil, errors.Join(err, p.Journal.close())
 	}
+	mode, err := p.startMode(f, judge, resume != "")
+	if err != nil {
+		return nil, errors.Join(err, p.Journal.close())
+	}
 	first := p.Targets.First()
 	deferred := tools.NewDeferred()
 	secret := redact.New(append(secrets, p.serverSecrets()...)...)
@@ -116,7 +120,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
-		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: f.mode(p.Config), ModeAsked: f.Approve != "", Policy: judge,
+		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
 		Listings: p.listings(), Memory: p.Memory, Checks: p.Checks, Resources: p.resources(),
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),

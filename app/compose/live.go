@@ -236,6 +236,9 @@ func (p *Program) Tidy() {
 // diffTime is how long comparing files may take.
 const diffTime = time.Minute
 
+// sinceTime is how long counting changes may take: somebody waits for a list.
+const sinceTime = 10 * time.Second
+
 // Changes returns the diff of what the agent changed in files in this session.
 func (p *Program) Changes() (diff string, files int, err error) {
 	rt := p.Live.runtime()
@@ -245,6 +248,17 @@ func (p *Program) Changes() (diff string, files int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), diffTime)
 	defer cancel()
 	return rt.Changes(ctx, markup.FileMark)
+}
+
+// ChangedSince returns how many files have changed since prompts of this session.
+func (p *Program) ChangedSince() ([]agent.Change, error) {
+	rt := p.Live.runtime()
+	if rt == nil {
+		return nil, errors.New("the session is still being read")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sinceTime)
+	defer cancel()
+	return rt.ChangedSince(ctx)
 }
 
 // runtime returns the runtime, nil before there is one.

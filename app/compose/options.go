@@ -2,8 +2,11 @@ package compose
 
 import (
 	"cmp"
+	"fmt"
 
 	"buddy/agent/action"
+	"buddy/agent/policy"
+	"buddy/app/exit"
 	"buddy/config"
 )
 
@@ -37,4 +40,26 @@ type Options struct {
 // mode returns how approvals are decided at the start.
 func (f *Options) mode(c config.Config) action.Mode {
 	return cmp.Or(f.Approve, action.Mode(c.Agent.Mode))
+}
+
+// startMode returns how approvals are decided at the start. Mode auto begins only where the fence holds, and
+// in a resumed session only if the command line says so.
+func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (action.Mode, error) {
+	mode := f.mode(p.Config)
+	if mode != action.ModeAuto {
+		return mode, nil
+	}
+	if resumed && f.Approve == "" {
+		p.note("a resumed session asks again; /approve auto or Shift+Tab changes that")
+		return action.ModeAsk, nil
+	}
+	err := judge.CanFence(p.Dest.Name)
+	switch {
+	case err == nil:
+		return mode, nil
+	case f.Headless && f.Approve != "":
+		return "", exit.Failure(fmt.Errorf("--approve auto: %w", err))
+	}
+	p.note("mode auto is not available, so the session asks: " + err.Error())
+	return action.ModeAsk, nil
 }

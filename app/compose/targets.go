@@ -90,9 +90,12 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
 	if t.Host == nil {
-		var notice string
-		if o.Sandbox, notice = sandbox(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Outputs); notice != "" {
-			p.Live.Publish(event.Notice{Text: notice})
+		o.Fence = FenceSettings(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Reach.Hidden)
+		if o.Boxed = p.Config.Sandbox.Mode == "workspace"; o.Boxed {
+			if err := tmux.Fences(o.Options); err != nil {
+				o.Boxed = false
+				p.Live.Publish(event.Notice{Text: fmt.Sprintf("commands that you approve run without the fence: %v", err)})
+			}
 		}
 	}
 	o.Warn = func(text string) {

@@ -67,7 +67,7 @@ func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) [
 func checkMachine(ctx context.Context, c config.Config) []Finding {
 	cwd, _ := os.Getwd() // unknown: no file of ours is in it
 	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
-	return []Finding{checkKeys(), checkTrust(c), checkHooks(c), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
+	return []Finding{checkKeys(), checkTrust(c), checkHooks(c), checkTerminal(os.Getenv), checkTmux(ctx), free, checkFence(c, cwd), checkClipboard(os.Getenv)}
 }
 
 // checkServers names the MCP servers that can't be started. It starts none.
@@ -243,6 +243,15 @@ func checkFree(t *target.Target, env target.Environment) Finding {
 		one.State = Weak
 	}
 	return one
+}
+
+// checkFence tells whether mode auto has its fence in a folder, and what to do where it has none.
+func checkFence(c config.Config, cwd string) Finding {
+	err := tmux.Fences(tmux.Options{Env: os.Environ(), Fence: compose.FenceSettings(c.Sandbox, []string{cwd}, nil)})
+	if err != nil {
+		return Finding{"fence", Weak, "mode auto is not offered: " + err.Error(), ""}
+	}
+	return Finding{"fence", Fine, "mode auto: commands write in the workspace only (bubblewrap)", ""}
 }
 
 func checkClipboard(getenv func(string) string) Finding {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/undo"
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
@@ -179,7 +180,7 @@ type window struct {
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
 	return ui.Deps{
 		Looks:    look,
-		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, OpenAt: w.openAt, Suspend: w.suspend, Attention: w.attention()},
+		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, OpenAt: w.openAt, MayOpen: w.mayOpen(), Suspend: w.suspend, Attention: w.attention()},
 		Timing: ui.Timing{
 			Now:   time.Now,
 			Tick:  func(on bool) { w.loop.SetTicking(on) },
@@ -209,6 +210,14 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 	}
 }
 
+// mayOpen tells which files the terminal may open that an answer links to: those of the workspace, if it is on this machine.
+func (w *window) mayOpen() func(path string) bool {
+	if w.far {
+		return input.Inside("")
+	}
+	return input.Inside(w.folder)
+}
+
 // home is the person's folder where the session works, "" while that is unknown.
 func (w *window) home() string {
 	if w.far {
@@ -226,6 +235,10 @@ func (w *window) catalog(ctx context.Context) slash.Catalog {
 	all.Notice = func(text string) { w.tell(event.Notice{Text: text}) }
 	all.Running = runningStates
 	all.Changes = func() (string, int, error) { return w.link.changes() }
+	all.Since = func() ([]undo.Change, error) {
+		reply, err := ask[live.ChangedSinceReply](w.link, ctx, live.ChangedSince{})
+		return reply.Changes, err
+	}
 	all.Targets = slash.TargetList{
 		Describe: func() (string, error) { return w.link.describeTarget() },
 		Offers:   func() ([]slash.TargetOffer, error) { return w.link.targets() },

@@ -76,7 +76,7 @@ func run(f *compose.Options, once Options, first event.Command, schema *answerSc
 
 	l := &line{
 		program: p,
-		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, NoCalls: !p.Config.UI.ShowToolCalls},
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Prefix: "buddy: ", Quiet: once.Quiet, Unattended: p.Options.Mode == action.ModeAuto, NoCalls: !p.Config.UI.ShowToolCalls},
 		out:     stdout, flags: once,
 		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema, passGates: f.Approve == action.ModeAll,
 	}

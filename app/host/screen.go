@@ -102,6 +102,9 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 	case live.Changes:
 		diff, files, err := h.program.Changes()
 		return &live.ChangesReply{Diff: diff, Files: files}, err
+	case live.ChangedSince:
+		changes, err := h.program.ChangedSince()
+		return &live.ChangedSinceReply{Changes: changes}, err
 	case live.Describe:
 		reply := h.describe()
 		return &reply, nil

@@ -10,6 +10,7 @@ const (
 	PreviousPane Action = "previous-pane"
 	ShowHelp     Action = "help"
 	ShowApproval Action = "show-approval"
+	Rewind       Action = "rewind"
 	Detach       Action = "detach"
 	Suspend      Action = "suspend"
 	Narrower     Action = "narrower"
@@ -467,12 +468,13 @@ var table = []row{
 
 	{NextPane, in(Global), "next pane", "To the next pane; where there is no room for the column: to the page with what is live, and back", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
-	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
+	{CycleMode, in(Global), "", "How approvals are decided: ask, edits, auto where the fence holds, plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
 	{TypeInto, in(Global), "", "Type into the command that runs, in its terminal pane: it gets every key but the one that ends that", keys("F6")},
 	{Detach, in(Global), "detach", "Leave the session at work and give the terminal back; how to come back is printed", keys("Ctrl+\\")},
 	{Suspend, in(Global), "", "Go to the shell that started buddy, while the session goes on; fg comes back", keys("Ctrl+Z")},
 	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},
+	{Rewind, in(Global), "", "Go back to before an earlier prompt: conversation, files or both; Esc twice does while nothing runs", keys("F9")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{Transcript, in(Global), "", "The whole transcript as the model has it: prompts, reminders, calls and their results", keys("Ctrl+O")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/model"
+	"buddy/agent/undo"
 )
 
 // Changes asks for the diff of what the agent changed in files.
@@ -16,6 +17,14 @@ type Changes struct{ asks[ChangesReply] }
 type ChangesReply struct {
 	Diff  string `json:"diff"`
 	Files int    `json:"files"`
+}
+
+// ChangedSince asks how many files have changed since prompts.
+type ChangedSince struct{ asks[ChangedSinceReply] }
+
+// ChangedSinceReply lists them, the oldest prompt first.
+type ChangedSinceReply struct {
+	Changes []undo.Change `json:"changes"`
 }
 
 // DescribeTarget asks where commands run, for people.
@@ -215,6 +224,7 @@ func (asks[R]) Reply() any { return new(R) }
 // requests are all that there are, by their names on the wire.
 var requests = map[string]Request{
 	"changes":         Changes{},
+	"changed_since":   ChangedSince{},
 	"describe_target": DescribeTarget{},
 	"describe":        Describe{},
 	"targets":         Targets{},

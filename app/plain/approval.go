@@ -26,11 +26,16 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 	if a.Agent != "" {
 		b.WriteString(markup.Shorten(a.Agent, maxFact) + " asks: ")
 	}
-	fmt.Fprintf(&b, "%s on %s needs approval%s", words.Title(act), act.Target, dangers(a))
+	where := ""
+	if a.Context.Outside {
+		where = " outside the fence"
+	}
+	fmt.Fprintf(&b, "%s on %s needs approval%s%s", words.Title(act), act.Target, where, dangers(a))
 	for _, l := range strings.Split(effect(act), "\n") {
 		b.WriteString("\n  | " + l)
 	}
 	facts := [][2]string{
+		{"runs later", event.FenceChanged{Files: a.Context.Inside}.Text()},
 		{"lost", strings.Join(a.Context.Loses, "; ")},
 		{"hook", a.Context.Changed},
 		{"you said", strings.Join(a.Context.Memory.Said, "; ")},
@@ -153,6 +158,11 @@ func QuestionText(q event.QuestionAsked) string {
 // one it denies and says what it would have asked. Questions come one after another, and only
 // what is typed after one answers it.
 func (m *Remarks) Approve(a event.ApprovalAsked) {
+	if m.Unattended {
+		m.Say("%s\n  denied: with --approve auto nobody is asked", ApprovalText(a, false))
+		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
+		return
+	}
 	reply, hungUp, err := m.onTerminal(ApprovalText(a, false) + "\nRun: [y/N, or why not] ")
 	if err != nil {
 		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a, false), withoutTerminal(a))

@@ -13,6 +13,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/policy"
 	"buddy/agent/stream"
 	"buddy/views/markup"
 	"buddy/views/words"
@@ -20,13 +21,14 @@ import (
 
 // Remarks prints what happens in a session as lines, one an event.
 type Remarks struct {
-	Send     func(event.Command) bool // to the runtime; only Approve uses it
-	Target   string                   // where the session began
-	Err      io.Writer
-	Prefix   string // of each line
-	Quiet    bool   // only errors are printed
-	NoCalls  bool   // calls of tools are printed only when they fail or do not run
-	Unstored bool   // the session file could not take all that happened
+	Send       func(event.Command) bool // to the runtime; only Approve uses it
+	Target     string                   // where the session began
+	Err        io.Writer
+	Prefix     string // of each line
+	Quiet      bool   // only errors are printed
+	NoCalls    bool   // calls of tools are printed only when they fail or do not run
+	Unattended bool   // nobody is asked: what needs approval is denied
+	Unstored   bool   // the session file could not take all that happened
 
 	asking sync.Mutex          // held while a question is on the terminal
 	health event.Health        // of the context
@@ -72,7 +74,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
-	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning:
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.FenceChanged, event.Notice, event.Warning:
 		m.told(p)
 	case event.Error:
 		m.Unstored = m.Unstored || p.Code == stream.Broken
@@ -118,6 +120,8 @@ func (m *Remarks) told(e event.Event) {
 		m.Say("this prompt has used %s", event.BudgetWarning(p).Text())
 	case event.ReviewFinished:
 		m.Say("%s", p.Summary())
+	case event.FenceChanged:
+		m.Say("%s", p.Text())
 	case event.GoalSet:
 		m.Say("%s", p.Text())
 	case event.GoalChecked:
@@ -235,12 +239,12 @@ func (m *Remarks) Fail(format string, args ...any) {
 // withoutTerminal returns how to allow what was denied because nobody could be asked.
 func withoutTerminal(a event.ApprovalAsked) string {
 	switch {
-	case a.Verdict.Rule == action.OwnKeys:
+	case a.Verdict.Rule == action.OwnKeys, a.Verdict.Rule == policy.ChangedInside:
 		return a.Verdict.Reason
 	case a.Context.AskedBy != "":
 		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
 	}
-	return "--approve all allows everything"
+	return "--approve auto lets commands run inside a fence, --approve all allows everything"
 }
 
 func withNext(text, next string) string {

@@ -6,6 +6,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/policy"
 )
 
 // TestRemarksAreShort: the line of a call has 80 characters of what it is about, and that of
@@ -107,9 +108,10 @@ func TestRemarksWithoutCalls(t *testing.T) {
 // What is said to allow a call where nobody can be asked does allow it.
 func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 	for want, a := range map[string]event.ApprovalAsked{
-		"--approve all allows everything":                             {},
-		"the hook no_rm.sh asks about it, with --approve all as well": {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
-		"the file holds a key":                                        {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
+		"--approve auto lets commands run inside a fence, --approve all allows everything": {},
+		"it may run a hook that was changed":                                               {Verdict: action.Verdict{Rule: policy.ChangedInside, Reason: "it may run a hook that was changed"}},
+		"the hook no_rm.sh asks about it, with --approve all as well":                      {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
+		"the file holds a key": {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
 	} {
 		if got := withoutTerminal(a); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -89,7 +89,7 @@ func (r *repl) changed(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ModeChanged:
 		r.mode(p)
-	case event.ModelSwitched, event.TargetSwitched, event.RuleAdded, event.RuleRemoved, event.FileRestored,
+	case event.ModelSwitched, event.TargetSwitched, event.RuleAdded, event.RuleRemoved, event.FileRestored, event.HistoryRewound,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
 		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as the full screen says it
 			r.say(string(r.state.Blocks[n-1].Text))
@@ -234,7 +234,7 @@ func (r *repl) mode(p event.ModeChanged) {
 	if p.Mode == action.ModeAsk && len(r.state.Blocks) == 0 {
 		return
 	}
-	text := "approvals: " + string(p.Mode)
+	text := "approvals: " + p.Mode.Label()
 	if p.Until > 0 {
 		text += " until " + time.UnixMilli(p.Until).Format("15:04:05")
 	}

@@ -332,7 +332,7 @@ func leadsTo(c event.Command, working bool) func(event.Event) bool {
 		return is[event.GoalChanged]
 	case event.AnswerApproval:
 		return is[event.ApprovalAnswered]
-	case event.Undo:
+	case event.Undo, event.Rewind, event.Redo:
 		return undone
 	case event.Review:
 		return func(e event.Event) bool {
@@ -354,6 +354,8 @@ func is[E event.Event](e event.Event) bool {
 // undone reports whether an event says what came of putting files back.
 func undone(e event.Event) bool {
 	switch e := e.(type) {
+	case event.HistoryRewound:
+		return true
 	case event.FileRestored:
 		return true
 	case event.Warning:

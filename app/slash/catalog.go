@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/review"
+	"buddy/agent/undo"
 	"buddy/sessions"
 )
 
@@ -80,6 +81,7 @@ type Catalog struct {
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
+	Since    func() ([]undo.Change, error)              // how many files have changed since prompts
 	Rules    RuleList
 	MCP      ServerList
 	Memory   MemoryList

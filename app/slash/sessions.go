@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/app/state"
 )
 
 // Frontend holds what commands need of where they were typed: the full screen, or a line of a
@@ -16,6 +17,7 @@ type Frontend struct {
 	Say     func(text string)            // for the person
 	Current func() string                // id of the session
 	Info    func() event.SessionCreated  // what is known of it now
+	Prompts func() []state.Border        // that one can go back to before, the oldest first
 	Busy    func() error                 // says why the session can't be left now, nil if it can
 	Change  func(id string) error        // leaves for another session, "" for a new one, unless it is busy
 	Beside  func(work func() func())     // works elsewhere, and then here with what that returns

@@ -156,9 +156,10 @@ func Pin(off bool) func(string) (event.Command, error) {
 	}
 }
 
-// Undo takes how many prompts go back, and whether also what was changed since.
+// Undo takes how many prompts go back, and whether also what was changed since. Without a number it is
+// the last one, unless prompts came after it.
 func Undo(args string) (event.Command, error) {
-	set := event.Undo{Steps: 1}
+	set := event.Undo{}
 	for word := range strings.FieldsSeq(args) {
 		if word == "--force" {
 			set.Force = true

@@ -44,7 +44,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn, event.PromptBlocked:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.FenceChanged, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
@@ -386,7 +386,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			s.opened(c, p.Pane)
+			s.gotPane(c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {
@@ -448,11 +448,15 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		}
 		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.FileRestored:
-		s.add(env, NoticeBlock, p.Text())
+		if !p.Rewind {
+			s.add(env, NoticeBlock, p.Text())
+		}
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, Count(len(p.CallIDs), "old result")+" compacted")
+	case event.FenceChanged:
+		s.add(env, WarningBlock, p.Text())
 	case event.BudgetWarning:
 		s.add(env, WarningBlock, "this prompt has used "+p.Text())
 	case event.BudgetExceeded:

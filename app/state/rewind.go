@@ -89,6 +89,9 @@ func (s *State) dropGone(gone []*Block) {
 		if s.Focused == b.Call {
 			s.Focused = nil
 		}
+		if s.Bare == b.Call {
+			s.Bare = nil
+		}
 	}
 }
 

@@ -59,8 +59,8 @@ func watchable(c *Call) bool {
 	return false
 }
 
-// opened notes that a pane opened for a command that has just started.
-func (s *State) opened(c *Call, pane string) {
+// gotPane notes that a pane opened for a command that has just started.
+func (s *State) gotPane(c *Call, pane string) {
 	if c.Pane = pane; s.Bare == c {
 		s.Bare = nil
 	}

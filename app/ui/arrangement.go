@@ -80,10 +80,15 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 		s.Side = share(in.SideShare() + shareStep)
 	case keymap.Wider:
 		s.Side = share(in.SideShare() - shareStep)
-	case keymap.Shorter:
-		s.Live = share(a.lay.LiveShare() - shareStep)
-	case keymap.Taller:
-		s.Live = share(a.lay.LiveShare() + shareStep)
+	case keymap.Shorter, keymap.Taller:
+		if a.lay.LiveShare() == 0 {
+			return "there is nothing below Live"
+		}
+		by := shareStep
+		if act == keymap.Shorter {
+			by = -shareStep
+		}
+		s.Live = share(a.lay.LiveShare() + by)
 	case keymap.ToggleColumn:
 		told = a.toggleColumn(in)
 	default:

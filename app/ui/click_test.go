@@ -213,7 +213,7 @@ func TestFooterByMouse(t *testing.T) {
 		x.clickOn(" /bg", 2) // of those that are offered
 		x.Want("▸/bg")
 		x.clickOn("/bg", 1)
-		x.Want("> /bg ")
+		x.Want("> /bg\n")
 		x.Press("Ctrl+C")
 		x.clickOn("Tab next pane", 0)
 		x.Want("y copy")

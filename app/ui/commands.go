@@ -34,6 +34,7 @@ var own = map[string]func(u *UI, args string) error{
 	"theme":    theme,
 	"detach":   func(u *UI, _ string) error { u.deps.Leave(slash.Next{Detach: true}); return nil },
 	"quit":     func(u *UI, _ string) error { u.quit(); return nil },
+	"undo":     undoHere,
 }
 
 // pickers are the commands that without arguments let a person choose from a list.
@@ -41,6 +42,7 @@ var pickers = map[string]func(u *UI){
 	"target":      chooseTarget,
 	"model":       func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile) },
 	"session":     browse,
+	"rewind":      chooseRewind,
 	"permissions": choosePermission,
 	"trust":       chooseTrust,
 	"mcp":         chooseServer,
@@ -162,11 +164,12 @@ func change(s *state.State, leave func(slash.Next), id string, to slash.Spot) er
 // frontend returns what commands need of the screen.
 func (u *UI) frontend() slash.Frontend {
 	return slash.Frontend{
-		Command: func(c event.Command) { sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
+		Command: func(c event.Command) { goesBack(u, c); sendForMain(u, c) }, Say: u.deps.Catalog.Notice, Beside: u.deps.Background,
 		Change:  func(id string) error { return change(&u.state, u.deps.Leave, id, slash.Spot{}) },
 		Busy:    func() error { return slash.Busy(&u.state) },
 		Current: func() string { return u.state.Info.Session },
 		Info:    func() event.SessionCreated { return u.state.Info.Event },
+		Prompts: func() []state.Border { return u.state.Borders },
 		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
 	}
 }

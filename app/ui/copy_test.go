@@ -74,10 +74,10 @@ func TestSelectAndCopyOnScreen(t *testing.T) {
 		for !strings.Contains(x.Row(y), "one two three") {
 			y++
 		}
-		x.Mouse("press", 6, y)
-		x.Mouse("drag", 8, y)
-		x.Mouse("drag", 5, y+2)
-		x.Mouse("release", 5, y+2)
+		x.Mouse("press", 5, y)
+		x.Mouse("drag", 7, y)
+		x.Mouse("drag", 4, y+2)
+		x.Mouse("release", 4, y+2)
 		copied("two three\n\nfour")
 		x.Want("copied 3 lines")
 		if _, style, _ := x.Cell(6, y); !strings.Contains(style, "7") {

@@ -72,8 +72,9 @@ func TestQuestionOnASmallScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 40, 14)
 		x.tell(running...)
-		x.Press("Tab", "Tab", "Esc")
-		x.Want("● Tasks")
+		x.tell(twoPanes...)
+		x.Press("Tab", "Esc")
+		x.Want("server ●")
 		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
 		x.Want("Question", "Which port?", "2 8080")
 	})

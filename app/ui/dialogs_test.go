@@ -72,7 +72,7 @@ func TestSessionBrowser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openOn(t, 120, 32, store)
 		x.Type("/session\n")
-		x.Want("Sessions · 3", "why do the tests fail", "restart the web server", "修复 nginx", "used", "turns", "Conversation")
+		x.Want("Sessions · 3", "why do the tests fail", "restart the web server", "修复 nginx", "used", "turns", "┬")
 		x.Press("Down", "Down")
 		x.Want("▸ why do the tests fail", "Answer to why do the tests fail.")
 		x.Press("Home")
@@ -142,7 +142,7 @@ func TestSessionBrowserKeys(t *testing.T) {
 		{"back from the search", func(x *testUI) { x.Type("/answer"); x.Press("Ctrl+U") }, []string{"Sessions · 2", "first one"}, ""},
 		{"a letter that is no key filters", func(x *testUI) { x.Press("Down"); x.Type("irst") }, []string{"> irst", "Sessions · 1 of 2"}, ""},
 		{"Tab", func(x *testUI) { x.Press("Tab", "E") }, []string{"written"}, ""},
-		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 5) }, []string{"▸ second one"}, ""},
+		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 4) }, []string{"▸ second one"}, ""},
 		{"nothing fits", func(x *testUI) { x.Type("qqq") }, []string{"nothing fits", "0 of 2"}, ""},
 		{"backspace", func(x *testUI) { x.Type("qqq"); x.Press("Backspace", "Backspace", "Backspace") }, []string{"Sessions · 2"}, ""},
 		{"paste", func(x *testUI) { x.Paste("first\n") }, []string{"Sessions · 1 of 2"}, ""},
@@ -249,7 +249,7 @@ func TestPalette(t *testing.T) {
 		x.Type("select text by keys")
 		x.Want("v", "Conversation")
 		x.Press("Enter")
-		x.Want("Conversation")
+		x.unwanted("Commands and actions")
 		x.Press("F2")
 		x.Type("cancel the task that is selected\n")
 		x.Want("there is nothing in Tasks now")

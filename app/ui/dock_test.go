@@ -373,7 +373,7 @@ func TestQuestionTakesOwnWords(t *testing.T) {
 		x.took(event.Submit{Text: "a draft"})
 		x.rest()
 		x.Type("8443, as on the other host")
-		x.Want("> 8443, as on the other host", "answer ─")
+		x.Want("> 8443, as on the other host", " answer\n")
 		x.Press("Enter")
 		x.took(event.Answer{ID: "q", Text: "8443, as on the other host"})
 		x.tell(event.QuestionAnswered{ID: "q", By: "user"})

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -97,7 +98,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	if v := u.dock.view(); !lay.Dock.Empty() {
 		drawIn(s, v, lay.Dock)
 	}
-	lay.drawJoints(s, u.v.border)
+	lay.drawJoints(s, u.v.border, u.v.panes.Dividers())
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, lay.Popup)
 	}
@@ -159,9 +160,15 @@ func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 	}
 }
 
-// drawJoints draws the cells where borders meet, which no pane knows of.
-func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
-	for _, j := range p.joints {
+// drawJoints draws the cells where borders meet, which no pane knows of: those of boxes, and of the lines
+// within Live with what is below it.
+func (p *placed) drawJoints(s tcell.Screen, border *draw.Border, dividers []int) {
+	joints := p.joints
+	live := p.Panes[layout.Live]
+	for _, x := range dividers {
+		joints = append(slices.Clip(joints), layout.Joint{X: x, Y: live.Y + live.H - 1, Rune: '┴'})
+	}
+	for _, j := range joints {
 		if text, _, _ := s.Get(j.X, j.Y); !strings.Contains("─│┌┐└┘", text) {
 			continue // a title stands there
 		}

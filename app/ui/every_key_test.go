@@ -218,10 +218,13 @@ var places = map[keymap.Scope]func(*testUI){
 	keymap.Secret: midway(func(x *testUI) {
 		x.inside(func() { x.u.v.secret.Ask("Key", "for the model", func(s string) { x.kept = s }) })
 	}, "one two three"),
-	keymap.Confirm:  confirming(keymap.Confirm),
-	keymap.Leaving:  confirming(keymap.Leaving),
-	keymap.Asking:   midway(func(x *testUI) { x.inside(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 3) }) }, "10m 20m 30m"),
-	keymap.Pager:    focusOn(layout.Live, "Enter", "Down", "Down", "Down"),
+	keymap.Confirm: confirming(keymap.Confirm),
+	keymap.Leaving: confirming(keymap.Leaving),
+	keymap.Asking:  midway(func(x *testUI) { x.inside(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 3) }) }, "10m 20m 30m"),
+	keymap.Pager: func(x *testUI) {
+		x.inside(func() { x.u.openOutput(x.u.state.Focused) })
+		x.Press("Down", "Down", "Down")
+	},
 	keymap.Help:     func(x *testUI) { x.Press("F1", "PgDn") },
 	keymap.Picker:   browsing("n", "Down", "Down", "Tab"),
 	keymap.Sessions: browsing("n", "Down", "Down"),

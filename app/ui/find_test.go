@@ -57,7 +57,7 @@ func TestFindCommand(t *testing.T) {
 		x.Press("Esc", "Esc")
 		x.Paste("/find")
 		x.Press("Enter")
-		x.Want("find: ")
+		x.Want("find:")
 		x.Type("where")
 		x.Want("find: where", "1 of 1")
 	})

@@ -28,7 +28,9 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Interrupt:
 		u.interrupt(pending)
 	case keymap.Back:
-		u.back()
+		u.back(pending)
+	case keymap.Rewind:
+		u.toggle(func() { chooseRewind(u) })
 	case keymap.NextPane, keymap.PreviousPane:
 		cyclePanes(u, a)
 	case keymap.CycleMode:
@@ -65,7 +67,7 @@ func cyclePanes(u *UI, a keymap.Action) {
 	switch {
 	case u.overlays.covered(): // nobody would see that the focus moved
 	case !u.dock.typing(u.deps.Now()):
-		u.arranged.cycle(a, u.input(0, 0))
+		u.arranged.cycle(a, u.input(u.arranged.lay.in.W, u.arranged.lay.in.H))
 	case !u.v.prompt.Popup().Reopen():
 		u.hint("", "there is nothing to complete · "+u.deps.Keys.Name(a)+" leads to another pane after a second without a key")
 	}
@@ -103,8 +105,9 @@ func suspend(u *UI) {
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt, else stops the main task,
-// whatever is typed. What the task waits for ends as cancelled; nothing is denied.
-func (u *UI) back() {
+// whatever is typed. What the task waits for ends as cancelled; nothing is denied. Twice while nothing
+// runs it lets a person go back to before a prompt.
+func (u *UI) back(pending keymap.Action) {
 	switch {
 	case u.arranged.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
@@ -120,7 +123,9 @@ func (u *UI) back() {
 		if t := u.state.Running(); t != nil && t.State != state.TaskCancelling && t.ID != u.dock.stopped {
 			u.dock.stopped = t.ID
 			u.deps.Send(event.Cancel{})
+			return
 		}
+		backAtRest(u, pending)
 	}
 }
 

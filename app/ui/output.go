@@ -29,11 +29,14 @@ func (u *UI) openOutput(c *state.Call) {
 
 // openRun shows all of what ran in a pane: a task, else a call.
 func (u *UI) openRun(c *state.Call, t *state.Task) {
-	if t != nil {
+	switch {
+	case t != nil:
 		openTask(u, t)
-		return
+	case c != nil:
+		u.openOutput(c)
+	default:
+		u.hint("", "no command of this session has run in this pane")
 	}
-	u.openOutput(c)
 }
 
 // showOutput opens the output of the last call, or of the N-th last.

@@ -175,10 +175,12 @@ func TestWatchedPanes(t *testing.T) {
 		x.Press("h")
 		watched("%1")
 		x.u.arranged.setFocus(layout.Tasks)
-		x.Resize(80, 24) // where one pane of the right side shows
+		x.Resize(80, 24) // where a line says what runs
+		x.u.arranged.setFocus(layout.Prompt)
+		x.u.arranged.tab = layout.Conversation
 		watched()
 		x.u.arranged.setFocus(layout.Live)
-		x.Press("Enter")
+		x.Press("z")
 		watched("%1", "%2")
 		if fmt.Sprint(sentAs[event.WatchPanes](x)) != "[]" {
 			t.Error("said twice")
@@ -282,8 +284,8 @@ func TestPaneGrid(t *testing.T) {
 		)
 		failed := 3
 		x.tell(event.ToolResult{CallID: "b", ExitCode: &failed})
-		x.Press("Enter")
-		x.Want("local:shared", "local:server ● running", "web-01:shared ● running", "web-02:shared ✗ exit 3", "up 3 days", "Panes · 4")
+		x.Press("z")
+		x.Want("local:shared", "local:server ● in the background", "web-01:shared ◐ running", "web-02:shared ✗ exit 3", "up 3 days")
 		x.tell(event.TaskFinished{ID: 9, Outcome: event.Completed})
 		x.Want("local:server ✔ exit 0")
 		x.Press("l")
@@ -292,7 +294,7 @@ func TestPaneGrid(t *testing.T) {
 		x.unwanted("up 3 days")
 		x.Want("no picture yet")
 		x.Press("Esc")
-		x.Want("Conversation")
+		x.Want("tasks")
 	})
 }
 
@@ -314,7 +316,7 @@ func TestPanesFollowCommands(t *testing.T) {
 		}
 		x.Press("Ctrl+]", "Esc")
 		x.Want("▸server")
-		x.Press("Tab", "Tab", "Tab", "i") // at once: meant for the other one
+		x.Press("Tab", "Tab", "i") // at once: meant for the other one
 		x.unwanted("typing ·")
 		time.Sleep(draw.GracePeriod)
 		x.Press("i", "c")

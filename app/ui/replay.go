@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/undo"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/loop"
@@ -102,6 +103,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 		}, KeepShape: func(Shape) {},
 		Catalog: slash.Catalog{
 			Running:  func() map[string]string { return nil },
+			Since:    func() ([]undo.Change, error) { return nil, errWatching },
 			Sessions: none, Find: func(string) (string, error) { return none() },
 			Trust:   &slash.TrustList{Folder: none, List: func() ([]slash.TrustItem, error) { return nil, errWatching }},
 			Targets: slash.TargetList{Describe: none}, Notice: func(string) {}, Current: func() string { return "" },

@@ -70,9 +70,7 @@ func follow(u *UI, id int) {
 	u.dock.answers = draft.answers
 	u.v.status.Follow(id)
 	u.v.tasks.Follow(id)
-	if u.arranged.zoom = false; u.arranged.lay.Panes[layout.Conversation].Empty() {
-		u.arranged.tab = layout.Conversation
-	}
+	u.arranged.zoom, u.arranged.tab = false, layout.Conversation
 	u.arranged.setFocus(layout.Prompt)
 	u.update(state.Everything)
 }

@@ -65,9 +65,10 @@ type UI struct {
 
 // heard is how far the screen has heard its session, and what that calls it.
 type heard struct {
-	newest uint64 // number of the newest event
-	place  string // how the session calls this screen when that answers; "" while that is not known
-	told   bool   // that something was answered at another screen, until the next task begins
+	newest uint64       // number of the newest event
+	place  string       // how the session calls this screen when that answers; "" while that is not known
+	told   bool         // that something was answered at another screen, until the next task begins
+	back   state.Border // the prompt that this screen asked to go back to before; Seq 0 is none
 }
 
 // pending is a confirmation that the next key may give: an action that does more when it
@@ -131,6 +132,7 @@ type Terminal struct {
 	Edit          func(name, text string) (string, error) // in the person's editor
 	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
 	OpenAt        func(path string, line int) error       // a file itself in that editor; line 0 is its beginning
+	MayOpen       func(path string) bool                  // whether the terminal may open a file that an answer links to
 	Suspend       func() error                            // gives the terminal to the shell until that gives it back
 	Attention     Attention
 }
@@ -260,6 +262,7 @@ func newConversation(u *UI) *transcript.Conversation {
 	c := transcript.NewConversation(d.Theme, d.Keys)
 	c.SetNow(d.Now)
 	c.SetBackground(d.Background)
+	c.SetFiles(d.MayOpen)
 	c.SetAfter(d.After)
 	c.ConversationIntents = transcript.ConversationIntents{
 		OnCopy: u.copy, Later: d.Later, OnEdit: lookAs(u, "block.md"), OnOpen: u.openOutput,
@@ -273,18 +276,23 @@ func newConversation(u *UI) *transcript.Conversation {
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
 	asked, other, stale := len(u.state.Questions), "", false
+	var back event.HistoryRewound
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 		u.heard.newest = env.Seq
 		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
-		if _, begins := env.Payload.(event.TaskStarted); begins {
+		switch p := env.Payload.(type) {
+		case event.TaskStarted:
 			stale = u.heard.told
+		case event.HistoryRewound:
+			back = p
 		}
 	}
 	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	changed := u.update(ch)
+	tookBack(u, back)
 	if other != "" || stale {
 		u.Tell(other)
 		u.heard.told = other != ""

@@ -20,7 +20,9 @@ package pane
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -28,6 +30,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"buddy/tmux/pane/fence"
 )
 
 // Limits of what is kept of a stream of a command.
@@ -72,18 +76,18 @@ const (
 // made. It serves until the terminal closes or it gets SIGTERM and returns the exit code of
 // the process.
 func Main(args []string) int {
-	dir, shell, sandbox, err := parseArgs(args)
-	if err != nil {
+	if len(args) > 0 && args[0] == fence.InsideFlag {
+		fmt.Fprintf(os.Stderr, "buddy: the fence: %v\n", fence.Inside(args[1:]))
+		return 1
+	}
+	f := flag.NewFlagSet("pane", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	shell := f.String("shell", "", "")
+	if err := f.Parse(args); err != nil || f.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
 		return 2
 	}
-	if sandbox != nil {
-		err = sandbox.enter(dir)
-	}
-	if err == nil {
-		err = supervise(dir, shell)
-	}
-	if err != nil {
+	if err := supervise(f.Arg(0), *shell); err != nil {
 		fmt.Fprintf(os.Stderr, "buddy: pane: %v\n", err)
 		return 1
 	}

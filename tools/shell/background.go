@@ -126,7 +126,7 @@ type runningResult struct {
 func (s *shellJob) result(note string, limit int) tools.Result {
 	if s.over() {
 		res, err := s.run.Wait(context.Background())
-		return finished(res, err, s.shell.currentSandbox(), limit)
+		return finished(res, err, limit)
 	}
 	out, errs := s.out.text(limit, s.run.Terminal())
 	return tools.Success(runningResult{

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"buddy/tmux"
-	"buddy/tmux/pane"
 	"buddy/tools"
 )
 
@@ -23,10 +22,10 @@ type shellResult struct {
 
 // finished returns the result of a command that has ended, with limit bytes of each output
 // stream.
-func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) tools.Result {
+func finished(res tmux.Result, err error, limit int) tools.Result {
 	out := shellResult{ExitCode: res.ExitCode, DurationMS: res.Duration.Milliseconds()}
 	out.take(res, limit)
-	out.remark(res, box)
+	out.remark(res)
 	shown := string(ends(res.Stdout)) + string(ends(res.Stderr))
 	if res.Terminal { // terminal sequences only mattered while it ran
 		shown, _ = TerminalText(ends(res.Stdout))
@@ -68,20 +67,22 @@ func (out *shellResult) take(res tmux.Result, limit int) {
 }
 
 // remark adds notes on how a command ended that its output does not show.
-func (out *shellResult) remark(res tmux.Result, box *pane.Sandbox) {
+func (out *shellResult) remark(res tmux.Result) {
 	if res.Renewed {
 		out.Notices = append(out.Notices, "the pane before was lost: this ran in a new one, with the same folder and variables; jobs of the old shell have ended")
 	}
 	if res.Fault != "" {
 		out.Notices = append(out.Notices, res.Fault)
 	}
-	if why := box.Explain(out.Stderr + out.Stdout); why != "" && res.ExitCode != 0 {
-		out.Notices = append(out.Notices, why)
+	why := ""
+	switch {
+	case res.Confined:
+		why = explainConfined(out.Stderr+"\n"+out.Stdout, res.ExitCode)
+	case res.Fenced && !res.Cancelled:
+		why = explainFenced(out.Stderr+"\n"+out.Stdout, res.ExitCode)
 	}
-	if res.Confined {
-		if why := explainConfined(out.Stderr+"\n"+out.Stdout, res.ExitCode); why != "" {
-			out.Notices = append(out.Notices, why)
-		}
+	if why != "" {
+		out.Notices = append(out.Notices, why)
 	}
 	if res.Signal != 0 {
 		out.Notices = append(out.Notices, fmt.Sprintf("the shell was ended by signal %d", res.Signal))

@@ -19,8 +19,8 @@ import (
 
 	"buddy/agent/action"
 	"buddy/tmux"
-	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence"
 	"buddy/tools"
 )
 
@@ -49,13 +49,14 @@ type Shell struct {
 	noPanes  atomic.Bool
 	first    string                 // where the first command starts; "" is unknown
 	cwd      atomic.Pointer[string] // where the next command starts; "" is unknown
-	sandbox  *pane.Sandbox          // of panes; nil for none
+	fences   bool                   // approved commands run in the workspace fence
 	confines bool                   // commands that need no approval run in the read-only sandbox
 	limits   Limits
 	// paneTarget is the target in the names of its panes, "" for the first one.
 	paneTarget string
 	jobs       *jobs        // of all targets
 	touched    atomic.Int64 // counts actions on the panes
+	fenceable  bool         // calls that are to run in the fence do; elsewhere nothing is fenced
 }
 
 // ShareTasks makes t, the shell of another target of the session, number its tasks together
@@ -76,9 +77,13 @@ func (t *Shell) paneID(name string) string {
 	return name
 }
 
-// Restrict sets the sandbox that restricts commands in panes, so that refusals can be
-// explained. Call it before the first tool call.
-func (t *Shell) Restrict(box *pane.Sandbox) { t.sandbox = box }
+// Fence makes approved commands run in the workspace fence, but for those that ask to run outside.
+// Call it before the first tool call.
+func (t *Shell) Fence() { t.fences = true }
+
+// Fenceable marks that a fenced call for several targets is fenced on this one. Call it before the first
+// tool call.
+func (t *Shell) Fenceable() { t.fenceable = true }
 
 // Limit sets how much the model gets of what commands print. Call it before the first tool call.
 func (t *Shell) Limit(l Limits) { t.limits = l }
@@ -237,6 +242,9 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 	t.touched.Add(1)
 	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free, Confined: call.Confined, Fenced: call.Fenced}
 	spec.Mode = tmux.Mode(args.Mode)
+	if t.fences && !call.Free && !args.Outside && !args.interactive() {
+		spec.Fenced = true
+	}
 	if forever && t.ownPane(args, call) {
 		patience = unattended
 	}
@@ -250,28 +258,22 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 	if err != nil {
 		return notStarted(err)
 	}
-	res := wait(ctx, run, t.currentSandbox(), limit)
+	res := wait(ctx, run, limit)
 	cwd := run.Cwd()
 	t.cwd.Store(&cwd)
 	return res
 }
 
-// notStarted returns the result of a command that did not run. One that was to be confined
-// never runs unconfined without approval.
+// notStarted returns the result of a command that did not run. One that was to be held
+// never runs without that and without approval.
 func notStarted(err error) tools.Result {
 	err = fmt.Errorf("the command was not started: %w", err)
-	if strings.Contains(err.Error(), confine.ErrImpossible.Error()) { // errors of a target lose their type
-		err = fmt.Errorf(`%w; with "outside": true it asks the user and runs without the sandbox`, err)
+	for _, impossible := range []error{confine.ErrImpossible, fence.ErrImpossible} {
+		if strings.Contains(err.Error(), impossible.Error()) { // errors of a target lose their type
+			err = fmt.Errorf(`%w; with "outside": true it asks the user and runs without`, err)
+		}
 	}
 	return tools.Failure(err)
-}
-
-// currentSandbox returns the sandbox that commands run in now.
-func (t *Shell) currentSandbox() *pane.Sandbox {
-	if t.noPanes.Load() {
-		return nil
-	}
-	return t.sandbox
 }
 
 // inShared ends the name of the folder of a command that found no room for a pane of its own.
@@ -289,7 +291,7 @@ func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	if err != nil {
 		return notStarted(err)
 	}
-	return wait(ctx, run, t.currentSandbox(), limit)
+	return wait(ctx, run, limit)
 }
 
 // runInOwnPane runs the command in a pane of its own and waits up to patience for its end.
@@ -330,9 +332,9 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	if patience > 0 {
 		select {
 		case <-job.run.Done():
-			return wait(ctx, job.run, t.currentSandbox(), limit)
+			return wait(ctx, job.run, limit)
 		case <-ctx.Done():
-			return wait(ctx, job.run, t.currentSandbox(), limit)
+			return wait(ctx, job.run, limit)
 		case <-timer.C:
 		}
 	}
@@ -368,7 +370,7 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 	if patience, forever, err := args.patience(); err == nil && !forever {
 		return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 	}
-	return wait(ctx, run, t.currentSandbox(), limit)
+	return wait(ctx, run, limit)
 }
 
 // usedDir returns the folder of a command's files, given that of its call.
@@ -386,11 +388,7 @@ func (t *Shell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error
 			return run, err
 		}
 		if !t.noPanes.Swap(true) {
-			without := "a pane"
-			if t.sandbox != nil {
-				without = "a pane and the sandbox"
-			}
-			t.say(fmt.Sprintf("commands run without %s: %v", without, err))
+			t.say(fmt.Sprintf("commands run without a pane: %v", err))
 		}
 		spec.Dir += "-plain" // the other folder may hold traces of the attempt
 	}
@@ -407,12 +405,12 @@ func passOn(call tools.Call) tmux.Output {
 }
 
 // wait returns the command's result. A cancelled command has ended when it returns.
-func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox, limit int) tools.Result {
+func wait(ctx context.Context, run *tmux.Running, limit int) tools.Result {
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {
 		run.Cancel()
 		res, err = run.Wait(context.WithoutCancel(ctx))
 		res.Cancelled = true
 	}
-	return finished(res, err, box, limit)
+	return finished(res, err, limit)
 }

@@ -77,7 +77,7 @@ func payload(t *testing.T, r tools.Result) shellResult {
 // TestNewPaneIsSaid: the model reads that its shell is another one.
 func TestNewPaneIsSaid(t *testing.T) {
 	for _, renewed := range []bool{false, true} {
-		got := payload(t, finished(tmux.Result{Renewed: renewed}, nil, nil, 100)).Notices
+		got := payload(t, finished(tmux.Result{Renewed: renewed}, nil, 100)).Notices
 		if renewed != (len(got) == 1 && strings.HasPrefix(got[0], "the pane before was lost")) {
 			t.Errorf("renewed %v: notices %q", renewed, got)
 		}

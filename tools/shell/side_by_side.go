@@ -208,6 +208,7 @@ func sideBySide(ctx context.Context, names []string, open func(name string) (*Sh
 		mine := call
 		mine.Dir, mine.Output = filepath.Join(call.Dir, name), out.of(name)
 		mine.Confined = mine.Free && t.confines // it was judged for each target
+		mine.Fenced = mine.Fenced && t.fenceable
 		results[i] = do(t, ctx, mine, max(t.limits.Output/len(names), 1))
 		out.flush(name)
 	})

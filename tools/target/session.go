@@ -23,9 +23,9 @@ type Session struct {
 
 	plain    *tmux.Session // runs commands where there is no tmux
 	tools    map[string]tools.Tool
-	confined bool  // free commands run in the read-only sandbox
+	confined bool // free commands run in the read-only sandbox
 	fences   func() error
-	boxed    bool  // approved commands run in the sandbox of the settings
+	boxed    bool // approved commands run in the workspace fence
 	links    links
 	own      []string // files and folders of this machine with buddy's own keys
 	finder   finder
@@ -41,6 +41,8 @@ type Options struct {
 	Plan    *file.Plan   // of the session, for all of its targets; nil for none
 	// Resumed means that an earlier process may have left a pane in another folder.
 	Resumed bool
+	// Boxed means that approved commands run in the workspace fence, too.
+	Boxed bool
 	// Warn is called once when commands run without tmux.
 	Warn func(text string)
 }
@@ -49,9 +51,6 @@ type Options struct {
 // there.
 func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	o.Options = t.options(env, o.Options)
-	if o.Sandbox != nil {
-		o.Session += "-sandbox" // must not share the panes of commands outside of it
-	}
 	files, err := t.workspace(env.Dir)
 	if err != nil {
 		return nil, err
@@ -69,16 +68,21 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	}
 	panes, plain := tmux.New(o.Options), tmux.NewPlain(o.Options)
 	sh := shell.New(panes, plain, t.Name, cwd, o.Warn)
-	sh.Restrict(o.Sandbox)
+	if o.Boxed {
+		sh.Fence()
+	}
 	if o.Limits != (shell.Limits{}) {
 		sh.Limit(o.Limits)
 	}
 	s := NewSession(t, sh, files)
 	s.own = o.Reach.Hidden
-	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Sandbox != nil
+	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Boxed
 	s.fences = sync.OnceValue(func() error { return tmux.Fences(o.Options) })
 	if s.confined = tmux.Confines(o.Options) == nil; s.confined {
 		sh.Confine()
+	}
+	if t.Host == nil {
+		sh.Fenceable()
 	}
 	return s, nil
 }
@@ -109,7 +113,7 @@ func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, fi
 func (s *Session) Facts() policy.Target {
 	f := policy.Target{
 		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Confined: s.confined, Boxed: s.boxed,
-		Resolve: s.links.remember(s.Files.Follow),
+		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences,
 	}
 	if s.Host == nil {
 		f.Resolve, f.Match, f.Holds, f.Own = followLinks, oddMatches, s.finder.holds, s.own

@@ -114,13 +114,8 @@ func (t *Target) Confines(env Environment, o tmux.Options) error {
 // options fills in the options that depend on the target.
 func (t *Target) options(env Environment, o tmux.Options) tmux.Options {
 	o.Host, o.Cwd, o.Reach.Read = t.Host, env.Dir, append([]string{env.Dir}, env.Also...)
-	if t.Host == nil {
-		fenced := fence.Settings{}
-		if o.Fence != nil {
-			fenced = *o.Fence
-		}
-		fenced.Work = o.Reach.Read
-		o.Fence = &fenced
+	if t.Host == nil && o.Fence == nil {
+		o.Fence = &fence.Settings{Work: o.Reach.Read}
 	}
 	return o
 }

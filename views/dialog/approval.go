@@ -329,7 +329,7 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	all := a.Whole(screen)
 	p := a.plan(all.W-4, all.H-2)
-	in := a.Bordered(screen, draw.Titles{Left: a.titled([]draw.Span{scopeTitles[a.Scope()]}), Right: p.title}).Cleared().Inset()
+	in := a.Bordered(screen, draw.Titles{Left: a.titled(a.asks()), Right: p.title}).Cleared().Inset()
 	if in.W <= 0 || p.room <= 0 {
 		in.Spans(0, draw.Text(themes.Warning, "too small to show"))
 		return
@@ -377,6 +377,15 @@ var scopeTitles = map[keymap.Scope]draw.Span{
 	keymap.Approval: draw.Text(themes.Warning, "Approve?"),
 	keymap.Amend:    draw.Text(themes.Accent, "Edit"),
 	keymap.Reason:   draw.Text(themes.Accent, "Deny"),
+}
+
+// asks says what the dialog asks for, and that what it asks about would leave the fence.
+func (a *Approval) asks() []draw.Span {
+	all := []draw.Span{scopeTitles[a.Scope()]}
+	if a.asked.Context.Outside {
+		all = append(all, draw.Text(themes.Muted, " · "), draw.Text(themes.Error, "outside the fence"))
+	}
+	return all
 }
 
 // choiceRows returns the choices and the other keys in rows. Wide choices have a row each, with the

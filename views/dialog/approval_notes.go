@@ -70,6 +70,7 @@ const maxNote = 4096 // bytes of one note that are looked at
 
 // The notes, in their order. Each stands behind its name.
 const (
+	noteInside  = "runs"
 	noteWhy     = "why"
 	noteChanged = "hook"
 	noteSaid    = "you"
@@ -89,7 +90,7 @@ const (
 // notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
 func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
-	names := []string{noteLoses, noteChanged, noteSaid, noteNoted, noteWhy, noteFailed, noteDir, noteRule}
+	names := []string{noteInside, noteLoses, noteChanged, noteSaid, noteNoted, noteWhy, noteFailed, noteDir, noteRule}
 	if a.amend.done { // the others are about what the model wrote
 		names, wide = []string{noteDir}, true
 	}
@@ -138,6 +139,8 @@ func (a *Approval) note(name string, w, most int) [][]draw.Span {
 func noteText(asked event.ApprovalAsked, name string) string {
 	act, c := asked.Action, asked.Context
 	switch name {
+	case noteInside:
+		return event.FenceChanged{Files: c.Inside}.Text()
 	case noteWhy:
 		return act.Why
 	case noteSaid:

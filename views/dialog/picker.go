@@ -380,5 +380,5 @@ func (p *Picker) previewed(x, y int) bool {
 		return false
 	}
 	left, top, w, h := p.o.Preview.GetRect()
-	return x > left && x < left+w && y >= top && y < top+h
+	return x >= left && x < left+w && y >= top && y < top+h
 }

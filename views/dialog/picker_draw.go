@@ -74,8 +74,11 @@ func (p *Picker) Draw(screen tcell.Screen) {
 	}
 	if p.place.preview = p.o.Preview != nil && all.W >= previewFrom; p.place.preview {
 		left := all.W * 54 / 100
-		p.o.Preview.SetRect(all.X+left, all.Y-1, all.W-left+1, all.H+2) // their borders are one
+		p.o.Preview.SetRect(all.X+left+1, all.Y, all.W-left-1, all.H)
 		p.o.Preview.Draw(screen)
+		for y := range all.H {
+			all.Down(y).Put(left, '│', p.edge())
+		}
 		all.Down(-1).Put(left, '┬', p.edge())
 		all.Down(all.H).Put(left, '┴', p.edge())
 		in.Canvas = all.Cols(draw.Padding, left-draw.Padding)

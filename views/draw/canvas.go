@@ -36,10 +36,11 @@ func (p *Palette) cell(st markup.Style, links []string) tcell.Style {
 	_, _, attrs := out.Decompose()
 	under := st.Attr&markup.Underline != 0
 	if r, ok := st.BG.Role(); ok {
-		back := p[r]
-		_, _, more := back.Decompose()
+		text, back, more := p[r].Decompose()
 		attrs, under = attrs|more, under || more&tcell.AttrUnderline != 0
-		out = out.Background(background(back))
+		if out = out.Background(back); foreground(out) == foreground(p[themes.Text]) {
+			out = out.Foreground(text)
+		}
 	}
 	out = out.Foreground(cellColor(st.FG, foreground(out))).Background(cellColor(st.BG, background(out)))
 	for _, a := range []struct {
@@ -96,15 +97,18 @@ func (c Canvas) Text(t *markup.Text, from, to int) int {
 // Row draws row i of a text that is wrapped: what the row begins with, the text, and blanks to the end of the canvas.
 func (c Canvas) Row(t *markup.Text, l *markup.Layout, i int) {
 	begin, col, band := l.Rest(t, i)
-	fill, side := c.Palette[band], band
-	if band == themes.Text {
-		side = themes.Muted
+	fill, side := c.Palette[band], markup.Style{Role: themes.Muted}
+	if band != themes.Text {
+		side = markup.Style{Role: signs[band], BG: markup.Background(band)}
 	}
-	c.Say(0, begin, side)
+	c.Run([]byte(begin), 0, c.Palette.cell(side, nil))
 	row := l.Rows[i]
 	col += c.At(col).Text(t, int(row.From), int(row.To))
 	c.Fill(col, c.W, fill)
 }
+
+// signs are the roles of what rows of a band begin with.
+var signs = map[themes.Role]themes.Role{themes.DiffAddBand: themes.DiffAdd, themes.DiffDeleteBand: themes.DiffDelete}
 
 // Run draws safe text in one style from a column on and returns the column after it.
 func (c Canvas) Run(p []byte, col int, st tcell.Style) int {

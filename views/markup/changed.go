@@ -10,6 +10,7 @@ const (
 	maxCompared = 2 << 10 // bytes of a line whose changes are looked for
 	maxWords    = 64      // words in which two lines differ that are compared one by one
 	maxPairs    = 64      // pairs of lines of which those are looked for that belong together
+	leastShare  = 0.4     // of two lines that has to be the same, or one is not what became of the other
 )
 
 // piece is a part of a line, from one byte to another.
@@ -26,7 +27,7 @@ func pairs(deleted, added []diffLine) []int {
 			found[i] = i
 			continue
 		}
-		best := 0.5
+		best := leastShare
 		for k := next; k < len(added) && len(deleted)*len(added) <= maxPairs; k++ {
 			if c := compare(deleted[i].text, added[k].text); c.share() > best {
 				found[i], best = k, c.share()
@@ -41,7 +42,7 @@ func pairs(deleted, added []diffLine) []int {
 // common.
 func changedPieces(a, b string) (before, after []piece) {
 	c := compare(a, b)
-	if a == b || 3*c.share() < 1 {
+	if a == b || c.share() < leastShare {
 		return nil, nil
 	}
 	return gaps(c.before, c.same, func(r sameWords) int { return r.before }), gaps(c.after, c.same, func(r sameWords) int { return r.after })
@@ -111,7 +112,7 @@ func (c comparison) share() float64 {
 	for _, r := range c.same {
 		same += inked(c.before[r.before : r.before+r.n])
 	}
-	return float64(same) / float64(max(1, inked(c.before), inked(c.after)))
+	return 2 * float64(same) / float64(max(1, inked(c.before)+inked(c.after)))
 }
 
 // inked counts the bytes of words that are no blanks.

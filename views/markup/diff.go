@@ -53,7 +53,7 @@ func (d *Diff) Show(from, to int) {
 			continue
 		}
 		b.given = true
-		d.Highlighter.ask(job{code: d.Text.codeOf(b.lang, b.lines), done: func(ts []tint) { d.Text.tint(b.lines, ts, b.own) }})
+		d.Highlighter.ask(job{code: d.Text.codeOf(b.lang, b.lines), done: func(ts []tint) { d.Text.tint(b, b.lines, ts) }})
 	}
 }
 
@@ -162,7 +162,7 @@ func (w *diffWriter) skipped(section string) {
 
 // hunk writes the lines of a hunk that are near to a change.
 func (w *diffWriter) hunk(h hunk, lang string) {
-	was, now := &codeBlock{lang: lang}, &codeBlock{lang: lang}
+	was, now := &codeBlock{lang: lang, text: true}, &codeBlock{lang: lang, text: true}
 	p := partners{lines: h.lines}
 	context := diffContext
 	if w.view.Bare {

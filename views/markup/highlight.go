@@ -94,8 +94,8 @@ func (h *Highlighter) remember(c code, ts []tint) {
 type codeBlock struct {
 	lang  string
 	lines []extent
-	given bool        // it was shown: its colours are there or asked for
-	own   themes.Role // of what has none of the language's
+	given bool // it was shown: its colours are there or asked for
+	text  bool // what its language gives no colour looks like text, not like code
 
 	// While its fence is open:
 	asked  int  // lines that were given to the highlighter
@@ -135,9 +135,9 @@ func (t *Text) codeLine(l extent) []byte {
 	return line
 }
 
-// tint gives lines of code their colours; own is that of what has none. Control characters and the signs of tabs keep
-// theirs, and all its background.
-func (t *Text) tint(lines []extent, ts []tint, own themes.Role) {
+// tint gives lines of a block their colours. Control characters, the signs of tabs and what is set off in a diff keep
+// theirs.
+func (t *Text) tint(b *codeBlock, lines []extent, ts []tint) {
 	if len(lines) == 0 || len(ts) == 0 {
 		return
 	}
@@ -152,18 +152,23 @@ func (t *Text) tint(lines []extent, ts []tint, own themes.Role) {
 	for _, run := range old {
 		for pos < run.End {
 			end, st := run.End, run.Style
-			if to, role, ok := brush.at(pos); ok && st.Role != themes.Control && st.Role != tabRole {
-				if role == themes.Code {
-					role = own
+			to, role, ok := brush.at(pos)
+			end = min(end, to)
+			if ok && !keepsRole(st) {
+				if st.Role = role; b.text && role == themes.Code {
+					st.Role = themes.Text
 				}
-				end, st.Role = min(end, to), role
-			} else {
-				end = min(end, to)
 			}
 			t.run(end, st)
 			pos = end
 		}
 	}
+}
+
+// keepsRole reports whether code has a role that no colour of its language replaces.
+func keepsRole(st Style) bool {
+	r, _ := st.BG.Role()
+	return st.Role == themes.Control || st.Role == tabRole || r == themes.DiffAddWord || r == themes.DiffDeleteWord
 }
 
 // brush finds the tint of a position that only grows.
@@ -215,7 +220,7 @@ func (m *Markdown) Show(from, to int) {
 		if i < m.stay {
 			m.ask(b)
 		} else {
-			m.Text.tint(b.lines, h.known[m.Text.codeOf(b.lang, b.lines)], b.own)
+			m.Text.tint(b, b.lines, h.known[m.Text.codeOf(b.lang, b.lines)])
 		}
 	}
 	if b := m.fenced; b != nil && len(b.lines) > 0 && int(b.lines[len(b.lines)-1].to) >= from {
@@ -227,7 +232,7 @@ func (m *Markdown) ask(b *codeBlock) {
 	gen := m.gen
 	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, b.lines), done: func(ts []tint) {
 		if m.gen == gen { // else b is not where it was
-			m.Text.tint(b.lines, ts, b.own)
+			m.Text.tint(b, b.lines, ts)
 		}
 	}})
 }
@@ -243,7 +248,7 @@ func (m *Markdown) askLines() {
 	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, lines), lines: true, done: func(ts []tint) {
 		b.asking = false
 		if m.fenced == b {
-			m.Text.tint(lines, ts, b.own)
+			m.Text.tint(b, lines, ts)
 			m.askLines()
 		}
 	}})

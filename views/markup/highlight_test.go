@@ -359,6 +359,6 @@ func BenchmarkTintBlock(b *testing.B) {
 	block := m.blocks[0]
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Text.tint(block.lines, m.Highlighter.known[m.Text.codeOf(block.lang, block.lines)], block.own)
+		m.Text.tint(block, block.lines, m.Highlighter.known[m.Text.codeOf(block.lang, block.lines)])
 	}
 }

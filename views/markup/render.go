@@ -2,7 +2,6 @@ package markup
 
 import (
 	"bytes"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +36,7 @@ type renderer struct {
 	clean cleaner
 	src   []byte
 	width int
+	files func(path string) bool // whether a file may be opened; nil: none may
 
 	rest  string // what rows in the current containers begin with
 	first string // what the next line begins with instead: a list's marker
@@ -46,10 +46,10 @@ type renderer struct {
 }
 
 // render appends a whole piece of markdown to t and returns the code in it.
-func render(t *Text, src []byte, width int) []*codeBlock {
+func render(t *Text, src []byte, width int, files func(string) bool) []*codeBlock {
 	src = slices.Clip(src) // a segment's Value may append a newline to what it is cut from
 	doc := markdownParser().Parse(text.NewReader(src))
-	r := renderer{text: t, clean: cleaner{text: t}, src: src, width: width}
+	r := renderer{text: t, clean: cleaner{text: t}, src: src, width: width, files: files}
 	r.blocks(doc, false)
 	return r.found
 }
@@ -208,7 +208,7 @@ func (r *renderer) code(n ast.Node, lang string) {
 		w.write(readDiff(string(lines.Value(r.src))))
 		return
 	}
-	block := &codeBlock{lang: lang, own: themes.Code}
+	block := &codeBlock{lang: lang}
 	for i := range lines.Len() {
 		line := lines.At(i)
 		block.lines = append(block.lines, r.codeLine(lang, bytes.TrimRight(line.Value(r.src), "\r\n")))
@@ -260,13 +260,12 @@ func (r *renderer) inline(n ast.Node, st Style) {
 		st.Attr |= Strike
 		r.inlines(n, st)
 	case *ast.Link:
-		r.inlines(n, r.link(st, n.Destination))
-		r.destination(n.Destination, st)
+		r.link(string(n.Destination), st, func(st Style) { r.inlines(n, st) })
 	case *ast.Image:
 		r.put([]byte("image: "), Style{Role: themes.Muted})
-		r.inlines(n, r.link(st, n.Destination))
+		r.link(string(n.Destination), st, func(st Style) { r.inlines(n, st) })
 	case *ast.AutoLink:
-		r.put(n.Label(r.src), r.link(st, n.URL(r.src)))
+		r.link(string(n.URL(r.src)), st, func(st Style) { r.put(n.Label(r.src), st) })
 	case *ast.RawHTML:
 		st.Role = themes.Muted
 		for i := range n.Segments.Len() {
@@ -317,52 +316,6 @@ func (r *renderer) inlineText(n *ast.Text, st Style) {
 		r.line(Words, "")
 	case n.SoftLineBreak():
 		r.put([]byte(" "), st)
-	}
-}
-
-// link gives a style a link, if it is one that may be opened.
-func (r *renderer) link(st Style, dest []byte) Style {
-	st.Role = themes.Link
-	t := r.text
-	if !opens(dest) || len(t.Links) >= maxLinks {
-		return st
-	}
-	if n := len(t.Links); n == 0 || t.Links[n-1] != string(dest) {
-		t.Links = append(t.Links, string(dest))
-	}
-	st.Link = uint16(len(t.Links))
-	return st
-}
-
-// opens tells whether a destination is an http, https or file address of ASCII letters
-// only: what is given to the terminal as a link holds nothing else. A file is one of this
-// machine, by its whole path.
-func opens(dest []byte) bool {
-	for _, b := range dest {
-		if b <= ' ' || b >= 0x7f {
-			return false
-		}
-	}
-	u, err := url.Parse(string(dest))
-	if err != nil {
-		return false
-	}
-	switch u.Scheme {
-	case "http", "https":
-		return u.Host != ""
-	case "file":
-		return (u.Host == "" || u.Host == "localhost") && strings.HasPrefix(u.Path, "/")
-	}
-	return false
-}
-
-// destination shows where a link leads that the terminal cannot open.
-func (r *renderer) destination(dest []byte, st Style) {
-	if len(dest) > 0 && !opens(dest) && !bytes.HasSuffix(r.text.Bytes, dest) {
-		st.Role = themes.Muted
-		r.put([]byte(" ("), st)
-		r.put(dest, st)
-		r.put([]byte(")"), st)
 	}
 }
 

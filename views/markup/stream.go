@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"buddy/texts"
-	"buddy/themes"
 )
 
 const (
@@ -25,7 +24,8 @@ const (
 // delta. Finish renders everything once more, because a link may be defined at the end.
 type Markdown struct {
 	Text        Text
-	Highlighter *Highlighter // colours the code that is shown, if it is set; may be shared
+	Highlighter *Highlighter           // colours the code that is shown, if it is set; may be shared
+	Files       func(path string) bool // whether the terminal may open a file; nil: none
 	width       int
 
 	done   int      // bytes of the source that are rendered for good
@@ -87,9 +87,9 @@ func (m *Markdown) Finish(src []byte) (from int) {
 
 func (m *Markdown) finish(src []byte) (from int) {
 	if tame(src) {
-		*m = Markdown{width: m.width, Text: m.Text, Highlighter: m.Highlighter, gen: m.gen + 1}
+		*m = Markdown{width: m.width, Text: m.Text, Highlighter: m.Highlighter, Files: m.Files, gen: m.gen + 1}
 		m.rewind()
-		m.blocks = render(&m.Text, src, m.width)
+		m.blocks = render(&m.Text, src, m.width, m.Files)
 		return 0
 	}
 	from = m.grow(src)
@@ -129,7 +129,7 @@ func (m *Markdown) readLine(src []byte, end int) {
 		}
 		if m.scan.fence.open() {
 			m.rewind()
-			m.fenced = &codeBlock{lang: m.scan.fence.lang, own: themes.Code}
+			m.fenced = &codeBlock{lang: m.scan.fence.lang}
 			m.keep(end)
 			m.fenceAt = fencePlace{len(m.Text.Bytes), end}
 		}
@@ -207,7 +207,7 @@ func (m *Markdown) pending(src []byte) {
 func (m *Markdown) chunk(src []byte) {
 	src = texts.WholeRunes(src)
 	if tame(src) {
-		m.blocks = append(m.blocks, render(&m.Text, src, m.width)...)
+		m.blocks = append(m.blocks, render(&m.Text, src, m.width, m.Files)...)
 		return
 	}
 	r := renderer{text: &m.Text, clean: cleaner{text: &m.Text}, width: m.width}

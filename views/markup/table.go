@@ -52,7 +52,7 @@ func (r *renderer) cells(row ast.Node, header bool) []*tableCell {
 	var cells []*tableCell
 	for n := row.FirstChild(); n != nil; n = n.NextSibling() {
 		c := &tableCell{text: Text{Links: r.text.Links}}
-		sub := renderer{text: &c.text, clean: cleaner{text: &c.text}, src: r.src, width: r.width}
+		sub := renderer{text: &c.text, clean: cleaner{text: &c.text}, src: r.src, width: r.width, files: r.files}
 		var st Style
 		if header {
 			st.Role = themes.Strong

@@ -65,9 +65,15 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	_, _, w, h := p.GetRect()
 	cols, rows := p.look.grid(len(p.list.panes), w-2, h-2)
 	several := cols*rows > 1
+	p.tiles, p.dividers = p.tiles[:0], p.dividers[:0]
+	if several {
+		p.drawGrid(p.Whole(screen), cols, rows)
+		p.forget()
+		p.fitTo(p.wantedFit(several))
+		return
+	}
 	left, right := p.heads(w - 6)
 	in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
-	p.tiles = p.tiles[:0]
 	if in.W <= 0 || in.H <= 0 {
 		p.Hide()
 		return
@@ -77,17 +83,18 @@ func (p *Panes) Draw(screen tcell.Screen) {
 		in.Inset().Say(0, "nothing runs", themes.Muted)
 		return
 	}
-	if !several {
-		p.drawPane(in, p.list.selected())
-	} else {
-		p.drawGrid(in, cols, rows)
-	}
+	p.drawPane(in, p.list.selected())
+	p.forget()
+	p.fitTo(p.wantedFit(several))
+}
+
+// forget drops the pictures of panes that do not show.
+func (p *Panes) forget() {
 	for id := range p.pictures {
 		if !slices.ContainsFunc(p.tiles, func(t tile) bool { return t.id == id }) {
 			delete(p.pictures, id)
 		}
 	}
-	p.fitTo(p.wantedFit(several))
 }
 
 // grid returns how many of n panes show beside and below each other in w×h cells: all of them in
@@ -133,7 +140,7 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	if len(right) == 0 {
 		return p.list.title(w), nil
 	}
-	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < len("10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
+	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < draw.TextWidth("10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
 		right = less
 	}
 	return p.list.title(w - draw.Width(right) - 3), right
@@ -166,32 +173,72 @@ func (p *Panes) doing() (all, less []draw.Span) {
 	}
 }
 
-// drawGrid draws the page of panes in which the selected one is, each below its name.
-func (p *Panes) drawGrid(in draw.Area, cols, rows int) {
+// drawGrid draws the page of panes in which the selected one is, each in a box. Neighbours share their edges.
+func (p *Panes) drawGrid(all draw.Area, cols, rows int) {
 	per := cols * rows
 	first := p.list.index() / per * per
-	for i := range min(per, len(p.list.panes)-first) {
-		q := &p.list.panes[first+i]
+	role := themes.Border
+	if p.HasFocus() {
+		role = themes.Focus
+	}
+	for i := range per {
 		col, row := i%cols, i/cols
-		left, right := col*(in.W+1)/cols, (col+1)*(in.W+1)/cols-1
-		top, bottom := row*in.H/rows, (row+1)*in.H/rows
-		cell := draw.Area{Canvas: in.Down(top).Cols(left, right), H: bottom - top}
-		if col > 0 {
-			for y := range cell.H {
-				in.Down(top+y).Put(left-1, '│', themes.Border)
-			}
+		left, right := col*(all.W-1)/cols, (col+1)*(all.W-1)/cols
+		top, bottom := row*(all.H-1)/rows, (row+1)*(all.H-1)/rows
+		box := draw.Area{Canvas: all.Down(top).Cols(left, right+1), H: bottom - top + 1}
+		var q *paneView
+		if first+i < len(p.list.panes) {
+			q = &p.list.panes[first+i]
 		}
-		p.drawTileTitle(cell.Canvas, q)
-		p.drawPane(cell.Below(1), q)
+		p.drawBox(box, q, role)
+		if row == rows-1 && col > 0 {
+			p.dividers = append(p.dividers, box.X)
+		}
+		for _, j := range [4][2]int{{0, 0}, {1, 0}, {0, 1}, {1, 1}} { // its corners
+			all.Down(top+j[1]*(bottom-top)).Put(left+j[0]*(right-left), corner(col+j[0], row+j[1], cols, rows), role)
+		}
 	}
 }
 
-func (p *Panes) drawTileTitle(c draw.Canvas, q *paneView) {
-	for x := range c.W {
-		c.Put(x, '─', themes.Border)
+// corner returns the character where lines of a grid meet.
+func corner(col, row, cols, rows int) rune {
+	at := func(n, last int) int {
+		switch n {
+		case 0:
+			return 0
+		case last:
+			return 2
+		}
+		return 1
 	}
-	name := p.list.tag(q, true, c.W-6, c.W)
-	c.Cols(1, c.W-1).Spans(0, draw.Padded(draw.Clip(name, c.W-5))...)
+	return [3][3]rune{{'┌', '┬', '┐'}, {'├', '┼', '┤'}, {'└', '┴', '┘'}}[at(row, rows)][at(col, cols)]
+}
+
+// drawBox draws a pane of a grid with its border, nil for none.
+func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role) {
+	var name, doing []draw.Span
+	if q != nil {
+		name = p.list.tag(q, true, box.W-8, box.W)
+		if took := q.took(p.follow.now()); took != "" {
+			doing = []draw.Span{draw.Text(themes.Muted, took)}
+		}
+		if q.Pane.Pane == p.list.shown {
+			_, doing = p.doing()
+		}
+		if draw.Width(name)+draw.Width(doing)+9 > box.W && !p.typing {
+			doing = nil
+		}
+	}
+	box.Edge('─', '─', role, name, doing)
+	box.Down(box.H-1).Edge('─', '─', role, nil, nil)
+	for y := 1; y < box.H-1; y++ {
+		box.Down(y).Put(0, '│', role)
+		box.Down(y).Put(box.W-1, '│', role)
+	}
+	in := draw.Area{Canvas: box.Down(1).Cols(1, box.W-1), H: box.H - 2}.Cleared()
+	if q != nil {
+		p.drawPane(in, q)
+	}
 }
 
 // drawPane draws a pane and what is to be said of it.

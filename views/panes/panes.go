@@ -35,6 +35,7 @@ type Panes struct {
 	attach   attachHint
 	pictures map[string]*draw.Picture // of the panes that were drawn last
 	tiles    []tile                   // where they were drawn
+	dividers []int                    // columns of the screen where lines between them meet the lower edge
 	fitted   paneFit                  // the pane that was given the size of its tile
 }
 
@@ -107,9 +108,12 @@ func (p *Panes) Visible() []string {
 	return ids
 }
 
+// Dividers returns the columns of the screen where lines between panes meet the lower edge.
+func (p *Panes) Dividers() []int { return p.dividers }
+
 // Hide tells the view that it is not on the screen.
 func (p *Panes) Hide() {
-	p.tiles = nil
+	p.tiles, p.dividers = nil, nil
 	p.fitTo(paneFit{})
 }
 

@@ -144,17 +144,17 @@ func (v *blockView) lay(width int) *laidBlock {
 		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
 		l.seen = len(b.Text)
 	default:
-		l.layText(b, v.shared.lexers)
+		l.layText(b, v.shared)
 	}
 	return l
 }
 
 // layText lays out what is new in the text of a block.
-func (l *laidBlock) layText(b *state.Block, code *markup.Highlighter) {
+func (l *laidBlock) layText(b *state.Block, with *shared) {
 	src := b.Text[:min(len(b.Text), maxShown)]
 	var from int
 	if b.Kind == state.AssistantBlock {
-		from = l.layAnswer(b, src, code)
+		from = l.layAnswer(b, src, with)
 	} else {
 		from = l.layPlain(b, src)
 	}
@@ -165,10 +165,10 @@ func (l *laidBlock) layText(b *state.Block, code *markup.Highlighter) {
 	l.seen = len(b.Text)
 }
 
-func (l *laidBlock) layAnswer(b *state.Block, src []byte, code *markup.Highlighter) (from int) {
+func (l *laidBlock) layAnswer(b *state.Block, src []byte, with *shared) (from int) {
 	if l.answer == nil {
 		l.answer = markup.NewMarkdown(l.width)
-		l.answer.Highlighter = code
+		l.answer.Highlighter, l.answer.Files = with.lexers, with.files
 		l.parts = []part{{text: &l.answer.Text}}
 	}
 	if b.Open {

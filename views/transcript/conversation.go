@@ -60,8 +60,9 @@ type Conversation struct {
 // shared holds what all blocks of a conversation use.
 type shared struct {
 	now    func() time.Time
-	lexers *markup.Highlighter // nil leaves code plain
-	unfold func() string       // the key that unfolds
+	lexers *markup.Highlighter    // nil leaves code plain
+	files  func(path string) bool // whether the terminal may open a file that an answer links to; nil: none
+	unfold func() string          // the key that unfolds
 	// retryKeys returns what sends a request again that waits, and what stops it; "" where no key does.
 	retryKeys func() string
 }
@@ -83,6 +84,9 @@ func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
 func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
 	c.shared.lexers = &markup.Highlighter{Background: run}
 }
+
+// SetFiles sets which files the terminal may open that answers link to. Without it these are none.
+func (c *Conversation) SetFiles(may func(path string) bool) { c.shared.files = may }
 
 // Scope returns the scope in which keys are looked up: to the conversation, to the line of a search or to what is
 // selected.

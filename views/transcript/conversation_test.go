@@ -436,7 +436,7 @@ func TestConversationStyles(t *testing.T) {
 	for text, role := range map[string]themes.Role{
 		"▌": themes.User, "▸ thinking": themes.Reasoning, "read checkout": themes.ToolName, "▸ read": themes.ToolOK, "✗ go test": themes.ToolError, "exit 1": themes.ToolError,
 		"‖": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
-		"error  model": themes.Error, "context compacted": themes.Notice, "+ ····return": themes.DiffAddBand, "- ····return": themes.DiffDeleteBand, "no tag": themes.Text,
+		"error  model": themes.Error, "context compacted": themes.Notice, "no tag": themes.Text,
 	} {
 		got, ok := styleOf(text)
 		if want := c.Palette[role]; !ok || got != want {

@@ -401,7 +401,7 @@ func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	return func(yield func(part int, text []byte) bool) {
 		whole := v
 		if v.laid == nil || v.foldable() && v.shown() != unfolded {
-			whole = &blockView{block: v.block, cwd: v.cwd, shared: &shared{}, fold: unfolded} // not to be kept
+			whole = &blockView{block: v.block, cwd: v.cwd, shared: &shared{files: v.shared.files}, fold: unfolded} // not to be kept
 		}
 		l := whole.lay(max(width, 1))
 		if v.block.Kind == state.ToolBlock && !yield(headPart, draw.Bytes(l.head)) {

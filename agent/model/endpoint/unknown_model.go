@@ -3,8 +3,6 @@ package endpoint
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,24 +52,9 @@ func (c *Call) models(failed *http.Request) []string {
 			req.Header[name] = values
 		}
 	}
-	c.e.dress(req)
-	resp, err := c.e.client.Do(req)
+	names, err := c.e.list(req)
 	if err != nil {
 		return nil
-	}
-	defer func() { _ = resp.Body.Close() }() // it was read, or is of no use
-	if resp.StatusCode != http.StatusOK {
-		return nil
-	}
-	var list struct{ Data []struct{ ID string } }
-	if json.NewDecoder(io.LimitReader(resp.Body, listLimit)).Decode(&list) != nil {
-		return nil
-	}
-	var names []string
-	for _, m := range list.Data {
-		if m.ID != "" {
-			names = append(names, m.ID)
-		}
 	}
 	return names
 }

@@ -10,6 +10,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 // wait; own is how long was waited without having been asked to.
 func givenUp(e *model.Error, n int, wait, own time.Duration) error {
 	last := *e
-	last.Tries, last.Err = n, e
+	last.Tries, last.Err, last.Hint = n, e, cmp.Or(e.Hint, "try again later, or choose another model with /model")
 	switch {
 	case wait > maxAsked:
 		last.Hint = fmt.Sprintf("the server asks to wait for %v: try again then, or choose another model with /model", wait.Round(time.Second))

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -42,6 +44,9 @@ func New(c Config) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Seal(); err != nil {
+		return nil, err
+	}
 	b := &Box{temp: c.Temp}
 	if b.filter, err = filter(abi); err != nil {
 		return nil, err
@@ -61,6 +66,15 @@ func New(c Config) (*Box, error) {
 	b.rules, err = ruleSet(abi, all)
 	return b, err
 }
+
+// Seal keeps descriptors that this process inherited, such as files that the shell of a person had open, from
+// the programs that it starts. Its own never reach those. The error is [ErrImpossible].
+var Seal = sync.OnceValue(func() error {
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("%w: inherited descriptors stay open (Linux 5.11 or newer closes them): %w", ErrImpossible, err)
+	}
+	return nil
+})
 
 // Possible makes the calls that Start will make, on a thread of its own, and returns nil when
 // all succeed, else an error that is [ErrImpossible].

@@ -55,7 +55,7 @@ func (c Config) caches() []string {
 }
 
 // reaches reports whether commands reach more than their own loopback.
-func (s Settings) reaches() bool { return s.Network }
+func (s Settings) reaches() bool { return s.Network || len(s.Hosts) > 0 }
 
 // modules returns the person's folder of Go modules.
 func (c Config) modules() string {

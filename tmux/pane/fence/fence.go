@@ -27,6 +27,7 @@ type Settings struct {
 	Hide    []string `json:"hide,omitempty"`    // what looks empty, wherever it lies
 	State   string   `json:"state,omitempty"`   // the folder of our own files: no workspace
 	Network bool     `json:"network,omitempty"` // the network of the machine, its loopback included
+	Hosts   []string `json:"hosts,omitempty"`   // names that are reached although there is no network
 	Cache   string   `json:"cache,omitempty"`   // the folder for caches of this workspace; "" is none
 }
 

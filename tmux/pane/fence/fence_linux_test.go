@@ -5,8 +5,17 @@ package fence
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
+
+// The test binary is what opens the proxy's port inside, as buddy is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == "pane" && os.Args[2] == InsideFlag {
+		panic(Inside(os.Args[3:]))
+	}
+	os.Exit(m.Run())
+}
 
 // run runs a command line in a fence and returns what it printed.
 func run(t *testing.T, f *Fence, dir, line string) (string, error) {
@@ -51,5 +60,26 @@ func TestFenceWritesTheWorkspaceOnly(t *testing.T) {
 	}
 	if _, err := os.Stat(beside + "/out"); err == nil {
 		t.Error("it wrote beside the workspace")
+	}
+}
+
+// TestFencedProxy: a command reaches the proxy, and through it nothing that is not listed.
+func TestFencedProxy(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip(err)
+	}
+	work := t.TempDir()
+	s := Settings{Work: []string{work}, Hosts: []string{"buddy.invalid"}}
+	if err := Available(s, os.Environ()); err != nil {
+		t.Skip(err)
+	}
+	f, err := New(Config{Settings: s, Env: os.Environ(), Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out, err := run(t, f, work, "curl -s http://other.invalid/; curl -s http://buddy.invalid/; curl -s -m 5 --noproxy '*' http://1.1.1.1/ || echo alone; ls /proc/self/fd | wc -l")
+	if err != nil || !strings.Contains(out, `"other.invalid" is not among allow_hosts`) || !strings.Contains(out, "buddy: lookup buddy.invalid") || !strings.Contains(out, "alone\n4\n") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -44,6 +44,9 @@ func New(c Config) (*Fence, error) {
 	if err := c.check(home); err != nil {
 		return nil, err
 	}
+	if err := confine.Seal(); err != nil {
+		return nil, err
+	}
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
@@ -61,13 +64,32 @@ func New(c Config) (*Fence, error) {
 	if !c.Network {
 		f.args = append(f.args, "--unshare-net")
 	}
-	f.args = append(append(f.args, f.mounts(home).args()...), "--proc", "/proc", "--dev", "/dev")
+	f.args = slices.Concat(f.args, f.mounts(home).args(), []string{"--proc", "/proc"}, kernelFiles(), []string{"--dev", "/dev"})
 	code, err := confine.FenceFilter()
 	if err != nil {
 		return nil, err
 	}
 	f.filter, err = inMemory("filter", code)
 	return f, err
+}
+
+// kernelFiles returns bwrap's arguments that make the kernel's settings in /proc read-only. They belong
+// to root, who needs no capability to write most of them; bwrap protects some of them only.
+func kernelFiles() (args []string) {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	entries, _ := os.ReadDir("/proc") // without it nothing is mounted either
+	for _, e := range entries {
+		info, err := e.Info()
+		if _, number := strconv.Atoi(e.Name()); number == nil || err != nil || e.Name() == "sysvipc" {
+			continue
+		}
+		if path := "/proc/" + e.Name(); e.IsDir() || info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+			args = append(args, "--ro-bind", path, path)
+		}
+	}
+	return args
 }
 
 // mounts plans what commands see.
@@ -91,7 +113,7 @@ func (f *Fence) mounts(home string) plan {
 	}
 	if c.Cache != "" {
 		p.put(mount{path: c.Cache, kind: writable})
-		if modules := c.npm(); modules != "" && !c.Network {
+		if modules := c.npm(); modules != "" && !c.reaches() {
 			p.put(mount{filepath.Join(c.Cache, "npm/_cacache"), readable, modules})
 		}
 	}
@@ -99,6 +121,11 @@ func (f *Fence) mounts(home string) plan {
 		p.add(hidden, path)
 		for _, dir := range slices.Concat(c.Work, c.Write) {
 			p.fix(dir, path)
+		}
+	}
+	if f.proxied() {
+		if exe, err := os.Executable(); err == nil { // without it bwrap says what is missing
+			p.put(mount{insideExe, readable, exe})
 		}
 	}
 	for _, m := range p {
@@ -111,6 +138,9 @@ func (f *Fence) mounts(home string) plan {
 	}
 	return p
 }
+
+// proxied reports whether commands reach hosts through the proxy.
+func (f *Fence) proxied() bool { return len(f.config.Hosts) > 0 && !f.config.Network }
 
 // inMemory returns a file with the text that has no name.
 func inMemory(name string, text []byte) (*os.File, error) {
@@ -156,17 +186,30 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 		return err
 	}
 	defer func() { _ = about.Close() }()
+	over := make(chan struct{})
 	dir := cmd.Dir
 	if dir == f.config.Temp {
 		dir = "/tmp"
 	}
 	next := 3 + len(cmd.ExtraFiles)
 	args := slices.Concat([]string{"bwrap"}, f.args, []string{
-		"--chdir", dir, "--seccomp", strconv.Itoa(next), "--info-fd", strconv.Itoa(next + 1), "--", cmd.Path,
-	}, cmd.Args[1:])
+		"--chdir", dir, "--seccomp", strconv.Itoa(next), "--info-fd", strconv.Itoa(next + 1), "--",
+	})
 	cmd.ExtraFiles = append(cmd.ExtraFiles, filter, w)
+	program := append([]string{cmd.Path}, cmd.Args[1:]...)
+	if f.proxied() {
+		ours, theirs, err := pair()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = theirs.Close() }()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
+		program = slices.Concat([]string{insideExe, "pane", InsideFlag, strconv.Itoa(next + 2), cmd.Path}, cmd.Args)
+		go f.passOn(ours, over)
+	}
+	args = append(args, program...)
 	cmd.Path, cmd.Args, cmd.Dir = f.bwrap, args, "/"
-	r := process{pidfd: -1, over: make(chan struct{})}
+	r := process{pidfd: -1, over: over}
 	err = f.onThread(cmd, r.over)
 	_ = w.Close()
 	if err != nil {
@@ -188,6 +231,18 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 	f.runs[cmd.Process.Pid] = r
 	f.mu.Unlock()
 	return nil
+}
+
+// passOn serves the port that a command opens on its loopback until it is over.
+func (f *Fence) passOn(socket *os.File, over <-chan struct{}) {
+	defer func() { _ = socket.Close() }()
+	l, err := receive(socket)
+	if err != nil {
+		return // the command says that the proxy refuses connections
+	}
+	go newProxy(f.config.Hosts).serve(l)
+	<-over
+	_ = l.Close()
 }
 
 // ignoreExit returns nil for the end of a process that was killed.
@@ -256,24 +311,16 @@ func (f *Fence) Sweep(pid int) error {
 	}
 }
 
-// Group returns the process group of the command itself, to which signals go: bwrap would end at
-// once, and the command with it. It is pid as long as the command has none.
+// Group returns the process group that signals for a command go to. It is not bwrap's, which would end at
+// once and the command with it, but that of the first process inside, which ignores all but SIGKILL, and of the command.
 func (f *Fence) Group(pid int) int {
 	f.mu.Lock()
-	r := f.runs[pid]
+	first := f.runs[pid].first
 	f.mu.Unlock()
-	if r.first == 0 {
-		return pid
+	if g, err := unix.Getpgid(first); first != 0 && err == nil && g == first { // else --new-session has not made it yet
+		return first
 	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", r.first, r.first))
-	var group int
-	if n, _ := fmt.Sscan(string(b), &group); err != nil || n != 1 {
-		return pid
-	}
-	if g, err := unix.Getpgid(group); err != nil || g != group { // --new-session has not made it yet
-		return pid
-	}
-	return group
+	return pid
 }
 
 // Stale reports whether something that is to be hidden appeared, or went, since New.
@@ -296,6 +343,7 @@ func Available(s Settings, env []string) error {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
+	s.Cache = "" // nothing is to stay
 	f, err := New(Config{Settings: s, Env: env, Temp: temp})
 	if err != nil {
 		return err

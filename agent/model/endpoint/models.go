@@ -1,0 +1,72 @@
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// ErrKey means that a server wants a key, or another one.
+var ErrKey = errors.New("it wants a key")
+
+// Models asks a server which models it has, for at most some seconds. Their names are untrusted. The error is
+// ErrKey where a key is missing or wrong.
+func Models(ctx context.Context, c Config) ([]string, error) {
+	e, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, listWait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+"/models", http.NoBody)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	switch {
+	case c.Key == "":
+	case c.API == "anthropic":
+		req.Header.Set("X-Api-Key", c.Key)
+	default:
+		req.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	if c.API == "anthropic" {
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+	}
+	return e.list(req)
+}
+
+// list sends a request for the models.
+func (e *Endpoint) list(req *http.Request) ([]string, error) {
+	e.dress(req)
+	resp, err := e.client.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // its URL may hold a password
+		}
+		return nil, fmt.Errorf("%s could not be asked: %w", e.shown, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read, or is of no use
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return nil, ErrKey
+	default:
+		return nil, fmt.Errorf("%s lists no models: %s", e.shown, http.StatusText(resp.StatusCode))
+	}
+	var list struct{ Data []struct{ ID string } }
+	if err := json.NewDecoder(io.LimitReader(resp.Body, listLimit)).Decode(&list); err != nil {
+		return nil, fmt.Errorf("%s lists no models: what it answers is not JSON", e.shown)
+	}
+	var names []string
+	for _, m := range list.Data {
+		if m.ID != "" {
+			names = append(names, m.ID)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"buddy/agent/model/endpoint"
+	"buddy/app/compose"
+	"buddy/app/doctor"
+	"buddy/app/version"
+	"buddy/config"
+	"buddy/views/markup"
+)
+
+// maxOffered is how many models of a server are listed.
+const maxOffered = 20
+
+// models asks the server of a profile which models it has.
+func (s *setup) models(p config.Profile) ([]string, error) {
+	if p.UsesLogin() {
+		return nil, nil // the key is not there before its first use
+	}
+	key, source, err := p.Key()
+	if err != nil {
+		return nil, err
+	}
+	s.hint("asking for its models …")
+	return endpoint.Models(context.Background(), endpoint.Config{
+		Profile: p.Name, API: string(p.API), BaseURL: p.BaseURL, Key: key, KeySource: source, KeyHeader: p.KeyHeader, Headers: p.Headers,
+		UserAgent: "buddy/" + version.Number,
+	})
+}
+
+// chooseModel lets the person choose one of the models that a server has, by its number or by its id. usual is what
+// an empty line means, "" for nothing.
+func (s *setup) chooseModel(all []string, usual string) (string, error) {
+	for i, id := range all[:min(len(all), maxOffered)] {
+		s.line("%3d  %s", i+1, markup.Inline(id))
+	}
+	if n := len(all) - maxOffered; n > 0 {
+		s.line("     and %d more", n)
+	}
+	if usual == "" && len(all) == 1 {
+		usual = all[0]
+	}
+	ask := "the model's id there"
+	if len(all) > 0 {
+		ask = "which model, its number or id"
+	}
+	if usual != "" {
+		ask += " [" + usual + "]"
+	}
+	for {
+		answer, err := s.question(ask + ": ")
+		if err != nil {
+			return "", err
+		}
+		n, err := strconv.Atoi(answer)
+		switch {
+		case answer == "" && usual != "":
+			return usual, nil
+		case answer == "":
+			s.hint("a model is needed")
+		case err == nil && n >= 1 && n <= len(all):
+			return all[n-1], nil
+		case err == nil && len(all) > 0:
+			s.hint("%d is not a number from 1 to %d", n, len(all))
+		default:
+			return answer, nil
+		}
+	}
+}
+
+func (s *setup) line(format string, args ...any) {
+	_, _ = fmt.Fprintln(s.err, markup.Plain(fmt.Sprintf(format, args...)))
+}
+
+// another asks for a server that buddy does not know.
+func (s *setup) another() (string, error) {
+	p, all, err := s.server()
+	if err == nil {
+		p.Model, err = s.chooseModel(all, "")
+	}
+	if err != nil {
+		return "", err
+	}
+	name, err := s.add(p)
+	if err != nil {
+		return "", err
+	}
+	if c, _, _, err := compose.LoadConfig(&compose.Options{Config: s.options.Config, Model: name}); err == nil {
+		s.tell(doctor.CheckModel(context.Background(), c, false)...)
+		if c.Active != nil && c.Active.Problem() == "" {
+			s.try(*c.Active)
+		}
+	}
+	return name, nil
+}
+
+// server asks for the address of a server, and for its key if it wants one, and returns which models it has. An
+// address that can't be asked is taken when it is confirmed by an empty line: the server may not run yet.
+func (s *setup) server() (p config.Profile, all []string, err error) {
+	for {
+		ask := "its address, such as https://llm.example.com/v1"
+		if p.BaseURL != "" {
+			ask = "its address [" + p.BaseURL + "]"
+		}
+		answer, err := s.question(ask + ": ")
+		switch {
+		case err != nil:
+			return p, nil, err
+		case answer == "" && p.BaseURL != "":
+			return p, nil, s.keyOf(&p)
+		case answer == "":
+			continue
+		}
+		if _, err := endpoint.New(endpoint.Config{BaseURL: answer}); err != nil {
+			s.hint("%v", err)
+			continue
+		}
+		p.BaseURL = answer
+		if all, err = s.models(p); errors.Is(err, endpoint.ErrKey) {
+			if err = s.keyOf(&p); err == nil && p.KeyEnv != "" {
+				all, err = s.models(p)
+			}
+			if errors.Is(err, errCancelled) {
+				return p, nil, err
+			}
+		} else if key, _, _ := p.Key(); err == nil && key == "" {
+			s.keyless = true
+		}
+		if err == nil {
+			return p, all, nil
+		}
+		s.hint("%v; Enter takes the address as it is", err)
+	}
+}
+
+// keyOf asks for the variable with the key of a server.
+func (s *setup) keyOf(p *config.Profile) (err error) {
+	for {
+		if p.KeyEnv, err = s.question("the variable that holds its key, empty for none: "); err != nil || p.KeyEnv == "" {
+			s.keyless = err == nil
+			return err
+		}
+		if !strings.ContainsFunc(p.KeyEnv, notInVariable) {
+			break
+		}
+		s.hint("that is not the name of a variable, such as EXAMPLE_KEY; the key itself does not go here")
+	}
+	if os.Getenv(p.KeyEnv) == "" {
+		s.hint("%s is not set now", p.KeyEnv)
+	}
+	return nil
+}
+
+func notInVariable(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}

@@ -1,0 +1,42 @@
+package input
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// maxInside is how many answers Inside remembers.
+const maxInside = 256
+
+// Inside returns a function that tells whether a file is in a folder, symbolic links on the way to both resolved. It remembers
+// its answers, so it is for one goroutine, and asks the file system only about names below the folder. A folder
+// "" has no files.
+func Inside(folder string) func(path string) bool {
+	real, err := filepath.EvalSymlinks(folder)
+	if folder == "" || err != nil {
+		return func(string) bool { return false }
+	}
+	known := make(map[string]bool)
+	return func(path string) bool {
+		path = filepath.Clean(path)
+		if !below(path, folder) && !below(path, real) {
+			return false
+		}
+		in, ok := known[path]
+		if !ok {
+			if len(known) == maxInside {
+				clear(known)
+			}
+			to, err := filepath.EvalSymlinks(path)
+			in = err == nil && below(to, real)
+			known[path] = in
+		}
+		return in
+	}
+}
+
+// below reports whether a clean path is a folder or in it.
+func below(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}

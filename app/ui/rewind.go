@@ -1,0 +1,200 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/undo"
+	"buddy/app/keymap"
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/views/dialog"
+	"buddy/views/markup"
+)
+
+// backAtRest is Esc where there is nothing to close or to stop: the second one opens the list of prompts.
+func backAtRest(u *UI, pending keymap.Action) {
+	switch {
+	case u.state.Running() != nil || len(u.state.Borders) == 0:
+	case pending == keymap.Back:
+		chooseRewind(u)
+	default:
+		u.hint(keymap.Back, u.deps.Keys.Name(keymap.Back)+" again goes back to before an earlier prompt")
+	}
+}
+
+// rewindWays are what one can do with a prompt of the list, in the order in which it is offered.
+var rewindWays = []struct{ id, text string }{
+	{slash.BackBoth, "conversation and files"},
+	{slash.BackConversation, "conversation"},
+	{slash.BackFiles, "files"},
+	{"fork", "fork: go on before it in a copy, this session keeps all"},
+}
+
+// chooseRewind lists the prompts that one can go back to before, the newest first, with what has changed
+// since.
+func chooseRewind(u *UI) {
+	all := slices.Clone(u.state.Borders)
+	if len(all) == 0 {
+		u.hint("", slash.NoPrompts)
+		return
+	}
+	var changes []undo.Change
+	closed := false
+	p := u.overlays.pick(dialog.PickerOptions{
+		Title: "Go back to before", Hint: "type to filter; " + slash.Uncovered, Columns: []string{"prompt", "asked", "changed since"},
+		OnChoose: func(r dialog.PickerRow) {
+			if i, err := strconv.Atoi(r.ID); err == nil && i < len(all) {
+				chooseWay(u, all[i], i, slash.ChangedText(changes, all[i].ID))
+			}
+		},
+		OnClose: func() { closed = true },
+	})
+	p.SetRows(rewindRows(u, all, "…"))
+	p.SetNote("comparing …")
+	u.deps.Background(func() func() {
+		found, err := u.deps.Catalog.Since()
+		return func() {
+			if closed {
+				return
+			}
+			p.SetNote("")
+			if err != nil {
+				p.Say("files were not compared: " + err.Error())
+			}
+			changes = found
+			for i, b := range all {
+				text := slash.ChangedText(changes, b.ID)
+				if err != nil {
+					text = "?"
+				}
+				p.SetCell(strconv.Itoa(i), 2, text)
+			}
+		}
+	})
+}
+
+func rewindRows(u *UI, all []state.Border, changed string) []dialog.PickerRow {
+	rows := make([]dialog.PickerRow, 0, len(all))
+	now := u.deps.Now()
+	for i, b := range slices.Backward(all) {
+		rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(i), Cells: []string{b.Words(), Age(now.Sub(time.UnixMilli(b.Time))), changed}})
+	}
+	return rows
+}
+
+// chooseWay lets a person choose what goes back to before a prompt, the number of which among those that count
+// is given, from 0.
+func chooseWay(u *UI, b state.Border, number int, changed string) {
+	p := u.overlays.pick(dialog.PickerOptions{
+		Title: "Go back to before “" + markup.Shorten(b.Words(), 40) + "”", Hint: slash.Uncovered, Columns: []string{"what", ""},
+		OnChoose: func(r dialog.PickerRow) {
+			u.overlays.closeLists()
+			if r.ID == "fork" {
+				forkBefore(u, number)
+				return
+			}
+			u.frontend().Command(slash.RewindTo(b, r.ID, false))
+		},
+	})
+	rows := make([]dialog.PickerRow, len(rewindWays))
+	for i, way := range rewindWays {
+		rows[i] = dialog.PickerRow{ID: way.id, Cells: []string{way.text, ""}}
+		if way.id == slash.BackBoth || way.id == slash.BackFiles {
+			rows[i].Cells[1] = changed
+		}
+	}
+	p.SetRows(rows)
+}
+
+// goesBack notes the prompt whose text comes into the editor once a command has gone back to before it.
+func goesBack(u *UI, c event.Command) {
+	r, ok := c.(event.Rewind)
+	i := slices.IndexFunc(u.state.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })
+	if ok && r.Conversation && i >= 0 {
+		u.heard.back = u.state.Borders[i]
+	}
+}
+
+// forkBefore goes on in a copy of the session that ends before a prompt; the first prompt has nothing before it.
+func forkBefore(u *UI, number int) {
+	if number == 0 {
+		if err := change(&u.state, u.deps.Leave, "", slash.Spot{}); err != nil {
+			u.hint("", err.Error())
+		}
+		return
+	}
+	if err := u.deps.Catalog.OnSession(u.frontend(), "fork", strconv.Itoa(number)); err != nil {
+		u.hint("", err.Error())
+	}
+}
+
+// tookBack puts the text of the prompt that this screen went back to before into the editor. What was there
+// is kept in the history. The zero event is none.
+func tookBack(u *UI, p event.HistoryRewound) {
+	if p.ToSeq == 0 {
+		return
+	}
+	b := u.heard.back
+	u.heard.back = state.Border{}
+	if p.Redo || b.Seq == 0 || p.ToSeq != b.Seq || u.following.on() {
+		return
+	}
+	if !u.v.prompt.Empty() {
+		u.v.prompt.Discard()
+	}
+	u.v.prompt.Replace(b.Text)
+}
+
+// undoHere is /undo: it asks when prompts came after the one whose changes go back.
+func undoHere(u *UI, args string) error {
+	c, err := slash.Undo(args)
+	if err != nil {
+		return err
+	}
+	if set, ok := c.(event.Undo); !ok || set.Steps > 0 {
+		sendForMain(u, c)
+		return nil
+	}
+	all := slices.Clone(u.state.Borders)
+	u.deps.Background(func() func() {
+		changes, err := u.deps.Catalog.Since()
+		return func() {
+			at, since := lastChanged(all, changes)
+			if err != nil || since <= 0 {
+				sendForMain(u, c)
+				return
+			}
+			askUndo(u, all[at], since, slash.ChangedText(changes, all[at].ID), c)
+		}
+	})
+	return nil
+}
+
+// lastChanged returns which prompt changed files last, and how many came after it; since is -1 when none is
+// known.
+func lastChanged(all []state.Border, changes []undo.Change) (at, since int) {
+	if len(changes) == 0 {
+		return 0, -1
+	}
+	at = slices.IndexFunc(all, func(b state.Border) bool { return b.ID == changes[len(changes)-1].Prompt })
+	if at < 0 {
+		return 0, -1
+	}
+	return at, len(all) - 1 - at
+}
+
+// askUndo asks whether the changes of a prompt go back though others came after it.
+func askUndo(u *UI, b state.Border, since int, changed string, c event.Command) {
+	set, _ := c.(event.Undo)
+	set.Steps = 1
+	p := u.overlays.pick(dialog.PickerOptions{
+		Title:    "Undo",
+		Hint:     fmt.Sprintf("%s came after “%s”, which changed files last", state.Count(since, "prompt"), markup.Shorten(b.Words(), 40)),
+		OnChoose: func(dialog.PickerRow) { u.overlays.closeLists(); sendForMain(u, set) },
+	})
+	p.SetRows([]dialog.PickerRow{{ID: "undo", Cells: []string{"take back what it changed: " + changed}}})
+}

@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+	"buddy/agent/undo"
+	"buddy/app/slash"
+)
+
+// asked shows exchanges that have ended, one for each prompt.
+func (x *testUI) asked(prompts ...string) {
+	for i, text := range prompts {
+		x.tell(
+			event.PromptSubmitted{ID: i + 1, Text: text, Kind: event.Opening},
+			event.TaskStarted{ID: i + 1, Kind: event.MainTask, Title: text},
+			event.Notice{Text: "answer to " + text},
+			event.TaskFinished{ID: i + 1, Outcome: event.Completed},
+		)
+	}
+}
+
+// wants fails the test unless each of the texts is on the screen; one that begins with ! must not be.
+func (x *testUI) wants(texts ...string) {
+	x.t.Helper()
+	for _, text := range texts {
+		if not, ok := strings.CutPrefix(text, "!"); !ok {
+			x.Want(text)
+		} else if shown := x.Screen(); strings.Contains(shown, not) {
+			x.t.Errorf("%q is on the screen:\n%s", not, shown)
+		}
+	}
+}
+
+// seqOf returns the number of the prompt with an index.
+func (x *testUI) seqOf(i int) uint64 { return x.u.state.Borders[i].Seq }
+
+// TestEscTwiceGoesBack: at rest the list of prompts opens, says what has changed, and the text of the prompt comes
+// into the editor; what was typed is kept in the history.
+func TestEscTwiceGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.Press("Esc", "Esc")
+		x.wants("!Go back to before") // there is nothing
+		x.asked("fix the tests", "write docs")
+		x.since = []undo.Change{{Prompt: 1, Files: 2, Added: 3, Removed: 1}}
+		x.Type("a draft")
+		x.Press("Esc")
+		x.wants("Esc again goes back", "!Go back to before")
+		x.Press("x", "Backspace", "Esc")
+		x.wants("Esc again goes back", "!Go back to before") // another key came between
+		x.Press("Esc")
+		x.wants("Go back to before", "2 files +3 −1", "no file", "what commands changed is not put back")
+		x.Press("Down", "Enter")
+		x.wants("conversation and files", "fork")
+		x.Press("Enter")
+		at := x.seqOf(0)
+		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
+		x.wants("!conversation and files", "a draft")
+		x.tell(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests", Files: []string{"/w/a"}})
+		x.wants("went back to before “fix the tests”, 1 file put back", "> fix the tests", "!write docs", "!a draft")
+		x.Press("Up")
+		x.wants("a draft")
+	})
+}
+
+// TestEscWhileATaskRunsStopsIt, and opens no list.
+func TestEscWhileATaskRunsStopsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.asked("first")
+		x.tell(event.PromptSubmitted{ID: 2, Text: "second", Kind: event.Opening}, event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "second"})
+		x.Press("Esc", "Esc")
+		x.took(event.Cancel{})
+		x.wants("!Go back to before")
+	})
+}
+
+// TestRewindChoices: each sends what it says; a fork leaves the session as it is.
+func TestRewindChoices(t *testing.T) {
+	for choice, want := range map[string]func(at uint64) []event.Command{
+		"conversation": func(at uint64) []event.Command { return []event.Command{event.Rewind{ToSeq: at, Conversation: true}} },
+		"files":        func(at uint64) []event.Command { return []event.Command{event.Rewind{ToSeq: at, Files: true}} },
+		"fork":         func(uint64) []event.Command { return nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, 100, 30)
+			forked := 0
+			x.u.deps.Catalog.Fork = func(n int) (string, error) { forked = n; return "9999-fork", nil }
+			x.asked("first", "second")
+			x.Press("F9", "Enter")
+			for range map[string]int{"conversation": 1, "files": 2, "fork": 3}[choice] {
+				x.Press("Down")
+			}
+			x.Press("Enter")
+			x.took(want(x.seqOf(1))...)
+			if choice == "fork" && (forked != 1 || x.left != (slash.Next{Again: true, Resume: "9999-fork"})) {
+				t.Errorf("forked after exchange %d, then %+v", forked, x.left)
+			}
+		})
+	}
+}
+
+// TestUndoAsks when prompts came after the one whose changes go back, and names that.
+func TestUndoAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.asked("fix the tests", "write docs")
+		x.since = []undo.Change{{Prompt: 2, Files: 1, Added: 1}}
+		x.Type("/undo")
+		x.Press("Esc", "Enter") // the list of commands closes
+		x.took(event.Undo{})
+		x.since = []undo.Change{{Prompt: 1, Files: 2, Added: 3, Removed: 1}}
+		x.Type("/undo")
+		x.Press("Esc", "Enter")
+		x.took()
+		x.wants("1 prompt came after “fix the tests”", "2 files +3 −1")
+		x.Press("Enter")
+		x.took(event.Undo{Steps: 1})
+		x.Type("/undo 2 --force")
+		x.Press("Enter")
+		x.took(event.Undo{Steps: 2, Force: true})
+		x.Type("/redo")
+		x.Press("Esc", "Enter")
+		x.took(event.Redo{})
+	})
+}

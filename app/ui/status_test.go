@@ -1,0 +1,221 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+// overloaded is a request that failed for the nth time.
+func overloaded(n int) event.Event {
+	return event.ModelRetry{
+		Attempt: n, Of: 6, WaitMS: 12_000, Why: "api.x: 529 overloaded: Busy", Short: "529 overloaded", Raw: "https://api.x/v1 529\n{\"error\":{\"message\":\"Busy\"}}",
+	}
+}
+
+// failed is how that ends.
+var failed = event.Error{
+	Text: "api.x: 529 overloaded: Busy (tried 6 times)", NextStep: "choose another model with /model", Code: "task_failed",
+	Raw: "https://api.x/v1 529\n{\"error\":{\"message\":\"Busy\"}}",
+}
+
+// TestRetryTakesTheFailedAttemptBack: what a failed attempt said goes, and one muted line says how many there were.
+func TestRetryTakesTheFailedAttemptBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running[:2]...)
+		x.tell(event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an answ"})
+		x.Want("half an answ")
+		x.tell(overloaded(1), event.TextDelta{Text: "a whole answer"})
+		x.Want("a whole answer", "↻ 529 overloaded · 2 attempts")
+		x.unwanted("half an answ", "thinking", "Busy")
+	})
+}
+
+// TestWaitsToTryAgain: a request that waits to be sent again is one line, which counts. Enter sends it now, Esc
+// stops it; what is left is one line.
+func TestWaitsToTryAgain(t *testing.T) {
+	for _, size := range sizes {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.tell(running[:2]...)
+			x.tell(overloaded(1))
+			time.Sleep(4 * time.Second)
+			x.Settle()
+			x.Want("529 overloaded · attempt 2 of 6 · 8 s")
+			once(x, "529", "attempt", "8 s", "Enter now", "Esc stops")
+			x.unwanted("Busy", "{")
+			x.golden("retry-waits")
+			x.Press("Enter")
+			x.took(event.RetryNow{})
+			x.tell(event.ModelAlive{})
+			x.unwanted("8 s", "Enter now", "Esc stops")
+			x.tell(overloaded(2))
+			x.Want("529 overloaded · attempt 3 of 6 · 12 s")
+			once(x, "529")
+			x.Press("Esc")
+			x.took(event.Cancel{})
+			x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+			x.Want("529 overloaded · stopped after 2 attempts")
+			once(x, "529", "attempt")
+		})
+	}
+}
+
+// once checks that each text is on the screen exactly once.
+func once(x *testUI, texts ...string) {
+	x.t.Helper()
+	for _, text := range texts {
+		if n := strings.Count(x.Screen(), text); n != 1 {
+			x.t.Errorf("%q is on the screen %d times:\n%s", text, n, x.Screen())
+		}
+	}
+}
+
+// TestErrorOnce: an error takes the place of the attempts and is said once, with what to do; what the provider
+// answered shows on Enter, and goes with another one. Read back it is the same.
+func TestErrorOnce(t *testing.T) {
+	for _, size := range sizes {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.tell(running[:2]...)
+			x.tell(overloaded(1), overloaded(2), failed, event.TaskFinished{ID: 1, Outcome: event.Failed, Error: failed.Text + "; " + failed.NextStep})
+			once(x, "529", "tried 6 times", "/model")
+			x.unwanted("{", "https://", "attempt 3")
+			x.golden("error")
+			x.Press("Alt+Up") // the conversation is before the prompt
+			for x.u.arranged.focus.String() != "Conversation" {
+				x.Press("Alt+Up")
+			}
+			x.Press("Enter")
+			x.Want(`{"error":{"message":"Busy"}}`, "https://api.x/v1 529")
+			x.golden("error-raw")
+			x.Press("Enter")
+			x.unwanted("{", "https://")
+		})
+	}
+}
+
+// TestRetryElsewhere: where the end of the conversation does not show, the status line counts.
+func TestRetryElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running[:2]...)
+		x.tell(event.ModelMessage{Message: model.Message{Content: strings.Repeat("a line\n\n", 50)}})
+		x.tell(overloaded(1))
+		x.Want("· 12 s · Enter now")
+		x.u.v.conversation.Scroll(-30)
+		x.tell(event.Notice{Text: "something"})
+		time.Sleep(2 * time.Second)
+		x.Settle()
+		x.Want("↻ 529 overloaded · attempt 2 of 6 · 10 s", "Enter now · Esc stops")
+		once(x, "529")
+	})
+}
+
+// TestQueueOnScreen: prompts that wait show above the prompt with their text; Up in an empty prompt takes the
+// last one back, to be edited.
+func TestQueueOnScreen(t *testing.T) {
+	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.tell(running...)
+			for i, text := range []string{"and add a test\nfor the rounding", "then commit", "and push", "and rest"} {
+				x.tell(event.PromptSubmitted{ID: 10 + i, Text: text, Queued: true})
+			}
+			x.golden("queue")
+			if size[1] >= 16 {
+				x.Want("⏎ queued  and add a test for the rounding", "⏎ queued  then commit")
+				x.unwanted("4 queued")
+			} else {
+				x.Want("4 queued")
+			}
+			x.Press("Up")
+			x.Want("> and rest")
+			x.took(event.Unqueue{ID: 13})
+			x.tell(event.PromptWithdrawn{ID: 13})
+			x.tell(event.PromptSubmitted{ID: 10, Text: "and add a test\nfor the rounding"})
+			if size[1] >= 16 {
+				x.unwanted("⏎ queued  and add")
+				once(x, "⏎ queued  then commit", "⏎ queued  and push")
+			}
+		})
+	}
+}
+
+// TestNewModeShowsForAMoment: the mode that is in force now is in the status line for two seconds, also while
+// somebody types.
+func TestNewModeShowsForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.unwanted("mode ask")
+		x.tell(event.ModeChanged{Mode: action.ModeEdits})
+		x.Want("mode edits · files of the workspace are written without asking")
+		time.Sleep(1500 * time.Millisecond)
+		x.Type("a")
+		x.tell(event.ModeChanged{Mode: action.ModePlan})
+		x.Want("mode plan · nothing is changed, only planned")
+		time.Sleep(1500 * time.Millisecond)
+		x.Type("b")
+		x.Want("mode plan")
+		time.Sleep(600 * time.Millisecond)
+		x.Settle()
+		x.unwanted("mode plan")
+	})
+}
+
+// TestTypeIntoTheCommand: F6 leads from the prompt into the pane of the command that runs, once that has run for
+// a moment; every key goes there until Ctrl+].
+func TestTypeIntoTheCommand(t *testing.T) {
+	for _, size := range [][2]int{{120, 32}, {80, 24}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.Press("F6")
+			x.Want("no command runs in a terminal pane")
+			x.tell(running...)
+			x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
+			x.Press("F6")
+			x.Want("has only just begun")
+			if got := typed(x, "%1"); got != "" {
+				t.Errorf("%q was typed", got)
+			}
+			time.Sleep(400 * time.Millisecond)
+			x.Press("x")
+			x.Want("running ls -la", "F6 types into it", "> x")
+			x.Press("F6")
+			x.Type("secret\n")
+			if got := typed(x, "%1"); got != "secret\n" && got != "secret\r" {
+				t.Errorf("typed %q", got)
+			}
+			x.unwanted("F6 types into it")
+			x.Press("Ctrl+]", "Esc", "y")
+			x.Want("> xy")
+		})
+	}
+}
+
+// TestIdleHasNoTimer: the status line has the loop tick while something runs and the terminal has the focus, and at
+// no other time.
+func TestIdleHasNoTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		ticks := func() string { return fmt.Sprint(x.u.busy) }
+		if ticks() != "false" {
+			t.Error("something runs at first")
+		}
+		x.tell(running...)
+		if ticks() != "true" {
+			t.Error("nothing runs while a task does")
+		}
+		x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+		if ticks() != "false" {
+			t.Error("something runs after the task")
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package fence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of the proxy.
+const (
+	proxyMost    = 64               // connections at a time
+	proxyConnect = 20 * time.Second // to look a name up and connect
+	proxyHead    = 30 * time.Second // for the head of a request
+)
+
+// reserved lists networks, beside private ones, that are nobody's on the internet or lead to one that is
+// private (IANA's registries of special-purpose addresses).
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("::/96"),
+}
+
+// public reports whether an address is one of the internet.
+func public(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsGlobalUnicast() && !ip.IsPrivate() && ip.Zone() == "" && !slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(ip) })
+}
+
+// proxy passes requests of fenced commands to hosts that the settings name. It runs outside of the fence.
+type proxy struct {
+	hosts  []string // names, or *. and a domain
+	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	open   chan struct{} // a token for each connection
+}
+
+func newProxy(hosts []string) *proxy {
+	return &proxy{hosts, net.DefaultResolver.LookupNetIP, new(net.Dialer).DialContext, make(chan struct{}, proxyMost)}
+}
+
+// serve answers connections until l is closed.
+func (p *proxy) serve(l net.Listener) {
+	s := &http.Server{Handler: p, ReadHeaderTimeout: proxyHead, MaxHeaderBytes: 64 << 10}
+	_ = s.Serve(l)
+	_ = s.Close()
+}
+
+// allows reports whether the settings name a host.
+func (p *proxy) allows(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return slices.ContainsFunc(p.hosts, func(name string) bool {
+		domain, star := strings.CutPrefix(name, "*.")
+		return host == name || star && strings.HasSuffix(host, "."+domain)
+	})
+}
+
+// connect connects to a host that is allowed, at an address of the internet: the one that was checked.
+func (p *proxy) connect(ctx context.Context, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	switch {
+	case err != nil:
+		return nil, err
+	case !p.allows(host):
+		return nil, fmt.Errorf("%q is not among allow_hosts of [sandbox]", host)
+	case port != "443" && port != "80":
+		return nil, fmt.Errorf("port %s: only 443 and 80 are passed on", port)
+	}
+	ctx, stop := context.WithTimeout(ctx, proxyConnect)
+	defer stop()
+	all, err := p.lookup(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	err = fmt.Errorf("%q leads to no address of the internet", host)
+	for _, ip := range all {
+		if !public(ip) {
+			continue
+		}
+		c, one := p.dial(ctx, "tcp", net.JoinHostPort(ip.Unmap().String(), port))
+		if one == nil {
+			return c, nil
+		}
+		err = one
+	}
+	return nil, err
+}
+
+// ServeHTTP passes a request on.
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case p.open <- struct{}{}:
+		defer func() { <-p.open }()
+	default:
+		http.Error(w, fmt.Sprintf("buddy: at most %d connections at a time", proxyMost), http.StatusServiceUnavailable)
+		return
+	}
+	switch {
+	case r.Method == http.MethodConnect:
+		p.tunnel(w, r)
+	case r.URL.Scheme == "http" && r.URL.Host != "":
+		pass := &httputil.ReverseProxy{
+			Rewrite:   func(out *httputil.ProxyRequest) { out.Out.Host = out.Out.URL.Host },
+			Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return p.connect(ctx, address) }},
+			ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+				http.Error(w, "buddy: "+err.Error(), http.StatusForbidden)
+			},
+		}
+		pass.ServeHTTP(w, r)
+	default:
+		http.Error(w, "buddy: this is a proxy for http and CONNECT", http.StatusBadRequest)
+	}
+}
+
+// tunnel answers CONNECT.
+func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
+	there, err := p.connect(r.Context(), r.Host)
+	if err != nil {
+		http.Error(w, "buddy: "+err.Error(), http.StatusForbidden)
+		return
+	}
+	defer func() { _ = there.Close() }()
+	here, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer func() { _ = here.Close() }()
+	if _, err := io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := io.Copy(there, buffered)
+		if half, ok := there.(interface{ CloseWrite() error }); ok && err == nil {
+			_ = half.CloseWrite()
+			return
+		}
+		_ = there.Close()
+	}()
+	_, _ = io.Copy(here, there)
+	_ = here.Close()
+	<-done
+}
+
+var errNoProxy = errors.New("the fence's proxy did not start")

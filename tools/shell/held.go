@@ -1,0 +1,61 @@
+package shell
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// refusal matches the messages of programs when the kernel refuses something.
+var refusal = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`)
+
+const (
+	refusals   = 3   // quoted lines of a result
+	refusalMax = 160 // bytes of each
+)
+
+// explainConfined explains the read-only sandbox after a command in it failed or printed a
+// refusal; else it returns "". The exit code alone proves nothing.
+func explainConfined(output string, code int) string {
+	said := quoted(output, refusal)
+	switch {
+	case len(said) > 0:
+		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(said, ", ") +
+			". There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder, nor files whose names say that they hold secrets. " + again
+	case code != 0:
+		return "it ran in the read-only sandbox: no writing, no network, no services, nothing of the home folder. If that is why it failed: " + again
+	}
+	return ""
+}
+
+// fenced matches the messages of programs about what the workspace fence refuses, or has not.
+var fenced = regexp.MustCompile(refusal.String() + `|(?i)resolve host|name resolution|name or service not known|no such host|getaddrinfo|network is unreachable|connection refused|` +
+	`offline mode|ENOTCACHED|GOPROXY=off|no route to host|cannot connect to|failed to connect|cross-device link|device or resource busy`)
+
+// explainFenced explains the workspace fence after a command in it failed; else it returns "".
+func explainFenced(output string, code int) string {
+	if code == 0 {
+		return ""
+	}
+	said := quoted(output, fenced)
+	if len(said) == 0 {
+		return "it ran inside the fence: writing in the workspace only, no services, nothing of the home folder but settings and toolchains. If that is why it failed: " + beyond
+	}
+	return "it ran inside the fence, which may be the reason for " + strings.Join(said, ", ") +
+		". There a command writes only in the workspace, /tmp and caches of its own, finds the home folder empty but for settings and toolchains, and reaches no process outside: " +
+		"no Docker, tmux or ssh agent, and of the network only what [sandbox] in the settings says, by default a loopback of this one command. " + beyond
+}
+
+const beyond = `If it needs more, the same call with "outside": true and why asks the user and runs without the fence`
+
+// quoted returns the first lines of the output that match, cut and in quotes.
+func quoted(output string, match *regexp.Regexp) (said []string) {
+	for l := range strings.Lines(output) {
+		if l = strings.TrimSpace(l); match.MatchString(l) && len(said) < refusals {
+			said = append(said, fmt.Sprintf("%q", strings.ToValidUTF8(l[:min(len(l), refusalMax)], "")))
+		}
+	}
+	return said
+}
+
+const again = `The same call with "outside": true asks the user and runs without it`

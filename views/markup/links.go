@@ -1,0 +1,96 @@
+package markup
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"buddy/themes"
+)
+
+// link renders the text of a link. Where the terminal may open it, the text gets it; where it may not, or the text could be
+// taken for another address, the real one stands beside it.
+func (r *renderer) link(dest string, st Style, text func(Style)) {
+	plain, t := st, r.text
+	if r.opens(dest) && len(t.Links) < maxLinks {
+		if n := len(t.Links); n == 0 || t.Links[n-1] != dest {
+			t.Links = append(t.Links, dest)
+		}
+		st.Role, st.Link = themes.Link, uint16(len(t.Links))
+	}
+	from := len(t.Bytes)
+	text(st)
+	if said := beside(string(t.Bytes[from:]), dest, st.Link > 0); said != "" {
+		plain.Role = themes.Muted
+		r.put([]byte(" ("+said+")"), plain)
+	}
+}
+
+// opens tells whether the terminal may open an address: one of the web without a user's name, which is there to look like
+// the host, or a file that may be opened. It is of ASCII letters only: what is given to the terminal as a link
+// holds nothing else.
+func (r *renderer) opens(dest string) bool {
+	u := parsed(dest)
+	if u == nil || u.User != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return u.Hostname() != ""
+	case "file":
+		return (u.Host == "" || u.Host == "localhost") && strings.HasPrefix(u.Path, "/") && r.files != nil && r.files(u.Path)
+	}
+	return false
+}
+
+// parsed returns an address, nil if it is none of ASCII letters.
+func parsed(dest string) *url.URL {
+	for i := range len(dest) {
+		if dest[i] <= ' ' || dest[i] >= 0x7f {
+			return nil
+		}
+	}
+	u, err := url.Parse(dest)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+// beside returns what is to be shown beside the text of a link, "" if the text says as much.
+func beside(text, dest string, opens bool) string {
+	text = strings.TrimSpace(text)
+	u := parsed(dest)
+	switch {
+	case dest == "":
+		return ""
+	case u != nil && u.User != nil && u.Host != "": // also where the text is the address
+		return strings.TrimPrefix(dest+" leads to "+u.Host, text+" ")
+	case strings.EqualFold(text, dest), u != nil && u.Scheme == "mailto" && strings.EqualFold(text, u.Opaque):
+		return ""
+	case !opens, text == "", lies(text, dest, u):
+		return dest
+	}
+	return ""
+}
+
+// address matches what a person may take for an address, also in letters, dots and slashes of other scripts: a scheme, a
+// name with dots, an address of four numbers, a host with a port, somebody at a host.
+var address = regexp.MustCompile(`(?i)[\pL\pN][\pL\pN+.-]*[:︓：﹕][\\/∕⁄⧸／]{2}|[\pL\pN_-][.。．․‧·・｡ꓸ܁﹒][\pL\pM]{2,}|[\pN]+[.。．․][\pN]+[.。．․][\pN]+[.。．․][\pN]+|[\pL\pN][:：][\pN]{2,5}(?:\PN|$)|[\pL\pN][@＠﹫][\pL\pN]|\blocalhost\b|‹U\+`)
+
+// lies reports whether some word of a link's text looks like an address that is not the one where the link leads.
+func lies(text, dest string, to *url.URL) bool {
+	for word := range strings.FieldsSeq(text) {
+		if address.MatchString(word) && !isAddress(strings.Trim(word, `.,;:!?()[]<>"'`), dest, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAddress reports whether a word is an address, which may lack its scheme, a slash at its end, or all but its host.
+func isAddress(word, dest string, to *url.URL) bool {
+	whole, word := strings.TrimSuffix(dest, "/"), strings.TrimSuffix(word, "/")
+	_, rest, _ := strings.Cut(whole, "://")
+	return word == whole || word == rest || strings.EqualFold(word, to.Host) || strings.EqualFold(word, to.Scheme+"://"+to.Host)
+}
