@@ -19,7 +19,7 @@ func TestColumnComesOnceAndStays(t *testing.T) {
 			t.Errorf("before a command has run the conversation has %d columns", got)
 		}
 		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolOutput{CallID: "c1", Text: "total 16\n"})
-		x.Want("▸ list the files", "run_shell ◐", "total 16")
+		x.Want("▌ list the files", "run_shell ◐", "total 16")
 		beside := width()
 		x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"})
 		x.Want("shared ◐")
@@ -52,6 +52,11 @@ func TestStripOpensAsAPage(t *testing.T) {
 		x.Want("┌─ shared", "login:")
 		x.Press("Esc")
 		x.Want("I will look.")
+		x.Press("Tab")
+		x.Type("/ps\n") // what is sent leads to the conversation
+		x.Want("I will look.")
+		x.took(event.Report{What: event.ReportTasks})
+		x.rest() // who types does not go elsewhere
 		x.Resize(50, 12)
 		x.unwanted("Tab opens", "F1 help")
 		x.Press("Tab")

@@ -73,7 +73,7 @@ func TestQuestionOnASmallScreen(t *testing.T) {
 		x := open(t, 40, 14)
 		x.tell(running...)
 		x.tell(twoPanes...)
-		x.Press("Tab", "Esc")
+		x.Press("Tab")
 		x.Want("server ●")
 		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
 		x.Want("Question", "Which port?", "2 8080")

@@ -117,6 +117,7 @@ func (u *UI) back(pending keymap.Action) {
 		u.arranged.zoom = false
 	case u.arranged.focus != layout.Prompt:
 		u.arranged.setFocus(layout.Prompt)
+		u.arranged.tab = layout.Conversation
 	case u.following.on():
 		follow(u, 0)
 	default:

@@ -280,7 +280,7 @@ func newConversation(u *UI) *transcript.Conversation {
 // apply folds events into the state and tells the views.
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
-	asked, other, stale := len(u.state.Questions), "", false
+	asked, other, stale := len(requestsIn(&u.state)), "", false
 	var back event.HistoryRewound
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
@@ -293,7 +293,7 @@ func (u *UI) apply(batch []event.Envelope) bool {
 			back = p
 		}
 	}
-	if len(u.state.Questions) > asked && u.arranged.focus == layout.Prompt {
+	if len(requestsIn(&u.state)) > asked && u.arranged.focus == layout.Prompt {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	changed := u.update(ch)
@@ -369,6 +369,7 @@ func (u *UI) submit(text string) {
 		u.deps.Record(text)
 	}
 	u.v.conversation.Bottom() // what is sent, and what it leads to, is to be seen
+	u.arranged.tab, u.arranged.zoom = layout.Conversation, false
 	if runCommand(u, text) || u.runTyped(text) {
 		return
 	}
