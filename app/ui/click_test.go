@@ -273,14 +273,14 @@ func TestSessionBrowserByMouse(t *testing.T) {
 func TestChangesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.diff = markup.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+" + strings.Repeat("two ", 40) + "\n" + strings.Repeat(" more\n", 60)
+		x.diff = markup.FileMark + "a.txt  +1 -1 lines, 9 bytes\n@@ -1 +1 @@\n-one\n+" + strings.Repeat("two ", 40) + "\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
-		col, row := x.find("-one")
-		x.Mouse("press", col+1, row)
+		col, row := x.find("- one")
+		x.Mouse("press", col+2, row)
 		x.Mouse("drag", col+2, row+2)
 		x.Mouse("release", col+3, row+2)
 		x.Settle()
-		if !strings.HasPrefix(x.copied, "one\n+two two") || strings.Count(x.copied, "\n") != 1 {
+		if !strings.HasPrefix(x.copied, "one\ntwo two") || strings.Count(x.copied, "\n") != 1 {
 			t.Errorf("copied %q, want a whole line that is only wrapped", x.copied)
 		}
 		x.copied = ""
@@ -292,7 +292,7 @@ func TestChangesByMouse(t *testing.T) {
 			x.Mouse("drag", col+1, 29)
 		}
 		x.Mouse("release", col, 29)
-		x.unwanted("-one")
+		x.unwanted("- one")
 		x.copied = ""
 		x.clickOn("y copy", 0)
 		x.copies(x.diff)

@@ -324,20 +324,20 @@ func TestUndoAndDiff(t *testing.T) {
 
 		x.Type("/diff\n")
 		x.Want("changed nothing in this session")
-		x.diff = markup.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
+		x.diff = markup.FileMark + "a.txt  +1 -1 lines, 9 bytes\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
-		x.Want("Changes in 1 file", "━ a.go", "-one", "+two", "y copy  e editor  q close")
+		x.Want("Changes in 1 file", "✎ a.txt   +1 −1   9 bytes", "1 - one", "1 + two", "y copy  e editor  q close")
 		x.Press("End")
-		x.unwanted("-one")
+		x.unwanted("- one")
 		x.Press("y")
 		if x.copied != x.diff {
 			t.Errorf("copied %q", x.copied)
 		}
 		x.Mouse("wheel up", 20, 10)
 		x.Press("Home")
-		x.Want("-one")
+		x.Want("- one")
 		x.Press("q")
-		x.unwanted("━ a.go")
+		x.unwanted("✎ a.txt")
 	})
 }
 

@@ -89,7 +89,7 @@ func TestTrustListChoices(t *testing.T) {
 		}
 
 		// One that changed since it was trusted shows what changed, and can be trusted again.
-		x.parts[1].State, x.diff = slash.Changed, "--- trusted/x.sh\n+++ x.sh\n@@ -1 +1 @@\n-fine\n+evil\n"
+		x.parts[1].State, x.diff = slash.Changed, "--- trusted/x.txt\n+++ x.txt\n@@ -1 +1 @@\n-fine\n+evil\n"
 		x.Press("Esc")
 		if x.left.Again {
 			t.Error("the session begins anew though nothing was decided")
@@ -99,7 +99,7 @@ func TestTrustListChoices(t *testing.T) {
 		x.Want("changed since you trusted it", "2 show what changed")
 		x.Type("2")
 		x.Press("Enter")
-		x.Want("-fine", "+evil")
+		x.Want("1 - fine", "1 + evil")
 		x.Press("Esc")
 		x.Press("Enter")
 		x.Type("1")
