@@ -141,7 +141,7 @@ func TestStepsShowAtTheirEnd(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	todo(s, "2", "completed")
-	if got, want := rowsOf(t, c, s), "▌ go|So.|· plan 1/1  ☑ fix"; got != want {
+	if got, want := rowsOf(t, c, s), "▌ go|So.|· plan 1/1 ☑ fix"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
