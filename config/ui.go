@@ -19,7 +19,7 @@ var uiSection = section{
 		},
 		{
 			name: "notify", short: "`bell`, `osc9`, `osc777` or `off`",
-			doc: "How to notify you of a waiting approval, or the end of a task of more than ten seconds, while the terminal is " +
+			doc: "How to notify you of a waiting approval, of a command that waits for keys, or the end of a task of more than ten seconds, while the terminal is " +
 				"not focused. `osc9` and `osc777` are desktop notifications of many terminals. In tmux this needs " +
 				"`set -g focus-events on`, and only a bell is passed on.",
 			pointer: func(c *Config, _ *Profile) any { return &c.UI.Notify },

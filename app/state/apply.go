@@ -351,7 +351,7 @@ func (s *State) finishCall(env event.Envelope, p event.ToolResult) Changed {
 	}
 	was := s.Steps
 	s.Steps = StepsOf(p.Tail)
-	if n := len(s.Steps); n > 0 && s.Steps.Done() == n && was.Done() < len(was) {
+	if n := len(s.Steps); n > 0 && s.Steps.Done() == n && (len(was) == 0 || was.Done() < len(was)) {
 		s.add(env, NoticeBlock, s.Steps.Text())
 	}
 	return endCall(s, p) | Tasks
