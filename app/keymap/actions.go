@@ -45,6 +45,7 @@ const (
 	Redo            Action = "redo"
 	SearchHistory   Action = "search-history"
 	EditPrompt      Action = "edit-prompt"
+	PasteImage      Action = "paste-image"
 	EndOfInput      Action = "end-of-input"
 
 	PopupUp     Action = "popup-up"
@@ -153,6 +154,7 @@ const (
 
 	ShowSessions Action = "sessions"
 	ShowPalette  Action = "palette"
+	Transcript   Action = "transcript"
 
 	PickUp       Action = "pick-up"
 	PickDown     Action = "pick-down"
@@ -283,6 +285,7 @@ var table = []row{
 	{Undo, editing, "", "Undo", keys("Ctrl+_")},
 	{Redo, editing, "", "Redo", keys("Alt+_")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
+	{PasteImage, in(Prompt), "", "Insert the picture of the clipboard; a pasted path of a picture does the same", keys("Ctrl+V")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
 	{ViInsert, in(Vi), "insert", "Type before the cursor. After d, c, y and while selecting: the inside of what is typed after it: w or W (word), p (paragraph), \", ' or ` (quotes), (, [, { or < (brackets)", keys("i")},
@@ -475,6 +478,7 @@ var table = []row{
 	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},
 	{Rewind, in(Global), "", "Go back to before an earlier prompt: conversation, files or both; Esc twice does while nothing runs", keys("F9")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
+	{Transcript, in(Global), "", "The whole transcript as the model has it: prompts, reminders, calls and their results", keys("Ctrl+O")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},
 	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task, or the subagent whose conversation shows; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
