@@ -310,6 +310,7 @@ func rewound(s *tasks, w *way, done bool) bool {
 	case done:
 		tellUndone(s, did)
 	}
+	w.undo.End()
 	s.startNext(s.main)
 	return done && w.c.Conversation
 }

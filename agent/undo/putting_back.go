@@ -53,7 +53,7 @@ func (e *LaterError) Error() string {
 var errNothing = errors.New("there is nothing to take back: no file was changed with the agent's tools for files")
 
 // Begin prepares to take back what was changed for the newest n prompts that changed any; 0 is the newest
-// one, or a [LaterError] if prompts came after it. Until Finish it is under way; ctx, Cancel and a limit of
+// one, or a [LaterError] if prompts came after it. Until End it is under way; ctx, Cancel and a limit of
 // time end the wait for the target.
 func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	l.mu.Lock()
@@ -218,13 +218,19 @@ func afterUndo(b tools.Before) string {
 	return tools.SumOf(b.Data)
 }
 
-// Finish ends the undo: it publishes what came of it, and returns that; the zero value when nothing
+// End lets another one begin.
+func (u *Undo) End() {
+	u.log.mu.Lock()
+	defer u.log.mu.Unlock()
+	u.log.stop = nil
+}
+
+// Finish publishes what came of the undo, and returns that; the zero value when nothing
 // was taken back. rewind says that the conversation goes back, too.
 func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	l := u.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stop = nil
 	if u.err != nil || len(u.changed) > 0 {
 		l.forget(u.kept)
 	}

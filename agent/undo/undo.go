@@ -11,6 +11,7 @@
 //	run, err := log.Begin(ctx, 1)       // for /undo
 //	run.PutBack(false)
 //	told := run.Finish(false)
+//	run.End()
 //	run, err = log.BeginRedo(ctx)       // for /redo
 package undo
 

@@ -357,7 +357,7 @@ func undone(e event.Event) bool {
 	case event.HistoryRewound:
 		return true
 	case event.FileRestored:
-		return true
+		return !e.Rewind
 	case event.Warning:
 		return e.Code == "undo"
 	}
