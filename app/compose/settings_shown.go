@@ -39,7 +39,7 @@ func (s *Setup) settingsText() (string, error) {
 			b.WriteString("\n" + n)
 		}
 	}
-	b.WriteString("\n/config edit opens your file; buddy config show lists every setting, buddy config set changes one\n")
+	b.WriteString("\n/config edit opens your file. buddy config show lists every setting\nwith its default, buddy config set changes one.\n")
 	return b.String(), nil
 }
 
