@@ -43,10 +43,10 @@ func TestTargetsAreNamed(t *testing.T) {
 	conversation := transcript.NewConversation(viewtest.Dark(t), keymap.Default())
 	conversation.SetNow(func() time.Time { return time.UnixMilli(s.Now) })
 	conversation.Update(&s.State, state.Everything)
-	has(viewtest.Text(t, conversation, 60, 12), "◐ run_shell  uptime", "run_shell on web, db  uptime", "read_file on web  /etc/hosts")
+	has(viewtest.Text(t, conversation, 60, 12), "◐ uptime", "uptime on web, db", "read /etc/hosts on web")
 	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	v.Update(&s.State, state.Everything)
-	has(viewtest.Text(t, v, 70, 9), "approve  run_shell on web, db uptime", "#2 ", "shell    npm run dev", "shell    on web · npm run dev")
+	has(viewtest.Text(t, v, 70, 9), "approve  uptime on web, db", "#2 ", "shell    npm run dev", "shell    on web · npm run dev")
 
 	s.Feed(event.ToolStarted{CallID: "c"})
 	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)

@@ -16,6 +16,7 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // Tasks lists what waits for an approval, what runs, and what has ended in the background and was not
@@ -226,20 +227,19 @@ func (t *Tasks) drawItem(in draw.Area, i int) {
 
 // approvalItem is a request as a row: the first line of what is asked.
 func (t *Tasks) approvalItem(a event.ApprovalAsked) []draw.Span {
-	what := a.Action.Command
-	if what == "" {
-		what = a.Action.Path
+	verb, what := words.Asked(a).Words()
+	if verb != "" && what != "" {
+		verb += " "
 	}
 	if a.Agent != "" {
-		what = a.Agent + " · " + what
+		verb = a.Agent + " · " + verb
 	}
 	spans := []draw.Span{draw.Text(themes.Warning, "   "+draw.WaitingSign+" approve  ")}
-	spans = append(spans, draw.Untrusted(themes.ToolName, a.Action.Tool)...)
+	spans = append(append(spans, draw.Untrusted(themes.ToolName, verb)...), draw.Untrusted(themes.Text, what)...)
 	if on := t.elsewhere(a.Action.Target); on != "" {
 		spans = append(spans, draw.Untrusted(themes.Muted, draw.OnTarget(on))...)
 	}
-	spans = append(spans, draw.Text(themes.Text, " "))
-	return append(spans, draw.Untrusted(themes.Text, draw.FirstLine(what))...)
+	return spans
 }
 
 // elsewhere returns a target that is not the first, else "".
@@ -283,6 +283,9 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	}
 	if on := task.Target(); on != "" {
 		left = append(left, draw.Untrusted(themes.Muted, strings.TrimPrefix(draw.OnTarget(on), " ")+" · ")...)
+	}
+	if agent := task.Agent; agent != nil && task.State != state.TaskDone && len(agent.Talk.Steps) > 0 {
+		left = append(left, draw.Text(themes.Running, stepsTitle(agent.Talk.Steps)+" · "))
 	}
 	left = append(left, draw.Untrusted(themes.Text, draw.OneLine(task.Title))...)
 	took := elapsed(task, now)

@@ -67,9 +67,26 @@ func Steps(text string) ([]event.PlanStep, error) {
 // stepsBlock returns what is in the fenced block "steps", "" without one.
 func stepsBlock(text string) (string, error) {
 	var block []string
+	_, err := eachStepsLine(text, func(line string) { block = append(block, line) })
+	return strings.Join(block, "\n"), err
+}
+
+// lineRange names lines of a text, from 1.
+type lineRange struct{ from, to int }
+
+// stepsLines returns the lines of the block "steps", with its fences.
+func stepsLines(text string) lineRange {
+	at, _ := eachStepsLine(text, func(string) {})
+	return at
+}
+
+// eachStepsLine passes the lines in the fenced block "steps" to take, and returns where the block is.
+func eachStepsLine(text string, take func(line string)) (at lineRange, err error) {
 	fence := ""                 // that opened the block of the line, "" outside of blocks
 	ours, found := false, false // that block has the steps; there was such a block
+	n := 0
 	for line := range strings.Lines(text) {
+		n++
 		line = strings.TrimRight(line, "\r\n")
 		info := strings.TrimLeft(strings.TrimSpace(line), "`")
 		ticks := strings.TrimSuffix(strings.TrimSpace(line), info)
@@ -77,19 +94,23 @@ func stepsBlock(text string) (string, error) {
 		case fence == "" && len(ticks) >= 3:
 			fence, ours = ticks, slices.Contains(strings.Fields(info), "steps")
 			if ours && found {
-				return "", errors.New("steps: there are two blocks of them: keep one")
+				return at, errors.New("steps: there are two blocks of them: keep one")
 			}
-			found = found || ours
+			if found = found || ours; ours {
+				at.from = n
+			}
 		case fence != "" && info == "" && len(ticks) >= len(fence):
-			fence = ""
+			if fence = ""; ours {
+				at.to = n
+			}
 		case fence != "" && ours:
-			block = append(block, line)
+			take(line)
 		}
 	}
 	if fence != "" && ours {
-		return "", errors.New("steps: the fenced block is not closed: end it with " + fence)
+		return at, errors.New("steps: the fenced block is not closed: end it with " + fence)
 	}
-	return strings.Join(block, "\n"), nil
+	return at, nil
 }
 
 // hasAlias reports whether a value is only named, which may make a short text a huge one.

@@ -94,7 +94,7 @@ func (m planMode) Exit(ctx context.Context) (tools.PlanDecision, error) {
 		answer, err := m.ask(ctx, text)
 		switch {
 		case errors.Is(err, tools.ErrNobody):
-			m.batch.x.showPlan(text)
+			m.batch.x.showPlan(plan.Shown(text))
 			return tools.PlanDecision{Decision: "shown", Note: "nobody is there to approve the plan: it was printed, and the work ends here"}, nil
 		case err != nil:
 			return tools.PlanDecision{}, err

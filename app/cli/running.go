@@ -23,6 +23,7 @@ import (
 	"buddy/app/plain"
 	"buddy/app/slash"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 func (s *cli) lsCommand() *cobra.Command {
@@ -246,7 +247,7 @@ func (p *logPrinter) print(env event.Envelope) error {
 			return p.cli.print("%s", text)
 		}
 	case event.ApprovalAsked:
-		return p.cli.print("waits for approval: %s", cmp.Or(e.Action.Command, e.Action.Path, e.Action.Tool))
+		return p.cli.print("waits for approval: %s", words.Asked(e).Line())
 	case event.ApprovalAnswered:
 		return p.cli.print("approval: %s", answer(e))
 	case event.QuestionAsked:
@@ -375,7 +376,7 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 				if p.Screen != here {
 					before = "already answered" + on(p.Screen) + ": "
 				}
-				return s.print("%s%s: %s", before, p.Decision, markup.Shorten(cmp.Or(asked.Action.Command, asked.Action.Path, asked.Action.Tool), 80))
+				return s.print("%s%s: %s", before, p.Decision, markup.Shorten(words.Asked(asked).Line(), 80))
 			}
 		case <-late:
 			return fmt.Errorf("the session did not take the answer in %s", answerTime)

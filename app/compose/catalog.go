@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/review"
 	"buddy/app/account"
@@ -70,23 +71,32 @@ func (s *Setup) fork(exchange int) (string, error) {
 	return id, err
 }
 
+// transcript returns what the model was told and said in a session.
+func (s *Setup) transcript(id string) (string, error) {
+	if id == s.ID && !s.Stored() {
+		return "", errors.New("nothing was said yet: the first prompt begins the transcript")
+	}
+	return s.Store.Transcript(id)
+}
+
 // Catalog returns the choices that need no runtime. Logins end with ctx.
 func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 	return slash.Catalog{
 		// with --model demo, or with it in the settings, there is no problem
-		Access:   account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
-		Offers:   func() []slash.Offer { return OffersOf(context.Background(), s.Config, s.Index) },
-		Sessions: s.listSessions,
-		Search:   s.searchSessions,
-		Fork:     s.fork,
-		Saved:    slash.SavedIn(s.Store),
-		Export:   s.exportHere,
-		Find:     s.findHere,
-		Rules:    slash.RuleList{Remove: s.removeRule},
-		Trust:    &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: s.partDiff},
-		Styles:   slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
-		Current:  s.current,
-		Settings: slash.Settings{Text: s.settingsText, File: s.settingsFile},
+		Access:     account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
+		Offers:     func() []slash.Offer { return OffersOf(context.Background(), s.Config, s.Index) },
+		Sessions:   s.listSessions,
+		Search:     s.searchSessions,
+		Fork:       s.fork,
+		Saved:      slash.SavedIn(s.Store),
+		Export:     s.exportHere,
+		Transcript: s.transcript,
+		Find:       s.findHere,
+		Rules:      slash.RuleList{Remove: s.removeRule},
+		Trust:      &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: s.partDiff},
+		Styles:     slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
+		Current:    s.current,
+		Settings:   slash.Settings{Text: s.settingsText, File: s.settingsFile},
 		Locate: func(folder string, f event.Finding) review.Spot {
 			return review.Locate(ctx, fs.Local, folder, f)
 		},
@@ -96,7 +106,8 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 // Catalog returns all that there is to choose from, for a line in the same process.
 func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	all := p.Setup.Catalog(ctx)
-	all.Changes, all.Since = p.Changes, p.ChangedSince
+	all.Changes = p.Changes
+	all.Since = func() ([]agent.Change, error) { return ChangedSince(p) }
 	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
 	all.MCP = slash.ServerList{List: p.MCP().Offers, Do: p.MCP().Do}
 	all.Memory = NewMemoryList(p.Memory).Catalog()

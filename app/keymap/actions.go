@@ -154,6 +154,7 @@ const (
 
 	ShowSessions Action = "sessions"
 	ShowPalette  Action = "palette"
+	Transcript   Action = "transcript"
 
 	PickUp       Action = "pick-up"
 	PickDown     Action = "pick-down"
@@ -477,6 +478,7 @@ var table = []row{
 	{ShowHelp, in(Global), "help", "This help, as ? on an empty prompt; again closes it", keys("F1")},
 	{Rewind, in(Global), "", "Go back to before an earlier prompt: conversation, files or both; Esc twice does while nothing runs", keys("F9")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
+	{Transcript, in(Global), "", "The whole transcript as the model has it: prompts, reminders, calls and their results", keys("Ctrl+O")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
 	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes, Findings), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane, the conversation of a subagent; else stop the running task, which denies nothing", keys("Esc")},
 	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task, or the subagent whose conversation shows; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},

@@ -12,8 +12,10 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/plan"
 	"buddy/tmux/pane"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // ApprovalText returns all that would run and why it needs approval, in the words of the full
@@ -28,12 +30,12 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 	if a.Context.Outside {
 		where = " outside the fence"
 	}
-	fmt.Fprintf(&b, "%s on %s needs approval%s%s", act.Tool, act.Target, where, dangers(a))
+	fmt.Fprintf(&b, "%s on %s needs approval%s%s", words.Title(act), act.Target, where, dangers(a))
 	for _, l := range strings.Split(effect(act), "\n") {
 		b.WriteString("\n  | " + l)
 	}
 	facts := [][2]string{
-		{"runs later", event.FenceChanged{Files: a.Context.Inside}.Text()},
+		{"note", event.FenceChanged{Files: a.Context.Inside}.Text()},
 		{"lost", strings.Join(a.Context.Loses, "; ")},
 		{"hook", a.Context.Changed},
 		{"you said", strings.Join(a.Context.Memory.Said, "; ")},
@@ -139,7 +141,7 @@ func QuestionText(q event.QuestionAsked) string {
 	text := "? " + q.Text
 	switch {
 	case q.Plan != "":
-		text = "? the plan in " + q.Plan + ":\n  | " + strings.ReplaceAll(strings.TrimRight(q.Text, "\n"), "\n", "\n  | ")
+		text = "? the plan in " + q.Plan + ":\n  | " + strings.ReplaceAll(strings.TrimRight(plan.Shown(q.Text), "\n"), "\n", "\n  | ")
 	case q.From != "":
 		text = "? " + q.From + " asks: " + q.Text
 	}

@@ -19,7 +19,7 @@ func TestApprovalTextIsWhole(t *testing.T) {
 	if strings.Count(text, "\n  | ") != 21 {
 		t.Errorf("not all that runs shows:\n%s", text)
 	}
-	want := "run_shell on local needs approval · risk high · changes\n"
+	want := "run a command on local needs approval · risk high · changes\n"
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("begins otherwise than %q:\n%s", want, text)
 	}

@@ -16,6 +16,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/stream"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // Remarks prints what happens in a session as lines, one an event.
@@ -59,16 +60,20 @@ func (m *Remarks) Remark(e event.Event) {
 		m.requested(p)
 	case event.ApprovalAnswered:
 		if p.Decision == event.Deny {
-			m.note(p.CallID, fate{denied: Denial(p)})
+			m.note(p.CallID, func(f *fate) { f.denied = Denial(p) })
 		}
 	case event.ToolStarted:
-		m.note(p.CallID, fate{started: true})
+		m.note(p.CallID, func(f *fate) { f.started, f.denied = true, "" })
 	case event.ToolResult:
 		m.result(p)
 	case event.ModelRetry:
 		m.retry(p)
 	case event.ModelFallback:
 		m.Say("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To)
+	case event.ToolWaits:
+		if p.Waits {
+			m.Say("the command waits for keys: type them in its terminal pane")
+		}
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
@@ -169,16 +174,20 @@ func (m *Remarks) workflow(e event.Event) {
 	}
 }
 
-// fate is what became of a call that has no result yet.
+// fate is what is known of a call that has no result yet.
 type fate struct {
+	call    words.Call
 	started bool
 	denied  string // why it does not run, "" if nobody denied it
 }
 
-func (m *Remarks) note(call string, f fate) {
+// note changes what is known of a call.
+func (m *Remarks) note(call string, change func(*fate)) {
 	if m.fates == nil {
 		m.fates = make(map[string]fate)
 	}
+	f := m.fates[call]
+	change(&f)
 	m.fates[call] = f
 }
 
@@ -186,18 +195,19 @@ func (m *Remarks) note(call string, f fate) {
 func (m *Remarks) result(p event.ToolResult) {
 	was := m.fates[p.CallID]
 	delete(m.fates, p.CallID)
+	said := was.call.Result(words.Result{Text: p.Result, Failed: p.IsError})
 	switch {
 	case was.denied != "":
 		m.Say("⊘ not run (%s)", was.denied)
 	case p.IsError && !was.started && !strings.HasPrefix(p.Result, "interrupted"): // that one an earlier process began
-		m.Say("⊘ not run: %s", markup.Shorten(strings.TrimPrefix(p.Result, "Tool error: "), maxRefusal))
+		m.Say("⊘ not run: %s", markup.Shorten(said, maxRefusal))
 	case m.NoCalls && !p.IsError && (p.ExitCode == nil || *p.ExitCode == 0):
 	case p.ExitCode != nil:
 		m.Say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
 	case p.IsError:
-		m.Say("← %s", markup.Shorten(p.Result, 120))
+		m.Say("← %s", markup.Shorten(said, maxCall))
 	default:
-		m.Say("← %s", markup.Shorten(p.Tail, 120))
+		m.Say("← %s", markup.Shorten(cmp.Or(was.call.Outcome(p.Result), p.Tail, said, "done"), maxCall))
 	}
 }
 
@@ -205,6 +215,7 @@ const maxRefusal = 500 // characters of why a call was not run
 
 // requested prints a call, and where it works if that is not where the session began.
 func (m *Remarks) requested(p event.ToolRequested) {
+	m.note(p.CallID, func(f *fate) { f.call = words.Of(p) })
 	if m.NoCalls {
 		return
 	}
@@ -212,24 +223,10 @@ func (m *Remarks) requested(p event.ToolRequested) {
 	if p.Target != "" && p.Target != m.Target {
 		where = " on " + p.Target
 	}
-	name := p.Name
-	if p.Corrected != "" {
-		name = p.Corrected + " → " + name
-	}
-	if slips := p.Slips(); slips != "" {
-		where += " [" + slips + "]"
-	}
-	m.Say("▶ %s(%s)%s", name, markup.Shorten(Subject(p.Action, p.Arguments), 80), where)
+	m.Say("▶ %s%s", markup.Shorten(words.Of(p).Line(), maxCall), where)
 }
 
-// Subject returns what a call is about: its command, file, address or question, the agent that it
-// begins, else its arguments.
-func Subject(a action.Action, arguments string) string {
-	if a.Tool == "agent" && a.Op != "" {
-		return a.Op
-	}
-	return cmp.Or(a.Command+a.Path, a.URL, a.Preview, arguments)
-}
+const maxCall = 120 // characters of what a call does, and of what came of it
 
 // Say prints what is no error.
 func (m *Remarks) Say(format string, args ...any) {

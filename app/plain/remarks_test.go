@@ -32,13 +32,16 @@ func TestRemarksAreShort(t *testing.T) {
 		e    event.Event
 		want string
 	}{
-		{event.ToolRequested{Name: "t", Arguments: x[:80]}, "▶ t(" + x[:80] + ")"},
-		{event.ToolRequested{Name: "t", Arguments: x[:81]}, "▶ t(" + x[:79] + "…)"},
-		{event.ToolRequested{Name: "t", Target: "web", Arguments: x[:1]}, "▶ t(x) on web"},
+		{event.ToolRequested{Name: "run_shell", Action: action.Action{Command: x[:120]}}, "▶ " + x[:120]},
+		{event.ToolRequested{Name: "run_shell", Action: action.Action{Command: x}}, "▶ " + x[:119] + "…"},
+		{event.ToolRequested{Name: "read_file", Target: "web", Arguments: `{"path":"a.go"}`}, "▶ read a.go on web"},
+		{event.ToolRequested{Name: "deploy", Arguments: "{"}, "▶ deploy (arguments that can't be read)"},
 		{event.ToolResult{Tail: x[:120]}, "← " + x[:120]},
 		{event.ToolResult{Tail: x}, "← " + x[:119] + "…"},
 		{event.ToolResult{IsError: true, Result: x[:120]}, "← " + x[:120]},
 		{event.ToolResult{IsError: true, Result: x}, "← " + x[:119] + "…"},
+		{event.ToolResult{IsError: true, Result: "Tool error: no such file\n[hint: list the folder]"}, "← no such file"},
+		{event.ToolResult{Result: `{"harness_timestamp":{},"result":{"state":"ready"}}`}, "← state: ready"},
 	} {
 		l.Remark(event.ToolStarted{})
 		out.Reset()

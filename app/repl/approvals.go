@@ -16,6 +16,8 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/dialog"
+	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // A line belongs to what was asked when it was begun. So a question is put only when nothing
@@ -69,7 +71,7 @@ func waits(r *repl, w wants) {
 	r.told = w
 	what := "a question waits"
 	if w.kind == anApproval {
-		what = r.state.Approvals[0].Action.Tool + " waits for approval"
+		what = markup.Shorten(words.Asked(r.state.Approvals[0]).Line(), 60) + " waits for approval"
 	}
 	r.say(what + ": it is asked after this line, which is kept for the prompt")
 	if r.reading {

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"buddy/agent/event"
-	"buddy/app/plain"
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 	"buddy/views/pattern"
+	"buddy/views/words"
 )
 
 // record is all of a session, to look back on line by line. A prompt line keeps no blocks of
@@ -87,7 +87,7 @@ func (a *record) find(text string) string {
 // heading says what a block is: of a call what it did.
 func heading(b *state.Block) string {
 	if b.Call != nil {
-		return fmt.Sprintf("%s(%s)", b.Call.Name, markup.Shorten(plain.Subject(b.Call.Action, b.Call.Arguments), maxHeading))
+		return markup.Shorten(wordsOf(b.Call).Line(), maxHeading)
 	}
 	return map[state.Kind]string{
 		state.UserBlock: "prompt", state.AssistantBlock: "answer", state.ReasoningBlock: "reasoning", state.SkillBlock: "skill",
@@ -100,7 +100,11 @@ func (a *record) text(b *state.Block) string {
 	if b.Call == nil {
 		return string(b.Text)
 	}
-	return cmp.Or(a.out[b.Call.ID], b.Call.Result)
+	return cmp.Or(a.out[b.Call.ID], wordsOf(b.Call).Result(words.Result{Text: b.Call.Result, Failed: b.Call.State == state.CallFailed}))
+}
+
+func wordsOf(c *state.Call) words.Call {
+	return words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action}
 }
 
 // excerpt shows the first place in a text with the lines around it, and says how many more

@@ -48,8 +48,8 @@ func TestRecordFind(t *testing.T) {
 		"prompt 7": "#7 prompt\n    prompt 7",
 		"Needle":   `"Needle" is nowhere in this session (/session search looks in all of this folder)`,
 		"json":     `"json" is nowhere in this session (/session search looks in all of this folder)`,
-		"nadel":    "#12 run_shell(grep Nadel .)",
-		"pin":      "#12 run_shell(grep Nadel .)\n    …" + strings.Repeat("x", 79) + " pin " + strings.Repeat("y", 74) + "…",
+		"nadel":    "#12 grep Nadel .",
+		"pin":      "#12 grep Nadel .\n    …" + strings.Repeat("x", 79) + " pin " + strings.Repeat("y", 74) + "…",
 	} {
 		if got := all.find(text); got != want {
 			t.Errorf("find %q:\n%s\nwant\n%s", text, got, want)

@@ -85,7 +85,9 @@ type Catalog struct {
 	Rules    RuleList
 	MCP      ServerList
 	Memory   MemoryList
-	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
+	// Transcript returns all that the model was told and said in a session, in its own form.
+	Transcript func(id string) (string, error)
+	Export     func(id string, as sessions.ExportFormat, path string) (written string, err error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
 }

@@ -1,6 +1,7 @@
 package slash
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"buddy/app/state"
 	"buddy/tools/shell"
 	"buddy/views/dialog"
+	"buddy/views/words"
 )
 
 // Pieces are several texts as one.
@@ -63,10 +65,8 @@ func (p *Pieces) Add(text io.ReaderAt, size int64) { *p = append(*p, piece{text,
 // far as they are recorded, else the file that its result names, else what was kept of it,
 // else the result. The caller closes it.
 func Document(c *state.Call) (dialog.Document, error) {
-	title := c.Name
-	if c.Action.Command != "" {
-		title = c.Action.Command
-	}
+	said := words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action}
+	title := cmp.Or(c.Action.Command, said.Line())
 	if c.Terminal {
 		return terminalDocument(c, title)
 	}
@@ -104,7 +104,7 @@ func Document(c *state.Call) (dialog.Document, error) {
 	if len(p) == 0 && errs == nil {
 		text := string(c.Output.Buf) // as it is for people, if it was kept
 		if text == "" {
-			text = c.Result
+			text = said.Result(words.Result{Text: c.Result, Failed: c.State == state.CallFailed})
 		}
 		p.Say(text)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/plan"
 	"buddy/texts"
 )
 
@@ -70,7 +71,7 @@ func resumed(s *State, env event.Envelope, p event.SessionResumed) Changed {
 
 // approvedPlan shows a plan, whose steps become the list.
 func approvedPlan(s *State, env event.Envelope, p event.PlanExited) {
-	s.add(env, AssistantBlock, p.Plan)
+	s.add(env, AssistantBlock, plan.Shown(p.Plan))
 	if len(p.Steps) > 0 {
 		s.Steps = plannedSteps(p.Steps)
 	}

@@ -36,7 +36,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 			})
 		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter keep", "Esc cancel"}},
 		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 4) }) }, []string{"Time limit for task #4", "cancel it after (30s, 10m, 1h):", "Enter set", "Esc back"}},
-		"approval":           {request(script, ""), []string{"run_shell on local", "risk high", "1 set -e", "more · PgDn", "y run once", "n deny", "? explain"}},
+		"approval":           {request(script, ""), []string{"run a command on local", "risk high", "1 set -e", "more · PgDn", "y run once", "n deny", "? explain"}},
 		"approval of a kind": {func(x *testUI) { request(script, "allow echo")(x); x.rest() }, []string{"1 set -e", "more · PgDn", "s allow similar", "n deny", "? explain"}},
 		"its rule":           {func(x *testUI) { request(script, "allow echo")(x); x.Press("F8", "End") }, []string{"allow echo"}},
 		"explained":          {explained, []string{"does files go away", "more · PgUp", "n deny"}},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/plan"
 	"buddy/app/keymap"
 	"buddy/views/dialog"
 )
@@ -15,14 +16,14 @@ var planChoices = map[string]string{
 	event.PlanDiscard: "discard it: mode plan ends, nothing of it is done",
 }
 
-// askPlan docks a plan that is to be approved. Its text shows as it is written: that is what is approved.
+// askPlan docks a plan that is to be approved. Its text shows as it is written, its steps as a list.
 func (d *dock) askPlan(q event.QuestionAsked) {
 	var choices []string
 	for _, c := range q.Choices {
 		choices = append(choices, planChoices[c])
 	}
 	d.question.Ask(dialog.Question{
-		ID: q.ID, Title: "Plan", Scope: keymap.Question, Lines: strings.Split(strings.TrimRight(q.Text, "\n"), "\n"), Choices: choices,
+		ID: q.ID, Title: "Plan", Scope: keymap.Question, Lines: strings.Split(strings.TrimRight(plan.Shown(q.Text), "\n"), "\n"), Choices: choices,
 		Own: true, OwnLabel: "type what is missing: planning goes on",
 		Take: func(n int) { d.answer(q, event.Answer{ID: q.ID, Text: q.Choices[n]}) },
 	})

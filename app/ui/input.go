@@ -47,6 +47,8 @@ func (u *UI) global(a, pending keymap.Action) {
 		}
 	case keymap.ShowSessions:
 		u.toggle(func() { browse(u) })
+	case keymap.Transcript:
+		u.toggle(func() { showTranscript(u) })
 	case keymap.ShowPalette:
 		u.toggle(u.overlays.palette)
 	case keymap.Detach:

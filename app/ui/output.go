@@ -2,6 +2,7 @@ package ui
 
 import (
 	"io"
+	"strings"
 
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -45,6 +46,23 @@ func showOutput(u *UI, args string) error {
 		u.openOutput(c)
 	}
 	return err
+}
+
+// showTranscript opens what the model was told and said, at its end, or closes it.
+func showTranscript(u *UI) {
+	if u.v.pager.Open() {
+		u.v.pager.Close()
+		return
+	}
+	if u.deps.Catalog.Transcript == nil {
+		u.hint("", "a replay has no transcript; buddy trace --turn shows what a model was sent")
+		return
+	}
+	work := func() (string, error) { return u.deps.Catalog.Transcript(u.state.Info.Session) }
+	slash.Inform(u.frontend(), "the transcript", work, func(text string) {
+		u.v.pager.Show(dialog.Document{Title: "transcript", Text: strings.NewReader(text), Size: int64(len(text))})
+		u.v.pager.Bottom()
+	})
 }
 
 // editOutput shows a document in the person's editor.

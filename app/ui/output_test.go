@@ -142,3 +142,19 @@ func TestOpenOutputOfATerminal(t *testing.T) {
 		}
 	})
 }
+
+// Ctrl+O shows what the model has, as the model has it, and closes it again; the draft stays.
+func TestTranscriptOnScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running[:3]...)
+		x.Type("a draft")
+		x.Press("Ctrl+O")
+		x.Want("transcript", "[user]", `→ use_tool {"name":"x"}`)
+		x.Press("Ctrl+O")
+		if strings.Contains(x.Screen(), "[user]") {
+			t.Errorf("it still shows:\n%s", x.Screen())
+		}
+		x.Want("a draft")
+	})
+}

@@ -52,7 +52,11 @@ func (g *gathered) result() tools.Result {
 	if text == "" {
 		text = "(the server returned nothing)"
 	}
-	tail := text[max(0, len(text)-tools.TailLimit):]
+	shown := text
+	if list, ok := texts.Listed(text); ok {
+		shown = list
+	}
+	tail := shown[max(0, len(shown)-tools.TailLimit):]
 	return tools.Result{Content: text, Tail: strings.ToValidUTF8(tail, ""), Images: g.images}
 }
 

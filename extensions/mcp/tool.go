@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -115,7 +114,7 @@ func (s *server) plan(tool, op string, args map[string]any) action.Action {
 	act := action.Action{
 		Kind: action.MCP, Tool: tool, Target: "local", Op: s.def.Name + ": " + op, Preview: shown, Mutation: true, Risk: action.Medium,
 	}
-	if s.all.o.Secret(shown) {
+	if s.all.o.Secret(shown) || s.all.o.Secret(string(tools.JSON(args))) {
 		act.Risk = action.High
 		act.Preview += "\n\nAn argument holds what looks like a secret; the server gets it."
 	}
@@ -137,16 +136,10 @@ func arguments(call tools.Call) (map[string]any, error) {
 	return args, nil
 }
 
-// pretty returns arguments for a person, with the names sorted.
+// pretty returns arguments as a list for a person, with the names sorted.
 func pretty(args map[string]any) string {
-	var text bytes.Buffer
-	to := json.NewEncoder(&text)
-	to.SetEscapeHTML(false)
-	to.SetIndent("", "  ")
-	if err := to.Encode(args); err != nil {
-		return fmt.Sprint(args)
-	}
-	return strings.TrimRight(text.String(), "\n")
+	list, _ := texts.Listed(string(tools.JSON(args)))
+	return list
 }
 
 // check compares arguments with the schema. One that can't be understood checks nothing.

@@ -8,11 +8,12 @@ import (
 	"buddy/agent/event"
 	"buddy/themes"
 	"buddy/views/draw"
+	"buddy/views/words"
 )
 
 // what says who does something, and where.
 func what(act action.Action) []draw.Span {
-	who := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
+	who := draw.Untrusted(themes.ToolName, words.Title(act))
 	where := act.Target
 	if n := len(act.Targets); n > 0 {
 		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
@@ -52,17 +53,17 @@ func (a *Approval) risk(act action.Action) []draw.Span {
 	case action.Medium:
 		role = themes.Warning
 	}
-	var words []string
+	var said []string
 	if act.Risk != "" {
-		words = append(words, "risk "+string(act.Risk))
+		said = append(said, "risk "+string(act.Risk))
 	}
 	if act.Mutation || a.asked.Context.Mutation {
-		words = append(words, "changes")
+		said = append(said, "changes")
 	}
 	if act.Privesc || a.asked.Context.Privesc {
-		words = append(words, "privileged")
+		said = append(said, "privileged")
 	}
-	return draw.Untrusted(role, strings.Join(words, " · "))
+	return draw.Untrusted(role, strings.Join(said, " · "))
 }
 
 const maxNote = 4096 // bytes of one note that are looked at

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 const (
@@ -41,9 +43,28 @@ type blockView struct {
 	cwd    string // paths below it are shown relative to it
 	shared *shared
 	gap    int // 0 or 1
+	n      int // its number in the view
+	run    *looks
+	loud   bool       // a call of a row that failed, or did not run
+	prev   *blockView // the block above
+	left   stepsLeft
 	fold   folding
 	laid   *laidBlock // nil until it is needed, and again when it is far from the screen
 	found  found
+}
+
+// regap finds the blank row above the block anew, where the block above may take no rows.
+func (v *blockView) regap() {
+	above := v.prev
+	if above == nil || !above.mayHide() {
+		return
+	}
+	for above.prev != nil && above.hidden() {
+		above = above.prev
+	}
+	if v.gap = 0; !above.hidden() {
+		v.gap = gapBetween(above.block.Kind, v.block.Kind)
+	}
 }
 
 // laidBlock holds the layout of a block at one width.
@@ -56,6 +77,7 @@ type laidBlock struct {
 	parts      []part
 	skip       int    // rows of the parts that an excerpt leaves out
 	lines      int    // newlines in the text of a folded trace
+	row        int    // of calls that show as one line: the number of what it says; else 0
 	works      bool   // the call's subagent works: a row below the head says how far it is
 	wait       string // how long a request still waits to be sent again; "" if none does
 
@@ -77,6 +99,9 @@ func isTrace(k state.Kind) bool { return k == state.ReasoningBlock || k == state
 
 // shown returns the folding in force.
 func (v *blockView) shown() folding {
+	if v.summarizes() {
+		return folded
+	}
 	if v.fold == foldAuto && (!v.foldable() || isTrace(v.block.Kind) || v.block.Call.State != state.CallFailed && !changed(v.block.Call)) {
 		return folded
 	}
@@ -86,7 +111,7 @@ func (v *blockView) shown() folding {
 // toggle folds or unfolds.
 func (v *blockView) toggle() {
 	switch {
-	case !v.foldable() && v.block.Raw == "":
+	case !v.foldable() && v.block.Raw == "", v.toggleRow():
 	case v.fold == unfolded:
 		v.fold = folded
 	default:
@@ -97,12 +122,19 @@ func (v *blockView) toggle() {
 // lay brings the layout of the block up to date and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
+	row := 0 // of calls that show as one line: what that says
+	if v.summarizes() {
+		row = v.run.gen
+	}
 	wait := v.retryWait()
-	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) || l.wait != wait {
-		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call), wait: wait}
+	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) || l.row != row || l.wait != wait {
+		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call), row: row, wait: wait}
 		v.laid = l
 	}
 	switch {
+	case row > 0 && l.seen < 0:
+		l.seen, l.head = 0, draw.Untrusted(themes.Text, v.run.said())
+	case row > 0:
 	case b.Kind == state.RetryBlock || b.Raw != "":
 		l.layFault(v)
 	case b.Kind == state.ToolBlock:
@@ -235,6 +267,10 @@ func (v *blockView) above() int {
 
 // height returns the number of rows that the block takes.
 func (v *blockView) height(width int) int {
+	v.regap()
+	if v.hidden() {
+		return 0
+	}
 	l := v.lay(width)
 	return v.above() + rowCount(l.parts) - l.skip
 }
@@ -259,7 +295,7 @@ func (v *blockView) rowOffset(row int) (part, off int) {
 func (v *blockView) rowOf(part, off, row, width int) int {
 	l := v.lay(width)
 	if part < 0 || part >= len(l.parts) {
-		return min(row, v.height(width)-1)
+		return max(min(row, v.height(width)-1), 0)
 	}
 	n := v.above() - l.skip + rowCount(l.parts[:part])
 	rows := l.parts[part].layout.Rows
@@ -279,7 +315,7 @@ func gutter(k state.Kind) int {
 func compact(k state.Kind) bool { return k != state.UserBlock && k != state.AssistantBlock }
 
 func gapBetween(before, after state.Kind) int {
-	if compact(before) && compact(after) || before == state.AssistantBlock && (after == state.ToolBlock || isTrace(after)) || before == state.UserBlock && after == state.SkillBlock {
+	if compact(before) && compact(after) || before == state.UserBlock && after == state.SkillBlock {
 		return 0
 	}
 	return 1
@@ -391,6 +427,10 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
+	if l.row > 0 {
+		m.head(paintLooks(c, v.run, l.head, now), l.head)
+		return
+	}
 	if v.block.Kind == state.ToolBlock {
 		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold == unfolded, now), l.head)
 		return
@@ -409,12 +449,12 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 
 // traceHead returns what stands before the number of lines of a trace.
 func (v *blockView) traceHead(l *laidBlock) string {
-	if v.block.Kind == state.ReasoningBlock {
-		return "✎ thinking"
-	}
 	sign := "▸ "
 	if l.fold != folded {
 		sign = "▾ "
+	}
+	if v.block.Kind == state.ReasoningBlock {
+		return sign + "thinking"
 	}
 	line, _, _ := bytes.Cut(v.block.Text, []byte("\n"))
 	return sign + markup.Shorten(string(line), 60)
@@ -426,14 +466,15 @@ func (v *blockView) copyText() string {
 	if c == nil {
 		return string(v.block.Text)
 	}
-	what := c.Action.Command
-	if what == "" {
-		what = c.Arguments
+	if v.summarizes() {
+		return v.run.lines(v.cwd)
 	}
+	said := wordsOf(c, v.cwd)
 	out := string(c.Output.Buf)
 	if out == "" {
-		out = c.Result
+		out = said.Result(words.Result{Text: c.Result, Failed: c.State == state.CallFailed})
 	}
+	what := cmp.Or(c.Action.Command, said.Line())
 	return strings.TrimRight(what, "\n") + "\n" + out
 }
 

@@ -4,32 +4,25 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"buddy/agent/event"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
-
-// maxArguments limits the columns of a call's arguments in its one line.
-const maxArguments = 80
 
 // layCall brings the head and the body of a call up to date.
 func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	if l.seen < 0 {
 		l.seen = 0
 		l.gain = callGain(c)
-		l.head = append(callName(c, themes.ToolName), draw.Text(themes.Text, "  "))
-		l.head = append(l.head, draw.Untrusted(themes.Text, callSummary(c, cwd))...)
-		if c.Slips != "" {
-			l.head = append(l.head, draw.Untrusted(themes.Muted, " ["+draw.OneLine(c.Slips)+"]")...)
-		}
+		l.head = callHead(c, cwd, themes.ToolName)
 		if c.Denied != "" {
 			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, draw.OneLine(c.Denied))...)
 		}
@@ -55,56 +48,23 @@ func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	}
 }
 
-// callName returns the tool of a call, and where it works if that is not where the session began.
-func callName(c *state.Call, role themes.Role) []draw.Span {
-	name := draw.Untrusted(role, draw.FirstLine(c.Name))
-	if c.Corrected != "" {
-		name = append(draw.Untrusted(themes.Muted, draw.FirstLine(c.Corrected)+" → "), name...)
+// wordsOf returns what there is to say of a call in words. Paths below cwd are relative to it.
+func wordsOf(c *state.Call, cwd string) words.Call {
+	return words.Call{Name: c.Name, Arguments: c.Arguments, Action: c.Action, Cwd: cwd}
+}
+
+// callHead says on one line what a call does, and where if that is not where the session began.
+func callHead(c *state.Call, cwd string, role themes.Role) []draw.Span {
+	verb, subject := wordsOf(c, cwd).Words()
+	if verb != "" && subject != "" {
+		verb += " "
 	}
+	head := append(draw.Untrusted(role, verb), draw.Untrusted(themes.Text, subject)...)
 	if c.On != "" {
-		name = append(name, draw.Untrusted(themes.Muted, draw.OnTarget(c.On))...)
+		head = append(head, draw.Untrusted(themes.Muted, draw.OnTarget(c.On))...)
 	}
-	return name
+	return head
 }
-
-// callSummary describes in one line what a call does. Paths below cwd are relative to it.
-func callSummary(c *state.Call, cwd string) string {
-	a := &c.Action
-	switch {
-	case a.Command != "":
-		return draw.FirstLine(a.Command)
-	case isAgent(c):
-		return draw.OneLine(a.Op)
-	case a.Path != "":
-		if rel, ok := strings.CutPrefix(a.Path, cwd+"/"); ok && cwd != "" {
-			return draw.FirstLine(rel)
-		}
-		return draw.FirstLine(a.Path)
-	case isQuestion(c):
-		return draw.OneLine(a.Preview)
-	case a.Tool == "todo" && c.State == state.CallDone:
-		return stepsSummary(c)
-	}
-	args := draw.OneLine(c.Arguments)
-	return draw.Shorten(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
-}
-
-// stepsSummary says how far the list of steps is that a call wrote, and what is worked on.
-func stepsSummary(c *state.Call) string {
-	for _, f := range jsonFields(c.Result) {
-		if steps := state.StepsOf(f.value); f.name == "list" && len(steps) > 0 {
-			said := fmt.Sprintf("%d/%d", steps.Done(), len(steps))
-			if steps.Done() < len(steps) {
-				said += " · " + steps[steps.Current()].Text
-			}
-			return draw.OneLine(said)
-		}
-	}
-	return "no steps"
-}
-
-// isAgent reports whether a call is that of a subagent.
-func isAgent(c *state.Call) bool { return c.Action.Tool == "agent" && c.Action.Op != "" }
 
 // works reports whether the subagent that a call began works.
 func works(c *state.Call) bool {
@@ -120,7 +80,7 @@ func unhappy(c *state.Call) bool {
 func isQuestion(c *state.Call) bool { return c.Action.Tool == "ask_user" && c.Action.Preview != "" }
 
 // questionFields returns what was asked, and the choices as they were numbered.
-func questionFields(c *state.Call) []field {
+func questionFields(c *state.Call) []texts.Member {
 	fields := fieldsOf(c.Action.Preview, "question")
 	var args struct{ Choices []string }
 	if json.Unmarshal([]byte(c.Arguments), &args) == nil {
@@ -139,7 +99,7 @@ func callDetails(c *state.Call) *markup.Text {
 		label(t, "why")
 		t.Put(markup.Inline(a.Why), markup.Style{Role: themes.Emphasis})
 	}
-	putFields(t, fieldsOf(draw.OneLine(c.Slips), "corrected"))
+	putCorrections(t, c)
 	putDecision(t, &c.Decision)
 	switch {
 	case a.Kind.IsCommand() && a.Command != "":
@@ -149,10 +109,19 @@ func callDetails(c *state.Call) *markup.Text {
 	case changes(c):
 		putFields(t, fieldsOf(a.Path, "path"))
 	default:
-		putFields(t, jsonFields(c.Arguments))
+		putFields(t, wordsOf(c, "").Details())
 	}
 	putFields(t, fieldsOf(c.Answered, "answered on"))
 	return t
+}
+
+// putCorrections adds what the model wrote where it meant another name.
+func putCorrections(t *markup.Text, c *state.Call) {
+	slips := c.Slips
+	if c.Corrected != "" {
+		slips = strings.TrimSuffix(c.Corrected+" → "+c.Name+", "+slips, ", ")
+	}
+	putFields(t, fieldsOf(draw.OneLine(slips), "corrected"))
 }
 
 // putDecision adds what the model said of a call, beyond its why, and the rules that decided about it.
@@ -180,20 +149,14 @@ func command(t *markup.Text, text string) {
 	}
 }
 
-// callResult returns the result of a call without output as its lines; of a command only what
-// the head of the call does not say.
+// callResult returns what a call without output gave, as people read it.
 func callResult(c *state.Call) *markup.Text {
 	t := &markup.Text{}
-	fields := jsonFields(c.Result)
-	if c.ExitCode != nil {
-		fields = slices.DeleteFunc(fields, func(f field) bool {
-			return f.value == "" || f.value == "false" || f.name == "exit_code" || f.name == "duration_ms"
-		})
-		if len(fields) == 0 {
-			fields = fieldsOf("no output", "")
-		}
+	text := wordsOf(c, "").Result(words.Result{Text: c.Result, Failed: c.State == state.CallFailed})
+	if text == "" && c.ExitCode != nil {
+		text = "no output"
 	}
-	putFields(t, fields)
+	putFields(t, fieldsOf(text, ""))
 	return t
 }
 
@@ -249,8 +212,11 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 	case state.CallDenied, state.CallCancelled, state.CallLeft:
 		return "⊘", themes.Warning
 	case state.CallDone:
-		if open {
+		switch {
+		case open:
 			return "▾", themes.ToolOK
+		case wordsOf(c, "").Changes():
+			return "✎", themes.ToolOK
 		}
 		return "▸", themes.ToolOK
 	}
@@ -283,9 +249,7 @@ func callOutcome(c *state.Call) string {
 	return ""
 }
 
-// callGain returns what came of a call that succeeded, where a number tells: the lines that
-// were read, the matches that were found, the lines that were changed. What it says of
-// results is in the fields that they have.
+// callGain returns what came of a call that succeeded, where a few words tell.
 func callGain(c *state.Call) string {
 	if c.Agent != nil && c.Agent.State == state.TaskDone {
 		return draw.Plural(c.Agent.Turns, "turn") + " · " + draw.Used(state.Used{Usage: c.Agent.All.Usage}, true)
@@ -293,34 +257,7 @@ func callGain(c *state.Call) string {
 	if c.State != state.CallDone {
 		return ""
 	}
-	if changes(c) {
-		d := diffOf(c, 1)
-		return fmt.Sprintf("+%d −%d", d.Added, d.Deleted)
-	}
-	fields := make(map[string]string)
-	for _, f := range jsonFields(c.Result) {
-		fields[f.name] = f.value
-	}
-	if isQuestion(c) {
-		return draw.Shorten("→ "+markup.Inline(draw.OneLine(fields["answer"])), maxGain)
-	}
-	content, read := fields["content"]
-	entries, listed := fields["entries"]
-	count, err := strconv.Atoi(fields["count"])
-	_, matched := fields["matches"]
-	switch {
-	case read && fields["lines"] != "":
-		return draw.Shorten("lines "+markup.Inline(draw.FirstLine(fields["lines"])), maxGain)
-	case read:
-		return draw.Plural(lineCount(content), "line")
-	case listed:
-		return draw.Plural(lineCount(entries), "entry")
-	case err == nil && matched:
-		return draw.Plural(count, "match")
-	case err == nil:
-		return draw.Plural(count, "file")
-	}
-	return ""
+	return markup.Inline(wordsOf(c, "").Outcome(c.Result))
 }
 
 // agentTime returns how long a subagent worked, or has been working.
@@ -336,14 +273,6 @@ func agentTime(t *state.Task, now int64) string {
 
 // maxGain limits the columns of the gain of a call.
 const maxGain = 24
-
-func lineCount(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		n++
-	}
-	return n
-}
 
 // callTime returns how long a call took, or has been running.
 func callTime(c *state.Call, now int64) string {

@@ -7,22 +7,8 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
-	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
-
-// TestCallSummary: the line of a call shows 80 cells of its arguments, and … if there are more.
-func TestCallSummary(t *testing.T) {
-	for _, c := range []string{"x", "漢"} { // of one cell and of two
-		cells := draw.TextWidth(c)
-		if got, want := callSummary(&state.Call{Arguments: strings.Repeat(c, 80/cells)}, ""), strings.Repeat(c, 80/cells); got != want {
-			t.Errorf("80 cells: %q", got)
-		}
-		if got, want := callSummary(&state.Call{Arguments: strings.Repeat(c, 80/cells+1)}, ""), strings.Repeat(c, 79/cells)+"…"; got != want {
-			t.Errorf("%d cells: %q", 80+cells, got)
-		}
-	}
-}
 
 // The row of a question says what was asked and what was answered, never how the model wrote it.
 func TestQuestionRow(t *testing.T) {
@@ -31,7 +17,7 @@ func TestQuestionRow(t *testing.T) {
 		Action: action.Action{Kind: action.Internal, Tool: "ask_user", Preview: "Which\nport?"},
 		Result: `{"harness_timestamp":{},"result":{"answer":"8443, as on the\u001b[31m other host"}}`,
 	}
-	if got, want := callSummary(c, ""), draw.OneLine("Which\nport?"); got != want {
+	if got, want := wordsOf(c, "").Line(), "ask Which port?"; got != want {
 		t.Errorf("asked: %q, want %q", got, want)
 	}
 	if got, want := callGain(c), "→ 8443, as on the␛[31m …"; got != want {
@@ -103,13 +89,18 @@ func TestUnfoldedCallsExplainThemselves(t *testing.T) {
 	}
 }
 
-// A call whose name or arguments were corrected shows what the model wrote.
+// A call whose name or arguments were corrected shows what the model wrote when it is unfolded.
 func TestCorrectedCallsShowWhatWasWritten(t *testing.T) {
 	s := (&viewtest.Session{Now: 5}).Feed(event.ToolRequested{
 		CallID: "c", Name: "read_file", Corrected: "readfile", Renamed: map[string]string{"ofset": "offset", "file_pth": "path"},
 		Arguments: "{}", Action: action.Action{Kind: action.FileRead, Path: "/w/a.go"},
 	})
-	if got, want := viewtest.ScreenRows(t, conversationOf(t, s, 98, 3), 100, 5)[0], "readfile → read_file  /w/a.go [file_pth → path, ofset → offset]"; !strings.Contains(got, want) {
-		t.Errorf("%q, want %q in it", got, want)
+	c := conversationOf(t, s, 98, 7)
+	if got := viewtest.ScreenRows(t, c, 98, 7)[0]; !strings.Contains(got, "read /w/a.go") || strings.Contains(got, "readfile") {
+		t.Errorf("folded: %q", got)
+	}
+	c.view.blocks[0].fold = unfolded
+	if got, want := strings.Join(viewtest.ScreenRows(t, c, 98, 7), "\n"), "corrected  readfile → read_file, file_pth → path, ofset → offset"; !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %q in it", got, want)
 	}
 }

@@ -99,7 +99,7 @@ func TestCallsSayWhatCameOfThem(t *testing.T) {
 		if c.preview != "" {
 			kind = action.FileWrite
 		}
-		call := &state.Call{State: state.CallDone, Result: c.result, Action: action.Action{Kind: kind, Preview: c.preview}}
+		call := &state.Call{Name: "read_file", State: state.CallDone, Result: c.result, Action: action.Action{Kind: kind, Preview: c.preview}}
 		if got := callGain(call); got != c.want {
 			t.Errorf("%s: %q, want %q", c.result, got, c.want)
 		}
@@ -195,15 +195,15 @@ func TestFolding(t *testing.T) {
 		event.ToolRequested{CallID: "a", Name: "write", Arguments: `{"path":"a.go","text":"x\ny","n":[1,2]}`, Action: action.Action{Why: "because"}},
 		event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", Result: "done"})
 	c := conversationOf(t, s, 58, 18)
-	want := []string{"▌ go", "", "✎ thinking  3 lines", "▸ write  {\"path\":\"a.go\",\"text\":\"x\\ny\",\"n\":[1,2]}    0.0s"}
+	want := []string{"▌ go", "", "▸ thinking  3 lines", "▸ write path: a.go · text: x … · n: 1, 2            0.0s"}
 	if got := viewtest.ScreenRows(t, c, 58, 18); strings.Join(got[:4], "\n") != strings.Join(want, "\n") {
 		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
 	}
 	viewtest.Press(t, c, "fold", "scroll-up", "fold")
 	got := strings.TrimSpace(strings.Join(viewtest.ScreenRows(t, c, 58, 18), "\n"))
 	if want := strings.Join([]string{
-		"▌ go", "", "✎ thinking  3 lines", "one", "two", "three",
-		"▾ write  {\"path\":\"a.go\",\"text\":\"x\\ny\",\"n\":[1,2]}    0.0s", "why  because", "path  a.go", "text", "x", "y", "n  [1,2]", "done",
+		"▌ go", "", "▾ thinking  3 lines", "one", "two", "three",
+		"▾ write path: a.go · text: x … · n: 1, 2            0.0s", "why  because", "path  a.go", "text", "x", "y", "n  1, 2", "done",
 	}, "\n"); got != want {
 		t.Errorf("unfolded:\n%s\nwant\n%s", got, want)
 	}
@@ -218,7 +218,7 @@ func TestErrorsUnfoldAnExcerpt(t *testing.T) {
 		event.ToolResult{CallID: "a", IsError: true, Tail: strings.Repeat("noise\n", 50) + "the reason\n"})
 	c := conversationOf(t, s, 58, 22)
 	rows := viewtest.ScreenRows(t, c, 58, 22)
-	if !strings.Contains(rows[0], "✗ run_shell") || !strings.Contains(rows[0], "failed") || rows[1] != "… 41 rows above · Enter shows all" || rows[11] != "the reason" {
+	if !strings.Contains(rows[0], "✗ a command") || !strings.Contains(rows[0], "failed") || rows[1] != "… 41 rows above · Enter shows all" || rows[11] != "the reason" {
 		t.Errorf("got\n%s", strings.Join(rows, "\n"))
 	}
 	viewtest.Press(t, c, "fold", "scroll-top")
@@ -434,7 +434,7 @@ func TestConversationStyles(t *testing.T) {
 		return tcell.Style{}, false
 	}
 	for text, role := range map[string]themes.Role{
-		"▌": themes.User, "✎ thinking": themes.Reasoning, "read_file": themes.ToolName, "▸": themes.ToolOK, "✗ run_shell": themes.ToolError, "exit 1": themes.ToolError,
+		"▌": themes.User, "▸ thinking": themes.Reasoning, "read checkout": themes.ToolName, "▸ read": themes.ToolOK, "✗ go test": themes.ToolError, "exit 1": themes.ToolError,
 		"‖": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
 		"error  model": themes.Error, "context compacted": themes.Notice, "no tag": themes.Text,
 	} {

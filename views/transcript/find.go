@@ -247,6 +247,7 @@ func (f *finder) nearest(vp *viewport, from match, by int) (last match, ok bool)
 func (f *finder) visit(vp *viewport, m match) {
 	f.at, f.visited = m, true
 	v := vp.blocks[m.block]
+	v.reveal()
 	if v.foldable() && m.part != headPart && !f.typing {
 		v.fold = unfolded
 	}
@@ -461,6 +462,7 @@ func (f *finder) in(vp *viewport, text string, blocks []int) bool {
 	vp.hold()
 	vp.focus, vp.top = blocks[0], anchor{blocks[0], 0}
 	if v := vp.blocks[blocks[0]]; v.foldable() {
+		v.reveal()
 		v.fold = unfolded
 	}
 	return false

@@ -60,7 +60,7 @@ func (o *Output) lay(w int) {
 			command(head.text, c.Action.Command)
 		} else {
 			head.text.Wrap = markup.Words
-			head.text.Put(callSummary(c, ""), markup.Style{Role: themes.Muted})
+			head.text.Put(wordsOf(c, "").Line(), markup.Style{Role: themes.Muted})
 		}
 	}
 	before := o.headRows()

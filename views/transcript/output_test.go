@@ -58,16 +58,16 @@ func TestOutputGolden(t *testing.T) {
 	viewtest.Golden(t, "output-none", outputOf(t, &viewtest.Session{}), 40, 12)
 }
 
-// A command that printed nothing says so; what else its result holds shows.
+// A command that printed nothing says so, or that it goes on; numbers and notes are for the model.
 func TestOutputOfASilentCommand(t *testing.T) {
 	for result, want := range map[string]string{
-		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false}`:                        "no output",
-		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false,"note":"it still runs"}`: "it still runs",
+		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false}`:                    "no output",
+		`{"running":true,"id":4,"pane":"%3","seconds":2,"stdout":"","stderr":"","note":"wait for it"}`: "goes on as task #4",
 	} {
 		s := running("touch x")
 		s.Feed(event.ToolResult{CallID: "a", ExitCode: viewtest.Ptr(0), DurationMS: 6, Result: result})
 		text := viewtest.Text(t, outputOf(t, s), 60, 10)
-		if !strings.Contains(text, want) || strings.Contains(text, "truncated") || strings.Contains(text, "duration") {
+		if !strings.Contains(text, want) || strings.Contains(text, "truncated") || strings.Contains(text, "duration") || strings.Contains(text, "wait") {
 			t.Errorf("want %q:\n%s", want, text)
 		}
 	}
@@ -153,7 +153,7 @@ func TestOutputShowsTheLatestCall(t *testing.T) {
 		event.ToolResult{CallID: "b", Result: "no such file", IsError: true})
 	o.Show(s.Focused)
 	text := viewtest.Text(t, o, 40, 12)
-	for _, want := range []string{"/a", "no such file"} {
+	for _, want := range []string{"read /a", "no such file"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

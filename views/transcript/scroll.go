@@ -127,6 +127,9 @@ func (vp *viewport) move(by int) {
 	}
 	first, last := vp.rowsOf(vp.focus)
 	next := vp.focus + by
+	for next > 0 && next < len(vp.blocks)-1 && vp.blocks[next].hidden() {
+		next += by
+	}
 	switch {
 	case by < 0 && first < 0, by > 0 && last >= vp.size.h, next < 0, next >= len(vp.blocks):
 		vp.Scroll(by)
@@ -157,7 +160,7 @@ func (vp *viewport) rowsOf(block int) (first, last int) {
 // clampFocus keeps the focused block on the screen.
 func (vp *viewport) clampFocus(h int) {
 	last := min(vp.ahead(vp.top, h-1).block, len(vp.blocks)-1)
-	vp.focus = max(min(vp.focus, last), vp.top.block)
+	vp.focus = vp.stands(max(min(vp.focus, last), vp.top.block))
 }
 
 // Page scrolls by screens, down if they are positive.
@@ -172,7 +175,9 @@ func (vp *viewport) Top() {
 // Bottom goes to the end, which is followed again.
 func (vp *viewport) Bottom() {
 	vp.follow = true
-	vp.focus = max(len(vp.blocks)-1, 0)
+	if vp.focus = max(len(vp.blocks)-1, 0); len(vp.blocks) > 0 {
+		vp.focus = vp.stands(vp.focus)
+	}
 }
 
 // jump goes to the next prompt of the person, or to the one before if by is -1.

@@ -106,8 +106,10 @@ func (s *selection) text(vp *viewport) string {
 	var b strings.Builder
 	from, to := s.bounds()
 	for i := from.block; i <= to.block && i < len(vp.blocks); i++ {
-		vp.height(i) // lays it out
 		v := vp.blocks[i]
+		if vp.height(i) == 0 { // which lays it out if it shows
+			continue
+		}
 		first := b.Len() == 0
 		if !first && v.gap > 0 {
 			b.WriteByte('\n')

@@ -16,7 +16,11 @@ func (s *selection) cursorAt(vp *viewport) (a anchor, col int) {
 	if h.block >= len(vp.blocks) {
 		return vp.end(), 0
 	}
-	vp.height(h.block)
+	if vp.height(h.block) == 0 {
+		a = anchor{block: vp.stands(h.block)}
+		vp.height(a.block)
+		return a, 0
+	}
 	v := vp.blocks[h.block]
 	a = anchor{h.block, v.gap}
 	if h.part != headPart {
@@ -117,7 +121,9 @@ func (s *selection) grown(vp *viewport, t stretch) stretch {
 
 // textAt returns the text that a position is in.
 func (vp *viewport) textAt(s position) []byte {
-	vp.height(s.block)
+	if vp.height(s.block) == 0 {
+		return nil
+	}
 	for part, text := range vp.blocks[s.block].visibleTexts() {
 		if part == s.part {
 			return text.Bytes
@@ -151,7 +157,9 @@ func (s *selection) moveHead(vp *viewport, rows int) {
 
 // moveTo moves the head to a row, if that shows text.
 func (s *selection) moveTo(vp *viewport, a anchor) bool {
-	vp.height(a.block)
+	if vp.height(a.block) == 0 {
+		return false
+	}
 	r := vp.blocks[a.block].rowText(a.row)
 	if r.part == noPart {
 		return false

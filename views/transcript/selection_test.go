@@ -63,7 +63,7 @@ func selectable(t *testing.T) (c *Conversation, s *viewtest.Session, copied *str
 var ls = action.Action{Kind: action.Shell, Command: "ls -la"}
 
 func TestSelectByMouse(t *testing.T) {
-	// Row 0 is the prompt, 2 and 3 the answer, 5 to 7 the code, 9 the list, 10 the call.
+	// Row 0 is the prompt, 2 and 3 the answer, 5 to 7 the code, 9 the list, 11 the call.
 	for name, d := range map[string]struct {
 		x1, y1, x2, y2 int
 		want           string
@@ -75,8 +75,8 @@ func TestSelectByMouse(t *testing.T) {
 		"code has no indent": {1, 5, 38, 7, "func Tax() {\n\treturn 1\n}"},
 		"wide characters":    {4, 9, 5, 9, "日本"},
 		"from a blank row":   {8, 1, 3, 2, "The"},
-		"below all":          {3, 11, 29, 17, "a notice"},
-		"the head of a call": {3, 10, 11, 10, "run_shell"},
+		"below all":          {3, 12, 29, 18, "a notice"},
+		"the head of a call": {3, 11, 8, 11, "ls -la"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _, copied := selectable(t)

@@ -45,15 +45,27 @@ func (vp *viewport) sync(blocks []*state.Block, cwd string, all *shared) (moved 
 	}
 	for _, b := range blocks[len(vp.blocks):] {
 		v := &blockView{block: b, cwd: cwd, shared: all}
-		if n := len(vp.blocks); n > 0 {
-			v.gap = gapBetween(vp.blocks[n-1].block.Kind, b.Kind)
-		}
 		vp.blocks = append(vp.blocks, v)
+		vp.link(len(vp.blocks) - 1)
 	}
 	if vp.follow && atLast {
 		vp.focus = len(vp.blocks) - 1
 	}
+	if vp.focus >= 0 && vp.focus < len(vp.blocks) {
+		vp.focus = vp.stands(vp.focus)
+	}
 	return moved
+}
+
+// link tells a view what is above it.
+func (vp *viewport) link(i int) {
+	v := vp.blocks[i]
+	v.n, v.gap, v.run, v.prev = i, 0, nil, nil
+	if i > 0 {
+		v.prev = vp.blocks[i-1]
+		v.gap = gapBetween(v.prev.block.Kind, v.block.Kind)
+	}
+	vp.join(i)
 }
 
 // rebuild keeps the views of the blocks that are still there, and the place. It returns
@@ -82,13 +94,20 @@ func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (mov
 			v, fresh = &fresh[0], fresh[1:]
 			v.block, v.cwd, v.shared = b, cwd, all
 		}
-		v.gap = 0
-		if i > 0 {
-			v.gap = gapBetween(blocks[i-1].Kind, b.Kind)
-		}
 		views = append(views, v)
 	}
+	open := make(map[*blockView]bool) // the first calls of rows that are unfolded
+	for _, v := range vp.blocks {
+		if v.run != nil && v.run.open {
+			open[v.run.calls[0]] = true
+		}
+	}
 	vp.blocks = views
+	for i, v := range views {
+		if vp.link(i); open[v] {
+			v.run.open = true
+		}
+	}
 	vp.top.block, vp.focus, vp.unread.block = moved[vp.top.block], moved[vp.focus], moved[vp.unread.block]
 	vp.extent.from, vp.extent.to = 0, len(views)
 	return moved
@@ -123,7 +142,7 @@ func (vp *viewport) unreadRows() int {
 	for i := u.block; i < len(vp.blocks); i++ {
 		n += vp.height(i)
 	}
-	return n
+	return max(n, 0) // rows may have become one line
 }
 
 // evict forgets the layout of blocks that are far from the screen.
@@ -156,7 +175,7 @@ func (vp *viewport) drawn() bool { return len(vp.blocks) > 0 && vp.size.h > 0 }
 
 // lastRow returns the last row of the last block.
 func (vp *viewport) lastRow() anchor {
-	last := len(vp.blocks) - 1
+	last := vp.stands(len(vp.blocks) - 1)
 	return anchor{last, vp.height(last) - 1}
 }
 

@@ -1,0 +1,169 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/state"
+	"buddy/views/viewtest"
+)
+
+// look asks for a call of a tool that looks at files, and lets it begin.
+func look(s *viewtest.Session, id, tool, about string) *viewtest.Session {
+	act, args := action.Action{Kind: action.FileRead, Tool: tool, Path: "/w/" + about}, `{"path":"`+about+`"}`
+	if tool == "grep" {
+		act.Path, args = "/w", `{"pattern":"`+about+`"}`
+	}
+	return s.Feed(event.ToolRequested{CallID: id, Name: tool, Arguments: args, Action: act}, event.ToolStarted{CallID: id})
+}
+
+func ended(s *viewtest.Session, id string) *viewtest.Session {
+	return s.Feed(event.ToolResult{CallID: id, Result: `{"harness_timestamp":{},"result":{"content":"x\n"}}`, Tail: "x\n"})
+}
+
+func failedCall(s *viewtest.Session, id string) *viewtest.Session {
+	return s.Feed(event.ToolResult{CallID: id, Result: "Tool error: no such file", IsError: true})
+}
+
+// rowsOf returns the rows that say something, without blanks around them.
+func rowsOf(t *testing.T, c *Conversation, s *viewtest.Session) string {
+	t.Helper()
+	c.Update(&s.State, state.Everything)
+	var said []string
+	for _, row := range viewtest.ScreenRows(t, c, 60, 24) {
+		if row = strings.Join(strings.Fields(row), " "); row != "" {
+			said = append(said, row)
+		}
+	}
+	return strings.Join(said, "|")
+}
+
+func newLooks(t *testing.T) (*viewtest.Session, *Conversation) {
+	s := (&viewtest.Session{Now: 5}).Feed(event.SessionCreated{Cwd: "/w"}, event.PromptSubmitted{Text: "go"})
+	return s, conversationOf(t, s, 60, 24)
+}
+
+// Reads and searches in a row are one line, as they come; what is between speech stays apart.
+func TestLooksInARowAreOneLine(t *testing.T) {
+	s, c := newLooks(t)
+	for _, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { look(s, "1", "read_file", "a.go") }, "▌ go|◐ read a.go"},
+		{func() { ended(s, "1") }, "▌ go|▸ read a.go 1 line"},
+		{func() { look(s, "2", "grep", "Tax") }, "▌ go|◐ read 1 file, searched 1 time"},
+		{func() { ended(s, "2") }, "▌ go|▸ read 1 file, searched 1 time"},
+		{func() { s.Feed(event.ReasoningDelta{Text: "hm\nso"}, event.ModelMessage{Reasoning: "hm\nso"}) }, "▌ go|▸ read 1 file, searched 1 time|▸ thinking 2 lines"},
+		{func() { look(s, "3", "read_file", "a.go") }, "▌ go|◐ read 1 file, searched 1 time"},
+		{func() { look(s, "4", "read_file", "b.go"); ended(s, "4"); ended(s, "3") }, "▌ go|▸ read 2 files, searched 1 time"},
+		{func() { s.Feed(viewtest.Say("The tax.")) }, "▌ go|▸ read 2 files, searched 1 time|The tax."},
+		{func() { ended(look(s, "5", "read_file", "c.go"), "5") }, "▌ go|▸ read 2 files, searched 1 time|The tax.|▸ read c.go 1 line"},
+		{func() {
+			s.Feed(event.ToolRequested{CallID: "6", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "make"}})
+		}, "▌ go|▸ read 2 files, searched 1 time|The tax.|▸ read c.go 1 line|▹ make"},
+	} {
+		step.do()
+		got := strings.NewReplacer("◓", "◐", "◑", "◐", "◒", "◐", " 00:00", "", " 0.0s", "").Replace(rowsOf(t, c, s))
+		if got != step.want {
+			t.Errorf("%q, want %q", got, step.want)
+		}
+	}
+	replayed := conversationOf(t, s, 60, 24)
+	if got, want := rowsOf(t, replayed, s), rowsOf(t, c, s); got != want {
+		t.Errorf("read from the session's file: %q, want %q", got, want)
+	}
+}
+
+// A call that failed, or waits for a person, is never hidden.
+func TestLooksThatFailShow(t *testing.T) {
+	s, c := newLooks(t)
+	for i := range 4 {
+		look(s, fmt.Sprint(i), "read_file", fmt.Sprintf("f%d.go", i))
+	}
+	failedCall(ended(failedCall(ended(s, "1"), "0"), "2"), "3")
+	if got, want := rowsOf(t, c, s), "▌ go|✗ read f0.go failed 0.0s|no such file|▸ read 2 files|✗ read f3.go failed 0.0s|no such file"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	look(s, "5", "read_file", "/etc/x")
+	s.Feed(event.ApprovalAsked{ID: "a", CallID: "5"})
+	if got, want := rowsOf(t, c, s), "‖ read /etc/x waiting for approval"; !strings.Contains(got, want) || !strings.Contains(got, "read f1.go") {
+		t.Errorf("%q, want %q in it and the calls apart", got, want)
+	}
+}
+
+// Enter unfolds the line into its calls, then the first of them, then folds all again.
+func TestLooksUnfold(t *testing.T) {
+	s, c := newLooks(t)
+	ended(look(s, "1", "read_file", "a.go"), "1")
+	ended(look(s, "2", "read_file", "b.go"), "2")
+	ended(look(s, "3", "grep", "Tax"), "3")
+	one := "▌ go|▸ read 2 files, searched 1 time"
+	three := "▌ go|▸ read a.go 1 line|▸ read b.go 1 line|▸ search Tax 1 line"
+	for _, step := range []struct{ keys, want string }{
+		{"", one},
+		{"fold", three},
+		{"fold", "▌ go|▾ read a.go 1 line|path a.go|x|▸ read b.go 1 line|▸ search Tax 1 line"},
+		{"fold", one},
+	} {
+		if step.keys != "" {
+			viewtest.Press(t, c, step.keys)
+		}
+		if got := rowsOf(t, c, s); got != step.want {
+			t.Errorf("%s: %q, want %q", step.keys, got, step.want)
+		}
+	}
+	copied := ""
+	c.OnCopy = func(text string) { copied = text }
+	viewtest.Press(t, c, "copy-block")
+	if copied != "read a.go\nread b.go\nsearch Tax" {
+		t.Errorf("copied %q", copied)
+	}
+	c.Find("b.go")
+	if got := rowsOf(t, c, s); !strings.Contains(got, "▾ read b.go") {
+		t.Errorf("what was found is hidden: %q", got)
+	}
+}
+
+// The list of steps shows beside the conversation: in it only its end does, and no row is left over.
+func TestStepsShowAtTheirEnd(t *testing.T) {
+	todo := func(s *viewtest.Session, id, state string) *viewtest.Session {
+		return s.Feed(event.ToolRequested{CallID: id, Name: "todo", Arguments: `{"items":[{"text":"fix","state":"` + state + `"}]}`}, event.ToolStarted{CallID: id, Name: "todo"}, event.ToolResult{CallID: id, Name: "todo", Result: "{}", Tail: "[ ] fix"})
+	}
+	s, c := newLooks(t)
+	todo(s, "1", "in_progress").Feed(viewtest.Say("So."))
+	c.Update(&s.State, state.Everything)
+	if got, want := strings.TrimSpace(strings.Join(viewtest.ScreenRows(t, c, 60, 24), "\n")), "▌ go\n\nSo."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	todo(s, "2", "completed")
+	if got, want := rowsOf(t, c, s), "▌ go|So.|▸ plan 1/1 0.0s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Keys and selection go over what is hidden, at any size.
+func TestKeysPassWhatIsHidden(t *testing.T) {
+	s, c := newLooks(t)
+	for i := range 130 {
+		ended(look(s, fmt.Sprint(i), "read_file", fmt.Sprintf("f%d.go", i)), fmt.Sprint(i))
+	}
+	s.Feed(viewtest.Say("end"))
+	if got, want := rowsOf(t, c, s), "▌ go|▸ read 50 files|▸ read 50 files|▸ read 30 files|end"; got != want {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	for range 3 {
+		viewtest.Press(t, c, "scroll-up")
+	}
+	viewtest.Press(t, c, "fold")
+	if got := rowsOf(t, c, s); !strings.Contains(got, "f0.go") || strings.Contains(got, "f50.go") {
+		t.Errorf("three up is the first row: %.300q", got)
+	}
+	viewtest.Press(t, c, "select", "scroll-bottom", "scroll-top")
+	rowsOf(t, c, s)
+	c.SetRect(0, 0, 30, 6)
+	rowsOf(t, c, s)
+}

@@ -1,0 +1,125 @@
+package transcript
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/plain"
+	"buddy/app/state"
+	"buddy/texts"
+	"buddy/themes"
+	"buddy/tools"
+	"buddy/tools/toolset"
+	"buddy/views/viewtest"
+)
+
+// machine matches what only models and programs read.
+var machine = regexp.MustCompile(`\{"|"\}|":|harness_timestamp|Tool error|\[hint|use_tool|unix_millis|system-reminder`)
+
+// sample returns arguments of every kind that a tool takes.
+func sample(t *testing.T, names []string) string {
+	t.Helper()
+	args := map[string]any{"why": "to see"}
+	for i, name := range names {
+		args[name] = []any{"one\ntwo", 3, true, []any{"a", map[string]any{"b": []any{1, 2}}}, map[string]any{"deep": map[string]any{"er": "x"}}}[i%5]
+	}
+	raw, err := texts.JSON(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// Whatever a tool is called with, and however it ends, people who did not ask for it are shown no JSON and
+// nothing that is for the model: not on the one line, not unfolded, not in plain lines.
+func TestNobodyIsShownJSON(t *testing.T) {
+	known := map[string][]string{"db__find": {"table", "limit", "where"}, "no_such_tool": {"a", "b", "c", "d", "e"}, "": {"x"}, "diagnostics": {"path"}, "mcp_read": {"server", "uri"}}
+	for name, all := range toolset.Arguments() {
+		for _, a := range all {
+			known[name] = append(known[name], a.Name)
+		}
+	}
+	if len(known) < 25 {
+		t.Fatalf("only %d tools are tried", len(known))
+	}
+	theme := viewtest.Dark(t)
+	success := func(shown string) tools.Result {
+		return tools.Success(map[string]any{"id": 7, "note": "call it again", "nested": map[string]any{"list": []any{map[string]any{"x": 1}}}, "text": "fine"}, shown)
+	}
+	results := map[string]tools.Result{
+		"shown":       success("it is done"),
+		"not shown":   success(""),
+		"failed":      tools.Failure(tools.Invalid(`path: expected string, got object`)),
+		"of a server": {Content: `[{"name":"x","tags":["a"]}]`},
+		"cut":         {Content: string(success("").Content[:40]) + "\n[the whole result (90000 bytes) is in /x/result.txt]"},
+		"raw":         {Content: `Tool error: {"code":5}` + "\n[hint: do it again]", IsError: true},
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		arguments := map[string]string{"whole": sample(t, known[name]), "broken": `{"path":"a`, "none": "", "no object": `["x"]`}
+		for kind, args := range arguments {
+			wrapped, err := texts.JSON(map[string]any{"name": name, "args": json.RawMessage(`{}`), "why": "x"})
+			if err == nil && json.Valid([]byte(args)) {
+				wrapped, err = texts.JSON(map[string]any{"name": name, "args": json.RawMessage(args), "why": "x"})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			act := action.Action{Kind: action.Internal, Tool: name, Why: "to see"}
+			if kind == "broken" || kind == "no object" {
+				act = action.Action{} // it could not be planned
+			}
+			for how, res := range results {
+				for _, call := range []event.ToolRequested{
+					{CallID: "c", Name: name, Arguments: args, Action: act},
+					{CallID: "c", Name: "use_tool", Arguments: string(wrapped), Action: act},
+				} {
+					where := strings.Join([]string{name, kind, how, call.Name}, " ")
+					result := event.ToolResult{CallID: "c", Name: call.Name, Result: res.Content, IsError: res.IsError, Tail: res.Tail}
+					shown := strings.Join(append(onScreen(theme, call, result), inLines(call, result)), "\n")
+					if name == "" && call.Name == "use_tool" || name == "use_tool" {
+						shown = strings.ReplaceAll(shown, "use_tool", "")
+					}
+					if found := machine.FindString(shown); found != "" {
+						t.Fatalf("%s: %q is shown:\n%s", where, found, shown)
+					}
+				}
+			}
+		}
+	}
+	if raw := `{"name":"exit_plan","args":{}}`; !machine.MatchString(raw) {
+		t.Error("nothing would be found")
+	}
+}
+
+// onScreen returns what a conversation shows of a call, folded and unfolded, and what copying it gives.
+func onScreen(theme *themes.Theme, call event.ToolRequested, result event.ToolResult) (all []string) {
+	s := (&viewtest.Session{Now: 5}).Feed(call, event.ToolStarted{CallID: "c"}, result)
+	for _, fold := range []folding{foldAuto, unfolded} {
+		c := NewConversation(theme, nil)
+		c.Update(&s.State, state.Everything)
+		v := c.view.blocks[0]
+		v.fold = fold
+		l := v.lay(100)
+		for _, text := range v.visibleTexts() {
+			all = append(all, string(text.Bytes))
+		}
+		all = append(all, l.gain, v.copyText())
+	}
+	return all
+}
+
+// inLines returns what plain mode prints of a call.
+func inLines(call event.ToolRequested, result event.ToolResult) string {
+	var out strings.Builder
+	m := plain.Remarks{Err: &out}
+	for _, e := range []event.Event{call, event.ToolStarted{CallID: "c"}, result} {
+		m.Remark(e)
+	}
+	return out.String()
+}

@@ -1,0 +1,278 @@
+// Package words says what calls of tools do and what came of them, for people: on the screen, line by line
+// and in lists. What it returns is as untrusted as the call is.
+//
+//	c := words.Call{Name: "read_file", Arguments: `{"path":"a.go"}`, Action: act, Cwd: "/w"}
+//	verb, subject := c.Words() // read, a.go
+package words
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/texts"
+	"buddy/views/draw"
+)
+
+// Call is what is known of a call of a tool.
+type Call struct {
+	Name      string // of the tool, as the call has it
+	Arguments string // JSON, or what the model wrote instead of it
+	Action    action.Action
+	Cwd       string // files below it are named relative to it; "" for none
+}
+
+// Of returns the call of an event.
+func Of(p event.ToolRequested) Call {
+	return Call{Name: p.Name, Arguments: p.Arguments, Action: p.Action}
+}
+
+// Asked returns the call that an approval is about, as far as the approval knows it.
+func Asked(a event.ApprovalAsked) Call { return Call{Name: a.Action.Tool, Action: a.Action} }
+
+// Look is a way to look at files, of which calls in a row are counted.
+type Look uint8
+
+// The ways to look.
+const (
+	NoLook Look = iota
+	Reads
+	Searches
+	Lists
+)
+
+// row says how the calls of a tool are told.
+type row struct {
+	verb    string // "" where the subject says all
+	subject func(c Call, a args) string
+	look    Look
+	changes bool     // it changes files
+	text    []string // members of its result that people read; what the model is told beside them is left out
+}
+
+// tools are those that come with buddy.
+var tools = map[string]row{
+	"run_shell":           {subject: command, text: []string{"stdout", "stderr", "notices", "targets"}},
+	"read_file":           {verb: "read", subject: file, look: Reads, text: []string{"content", "image"}},
+	"list_dir":            {verb: "list", subject: file, look: Lists, text: []string{"entries"}},
+	"glob":                {verb: "find", subject: within("pattern"), look: Searches, text: []string{"files"}},
+	"grep":                {verb: "search", subject: within("pattern"), look: Searches, text: []string{"matches"}},
+	"write_file":          {verb: "write", subject: file, changes: true, text: []string{"message"}},
+	"edit_file":           {verb: "edit", subject: file, changes: true, text: []string{"message"}},
+	"apply_patch":         {verb: "edit", subject: file, changes: true, text: []string{"message"}},
+	"fetch_url":           {verb: "fetch", subject: address, text: []string{"content"}},
+	"web_search":          {verb: "search the web for", subject: argument("query"), text: []string{"results"}},
+	"time":                {verb: "look at the clock", subject: nothing, text: []string{"local"}},
+	"todo":                {verb: "plan", subject: steps, text: []string{"list"}},
+	"ask_user":            {verb: "ask", subject: question, text: []string{"answer"}},
+	"agent":               {verb: "agent", subject: agent, text: []string{"result"}},
+	"tool_search":         {verb: "look for tools", subject: argument("query"), text: []string{"names"}},
+	"use_tool":            {verb: "use a tool", subject: argument("name")}, // no tool is named in the call
+	"capture-pane":        {verb: "look at", subject: pane, text: []string{"screen", "notices"}},
+	"send-keys":           {verb: "type", subject: typed, text: []string{"none"}},
+	"enter_plan":          {verb: "begin mode plan", subject: nothing, text: []string{"none"}},
+	"exit_plan":           {verb: "show the plan", subject: nothing, text: []string{"remark", "todo"}},
+	"remember":            {verb: "propose to remember", subject: argument("text"), text: []string{"none"}},
+	"skill":               {verb: "load the skill", subject: argument("name"), text: []string{"text"}},
+	"task_output":         {verb: "look at", subject: task, text: []string{"stdout", "stderr"}},
+	"task_kill":           {verb: "end", subject: task, text: []string{"stdout", "stderr"}},
+	"tmux_create_pane":    {verb: "open a pane", subject: argument("title", "command"), text: []string{"none"}},
+	"tmux_create_session": {verb: "open the shared pane", subject: nothing, text: []string{"attach"}},
+	"tmux_kill_pane":      {verb: "close", subject: pane, text: []string{"none"}},
+	"tmux_kill_session":   {verb: "close the session", subject: argument("session"), text: []string{"none"}},
+	"diagnostics":         {verb: "ask language servers", subject: argument("path"), text: []string{"diagnostics"}},
+	"mcp_resources":       {verb: "list resources", subject: argument("server", "query"), text: []string{"resources"}},
+	"mcp_read":            {verb: "read", subject: argument("uri")},
+}
+
+// titles say in general words what needs an approval, where the verb alone would not.
+var titles = map[string]string{
+	"run_shell": "run a command", "edit_file": "change a file", "apply_patch": "change files", "write_file": "write a file",
+	"fetch_url": "fetch a page", "send-keys": "type into a pane", "tmux_kill_pane": "close a pane", "skill": "load a skill",
+	"web_search": "search the web", "task_kill": "end a command", "read_file": "read a file", "remember": "remember something",
+}
+
+// Title says in general words what an action does that needs approval; the approval says the rest.
+func Title(act action.Action) string {
+	if title := titles[act.Tool]; title != "" {
+		return title
+	}
+	if r, known := tools[act.Tool]; known && r.verb != "" {
+		return r.verb
+	}
+	if act.Kind == action.MCP && act.Op != "" {
+		return texts.OneLine(act.Op)
+	}
+	return texts.OneLine(plainName(act.Tool))
+}
+
+// reached returns the call that use_tool makes, else c itself.
+func (c Call) reached() Call {
+	if c.Name != "use_tool" {
+		return c
+	}
+	name := cmp.Or(c.Action.Tool, strings.TrimSpace(c.args()["name"]))
+	if name == "" || name == "use_tool" {
+		return c
+	}
+	c.Name, c.Arguments = name, innerArguments(c.Arguments)
+	return c
+}
+
+// Tool returns the name of the tool that is called: of use_tool that one which it calls.
+func (c Call) Tool() string { return c.reached().Name }
+
+// Words returns what is done and to what, each on one line. One of them may be empty.
+func (c Call) Words() (verb, subject string) {
+	c = c.reached()
+	switch r, known := tools[c.Name]; {
+	case known:
+		return r.verb, r.subject(c, c.args())
+	case c.Action.Kind == action.MCP && c.Action.Op != "":
+		return texts.OneLine(c.Action.Op), c.argumentLine()
+	}
+	act := &c.Action
+	name := texts.OneLine(plainName(c.Name))
+	if about := cmp.Or(act.Command, c.near(act.Path), act.URL, act.Op); about != "" {
+		return name, draw.FirstLine(about)
+	}
+	return name, c.argumentLine()
+}
+
+// Line returns the words of a call as one line.
+func (c Call) Line() string {
+	verb, subject := c.Words()
+	return strings.TrimSpace(verb + " " + subject)
+}
+
+// Look returns how a call looks at files.
+func (c Call) Look() Look { return tools[c.Tool()].look }
+
+// Changes reports whether a call changes files.
+func (c Call) Changes() bool { return tools[c.Tool()].changes }
+
+// plainName returns the name of a tool as "server: tool" if it is one of an MCP server.
+func plainName(name string) string {
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
+		return server + ": " + tool
+	}
+	return cmp.Or(name, "a tool without a name")
+}
+
+func nothing(Call, args) string { return "" }
+
+func command(c Call, a args) string {
+	return draw.FirstLine(cmp.Or(c.Action.Command, a["command"], "a command"))
+}
+
+// near returns a path relative to the folder of the session, if it is below that.
+func (c Call) near(name string) string {
+	if rel, ok := strings.CutPrefix(name, strings.TrimSuffix(c.Cwd, "/")+"/"); ok && c.Cwd != "" && rel != "" {
+		return draw.FirstLine(rel)
+	}
+	if c.Cwd != "" && path.Clean(name) == path.Clean(c.Cwd) {
+		return "."
+	}
+	return draw.FirstLine(name)
+}
+
+func file(c Call, a args) string {
+	text := c.near(cmp.Or(c.Action.Path, a["path"], "a file"))
+	if more := len(c.Action.Paths) - 1; more > 0 {
+		text += " and " + draw.Plural(more, "more file")
+	}
+	return text
+}
+
+// within returns a function that tells an argument, and the folder where it is looked for if that is not
+// the session's own.
+func within(name string) func(Call, args) string {
+	return func(c Call, a args) string {
+		text := draw.FirstLine(a[name])
+		if folder := c.near(cmp.Or(c.Action.Path, a["path"])); folder != "" && folder != "." {
+			text += " in " + folder
+		}
+		return text
+	}
+}
+
+func argument(names ...string) func(Call, args) string {
+	return func(_ Call, a args) string {
+		var all []string
+		for _, n := range names {
+			if text := draw.FirstLine(a[n]); text != "" {
+				all = append(all, text)
+			}
+		}
+		return strings.Join(all, ": ")
+	}
+}
+
+func address(c Call, a args) string { return draw.FirstLine(cmp.Or(a["url"], c.Action.URL)) }
+
+func question(c Call, a args) string { return texts.OneLine(cmp.Or(c.Action.Preview, a["question"])) }
+
+func agent(c Call, a args) string {
+	return texts.OneLine(cmp.Or(c.Action.Op, strings.TrimSpace(a["type"]+" "+a["title"])))
+}
+
+func pane(_ Call, a args) string {
+	if a["pane"] == "" {
+		return "the shared pane"
+	}
+	return "pane " + draw.FirstLine(a["pane"])
+}
+
+func typed(c Call, a args) string {
+	text := draw.FirstLine(cmp.Or(c.Action.Command, a["literal_text"], a["keys"]))
+	return strings.TrimSpace(text + " into " + pane(c, a))
+}
+
+func task(c Call, a args) string {
+	if id := a["id"]; id != "" {
+		return "task #" + draw.FirstLine(id)
+	}
+	return pane(c, a)
+}
+
+// steps says how far the list is that a call writes, and what is worked on.
+func steps(c Call, _ args) string {
+	done, all, now := stepsOf(c.Arguments)
+	if all == 0 {
+		return "without steps"
+	}
+	if now != "" {
+		now = " · " + now
+	}
+	return fmt.Sprintf("%d/%d", done, all) + now
+}
+
+// StepsLeft reports whether a call of the tool todo leaves something to be done.
+func StepsLeft(arguments string) bool {
+	done, all, _ := stepsOf(arguments)
+	return done < all
+}
+
+// stepsOf counts the steps in the arguments of the tool todo, and returns the one that is worked on, "" if
+// all are done.
+func stepsOf(arguments string) (done, all int, now string) {
+	var list struct {
+		Items []struct{ Text, State string }
+	}
+	if json.Unmarshal([]byte(arguments), &list) != nil {
+		return 0, 0, ""
+	}
+	for _, i := range list.Items {
+		switch {
+		case i.State == "completed":
+			done++
+		case now == "" || i.State == "in_progress":
+			now = texts.OneLine(i.Text)
+		}
+	}
+	return done, len(list.Items), now
+}
