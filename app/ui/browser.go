@@ -365,7 +365,7 @@ func (b *browser) resume(r dialog.PickerRow) {
 	if id == b.u.state.Info.Session {
 		if to != (slash.Spot{}) {
 			b.p.Close()
-			b.u.GoTo(to)
+			goTo(b.u, to)
 			return
 		}
 		b.p.Say("this is the session you are in")
