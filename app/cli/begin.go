@@ -62,14 +62,14 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return b.open(b.resume, first)
+	return open(b.cli, b.resume, first)
 }
 
 // open goes on with a session, lets the person choose one, or for "" begins one, and sends a prompt there.
-func (s *cli) open(session, prompt string) error {
+func open(s *cli, session, prompt string) error {
 	next := slash.Next{Prompt: prompt}
 	switch {
-	case session == chosen && s.lineByLine():
+	case session == chosen && lineByLine(s):
 		return exit.Usage("without the full screen say which session: its id, words of its title, or last (buddy sessions list shows them)")
 	case session == chosen && prompt != "":
 		return exit.Usage("say which session the PROMPT is for: its id, words of its title, or last (buddy sessions list shows them)")

@@ -218,11 +218,11 @@ func enter(f *compose.Options) error {
 }
 
 // lineByLine reports whether there is no full screen to be had, or not wanted.
-func (s *cli) lineByLine() bool { return s.plain || repl.Wanted(s.in, s.out) }
+func lineByLine(s *cli) bool { return s.plain || repl.Wanted(s.in, s.out) }
 
 // interactive talks with a person, on the full screen or line by line.
 func (s *cli) interactive(first slash.Next) error {
-	if s.lineByLine() {
+	if lineByLine(s) {
 		return repl.Run(s.options, first, s.in, s.out, s.err)
 	}
 	return fullscreen.Run(s.options, first)

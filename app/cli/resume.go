@@ -35,7 +35,7 @@ func (s *cli) resumeCommand() *cobra.Command {
 				return exit.Usage("--at takes the number of an exchange, from 1, and needs --fork")
 			}
 			if !fork {
-				return s.open(cmp.Or(id, chosen), "")
+				return open(s, cmp.Or(id, chosen), "")
 			}
 			if id == "" {
 				return exit.Usage("--fork takes the session to copy, or --last")

@@ -96,7 +96,9 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		Trust:      &slash.TrustList{Folder: s.trust, List: s.trustItems, Set: s.setTrust, Diff: s.partDiff},
 		Styles:     slash.StyleList{Describe: s.listStyles, Choose: s.setStyle},
 		Current:    s.current,
-		Settings:   slash.Settings{Text: s.settingsText, File: s.settingsFile},
+		Settings: slash.Settings{
+			Text: func() (string, error) { return settingsText(s) }, File: func() (string, error) { return settingsFile(s) },
+		},
 		Locate: func(folder string, f event.Finding) review.Spot {
 			return review.Locate(ctx, fs.Local, folder, f)
 		},

@@ -11,7 +11,7 @@ import (
 
 // settingsText lists the files that settings come from, the strongest first, and the settings that are not
 // the built-in ones. They are read anew: a file may have changed since the session began.
-func (s *Setup) settingsText() (string, error) {
+func settingsText(s *Setup) (string, error) {
 	c, index, notices, err := LoadConfig(s.options)
 	if err != nil {
 		return "", fmt.Errorf("%w; buddy config check finds all mistakes", err)
@@ -39,12 +39,12 @@ func (s *Setup) settingsText() (string, error) {
 			b.WriteString("\n" + n)
 		}
 	}
-	b.WriteString("\n/config edit opens your file; buddy config show lists every setting, buddy config set changes one\n")
+	b.WriteString("\n/config edit opens your file. buddy config show lists every setting\nwith its default, buddy config set changes one.\n")
 	return b.String(), nil
 }
 
 // settingsFile returns the person's file, which it begins with the commented template where there is none.
-func (s *Setup) settingsFile() (string, error) {
+func settingsFile(s *Setup) (string, error) {
 	path := config.UserFile(s.options.Config)
 	if path == "" {
 		return "", errors.New("no home is known: name a file with --config")

@@ -47,19 +47,19 @@ func TestReload(t *testing.T) {
 			t.Errorf("theme %s", x.theme())
 		}
 		x.Want("F1 help")
-		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F9\"]\n[[deny]]\nprefix = [\"rm\"]\n", "settings taken over: keys", "")
-		x.Want("F9 help")
-		x.Press("F9")
+		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F10\"]\n[[deny]]\nprefix = [\"rm\"]\n", "settings taken over: keys", "")
+		x.Want("F10 help")
+		x.Press("F10")
 		x.Want("Help", "Esc closes")
 		// A mistake keeps all, also what is right in the file.
 		step("[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n", "", "")
-		if x.theme() != "solarized" || x.keys.Name(keymap.ShowHelp) != "F9" {
+		if x.theme() != "solarized" || x.keys.Name(keymap.ShowHelp) != "F10" {
 			t.Errorf("theme %s, help on %s", x.theme(), x.keys.Name(keymap.ShowHelp))
 		}
 		unknown := d.File + `:2: ui.theme: unknown theme "mine" (have: auto, dark, high-contrast, light, solarized)`
 		step("[ui]\ntheme = \"mine\"\n", "", unknown)
 		step("[ui]\ntheme = \"mine\"\n#\n", "", "")
-		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F9\"]\n", "the theme is right again", "")
+		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F10\"]\n", "the theme is right again", "")
 		step("", "settings taken over: theme, keys", "")
 		if x.keys.Name(keymap.ShowHelp) != "F1" {
 			t.Errorf("help on %s", x.keys.Name(keymap.ShowHelp))
@@ -112,7 +112,7 @@ func TestReloadChangesNothingElse(t *testing.T) {
 		setup := &compose.Setup{Config: s.now}
 		w := &window{setup: setup, ui: x.ui}
 		before := setup.Config
-		d.Write(d.File, "[agent]\nmax_iterations = 3\n[tools]\ntimeout = 1\n[ui]\ntheme = \"light\"\nnotify = \"off\"\n[keys]\nhelp = [\"F9\"]\n[[allow]]\ntool = \"time\"\n")
+		d.Write(d.File, "[agent]\nmax_iterations = 3\n[tools]\ntimeout = 1\n[ui]\ntheme = \"light\"\nnotify = \"off\"\n[keys]\nhelp = [\"F10\"]\n[[allow]]\ntool = \"time\"\n")
 		x.later(func() { w.reload(s, compose.ReadSettings(s.flags)) })
 		x.Settle()
 		after := setup.Config
@@ -121,7 +121,7 @@ func TestReloadChangesNothingElse(t *testing.T) {
 			t.Errorf("what the session began with changed: %v", keys)
 		}
 		x.Want("settings taken over: theme, keys")
-		if x.theme() != "light" || x.keys.Name(keymap.ShowHelp) != "F9" {
+		if x.theme() != "light" || x.keys.Name(keymap.ShowHelp) != "F10" {
 			t.Errorf("not taken over: %s, %s", x.theme(), x.keys.Name(keymap.ShowHelp))
 		}
 	})

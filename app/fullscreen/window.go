@@ -92,7 +92,7 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	w.link = newLink(ctx, w, f, stored.last())
 	w.loop.Post(func() { // after the first frame
 		w.link.begin(n.Resume != "")
-		w.ui.Begin(n)
+		ui.Begin(w.ui, n)
 		w.loop.Go(func() { w.readRest(ctx, stored) })
 	})
 	w.show(ctx, stored)

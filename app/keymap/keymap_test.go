@@ -171,11 +171,11 @@ func FuzzParse(f *testing.F) {
 
 func TestRebind(t *testing.T) {
 	m := Default()
-	if err := m.Rebind(map[string][]string{"newline": {"ctrl-o", "Alt+Enter"}, "redraw": {}, "fold": {"Ctrl+L"}}); err != nil {
+	if err := m.Rebind(map[string][]string{"newline": {"ctrl-x", "Alt+Enter"}, "redraw": {}, "fold": {"Ctrl+L"}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Lookup(tcell.NewEventKey(tcell.KeyCtrlO, 0, 0), Prompt).Action; got != Newline {
-		t.Errorf("Ctrl+O = %q, want %s", got, Newline)
+	if got := m.Lookup(tcell.NewEventKey(tcell.KeyCtrlX, 0, 0), Prompt).Action; got != Newline {
+		t.Errorf("Ctrl+X = %q, want %s", got, Newline)
 	}
 	if got := m.Lookup(tcell.NewEventKey(tcell.KeyCtrlJ, 0, 0), Prompt); got.Bound() {
 		t.Errorf("Ctrl+J still is %s", got)

@@ -365,7 +365,7 @@ func (b *browser) resume(r dialog.PickerRow) {
 	if id == b.u.state.Info.Session {
 		if to != (slash.Spot{}) {
 			b.p.Close()
-			b.u.GoTo(to)
+			goTo(b.u, to)
 			return
 		}
 		b.p.Say("this is the session you are in")
@@ -396,6 +396,10 @@ func (b *browser) key(a keymap.Action, r dialog.PickerRow) {
 		b.p.SetQuery("/")
 		return
 	case keymap.SessionExec:
+		if !b.exec && !slices.ContainsFunc(b.all, func(s slash.SavedSession) bool { return s.Exec }) {
+			b.p.Say("buddy exec has begun no session here")
+			return
+		}
 		b.exec = !b.exec
 		b.take(b.all)
 		return

@@ -13,7 +13,7 @@ func TestPromptOfTheCommandLineIsSentAsIfTyped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
 		begin := func(n slash.Next) {
-			x.u.deps.Later(func() { x.u.Begin(n) })
+			x.u.deps.Later(func() { Begin(x.u, n) })
 			x.Settle()
 		}
 		begin(slash.Next{Prompt: "fix the tests"})

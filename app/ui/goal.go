@@ -5,8 +5,8 @@ import (
 	"buddy/app/slash"
 )
 
-// GoTo shows a place of the session, at once or when it has been read.
-func (u *UI) GoTo(s slash.Spot) {
+// goTo shows a place of the session, at once or when it has been read.
+func goTo(u *UI, s slash.Spot) {
 	if s == (slash.Spot{}) {
 		return
 	}

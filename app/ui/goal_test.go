@@ -47,7 +47,7 @@ func TestGoToHit(t *testing.T) {
 						x.u.state = state.State{}
 						x.u.ApplyTail("7f3a-0000", all[from:], &event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
 					})
-					do(func() { x.u.GoTo(hitOf(all[3], " needle ")) })
+					do(func() { goTo(x.u, hitOf(all[3], " needle ")) })
 					if from > 0 {
 						x.Want("reading on", "answer 59")
 						var before state.State
@@ -62,7 +62,7 @@ func TestGoToHit(t *testing.T) {
 					x.unwanted("reading on", "answer 59")
 					x.Press("N")
 					x.Want("where is the needle?", "1 of 2")
-					do(func() { x.u.GoTo(hitOf(all[len(all)-1], "**answer** 59")) })
+					do(func() { goTo(x.u, hitOf(all[len(all)-1], "**answer** 59")) })
 					x.Want("the answer 59", "this is the place")
 					x.unwanted("where is")
 				})

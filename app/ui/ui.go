@@ -431,8 +431,8 @@ func (u *UI) quit() {
 
 // Begin does what the person asked for when they came to a session: shows a place, opens the list of
 // sessions, sends a prompt as if it were typed.
-func (u *UI) Begin(n slash.Next) {
-	u.GoTo(n.Spot)
+func Begin(u *UI, n slash.Next) {
+	goTo(u, n.Spot)
 	if n.Browse {
 		browse(u)
 	}
@@ -518,7 +518,7 @@ func (u *UI) paste(p screen.Paste) {
 }
 
 // asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the help then.
-func (u *UI) asksForHelp(scope keymap.Scope) bool {
+func asksForHelp(u *UI, scope keymap.Scope) bool {
 	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
 }
 
@@ -548,7 +548,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
 	case p.Types() && paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
 		u.dock.typeOn("", ev)
-	case p.Types() && p.Text == "?" && u.asksForHelp(scope):
+	case p.Types() && p.Text == "?" && asksForHelp(u, scope):
 		u.global(keymap.ShowHelp, before)
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()

@@ -104,7 +104,8 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				Arguments: func(line string, answer func([]draw.CommandHelp)) {
 					x.u.deps.Later(func() { answer(testArguments(line)) })
 				},
-				Attach: func(string) ([]model.Image, error) { return nil, nil },
+				Attach:           func(string) ([]model.Image, error) { return nil, nil },
+				ClipboardPicture: func() (string, error) { return "/pics/clip.png", nil },
 			},
 			Keys: keymap.Default(), Home: "/home/ann",
 			Send:      func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
