@@ -43,10 +43,10 @@ func explainFenced(output string, code int) string {
 	}
 	return "it ran inside the fence, which may be the reason for " + strings.Join(said, ", ") +
 		". There a command writes only in the workspace, /tmp and caches of its own, finds the home folder empty but for settings and toolchains, and reaches no process outside: " +
-		"no Docker, tmux or ssh agent, and of the network only what [sandbox] in the settings says, by default a loopback of this one command. " + beyond
+		"no Docker, tmux or ssh agent, and of the network only what [sandbox] in the settings says, by default a loopback of this one command. If it needs more: " + beyond
 }
 
-const beyond = `If it needs more, the same call with "outside": true and why asks the user and runs without the fence`
+const beyond = `the same call with "outside": true and why asks the user and runs without the fence`
 
 // quoted returns the first lines of the output that match, cut and in quotes.
 func quoted(output string, match *regexp.Regexp) (said []string) {

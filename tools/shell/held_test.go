@@ -45,3 +45,19 @@ func TestOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainFenced: a failure inside the fence is explained, with what looks like it; success is not.
+func TestExplainFenced(t *testing.T) {
+	for output, want := range map[string]string{
+		"curl: (6) Could not resolve host: example.com": "may be the reason for \"curl: (6) Could not resolve host",
+		"touch: cannot touch '/x': Permission denied":   "may be the reason for \"touch:",
+		"1 test failed": "If that is why it failed: the same call with \"outside\": true",
+	} {
+		if got := explainFenced(output, 1); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", output, got, want)
+		}
+		if got := explainFenced(output, 0); got != "" {
+			t.Errorf("%s: success is explained: %q", output, got)
+		}
+	}
+}
