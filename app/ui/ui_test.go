@@ -120,10 +120,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				return testModels
 			},
 			Sessions:   func() (string, error) { return "2 sessions", nil },
-			Transcript: func(id string) (string, error) { return "[user]
-in " + id + "
-→ use_tool {\"name\":\"x\"}
-", nil },
+			Transcript: func(id string) (string, error) { return "[user]\nin " + id + "\n→ use_tool {\"name\":\"x\"}\n", nil },
 			Saved:      slash.SavedIn(x.store),
 			Changes:    func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
 			Since:      func() ([]undo.Change, error) { return x.since, nil },
