@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/turn"
@@ -64,7 +65,7 @@ func (r *Runtime) adjust(c event.Command) {
 	case event.SetMode:
 		r.approvals.SetMode(c.Mode, c.Duration)
 	case event.CycleMode:
-		r.approvals.CycleMode()
+		approval.CycleMode(r.approvals)
 	case event.RemoveRule:
 		r.approvals.RemoveRule(c.Rule)
 	case event.SwitchModel:

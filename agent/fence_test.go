@@ -129,7 +129,9 @@ func TestModesInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := inside(t)
 		defer s.stop()
-		broken := start(t, func(o *Options) { o.Policy.Fence = func() error { return errors.New("bubblewrap is not installed; install it") } })
+		broken := start(t, func(o *Options) {
+			o.Policy.Fence = func() error { return errors.New("bubblewrap is not installed; install it") }
+		})
 		defer broken.stop()
 		for _, tt := range []struct {
 			s    *session

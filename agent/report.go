@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/memory"
@@ -95,9 +96,9 @@ func (r *Runtime) status() string {
 
 // fenceReport says how many commands ran inside the fence, and why there is none.
 func fenceReport(r *Runtime) string {
-	t := r.approvals.Tally()
+	t := approval.Counted(r.approvals)
 	text := fmt.Sprintf("commands that ran inside: %d, asked about: %d, denied: %d", t.Inside, t.Asked, t.Denied)
-	if err := r.approvals.CanFence(); err != nil {
+	if err := approval.CanFence(r.approvals); err != nil {
 		text += "; mode auto is not available: " + err.Error()
 	}
 	return text

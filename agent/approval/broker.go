@@ -122,7 +122,7 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 // stricter; "" is no limit.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	if act.Kind.IsCommand() {
-		b.lookInside()
+		lookInside(b)
 	}
 	b.mu.Lock()
 	if b.ended(b.now()) {
@@ -185,7 +185,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	if !b.Interactive() {
 		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}
 	}
-	b.lookInside()
+	lookInside(b)
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)
@@ -255,7 +255,7 @@ func (b *Broker) settle(answer event.ApprovalAnswered) bool {
 	delete(b.open, answer.ID)
 	b.denied = b.denied || q != nil && answer.Decision == event.Deny && answer.By == "user"
 	if q != nil && answer.By == "user" && answer.Decision != event.Deny {
-		b.seen(q.inside)
+		seen(b, q.inside)
 	}
 	b.mu.Unlock()
 	if q == nil {

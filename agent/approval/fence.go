@@ -6,6 +6,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/executed"
+	"buddy/agent/policy"
 )
 
 // fence is what a Broker knows of mode auto. The lock of the broker guards it.
@@ -24,14 +25,14 @@ type Tally struct {
 }
 
 // Count adds to the tally.
-func (b *Broker) Count(t Tally) {
+func Count(b *Broker, t Tally) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tally = Tally{b.tally.Inside + t.Inside, b.tally.Asked + t.Asked, b.tally.Denied + t.Denied}
 }
 
-// Tally returns what was counted since the process began.
-func (b *Broker) Tally() Tally {
+// Counted returns what was counted since the process began.
+func Counted(b *Broker) Tally {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tally
@@ -39,36 +40,36 @@ func (b *Broker) Tally() Tally {
 
 // CanFence returns why mode auto is not available on the target where the session began, with the next
 // step; nil if it is. The first call may take some milliseconds.
-func (b *Broker) CanFence() error {
+func CanFence(b *Broker) error {
 	b.mu.Lock()
 	p := b.policy
 	b.mu.Unlock()
-	return p.CanFence(b.target)
+	return policy.CanFence(p, b.target)
 }
 
 // Fences reports whether a command runs in the fence once a person has approved it. most is as in Judge.
-func (b *Broker) Fences(act action.Action, most action.Mode) bool {
+func Fences(b *Broker, act action.Action, most action.Mode) bool {
 	b.mu.Lock()
 	p, mode := b.policy, b.mode
 	b.mu.Unlock()
-	return p.Fences(act, action.Stricter(mode, most))
+	return policy.Fences(p, act, action.Stricter(mode, most))
 }
 
 // CycleMode changes to the next mode: ask, edits, auto where it is available, plan.
-func (b *Broker) CycleMode() {
+func CycleMode(b *Broker) {
 	mode, _ := b.Mode()
 	next := map[action.Mode]action.Mode{action.ModeAsk: action.ModeEdits, action.ModeEdits: action.ModeAuto, action.ModeAuto: action.ModePlan}[mode]
 	switch {
 	case next == "":
 		next = action.ModeAsk
-	case next == action.ModeAuto && b.CanFence() != nil:
+	case next == action.ModeAuto && CanFence(b) != nil:
 		next = action.ModePlan
 	}
 	b.SetMode(next, 0)
 }
 
 // Suspend changes mode auto to ask until the next prompt, because of a prompt injection that a task has met.
-func (b *Broker) Suspend(task int) {
+func Suspend(b *Broker, task int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -82,44 +83,44 @@ func (b *Broker) Suspend(task int) {
 }
 
 // BeginInside notes the state of the files that other programs execute, before a call runs inside the fence.
-func (b *Broker) BeginInside(task, turn int, callID string, act action.Action) {
+func BeginInside(b *Broker, task, turn int, callID string, act action.Action) {
 	b.mu.Lock()
 	if b.watch == nil {
-		b.watch = executed.NewWatch(b.policy.Folders(act)...)
+		b.watch = executed.NewWatch(policy.Folders(b.policy, act)...)
 	}
 	w := b.watch
 	b.mu.Unlock()
-	b.changedInside(task, turn, callID, w.Begin())
+	changedInside(b, task, turn, callID, w.Begin())
 }
 
 // EndInside says what a call has changed for which BeginInside was called. left is closed when what it left
 // running has ended, nil if it left nothing.
-func (b *Broker) EndInside(task, turn int, callID string, left <-chan struct{}) {
+func EndInside(b *Broker, task, turn int, callID string, left <-chan struct{}) {
 	b.mu.Lock()
 	w := b.watch
 	b.mu.Unlock()
-	b.changedInside(task, turn, callID, w.End(left))
+	changedInside(b, task, turn, callID, w.End(left))
 }
 
 // lookInside says what commands have changed that go on inside the fence.
-func (b *Broker) lookInside() {
+func lookInside(b *Broker) {
 	b.mu.Lock()
 	w := b.watch
 	b.mu.Unlock()
 	if w != nil {
-		b.changedInside(0, 0, "", w.Now())
+		changedInside(b, 0, 0, "", w.Now())
 	}
 }
 
 // changedInside notes files that other programs execute and that a call has changed inside the fence, and
 // says so. What was allowed for the session and may execute them ends.
-func (b *Broker) changedInside(task, turn int, callID string, files []action.Executed) {
+func changedInside(b *Broker, task, turn int, callID string, files []action.Executed) {
 	if len(files) == 0 {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.note(files)
+	note(b, files)
 	b.stream.Publish(task, turn, event.FenceChanged{CallID: callID, Files: files})
 	if !slices.ContainsFunc(files, action.Executed.ByCommands) {
 		return
@@ -135,7 +136,7 @@ func (b *Broker) changedInside(task, turn int, callID string, files []action.Exe
 }
 
 // note adds files to those that no person has seen. The caller holds b.mu.
-func (b *Broker) note(files []action.Executed) {
+func note(b *Broker, files []action.Executed) {
 	all := slices.Clone(b.policy.Inside)
 	for _, f := range files {
 		same := func(other action.Executed) bool { return other.Path == f.Path }
@@ -145,15 +146,15 @@ func (b *Broker) note(files []action.Executed) {
 }
 
 // seen takes files from those that no person has seen. The caller holds b.mu.
-func (b *Broker) seen(files []action.Executed) {
+func seen(b *Broker, files []action.Executed) {
 	b.policy.Inside = slices.DeleteFunc(slices.Clone(b.policy.Inside), func(f action.Executed) bool { return slices.Contains(files, f) })
 }
 
 // replayFence feeds a stored event of an earlier process. The caller holds b.mu.
-func (b *Broker) replayFence(e event.Event) {
+func replayFence(b *Broker, e event.Event) {
 	switch p := e.(type) {
 	case event.FenceChanged:
-		b.note(p.Files)
+		note(b, p.Files)
 	case event.ApprovalAsked:
 		if len(p.Context.Inside) > 0 {
 			if b.told == nil {
@@ -163,7 +164,7 @@ func (b *Broker) replayFence(e event.Event) {
 		}
 	case event.ApprovalAnswered:
 		if p.By == "user" && p.Decision != event.Deny {
-			b.seen(b.told[p.ID])
+			seen(b, b.told[p.ID])
 		}
 		delete(b.told, p.ID)
 	}

@@ -21,7 +21,7 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 		return
 	}
 	if m == action.ModeAuto {
-		if err := b.CanFence(); err != nil {
+		if err := CanFence(b); err != nil {
 			b.stream.Reject("mode auto is not available: %v", err)
 			return
 		}
@@ -110,7 +110,7 @@ func (b *Broker) ApprovedPlan() string {
 func (b *Broker) Replay(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.replayFence(e)
+	replayFence(b, e)
 	switch p := e.(type) {
 	case event.PlanEntered:
 		b.left, b.approved = &p, ""

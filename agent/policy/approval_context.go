@@ -41,7 +41,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	if isCommand(a.Kind) {
 		c.Kept = p.kept(a.Outside)
 		c.Loses = everywhere.losses(whole, report)
-		c.Outside = j.mode == action.ModeAuto && a.Outside && p.fenced()
+		c.Outside = j.mode == action.ModeAuto && a.Outside && fenced(p)
 	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with more rights than yours")

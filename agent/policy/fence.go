@@ -21,7 +21,7 @@ const (
 
 // CanFence returns why mode auto can't run commands of a target in the fence, with the next step; nil
 // if it can. The first call may take some milliseconds.
-func (p Policy) CanFence(target string) error {
+func CanFence(p Policy, target string) error {
 	if p = p.on(action.Action{Target: target}); p.Fence == nil {
 		return errNoFence
 	}
@@ -31,29 +31,29 @@ func (p Policy) CanFence(target string) error {
 var errNoFence = errors.New("the fence is for commands on this machine only; /approve edits asks about commands there")
 
 // fenced reports whether commands run in the fence, in mode auto.
-func (p Policy) fenced() bool { return p.Fence != nil && p.Fence() == nil }
+func fenced(p Policy) bool { return p.Fence != nil && p.Fence() == nil }
 
 // Fences reports whether a command runs in the fence once a person has approved it: in mode auto, unless it
 // asks to run outside.
-func (p Policy) Fences(a action.Action, mode action.Mode) bool {
+func Fences(p Policy, a action.Action, mode action.Mode) bool {
 	if mode != action.ModeAuto || a.Outside || !a.Kind.IsCommand() {
 		return false
 	}
 	if len(a.Targets) == 0 {
-		return p.on(a).fenced()
+		return fenced(p.on(a))
 	}
-	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return p.on(a.On(t)).fenced() })
+	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return fenced(p.on(a.On(t))) })
 }
 
 // Folders returns the folders in which a command inside the fence writes: the workspace, then those that
 // are treated like it.
-func (p Policy) Folders(a action.Action) []string {
+func Folders(p Policy, a action.Action) []string {
 	all := []action.Action{a}
 	for _, t := range a.Targets {
 		all = append(all, a.On(t))
 	}
 	for _, one := range slices.Backward(all) {
-		if at := p.on(one); at.fenced() && at.Workspace != "" {
+		if at := p.on(one); fenced(at) && at.Workspace != "" {
 			return append([]string{at.Workspace}, at.Also...)
 		}
 	}
@@ -62,13 +62,13 @@ func (p Policy) Folders(a action.Action) []string {
 
 // inAuto applies mode auto to the verdict v; base is the verdict without rules. Where there is no fence it
 // asks like mode ask.
-func (p Policy) inAuto(a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+func inAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
 	switch {
-	case !p.fenced():
+	case !fenced(p):
 		return v
 	case a.Kind.IsCommand():
-		return p.commandInAuto(a, report, base, v)
-	case v == base && v.Decision == action.Ask && p.undoable(a):
+		return commandInAuto(p, a, report, base, v)
+	case v == base && v.Decision == action.Ask && undoable(p, a):
 		return action.Verdict{Decision: action.Allow, Reason: "mode auto allows changing files of the workspace", Rule: "mode auto"}
 	}
 	return v
@@ -76,7 +76,7 @@ func (p Policy) inAuto(a action.Action, report shell.Report, base, v action.Verd
 
 // commandInAuto returns the verdict on a command in mode auto. Rules that allow lift no fence for
 // what may run code: that code may have been written without a question.
-func (p Policy) commandInAuto(a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+func commandInAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
 	free, ruled := base.Decision == action.Allow, v != base
 	switch {
 	case free && v.Decision == action.Allow, ruled && v.Decision == action.Ask:
@@ -91,7 +91,7 @@ func (p Policy) commandInAuto(a action.Action, report shell.Report, base, v acti
 
 // undoable reports whether mode auto allows the change of a file by a tool: what mode edits allows, and
 // deletions, which can be taken back as well.
-func (p Policy) undoable(a action.Action) bool {
+func undoable(p Policy, a action.Action) bool {
 	if a.Kind == action.FileDelete {
 		a.Kind = action.FileWrite
 	}

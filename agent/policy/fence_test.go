@@ -123,10 +123,10 @@ func TestModeAutoWithoutFence(t *testing.T) {
 		}
 		several.Targets[0], several.Targets[1] = several.Targets[1], several.Targets[0]
 	}
-	if err := far.CanFence("local"); err != nil {
+	if err := CanFence(far, "local"); err != nil {
 		t.Errorf("the fence of this machine: %v", err)
 	}
-	if err := far.CanFence("web"); err == nil || !strings.Contains(err.Error(), "this machine only") {
+	if err := CanFence(far, "web"); err == nil || !strings.Contains(err.Error(), "this machine only") {
 		t.Errorf("the fence of another target: %v", err)
 	}
 }

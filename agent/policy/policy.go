@@ -212,7 +212,7 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
 	if mode == action.ModeAuto {
-		v = p.inAuto(a, report, base, v)
+		v = inAuto(p, a, report, base, v)
 	} else {
 		v = p.moded(a, mode, base, v)
 	}

@@ -36,7 +36,7 @@ func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) 
 	switch a.Kind {
 	case action.Shell, action.Git:
 		r, ok = similarCommand(p, r, report)
-		ok = ok && (r.Shape == action.Closed || mode != action.ModeAuto || !p.fenced())
+		ok = ok && (r.Shape == action.Closed || mode != action.ModeAuto || !fenced(p))
 	case action.FileWrite, action.FileRead:
 		r.Path, ok = similarFolder(p, a)
 	case action.Network, action.Browser:

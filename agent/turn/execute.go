@@ -148,7 +148,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	act := j.call.Planned
 	b.loop.notify(b.x, b.turn, "permission_prompt", "buddy needs approval for "+j.call.Name)
 	j.waited = true
-	fenced := b.loop.p.Approvals.Fences(act, b.loop.agent.Most)
+	fenced := approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
 	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
 	j.rules = append(j.rules, answered(answer)...)
 	switch {
@@ -192,7 +192,7 @@ func count(b *batch, j *job, refused bool) {
 	if j.waited {
 		t.Asked = 1
 	}
-	b.loop.p.Approvals.Count(t)
+	approval.Count(b.loop.p.Approvals, t)
 }
 
 // judge returns the policy's verdict, stricter after a prompt injection: then only files of
@@ -258,7 +258,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	if call.Planned.Kind.IsCommand() {
 		defer b.remind(call.Name)()
 	}
-	res := b.runFenced(ctx, j)
+	res := runFenced(ctx, b, j)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
@@ -277,7 +277,7 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 }
 
 // runFenced runs the tool of a call. What a command inside the fence changes that runs outside later is said.
-func (b *batch) runFenced(ctx context.Context, j *job) tools.Result {
+func runFenced(ctx context.Context, b *batch, j *job) tools.Result {
 	call := j.call
 	if !call.Fenced {
 		return b.loop.runTool(ctx, j.tool, call)
@@ -287,8 +287,8 @@ func (b *batch) runFenced(ctx context.Context, j *job) tools.Result {
 		left = w.Done
 		return j.call.Begin(w)
 	}
-	b.loop.p.Approvals.BeginInside(b.x.task, b.turn, call.ID, call.Planned)
-	defer func() { b.loop.p.Approvals.EndInside(b.x.task, b.turn, call.ID, left) }()
+	approval.BeginInside(b.loop.p.Approvals, b.x.task, b.turn, call.ID, call.Planned)
+	defer func() { approval.EndInside(b.loop.p.Approvals, b.x.task, b.turn, call.ID, left) }()
 	return b.loop.runTool(ctx, j.tool, call)
 }
 

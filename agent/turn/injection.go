@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"buddy/agent/approval"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/inject"
@@ -38,7 +39,7 @@ func marked(p Parts, x *Exchange, turn int, where, text string) string {
 // asks.
 func distrust(p Parts, x *Exchange, why string) {
 	x.talk.Distrust(why)
-	p.Approvals.Suspend(x.task)
+	approval.Suspend(p.Approvals, x.task)
 }
 
 // injected returns the prompt injection because of which what an exchange asks for is trusted

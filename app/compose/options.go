@@ -53,7 +53,7 @@ func (p *Program) startMode(f *Options, judge policy.Policy, resumed bool) (acti
 		p.note("a resumed session asks again; /approve auto or Shift+Tab changes that")
 		return action.ModeAsk, nil
 	}
-	err := judge.CanFence(p.Dest.Name)
+	err := policy.CanFence(judge, p.Dest.Name)
 	switch {
 	case err == nil:
 		return mode, nil
