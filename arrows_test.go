@@ -58,6 +58,7 @@ var rules = []rule{
 	{"views", nil, []string{"buddy/tools", "buddy/tmux", "buddy/sessions", "buddy/config", "buddy/app$", "buddy/app/ui", "buddy/app/slash", "buddy/app/loop", "buddy/app/screen", "buddy/app/compose"}, "views draw the state"},
 	{"views$", nil, []string{"buddy/views/edit", "buddy/views/prompt", "buddy/views/transcript", "buddy/views/panes", "buddy/views/dialog"}, "lines of text need no more than drawing"},
 	{"views/markup", nil, []string{"buddy/views", "buddy/app"}, "text knows no view"},
+	{"views/words", nil, []string{"buddy/app", "buddy/sessions", "buddy/views/edit", "buddy/views/prompt", "buddy/views/transcript", "buddy/views/panes", "buddy/views/dialog"}, "words, wherever they are shown"},
 	{"views/pattern", nil, []string{"buddy"}, "a leaf"},
 	{"views/draw", nil, []string{"buddy/views$", "buddy/views/pattern", "buddy/views/edit", "buddy/views/prompt", "buddy/views/transcript", "buddy/views/panes", "buddy/views/dialog"}, "drawing knows no view"},
 	{"views/edit", nil, []string{"buddy/views$", "buddy/views/pattern", "buddy/views/prompt", "buddy/views/transcript", "buddy/views/panes", "buddy/views/dialog"}, "an editor knows no view that it is in"},

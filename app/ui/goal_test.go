@@ -58,7 +58,7 @@ func TestGoToHit(t *testing.T) {
 							x.u.Prepend(&before)
 						})
 					}
-					x.Want("the needle", "2 of 2", "▾ run_shell")
+					x.Want("the needle", "2 of 2", "▾ a command")
 					x.unwanted("reading on", "answer 59")
 					x.Press("N")
 					x.Want("where is the needle?", "1 of 2")

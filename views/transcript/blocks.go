@@ -45,26 +45,10 @@ type blockView struct {
 	gap    int // 0 or 1
 	n      int // its number in the view
 	run    *looks
-	loud   bool       // a call of a row that failed, or did not run
-	prev   *blockView // the block above
-	left   stepsLeft
+	loud   bool // a call of a row that failed, or did not run
 	fold   folding
 	laid   *laidBlock // nil until it is needed, and again when it is far from the screen
 	found  found
-}
-
-// regap finds the blank row above the block anew, where the block above may take no rows.
-func (v *blockView) regap() {
-	above := v.prev
-	if above == nil || !above.mayHide() {
-		return
-	}
-	for above.prev != nil && above.hidden() {
-		above = above.prev
-	}
-	if v.gap = 0; !above.hidden() {
-		v.gap = gapBetween(above.block.Kind, v.block.Kind)
-	}
 }
 
 // laidBlock holds the layout of a block at one width.
@@ -267,7 +251,6 @@ func (v *blockView) above() int {
 
 // height returns the number of rows that the block takes.
 func (v *blockView) height(width int) int {
-	v.regap()
 	if v.hidden() {
 		return 0
 	}

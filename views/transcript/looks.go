@@ -30,12 +30,6 @@ const (
 	maxLook = 50 // calls of a row: what is passed over to find the rows above it is bounded
 )
 
-// stepsLeft remembers whether a call of todo leaves something to do.
-type stepsLeft struct {
-	gen int // of the block for which that was found out, from 1
-	yes bool
-}
-
 // join makes a new block part of a row, or the beginning of one, if it looks at files.
 func (vp *viewport) join(i int) {
 	v := vp.blocks[i]
@@ -59,9 +53,7 @@ func (vp *viewport) join(i int) {
 }
 
 // mayHide reports whether a block is of no interest between calls of a row.
-func (v *blockView) mayHide() bool {
-	return v.block.Kind == state.ReasoningBlock || v.block.Kind == state.ToolBlock && v.block.Call.Name == "todo"
-}
+func (v *blockView) mayHide() bool { return v.block.Kind == state.ReasoningBlock }
 
 // update takes up the calls that have ended.
 func (r *looks) update() {
@@ -133,29 +125,15 @@ func (r *looks) face() *blockView {
 // summarizes reports whether the block shows the one line of its row.
 func (v *blockView) summarizes() bool { return v.run != nil && v.run.folded() && v == v.run.face() }
 
-// hidden reports whether the block takes no rows: the line of its row stands for it, or the list of steps,
-// which shows elsewhere while something is left to do.
+// hidden reports whether the block takes no rows: the line of its row stands for it.
 func (v *blockView) hidden() bool {
-	switch c := v.block.Call; {
-	case v.fold == unfolded:
-		return false
-	case v.run != nil && v.run.folded() && !v.loud && v != v.run.face():
-		return true
-	case c == nil || c.Name != "todo" || c.State != state.CallDone:
-		return false
-	case v.left.gen != v.block.Gen+1:
-		v.left = stepsLeft{v.block.Gen + 1, words.StepsLeft(c.Arguments)}
-	}
-	return v.left.yes
+	return v.run != nil && v.fold != unfolded && v.run.folded() && !v.loud && v != v.run.face()
 }
 
 // reveal unfolds the row that hides a block.
 func (v *blockView) reveal() {
-	switch {
-	case v.run != nil && (v.hidden() || v.summarizes()):
+	if v.hidden() || v.summarizes() {
 		v.run.open = true
-	case v.hidden():
-		v.fold = unfolded
 	}
 }
 
@@ -176,18 +154,10 @@ func (v *blockView) toggleRow() bool {
 	return true
 }
 
-// stands returns the block that shows what stands for a hidden one: the line of its row, else the next block
-// above that is not hidden.
+// stands returns the block that shows the line of a row for a hidden one, else the block itself.
 func (vp *viewport) stands(block int) int {
-	v := vp.blocks[block]
-	if !v.hidden() {
-		return block
-	}
-	if r := v.run; r != nil && r.folded() && r.face() != nil {
-		return r.face().n
-	}
-	for block > 0 && vp.blocks[block].hidden() {
-		block--
+	if v := vp.blocks[block]; v.hidden() {
+		return v.run.face().n // there is one: more than one call has not failed
 	}
 	return block
 }

@@ -128,24 +128,6 @@ func TestLooksUnfold(t *testing.T) {
 	}
 }
 
-// The list of steps shows beside the conversation: in it only its end does, and no row is left over.
-func TestStepsShowAtTheirEnd(t *testing.T) {
-	todo := func(s *viewtest.Session, id, state string) *viewtest.Session {
-		sign := map[string]string{"in_progress": "[>] ", "completed": "[x] "}[state]
-		return s.Feed(event.ToolRequested{CallID: id, Name: "todo", Arguments: `{"items":[{"text":"fix","state":"` + state + `"}]}`}, event.ToolStarted{CallID: id, Name: "todo"}, event.ToolResult{CallID: id, Name: "todo", Result: "{}", Tail: sign + "fix"})
-	}
-	s, c := newLooks(t)
-	todo(s, "1", "in_progress").Feed(viewtest.Say("So."))
-	c.Update(&s.State, state.Everything)
-	if got, want := strings.TrimSpace(strings.Join(viewtest.ScreenRows(t, c, 60, 24), "\n")), "▌ go\n\nSo."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	todo(s, "2", "completed")
-	if got, want := rowsOf(t, c, s), "▌ go|So.|· plan 1/1 ☑ fix"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // Keys and selection go over what is hidden, at any size.
 func TestKeysPassWhatIsHidden(t *testing.T) {
 	s, c := newLooks(t)

@@ -103,6 +103,9 @@ func onScreen(theme *themes.Theme, call event.ToolRequested, result event.ToolRe
 	for _, fold := range []folding{foldAuto, unfolded} {
 		c := NewConversation(theme, nil)
 		c.Update(&s.State, state.Everything)
+		if len(c.view.blocks) == 0 {
+			return nil // the list of steps shows elsewhere
+		}
 		v := c.view.blocks[0]
 		v.fold = fold
 		l := v.lay(100)

@@ -60,10 +60,9 @@ func (vp *viewport) sync(blocks []*state.Block, cwd string, all *shared) (moved 
 // link tells a view what is above it.
 func (vp *viewport) link(i int) {
 	v := vp.blocks[i]
-	v.n, v.gap, v.run, v.prev = i, 0, nil, nil
+	v.n, v.gap, v.run = i, 0, nil
 	if i > 0 {
-		v.prev = vp.blocks[i-1]
-		v.gap = gapBetween(v.prev.block.Kind, v.block.Kind)
+		v.gap = gapBetween(vp.blocks[i-1].block.Kind, v.block.Kind)
 	}
 	vp.join(i)
 }

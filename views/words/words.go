@@ -251,12 +251,6 @@ func steps(c Call, _ args) string {
 	return fmt.Sprintf("%d/%d", done, all) + now
 }
 
-// StepsLeft reports whether a call of the tool todo leaves something to be done.
-func StepsLeft(arguments string) bool {
-	done, all, _ := stepsOf(arguments)
-	return done < all
-}
-
 // stepsOf counts the steps in the arguments of the tool todo, and returns the one that is worked on, "" if
 // all are done.
 func stepsOf(arguments string) (done, all int, now string) {
