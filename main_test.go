@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"buddy/tmux/pane/fence"
 )
 
 func TestMain(m *testing.M) {
@@ -21,7 +24,13 @@ func TestScripts(t *testing.T) {
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(4 * time.Minute),
 		Setup:    setUp,
-		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"examples": writeExamples},
+		Condition: func(name string) (bool, error) {
+			if name != "fence" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return fence.Available(fence.Settings{Work: []string{t.TempDir()}}, os.Environ()) == nil, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"examples": writeExamples},
 	})
 }
 

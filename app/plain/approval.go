@@ -35,7 +35,7 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 		b.WriteString("\n  | " + l)
 	}
 	facts := [][2]string{
-		{"runs later", event.FenceChanged{Files: a.Context.Inside}.Text()},
+		{"note", event.FenceChanged{Files: a.Context.Inside}.Text()},
 		{"lost", strings.Join(a.Context.Loses, "; ")},
 		{"hook", a.Context.Changed},
 		{"you said", strings.Join(a.Context.Memory.Said, "; ")},
