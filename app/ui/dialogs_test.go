@@ -313,7 +313,7 @@ func TestUndoAndDiff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/undo\n")
-		x.took(event.Undo{Steps: 1})
+		x.took(event.Undo{})
 		x.Type("/undo 3 --force\n")
 		x.took(event.Undo{Steps: 3, Force: true})
 		x.Type("/undo all\n")
