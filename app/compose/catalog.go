@@ -85,7 +85,7 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 		// with --model demo, or with it in the settings, there is no problem
 		Access:     account.Access(ctx, s.Config, s.Config.Active == nil && s.Problem != ""),
 		Offers:     func() []slash.Offer { return OffersOf(context.Background(), s.Config, s.Index) },
-		Sessions:   s.listSessions,
+		Sessions:   func() (string, error) { return listSessions(s) },
 		Search:     s.searchSessions,
 		Fork:       s.fork,
 		Saved:      slash.SavedIn(s.Store),
@@ -123,7 +123,7 @@ func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 // MaxListed is how many sessions a list shows.
 const MaxListed = 20
 
-func (s *Setup) listSessions() (string, error) {
+func listSessions(s *Setup) (string, error) {
 	entries, err := s.Store.List()
 	if err != nil {
 		return "", err

@@ -49,7 +49,7 @@ func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []
 }
 
 // Told reports whether the project on this machine has a file that tells models about it.
-func (s *Setup) Told(ctx context.Context) bool {
+func Told(ctx context.Context) bool {
 	dir, err := os.Getwd()
 	if err != nil {
 		return false

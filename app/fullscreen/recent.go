@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"buddy/app/compose"
 	"buddy/app/host"
 	"buddy/app/slash"
 	"buddy/app/ui"
@@ -43,7 +44,7 @@ func (w *window) lookAtFolder(ctx context.Context) {
 			all = nil // F4 says why
 		}
 		ids, lines := recent(all, w.setup.ID, runningStates(), time.Now())
-		told := w.far || w.setup.Told(ctx)
+		told := w.far || compose.Told(ctx)
 		w.loop.Post(func() {
 			w.first.recent = lines
 			ui.OfferRecent(w.ui, ids)
