@@ -1,6 +1,6 @@
 # Two commands do everything: make run, make test. The others are for who changes buddy;
 # make quick is their inner loop.
-.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate mutate counterparts eval
+.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate pictures mutate counterparts eval
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -72,3 +72,6 @@ golden: ## write the golden files anew; read the diff before you commit it
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup
 	$(GO) test ./app/cli ./app/slash ./app/keymap ./config ./extensions/workflow ./agent/event ./agent/reminder ./tools/toolset -run "Doc|Reference" -update
+
+pictures: build ## take the pictures of README.md and docs/ anew, of a run with a scripted model (needs DejaVu Sans Mono; ONLY=screen)
+	@$(GO) -C .ci/pictures run . -buddy '$(CURDIR)/buddy' -out '$(CURDIR)/docs' $(if $(ONLY),-only '$(ONLY)') $(if $(FONT),-font '$(FONT)')

@@ -95,9 +95,9 @@ func (r *Runtime) act(c event.Command) {
 	case event.Undo:
 		r.undo(c)
 	case event.Rewind:
-		r.rewind(c)
+		rewindTo(r, c)
 	case event.Redo:
-		r.redo(c)
+		redoLast(r, c)
 	case event.Report:
 		r.report(c.What)
 	case event.RunWorkflow, event.ResumeWorkflow, event.CancelWorkflow, event.SaveWorkflow:

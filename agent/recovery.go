@@ -66,7 +66,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		r.tasks.workflows.book.Replay(env)
 		if p, ok := env.Payload.(event.HistoryRewound); ok {
 			rewinds.Take(env)
-			r.replayRewound(rewinds, events[:i], p, left.of(r.tasks.main))
+			replayRewound(r, rewinds, events[:i], p, left.of(r.tasks.main))
 			continue
 		}
 		talk := r.tasks.tree.Replay(env)

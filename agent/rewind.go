@@ -50,7 +50,7 @@ func (t *ranTask) name() string { return fmt.Sprintf("#%d %s", t.ID, cut(t.Title
 func (t *ranTask) beside() bool { return t.branch != 0 || t.Kind == event.ShellTask }
 
 // readRecord reads all stored events, which takes as long as a session is.
-func (r *Runtime) readRecord() (*record, error) {
+func readRecord(r *Runtime) (*record, error) {
 	all := &record{tasks: make(map[int]*ranTask)}
 	acts := make(map[string]bool)
 	err := r.stream.Stored(func(env event.Envelope) bool {
@@ -140,13 +140,13 @@ type way struct {
 	plan   bool // mode plan was on
 }
 
-// rewind goes back to before a prompt.
-func (r *Runtime) rewind(c event.Rewind) {
-	if err := r.mayRewind(c); err != nil {
+// rewindTo goes back to before a prompt.
+func rewindTo(r *Runtime, c event.Rewind) {
+	if err := mayRewind(r, c); err != nil {
 		r.reject("%v", err)
 		return
 	}
-	all, err := r.readRecord()
+	all, err := readRecord(r)
 	if err != nil {
 		r.reject("one can't go back here: %v", err)
 		return
@@ -158,7 +158,7 @@ func (r *Runtime) rewind(c event.Rewind) {
 	}
 	w := &way{c: c, record: all, event: event.HistoryRewound{ToSeq: b.seq, Prompt: cut(b.text)}}
 	again := fmt.Sprintf("/rewind %d %s--force", back, map[bool]string{false: "files "}[c.Conversation])
-	r.begin(w, func() error {
+	beginWay(r, w, func() error {
 		since := b.id
 		if !c.Files {
 			since = undo.Never
@@ -169,7 +169,7 @@ func (r *Runtime) rewind(c event.Rewind) {
 }
 
 // mayRewind returns why one can't go back at all, or nil.
-func (r *Runtime) mayRewind(c event.Rewind) error {
+func mayRewind(r *Runtime, c event.Rewind) error {
 	switch {
 	case !c.Conversation && !c.Files:
 		return errors.New("say what goes back: the conversation, files or both")
@@ -182,13 +182,13 @@ func (r *Runtime) mayRewind(c event.Rewind) error {
 	return nil
 }
 
-// redo takes the newest undo or rewind back.
-func (r *Runtime) redo(c event.Redo) {
+// redoLast takes the newest undo or rewind back.
+func redoLast(r *Runtime, c event.Redo) {
 	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("nothing can be redone, because it can't be recorded: %v", err)
 		return
 	}
-	all, err := r.readRecord()
+	all, err := readRecord(r)
 	if err != nil {
 		all = &record{} // what was undone is known all the same
 	}
@@ -205,7 +205,7 @@ func (r *Runtime) redo(c event.Redo) {
 		w.c.Conversation, w.c.Files, w.c.ToSeq = true, len(last.Files) > 0, seq
 		w.event = event.HistoryRewound{ToSeq: seq, Prompt: last.Prompt, Redo: true}
 	}
-	r.begin(w, func() (err error) {
+	beginWay(r, w, func() (err error) {
 		if !w.c.Files {
 			w.undo = r.changes.BeginSince(r.life.ctx, undo.Never, "")
 			return nil
@@ -222,12 +222,12 @@ func promptsOf(n int) string {
 	return fmt.Sprintf("%d prompts", n)
 }
 
-// begin begins a way once nothing runs that it would get into, and goes it beside: a target may be slow.
-func (r *Runtime) begin(w *way, prepare func() error) {
+// beginWay begins a way once nothing runs that it would get into, and goes it beside: a target may be slow.
+func beginWay(r *Runtime, w *way, prepare func() error) {
 	var err error
-	idle := r.tasks.rests
-	if w.c.Files {
-		idle = r.tasks.idle
+	idle := r.tasks.idle
+	if !w.c.Files {
+		idle = func(do func()) *task { return rests(r.tasks, do) }
 	}
 	if t := idle(func() { err = prepare() }); t != nil {
 		r.reject("nothing can be taken back while task #%d runs", t.id)
@@ -242,7 +242,7 @@ func (r *Runtime) begin(w *way, prepare func() error) {
 	r.life.work.Go(func() {
 		done := w.undo.PutBack(w.c.Force)
 		if done && w.c.Conversation {
-			r.recallPast(w)
+			recallPast(r, w)
 		}
 		if rewound(r.tasks, w, done) {
 			r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
@@ -251,7 +251,7 @@ func (r *Runtime) begin(w *way, prepare func() error) {
 }
 
 // rests is idle for the main conversation only.
-func (s *tasks) rests(do func()) *task {
+func rests(s *tasks, do func()) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.main.task != nil {
@@ -262,7 +262,7 @@ func (s *tasks) rests(do func()) *task {
 }
 
 // recallPast makes what the main conversation was of the stored events.
-func (r *Runtime) recallPast(w *way) {
+func recallPast(r *Runtime, w *way) {
 	was := w.record.rewinds
 	was.Take(event.Envelope{Seq: r.stream.Last() + 1, Payload: w.event})
 	w.past, w.goal = conversation.NewPast(r.tasks.tree), goal.NewKeeper(nil, event.GoalUse{})
@@ -306,16 +306,16 @@ func rewound(s *tasks, w *way, done bool) bool {
 		if mode, _ := s.approvals.Mode(); w.plan && mode != action.ModePlan {
 			s.approvals.SetMode(action.ModePlan, 0)
 		}
-		s.tellRewound(w)
+		tellRewound(s, w)
 	case done:
-		s.tellUndone(did)
+		tellUndone(s, did)
 	}
 	s.startNext(s.main)
 	return done && w.c.Conversation
 }
 
 // tellRewound tells the model what is not as it was at the border. The caller holds s.mu.
-func (s *tasks) tellRewound(w *way) {
+func tellRewound(s *tasks, w *way) {
 	var lines []string
 	if left := s.changes.PathsSince(w.record.borderID(w.event.ToSeq)); len(left) > 0 {
 		lines = append(lines, "These files were changed since and stay so; read one before you change it:\n"+strings.Join(left, "\n"))
@@ -378,10 +378,10 @@ func (a *record) besides(seq uint64) (runs, ended []string) {
 
 // ChangedSince returns how many files have changed since prompts of the main conversation, the oldest
 // first: since a prompt that is not among them as many as since the next one that is.
-func (r *Runtime) ChangedSince(ctx context.Context) ([]Change, error) { return r.changes.Since(ctx) }
+func ChangedSince(ctx context.Context, r *Runtime) ([]Change, error) { return r.changes.Since(ctx) }
 
 // replayRewound takes the main conversation back as an earlier process did. events are all before that.
-func (r *Runtime) replayRewound(was event.Rewinds, events []event.Envelope, e event.HistoryRewound, left *recovery) {
+func replayRewound(r *Runtime, was event.Rewinds, events []event.Envelope, e event.HistoryRewound, left *recovery) {
 	past := conversation.NewPast(r.tasks.tree)
 	for _, env := range events {
 		if env.Seq >= e.ToSeq {

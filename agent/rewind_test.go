@@ -64,7 +64,7 @@ func TestRewindOverRandomHistories(t *testing.T) {
 			s := start(t, configure)
 			before := make(map[uint64][]model.Message) // each prompt
 			for range 40 {
-				rests := s.tasks.rests(func() {}) == nil
+				rests := rests(s.tasks, func() {}) == nil
 				was := s.Messages()
 				prompts := s.opening()
 				switch n := rng.IntN(9); {
@@ -143,7 +143,7 @@ func TestRewindWithFiles(t *testing.T) {
 		after := s.Messages()
 		at := s.opening()
 
-		if c, err := s.ChangedSince(t.Context()); err != nil || !reflect.DeepEqual(c, []Change{{Prompt: 2, Files: 2, Added: 2, Removed: 1}, {Prompt: 3, Files: 2, Added: 2, Removed: 1}}) {
+		if c, err := ChangedSince(t.Context(), s.Runtime); err != nil || !reflect.DeepEqual(c, []Change{{Prompt: 2, Files: 2, Added: 2, Removed: 1}, {Prompt: 3, Files: 2, Added: 2, Removed: 1}}) {
 			t.Errorf("changed since: %+v, %v", c, err)
 		}
 		put("a.txt", "mine\n")

@@ -482,7 +482,7 @@ func (s *tasks) stop(t *task) {
 
 // tellUndone tells the model which files were put back, or are again as they were before that. The caller
 // holds s.mu.
-func (s *tasks) tellUndone(did event.FileRestored) {
+func tellUndone(s *tasks, did event.FileRestored) {
 	if len(did.Paths) == 0 {
 		return
 	}

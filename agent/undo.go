@@ -19,7 +19,7 @@ func (r *Runtime) undo(u event.Undo) {
 		return
 	}
 	w := &way{c: event.Rewind{Files: true, Force: u.Force}, record: &record{}}
-	r.begin(w, func() (err error) {
+	beginWay(r, w, func() (err error) {
 		w.undo, err = r.changes.Begin(r.life.ctx, u.Steps)
 		if later, ok := errors.AsType[*undo.LaterError](err); ok {
 			r.Publish(event.Warning{Text: "nothing was taken back: " + later.Error(), Code: "undo", NextStep: "/undo 1 takes it back all the same"})

@@ -161,12 +161,14 @@ func (l *loader) takesVendorIDs(model string) bool {
 
 func (l *loader) noProfile(name string) error {
 	near := ""
-	known := make([]string, len(providers))
-	for i, p := range providers {
-		known[i] = p.Name
+	var known []string
+	whole := make(map[string]string) // what a name is written as
+	for _, p := range providers {
+		known = append(known, p.Name, p.Model)
+		whole[p.Name], whole[p.Model] = p.Name, p.Name+"/"+p.Model
 	}
 	if n := nearest(name, known); n != "" {
-		near = ", but buddy has " + n
+		near = ", but buddy has " + whole[n]
 	}
 	if len(l.cfg.Models) == 0 {
 		return fmt.Errorf("no profile %q: none is defined%s", name, near)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -308,5 +309,48 @@ func TestHuge(t *testing.T) {
 	info, err := os.Stat(filepath.Join(r.dir, "cmds", itoa(r.n), "out"))
 	if err != nil || info.Size() != pane.HeadMax {
 		t.Errorf("the file has %v, %v", info, err)
+	}
+}
+
+// TestWaitsForKeys: a command that reads the terminal, or asks there for a password, and prints nothing is said to
+// wait for keys, until it got them; one that only takes its time is not.
+func TestWaitsForKeys(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what a process waits for is seen on Linux only")
+	}
+	t.Parallel()
+	for _, c := range []struct {
+		mode    tmux.Mode
+		command string
+		waits   bool
+	}{
+		{tmux.Prompted, "printf 'Name''? ' >&2; read x; sleep 2", true},
+		{tmux.Capture, "printf 'Name''? ' >/dev/tty; sh -c 'read x </dev/tty'; sleep 2", true},
+		{tmux.Terminal, "stty -echo; printf 'Name''? '; read x; stty echo; sleep 2", true},
+		{tmux.Prompted, "printf 'Name''? ' >&2; sleep 4", false},
+	} {
+		t.Run(string(c.mode)+" "+c.command, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			waits := make(chan bool, 8)
+			run := r.start(tmux.Spec{Mode: c.mode, Command: c.command, Output: func(stream string, p []byte, _ int64) {
+				if stream == pane.Keys {
+					waits <- p[len(p)-1] == 1
+				}
+			}})
+			if c.waits {
+				if got := <-waits; !got {
+					t.Error("it waits no longer before it did")
+				}
+				r.srv.Tmux("send-keys", "-t", r.Pane(), "Enter")
+				if got := <-waits; got {
+					t.Error("it still waits after the key")
+				}
+			}
+			res := r.wait(run)
+			if len(waits) > 0 || bytes.ContainsAny(append(res.Stdout.Head, res.Stderr.Head...), "\x00\x01") {
+				t.Errorf("%d more, stdout %q, stderr %q", len(waits), res.Stdout.Head, res.Stderr.Head)
+			}
+		})
 	}
 }

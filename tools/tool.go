@@ -206,6 +206,9 @@ type Stream string
 const (
 	Stdout Stream = "stdout"
 	Stderr Stream = "stderr"
+	// Keys is no output: the last byte of a chunk is 1 when the command has begun to wait for keys, 0 when it
+	// waits no longer.
+	Keys Stream = "keys"
 )
 
 // Chunk is a piece of live output. Text may hold any bytes, escape sequences too, and is only

@@ -160,7 +160,7 @@ func callRuns(c *state.Call) doing {
 		pane: c.Pane != "", waits: c.WaitsForKeys,
 	}
 	if d.waits {
-		d.text = what + " waits for your keys"
+		d.text = "waits for your keys: " + what
 	}
 	return d
 }
@@ -260,9 +260,6 @@ func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 		parts.add(themes.Warning, "interrupted")
 		keys = append(keys, l.hint(keymap.Send, "continues")...)
 	}
-	if n := l.steps.Current(); n >= 0 && l.around.hidden.Steps && l.main != nil && l.main.State != state.TaskDone {
-		parts.add(themes.Muted, stepsTitle(l.steps)+" "+draw.OneLine(l.steps[n].Text))
-	}
 	if l.follows == 0 {
 		l.addOthers(&parts, now)
 	}
@@ -317,6 +314,9 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 		glyph, role = "◌", themes.Warning
 	}
 	parts.add(role, glyph+" "+l.doing.text)
+	if n := l.steps.Current(); n >= 0 && l.around.hidden.Steps {
+		parts.add(themes.Muted, stepsTitle(l.steps)+" "+draw.OneLine(l.steps[n].Text))
+	}
 	if l.queued > 0 && l.around.hidden.Queue {
 		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
 	}

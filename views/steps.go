@@ -12,11 +12,11 @@ import (
 func stepSign(s state.StepState) (glyph string, sign, text themes.Role) {
 	switch s {
 	case state.StepDone:
-		return "☑", themes.ToolOK, themes.Muted
+		return s.Sign(), themes.ToolOK, themes.Muted
 	case state.StepWorking:
-		return "◐", themes.Running, themes.Strong
+		return s.Sign(), themes.Running, themes.Strong
 	}
-	return "☐", themes.Muted, themes.Text
+	return s.Sign(), themes.Muted, themes.Text
 }
 
 // stepItem is a step as a row or as part of one.

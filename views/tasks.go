@@ -284,6 +284,9 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	if on := task.Target(); on != "" {
 		left = append(left, draw.Untrusted(themes.Muted, strings.TrimPrefix(draw.OnTarget(on), " ")+" · ")...)
 	}
+	if agent := task.Agent; agent != nil && task.State != state.TaskDone && len(agent.Talk.Steps) > 0 {
+		left = append(left, draw.Text(themes.Running, stepsTitle(agent.Talk.Steps)+" · "))
+	}
 	left = append(left, draw.Untrusted(themes.Text, draw.OneLine(task.Title))...)
 	took := elapsed(task, now)
 	if task.Deadline > 0 && task.State != state.TaskDone {

@@ -153,6 +153,9 @@ func TestStatusLine(t *testing.T) {
 		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ waits for your approval · 00:31|Esc interrupts"},
 		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ running run_shell␛ · 00:31 · 3 KB|Esc interrupts"},
 		{"a command in a pane", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}}, "◑ running go test ./checkout/... -run Tes… · 00:31|Esc interrupts · F6 types into it"},
+		{"a command that waits for keys", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}, event.ToolWaits{CallID: "c1", Waits: true}}, "‖ waits for your keys: go test ./checkout/... -run Tes… · 00:31|F6 types into it · Esc interrupts"},
+		{"that waits no longer", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}, event.ToolWaits{CallID: "c1", Waits: true}, event.ToolWaits{CallID: "c1"}}, "◑ running go test ./checkout/... -run Tes… · 00:31|Esc interrupts · F6 types into it"},
+		{"that goes on", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}, event.ToolWaits{CallID: "c1", Waits: true}, event.ToolOutput{CallID: "c1", Text: "ok"}}, "◑ running go test ./checkout/... -run Tes… · 00:31 · 2 bytes|Esc interrupts · F6 types into it"},
 		{"compacting", []event.Event{started, event.TaskProgress{ID: 4, Text: "summarising 12 messages"}}, "◑ compacting: summarising 12 messages · 00:31|Esc interrupts"},
 		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ cancelling · 00:31"},
 		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ waiting for the model · 00:31 · 01:30 left|Esc interrupts"},
@@ -171,7 +174,7 @@ func TestStatusLine(t *testing.T) {
 		for _, ev := range c.events {
 			l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(31), Task: 4, Payload: ev}))
 		}
-		row := strings.TrimSpace(viewtest.Text(t, l, 90, 1))
+		row := strings.TrimSpace(viewtest.Text(t, l, 110, 1))
 		left, right, _ := strings.Cut(row, "   ")
 		if got := strings.TrimSuffix(left+"|"+strings.TrimSpace(right), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

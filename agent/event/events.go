@@ -46,6 +46,7 @@ var All = []Event{
 	DecisionExplained{},
 	ToolStarted{},
 	ToolOutput{},
+	ToolWaits{},
 	ToolResult{},
 	HookStarted{},
 	HookRan{},

@@ -99,6 +99,12 @@ type ToolOutput struct {
 	BytesTotal int64  `json:"bytes_total"`
 }
 
+// ToolWaits marks that the command of a call has begun to wait for keys in its terminal, or does no longer.
+type ToolWaits struct {
+	CallID string `json:"call_id"`
+	Waits  bool   `json:"waits"`
+}
+
 // FullOutput names the file that holds a whole output.
 type FullOutput struct {
 	Path  string `json:"path"`

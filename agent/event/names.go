@@ -180,6 +180,12 @@ func (ToolOutput) Type() string { return "tool.output" }
 // Durable returns false: it is transient.
 func (ToolOutput) Durable() bool { return false }
 
+// Type returns "tool.waits".
+func (ToolWaits) Type() string { return "tool.waits" }
+
+// Durable returns false: it is transient.
+func (ToolWaits) Durable() bool { return false }
+
 // Type returns "tool.result".
 func (ToolResult) Type() string { return "tool.result" }
 

@@ -39,7 +39,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		otherContext(&c, a)
 	}
 	if isCommand(a.Kind) {
-		c.Kept = p.kept()
+		c.Kept = p.kept(a.Outside)
 		c.Loses = everywhere.losses(whole, report)
 		c.Outside = j.mode == action.ModeAuto && a.Outside && fenced(p)
 	}
@@ -70,12 +70,11 @@ func (p Policy) Free(target string) string {
 }
 
 // kept describes the restrictions of commands: of those that need no approval, and of the one
-// to be approved.
-func (p Policy) kept() []string {
+// to be approved, which may ask to run outside.
+func (p Policy) kept(outside bool) []string {
 	this := "once approved, this one can do all that you can"
-	if p.Boxed {
-		this = "once approved, this one writes in the folders of [sandbox] only; that does not keep it from reading, from tmux, Docker and other " +
-			"programs that listen on Unix sockets, from UDP, nor from chmod"
+	if p.Boxed && !outside {
+		this = "once approved, this one runs inside the fence: it writes in the workspace only, and reaches what [sandbox] in the settings says"
 	}
 	return []string{"no approval is needed for " + p.Free(""), this}
 }

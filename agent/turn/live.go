@@ -38,6 +38,10 @@ func newLive(s *stream.Stream, secrets *redact.Redactor, task, turn int, callID 
 func (l *live) write(c tools.Chunk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if c.Stream == tools.Keys {
+		l.stream.Publish(l.task, l.turn, event.ToolWaits{CallID: l.callID, Waits: len(c.Text) > 0 && c.Text[len(c.Text)-1] == 1})
+		return
+	}
 	s := l.streams[c.Stream]
 	if s == nil {
 		s = &liveStream{redact: l.redact.Stream()}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/review"
 	"buddy/app/account"
@@ -105,7 +106,8 @@ func (s *Setup) Catalog(ctx context.Context) slash.Catalog {
 // Catalog returns all that there is to choose from, for a line in the same process.
 func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	all := p.Setup.Catalog(ctx)
-	all.Changes, all.Since = p.Changes, p.ChangedSince
+	all.Changes = p.Changes
+	all.Since = func() ([]agent.Change, error) { return ChangedSince(p) }
 	all.Targets = slash.TargetList{Describe: p.DescribeTarget, Offers: func() ([]slash.TargetOffer, error) { return p.TargetOffers(), nil }}
 	all.MCP = slash.ServerList{List: p.MCP().Offers, Do: p.MCP().Do}
 	all.Memory = NewMemoryList(p.Memory).Catalog()

@@ -41,6 +41,11 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 		short = s.ID
 	}
 	parts := []string{"buddy " + flagFor(s.Target) + "resume " + short}
+	if title == "" {
+		if e, err := s.Store.Entry(s.ID); err == nil { // the beginning of the first prompt
+			title = e.Title
+		}
+	}
 	if title != "" {
 		parts = append(parts, markup.Shorten(title, farewellTitle))
 	}

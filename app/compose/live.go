@@ -251,14 +251,14 @@ func (p *Program) Changes() (diff string, files int, err error) {
 }
 
 // ChangedSince returns how many files have changed since prompts of this session.
-func (p *Program) ChangedSince() ([]agent.Change, error) {
+func ChangedSince(p *Program) ([]agent.Change, error) {
 	rt := p.Live.runtime()
 	if rt == nil {
 		return nil, errors.New("the session is still being read")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sinceTime)
 	defer cancel()
-	return rt.ChangedSince(ctx)
+	return agent.ChangedSince(ctx, rt)
 }
 
 // runtime returns the runtime, nil before there is one.

@@ -200,7 +200,7 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 					w.loop.Post(func() { answer(words) })
 				})
 			},
-			Attach: input.Attached,
+			Attach: input.Attached, Picture: input.Picture, ClipboardPicture: func() (string, error) { return input.ClipboardPicture(ctx) },
 		},
 		Send: func(c event.Command) { w.link.send(c) }, Keys: keys, Home: w.home(),
 		Leave:     w.leave,

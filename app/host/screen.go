@@ -103,7 +103,7 @@ func (s *screen) Request(ctx context.Context, q live.Request) (any, error) {
 		diff, files, err := h.program.Changes()
 		return &live.ChangesReply{Diff: diff, Files: files}, err
 	case live.ChangedSince:
-		changes, err := h.program.ChangedSince()
+		changes, err := compose.ChangedSince(h.program)
 		return &live.ChangedSinceReply{Changes: changes}, err
 	case live.Describe:
 		reply := h.describe()

@@ -45,6 +45,7 @@ const (
 	Redo            Action = "redo"
 	SearchHistory   Action = "search-history"
 	EditPrompt      Action = "edit-prompt"
+	PasteImage      Action = "paste-image"
 	EndOfInput      Action = "end-of-input"
 
 	PopupUp     Action = "popup-up"
@@ -284,6 +285,7 @@ var table = []row{
 	{Undo, editing, "", "Undo", keys("Ctrl+_")},
 	{Redo, editing, "", "Redo", keys("Alt+_")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
+	{PasteImage, in(Prompt), "", "Insert the picture of the clipboard; a pasted path of a picture does the same", keys("Ctrl+V")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
 	{ViInsert, in(Vi), "insert", "Type before the cursor. After d, c, y and while selecting: the inside of what is typed after it: w or W (word), p (paragraph), \", ' or ` (quotes), (, [, { or < (brackets)", keys("i")},

@@ -70,6 +70,10 @@ func (m *Remarks) Remark(e event.Event) {
 		m.retry(p)
 	case event.ModelFallback:
 		m.Say("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To)
+	case event.ToolWaits:
+		if p.Waits {
+			m.Say("the command waits for keys: type them in its terminal pane")
+		}
 	case event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:

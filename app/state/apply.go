@@ -35,7 +35,7 @@ func (s *State) fold(env event.Envelope) Changed {
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
-	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolResult:
+	case event.ToolRequested, event.DecisionExplained, event.ToolStarted, event.ToolOutput, event.ToolWaits, event.ToolResult:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished, event.TurnFinished:
 		return s.applyTask(env)
@@ -238,15 +238,21 @@ func (s *State) applyTool(env event.Envelope) Changed {
 			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
 			s.Focused = c
 			s.begin(c)
-			s.watch(c)
+			watch(s, c)
 		}) | Output
 	case event.ToolOutput:
 		if b := s.calls[p.CallID]; b != nil {
 			b.Call.Output.Append(p.Text)
+			b.Call.WaitsForKeys = false
 		}
 		return Output
+	case event.ToolWaits:
+		if b := s.calls[p.CallID]; b != nil {
+			b.Call.WaitsForKeys = p.Waits
+		}
+		return Output | Tasks
 	case event.ToolResult:
-		return s.finishCall(p)
+		return s.finishCall(env, p)
 	}
 	return Conversation
 }
@@ -256,6 +262,10 @@ func (s *State) requestCall(env event.Envelope, p event.ToolRequested) Changed {
 	on := elsewhere(s.Info.First, p.Action)
 	if s.calls[p.CallID] != nil {
 		return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, on })
+	}
+	if p.Name == todo { // the list itself shows; a block only tells that it could not be written
+		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, on)})
+		return 0
 	}
 	b := s.add(env, ToolBlock, "")
 	b.Call = newCall(p, on)
@@ -328,12 +338,23 @@ func answeredState(p event.ApprovalAnswered) CallState {
 	return CallDenied
 }
 
-func (s *State) finishCall(p event.ToolResult) Changed {
-	if p.Name == todo && !p.IsError {
-		s.Steps = StepsOf(p.Tail)
-		return endCall(s, p) | Tasks
+func (s *State) finishCall(env event.Envelope, p event.ToolResult) Changed {
+	if p.Name != todo {
+		return endCall(s, p)
 	}
-	return endCall(s, p)
+	if p.IsError {
+		if b := s.calls[p.CallID]; b != nil {
+			b.Seq, b.last, b.Time = env.Seq, env.Seq, env.Time
+			s.Blocks = append(s.Blocks, b)
+		}
+		return endCall(s, p)
+	}
+	was := s.Steps
+	s.Steps = StepsOf(p.Tail)
+	if n := len(s.Steps); n > 0 && s.Steps.Done() == n && was.Done() < len(was) {
+		s.add(env, NoticeBlock, s.Steps.Text())
+	}
+	return endCall(s, p) | Tasks
 }
 
 // endCall shows the result of a call.
@@ -344,6 +365,7 @@ func endCall(s *State, p event.ToolResult) Changed {
 	}
 	delete(s.calls, p.CallID)
 	c := b.Call
+	c.WaitsForKeys = false
 	c.Exits = exitsOf(c, p.Result)
 	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
 	switch {
@@ -386,7 +408,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
 		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			s.gotPane(c, p.Pane)
+			gotPane(s, c, p.Pane)
 		}
 	case event.PaneLost:
 		if q := paneOf(s.Panes, p.Pane); q != nil {

@@ -47,7 +47,7 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 		from = len(s.Borders)
 	}
 	if p.Redo {
-		s.redo(p.ToSeq, from)
+		redo(s, p.ToSeq, from)
 	} else {
 		s.rewound = append(s.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Borders[from:]), s.Steps, s.Answered})
 		s.Answered = nil
@@ -56,13 +56,13 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 		}
 		s.Borders = s.Borders[:from]
 	}
-	s.dropGone(gone)
+	dropGone(s, gone)
 	s.add(env, NoticeBlock, p.Text())
 	return Conversation | Output | Header | Tasks | Queue
 }
 
 // redo takes a step back back: the one whose event has a number. Prompts from the index from on came after it.
-func (s *State) redo(seq uint64, from int) {
+func redo(s *State, seq uint64, from int) {
 	i := slices.IndexFunc(s.rewound, func(r rewound) bool { return r.at == seq })
 	if i < 0 {
 		return // what it took away was not read yet
@@ -77,7 +77,7 @@ func (s *State) redo(seq uint64, from int) {
 }
 
 // dropGone forgets what pointed at blocks that don't show any more.
-func (s *State) dropGone(gone []*Block) {
+func dropGone(s *State, gone []*Block) {
 	s.open, s.retried, s.Info.Interrupted = openBlocks{}, retried{}, false
 	for _, b := range gone {
 		if b.Call == nil || b.beside || slices.Contains(s.Blocks, b) {

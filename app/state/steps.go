@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -36,6 +37,20 @@ func (s Steps) Done() int {
 		}
 	}
 	return n
+}
+
+// Text is the list on one line: plan 1/3  ☑ reproduce  ◐ fix  ☐ run all.
+func (s Steps) Text() string {
+	text := fmt.Sprintf("plan %d/%d", s.Done(), len(s))
+	for _, step := range s {
+		text += "  " + step.State.Sign() + " " + step.Text
+	}
+	return text
+}
+
+// Sign is the sign of a state for people.
+func (s StepState) Sign() string {
+	return [...]string{StepOpen: "☐", StepWorking: "◐", StepDone: "☑"}[s]
 }
 
 // Current returns the index of the step that is worked on: the first of them, else the first open one,

@@ -1,7 +1,9 @@
 package state
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"buddy/agent/event"
@@ -69,5 +71,33 @@ func TestCurrentStep(t *testing.T) {
 		if got := s.Current(); got != want {
 			t.Errorf("%v: %d, want %d", s, got, want)
 		}
+	}
+}
+
+// TestChecklistIsInTheConversationAtItsEndOnly: writing the list leaves no block, finishing it leaves one, and so
+// does a list that could not be written. Read back it is the same.
+func TestChecklistIsInTheConversationAtItsEndOnly(t *testing.T) {
+	s := &script{}
+	wrote := func(id, list string) []event.Event {
+		return []event.Event{event.ToolRequested{CallID: id, Name: "todo"}, event.ToolStarted{CallID: id, Name: "todo"}, event.ToolResult{CallID: id, Name: "todo", Result: "{}", Tail: list}}
+	}
+	s.add(1, event.PromptSubmitted{ID: 1, Text: "p"})
+	s.add(1, wrote("a", "[x] reproduce\n[>] fix\n")...)
+	s.add(1, event.ToolRequested{CallID: "b", Name: "todo"}, event.ToolResult{CallID: "b", Name: "todo", IsError: true, Result: "Tool error: no steps"})
+	s.add(1, wrote("c", "[x] reproduce\n[x] fix\n")...)
+	s.add(1, wrote("d", "[x] reproduce\n[x] fix\n")...)
+	live := replay(s.envs)
+	var got []string
+	for _, b := range live.Blocks {
+		got = append(got, fmt.Sprint(b.Kind, " ", string(b.Text)))
+	}
+	if want := []string{"1 p", "4 ", "5 plan 2/2  ☑ reproduce  ☑ fix"}; !slices.Equal(got, want) {
+		t.Errorf("blocks %q, want %q", got, want)
+	}
+	wantSame(t, "read back", replay(durable(s.envs)), live)
+	for cut := 1; cut < len(s.envs); cut++ {
+		tail := replayTail(s.envs[cut:])
+		tail.Prepend(s.envs[:cut])
+		wantSame(t, fmt.Sprintf("from the end at %d", cut), tail, live)
 	}
 }

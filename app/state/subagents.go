@@ -122,7 +122,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		return s.applyQuestion(env)
 	case event.PaneOpened:
 		if c := talk.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			talk.gotPane(c, p.Pane)
+			gotPane(talk, c, p.Pane)
 		}
 		return s.applyPane(env)
 	case event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:

@@ -40,7 +40,7 @@ func elsewhere(first string, a action.Action) string {
 const BarePane = "-"
 
 // watch notes where a call that has just begun can be watched.
-func (s *State) watch(c *Call) {
+func watch(s *State, c *Call) {
 	switch {
 	case c.Pane != "":
 		s.Began = c.Pane
@@ -60,7 +60,7 @@ func watchable(c *Call) bool {
 }
 
 // gotPane notes that a pane opened for a command that has just started.
-func (s *State) gotPane(c *Call, pane string) {
+func gotPane(s *State, c *Call, pane string) {
 	if c.Pane = pane; s.Bare == c {
 		s.Bare = nil
 	}

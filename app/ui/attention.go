@@ -36,6 +36,9 @@ type attention struct {
 // update looks at what changed.
 func (a *attention) update(s *state.State) {
 	asked, what := "", ""
+	if c := s.Focused; c != nil && c.WaitsForKeys {
+		asked, what = "keys for "+c.ID, "a command waits for your keys"
+	}
 	if n := len(s.Questions); n > 0 {
 		asked, what = s.Questions[n-1].ID, "a question waits for you"
 	}

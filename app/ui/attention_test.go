@@ -126,3 +126,18 @@ func TestTitleHoldsNoUntrustedText(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsForKeys: who looks elsewhere is called when a command waits for keys, once.
+func TestCallsForKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.u.attention.How = screen.CallOSC9
+		x.tell(running...)
+		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
+		x.Focus(false)
+		x.tell(event.ToolWaits{CallID: "c1", Waits: true}, event.Notice{Text: "something"})
+		if got := x.calls(); !slices.Equal(got, []string{"9;buddy: a command waits for your keys"}) {
+			t.Errorf("called %q", got)
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/agent/action"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/views"
@@ -91,7 +92,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	})
 	drawIn(s, u.v.queue, lay.Queue)
 	drawIn(s, u.v.strip, lay.Strip)
-	lay.drawStatus(s, u.v.status, borderMode(u))
+	lay.drawStatus(s, u.v.status, beside(u))
 	drawIn(s, u.v.prompt, lay.Input)
 	u.v.footer.SetScope(scope, u.overlays.covered())
 	drawIn(s, u.v.footer, lay.Footer)
@@ -174,6 +175,16 @@ func (p *placed) drawJoints(s tcell.Screen, border *draw.Border, dividers []int)
 		}
 		border.Join(s, j.X, j.Y, j.Rune)
 	}
+}
+
+// beside returns what stands at the right of the status line: for whom or what the prompt is, and where no
+// header says how approvals are decided, that too, unless a person is asked.
+func beside(u *UI) string {
+	text := borderMode(u)
+	if m := u.state.Info.Mode; u.arranged.lay.Header.Empty() && m != "" && m != action.ModeAsk {
+		text = strings.TrimPrefix(text+" · "+string(m), " · ")
+	}
+	return text
 }
 
 // drawStatus draws the status line, and at its right for whom or what the prompt is, "" for nothing to say.

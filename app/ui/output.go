@@ -54,6 +54,10 @@ func showTranscript(u *UI) {
 		u.v.pager.Close()
 		return
 	}
+	if u.deps.Catalog.Transcript == nil {
+		u.hint("", "a replay has no transcript; buddy trace --turn shows what a model was sent")
+		return
+	}
 	work := func() (string, error) { return u.deps.Catalog.Transcript(u.state.Info.Session) }
 	slash.Inform(u.frontend(), "the transcript", work, func(text string) {
 		u.v.pager.Show(dialog.Document{Title: "transcript", Text: strings.NewReader(text), Size: int64(len(text))})

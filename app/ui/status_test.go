@@ -219,3 +219,28 @@ func TestIdleHasNoTimer(t *testing.T) {
 		}
 	})
 }
+
+// TestCommandThatWaitsForKeys: it is said in the status line with the key that leads into its pane, and who looks
+// elsewhere is called once.
+func TestCommandThatWaitsForKeys(t *testing.T) {
+	for _, size := range sizes {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.tell(running...)
+			x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
+			time.Sleep(3 * time.Second)
+			x.tell(event.ToolWaits{CallID: "c1", Waits: true})
+			x.Want("‖ waits for your keys: ls -la · 00:03", "F6 types into it · Esc interrupts")
+			x.golden("waits-for-keys")
+			x.Press("F6")
+			x.Type("y\n")
+			if got := typed(x, "%1"); len(got) != 2 || got[0] != 'y' {
+				t.Errorf("typed %q", got)
+			}
+			x.tell(event.ToolWaits{CallID: "c1"})
+			x.unwanted("waits for your keys")
+			x.Press("Ctrl+]", "Esc")
+			x.Want("running ls -la", "Esc interrupts · F6 types into it")
+		})
+	}
+}

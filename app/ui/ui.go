@@ -113,6 +113,10 @@ type Drafting struct {
 	// Arguments asks what the last word of a command's line may become; answers later, on the UI goroutine.
 	Arguments func(line string, answer func(words []draw.CommandHelp))
 	Attach    func(prompt string) ([]model.Image, error) // the pictures that a prompt names
+	// Picture returns the file of a picture whose path was pasted, "" for another text.
+	Picture func(pasted string) (path string)
+	// ClipboardPicture returns a file with the picture of the clipboard. It may take seconds.
+	ClipboardPicture func() (path string, err error)
 }
 
 // Looks are the colours now, and which others there are.
@@ -248,6 +252,7 @@ func (u *UI) connect() {
 		d.Arguments(line, func(words []draw.CommandHelp) { u.v.prompt.SetArguments(line, words) })
 	}
 	u.v.prompt.OnEOF = u.quit
+	u.v.prompt.OnPicture = func() { insertPicture(u) }
 	u.v.prompt.OnEdit = func() { u.editFrom("") }
 	u.v.pager.OnCopy, u.v.pager.Later = u.copy, d.Later
 	u.v.pager.OnEdit = func(doc dialog.Document) { editOutput(u, doc) }
@@ -500,7 +505,11 @@ func (u *UI) paste(p screen.Paste) {
 	}
 	u.dock.held = false
 	u.arranged.setFocus(layout.Prompt)
-	u.v.prompt.Paste(text)
+	if path := pastedPicture(u, text); path != "" {
+		u.v.prompt.InsertPicture(path)
+	} else {
+		u.v.prompt.Paste(text)
+	}
 	u.dock.noteKey(u.deps.Now(), keymap.Prompt, "")
 	if p.Dropped > 0 {
 		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))

@@ -129,7 +129,7 @@ func TestFolderOfAShellBeside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			beside.Greet(Greeting{Cwd: f.dir, Env: f.env, Reach: f.Shell.hold.reach})
+			beside.Greet(Greeting{Cwd: f.dir, Env: f.env, Reach: f.hold.reach})
 			beside.want("pwd", true, f.dir+tt.folder+"\n")
 			beside.want("pwd", false, f.dir+tt.folder+"\n")
 		})

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -250,11 +251,17 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	if w.send(frameStarted) != nil {
 		return
 	}
+	var heard atomic.Int64
+	heard.Store(time.Now().UnixNano())
+	go watchKeys(c, box, &heard, gone)
 	sent := 0
 	for {
 		chunk, ok := box.Take()
 		if !ok {
 			break
+		}
+		if chunk.Stream != Keys {
+			heard.Store(time.Now().UnixNano())
 		}
 		if w.send(frameOutput, outputHead(chunk), chunk.Bytes) != nil {
 			return

@@ -101,3 +101,9 @@ func (t *terminal) foreground() int {
 	}
 	return g
 }
+
+// asksForSecret reports whether a terminal edits lines and does not show them.
+func asksForSecret(fd int) bool {
+	t, err := unix.IoctlGetTermios(fd, ioctlGetTermios)
+	return err == nil && t.Lflag&unix.ICANON != 0 && t.Lflag&unix.ECHO == 0
+}

@@ -18,7 +18,7 @@ import (
 
 // protocol is the version of the wire format. A client that finds another version starts
 // the supervisor anew.
-const protocol = 3
+const protocol = 4
 
 // frameMax limits a frame: an environment may have some megabytes.
 const frameMax = 8 << 20
@@ -230,8 +230,11 @@ func (j *Job) Cancel() error { return j.w.send(frameCancel) }
 
 func outputHead(c Chunk) []byte {
 	h := []byte{0}
-	if c.Stream == Stderr {
+	switch c.Stream {
+	case Stderr:
 		h[0] = 1
+	case Keys:
+		h[0] = 2
 	}
 	return binary.BigEndian.AppendUint64(h, uint64(c.Total))
 }
@@ -241,8 +244,11 @@ func parseOutput(p []byte) (Chunk, bool) {
 		return Chunk{}, false
 	}
 	c := Chunk{Stream: Stdout, Total: int64(binary.BigEndian.Uint64(p[1:])), Bytes: p[9:]}
-	if p[0] == 1 {
+	switch p[0] {
+	case 1:
 		c.Stream = Stderr
+	case 2:
+		c.Stream = Keys
 	}
 	return c, true
 }

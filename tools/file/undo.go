@@ -112,7 +112,7 @@ func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark str
 		if err != nil {
 			return "", 0, err
 		}
-		body := w.difference(b, now)
+		body := difference(w, b, now)
 		if body == "" {
 			continue
 		}
@@ -130,7 +130,7 @@ func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark str
 }
 
 // difference returns a line with the sizes and the diff of one file, "" when it is unchanged.
-func (w *Workspace) difference(b tools.Before, now snapshot) string {
+func difference(w *Workspace, b tools.Before, now snapshot) string {
 	name := w.show(b.Path)
 	was := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
 	switch {

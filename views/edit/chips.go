@@ -9,7 +9,7 @@ import (
 	"buddy/views/markup"
 )
 
-// chips hold what long pastes stand for, by number. In a text a chip is chipMark, which is
+// chips hold what long pastes and pictures stand for, by number; a picture is the only one of one line. In a text a chip is chipMark, which is
 // never part of UTF-8, and a number in three bytes.
 type chips []string
 
@@ -23,13 +23,25 @@ func chip(n int) []byte {
 	return []byte{chipMark, 0x80 | byte(n>>12&0x3f), 0x80 | byte(n>>6&0x3f), 0x80 | byte(n&0x3f)}
 }
 
-// pasted returns what the chip at the start of raw stands for.
-func (c chips) pasted(raw []byte) string {
-	return c[int(raw[1]&0x3f)<<12|int(raw[2]&0x3f)<<6|int(raw[3]&0x3f)]
+// number returns that of the chip at the start of raw.
+func (c chips) number(raw []byte) int {
+	return int(raw[1]&0x3f)<<12 | int(raw[2]&0x3f)<<6 | int(raw[3]&0x3f)
 }
+
+// pasted returns what the chip at the start of raw stands for.
+func (c chips) pasted(raw []byte) string { return c[c.number(raw)] }
 
 // label returns how the chip at the start of raw is shown.
 func (c chips) label(raw []byte) string {
+	if !strings.Contains(c.pasted(raw), "\n") {
+		n := 0
+		for _, text := range c[:c.number(raw)+1] {
+			if !strings.Contains(text, "\n") {
+				n++
+			}
+		}
+		return fmt.Sprintf("[image %d]", n)
+	}
 	return fmt.Sprintf("[pasted %d lines]", pasteLines([]byte(c.pasted(raw))))
 }
 

@@ -123,6 +123,21 @@ func (e *Editor) Paste(text string) {
 	e.change(e.cur, e.cur, raw)
 }
 
+// InsertPicture inserts a picture as one step: a chip that Text expands to how a prompt names its file, without
+// blanks or line ends.
+func (e *Editor) InsertPicture(name string) {
+	e.before, e.last = e.last, nothing
+	raw := []byte(name)
+	if len(e.buf.chips) < maxChips {
+		e.buf.chips = append(e.buf.chips, name)
+		raw = chip(len(e.buf.chips) - 1)
+	}
+	if l := e.buf.lines[e.cur.line].text[:e.cur.col]; len(l) > 0 && !isSpace(l[len(l)-1]) {
+		raw = append([]byte{' '}, raw...)
+	}
+	e.change(e.cur, e.cur, append(raw, ' '))
+}
+
 // pasteLines counts lines as a person does: a newline at the end begins no line.
 func pasteLines(raw []byte) int {
 	return bytes.Count(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) + 1

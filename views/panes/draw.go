@@ -65,14 +65,15 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	_, _, w, h := p.GetRect()
 	cols, rows := p.look.grid(len(p.list.panes), w-2, h-2)
 	several := cols*rows > 1
+	left, right := p.heads(w - 6) // before the tiles are forgotten, whose rows they speak of
+	_, less := p.doing()
 	p.tiles, p.dividers = p.tiles[:0], p.dividers[:0]
 	if several {
-		p.drawGrid(p.Whole(screen), cols, rows)
+		p.drawGrid(p.Whole(screen), cols, rows, less)
 		p.forget()
 		p.fitTo(p.wantedFit(several))
 		return
 	}
-	left, right := p.heads(w - 6)
 	in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
 	if in.W <= 0 || in.H <= 0 {
 		p.Hide()
@@ -174,7 +175,8 @@ func (p *Panes) doing() (all, less []draw.Span) {
 }
 
 // drawGrid draws the page of panes in which the selected one is, each in a box. Neighbours share their edges.
-func (p *Panes) drawGrid(all draw.Area, cols, rows int) {
+// doing is what is done with the selected one.
+func (p *Panes) drawGrid(all draw.Area, cols, rows int, doing []draw.Span) {
 	per := cols * rows
 	first := p.list.index() / per * per
 	role := themes.Border
@@ -190,7 +192,7 @@ func (p *Panes) drawGrid(all draw.Area, cols, rows int) {
 		if first+i < len(p.list.panes) {
 			q = &p.list.panes[first+i]
 		}
-		p.drawBox(box, q, role)
+		p.drawBox(box, q, role, doing)
 		if row == rows-1 && col > 0 {
 			p.dividers = append(p.dividers, box.X)
 		}
@@ -215,15 +217,16 @@ func corner(col, row, cols, rows int) rune {
 }
 
 // drawBox draws a pane of a grid with its border, nil for none.
-func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role) {
-	var name, doing []draw.Span
-	if q != nil {
-		name = p.list.tag(q, true, box.W-8, box.W)
-		if took := q.took(p.follow.now()); took != "" {
-			doing = []draw.Span{draw.Text(themes.Muted, took)}
+func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role, doing []draw.Span) {
+	var name []draw.Span
+	if q == nil {
+		doing = nil
+	} else {
+		if name = p.list.tag(q, true, box.W, box.W); draw.Width(name)+6 > box.W {
+			name = p.list.tag(q, false, box.W-8, box.W)
 		}
-		if q.Pane.Pane == p.list.shown {
-			_, doing = p.doing()
+		if took := q.took(p.follow.now()); q.Pane.Pane != p.list.shown {
+			doing = []draw.Span{draw.Text(themes.Muted, took)}
 		}
 		if draw.Width(name)+draw.Width(doing)+9 > box.W && !p.typing {
 			doing = nil

@@ -175,15 +175,16 @@ func (l *paneList) automatic(began string) string {
 	return last
 }
 
-// name returns a pane's title with where it is, if that is elsewhere or there are several such
-// places.
+// name returns a pane's title; elsewhere than on this machine with the target, which alone names its shared
+// pane.
 func (l *paneList) name(q *paneView) string {
-	name := draw.OneLine(q.Title)
-	several := func(o paneView) bool { return !o.bare() && o.Target != l.panes[0].Target }
-	if q.Target != "" && (q.Target != "local" || slices.ContainsFunc(l.panes, several)) {
-		name = q.Target + ":" + name
+	switch {
+	case q.Target == "" || q.Target == "local" || q.bare():
+		return draw.OneLine(q.Title)
+	case q.Title == sharedTitle:
+		return q.Target
 	}
-	return name
+	return q.Target + ":" + draw.OneLine(q.Title)
 }
 
 // title returns the names of the panes in at most w cells. ▸ marks the one that shows; when

@@ -46,6 +46,9 @@ func (l *Strip) Update(s *state.State, ch state.Changed) {
 func (l *Strip) Draw(screen tcell.Screen) {
 	c := l.Whole(screen).Cleared()
 	left, right := l.parts()
+	if key := l.Keys.Name(keymap.NextPane); key != "" && draw.Width(left)+draw.Width(right)+len(key)+10 < c.W {
+		right = append(right, draw.Text(themes.Key, "   "+key), draw.Text(themes.Muted, " opens"))
+	}
 	n := draw.Width(right)
 	if n+12 > c.W {
 		n, right = 0, nil

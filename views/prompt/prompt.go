@@ -38,6 +38,7 @@ type Prompt struct {
 	OnChange   func()             // the text changed; Text is for drafts and not cheap
 	OnEOF      func()             // end of input on an empty prompt
 	OnEdit     func()             // the person wants to write in an editor; see Replace
+	OnPicture  func()             // the person wants the picture of the clipboard; see InsertPicture
 	OnUnqueue  func(id int)       // a queued prompt was taken back into the editor
 	OnContinue func()             // Enter on an empty prompt after an interruption
 	OnRetry    func()             // Enter on an empty prompt while a request waits to be sent again
@@ -150,6 +151,12 @@ func (p *Prompt) Paste(text string) {
 	p.edit(func() { p.vi.Paste(p.editor, text) })
 }
 
+// InsertPicture inserts a picture at the cursor, which shows as a chip and is sent as @PATH.
+func (p *Prompt) InsertPicture(path string) {
+	p.search = nil
+	p.edit(func() { p.editor.InsertPicture("@" + path) })
+}
+
 // PasteHandler calls Paste for tview.
 func (p *Prompt) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) { p.Paste(text) })
@@ -222,6 +229,10 @@ func (p *Prompt) action(a keymap.Action) {
 	case keymap.EditPrompt:
 		if p.OnEdit != nil {
 			p.OnEdit()
+		}
+	case keymap.PasteImage:
+		if p.OnPicture != nil {
+			p.OnPicture()
 		}
 	case keymap.EndOfInput:
 		if p.editor.Empty() && p.OnEOF != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 
 	"buddy/texts"
 )
@@ -139,10 +140,14 @@ func System(env, roots []string) (read, secret []string) {
 	run, settings := personal(lookup(env), roots)
 	read = slices.Concat(programs, readable, []string{"/etc", "/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf"}, run, settings)
 	read = slices.DeleteFunc(read, func(path string) bool {
-		return texts.Below(path, "/dev") || texts.Below(path, "/proc") || path == "/run/systemd/resolve" // where a service listens
+		return texts.Below(path, "/dev") || texts.Below(path, "/proc") || slices.Contains(lookedAt, path)
 	})
 	return read, etcSecrets()
 }
+
+// lookedAt lists entries of readable that nothing is built with. In the fence each costs a mount, and in the last
+// one a service listens.
+var lookedAt = []string{"/boot", "/var/lib/apt", "/var/cache/apt", "/var/cache/man", "/var/lib/systemd/catalog", "/var/log", "/run/utmp", "/run/systemd/resolve"}
 
 // etcSecrets returns the entries of /etc that public leaves out and that exist.
 var etcSecrets = sync.OnceValue(func() (all []string) {
@@ -158,7 +163,9 @@ var etcSecrets = sync.OnceValue(func() (all []string) {
 		if !secret {
 			return nil
 		}
-		all = append(all, path)
+		if unix.Access(path, unix.R_OK) == nil { // else it is hidden already
+			all = append(all, path)
+		}
 		if e.IsDir() {
 			return fs.SkipDir
 		}

@@ -2,6 +2,7 @@ package fence
 
 import (
 	"cmp"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,6 +73,41 @@ func (c Config) npm() string {
 		return ""
 	}
 	return dir
+}
+
+// seedMax limits the size of npm's packages that are copied, in bytes.
+const seedMax = 200 << 20
+
+// seed copies the person's packages of npm to the caches of the workspace, once: npm can't work with a
+// cache that it can't write to. Larger ones are left out, and so is what fails: the cache begins empty then.
+func (c Config) seed() {
+	from, to := c.npm(), filepath.Join(c.Cache, "npm")
+	if from == "" || exists(to) {
+		return
+	}
+	left := int64(seedMax)
+	_ = filepath.WalkDir(from, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := e.Info(); err == nil && e.Type().IsRegular() {
+			left -= info.Size()
+		}
+		if left < 0 {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	if left < 0 {
+		return
+	}
+	part, err := os.MkdirTemp(c.Cache, "npm-")
+	if err != nil {
+		return
+	}
+	if err := os.CopyFS(filepath.Join(part, "_cacache"), os.DirFS(from)); err != nil || os.Rename(part, to) != nil {
+		_ = os.RemoveAll(part)
+	}
 }
 
 // lookup returns a function that finds variables in env.

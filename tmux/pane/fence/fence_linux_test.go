@@ -3,10 +3,12 @@
 package fence
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The test binary is what opens the proxy's port inside, as buddy is.
@@ -82,4 +84,50 @@ func TestFencedProxy(t *testing.T) {
 	if err != nil || !strings.Contains(out, `"other.invalid" is not among allow_hosts`) || !strings.Contains(out, "buddy: lookup buddy.invalid") || !strings.Contains(out, "alone\n4\n") {
 		t.Errorf("%v: %s", err, out)
 	}
+}
+
+// BenchmarkStart measures the cost of the fence for a command.
+func BenchmarkStart(b *testing.B) {
+	s := Settings{Work: []string{b.TempDir()}}
+	if err := Available(s, os.Environ()); err != nil {
+		b.Skip(err)
+	}
+	c := Config{Settings: s, Env: os.Environ(), Temp: b.TempDir()}
+	f, err := New(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	b.Run("plain", func(b *testing.B) {
+		for b.Loop() {
+			if err := exec.Command("/bin/true").Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("fenced", func(b *testing.B) {
+		var swept time.Duration
+		for b.Loop() {
+			cmd := exec.Command("/bin/true")
+			cmd.Dir = s.Work[0]
+			if err := errors.Join(f.Start(cmd), cmd.Wait()); err != nil {
+				b.Fatal(err)
+			}
+			began := time.Now()
+			if err := f.Sweep(cmd.Process.Pid); err != nil {
+				b.Fatal(err)
+			}
+			swept += time.Since(began)
+		}
+		b.ReportMetric(float64(swept.Microseconds())/float64(b.N), "µs-sweep/op")
+	})
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			f, err := New(c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			f.Close()
+		}
+	})
 }

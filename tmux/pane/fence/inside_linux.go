@@ -24,7 +24,7 @@ const insideExe = "/run/buddy/buddy"
 // that fails.
 func Inside(args []string) error {
 	if len(args) < 3 {
-		return fmt.Errorf("usage: pane %s FD PROGRAM NAME ARG...", InsideFlag)
+		return fmt.Errorf("usage: pane %s FD PROGRAM NAME [ARG]", InsideFlag)
 	}
 	fd, err := strconv.Atoi(args[0])
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	empty                // an empty folder of its own, in memory
 	readable             // what is there, read-only
 	writable             // what is there
-	hidden               // an empty folder or file, read-only
+	hidden               // an empty file, or an empty folder in memory
 )
 
 // mount is one path in the fence.
@@ -129,5 +129,5 @@ func (m mount) args() []string {
 	if info, err := os.Stat(m.path); err == nil && !info.IsDir() {
 		return []string{"--ro-bind", os.DevNull, m.path}
 	}
-	return []string{"--tmpfs", m.path, "--remount-ro", m.path}
+	return []string{"--tmpfs", m.path}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,6 +60,7 @@ func New(c Config) (*Fence, error) {
 		if err := os.MkdirAll(c.Cache, 0o700); err != nil {
 			return nil, fmt.Errorf("%w: the folder for caches: %w", ErrImpossible, err)
 		}
+		c.seed()
 	}
 	f.args = []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"}
 	if !c.Network {
@@ -81,15 +83,29 @@ func kernelFiles() (args []string) {
 	}
 	entries, _ := os.ReadDir("/proc") // without it nothing is mounted either
 	for _, e := range entries {
-		info, err := e.Info()
-		if _, number := strconv.Atoi(e.Name()); number == nil || err != nil || e.Name() == "sysvipc" {
+		if _, number := strconv.Atoi(e.Name()); number == nil || e.Type()&fs.ModeSymlink != 0 || e.Name() == "sysvipc" {
 			continue
 		}
-		if path := "/proc/" + e.Name(); e.IsDir() || info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+		if path := "/proc/" + e.Name(); path == "/proc/sys" || path != "/proc/irq" && path != "/proc/bus" && writableBelow(path) {
 			args = append(args, "--ro-bind", path, path)
 		}
 	}
 	return args
+}
+
+// writableBelow reports whether a path is a file that somebody may write, or has one below it.
+func writableBelow(path string) (found bool) {
+	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what can't be read is left out
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o222 != 0 {
+			found = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // mounts plans what commands see.
@@ -113,9 +129,6 @@ func (f *Fence) mounts(home string) plan {
 	}
 	if c.Cache != "" {
 		p.put(mount{path: c.Cache, kind: writable})
-		if modules := c.npm(); modules != "" && !c.reaches() {
-			p.put(mount{filepath.Join(c.Cache, "npm/_cacache"), readable, modules})
-		}
 	}
 	for _, path := range c.Hide {
 		p.add(hidden, path)

@@ -1,0 +1,180 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/model"
+)
+
+// keepPictures is how long copies of pictures stay after they were pasted: a draft may name them.
+const keepPictures = 7 * 24 * time.Hour
+
+// maxPastedPath bounds a text that may be a path, in bytes.
+const maxPastedPath = 4096
+
+// Picture returns the file of a picture whose path was pasted, as terminals write it when a file is dropped there: as
+// it is, in quotes, with backslashes before blanks, or as a file: URL. Another text gives "", and so does a file that
+// models do not take. A picture whose path can't stand in a prompt is copied.
+func Picture(pasted string) (path string) {
+	path = pastedPath(pasted)
+	if path == "" || !model.IsImageName(path) {
+		return ""
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	img, err := readImage(path)
+	if err != nil {
+		return ""
+	}
+	if strings.ContainsAny(path, " \t") {
+		if path, err = keepPicture(img); err != nil {
+			return ""
+		}
+	}
+	return path
+}
+
+// pastedPath returns the path that a text is, "" for a text that is none.
+func pastedPath(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > maxPastedPath || strings.ContainsAny(text, "\n\r\x00") {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(text, "file://"); ok {
+		_, at, _ := strings.Cut(rest, "/")
+		if at, err := url.PathUnescape("/" + at); err == nil {
+			return at
+		}
+		return ""
+	}
+	if q := text[0]; len(text) > 2 && (q == '\'' || q == '"') && text[len(text)-1] == q {
+		text = text[1 : len(text)-1]
+	} else {
+		text = unescaped(text)
+	}
+	if rest, ok := strings.CutPrefix(text, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	if !filepath.IsAbs(text) {
+		return "" // a word of a sentence may look like a file here
+	}
+	return text
+}
+
+// unescaped takes the backslashes away with which a shell would read the text as one word.
+func unescaped(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// ClipboardPicture returns a file with the picture of the clipboard.
+func ClipboardPicture(ctx context.Context) (path string, err error) {
+	tool := pictureTool(os.Getenv, exec.LookPath)
+	if tool == nil {
+		return "", errors.New("no tool reads pictures of the clipboard here: install wl-clipboard, xclip or pngpaste, or paste the path of a file")
+	}
+	data, err := readTool(ctx, tool)
+	if err != nil {
+		return "", err
+	}
+	img, err := model.NewImage(data)
+	if err != nil {
+		return "", fmt.Errorf("the clipboard: %w", err)
+	}
+	return keepPicture(img)
+}
+
+// readTool returns what a tool prints, which is a picture if the clipboard has one.
+func readTool(ctx context.Context, tool []string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, clipboardTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, tool[0], tool[1:]...)
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("with %s: %w", tool[0], err)
+	}
+	var data bytes.Buffer
+	_, err = io.Copy(&data, io.LimitReader(out, model.MaxImage+1))
+	_ = out.Close() // what is too long is not waited for
+	ended := c.Wait()
+	switch {
+	case data.Len() > model.MaxImage:
+		return nil, fmt.Errorf("the picture of the clipboard has more than %d MB", model.MaxImage>>20)
+	case err == nil && (ended != nil || data.Len() == 0):
+		return nil, errors.New("the clipboard has none")
+	}
+	return data.Bytes(), err
+}
+
+// pictureTool is the command that prints the picture of the desktop's clipboard; nil if there is none.
+func pictureTool(getenv func(string) string, look func(string) (string, error)) []string {
+	var tools [][]string
+	if runtime.GOOS == "darwin" {
+		tools = append(tools, []string{"pngpaste", "-"})
+	}
+	if getenv("WAYLAND_DISPLAY") != "" {
+		tools = append(tools, []string{"wl-paste", "--no-newline", "--type", "image/png"})
+	}
+	if getenv("DISPLAY") != "" {
+		tools = append(tools, []string{"xclip", "-selection", "clipboard", "-target", "image/png", "-out"})
+	}
+	for _, t := range tools {
+		if _, err := look(t[0]); err == nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// keepPicture copies a picture to a file that only the person can read and that a prompt can name, and removes the
+// copies that are old.
+func keepPicture(img model.Image) (path string, err error) {
+	dir := filepath.Join(xdg.StateHome, "buddy", "pictures")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("the picture was not kept: %w", err)
+	}
+	if all, err := os.ReadDir(dir); err == nil {
+		for _, f := range all {
+			if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > keepPictures {
+				_ = os.Remove(filepath.Join(dir, f.Name())) // it stays until the next time
+			}
+		}
+	}
+	sum := sha256.Sum256(img.Data)
+	path = filepath.Join(dir, hex.EncodeToString(sum[:6])+"."+strings.TrimPrefix(img.MediaType, "image/"))
+	if strings.ContainsAny(path, " \t") {
+		return "", fmt.Errorf("the folder %q has a blank in its name: name the file after an @", dir)
+	}
+	if err := os.WriteFile(path, img.Data, 0o600); err != nil {
+		return "", fmt.Errorf("the picture was not kept: %w", err)
+	}
+	return path, nil
+}

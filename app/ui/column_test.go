@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+	"buddy/app/apptest"
+	"buddy/app/layout"
+)
+
+// The column comes when a command has run, and stays: text is wrapped anew once.
+func TestColumnComesOnceAndStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		width := func() int { x.Settle(); return x.u.arranged.lay.Panes[layout.Conversation].W }
+		x.tell(running...)
+		if got := width(); got != 120 {
+			t.Errorf("before a command has run the conversation has %d columns", got)
+		}
+		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolOutput{CallID: "c1", Text: "total 16\n"})
+		x.Want("▸ list the files", "run_shell ◐", "total 16")
+		beside := width()
+		x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"})
+		x.Want("shared ◐")
+		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell"}, event.TaskFinished{ID: 1, Outcome: event.Completed}, event.PaneClosed{Pane: "%1"})
+		x.Want("nothing runs")
+		if got := width(); beside != 74 || got != beside {
+			t.Errorf("%d columns beside what is live, %d when that is over; want 74", beside, got)
+		}
+	})
+}
+
+// Where there is no room for a column, a line says what runs; Tab opens it as a page and goes back, and a click
+// opens it as well.
+func TestStripOpensAsAPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running...)
+		x.tell(twoPanes...)
+		x.Want("● server  npm run dev", "Tab opens", "I will look.")
+		x.Press("Tab")
+		x.Want("┌─ shared", "login:", "├─ tasks")
+		x.unwanted("Tab opens", "I will look.")
+		x.Press("Tab")
+		x.Want("Tab opens", "I will look.")
+		if x.u.arranged.focus != layout.Prompt {
+			t.Errorf("the focus is on %v", x.u.arranged.focus)
+		}
+		strip := x.u.arranged.lay.Strip
+		x.Click(strip.X+3, strip.Y)
+		x.Want("┌─ shared", "login:")
+		x.Press("Esc")
+		x.Want("I will look.")
+		x.Resize(50, 12)
+		x.unwanted("Tab opens", "F1 help")
+		x.Press("Tab")
+		x.Want("login:")
+	})
+}
+
+// A border that is dragged over the whole screen leaves room for both.
+func TestDraggingKeepsRoomForBoth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(twoPanes...)
+		for _, to := range []int{0, 119} {
+			x.Settle()
+			x.Mouse(apptest.MousePress, x.u.arranged.lay.Panes[layout.Live].X, 8)
+			x.Mouse(apptest.MouseDrag, to, 8)
+			x.Mouse(apptest.MouseRelease, to, 8)
+			x.Settle()
+			lay := x.u.arranged.lay
+			if c, l := lay.Panes[layout.Conversation].W, lay.Panes[layout.Live].W; c < 20 || l < 20 {
+				t.Errorf("dragged to %d: %d and %d columns", to, c, l)
+			}
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package panes
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/agent/event"
+	"buddy/app/state"
+	"buddy/views/viewtest"
+)
+
+// How to attach stands below the first pane until the next prompt, and when a person asks.
+func TestAttachLineShowsOnce(t *testing.T) {
+	s := &state.State{}
+	p := newTestPanes(t, s)
+	step := func(what string, want bool, events ...event.Event) {
+		t.Helper()
+		viewtest.Feed(s, events...)
+		p.Update(s, state.Panes|state.Tasks)
+		if text := viewtest.Text(t, p, 60, 9); strings.Contains(text, "attach: tmux") != want {
+			t.Errorf("%s, want the line %v:\n%s", what, want, text)
+		}
+	}
+	shared := event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"}
+	step("the first pane", true, event.TaskStarted{ID: 1, Kind: event.MainTask}, shared)
+	step("its exchange is over", true, event.TaskFinished{ID: 1, Outcome: event.Completed})
+	step("a whole exchange later", false, event.TaskStarted{ID: 2, Kind: event.MainTask}, event.TaskFinished{ID: 2, Outcome: event.Completed})
+	step("another pane", false, event.TaskStarted{ID: 3, Kind: event.MainTask}, event.PaneOpened{Pane: "%2", Title: "server", Target: "local", Attach: "tmux attach"})
+	viewtest.Press(t, p, "pane-attach")
+	step("asked for", true)
+	viewtest.Press(t, p, "pane-attach")
+	step("not wanted any more", false)
+}
+
+// What a call without a pane prints is a tab of its own while it is the newest, and reads back by itself.
+func TestCallsWithoutAPane(t *testing.T) {
+	p, tell, _ := twoShared(t)
+	tell(begins("a", "%1")...)
+	tell(begins("b", "")...)
+	tell(event.ToolOutput{CallID: "b", Text: "one\ntwo\n"})
+	if text := viewtest.Text(t, p, 60, 9); p.Shown() != state.BarePane || !strings.Contains(text, "▸run_shell ◐") || !strings.Contains(text, "two") {
+		t.Errorf("%q shows:\n%s", p.Shown(), text)
+	}
+	if len(p.Visible()) != 0 || p.BeginTyping() {
+		t.Errorf("panes %v are watched for a call that has none, typing %v", p.Visible(), p.typing)
+	}
+	viewtest.Press(t, p, "scroll-up", "page-up")
+	if got := p.printed.(*printed).back; got != 11 {
+		t.Errorf("scrolled back by %d, want 11", got)
+	}
+	if !p.EndScroll() || p.printed.(*printed).back != 0 {
+		t.Error("the end does not show again")
+	}
+	code := 3
+	tell(event.ToolResult{CallID: "b", ExitCode: &code})
+	if text := viewtest.Text(t, p, 60, 9); !strings.Contains(text, "▸run_shell ✗") || !strings.Contains(text, "two") {
+		t.Errorf("after its end:\n%s", text)
+	}
+	tell(begins("c", "%1")...)
+	if viewtest.Text(t, p, 60, 9); p.Shown() != "%1" {
+		t.Errorf("%q shows, not the pane in which a command began since", p.Shown())
+	}
+}
