@@ -96,8 +96,8 @@ func eachStepsLine(text string, take func(line string)) (at lineRange, err error
 			if ours && found {
 				return at, errors.New("steps: there are two blocks of them: keep one")
 			}
-			if found = found || ours; ours {
-				at.from = n
+			if ours {
+				found, at.from = true, n
 			}
 		case fence != "" && info == "" && len(ticks) >= len(fence):
 			if fence = ""; ours {

@@ -103,6 +103,11 @@ func (v *blockView) toggle() {
 	}
 }
 
+// asIn reports whether a layout is for what another one begins with.
+func (l *laidBlock) asIn(o *laidBlock) bool {
+	return l.width == o.width && l.gen == o.gen && l.fold == o.fold && l.works == o.works && l.row == o.row && l.wait == o.wait
+}
+
 // lay brings the layout of the block up to date and returns it.
 func (v *blockView) lay(width int) *laidBlock {
 	b, l := v.block, v.laid
@@ -111,8 +116,9 @@ func (v *blockView) lay(width int) *laidBlock {
 		row = v.run.gen
 	}
 	wait := v.retryWait()
-	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() || l.works != works(b.Call) || l.row != row || l.wait != wait {
-		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call), row: row, wait: wait}
+	now := laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown(), works: works(b.Call), row: row, wait: wait}
+	if l == nil || !l.asIn(&now) {
+		l = &now
 		v.laid = l
 	}
 	switch {

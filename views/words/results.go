@@ -152,10 +152,6 @@ func (c Call) Outcome(result string) string {
 	for _, m := range all {
 		fields[m.Name] = m.Value
 	}
-	content, read := fields["content"]
-	entries, listed := fields["entries"]
-	n, err := strconv.Atoi(fields["count"])
-	_, matched := fields["matches"]
 	switch {
 	case c.Name == "ask_user" && fields["answer"] != "":
 		return short("→ " + fields["answer"])
@@ -163,6 +159,17 @@ func (c Call) Outcome(result string) string {
 		return short(fields["decision"])
 	case fields["running"] == "true":
 		return short(goesOn(all))
+	}
+	return c.counted(fields)
+}
+
+// counted returns what a result has so many of, "" for nothing.
+func (c Call) counted(fields map[string]string) string {
+	content, read := fields["content"]
+	entries, listed := fields["entries"]
+	n, err := strconv.Atoi(fields["count"])
+	_, matched := fields["matches"]
+	switch {
 	case read && fields["lines"] != "":
 		return short("lines " + fields["lines"])
 	case read && fields["image"] != "":
