@@ -19,6 +19,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// newFence returns a fence, which ends with the test; where there can be none it skips the test.
+func newFence(t testing.TB, s Settings) *Fence {
+	t.Helper()
+	if err := Available(s, os.Environ()); err != nil {
+		t.Skip(err)
+	}
+	f, err := New(Config{Settings: s, Env: os.Environ(), Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
 // run runs a command line in a fence and returns what it printed.
 func run(t *testing.T, f *Fence, dir, line string) (string, error) {
 	t.Helper()
@@ -45,14 +59,7 @@ func run(t *testing.T, f *Fence, dir, line string) (string, error) {
 func TestFenceWritesTheWorkspaceOnly(t *testing.T) {
 	work, beside := t.TempDir(), t.TempDir()
 	s := Settings{Work: []string{work}}
-	if err := Available(s, os.Environ()); err != nil {
-		t.Skip(err)
-	}
-	f, err := New(Config{Settings: s, Env: os.Environ(), Temp: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := newFence(t, s)
 	out, err := run(t, f, work, "pwd; echo in >in; ls /usr >/dev/null && cat /etc/passwd >/dev/null && echo ok; echo x >"+beside+"/out")
 	if err == nil || out[:len(work)+4] != work+"\nok\n" {
 		t.Errorf("%v: %s", err, out)
@@ -72,14 +79,7 @@ func TestFencedProxy(t *testing.T) {
 	}
 	work := t.TempDir()
 	s := Settings{Work: []string{work}, Hosts: []string{"buddy.invalid"}}
-	if err := Available(s, os.Environ()); err != nil {
-		t.Skip(err)
-	}
-	f, err := New(Config{Settings: s, Env: os.Environ(), Temp: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := newFence(t, s)
 	out, err := run(t, f, work, "curl -s http://other.invalid/; curl -s http://buddy.invalid/; curl -s -m 5 --noproxy '*' http://1.1.1.1/ || echo alone; ls /proc/self/fd | wc -l")
 	if err != nil || !strings.Contains(out, `"other.invalid" is not among allow_hosts`) || !strings.Contains(out, "buddy: lookup buddy.invalid") || !strings.Contains(out, "alone\n4\n") {
 		t.Errorf("%v: %s", err, out)
@@ -89,15 +89,7 @@ func TestFencedProxy(t *testing.T) {
 // BenchmarkStart measures the cost of the fence for a command.
 func BenchmarkStart(b *testing.B) {
 	s := Settings{Work: []string{b.TempDir()}}
-	if err := Available(s, os.Environ()); err != nil {
-		b.Skip(err)
-	}
-	c := Config{Settings: s, Env: os.Environ(), Temp: b.TempDir()}
-	f, err := New(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
+	f := newFence(b, s)
 	b.Run("plain", func(b *testing.B) {
 		for b.Loop() {
 			if err := exec.Command("/bin/true").Run(); err != nil {
@@ -123,7 +115,7 @@ func BenchmarkStart(b *testing.B) {
 	})
 	b.Run("new", func(b *testing.B) {
 		for b.Loop() {
-			f, err := New(c)
+			f, err := New(Config{Settings: s, Env: os.Environ(), Temp: b.TempDir()})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -96,20 +96,13 @@ func TestWorkInside(t *testing.T) {
 				}
 			}
 			s := Settings{Work: []string{t.TempDir()}, Cache: filepath.Join(t.TempDir(), "cache")}
-			if err := Available(s, os.Environ()); err != nil {
-				t.Skip(err)
-			}
+			f := newFence(t, s)
 			outside := exec.Command("bash", "-c", w.script)
 			outside.Dir = t.TempDir()
 			want, err := outside.Output()
 			if err != nil {
 				t.Fatalf("outside: %v\n%s", err, want)
 			}
-			f, err := New(Config{Settings: s, Env: os.Environ(), Temp: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
 			var got, said strings.Builder
 			inside := &exec.Cmd{Path: "/bin/bash", Args: []string{"bash", "-c", w.script}, Dir: s.Work[0], Env: f.Environ(os.Environ(), nil), Stdout: &got, Stderr: &said}
 			if err := f.Start(inside); err != nil {
@@ -134,14 +127,7 @@ func TestLinkedWorkTree(t *testing.T) {
 	}
 	tree := filepath.Join(base, "tree")
 	s := Settings{Work: []string{tree}}
-	if err := Available(s, os.Environ()); err != nil {
-		t.Skip(err)
-	}
-	f, err := New(Config{Settings: s, Env: os.Environ(), Temp: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := newFence(t, s)
 	if out, err := run(t, f, tree, "echo 2 >b && git add . && git commit -qm two && git log --format=%s"); err != nil || out != "two\none\n" {
 		t.Errorf("commit: %v: %s", err, out)
 	}

@@ -19,4 +19,3 @@ git add -A; git commit -qm one
 git checkout -q -b side; echo s >side; git add side; git commit -qm side; git checkout -q main
 echo 2 >f1; echo more >>f.ext; git commit -qam two; echo 3 >f1; echo more >>f.ext; echo n >f2
 ln -s "$OUT/secret" link
-mkdir "$SAFE" && cp -a "$OUT" "$WS" "$HOME" "$SAFE"

@@ -1,0 +1,315 @@
+//go:build linux
+
+// Package canarytest tells what a hostile command changes: it makes a world of folders, sockets and a process
+// of another's, the canaries, runs lines of shell in it and looks at each afterwards.
+//
+//	w := canarytest.New(t, canarytest.Options{Dir: "/tmp", Script: script})
+//	got := w.Plain(line, time.Minute) // as it is: line.Canary is among them
+//	got = w.Run(line, 0, env, box.Start, sweep) // restricted: there are none
+package canarytest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The words that lines, and the scripts that make worlds, have.
+const (
+	SecretWord = "c4n4ry" // what no output may have
+	RanWord    = "r4n"    // what a line prints if what must not work does
+	sleepTime  = "98765"  // of what lines leave behind, replaced by a number of the process's own
+)
+
+// Nobody is the user and group id of an ordinary user.
+const Nobody = 65534
+
+// Path is the PATH of lines.
+const Path = "/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// lineTime limits how long a line may take.
+const lineTime = time.Minute
+
+// World holds everything that lines could change.
+type World struct {
+	Base                       string // holds all of it
+	Out, Workspace, Home, Temp string
+	Env                        []string // of lines
+
+	t                    *testing.T
+	seesWorkspace        bool
+	tcp, udp, sock, gram string
+	contacts             atomic.Int64
+	victim               int
+	sleep                string
+}
+
+// Options says how a world is made.
+type Options struct {
+	Dir           string   // in which it lies
+	Env           []string // of lines, besides what all have
+	Script        string   // makes the folders, for bash
+	SeesWorkspace bool     // a change of the workspace counts as one of the canary "file", too
+}
+
+// New makes a world, which ends with the test. A process has one at a time.
+func New(t *testing.T, o Options) *World {
+	t.Helper()
+	base, err := os.MkdirTemp(o.Dir, "k") // short: it has sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &World{
+		Base: base, Out: base + "/out", Workspace: base + "/ws", Home: base + "/home", Temp: base + "/tmp",
+		t: t, seesWorkspace: o.SeesWorkspace,
+		sleep: strconv.Itoa(1e8 + os.Getpid()),
+	}
+	t.Cleanup(func() {
+		w.kill()
+		_ = os.RemoveAll(base)
+	})
+	w.listen()
+	w.Env = append([]string{
+		"PATH=" + Path, "HOME=" + w.Home, "OUT=" + w.Out, "WS=" + w.Workspace, "TMPDIR=" + w.Temp, "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
+		"TCP=" + w.tcp, "UDP=" + w.udp, "SOCK=" + w.sock, "DGRAM=" + w.gram, "ABSTRACT=" + w.sock,
+	}, o.Env...)
+	w.build(o.Script)
+	_ = unix.Setxattr(w.Out+"/f", "user.had", []byte("x"), 0) // where there are none, nothing needs it
+	w.build(`mkdir "$SAFE" && cp -a "$OUT" "$WS" "$HOME" "$SAFE"`)
+	w.breed()
+	return w
+}
+
+// build runs a script that makes folders.
+func (w *World) build(script string) {
+	cmd := exec.Command("bash", "-c", script)
+	cmd.Env, cmd.Dir = append(slices.Clone(w.Env), "SAFE="+w.Base+"/safe", "VDIR="+w.Base+"/c4n4ry-v"), "/"
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// listen opens sockets of all kinds and counts who comes.
+func (w *World) listen() {
+	w.sock, w.gram = w.Base+"/s", w.Base+"/g"
+	for _, a := range []struct{ network, address string }{{"tcp", "127.0.0.1:0"}, {"unix", w.sock}, {"unix", "@" + w.sock}} {
+		l, err := net.Listen(a.network, a.address)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = l.Close() })
+		if a.network == "tcp" {
+			_, w.tcp, _ = net.SplitHostPort(l.Addr().String())
+		}
+		go func() {
+			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+				w.contacts.Add(1)
+				_ = c.Close()
+			}
+		}()
+	}
+	for _, a := range []struct{ network, address string }{{"udp", "127.0.0.1:0"}, {"unixgram", w.gram}} {
+		c, err := net.ListenPacket(a.network, a.address)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = c.Close() })
+		if a.network == "udp" {
+			_, w.udp, _ = net.SplitHostPort(c.LocalAddr().String())
+		}
+		go func() {
+			var b [64]byte
+			for _, _, err := c.ReadFrom(b[:]); err == nil; _, _, err = c.ReadFrom(b[:]) {
+				w.contacts.Add(1)
+			}
+		}()
+	}
+}
+
+// breed starts the process that lines try to hurt. It is no child of this one.
+func (w *World) breed() {
+	w.kill()
+	cmd := exec.Command("bash", "-c", `set -m; SECRET=c4n4ry sleep 100000 7<secret >/dev/null 2>&1 & echo $!`)
+	cmd.Env, cmd.Dir = w.Env, w.Base+"/c4n4ry-v"
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if w.victim, err = strconv.Atoi(strings.TrimSpace(string(out))); err != nil {
+		w.t.Fatal(err)
+	}
+	for !strings.Contains(w.health(), "(sleep)") {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (w *World) kill() {
+	if w.victim != 0 {
+		_ = unix.Kill(w.victim, unix.SIGKILL)
+	}
+}
+
+// health is all of the victim that others could change.
+func (w *World) health() string {
+	proc := "/proc/" + strconv.Itoa(w.victim) + "/"
+	stat, _ := os.ReadFile(proc + "stat")
+	f := strings.Fields(string(stat))
+	if len(f) < 41 {
+		return "gone"
+	}
+	text := fmt.Sprint(f[1], strings.ContainsAny(f[2], "TtZX"), f[17:19], f[40])
+	for _, file := range []string{"limits", "oom_score_adj", "coredump_filter"} {
+		b, _ := os.ReadFile(proc + file)
+		text += string(b)
+	}
+	var cpus unix.CPUSet
+	_ = unix.SchedGetaffinity(w.victim, &cpus)
+	prio, _, _ := unix.Syscall(unix.SYS_IOPRIO_GET, 1, uintptr(w.victim), 0)
+	return text + fmt.Sprint(cpus, prio)
+}
+
+// files is all that can be seen of the folders that count, but for the time of the last look.
+func (w *World) files() string {
+	dirs := []string{w.Out, w.Home}
+	if w.seesWorkspace {
+		dirs = append(dirs, w.Workspace)
+	}
+	var b strings.Builder
+	for _, dir := range dirs {
+		_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			var st unix.Stat_t
+			if err == nil {
+				err = unix.Lstat(path, &st)
+			}
+			if err == nil {
+				fmt.Fprintln(&b, path, st.Mode, st.Uid, st.Gid, st.Size, st.Mtim, st.Nlink, st.Ctim)
+			}
+			return err
+		})
+	}
+	return b.String()
+}
+
+// Remaining returns the processes that lines have left.
+func (w *World) Remaining() (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		if b, _ := os.ReadFile(f); bytes.Contains(b, []byte(w.sleep)) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Run runs a line with start, then clean, and returns the canaries that have changed. wait is how long one
+// that changes a little later is waited for. The folders are as they were afterwards.
+func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.Cmd) error, clean func(*exec.Cmd)) (changed []string) {
+	text := strings.ReplaceAll(l.Text, sleepTime, w.sleep)
+	files, health, contacts := w.files(), w.health(), w.contacts.Load()
+	_ = os.Remove(w.Base + "/said") // something of the last line may still write to it
+	out, err := os.Create(w.Base + "/said")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
+	ctx, stop := context.WithTimeout(context.Background(), lineTime)
+	defer stop()
+	// As the supervisor does it: the line comes when all restrictions hold.
+	read, write, err := os.Pipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", `IFS= read -r -d '' line <&3; exec 3<&-; eval -- "$line"`)
+	cmd.ExtraFiles = []*os.File{read}
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(slices.Clone(env), "VICTIM="+strconv.Itoa(w.victim)), w.Workspace, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := start(cmd); err != nil {
+		w.t.Fatalf("%s: %v", text, err)
+	}
+	_, err = write.WriteString(text)
+	if err = errors.Join(err, write.Close(), read.Close()); err != nil {
+		w.t.Errorf("%s: %v", text, err)
+	}
+	_ = cmd.Wait()
+	clean(cmd)
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if changed = w.changed(l, files, health, contacts); len(changed) > 0 || time.Since(began) > wait {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		w.t.Errorf("%s: did not end", text)
+	}
+	if !w.seesWorkspace || slices.Contains(changed, "file") {
+		w.build(`rm -rf "$OUT" "$WS" "$HOME" && cp -a "$SAFE/." "$SAFE/.."`)
+	}
+	if slices.Contains(changed, "victim") {
+		w.breed()
+	}
+	return changed
+}
+
+// Said returns what the last line has written.
+func (w *World) Said() string {
+	said, err := os.ReadFile(w.Base + "/said")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(said)
+}
+
+// changed returns the canaries that are not as they were before a line.
+func (w *World) changed(l Line, files, health string, contacts int64) (changed []string) {
+	said := w.Said()
+	for _, c := range []struct {
+		canary string
+		is     bool
+	}{
+		{"secret", strings.Contains(said, SecretWord)},
+		{"ran", strings.Contains(said, RanWord)},
+		{"file", w.files() != files},
+		{"victim", w.health() != health},
+		{"net", w.contacts.Load() != contacts},
+		{"left", l.Canary == "left" && len(w.Remaining()) > 0}, // others are looked for at the end
+	} {
+		if c.is {
+			changed = append(changed, c.canary)
+		}
+	}
+	return changed
+}
+
+// Plain runs a line as it is, and ends what it leaves. wait is for what it starts in the background.
+func (w *World) Plain(l Line, wait time.Duration) []string {
+	if l.Maybe() {
+		wait = 300 * time.Millisecond
+	}
+	group := 0
+	got := w.Run(l, wait, w.Env, (*exec.Cmd).Start, func(cmd *exec.Cmd) { group = cmd.Process.Pid })
+	if l.Canary == "left" {
+		_ = unix.Kill(-group, unix.SIGKILL) // one that starts others would escape a look at each
+	}
+	for none := 0; l.Canary == "left" && none < 5; none++ { // one that is just being started has no name
+		for _, pid := range w.Remaining() {
+			_, none = unix.Kill(pid, unix.SIGKILL), 0
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return got
+}
