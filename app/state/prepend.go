@@ -88,7 +88,7 @@ func (s *State) adopt(old *State) {
 	blocks, calls := s.adoptBlocks(old.Blocks)
 	replace(&s.open.text, blocks)
 	replace(&s.open.reasoning, blocks)
-	replace(&s.retried.block, blocks)
+	replace(&s.retries.block, blocks)
 	replace(&s.Focused, calls)
 	replace(&s.Bare, calls)
 	for target, c := range s.ran {
