@@ -65,7 +65,8 @@ func readMost(name string) []byte {
 var last = func() (l struct {
 	names map[string]bool
 	globs []string
-}) {
+},
+) {
 	l.names = make(map[string]bool)
 	for _, p := range patterns {
 		if name := p.elements[len(p.elements)-1]; strings.Contains(name, "*") {

@@ -36,7 +36,6 @@ type Watch struct {
 	roots   []string
 	now     func() time.Time
 	known   map[string]*folder // by absolute path
-	files   int
 	partial map[string]bool   // roots of which not everything could be compared, and that was said
 	running int               // commands
 	left    []<-chan struct{} // closed when a command that went on has ended

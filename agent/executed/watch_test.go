@@ -92,8 +92,10 @@ func TestWatchNamesWhatRunsLater(t *testing.T) {
 				put(t, dir, "docs/notes/"+name, "x")
 			}
 		}, "git docs/notes/config new"},
-		{"another folder of git's", func(t *testing.T, dir string) { remove(".git")(t, dir); write(".git")(t, dir) },
-			"git .git new, git .git/config gone, git .git/modules/lib/config gone"},
+		{
+			"another folder of git's", func(t *testing.T, dir string) { remove(".git")(t, dir); write(".git")(t, dir) },
+			"git .git new, git .git/config gone, git .git/modules/lib/config gone",
+		},
 		{"a hook as a link", link("../../tool", ".git/hooks/pre-commit"), "git .git/hooks/pre-commit new"},
 		{"a link in place of build rules", link("main.go", "Makefile"), "make Makefile changed"},
 		{"a folder of hooks as a link", link("lib", ".husky"), "git .husky new"},

@@ -76,7 +76,7 @@ func Tell(err error) (cause, next, raw string) {
 	if !errors.As(err, &e) {
 		return err.Error(), "", ""
 	}
-	if err == error(e) {
+	if err.Error() == e.Error() { // nothing was said around it
 		return e.Cause(), e.Hint, e.Raw()
 	}
 	return err.Error(), "", e.Raw()

@@ -30,11 +30,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	case action.FileRead, action.FileWrite, action.FileDelete:
 		p.fileContext(&c, a)
 	case action.Network, action.Browser:
-		note(&c, action.Medium, "", cmp.Or(a.Host, "another machine")+" sees the request and what is in it")
-		if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
-			note(&c, action.High, "", "the request may change something there")
-		}
-		c.Reversible = false
+		networkContext(&c, a)
 	default:
 		otherContext(&c, a)
 	}
@@ -59,6 +55,15 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		c.Passes, c.Stops = examples(p, r, whole, report)
 	}
 	return c
+}
+
+// networkContext says what a request to another machine does.
+func networkContext(c *action.ApprovalContext, a action.Action) {
+	note(c, action.Medium, "", cmp.Or(a.Host, "another machine")+" sees the request and what is in it")
+	if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
+		note(c, action.High, "", "the request may change something there")
+	}
+	c.Reversible = false
 }
 
 // Free describes which commands need no approval on a target, and what keeps them harmless.

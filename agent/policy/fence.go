@@ -67,7 +67,7 @@ func inAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdi
 	case !fenced(p):
 		return v
 	case a.Kind.IsCommand():
-		return commandInAuto(p, a, report, base, v)
+		return commandInAuto(a, report, base, v)
 	case v == base && v.Decision == action.Ask && undoable(p, a):
 		return action.Verdict{Decision: action.Allow, Reason: "mode auto allows changing files of the workspace", Rule: "mode auto"}
 	}
@@ -76,7 +76,7 @@ func inAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdi
 
 // commandInAuto returns the verdict on a command in mode auto. Rules that allow lift no fence for
 // what may run code: that code may have been written without a question.
-func commandInAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+func commandInAuto(a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
 	free, ruled := base.Decision == action.Allow, v != base
 	switch {
 	case free && v.Decision == action.Allow, ruled && v.Decision == action.Ask:

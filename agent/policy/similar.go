@@ -32,7 +32,16 @@ func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) 
 	if p.judge(a, report, action.ModeAsk).Decision != action.Ask || a.Privesc || a.Tool == "" || strings.ContainsAny(a.Target, `*?[{\`) {
 		return action.Rule{}, false
 	}
-	ok := false
+	r, ok := widened(p, r, a, report, mode)
+	// The rule must allow this very action.
+	if !ok || p.With(r).judgeFiles(a, report, action.ModeAsk).Decision != action.Allow {
+		return action.Rule{}, false
+	}
+	return r, true
+}
+
+// widened returns r for what is similar to a, by its kind.
+func widened(p Policy, r action.Rule, a action.Action, report shell.Report, mode action.Mode) (_ action.Rule, ok bool) {
 	switch a.Kind {
 	case action.Shell, action.Git:
 		r, ok = similarCommand(p, r, report)
@@ -44,14 +53,7 @@ func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) 
 	case action.MCP:
 		ok = offers(a) // the tool's name says what it does
 	}
-	if ok {
-		// The rule must allow this very action.
-		ok = p.With(r).judgeFiles(a, report, action.ModeAsk).Decision == action.Allow
-	}
-	if !ok {
-		return action.Rule{}, false
-	}
-	return r, true
+	return r, ok
 }
 
 // offers reports whether an action that is not a command may be similar to another: one that

@@ -110,22 +110,7 @@ func (s *setup) add(p config.Profile) (string, error) {
 // ask leads through the choice on the terminal.
 func (s *setup) ask() (string, error) {
 	offers := compose.OffersOf(context.Background(), s.config, s.index)
-	t := tabwriter.NewWriter(s.err, 0, 0, 2, ' ', 0)
-	first := 0
-	for i, o := range offers {
-		state := o.From + ", " + o.Why
-		switch _, err := account.Find(s.config, o.Name); {
-		case o.Usable && first == 0:
-			first = i + 1
-		case !o.Usable && err == nil:
-			state = o.From + ", asks for a key"
-		case !o.Usable:
-			state = o.From + ", " + o.Lack()
-		}
-		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Inline(o.Name), markup.Inline(o.Model), markup.Inline(state))
-	}
-	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany that speaks OpenAI's protocol\n", len(offers)+1)
-	_ = t.Flush()
+	first := s.list(offers)
 	for {
 		answer, err := s.question(fmt.Sprintf("which one [%d]: ", first))
 		if err != nil {
@@ -147,6 +132,27 @@ func (s *setup) ask() (string, error) {
 		}
 		s.hint("%v", err)
 	}
+}
+
+// list prints what there is to choose, with the numbers that choose it, and returns the number of the first that
+// can be used as it is, 0 if none can.
+func (s *setup) list(offers []slash.Offer) (first int) {
+	t := tabwriter.NewWriter(s.err, 0, 0, 2, ' ', 0)
+	for i, o := range offers {
+		state := o.From + ", " + o.Why
+		switch _, err := account.Find(s.config, o.Name); {
+		case o.Usable && first == 0:
+			first = i + 1
+		case !o.Usable && err == nil:
+			state = o.From + ", asks for a key"
+		case !o.Usable:
+			state = o.From + ", " + o.Lack()
+		}
+		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Inline(o.Name), markup.Inline(o.Model), markup.Inline(state))
+	}
+	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany that speaks OpenAI's protocol\n", len(offers)+1)
+	_ = t.Flush()
+	return first
 }
 
 // try sends a real request.

@@ -29,10 +29,11 @@ func (p Pane) String() string {
 }
 
 const (
-	// DefaultSide is the percent of the width for the column, WideSide that from wideWidth columns on.
+	// DefaultSide is the percent of the width for the column.
 	DefaultSide = 38
-	WideSide    = 42
-	wideWidth   = 160
+	// WideSide is DefaultSide from wideWidth columns on.
+	WideSide  = 42
+	wideWidth = 160
 
 	columnWidth = 100 // columns from which on there is room for a column
 	smallWidth  = 60  // columns below which only conversation, status line and prompt show

@@ -39,8 +39,14 @@ func TestLinksThatLie(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, target string }{
-		{"docs", "https://evil.com/x"}, {"version 1.2", "https://go.dev/x"}, {"go.dev", "https://go.dev/blog"}, {"https://go.dev/blog/", "https://go.dev/blog"},
-		{"go.dev/blog", "https://go.dev/blog"}, {"Go.Dev", "https://go.dev"}, {"see https://go.dev/blog.", "https://go.dev/blog"}, {"localhost:8080", "http://localhost:8080/x"},
+		{"docs", "https://evil.com/x"},
+		{"version 1.2", "https://go.dev/x"},
+		{"go.dev", "https://go.dev/blog"},
+		{"https://go.dev/blog/", "https://go.dev/blog"},
+		{"go.dev/blog", "https://go.dev/blog"},
+		{"Go.Dev", "https://go.dev"},
+		{"see https://go.dev/blog.", "https://go.dev/blog"},
+		{"localhost:8080", "http://localhost:8080/x"},
 	} {
 		shown, opens := shownLink("["+c.text+"]("+c.target+")", nil)
 		if shown != c.text || opens != c.target {

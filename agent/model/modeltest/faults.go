@@ -68,7 +68,7 @@ type Fault struct {
 // faults are those that do not depend on the protocol.
 // other is the protocol that a 404 names.
 func faults(path, other string) []Fault {
-	return slices.Concat(statuses(path, other), tooLong(), broken())
+	return slices.Concat(statuses(other), tooLong(), broken())
 }
 
 // status is an answer with a status, a body and perhaps a header.
@@ -81,7 +81,7 @@ func status(code int, body string, header ...string) Answer {
 }
 
 // statuses are answers with an error status, and what a person reads of them.
-func statuses(path, other string) []Fault {
+func statuses(other string) []Fault {
 	hint := `check api_base_url and model, or try the other protocol: api = "` + other + `" in [models.work]`
 	refused := func(name string, code int, body string, want ...string) Fault {
 		return Fault{Name: name, Answer: status(code, body), Kind: model.StatusError, Want: want}
