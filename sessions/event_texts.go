@@ -85,14 +85,10 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 		return edited(&p, f, &p.Why)
 	case event.ModelFallback:
 		return edited(&p, f, &p.Why, &p.Detail)
-	case event.TaskStarted:
-		return edited(&p, f, &p.Title)
-	case event.TaskQueued:
-		return edited(&p, f, &p.Title)
+	case event.TaskStarted, event.TaskQueued, event.PaneOpened, event.SessionRenamed, event.SessionCreated:
+		return titleTexts(p, f)
 	case event.TaskFinished:
 		return edited(&p, f, &p.Error)
-	case event.PaneOpened:
-		return edited(&p, f, &p.Title)
 	case event.GoalSet, event.GoalChecked, event.GoalChanged:
 		return goalTexts(p, f)
 	case event.PaneLost:
@@ -105,6 +101,19 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 			p.Prompts[i] = f(prompt)
 		}
 		return p
+	}
+	return e
+}
+
+// titleTexts is Texts for what has a title and no other text.
+func titleTexts(e event.Event, f func(string) string) event.Event {
+	switch p := e.(type) {
+	case event.TaskStarted:
+		return edited(&p, f, &p.Title)
+	case event.TaskQueued:
+		return edited(&p, f, &p.Title)
+	case event.PaneOpened:
+		return edited(&p, f, &p.Title)
 	case event.SessionRenamed:
 		return edited(&p, f, &p.Title)
 	case event.SessionCreated:

@@ -322,14 +322,18 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 	}
 	l.addTime(parts, now)
 	parts.addDeadline(t, now)
-	var keys []draw.Hint
+	return l.mainKeys()
+}
+
+// mainKeys names the keys that do something about the main task while it works.
+func (l *StatusLine) mainKeys() (keys []draw.Hint) {
 	if l.doing.waits {
 		keys = l.typeHint()
 	}
-	if t.State != state.TaskCancelling {
+	if l.main.State != state.TaskCancelling {
 		keys = append(keys, l.stopHint("interrupts")...)
 	}
-	if l.doing.pane && !l.doing.waits && t.State == state.TaskRunning {
+	if l.doing.pane && !l.doing.waits && l.main.State == state.TaskRunning {
 		keys = append(keys, l.typeHint()...)
 	}
 	return keys

@@ -38,12 +38,7 @@ func (s *setup) models(p config.Profile) ([]string, error) {
 // chooseModel lets the person choose one of the models that a server has, by its number or by its id. usual is what
 // an empty line means, "" for nothing.
 func (s *setup) chooseModel(all []string, usual string) (string, error) {
-	for i, id := range all[:min(len(all), maxOffered)] {
-		s.line("%3d  %s", i+1, markup.Inline(id))
-	}
-	if n := len(all) - maxOffered; n > 0 {
-		s.line("     and %d more", n)
-	}
+	s.offerModels(all)
 	if usual == "" && len(all) == 1 {
 		usual = all[0]
 	}
@@ -72,6 +67,16 @@ func (s *setup) chooseModel(all []string, usual string) (string, error) {
 		default:
 			return answer, nil
 		}
+	}
+}
+
+// offerModels prints the first of the models that a server has, with their numbers.
+func (s *setup) offerModels(all []string) {
+	for i, id := range all[:min(len(all), maxOffered)] {
+		s.line("%3d  %s", i+1, markup.Inline(id))
+	}
+	if n := len(all) - maxOffered; n > 0 {
+		s.line("     and %d more", n)
 	}
 }
 

@@ -170,22 +170,25 @@ func (s *sessionsCLI) list(filter string) error {
 		s.hint("%s", s.none(filter))
 	}
 	for _, l := range all {
-		if l.By != "" && !s.json {
-			l.Title = l.By + " · " + l.Title
-		}
-		switch {
-		case s.json:
-			err = s.encode(l.row)
-		case s.all:
-			err = s.print("%s  %s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title, l.Cwd)
-		default:
-			err = s.print("%s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title)
-		}
-		if err != nil {
+		if err := s.printRow(l); err != nil {
 			return exit.Failure(err)
 		}
 	}
 	return nil
+}
+
+// printRow prints a session of the list.
+func (s *sessionsCLI) printRow(l listed) error {
+	if s.json {
+		return s.encode(l.row)
+	}
+	if l.By != "" {
+		l.Title = l.By + " · " + l.Title
+	}
+	if s.all {
+		return s.print("%s  %s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title, l.Cwd)
+	}
+	return s.print("%s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title)
 }
 
 func (s *sessionsCLI) showCommand() *cobra.Command {

@@ -231,16 +231,7 @@ func listen(w *wire) (cancel, gone chan struct{}) {
 func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	box := c.Follow()
 	go func() {
-		select {
-		case <-cancel:
-		case <-gone:
-		case <-c.Done():
-		}
-		select {
-		case <-cancel: // the client may have left right after
-			c.Cancel()
-		default:
-		}
+		obey(c, cancel, gone)
 		select {
 		case <-gone:
 			box.Close()
@@ -275,6 +266,20 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	case <-gone:
 	case <-c.Done():
 		_ = w.sendJSON(frameEnd, c.Exit())
+	}
+}
+
+// obey cancels c when its client asks for it, until c ends or the client leaves.
+func obey(c *Command, cancel, gone <-chan struct{}) {
+	select {
+	case <-cancel:
+	case <-gone:
+	case <-c.Done():
+	}
+	select {
+	case <-cancel: // the client may have left right after
+		c.Cancel()
+	default:
 	}
 }
 
