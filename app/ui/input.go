@@ -41,6 +41,7 @@ func (u *UI) global(a, pending keymap.Action) {
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
 		u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
+		u.overlays.marked = false
 	case keymap.ShowApproval:
 		if u.dock.next() {
 			u.overlays.help = false

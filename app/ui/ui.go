@@ -550,6 +550,10 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		u.dock.typeOn("", ev)
 	case p.Types() && p.Text == "?" && asksForHelp(u, scope):
 		u.global(keymap.ShowHelp, before)
+		u.overlays.marked = u.overlays.help
+	case scope == keymap.Help && u.overlays.marked && p.Types() && p.Text != " ": // it was the beginning of a prompt
+		u.overlays.help = false
+		u.dock.typeOn("?", ev)
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
 	case p.Scope != keymap.Global:
