@@ -66,7 +66,7 @@ theme = "light"
 notify = "off"
 title = false
 [keys]
-help = ["F9"]
+help = ["F10"]
 [models.a]
 api_base_url = "http://localhost:1/v1"
 [[allow]]
