@@ -13,7 +13,7 @@ type openBlocks struct{ text, reasoning *Block }
 func (s *State) applyModel(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.Checkpoint, event.ModelMessage:
-		s.retries.answerCame(env.Seq)
+		s.Retries.answerCame(env.Seq)
 		s.applyAnswer(env)
 	case event.ModelRetry:
 		s.dropAnswer() // what the failed attempt said is not part of the next one

@@ -91,7 +91,7 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
-		s.wayBack.addBorder(env, p, s.Steps)
+		s.Back.addBorder(env, p, s.Steps)
 		endSteps(s)
 		s.add(env, UserBlock, withImages(p))
 		return Conversation | Queue | Header | Tasks

@@ -12,17 +12,17 @@ func (s *State) hear(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
 		s.Heard = env.Time
-		s.retries.endWait()
+		s.Retries.endWait()
 		s.Coming.come(env)
 	case event.ModelRetry:
-		s.Heard, s.Retry = env.Time, &Retry{At: env.Time + p.WaitMS}
+		s.Heard, s.Retries.Retry = env.Time, &Retry{At: env.Time + p.WaitMS}
 		s.Coming.First, s.Coming.Bytes = 0, 0
 	case event.TaskFinished:
 		if t := s.Running(); t == nil || t.ID != p.ID {
 			return 0
 		}
 		s.Heard, s.Coming = 0, Coming{}
-		s.retries.giveUp(env.Seq)
+		s.Retries.giveUp(env.Seq)
 	case event.HookStarted:
 		s.Hooks = append(s.Hooks, p)
 	case event.HookRan:
@@ -31,10 +31,10 @@ func (s *State) hear(env event.Envelope) Changed {
 		}
 	case event.ModelMessage, event.ResponseFinished, event.TurnFinished:
 		s.Heard, s.Coming = 0, Coming{}
-		s.retries.endWait()
+		s.Retries.endWait()
 	case event.SessionResumed:
 		s.Heard, s.Coming = 0, Coming{}
-		s.retries.giveUp(env.Seq)
+		s.Retries.giveUp(env.Seq)
 	default:
 		return 0
 	}

@@ -17,8 +17,8 @@ type Border struct {
 	steps Steps // before it
 }
 
-// wayBack holds where a conversation can go back to, and what that took away.
-type wayBack struct {
+// WayBack holds where a conversation can go back to, and what that took away.
+type WayBack struct {
 	Borders []Border  // the prompts that one can go back to before, oldest first
 	rewound []rewound // that can be taken back, the newest last
 }
@@ -33,14 +33,14 @@ type rewound struct {
 }
 
 // addBorder notes a prompt that opens an exchange, before which there were these steps.
-func (w *wayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps Steps) {
+func (w *WayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps Steps) {
 	if p.Kind == event.Opening {
 		w.Borders = append(w.Borders, Border{env.Seq, p.ID, p.Text, env.Time, steps})
 	}
 }
 
 // borderFrom is the index of the first prompt with a number or a later one, how many there are if there is none.
-func (w *wayBack) borderFrom(seq uint64) int {
+func (w *WayBack) borderFrom(seq uint64) int {
 	if i := slices.IndexFunc(w.Borders, func(b Border) bool { return b.Seq >= seq }); i >= 0 {
 		return i
 	}
@@ -48,7 +48,7 @@ func (w *wayBack) borderFrom(seq uint64) int {
 }
 
 // take removes and returns the step back whose event has a number, and all later ones.
-func (w *wayBack) take(seq uint64) (r rewound, ok bool) {
+func (w *WayBack) take(seq uint64) (r rewound, ok bool) {
 	i := slices.IndexFunc(w.rewound, func(r rewound) bool { return r.at == seq })
 	if i < 0 {
 		return rewound{}, false
@@ -66,16 +66,16 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	}
 	gone := slices.Clone(s.Blocks[at:])
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq && !b.beside })
-	from := s.wayBack.borderFrom(p.ToSeq)
+	from := s.Back.borderFrom(p.ToSeq)
 	if p.Redo {
 		redo(s, p.ToSeq, from)
 	} else {
-		s.rewound = append(s.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Borders[from:]), s.Steps, s.Answered})
+		s.Back.rewound = append(s.Back.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Back.Borders[from:]), s.Steps, s.Answered})
 		s.Answered = nil
-		if from < len(s.Borders) {
-			s.Steps = s.Borders[from].steps
+		if from < len(s.Back.Borders) {
+			s.Steps = s.Back.Borders[from].steps
 		}
-		s.Borders = s.Borders[:from]
+		s.Back.Borders = s.Back.Borders[:from]
 	}
 	dropGone(s, gone)
 	s.add(env, NoticeBlock, p.Text())
@@ -84,20 +84,20 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 
 // redo takes a step back back: the one whose event has a number. Prompts from the index from on came after it.
 func redo(s *State, seq uint64, from int) {
-	r, ok := s.wayBack.take(seq)
+	r, ok := s.Back.take(seq)
 	if !ok {
 		return // what it took away was not read yet
 	}
 	later := slices.DeleteFunc(slices.Clone(s.Blocks), func(b *Block) bool { return b.Seq < seq })
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= r.to })
 	s.Blocks = slices.Concat(s.Blocks, r.blocks, later)
-	s.Borders = append(s.Borders[:from:from], r.borders...)
+	s.Back.Borders = append(s.Back.Borders[:from:from], r.borders...)
 	s.Steps, s.Answered = r.steps, r.answered
 }
 
 // dropGone forgets what pointed at blocks that don't show any more.
 func dropGone(s *State, gone []*Block) {
-	s.retries.forget()
+	s.Retries.forget()
 	s.open, s.Info.Interrupted = openBlocks{}, false
 	for _, b := range gone {
 		if b.Call == nil || b.beside || slices.Contains(s.Blocks, b) {

@@ -51,12 +51,11 @@ type State struct {
 	History   *event.PaneHistory  // what somebody reads of a pane, the latest of all; else nil
 	Heard     int64               // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
 	Coming    Coming              // the answer that the main task's model is asked for
+	Retries   Retries             // of the main task's request
+	Back      WayBack             // in the main conversation
 	Hooks     []event.HookStarted // that run
 	Answered  CallIDs             // the calls of the main conversation's last answer
 	Focused   *Call               // the call whose output is shown: the last one that started
-
-	retries // of the main task's request
-	wayBack
 
 	open      openBlocks
 	calls     map[string]*Block          // by call id: the blocks whose call has no result yet

@@ -111,7 +111,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 		return s.applyTask(env)
 	case event.TaskFinished:
 		talk.open.close()
-		talk.retries.giveUp(env.Seq)
+		talk.Retries.giveUp(env.Seq)
 		delete(s.talks, env.Branch)
 		return s.applyTask(env)
 	case event.TurnFinished:
@@ -154,7 +154,7 @@ func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 // abandon ends what was open in a subagent's conversation when the process ended that ran it.
 func abandon(s *State) {
 	s.open.close()
-	s.retries.giveUp(0)
+	s.Retries.giveUp(0)
 	s.Queued, s.Heard, s.Coming = nil, 0, Coming{}
 	for id, b := range s.calls {
 		b.Call.State = CallCancelled

@@ -79,6 +79,10 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		u.dock.typeOn("", ev)
 	case p.Types() && p.Text == "?" && asksForHelp(u, scope):
 		u.global(keymap.ShowHelp, before)
+		u.overlays.marked = u.overlays.help
+	case scope == keymap.Help && u.overlays.marked && p.Types() && p.Text != " ": // it was the beginning of a prompt
+		u.overlays.help = false
+		u.dock.typeOn("?", ev)
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
 	case p.Scope != keymap.Global:
@@ -119,6 +123,7 @@ func (u *UI) global(a, pending keymap.Action) {
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
 		u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
+		u.overlays.marked = false
 	case keymap.ShowApproval:
 		if u.dock.next() {
 			u.overlays.help = false

@@ -83,7 +83,7 @@ func (p *Prompt) Update(s *state.State, ch state.Changed) {
 	}
 	p.queued = slices.Clone(s.Queued)
 	p.interrupted = s.Info.Interrupted
-	p.retries = s.Retry != nil
+	p.retries = s.Retries.Retry != nil
 	if p.target = s.Info.Event.Target; p.target == "local" {
 		p.target = ""
 	}
