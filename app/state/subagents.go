@@ -121,9 +121,7 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.PaneOpened:
-		if c := talk.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
-			gotPane(talk, c, p.Pane)
-		}
+		gotFirstPane(talk, p)
 		return s.applyPane(env)
 	case event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
 		return s.applyPane(env)
@@ -138,6 +136,13 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	}
 	env.Branch = 0
 	return talk.hear(env) | talk.fold(env)
+}
+
+// gotFirstPane gives a pane that was opened to the running call of a conversation, unless it has one.
+func gotFirstPane(s *State, p event.PaneOpened) {
+	if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
+		gotPane(s, c, p.Pane)
+	}
 }
 
 // beginSubagent joins the task of a subagent with its conversation and with the call that began it.
