@@ -73,7 +73,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
 		of, t = followed.Agent.Talk, followed
 	}
-	l.heard, l.queued, l.coming, l.retry, l.steps = of.Heard, len(of.Queued), of.Coming, of.Retry, of.Steps
+	l.heard, l.queued, l.coming, l.retry, l.steps = of.Heard, len(of.Queued), of.Coming, of.Retries.Retry, of.Steps
 	if t != nil {
 		c := *t
 		l.main = &c
@@ -137,7 +137,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 		return doing{text: "waits for " + draw.Plural(l.agents, "agent")}
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
-	case s.Retry != nil:
+	case s.Retries.Retry != nil:
 		return doing{text: "waits to try again"}
 	}
 	return doing{text: modelDoes(s, t.Turns), since: s.Coming.Asked}

@@ -121,7 +121,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
-		Listings: p.listings(), Memory: p.Memory, Checks: p.Checks, Resources: p.resources(),
+		Listings: listings(servers), Memory: p.Memory, Checks: p.Checks, Resources: resources(servers),
 		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Readers: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),

@@ -12,6 +12,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/tools"
+	"buddy/tools/target"
 	"buddy/views/markup"
 )
 
@@ -166,7 +167,7 @@ func (r *Prepared) Start() error {
 	p.Servers.Start()
 	p.Checks.Start()
 	if r.panes {
-		go p.findPanes()
+		go findPanes(p.Targets)
 	}
 	if !p.Live.begin(r.Runtime) {
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
@@ -211,10 +212,10 @@ const findTime = 10 * time.Second
 
 // findPanes shows the pane that an earlier process has left before a command runs in it. What can't
 // be found stays as it is known: the next command says why.
-func (p *Program) findPanes() {
+func findPanes(targets *target.Set) {
 	ctx, cancel := context.WithTimeout(context.Background(), findTime)
 	defer cancel()
-	if _, err := p.Targets.First().Panes.FindPane(ctx); err != nil {
+	if _, err := targets.First().Panes.FindPane(ctx); err != nil {
 		slog.Debug("find panes", "error", err)
 	}
 }

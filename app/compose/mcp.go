@@ -60,10 +60,10 @@ func serverClient(all []mcp.Server) *http.Client {
 }
 
 // listings are what the model is told of besides skills.
-func (p *Program) listings() []agent.Listing {
+func listings(servers *mcp.Servers) []agent.Listing {
 	return []agent.Listing{func() conversation.Listing {
 		list := conversation.Listing{Kind: reminder.MCP, Head: mcp.ListingHead}
-		for _, line := range p.Servers.Listing() {
+		for _, line := range servers.Listing() {
 			list.Items = append(list.Items, conversation.ListingItem{Name: line.Server, Line: line.Text})
 		}
 		return list
@@ -71,12 +71,12 @@ func (p *Program) listings() []agent.Listing {
 }
 
 // resources returns what reads the resources that prompts name, nil without a server.
-func (p *Program) resources() agent.Resources {
-	if len(p.Servers.List()) == 0 {
+func resources(servers *mcp.Servers) agent.Resources {
+	if len(servers.List()) == 0 {
 		return nil
 	}
 	return func(ctx context.Context, prompts []string) (all []agent.Resource, problems []string) {
-		found, problems := p.Servers.Attach(ctx, prompts)
+		found, problems := servers.Attach(ctx, prompts)
 		for _, a := range found {
 			all = append(all, agent.Resource(a))
 		}

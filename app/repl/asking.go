@@ -171,7 +171,7 @@ func (r *repl) typedIn(l typedLine) {
 func (r *repl) submit(text string) {
 	if strings.TrimSpace(text) == "" {
 		switch {
-		case r.state.Retry != nil:
+		case r.state.Retries.Retry != nil:
 			r.program.Live.Send(event.RetryNow{})
 		case r.state.Info.Interrupted && r.state.Running() == nil:
 			r.command(event.Continue{})

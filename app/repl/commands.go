@@ -84,7 +84,7 @@ func runCommand(r *repl, c slash.Command, args string) error {
 
 // frontend returns what commands need of the line.
 func (r *repl) frontend() slash.Frontend {
-	return slash.Frontend{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Prompts: func() []state.Border { return r.state.Borders }, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
+	return slash.Frontend{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Prompts: func() []state.Border { return r.state.Back.Borders }, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
 }
 
 func lineHelp(r *repl, _ string) error {

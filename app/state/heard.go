@@ -12,17 +12,17 @@ func (s *State) hear(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
 		s.Heard = env.Time
-		s.endWait()
-		s.come(env)
+		s.Retries.endWait()
+		s.Coming.come(env)
 	case event.ModelRetry:
-		s.Heard, s.Retry = env.Time, &Retry{At: env.Time + p.WaitMS}
+		s.Heard, s.Retries.Retry = env.Time, &Retry{At: env.Time + p.WaitMS}
 		s.Coming.First, s.Coming.Bytes = 0, 0
 	case event.TaskFinished:
 		if t := s.Running(); t == nil || t.ID != p.ID {
 			return 0
 		}
 		s.Heard, s.Coming = 0, Coming{}
-		s.giveUpRetry(env.Seq)
+		s.Retries.giveUp(env.Seq)
 	case event.HookStarted:
 		s.Hooks = append(s.Hooks, p)
 	case event.HookRan:
@@ -31,10 +31,10 @@ func (s *State) hear(env event.Envelope) Changed {
 		}
 	case event.ModelMessage, event.ResponseFinished, event.TurnFinished:
 		s.Heard, s.Coming = 0, Coming{}
-		s.endWait()
+		s.Retries.endWait()
 	case event.SessionResumed:
 		s.Heard, s.Coming = 0, Coming{}
-		s.giveUpRetry(env.Seq)
+		s.Retries.giveUp(env.Seq)
 	default:
 		return 0
 	}
@@ -42,17 +42,17 @@ func (s *State) hear(env event.Envelope) Changed {
 }
 
 // come notes how far the answer is.
-func (s *State) come(env event.Envelope) {
+func (c *Coming) come(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.RequestStarted:
-		s.Coming = Coming{Asked: env.Time}
+		*c = Coming{Asked: env.Time}
 	case event.TextDelta:
-		s.Coming.took(env.Time, len(p.Text), false)
+		c.took(env.Time, len(p.Text), false)
 	case event.ReasoningDelta:
-		s.Coming.took(env.Time, len(p.Text), false)
+		c.took(env.Time, len(p.Text), false)
 	case event.CallDelta:
-		s.Coming.took(env.Time, len(p.Text), true)
+		c.took(env.Time, len(p.Text), true)
 	case event.ModelFallback:
-		s.Coming.First, s.Coming.Bytes = 0, 0
+		c.First, c.Bytes = 0, 0
 	}
 }

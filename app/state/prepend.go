@@ -88,14 +88,14 @@ func (s *State) adopt(old *State) {
 	blocks, calls := s.adoptBlocks(old.Blocks)
 	replace(&s.open.text, blocks)
 	replace(&s.open.reasoning, blocks)
-	replace(&s.retried.block, blocks)
+	replace(&s.Retries.block, blocks)
 	replace(&s.Focused, calls)
 	replace(&s.Bare, calls)
 	for target, c := range s.ran {
 		replace(&c, calls)
 		s.ran[target] = c
 	}
-	s.History, s.Heard, s.Coming, s.Retry = old.History, old.Heard, old.Coming, old.Retry // with the Retry of its block
+	s.History, s.Heard, s.Coming, s.Retries.Retry = old.History, old.Heard, old.Coming, old.Retries.Retry // with the Retry of its block
 	for id, b := range s.calls {
 		replace(&b, blocks)
 		s.calls[id] = b

@@ -47,8 +47,8 @@ func TestRetriesAreOneBlock(t *testing.T) {
 					t.Errorf("%+v", b)
 				}
 			}
-			if got := strings.Join(texts, " | "); got != tt.want || (live.Retry != nil) != tt.waits {
-				t.Errorf("blocks %q, want %q; waits: %+v", got, tt.want, live.Retry)
+			if got := strings.Join(texts, " | "); got != tt.want || (live.Retries.Retry != nil) != tt.waits {
+				t.Errorf("blocks %q, want %q; waits: %+v", got, tt.want, live.Retries.Retry)
 			}
 			wantSame(t, "read back", read, live)
 		})

@@ -17,6 +17,12 @@ type Border struct {
 	steps Steps // before it
 }
 
+// WayBack holds where a conversation can go back to, and what that took away.
+type WayBack struct {
+	Borders []Border  // the prompts that one can go back to before, oldest first
+	rewound []rewound // that can be taken back, the newest last
+}
+
 // rewound holds what one step back took away, for /redo.
 type rewound struct {
 	at, to   uint64   // numbers of its event, and of the first that is gone
@@ -26,11 +32,29 @@ type rewound struct {
 	answered CallIDs
 }
 
-// addBorder notes a prompt that opens an exchange.
-func (s *State) addBorder(env event.Envelope, p event.PromptSubmitted) {
+// addBorder notes a prompt that opens an exchange, before which there were these steps.
+func (w *WayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps Steps) {
 	if p.Kind == event.Opening {
-		s.Borders = append(s.Borders, Border{env.Seq, p.ID, p.Text, env.Time, s.Steps})
+		w.Borders = append(w.Borders, Border{env.Seq, p.ID, p.Text, env.Time, steps})
 	}
+}
+
+// borderFrom is the index of the first prompt with a number or a later one, how many there are if there is none.
+func (w *WayBack) borderFrom(seq uint64) int {
+	if i := slices.IndexFunc(w.Borders, func(b Border) bool { return b.Seq >= seq }); i >= 0 {
+		return i
+	}
+	return len(w.Borders)
+}
+
+// take removes and returns the step back whose event has a number, and all later ones.
+func (w *WayBack) take(seq uint64) (r rewound, ok bool) {
+	i := slices.IndexFunc(w.rewound, func(r rewound) bool { return r.at == seq })
+	if i < 0 {
+		return rewound{}, false
+	}
+	r, w.rewound = w.rewound[i], w.rewound[:i]
+	return r, true
 }
 
 // applyRewound makes the conversation what it was before an event: the blocks go, or come again. What is
@@ -42,19 +66,16 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	}
 	gone := slices.Clone(s.Blocks[at:])
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq && !b.beside })
-	from := slices.IndexFunc(s.Borders, func(b Border) bool { return b.Seq >= p.ToSeq })
-	if from < 0 {
-		from = len(s.Borders)
-	}
+	from := s.Back.borderFrom(p.ToSeq)
 	if p.Redo {
 		redo(s, p.ToSeq, from)
 	} else {
-		s.rewound = append(s.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Borders[from:]), s.Steps, s.Answered})
+		s.Back.rewound = append(s.Back.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Back.Borders[from:]), s.Steps, s.Answered})
 		s.Answered = nil
-		if from < len(s.Borders) {
-			s.Steps = s.Borders[from].steps
+		if from < len(s.Back.Borders) {
+			s.Steps = s.Back.Borders[from].steps
 		}
-		s.Borders = s.Borders[:from]
+		s.Back.Borders = s.Back.Borders[:from]
 	}
 	dropGone(s, gone)
 	s.add(env, NoticeBlock, p.Text())
@@ -63,22 +84,21 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 
 // redo takes a step back back: the one whose event has a number. Prompts from the index from on came after it.
 func redo(s *State, seq uint64, from int) {
-	i := slices.IndexFunc(s.rewound, func(r rewound) bool { return r.at == seq })
-	if i < 0 {
+	r, ok := s.Back.take(seq)
+	if !ok {
 		return // what it took away was not read yet
 	}
-	r := s.rewound[i]
-	s.rewound = s.rewound[:i]
 	later := slices.DeleteFunc(slices.Clone(s.Blocks), func(b *Block) bool { return b.Seq < seq })
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= r.to })
 	s.Blocks = slices.Concat(s.Blocks, r.blocks, later)
-	s.Borders = append(s.Borders[:from:from], r.borders...)
+	s.Back.Borders = append(s.Back.Borders[:from:from], r.borders...)
 	s.Steps, s.Answered = r.steps, r.answered
 }
 
 // dropGone forgets what pointed at blocks that don't show any more.
 func dropGone(s *State, gone []*Block) {
-	s.open, s.retried, s.Info.Interrupted = openBlocks{}, retried{}, false
+	s.Retries.forget()
+	s.open, s.Info.Interrupted = openBlocks{}, false
 	for _, b := range gone {
 		if b.Call == nil || b.beside || slices.Contains(s.Blocks, b) {
 			continue

@@ -80,7 +80,7 @@ func inSight(s *State) (all []string) {
 			all = append(all, fmt.Sprintf("%d %v %s", b.Seq, b.Kind, b.Text))
 		}
 	}
-	return append(all, fmt.Sprint(s.Steps), fmt.Sprint(s.Borders))
+	return append(all, fmt.Sprint(s.Steps), fmt.Sprint(s.Back.Borders))
 }
 
 // TestRewindShowsWhatWasThere: over random histories the screen shows what it would had the prompts never been
@@ -106,7 +106,7 @@ func TestRewindShowsWhatWasThere(t *testing.T) {
 		if got, want := inSight(s), inSight(applied(counts)); !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: shown\n%q\nwant\n%q", seed, got, want)
 		}
-		for _, b := range s.Borders {
+		for _, b := range s.Back.Borders {
 			if h.rewinds.Gone(b.Seq) {
 				t.Fatalf("seed %d: one can go back to %d, which is gone", seed, b.Seq)
 			}

@@ -40,7 +40,6 @@ const Everything = Changed(1<<16 - 1)
 type State struct {
 	Info      Info
 	Blocks    []*Block // oldest first; a block's address and Seq never change
-	Borders   []Border // the prompts that one can go back to before, oldest first
 	Tasks     TaskList // by id; of the finished ones the last maxFinished, and the last maxAgents
 	Steps     Steps    // the list that the model keeps of its work
 	Approvals []event.ApprovalAsked
@@ -52,14 +51,13 @@ type State struct {
 	History   *event.PaneHistory  // what somebody reads of a pane, the latest of all; else nil
 	Heard     int64               // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
 	Coming    Coming              // the answer that the main task's model is asked for
-	Retry     *Retry              // the main task's request failed and waits to be sent again; nil: it does not
+	Retries   Retries             // of the main task's request
+	Back      WayBack             // in the main conversation
 	Hooks     []event.HookStarted // that run
 	Answered  CallIDs             // the calls of the main conversation's last answer
 	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open      openBlocks
-	retried   retried                    // the attempts of the main task's request that failed
-	rewound   []rewound                  // that can be taken back, the newest last
 	calls     map[string]*Block          // by call id: the blocks whose call has no result yet
 	live      []*Call                    // finished calls that still hold their output, oldest first
 	ran       map[string]*Call           // by target: the command that began last in the shared pane

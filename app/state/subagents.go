@@ -110,8 +110,8 @@ func applySubagent(s *State, env event.Envelope, talk *State) Changed {
 	case event.TaskQueued, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
 		return s.applyTask(env)
 	case event.TaskFinished:
-		talk.closeAnswer()
-		talk.giveUpRetry(env.Seq)
+		talk.open.close()
+		talk.Retries.giveUp(env.Seq)
 		delete(s.talks, env.Branch)
 		return s.applyTask(env)
 	case event.TurnFinished:
@@ -153,8 +153,8 @@ func beginSubagent(s *State, p event.TaskStarted, talk *State) Changed {
 
 // abandon ends what was open in a subagent's conversation when the process ended that ran it.
 func abandon(s *State) {
-	s.closeAnswer()
-	s.giveUpRetry(0)
+	s.open.close()
+	s.Retries.giveUp(0)
 	s.Queued, s.Heard, s.Coming = nil, 0, Coming{}
 	for id, b := range s.calls {
 		b.Call.State = CallCancelled

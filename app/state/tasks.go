@@ -25,7 +25,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		t := s.task(p.ID)
 		t.State, t.Outcome, t.Error, t.Ended, t.Doing = TaskDone, p.Outcome, p.Error, env.Time, ""
 		if env.Branch == 0 && t.Kind != event.ShellTask { // which says nothing of the answer
-			s.closeAnswer()
+			s.open.close()
 		}
 		s.Tasks = dropFinished(s.Tasks)
 		return Tasks | Header | Conversation

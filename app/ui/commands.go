@@ -170,7 +170,7 @@ func (u *UI) frontend() slash.Frontend {
 		Busy:    func() error { return slash.Busy(&u.state) },
 		Current: func() string { return u.state.Info.Session },
 		Info:    func() event.SessionCreated { return u.state.Info.Event },
-		Prompts: func() []state.Border { return u.state.Borders },
+		Prompts: func() []state.Border { return u.state.Back.Borders },
 		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
 	}
 }

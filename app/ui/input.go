@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gdamore/tcell/v2"
@@ -9,9 +10,90 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/layout"
+	"buddy/app/screen"
 	"buddy/app/slash"
 	"buddy/app/state"
 )
+
+// paste goes to what has the focus.
+func (u *UI) paste(p screen.Paste) {
+	u.hint("", "") // as a key does: what would have been confirmed is not
+	u.dock.loseLetter()
+	text := p.Text
+	var into tview.Primitive
+	if o := u.overlays.pasteInto(); o != nil {
+		into = o
+	} else if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing {
+		into = view
+	}
+	if into != nil {
+		into.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
+	if u.dock.hasKeys() && u.dock.question.Open() {
+		u.dock.answers = u.dock.request
+	}
+	u.dock.held = false
+	u.arranged.setFocus(layout.Prompt)
+	if path := pastedPicture(u, text); path != "" {
+		u.v.prompt.InsertPicture(path)
+	} else {
+		u.v.prompt.Paste(text)
+	}
+	u.dock.noteKey(u.deps.Now(), keymap.Prompt, "")
+	if p.Dropped > 0 {
+		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))
+	}
+}
+
+// asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the help then.
+func asksForHelp(u *UI, scope keymap.Scope) bool {
+	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
+}
+
+// key gives a key to what has the focus, else to what it means everywhere.
+func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
+	if u.deps.Now().Before(u.grace) {
+		return nil
+	}
+	before := u.pending.action
+	u.hint("", "")
+	if u.dock.afterLetter(ev) {
+		return nil
+	}
+	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys
+		u.dock.held = false
+	}
+	defer u.dock.awaitPause()
+	defer u.dock.awaitLive()
+	scope, view := u.target()
+	scopes := []keymap.Scope{scope, keymap.Global}
+	if scope == keymap.Typing { // all others go to the pane
+		scopes = scopes[:1]
+	}
+	p := u.deps.Keys.Lookup(ev, scopes...)
+	u.dock.noteKey(u.deps.Now(), scope, p.Action)
+	switch {
+	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
+	case p.Types() && paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
+		u.dock.typeOn("", ev)
+	case p.Types() && p.Text == "?" && asksForHelp(u, scope):
+		u.global(keymap.ShowHelp, before)
+		u.overlays.marked = u.overlays.help
+	case scope == keymap.Help && u.overlays.marked && p.Types() && p.Text != " ": // it was the beginning of a prompt
+		u.overlays.help = false
+		u.dock.typeOn("?", ev)
+	case p.Action == keymap.FullScreen:
+		u.arranged.toggleZoom()
+	case p.Scope != keymap.Global:
+		view.InputHandler()(ev, func(tview.Primitive) {})
+	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
+	default:
+		u.dock.approval.Hear()
+		u.global(p.Action, before)
+	}
+	return nil
+}
 
 // target returns what takes the keys, and as what.
 func (u *UI) target() (keymap.Scope, tview.Primitive) {
@@ -41,6 +123,7 @@ func (u *UI) global(a, pending keymap.Action) {
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
 		u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
+		u.overlays.marked = false
 	case keymap.ShowApproval:
 		if u.dock.next() {
 			u.overlays.help = false

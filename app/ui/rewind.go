@@ -18,7 +18,7 @@ import (
 // backAtRest is Esc where there is nothing to close or to stop: the second one opens the list of prompts.
 func backAtRest(u *UI, pending keymap.Action) {
 	switch {
-	case u.state.Running() != nil || len(u.state.Borders) == 0:
+	case u.state.Running() != nil || len(u.state.Back.Borders) == 0:
 	case pending == keymap.Back:
 		chooseRewind(u)
 	default:
@@ -37,7 +37,7 @@ var rewindWays = []struct{ id, text string }{
 // chooseRewind lists the prompts that one can go back to before, the newest first, with what has changed
 // since.
 func chooseRewind(u *UI) {
-	all := slices.Clone(u.state.Borders)
+	all := slices.Clone(u.state.Back.Borders)
 	if len(all) == 0 {
 		u.hint("", slash.NoPrompts)
 		return
@@ -113,9 +113,9 @@ func chooseWay(u *UI, b state.Border, number int, changed string) {
 // goesBack notes the prompt whose text comes into the editor once a command has gone back to before it.
 func goesBack(u *UI, c event.Command) {
 	r, ok := c.(event.Rewind)
-	i := slices.IndexFunc(u.state.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })
+	i := slices.IndexFunc(u.state.Back.Borders, func(b state.Border) bool { return b.Seq == r.ToSeq })
 	if ok && r.Conversation && i >= 0 {
-		u.heard.back = u.state.Borders[i]
+		u.heard.back = u.state.Back.Borders[i]
 	}
 }
 
@@ -159,7 +159,7 @@ func undoHere(u *UI, args string) error {
 		sendForMain(u, c)
 		return nil
 	}
-	all := slices.Clone(u.state.Borders)
+	all := slices.Clone(u.state.Back.Borders)
 	u.deps.Background(func() func() {
 		changes, err := u.deps.Catalog.Since()
 		return func() {

@@ -35,7 +35,7 @@ func (x *testUI) wants(texts ...string) {
 }
 
 // seqOf returns the number of the prompt with an index.
-func (x *testUI) seqOf(i int) uint64 { return x.u.state.Borders[i].Seq }
+func (x *testUI) seqOf(i int) uint64 { return x.u.state.Back.Borders[i].Seq }
 
 // TestEscTwiceGoesBack: at rest the list of prompts opens, says what has changed, and the text of the prompt comes
 // into the editor; what was typed is kept in the history.

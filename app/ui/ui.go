@@ -11,12 +11,9 @@ package ui
 
 import (
 	"cmp"
-	"fmt"
 	"io"
-	"strings"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
 	"buddy/agent/event"
@@ -361,68 +358,6 @@ func (u *UI) update(ch state.Changed) bool {
 	return true
 }
 
-// submit takes a line from the prompt.
-func (u *UI) submit(text string) {
-	if openRecent(u, text) {
-		return
-	}
-	if !slash.Private(text) {
-		u.deps.Record(text)
-	}
-	u.v.conversation.Bottom() // what is sent, and what it leads to, is to be seen
-	u.arranged.tab, u.arranged.zoom = layout.Conversation, false
-	if runCommand(u, text) || u.runTyped(text) {
-		return
-	}
-	if u.dock.reply(text) {
-		return
-	}
-	u.dock.stayAway()
-	if u.following.on() {
-		sendTo(u, u.following.agent(&u.state), text)
-		return
-	}
-	u.send(event.Submit{Text: text})
-}
-
-// runTyped runs what follows a "!" as a command of the person, and reports whether there is
-// one.
-func (u *UI) runTyped(text string) bool {
-	if !strings.HasPrefix(text, "!") || strings.TrimSpace(text) == "!" {
-		return false
-	}
-	if u.following.on() {
-		u.hint("", errMainOnly.Error())
-		u.v.prompt.SetText(text)
-		return true
-	}
-	if t := u.state.Running(); t != nil {
-		u.hint("", fmt.Sprintf("task #%d runs; your command can run after it", t.ID))
-		u.v.prompt.SetText(text)
-		return true
-	}
-	u.deps.Send(event.Submit{Text: text, Shell: true})
-	return true
-}
-
-// send hands over a prompt with the pictures that it names. One that can't be read
-// leaves the prompt where it was.
-func (u *UI) send(s event.Submit) {
-	if err := mainOnly(u, s); err != nil {
-		u.hint("", err.Error())
-		u.v.prompt.SetText(s.Text)
-		return
-	}
-	images, err := u.deps.Attach(s.Text)
-	if err != nil {
-		u.hint("", err.Error())
-		u.v.prompt.SetText(s.Text)
-		return
-	}
-	s.Images = images
-	u.deps.Send(s)
-}
-
 // quit ends the session; while something runs it asks what becomes of that.
 func (u *UI) quit() {
 	if !askToLeave(&u.state, u.dock.confirm, u.deps.Leave) {
@@ -485,80 +420,4 @@ func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 func (u *UI) focused(on bool) {
 	u.attention.focused(on, &u.state)
 	u.deps.Tick(u.busy && on)
-}
-
-// paste goes to what has the focus.
-func (u *UI) paste(p screen.Paste) {
-	u.hint("", "") // as a key does: what would have been confirmed is not
-	u.dock.loseLetter()
-	text := p.Text
-	var into tview.Primitive
-	if o := u.overlays.pasteInto(); o != nil {
-		into = o
-	} else if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing {
-		into = view
-	}
-	if into != nil {
-		into.PasteHandler()(text, func(tview.Primitive) {})
-		return
-	}
-	if u.dock.hasKeys() && u.dock.question.Open() {
-		u.dock.answers = u.dock.request
-	}
-	u.dock.held = false
-	u.arranged.setFocus(layout.Prompt)
-	if path := pastedPicture(u, text); path != "" {
-		u.v.prompt.InsertPicture(path)
-	} else {
-		u.v.prompt.Paste(text)
-	}
-	u.dock.noteKey(u.deps.Now(), keymap.Prompt, "")
-	if p.Dropped > 0 {
-		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))
-	}
-}
-
-// asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the help then.
-func asksForHelp(u *UI, scope keymap.Scope) bool {
-	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
-}
-
-// key gives a key to what has the focus, else to what it means everywhere.
-func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
-	if u.deps.Now().Before(u.grace) {
-		return nil
-	}
-	before := u.pending.action
-	u.hint("", "")
-	if u.dock.afterLetter(ev) {
-		return nil
-	}
-	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys
-		u.dock.held = false
-	}
-	defer u.dock.awaitPause()
-	defer u.dock.awaitLive()
-	scope, view := u.target()
-	scopes := []keymap.Scope{scope, keymap.Global}
-	if scope == keymap.Typing { // all others go to the pane
-		scopes = scopes[:1]
-	}
-	p := u.deps.Keys.Lookup(ev, scopes...)
-	u.dock.noteKey(u.deps.Now(), scope, p.Action)
-	switch {
-	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
-	case p.Types() && paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
-		u.dock.typeOn("", ev)
-	case p.Types() && p.Text == "?" && asksForHelp(u, scope):
-		u.global(keymap.ShowHelp, before)
-	case p.Action == keymap.FullScreen:
-		u.arranged.toggleZoom()
-	case p.Scope != keymap.Global:
-		view.InputHandler()(ev, func(tview.Primitive) {})
-	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
-	default:
-		u.dock.approval.Hear()
-		u.global(p.Action, before)
-	}
-	return nil
 }

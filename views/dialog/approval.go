@@ -233,12 +233,6 @@ func unseen(keys *keymap.Map) string {
 	return text
 }
 
-func (a *Approval) tell(text string) {
-	if a.OnHint != nil {
-		a.OnHint(text)
-	}
-}
-
 func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:

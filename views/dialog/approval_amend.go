@@ -20,7 +20,7 @@ func (a *Approval) explainedAt(p *approvalRows) int {
 	}
 	at := len(p.scrolled)
 	for _, name := range []string{noteDoes, noteUndo, noteElse, noteKept} {
-		at -= len(a.note(name, a.lines.width, maxScrolled))
+		at -= len(noteRows(a.asked, name, a.lines.width, maxScrolled))
 	}
 	return at
 }

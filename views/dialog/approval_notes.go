@@ -105,9 +105,9 @@ func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	}
 	var all [][][]draw.Span
 	for _, name := range names {
-		rows := a.note(name, w, most)
+		rows := noteRows(a.asked, name, w, most)
 		if name == noteLoses { // names of files need room
-			rows = a.note(name, w, max(most, maxExplained))
+			rows = noteRows(a.asked, name, w, max(most, maxExplained))
 		}
 		if len(rows) > 0 {
 			all = append(all, rows)
@@ -116,9 +116,9 @@ func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	return all
 }
 
-// note is a note in rows.
-func (a *Approval) note(name string, w, most int) [][]draw.Span {
-	text := noteText(a.asked, name)
+// noteRows is a note about what is asked, in at most so many rows.
+func noteRows(asked event.ApprovalAsked, name string, w, most int) [][]draw.Span {
+	text := noteText(asked, name)
 	if text == "" {
 		return nil
 	}

@@ -66,13 +66,13 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 		return p
 	}
 	p.scrolled = append(body[:len(body):len(body)], asLines(concat(a.notes(w, maxScrolled, wide)))...)
-	p.decisive += len(a.note(noteLoses, w, maxScrolled))
+	p.decisive += len(noteRows(a.asked, noteLoses, w, maxScrolled))
 	p.pinned, p.room = nil, free
-	if rule := a.note(noteSimilar, w, 1); len(rule) > 0 && !wide && free > 2 { // whoever presses its key has seen it
+	if rule := noteRows(a.asked, noteSimilar, w, 1); len(rule) > 0 && !wide && free > 2 { // whoever presses its key has seen it
 		p.pinned, p.room = rule, free-1
-		p.rule = len(a.note(noteSimilar, w, 2)) == 1
+		p.rule = len(noteRows(a.asked, noteSimilar, w, 2)) == 1
 	} else if !a.explain.on && free > least {
-		p.pinned, p.room = a.note(noteRule, w, 1), free-1
+		p.pinned, p.room = noteRows(a.asked, noteRule, w, 1), free-1
 	}
 	return p
 }

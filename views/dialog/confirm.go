@@ -81,9 +81,7 @@ func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			return
 		}
 		if i < c.asked.Whole && !c.seen {
-			if c.OnHint != nil {
-				c.OnHint(unseen(c.Keys))
-			}
+			c.tell(unseen(c.Keys))
 			return
 		}
 		asked, act := c.asked, c.choices.all[i].action

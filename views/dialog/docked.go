@@ -45,6 +45,13 @@ func (d *docked) CopySelection() bool { return d.body.CopySelection() }
 // Dragging reports whether the mouse selects text in it.
 func (d *docked) Dragging() bool { return d.body.mark.down }
 
+// tell gives OnHint why a key did nothing.
+func (d *docked) tell(why string) {
+	if d.OnHint != nil {
+		d.OnHint(why)
+	}
+}
+
 // titled returns the title: how many wait, and which key answers while keys go to the prompt.
 func (d *docked) titled(name []draw.Span) []draw.Span {
 	if d.place.Of > 1 {

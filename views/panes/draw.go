@@ -39,6 +39,39 @@ type tile struct {
 
 func (t tile) has(x, y int) bool { return x >= t.x && x < t.x+t.w && y >= t.y && y < t.y+t.h }
 
+// tiles hold where the panes were drawn that show.
+type tiles []tile
+
+// of returns the tile of a pane; ok is false if it does not show.
+func (all tiles) of(id string) (t tile, ok bool) {
+	if i := slices.IndexFunc(all, func(t tile) bool { return t.id == id }); i >= 0 {
+		return all[i], true
+	}
+	return tile{}, false
+}
+
+// pictures hold the pictures of the panes that were drawn last, by id.
+type pictures map[string]*draw.Picture
+
+// of returns the picture of a pane, a blank one for a pane that did not show.
+func (all pictures) of(id string) *draw.Picture {
+	pic := all[id]
+	if pic == nil {
+		pic = &draw.Picture{}
+		all[id] = pic
+	}
+	return pic
+}
+
+// keep drops the pictures of panes that do not show.
+func (all pictures) keep(shown tiles) {
+	for id := range all {
+		if _, ok := shown.of(id); !ok {
+			delete(all, id)
+		}
+	}
+}
+
 // paneFit holds the size that a pane was given; the zero paneFit is none.
 type paneFit struct {
 	id   string
@@ -70,7 +103,7 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	p.tiles, p.dividers = p.tiles[:0], p.dividers[:0]
 	if several {
 		p.drawGrid(p.Whole(screen), cols, rows, less)
-		p.forget()
+		p.pictures.keep(p.tiles)
 		p.fitTo(p.wantedFit(several))
 		return
 	}
@@ -85,17 +118,8 @@ func (p *Panes) Draw(screen tcell.Screen) {
 		return
 	}
 	p.drawPane(in, p.list.selected())
-	p.forget()
+	p.pictures.keep(p.tiles)
 	p.fitTo(p.wantedFit(several))
-}
-
-// forget drops the pictures of panes that do not show.
-func (p *Panes) forget() {
-	for id := range p.pictures {
-		if !slices.ContainsFunc(p.tiles, func(t tile) bool { return t.id == id }) {
-			delete(p.pictures, id)
-		}
-	}
 }
 
 // grid returns how many of n panes show beside and below each other in w×h cells: all of them in
@@ -126,10 +150,8 @@ func (p *Panes) wantedFit(several bool) paneFit {
 	if q.bare() || q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
 		return paneFit{}
 	}
-	for _, t := range p.tiles {
-		if t.id == p.list.shown && t.w > 1 && t.h > 1 {
-			return paneFit{t.id, t.w, t.h}
-		}
+	if t, ok := p.tiles.of(p.list.shown); ok && t.w > 1 && t.h > 1 {
+		return paneFit{t.id, t.w, t.h}
 	}
 	return paneFit{}
 }
@@ -155,7 +177,7 @@ func (p *Panes) doing() (all, less []draw.Span) {
 	}
 	switch ends := p.endKey() + " ends"; {
 	case !p.typing && p.back.on:
-		all = p.back.status(p.rows(), p.Keys.Name(keymap.ScrollBottom))
+		all = p.back.status(p.tiles.rows(p.list.shown), p.Keys.Name(keymap.ScrollBottom))
 		return all, all
 	case !p.typing && p.follow.pinned && len(p.list.panes) > 1:
 		took := p.list.selected().took(p.follow.now())
@@ -285,12 +307,7 @@ func (p *Panes) drawScreen(in draw.Area, q *paneView) {
 		in.Inset().Say(0, "no picture yet", themes.Muted)
 		return
 	}
-	pic := p.pictures[q.Pane.Pane]
-	if pic == nil {
-		pic = &draw.Picture{}
-		p.pictures[q.Pane.Pane] = pic
-	}
-	p.drawCursor(in.Terminal(), q, pic.Screen(in, s))
+	p.drawCursor(in.Terminal(), q, p.pictures.of(q.Pane.Pane).Screen(in, s))
 }
 
 // drawCursor shows where the cursor of a pane is; while somebody types it is the real one.

@@ -95,17 +95,15 @@ func (p *Panes) Scroll(rows int) {
 		}
 	}
 	b.pending += rows
-	if b.of != nil && b.place(p.rows()) {
+	if b.of != nil && b.place(p.tiles.rows(p.list.shown)) {
 		p.EndScroll()
 	}
 }
 
-// rows returns how many rows of the selected pane show.
-func (p *Panes) rows() int {
-	for _, t := range p.tiles {
-		if t.id == p.list.shown {
-			return t.h
-		}
+// rows returns how many rows of a pane show, 1 if it does not.
+func (all tiles) rows(id string) int {
+	if t, ok := all.of(id); ok {
+		return t.h
 	}
 	return 1
 }
@@ -116,7 +114,7 @@ func (p *Panes) Page(screens int) {
 		p.printed.Page(screens)
 		return
 	}
-	p.Scroll(screens * max(p.rows()-1, 1))
+	p.Scroll(screens * max(p.tiles.rows(p.list.shown)-1, 1))
 }
 
 // Top goes to the beginning of the history.

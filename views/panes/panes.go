@@ -33,10 +33,10 @@ type Panes struct {
 	back     scrollback
 	printed  Printed // by the call without a pane
 	attach   attachHint
-	pictures map[string]*draw.Picture // of the panes that were drawn last
-	tiles    []tile                   // where they were drawn
-	dividers []int                    // columns of the screen where lines between them meet the lower edge
-	fitted   paneFit                  // the pane that was given the size of its tile
+	pictures pictures
+	tiles    tiles
+	dividers []int   // columns of the screen where lines between them meet the lower edge
+	fitted   paneFit // the pane that was given the size of its tile
 }
 
 // PaneIntents hold the callbacks for what a person does with terminal panes. Any may be nil.
@@ -84,7 +84,7 @@ type Printed interface {
 
 // New returns a view without panes.
 func New(theme *themes.Theme, keys *keymap.Map, printed Printed) *Panes {
-	return &Panes{Frame: draw.NewFrame(theme, keys), printed: printed, follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(map[string]*draw.Picture)}
+	return &Panes{Frame: draw.NewFrame(theme, keys), printed: printed, follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(pictures)}
 }
 
 // Scope returns the scope in which keys are looked up: to the view, or all but one to the selected pane.

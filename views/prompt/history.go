@@ -7,6 +7,8 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
 	"buddy/views/edit"
 	"buddy/views/pattern"
 )
@@ -84,21 +86,22 @@ func (h *history) find(query string, at, by int) int {
 
 // historySearch holds a search that is under way.
 type historySearch struct {
+	in    *history
 	query string
-	at    int // the entry that was found; len(entries) if none is
-	total int
+	at    int // the entry that was found; total if none is
+	total int // how many entries there were when it began
 	found *edit.Editor
 }
 
-func newHistorySearch(total int) *historySearch {
-	return &historySearch{at: total, total: total, found: edit.New()}
+func newHistorySearch(in *history) *historySearch {
+	total := len(in.entries)
+	return &historySearch{in: in, at: total, total: total, found: edit.New()}
 }
 
 func (s *historySearch) failed() bool { return s.query != "" && s.at == s.total }
 
-// searchFor looks for another query, beginning at what is shown.
-func (p *Prompt) searchFor(query string) {
-	s := p.search
+// look looks for another query, beginning at what is shown.
+func (s *historySearch) look(query string) {
 	if len(query) > pattern.MaxQuery {
 		return
 	}
@@ -110,13 +113,12 @@ func (p *Prompt) searchFor(query string) {
 	}
 	from := min(s.at+1, s.total)
 	s.at = s.total
-	p.searchFrom(from, -1)
+	s.step(from, -1)
 }
 
-// searchFrom shows the next match in a direction, if there is one.
-func (p *Prompt) searchFrom(at, by int) {
-	s := p.search
-	i := p.history.find(s.query, at, by)
+// step shows the next match from an entry on in a direction, if there is one.
+func (s *historySearch) step(from, by int) {
+	i := s.in.find(s.query, from, by)
 	if i < 0 {
 		if s.at == s.total {
 			s.found.SetText("")
@@ -124,7 +126,28 @@ func (p *Prompt) searchFrom(at, by int) {
 		return
 	}
 	s.at = i
-	s.found.SetText(p.history.entries[i])
+	s.found.SetText(s.in.entries[i])
+}
+
+// erase drops the last character of the query.
+func (s *historySearch) erase() {
+	if s.query != "" {
+		s.at = s.total // a shorter query is looked for from the newest on
+		s.look(edit.DropLast(s.query))
+	}
+}
+
+// draw draws the line of the search, with the cursor at its end if keys come here.
+func (s *historySearch) draw(c draw.Canvas, focus bool) {
+	query := c.Cols(0, c.W-1)
+	used := query.Spans(query.Say(0, "search: ", themes.Accent), draw.Untrusted(themes.Text, s.query)...)
+	if focus {
+		c.Screen.ShowCursor(c.X+used, c.Y)
+	}
+	const none = "nothing found"
+	if s.failed() && used+draw.TextWidth(none)+2 < c.W {
+		c.Say(used+2, none, themes.Warning)
+	}
 }
 
 // searchKey handles a key during a search and says whether that was all. A key of the
@@ -134,7 +157,7 @@ func (p *Prompt) searchKey(ev *tcell.EventKey) bool {
 	press := p.Keys.Lookup(ev, keymap.Search, keymap.Prompt)
 	switch {
 	case press.Types():
-		p.searchFor(s.query + press.Text)
+		s.look(s.query + press.Text)
 		return true
 	case press.Scope == keymap.Prompt:
 		p.endSearch(true)
@@ -142,14 +165,11 @@ func (p *Prompt) searchKey(ev *tcell.EventKey) bool {
 	}
 	switch press.Action {
 	case keymap.SearchOlder:
-		p.searchFrom(s.at, -1)
+		s.step(s.at, -1)
 	case keymap.SearchNewer:
-		p.searchFrom(s.at, 1)
+		s.step(s.at, 1)
 	case keymap.SearchErase:
-		if s.query != "" {
-			p.search.at = s.total // a shorter query is looked for from the newest on
-			p.searchFor(edit.DropLast(s.query))
-		}
+		s.erase()
 	case keymap.SearchAccept:
 		p.endSearch(true)
 	case keymap.SearchCancel:

@@ -83,7 +83,7 @@ func (p *Prompt) Update(s *state.State, ch state.Changed) {
 	}
 	p.queued = slices.Clone(s.Queued)
 	p.interrupted = s.Info.Interrupted
-	p.retries = s.Retry != nil
+	p.retries = s.Retries.Retry != nil
 	if p.target = s.Info.Event.Target; p.target == "local" {
 		p.target = ""
 	}
@@ -145,7 +145,7 @@ func (p *Prompt) Popup() *Popup { return p.popup }
 // Paste inserts text in one step.
 func (p *Prompt) Paste(text string) {
 	if p.search != nil {
-		p.searchFor(p.search.query + strings.Join(strings.Fields(text), " "))
+		p.search.look(p.search.query + strings.Join(strings.Fields(text), " "))
 		return
 	}
 	p.edit(func() { p.vi.Paste(p.editor, text) })
@@ -224,8 +224,7 @@ func (p *Prompt) action(a keymap.Action) {
 			p.history.newer(p.editor)
 		}
 	case keymap.SearchHistory:
-		p.search = newHistorySearch(len(p.history.entries))
-		p.searchFor("")
+		p.search = newHistorySearch(&p.history)
 	case keymap.EditPrompt:
 		if p.OnEdit != nil {
 			p.OnEdit()
@@ -358,7 +357,7 @@ func (p *Prompt) Height(width, most int) int {
 func (p *Prompt) Draw(screen tcell.Screen) {
 	in := p.Whole(screen).Cleared()
 	if in.W > 0 && p.search != nil && in.H > 0 {
-		p.drawSearch(in.Canvas)
+		p.search.draw(in.Canvas, p.HasFocus())
 		in = in.Below(1)
 	}
 	if in.W <= 0 || in.H <= 0 {
@@ -410,17 +409,4 @@ func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 		}
 		return true, nil
 	})
-}
-
-// drawSearch draws the line of a history search, with the cursor at its end.
-func (p *Prompt) drawSearch(c draw.Canvas) {
-	query := c.Cols(0, c.W-1)
-	used := query.Spans(query.Say(0, "search: ", themes.Accent), draw.Untrusted(themes.Text, p.search.query)...)
-	if p.HasFocus() {
-		c.Screen.ShowCursor(c.X+used, c.Y)
-	}
-	const none = "nothing found"
-	if p.search.failed() && used+draw.TextWidth(none)+2 < c.W {
-		c.Say(used+2, none, themes.Warning)
-	}
 }

@@ -247,13 +247,6 @@ func (c *Conversation) drawRows(in draw.Area) {
 	}
 }
 
-// giveText passes the text of the focused block to a callback, if both are there.
-func (c *Conversation) giveText(to func(text string)) {
-	if v := c.view.focused(); v != nil && to != nil {
-		to(v.copyText())
-	}
-}
-
 // unfold folds or unfolds the focused block. Of a review it opens the findings.
 func (c *Conversation) unfold() {
 	if v := c.view.focused(); v != nil && v.block.Review != nil && c.OnFindings != nil {
@@ -338,9 +331,9 @@ func (c *Conversation) actions() map[keymap.Action]func() {
 		keymap.PromptPrevious: func() { c.view.jump(-1) },
 		keymap.PromptNext:     func() { c.view.jump(1) },
 		keymap.Fold:           c.unfold,
-		keymap.CopyBlock:      func() { c.giveText(c.OnCopy) },
+		keymap.CopyBlock:      func() { c.view.giveText(c.OnCopy) },
 		keymap.CopyCode:       c.copyCode,
-		keymap.EditBlock:      func() { c.giveText(c.OnEdit) },
+		keymap.EditBlock:      func() { c.view.giveText(c.OnEdit) },
 		keymap.OpenOutput:     c.openOutput,
 		keymap.Select:         c.startSelection,
 	}

@@ -169,6 +169,13 @@ func (vp *viewport) focused() *blockView {
 	return vp.blocks[vp.focus]
 }
 
+// giveText passes the text of the focused block to a callback, if both are there.
+func (vp *viewport) giveText(to func(text string)) {
+	if v := vp.focused(); v != nil && to != nil {
+		to(v.copyText())
+	}
+}
+
 // drawn reports whether there are blocks and they were drawn once.
 func (vp *viewport) drawn() bool { return len(vp.blocks) > 0 && vp.size.h > 0 }
 

@@ -1,0 +1,126 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"buddy/agent/event"
+)
+
+// openBlocks are the blocks that the current answer grows.
+type openBlocks struct{ text, reasoning *Block }
+
+func (s *State) applyModel(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.TextDelta, event.ReasoningDelta, event.Checkpoint, event.ModelMessage:
+		s.Retries.answerCame(env.Seq)
+		s.applyAnswer(env)
+	case event.ModelRetry:
+		s.dropAnswer() // what the failed attempt said is not part of the next one
+		addRetry(s, env, p)
+	case event.ModelFallback:
+		s.dropAnswer() // as above
+		addOutcome(s, env, WarningBlock, fmt.Sprintf("%s · %s (%s) answers this request", p.Reason(), p.Model, p.To), p.Raw)
+	case event.CallDelta:
+		return 0 // the call shows when it is complete
+	}
+	return Conversation
+}
+
+// applyAnswer takes what comes of an answer.
+func (s *State) applyAnswer(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.TextDelta:
+		s.grow(env, &s.open.text, AssistantBlock, p.Text)
+	case event.ReasoningDelta:
+		s.grow(env, &s.open.reasoning, ReasoningBlock, p.Text)
+	case event.Checkpoint:
+		// Watched live the text is here already; replayed, it is all there is.
+		s.catchUp(env, &s.open.reasoning, ReasoningBlock, p.Reasoning, p.ReasoningAt)
+		s.catchUp(env, &s.open.text, AssistantBlock, p.Text, p.TextAt)
+	case event.ModelMessage:
+		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
+		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
+		s.open.close()
+		s.Answered = nil
+		for _, c := range p.Message.ToolCalls {
+			s.Answered = append(s.Answered, c.ID)
+		}
+	}
+}
+
+// grow adds text to the open block of a kind, which it makes if there is none.
+func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
+	if *open == nil {
+		*open = s.add(env, kind, "")
+		(*open).Open = true
+		s.reasoningFirst()
+	}
+	(*open).Text = append((*open).Text, text...)
+	(*open).last = env.Seq
+}
+
+// reasoningFirst puts the reasoning of an answer before its text, where a replay has
+// it, whichever came first.
+func (s *State) reasoningFirst() {
+	n := len(s.Blocks) - 1
+	if s.open.text == nil || s.Blocks[n] != s.open.reasoning {
+		return
+	}
+	i := slices.Index(s.Blocks, s.open.text)
+	copy(s.Blocks[i+1:], s.Blocks[i:n])
+	s.Blocks[i] = s.open.reasoning
+}
+
+// catchUp adds what the open block lacks of text, which starts at byte at of the answer.
+func (s *State) catchUp(env event.Envelope, open **Block, kind Kind, text string, at int) {
+	have := 0
+	if b := *open; b != nil {
+		have, b.last = len(b.Text), env.Seq
+	}
+	if skip := max(have-at, 0); skip < len(text) {
+		s.grow(env, open, kind, text[skip:])
+	}
+}
+
+// settle makes the open block of a kind hold exactly text.
+func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string) {
+	b := *open
+	if b != nil {
+		b.last = env.Seq
+	}
+	switch {
+	case b == nil && text == "":
+	case b == nil:
+		s.grow(env, open, kind, text)
+	case len(text) > len(b.Text) && text[:len(b.Text)] == string(b.Text):
+		b.Text = append(b.Text, text[len(b.Text):]...)
+	case len(text) < len(b.Text) || text != string(b.Text):
+		b.Text = append([]byte(nil), text...)
+		b.Gen++
+	}
+}
+
+// dropAnswer takes back the blocks that the current answer grew. They are near the end.
+func (s *State) dropAnswer() {
+	for _, b := range []*Block{s.open.text, s.open.reasoning} {
+		for i := len(s.Blocks) - 1; b != nil && i >= 0; i-- {
+			if s.Blocks[i] == b {
+				s.Blocks = slices.Delete(s.Blocks, i, i+1)
+				break
+			}
+		}
+	}
+	s.open = openBlocks{}
+}
+
+// close ends the answer.
+func (o *openBlocks) close() {
+	for _, b := range []*Block{o.text, o.reasoning} {
+		if b != nil {
+			b.Open = false
+			b.Gen++
+		}
+	}
+	*o = openBlocks{}
+}

@@ -1,0 +1,72 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/app/layout"
+	"buddy/app/slash"
+)
+
+// submit takes a line from the prompt.
+func (u *UI) submit(text string) {
+	if openRecent(u, text) {
+		return
+	}
+	if !slash.Private(text) {
+		u.deps.Record(text)
+	}
+	u.v.conversation.Bottom() // what is sent, and what it leads to, is to be seen
+	u.arranged.tab, u.arranged.zoom = layout.Conversation, false
+	if runCommand(u, text) || u.runTyped(text) {
+		return
+	}
+	if u.dock.reply(text) {
+		return
+	}
+	u.dock.stayAway()
+	if u.following.on() {
+		sendTo(u, u.following.agent(&u.state), text)
+		return
+	}
+	u.send(event.Submit{Text: text})
+}
+
+// runTyped runs what follows a "!" as a command of the person, and reports whether there is
+// one.
+func (u *UI) runTyped(text string) bool {
+	if !strings.HasPrefix(text, "!") || strings.TrimSpace(text) == "!" {
+		return false
+	}
+	if u.following.on() {
+		u.hint("", errMainOnly.Error())
+		u.v.prompt.SetText(text)
+		return true
+	}
+	if t := u.state.Running(); t != nil {
+		u.hint("", fmt.Sprintf("task #%d runs; your command can run after it", t.ID))
+		u.v.prompt.SetText(text)
+		return true
+	}
+	u.deps.Send(event.Submit{Text: text, Shell: true})
+	return true
+}
+
+// send hands over a prompt with the pictures that it names. One that can't be read
+// leaves the prompt where it was.
+func (u *UI) send(s event.Submit) {
+	if err := mainOnly(u, s); err != nil {
+		u.hint("", err.Error())
+		u.v.prompt.SetText(s.Text)
+		return
+	}
+	images, err := u.deps.Attach(s.Text)
+	if err != nil {
+		u.hint("", err.Error())
+		u.v.prompt.SetText(s.Text)
+		return
+	}
+	s.Images = images
+	u.deps.Send(s)
+}
