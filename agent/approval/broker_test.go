@@ -13,6 +13,27 @@ import (
 	"buddy/agent/stream"
 )
 
+// The key that changes the mode answers no request, though a looser mode would.
+func TestCyclingTheModeAnswersNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(stream.New("s1", time.Now, nil), policy.Policy{}, "local", action.ModeAsk, time.Now)
+		b.SetInteractive()
+		act := action.Action{Kind: action.FileWrite, Tool: "write_file", Target: "local", Path: "/w/x"}
+		go b.Request(t.Context(), Request{Task: 1, CallID: "c1", Action: act, Verdict: action.Verdict{Decision: action.Ask}})
+		synctest.Wait()
+		CycleMode(b)
+		if mode, _ := b.Mode(); mode != action.ModeAsk || len(b.ids(func(*ask) bool { return true })) != 1 {
+			t.Errorf("mode %s with a request open", mode)
+		}
+		b.Answer(event.AnswerApproval{ID: b.ids(func(*ask) bool { return true })[0], Decision: event.Deny})
+		synctest.Wait()
+		CycleMode(b)
+		if mode, _ := b.Mode(); mode != action.ModeEdits {
+			t.Errorf("mode %s with none", mode)
+		}
+	})
+}
+
 // A rule that lets a call run settles what waits and is like it, but not what an earlier
 // process had asked: that only an answer or a mode does which a person sets.
 func TestRuleIsNoAnswerToAReopenedRequest(t *testing.T) {

@@ -55,9 +55,15 @@ func Fences(b *Broker, act action.Action, most action.Mode) bool {
 	return policy.Fences(p, act, action.Stricter(mode, most))
 }
 
-// CycleMode changes to the next mode: ask, edits, auto where it is available, plan.
+// CycleMode changes to the next mode: ask, edits, auto where it is available, plan. It does nothing while a request
+// is open: its key may have been pressed before the request showed, and a looser mode would answer it.
 func CycleMode(b *Broker) {
-	mode, _ := b.Mode()
+	b.mu.Lock()
+	mode, waits := b.mode, len(b.open) > 0
+	b.mu.Unlock()
+	if waits {
+		return
+	}
 	next := map[action.Mode]action.Mode{action.ModeAsk: action.ModeEdits, action.ModeEdits: action.ModeAuto, action.ModeAuto: action.ModePlan}[mode]
 	switch {
 	case next == "":

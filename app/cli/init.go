@@ -40,7 +40,7 @@ func (c *cli) initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "choose the model that a start takes",
 		Long: "init asks which model to use, for its key if it needs one, tries it, and writes one line into your\n" +
-			"settings; all else there stays. It lists what the server offers, and asks again after a mistake. With --model it asks nothing; with --base-url, too, it adds a profile.",
+			"settings; all else there stays. It lists what the server offers, and asks again after a mistake.\nWith --model it asks nothing; with --base-url, too, it adds a profile.",
 		Example: "  buddy init\n  buddy init --model openai\n  buddy init --base-url https://llm.example.com/v1 --model m-1 --key-env EXAMPLE_KEY",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },

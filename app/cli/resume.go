@@ -16,8 +16,9 @@ func (s *cli) resumeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume [ID|TITLE]",
 		Short: "go on with a session of this folder",
-		Long: "resume opens a session where it ended, or without one the list of sessions. An ID may be shortened to any beginning that is unique, and the\n" +
-			"title of a session, or words of it that no other title has, stand for its ID.\n" +
+		Long: "resume opens a session where it ended, or without one the list of sessions. An ID may be shortened to\n" +
+			"any beginning that is unique, and the title of a session, or words of it that no other title has,\n" +
+			"stand for its ID.\n" +
 			"With --fork it opens a copy and leaves the session as it is, even if it is in use.",
 		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume checkout taxes\n  buddy resume 7f3a --fork --at 3",
 		Args:    cobra.ArbitraryArgs, // the words of a title

@@ -107,7 +107,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [FILTER]",
 		Short:   "sessions, the last used first",
-		Long:    "list shows the sessions, the last used first, those of buddy exec after the others. A FILTER leaves those whose titles have its\nletters in order; what fits best comes first.",
+		Long:    "list shows the sessions, the last used first, those of buddy exec after the others. A FILTER\nleaves those whose titles have its letters in order; what fits best comes first.",
 		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },

@@ -31,7 +31,7 @@ func TestMistakesInKeysAndThemesHaveTheirPlace(t *testing.T) {
 		"[keys]\nsend = [\"Entr\"]\n":                            `:2: keys.send: key "Entr": "Entr" is not a key`,
 		"[ui]\ntheme = \"mien\"\n":                               `:2: ui.theme: unknown theme "mien" (have: auto, dark, high-contrast, light, solarized, mine)`,
 		"[ui]\ntheme = \"mine\"\n":                               `:2: ui.theme: theme "mine": ` + mine + `: unknown role "erorr"`,
-		"[keys]\nnewline = [\"Ctrl+O\"]\n[ui]\ntheme=\"auto\"\n": "",
+		"[keys]\nnewline = [\"Ctrl+X\"]\n[ui]\ntheme=\"auto\"\n": "",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

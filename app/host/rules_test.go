@@ -31,7 +31,7 @@ func TestReload(t *testing.T) {
 			t.Errorf("%q:\nnotices %q\nwant    %q\nwarning %q\nwant    %q\nrules %v", text, got.notices, wantNotices, got.warning, wantWarning, got.rules)
 		}
 	}
-	step("[ui]\ntheme = \"light\"\n[keys]\nhelp = [\"F9\"]\n", nil, "", false)
+	step("[ui]\ntheme = \"light\"\n[keys]\nhelp = [\"F10\"]\n", nil, "", false)
 	rule := "[[deny]]\nprefix = [\"rm\"]\n"
 	step(rule, []string{"settings taken over: rules"}, "", true)
 	wrong := "[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n"

@@ -35,6 +35,9 @@ func typedStream(r *rand.Rand) []typedKey {
 		switch n := r.IntN(20); {
 		case n < 11 || i == 0 && n > 11:
 			k.key = string("abcdefghijklmnopqrstuvwxyzyyynnneeesssddd?0123456789"[r.IntN(52)])
+			if k.key == "?" && (i == 0 || strings.TrimSpace(all[i-1].text) == "") { // alone it opens the help
+				k.key = "x"
+			}
 			k.text = k.key
 		case n == 11:
 			k.key, k.text = "paste", "paste"+fmt.Sprint(i)
@@ -211,7 +214,7 @@ func (x *testUI) modes() (n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, c := range x.sent {
-		if _, ok := c.(event.SetMode); ok {
+		if _, ok := c.(event.CycleMode); ok {
 			n++
 		}
 	}
@@ -234,7 +237,7 @@ func (x *testUI) checkStream(name, want string, answers bool) {
 			if got += c.Text; !answers {
 				x.t.Errorf("%s: sent %#v", name, c)
 			}
-		case event.Cancel, event.WatchPanes, event.SetMode:
+		case event.Cancel, event.WatchPanes, event.CycleMode:
 		default:
 			x.t.Errorf("%s: sent %#v", name, c)
 		}

@@ -124,6 +124,6 @@ func TestPlanCommand(t *testing.T) {
 		x.took(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "round the taxes"})
 		x.tell(event.ModeChanged{Mode: action.ModeEdits})
 		x.Press("Shift+Tab")
-		x.took(event.SetMode{Mode: action.ModePlan})
+		x.took(event.CycleMode{})
 	})
 }
