@@ -28,10 +28,16 @@ func TestRetriesAreOneBlock(t *testing.T) {
 		{"another request", []event.Event{attempt(1), answer, attempt(1), answer}, "529 overloaded · 2 attempts | whole | 529 overloaded · 2 attempts | whole", false},
 		{"stopped", []event.Event{attempt(1), event.TaskFinished{ID: 1, Outcome: event.Cancelled}}, "529 overloaded · stopped after 1 attempt", false},
 		{"another process goes on", []event.Event{attempt(1), attempt(2), event.SessionResumed{}}, "529 overloaded · stopped after 2 attempts", false},
-		{"fails", []event.Event{attempt(1), event.Error{Text: "api.x: 529 overloaded (tried 6 times)", NextStep: "wait", Code: "task_failed", Raw: "{}"}, event.TaskFinished{ID: 1, Outcome: event.Failed}},
-			"api.x: 529 overloaded (tried 6 times) · wait", false},
-		{"another model answers", []event.Event{attempt(1), event.ModelFallback{To: "spare", Model: "m-2", Why: "Model overloaded", Detail: "api.x: 529 overloaded (tried 6 times)"}, answer},
-			"api.x: 529 overloaded (tried 6 times) · m-2 (spare) answers this request | whole", false},
+		{
+			"fails",
+			[]event.Event{attempt(1), event.Error{Text: "api.x: 529 overloaded (tried 6 times)", NextStep: "wait", Code: "task_failed", Raw: "{}"}, event.TaskFinished{ID: 1, Outcome: event.Failed}},
+			"api.x: 529 overloaded (tried 6 times) · wait", false,
+		},
+		{
+			"another model answers",
+			[]event.Event{attempt(1), event.ModelFallback{To: "spare", Model: "m-2", Why: "Model overloaded", Detail: "api.x: 529 overloaded (tried 6 times)"}, answer},
+			"api.x: 529 overloaded (tried 6 times) · m-2 (spare) answers this request | whole", false,
+		},
 		{"an error of another kind", []event.Event{attempt(1), event.Error{Text: "no such pane"}}, "529 overloaded · attempt 2 of 6 | no such pane", true},
 		{"without all that is known today", []event.Event{event.ModelRetry{Attempt: 1, Why: `status 529: {"type":"error"}`}}, "the request failed · attempt 2", true},
 	} {

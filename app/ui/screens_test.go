@@ -34,9 +34,11 @@ func ended(id, tool, result string, code int) event.Event {
 // begun is a prompt that is answered, in a session with a title.
 func begun(more ...[]event.Event) []event.Event {
 	all := []event.Event{
-		event.SessionRenamed{Title: "checkout taxes"}, event.ContextUsage{Estimated: 34, Limit: 100, Percent: 34},
+		event.SessionRenamed{Title: "checkout taxes"},
+		event.ContextUsage{Estimated: 34, Limit: 100, Percent: 34},
 		event.MetricsUsage{SessionPrompt: 12_000, SessionCompletion: 900, SessionCost: 120_000},
-		event.PromptSubmitted{ID: 1, Text: "why do the checkout tests fail?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "why do the checkout tests fail?"},
+		event.PromptSubmitted{ID: 1, Text: "why do the checkout tests fail?"},
+		event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "why do the checkout tests fail?"},
 		event.ModelMessage{Message: model.Message{Content: "Let me run them first."}},
 	}
 	for _, m := range more {
@@ -91,8 +93,10 @@ func longDiff() []event.Event {
 var scenes = []scene{
 	{name: "first"},
 	{name: "idle", tell: begun(testRun(), []event.Event{
-		ended("c1", "run_shell", "FAIL\n", 1), event.ModelMessage{Message: model.Message{Content: "The rounding in `tax.go` truncates instead of rounding."}},
-		event.TaskFinished{ID: 1, Outcome: event.Completed}, event.TaskFinished{ID: 3, Outcome: event.Completed},
+		ended("c1", "run_shell", "FAIL\n", 1),
+		event.ModelMessage{Message: model.Message{Content: "The rounding in `tax.go` truncates instead of rounding."}},
+		event.TaskFinished{ID: 1, Outcome: event.Completed},
+		event.TaskFinished{ID: 3, Outcome: event.Completed},
 	})},
 	{name: "streaming", tell: begun([]event.Event{event.TextDelta{Text: "The rounding in `tax.go` truncates instead of rounding, so that a tax of half a cent is lost; " + strings.Repeat("and so on ", 20)}})},
 	{name: "command", tell: begun(testRun())},
@@ -100,7 +104,8 @@ var scenes = []scene{
 	{name: "approval", tell: begun(testRun(), []event.Event{ended("c1", "run_shell", "FAIL\n", 1)}), late: longDiff()},
 	{name: "question", tell: begun(), late: []event.Event{event.QuestionAsked{ID: "q1", Text: "Which way shall half a cent be rounded?", Choices: []string{"up", "to the even cent"}}}},
 	{name: "queue", tell: begun(testRun(), []event.Event{
-		event.PromptSubmitted{ID: 2, Text: "and add a test for the rounding", Queued: true}, event.PromptSubmitted{ID: 3, Text: "then run all tests", Queued: true},
+		event.PromptSubmitted{ID: 2, Text: "and add a test for the rounding", Queued: true},
+		event.PromptSubmitted{ID: 3, Text: "then run all tests", Queued: true},
 		event.PromptSubmitted{ID: 4, Text: "and write it into the changelog", Queued: true},
 	})},
 	{name: "error", tell: begun([]event.Event{event.ModelRetry{Attempt: 3, Of: 6, WaitMS: 12_000, Why: "the model's server is overloaded", Short: "529 overloaded", Raw: `{"error":"overloaded"}`}})},

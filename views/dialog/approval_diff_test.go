@@ -38,7 +38,8 @@ func TestApprovalDiff(t *testing.T) {
 	}{
 		{"one file", editOf("/s/tax.go", "+1 -1 lines, 5 → 5 bytes\n--- tax.go\n+++ tax.go\n@@ -9 +9 @@\n-b\n+c\n"), []string{"✎ edit tax.go   +1 −1   5 → 5 bytes", "9 - b", "9 + c"}},
 		{
-			"several", action.Action{Kind: action.FileDelete, Path: "/a", Paths: []string{"/a", "/b"}, Preview: "edit a: +1 -1 lines, 5 bytes\ndelete b: 1 byte\n--- a\n+++ a\n@@ -1 +1 @@\n-b\n+c\n"},
+			"several",
+			action.Action{Kind: action.FileDelete, Path: "/a", Paths: []string{"/a", "/b"}, Preview: "edit a: +1 -1 lines, 5 bytes\ndelete b: 1 byte\n--- a\n+++ a\n@@ -1 +1 @@\n-b\n+c\n"},
 			[]string{"edit a: +1 -1 lines, 5 bytes", "delete b: 1 byte", "✎ edit a   +1 −1", "1 - b", "1 + c"},
 		},
 		{"no file", action.Action{Kind: action.MCP, Preview: "━ a  b\n@@ -1 +1 @@\n-b\n"}, []string{"━ a  b", "@@ -1 +1 @@", "-b"}},

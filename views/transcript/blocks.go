@@ -405,7 +405,7 @@ func (v *blockView) paintGutter(c draw.Canvas, i int) {
 	case state.ErrorBlock:
 		mark, role = "✗", themes.Error
 	case state.RetryBlock:
-		mark, role = retryMark(v.laid)
+		mark, role = "↻", retryRole(v.laid)
 	}
 	if i > 0 && v.block.Kind != state.UserBlock {
 		mark = ""

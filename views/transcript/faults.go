@@ -66,10 +66,10 @@ func (v *blockView) retryWait() string {
 	return draw.RetryWait(v.block.Retry.At - v.shared.now().UnixMilli())
 }
 
-// retryMark returns the sign of a block about attempts, and its colour.
-func retryMark(l *laidBlock) (mark string, role themes.Role) {
+// retryRole returns the colour of the sign of a block about attempts.
+func retryRole(l *laidBlock) themes.Role {
 	if l != nil && l.wait != "" {
-		return "↻", themes.Warning
+		return themes.Warning
 	}
-	return "↻", themes.Muted
+	return themes.Muted
 }
