@@ -90,7 +90,7 @@ func TestKilledScreen(t *testing.T) {
 	x.say("speak slowly")
 	x.want("a word a word")
 	second := x.another("second", "resume --last")
-	second.want("speak slowly", "a word a word", "answering")
+	second.want("speak slowly", "a word a word", "Esc interrupts")
 	host := x.hostPID()
 	if err := syscall.Kill(parent(t, host), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestDraftOfEachScreen(t *testing.T) {
 func TestAttachBeforeTheFirstPrompt(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, writesOnce)
-	id := regexp.MustCompile("session ([0-9a-f]{4})").FindStringSubmatch(x.screen())
+	id := regexp.MustCompile(" ([0-9a-f]{4})\\n").FindStringSubmatch(x.screen())
 	if id == nil {
 		t.Fatalf("no id:\n%s", x.screen())
 	}

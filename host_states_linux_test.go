@@ -104,7 +104,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 			if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			x.want("the process that ran this session has", "Enter starts it again")
+			x.want("the process that ran this session has", "starts it again")
 			x.keys("Enter")
 			x.want("goes on in a new process")
 			tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })

@@ -58,8 +58,8 @@ func TestReload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set("keys.help", "F9")
-	shows("settings taken over: keys", "F9 help")
+	set("keys.help", "F10")
+	shows("settings taken over: keys", "F10 help")
 	file := filepath.Join(home, ".config", "buddy", "buddy.toml")
 	right, err := os.ReadFile(file)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestReload(t *testing.T) {
 		}
 	}
 	write("oops\n")
-	shows("expected '=' after key", "F9 help")
+	shows("expected '=' after key", "F10 help")
 	write("[[deny]]\nprefix = [\"ls\"]\n")
 	shows("settings taken over: rules")
 	set("ui.notify", "off")

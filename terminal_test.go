@@ -295,7 +295,7 @@ func TestTerminalBytes(t *testing.T) {
 	x.want("all seen")
 	<-time.After(approvalGrace)
 	x.keys("Tab", "Tab") // through the panes, which redraws each
-	x.want("Enter full screen")
+	x.want("Enter open")
 	x.keys("C-l")
 	x.keys("Escape")
 	x.want("Enter send") // a key at once after Esc would be taken for an Alt key

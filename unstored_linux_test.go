@@ -42,9 +42,8 @@ func (x *terminal) says(texts ...string) {
 		screen := x.screen()
 		var words []string
 		for line := range strings.Lines(screen) {
-			if cells := strings.Split(line, "│"); len(cells) > 1 {
-				words = append(words, strings.Fields(cells[1])...)
-			}
+			text, _, _ := strings.Cut(line, "│")
+			words = append(words, strings.Fields(text)...)
 		}
 		said := strings.Join(words, " ")
 		i := slices.IndexFunc(texts, func(text string) bool { return !strings.Contains(said, text) })

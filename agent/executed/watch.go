@@ -36,9 +36,9 @@ type Watch struct {
 	roots   []string
 	now     func() time.Time
 	known   map[string]*folder // by absolute path
-	partial map[string]bool   // roots of which not everything could be compared, and that was said
-	running int               // commands
-	left    []<-chan struct{} // closed when a command that went on has ended
+	partial map[string]bool    // roots of which not everything could be compared, and that was said
+	running int                // commands
+	left    []<-chan struct{}  // closed when a command that went on has ended
 }
 
 // NewWatch returns a watch over folders: absolute paths, the workspace first.

@@ -62,10 +62,21 @@ func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 		return nil, errNothing
 	}
 	last := l.steps[len(l.steps)-1]
-	if since := l.said.count - last.said.count; n == 0 && since > 0 {
-		return nil, &LaterError{last.title, last.agents, since}
+	if n == 0 && l.said.count > l.newest() {
+		return nil, &LaterError{last.title, last.agents, l.said.count - last.said.count}
 	}
 	return l.begin(ctx, slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])), nil
+}
+
+// newest returns how many prompts there had been at the newest change, also if that was taken back: who takes
+// back one after the other is not asked each time. The caller holds l.mu.
+func (l *Log) newest() int {
+	n := l.steps[len(l.steps)-1].said.count
+	if len(l.taken) > 0 {
+		steps := l.taken[len(l.taken)-1].steps
+		n = max(n, steps[len(steps)-1].said.count)
+	}
+	return n
 }
 
 // begin prepares an undo. The caller holds l.mu.

@@ -51,6 +51,24 @@ func asksForHelp(u *UI, scope keymap.Scope) bool {
 	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
 }
 
+// typesOn takes a character that what has the focus would not: it begins a prompt, or opens the help. It reports
+// whether it was one.
+func typesOn(u *UI, scope keymap.Scope, text string, ev *tcell.EventKey) bool {
+	switch {
+	case paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
+		u.dock.typeOn("", ev)
+	case text == "?" && asksForHelp(u, scope):
+		u.global(keymap.ShowHelp, "")
+		u.overlays.marked = u.overlays.help
+	case scope == keymap.Help && u.overlays.marked && text != " ": // it was the beginning of a prompt
+		u.overlays.help = false
+		u.dock.typeOn("?", ev)
+	default:
+		return false
+	}
+	return true
+}
+
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	if u.deps.Now().Before(u.grace) {
@@ -75,14 +93,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	u.dock.noteKey(u.deps.Now(), scope, p.Action)
 	switch {
 	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
-	case p.Types() && paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
-		u.dock.typeOn("", ev)
-	case p.Types() && p.Text == "?" && asksForHelp(u, scope):
-		u.global(keymap.ShowHelp, before)
-		u.overlays.marked = u.overlays.help
-	case scope == keymap.Help && u.overlays.marked && p.Types() && p.Text != " ": // it was the beginning of a prompt
-		u.overlays.help = false
-		u.dock.typeOn("?", ev)
+	case p.Types() && typesOn(u, scope, p.Text, ev):
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
 	case p.Scope != keymap.Global:

@@ -206,8 +206,13 @@ func (p *Prompt) edit(f func()) {
 func (p *Prompt) changed() {
 	p.vi.Changed(p.editor)
 	p.offer()
-	if p.OnChange != nil {
-		p.OnChange()
+	call(p.OnChange)
+}
+
+// call calls a callback that there is.
+func call(f func()) {
+	if f != nil {
+		f()
 	}
 }
 
@@ -226,16 +231,12 @@ func (p *Prompt) action(a keymap.Action) {
 	case keymap.SearchHistory:
 		p.search = newHistorySearch(&p.history)
 	case keymap.EditPrompt:
-		if p.OnEdit != nil {
-			p.OnEdit()
-		}
+		call(p.OnEdit)
 	case keymap.PasteImage:
-		if p.OnPicture != nil {
-			p.OnPicture()
-		}
+		call(p.OnPicture)
 	case keymap.EndOfInput:
-		if p.editor.Empty() && p.OnEOF != nil {
-			p.OnEOF()
+		if p.editor.Empty() {
+			call(p.OnEOF)
 		}
 	default:
 		p.editor.Do(a)

@@ -66,7 +66,7 @@ func (v *blockView) retryWait() string {
 	return draw.RetryWait(v.block.Retry.At - v.shared.now().UnixMilli())
 }
 
-// retryRole returns the colour of a block about attempts.
+// retryRole returns the colour of the sign of a block about attempts.
 func retryRole(l *laidBlock) themes.Role {
 	if l != nil && l.wait != "" {
 		return themes.Warning
