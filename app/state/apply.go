@@ -347,11 +347,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.ContextCompacted:
 		compacted(s, env, p)
 	case event.ContextPinned:
-		verb := "pinned: it stays as it is when the context is compacted"
-		if p.Off {
-			verb = "no longer pinned"
-		}
-		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
+		pinned(s, env, p)
 	case event.FileRestored:
 		if !p.Rewind {
 			s.add(env, NoticeBlock, p.Text())
@@ -375,6 +371,15 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		return Conversation | Header
 	}
 	return Conversation
+}
+
+// pinned shows that an exchange stays in the context, or does no longer.
+func pinned(s *State, env event.Envelope, p event.ContextPinned) {
+	verb := "pinned: it stays as it is when the context is compacted"
+	if p.Off {
+		verb = "no longer pinned"
+	}
+	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 }
 
 // reviewed shows what a review found, or why it found nothing out.
