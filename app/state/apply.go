@@ -337,11 +337,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Warning:
 		s.add(env, WarningBlock, withNext(p.Text, p.NextStep))
 	case event.Error:
-		if text := withNext(p.Text, p.NextStep); p.Code == "task_failed" {
-			addOutcome(s, env, ErrorBlock, text, p.Raw)
-		} else {
-			s.add(env, ErrorBlock, text).Raw = p.Raw
-		}
+		failed(s, env, p)
 	case event.Interrupted:
 		return interrupt(s, env, p)
 	case event.ContextCompacted:
@@ -349,9 +345,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.ContextPinned:
 		pinned(s, env, p)
 	case event.FileRestored:
-		if !p.Rewind {
-			s.add(env, NoticeBlock, p.Text())
-		}
+		restored(s, env, p)
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.MicroCompacted:
@@ -380,6 +374,23 @@ func pinned(s *State, env event.Envelope, p event.ContextPinned) {
 		verb = "no longer pinned"
 	}
 	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
+}
+
+// restored shows what was put back; of a way back in the conversation its own event tells.
+func restored(s *State, env event.Envelope, p event.FileRestored) {
+	if !p.Rewind {
+		s.add(env, NoticeBlock, p.Text())
+	}
+}
+
+// failed shows an error; one that ended a task is that task's outcome.
+func failed(s *State, env event.Envelope, p event.Error) {
+	text := withNext(p.Text, p.NextStep)
+	if p.Code == "task_failed" {
+		addOutcome(s, env, ErrorBlock, text, p.Raw)
+		return
+	}
+	s.add(env, ErrorBlock, text).Raw = p.Raw
 }
 
 // reviewed shows what a review found, or why it found nothing out.

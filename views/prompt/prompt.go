@@ -226,19 +226,22 @@ func (p *Prompt) action(a keymap.Action) {
 	case keymap.SearchHistory:
 		p.search = newHistorySearch(&p.history)
 	case keymap.EditPrompt:
-		if p.OnEdit != nil {
-			p.OnEdit()
-		}
+		call(p.OnEdit)
 	case keymap.PasteImage:
-		if p.OnPicture != nil {
-			p.OnPicture()
-		}
+		call(p.OnPicture)
 	case keymap.EndOfInput:
 		if p.editor.Empty() && p.OnEOF != nil {
 			p.OnEOF()
 		}
 	default:
 		p.editor.Do(a)
+	}
+}
+
+// call calls f, unless nobody has set it.
+func call(f func()) {
+	if f != nil {
+		f()
 	}
 }
 
