@@ -49,16 +49,24 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyGoal(s, env)
 	case event.SkillLoaded, event.CommandsListed, event.MCPServer, event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		return applyExtension(s, env)
-	case event.BranchStarted:
-		beginBranch(s, p)
-		return 0
-	case event.HistoryRewound:
-		return applyRewound(s, env, p)
+	case event.BranchStarted, event.HistoryRewound:
+		return applyWay(s, env)
 	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
 	}
+}
+
+// applyWay records where the conversation goes on: in another one beside it, or from an earlier point.
+func applyWay(s *State, env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.BranchStarted:
+		beginBranch(s, p)
+	case event.HistoryRewound:
+		return applyRewound(s, env, p)
+	}
+	return 0
 }
 
 // endAll ends what an earlier process left running. An answer that broke off stays open:
