@@ -50,6 +50,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.questions.Answer(c)
 	case event.Cancel:
 		r.cancelTask(c.Task)
+	case event.Background:
+		r.tasks.release()
 	case event.SetTimeout:
 		setTimeout(r, c)
 	case event.RetryNow:

@@ -454,6 +454,16 @@ func (s *tasks) retryNow() {
 	}
 }
 
+// release sends the commands that the main task waits for to the background.
+func (s *tasks) release() {
+	s.mu.Lock()
+	t := s.main.task
+	s.mu.Unlock()
+	if t == nil || !t.x.Release() {
+		s.stream.Reject("no command runs that could go on in the background")
+	}
+}
+
 // cancel stops a task, 0 for the main one, and reports whether it runs.
 func (s *tasks) cancel(id int) bool {
 	s.mu.Lock()

@@ -10,6 +10,17 @@ type Task struct {
 	Stop  func()          // starts to end it
 }
 
+// Releasable is a Tool that returns when [Call.Release] is closed, while its work goes on as a Task.
+type Releasable interface {
+	Releases(call Call) bool
+}
+
+// IsReleasable reports whether a call can be sent to the background while it runs.
+func IsReleasable(t Tool, call Call) bool {
+	r, ok := t.(Releasable)
+	return ok && r.Releases(call)
+}
+
 // TaskEnd is the outcome of a Task.
 type TaskEnd struct {
 	ExitCode  int

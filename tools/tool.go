@@ -99,6 +99,9 @@ type Call struct {
 	// Begin registers work that goes on after the call as a task of the session and returns its
 	// number. It is nil where there are no tasks.
 	Begin func(Task) (id int)
+	// Release is closed when a person sends the call to the background: a [Releasable] tool then makes
+	// what it waits for a task with Begin, and returns. It is nil where nobody can.
+	Release <-chan struct{}
 	// Skill returns the text of a skill, called with args. It may run commands, and ask the person
 	// before. It is nil where there are no skills.
 	Skill func(ctx context.Context, name, args string) (text string, err error)

@@ -83,6 +83,9 @@ type (
 	Cancel struct {
 		Task int `json:"task,omitempty"`
 	}
+	// Background lets the commands that the main task waits for go on as tasks of their own; the model's
+	// calls return at once.
+	Background struct{}
 	// RetryNow skips the wait before the main task's request is sent again.
 	RetryNow struct{}
 	// SetTimeout sets the time left for a task; when it has passed, the task is cancelled. Task 0
@@ -231,6 +234,7 @@ func (Continue) command()       {}
 func (AnswerApproval) command() {}
 func (Answer) command()         {}
 func (Cancel) command()         {}
+func (Background) command()     {}
 func (SetTimeout) command()     {}
 func (SetMode) command()        {}
 func (CycleMode) command()      {}

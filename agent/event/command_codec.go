@@ -18,6 +18,7 @@ var commands = map[string]Command{
 	"answer_approval": AnswerApproval{},
 	"answer":          Answer{},
 	"cancel":          Cancel{},
+	"background":      Background{},
 	"retry_now":       RetryNow{},
 	"set_timeout":     SetTimeout{},
 	"set_mode":        SetMode{},

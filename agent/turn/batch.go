@@ -238,7 +238,9 @@ func (b *batch) alone(j *job) { b.aloneUnless(b.whole, j) }
 func (b *batch) aloneUnless(ctx context.Context, j *job) {
 	res := b.admit(ctx, j)
 	if res == nil {
+		end := b.x.releasable(j)
 		got := b.run(b.whole, j)
+		end()
 		res = &got
 	}
 	b.finish(j, *res)
@@ -258,7 +260,9 @@ func (b *batch) launch(j *job) {
 	b.jobs.Go(func() {
 		defer cancel()
 		if res == nil {
+			end := b.x.releasable(j)
 			got := b.run(ctx, j)
+			end()
 			if j.call.Planned.Kind.IsCommand() && (got.IsError || got.ExitCode != nil && *got.ExitCode != 0) {
 				b.cancel(errSibling)
 			}

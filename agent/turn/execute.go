@@ -355,7 +355,7 @@ const longCommand = 60 * time.Second
 func (b *batch) remind(name string) (stop func()) {
 	timer := time.AfterFunc(longCommand, func() {
 		b.loop.p.Stream.Publish(b.x.task, 0, event.Notice{
-			Text: fmt.Sprintf("%s runs for %v now; it has no time limit (/timeout 5m sets one, /kill ends it)", name, longCommand),
+			Text: fmt.Sprintf("%s runs for %v now; it has no time limit (/timeout 5m sets one, /bg sends it to the background, /kill ends it)", name, longCommand),
 			Code: "long_command",
 		})
 	})

@@ -53,7 +53,10 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) 
 		j := b.plan(c)
 		if s, ran := left.Started[c.ID]; ran {
 			j.ran = true
-			b.finish(j, recovered(ctx, j, s.Dir))
+			end := x.releasable(j)
+			res := recovered(ctx, j, s.Dir)
+			end()
+			b.finish(j, res)
 			asked = asked || tools.IsPatient(j.tool, j.call) && !tools.IsBeside(j.tool, j.call) // a person answered it
 			continue
 		}

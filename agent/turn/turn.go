@@ -177,6 +177,7 @@ type Exchange struct {
 	failed   map[string]failed // calls that failed, by name and arguments
 	setbacks setbacks
 	got      results
+	waits    map[string]func() // by the id of a call that runs: sends it to the background
 }
 
 // results holds what the calls of a turn gave beside what is in the history.
@@ -190,7 +191,7 @@ type results struct {
 
 // NewExchange returns an exchange that a task has on a conversation. stop ends its context.
 func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
-	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed), setbacks: setbacks{last: make(map[string]string), row: make(map[string]int), hinted: make(map[string]bool)}}
+	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), waits: make(map[string]func()), failed: make(map[string]failed), setbacks: setbacks{last: make(map[string]string), row: make(map[string]int), hinted: make(map[string]bool)}}
 }
 
 // Say adds prompts that are in the conversation already, for the hooks that look at prompts.

@@ -168,6 +168,7 @@ var table = []row{
 	{PanePrevious, in(Panes), "", "The terminal pane before", keys("Left", "h")},
 	{PaneGrid, in(Panes), "", "Several terminal panes side by side where there is room, or one", keys("s")},
 	{PaneAttach, in(Panes), "attach", "Hide or show how to attach to the pane from a terminal of your own", keys("a")},
+	{PaneBackground, in(Panes), "background", "Send the command that the agent waits for to the background, as /bg: it goes on as a task", keys("b")},
 	{PaneKill, in(Panes), "kill", "Kill the terminal pane and what runs in it; asks first", keys("x")},
 
 	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},

@@ -113,6 +113,8 @@ const (
 	PaneGrid     Action = "pane-grid"
 	PaneAttach   Action = "pane-attach"
 	PaneKill     Action = "pane-kill"
+	// PaneBackground sends the command that the agent waits for to the background.
+	PaneBackground Action = "pane-background"
 
 	ItemUp     Action = "item-up"
 	ItemDown   Action = "item-down"

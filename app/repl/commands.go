@@ -124,7 +124,8 @@ func lineConfig(r *repl, args string) error {
 
 func lineBackground(r *repl, args string) error {
 	if args == "" {
-		return errors.New("say what to do: /bg PROMPT")
+		r.command(event.Background{})
+		return nil
 	}
 	images, err := input.Attached(args)
 	if err == nil {

@@ -142,7 +142,8 @@ func runCommand(u *UI, line string) bool {
 
 func background(u *UI, args string) error {
 	if args == "" {
-		return fmt.Errorf("say what to do: /bg PROMPT")
+		u.deps.Send(event.Background{})
+		return nil
 	}
 	u.send(event.Submit{Text: args, Background: true})
 	return nil

@@ -243,8 +243,8 @@ func TestPalette(t *testing.T) {
 		x.Type("model tools counters\n")
 		x.took(event.Report{What: event.ReportStatus})
 		x.Press("F2")
-		x.Type("/bg\n") // it needs to be told what
-		x.Want("> /bg", "PROMPT")
+		x.Type("/timeout\n") // it needs to be told what
+		x.Want("> /timeout", "DURATION")
 		x.Press("Ctrl+C", "F2")
 		x.Type("select text by keys")
 		x.Want("v", "Conversation")

@@ -325,3 +325,22 @@ func TestPanesFollowCommands(t *testing.T) {
 		}
 	})
 }
+
+// TestSendToTheBackground: /bg and b in Live send the command that runs; its task shows, and the
+// conversation goes on.
+func TestSendToTheBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Type("/bg\n")
+		x.took(event.Background{})
+		x.u.deps.Later(func() { x.u.arranged.setFocus(layout.Live) })
+		x.Settle()
+		x.Press("b")
+		x.took(event.Background{})
+		x.tell(event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "make all", Pane: "%1"})
+		x.Want("make all")
+		x.tell(event.Error{Text: "no command runs that could go on in the background"})
+		x.Want("no command runs that could go on in the background")
+	})
+}

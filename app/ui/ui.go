@@ -215,12 +215,13 @@ func (u *UI) connect() {
 	u.v.panes.SetNow(d.Now)
 	u.v.conversation.SetWelcome(Welcome(false, true))
 	u.v.panes.PaneIntents = panes.PaneIntents{
-		OnOpen:    u.openRun,
-		OnType:    func(id string, p []byte) { d.Send(event.PaneInput{Pane: id, Bytes: p}) },
-		OnPaste:   func(id, text string) { d.Send(event.PanePaste{Pane: id, Text: text}) },
-		OnFit:     func(id string, w, h int) { d.Send(event.FitPane{Pane: id, W: w, H: h}) },
-		OnHistory: func(id string) { d.Send(event.ReadPane{Pane: id}) },
-		OnKill:    func(id, name, why string) { askToKill(u, id, name, why) },
+		OnOpen:       u.openRun,
+		OnType:       func(id string, p []byte) { d.Send(event.PaneInput{Pane: id, Bytes: p}) },
+		OnPaste:      func(id, text string) { d.Send(event.PanePaste{Pane: id, Text: text}) },
+		OnFit:        func(id string, w, h int) { d.Send(event.FitPane{Pane: id, W: w, H: h}) },
+		OnHistory:    func(id string) { d.Send(event.ReadPane{Pane: id}) },
+		OnBackground: func() { u.deps.Send(event.Background{}) },
+		OnKill:       func(id, name, why string) { askToKill(u, id, name, why) },
 	}
 	u.v.strip.OnOpen = func() { u.arranged.setFocus(layout.Live) }
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }

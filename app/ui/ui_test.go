@@ -398,7 +398,7 @@ func TestCommands(t *testing.T) {
 		{"/status", event.Report{What: event.ReportStatus}, ""},
 		{"/PS", event.Report{What: event.ReportTasks}, ""},
 		{"/bg look around", event.Submit{Text: "look around", Background: true}, ""},
-		{"/bg", nil, "say what to do: /bg PROMPT"},
+		{"/bg", event.Background{}, ""},
 		{"/kill", event.Cancel{}, ""},
 		{"/kill #3", event.Cancel{Task: 3}, ""},
 		{"/kill all", nil, `/kill: "all" is not the number of a task`},

@@ -31,8 +31,10 @@ type shellJob struct {
 	title string
 	dir   string
 	run   *tmux.Running
-	out   *outputTail
-	since time.Time
+	// shared means that it runs in the shared pane.
+	shared bool
+	out    *outputTail
+	since  time.Time
 }
 
 // begin registers a command and assigns its number.
@@ -88,7 +90,10 @@ func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task,
 	if err != nil {
 		return tools.Task{}, err
 	}
-	s := &shellJob{shell: t, id: id, title: was.Title, dir: was.Dir, run: run, pane: t.ref(run.Pane()).String(), out: out, since: time.Now()}
+	s := &shellJob{shell: t, id: id, title: was.Title, dir: was.Dir, run: run, shared: t.runsShared(run), pane: t.ref(run.Pane()).String(), out: out, since: time.Now()}
+	if s.shared && !s.over() {
+		t.left.Store(run)
+	}
 	t.jobs.mu.Lock()
 	defer t.jobs.mu.Unlock()
 	t.jobs.add(s)

@@ -54,9 +54,13 @@ type Shell struct {
 	limits   Limits
 	// paneTarget is the target in the names of its panes, "" for the first one.
 	paneTarget string
-	jobs       *jobs        // of all targets
-	touched    atomic.Int64 // counts actions on the panes
-	fenceable  bool         // calls that are to run in the fence do; elsewhere nothing is fenced
+	jobs       *jobs // of all targets
+	// left is the command in the shared pane that was sent to the background, nil if there is none.
+	left atomic.Pointer[tmux.Running]
+	// departed is the folder in which the shared pane was before the last such command ended, nil for none.
+	departed  atomic.Pointer[string]
+	touched   atomic.Int64 // counts actions on the panes
+	fenceable bool         // calls that are to run in the fence do; elsewhere nothing is fenced
 }
 
 // ShareTasks makes t, the shell of another target of the session, number its tasks together
@@ -165,7 +169,10 @@ func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 }
 
 // Cwd returns the folder in which the next command starts, "" if unknown.
-func (t *Shell) Cwd() string { return *t.cwd.Load() }
+func (t *Shell) Cwd() string {
+	t.sharedBusy() // takes the folder of a command that has ended in the background
+	return *t.cwd.Load()
+}
 
 // ShellDirs returns the folders of the shell.
 func (t *Shell) ShellDirs(tools.Call) tools.ShellDirs {
@@ -211,7 +218,7 @@ func (t *Shell) Pane(call tools.Call) tools.PaneUse {
 		return tools.PaneUse{}
 	}
 	use := tools.PaneUse{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
-	if !t.ownPane(args, call) && call.OwnPane == "" {
+	if !t.ownPane(args, call) && call.OwnPane == "" && !t.sharedBusy() {
 		use.Pane = t.ref(t.panes.Pane())
 	}
 	return use
@@ -248,19 +255,37 @@ func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Resul
 	if forever && t.ownPane(args, call) {
 		patience = unattended
 	}
+	if err := t.moved(call); err != nil {
+		return notStarted(err)
+	}
 	if t.ownPane(args, call) {
 		return t.runInOwnPane(ctx, call, spec, patience, limit)
 	}
-	if call.OwnPane != "" {
+	if call.OwnPane != "" || t.sharedBusy() {
 		return t.runBeside(ctx, call, spec, limit)
 	}
-	run, err := t.start(ctx, spec)
+	return t.runShared(ctx, call, spec, limit)
+}
+
+// runShared runs the command in the shared pane to its end, or until a person sends it to the
+// background.
+func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
+	out := newOutputTail(spec.Output, t.limits.Output)
+	spec.Output = out.write
+	starting, stop := untilReleased(ctx, call)
+	run, err := t.start(starting, spec)
+	stop()
+	if err != nil && released(call) {
+		err = errors.New("the user sent the command that ran to the background while this one waited for it; call it again")
+	}
 	if err != nil {
 		return notStarted(err)
 	}
-	res := wait(ctx, run, limit)
-	cwd := run.Cwd()
-	t.cwd.Store(&cwd)
+	res := t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: true, out: out, since: time.Now()}, toTheEnd, limit)
+	if t.left.Load() != run {
+		cwd := run.Cwd()
+		t.cwd.Store(&cwd)
+	}
 	return res
 }
 
@@ -280,18 +305,20 @@ func notStarted(err error) tools.Result {
 const inShared = "-shared"
 
 // runBeside runs the command of a subagent to its end in a pane of its own. Where there is no room for
-// one, it waits for the shared pane.
+// one, it waits for the shared pane, unless a command in the background has that.
 func (t *Shell) runBeside(ctx context.Context, call tools.Call, spec tmux.Spec, limit int) tools.Result {
-	spec.Own, spec.Title = true, call.OwnPane
+	out := newOutputTail(spec.Output, t.limits.Output)
+	spec.Own, spec.Title, spec.Output = true, call.OwnPane, out.write
 	run, err := t.start(ctx, spec)
-	if errors.Is(err, tmux.ErrPanes) {
+	shared := errors.Is(err, tmux.ErrPanes) && !t.sharedBusy()
+	if shared {
 		spec.Own, spec.Dir = false, spec.Dir+inShared // the other folder holds traces of the attempt
 		run, err = t.start(ctx, spec)
 	}
 	if err != nil {
 		return notStarted(err)
 	}
-	return wait(ctx, run, limit)
+	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, shared: shared, out: out, since: time.Now()}, toTheEnd, limit)
 }
 
 // runInOwnPane runs the command in a pane of its own and waits up to patience for its end.
@@ -323,34 +350,6 @@ func (t *Shell) startPane(ctx context.Context, spec tmux.Spec) (*tmux.Running, e
 
 var errNoPanes = errors.New("there are no panes here, because tmux is not available: wait for the end, or give a time to wait")
 
-// await waits up to patience for the end of a command in its own pane. If it still runs then,
-// it becomes a task.
-func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patience time.Duration, limit int) tools.Result {
-	defer job.out.detach()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	if patience > 0 {
-		select {
-		case <-job.run.Done():
-			return wait(ctx, job.run, limit)
-		case <-ctx.Done():
-			return wait(ctx, job.run, limit)
-		case <-timer.C:
-		}
-	}
-	job.pane = t.ref(job.run.Pane()).String()
-	t.jobs.begin(call, job)
-	note := "started"
-	if patience > 0 {
-		note = fmt.Sprintf("did not end within %s", patience)
-	}
-	note += fmt.Sprintf("; it still runs as task %d", job.id)
-	if job.pane != "" {
-		note += " in pane " + job.pane
-	}
-	return job.result(note+fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id), limit)
-}
-
 // Recover returns the result of a command that an earlier process started.
 func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.recover(ctx, call, t.limits.Output)
@@ -367,10 +366,11 @@ func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.R
 	if err != nil {
 		return tools.Result{Content: tools.Interrupted + " (" + err.Error() + ")", IsError: true}
 	}
-	if patience, forever, err := args.patience(); err == nil && !forever {
-		return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience, limit)
+	patience, forever, err := args.patience()
+	if err != nil || forever {
+		patience = toTheEnd
 	}
-	return wait(ctx, run, limit)
+	return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, shared: t.runsShared(run), out: out, since: time.Now()}, patience, limit)
 }
 
 // usedDir returns the folder of a command's files, given that of its call.

@@ -111,6 +111,9 @@ func (r *shellRouter) Run(ctx context.Context, call tools.Call) tools.Result {
 	return r.each(ctx, call, r.Router.Run, shell.RunOn)
 }
 
+// Releases implements [tools.Releasable]: on one target as on several.
+func (r *shellRouter) Releases(tools.Call) bool { return true }
+
 // Recover finds the results of a command that an earlier process started.
 func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return r.each(ctx, call, r.Router.Recover, shell.RecoverOn)

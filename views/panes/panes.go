@@ -41,12 +41,13 @@ type Panes struct {
 
 // PaneIntents hold the callbacks for what a person does with terminal panes. Any may be nil.
 type PaneIntents struct {
-	OnOpen    func(c *state.Call, t *state.Task) // all of what ran in the selected pane is wanted; nil for what is not known
-	OnType    func(id string, p []byte)          // bytes as a terminal sends them; may be a password
-	OnPaste   func(id, text string)              // as private as what is typed
-	OnFit     func(id string, w, h int)          // the size of what shows of the pane, 0x0 when that is over
-	OnHistory func(id string)                    // its history is wanted in the state
-	OnKill    func(id, name, why string)         // kill it; why says that it cannot be, else ""
+	OnOpen       func(c *state.Call, t *state.Task) // all of what ran in the selected pane is wanted; nil for what is not known
+	OnType       func(id string, p []byte)          // bytes as a terminal sends them; may be a password
+	OnPaste      func(id, text string)              // as private as what is typed
+	OnFit        func(id string, w, h int)          // the size of what shows of the pane, 0x0 when that is over
+	OnHistory    func(id string)                    // its history is wanted in the state
+	OnBackground func()                             // send the command that the agent waits for to the background
+	OnKill       func(id, name, why string)         // kill it; why says that it cannot be, else ""
 }
 
 // paneLook holds how panes are shown.
@@ -171,6 +172,10 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			p.toggleGrid()
 		case keymap.PaneAttach:
 			p.attach.toggle()
+		case keymap.PaneBackground:
+			if p.OnBackground != nil {
+				p.OnBackground()
+			}
 		case keymap.PaneKill:
 			p.kill()
 		case keymap.ItemOpen:

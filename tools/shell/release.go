@@ -1,0 +1,132 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"buddy/tmux"
+	"buddy/tools"
+)
+
+// toTheEnd is the patience with a command that a call waits for without limit.
+const toTheEnd time.Duration = -1
+
+// Releases implements [tools.Releasable]: every command can go on without its call.
+func (*Shell) Releases(tools.Call) bool { return true }
+
+// await waits up to patience for the end of a command. If it still runs then, or when a person sends
+// it to the background, it becomes a task.
+func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patience time.Duration, limit int) tools.Result {
+	defer job.out.detach()
+	note := job.goesOn(ctx, call, patience)
+	if note == "" {
+		return wait(ctx, job.run, limit)
+	}
+	job.pane = t.ref(job.run.Pane()).String()
+	if job.shared {
+		t.left.Store(job.run)
+	}
+	t.jobs.begin(call, job)
+	note += fmt.Sprintf("; it still runs as task %d", job.id)
+	if job.pane != "" {
+		note += " in pane " + job.pane
+	}
+	note += fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id)
+	if job.shared {
+		note += " Until it ends, each command runs in a pane of its own, which begins with the folder and variables from before this one and passes none on."
+	}
+	return job.result(note, limit)
+}
+
+// goesOn waits up to patience for the end of the command of a call. It returns why the command goes on
+// without its call; "" when it has ended, or is to end with ctx.
+func (s *shellJob) goesOn(ctx context.Context, call tools.Call, patience time.Duration) string {
+	var late <-chan time.Time
+	switch {
+	case patience == 0:
+		return "started"
+	case patience > 0:
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		late = timer.C
+	}
+	why := ""
+	select {
+	case <-s.run.Done():
+	case <-ctx.Done():
+	case <-call.Release:
+	case <-late:
+		why = fmt.Sprintf("did not end within %s", patience)
+	}
+	if released(call) && !s.over() { // also when a call beside it ended ctx at the same time
+		why = "the user sent it to the background"
+	}
+	return why
+}
+
+// released reports whether a person has sent the call to the background.
+func released(call tools.Call) bool {
+	select {
+	case <-call.Release:
+		return true
+	default:
+		return false // always with nil
+	}
+}
+
+// untilReleased returns a context that ends when a person sends the call to the background, too. Call
+// stop when it is not needed any more.
+func untilReleased(ctx context.Context, call tools.Call) (until context.Context, stop func()) {
+	until, stop = context.WithCancel(ctx)
+	if call.Release != nil {
+		go func() {
+			select {
+			case <-call.Release:
+				stop()
+			case <-until.Done():
+			}
+		}()
+	}
+	return until, stop
+}
+
+// sharedBusy reports whether a command that was sent to the background still has the shared pane.
+// When it has ended, commands start in the folder that it left.
+func (t *Shell) sharedBusy() bool {
+	run := t.left.Load()
+	if run == nil {
+		return false
+	}
+	select {
+	case <-run.Done():
+		if t.left.CompareAndSwap(run, nil) {
+			cwd := run.Cwd()
+			t.departed.Store(t.cwd.Swap(&cwd))
+		}
+		return false
+	default:
+		return true
+	}
+}
+
+// moved returns an error when a command in the background has ended since the call was planned, and left
+// the shell in another folder than the one that was approved.
+func (t *Shell) moved(call tools.Call) error {
+	now, planned := t.Cwd(), call.Planned.Cwd
+	for _, at := range call.Planned.Targets {
+		if at.Target == t.target {
+			planned = at.Cwd
+		}
+	}
+	if before := t.departed.Load(); before == nil || planned == "" || planned != *before || planned == now {
+		return nil
+	}
+	return fmt.Errorf("the command in the background has ended meanwhile, and the shell is in %q now instead of %q: call it again", now, planned)
+}
+
+// runsShared reports whether a command that was found again runs in the shared pane.
+func (t *Shell) runsShared(run *tmux.Running) bool {
+	id := run.Pane()
+	return id != "" && id == t.panes.Pane()
+}
