@@ -49,16 +49,24 @@ func (s *State) fold(env event.Envelope) Changed {
 		return applyGoal(s, env)
 	case event.SkillLoaded, event.CommandsListed, event.MCPServer, event.WorkflowStarted, event.WorkflowStepped, event.WorkflowChanged:
 		return applyExtension(s, env)
-	case event.BranchStarted:
-		beginBranch(s, p)
-		return 0
-	case event.HistoryRewound:
-		return applyRewound(s, env, p)
+	case event.BranchStarted, event.HistoryRewound:
+		return applyWay(s, env)
 	case event.TurnStarted, event.ContextCompacting, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.ResultSpilled, event.ReminderAttached, event.MCPReady, event.MCPCallStarted, event.MCPCallFinished, event.InstructionsRead, event.FileKept, event.HookStarted, event.HookRan, event.PlanEntered, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
 	}
+}
+
+// applyWay records where the conversation goes on: in another one beside it, or from an earlier point.
+func applyWay(s *State, env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.BranchStarted:
+		beginBranch(s, p)
+	case event.HistoryRewound:
+		return applyRewound(s, env, p)
+	}
+	return 0
 }
 
 // endAll ends what an earlier process left running. An answer that broke off stays open:
@@ -337,25 +345,15 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Warning:
 		s.add(env, WarningBlock, withNext(p.Text, p.NextStep))
 	case event.Error:
-		if text := withNext(p.Text, p.NextStep); p.Code == "task_failed" {
-			addOutcome(s, env, ErrorBlock, text, p.Raw)
-		} else {
-			s.add(env, ErrorBlock, text).Raw = p.Raw
-		}
+		failed(s, env, p)
 	case event.Interrupted:
 		return interrupt(s, env, p)
 	case event.ContextCompacted:
 		compacted(s, env, p)
 	case event.ContextPinned:
-		verb := "pinned: it stays as it is when the context is compacted"
-		if p.Off {
-			verb = "no longer pinned"
-		}
-		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
+		pinned(s, env, p)
 	case event.FileRestored:
-		if !p.Rewind {
-			s.add(env, NoticeBlock, p.Text())
-		}
+		restored(s, env, p)
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.MicroCompacted:
@@ -375,6 +373,32 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		return Conversation | Header
 	}
 	return Conversation
+}
+
+// pinned shows that an exchange stays in the context, or does no longer.
+func pinned(s *State, env event.Envelope, p event.ContextPinned) {
+	verb := "pinned: it stays as it is when the context is compacted"
+	if p.Off {
+		verb = "no longer pinned"
+	}
+	s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
+}
+
+// restored shows what was put back; of a way back in the conversation its own event tells.
+func restored(s *State, env event.Envelope, p event.FileRestored) {
+	if !p.Rewind {
+		s.add(env, NoticeBlock, p.Text())
+	}
+}
+
+// failed shows an error; one that ended a task is that task's outcome.
+func failed(s *State, env event.Envelope, p event.Error) {
+	text := withNext(p.Text, p.NextStep)
+	if p.Code == "task_failed" {
+		addOutcome(s, env, ErrorBlock, text, p.Raw)
+		return
+	}
+	s.add(env, ErrorBlock, text).Raw = p.Raw
 }
 
 // reviewed shows what a review found, or why it found nothing out.
