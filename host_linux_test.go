@@ -201,7 +201,7 @@ func TestDraftOfEachScreen(t *testing.T) {
 func TestAttachBeforeTheFirstPrompt(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, writesOnce)
-	id := regexp.MustCompile(" ([0-9a-f]{4})\\n").FindStringSubmatch(x.screen())
+	id := regexp.MustCompile(` ([0-9a-f]{4})\n`).FindStringSubmatch(x.screen())
 	if id == nil {
 		t.Fatalf("no id:\n%s", x.screen())
 	}

@@ -122,8 +122,6 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.interrupt(pending)
 	case keymap.Back:
 		u.back(pending)
-	case keymap.Rewind:
-		u.toggle(func() { chooseRewind(u) })
 	case keymap.NextPane, keymap.PreviousPane:
 		cyclePanes(u, a)
 	case keymap.CycleMode:
@@ -131,20 +129,13 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.TypeInto:
 		u.hint("", typeInto(u))
 	case keymap.ShowHelp:
-		scope, _ := u.target()
-		u.v.help.SetScope(scope)
-		u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
-		u.overlays.marked = false
+		toggleHelp(u)
 	case keymap.ShowApproval:
 		if u.dock.next() {
 			u.overlays.help = false
 		}
-	case keymap.ShowSessions:
-		u.toggle(func() { browse(u) })
-	case keymap.Transcript:
-		u.toggle(func() { showTranscript(u) })
-	case keymap.ShowPalette:
-		u.toggle(u.overlays.palette)
+	case keymap.Rewind, keymap.ShowSessions, keymap.Transcript, keymap.ShowPalette:
+		u.toggle(func() { openList(u, a) })
 	case keymap.Detach:
 		u.deps.Leave(slash.Next{Detach: true})
 	case keymap.Suspend:
@@ -153,6 +144,28 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.deps.Repaint()
 	default:
 		u.hint("", u.arranged.arrange(a))
+	}
+}
+
+// toggleHelp opens the help, with the keys of what has the focus first, or closes it.
+func toggleHelp(u *UI) {
+	scope, _ := u.target()
+	u.v.help.SetScope(scope)
+	u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
+	u.overlays.marked = false
+}
+
+// openList opens what an action shows over the panes.
+func openList(u *UI, a keymap.Action) {
+	switch a {
+	case keymap.Rewind:
+		chooseRewind(u)
+	case keymap.ShowSessions:
+		browse(u)
+	case keymap.Transcript:
+		showTranscript(u)
+	case keymap.ShowPalette:
+		u.overlays.palette()
 	}
 }
 

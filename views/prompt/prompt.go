@@ -243,13 +243,6 @@ func (p *Prompt) action(a keymap.Action) {
 	}
 }
 
-// call calls f, unless nobody has set it.
-func call(f func()) {
-	if f != nil {
-		f()
-	}
-}
-
 func (p *Prompt) send() {
 	text := p.editor.Text()
 	if strings.TrimSpace(text) == "" {
