@@ -32,12 +32,7 @@ func (r *Runtime) handle(c event.Command) {
 	}
 	switch c := c.(type) {
 	case event.Submit:
-		if c.Shell {
-			r.tasks.typed(c)
-			return
-		}
-		r.tasks.submit(c)
-		r.tasks.workflows.suggest(c)
+		submit(r, c)
 	case event.Unqueue:
 		if !withdraw(r.tasks, c.ID) {
 			r.reject("prompt %d is not queued", c.ID)
@@ -59,6 +54,16 @@ func (r *Runtime) handle(c event.Command) {
 	default:
 		r.adjust(c)
 	}
+}
+
+// submit runs what the person typed as a command, or gives it to the model.
+func submit(r *Runtime, c event.Submit) {
+	if c.Shell {
+		r.tasks.typed(c)
+		return
+	}
+	r.tasks.submit(c)
+	r.tasks.workflows.suggest(c)
 }
 
 // adjust changes a setting of the session.

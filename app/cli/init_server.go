@@ -42,15 +42,9 @@ func (s *setup) chooseModel(all []string, usual string) (string, error) {
 	if usual == "" && len(all) == 1 {
 		usual = all[0]
 	}
-	ask := "the model's id there"
-	if len(all) > 0 {
-		ask = "which model, its number or id"
-	}
-	if usual != "" {
-		ask += " [" + usual + "]"
-	}
+	ask := askForModel(len(all) > 0, usual)
 	for {
-		answer, err := s.question(ask + ": ")
+		answer, err := s.question(ask)
 		if err != nil {
 			return "", err
 		}
@@ -68,6 +62,18 @@ func (s *setup) chooseModel(all []string, usual string) (string, error) {
 			return answer, nil
 		}
 	}
+}
+
+// askForModel returns the question for a model, with what an empty line means.
+func askForModel(offered bool, usual string) string {
+	ask := "the model's id there"
+	if offered {
+		ask = "which model, its number or id"
+	}
+	if usual != "" {
+		ask += " [" + usual + "]"
+	}
+	return ask + ": "
 }
 
 // offerModels prints the first of the models that a server has, with their numbers.
