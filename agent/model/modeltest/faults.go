@@ -162,10 +162,10 @@ func broken() []Fault {
 
 // TestFaults plays every fault of a server to an adapter, and more that its protocol
 // has: what the error says, whether it may be tried again, that the text before it was
-// handed out and that the key is in no error, even if the server sends it back. other is the
-// protocol that the adapter names for a 404. connect returns a model of the profile "work"
-// with the key [Secret] from "env TEST_KEY".
-func TestFaults(t *testing.T, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
+// handed out and that the key is in no error, even if the server sends it back. path is
+// the adapter's, other the protocol that it names for a 404. connect returns a model of
+// the profile "work" with the key [Secret] from "env TEST_KEY".
+func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(other), more...) {
 		t.Run(f.Name, func(t *testing.T) {
 			srv := Start(t, Steps(f.Answer))
