@@ -45,6 +45,7 @@ var modeMeans = map[action.Mode]string{
 	action.ModeAsk:    "you approve what changes something",
 	action.ModeStrict: "you approve every call",
 	action.ModeEdits:  "files of the workspace are written without asking",
+	action.ModeAuto:   "commands run without asking, inside the fence",
 	action.ModePlan:   "nothing is changed, only planned",
 	action.ModeAll:    "everything runs without asking",
 	action.ModeNone:   "what needs approval is denied",

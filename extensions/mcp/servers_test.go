@@ -324,7 +324,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		}
 	}
 	_, call := b.planned("mcp__good__echo", `{"text":"x"}`)
-	if a := call.Planned; a.Kind != action.MCP || a.Tool != "mcp__good__echo" || a.Op != "good: echo" || a.Preview != "{\n  \"text\": \"x\"\n}" || a.Risk != action.Medium || !a.Mutation {
+	if a := call.Planned; a.Kind != action.MCP || a.Tool != "mcp__good__echo" || a.Op != "good: echo" || a.Preview != "text: x" || a.Risk != action.Medium || !a.Mutation {
 		t.Errorf("plan = %+v", a)
 	}
 }

@@ -108,3 +108,21 @@ func TestCopyFromDiff(t *testing.T) {
 		t.Errorf("copied %q, want %q", got, want)
 	}
 }
+
+// Examples of what a rule would allow give way to the last rows of what is asked about.
+func TestExamplesGiveWayToTheBody(t *testing.T) {
+	asked := viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff))
+	asked.Context.Similar, asked.Context.Passes = "allow edits", []string{"checkout/notes.md"}
+	d, _, _, _ := newTestApproval(t, asked)
+	for h := 40; h > 9; h-- {
+		text := viewtest.Text(t, d, 100, h)
+		if strings.Contains(text, "checkout/notes.md") {
+			continue
+		}
+		if !strings.Contains(text, "+ ····return (cents") || strings.Contains(text, "more ·") {
+			t.Errorf("%d rows: the examples are gone, and not all shows:\n%s", h, text)
+		}
+		return
+	}
+	t.Error("the examples show in 10 rows")
+}

@@ -53,6 +53,9 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 		most = maxExplained
 	}
 	notes := a.notes(w, most, wide)
+	if missing := len(concat(notes)) + len(body) - free; missing > 0 && missing <= examples(a, w, most) {
+		notes = notes[:len(notes)-1] // the last rows of the command matter more than examples of what a rule would allow
+	}
 	p.pinned = concat(notes)
 	if rest := free - len(p.pinned) - len(body); rest >= 0 {
 		p.room = len(body)
@@ -75,6 +78,14 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 		p.pinned, p.room = noteRows(a.asked, noteRule, w, 1), free-1
 	}
 	return p
+}
+
+// examples returns how many rows the examples have, which are the last note then; 0 where they aren't.
+func examples(a *Approval, w, most int) int {
+	if a.explain.on || a.amend.done {
+		return 0
+	}
+	return len(noteRows(a.asked, noteLike, w, most))
 }
 
 // keysFor gives the choices as many rows as there are for them, and reports whether those that
