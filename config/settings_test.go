@@ -172,7 +172,7 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 
 // randomValue returns a text that a field takes.
 func randomValue(r *rand.Rand, fld *field, f *file) string {
-	candidates := append(fld.words(), "A_B", "abc", "~/x", "light", "X-Title: a", "A=b", "a=5", randomText(r), randomText(r))
+	candidates := append(fld.words(), "A_B", "abc", "~/x", "light", "X-Title: a", "A=b", "a=5", "proxy.example.org", randomText(r), randomText(r))
 	for {
 		v := candidates[r.IntN(len(candidates))]
 		if fld.check == nil {

@@ -13,7 +13,7 @@ import (
 func TestColumnComesOnceAndStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		width := func() int { x.Settle(); return x.u.arranged.lay.Panes[layout.Conversation].W }
+		width := func() int { x.Settle(); lay, _ := x.arranged(); return lay.Panes[layout.Conversation].W }
 		x.tell(running...)
 		if got := width(); got != 120 {
 			t.Errorf("before a command has run the conversation has %d columns", got)
@@ -44,10 +44,11 @@ func TestStripOpensAsAPage(t *testing.T) {
 		x.unwanted("Tab opens", "I will look.")
 		x.Press("Tab")
 		x.Want("Tab opens", "I will look.")
-		if x.u.arranged.focus != layout.Prompt {
-			t.Errorf("the focus is on %v", x.u.arranged.focus)
+		if x.focus() != layout.Prompt {
+			t.Errorf("the focus is on %v", x.focus())
 		}
-		strip := x.u.arranged.lay.Strip
+		lay, _ := x.arranged()
+		strip := lay.Strip
 		x.Click(strip.X+3, strip.Y)
 		x.Want("┌─ shared", "login:")
 		x.Press("Esc")
@@ -71,11 +72,11 @@ func TestDraggingKeepsRoomForBoth(t *testing.T) {
 		x.tell(twoPanes...)
 		for _, to := range []int{0, 119} {
 			x.Settle()
-			x.Mouse(apptest.MousePress, x.u.arranged.lay.Panes[layout.Live].X, 8)
+			x.Mouse(apptest.MousePress, x.column(), 8)
 			x.Mouse(apptest.MouseDrag, to, 8)
 			x.Mouse(apptest.MouseRelease, to, 8)
 			x.Settle()
-			lay := x.u.arranged.lay
+			lay, _ := x.arranged()
 			if c, l := lay.Panes[layout.Conversation].W, lay.Panes[layout.Live].W; c < 20 || l < 20 {
 				t.Errorf("dragged to %d: %d and %d columns", to, c, l)
 			}

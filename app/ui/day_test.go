@@ -15,6 +15,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/layout"
 	"buddy/tools"
 	"buddy/tools/basic"
 )
@@ -100,6 +101,29 @@ func TestDay(t *testing.T) {
 func (x *testUI) inside(f func()) {
 	x.u.deps.Later(f)
 	x.Settle()
+}
+
+// arranged returns where everything is. Clocks redraw the screen by themselves, so it is read where that happens.
+func (x *testUI) arranged() (lay layout.Layout, focus layout.Pane) {
+	told := make(chan struct{})
+	x.u.deps.Later(func() {
+		lay, focus = x.u.arranged.lay.Layout, x.u.arranged.focus
+		close(told)
+	})
+	<-told
+	return lay, focus
+}
+
+// focus returns the pane that has the keys.
+func (x *testUI) focus() layout.Pane {
+	_, focus := x.arranged()
+	return focus
+}
+
+// column returns the first column of the box with what is live.
+func (x *testUI) column() int {
+	lay, _ := x.arranged()
+	return lay.Panes[layout.Live].X
 }
 
 // heap is how many bytes are in use.

@@ -124,8 +124,8 @@ func TestTypingEndsWithThePane(t *testing.T) {
 				x.tell(gone)
 				x.Want("typing has ended: the pane is gone")
 				x.Press("x", "y", "Tab")
-				if x.u.arranged.focus != layout.Live {
-					t.Errorf("the focus went to %v", x.u.arranged.focus)
+				if x.focus() != layout.Live {
+					t.Errorf("the focus went to %v", x.focus())
 				}
 				if got := typed(x, "%2"); got != "a" {
 					t.Errorf("typed %q", got)
@@ -135,7 +135,7 @@ func TestTypingEndsWithThePane(t *testing.T) {
 				}
 				time.Sleep(draw.GracePeriod)
 				x.Press("Tab")
-				if x.u.arranged.focus == layout.Live {
+				if x.focus() == layout.Live {
 					t.Error("keys are dead")
 				}
 			})
@@ -150,7 +150,7 @@ func TestTypingEnds(t *testing.T) {
 		x.Press("i")
 		x.Click(5, 5)
 		x.unwanted("typing ·")
-		x.u.arranged.setFocus(layout.Live)
+		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		x.tell(event.PaneLost{Pane: "%2", Why: "killed"}, event.PaneLost{Pane: "%1", Why: "killed"})
 		x.Press("i")
 		x.unwanted("typing ·")
@@ -162,7 +162,7 @@ func TestWatchedPanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
-		x.u.arranged.setFocus(layout.Live)
+		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		watched := func(want ...string) {
 			t.Helper()
 			x.Settle()
@@ -174,12 +174,12 @@ func TestWatchedPanes(t *testing.T) {
 		watched("%2")
 		x.Press("h")
 		watched("%1")
-		x.u.arranged.setFocus(layout.Tasks)
+		x.inside(func() { x.u.arranged.setFocus(layout.Tasks) })
 		x.Resize(80, 24) // where a line says what runs
-		x.u.arranged.setFocus(layout.Prompt)
-		x.u.arranged.tab = layout.Conversation
+		x.inside(func() { x.u.arranged.setFocus(layout.Prompt) })
+		x.inside(func() { x.u.arranged.tab = layout.Conversation })
 		watched()
-		x.u.arranged.setFocus(layout.Live)
+		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		x.Press("z")
 		watched("%1", "%2")
 		if fmt.Sprint(sentAs[event.WatchPanes](x)) != "[]" {
@@ -306,7 +306,7 @@ func TestPanesFollowCommands(t *testing.T) {
 		x.Want("▸server")
 		x.tell(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"})
 		x.Want("▸shared")
-		x.u.arranged.setFocus(layout.Live)
+		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		x.tell(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
 		x.Want("▸shared") // it has the focus
 		time.Sleep(draw.GracePeriod)

@@ -17,14 +17,14 @@ func TestArrange(t *testing.T) {
 		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
 		x.tell(twoPanes...)
 		x.Settle()
-		width := func(p layout.Pane) int { x.Settle(); return x.u.arranged.lay.Panes[p].W }
-		border := func() int { x.Settle(); return x.u.arranged.lay.Panes[layout.Tasks].Y }
+		width := func(p layout.Pane) int { x.Settle(); lay, _ := x.arranged(); return lay.Panes[p].W }
+		border := func() int { x.Settle(); lay, _ := x.arranged(); return lay.Panes[layout.Tasks].Y }
 		side := width(layout.Live)
 		x.Press("Alt+Left", "Alt+Left")
 		if got := width(layout.Live); got <= side || x.shape.Side != layout.DefaultSide+2*shareStep {
 			t.Errorf("width %d after two keys, was %d; kept %+v", got, side, x.shape)
 		}
-		x.Mouse(apptest.MousePress, x.u.arranged.lay.Panes[layout.Live].X, 8)
+		x.Mouse(apptest.MousePress, x.column(), 8)
 		x.Mouse(apptest.MouseDrag, 60, 9)
 		x.Mouse(apptest.MouseRelease, 60, 9)
 		if got := width(layout.Live); got != 60 || x.shape.Side != 50 {
@@ -41,12 +41,12 @@ func TestArrange(t *testing.T) {
 		if got := border(); got < 7 || got > 9 {
 			t.Errorf("tasks from row %d on after a drag to row 8; kept %+v", got, x.shape)
 		}
-		x.u.arranged.setFocus(layout.Live)
+		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		x.Press("F3")
 		x.Want("the column is hidden", "server")
 		x.unwanted("┌─", "├─ tasks")
-		if !x.shape.Hidden || x.u.arranged.focus != layout.Prompt || width(layout.Conversation) != 120 {
-			t.Errorf("kept %+v; the focus is on %v", x.shape, x.u.arranged.focus)
+		if !x.shape.Hidden || x.focus() != layout.Prompt || width(layout.Conversation) != 120 {
+			t.Errorf("kept %+v; the focus is on %v", x.shape, x.focus())
 		}
 		x.Press("F3")
 		x.Want("┌─", "├─ tasks")
@@ -60,16 +60,17 @@ func TestFullScreen(t *testing.T) {
 		x.tell(running...)
 		x.tell(event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: "out"})
 		x.tell(twoPanes...)
+		width := func(p layout.Pane) int { lay, _ := x.arranged(); return lay.Panes[p].W }
 		for _, p := range []layout.Pane{layout.Conversation, layout.Live, layout.Tasks} {
-			x.u.arranged.setFocus(p)
+			x.inside(func() { x.u.arranged.setFocus(p) })
 			x.Press("z")
 			x.Settle()
-			if got := x.u.arranged.lay.Panes[p].W; got != 120 {
+			if got := width(p); got != 120 {
 				t.Errorf("%v is %d columns wide", p, got)
 			}
 			x.Press("z")
 			x.Settle()
-			if got := x.u.arranged.lay.Panes[p].W; got == 120 {
+			if got := width(p); got == 120 {
 				t.Errorf("%v stays", p)
 			}
 		}
