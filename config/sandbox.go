@@ -37,7 +37,7 @@ var sandboxSection = section{
 		},
 		{
 			name: "allow_hosts", short: "names",
-			doc: "Names that commands reach although the network is off, such as `proxy.golang.org` or `*.npmjs.org`, through a proxy " +
+			doc: "Names that commands reach although the network is off, such as `packages.example.org` or `*.example.org`, through a proxy " +
 				"(HTTP_PROXY, HTTPS_PROXY). A name that leads to this machine or a private network is refused.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.AllowHosts },
 			check:   checkHostName,
@@ -50,7 +50,7 @@ var sandboxSection = section{
 		},
 		{
 			name: "hide", short: "paths",
-			doc:     "Files and folders that look empty to commands, such as `~/work/shop/.env`.",
+			doc:     "Files and folders that look empty to commands, such as `~/shop/.env`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Hide },
 			check:   checkPath,
 		},
@@ -64,7 +64,7 @@ var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a
 func checkHostName(v string, _ *file) (string, error) {
 	name := strings.ToLower(strings.TrimSuffix(v, "."))
 	if !hostName.MatchString(name) || strings.Trim(name, "0123456789.") == "" {
-		return "", errors.New("is not the name of a host, such as proxy.golang.org or *.npmjs.org")
+		return "", errors.New("is not the name of a host, such as packages.example.org or *.example.org")
 	}
 	return name, nil
 }
