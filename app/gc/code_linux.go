@@ -2,9 +2,9 @@ package gc
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -43,15 +43,24 @@ func untouched(smaps io.Reader, file string) (all []mapping) {
 			}
 			continue
 		}
-		var at mapping
-		var mode string
-		if n, _ := fmt.Sscanf(line, "%x-%x %s", &at.start, &at.end, &mode); n != 3 {
-			continue
-		}
 		// 00400000-00ead000 r-xp 00000000 fe:00 1234    /usr/bin/buddy
-		if m = at; !strings.HasSuffix(line, " "+file) || mode != "r-xp" && mode != "r--p" {
+		if addresses, rest, _ := strings.Cut(line, " "); strings.Contains(addresses, "-") {
 			m = mapping{}
+			if mode, _, _ := strings.Cut(rest, " "); strings.HasSuffix(rest, " "+file) && (mode == "r-xp" || mode == "r--p") {
+				m = mappingAt(addresses)
+			}
 		}
 	}
 	return all
+}
+
+// mappingAt returns the range that smaps writes as 00400000-00ead000, no range if it is none.
+func mappingAt(addresses string) mapping {
+	from, to, _ := strings.Cut(addresses, "-")
+	start, err := strconv.ParseUint(from, 16, 64)
+	end, err2 := strconv.ParseUint(to, 16, 64)
+	if err != nil || err2 != nil {
+		return mapping{}
+	}
+	return mapping{uintptr(start), uintptr(end)}
 }

@@ -17,7 +17,7 @@ import (
 	"buddy/views/draw"
 )
 
-var streams = flag.Int("streams", 10_000, "how many streams of keys TestTypedStreamsDecideNothing types; -short types a tenth")
+var streams = flag.Int("streams", 1_000, "how many streams of keys TestTypedStreamsDecideNothing types; -short types a tenth, make counterparts ten times as many")
 
 // typedKey is one key of a stream, and how long after the one before it comes.
 type typedKey struct {
