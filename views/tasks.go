@@ -276,8 +276,8 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 		return workflowItem(row), nil
 	}
 	glyph, role, word := draw.TaskState(task, now)
-	left = append(left, draw.Text(themes.Muted, fmt.Sprintf("#%d %s", task.ID, row.branch())), draw.Text(role, glyph+" "))
-	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("%-*s ", max(8-2*row.depth, 0), row.kind()))...)
+	left = append(left, draw.Text(themes.Muted, row.branch()), draw.Text(role, glyph+" "))
+	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("#%d %-*s ", task.ID, max(8-2*row.depth, 0), row.kind()))...)
 	if word != "" {
 		left = append(left, draw.Untrusted(role, word+" · ")...)
 	}

@@ -70,7 +70,7 @@ func TestTasksListWhatRunsOrWasNotSeen(t *testing.T) {
 	branch(3, agent(8, 7, false))
 	branch(0, event.SessionResumed{Interrupted: true})
 	check("after a kill", "8", "9") // 6 is of an earlier process
-	if screen := viewtest.Text(t, v, 60, 5); !strings.Contains(screen, "#8 ⊘ explore  interrupted") {
+	if screen := viewtest.Text(t, v, 60, 5); !strings.Contains(screen, "⊘ #8 explore  interrupted") {
 		t.Errorf("nobody cancelled what ended with its process\n%s", screen)
 	}
 	branch(0, event.SessionResumed{}, event.TaskStarted{ID: 9, Kind: event.ShellTask}, event.TaskFinished{ID: 9, Outcome: event.Completed})

@@ -65,28 +65,38 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// String formats the rule on one line, as the approval shows it: allow "go test …" (session).
+// String says the rule in words, as the approval offers it: allow `go test …` on web-02 in this session.
 func (r Rule) String() string {
 	parts := []string{string(r.Decision)}
+	command := len(r.Prefix) > 0
 	switch {
-	case len(r.Prefix) == 0:
+	case !command:
 	case r.Shape == Exactly:
-		parts = append(parts, `exactly "`+Quote(r.Prefix)+`"`)
+		parts = append(parts, "`"+Quote(r.Prefix)+"`")
 	case r.Shape == Closed:
-		parts = append(parts, `"`+strings.Join(r.Prefix, " ")+` …" (inside the folder)`)
+		parts = append(parts, "`"+strings.Join(r.Prefix, " ")+" …` inside the folder")
 	default:
-		parts = append(parts, `"`+strings.Join(r.Prefix, " ")+` …"`)
+		parts = append(parts, "`"+strings.Join(r.Prefix, " ")+" …`")
 	}
-	host := "host"
+	by, tool, at := "", r.Tool, "at"
+	switch {
+	case command && r.Source == FromSession: // what it allows is known by the command
+		tool = ""
+	case command:
+		by = "by"
+	}
 	if r.Shape == Exactly {
-		host = "host exactly"
+		at = "at exactly"
 	}
-	for _, f := range []struct{ name, value string }{{"in", r.Folder}, {"tool", r.Tool}, {"path", r.Path}, {host, r.Host}, {"on", r.Target}} {
+	for _, f := range []struct{ word, value string }{{by, tool}, {"in", r.Folder}, {"for", r.Path}, {at, r.Host}, {"on", r.Target}} {
 		if f.value != "" {
-			parts = append(parts, f.name+" "+f.value)
+			parts = append(parts, strings.TrimSpace(f.word+" "+f.value))
 		}
 	}
-	if r.Source != "" {
+	switch {
+	case r.Source == FromSession:
+		parts = append(parts, "in this session")
+	case r.Source != "":
 		parts = append(parts, "("+string(r.Source)+")")
 	}
 	return strings.Join(parts, " ")

@@ -49,16 +49,16 @@ func TestModeAuto(t *testing.T) {
 		{"only reads", p, at(sh("ls -la")), action.Allow, ReadOnly},
 		{"asks a service, as in every mode", p, at(sh("docker ps")), action.Allow, LiteralCore},
 		{"never", p, at(sh("rm -rf /")), action.Deny, "built-in: never run"},
-		{"denied", fencedPolicy(userRule(action.Deny, "make")), at(sh("make test")), action.Deny, `deny "make …" (user)`},
-		{"perhaps denied", fencedPolicy(userRule(action.Deny, "git push")), at(sh("git $x")), action.Ask, `deny "git push …" (user)`},
-		{"a rule asks", fencedPolicy(userRule(action.Ask, "make")), at(sh("make test")), action.Ask, `ask "make …" (user)`},
+		{"denied", fencedPolicy(userRule(action.Deny, "make")), at(sh("make test")), action.Deny, "deny `make …` (user)"},
+		{"perhaps denied", fencedPolicy(userRule(action.Deny, "git push")), at(sh("git $x")), action.Ask, "deny `git push …` (user)"},
+		{"a rule asks", fencedPolicy(userRule(action.Ask, "make")), at(sh("make test")), action.Ask, "ask `make …` (user)"},
 		{"a rule allows, inside", fencedPolicy(userRule(action.Allow, "make")), at(sh("make test")), action.Allow, InFence},
 		{"buddy's own keys", p, at(sh("cp /home/ann/.config/buddy/auth.json .")), action.Ask, action.OwnKeys},
 		{"outside", p, outside("make test"), action.Ask, OutsideFence},
 		{"outside, only reads", p, outside("ls -la"), action.Ask, OutsideFence},
 		{"outside, a rule allows what runs code", fencedPolicy(userRule(action.Allow, "make")), outside("make test"), action.Ask, OutsideFence},
 		{"outside, exactly this was allowed before", fencedPolicy(exact), outside("make test"), action.Ask, OutsideFence},
-		{"outside, a rule allows what runs none", fencedPolicy(userRule(action.Allow, "git push")), outside("git push"), action.Allow, `allow "git push …" (user)`},
+		{"outside, a rule allows what runs none", fencedPolicy(userRule(action.Allow, "git push")), outside("git push"), action.Allow, "allow `git push …` (user)"},
 		{"outside, a closed shape", fencedPolicy(closed), outside("touch a.txt"), action.Allow, closed.String()},
 		{"outside, never", p, outside("rm -rf ~"), action.Deny, "built-in: never run"},
 		{"keys for a pane", p, action.Action{Kind: action.PaneKeys, Command: "make\n"}, action.Ask, "pane keys"},
@@ -70,7 +70,7 @@ func TestModeAuto(t *testing.T) {
 		{"writes elsewhere", p, write("/home/ann/x"), action.Ask, "file write"},
 		{"writes the workspace itself", p, write("/w"), action.Ask, "file write"},
 		{"writes to the system", p, write("/etc/hosts"), action.Deny, "protected places"},
-		{"a rule asks about a file", fencedPolicy(action.Rule{Decision: action.Ask, Path: "migrations/**", Source: action.FromUser}), write("/w/migrations/1.sql"), action.Ask, `ask path migrations/** (user)`},
+		{"a rule asks about a file", fencedPolicy(action.Rule{Decision: action.Ask, Path: "migrations/**", Source: action.FromUser}), write("/w/migrations/1.sql"), action.Ask, `ask for migrations/** (user)`},
 		{"reads a secret", p, read("/w/.env"), action.Ask, "secret files"},
 		{"network", p, action.Action{Kind: action.Network, Host: "go.dev", URL: "https://go.dev/"}, action.Ask, "network"},
 		{"another program", p, action.Action{Kind: action.MCP, Tool: "x"}, action.Ask, "mcp"},
@@ -178,10 +178,10 @@ func TestSimilarOutsideTheFence(t *testing.T) {
 		mode    action.Mode
 		want    string
 	}{
-		{"make test", action.ModeAsk, `allow exactly "make test" in /w tool run_shell on local (session)`},
+		{"make test", action.ModeAsk, "allow `make test` in /w on local in this session"},
 		{"make test", action.ModeAuto, ""},
 		{"npm publish", action.ModeAuto, ""},
-		{"touch a.txt", action.ModeAuto, `allow "touch …" (inside the folder) tool run_shell on local (session)`},
+		{"touch a.txt", action.ModeAuto, "allow `touch …` inside the folder on local in this session"},
 	} {
 		r, ok := fencedPolicy().Similar(outside(tt.command), tt.mode)
 		if got := r.String(); ok != (tt.want != "") || ok && got != tt.want {

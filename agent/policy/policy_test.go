@@ -365,7 +365,7 @@ func TestRuleCheck(t *testing.T) {
 	if err := good.Check(); err != nil {
 		t.Errorf("Check(%v) = %v", good, err)
 	}
-	if got, want := good.String(), `deny "git push …" on local (project)`; got != want {
+	if got, want := good.String(), "deny `git push …` on local (project)"; got != want {
 		t.Errorf("String = %s, want %s", got, want)
 	}
 	for _, r := range []action.Rule{

@@ -200,11 +200,11 @@ func TestOnPermissions(t *testing.T) {
 		return "c.toml", nil
 	}}}
 	for _, tt := range []struct{ args, want string }{
-		{"", "rules that apply, deny before ask before allow:\n  1  deny \"git push …\" · c.toml:3\n  2  ask host x.io · settings of the project\n" +
-			"  3  allow exactly \"make 'a b'\" in /w tool run_shell · until the session ends\n/permissions delete N deletes one, also from its file"},
-		{"delete 1", "command deny \"git push …\" (user)|deleted from c.toml"},
+		{"", "rules that apply, deny before ask before allow:\n  1  deny `git push …` · c.toml:3\n  2  ask at x.io · settings of the project\n" +
+			"  3  allow `make 'a b'` by run_shell in /w · until the session ends\n/permissions delete N deletes one, also from its file"},
+		{"delete 1", "command deny `git push …` (user)|deleted from c.toml"},
 		{"delete 2", "/permissions failed: no file has it"},
-		{"delete #3", "command allow exactly \"make 'a b'\" in /w tool run_shell (session)"},
+		{"delete #3", "command allow `make 'a b'` in /w in this session"},
 		{"delete 4", `error "4" is not the number of a rule (/permissions lists 3)`},
 		{"delete", `error "" is not the number of a rule (/permissions lists 3)`},
 		{"add", `error "add" is not known (have: list, delete N)`},

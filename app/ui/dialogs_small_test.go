@@ -49,10 +49,10 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 		"models":   {func(x *testUI) { x.Type("/model\n") }, []string{"Models · 3", "Enter choose", "Esc close"}},
 		"themes":   {func(x *testUI) { x.Type("/theme\n") }, []string{"type to filter; moving shows them", "Esc close"}},
 		"sessions": {func(x *testUI) { x.Press("F4") }, []string{"filter titles; / searches all text", "Enter choose", "Esc close"}},
-		"delete": {func(x *testUI) { x.Press("F4", "Down", "x") }, []string{
+		"delete": {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "x") }, []string{
 			"Move", "to the trash?", "y yes", "n no",
 		}},
-		"title":    {func(x *testUI) { x.Press("F4", "Down", "r") }, []string{"title:", "takes more than a row", "Enter rename", "Esc cancel"}},
+		"title":    {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "r") }, []string{"title:", "takes more than a row", "Enter rename", "Esc cancel"}},
 		"commands": {func(x *testUI) { x.Press("F2") }, []string{"Commands and actions", "Enter choose", "Esc close"}},
 	} {
 		t.Run(name, func(t *testing.T) {

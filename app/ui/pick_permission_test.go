@@ -21,7 +21,7 @@ func TestPermissionPicker(t *testing.T) {
 		x.Press("Esc")
 		x.rules = []slash.Permission{{Rule: written, Place: "/home/ann/config.toml:7"}, {Rule: session}}
 		x.Type("/rules\n")
-		x.Want("Rules that apply · 2", `deny "git push …"`, "/home/ann/config.toml:7", `allow "mkdir …" (inside the folder)`, "until the session ends")
+		x.Want("Rules that apply · 2", "deny `git push …`", "/home/ann/config.toml:7", "allow `mkdir …` inside the folder", "until the session ends")
 		x.Press("Enter")
 		x.Want("also from", "config.toml:7")
 		x.Press("n")
@@ -34,7 +34,7 @@ func TestPermissionPicker(t *testing.T) {
 		x.Type("/permissions\n")
 		x.Press("Enter", "y")
 		x.took(event.RemoveRule{Rule: written})
-		if !slices.Equal(x.removed, []string{`deny "git push …"`}) || x.noticed != "deleted from config.toml" {
+		if !slices.Equal(x.removed, []string{"deny `git push …`"}) || x.noticed != "deleted from config.toml" {
 			t.Errorf("removed %q, said %q", x.removed, x.noticed)
 		}
 		x.Type("/permissions delete 3\n")

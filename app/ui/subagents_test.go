@@ -94,7 +94,7 @@ func TestSubagentsOnScreen(t *testing.T) {
 			x.golden("agents-main")
 			x.u.arranged.setFocus(layout.Tasks)
 			x.Press("Up")
-			x.Want("#2 └ ", "#3 └ ", "#4 └ ✓", "general")
+			x.Want(" #2 explore", " #3 general", "└ ✓ #4", "general")
 			x.golden("agents-tasks")
 		})
 	}
@@ -246,7 +246,7 @@ func TestCancellingASubagent(t *testing.T) {
 		x.Press("Up", "Up", "Up", "Up", "Down", "Down", "x")
 		x.took(event.Cancel{Task: 3})
 		x.on(3, 3, event.TaskCancelling{ID: 3}, event.TaskFinished{ID: 3, Outcome: event.Cancelled})
-		x.Want("#3 └ ⊘", "cancelled")
+		x.Want("└ ⊘ #3", "cancelled")
 		x.Press("x") // it has ended
 		x.took()
 	})

@@ -76,7 +76,7 @@ func informed(id string) event.ApprovalAsked {
 	e := viewtest.Ask(id, action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "go test ./...", Why: "see what fails"})
 	e.Context = action.ApprovalContext{
 		Risk: action.Medium, Undo: "", Consequences: []string{"a program runs that can do all that you can"},
-		Alternatives: []string{"go vet only reads"}, Similar: `allow exactly "go test ./..." in /w tool run_shell (session)`,
+		Alternatives: []string{"go vet only reads"}, Similar: "allow `go test ./...` in /w on local in this session",
 		Passes: []string{"go test ./...", "go test ./... | tail -n 20"}, Stops: "go test ./... x",
 	}
 	return e
