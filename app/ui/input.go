@@ -96,6 +96,10 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	case p.Types() && typesOn(u, scope, p.Text, ev):
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
+	case p.Action == keymap.ReadUp:
+		u.v.conversation.Page(-1)
+	case p.Action == keymap.ReadDown:
+		u.v.conversation.Page(1)
 	case p.Scope != keymap.Global:
 		view.InputHandler()(ev, func(tview.Primitive) {})
 	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
