@@ -308,9 +308,6 @@ func (c *Conversation) copyCode() {
 // Scroll moves the view by rows, down if they are positive. At the end it follows again.
 func (c *Conversation) Scroll(rows int) { c.view.Scroll(rows) }
 
-// Page scrolls by screens, down if they are positive. At the end it follows again.
-func (c *Conversation) Page(screens int) { c.view.Page(screens) }
-
 // Bottom goes to the end, which is followed again.
 func (c *Conversation) Bottom() { c.view.Bottom() }
 
