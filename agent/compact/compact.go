@@ -275,7 +275,7 @@ const unknownWindow = "window"
 // its server.
 func (c *Compactor) tellUnknownWindow() {
 	info := c.p.Selection.Model().Info()
-	text := fmt.Sprintf("the context window of %s is not known: the conversation is compacted when the server says that it is too long; context_limit in the profile %s sets it",
+	text := fmt.Sprintf("the context window of %s is not known · context_limit in the profile %s sets it",
 		info.Model, info.Profile)
 	c.told.mu.Lock()
 	defer c.told.mu.Unlock()

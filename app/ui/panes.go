@@ -43,7 +43,7 @@ func askToLeave(s *state.State, confirm *dialog.Confirm, leave func(slash.Next))
 	for _, t := range running {
 		q.Lines = append(q.Lines, fmt.Sprintf("#%d %s", t.ID, t.Title))
 	}
-	q.Lines = append(q.Lines, "Detached they go on, and what needs you waits for you.")
+	q.Lines = append(q.Lines, "Detached, all goes on, and what needs you waits for you.")
 	q.Answer = func(a keymap.Action) {
 		if a != keymap.ConfirmNo {
 			leave(slash.Next{Detach: a == keymap.LeaveDetach, Kill: a == keymap.LeaveKilling})

@@ -45,14 +45,14 @@ func TestEscTwiceGoesBack(t *testing.T) {
 		x.Press("Esc", "Esc")
 		x.wants("!Go back to before") // there is nothing
 		x.asked("fix the tests", "write docs")
-		x.since = []undo.Change{{Prompt: 1, Files: 2, Added: 3, Removed: 1}}
+		x.since = []undo.Change{{Prompt: 1, Files: 12, Added: 1345, Removed: 21}}
 		x.Type("a draft")
 		x.Press("Esc")
 		x.wants("Esc again goes back", "!Go back to before")
 		x.Press("x", "Backspace", "Esc")
 		x.wants("Esc again goes back", "!Go back to before") // another key came between
 		x.Press("Esc")
-		x.wants("Go back to before", "2 files +3 −1", "no file", "what commands changed is not put back")
+		x.wants("Go back to before", "12 files +1345 −21 ", "no file", "what commands changed is not put back")
 		x.Press("Down", "Enter")
 		x.wants("conversation and files", "fork")
 		x.Press("Enter")

@@ -110,6 +110,7 @@ func (p *Picker) SetCell(id string, column int, text string) {
 			p.rows[i].Cells[column] = text
 		}
 	}
+	p.measure()
 }
 
 // Visible returns the rows on the screen, when it was drawn last.

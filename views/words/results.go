@@ -153,8 +153,6 @@ func (c Call) Outcome(result string) string {
 		fields[m.Name] = m.Value
 	}
 	switch {
-	case c.Name == "ask_user" && fields["answer"] != "":
-		return short("→ " + fields["answer"])
 	case c.Name == "exit_plan":
 		return short(fields["decision"])
 	case fields["running"] == "true":
