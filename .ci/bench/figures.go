@@ -14,10 +14,28 @@ import (
 )
 
 // figure is what one operation of a benchmark allocates.
-type figure struct{ bytes, allocs int64 }
+type figure struct{ bytes, allocs measure }
+
+// measure is the least and the most that was measured: what is allocated once weighs less on an
+// operation the more often it is repeated, and what other goroutines allocate meanwhile counts as well.
+type measure struct{ least, most int64 }
+
+func (m measure) with(n measure) measure { return measure{min(m.least, n.least), max(m.most, n.most)} }
 
 // figures holds the figure of each benchmark, by package and name: "agent/redact Text/short".
 type figures map[string]figure
+
+// with returns the figures of two runs.
+func (all figures) with(more figures) figures {
+	both := maps.Clone(all)
+	for name, f := range more {
+		if g, ok := both[name]; ok {
+			f = figure{f.bytes.with(g.bytes), f.allocs.with(g.allocs)}
+		}
+		both[name] = f
+	}
+	return both
+}
 
 // readBenchmarks reads what go test prints. A benchmark that says something between its name and
 // its figures is not found.
@@ -40,9 +58,9 @@ func readBenchmarks(r io.Reader) (figures, error) {
 			n, err := strconv.ParseInt(words[i], 10, 64)
 			switch {
 			case words[i+1] == "B/op" && err == nil:
-				f.bytes = n
+				f.bytes = measure{n, n}
 			case words[i+1] == "allocs/op" && err == nil:
-				f.allocs = n
+				f.allocs = measure{n, n}
 			}
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(words[0], "Benchmark"), "-"+processors)
@@ -64,11 +82,11 @@ func readFigures(r io.Reader) (figures, error) {
 			return nil, fmt.Errorf("line %d: %q is not: PACKAGE NAME BYTES ALLOCATIONS", n, lines.Text())
 		}
 		last := len(words) - 2
-		size, err := strconv.ParseInt(words[last], 10, 64)
+		size, err := parseMeasure(words[last])
 		if err != nil {
 			return nil, fmt.Errorf("line %d: bytes: %w", n, err)
 		}
-		allocs, err := strconv.ParseInt(words[last+1], 10, 64)
+		allocs, err := parseMeasure(words[last+1])
 		if err != nil {
 			return nil, fmt.Errorf("line %d: allocations: %w", n, err)
 		}
@@ -77,20 +95,36 @@ func readFigures(r io.Reader) (figures, error) {
 	return all, lines.Err()
 }
 
+// parseMeasure reads "96" or "90-96".
+func parseMeasure(text string) (m measure, err error) {
+	least, most, ranges := strings.Cut(text, "-")
+	if m.least, err = strconv.ParseInt(least, 10, 64); err != nil || !ranges {
+		return measure{m.least, m.least}, err
+	}
+	m.most, err = strconv.ParseInt(most, 10, 64)
+	return m, err
+}
+
+func (m measure) String() string {
+	if m.least == m.most {
+		return strconv.FormatInt(m.most, 10)
+	}
+	return fmt.Sprintf("%d-%d", m.least, m.most)
+}
+
 // write keeps figures, sorted, one benchmark a line.
 func write(all figures) error {
 	var text bytes.Buffer
 	text.WriteString("# What an operation allocated at the last release: package, benchmark, bytes, allocations. make bench SAVE=1 writes it.\n")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(&text, "%s %d %d\n", name, all[name].bytes, all[name].allocs)
+		fmt.Fprintf(&text, "%s %s %s\n", name, all[name].bytes, all[name].allocs)
 	}
 	return os.WriteFile(kept, text.Bytes(), 0o644)
 }
 
-// What a figure may move from run to run without being told: buffers that are reused or grow once
-// weigh differently when an operation is repeated more or less often.
+// What a measure may move without being told, beside its range.
 const (
-	noiseRatio  = 1.1
+	noise       = 0.1 // of it
 	noiseBytes  = 256
 	noiseAllocs = 4
 )
@@ -140,8 +174,14 @@ func compare(old, now figures) (all []change) {
 
 // grownTo reports whether g allocates more than f by more than noise, in bytes or in number.
 func (f figure) grownTo(g figure) bool {
-	more := func(f, g, least int64) bool { return g-f > least && float64(g) > float64(f)*noiseRatio }
-	return more(f.bytes, g.bytes, noiseBytes) || more(f.allocs, g.allocs, noiseAllocs)
+	return f.bytes.grownTo(g.bytes, noiseBytes) || f.allocs.grownTo(g.allocs, noiseAllocs)
+}
+
+// grownTo reports whether n is above the range of m by more than that is wide and noise. A difference
+// below least is none.
+func (m measure) grownTo(n measure, least int64) bool {
+	over := n.least - m.most
+	return over > least && float64(over) > float64(m.most)*noise+float64(m.most-m.least)+float64(n.most-n.least)
 }
 
 // report prints a table of the changes, and returns an error if something became worse.
@@ -165,17 +205,18 @@ func report(out io.Writer, changes []change, n int) error {
 	return nil
 }
 
-func shown(n int64, there bool) string {
+func shown(m measure, there bool) string {
 	if !there {
 		return "-"
 	}
-	return strconv.FormatInt(n, 10)
+	return m.String()
 }
 
-// ratio returns how many times as much there is now.
-func ratio(old, now int64, k kind) string {
-	if k == added || k == gone || old == 0 {
+// ratio returns how many times as much there is now, by the middle of what was measured.
+func ratio(old, now measure, k kind) string {
+	before := old.least + old.most
+	if k == added || k == gone || before == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.2f", float64(now)/float64(old))
+	return fmt.Sprintf("%.2f", float64(now.least+now.most)/float64(before))
 }
