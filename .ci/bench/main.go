@@ -7,7 +7,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -80,5 +79,8 @@ func benchmark(out io.Writer, repeat time.Duration) (figures, error) {
 		return nil, err
 	}
 	all, err := readBenchmarks(io.TeeReader(printed, out))
-	return all, errors.Join(err, cmd.Wait())
+	if failed := cmd.Wait(); failed != nil {
+		return nil, fmt.Errorf("go test: %w; the lines above with FAIL say which benchmark does not work", failed)
+	}
+	return all, err
 }
