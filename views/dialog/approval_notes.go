@@ -125,7 +125,7 @@ func noteRows(asked event.ApprovalAsked, name string, w, most int) [][]draw.Span
 	w -= noteIndent
 	wrap := draw.WrapSentence
 	if name == noteSimilar || name == noteDir {
-		wrap = draw.WrapSpans // it is to be seen to the letter
+		wrap = draw.WrapWhole // it is to be seen to the letter
 	}
 	rows := draw.AtMost(wrap(draw.Untrusted(themes.Text, text[:min(len(text), maxNote)]), w), most, w)
 	for i, r := range rows {

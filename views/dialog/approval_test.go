@@ -82,6 +82,21 @@ func informed(id string) event.ApprovalAsked {
 	return e
 }
 
+// A rule that is too long for its row goes on between two words, behind its letter, wherever it shows.
+func TestApprovalRuleBreaksBetweenWords(t *testing.T) {
+	for _, size := range [][2]int{{56, 20}, {56, 12}} {
+		d, _, _, _ := newTestApproval(t, informed("1"))
+		drawn := viewtest.Text(t, d, size[0], size[1])
+		var words []string
+		for line := range strings.Lines(drawn) {
+			words = append(words, strings.Fields(strings.Trim(line, "│\n "))...)
+		}
+		if text := strings.Join(words, " "); !strings.Contains(text, "allow `go test ./...` in /w on local in this session") {
+			t.Errorf("at %d×%d the rule is broken in a word:\n%s", size[0], size[1], drawn)
+		}
+	}
+}
+
 func TestApprovalExplained(t *testing.T) { // the rule shows before it is added
 	d, _, now, answers := newTestApproval(t, informed("1"))
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
