@@ -208,11 +208,14 @@ func (d *dock) awaitPause() {
 
 // mode returns what stands on the border of the prompt.
 func (d *dock) mode() string {
-	if d.answers != "" && !d.prompt.Empty() {
+	if d.replies() {
 		return "answer"
 	}
 	return d.prompt.Mode()
 }
+
+// replies reports whether what is typed in the prompt answers a question.
+func (d *dock) replies() bool { return d.answers != "" && !d.prompt.Empty() }
 
 // hold gives what is docked the keys from a time on.
 func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now }

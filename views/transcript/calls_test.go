@@ -8,6 +8,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/app/state"
+	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
 
@@ -23,6 +24,10 @@ func TestQuestionRow(t *testing.T) {
 	}
 	if got := callGain(c); got != "" {
 		t.Errorf("answered: %q", got)
+	}
+	c.State, c.Started = state.CallRunning, 1
+	if glyph, _ := callGlyph(c, false, 5000); glyph != draw.WaitingSign || callOutcome(c) != "waiting for your answer" || callTime(c, 5000) != "" {
+		t.Errorf("while it waits for the person: %q, %q, %q", glyph, callOutcome(c), callTime(c, 5000))
 	}
 	if c.State = state.CallCancelled; callOutcome(c) != "not answered (cancelled)" || callGain(c) != "" {
 		t.Errorf("cancelled: %q, %q", callOutcome(c), callGain(c))
