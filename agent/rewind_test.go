@@ -229,7 +229,7 @@ func TestRewindLeavesFiles(t *testing.T) {
 		}
 		s.do(event.Redo{})
 		wantFiles(t, dir, map[string]string{"a.txt": "made\n"})
-		if e, n := find[event.FileRestored](s); n != 2 || !strings.HasPrefix(e.Text(), "files are again as left by “write”: ") {
+		if e, n := find[event.FileRestored](s); n != 2 || !strings.HasPrefix(e.Text(), "put back what “write” changed: ") {
 			t.Errorf("%d, %q", n, e.Text())
 		}
 		s.do(event.Undo{Steps: 1})

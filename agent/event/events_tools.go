@@ -179,7 +179,7 @@ func (r FileRestored) Text() string {
 	names := r.Paths[:min(len(r.Paths), most)]
 	text := "took back what "
 	if r.Redo {
-		text = "files are again as left by "
+		text = "put back what "
 	}
 	switch n := len(r.Prompts); {
 	case r.Steps > 1:
@@ -189,9 +189,7 @@ func (r FileRestored) Text() string {
 	default:
 		text += "the last prompt"
 	}
-	if !r.Redo {
-		text += " changed"
-	}
+	text += " changed"
 	if len(r.Agents) > 0 {
 		text += ", also through agents (" + strings.Join(r.Agents, ", ") + ")"
 	}
