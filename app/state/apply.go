@@ -281,6 +281,11 @@ func endCall(s *State, p event.ToolResult) Changed {
 	return Conversation | Output
 }
 
+// Stopped reports whether a call ran and ended because its task was cancelled.
+func (c *Call) Stopped() bool {
+	return c.State == CallFailed && c.Started != 0 && strings.HasPrefix(c.Result, history.Unanswered)
+}
+
 // setOutput replaces what was seen live by what a replay has.
 func (c *Call) setOutput(p event.ToolResult) {
 	if p.Tail != string(c.Output.Buf) {

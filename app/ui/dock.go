@@ -321,7 +321,9 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	}
 	switch scope {
 	case keymap.Prompt, keymap.Popup, keymap.Vi, keymap.Search:
-		d.typed = now
+		if a != keymap.ReadUp && a != keymap.ReadDown && a != keymap.Back { // those type nothing
+			d.typed = now
+		}
 	case keymap.Conversation, keymap.Selecting, keymap.Finding, keymap.Panes, keymap.Tasks:
 		d.stayAway() // who reads there goes on there
 	}

@@ -46,6 +46,25 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// TestOutsideNeedsAReason: who is asked reads it. Without a fence there is nothing to leave.
+func TestOutsideNeedsAReason(t *testing.T) {
+	shell := New(nil, nil, "local", "", nil)
+	plan := func(why string) error {
+		_, err := shell.Plan(tools.Call{Arguments: `{"command":"ls","why":"` + why + `","outside":true}`})
+		return err
+	}
+	if err := plan(""); err != nil {
+		t.Errorf("without a fence: %v", err)
+	}
+	shell.Fence()
+	if err := plan(" "); err == nil || !strings.Contains(err.Error(), "why:") {
+		t.Errorf("without a reason: %v", err)
+	}
+	if err := plan("it publishes"); err != nil {
+		t.Errorf("with a reason: %v", err)
+	}
+}
+
 // TestExplainFenced: a failure inside the fence is explained, with what looks like it; success is not.
 func TestExplainFenced(t *testing.T) {
 	for output, want := range map[string]string{

@@ -191,6 +191,9 @@ func (t *Shell) Plan(call tools.Call) (action.Action, error) {
 	if _, _, err := args.patience(); err != nil {
 		return action.Action{}, err
 	}
+	if args.Outside && t.fences && strings.TrimSpace(args.Why) == "" {
+		return action.Action{}, tools.Invalid("why: outside asks the user, who has to read why the fence is in the way")
+	}
 	preview := ""
 	if args.interactive() {
 		preview = "reads what is typed into its pane"

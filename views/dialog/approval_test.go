@@ -150,6 +150,17 @@ func TestApprovalSaysWhatIsLost(t *testing.T) {
 	viewtest.Golden(t, "approval-loses", d, 40, 10)
 }
 
+// A command that would leave the fence says so in the title, and what commands inside have changed that it may run.
+func TestApprovalOutsideTheFence(t *testing.T) {
+	e := viewtest.Ask("1", action.Action{Kind: action.Git, Tool: "run_shell", Target: "local", Command: "git push -q origin HEAD", Cwd: "/w", Outside: true, Why: "publish the fix", Risk: action.Medium})
+	e.Context.Outside, e.Context.Rule = true, "outside the fence"
+	e.Context.Inside = []action.Executed{{Path: ".git/hooks/pre-push", By: "git", What: "hook", How: action.Created}}
+	for _, size := range [][2]int{{100, 16}, {40, 12}} {
+		d, _, _, _ := newTestApproval(t, e)
+		viewtest.Golden(t, "approval-outside", d, size[0], size[1])
+	}
+}
+
 // The explanation says what keeps commands where this one would run.
 func TestApprovalSaysWhatIsKept(t *testing.T) {
 	e := viewtest.Ask("1", viewtest.Restart)

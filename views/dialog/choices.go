@@ -47,6 +47,19 @@ func (c *choices) press(p keymap.Press) int {
 	return -1
 }
 
+// choose takes a key of the choices and returns the index of the one that the key takes, -1 for none. Enter takes
+// nothing before something is gone to, and a digit only goes there: both are said, since elsewhere they answer at once.
+func (d *docked) choose(p keymap.Press) int {
+	i := d.choices.press(p)
+	switch {
+	case p.Action == keymap.ChoiceTake && i < 0:
+		d.tell("nothing is chosen yet: go to a choice with ↑↓ or its number, then press " + d.Keys.Name(keymap.ChoiceTake))
+	case p.Action == keymap.ChoiceNumber && d.choices.has(p.Text):
+		d.tell(d.Keys.Name(keymap.ChoiceTake) + " takes " + p.Text + ": " + d.choices.all[d.choices.at-1].label)
+	}
+	return i
+}
+
 // has reports whether there is a choice with that number.
 func (c *choices) has(number string) bool {
 	n, err := strconv.Atoi(number)

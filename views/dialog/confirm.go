@@ -76,7 +76,7 @@ func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			c.Close()
 			return
 		}
-		i := c.choices.press(p)
+		i := c.choose(p)
 		if i < 0 {
 			return
 		}

@@ -249,6 +249,8 @@ func callOutcome(c *state.Call) string {
 		return "not run (cancelled)"
 	case c.State == state.CallFailed && c.Started == 0 && len(c.Output.Buf) == 0:
 		return "not run"
+	case c.Stopped():
+		return "interrupted"
 	case c.State == state.CallFailed && c.ExitCode != nil:
 		return fmt.Sprintf("exit %d", *c.ExitCode)
 	case c.State == state.CallFailed:

@@ -6,6 +6,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/history"
 	"buddy/app/state"
 	"buddy/views/draw"
 	"buddy/views/viewtest"
@@ -43,6 +44,8 @@ func TestCallOutcome(t *testing.T) {
 		{state.Call{State: state.CallWaiting}, "waiting for approval"},
 		{state.Call{State: state.CallDenied}, "not run (denied)"},
 		{state.Call{State: state.CallCancelled}, "not run (cancelled)"},
+		{state.Call{State: state.CallFailed, Started: 1, ExitCode: new(130), Result: history.Unanswered + "; exit code 130"}, "interrupted"},
+		{state.Call{State: state.CallFailed, Started: 1, ExitCode: new(130), Result: "exit code 130"}, "exit 130"},
 		{state.Call{State: state.CallLeft}, "left when buddy ended"},
 		{state.Call{State: state.CallFailed}, "not run"},
 		{state.Call{State: state.CallFailed, Started: 1}, "failed"},
