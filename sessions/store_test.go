@@ -309,7 +309,7 @@ func TestLastOfPerson(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			e, err := s.LastOfPerson()
+			e, err := LastOfPerson(s)
 			if names[e.ID] != tt.want || errors.Is(err, ErrNone) != (tt.want == "") {
 				t.Errorf("LastOfPerson is %q, %v; want %q", names[e.ID], err, tt.want)
 			}
