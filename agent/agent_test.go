@@ -442,6 +442,9 @@ func TestCancel(t *testing.T) {
 				if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != event.Cancelled {
 					t.Errorf("%d tasks finished, %+v, want cancelled", n, f)
 				}
+				if i, n := find[event.Interrupted](s); n != 1 || i.Text != "interrupted" {
+					t.Errorf("%d times, the person reads %q, and not what the model is told", n, i.Text)
+				}
 				s.do(event.Submit{Text: "next"})
 				var got []string
 				for _, m := range s.model.requests[len(s.model.requests)-1].Messages {

@@ -17,6 +17,7 @@ import (
 type Queue struct {
 	draw.Frame
 	prompts []event.PromptSubmitted // oldest first
+	locked  bool                    // the key that takes one back does something else now
 }
 
 // NewQueue returns an empty queue.
@@ -79,10 +80,13 @@ func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 	}
 }
 
-// key is what takes the last prompt back.
+// SetLocked says whether keys belong to a dialog, so that none takes a prompt back.
+func (q *Queue) SetLocked(locked bool) { q.locked = locked }
+
+// key is what takes the last prompt back, nil for nothing.
 func (q *Queue) key() []draw.Span {
 	keys := q.Keys.Keys(keymap.LineUp)
-	if len(keys) == 0 {
+	if len(keys) == 0 || q.locked {
 		return nil
 	}
 	return draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " takes it back"))

@@ -392,9 +392,17 @@ func pinned(s *State, env event.Envelope, p event.ContextPinned) {
 
 // restored shows what was put back; of a way back in the conversation its own event tells.
 func restored(s *State, env event.Envelope, p event.FileRestored) {
-	if !p.Rewind {
-		s.add(env, NoticeBlock, p.Text())
+	if p.Rewind {
+		return
 	}
+	here := s.Info.Event
+	p.Paths = slices.Clone(p.Paths)
+	for i, path := range p.Paths { // the header names the folder
+		if rest, in := strings.CutPrefix(path, strings.TrimSuffix(here.Cwd, "/")+"/"); in && here.Cwd != "" && (p.Target == "" || p.Target == here.Target) {
+			p.Paths[i] = rest
+		}
+	}
+	s.add(env, NoticeBlock, p.Text())
 }
 
 // failed shows an error; one that ended a task is that task's outcome.

@@ -91,6 +91,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.v.status.SetHidden(views.Hidden{
 		Steps: lay.Panes[layout.Tasks].Empty(), Queue: lay.Queue.Empty(), Retries: lay.Panes[layout.Conversation].Empty() || !transcript.Follows(u.v.conversation),
 	})
+	u.v.queue.SetLocked(u.dock.hasKeys())
 	drawIn(s, u.v.queue, lay.Queue)
 	drawIn(s, u.v.strip, lay.Strip)
 	lay.drawStatus(s, u.v.status, beside(u))

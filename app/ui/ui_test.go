@@ -392,6 +392,23 @@ func TestQuestion(t *testing.T) {
 	})
 }
 
+// While a dialog has the keys, Up goes to a choice there and takes no prompt back: nothing says that it does.
+func TestQueueNamesItsKeyOnlyWhereItWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
+			event.PromptSubmitted{ID: 2, Text: "and the rest", Queued: true})
+		x.Want("queued  and the rest", "Up takes it back")
+		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.Want("Up takes it back")
+		x.Press("F8")
+		x.Want("queued  and the rest", "↑↓ Enter choose")
+		x.unwanted("takes it back")
+		x.Press("F8")
+		x.Want("Up takes it back")
+	})
+}
+
 func TestCommands(t *testing.T) {
 	tests := []struct {
 		line string

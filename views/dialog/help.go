@@ -137,7 +137,7 @@ func (h *Help) section(rows [][]draw.Span, s keymap.Scope, w int) [][]draw.Span 
 	return rows
 }
 
-const keyColumn = 30
+const keyColumn = 22
 
 // entry is keys at the left and what they do beside them, or below them where it is narrow.
 func (h *Help) entry(rows [][]draw.Span, keys, text string, w int) [][]draw.Span {

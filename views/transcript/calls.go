@@ -237,16 +237,14 @@ func callOutcome(c *state.Call) string {
 		return draw.Shorten(markup.Inline(draw.OneLine(word)), maxGain)
 	case c.State == state.CallWaiting:
 		return "waiting for approval"
-	case asks(c):
-		return "waiting for your answer"
+	case c.State == state.CallRunning:
+		return awaited(c)
 	case c.State == state.CallDenied:
 		return "not run (denied)"
 	case c.State == state.CallLeft:
 		return "left when buddy ended"
-	case c.State == state.CallCancelled && isQuestion(c):
-		return "not answered (cancelled)"
 	case c.State == state.CallCancelled:
-		return "not run (cancelled)"
+		return cancelled(c)
 	case c.State == state.CallFailed && c.Started == 0 && len(c.Output.Buf) == 0:
 		return "not run"
 	case c.Stopped():
@@ -257,6 +255,22 @@ func callOutcome(c *state.Call) string {
 		return "failed"
 	}
 	return ""
+}
+
+// awaited says for what a call that runs waits of the person, "" for nothing.
+func awaited(c *state.Call) string {
+	if asks(c) {
+		return "waiting for your answer"
+	}
+	return ""
+}
+
+// cancelled says what a call that was cancelled before it ran did not do.
+func cancelled(c *state.Call) string {
+	if isQuestion(c) {
+		return "not answered (cancelled)"
+	}
+	return "not run (cancelled)"
 }
 
 // callGain returns what came of a call that succeeded, where a few words tell.
