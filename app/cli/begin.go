@@ -73,7 +73,7 @@ func lastOfPerson() (string, error) {
 	if err != nil {
 		return "", exit.Failure(err)
 	}
-	last, err := store.LastOfPerson()
+	last, err := sessions.LastOfPerson(store)
 	return last.ID, exit.Failure(err)
 }
 
