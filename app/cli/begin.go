@@ -11,6 +11,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/slash"
+	"buddy/sessions"
 	"buddy/views/markup"
 )
 
