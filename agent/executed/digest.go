@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamp says that a file or folder is the same as before: writing, renaming, linking or replacing it, or
-// making, removing or renaming something in a folder, gives it another one. Nobody can put an old one back,
-// because the kernel alone sets the time changed.
+// stamp is what the file system says of a file or folder without reading it. Two equal stamps mean that it has
+// not changed: writing to a file, replacing it, or making, removing or renaming something in a folder changes
+// the stamp. A program can set the time of the last writing back, but not that of the last change.
 type stamp struct {
 	device, inode uint64
 	size          int64
 	mode          uint32 // kind and permissions, as the kernel has them
-	changed, mod  int64  // nanoseconds since 1970
+	changed, mod  int64  // times of the last change and of the last writing, nanoseconds since 1970
 }
 
 func (s stamp) String() string {
@@ -30,8 +30,8 @@ func (s stamp) String() string {
 // is reports whether the stamp is of a file of a kind, such as [unix.S_IFDIR].
 func (s stamp) is(kind uint32) bool { return s.mode&unix.S_IFMT == kind }
 
-// settled reports whether a thing that was looked at a time ago, and has the stamp still, can't have
-// changed since: its last change was long enough before.
+// settled reports whether the stamp was old enough when the content was read, at a time: then an equal stamp
+// now means that nothing has changed since.
 func (s stamp) settled(at time.Time) bool {
 	return at.UnixNano()-max(s.changed, s.mod) > int64(settles)
 }

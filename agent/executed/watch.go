@@ -24,9 +24,9 @@ const (
 	maxDeep    = 1         // levels that are compared below a folder of packages
 )
 
-// settles is how old the last change of a file or folder must be for its stamp to be trusted. The clock of
-// file systems ticks some hundred times a second at most: a second change within a tick leaves the stamp as it
-// was, so what has just changed is read again.
+// settles is how long before a look the last change of a file or folder must have been, so that the next look
+// trusts its stamp. The clock of a file system may tick only every 10 ms: of two changes within a tick the
+// second one leaves the stamp as it is.
 const settles = 100 * time.Millisecond
 
 // packages are listed folders with more files than can be compared: of them the upper levels are.
