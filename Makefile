@@ -35,7 +35,7 @@ dist: ## static programs for four platforms, built twice and compared
 	@.ci/dist
 
 quick: ## build, vet and the tests that need no container, sshd or killed program
-	@$(GO) build ./... && $(GO) vet ./... ./.ci/budget ./.ci/mutate && $(GO) test -p 4 -vet=off -short ./... ./.ci/mutate
+	@$(GO) build ./... && $(GO) vet ./... ./.ci/bench ./.ci/budget ./.ci/mutate && $(GO) test -p 4 -vet=off -short ./... ./.ci/bench ./.ci/mutate
 
 test: setup ## every test, with the race detector where goroutines meet
 	@$(GO) run ./.ci/budget test -- .ci/test
@@ -46,9 +46,9 @@ check: setup ## formatting, lint, tidy modules, within the limit of CPU seconds
 setup: ## install what is missing (tmux; sshd, podman, shells for tests)
 	@.ci/setup dev
 
-bench: ## what users feel, with allocations, and the start-up cost of packages
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## the start-up cost of packages; what users feel, and what allocates more than at the last release (SAVE=1: keep the figures)
 	@$(GO) build -o /tmp/buddy-bench-$$$$ . && { GODEBUG=inittrace=1 /tmp/buddy-bench-$$$$ --version 2>&1 | sort -t@ -k2 -n | awk '/^init/ && $$5 > 0.2 {print}'; rm -f /tmp/buddy-bench-$$$$; }
+	@$(GO) run ./.ci/bench $(if $(SAVE),-save)
 
 fuzz: ## every fuzz target for FUZZTIME
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r f; do \

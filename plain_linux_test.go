@@ -305,11 +305,7 @@ func TestPlainDialog(t *testing.T) {
 			if text, err := os.ReadFile(filepath.Join(d.work, "sub/AGENTS.md")); err != nil || string(text) != "Use make.\n" {
 				t.Errorf("/init: %q, %v", text, err)
 			}
-			first := d.server.Requests()[0]
-			system := first.Messages[0].Content
-			if n := len(first.Body) - len(system[strings.Index(system, "# Instructions from files"):]); n > 9_500 {
-				t.Errorf("without instruction files the first request has %d bytes, want at most 9500", n)
-			}
+			system := d.server.Requests()[0].Messages[0].Content
 			for _, want := range []string{"Answer in short words.", `from="person"`, "Use tabs.", "And spaces.", `from="project"`} {
 				if !strings.Contains(system, want) {
 					t.Errorf("the system prompt has no %q:\n%s", want, system)

@@ -14,7 +14,6 @@ import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
-	"buddy/agent/history"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
 	"buddy/agent/selection"
@@ -216,7 +215,7 @@ func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err err
 		s.sayFailure(t, err)
 	}
 	if outcome == event.Cancelled && ctx.Err() != nil {
-		s.stream.Publish(t.id, 0, event.Interrupted{Task: t.id, Text: history.Unanswered})
+		s.stream.Publish(t.id, 0, event.Interrupted{Task: t.id, Text: "interrupted"})
 	}
 
 	s.mu.Lock()

@@ -99,6 +99,21 @@ func (s Store) Entry(id string) (Entry, error) {
 
 // Last returns the session used last, or ErrNone.
 func (s Store) Last() (Entry, error) {
+	return s.last(func(Entry) bool { return true })
+}
+
+// LastOfPerson returns the session used last of those that a person began: what goes on where
+// somebody sits does not go on with what buddy exec did meanwhile. Where nobody began one it is Last.
+func (s Store) LastOfPerson() (Entry, error) {
+	e, err := s.last(func(e Entry) bool { return e.Header.By != Exec })
+	if errors.Is(err, ErrNone) {
+		return s.Last()
+	}
+	return e, err
+}
+
+// last returns the session used last of those that fit, or ErrNone.
+func (s Store) last(fits func(Entry) bool) (Entry, error) {
 	all, err := s.stat(index{})
 	if err != nil {
 		return Entry{}, err
@@ -109,7 +124,7 @@ func (s Store) Last() (Entry, error) {
 		if e := &all[i]; !e.fresh {
 			r.describe(e)
 		}
-		if all[i].valid {
+		if all[i].valid && fits(all[i].Entry) {
 			return all[i].Entry, nil
 		}
 	}

@@ -285,6 +285,41 @@ func TestList(t *testing.T) {
 	}
 }
 
+// Who goes on where they sat is not led to what buddy exec did meanwhile, unless there is nothing else.
+func TestLastOfPerson(t *testing.T) {
+	for _, tt := range []struct{ name, by, want, last string }{
+		{"nobody", "", "", ""},
+		{"only exec", "e", "e0", "e0"},
+		{"exec was last", "pe", "p0", "e1"},
+		{"a person was last", "ep", "p1", "p1"},
+		{"exec before and after", "epe", "p1", "e2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, names := newStore(t), map[string]string{"": ""}
+			for i, by := range tt.by {
+				h := Header{ID: NewID(), By: map[rune]string{'e': Exec}[by]}
+				names[h.ID] = fmt.Sprintf("%c%d", by, i)
+				j, err := s.Create(h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				appendAll(t, j, stream(h.ID, 1))
+				used := time.Unix(int64(1000+i), 0)
+				if err := errors.Join(j.Close(), os.Chtimes(s.File(h.ID), used, used)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e, err := s.LastOfPerson()
+			if names[e.ID] != tt.want || errors.Is(err, ErrNone) != (tt.want == "") {
+				t.Errorf("LastOfPerson is %q, %v; want %q", names[e.ID], err, tt.want)
+			}
+			if last, _ := s.Last(); names[last.ID] != tt.last {
+				t.Errorf("Last is %q, want %q", names[last.ID], tt.last)
+			}
+		})
+	}
+}
+
 func TestFind(t *testing.T) {
 	s := fourSessions(t)
 	tests := []struct{ prefix, id, err string }{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -85,14 +86,16 @@ func readMost(name string) []byte {
 	return text
 }
 
-// last holds the last elements of all patterns: a file whose name matches none of them is in no row.
-var last = func() (l struct {
+// lastElements are names and patterns of names.
+type lastElements struct {
 	names map[string]bool
 	globs []string
-},
-) {
+}
+
+// last holds the last elements of all patterns: a file whose name matches none of them is in no row.
+var last = sync.OnceValue(func() (l lastElements) {
 	l.names = make(map[string]bool)
-	for _, p := range patterns {
+	for _, p := range patterns() {
 		if name := p.elements[len(p.elements)-1]; strings.Contains(name, "*") {
 			l.globs = append(l.globs, name)
 		} else {
@@ -100,15 +103,15 @@ var last = func() (l struct {
 		}
 	}
 	return l
-}()
+})
 
 // mayList reports whether a file of that name, in a folder that is not listed, can be a listed one.
 func mayList(name string) bool {
 	name = fold(name)
-	if last.names[name] {
+	if last().names[name] {
 		return true
 	}
-	for _, glob := range last.globs {
+	for _, glob := range last().globs {
 		begin, rest, _ := strings.Cut(glob, "*")
 		if !strings.HasPrefix(name, begin) || !strings.HasSuffix(name, rest[strings.LastIndexByte(rest, '*')+1:]) {
 			continue

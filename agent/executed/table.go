@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // files lists files that another program executes or takes commands from: who can
@@ -78,7 +79,7 @@ type pattern struct {
 }
 
 // patterns holds the patterns of files, in order.
-var patterns = func() []pattern {
+var patterns = sync.OnceValue(func() []pattern {
 	var all []pattern
 	for _, row := range files {
 		for text := range strings.FieldsSeq(row.patterns) {
@@ -87,7 +88,7 @@ var patterns = func() []pattern {
 		}
 	}
 	return all
-}()
+})
 
 // Find returns which program executes or takes commands from a file, and which kind of file that is;
 // ok is false for other files. matched is the end of the path that says so. Upper and lower case are
@@ -95,7 +96,7 @@ var patterns = func() []pattern {
 func Find(name string) (by, what, matched string, ok bool) {
 	elements := strings.Split(filepath.ToSlash(name), "/")
 	lower := strings.Split(fold(filepath.ToSlash(name)), "/")
-	for _, p := range patterns {
+	for _, p := range patterns() {
 		if at := p.find(lower); at >= 0 {
 			return p.by, p.what, strings.Join(elements[at:], "/"), true
 		}

@@ -25,7 +25,7 @@ type beginning struct {
 const chosen = " "
 
 func (b *beginning) flags(f *pflag.FlagSet) {
-	f.BoolVarP(&b.goOn, "continue", "c", false, "go on with the session of this folder that was used last, as buddy resume --last")
+	f.BoolVarP(&b.goOn, "continue", "c", false, "go on with the session of this folder that a person used last")
 	f.StringVarP(&b.resume, "resume", "r", "", "go on with a `session`: the beginning of its id, or words of its title; without one, choose from a list")
 	f.Lookup("resume").NoOptDefVal = chosen // so -r ID has the ID among the arguments
 	f.BoolVarP(&b.print, "print", "p", false, "answer the PROMPT and print the answer, as buddy exec, whose flags go with it")
@@ -50,19 +50,31 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 		return exit.Usage("-p is written alone: buddy -p -c PROMPT")
 	case b.goOn && b.resume != "":
 		return exit.Usage("--continue and --resume exclude each other")
-	case b.goOn:
-		b.resume = "last"
 	case b.resume == chosen && len(args) > 0 && c.ArgsLenAtDash() != 0:
 		b.resume, args = args[0], args[1:]
 	}
 	first, err := b.prompt(c, args)
-	if err == nil && b.resume != "" {
+	if err == nil && (b.goOn || b.resume != "") {
 		err = enter(b.options) // where the session is
+	}
+	if err == nil && b.goOn {
+		b.resume, err = lastOfPerson()
 	}
 	if err != nil {
 		return err
 	}
 	return open(b.cli, b.resume, first)
+}
+
+// lastOfPerson returns the id of this folder's session that --continue means: whoever sits down goes
+// on with their own work, and not with what buddy exec did meanwhile.
+func lastOfPerson() (string, error) {
+	store, err := here()
+	if err != nil {
+		return "", exit.Failure(err)
+	}
+	last, err := store.LastOfPerson()
+	return last.ID, exit.Failure(err)
 }
 
 // open goes on with a session, lets the person choose one, or for "" begins one, and sends a prompt there.

@@ -51,7 +51,7 @@ func (s *cli) resumeCommand() *cobra.Command {
 			return s.interactive(slash.Next{Resume: id})
 		},
 	}
-	c.Flags().BoolVar(&last, "last", false, "the session that was used last")
+	c.Flags().BoolVar(&last, "last", false, "the session that was used last, by a person or by buddy exec")
 	c.Flags().BoolVar(&fork, "fork", false, "go on with a copy")
 	c.Flags().IntVar(&at, "at", 0, "copy up to this `exchange` (buddy sessions show lists them); 0 is the last")
 	return c

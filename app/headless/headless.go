@@ -385,7 +385,9 @@ func (l *line) offer(o event.Outcome) string {
 func (l *line) answer(o event.Outcome) {
 	if o != event.Completed {
 		l.partial()
-		l.Fail("%s%s", plain.Ended(o), l.offer(o))
+		if text := l.End(o); text != "" {
+			l.Fail("%s%s", text, l.offer(o))
+		}
 		return
 	}
 	if l.flags.goal() && !l.met {

@@ -26,6 +26,13 @@ const limit = time.Minute
 // openHost opens a new session with the demo in a folder of its own.
 func openHost(t *testing.T, options compose.Options) *Host {
 	t.Helper()
+	options.Model = "demo"
+	return openHostWith(t, &options)
+}
+
+// openHostWith opens a new session with the model that the options name.
+func openHostWith(t *testing.T, options *compose.Options) *Host {
+	t.Helper()
 	apptest.Home(t)
 	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
 	if err != nil {
@@ -36,8 +43,8 @@ func openHost(t *testing.T, options compose.Options) *Host {
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", tmux, "kill-server").Run() }) // if it was started
 	t.Setenv("BUDDY_TMUX_SOCKET", tmux)
 	t.Setenv("TMUX", "")
-	options.Model, options.Session = "demo", sessions.NewID()
-	h := Open(&options, false)
+	options.Session = sessions.NewID()
+	h := Open(options, false)
 	if h.program != nil {
 		h.program.Config.Sessions.IdleExit = 0 // it ends at once when there is nothing to wait for
 	}

@@ -49,6 +49,8 @@ var table = []row{
 	{Redo, editing, "", "Redo", keys("Alt+_")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{PasteImage, in(Prompt), "", "Insert the picture of the clipboard; a pasted path of a picture does the same", keys("Ctrl+V")},
+	{ReadUp, in(Prompt, Vi), "", "Scroll the conversation up a page; the draft stays", keys("PgUp")},
+	{ReadDown, in(Prompt, Vi), "", "Scroll it down a page", keys("PgDn")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
 	{ViInsert, in(Vi), "insert", "Type before the cursor. After d, c, y and while selecting: the inside of what is typed after it: w or W (word), p (paragraph), \", ' or ` (quotes), (, [, { or < (brackets)", keys("i")},

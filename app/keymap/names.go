@@ -44,6 +44,8 @@ const (
 	SearchHistory   Action = "search-history"
 	EditPrompt      Action = "edit-prompt"
 	PasteImage      Action = "paste-image"
+	ReadUp          Action = "read-up"
+	ReadDown        Action = "read-down"
 	EndOfInput      Action = "end-of-input"
 
 	PopupUp     Action = "popup-up"

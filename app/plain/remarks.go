@@ -29,6 +29,7 @@ type Remarks struct {
 	NoCalls    bool   // calls of tools are printed only when they fail or do not run
 	Unattended bool   // nobody is asked: what needs approval is denied
 	Unstored   bool   // the session file could not take all that happened
+	blamed     bool   // an error has said why the exchange fails
 
 	asking sync.Mutex          // held while a question is on the terminal
 	health event.Health        // of the context
@@ -51,6 +52,17 @@ func Ended(o event.Outcome) string {
 		return "stopped: the context is full"
 	}
 	return "failed"
+}
+
+// End returns what is left to say of an exchange that ended without an answer, "" when an error has said why it
+// failed.
+func (m *Remarks) End(o event.Outcome) string {
+	blamed := m.blamed
+	m.blamed = false
+	if blamed && o == event.Failed {
+		return ""
+	}
+	return Ended(o)
 }
 
 // Remark prints what is neither the answer nor a question.
@@ -81,7 +93,7 @@ func (m *Remarks) Remark(e event.Event) {
 	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.FenceChanged, event.Notice, event.Warning:
 		m.told(p)
 	case event.Error:
-		m.Unstored = m.Unstored || p.Code == stream.Broken
+		m.Unstored, m.blamed = m.Unstored || p.Code == stream.Broken, true
 		m.Fail("%s", withNext(p.Text, p.NextStep))
 	}
 }

@@ -151,3 +151,23 @@ func TestAnswersToAGate(t *testing.T) {
 		}
 	}
 }
+
+// An exchange that failed is not said to have failed behind the error that says why; the next one is.
+func TestFailureIsSaidOnce(t *testing.T) {
+	var out strings.Builder
+	m := Remarks{Err: &out}
+	m.Remark(event.Error{Text: "the key is wrong"})
+	for _, tt := range []struct {
+		o    event.Outcome
+		want string
+	}{
+		{event.Failed, ""}, {event.Failed, "failed"}, {event.Cancelled, "cancelled"},
+	} {
+		if got := m.End(tt.o); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.o, got, tt.want)
+		}
+	}
+	if got := out.String(); got != "the key is wrong\n" {
+		t.Errorf("printed %q", got)
+	}
+}

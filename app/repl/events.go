@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -223,7 +224,9 @@ func (r *repl) finished(p event.TaskFinished) {
 	if p.Outcome == event.MaxTurns && name == "" {
 		r.say(plain.Ended(p.Outcome) + "; Enter goes on with it")
 	} else if p.Outcome != event.Completed {
-		r.say(name + plain.Ended(p.Outcome))
+		if text := r.print.End(p.Outcome); text != "" || name != "" {
+			r.say(name + cmp.Or(text, "failed"))
+		}
 	} else if name != "" {
 		r.say(name + "has ended")
 	}

@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/history"
@@ -278,6 +279,11 @@ func endCall(s *State, p event.ToolResult) Changed {
 		s.live = slices.Delete(s.live, 0, 1)
 	}
 	return Conversation | Output
+}
+
+// Stopped reports whether a call ran and ended because its task was cancelled.
+func (c *Call) Stopped() bool {
+	return c.State == CallFailed && c.Started != 0 && strings.HasPrefix(c.Result, history.Unanswered)
 }
 
 // setOutput replaces what was seen live by what a replay has.

@@ -208,11 +208,14 @@ func (d *dock) awaitPause() {
 
 // mode returns what stands on the border of the prompt.
 func (d *dock) mode() string {
-	if d.answers != "" && !d.prompt.Empty() {
+	if d.replies() {
 		return "answer"
 	}
 	return d.prompt.Mode()
 }
+
+// replies reports whether what is typed in the prompt answers a question.
+func (d *dock) replies() bool { return d.answers != "" && !d.prompt.Empty() }
 
 // hold gives what is docked the keys from a time on.
 func (d *dock) hold(now time.Time) { d.held, d.left, d.heldAt = true, false, now }
@@ -318,7 +321,9 @@ func (d *dock) noteKey(now time.Time, scope keymap.Scope, a keymap.Action) {
 	}
 	switch scope {
 	case keymap.Prompt, keymap.Popup, keymap.Vi, keymap.Search:
-		d.typed = now
+		if a != keymap.ReadUp && a != keymap.ReadDown && a != keymap.Back { // those type nothing
+			d.typed = now
+		}
 	case keymap.Conversation, keymap.Selecting, keymap.Finding, keymap.Panes, keymap.Tasks:
 		d.stayAway() // who reads there goes on there
 	}

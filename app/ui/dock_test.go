@@ -410,3 +410,33 @@ func TestStatusSaysWhatInterrupts(t *testing.T) {
 		x.Want("Esc interrupts")
 	})
 }
+
+// Enter takes nothing in a dialog before a choice was gone to, and a number only goes to one: both say so.
+func TestEnterAndNumbersSayWhatIsMissing(t *testing.T) {
+	const missing, takes = "nothing is chosen yet: go to a choice with ↑↓ or its number, then press Enter", "Enter takes 2: "
+	for name, tt := range map[string]struct {
+		asked event.Event
+		label string
+		sent  event.Command
+	}{
+		"approval": {asked, "deny", event.AnswerApproval{ID: "a1", Decision: event.Deny}},
+		"question": {event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}}, "8080", event.Answer{ID: "q", Text: "8080"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 120, 32)
+				x.tell(running...)
+				x.tell(tt.asked)
+				x.rest()
+				x.decide("Enter")
+				x.Want(missing)
+				x.decide("2")
+				x.Want(takes + tt.label)
+				x.took()
+				x.decide("Enter")
+				x.took(tt.sent)
+				x.unwanted(missing, takes)
+			})
+		})
+	}
+}

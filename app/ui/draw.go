@@ -74,6 +74,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.SetRect(0, 0, w, h)
 	lay := &u.arranged.lay
 	u.v.tasks.Visit(u.arranged.focus == layout.Tasks)
+	u.dock.question.SetReplies(u.dock.replies() && u.dock.answers == u.dock.request)
 	lay.set(u.input(w, h))
 	_, target := u.target()
 	passFocus(target, &u.v, &u.overlays)

@@ -281,6 +281,8 @@ func init() {
 	editing := map[keymap.Action][]string{
 		keymap.Yank: {"Ctrl+W"}, keymap.YankNext: {"Ctrl+W", "Right", "Ctrl+K", "Ctrl+Y"}, keymap.Undo: {"Ctrl+W"}, keymap.Redo: {"Ctrl+W", "Ctrl+_"},
 	}
+	editing[keymap.ReadDown] = []string{"PgUp"}
+	firstPress[keymap.Vi][keymap.ReadDown] = []string{"PgUp"}
 	for _, s := range []keymap.Scope{keymap.Prompt, keymap.Reason, keymap.Secret, keymap.Amend, keymap.Asking, keymap.Naming} {
 		firstPress[s] = editing
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
 	"golang.org/x/sys/unix"
 
 	"buddy/agent/action"
@@ -320,6 +322,11 @@ func BenchmarkKeyEcho(b *testing.B) {
 				event.PromptSubmitted{ID: 1, Text: "why?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "why?"})
 			for i := range load.panes {
 				x.tell(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
+			}
+			if load.panes > 0 {
+				x.do(func() { // side by side
+					x.u.v.panes.InputHandler()(tcell.NewEventKey(tcell.KeyRune, 's', tcell.ModNone), func(tview.Primitive) {})
+				})
 			}
 			stop, ended := make(chan struct{}), make(chan struct{})
 			go func() {

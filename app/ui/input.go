@@ -96,6 +96,10 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	case p.Types() && typesOn(u, scope, p.Text, ev):
 	case p.Action == keymap.FullScreen:
 		u.arranged.toggleZoom()
+	case p.Action == keymap.ReadUp:
+		readOn(u, -1)
+	case p.Action == keymap.ReadDown:
+		readOn(u, 1)
 	case p.Scope != keymap.Global:
 		view.InputHandler()(ev, func(tview.Primitive) {})
 	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
@@ -104,6 +108,12 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		u.global(p.Action, before)
 	}
 	return nil
+}
+
+// readOn scrolls the conversation by pages from the prompt, down if they are positive.
+func readOn(u *UI, pages int) {
+	_, _, _, h := u.v.conversation.GetRect()
+	u.v.conversation.Scroll(pages * max(h-2, 1)) // a row stays to read on from, and one says that there is more
 }
 
 // target returns what takes the keys, and as what.

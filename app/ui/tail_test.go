@@ -1,11 +1,14 @@
 package ui
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/layout"
 	"buddy/app/state"
 )
 
@@ -41,5 +44,34 @@ func TestTailFirst(t *testing.T) {
 		x.seq = 100
 		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo", Interrupted: true}, asked)
 		x.Want("Approve?")
+	})
+}
+
+// PgUp in the prompt reads what is above, with the draft where it was; the row below the text says that there
+// is more and how to come back. Who reads is not in the middle of typing: Tab leads on at once.
+func TestPagingFromThePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		for i := range 60 {
+			x.tell(event.ModelMessage{Message: model.Message{Content: fmt.Sprintf("answer %d.", i)}})
+		}
+		x.Want("answer 59.")
+		x.Type("a draft")
+		x.unwanted("↓ more")
+		x.Press("PgUp")
+		x.unwanted("answer 59.")
+		x.Want("> a draft", "↓ more · PgDn")
+		x.Press("PgDn")
+		x.Want("answer 59.", "> a draft")
+		x.unwanted("↓ more")
+		x.Press("PgUp")
+		x.tell(event.ModelMessage{Message: model.Message{Content: "the newest"}})
+		x.Want("↓ 2 new")
+		x.rest()
+		x.Press("PgUp", "Tab")
+		if got := x.u.arranged.focus; got != layout.Conversation {
+			t.Errorf("the focus is in %v", got)
+		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Facts fill the variables of a text.
@@ -172,7 +173,9 @@ func (e *expansion) variable(name string) string {
 }
 
 // plainWord is an argument that means itself wherever it stands in a command line.
-var plainWord = regexp.MustCompile(`^[\p{L}\p{N}_.,:/@%+=-]*$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\p{L}\p{N}_.,:/@%+=-]*$`)
+})
 
 // command runs a command and returns what is put in its place. An argument that a shell might
 // read as more than a word keeps it from running: quotes around the placeholder could not hold it.
@@ -180,7 +183,7 @@ func (e *expansion) command(text string, run Run) string {
 	e.odd = ""
 	line := e.replace(text, func(_ string, words []string) string {
 		for _, word := range words {
-			if !plainWord.MatchString(word) {
+			if !plainWord().MatchString(word) {
 				e.odd = word
 			}
 		}

@@ -3,6 +3,7 @@ package secretfile
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // FindPattern returns the part of a glob pattern that could match a file with secrets, or "".
@@ -17,7 +18,7 @@ func FindPattern(pattern string) string {
 			if i == len(parts)-1 || part == "" {
 				continue
 			}
-			if r := names.match(strings.ReplaceAll(part, `\`, ""), source); r != nil {
+			if r := names().match(strings.ReplaceAll(part, `\`, ""), source); r != nil {
 				return part
 			}
 			continue
@@ -25,7 +26,7 @@ func FindPattern(pattern string) string {
 		if source && (i == len(parts)-1 || !strings.HasPrefix(part, ".")) {
 			continue
 		}
-		if slices.ContainsFunc(globs, func(g glob) bool { return hidden(part) == g.hidden && overlap(tokens(part), g.tokens) }) {
+		if slices.ContainsFunc(globs(), func(g glob) bool { return hidden(part) == g.hidden && overlap(tokens(part), g.tokens) }) {
 			return part
 		}
 	}
@@ -34,7 +35,7 @@ func FindPattern(pattern string) string {
 			return part
 		}
 	}
-	for _, list := range long {
+	for _, list := range long() {
 		if slices.ContainsFunc(list, func(l longName) bool { return overlapPaths(parts, l.parts) }) {
 			return pattern
 		}
@@ -48,7 +49,7 @@ type glob struct {
 	hidden bool // it matches names that begin with a dot
 }
 
-var globs = compileGlobs()
+var globs = sync.OnceValue(compileGlobs)
 
 func compileGlobs() (all []glob) {
 	add := func(p string) { all = append(all, glob{tokens(p), strings.HasPrefix(p, ".")}) }

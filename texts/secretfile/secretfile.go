@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // name is a row's pattern of one part of a path.
@@ -50,7 +51,7 @@ type table struct {
 	byStart map[byte][]name // the others, by their first character
 }
 
-var names = compile()
+var names = sync.OnceValue(compile)
 
 func compile() *table {
 	t := &table{exact: make(map[string]name), endings: make(map[string]name), byStart: make(map[byte][]name)}
@@ -119,7 +120,7 @@ func Find(file string) (part, why string) {
 		if i == len(parts)-1 {
 			return findLast(parts, p, last, source)
 		}
-		if r := names.match(p, source); r != nil {
+		if r := names().match(p, source); r != nil {
 			return p, r.why
 		}
 	}
@@ -129,9 +130,9 @@ func Find(file string) (part, why string) {
 // findLast judges the last part of a path, and then the path as a whole. full is its name, last
 // the one that it is a copy of.
 func findLast(parts []string, full, last string, source bool) (part, why string) {
-	if !isExample(last) && !slices.ContainsFunc(exempt, func(p pieces) bool { return p.match(last) }) {
+	if !isExample(last) && !slices.ContainsFunc(exempt(), func(p pieces) bool { return p.match(last) }) {
 		for _, n := range slices.Compact([]string{full, last}) {
-			if r := names.match(n, source); r != nil {
+			if r := names().match(n, source); r != nil {
 				return full, r.why
 			}
 		}
@@ -147,7 +148,7 @@ func findLast(parts []string, full, last string, source bool) (part, why string)
 // findPath compares every row of several parts with a path.
 func findPath(parts []string) (part, why string) {
 	for i := range parts {
-		for _, l := range long[parts[i]] {
+		for _, l := range long()[parts[i]] {
 			if i+len(l.parts) <= len(parts) && matchesAll(l.parts, parts[i:]) {
 				return strings.Join(l.parts, "/"), l.row.why
 			}
@@ -157,12 +158,12 @@ func findPath(parts []string) (part, why string) {
 }
 
 // exempt are the patterns of freeNames.
-var exempt = func() (all []pieces) {
+var exempt = sync.OnceValue(func() (all []pieces) {
 	for _, p := range freeNames {
 		all = append(all, piecesOf(p))
 	}
 	return all
-}()
+})
 
 func matchesAll(patterns, parts []string) bool {
 	for i, p := range patterns {
@@ -180,7 +181,7 @@ type longName struct {
 }
 
 // long holds the names of several parts by their first, which is never a pattern.
-var long = compileLong()
+var long = sync.OnceValue(compileLong)
 
 func compileLong() map[string][]longName {
 	all := make(map[string][]longName)

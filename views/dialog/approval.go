@@ -182,7 +182,7 @@ func (a *Approval) Press(ev *tcell.EventKey) {
 		a.explain = explaining{!a.explain.on, true}
 	case a.body.scroll(p.Action):
 	default:
-		i := a.choices.press(p)
+		i := a.choose(p)
 		if i < 0 {
 			return
 		}

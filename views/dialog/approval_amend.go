@@ -12,17 +12,21 @@ import (
 	"buddy/views/edit"
 )
 
-// explainedAt is the row to scroll to when the explanation comes or goes: where it begins, if
-// it scrolls, else the first one.
+// explainedAt is the row to scroll to when the explanation comes or goes: the first one, from which
+// the command shows as well, unless the explanation's end has no room then.
 func (a *Approval) explainedAt(p *approvalRows) int {
 	if !a.explain.on || len(p.scrolled) == p.body {
 		return 0
 	}
-	at := len(p.scrolled)
-	for _, name := range []string{noteDoes, noteUndo, noteElse, noteKept} {
-		at -= len(noteRows(a.asked, name, a.lines.width, maxScrolled))
+	at := p.body
+	for _, name := range []string{noteInside, noteLoses} {
+		at += len(noteRows(a.asked, name, a.lines.width, maxScrolled))
 	}
-	return at
+	end := at
+	for _, name := range explained {
+		end += len(noteRows(a.asked, name, a.lines.width, maxScrolled))
+	}
+	return max(0, min(at, end-p.room))
 }
 
 // drawEditor draws the text that is edited over the whole dialog, and below it the keys.

@@ -87,10 +87,17 @@ const (
 	noteKept    = "kept"
 )
 
+// explained are the notes that show only when they are asked for.
+var explained = []string{noteDoes, noteUndo, noteElse, noteKept}
+
 // notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
 func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
-	names := []string{noteInside, noteLoses, noteChanged, noteSaid, noteNoted, noteWhy, noteFailed, noteDir, noteRule}
+	names := []string{noteInside, noteLoses}
+	if a.explain.on && !a.amend.done { // beside the command, which it is about
+		names = append(names, explained...)
+	}
+	names = append(names, noteChanged, noteSaid, noteNoted, noteWhy, noteFailed, noteDir, noteRule)
 	if a.amend.done { // the others are about what the model wrote
 		names, wide = []string{noteDir}, true
 	}
@@ -99,9 +106,6 @@ func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	}
 	if !a.amend.done {
 		names = append(names, noteLike)
-	}
-	if a.explain.on && !a.amend.done {
-		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
 	}
 	var all [][][]draw.Span
 	for _, name := range names {
@@ -125,7 +129,7 @@ func noteRows(asked event.ApprovalAsked, name string, w, most int) [][]draw.Span
 	w -= noteIndent
 	wrap := draw.WrapSentence
 	if name == noteSimilar || name == noteDir {
-		wrap = draw.WrapSpans // it is to be seen to the letter
+		wrap = draw.WrapWhole // it is to be seen to the letter
 	}
 	rows := draw.AtMost(wrap(draw.Untrusted(themes.Text, text[:min(len(text), maxNote)]), w), most, w)
 	for i, r := range rows {

@@ -71,7 +71,7 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	p.scrolled = append(body[:len(body):len(body)], asLines(concat(a.notes(w, maxScrolled, wide)))...)
 	p.decisive += len(noteRows(a.asked, noteLoses, w, maxScrolled))
 	p.pinned, p.room = nil, free
-	if rule := noteRows(a.asked, noteSimilar, w, 1); len(rule) > 0 && !wide && free > 2 { // whoever presses its key has seen it
+	if rule := noteRows(a.asked, noteSimilar, w, 1); len(rule) > 0 && !wide && !a.explain.on && free > 2 { // whoever presses its key has seen it
 		p.pinned, p.room = rule, free-1
 		p.rule = len(noteRows(a.asked, noteSimilar, w, 2)) == 1
 	} else if !a.explain.on && free > least {

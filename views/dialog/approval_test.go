@@ -82,6 +82,41 @@ func informed(id string) event.ApprovalAsked {
 	return e
 }
 
+// A rule that is too long for its row goes on between two words, behind its letter, wherever it shows.
+func TestApprovalRuleBreaksBetweenWords(t *testing.T) {
+	for _, size := range [][2]int{{56, 20}, {56, 12}} {
+		d, _, _, _ := newTestApproval(t, informed("1"))
+		drawn := viewtest.Text(t, d, size[0], size[1])
+		var words []string
+		for line := range strings.Lines(drawn) {
+			words = append(words, strings.Fields(strings.Trim(line, "│\n "))...)
+		}
+		if text := strings.Join(words, " "); !strings.Contains(text, "allow `go test ./...` in /w on local in this session") {
+			t.Errorf("at %d×%d the rule is broken in a word:\n%s", size[0], size[1], drawn)
+		}
+	}
+}
+
+// What an explanation is about stays on the screen with it, and nothing shows twice.
+func TestApprovalExplanationStandsBelowTheCommand(t *testing.T) {
+	e := informed("1")
+	e.Context.Kept = []string{strings.Repeat("the kernel keeps commands that only read from changing anything; ", 2)}
+	d, _, now, _ := newTestApproval(t, e)
+	viewtest.Screen(t, d, 80, 12)
+	*now = now.Add(draw.GracePeriod)
+	viewtest.Press(t, d, "explain")
+	drawn := viewtest.Text(t, d, 80, 12)
+	for what, want := range map[string]int{"  go test ./... ": 1, "does a program runs": 1, "undo not possible": 1, "kept the kernel": 1, "\n│ s    allow": 0} {
+		if got := strings.Count(drawn, what); got != want {
+			t.Errorf("%q shows %d times, want %d:\n%s", what, got, want, drawn)
+		}
+	}
+	viewtest.Press(t, d, "dialog-end")
+	if drawn = viewtest.Text(t, d, 80, 12); strings.Count(drawn, "s    allow") != 1 {
+		t.Errorf("at the end the rule that would be added does not show once:\n%s", drawn)
+	}
+}
+
 func TestApprovalExplained(t *testing.T) { // the rule shows before it is added
 	d, _, now, answers := newTestApproval(t, informed("1"))
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
@@ -113,6 +148,17 @@ func TestApprovalSaysWhatIsLost(t *testing.T) {
 	viewtest.Golden(t, "approval-loses", d, 66, 16)
 	d, _, _, _ = newTestApproval(t, e)
 	viewtest.Golden(t, "approval-loses", d, 40, 10)
+}
+
+// A command that would leave the fence says so in the title, and what commands inside have changed that it may run.
+func TestApprovalOutsideTheFence(t *testing.T) {
+	e := viewtest.Ask("1", action.Action{Kind: action.Git, Tool: "run_shell", Target: "local", Command: "git push -q origin HEAD", Cwd: "/w", Outside: true, Why: "publish the fix", Risk: action.Medium})
+	e.Context.Outside, e.Context.Rule = true, "outside the fence"
+	e.Context.Inside = []action.Executed{{Path: ".git/hooks/pre-push", By: "git", What: "hook", How: action.Created}}
+	for _, size := range [][2]int{{100, 16}, {40, 12}} {
+		d, _, _, _ := newTestApproval(t, e)
+		viewtest.Golden(t, "approval-outside", d, size[0], size[1])
+	}
 }
 
 // The explanation says what keeps commands where this one would run.
@@ -148,9 +194,9 @@ func TestApprovalSmall(t *testing.T) {
 	look("at first", "1 set -e", "4 echo 3", "s  ", "y run once", "more · PgDn")
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "explain")
-	look("explained", "does a program runs", "s  ", "more · PgUp")
+	look("explained", "does a program runs", "else go vet only reads", "↑")
 	viewtest.Press(t, d, "page-down")
-	look("scrolled", "else go vet only reads", "↑")
+	look("scrolled", "s  ", "↑")
 	viewtest.Press(t, d, "explain")
 	look("hidden again", "1 set -e")
 	viewtest.Press(t, d, "dialog-end")

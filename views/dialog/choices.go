@@ -47,6 +47,19 @@ func (c *choices) press(p keymap.Press) int {
 	return -1
 }
 
+// choose takes a key of the choices and returns the index of the one that the key takes, -1 for none. Enter takes
+// nothing before something is gone to, and a digit only goes there: both are said, since elsewhere they answer at once.
+func (d *docked) choose(p keymap.Press) int {
+	i := d.choices.press(p)
+	switch {
+	case p.Action == keymap.ChoiceTake && i < 0:
+		d.tell("nothing is chosen yet: go to a choice with ↑↓ or its number, then press " + d.Keys.Name(keymap.ChoiceTake))
+	case p.Action == keymap.ChoiceNumber && d.choices.has(p.Text):
+		d.tell(d.Keys.Name(keymap.ChoiceTake) + " takes " + p.Text + ": " + d.choices.all[d.choices.at-1].label)
+	}
+	return i
+}
+
 // has reports whether there is a choice with that number.
 func (c *choices) has(number string) bool {
 	n, err := strconv.Atoi(number)
@@ -76,27 +89,28 @@ const (
 )
 
 // rows draws the choices and, behind them, some hints, in rows of at most w cells. What is too
-// long for a row is wrapped to the letter. Tight rows leave out the numbers of what has a letter.
+// long for a row is wrapped, behind its number and letter and without losing one. Tight rows leave out the numbers of what has a letter.
 func (c *choices) rows(w int, hints []draw.Hint, tight bool) [][]draw.Span {
 	flow := choiceFlow{w: w, gap: choiceGap}
 	if tight {
 		flow.gap = 2
 	}
 	for i, o := range c.all {
-		flow.add(c.item(i, tight), o.row)
+		item, label := c.item(i, tight)
+		flow.add(item, label, o.row)
 	}
 	for i, h := range hints {
-		item := draw.Clickable(h.Key, draw.Text(themes.Key, h.Name()), draw.Text(themes.Muted, " "+h.Label))
-		if n := draw.Width(item); !tight && (i == 0 && flow.full || !flow.fits(n)) {
+		item, label := draw.Clickable(h.Key, draw.Text(themes.Key, h.Name())), draw.Clickable(h.Key, draw.Text(themes.Muted, " "+h.Label))
+		if n := draw.Width(item) + draw.Width(label); !tight && (i == 0 && flow.full || !flow.fits(n)) {
 			item = append([]draw.Span{draw.Text(themes.Text, "  ")}, item...)
 		}
-		flow.add(item, false)
+		flow.add(item, label, false)
 	}
 	return flow.rows
 }
 
-// item is a choice with its mark, number and letter.
-func (c *choices) item(i int, tight bool) []draw.Span {
+// item is the mark, number and letter of a choice, and its label.
+func (c *choices) item(i int, tight bool) (item, label []draw.Span) {
 	o := c.all[i]
 	role, mark := themes.Text, "  "
 	if c.at == i+1 {
@@ -106,7 +120,7 @@ func (c *choices) item(i int, tight bool) []draw.Span {
 	if o.dim {
 		role, letter = themes.Muted, themes.Muted
 	}
-	item := []draw.Span{draw.Text(themes.Accent, mark), draw.Text(themes.Muted, fmt.Sprint(i+1)+" ")}
+	item = []draw.Span{draw.Text(themes.Accent, mark), draw.Text(themes.Muted, fmt.Sprint(i+1)+" ")}
 	key := keymap.Typed(rune('1' + i))
 	if o.key != (keymap.Key{}) {
 		if tight {
@@ -121,7 +135,7 @@ func (c *choices) item(i int, tight bool) []draw.Span {
 	if o.key != (keymap.Key{}) {
 		item = append(item, draw.Text(role, " "))
 	}
-	return draw.Clickable(key, append(item, draw.Untrusted(role, o.label)...)...)
+	return draw.Clickable(key, item...), draw.Clickable(key, draw.Untrusted(role, o.label)...)
 }
 
 // choiceFlow puts items into rows.
@@ -135,14 +149,20 @@ type choiceFlow struct {
 // fits reports whether an item of n cells has room in the last row.
 func (f *choiceFlow) fits(n int) bool { return f.used+f.gap+n <= f.w }
 
-func (f *choiceFlow) add(item []draw.Span, alone bool) {
-	n := draw.Width(item)
+// add appends an item: what stands before its label, and that, which has rows of its own if it is alone
+// or has no room beside the last item.
+func (f *choiceFlow) add(item, label []draw.Span, alone bool) {
+	lead := draw.Width(item)
+	n := lead + draw.Width(label)
 	if len(f.rows) == 0 || f.full || alone || !f.fits(n) {
-		f.rows = append(f.rows, draw.WrapSpans(item, f.w)...)
+		for _, row := range draw.WrapWhole(label, f.w-lead) {
+			f.rows = append(f.rows, append(item, row...))
+			item = []draw.Span{draw.Text(themes.Text, strings.Repeat(" ", lead))}
+		}
 		f.used = n
 	} else {
 		last := len(f.rows) - 1
-		f.rows[last] = append(append(f.rows[last], draw.Text(themes.Text, strings.Repeat(" ", f.gap))), item...)
+		f.rows[last] = append(append(f.rows[last], draw.Text(themes.Text, strings.Repeat(" ", f.gap))), append(item, label...)...)
 		f.used += f.gap + n
 	}
 	f.full = alone

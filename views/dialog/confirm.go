@@ -76,7 +76,7 @@ func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			c.Close()
 			return
 		}
-		i := c.choices.press(p)
+		i := c.choose(p)
 		if i < 0 {
 			return
 		}
@@ -157,8 +157,12 @@ func (c *Confirm) rows(w int) [][]draw.Span {
 	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 && c.place.Of == 0 {
 		hints = append(hints, draw.Hint{Key: keys[0], Label: "back"})
 	}
-	if c.asked.Own {
+	if c.asked.Own && !c.replies {
 		hints = append([]draw.Hint{{Sign: "or", Label: cmp.Or(c.asked.OwnLabel, "type your answer")}}, hints...)
 	}
-	return c.choices.rows(w, hints, false)
+	shown := c.choices
+	if c.replies { // Enter takes none of them
+		shown.at = 0
+	}
+	return shown.rows(w, hints, false)
 }

@@ -23,6 +23,7 @@ type docked struct {
 	choices choices
 	body    body // what scrolls
 	place   DockPlace
+	replies bool // what is typed in the prompt is its answer
 
 	OnCopy func(text string) // what the mouse selected
 	OnHint func(text string) // why a key did nothing; "" never
@@ -38,6 +39,9 @@ type DockPlace struct {
 
 // SetPlace says which of the requests that wait it is.
 func (d *docked) SetPlace(p DockPlace) { d.place = p }
+
+// SetReplies says whether what is typed in the prompt is its answer, and no prompt.
+func (d *docked) SetReplies(replies bool) { d.replies = replies }
 
 // CopySelection gives what is selected to OnCopy and reports whether there was something.
 func (d *docked) CopySelection() bool { return d.body.CopySelection() }
@@ -63,7 +67,7 @@ func (d *docked) titled(name []draw.Span) []draw.Span {
 	if d.place.Who != "" {
 		name = append(name, draw.Text(themes.Muted, " · "), draw.Text(themes.Strong, d.place.Who))
 	}
-	if keys := d.Keys.Keys(keymap.ShowApproval); !d.HasFocus() && len(keys) > 0 {
+	if keys := d.Keys.Keys(keymap.ShowApproval); !d.HasFocus() && !d.replies && len(keys) > 0 {
 		name = append(name, draw.Text(themes.Muted, " · "))
 		name = append(name, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " answers"))...)
 	}
@@ -79,7 +83,12 @@ func (d *docked) hints(more bool) []draw.Hint {
 			all = append(all, draw.Hint{Key: keys[0], Label: label})
 		}
 	}
-	if !d.HasFocus() {
+	switch {
+	case d.replies:
+		add(keymap.Send, "answers with what you typed")
+		add(keymap.ShowApproval, "back to the choices")
+		return all
+	case !d.HasFocus():
 		add(keymap.ShowApproval, "answers; keys go to the prompt")
 		return all
 	}

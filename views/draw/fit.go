@@ -43,6 +43,22 @@ func WrapSentence(spans []Span, w int) [][]Span {
 	return rows
 }
 
+// WrapWhole breaks spans into rows of at most w cells, between words where that is possible, and
+// keeps every blank: for what must be seen to the letter.
+func WrapWhole(spans []Span, w int) [][]Span {
+	w = max(w, 2)
+	rows, used := [][]Span{nil}, 0
+	for _, word := range words(spans) {
+		if blank := strings.HasPrefix(word[0].Text, " "); !blank && used > 0 && used+Width(word) > w {
+			rows = append(rows, nil)
+		}
+		last := len(rows) - 1
+		rows = append(rows[:last], WrapSpans(append(rows[last], word...), w)...)
+		used = Width(rows[len(rows)-1])
+	}
+	return rows
+}
+
 // words cuts spans into words and the blanks between them.
 func words(spans []Span) [][]Span {
 	var all [][]Span

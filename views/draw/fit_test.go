@@ -43,6 +43,33 @@ func TestWrapSentence(t *testing.T) {
 	}
 }
 
+// Rows break between words, and joined they are the text to the letter.
+func TestWrapWhole(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		w    int
+		want []string
+	}{
+		{"", 5, []string{""}},
+		{"in this session", 13, []string{"in this ", "session"}},
+		{"one two", 7, []string{"one two"}},
+		{"one two", 3, []string{"one", " ", "two"}},
+		{"a /very/long/path b", 6, []string{"a ", "/very/", "long/p", "ath b"}},
+		{"a     b", 3, []string{"a  ", "   ", "b"}},
+		{"日本 語", 5, []string{"日本 ", "語"}},
+	} {
+		rows := WrapWhole(Untrusted(themes.Text, tt.text), tt.w)
+		if got := textsOf(rows); !slices.Equal(got, tt.want) || strings.Join(got, "") != tt.text {
+			t.Errorf("WrapWhole(%q, %d) = %q, want %q", tt.text, tt.w, got, tt.want)
+		}
+		for _, r := range rows {
+			if Width(r) > tt.w {
+				t.Errorf("WrapWhole(%q, %d) has a row of %d cells", tt.text, tt.w, Width(r))
+			}
+		}
+	}
+}
+
 // Nothing but blanks is lost, whatever the width.
 func FuzzWrapSentence(f *testing.F) {
 	f.Add("the key is kept in /home/ann/.config", 10)

@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"bytes"
+	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -11,6 +13,7 @@ import (
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/draw"
+	"buddy/views/markup"
 )
 
 // Strip is one line in the place of the panes and the tasks where there is no room for them: what runs or
@@ -45,7 +48,7 @@ func (l *Strip) Update(s *state.State, ch state.Changed) {
 // Draw draws what fits: how it goes and its time before what it is.
 func (l *Strip) Draw(screen tcell.Screen) {
 	c := l.Whole(screen).Cleared()
-	left, right := l.parts()
+	left, right := l.parts(c.W)
 	if key := l.Keys.Name(keymap.NextPane); key != "" && draw.Width(left)+draw.Width(right)+len(key)+10 < c.W {
 		right = append(right, draw.Text(themes.Key, "   "+key), draw.Text(themes.Muted, " opens"))
 	}
@@ -57,8 +60,8 @@ func (l *Strip) Draw(screen tcell.Screen) {
 	c.Cols(c.W-n, c.W).Spans(0, right...)
 }
 
-// parts are what is said at the left and at the right.
-func (l *Strip) parts() (left, right []draw.Span) {
+// parts are what is said at the left and at the right, of w cells.
+func (l *Strip) parts(w int) (left, right []draw.Span) {
 	now := l.now()
 	q := l.of.list.selected()
 	if len(l.others) > 0 && (q == nil || q.run.ended != 0) {
@@ -78,13 +81,49 @@ func (l *Strip) parts() (left, right []draw.Span) {
 	if m := q.shows(); m.sign != "" {
 		left = []draw.Span{draw.Text(m.role, m.sign+" ")}
 	}
-	left = append(left, draw.Untrusted(themes.Accent, l.of.list.name(q))...)
-	left = append(left, draw.Text(themes.Text, "  "))
-	left = append(left, draw.Untrusted(themes.Text, q.run.what())...)
+	left = append(left, l.doing(q, w)...)
 	if q.run.ended != 0 && q.run.word != "" {
 		right = append(draw.Untrusted(q.run.role, q.run.word), draw.Text(themes.Text, "  "))
 	}
 	return left, append(right, draw.Text(themes.Muted, q.took(now)))
+}
+
+// doing names a pane and what runs or ran in it, once if that is its name, and what it printed last.
+func (l *Strip) doing(q *paneView, w int) []draw.Span {
+	name, what := l.of.list.name(q), q.run.what()
+	if begin := strings.TrimSuffix(name, "…"); what != "" && strings.HasPrefix(what, begin) {
+		return draw.Untrusted(themes.Accent, what)
+	}
+	all := append(draw.Untrusted(themes.Accent, name), draw.Text(themes.Text, "  "))
+	command, said := draw.Untrusted(themes.Text, what), ""
+	if q.run.ended == 0 {
+		said = lastLine(q.run.call)
+	}
+	if said == "" {
+		return append(all, command...)
+	}
+	all = append(all, draw.Clip(command, max(w/3, 12))...)
+	return append(append(all, draw.Text(themes.Muted, " › ")), draw.Untrusted(themes.Muted, said)...)
+}
+
+// lastBytes limits what of an output is looked at for its last line.
+const lastBytes = 1 << 10
+
+// lastLine returns the last line that a call printed, as a terminal shows it, "" for none: where panes have
+// no room, it is all that is seen of them.
+func lastLine(c *state.Call) string {
+	if c == nil || c.Terminal {
+		return ""
+	}
+	out := c.Output.Buf
+	if from := len(out) - lastBytes; from > 0 {
+		out = out[from:]
+		out = out[bytes.IndexByte(out, '\n')+1:] // not from within an escape sequence
+	}
+	w := markup.Writer{Terminal: true}
+	w.Write(out)
+	text := strings.TrimSpace(string(w.Text.Bytes))
+	return draw.OneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // time says how long a task runs, and how many others do.

@@ -79,6 +79,9 @@ func unhappy(c *state.Call) bool {
 // isQuestion reports whether a call asks the person.
 func isQuestion(c *state.Call) bool { return c.Action.Tool == "ask_user" && c.Action.Preview != "" }
 
+// asks reports whether a call waits for the person's answer.
+func asks(c *state.Call) bool { return c.State == state.CallRunning && isQuestion(c) }
+
 // questionFields returns what was asked, and the choices as they were numbered.
 func questionFields(c *state.Call) []texts.Member {
 	fields := fieldsOf(c.Action.Preview, "question")
@@ -202,6 +205,9 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 		g, r, _ := draw.TaskState(c.Agent, time.UnixMilli(now))
 		return g, r
 	}
+	if asks(c) {
+		return draw.WaitingSign, themes.Warning
+	}
 	switch c.State {
 	case state.CallWaiting:
 		return draw.WaitingSign, themes.Warning
@@ -231,6 +237,8 @@ func callOutcome(c *state.Call) string {
 		return draw.Shorten(markup.Inline(draw.OneLine(word)), maxGain)
 	case c.State == state.CallWaiting:
 		return "waiting for approval"
+	case asks(c):
+		return "waiting for your answer"
 	case c.State == state.CallDenied:
 		return "not run (denied)"
 	case c.State == state.CallLeft:
@@ -241,6 +249,8 @@ func callOutcome(c *state.Call) string {
 		return "not run (cancelled)"
 	case c.State == state.CallFailed && c.Started == 0 && len(c.Output.Buf) == 0:
 		return "not run"
+	case c.Stopped():
+		return "interrupted"
 	case c.State == state.CallFailed && c.ExitCode != nil:
 		return fmt.Sprintf("exit %d", *c.ExitCode)
 	case c.State == state.CallFailed:
@@ -279,6 +289,8 @@ func callTime(c *state.Call, now int64) string {
 	switch {
 	case c.Agent != nil:
 		return agentTime(c.Agent, now)
+	case asks(c):
+		return "" // it is the person who takes it
 	case c.State == state.CallRunning && now > c.Started:
 		return draw.Clock(now - c.Started)
 	case c.State == state.CallDone || c.State == state.CallFailed:

@@ -6,7 +6,9 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/history"
 	"buddy/app/state"
+	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
 
@@ -23,6 +25,10 @@ func TestQuestionRow(t *testing.T) {
 	if got, want := callGain(c), "→ 8443, as on the␛[31m …"; got != want {
 		t.Errorf("answered: %q, want %q", got, want)
 	}
+	c.State, c.Started = state.CallRunning, 1
+	if glyph, _ := callGlyph(c, false, 5000); glyph != draw.WaitingSign || callOutcome(c) != "waiting for your answer" || callTime(c, 5000) != "" {
+		t.Errorf("while it waits for the person: %q, %q, %q", glyph, callOutcome(c), callTime(c, 5000))
+	}
 	if c.State = state.CallCancelled; callOutcome(c) != "not answered (cancelled)" || callGain(c) != "" {
 		t.Errorf("cancelled: %q, %q", callOutcome(c), callGain(c))
 	}
@@ -38,6 +44,8 @@ func TestCallOutcome(t *testing.T) {
 		{state.Call{State: state.CallWaiting}, "waiting for approval"},
 		{state.Call{State: state.CallDenied}, "not run (denied)"},
 		{state.Call{State: state.CallCancelled}, "not run (cancelled)"},
+		{state.Call{State: state.CallFailed, Started: 1, ExitCode: new(130), Result: history.Unanswered + "; exit code 130"}, "interrupted"},
+		{state.Call{State: state.CallFailed, Started: 1, ExitCode: new(130), Result: "exit code 130"}, "exit 130"},
 		{state.Call{State: state.CallLeft}, "left when buddy ended"},
 		{state.Call{State: state.CallFailed}, "not run"},
 		{state.Call{State: state.CallFailed, Started: 1}, "failed"},

@@ -196,7 +196,8 @@ func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
 	row.At(max(w-draw.Width(said), 0)).Spans(0, said...)
 }
 
-// footer returns the text of the line below the rows: where in a search this is, and what is new.
+// footer returns the text of the line below the rows: where in a search this is, what is new, or else that
+// there is more below and which key leads there.
 func (c *Conversation) footer() []draw.Span {
 	var parts []string
 	if !c.find.typing && c.find.Text != "" {
@@ -205,10 +206,23 @@ func (c *Conversation) footer() []draw.Span {
 	if n := c.view.unreadRows(); n > 0 {
 		parts = append(parts, fmt.Sprintf("↓ %d new", n))
 	}
+	more := len(parts) == 0 && c.view.heldBack()
+	if more {
+		parts = append(parts, "↓ more")
+	}
 	if len(parts) == 0 {
 		return nil
 	}
-	return []draw.Span{draw.Text(themes.Muted, strings.Join(parts, " · "))}
+	said := []draw.Span{draw.Text(themes.Muted, strings.Join(parts, " · "))}
+	a := keymap.ReadDown
+	if c.HasFocus() {
+		a = keymap.PageDown
+	}
+	if keys := c.Keys.Keys(a); more && len(keys) > 0 {
+		said = append(said, draw.Text(themes.Muted, " · "))
+		said = append(said, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()))...)
+	}
+	return said
 }
 
 func (c *Conversation) drawRows(in draw.Area) {

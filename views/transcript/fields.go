@@ -16,20 +16,21 @@ func fieldsOf(value, name string) []texts.Member {
 	return []texts.Member{{Name: name, Value: value}}
 }
 
-// putFields adds a line for each field; values of several lines follow their name.
+// putFields adds a line for each field; values of several lines follow their name. What has a name is
+// seen to the letter, what has none are sentences.
 func putFields(t *markup.Text, fields []texts.Member) {
 	for _, f := range fields {
-		indent := ""
+		indent, wrap := "", markup.Words
 		if f.Name != "" {
 			label(t, f.Name)
-			indent = "  "
+			indent, wrap = "  ", markup.Hard
 		}
 		if f.Name != "" && !strings.Contains(f.Value, "\n") {
 			t.Put(f.Value, markup.Style{})
 			continue
 		}
 		for line := range strings.Lines(f.Value) {
-			t.Line(markup.Hard, indent)
+			t.Line(wrap, indent)
 			t.Put(indent+strings.TrimRight(line, "\r\n"), markup.Style{})
 		}
 	}

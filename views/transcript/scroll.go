@@ -103,6 +103,9 @@ func (vp *viewport) hold() {
 	}
 }
 
+// heldBack reports whether the end is not followed: a person has scrolled up.
+func (vp *viewport) heldBack() bool { return !vp.follow && vp.drawn() }
+
 // Scroll moves the view by rows, down if they are positive. At the end it follows again.
 func (vp *viewport) Scroll(rows int) {
 	if !vp.drawn() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"buddy/texts"
 )
@@ -162,14 +163,16 @@ func fork(a *analyser) *analyser {
 	return b
 }
 
-// quotedRegexp matches texts in quotes.
-var quotedRegexp = regexp.MustCompile("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
+// quotedRegexp matches texts in quotes. It is compiled when it is used first: 2 ms and a megabyte.
+var quotedRegexp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
+})
 
 // quotedTexts returns the texts that a program has in quotes, and those of a list joined:
 // ["rm", "-rf", "/"].
 func quotedTexts(text string) []string {
 	var all []string
-	for _, m := range quotedRegexp.FindAllStringSubmatch(text, 40) {
+	for _, m := range quotedRegexp().FindAllStringSubmatch(text, 40) {
 		for _, s := range m[1:] {
 			if s != "" {
 				all = append(all, s)

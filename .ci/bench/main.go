@@ -1,0 +1,86 @@
+// Command bench runs every benchmark, passes on what they print, and then compares what an
+// operation allocates with the figures of the last release. Times depend on the machine and on
+// what else it does; allocations hardly do.
+//
+//	go run ./.ci/bench        # compare; fails if something allocates more
+//	go run ./.ci/bench -save  # write .ci/bench/figures anew
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+const (
+	kept = ".ci/bench/figures" // the figures of the last release
+
+	// With so many processors they are measured: what runs beside something else allocates for itself.
+	// go test appends their number to the names.
+	processors = "2"
+)
+
+func main() {
+	save := flag.Bool("save", false, "write "+kept+" anew instead of comparing with it")
+	flag.Parse()
+	if err := run(*save); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run returns an error if a benchmark failed, or if one allocates more than it did.
+func run(save bool) error {
+	old := figures{}
+	if !save {
+		f, err := os.Open(kept)
+		if err != nil {
+			return fmt.Errorf("%w; make bench SAVE=1 writes it", err)
+		}
+		old, err = readFigures(f)
+		_ = f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", kept, err)
+		}
+	}
+	now, err := benchmark(os.Stdout, usual)
+	if err != nil {
+		return err
+	}
+	if !save {
+		return report(os.Stdout, compare(old, now), len(now))
+	}
+	again, err := benchmark(os.Stdout, short)
+	if err != nil {
+		return err
+	}
+	return write(now.with(again))
+}
+
+// How long each benchmark repeats its operation. What is kept is measured in both ways, which shows how
+// much a figure depends on the number of repetitions: a busy machine makes fewer.
+const (
+	usual = 100 * time.Millisecond
+	short = usual / 5
+)
+
+// benchmark runs all benchmarks and returns what they allocate; what they print goes to out as well.
+func benchmark(out io.Writer, repeat time.Duration) (figures, error) {
+	cmd := exec.Command("go", "test", "-vet=off", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", repeat.String(), "-cpu", processors, "-timeout", "1h", "./...")
+	cmd.Stderr = os.Stderr
+	printed, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	all, err := readBenchmarks(io.TeeReader(printed, out))
+	if failed := cmd.Wait(); failed != nil {
+		return nil, fmt.Errorf("go test: %w; the lines above with FAIL say which benchmark does not work", failed)
+	}
+	return all, err
+}
