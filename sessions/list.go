@@ -97,23 +97,18 @@ func (s Store) Entry(id string) (Entry, error) {
 	return e.Entry, nil
 }
 
-// Last returns the session used last, or ErrNone.
-func (s Store) Last() (Entry, error) {
-	return s.last(func(Entry) bool { return true })
-}
-
 // LastOfPerson returns the session used last of those that a person began: what goes on where
 // somebody sits does not go on with what buddy exec did meanwhile. Where nobody began one it is Last.
-func (s Store) LastOfPerson() (Entry, error) {
-	e, err := s.last(func(e Entry) bool { return e.Header.By != Exec })
+func LastOfPerson(s Store) (Entry, error) {
+	e, err := s.Last(func(e Entry) bool { return e.Header.By != Exec })
 	if errors.Is(err, ErrNone) {
-		return s.Last()
+		return s.Last(nil)
 	}
 	return e, err
 }
 
-// last returns the session used last of those that fit, or ErrNone.
-func (s Store) last(fits func(Entry) bool) (Entry, error) {
+// Last returns the session used last of those that fit, of all for nil; or ErrNone.
+func (s Store) Last(fits func(Entry) bool) (Entry, error) {
 	all, err := s.stat(index{})
 	if err != nil {
 		return Entry{}, err
@@ -124,7 +119,7 @@ func (s Store) last(fits func(Entry) bool) (Entry, error) {
 		if e := &all[i]; !e.fresh {
 			r.describe(e)
 		}
-		if all[i].valid && fits(all[i].Entry) {
+		if all[i].valid && (fits == nil || fits(all[i].Entry)) {
 			return all[i].Entry, nil
 		}
 	}

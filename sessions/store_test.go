@@ -91,7 +91,7 @@ func TestDir(t *testing.T) {
 			if again, _, err := Dir(work); err != nil || again != s {
 				t.Errorf("Dir again = %v, want %v", again, s)
 			}
-			if e, err := s.Last(); err != nil || e.ID != j.Info().Header.ID {
+			if e, err := s.Last(nil); err != nil || e.ID != j.Info().Header.ID {
 				t.Errorf("Last() = %v, %v", e, err)
 			}
 		})
@@ -219,7 +219,7 @@ func TestNoSessions(t *testing.T) {
 	if all, err := s.List(); err != nil || len(all) > 0 {
 		t.Errorf("List of nothing = %v, %v", all, err)
 	}
-	_, err := s.Last()
+	_, err := s.Last(nil)
 	wantError(t, err, "no session has been saved in "+s.dir)
 	if !errors.Is(err, ErrNone) {
 		t.Errorf("Last() = %v, want ErrNone", err)
@@ -276,7 +276,7 @@ func TestList(t *testing.T) {
 	if got, want := strings.Join(ids, " "), "abff-1 zzzz-1 abcd-1 abcd-2"; got != want {
 		t.Errorf("List = %s, want %s", got, want)
 	}
-	if e, err := s.Last(); err != nil || e.ID != "abff-1" {
+	if e, err := s.Last(nil); err != nil || e.ID != "abff-1" {
 		t.Errorf("Last = %v, %v", e.ID, err)
 	}
 	for _, id := range []string{"folder", "link", "fifo"} {
@@ -309,11 +309,11 @@ func TestLastOfPerson(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			e, err := s.LastOfPerson()
+			e, err := LastOfPerson(s)
 			if names[e.ID] != tt.want || errors.Is(err, ErrNone) != (tt.want == "") {
 				t.Errorf("LastOfPerson is %q, %v; want %q", names[e.ID], err, tt.want)
 			}
-			if last, _ := s.Last(); names[last.ID] != tt.last {
+			if last, _ := s.Last(nil); names[last.ID] != tt.last {
 				t.Errorf("Last is %q, want %q", names[last.ID], tt.last)
 			}
 		})
@@ -419,7 +419,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	last, err := store.Last()
+	last, err := store.Last(nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -122,7 +122,7 @@ func TestIndexIsACache(t *testing.T) {
 		writeFile(t, s.indexPath(), []byte(bad))
 		list("damaged")
 	}
-	last, err := s.Last()
+	last, err := s.Last(nil)
 	if err != nil || last.Title == "" {
 		t.Errorf("Last: %+v, %v", last, err)
 	}

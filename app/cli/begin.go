@@ -11,6 +11,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/slash"
+	"buddy/sessions"
 	"buddy/views/markup"
 )
 
@@ -73,7 +74,7 @@ func lastOfPerson() (string, error) {
 	if err != nil {
 		return "", exit.Failure(err)
 	}
-	last, err := store.LastOfPerson()
+	last, err := sessions.LastOfPerson(store)
 	return last.ID, exit.Failure(err)
 }
 

@@ -122,7 +122,7 @@ func (s *Setup) modelInfo() model.Info {
 // that, or last.
 func FindSession(store sessions.Store, resume string) (string, error) {
 	if resume == "last" {
-		last, err := store.Last()
+		last, err := store.Last(nil)
 		return last.ID, err
 	}
 	id, err := store.Find(resume)
