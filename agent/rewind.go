@@ -16,7 +16,8 @@ import (
 	"buddy/agent/undo"
 )
 
-// Change is how many files the agent's tools for files changed since a prompt, see [undo.Change].
+// Change says how many files and lines the tools for files have changed since a prompt. A person who may go
+// back to before that prompt is shown it.
 type Change = undo.Change
 
 // border is a prompt that one can go back to before.

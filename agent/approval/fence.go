@@ -9,7 +9,7 @@ import (
 	"buddy/agent/policy"
 )
 
-// fence is what a Broker knows of mode auto. The lock of the broker guards it.
+// fence holds what a Broker needs for mode auto only. Whoever reads or writes it holds the lock of the broker.
 type fence struct {
 	watch     *executed.Watch // over what commands inside change; nil: none ran
 	suspended *modeFor        // mode auto, after a prompt injection and until the next prompt; nil: it is not

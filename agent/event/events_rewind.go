@@ -7,7 +7,7 @@ import (
 	"buddy/texts"
 )
 
-// maxWords is how many characters of a prompt name it in a line for the screen.
+// maxWords limits how many characters of a prompt a line for the screen quotes.
 const maxWords = 60
 
 // HistoryRewound marks that a person went back in the main conversation: what it was told and did

@@ -2,6 +2,7 @@ package executed
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,42 +10,65 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// stamp is what changes of a file or folder whenever something in it does.
+// stamp is what the file system says of a file or folder without reading it. Two equal stamps mean that it has
+// not changed: writing to a file, replacing it, or making, removing or renaming something in a folder changes
+// the stamp. A program can set the time of the last writing back, but not that of the last change.
 type stamp struct {
-	inode        uint64
-	size         int64
-	mode         os.FileMode
-	changed, mod int64 // nanoseconds
+	device, inode uint64
+	size          int64
+	mode          uint32 // kind and permissions, as the kernel has them
+	changed, mod  int64  // times of the last change and of the last writing, nanoseconds since 1970
 }
 
 func (s stamp) String() string {
-	return fmt.Sprint(s.inode, s.size, s.mode, s.changed, s.mod)
+	return fmt.Sprint(s.device, s.inode, s.size, s.mode, s.changed, s.mod)
 }
 
-// settled reports whether a thing that was looked at a time ago, and has the stamp still, can't have
-// changed since: its last change was long enough before.
+// is reports whether the stamp is of a file of a kind, such as [unix.S_IFDIR].
+func (s stamp) is(kind uint32) bool { return s.mode&unix.S_IFMT == kind }
+
+// settled reports whether the stamp was old enough when the content was read, at a time: then an equal stamp
+// now means that nothing has changed since.
 func (s stamp) settled(at time.Time) bool {
 	return at.UnixNano()-max(s.changed, s.mod) > int64(settles)
 }
 
-// digest returns what identifies the content of a file: of a symbolic link its target, too. Of what is
-// no file and of a large one it is the stamp.
-func digest(name string, info os.FileInfo) string {
+// stampOf returns the stamp of what has a name in an open folder, or has an absolute path. The last element
+// of the name is not followed if it is a link, unless follow.
+func stampOf(dir int, name string, follow bool) (stamp, error) {
+	flags := unix.AT_SYMLINK_NOFOLLOW
+	if follow {
+		flags = 0
+	}
+	var st unix.Stat_t
+	err := unix.Fstatat(dir, name, &st, flags)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Fstatat(dir, name, &st, flags)
+	}
+	//nolint:unconvert // their types differ between systems
+	return stamp{uint64(st.Dev), uint64(st.Ino), st.Size, uint32(st.Mode), st.Ctim.Nano(), st.Mtim.Nano()}, err
+}
+
+// digest returns what identifies the content of a file that has a stamp: of a symbolic link its target, too.
+// Of what is no file and of a large one it is the stamp.
+func digest(name string, s stamp) string {
 	link := ""
-	if info.Mode()&os.ModeSymlink != 0 {
+	if s.is(unix.S_IFLNK) {
 		link, _ = os.Readlink(name)
-		followed, err := os.Stat(name)
+		followed, err := stampOf(unix.AT_FDCWD, name, true)
 		if err != nil {
 			return "link to " + link
 		}
-		info = followed
+		s = followed
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxDigest {
-		return link + " " + stampOf(info).String()
+	if !s.is(unix.S_IFREG) || s.size > maxDigest {
+		return link + " " + s.String()
 	}
-	return fmt.Sprintf("%s %o %x", link, info.Mode().Perm()&0o111, sha256.Sum256(readMost(name)))
+	return fmt.Sprintf("%s %o %x", link, s.mode&0o111, sha256.Sum256(readMost(name)))
 }
 
 // readMost returns the beginning of a file, as far as digests go; nil if it can't be read.

@@ -25,11 +25,11 @@ var gitFiles = []string{"config", "config.worktree", "commondir", "gitdir", "inf
 
 // git looks at a folder that git keeps a repository in: at its settings and hooks, and at what the settings
 // name. What every command of git writes there is left out.
-func (s *scan) git(path string) {
-	files := make(map[string]*file)
+func (s *scan) git(f *folder) {
+	path, files := f.path, make(map[string]*file)
 	note := func(name, what string) {
 		if info, err := os.Lstat(filepath.Join(path, name)); err == nil && !info.IsDir() && files[name] == nil {
-			files[name] = &file{by: "git", what: what}
+			files[name] = &file{path: filepath.Join(path, name), by: "git", what: what}
 		}
 	}
 	for _, name := range gitFiles {
@@ -43,7 +43,8 @@ func (s *scan) git(path string) {
 	for _, name := range settings(path) {
 		note(name, "hook or settings, as .git/config says")
 	}
-	s.compareFiles(path, files)
+	s.listed(f, files)
+	s.compareFiles(f)
 	for _, sub := range []string{"modules", "worktrees"} {
 		s.gitBelow(filepath.Join(path, sub), 0)
 	}
@@ -57,7 +58,7 @@ func (s *scan) gitBelow(path string, deep int) {
 	for _, name := range names(path) {
 		sub := filepath.Join(path, name)
 		if isGit(sub) {
-			s.folder(sub, everything)
+			s.folder(s.at(sub, everything))
 			continue
 		}
 		s.gitBelow(sub, deep+1)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"buddy/agent/action"
 )
 
@@ -22,8 +24,9 @@ const (
 	maxDeep    = 1         // levels that are compared below a folder of packages
 )
 
-// settles is how long after its last change a file or folder is read anew although it looks the same:
-// the clock of file systems is coarse.
+// settles is how long before a look the last change of a file or folder must have been, so that the next look
+// trusts its stamp. The clock of a file system may tick only every 10 ms: of two changes within a tick the
+// second one leaves the stamp as it is.
 const settles = 100 * time.Millisecond
 
 // packages are listed folders with more files than can be compared: of them the upper levels are.
@@ -35,10 +38,11 @@ type Watch struct {
 	mu      sync.Mutex
 	roots   []string
 	now     func() time.Time
-	known   map[string]*folder // by absolute path
-	partial map[string]bool    // roots of which not everything could be compared, and that was said
-	running int                // commands
-	left    []<-chan struct{}  // closed when a command that went on has ended
+	known   map[string]*folder // by absolute path; nil before the first look
+	looks   int
+	partial map[string]bool   // roots of which not everything could be compared, and that was said
+	running int               // commands
+	left    []<-chan struct{} // closed when a command that went on has ended
 }
 
 // NewWatch returns a watch over folders: absolute paths, the workspace first.
@@ -48,18 +52,14 @@ func NewWatch(roots ...string) *Watch {
 
 // folder holds what was seen in a folder.
 type folder struct {
+	path    string
+	look    int // the last one that saw it
 	stamp   stamp
 	at      time.Time // when its names were read
 	git     bool      // git keeps a repository in it
 	level   int       // of how many below everything is compared; plain: only listed names are
-	folders []below
-	files   map[string]*file // listed ones, by name
-}
-
-// below is a folder in one.
-type below struct {
-	name  string
-	level int
+	folders []*folder
+	files   map[string]*file // listed ones, by name; nil if there are none
 }
 
 // The levels of folders.
@@ -70,9 +70,10 @@ const (
 
 // file holds what was seen of a listed file.
 type file struct {
+	path     string
 	stamp    stamp
 	at       time.Time // when the digest was made
-	digest   string
+	digest   string    // "" before the first look
 	by, what string
 }
 
@@ -128,20 +129,23 @@ func (w *Watch) busy() bool {
 	return before > 0
 }
 
-// compare reads what may have changed, and returns the differences from what was known, by path.
+// compare reads what may have changed, and returns the differences from what was known, by path. Where nothing
+// changed it costs one system call for each folder and each listed file, and little else.
 func (w *Watch) compare() []action.Executed {
-	s := scan{w: w, before: w.known, known: make(map[string]*folder, len(w.known)), changes: make(map[string]action.Executed)}
-	for _, s.root = range w.roots {
-		s.full = false
-		s.folder(s.root, plain)
-		if s.full && !w.partial[s.root] {
-			w.partial[s.root] = true
-			s.changes[s.root] = action.Executed{Path: s.root, By: "buddy", What: "in which not everything could be compared", How: action.Unknown}
+	first := w.known == nil
+	if first {
+		w.known = make(map[string]*folder)
+	}
+	w.looks++
+	s := scan{w: w, changes: make(map[string]action.Executed)}
+	for _, root := range w.roots {
+		s.rootFolder(root)
+		if s.full && !w.partial[root] {
+			w.partial[root] = true
+			s.changes[root] = action.Executed{Path: root, By: "buddy", What: "in which not everything could be compared", How: action.Unknown}
 		}
 	}
 	s.gone()
-	first := w.known == nil
-	w.known = s.known
 	var all []action.Executed
 	for _, path := range slices.Sorted(maps.Keys(s.changes)) {
 		if e := s.changes[path]; !first || e.How == action.Unknown {
@@ -153,60 +157,112 @@ func (w *Watch) compare() []action.Executed {
 
 // scan is one look at the folders.
 type scan struct {
-	w             *Watch
-	root          string // that is looked at
-	before, known map[string]*folder
-	files         int
-	full          bool // there is more than is looked at
-	changes       map[string]action.Executed
+	w              *Watch
+	root           string // that is looked at
+	dir            int    // the root, open: names from there on cost less than whole paths
+	folders, files int
+	full           bool // there is more than is looked at
+	changes        map[string]action.Executed
+}
+
+// rootFolder looks at one of the roots.
+func (s *scan) rootFolder(root string) {
+	s.root, s.full = root, false
+	dir, err := unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if s.dir = dir; err != nil {
+		s.dir = -1
+	} else {
+		defer func() { _ = unix.Close(dir) }()
+	}
+	s.folder(s.at(root, plain))
+}
+
+// stamp returns the stamp of a file or folder; links are not followed.
+func (s *scan) stamp(path string) (stamp, error) {
+	if len(path) > len(s.root)+1 && path[len(s.root)] == '/' && path[:len(s.root)] == s.root && s.dir >= 0 {
+		return stampOf(s.dir, path[len(s.root)+1:], false)
+	}
+	return stampOf(unix.AT_FDCWD, path, false)
+}
+
+// at returns what is known of a folder, which may be nothing yet.
+func (s *scan) at(path string, level int) *folder {
+	f := s.w.known[path]
+	switch {
+	case f == nil:
+		f = &folder{path: path, level: level}
+	case f.level != level && f.look != s.w.looks: // else another root has it, too
+		f.level, f.at = level, time.Time{} // its names are to be read again
+	}
+	return f
 }
 
 // folder looks at a folder and at those below.
-func (s *scan) folder(path string, level int) {
-	info, err := os.Lstat(path)
-	if err != nil || !info.IsDir() || s.known[path] != nil {
+func (s *scan) folder(f *folder) {
+	now, err := s.stamp(f.path)
+	if err != nil || !now.is(unix.S_IFDIR) || f.look == s.w.looks {
 		return
 	}
-	if len(s.known) >= maxFolders || s.files >= maxFiles {
+	if s.folders >= maxFolders || s.files >= maxFiles {
 		s.full = true
 		return
 	}
-	f, now := s.before[path], stampOf(info)
-	if f == nil || f.stamp != now || f.level != level || !now.settled(f.at) {
-		f = &folder{stamp: now, at: s.w.now(), level: level}
-		s.list(path, f)
+	s.folders++
+	if f.look == 0 {
+		s.w.known[f.path] = f
 	}
-	s.known[path] = f
+	f.look = s.w.looks
+	if f.stamp != now || !now.settled(f.at) {
+		f.stamp, f.at = now, s.w.now()
+		s.list(f)
+	}
 	if f.git {
-		s.git(path)
+		s.git(f)
 		return
 	}
-	s.compareFiles(path, f.files)
-	for _, b := range f.folders {
-		s.folder(filepath.Join(path, b.name), b.level)
+	s.compareFiles(f)
+	for _, below := range f.folders {
+		s.folder(below)
 	}
 }
 
 // list reads the names in a folder.
-func (s *scan) list(path string, f *folder) {
-	if f.git = isGit(path); f.git {
+func (s *scan) list(f *folder) {
+	f.folders = nil
+	if f.git = isGit(f.path); f.git {
 		return
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := os.ReadDir(f.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.full = true
 	}
-	f.files = make(map[string]*file)
+	var files map[string]*file
 	for _, e := range entries {
 		name := e.Name()
-		by, what, listed := s.find(path, name, f.level)
+		by, what, listed := s.find(f.path, name, f.level)
 		switch {
 		case e.IsDir() && f.level != 0 && name != ".buddyx": // which buddy itself writes all the time
-			f.folders = append(f.folders, below{name, levelBelow(name, f.level, listed)})
+			f.folders = append(f.folders, s.at(filepath.Join(f.path, name), levelBelow(name, f.level, listed)))
 		case !e.IsDir() && listed:
-			f.files[name] = &file{by: by, what: what}
+			if files == nil { // as in most
+				files = make(map[string]*file)
+			}
+			files[name] = &file{path: filepath.Join(f.path, name), by: by, what: what}
 		}
 	}
+	s.listed(f, files)
+}
+
+// listed notes which files of a folder are listed now.
+func (s *scan) listed(f *folder, now map[string]*file) {
+	for name, was := range f.files {
+		if next := now[name]; next != nil {
+			was.by, was.what, now[name] = next.by, next.what, was
+		} else {
+			s.removed(was)
+		}
+	}
+	f.files = now
 }
 
 // find returns the row of a name in a folder.
@@ -235,57 +291,63 @@ func levelBelow(name string, level int, listed bool) int {
 	return everything
 }
 
-// compareFiles looks at the listed files of a folder.
-func (s *scan) compareFiles(path string, listed map[string]*file) {
-	if len(listed) == 0 && len(s.known[path].files) == 0 {
-		return // as in most
-	}
-	f, old, next := *s.known[path], map[string]*file(nil), make(map[string]*file, len(listed))
-	if was := s.before[path]; was != nil {
-		old = was.files
-	}
-	for name, entry := range listed {
-		full := filepath.Join(path, name)
-		info, err := os.Lstat(full)
+// compareFiles looks at the listed files of a folder. It looks at each, because writing through another hard
+// link of a file changes nothing in its folder.
+func (s *scan) compareFiles(f *folder) {
+	for name, file := range f.files {
+		now, err := s.stamp(file.path)
 		if err != nil {
-			continue // gone says so
+			s.removed(file)
+			delete(f.files, name)
+			continue
 		}
 		s.files++
-		was, now := old[name], &file{stamp: stampOf(info), at: s.w.now(), by: entry.by, what: entry.what}
-		switch {
-		case was != nil && was.stamp == now.stamp && now.stamp.settled(was.at) && info.Mode().IsRegular():
-			now.digest, now.at = was.digest, was.at
-		case f.level >= 0 && f.level <= maxDeep: // too many to read
-			now.digest = now.stamp.String()
+		if file.stamp == now && now.settled(file.at) && now.is(unix.S_IFREG) {
+			continue
+		}
+		was := file.digest
+		file.stamp, file.at = now, s.w.now()
+		if f.level >= 0 && f.level <= maxDeep { // too many to read
+			file.digest = now.String()
+		} else {
+			file.digest = digest(file.path, now)
+		}
+		switch was {
+		case file.digest:
+		case "":
+			s.changed(file, action.Created)
 		default:
-			now.digest = digest(full, info)
+			s.changed(file, action.Changed)
 		}
-		switch {
-		case was == nil:
-			s.changed(full, now, action.Created)
-		case was.digest != now.digest:
-			s.changed(full, now, action.Changed)
-		}
-		next[name] = now
 	}
-	f.files = next
-	s.known[path] = &f // what was known before stays
 }
 
-// gone adds the files that were there before.
+// gone forgets the folders that this look did not see.
 func (s *scan) gone() {
-	for path, was := range s.before {
-		now := s.known[path]
-		for name, f := range was.files {
-			if now == nil || now.files[name] == nil {
-				s.changed(filepath.Join(path, name), f, action.Removed)
+	if s.folders == len(s.w.known) {
+		return
+	}
+	for path, f := range s.w.known {
+		if f.look != s.w.looks {
+			for _, file := range f.files {
+				s.removed(file)
 			}
+			delete(s.w.known, path)
+			*f = folder{path: path, level: f.level} // its parent may have it still
 		}
+	}
+}
+
+// removed notes that a file is no more.
+func (s *scan) removed(f *file) {
+	if f.digest != "" { // else nobody saw it
+		s.changed(f, action.Removed)
 	}
 }
 
 // changed notes a change. Of packages it is that of their folder, whatever happened in it.
-func (s *scan) changed(path string, f *file, how action.Change) {
+func (s *scan) changed(f *file, how action.Change) {
+	path := f.path
 	for _, root := range s.w.roots[:1] {
 		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
 			path = rel

@@ -1,13 +1,18 @@
 package executed
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"buddy/agent/action"
 )
@@ -20,6 +25,35 @@ func tree(t testing.TB, names ...string) string {
 		put(t, dir, name, name)
 	}
 	return dir
+}
+
+func move(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// later is a clock by which everything that is there changed long ago.
+func later() time.Time { return time.Now().Add(time.Hour) }
+
+// tick waits until the clock of the file system has gone on.
+func tick(t *testing.T) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "f")
+	changed := func() int64 {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := stampOf(unix.AT_FDCWD, name, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.changed
+	}
+	for began := changed(); changed() == began; {
+		runtime.Gosched()
+	}
 }
 
 func put(t testing.TB, dir, name, text string) {
@@ -110,6 +144,62 @@ func TestWatchNamesWhatRunsLater(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "a build tool configure changed"},
+		{"a folder moved in", func(t *testing.T, dir string) {
+			move(t, tree(t, "Makefile", "b/go.mod"), filepath.Join(dir, "lib/in"))
+		}, "make lib/in/Makefile new, go lib/in/b/go.mod new"},
+		{"a folder moved out", func(t *testing.T, dir string) {
+			move(t, filepath.Join(dir, "same"), filepath.Join(t.TempDir(), "out"))
+		}, "make same/Makefile gone"},
+		{"another folder of the same name", func(t *testing.T, dir string) {
+			remove("same")(t, dir)
+			move(t, tree(t, "Makefile"), filepath.Join(dir, "same"))
+		}, "make same/Makefile changed"},
+		{"two folders in each other's place", func(t *testing.T, dir string) {
+			move(t, filepath.Join(dir, "lib"), filepath.Join(dir, "x"))
+			move(t, filepath.Join(dir, "same"), filepath.Join(dir, "lib"))
+			move(t, filepath.Join(dir, "x"), filepath.Join(dir, "same"))
+		}, "make lib/Makefile new, make same/Makefile gone"},
+		{"nested folders, made and filled", write("new/a/b/.envrc"), "direnv new/a/b/.envrc new"},
+		{"a folder made, filled and removed", func(t *testing.T, dir string) {
+			write("new/a/Makefile")(t, dir)
+			remove("new")(t, dir)
+		}, ""},
+		{"another folder in place of the workspace", func(t *testing.T, dir string) {
+			remove("")(t, dir)
+			move(t, tree(t, "a/Makefile"), dir)
+		}, "git .git/config gone, git .git/modules/lib/config gone, CI .github/workflows/ci.yml gone, make Makefile gone, make a/Makefile new, a build tool configure gone, npm node_modules/ changed, make same/Makefile gone"},
+		{"a link in place of a folder", func(t *testing.T, dir string) {
+			remove("same")(t, dir)
+			link("lib", "same")(t, dir)
+		}, "make same/Makefile gone"},
+		{"written by another name", func(t *testing.T, dir string) {
+			other := filepath.Join(t.TempDir(), "x")
+			if err := os.Link(filepath.Join(dir, "Makefile"), other); err != nil {
+				t.Fatal(err)
+			}
+			put(t, filepath.Dir(other), "x", "otherfile")
+		}, "make Makefile changed"},
+		{"the same size and times", func(t *testing.T, dir string) {
+			info, err := os.Stat(filepath.Join(dir, "Makefile"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir, "Makefile", "makeFILE")
+			if err := os.Chtimes(filepath.Join(dir, "Makefile"), info.ModTime(), info.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+		}, "make Makefile changed"},
+		{"a folder mounted over another", func(t *testing.T, dir string) {
+			from, over := tree(t, "Makefile"), filepath.Join(dir, "lib")
+			if out, err := exec.CommandContext(t.Context(), "mount", "--bind", from, over).CombinedOutput(); err != nil {
+				t.Skipf("%v: %s", err, out)
+			}
+			t.Cleanup(func() {
+				if out, err := exec.CommandContext(context.Background(), "umount", over).CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
+				}
+			})
+		}, "make lib/Makefile new"},
 		{"our own files", write(".buddyx/sessions/x.jsonl"), ""},
 		{"a folder that can be read no more", func(t *testing.T, dir string) {
 			if os.Getuid() == 0 {
@@ -120,15 +210,20 @@ func TestWatchNamesWhatRunsLater(t *testing.T) {
 			}
 		}, "CI .github/workflows/ci.yml gone, buddy DIR not known"},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	for i, tt := range slices.Concat(tests, tests) {
+		late := i >= len(tests) // what was seen first is long settled
+		t.Run(fmt.Sprintf("%s, late %v", tt.name, late), func(t *testing.T) {
 			dir := tree(t, append(slices.Clone(repository), "main.go", "lib/a.go", "Makefile", "same/Makefile", "configure", ".github/workflows/ci.yml", "node_modules/left-pad/index.js",
 				".git/modules/lib/HEAD", ".git/modules/lib/objects/x", ".git/modules/lib/refs/x", ".git/modules/lib/config")...)
 			put(t, dir, "same/Makefile", "other")
 			w := NewWatch(dir)
+			if late {
+				w.now = later
+			}
 			if got := w.Begin(); len(got) > 0 {
 				t.Fatalf("before the first command: %s", paths(got))
 			}
+			tick(t)
 			tt.do(t, dir)
 			if got := strings.ReplaceAll(paths(w.End(nil)), dir, "DIR"); got != tt.want {
 				t.Errorf("says %q, want %q", got, tt.want)
@@ -199,6 +294,63 @@ func TestWatchNamesAddedFoldersWhole(t *testing.T) {
 	put(t, also, "Makefile", "y")
 	if got, want := paths(w.End(nil)), "make "+also+"/Makefile new"; got != want {
 		t.Errorf("says %q, want %q", got, want)
+	}
+}
+
+// A root in another one is looked at as part of the first, at every look.
+func TestWatchOfFoldersInEachOther(t *testing.T) {
+	dir := tree(t, ".vim/notes.txt")
+	w := NewWatch(dir, dir, filepath.Join(dir, ".vim"))
+	w.now = later
+	for _, text := range []string{"one", "two", "three"} {
+		w.Begin()
+		tick(t)
+		put(t, dir, ".vim/notes.txt", text)
+		put(t, dir, ".vim/"+text, "x")
+		if got, want := paths(w.End(nil)), "the editor .vim/notes.txt changed, the editor .vim/"+text+" new"; got != want {
+			t.Errorf("says %q, want %q", got, want)
+		}
+	}
+}
+
+// A change that leaves the stamp as it was, since the clock did not tick, is seen: what has just changed is
+// read again.
+func TestWatchReadsAgainWhatHasJustChanged(t *testing.T) {
+	dir := tree(t, "Makefile", "a/b.go")
+	w := NewWatch(dir)
+	w.Begin()
+	sub, file := w.known[filepath.Join(dir, "a")], w.known[dir].files["Makefile"]
+	put(t, dir, "a/go.mod", "x")
+	put(t, dir, "Makefile", "makeFILE")
+	for path, s := range map[string]*stamp{sub.path: &sub.stamp, file.path: &file.stamp} {
+		now, err := stampOf(unix.AT_FDCWD, path, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*s = now // as if all happened within a tick
+	}
+	if got, want := paths(w.End(nil)), "make Makefile changed, go a/go.mod new"; got != want {
+		t.Errorf("says %q, want %q", got, want)
+	}
+}
+
+// A folder that a look left out, and that the next one sees again, is compared.
+func TestWatchForgetsWhatItDoesNotSee(t *testing.T) {
+	dir := tree(t, "a/b/Makefile")
+	w := NewWatch(dir)
+	w.now = later
+	w.Begin()
+	sub := w.known[filepath.Join(dir, "a/b")]
+	w.looks++ // one that did not come by
+	(&scan{w: w, changes: make(map[string]action.Executed)}).gone()
+	if w.known[sub.path] != nil || sub.files != nil {
+		t.Fatalf("knows %+v", sub)
+	}
+	if got, want := paths(w.End(nil)), "make a/b/Makefile new"; got != want {
+		t.Errorf("says %q, want %q", got, want)
+	}
+	if w.known[sub.path] == nil {
+		t.Error("it is not known again")
 	}
 }
 

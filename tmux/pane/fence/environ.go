@@ -21,6 +21,7 @@ var private = []struct{ variable, folder string }{
 	{"GOCACHE", "go-build"},
 	{"npm_config_cache", "npm"},
 	{"PIP_CACHE_DIR", "pip"},
+	{"PYTHONPYCACHEPREFIX", "pycache"}, // else each run of tests changes __pycache__, which later runs outside would execute
 }
 
 // downloads lists those of what tools download, which are read-only and the person's own without a
@@ -46,8 +47,11 @@ func (c Config) caches() []string {
 	if c.reaches() {
 		all = slices.Concat(private, downloads)
 		get := lookup(c.Env)
-		// What is downloaded already comes from the person's cache, and so is not downloaded again.
-		env = append(env, "GOPROXY=file://"+filepath.Join(c.modules(), "cache/download")+","+cmp.Or(get("GOPROXY"), "https://proxy.golang.org,direct"), "GOFLAGS="+strings.TrimSpace(get("GOFLAGS")+" -modcacherw"))
+		if proxy := c.goProxy(); proxy != "" {
+			// What is downloaded already comes from the person's cache, and so is not downloaded again.
+			env = append(env, "GOPROXY=file://"+filepath.Join(c.modules(), "cache/download")+","+proxy)
+		}
+		env = append(env, "GOFLAGS="+strings.TrimSpace(get("GOFLAGS")+" -modcacherw"))
 	}
 	for _, p := range all {
 		env = append(env, p.variable+"="+filepath.Join(c.Cache, p.folder))
@@ -63,6 +67,35 @@ func (c Config) modules() string {
 	get := lookup(c.Env)
 	path, _, _ := strings.Cut(cmp.Or(get("GOPATH"), filepath.Join(get("HOME"), "go")), string(os.PathListSeparator))
 	return cmp.Or(get("GOMODCACHE"), filepath.Join(path, "pkg/mod"))
+}
+
+// goProxy returns where the person's Go downloads modules from. As in go itself that is said by the
+// environment, else by the file of "go env -w", else by the defaults beside the program; "" if none does.
+func (c Config) goProxy() string {
+	get := lookup(c.Env)
+	if v := get("GOPROXY"); v != "" {
+		return v
+	}
+	files := []string{cmp.Or(get("GOENV"), filepath.Join(cmp.Or(get("XDG_CONFIG_HOME"), filepath.Join(get("HOME"), ".config")), "go/env"))}
+	if root := get("GOROOT"); root != "" {
+		files = append(files, filepath.Join(root, "go.env"))
+	}
+	for _, dir := range filepath.SplitList(get("PATH")) {
+		if program, err := filepath.EvalSymlinks(filepath.Join(dir, "go")); err == nil {
+			files = append(files, filepath.Join(program, "../../go.env"))
+			break
+		}
+	}
+	for _, name := range files {
+		if !filepath.IsAbs(name) { // GOENV=off
+			continue
+		}
+		text, _ := os.ReadFile(name) // most people have no first one
+		if v := lookup(strings.Split(string(text), "\n"))("GOPROXY"); v != "" {
+			return v
+		}
+	}
+	return ""
 }
 
 // npm returns the person's folder of npm's packages, "" if there is none.

@@ -1,0 +1,66 @@
+package fence
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Where a command reaches the network, Go takes modules from the person's cache, then from where the person's
+// Go does.
+func TestGoDownloadsFromWhereThePersonDoes(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"sdk/bin/go": "", "sdk/go.env": "# defaults\nGOPROXY=https://default.invalid,direct\nGOSUMDB=off\n",
+		"root/go.env": "GOPROXY=https://root.invalid\n", "home/.config/go/env": "", "other/.config/go/env": "GOPROXY=https://written.invalid\n",
+		"xdg/go/env": "GOFLAGS=-v\nGOPROXY=https://xdg.invalid\n", "env": "GOPROXY=https://file.invalid\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(dir+"/bin", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../sdk/bin/go", dir+"/bin/go"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, env, want string }{
+		{"the environment", "HOME=DIR/other PATH=DIR/bin GOPROXY=https://env.invalid", "https://env.invalid"},
+		{"go env -w", "HOME=DIR/other PATH=DIR/bin", "https://written.invalid"},
+		{"go env -w elsewhere", "HOME=DIR/other XDG_CONFIG_HOME=DIR/xdg PATH=DIR/bin", "https://xdg.invalid"},
+		{"a named file", "HOME=DIR/other GOENV=DIR/env PATH=DIR/bin", "https://file.invalid"},
+		{"no file", "HOME=DIR/other GOENV=off PATH=DIR/bin", "https://default.invalid,direct"},
+		{"the defaults", "HOME=DIR/home PATH=/nowhere:DIR/bin", "https://default.invalid,direct"},
+		{"the defaults of GOROOT", "HOME=DIR/home GOROOT=DIR/root PATH=DIR/bin", "https://root.invalid"},
+		{"no Go", "HOME=DIR/home PATH=/nowhere", ""},
+	} {
+		env := strings.Fields(strings.ReplaceAll(tt.env, "DIR", dir))
+		c := Config{Settings: Settings{Network: true, Cache: "/cache"}, Env: env}
+		want := "file://" + c.modules() + "/cache/download," + tt.want
+		if tt.want == "" {
+			want = ""
+		}
+		if got := lookup(c.caches())("GOPROXY"); got != want {
+			t.Errorf("%s: %q, want %q", tt.name, got, want)
+		}
+		c.Network = false
+		if got := lookup(c.caches())("GOPROXY"); got != "off" {
+			t.Errorf("%s, without a network: %q", tt.name, got)
+		}
+	}
+}
+
+// What Python compiles stays out of the workspace, where it would be a changed file that runs later.
+func TestPythonCompilesIntoTheCaches(t *testing.T) {
+	c := Config{Settings: Settings{Cache: "/cache"}}
+	if all := c.caches(); !slices.Contains(all, "PYTHONPYCACHEPREFIX=/cache/pycache") {
+		t.Errorf("%q", all)
+	}
+}
