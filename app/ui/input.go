@@ -94,12 +94,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	switch {
 	case u.dock.hasKeys() && u.overlays.top() == overlayView(u.dock.view()) && u.dock.key(p, ev):
 	case p.Types() && typesOn(u, scope, p.Text, ev):
-	case p.Action == keymap.FullScreen:
-		u.arranged.toggleZoom()
-	case p.Action == keymap.ReadUp:
-		readOn(u, -1)
-	case p.Action == keymap.ReadDown:
-		readOn(u, 1)
+	case viewed(u, p.Action):
 	case p.Scope != keymap.Global:
 		view.InputHandler()(ev, func(tview.Primitive) {})
 	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
@@ -108,6 +103,22 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		u.global(p.Action, before)
 	}
 	return nil
+}
+
+// viewed carries out an action that changes what of the screen is seen, from whatever has the focus, and
+// reports whether it is one.
+func viewed(u *UI, a keymap.Action) bool {
+	switch a {
+	case keymap.FullScreen:
+		u.arranged.toggleZoom()
+	case keymap.ReadUp:
+		readOn(u, -1)
+	case keymap.ReadDown:
+		readOn(u, 1)
+	default:
+		return false
+	}
+	return true
 }
 
 // readOn scrolls the conversation by pages from the prompt, down if they are positive.
