@@ -19,15 +19,15 @@ import (
 	"buddy/views/words"
 )
 
-// Tasks lists what waits for an approval, what runs, and what has ended in the background and was not
+// Tasks lists what waits for approvals if there are several, what runs, and what has ended in the background and was not
 // seen yet; below that the steps of a plan.
 type Tasks struct {
 	draw.Frame
 	now       func() time.Time
-	tasks     []taskRow    // running ones first, then the newest; below each the agents that it called
-	seen      map[int]bool // tasks that had ended when the person left the list
-	visited   bool         // the person is in it
-	approvals []event.ApprovalAsked
+	tasks     []taskRow             // running ones first, then the newest; below each the agents that it called
+	seen      map[int]bool          // tasks that had ended when the person left the list
+	visited   bool                  // the person is in it
+	approvals []event.ApprovalAsked // if there are several
 	steps     state.Steps
 	follows   int    // the subagent whose conversation, and thus list of steps, shows; 0: the main one
 	first     string // the target where the session began
@@ -56,7 +56,9 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	}
 	selected, some := t.selected()
 	t.first = s.Info.First
-	t.approvals = slices.Clone(s.Approvals)
+	if t.approvals = nil; len(s.Approvals) > 1 { // one alone shows above the prompt
+		t.approvals = slices.Clone(s.Approvals)
+	}
 	t.steps = s.Steps
 	if followed := s.Tasks.Get(t.follows); followed != nil && followed.Agent != nil {
 		t.steps = followed.Agent.Talk.Steps

@@ -282,6 +282,7 @@ func tasksState() *state.State {
 		event.TaskCancelling{ID: 5},
 		event.TaskQueued{ID: 6, Kind: event.ShellTask, Title: "later"},
 		viewtest.Ask("1", action.Action{Tool: "edit_file", Path: "checkout/tax.go"}),
+		viewtest.Ask("2", viewtest.Restart),
 	} {
 		s.Apply(event.Envelope{Seq: uint64(i), Time: viewtest.MS(100 - i), Task: 4, Payload: ev})
 	}
@@ -313,14 +314,14 @@ func TestTasksCancel(t *testing.T) {
 	for range 10 {
 		viewtest.Press(t, v, "item-down", "task-cancel", "item-open")
 	}
-	if want := []int{6, 4}; !slices.Equal(cancelled, want) || !slices.Equal(opened, []string{"1"}) {
-		t.Errorf("cancelled %v, opened %v, want %v and [1]", cancelled, opened, want)
+	if want := []int{6, 4}; !slices.Equal(cancelled, want) || !slices.Equal(opened, []string{"1", "2"}) {
+		t.Errorf("cancelled %v, opened %v, want %v and [1 2]", cancelled, opened, want)
 	}
 }
 
 func TestTasksSelectionStays(t *testing.T) {
 	v := newTestTasks(t)
-	viewtest.Press(t, v, "item-down", "item-down", "item-down")
+	viewtest.Press(t, v, "item-down", "item-down", "item-down", "item-down")
 	if selectedTask(v) != 4 {
 		t.Fatalf("selected %d, want 4", selectedTask(v))
 	}
@@ -329,6 +330,9 @@ func TestTasksSelectionStays(t *testing.T) {
 	v.Update(s, state.Tasks)
 	if selectedTask(v) != 4 {
 		t.Errorf("after an update %d is selected, want 4", selectedTask(v))
+	}
+	if text := viewtest.Text(t, v, 60, 9); strings.Contains(text, "approve") {
+		t.Errorf("the one that is left shows above the prompt, and here again:\n%s", text)
 	}
 }
 

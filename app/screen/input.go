@@ -61,6 +61,10 @@ type input struct {
 	// ESC ] the begin of an answer, else it is Alt+].
 	awaited atomic.Int32
 
+	// linux is the Linux console, whose Shift+Tab is ESC and a tab. In other terminals that is Esc and
+	// then Tab, which tcell would take for Shift+Tab: that widens what is permitted.
+	linux bool
+
 	out    []byte // for tcell
 	pasted func(Paste)
 	reply  func(string)
@@ -135,6 +139,12 @@ func (in *input) escape(b byte) {
 		in.text, in.state = in.text[:0], inReply
 	case 'X', '^', '_', 'N', '\\':
 		in.alt(b)
+	case '\t':
+		if !in.linux {
+			in.out = append(in.out, '\\') // ends the escape that tcell has seen
+			in.out = append(in.out, escKey...)
+		}
+		in.pass(b)
 	default:
 		in.pass(b)
 	}

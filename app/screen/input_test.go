@@ -7,6 +7,16 @@ import (
 	"testing"
 )
 
+// The Linux console has no other sign for Shift+Tab.
+func TestShiftTabOfTheLinuxConsole(t *testing.T) {
+	r := newRecord()
+	r.in.linux = true
+	r.in.feed([]byte("\x1b\t"))
+	if got := string(r.in.out); got != "\x1b\t" {
+		t.Errorf("%q", got)
+	}
+}
+
 // record is what an input gives away.
 type record struct {
 	in      input
@@ -40,6 +50,7 @@ func TestInput(t *testing.T) {
 		{"no paste", "\x1b[2~\x1b[20~\x1b[2000~", false, fmt.Sprintf("%q [] []", "\x1b[2~\x1b[20~\x1b[2000~")},
 		{"Alt+]", "\x1b]a", false, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3ua")},
 		{"Alt+_", "\x1b_\x1bX", false, fmt.Sprintf("%q [] []", "\x1b\\\x1b[95;3u\x1b\\\x1b[88;3u")},
+		{"Esc and Tab", "\x1b\ta", false, fmt.Sprintf("%q [] []", "\x1b\\\x1b[27u\ta")},
 		{"answer", "a\x1b]11;rgb:0/0/0\x1b\\b", true, fmt.Sprintf("%q [] %q", "a\x1b\\b", []string{"11;rgb:0/0/0"})},
 		{"answer with bell", "\x1b]11;rgb:0/0/0\ab", true, fmt.Sprintf("%q [] %q", "\x1b\\b", []string{"11;rgb:0/0/0"})},
 		{"Alt+] instead of an answer", "\x1b]a", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3ua")},

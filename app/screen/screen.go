@@ -90,6 +90,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
 	tty.out.gap = s.frame.gap
+	tty.in.linux = term == "linux"
 	tty.in.pasted, tty.in.reply = s.inbox.paste, s.inbox.answered
 	return s, nil
 }
