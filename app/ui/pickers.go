@@ -84,7 +84,7 @@ func pickTheme(l *overlays, c *colouring, tell func(string)) {
 				tell(err.Error())
 				return
 			}
-			tell(fmt.Sprintf("theme %s for this session; to keep it: [ui] theme = %q in your configuration", r.ID, r.ID))
+			tell(keepTheme(r.ID))
 		},
 		OnClose: func() {
 			c.set(before)

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -94,7 +95,16 @@ func theme(u *UI, name string) error {
 		pickTheme(&u.overlays, &u.colours, u.Tell)
 		return nil
 	}
-	return u.colours.take(name)
+	err := u.colours.take(name)
+	if err == nil {
+		u.Tell(keepTheme(name))
+	}
+	return err
+}
+
+// keepTheme says that a theme is used, for how long, and how it is kept.
+func keepTheme(name string) string {
+	return fmt.Sprintf("theme %s for this session; to keep it: [ui] theme = %q in your configuration", name, name)
 }
 
 // Follow makes the colours those for the terminal's background, as soon as it tells.

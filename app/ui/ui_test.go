@@ -491,6 +491,7 @@ func TestThemeChangesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/theme light\n")
+		x.Want(`to keep it: [ui] theme = "light"`)
 		x.tell(running...)
 		if x.u.deps.Theme.Name != "light" {
 			t.Errorf("theme %s", x.u.deps.Theme.Name)
