@@ -282,3 +282,21 @@ func BenchmarkConfined(b *testing.B) {
 		})
 	}
 }
+
+// TestConfinedSideBySide: the end of one command ends none that begins at that moment.
+func TestConfinedSideBySide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			f := newFree(t, "bash")
+			for range 15 {
+				if e, _ := f.run("true", true); e.Code != 0 {
+					t.Errorf("exit %d", e.Code)
+				}
+			}
+		})
+	}
+}

@@ -118,13 +118,14 @@ func (b *Box) Start(cmd *exec.Cmd) error {
 		adopt.end(0)
 		return err
 	}
-	if err := limit(cmd.Process.Pid); err != nil {
+	pid := cmd.Process.Pid
+	adopt.started(pid) // before its limits mark it: the end of another command would take it for left behind
+	if err := limit(pid); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		adopt.end(0)
+		adopt.end(pid)
 		return err
 	}
-	adopt.started(cmd.Process.Pid)
 	return nil
 }
 
