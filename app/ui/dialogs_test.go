@@ -367,8 +367,8 @@ func TestExport(t *testing.T) {
 
 func TestUnknownCommandsSuggest(t *testing.T) {
 	for line, want := range map[string]string{
-		"/sesion":   "unknown command /sesion, /session?",
-		"/STATS":    "unknown command /stats, /status?",
+		"/sesion":   "unknown command /sesion (did you mean /session?)",
+		"/STATS":    "unknown command /stats (did you mean /status?)",
 		"/comp":     "/compact?",
 		"/xyzzy123": "unknown command /xyzzy123 · F2 lists them all",
 	} {

@@ -45,7 +45,7 @@ func (a *Approval) plan(w, h int) approvalRows {
 // planFor divides h rows for a body.
 func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	least := leastBody
-	if a.changesFile() {
+	if changesFile(a) {
 		least = leastOfDiff
 	}
 	least = min(len(body), least)
@@ -119,7 +119,7 @@ func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
 // into the title if both have room there, or the risk alone, where rows are few.
 func (a *Approval) heads(w, h int) (title []draw.Span, head [][]draw.Span) {
 	who, risk := what(a.asked.Action), a.risk(a.asked.Action)
-	if h < fewRows && a.changesFile() && a.asked.Action.Target != "" { // the first row of the diff says what it does
+	if h < fewRows && changesFile(a) && a.asked.Action.Target != "" { // the first row of the diff says what it does
 		who = draw.Untrusted(themes.Strong, a.asked.Action.Target)
 	}
 	both := who
@@ -144,7 +144,7 @@ const (
 )
 
 // changesFile reports whether a diff shows what is asked about.
-func (a *Approval) changesFile() bool {
+func changesFile(a *Approval) bool {
 	act := a.asked.Action
 	return act.Kind == action.FileWrite && act.Preview != "" && len(act.Targets) == 0 && !a.amend.done
 }
