@@ -102,7 +102,7 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 		first, then []string
 	}{
 		{"both", []string{"by hand", "exec nightly"}, []string{"Sessions · 1", "by hand", "1 of buddy exec"}, []string{"exec nightly", "of buddy exec · e in the list shows the others"}},
-		{"only of exec", []string{"exec nightly"}, []string{"1 of buddy exec"}, []string{"exec nightly"}},
+		{"only of exec", []string{"exec nightly"}, []string{"none that you began, 1 of buddy exec: Tab, then e"}, []string{"exec nightly"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, _ := savedSessions(t, c.titles...)
