@@ -648,7 +648,7 @@ func TestHintAboutATaskEndsWithIt(t *testing.T) {
 func TestBoundKeysShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		if err := x.u.deps.Keys.Rebind(map[string][]string{"interrupt": {"Ctrl+X"}, "help": {"F10"}}); err != nil {
+		if _, err := x.u.deps.Keys.Rebind(map[string][]string{"interrupt": {"Ctrl+X"}, "help": {"F10"}}); err != nil {
 			t.Fatal(err)
 		}
 		x.Press("Ctrl+X")
