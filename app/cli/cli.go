@@ -177,7 +177,7 @@ func (s *cli) root() *cobra.Command {
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	root.SetFlagErrorFunc(wrongFlag)
 	begin.flags(root.Flags())
-	s.sharedFlags(root.PersistentFlags())
+	sharedFlags(s, root.PersistentFlags())
 	root.AddCommand(
 		s.attachCommand(), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), s.traceCommand(), s.replayCommand(),
 		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
@@ -193,7 +193,7 @@ func (s *cli) root() *cobra.Command {
 }
 
 // sharedFlags declares the flags of all commands.
-func (s *cli) sharedFlags(p *pflag.FlagSet) {
+func sharedFlags(s *cli, p *pflag.FlagSet) {
 	f := s.options
 	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; auto lets commands run inside a fence, all asks nothing, plan only reads; without it as the settings say, else ask")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
