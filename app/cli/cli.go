@@ -173,7 +173,6 @@ func (s *cli) root() *cobra.Command {
 	root.SetErr(s.err)
 	root.SetIn(s.in)
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
-	root.SetVersionTemplate("buddy {{.Version}}\n")
 	begin.flags(root.Flags())
 	p := root.PersistentFlags()
 	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; auto lets commands run inside a fence, all asks nothing, plan only reads; without it as the settings say, else ask")
