@@ -130,6 +130,9 @@ func (p *Picker) Select(id string) {
 	}
 }
 
+// SetEmpty sets what shows while there is no row.
+func (p *Picker) SetEmpty(text string) { p.o.Empty = text }
+
 // SetNote sets what stands beside the title in place of the number of rows; "" for that.
 func (p *Picker) SetNote(text string) { p.note = text }
 
