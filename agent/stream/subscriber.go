@@ -87,6 +87,7 @@ func (q *subscriber) put(env event.Envelope) {
 	case q.lagging:
 		return
 	}
+	idle := len(q.queue) == 0
 	q.add(env)
 	if q.waiting.output > maxOutput {
 		q.dropOutput()
@@ -94,7 +95,9 @@ func (q *subscriber) put(env event.Envelope) {
 	if q.waiting.durable > maxBehind || q.waiting.bytes > maxWaiting {
 		q.drop()
 	}
-	q.wake()
+	if idle || q.hurries() { // else forward knows, and waits for its time
+		q.wake()
+	}
 }
 
 // add appends an event, or what became of it and an earlier one of the same source. Nothing
@@ -308,8 +311,11 @@ func (q *subscriber) take() taken {
 func (q *subscriber) urgent() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.waiting.durable > 0 || q.lagging || q.ended
+	return q.hurries()
 }
+
+// hurries is urgent for who holds q.mu.
+func (q *subscriber) hurries() bool { return q.waiting.durable > 0 || q.lagging || q.ended }
 
 func (q *subscriber) forward() {
 	defer q.end()
