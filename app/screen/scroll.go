@@ -125,19 +125,16 @@ func (m scroll) sequence() string {
 	return fmt.Sprintf("\x1b[m\x1b[%d;%dr\x1b[%d;1H\x1b[%d%c\x1b[r", m.top+1, m.bottom, m.top+1, n, what)
 }
 
-// scroll lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
+// moveRows lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
 // written again. tcell, which would not know, is shown the move as a frame that is not written.
-func (s *Screen) scroll() {
-	if !s.scrolls {
-		return
-	}
-	m, ok := s.frame.scrolled()
+func (f *frame) moveRows(to tcell.Screen, tty *Tty) {
+	m, ok := f.scrolled()
 	if !ok {
 		return
 	}
-	s.tty.mute(true)
-	s.frame.scroll(m, s.Screen)
-	s.Screen.Show()
-	s.tty.mute(false)
-	_, _ = s.tty.Write([]byte(m.sequence()))
+	tty.mute(true)
+	f.scroll(m, to)
+	to.Show()
+	tty.mute(false)
+	_, _ = tty.Write([]byte(m.sequence()))
 }
