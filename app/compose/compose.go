@@ -292,6 +292,9 @@ func (p *Program) Finish(said io.Writer, kill bool) (stored bool) {
 	if kill {
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 		defer cancel()
+		if rt := p.Live.runtime(); rt != nil {
+			agent.TellEnding(rt)
+		}
 		if err := p.Targets.KillPanes(ctx); err != nil {
 			_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
 		}
