@@ -307,7 +307,7 @@ func (j *Journal) Later(l Line) func() (event.Envelope, error) {
 
 // peek extracts the type and the turn of a line in the form that we write.
 func (l *Line) peek() {
-	head := l.Raw[:min(len(l.Raw), 512)]
+	head := l.Raw[:min(len(l.Raw), typeBytes)]
 	i := bytes.Index(head, typeKey)
 	if i < 1 || bytes.IndexByte(head[1:i], '{') >= 0 {
 		return
@@ -456,9 +456,12 @@ func readSmall(path string) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	const limit = 16 << 20
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && len(data) > limit {
-		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	var data bytes.Buffer
+	if fi, err := f.Stat(); err == nil && fi.Size() <= limit {
+		data.Grow(int(fi.Size()) + bytes.MinRead) // as ReadFrom wants it
 	}
-	return data, err
+	if n, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil || n <= limit {
+		return data.Bytes(), err
+	}
+	return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
 }
