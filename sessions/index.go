@@ -150,7 +150,6 @@ type describer struct {
 const (
 	describeSize = 16 << 10 // bytes of a file that are read first
 	titleBytes   = 4 << 20  // bytes searched for the first prompt
-	typeBytes    = 512      // bytes of a line that have its type
 )
 
 func newDescriber(s Store) *describer { return &describer{store: s, buf: make([]byte, describeSize)} }
@@ -233,7 +232,7 @@ func firstPrompt(text []byte) (prompt string, found bool, lines int) {
 // promptText returns the text of a line that holds a prompt. It decodes only the text: a list
 // has thousands of lines.
 func promptText(line []byte) (string, bool) {
-	if !bytes.Contains(line[:min(len(line), typeBytes)], promptType) {
+	if !bytes.Contains(line[:min(len(line), 512)], promptType) {
 		return "", false
 	}
 	var env struct {
@@ -246,18 +245,18 @@ func promptText(line []byte) (string, bool) {
 	return env.Payload.Text, err == nil && env.Type == event.PromptSubmitted{}.Type()
 }
 
-// findType returns where in whole lines a key with a type is, -1 if none has it near its beginning. The rest of
-// a line is passed over: it takes a tenth of the time of looking at it.
+// findType returns where a key with a type is in a text, -1 if it is nowhere. It looks for the dot in the type
+// and what follows it: dots are rare, where each quote would have to be looked at.
 func findType(text, key []byte) int {
-	for off := 0; off < len(text); {
-		end := bytes.IndexByte(text[off:], '\n')
-		if end < 0 {
-			end = len(text) - off
+	dot := bytes.IndexByte(key, '.')
+	for off := dot; off < len(text); off++ {
+		i := bytes.Index(text[off:], key[dot:])
+		if i < 0 {
+			return -1
 		}
-		if i := bytes.Index(text[off:off+min(end, typeBytes)], key); i >= 0 {
-			return off + i
+		if off += i; bytes.Equal(text[off-dot:off], key[:dot]) {
+			return off - dot
 		}
-		off += end + 1
 	}
 	return -1
 }

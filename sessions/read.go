@@ -307,7 +307,7 @@ func (j *Journal) Later(l Line) func() (event.Envelope, error) {
 
 // peek extracts the type and the turn of a line in the form that we write.
 func (l *Line) peek() {
-	head := l.Raw[:min(len(l.Raw), typeBytes)]
+	head := l.Raw[:min(len(l.Raw), 512)]
 	i := bytes.Index(head, typeKey)
 	if i < 1 || bytes.IndexByte(head[1:i], '{') >= 0 {
 		return
