@@ -46,17 +46,13 @@ func (s Store) readIndex() string {
 	return lines
 }
 
-// parseIndex returns what whole lines of the index say.
-func parseIndex(lines string) []indexed {
-	all := make([]indexed, 0, strings.Count(lines, "\n"))
-	for {
-		line, rest, whole := strings.Cut(lines, "\n")
-		if !whole {
-			return all
-		}
-		if e, ok := parseIndexed(line); ok {
-			all = append(all, e)
-		}
+// parseIndex fills in what as many whole lines of the index say. Of one that says nothing the file is gone.
+func parseIndex(all []indexed, lines string) {
+	for i := range all {
+		line, rest, _ := strings.Cut(lines, "\n")
+		var ok bool
+		all[i], ok = parseIndexed(line)
+		all[i].gone = !ok
 		lines = rest
 	}
 }

@@ -23,8 +23,6 @@ var ErrNone = errors.New("no session has been saved")
 const (
 	titleRunes = 60
 	maxNear    = 5 // ids named in an error
-
-	maxProcessors = 8 // that a list uses
 )
 
 // Entry describes one session of a list. Title is the one set by a person, else the first
@@ -291,7 +289,7 @@ func same(all []indexed, names []string) bool {
 // onProcessors calls work n times at once, with the numbers from 0 to n-1, and waits.
 func onProcessors(work func(i, n int)) {
 	var workers sync.WaitGroup
-	n := min(runtime.GOMAXPROCS(0), maxProcessors)
+	n := min(runtime.GOMAXPROCS(0), 8)
 	for i := range n {
 		workers.Go(func() { work(i, n) })
 	}
@@ -311,13 +309,14 @@ func statIndex(dir int, index string) []indexed {
 		}
 		return len(index)
 	}
-	var found [maxProcessors][]indexed
+	all := make([]indexed, strings.Count(index, "\n"))
 	onProcessors(func(i, n int) {
-		part := parseIndex(index[from(i, n):from(i+1, n)])
+		first, end := from(i, n), from(i+1, n)
+		part := all[strings.Count(index[:first], "\n"):strings.Count(index[:end], "\n")]
+		parseIndex(part, index[first:end])
 		statAll(dir, part)
-		found[i] = part
 	})
-	return slices.Concat(found[:]...)
+	return all
 }
 
 func statAll(dir int, all []indexed) {
@@ -329,6 +328,9 @@ func statAll(dir int, all []indexed) {
 
 // stat fills in the facts of the file system. A changed file is not fresh any more.
 func (e *indexed) stat(dir int, st *unix.Stat_t) {
+	if e.gone {
+		return
+	}
 	err := unix.Fstatat(dir, e.ID+ext, st, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		e.gone = true // or it was never a session
