@@ -14,8 +14,15 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/app/apptest"
+	"buddy/sessions"
+	"buddy/tmux/tmuxtest"
 )
 
 var growthTurns = flag.Int("growth", 0, "how many turns of five calls TestGrowth works; 2000 have 100 MB of output")
@@ -160,31 +167,29 @@ func (d *dialog) weigh(turns int, took []time.Duration) lived {
 	d.t.Helper()
 	took = slices.Sorted(slices.Values(took))
 	l := lived{turns: turns, each: took[len(took)/2]}
+	pids := []int{d.cmd.Process.Pid, d.hostPID()}
+	var worked int64
 	for same := 0; same < 8; same++ { // half seconds
 		time.Sleep(500 * time.Millisecond)
-		screen, host := pss(d.t, d.cmd.Process.Pid), pss(d.t, d.hostPID())
-		if max(l.screen-screen, screen-l.screen, l.host-host, host-l.host) > 1<<20 {
-			same, l.screen, l.host = 0, screen, host
+		if now := ticks(d.t, pids[0]) + ticks(d.t, pids[1]); now > worked+2 {
+			same, worked = 0, now
 		}
 	}
+	l.screen, l.host = pss(d.t, pids[0]), pss(d.t, pids[1])
 	return l
 }
 
-// hostPID returns the process that runs the session.
-func (d *dialog) hostPID() int {
+// hostPID returns the process that runs the session, once there is one.
+func (d *dialog) hostPID() (pid int) {
 	d.t.Helper()
-	files, _ := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.pid"))
-	if len(files) != 1 {
-		d.t.Fatalf("pid files %q, want one", files)
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	tmuxtest.Until(d.t, "a process has the session", func() bool {
+		files, _ := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.pid"))
+		for _, file := range files {
+			text, _ := os.ReadFile(file) // it may be gone again
+			pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		return pid != 0
+	})
 	return pid
 }
 
@@ -203,6 +208,21 @@ func pss(t testing.TB, pid int) int64 {
 	}
 	t.Fatalf("no Pss in %q", text)
 	return 0
+}
+
+// ticks returns how long a process has worked, in hundredths of a second.
+func ticks(t testing.TB, pid int) (n int64) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	for _, field := range fields[11:13] { // in user mode and in the kernel
+		used, _ := strconv.ParseInt(field, 10, 64)
+		n += used
+	}
+	return n
 }
 
 // worked counts the results in the session's file, and the bytes of all output.
@@ -258,4 +278,69 @@ func (d *dialog) judge(table []lived, exchanges int) {
 			t.Errorf("%s grew from %d to %d MB", grown.what, grown.from/mb, grown.to/mb)
 		}
 	}
+}
+
+// TestLargeSession resumes a stored session of 500 MB, finds its first prompt in it, and searches all sessions:
+// its end shows as soon as that of a short one, and what the processes hold does not grow with it, but while
+// the conversation is looked at as a whole.
+func TestLargeSession(t *testing.T) {
+	if *growthTurns == 0 {
+		t.Skip("writes 500 MB; make counterparts ONLY=growth does")
+	}
+	d := newDialog(t, "xterm-256color")
+	d.start("--version")
+	d.ends()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(d.work, "home/.local/state"))
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
+	store, _, err := sessions.Dir(d.work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const exchanges = 25_000
+	id := apptest.StoredSession(t, store, exchanges, 20<<10)
+	info, err := os.Stat(filepath.Join(store.Path(), id+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	screen := d.another("resume", id)
+	screen.want(fmt.Sprintf("prompt %d", exchanges))
+	first := time.Since(began)
+	l := screen.weigh(0, []time.Duration{0})
+	const mb = 1 << 20
+	t.Logf("%d MB: first frame after %s, the screen holds %d MB (%d at the most), the host %d (%d)", info.Size()/mb, first,
+		l.screen/mb, peak(t, screen.cmd.Process.Pid)/mb, l.host/mb, peak(t, screen.hostPID())/mb)
+	if l.screen > 40*mb || l.host > 80*mb || peak(t, screen.cmd.Process.Pid) > 100*mb {
+		t.Error("that is too much")
+	}
+	screen.types("/find prompt 1:")
+	time.Sleep(pasteGap)
+	screen.forget()
+	began = time.Now()
+	screen.types("\r")
+	screen.want("1 of 1")
+	t.Logf("found its first prompt after %s; then the screen has held %d MB at the most", time.Since(began), peak(t, screen.cmd.Process.Pid)/mb)
+
+	search := d.another("sessions", "search", "prompt 24999")
+	began = time.Now()
+	search.ends()
+	t.Logf("searched from outside in %s, with %d MB at the most", time.Since(began), search.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss/1024)
+}
+
+// peak returns the most bytes that a process has held.
+func peak(t testing.TB, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
+			kb, _ := strconv.ParseInt(fields[1], 10, 64)
+			return kb << 10
+		}
+	}
+	t.Fatalf("no VmHWM in %q", text)
+	return 0
 }
