@@ -319,6 +319,7 @@ func TestLargeSession(t *testing.T) {
 	screen.forget()
 	began = time.Now()
 	screen.types("\r")
+	screen.want("searching")
 	screen.want("1 of 1")
 	t.Logf("found its first prompt after %s; then the screen has held %d MB at the most", time.Since(began), peak(t, screen.cmd.Process.Pid)/mb)
 
