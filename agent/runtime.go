@@ -328,6 +328,7 @@ func (r *Runtime) Start() {
 		r.tasks.resume(r.shells)
 	}
 	r.opts.Programs.Begin(hooks.Where{Mode: r.opts.Mode}, r.source())
+	r.opts.Replay = nil // all that it told is known; it can be a hundred megabytes
 	r.life.work.Add(2)
 	go r.serve()
 	go r.panes.serve()
