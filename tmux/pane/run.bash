@@ -18,7 +18,7 @@ __buddy_save() {
 	set +euxv
 	__buddy_done=1
 	builtin unset -f __buddy_save # it is no part of the state
-	builtin printf %s "$PWD" >|"$__buddy_at/cwd"
+	builtin printf %s "$PWD" >>"$__buddy_at/cwd" # empty so far: ext4 writes what was emptied to the disk at once
 	if [[ $__buddy_free ]]; then # all but the directory stays as it was
 		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n%s' "$PWD" "$PWD" "${__buddy_old#*$'\n'}" >|"$__buddy_to"
 		return
