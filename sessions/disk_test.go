@@ -40,9 +40,16 @@ func TestTurnWaitsForTheDisk(t *testing.T) {
 		waits bool
 		fault error
 	}{
-		{event.TurnStarted{}, false, nil}, {event.RequestStarted{}, false, nil}, {event.ModelMessage{}, false, nil},
-		{event.ToolRequested{}, false, nil}, {event.ToolStarted{}, true, nil}, {event.TaskFinished{}, true, nil}, {event.TurnFinished{}, true, nil},
-		{event.ToolStarted{}, true, broken}, {event.TaskFinished{}, true, broken}, {event.TurnFinished{}, true, broken},
+		{event.TurnStarted{}, false, nil},
+		{event.RequestStarted{}, false, nil},
+		{event.ModelMessage{}, false, nil},
+		{event.ToolRequested{}, false, nil},
+		{event.ToolStarted{}, true, nil},
+		{event.TaskFinished{}, true, nil},
+		{event.TurnFinished{}, true, nil},
+		{event.ToolStarted{}, true, broken},
+		{event.TaskFinished{}, true, broken},
+		{event.TurnFinished{}, true, broken},
 	} {
 		s := newStore(t)
 		t.Run(fmt.Sprintf("%s, %v", tt.next.Type(), tt.fault), func(t *testing.T) {

@@ -49,8 +49,7 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = os.Lstat(filepath.Join(dir, "free"))
-	c := &Command{shell: s, dir: dir, free: err == nil, within: within, done: make(chan struct{})}
+	c := &Command{shell: s, dir: dir, within: within, done: make(chan struct{})}
 	var ends []*os.File
 	if within != Unheld {
 		err = s.held(c, mode)
@@ -102,6 +101,8 @@ func (s *Shell) unheld(c *Command, mode Mode, text string) (ends []*os.File, err
 	if err := s.keep(text); err != nil {
 		return nil, err
 	}
+	_, err = os.Lstat(filepath.Join(c.dir, "free"))
+	c.free = err == nil
 	if c.proc, err = s.command(filepath.Join(c.dir, "cmd"), c.free); err != nil {
 		return nil, err
 	}

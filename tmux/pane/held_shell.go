@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"syscall"
 )
@@ -66,6 +67,7 @@ func (s *Shell) finish(done chan struct{}) {
 	if !s.hold.again || !s.hold.ahead {
 		return
 	}
+	runtime.Gosched() // who waits for done tells the client first
 	h, err := s.describe(ReadOnly, Capture)
 	if err == nil {
 		err = h.start()
