@@ -14,7 +14,7 @@ func (m *Map) Markdown() string {
 	b.WriteString("```toml\n[keys]\nnewline = [\"Ctrl+J\"]        # replaces its keys\nredraw = []                 # none\n```\n")
 	for _, s := range scopes {
 		fmt.Fprintf(&b, "\n## %s\n\n| keys | action | what it does |\n|---|---|---|\n", s.title)
-		for _, e := range m.In(s.scope) {
+		for e := range m.In(s.scope) {
 			names := make([]string, len(e.Keys))
 			for i, k := range e.Keys {
 				names[i] = "`" + k.String() + "`"

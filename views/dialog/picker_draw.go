@@ -260,7 +260,7 @@ func (p *Picker) hints() []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
 	if keys := p.Keys.Keys(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && len(keys) > 0 {
 		sign := ""
-		for _, e := range p.Keys.In(p.o.Keys) { // as many of their names as fit
+		for e := range p.Keys.In(p.o.Keys) { // as many of their names as fit
 			if e.Label != "" && len(e.Scopes) == 1 {
 				all = append(all, draw.Hint{Key: keys[0], Label: e.Label, Sign: sign})
 				sign = "·"
