@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// gatherTime is the least time between two moments at which words are handed on. It is a little
-	// more than the pace of a screen, for which then each of them is a frame.
-	gatherTime = 40 * time.Millisecond
+	// gatherTime is the least time between two moments at which words are handed on. Each of them is
+	// a frame of the screen, so this is what an answer that streams costs.
+	gatherTime = 50 * time.Millisecond
 
 	slowRead  = time.Millisecond // a read that took as long had to wait for the server
 	largeRead = 8 << 10          // bytes of a read, of which there are few a second if it had to wait
