@@ -174,7 +174,6 @@ func (s *cli) root() *cobra.Command {
 	root.SetErr(s.err)
 	root.SetIn(s.in)
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
-	root.SetVersionTemplate("buddy {{.Version}}\n")
 	root.SetFlagErrorFunc(wrongFlag)
 	begin.flags(root.Flags())
 	sharedFlags(s, root.PersistentFlags())

@@ -16,7 +16,7 @@ func (m *Map) Markdown() string {
 		"one lost it. Keys that answer an approval are taken from nobody, and two of your own actions can't share one: these are mistakes.\n")
 	for _, s := range scopes {
 		fmt.Fprintf(&b, "\n## %s\n\n| keys | action | what it does |\n|---|---|---|\n", s.title)
-		for _, e := range m.In(s.scope) {
+		for e := range m.In(s.scope) {
 			names := make([]string, len(e.Keys))
 			for i, k := range e.Keys {
 				names[i] = "`" + k.String() + "`"

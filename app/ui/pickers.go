@@ -120,7 +120,7 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 		if !ok {
 			continue
 		}
-		for _, e := range l.deps.Keys.In(s) {
+		for e := range l.deps.Keys.In(s) {
 			if len(e.Keys) == 0 || !runnable(e) {
 				continue
 			}

@@ -126,7 +126,7 @@ func (h *Help) head(rows [][]draw.Span, title string) [][]draw.Span {
 
 func (h *Help) section(rows [][]draw.Span, s keymap.Scope, w int) [][]draw.Span {
 	rows = h.head(rows, s.Title())
-	for _, e := range h.Keys.In(s) {
+	for e := range h.Keys.In(s) {
 		names := make([]string, len(e.Keys))
 		for i, k := range e.Keys {
 			names[i] = k.String()

@@ -268,7 +268,7 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 func (p *Picker) hints() []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
 	if keys := p.Keys.Keys(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && len(keys) > 0 {
-		for _, e := range p.Keys.In(p.o.Keys) { // as many as fit
+		for e := range p.Keys.In(p.o.Keys) { // as many as fit
 			if e.Label != "" && len(e.Scopes) == 1 && len(e.Keys) > 0 {
 				all = append(all, draw.Hint{Key: keys[0], Label: e.Label, Sign: keys[0].String() + " " + e.Keys[0].String()})
 			}
