@@ -14,13 +14,16 @@ import (
 // syncEvery is how long what nothing depends on may wait for the disk.
 const syncEvery = time.Second
 
-// disk holds what of a session file is not on the disk yet. The mutex of the journal guards it.
+// disk brings what was written to a session file to the disk. Its methods are called by one
+// goroutine at a time.
 type disk struct {
-	timer      *time.Timer // runs while data is not synced
-	newFile    bool        // its directory entry is not synced yet
-	turn       *turnSync   // of the last turn that ended; nil: none, or it was waited for
+	turn       *turnSync // of the last turn that ended; nil: none, or it was waited for
 	background sync.WaitGroup
 	sync       func(f *os.File, dir bool) error // nil: syncFile; tests watch the disk
+
+	mu      sync.Mutex  // guards what follows
+	timer   *time.Timer // runs while data is not synced
+	newFile bool        // its directory entry is not synced yet
 }
 
 // turnSync brings the end of a turn to the disk, while the model is asked already.
@@ -29,101 +32,106 @@ type turnSync struct {
 	err  error
 }
 
-// awaitTurn waits for the disk where an event may not be recorded earlier: a tool may change what nothing takes
+// await waits for the disk where an event may not be recorded earlier: a tool may change what nothing takes
 // back, and who hears of the end of a task relies on its turns.
-func (j *Journal) awaitTurn(e event.Event) error {
+func (d *disk) await(e event.Event) error {
 	switch e.(type) {
 	case event.ToolStarted, event.TaskFinished:
-		return j.settle()
+		return d.settle()
 	}
 	return nil
 }
 
-// toDisk syncs an event that was written, or has it synced.
-func (j *Journal) toDisk(e event.Event) error {
+// written syncs an event that was written to f, or has it synced. failed takes the error of a sync that
+// nobody waits for.
+func (d *disk) written(f *os.File, e event.Event, failed func(error)) error {
 	switch e.(type) {
 	case event.ApprovalAsked, event.HistoryRewound:
-		return j.sync()
+		d.disarm()
+		return d.syncFile(f)
 	case event.TurnFinished:
-		return j.syncTurn()
+		return d.syncTurn(f)
 	}
-	j.armSync()
+	d.arm(f, failed)
 	return nil
 }
 
-// armSync schedules a sync within a second. Nothing runs while nothing is appended.
-func (j *Journal) armSync() {
-	if j.disk.timer != nil {
+// arm schedules a sync within a second. Nothing runs while nothing is appended.
+func (d *disk) arm(f *os.File, failed func(error)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil {
 		return
 	}
-	j.disk.background.Add(1)
-	j.disk.timer = time.AfterFunc(syncEvery, j.syncLater)
+	d.background.Add(1)
+	d.timer = time.AfterFunc(syncEvery, func() {
+		defer d.background.Done()
+		d.mu.Lock()
+		d.timer = nil
+		d.mu.Unlock()
+		if err := d.syncFile(f); err != nil {
+			failed(err)
+		}
+	})
 }
 
-func (j *Journal) syncLater() {
-	defer j.disk.background.Done()
-	j.mu.Lock()
-	j.disk.timer = nil
-	dir := j.takeNewFile()
-	j.mu.Unlock()
-	// Without the lock, so that Append does not wait for the disk.
-	if err := j.syncFile(dir); err != nil {
-		j.mu.Lock()
-		j.fail(err) //nolint:errcheck // Append returns it
-		j.mu.Unlock()
+// disarm stops the scheduled sync and reports whether there was one.
+func (d *disk) disarm() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer == nil || !d.timer.Stop() { // one that begins syncs again
+		return false
 	}
-}
-
-// sync writes everything to the disk now.
-func (j *Journal) sync() error {
-	j.disarm()
-	return j.syncFile(j.takeNewFile())
+	d.timer = nil
+	d.background.Done()
+	return true
 }
 
 // syncTurn begins to write everything to the disk. settle waits for that.
-func (j *Journal) syncTurn() error {
-	if err := j.settle(); err != nil {
+func (d *disk) syncTurn(f *os.File) error {
+	if err := d.settle(); err != nil {
 		return err
 	}
-	j.disarm()
-	t, dir := &turnSync{done: make(chan struct{})}, j.takeNewFile()
-	j.disk.turn = t
+	d.disarm()
+	t := &turnSync{done: make(chan struct{})}
+	d.turn = t
 	go func() {
-		t.err = j.syncFile(dir)
+		t.err = d.syncFile(f)
 		close(t.done)
 	}()
 	return nil
 }
 
 // settle waits until the last turn that has ended is on the disk.
-func (j *Journal) settle() error {
-	t := j.disk.turn
+func (d *disk) settle() error {
+	t := d.turn
 	if t == nil {
 		return nil
 	}
 	<-t.done
-	j.disk.turn = nil
+	d.turn = nil
 	return t.err
 }
 
-// disarm stops the scheduled sync.
-func (j *Journal) disarm() {
-	if j.disk.timer != nil && j.disk.timer.Stop() { // else syncLater waits for j.mu and syncs again
-		j.disk.timer = nil
-		j.disk.background.Done()
+// close waits until everything is on the disk.
+func (d *disk) close(f *os.File) error {
+	var err error
+	if d.disarm() {
+		err = d.syncFile(f)
 	}
+	return errors.Join(err, d.settle())
 }
 
-func (j *Journal) takeNewFile() (dir bool) {
-	dir, j.disk.newFile = j.disk.newFile, false
-	return dir
-}
-
-func (j *Journal) syncFile(dir bool) error {
-	if j.disk.sync != nil {
-		return j.disk.sync(j.f, dir)
+// syncFile writes everything to the disk now.
+func (d *disk) syncFile(f *os.File) error {
+	d.mu.Lock()
+	dir := d.newFile
+	d.newFile = false
+	d.mu.Unlock()
+	if d.sync != nil {
+		return d.sync(f, dir)
 	}
-	return syncFile(j.f, dir)
+	return syncFile(f, dir)
 }
 
 func syncFile(f *os.File, dir bool) error {
