@@ -14,16 +14,13 @@ import (
 // syncEvery is how long what nothing depends on may wait for the disk.
 const syncEvery = time.Second
 
-// disk brings what was written to a session file to the disk. Its methods are called by one
-// goroutine at a time.
+// disk holds what of a session file is not on the disk yet. The mutex of the journal guards it.
 type disk struct {
-	turn       *turnSync // of the last turn that ended; nil: none, or it was waited for
+	timer      *time.Timer // runs while data is not synced
+	newFile    bool        // its directory entry is not synced yet
+	turn       *turnSync   // of the last turn that ended; nil: none, or it was waited for
 	background sync.WaitGroup
 	sync       func(f *os.File, dir bool) error // nil: syncFile; tests watch the disk
-
-	mu      sync.Mutex  // guards what follows
-	timer   *time.Timer // runs while data is not synced
-	newFile bool        // its directory entry is not synced yet
 }
 
 // turnSync brings the end of a turn to the disk, while the model is asked already.
@@ -32,9 +29,9 @@ type turnSync struct {
 	err  error
 }
 
-// await waits for the disk where an event may not be recorded earlier: a tool may change what nothing takes
+// awaitTurn waits for the disk where an event may not be recorded earlier: a tool may change what nothing takes
 // back, and who hears of the end of a task relies on its turns.
-func (d *disk) await(e event.Event) error {
+func (d *disk) awaitTurn(e event.Event) error {
 	switch e.(type) {
 	case event.ToolStarted, event.TaskFinished:
 		return d.settle()
@@ -42,49 +39,45 @@ func (d *disk) await(e event.Event) error {
 	return nil
 }
 
-// written syncs an event that was written to f, or has it synced. failed takes the error of a sync that
-// nobody waits for.
-func (d *disk) written(f *os.File, e event.Event, failed func(error)) error {
+// toDisk syncs an event that was written, or has it synced.
+func (j *Journal) toDisk(e event.Event) error {
 	switch e.(type) {
 	case event.ApprovalAsked, event.HistoryRewound:
-		d.disarm()
-		return d.syncFile(f)
+		return j.disk.syncAll(j.f)
 	case event.TurnFinished:
-		return d.syncTurn(f)
+		return j.disk.syncTurn(j.f)
 	}
-	d.arm(f, failed)
+	j.armSync()
 	return nil
 }
 
-// arm schedules a sync within a second. Nothing runs while nothing is appended.
-func (d *disk) arm(f *os.File, failed func(error)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer != nil {
+// armSync schedules a sync within a second. Nothing runs while nothing is appended.
+func (j *Journal) armSync() {
+	if j.disk.timer != nil {
 		return
 	}
-	d.background.Add(1)
-	d.timer = time.AfterFunc(syncEvery, func() {
-		defer d.background.Done()
-		d.mu.Lock()
-		d.timer = nil
-		d.mu.Unlock()
-		if err := d.syncFile(f); err != nil {
-			failed(err)
-		}
-	})
+	j.disk.background.Add(1)
+	j.disk.timer = time.AfterFunc(syncEvery, j.syncLater)
 }
 
-// disarm stops the scheduled sync and reports whether there was one.
-func (d *disk) disarm() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer == nil || !d.timer.Stop() { // one that begins syncs again
-		return false
+func (j *Journal) syncLater() {
+	defer j.disk.background.Done()
+	j.mu.Lock()
+	j.disk.timer = nil
+	dir := j.disk.takeNewFile()
+	j.mu.Unlock()
+	// Without the lock, so that Append does not wait for the disk.
+	if err := j.disk.syncFile(j.f, dir); err != nil {
+		j.mu.Lock()
+		j.fail(err) //nolint:errcheck // Append returns it
+		j.mu.Unlock()
 	}
-	d.timer = nil
-	d.background.Done()
-	return true
+}
+
+// syncAll writes everything to the disk now.
+func (d *disk) syncAll(f *os.File) error {
+	d.disarm()
+	return d.syncFile(f, d.takeNewFile())
 }
 
 // syncTurn begins to write everything to the disk. settle waits for that.
@@ -93,10 +86,10 @@ func (d *disk) syncTurn(f *os.File) error {
 		return err
 	}
 	d.disarm()
-	t := &turnSync{done: make(chan struct{})}
+	t, dir := &turnSync{done: make(chan struct{})}, d.takeNewFile()
 	d.turn = t
 	go func() {
-		t.err = d.syncFile(f)
+		t.err = d.syncFile(f, dir)
 		close(t.done)
 	}()
 	return nil
@@ -113,21 +106,20 @@ func (d *disk) settle() error {
 	return t.err
 }
 
-// close waits until everything is on the disk.
-func (d *disk) close(f *os.File) error {
-	var err error
-	if d.disarm() {
-		err = d.syncFile(f)
+// disarm stops the scheduled sync.
+func (d *disk) disarm() {
+	if d.timer != nil && d.timer.Stop() { // else syncLater waits for the mutex and syncs again
+		d.timer = nil
+		d.background.Done()
 	}
-	return errors.Join(err, d.settle())
 }
 
-// syncFile writes everything to the disk now.
-func (d *disk) syncFile(f *os.File) error {
-	d.mu.Lock()
-	dir := d.newFile
-	d.newFile = false
-	d.mu.Unlock()
+func (d *disk) takeNewFile() (dir bool) {
+	dir, d.newFile = d.newFile, false
+	return dir
+}
+
+func (d *disk) syncFile(f *os.File, dir bool) error {
 	if d.sync != nil {
 		return d.sync(f, dir)
 	}

@@ -100,14 +100,14 @@ func (j *Journal) Append(env event.Envelope) error {
 	if err := j.raise(env.Payload); err != nil {
 		return j.fail(err)
 	}
-	if err := j.disk.await(env.Payload); err != nil {
+	if err := j.disk.awaitTurn(env.Payload); err != nil {
 		return j.fail(err)
 	}
 	if err := j.write(j.line.Bytes()); err != nil {
 		return j.fail(err)
 	}
 	j.last = env.Seq
-	if err := j.disk.written(j.f, env.Payload, j.failed); err != nil {
+	if err := j.toDisk(env.Payload); err != nil {
 		return j.fail(err)
 	}
 	return nil
@@ -201,22 +201,19 @@ func (j *Journal) fail(cause error) error {
 	return j.readOnly()
 }
 
-// failed takes the error of a sync in the background, which Append returns then.
-func (j *Journal) failed(err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.fail(err) //nolint:errcheck // see above
-}
-
 // Close syncs the rest and unlocks the session for other processes. Closing again does
 // nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
+	var err error
 	if errors.Is(j.cause, ErrClosed) {
 		j.mu.Unlock()
 		return nil
 	}
-	err := j.disk.close(j.f)
+	if j.disk.timer != nil {
+		err = j.disk.syncAll(j.f)
+	}
+	err = errors.Join(err, j.disk.settle())
 	j.cause = ErrClosed
 	j.mu.Unlock()
 	j.disk.background.Wait()

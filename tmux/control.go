@@ -143,29 +143,42 @@ func logged(ctx context.Context, command string, began time.Time, err error) {
 	log.Debug("tmux", "command", command, "ms", float64(time.Since(began).Microseconds())/1000, "error", err)
 }
 
-// ask sends a command. With a fence, a second command follows that prints it.
-func (c *control) ask(command, fence string) *question {
-	q := &question{fence: fence, answer: make(chan answer, 1)}
-	text := command + "\n"
-	if fence != "" {
-		text += "display-message -p " + fence + "\n"
+// order is a command to send. With a fence, a second command follows that prints it.
+type order struct{ command, fence string }
+
+// ask sends a command.
+func (c *control) ask(command, fence string) *question { return c.send(order{command, fence})[0] }
+
+// send sends commands in one write, and returns what waits for the answer of each.
+func (c *control) send(orders ...order) []*question {
+	var text strings.Builder
+	asked := make([]*question, len(orders))
+	for i, o := range orders {
+		asked[i] = &question{fence: o.fence, answer: make(chan answer, 1)}
+		text.WriteString(o.command + "\n")
+		if o.fence != "" {
+			text.WriteString("display-message -p " + o.fence + "\n")
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := c.err
 	if err == nil {
-		c.pending = append(c.pending, q)
+		before := len(c.pending)
+		c.pending = append(c.pending, asked...)
 		_ = c.in.SetWriteDeadline(time.Now().Add(sendWait))
-		_, err = c.in.WriteString(text)
+		_, err = c.in.WriteString(text.String())
 		_ = c.in.SetWriteDeadline(time.Time{}) // else its timer wakes an idle process
 		if err == nil {
-			return q
+			return asked
 		}
-		c.pending = c.pending[:len(c.pending)-1]
+		c.pending = c.pending[:before]
 		_ = c.in.Close() // half a line may be there: the reader sees the end
 	}
-	q.answer <- answer{err: err}
-	return q
+	for _, q := range asked {
+		q.answer <- answer{err: err}
+	}
+	return asked
 }
 
 func (c *control) wait(ctx context.Context, q *question) ([]string, error) {

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/tmux/host"
 	"buddy/tmux/tmuxtest"
@@ -164,8 +165,53 @@ func BenchmarkCapture(b *testing.B) {
 	})
 	b.ReportAllocs()
 	for b.Loop() {
-		if s, err := c.picture(b.Context(), "%0", true); err != nil || len(s.Rows) != 30 {
-			b.Fatal(s, err)
+		shown := 0
+		c.pictures(b.Context(), []duePane{{"%0", true}}, func(s Screen) { shown += len(s.Rows) })
+		if shown != 30 {
+			b.Fatalf("%d rows, want 30", shown)
 		}
 	}
+}
+
+// TestRounds: a pane that prints after a rest is captured at once. Those that print soon after a round
+// wait for the next one and come together in it, and only the first of them wakes the painter.
+func TestRounds(t *testing.T) {
+	p, ctl, at := newPainter(nil, func(Screen) {}), &control{}, time.Now()
+	p.watched = map[string]bool{"%1": true, "%2": true, "%3": true}
+	printed := func(want bool, pane string) {
+		t.Helper()
+		p.printed(pane)
+		select {
+		case <-p.wake:
+			if !want {
+				t.Errorf("%s wakes the painter", pane)
+			}
+		default:
+			if want {
+				t.Errorf("%s does not wake the painter", pane)
+			}
+		}
+	}
+	round := func(after time.Duration, want int, wantWait time.Duration) {
+		t.Helper()
+		at = at.Add(after)
+		due, wait, watched := p.due(ctl, at)
+		if len(due) != want || wait != wantWait || !watched {
+			t.Errorf("%d panes are due, the next after %v, want %d after %v", len(due), wait, want, wantWait)
+		}
+	}
+	printed(true, "%1")
+	round(0, 1, 0)
+	round(time.Second, 0, 0)
+	printed(true, "%2")
+	round(0, 1, 0)
+	printed(true, "%1")
+	round(10*time.Millisecond, 0, frame-10*time.Millisecond)
+	printed(false, "%2")
+	printed(false, "%3")
+	printed(false, "%4") // which nobody watches
+	round(frame-10*time.Millisecond, 3, 0)
+	printed(true, "%3")
+	round(time.Second, 1, 0)
+	round(time.Second, 0, 0)
 }

@@ -2,12 +2,16 @@ package tmux
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
 
-// frame is the minimum time between two pictures of the same pane.
+// frame is the minimum time between two rounds, each of which takes the pictures of all panes that
+// have printed: a screen draws no faster, and panes that print one after the other wake us as often
+// as one alone.
 const frame = 33 * time.Millisecond
 
 // Screen holds the visible text of a pane.
@@ -39,13 +43,14 @@ type painter struct {
 	mu      sync.Mutex // guards the fields below and ended
 	watched map[string]bool
 	dirty   map[string]bool
-	paused  map[string]bool      // panes with paused output
-	taken   map[string]time.Time // when a watched pane was captured last
-	ctl     *control             // the client that reports which panes print
+	paused  map[string]bool // panes with paused output
+	last    time.Time       // when the last round began
+	waiting bool            // run waits for the time of the next round, and is told nothing meanwhile
+	ctl     *control        // the client that reports which panes print
 }
 
 func newPainter(connect func(context.Context) (*control, error), show func(Screen)) *painter {
-	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}, paused: map[string]bool{}, taken: map[string]time.Time{}}
+	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}, paused: map[string]bool{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -87,6 +92,7 @@ func (p *painter) printed(pane string) {
 	p.mu.Lock()
 	ctl, first, watched := p.ctl, !p.dirty[pane], p.watched[pane]
 	p.dirty[pane] = true
+	news := first && watched && !p.waiting
 	pause := ctl != nil && !p.paused[pane] && (!first || !watched)
 	if pause {
 		p.paused[pane] = true
@@ -95,7 +101,7 @@ func (p *painter) printed(pane string) {
 	if pause {
 		ctl.ask("refresh-client -A '"+pane+":pause'", "")
 	}
-	if watched {
+	if news {
 		p.poke()
 	}
 }
@@ -119,7 +125,7 @@ func (p *painter) close() {
 
 func (p *painter) run() {
 	defer close(p.ended)
-	var early <-chan time.Time // a pane printed too soon after its last picture
+	var early <-chan time.Time // a pane printed too soon after the last round
 	for {
 		select {
 		case <-p.ctx.Done():
@@ -134,8 +140,8 @@ func (p *painter) run() {
 	}
 }
 
-// cycle captures the panes that are due. It returns the time until the next ones are, 0 if
-// none are known.
+// cycle captures the panes that have printed, if it is time. It returns the time until it is, 0 if
+// none have.
 func (p *painter) cycle() (wait time.Duration) {
 	ctl, err := p.connect(p.ctx)
 	if err != nil {
@@ -143,11 +149,8 @@ func (p *painter) cycle() (wait time.Duration) {
 	}
 	due, wait, wanted := p.due(ctl, time.Now())
 	ctl.setOutputReports(wanted)
-	for _, d := range due {
-		s, err := ctl.picture(p.ctx, d.pane, d.paused)
-		if err == nil && p.ctx.Err() == nil {
-			p.show(s)
-		}
+	if len(due) > 0 {
+		ctl.pictures(p.ctx, due, p.show)
 	}
 	return wait
 }
@@ -158,8 +161,8 @@ type duePane struct {
 	paused bool // its output is paused
 }
 
-// due returns the panes to capture now, the time until the next one may be captured, and
-// whether any pane is watched.
+// due returns the panes to capture now, or the time until the next round, and whether any pane is
+// watched.
 func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Duration, wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,49 +170,55 @@ func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Dur
 		p.ctl = ctl
 		clear(p.paused)
 	}
-	for id := range p.taken {
-		if !p.watched[id] {
-			delete(p.taken, id)
-		}
-	}
 	for id := range p.watched {
-		if !p.dirty[id] {
-			continue
+		if p.dirty[id] {
+			due = append(due, duePane{id, p.paused[id]})
 		}
-		if early := frame - now.Sub(p.taken[id]); early > 0 {
-			if wait == 0 || early < wait {
-				wait = early
-			}
-			continue
-		}
-		due = append(due, duePane{id, p.paused[id]})
-		p.taken[id] = now
-		delete(p.dirty, id)
-		delete(p.paused, id)
 	}
-	return due, wait, len(p.watched) > 0
+	wait = frame - now.Sub(p.last)
+	if p.waiting = len(due) > 0 && wait > 0; p.waiting {
+		return nil, wait, true
+	}
+	for _, d := range due {
+		delete(p.dirty, d.pane)
+		delete(p.paused, d.pane)
+		p.last = now
+	}
+	return due, 0, len(p.watched) > 0
 }
 
-// picture resumes the pane's output if it was paused, skipping the backlog, and then captures
-// the pane: in this order no change is missed.
-func (c *control) picture(ctx context.Context, pane string, paused bool) (Screen, error) {
-	ctx, stop := context.WithTimeout(ctx, answerWait)
-	defer stop()
+// pictures shows what panes look like. It resumes a pane's output if it was paused, skipping the
+// backlog, and then captures the pane: in this order no change is missed. All is asked at once.
+func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)) {
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
-	if paused {
-		c.ask("refresh-client -A '"+pane+":continue'", "")
+	limited, stop := context.WithTimeout(ctx, answerWait)
+	defer stop()
+	var orders []order
+	for _, d := range due {
+		if d.paused {
+			orders = append(orders, order{command: "refresh-client -A '" + d.pane + ":continue'"})
+		}
+		orders = append(orders, order{command: "display-message -p -t " + d.pane + " " + facts},
+			order{command: "capture-pane -p -e -t " + d.pane, fence: rand.Text()})
 	}
-	about := c.ask("display-message -p -t "+pane+" "+facts, "")
-	text := c.capture("capture-pane -p -e -t " + pane)
-	lines, err := c.wait(ctx, about)
-	if err != nil {
-		return Screen{}, err
+	questions := c.send(orders...)
+	answers := make([]answer, len(questions))
+	for i, q := range slices.Backward(questions) { // when the last is answered all are: one wait is one wake-up
+		answers[i].lines, answers[i].err = c.wait(limited, q)
 	}
-	rows, err := c.wait(ctx, text)
-	if err != nil {
-		return Screen{}, err
+	for _, d := range due {
+		if d.paused {
+			answers = answers[1:]
+		}
+		about, text := answers[0], answers[1]
+		answers = answers[2:]
+		if about.err != nil || text.err != nil || ctx.Err() != nil {
+			continue
+		}
+		if s, err := parseScreen(d.pane, about.lines, text.lines); err == nil {
+			show(s)
+		}
 	}
-	return parseScreen(pane, lines, rows)
 }
 
 func parseScreen(pane string, facts, rows []string) (Screen, error) {

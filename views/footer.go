@@ -91,14 +91,17 @@ func (f *Footer) general(all []draw.Hint) []draw.Hint {
 
 // bound reports whether a key means something of its own in the scope.
 func (f *Footer) bound(key keymap.Key) bool {
-	return slices.ContainsFunc(f.Keys.In(f.scope), func(e keymap.Entry) bool {
-		return !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key)
-	})
+	for e := range f.Keys.In(f.scope) {
+		if !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *Footer) labels(scope keymap.Scope) []draw.Hint {
 	var all []draw.Hint
-	for _, e := range f.Keys.In(scope) {
+	for e := range f.Keys.In(scope) {
 		hidden := f.dialog && e.Action == keymap.NextPane || !f.busy && e.Action == keymap.Detach
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
 			all = append(all, draw.Hint{Key: e.Keys[0], Label: e.Label, Keep: draw.Essential(e.Action) || e.Action == keymap.Detach})

@@ -15,6 +15,10 @@ const (
 	maxOutput  = 1 << 20 // bytes of tool output among them; the oldest goes
 	mergeSize  = 4 << 10 // text deltas are merged up to this size
 	leastSize  = 256     // bytes that an event has with nothing in it, about
+
+	// settleTime is how long a paced reader waits for the rest of some words that come together,
+	// while such come one after the other. After a pause the first are handed on at once.
+	settleTime = 2 * time.Millisecond
 )
 
 // subscriber is a queue between the stream and one reader. It never blocks the stream, and
@@ -87,6 +91,7 @@ func (q *subscriber) put(env event.Envelope) {
 	case q.lagging:
 		return
 	}
+	idle := len(q.queue) == 0
 	q.add(env)
 	if q.waiting.output > maxOutput {
 		q.dropOutput()
@@ -94,7 +99,9 @@ func (q *subscriber) put(env event.Envelope) {
 	if q.waiting.durable > maxBehind || q.waiting.bytes > maxWaiting {
 		q.drop()
 	}
-	q.wake()
+	if idle || q.hurries() { // else forward knows, and waits for its time
+		q.wake()
+	}
 }
 
 // add appends an event, or what became of it and an earlier one of the same source. Nothing
@@ -308,8 +315,11 @@ func (q *subscriber) take() taken {
 func (q *subscriber) urgent() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.waiting.durable > 0 || q.lagging || q.ended
+	return q.hurries()
 }
+
+// hurries is urgent for who holds q.mu.
+func (q *subscriber) hurries() bool { return q.waiting.durable > 0 || q.lagging || q.ended }
 
 func (q *subscriber) forward() {
 	defer q.end()
@@ -336,8 +346,12 @@ func (q *subscriber) wait() bool {
 	case <-q.gone:
 		return false
 	}
-	rest := q.every - time.Since(q.last)
-	if q.every == 0 || rest <= 0 || q.urgent() {
+	since := time.Since(q.last)
+	rest := q.every - since
+	if since < 2*q.every {
+		rest = max(rest, settleTime)
+	}
+	if rest <= 0 || q.urgent() {
 		return true
 	}
 	pace := time.NewTimer(rest)

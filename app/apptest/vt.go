@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ type vt struct {
 	x, y       int
 	style      vtStyle
 	link       string
+	top, end   int // the rows that scroll: from top to before end
 	modes      map[string]bool
 	title      string
 	titles     []string // kept by CSI 22 t
@@ -51,7 +53,7 @@ func (v *vt) resize(cols, rows int) {
 			cells[i] = v.cells[y*v.cols+x]
 		}
 	}
-	v.cells, v.cols, v.rows = cells, cols, rows
+	v.cells, v.cols, v.rows, v.top, v.end = cells, cols, rows, 0, rows
 	v.x, v.y = min(v.x, cols-1), min(v.y, rows-1)
 }
 
@@ -174,6 +176,16 @@ func (v *vt) csi(params string, final byte) {
 		v.y, v.x = number(row, v.rows)-1, number(col, v.cols)-1
 	case 'C':
 		v.x = min(v.x+number(params, v.cols), v.cols-1)
+	case 'r':
+		top, end, _ := strings.Cut(params, ";")
+		v.top, v.end, v.x, v.y = number(top, v.rows)-1, v.rows, 0, 0
+		if end != "" {
+			v.end = number(end, v.rows)
+		}
+	case 'M':
+		v.scroll(number(params, v.rows))
+	case 'L':
+		v.scroll(-number(params, v.rows))
 	case 'J':
 		for i := range v.cells {
 			v.cells[i] = vtCell{text: " ", style: vtStyle{bg: v.style.bg}}
@@ -192,6 +204,24 @@ func (v *vt) csi(params string, final byte) {
 	default:
 		v.odd = append(v.odd, fmt.Sprintf("CSI %q %c", params, final))
 	}
+}
+
+// scroll deletes n rows at the cursor's, or inserts -n, and moves the others that scroll.
+func (v *vt) scroll(n int) {
+	if v.y < v.top || v.y >= v.end {
+		return
+	}
+	before := slices.Clone(v.cells)
+	for y := v.y; y < v.end; y++ {
+		for x := range v.cols {
+			c := vtCell{text: " ", style: vtStyle{bg: v.style.bg}}
+			if from := y + n; from >= v.y && from < v.end {
+				c = before[from*v.cols+x]
+			}
+			v.cells[y*v.cols+x] = c
+		}
+	}
+	v.x = 0
 }
 
 // keepTitle puts the title on a stack, or takes it back from there.

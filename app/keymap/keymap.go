@@ -10,6 +10,7 @@ package keymap
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/gdamore/tcell/v2"
@@ -178,15 +179,15 @@ func (m *Map) Lookup(ev *tcell.EventKey, scopes ...Scope) Press {
 	return p
 }
 
-// In returns the rows that apply in a scope, in the order of the table.
-func (m *Map) In(scope Scope) []Entry {
-	var in []Entry
-	for _, e := range m.entries {
-		if slices.Contains(e.Scopes, scope) {
-			in = append(in, e)
+// In yields the rows that apply in a scope, in the order of the table.
+func (m *Map) In(scope Scope) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for i := range m.entries {
+			if e := &m.entries[i]; slices.Contains(e.Scopes, scope) && !yield(*e) {
+				return
+			}
 		}
 	}
-	return in
 }
 
 // Keys returns an action's keys, best known first; none when it is unbound or unknown.

@@ -68,7 +68,8 @@ type Config[T any] struct {
 	// gets the text. On.Failed is called before the loop ends because the terminal is gone.
 	On screen.Handlers
 
-	// Tick is called ten times a second while [Loop.SetTicking] is on.
+	// Tick is called ten times a second while [Loop.SetTicking] is on, where events are drawn
+	// together with them.
 	Tick func()
 
 	// Stop is called once, from another goroutine, when the loop should end: it stops

@@ -328,6 +328,33 @@ func TestTicking(t *testing.T) {
 	})
 }
 
+// While events are drawn one after the other, a tick costs no draw of its own, and the spinner
+// turns all the same; nor is it held back when the events end.
+func TestTicksJoinDraws(t *testing.T) {
+	bubble(t, 8, func(t *testing.T, ui *apptest.UI, y *toy) {
+		const every, n = 40 * time.Millisecond, 50
+		y.loop.SetTicking(true)
+		before := y.loop.Stats()
+		for i := range n {
+			y.source <- i
+			time.Sleep(every)
+		}
+		synctest.Wait()
+		if draws := y.loop.Stats().Draws - before.Draws; draws > n+1 {
+			t.Errorf("%d draws for %d events", draws, n)
+		}
+		if want := int(n * every / (100 * time.Millisecond)); y.ticks < want-2 || y.ticks > want {
+			t.Errorf("%d ticks, want %d", y.ticks, want)
+		}
+		y.ticks = 0
+		time.Sleep(time.Second)
+		y.loop.SetTicking(false)
+		if y.ticks < 9 || y.ticks > 11 {
+			t.Errorf("%d ticks in the second after, want 10", y.ticks)
+		}
+	})
+}
+
 func TestPost(t *testing.T) {
 	bubble(t, 8, func(t *testing.T, ui *apptest.UI, y *toy) {
 		for i := range 1000 {

@@ -50,8 +50,7 @@ func (p *pump[T]) run() {
 			p.due = time.Time{}
 			p.flush()
 		case <-p.ticks():
-			p.work.tick = true
-			p.schedule(eventGap)
+			p.tick()
 		case <-p.resting.C:
 			p.l.rest.Pause(p.resting)
 		case <-p.quitting:
@@ -59,6 +58,15 @@ func (p *pump[T]) run() {
 		}
 	}
 	p.end()
+}
+
+// tick leaves a spinner's step to the next draw while draws come one after the other, else draws it.
+func (p *pump[T]) tick() {
+	late := p.work.tick // there was no draw since the last one
+	p.work.tick = true
+	if late || time.Since(p.last) >= 2*eventGap {
+		p.schedule(eventGap)
+	}
 }
 
 // maxBatch bounds what is gathered between two draws.

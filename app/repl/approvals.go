@@ -111,7 +111,7 @@ func choices(r *repl, a event.ApprovalAsked) []choice {
 	edited := r.edited.id == a.ID
 	_, put := editable(r, a)
 	labels := make(map[keymap.Action]string)
-	for _, e := range r.con.keys.In(keymap.Approval) {
+	for e := range r.con.keys.In(keymap.Approval) {
 		labels[e.Action] = e.Label
 	}
 	var all []choice

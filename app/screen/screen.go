@@ -39,6 +39,7 @@ type Screen struct {
 	tcell.Screen // tcell's terminfo screen
 	tty          *Tty
 	frame        frame // UI goroutine
+	scrolls      bool  // the terminal moves rows when told to
 	inbox        *inbox
 	life         life
 }
@@ -86,7 +87,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("terminal %q: %w", term, err)
 	}
-	s := &Screen{Screen: inner, tty: tty, frame: newFrame(), inbox: newInbox()}
+	s := &Screen{Screen: inner, tty: tty, frame: newFrame(), scrolls: own.XTermLike, inbox: newInbox()}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
 	tty.out.gap = s.frame.gap
@@ -224,9 +225,12 @@ func (s *Screen) Show() {
 		s.repaint()
 		return
 	}
+	s.tty.hold()
+	defer s.tty.release()
+	if s.scrolls {
+		f.moveRows(s.Screen, s.tty)
+	}
 	if f.forward(s.Screen) {
-		s.tty.hold()
-		defer s.tty.release()
 		s.Screen.Show()
 	}
 }
@@ -277,6 +281,7 @@ func (s *Screen) SetCursorStyle(style tcell.CursorStyle, colors ...tcell.Color) 
 func (s *Screen) SetStyle(style tcell.Style) {
 	s.Screen.SetStyle(style)
 	s.frame.stale = true
+	s.scrolls = s.scrolls && style == tcell.StyleDefault // rows that move in are in the terminal's own colours
 }
 
 // SetSize does nothing: the size of the window is the person's business.

@@ -36,7 +36,7 @@ func TestEveryKey(t *testing.T) {
 			t.Errorf("%s: no place to press its keys", scope)
 			continue
 		}
-		for _, e := range keys.In(scope) {
+		for e := range keys.In(scope) {
 			for _, k := range e.Keys {
 				t.Run(fmt.Sprintf("%s/%s/%s", scope, e.Action, k), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { pressOne(t, store, scope, enter, e.Action, k.String()) })

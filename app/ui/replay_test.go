@@ -156,7 +156,7 @@ func TestReplaySpeed(t *testing.T) {
 func TestReplayTakesEveryKeyAndCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ui, _ := replaying(t, 64)
-		for _, e := range keymap.Default().In(keymap.Global) {
+		for e := range keymap.Default().In(keymap.Global) {
 			for _, k := range e.Keys {
 				if e.Action != keymap.Interrupt {
 					ui.Press(k.String(), "Esc")

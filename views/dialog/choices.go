@@ -69,7 +69,7 @@ func (c *choices) has(number string) bool {
 // bindings returns a choice for each action of a scope that has a key and a label.
 func bindings(keys *keymap.Map, scope keymap.Scope, with func(keymap.Action) bool) []choice {
 	var all []choice
-	for _, e := range keys.In(scope) {
+	for e := range keys.In(scope) {
 		if e.Label != "" && len(e.Keys) > 0 && with(e.Action) {
 			all = append(all, choice{action: e.Action, key: e.Keys[0], label: e.Label})
 		}

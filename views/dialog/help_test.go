@@ -33,7 +33,7 @@ func TestHelpIsComplete(t *testing.T) {
 	_, rows := h.Size(90, 1000)
 	text := strings.Join(strings.Fields(strings.ReplaceAll(viewtest.Text(t, h, 90, rows), "│", " ")), " ")
 	for _, s := range keymap.Scopes() {
-		for _, e := range keymap.Default().In(s) {
+		for e := range keymap.Default().In(s) {
 			if !strings.Contains(text, e.Help) {
 				t.Errorf("%s is not in the help", e.Action)
 			}

@@ -37,7 +37,7 @@ func Essential(a keymap.Action) bool {
 // HintsOf lists the keys of a scope that have a label, in the order of the key map.
 func HintsOf(keys *keymap.Map, scope keymap.Scope) []Hint {
 	var all []Hint
-	for _, e := range keys.In(scope) {
+	for e := range keys.In(scope) {
 		if e.Label != "" && len(e.Keys) > 0 {
 			all = append(all, Hint{Key: e.Keys[0], Label: e.Label, Keep: Essential(e.Action)})
 		}

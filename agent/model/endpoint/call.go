@@ -22,6 +22,7 @@ type Call struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 	watch  watch
+	gather gather
 	shown  string // the URL of the request
 	body   *sse.Reader
 	log    *callLog // nil: nobody wants one

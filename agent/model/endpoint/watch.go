@@ -83,7 +83,7 @@ const (
 // watch knows which silence the call is in. One goroutine uses it: that which reads.
 type watch struct {
 	begun bool          // something of the answer came
-	deep  bool          // that was a thought or a piece of a call
+	deep  bool          // that was no text: a thought, a piece of a call
 	pings time.Time     // since when only bytes came that are nothing of the answer; zero = none did
 	grace time.Duration // the longest wait at the end of an answer; 0 = it is not there
 	limit time.Duration // of the wait that goes on, or was the last
@@ -113,14 +113,15 @@ func (w *watch) end(n int, now time.Time) {
 	}
 }
 
-// Content says that something of the answer came: a thought or a piece of a call if deep.
-func (c *Call) Content(deep bool) {
+// Content says that something of the answer came, of a kind.
+func (c *Call) Content(kind model.DeltaKind) {
 	c.watch.begun, c.watch.pings = true, time.Time{}
-	c.watch.deep = c.watch.deep || deep
+	c.watch.deep = c.watch.deep || kind != model.Text
+	c.gather.text = kind == model.Text || kind == model.Reasoning
 }
 
 // Expect shortens the wait for further bytes, when the answer is known to be nearly over.
-func (c *Call) Expect(wait time.Duration) { c.watch.grace = wait }
+func (c *Call) Expect(wait time.Duration) { c.watch.grace, c.gather.text = wait, false }
 
 // watched bounds every wait for bytes. The timer runs during a read only: a slow
 // reader is not the server's fault.
@@ -130,11 +131,16 @@ type watched struct {
 }
 
 func (w watched) Read(p []byte) (int, error) {
-	w.call.timer.Reset(w.call.watch.begin(w.call.e.waits, time.Now()))
+	began := time.Now()
+	w.call.timer.Reset(w.call.watch.begin(w.call.e.waits, began))
 	n, err := w.ReadCloser.Read(p)
 	w.call.timer.Stop()
-	w.call.watch.end(n, time.Now())
+	now := time.Now()
+	w.call.watch.end(n, now)
 	w.call.log.read(n)
+	if err == nil {
+		w.call.gather.hold(w.call.ctx, n, now, now.Sub(began))
+	}
 	return n, err
 }
 

@@ -261,7 +261,7 @@ type reading struct {
 // content emits a delta of the answer.
 func (r *reading) content(d model.Delta) error {
 	r.said = true
-	r.call.Content(d.Kind != model.Text)
+	r.call.Content(d.Kind)
 	return r.emit(d)
 }
 

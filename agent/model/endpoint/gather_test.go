@@ -1,0 +1,142 @@
+package endpoint_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/model"
+	"buddy/agent/model/endpoint"
+)
+
+// words is an answer of n events, one every so often, each as it is called for.
+func words(n int, every time.Duration, size int) io.ReadCloser {
+	r, w := io.Pipe()
+	lines := make(chan []byte, n) // what the kernel holds
+	go func() {
+		for i := range n {
+			if i > 0 {
+				time.Sleep(every)
+			}
+			lines <- fmt.Appendf(nil, "data: %d %s\n\n", i, strings.Repeat("x", size))
+		}
+		close(lines)
+	}()
+	go func() {
+		for line := range lines {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+		_ = w.Close()
+	}()
+	return r
+}
+
+type answers func() io.ReadCloser
+
+func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: a()}, nil
+}
+
+func begin(t *testing.T, ctx context.Context, body answers) *endpoint.Call {
+	t.Helper()
+	e, err := endpoint.New(endpoint.Config{BaseURL: "http://x.invalid", Client: &http.Client{Transport: body}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := e.Call(ctx)
+	req, err := http.NewRequestWithContext(call.Context(), http.MethodPost, e.BaseURL(), http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call.Do(req); err != nil { //nolint:bodyclose // Close does
+		t.Fatal(err)
+	}
+	return call
+}
+
+// TestWordsAreGathered: of text that comes word by word the first is there at once, the others some
+// at a time and in their order, none later than 50 ms and the last not lost. Calls, and text that
+// comes as fast as it is read, are read as they come.
+func TestWordsAreGathered(t *testing.T) {
+	const n, every = 400, 5 * time.Millisecond
+	for _, tt := range []struct {
+		name     string
+		kind     model.DeltaKind
+		every    time.Duration
+		size     int
+		moments  [2]int // at which something was read: at least, at most
+		lateness time.Duration
+	}{
+		{"text", model.Text, every, 4, [2]int{36, 44}, 50 * time.Millisecond},
+		{"a thought", model.Reasoning, every, 4, [2]int{36, 44}, 50 * time.Millisecond},
+		{"a call", model.CallDelta, every, 4, [2]int{n, n}, 0},
+		{"text at full speed", model.Text, 0, 4, [2]int{1, 1}, 0},
+		{"large pieces of text", model.Text, every, 9000, [2]int{n, n}, 0},
+		{"text that comes slowly", model.Text, time.Second, 4, [2]int{n, n}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				call := begin(t, t.Context(), func() io.ReadCloser { return words(n, tt.every, tt.size) })
+				defer call.Close()
+				moments, last := 0, time.Time{}
+				for i := 0; ; i++ {
+					got, err := call.Next()
+					if errors.Is(err, io.EOF) {
+						if i != n {
+							t.Errorf("%d events were read, want %d", i, n)
+						}
+						break
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					call.Content(tt.kind)
+					if want := fmt.Sprint(i, " "); !strings.HasPrefix(string(got), want) {
+						t.Fatalf("event %d is %.10q", i, got)
+					}
+					now := time.Now()
+					if late := now.Sub(began) - time.Duration(i)*tt.every; late > tt.lateness || i == 0 && late > 0 {
+						t.Errorf("event %d was read %v after it came", i, late)
+					}
+					if now.After(last) {
+						moments, last = moments+1, now
+					}
+				}
+				if moments < tt.moments[0] || moments > tt.moments[1] {
+					t.Errorf("was read at %d moments, want %v", moments, tt.moments)
+				}
+			})
+		})
+	}
+}
+
+// TestCancelEndsGathering: who cancels does not wait for more words.
+func TestCancelEndsGathering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		call := begin(t, ctx, func() io.ReadCloser { return words(3, 5*time.Millisecond, 4) })
+		defer call.Close()
+		if _, err := call.Next(); err != nil {
+			t.Fatal(err)
+		}
+		call.Content(model.Text)
+		began := time.Now()
+		time.AfterFunc(7*time.Millisecond, cancel)
+		if got, err := call.Next(); err != nil || string(got) != "1 xxxx" {
+			t.Errorf("%q, error %v", got, err)
+		}
+		if took := time.Since(began); took != 7*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		time.Sleep(time.Second) // its server ends
+	})
+}

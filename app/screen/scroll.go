@@ -1,0 +1,140 @@
+package screen
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// scroll is a move of whole rows: those from top to before bottom show what the row by rows
+// below has shown, above if by is negative. What moves in from outside is blank.
+type scroll struct{ top, bottom, by int }
+
+const (
+	manyRows  = 6   // fewer rows that change are simply written
+	manyCells = 200 // as are fewer cells than that, which a move would spare
+)
+
+// scrolled returns the move that gives the most rows their place, and whether it spares enough of
+// the frame being drawn.
+func (f *frame) scrolled() (best scroll, ok bool) {
+	changed, first, last := 0, f.h, 0
+	for y := range f.h {
+		if !slices.Equal(f.row(f.back, y), f.row(f.front, y)) {
+			changed, first, last = changed+1, min(first, y), y
+		}
+	}
+	if changed < manyRows {
+		return best, false
+	}
+	most := 0
+	for by := first - last; by <= last-first; by++ {
+		if by == 0 {
+			continue
+		}
+		if m, placed := f.candidate(first, last+1, by); placed > most {
+			best, most = m, placed
+		}
+	}
+	return best, most > 0 && f.spares(best) > manyCells
+}
+
+// candidate returns a move of the rows between first and last that brings some to their place, and
+// how many.
+func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
+	m = scroll{top: last, by: by}
+	for y := max(first, first-by); y < min(last, last-by); y++ {
+		row := f.row(f.back, y)
+		if !slices.Equal(row, f.row(f.front, y+by)) || isBlank(row) {
+			continue
+		}
+		placed++
+		m.top, m.bottom = min(m.top, y, y+by), max(m.bottom, y+1, y+by+1)
+	}
+	return m, placed
+}
+
+// spares returns how many cells fewer are to be written after a move.
+func (f *frame) spares(m scroll) int {
+	n := 0
+	for y := m.top; y < m.bottom; y++ {
+		row, before, after := f.row(f.back, y), f.row(f.front, y), f.moved(m, y)
+		for x, c := range row {
+			if c != before[x] {
+				n++
+			}
+			if after == nil && c != blankCell || after != nil && c != after[x] {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// blankCell is what a terminal shows where nothing was written.
+var blankCell = cell{text: ' ', width: 1}
+
+// moved returns what a row shows after a move, nil for blanks.
+func (f *frame) moved(m scroll, y int) []cell {
+	if y += m.by; y < m.top || y >= m.bottom {
+		return nil
+	}
+	return f.row(f.front, y)
+}
+
+func (f *frame) row(cells []cell, y int) []cell { return cells[y*f.w : (y+1)*f.w] }
+
+func isBlank(row []cell) bool {
+	for _, c := range row {
+		if c.text != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// scroll makes a move in what the terminal is known to show, and tells tcell of what changes by it.
+func (f *frame) scroll(m scroll, to tcell.Screen) {
+	for i := range m.bottom - m.top {
+		y := m.top + i
+		if m.by < 0 {
+			y = m.bottom - 1 - i // the row that it takes is still as it was
+		}
+		from, row := f.moved(m, y), f.row(f.front, y)
+		for x := range row {
+			c := blankCell
+			if from != nil {
+				c = from[x]
+			}
+			if c != row[x] {
+				to.Put(x, y, f.ink.string(c.text), f.ink.styles[c.style])
+				row[x] = c
+			}
+		}
+	}
+}
+
+// sequence is what makes a terminal do a move. Colours are reset before it: some terminals give
+// them to the rows that move in.
+func (m scroll) sequence() string {
+	n, what := m.by, 'M' // rows are deleted
+	if n < 0 {
+		n, what = -n, 'L' // rows are inserted
+	}
+	return fmt.Sprintf("\x1b[m\x1b[%d;%dr\x1b[%d;1H\x1b[%d%c\x1b[r", m.top+1, m.bottom, m.top+1, n, what)
+}
+
+// moveRows lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
+// written again. tcell, which would not know, is shown the move as a frame that is not written.
+func (f *frame) moveRows(to tcell.Screen, tty *Tty) {
+	m, ok := f.scrolled()
+	if !ok {
+		return
+	}
+	tty.mute(true)
+	f.scroll(m, to)
+	to.Show()
+	tty.mute(false)
+	_, _ = tty.Write([]byte(m.sequence()))
+}
