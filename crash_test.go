@@ -61,7 +61,7 @@ func TestCrash(t *testing.T) {
 
 // crasher holds a folder with sessions, and a model that calls commands in it.
 type crasher struct {
-	t       *testing.T
+	t       testing.TB
 	rng     *rand.Rand
 	work    string
 	env     []string
@@ -74,7 +74,7 @@ type crasher struct {
 }
 
 // newCrasher returns one without a model; see serve.
-func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
+func newCrasher(t testing.TB, rng *rand.Rand) *crasher {
 	t.Helper()
 	c := &crasher{t: t, rng: rng, work: t.TempDir(), told: make(map[string]map[uint64]string)}
 	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be

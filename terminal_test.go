@@ -319,6 +319,7 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\x1b\[[0-9;:]*m`,                   // colours
 	`\x1b\[[0-9]{0,3}(?:;[0-9]{1,3})?H`, // the cursor
 	`\x1b\[[0-9]{0,3}[ABCDGdJKLMPSTX@]`, // small moves, erasing
+	`\x1b\[(?:[0-9]{1,3};[0-9]{1,3})?r`, // the rows that move
 	`\x1b\[\?(?:1|7|12|25|47|1000|1002|1003|1004|1006|1049|2004|2026|2031|9001)[hl]`, // modes
 	`\x1b\[(?:[0-6] q|34[hl])`,                  // the cursor's shape
 	`\x1b\[[<>=?]?[0-9;]*[uc]`,                  // the keyboard's protocol, what terminal this is

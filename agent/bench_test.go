@@ -93,7 +93,7 @@ func BenchmarkAgents(b *testing.B) {
 		defs, _ := subagent.All([]extensions.Item{{Kind: extensions.Agent, File: "w.md", Block: block}})
 		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}, basic.NewAgent()), MaxParallel: agents, Agents: Agents{
 			Read:   func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil },
-			System: func(text string) (string, error) { return "SUB " + text, nil },
+			System: func(text string) string { return "SUB " + text },
 			AtOnce: agents,
 		}}
 		o.Policy.Workspace = "/w"

@@ -140,16 +140,11 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 		r.reject("the model was not switched: %v", err)
 		return
 	}
-	var refused error
-	change := func() { refused = r.answerWith(m, before, same) }
+	change := func() { r.answerWith(m, before, same) }
 	if same { // also while a task runs, from its next request on
 		change()
 	} else if t := r.tasks.idle(change); t != nil {
 		r.reject("the model can't be switched while task #%d runs", t.id)
-		return
-	}
-	if refused != nil {
-		r.reject("the model was not switched: %v", refused)
 		return
 	}
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
@@ -157,20 +152,16 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 
 // answerWith makes m the model that answers. Unless it is the same one, what the next request
 // begins with changes to what this model is told.
-func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) error {
+func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	info := m.Info()
 	if !same && r.opts.Told != nil {
-		system, all, err := r.opts.Told(info)
-		if err != nil {
-			return err
-		}
+		system, all := r.opts.Told(info)
 		r.selection.SetTools(all)
 		r.instructions.SetSystem(system)
 	}
 	r.selection.SetModel(turn.WithDurable(m, r.opts.Durable))
 	r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())
 	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
-	return nil
 }
 
 // difference describes what of a switch a person may not expect: another protocol, in which what

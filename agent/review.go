@@ -98,19 +98,14 @@ func (set *subagentSet) reviewWith(ctx context.Context, change review.Change, do
 		run.dir = filepath.Join(set.reviews.OutDir, fmt.Sprintf("review-%d", time.Now().UnixNano()))
 	}
 	diff := set.defused(change.Diff)
-	system, err := set.o.System(def.Prompt)
-	if err == nil {
-		var t *task
-		var working context.Context
-		main := turn.Caller{Loop: set.tasks.loop, Talk: set.tasks.main.talk, Used: &usage.Task{}, Tools: set.tasks.selection.Tools(), Model: set.tasks.selection.Model()}
-		working, t, err = set.open(ctx, main, run, set.instructions.Behind(ctx, system), change.Prompt(diff, run.keepDiff(diff)))
-		if err == nil {
-			set.readReview(working, t, run, done)
-			done.Cost = set.tasks.ledger.Own(t.x.Used())
-			return
-		}
+	main := turn.Caller{Loop: set.tasks.loop, Talk: set.tasks.main.talk, Used: &usage.Task{}, Tools: set.tasks.selection.Tools(), Model: set.tasks.selection.Model()}
+	working, t, err := set.open(ctx, main, run, set.instructions.Behind(ctx, set.o.System(def.Prompt)), change.Prompt(diff, run.keepDiff(diff)))
+	if err != nil {
+		done.Problem = err.Error()
+		return
 	}
-	done.Problem = err.Error()
+	set.readReview(working, t, run, done)
+	done.Cost = set.tasks.ledger.Own(t.x.Used())
 }
 
 // keepDiff keeps a diff where the agent may read it, and returns the file; "" if that is not possible.

@@ -16,8 +16,8 @@ import (
 	"buddy/agent/undo"
 )
 
-// Change says how many files and lines the tools for files have changed since a prompt. A person who may go
-// back to before that prompt is shown it.
+// Change counts the files and lines that the file tools have changed since a prompt, for a person who may go
+// back to before that prompt.
 type Change = undo.Change
 
 // border is a prompt that one can go back to before.

@@ -97,8 +97,8 @@ type Options struct {
 	Tools  *tools.Registry
 	System string // the system prompt; blank adds no message
 	// Told returns the system prompt and the tools for a model that is switched to; nil: they
-	// stay as they are. An error refuses the switch.
-	Told func(model.Info) (system string, all *tools.Registry, err error)
+	// stay as they are.
+	Told func(model.Info) (system string, all *tools.Registry)
 	// Instructions reads the files that tell how to work here; nil: there are none. It is
 	// called before the first request and after each compaction, and takes a few seconds at
 	// most.
@@ -328,6 +328,7 @@ func (r *Runtime) Start() {
 		r.tasks.resume(r.shells)
 	}
 	r.opts.Programs.Begin(hooks.Where{Mode: r.opts.Mode}, r.source())
+	r.opts.Replay = nil // all that it told is known; it can be a hundred megabytes
 	r.life.work.Add(2)
 	go r.serve()
 	go r.panes.serve()

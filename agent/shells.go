@@ -139,6 +139,24 @@ func (s *shells) list() []string {
 	return lines
 }
 
+// TellEnding notes in the session which commands in the background end because a person leaves and ends them, for
+// whoever goes on with it. Call it before they are ended.
+func TellEnding(r *Runtime) {
+	s := r.shells
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for _, id := range slices.Sorted(maps.Keys(s.running)) {
+		names = append(names, fmt.Sprintf("#%d %s", id, cut(s.running[id].Title)))
+	}
+	if n := len(names) - maxNamed; n > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", n))
+	}
+	if len(names) > 0 {
+		r.Publish(event.Notice{Text: "ended as you left: " + strings.Join(names, ", "), Code: "left"})
+	}
+}
+
 // runShell is the tool whose work may outlive us.
 const runShell = "run_shell"
 

@@ -29,7 +29,7 @@ type Agents struct {
 	// Read returns their definitions; nil: there are none.
 	Read func(context.Context) (subagents.Set, error)
 	// System returns the system prompt of an agent with the text of its definition.
-	System func(text string) (string, error)
+	System func(text string) string
 	// Model returns the model of a profile, or of subagent.SmallModel; nil: the caller's.
 	Model func(profile string) model.Model
 
@@ -127,11 +127,7 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 	// One that an agent called has nobody to tell its end later, and neither has a session that ends
 	// with its answer.
 	run.background = by.Type == "" && set.tasks.approvals.Interactive() && (def.Background && asked.Background == nil || asked.Background != nil && *asked.Background)
-	system, err := set.o.System(def.Prompt)
-	if err != nil {
-		return tools.Failure(err)
-	}
-	system = set.instructions.Behind(ctx, system)
+	system := set.instructions.Behind(ctx, set.o.System(def.Prompt))
 	working, t, err := set.open(ctx, by, run, system, asked.Prompt)
 	if err != nil {
 		return tools.Failure(err)

@@ -28,7 +28,7 @@ func TestHooksOfAgents(t *testing.T) {
 		Tools: tools.NewRegistry(&fakeTool{}, basic.NewAgent()),
 		Agents: Agents{
 			Read:   func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil },
-			System: func(text string) (string, error) { return "SUB " + text, nil },
+			System: func(text string) string { return "SUB " + text },
 		},
 	}
 	s := newHookSession(t, o, []hookSpec{

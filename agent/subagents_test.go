@@ -109,7 +109,7 @@ func withAgents(t *testing.T, scripts map[string][]step, files []string, change 
 		o.Model, o.System, o.OutDir = m, "You are the main agent.", t.TempDir()
 		o.Tools = tools.NewRegistry(&fakeTool{}, basic.NewAgent(), basic.NewAskUser())
 		o.Agents.Read = func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil }
-		o.Agents.System = func(text string) (string, error) { return "SUB " + text, nil }
+		o.Agents.System = func(text string) string { return "SUB " + text }
 		if change != nil {
 			change(o)
 		}
@@ -269,7 +269,7 @@ func TestNobodyAnswersAnAgent(t *testing.T) {
 	defs := definitions(t, worker)
 	r := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}, basic.NewAgent()), Agents: Agents{
 		Read:   func(context.Context) (subagents.Set, error) { return subagents.Set{Agents: defs}, nil },
-		System: func(text string) (string, error) { return "SUB " + text, nil },
+		System: func(text string) string { return "SUB " + text },
 	}})
 	res, err := r.RunText(t.Context(), "go")
 	if err != nil || res.Response != "done" {

@@ -25,13 +25,6 @@ type indexed struct {
 	gone    bool
 }
 
-// index caches the facts of the last list. A line counts only while its file has the same size
-// and time.
-type index struct {
-	entries   []indexed
-	positions map[string]int // index in entries, by id
-}
-
 // indexHead is the first line; any other means another format.
 const indexHead = "buddy index 2"
 
@@ -39,29 +32,28 @@ const indexFields = 13
 
 func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
 
-// loadIndex returns the index, empty if there is no usable one.
-func (s Store) loadIndex() index {
+// readIndex returns the lines of the index, which caches the facts of the last list; "" if there is no usable
+// one. A line counts only while its file has the same size and time.
+func (s Store) readIndex() string {
 	data, err := readSmall(s.indexPath())
 	if err != nil {
-		return index{}
+		return ""
 	}
-	head, rest, _ := strings.Cut(string(data), "\n")
+	head, lines, _ := strings.Cut(string(data), "\n")
 	if head != indexHead {
-		return index{}
+		return ""
 	}
-	x := index{positions: make(map[string]int, strings.Count(rest, "\n"))}
-	x.entries = make([]indexed, 0, strings.Count(rest, "\n"))
-	for {
-		line, after, whole := strings.Cut(rest, "\n")
-		if !whole {
-			return x
-		}
-		rest = after
-		e, ok := parseIndexed(line)
-		if _, twice := x.positions[e.ID]; ok && !twice {
-			x.positions[e.ID] = len(x.entries)
-			x.entries = append(x.entries, e)
-		}
+	return lines
+}
+
+// parseIndex fills in what as many whole lines of the index say. Of one that says nothing the file is gone.
+func parseIndex(all []indexed, lines string) {
+	for i := range all {
+		line, rest, _ := strings.Cut(lines, "\n")
+		var ok bool
+		all[i], ok = parseIndexed(line)
+		all[i].gone = !ok
+		lines = rest
 	}
 }
 
@@ -249,6 +241,22 @@ func promptText(line []byte) (string, bool) {
 	return env.Payload.Text, err == nil && env.Type == event.PromptSubmitted{}.Type()
 }
 
+// findType returns where a key with a type is in a text, -1 if it is nowhere. It looks for the dot in the type
+// and what follows it: dots are rare, where each quote would have to be looked at.
+func findType(text, key []byte) int {
+	dot := bytes.IndexByte(key, '.')
+	for off := dot; off < len(text); off++ {
+		i := bytes.Index(text[off:], key[dot:])
+		if i < 0 {
+			return -1
+		}
+		if off += i; bytes.Equal(text[off-dot:off], key[:dot]) {
+			return off - dot
+		}
+	}
+	return -1
+}
+
 var (
 	promptType = []byte(`"type":"` + event.PromptSubmitted{}.Type() + `"`)
 	nameType   = []byte(`"type":"` + event.SessionRenamed{}.Type() + `"`)
@@ -257,7 +265,7 @@ var (
 // lastName returns the last title that a person set between two offsets, and the end of the
 // searched part.
 func (d *describer) lastName(f fd, from, to int64) (title string, end int64, ok bool) {
-	find := func(text []byte) int { return bytes.Index(text, nameType) }
+	find := func(text []byte) int { return findType(text, nameType) }
 	named := func(line []byte) bool {
 		var env event.Envelope
 		if json.Unmarshal(line, &env) == nil {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"buddy/agent/event"
 )
@@ -29,10 +28,7 @@ var (
 	ErrClosed = errors.New("it is closed")
 )
 
-const (
-	syncEvery = time.Second
-	keepBuf   = 1 << 20 // bytes of line buffer kept for reuse
-)
+const keepBuf = 1 << 20 // bytes of line buffer kept for reuse
 
 // Info describes an open session.
 type Info struct {
@@ -50,25 +46,24 @@ func NextSeq(last uint64) uint64 {
 }
 
 // Journal is one open session. Any goroutine may use it. What Append wrote survives the end of
-// the process; what is older than a second, and all up to the last approval or end of a turn,
-// survives a power loss as well.
+// the process; what is older than a second, and all up to the last approval, survives a power loss
+// as well. So does a turn that has ended, before a tool of the next one starts and before its task ends: only
+// the request to the model does not wait for the disk.
 type Journal struct {
-	path    string
-	f       *os.File
-	head    int64 // bytes of line 1
-	info    Info
-	locked  bool           // by this process
-	key     []byte         // of this machine; nil: there is none
-	syncing sync.WaitGroup // the background sync, while it is scheduled or runs
+	path   string
+	f      *os.File
+	head   int64 // bytes of line 1
+	info   Info
+	locked bool   // by this process
+	key    []byte // of this machine; nil: there is none
 
-	mu      sync.Mutex // guards all below
-	size    int64      // bytes of whole lines
-	format  int        // that the file says
-	last    uint64     // seq of the last envelope
-	cause   error      // why the journal is read-only
-	line    bytes.Buffer
-	timer   *time.Timer // runs while data is not synced
-	newFile bool        // its directory entry is not synced yet
+	mu     sync.Mutex // guards all below
+	size   int64      // bytes of whole lines
+	format int        // that the file says
+	last   uint64     // seq of the last envelope
+	cause  error      // why the journal is read-only
+	line   bytes.Buffer
+	disk   disk
 }
 
 // Info describes the session at the time it was opened.
@@ -89,9 +84,9 @@ func (j *Journal) readOnly() error {
 	return fmt.Errorf("session file %s is read-only: %w", j.path, j.cause)
 }
 
-// Append writes env as one line. It is in the file when Append returns nil; an approval and
-// the end of a turn are also synced to the disk. Its seq must be above all earlier ones and it
-// must be durable. After an error of the file system the journal stays read-only, and what it
+// Append writes env as one line. It is in the file when Append returns nil; an approval is also
+// synced to the disk, and the end of a turn before the start of a tool or the end of a task is appended. Its seq must
+// be above all earlier ones and it must be durable. After an error of the file system the journal stays read-only, and what it
 // holds stays valid.
 func (j *Journal) Append(env event.Envelope) error {
 	j.mu.Lock()
@@ -105,17 +100,15 @@ func (j *Journal) Append(env event.Envelope) error {
 	if err := j.raise(env.Payload); err != nil {
 		return j.fail(err)
 	}
+	if err := j.awaitTurn(env.Payload); err != nil {
+		return j.fail(err)
+	}
 	if err := j.write(j.line.Bytes()); err != nil {
 		return j.fail(err)
 	}
 	j.last = env.Seq
-	switch env.Payload.(type) {
-	case event.ApprovalAsked, event.TurnFinished, event.HistoryRewound:
-		if err := j.sync(); err != nil {
-			return j.fail(err)
-		}
-	default:
-		j.armSync()
+	if err := j.toDisk(env.Payload); err != nil {
+		return j.fail(err)
 	}
 	return nil
 }
@@ -208,63 +201,6 @@ func (j *Journal) fail(cause error) error {
 	return j.readOnly()
 }
 
-// armSync schedules a sync within a second. Nothing runs while nothing is appended.
-func (j *Journal) armSync() {
-	if j.timer != nil {
-		return
-	}
-	j.syncing.Add(1)
-	j.timer = time.AfterFunc(syncEvery, j.syncLater)
-}
-
-func (j *Journal) syncLater() {
-	defer j.syncing.Done()
-	j.mu.Lock()
-	j.timer = nil
-	dir := j.takeNewFile()
-	j.mu.Unlock()
-	// Without the lock, so that Append does not wait for the disk.
-	if err := syncFile(j.f, dir); err != nil {
-		j.mu.Lock()
-		j.fail(err) //nolint:errcheck // Append returns it
-		j.mu.Unlock()
-	}
-}
-
-// sync writes everything to the disk now.
-func (j *Journal) sync() error {
-	if j.timer != nil && j.timer.Stop() { // else syncLater waits for j.mu and syncs again
-		j.timer = nil
-		j.syncing.Done()
-	}
-	return syncFile(j.f, j.takeNewFile())
-}
-
-func (j *Journal) takeNewFile() (dir bool) {
-	dir, j.newFile = j.newFile, false
-	return dir
-}
-
-func syncFile(f *os.File, dir bool) error {
-	err := datasync(f)
-	if dir && err == nil {
-		err = syncDir(f.Name())
-	}
-	if err != nil {
-		return fmt.Errorf("it may not be on the disk: %w", err)
-	}
-	return nil
-}
-
-// syncDir writes the directory entry of path to the disk.
-func syncDir(path string) error {
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(datasync(d), d.Close())
-}
-
 // Close syncs the rest and unlocks the session for other processes. Closing again does
 // nothing.
 func (j *Journal) Close() error {
@@ -274,12 +210,13 @@ func (j *Journal) Close() error {
 		j.mu.Unlock()
 		return nil
 	}
-	if j.timer != nil {
+	if j.disk.timer != nil {
 		err = j.sync()
 	}
+	err = errors.Join(err, j.settle())
 	j.cause = ErrClosed
 	j.mu.Unlock()
-	j.syncing.Wait()
+	j.disk.background.Wait()
 	return errors.Join(err, j.unlock(), j.f.Close())
 }
 

@@ -347,7 +347,7 @@ func TestSyncTimer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scheduled := func() bool { j.mu.Lock(); defer j.mu.Unlock(); return j.timer != nil }
+		scheduled := func() bool { j.mu.Lock(); defer j.mu.Unlock(); return j.disk.timer != nil }
 		steps := []struct {
 			name string
 			ev   event.Event

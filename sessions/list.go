@@ -3,6 +3,7 @@ package sessions
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"runtime"
@@ -38,14 +39,13 @@ type Entry struct {
 // in an index beside the sessions, which is rebuilt when it is missing or wrong: only changed
 // files are read.
 func (s Store) List() ([]Entry, error) {
-	known := s.loadIndex()
-	all, err := s.stat(known)
+	all, changed, err := s.stat(s.readIndex())
 	if err != nil {
 		return nil, err
 	}
 	stale := s.refresh(all)
 	sortEntries(all)
-	if stale || len(all) != len(known.positions) {
+	if stale || changed {
 		s.saveIndex(all)
 	}
 	entries := make([]Entry, 0, len(all))
@@ -61,22 +61,18 @@ func (s Store) List() ([]Entry, error) {
 // whether there were any.
 func (s Store) refresh(all []indexed) (stale bool) {
 	var (
-		next    atomic.Int64
-		workers sync.WaitGroup
-		read    atomic.Bool
+		next atomic.Int64
+		read atomic.Bool
 	)
-	for range min(runtime.GOMAXPROCS(0), 8) {
-		workers.Go(func() {
-			r := newDescriber(s)
-			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-				if e := &all[i]; !e.fresh {
-					r.describe(e)
-					read.Store(true)
-				}
+	onProcessors(func(int, int) {
+		r := newDescriber(s)
+		for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
+			if e := &all[i]; !e.fresh {
+				r.describe(e)
+				read.Store(true)
 			}
-		})
-	}
-	workers.Wait()
+		}
+	})
 	return read.Load()
 }
 
@@ -109,7 +105,7 @@ func LastOfPerson(s Store) (Entry, error) {
 
 // Last returns the session used last of those that fit, of all for nil; or ErrNone.
 func (s Store) Last(fits func(Entry) bool) (Entry, error) {
-	all, err := s.stat(index{})
+	all, _, err := s.stat("")
 	if err != nil {
 		return Entry{}, err
 	}
@@ -131,7 +127,7 @@ func (s Store) Find(prefix string) (string, error) {
 	if err := CheckID(prefix); err != nil {
 		return "", err
 	}
-	all, err := s.stat(index{})
+	all, _, err := s.stat("")
 	if err != nil {
 		return "", err
 	}
@@ -227,52 +223,114 @@ func sortEntries(all []indexed) {
 }
 
 // stat lists the folder without opening files. Entries of the index that are still up to date
-// are marked fresh; the others have to be described.
-func (s Store) stat(known index) ([]indexed, error) {
+// are marked fresh; the others have to be described. changed means that the index has other files.
+func (s Store) stat(index string) (all []indexed, changed bool, err error) {
 	dir, err := os.Open(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sessions folder: %w", err)
+		return nil, false, fmt.Errorf("sessions folder: %w", err)
 	}
 	defer dir.Close() //nolint:errcheck // only read
 	var looked sync.WaitGroup
-	looked.Go(func() { statAll(int(dir.Fd()), known.entries) })
+	looked.Go(func() { all = statIndex(int(dir.Fd()), index) })
 	names, err := dir.Readdirnames(-1)
 	looked.Wait()
 	if err != nil {
-		return nil, fmt.Errorf("sessions folder: %w", err)
+		return nil, false, fmt.Errorf("sessions folder: %w", err)
 	}
-	all := known.entries // in their order, which is nearly sorted
+	if same(all, names) {
+		return all, false, nil
+	}
+	there := make(map[string]bool, len(all))
+	all = slices.DeleteFunc(all, func(e indexed) bool { // in their order, which is nearly sorted
+		twice := there[e.ID]
+		there[e.ID] = true
+		return e.gone || twice
+	})
+	old := len(all)
 	for _, name := range names {
-		id, ok := strings.CutSuffix(name, ext)
-		if _, there := known.positions[id]; ok && !there && CheckID(id) == nil {
+		if id, ok := sessionID(name); ok && !there[id] {
 			all = append(all, indexed{Entry: Entry{ID: id}})
 		}
 	}
-	statAll(int(dir.Fd()), all[len(known.entries):]) // new files
-	return slices.DeleteFunc(all, func(e indexed) bool { return e.gone }), nil
+	added := all[old:]
+	onProcessors(func(i, n int) { statAll(int(dir.Fd()), added[len(added)*i/n:len(added)*(i+1)/n]) })
+	return slices.DeleteFunc(all, func(e indexed) bool { return e.gone }), true, nil
 }
 
-// statAll stats the files on all processors, which is the largest cost of a list.
-func statAll(dir int, all []indexed) {
+// sessionID returns the id of the session whose file has a name.
+func sessionID(name string) (id string, ok bool) {
+	id, ok = strings.CutSuffix(name, ext)
+	return id, ok && CheckID(id) == nil
+}
+
+// same reports whether all are the files with these names, each once. It compares sums of hashes: a map of
+// them all would be a fifth of what a list costs.
+func same(all []indexed, names []string) bool {
+	seed := maphash.MakeSeed()
+	var count int
+	var sum uint64
+	for _, name := range names {
+		if id, ok := sessionID(name); ok {
+			count, sum = count+1, sum+maphash.String(seed, id)
+		}
+	}
+	for i := range all {
+		if all[i].gone {
+			return false
+		}
+		sum -= maphash.String(seed, all[i].ID)
+	}
+	return count == len(all) && sum == 0
+}
+
+// onProcessors calls work n times at once, with the numbers from 0 to n-1, and waits.
+func onProcessors(work func(i, n int)) {
 	var workers sync.WaitGroup
 	n := min(runtime.GOMAXPROCS(0), 8)
 	for i := range n {
-		part := all[len(all)*i/n : len(all)*(i+1)/n]
-		workers.Go(func() {
-			var st unix.Stat_t
-			for i := range part {
-				part[i].stat(dir, &st)
-			}
-		})
+		workers.Go(func() { work(i, n) })
 	}
 	workers.Wait()
 }
 
+// statIndex parses the lines of the index and stats their files, which is the largest cost of a list.
+func statIndex(dir int, index string) []indexed {
+	// from returns where the first line begins after a part of the text.
+	from := func(i, n int) int {
+		at := len(index) * i / n
+		if at == 0 || at == len(index) {
+			return at
+		}
+		if end := strings.IndexByte(index[at-1:], '\n'); end >= 0 {
+			return at + end
+		}
+		return len(index)
+	}
+	all := make([]indexed, strings.Count(index, "\n"))
+	onProcessors(func(i, n int) {
+		first, end := from(i, n), from(i+1, n)
+		part := all[strings.Count(index[:first], "\n"):strings.Count(index[:end], "\n")]
+		parseIndex(part, index[first:end])
+		statAll(dir, part)
+	})
+	return all
+}
+
+func statAll(dir int, all []indexed) {
+	var st unix.Stat_t
+	for i := range all {
+		all[i].stat(dir, &st)
+	}
+}
+
 // stat fills in the facts of the file system. A changed file is not fresh any more.
 func (e *indexed) stat(dir int, st *unix.Stat_t) {
+	if e.gone {
+		return
+	}
 	err := unix.Fstatat(dir, e.ID+ext, st, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		e.gone = true // or it was never a session

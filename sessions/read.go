@@ -456,9 +456,12 @@ func readSmall(path string) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	const limit = 16 << 20
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && len(data) > limit {
-		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	var data bytes.Buffer
+	if fi, err := f.Stat(); err == nil && fi.Size() <= limit {
+		data.Grow(int(fi.Size()) + bytes.MinRead) // as ReadFrom wants it
 	}
-	return data, err
+	if n, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil || n <= limit {
+		return data.Bytes(), err
+	}
+	return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
 }

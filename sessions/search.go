@@ -150,7 +150,7 @@ func (l *leftEvents) has(env event.Envelope) bool {
 			return false
 		}
 		var r rawScanner
-		_, _ = r.lines(l.file, 0, l.size, func(text []byte) int { return bytes.Index(text, rewoundType) }, func(line []byte) bool {
+		_, _ = r.lines(l.file, 0, l.size, func(text []byte) int { return findType(text, rewoundType) }, func(line []byte) bool {
 			var env event.Envelope
 			if json.Unmarshal(line, &env) == nil && env.Payload != nil {
 				l.rewinds.Take(env)

@@ -192,7 +192,7 @@ func (s Store) create(h Header, key []byte) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: f.Name(), f: f, head: int64(len(line)), newFile: true, key: key, format: h.Format}
+	j := &Journal{path: f.Name(), f: f, head: int64(len(line)), disk: disk{newFile: true}, key: key, format: h.Format}
 	j.info = Info{Header: h, Trusted: true}
 	j.info.Header.MAC = h.mac(key)
 	if err = j.lock(); err == nil {

@@ -185,9 +185,12 @@ func makeCommandDir(spec Spec) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	marks := []string{"cwd"} // the shell writes them, whatever its umask is
-	if spec.Free {
-		marks = append(marks, "free")
+	var marks []string
+	if spec.within() == pane.Unheld {
+		marks = append(marks, "cwd") // the shell writes it, whatever its umask is
+		if spec.Free {
+			marks = append(marks, "free")
+		}
 	}
 	if spec.Mode == Terminal {
 		marks = append(marks, terminalMark)

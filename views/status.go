@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -119,10 +120,8 @@ func (l *StatusLine) Busy() bool {
 // doingNow says what a task does at the moment in its conversation.
 func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	switch {
-	case t.State == state.TaskWaiting && len(s.Questions) > 0:
-		return doing{text: "waits for your answer"}
 	case t.State == state.TaskWaiting:
-		return doing{text: "waits for your approval"}
+		return waitsForPerson(s, t)
 	case t.State == state.TaskCancelling:
 		return doing{text: "cancelling"}
 	case t.State == state.TaskQueued:
@@ -143,8 +142,23 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	return doing{text: modelDoes(s, t.Turns), since: s.Coming.Asked}
 }
 
+// waitsForPerson says what a task waits for, since it was asked first.
+func waitsForPerson(s *state.State, t *state.Task) doing {
+	d := doing{text: "waits for your approval"}
+	if len(s.Questions) > 0 {
+		d.text = "waits for your answer"
+	}
+	if len(t.Waits) > 0 {
+		d.since = t.Waits[0].Since
+	}
+	return d
+}
+
 // maxCommand limits the columns of a command in the line.
 const maxCommand = 32
+
+// maxBeside limits the columns of what a task does in the background, while nothing else is said.
+const maxBeside = 60
 
 // callRuns says which call runs: a command by its own words.
 func callRuns(c *state.Call) doing {
@@ -282,17 +296,22 @@ func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
 	case n == 1 && l.main == nil:
 		t := &l.others[0]
 		glyph, role, word := draw.TaskState(t, now)
-		parts.add(role, fmt.Sprintf("%s #%d %s %s", glyph, t.ID, t.Kind, elapsed(t, now)))
-		if word != "" {
-			parts.add(role, word)
-		}
-		parts.add(themes.Running, "in the background")
+		parts.add(role, fmt.Sprintf("%s #%d %s in the background, %s", glyph, t.ID, cmp.Or(word, "runs"), besides(t, now)))
 		parts.addDeadline(t, now)
 	case l.main == nil:
 		parts.add(themes.Running, draw.Spinner(now.UnixMilli())+" "+draw.Plural(n, "task")+" in the background")
 	default:
 		parts.add(themes.Running, fmt.Sprintf("%d in the background", n))
 	}
+}
+
+// besides says how long a task in the background has run, and what it does as far as that has room.
+func besides(t *state.Task, now time.Time) string {
+	what := draw.Shorten(markup.Inline(draw.FirstLine(t.Title)), maxBeside)
+	if what == "" {
+		return elapsed(t, now)
+	}
+	return elapsed(t, now) + ": " + what
 }
 
 // addMain adds what is said of the main task, and returns the keys that do something about it.

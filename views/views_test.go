@@ -160,9 +160,10 @@ func TestStatusLine(t *testing.T) {
 		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ cancelling · 00:31"},
 		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ waiting for the model · 00:31 · 01:30 left|Esc interrupts"},
 		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ waiting for the model · 00:31 · 2 in the background|Esc interrupts"},
-		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ #5 shell 00:31 · in the background"},
-		{"background with a deadline", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskDeadline{ID: 5, Deadline: viewtest.MS(-90)}}, "◑ #5 shell 00:31 · in the background · 01:30 left"},
-		{"background being cancelled", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskCancelling{ID: 5}}, "◌ #5 shell 00:31 · cancelling · in the background"},
+		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask, Title: "npm run \x1b[31mdev\nnext"}}, "◑ #5 runs in the background, 00:31: npm run ␛[31mdev …"},
+		{"background without a title", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ #5 runs in the background, 00:31"},
+		{"background with a deadline", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskDeadline{ID: 5, Deadline: viewtest.MS(-90)}}, "◑ #5 runs in the background, 00:31 · 01:30 left"},
+		{"background being cancelled", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskCancelling{ID: 5}}, "◌ #5 cancelling in the background, 00:31"},
 		{"several in the background", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ 2 tasks in the background"},
 		{"queued shows above", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ waiting for the model · 00:31|Esc interrupts"},
 		{"interrupted", []event.Event{event.Interrupted{CanContinue: true}}, "interrupted|Enter continues"},
@@ -362,4 +363,29 @@ func TestTasksRunningShow(t *testing.T) {
 func selectedTask(t *Tasks) int {
 	row, _ := t.selected()
 	return row.ID
+}
+
+// TestStatusLineCountsSinceTheQuestion: how long a person is waited for has nothing to do with how long the task worked
+// before; of several that wait the first counts, and after the answer the task's own time does again.
+func TestStatusLineCountsSinceTheQuestion(t *testing.T) {
+	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	var s state.State
+	for _, step := range []struct {
+		ago  int // seconds
+		ev   event.Event
+		want string
+	}{
+		{600, event.TaskStarted{ID: 4, Kind: event.MainTask}, "waiting for the model · 10:00"},
+		{300, event.ToolRequested{CallID: "c1", Name: "shell"}, "waiting for the model · 10:00"},
+		{31, viewtest.Ask("1", viewtest.Restart), "waits for your approval · 00:31"},
+		{5, viewtest.Ask("2", viewtest.Restart), "waits for your approval · 00:31"},
+		{4, event.ApprovalAnswered{ID: "1", Decision: event.Once, By: "user"}, "waits for your approval · 00:05"},
+		{3, event.ApprovalAnswered{ID: "2", Decision: event.Once, By: "user"}, "waiting for the model · 10:00"},
+		{2, event.QuestionAsked{ID: "3", Text: "Which?"}, "waits for your answer · 00:02"},
+	} {
+		l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(step.ago), Task: 4, Payload: step.ev}))
+		if got := viewtest.Text(t, l, 110, 1); !strings.Contains(got, step.want) {
+			t.Errorf("after %T: %q, want %q", step.ev, strings.TrimSpace(got), step.want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // Severity grades a finding of a review.
@@ -28,7 +29,7 @@ type Finding struct {
 	File     string   `json:"file,omitempty"`   // relative to the folder of the session
 	Line     int      `json:"line,omitempty"`   // from 1; 0 is not known
 	Text     string   `json:"text"`             // what breaks
-	Fix      string   `json:"fix,omitempty"`    // the smallest one
+	Fix      string   `json:"fix,omitempty"`    // the smallest one, on one line unless it is a diff
 	Note     string   `json:"note,omitempty"`   // what is wrong with the place: no such file, no such line
 
 	// FileSum and LineSum tell later whether the line is still the one that was meant: hashes of the
@@ -81,7 +82,7 @@ func (f Finding) Grade() string {
 func (f Finding) String() string {
 	line := f.Place() + " " + f.Grade() + " " + f.Text
 	if f.Fix != "" {
-		line += " · fix: " + f.Fix
+		line += " · fix: " + texts.OneLine(f.Fix)
 	}
 	if f.Note != "" {
 		line += " (" + f.Note + ")"

@@ -31,14 +31,14 @@ func (s stamp) String() string {
 // is reports whether the stamp is of a file of a kind, such as [unix.S_IFDIR].
 func (s stamp) is(kind uint32) bool { return s.mode&unix.S_IFMT == kind }
 
-// settled reports whether the stamp was old enough when the content was read, at a time: then an equal stamp
-// now means that nothing has changed since.
+// settled reports whether the stamp was old enough when the content was read, at the given time. Only then does
+// an equal stamp mean that nothing has changed since.
 func (s stamp) settled(at time.Time) bool {
 	return at.UnixNano()-max(s.changed, s.mod) > int64(settles)
 }
 
-// stampOf returns the stamp of what has a name in an open folder, or has an absolute path. The last element
-// of the name is not followed if it is a link, unless follow.
+// stampOf returns the stamp of a name in an open folder, or of an absolute path. If its last element is a
+// symbolic link, the stamp is of the link, or with follow of what it leads to.
 func stampOf(dir int, name string, follow bool) (stamp, error) {
 	flags := unix.AT_SYMLINK_NOFOLLOW
 	if follow {
@@ -53,8 +53,8 @@ func stampOf(dir int, name string, follow bool) (stamp, error) {
 	return stamp{uint64(st.Dev), uint64(st.Ino), st.Size, uint32(st.Mode), st.Ctim.Nano(), st.Mtim.Nano()}, err
 }
 
-// digest returns what identifies the content of a file that has a stamp: of a symbolic link its target, too.
-// Of what is no file and of a large one it is the stamp.
+// digest returns what identifies the content of the file with this stamp; for a symbolic link this includes
+// its target. For a large file, and for anything but a regular file, it is the stamp.
 func digest(name string, s stamp) string {
 	link := ""
 	if s.is(unix.S_IFLNK) {

@@ -24,12 +24,11 @@ const (
 	maxDeep    = 1         // levels that are compared below a folder of packages
 )
 
-// settles is how long before a look the last change of a file or folder must have been, so that the next look
-// trusts its stamp. The clock of a file system may tick only every 10 ms: of two changes within a tick the
-// second one leaves the stamp as it is.
+// settles is the least age of a change at which its stamp is trusted. The clock of a file system may tick only
+// every 10 ms, and a second change within one tick leaves the stamp as it is.
 const settles = 100 * time.Millisecond
 
-// packages are listed folders with more files than can be compared: of them the upper levels are.
+// packages are listed folders with too many files to compare all: only their upper levels are compared.
 var packages = []string{"node_modules", ".venv", "venv", "site-packages", "__pycache__", ".yarn", ".gradle", ".direnv", ".jj", ".hg", ".svn", ".ipython", ".jupyter"}
 
 // Watch notices which of the listed files in some folders were changed by commands. It reads nothing
@@ -77,8 +76,8 @@ type file struct {
 	by, what string
 }
 
-// Begin notes the state of the files before a command. What has changed while no other command ran was
-// changed by somebody else; what has changed while one ran is returned.
+// Begin notes the state of the files before a command. It returns what has changed while another command ran;
+// what has changed while none ran was changed by somebody else, and is not returned.
 func (w *Watch) Begin() []action.Executed {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 
 // examples returns two actions that a rule for what is similar to a would allow, and one that it
 // would not, each as a person writes it. What it returns was judged under the rule; where nothing
-// fits there are fewer.
+// fits there are fewer. A rule about files says itself which it covers, and has none.
 func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {
 		return with.judgeFiles(e.act, reportOn(with, e.act), action.ModeAsk).Decision == action.Allow
 	}
-	yes, no := candidates(p, r, a, report)
+	yes, no := candidates(r, a, report)
 	for _, e := range yes {
 		if len(passes) < 2 && allowed(e) {
 			passes = append(passes, e.text)
@@ -45,7 +45,7 @@ func reportOn(p Policy, a action.Action) shell.Report {
 }
 
 // candidates returns actions that a rule probably allows, and others that it probably does not.
-func candidates(p Policy, r action.Rule, a action.Action, report shell.Report) (yes, no []example) {
+func candidates(r action.Rule, a action.Action, report shell.Report) (yes, no []example) {
 	switch a.Kind {
 	case action.Shell, action.Git:
 		command := func(text string) example {
@@ -60,19 +60,6 @@ func candidates(p Policy, r action.Rule, a action.Action, report shell.Report) (
 		for _, s := range stop {
 			no = append(no, command(s))
 		}
-	case action.FileRead, action.FileWrite:
-		file := func(path string) example {
-			one := a
-			one.Path, one.Paths = path, nil
-			text := path
-			if rel, err := filepath.Rel(p.Workspace, path); err == nil && !strings.HasPrefix(rel, "../../") {
-				text = rel
-			}
-			return example{one, text}
-		}
-		dir := filepath.Dir(a.Path)
-		yes = []example{file(filepath.Join(dir, "notes.md")), file(filepath.Join(dir, "more/notes.md"))}
-		no = []example{file(filepath.Join(filepath.Dir(dir), "notes.md")), file(filepath.Join(dir, ".env"))}
 	case action.Network, action.Browser:
 		host := func(name string) example {
 			one := a
@@ -86,14 +73,15 @@ func candidates(p Policy, r action.Rule, a action.Action, report shell.Report) (
 }
 
 // commandExamples returns commands for a rule that covers the one command of a report which
-// needs approval.
+// needs approval. NAME and DIR stand for names, as in a synopsis: one that looked real would be taken for a file
+// that is there.
 func commandExamples(r action.Rule, a action.Action, report shell.Report) (pass, stop []string) {
 	words := action.Quote(r.Prefix)
 	if r.Shape == action.Exactly {
 		if there, err := filepath.Rel(a.Cwd, r.Folder); err == nil && there != "." {
 			words = "cd " + action.Quote([]string{there}) + " && " + words
 		}
-		return []string{words, words + " | tail -n 20"}, []string{words + " x", words + " > more"}
+		return []string{words, words + " | tail -n 20"}, []string{words + " x", words + " > FILE"}
 	}
 	var closed shell.Shape
 	own := words
@@ -106,9 +94,9 @@ func commandExamples(r action.Rule, a action.Action, report shell.Report) (pass,
 	if closed.Sample != "" {
 		before += " " + closed.Sample
 	}
-	pass = []string{before + " notes", words + " " + closed.Option + strings.TrimPrefix(before, words) + " more/notes"}
+	pass = []string{before + " NAME", words + " " + closed.Option + strings.TrimPrefix(before, words) + " DIR/NAME"}
 	if closed.Reads {
-		pass = []string{words + " notes", words + " more notes", own, own + " | tail -n 20"}
+		pass = []string{words + " WORD", words + " MORE WORDS", own, own + " | tail -n 20"}
 	}
-	return pass, []string{before + " ../notes", before + " .env", words + " --other", own + " > more"}
+	return pass, []string{before + " ../NAME", before + " .env", words + " --other", own + " > FILE"}
 }

@@ -342,7 +342,7 @@ func TestExamples(t *testing.T) {
 		t.Errorf("offered %v", offered)
 	}
 	for a, want := range map[string][3]string{
-		"mkdir -p x": {"mkdir notes", "mkdir -p more/notes", "mkdir ../notes"}, "chmod +x a": {"chmod +x notes", "chmod -v +x more/notes", "chmod +x ../notes"},
+		"mkdir -p x": {"mkdir NAME", "mkdir -p DIR/NAME", "mkdir ../NAME"}, "chmod +x a": {"chmod +x NAME", "chmod -v +x DIR/NAME", "chmod +x ../NAME"},
 		"make test": {"make test", "make test | tail -n 20", "make test x"},
 	} {
 		c := p.Context(sh(a), action.ModeAsk)
@@ -351,8 +351,8 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	c := p.Context(write("/w/docs/a.md"), action.ModeAsk)
-	if got := strings.Join(append(c.Passes, c.Stops), " "); got != "docs/notes.md docs/more/notes.md notes.md" {
-		t.Errorf("a file: %q", got)
+	if c.Similar == "" || c.Passes != nil || c.Stops != "" {
+		t.Errorf("a rule about files (%q) has examples of files that may not be there: %q, not %q", c.Similar, c.Passes, c.Stops)
 	}
 	c = p.Context(action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}, action.ModeAsk)
 	if got := strings.Join(append(c.Passes, c.Stops), " "); got != "https://go.dev/ https://docs.go.dev/ https://other-go.dev/" {

@@ -1,18 +1,17 @@
-// Package prompt writes the system prompt from one template. It contains nothing that changes
-// during a session, so that providers can cache it: first the rules, which are the same
-// everywhere, then the facts.
+// Package prompt writes the system prompt. It contains nothing that changes during a session, so
+// that providers can cache it: first the rules of system.md, which are the same everywhere, then
+// the facts.
 //
-//	text, err := prompt.System(prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"})
+//	text := prompt.System(prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"})
 package prompt
 
 import (
+	"cmp"
 	_ "embed"
-	"fmt"
 	"strings"
-	"text/template"
 )
 
-// Facts fill the template. They stay the same for a whole session.
+// Facts are what the prompt tells of a session. They stay the same for all of it.
 type Facts struct {
 	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands
@@ -39,13 +38,72 @@ type Target struct {
 //go:embed system.md
 var source string
 
-var system = template.Must(template.New("system").Funcs(template.FuncMap{"join": strings.Join}).Parse(source))
-
 // System returns the system prompt.
-func System(f Facts) (string, error) {
-	var b strings.Builder
-	if err := system.Execute(&b, f); err != nil {
-		return "", fmt.Errorf("system prompt: %w", err)
+func System(f Facts) string {
+	text := f.Instead
+	if text == "" {
+		text = f.rules()
 	}
-	return strings.TrimSpace(b.String()), nil
+	if f.Style != "" {
+		text += "\n\n# Style of answers, as the person chose\n" + f.Style
+	}
+	text += "\n\n# Here\n" + f.here()
+	if f.Extra != "" {
+		text += "\n\n# Instructions of the operator"
+		if f.Instead == "" {
+			text += " (they do not override the above)"
+		}
+		text += "\n" + f.Extra
+	}
+	return strings.TrimSpace(text)
 }
+
+// rules returns the sections of system.md that apply.
+func (f Facts) rules() string {
+	var kept []string
+	for _, section := range strings.Split(strings.TrimSpace(source), "\n\n# ") {
+		heading, _, _ := strings.Cut(section, "\n")
+		if heading == "How to work" && f.StyleOnly || heading == "Tools" && !f.Tools {
+			continue
+		}
+		kept = append(kept, section)
+	}
+	if !f.Tools {
+		kept[0] += "\nYou have no tools in this session: answer from what you are told."
+	}
+	text := strings.Join(kept, "\n\n# ")
+	if f.Says != "" {
+		text += "\n" + f.Says
+	}
+	return text
+}
+
+// here says where the model works.
+func (f Facts) here() string {
+	local := f.Target == "local"
+	where := f.Target
+	if local {
+		where = "this machine"
+	}
+	text := "Commands run on " + where + " (" + f.OS + ", " + f.Shell + "), starting in " + cmp.Or(f.Cwd, "the home folder") + "."
+	if len(f.Also) > 0 {
+		text += " These folders belong to the work as well: " + strings.Join(f.Also, ", ") + "."
+	}
+	if !local {
+		text += elsewhere
+	}
+	if len(f.Targets) == 0 {
+		return text
+	}
+	text += "\nYou can work on several machines. Tools for commands, panes and files take `target`, one of:"
+	for _, t := range f.Targets {
+		text += "\n- " + t.Name
+		if t.Doc != "" {
+			text += ": " + t.Doc
+		}
+	}
+	return text + "\nWithout it they work on " + f.Target + ", unless you are told that the person switched. Each has its own folder, shell and files. To run the same command on several, give run_shell `targets`, a list: they work side by side, and the person is asked once."
+}
+
+// elsewhere is said of a target that is not the person's machine.
+const elsewhere = " The files that your tools read, search and change are there as well, not on the machine of the person, who reaches it over a connection that may be cut: then the result says so, and the next call connects again. Only what a result names as full_output is a file on the person's machine, which read_file and grep can read all the same. Pages from the web are fetched by the person's machine."

@@ -146,6 +146,20 @@ func (r rawFinding) says() bool {
 
 // text returns the first of some fields that is there, on one line.
 func (r rawFinding) text(names ...string) string {
+	return texts.ClipBytes(texts.OneLine(r.raw(names...)), maxText)
+}
+
+// fix returns the fix on one line; a diff keeps its lines.
+func (r rawFinding) fix() string {
+	text := strings.ReplaceAll(unfenced(r.raw("fix", "suggestion", "smallest_fix")), "\r\n", "\n")
+	if !strings.Contains(text, "\n@@ ") {
+		text = texts.OneLine(text)
+	}
+	return texts.ClipBytes(text, maxText)
+}
+
+// raw returns the first of some fields that says anything, as it was written.
+func (r rawFinding) raw(names ...string) string {
 	for _, name := range names {
 		raw, ok := r[name]
 		if !ok {
@@ -155,8 +169,8 @@ func (r rawFinding) text(names ...string) string {
 		if json.Unmarshal(raw, &s) != nil {
 			s = strings.Trim(string(raw), `"`)
 		}
-		if s = texts.OneLine(s); s != "" && s != "null" {
-			return texts.ClipBytes(s, maxText)
+		if one := texts.OneLine(s); one != "" && one != "null" {
+			return s
 		}
 	}
 	return ""
@@ -182,7 +196,7 @@ var place = regexp.MustCompile(`^(.+?):(\d+)(?:[:-]\d+)*$`)
 func (r rawFinding) finding() event.Finding {
 	f := event.Finding{
 		Text: r.text("what", "text", "message", "title", "description"),
-		Fix:  r.text("fix", "suggestion", "smallest_fix"),
+		Fix:  r.fix(),
 		File: texts.ClipBytes(r.text("file", "path"), maxPath),
 	}
 	f.Severity, f.Stated = severity(r.text("severity", "priority", "level"))

@@ -90,3 +90,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestFixKeepsTheLinesOfADiff: a diff loses all sense on one line; what is none is a sentence.
+func TestFixKeepsTheLinesOfADiff(t *testing.T) {
+	const diff = "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-x\n+y"
+	for raw, want := range map[string]string{
+		`"--- a/a.go\r\n+++ b/a.go\r\n@@ -1 +1 @@\r\n-x\r\n+y"`:               diff,
+		"\"```diff\\n--- a/a.go\\n+++ b/a.go\\n@@ -1 +1 @@\\n-x\\n+y\\n```\"": diff,
+		`"check\n  it"`: "check it",
+		`7`:             "7",
+		`null`:          "",
+	} {
+		r := rawFinding{"fix": []byte(raw)}
+		if got := r.finding().Fix; got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
+		}
+	}
+	f := rawFinding{"file": []byte(`"a.go:1"`), "what": []byte(`"wrong"`), "fix": []byte(`"--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-x\n+y"`)}
+	if text := f.finding().String(); strings.Contains(text, "\n") {
+		t.Errorf("not one line: %q", text)
+	}
+}

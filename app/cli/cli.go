@@ -173,7 +173,7 @@ func (s *cli) root() *cobra.Command {
 	root.SetErr(s.err)
 	root.SetIn(s.in)
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
-	root.SetVersionTemplate("buddy {{.Version}}\n")
+	root.SetFlagErrorFunc(wrongFlag)
 	begin.flags(root.Flags())
 	p := root.PersistentFlags()
 	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; auto lets commands run inside a fence, all asks nothing, plan only reads; without it as the settings say, else ask")
@@ -196,7 +196,12 @@ func (s *cli) root() *cobra.Command {
 		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
 	)
 	completeFlags(root, f)
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		group(c)
+	}
 	explainArgs(root)
+	explainHelp(root)
 	return root
 }
 

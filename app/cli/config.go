@@ -184,7 +184,7 @@ func builtInKeys(v *config.Setting) error {
 	if !ok || v.Value != nil {
 		return nil
 	}
-	if err := keymap.Default().Rebind(map[string][]string{action: {}}); err != nil {
+	if _, err := keymap.Default().Rebind(map[string][]string{action: {}}); err != nil {
 		return err // there is no such action
 	}
 	names := []string{}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	"buddy/app/compose"
@@ -26,7 +27,7 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 		r.Add(r.Index[key], key, err)
 	}
 	keys, renamed := compose.FormerKeys(r.Config, r.Index)
-	r.Notices = append(r.Notices, renamed...)
+	r.Notices = slices.Concat(r.Notices, renamed, compose.LostKeys(keys, r.Index))
 	for _, bad := range keyErrors(keys) {
 		key := config.Path("keys", bad.Action)
 		r.Add(r.Index[key], key, bad.Err)
@@ -61,7 +62,7 @@ func keyErrors(bindings map[string][]string) []*keymap.BindError {
 	var all []*keymap.BindError
 	left := maps.Clone(bindings)
 	for len(left) > 0 {
-		err := keymap.Default().Rebind(left)
+		_, err := keymap.Default().Rebind(left)
 		var bad *keymap.BindError
 		if !errors.As(err, &bad) {
 			return all

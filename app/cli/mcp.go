@@ -21,17 +21,14 @@ import (
 type mcpCLI struct{ *cli }
 
 func (s *mcpCLI) command() *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "mcp",
 		Short: "servers whose tools the model may call",
 		Long: "Servers of the Model Context Protocol: programs or URLs whose tools the model may call, each\n" +
 			"with your approval. Yours stand in the settings ([mcp.NAME]), those of a project in its\n" +
 			".mcp.json, which count once you trust them. In a session /mcp shows them.",
 		Example: "  buddy mcp list\n  buddy mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/docs",
-		Args:    cobra.NoArgs,
-	}
-	c.AddCommand(s.list(), s.add(), s.remove(), s.check(), s.importFile(), s.login(), s.logout())
-	return c
+	}, s.list(), s.add(), s.remove(), s.check(), s.importFile(), s.login(), s.logout())
 }
 
 func (s *mcpCLI) list() *cobra.Command {

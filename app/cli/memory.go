@@ -17,16 +17,14 @@ import (
 type memoryCLI struct{ *cli }
 
 func (s *memoryCLI) command() *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "memory",
 		Short: "what you taught buddy: rules, corrections and facts",
 		Long: "Memory is Markdown that you read, edit and commit, one line an entry with its source and its day:\n" +
 			"yours beside your settings, the team's in .buddy/memory.md, this folder's in .buddyx/memory. In a\n" +
 			"session /memory and /remember do the same.",
 		Example: "  buddy memory list\n  buddy memory add 'Use pnpm, never npm.'\n  buddy memory why r-4k2d\n  buddy memory share r-4k2d\n  buddy memory accept p-9x1a2b",
-		Args:    cobra.NoArgs,
-	}
-	c.AddCommand(
+	},
 		s.list(), s.add(), s.why(),
 		s.verb("edit ID TEXT...", "give an entry another text", 2, -1),
 		s.verb("keep ID", "say that an entry is right: nothing else confirmed it for long", 1, 1),
@@ -36,7 +34,6 @@ func (s *memoryCLI) command() *cobra.Command {
 		s.verb("reject ID", "drop a proposal for good", 1, 1),
 		s.toggle(true), s.toggle(false),
 	)
-	return c
 }
 
 // open returns the memory of this folder.

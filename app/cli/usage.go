@@ -1,16 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"buddy/app/exit"
+	"buddy/app/fuzzy"
 )
-
-// nearName is how many letters of a command may be wrong for it to be suggested.
-const nearName = 2
 
 // explainArgs makes a command, and all below it, say which argument is missing or too much.
 func explainArgs(c *cobra.Command) {
@@ -54,12 +54,53 @@ func wrongArgs(c *cobra.Command, args []string) error {
 	return exit.Usage("%s takes %s", path, strings.Join(names, " "))
 }
 
-// nearest names commands that are written like one that is not known.
-func nearest(c *cobra.Command, name string) string {
-	c.SuggestionsMinimumDistance = nearName
-	all := c.SuggestionsFor(name)
-	if len(all) == 0 {
-		return ""
+// explainHelp makes the command help say that there is no such command, in place of the help of the one above.
+func explainHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		return
 	}
-	return " (nearest: " + strings.Join(all, ", ") + ")"
+	help.Run, help.RunE = nil, func(_ *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return exit.Usage("help: unknown command %q%s", strings.Join(args, " "), nearest(found, strings.Join(rest, " ")))
+		}
+		found.InitDefaultHelpFlag()
+		return found.Help()
+	}
+}
+
+// nearest asks whether a command was meant that is written like one that is not known, "" if there is none.
+func nearest(c *cobra.Command, name string) string {
+	var all []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			all = append(all, sub.Name())
+		}
+	}
+	return didYouMean("", name, all)
+}
+
+// didYouMean asks whether one of some names was meant by a wrong one, "" if none is near. mark stands before it.
+func didYouMean(mark, wrong string, names []string) string {
+	if name := fuzzy.Meant(wrong, names); name != "" {
+		return " (did you mean " + mark + name + "?)"
+	}
+	return ""
+}
+
+// wrongFlag says which flag was meant by one that a command does not have.
+func wrongFlag(c *cobra.Command, err error) error {
+	var none *pflag.NotExistError
+	if !errors.As(err, &none) || none.GetSpecifiedShortnames() != "" {
+		return err
+	}
+	var all []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			all = append(all, f.Name)
+		}
+	})
+	return exit.Usage("%v%s", err, didYouMean("--", none.GetSpecifiedName(), all))
 }

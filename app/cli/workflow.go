@@ -21,17 +21,14 @@ import (
 type workflowCLI struct{ *cli }
 
 func (s *workflowCLI) command() *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "workflow",
 		Short: "files of steps that are done again the same way",
 		Long: "A workflow is a file of inputs, steps and gates: steps are calls of tools that the policy judges\n" +
 			"like any other, and at a gate you decide. Yours lie in workflows/NAME.yaml beside your settings,\n" +
 			"those of a project in .buddy/workflows; some come with buddy.",
 		Example: "  buddy workflow list\n  buddy workflow show code_review\n  buddy workflow run code_review base=main\n  buddy workflow check .buddy/workflows/release.yaml",
-		Args:    cobra.NoArgs,
-	}
-	c.AddCommand(s.list(), s.show(), s.check(), s.run(), s.runs(), s.status(), s.resume(), s.cancel())
-	return c
+	}, s.list(), s.show(), s.check(), s.run(), s.runs(), s.status(), s.resume(), s.cancel())
 }
 
 func (s *workflowCLI) list() *cobra.Command {

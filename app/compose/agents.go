@@ -18,7 +18,7 @@ func (p *Program) agents(facts prompt.Facts) agent.Agents {
 	c, own := p.Config.Agents, agentFiles{p.Config, p.files, p.dependable}
 	return agent.Agents{
 		Read: own.read,
-		System: func(text string) (string, error) {
+		System: func(text string) string {
 			theirs := facts
 			theirs.Instead, theirs.Style, theirs.Tools = text, "", true
 			return prompt.System(theirs)

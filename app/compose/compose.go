@@ -112,10 +112,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		},
 		tools: tools.NewRegistry(toolset.New(p.Targets, web.NewClient(web.Options{Hits: p.Config.Tools.Hits, Proxy: httpproxy.FromEnvironment().ProxyFunc()}), deferred)...).Without(toolset.Unlisted...).Off("[tools] off", toolset.Expand(p.Config.Tools.Off)...).Off("[memory] enabled, observe", withoutMemory(p)...),
 	}
-	system, registry, err := told.to(m.Info())
-	if err != nil {
-		return nil, errors.Join(exit.Failure(err), p.Journal.close())
-	}
+	system, registry := told.to(m.Info())
 	p.Options = agent.Options{
 		Session: p.ID, Cleared: f.Cleared, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: withMemory(p, p.instructions(first.Files)), InstructionsOf: rulesOfMemory(p, p.instructionsOf(first.Files)), Skills: p.skillOptions(), Agents: p.agents(told.facts), Workflows: workflowsOf(p, f.Headless), Reviews: newReviews(p), Goals: goalsOf(p.Config.Goal), Small: p.small(f),
@@ -295,6 +292,9 @@ func (p *Program) Finish(said io.Writer, kill bool) (stored bool) {
 	if kill {
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 		defer cancel()
+		if rt := p.Live.runtime(); rt != nil {
+			agent.TellEnding(rt)
+		}
 		if err := p.Targets.KillPanes(ctx); err != nil {
 			_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
 		}

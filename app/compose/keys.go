@@ -2,16 +2,30 @@ package compose
 
 import (
 	"errors"
+	"fmt"
 
 	"buddy/app/exit"
 	"buddy/app/keymap"
 	"buddy/config"
 )
 
+// LostKeys returns a notice with its place for each binding that took a built-in key from another action.
+func LostKeys(bindings map[string][]string, index config.Index) (notices []string) {
+	lost, _ := keymap.Default().Rebind(bindings) // a mistake is said by who binds the keys
+	for _, l := range lost {
+		text := fmt.Sprintf("%s is the key of this action now; %s has lost it", l.Key, l.Action)
+		if len(l.Left) == 0 {
+			text += fmt.Sprintf(" and has none: keys.%s gives it another", l.Action)
+		}
+		notices = append(notices, index.Error(config.Path("keys", string(l.To)), errors.New(text)).Error())
+	}
+	return notices
+}
+
 // BoundKeys returns the key map with the keys that a person wants. A mistake has its place.
 func BoundKeys(bindings map[string][]string, index config.Index) (*keymap.Map, error) {
 	keys := keymap.Default()
-	err := keys.Rebind(bindings)
+	_, err := keys.Rebind(bindings) // what lost a key was said when the settings were read
 	var bind *keymap.BindError
 	if errors.As(err, &bind) {
 		err = exit.Mistake(index.Error(config.Path("keys", bind.Action), bind.Err))

@@ -26,7 +26,7 @@ func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
 	}
 	keys, renamed := FormerKeys(c, index)
 	c.Keys = keys
-	return c, index, append(notices, renamed...), nil
+	return c, index, slices.Concat(notices, renamed, LostKeys(keys, index)), nil
 }
 
 // FormerKeys returns the bindings of c with the names that actions have now, and a notice with its place for each

@@ -17,15 +17,14 @@ type telling struct {
 // to returns the system prompt and the tools for a model: what its family is told besides, and
 // without what it is not told of. They depend on the model alone, so that a session that is
 // resumed with it sends the same.
-func (t telling) to(m model.Info) (string, *tools.Registry, error) {
+func (t telling) to(m model.Info) (string, *tools.Registry) {
 	facts, all := t.facts, t.tools
 	if m.API != model.Demo {
 		family := limits.FamilyOf(m.Model)
 		facts.Says, all = family.Says, all.Without(unofferedTo(family, m.Window)...)
 	}
 	facts.Tools = len(all.Definitions()) > 0
-	system, err := prompt.System(facts)
-	return system, all, err
+	return prompt.System(facts), all
 }
 
 // unofferedTo returns the tools that a model of a family is not told of: the form of edits that

@@ -7,6 +7,7 @@ package fullscreen
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -207,6 +208,7 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 		Shape:     loadShape(shapeFile(w.folder)),
 		KeepShape: w.keepShape,
 		Catalog:   w.catalog(ctx),
+		File:      w.sessionFile(ctx),
 	}
 }
 
@@ -334,20 +336,40 @@ func (w *window) readRest(ctx context.Context, r stored) {
 		return
 	}
 	w.link.await(ctx) // which has more haste
-	var before state.State
-	err := r.file.Older(r.tail, func(env event.Envelope) bool {
-		before.Apply(env)
-		return ctx.Err() == nil
+	before, err := state.Fold(false, func(f func(event.Envelope) bool) error {
+		return r.file.Older(r.tail, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
 	})
 	if ctx.Err() != nil {
 		return
 	}
 	w.loop.Post(func() {
-		w.ui.Prepend(&before)
+		w.ui.Prepend(before)
 		if err != nil {
 			w.ui.Tell("the beginning of the session can't be read: " + err.Error())
 		}
 	})
+}
+
+// sessionFile reads the session's file beside the process that writes it.
+func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
+	view := func(read func(*sessions.Journal) error) error {
+		j, err := w.setup.Store.View(w.setup.ID)
+		if err == nil {
+			err = errors.Join(read(j), j.Close())
+		}
+		return err
+	}
+	return ui.SessionFile{
+		Newest: func() (seq uint64, err error) {
+			err = view(func(j *sessions.Journal) error { seq = j.Info().LastSeq; return nil })
+			return seq, err
+		},
+		Read: func(f func(event.Envelope) bool) error {
+			return view(func(j *sessions.Journal) error {
+				return j.Range(0, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
+			})
+		},
+	}
 }
 
 // keepShape remembers how the panes are arranged.

@@ -120,6 +120,27 @@ func lower(c byte) byte {
 	return c
 }
 
+// maxSlips is how many letters of a name may be wrong for another to have been meant.
+const maxSlips = 3
+
+// Meant returns the name that was meant by a wrong one: the first that begins with it, else the one that differs
+// least; "" if none is near enough.
+func Meant(wrong string, names []string) string {
+	if wrong == "" || len(wrong) > 64 { // no typing error, and the distance costs length times length
+		return ""
+	}
+	for _, name := range names {
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(wrong)) {
+			return name
+		}
+	}
+	name := Nearest(wrong, names)
+	if d := texts.Distance(strings.ToLower(wrong), strings.ToLower(name)); d > min(maxSlips, (len(wrong)+1)/2) || d >= len(name) {
+		return ""
+	}
+	return name
+}
+
 // Nearest returns the name that differs least from a wrong one, the first of several; "" if
 // there is none.
 func Nearest(wrong string, names []string) string {

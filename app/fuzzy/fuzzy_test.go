@@ -1,6 +1,9 @@
 package fuzzy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFit(t *testing.T) {
 	tests := []struct {
@@ -51,6 +54,22 @@ func TestNearest(t *testing.T) {
 	}
 	if got := Nearest("x", nil); got != "" {
 		t.Errorf("Nearest of nothing = %q", got)
+	}
+}
+
+// TestMeant: a slip or two, or only the beginning, is near enough; another word is not, whatever its length.
+func TestMeant(t *testing.T) {
+	names := []string{"help", "session", "status", "ls"}
+	for wrong, want := range map[string]string{
+		"hepl": "help", "Sess": "session", "sesion": "session", "sl": "", "xyzzy": "", "": "", "documentation": "",
+		strings.Repeat("s", 65): "",
+	} {
+		if got := Meant(wrong, names); got != want {
+			t.Errorf("Meant(%q) = %q, want %q", wrong, got, want)
+		}
+	}
+	if got := Meant("help", nil); got != "" {
+		t.Errorf("Meant of nothing = %q", got)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestFormerNamesOfActionsAreRead(t *testing.T) {
 				t.Errorf("%s: no notice in %q has %q", c.name, notices, want)
 			}
 		}
-		if err := Default().Rebind(got); err != nil {
+		if _, err := Default().Rebind(got); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -3,6 +3,7 @@ package keymap
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -171,7 +172,7 @@ func FuzzParse(f *testing.F) {
 
 func TestRebind(t *testing.T) {
 	m := Default()
-	if err := m.Rebind(map[string][]string{"newline": {"ctrl-x", "Alt+Enter"}, "redraw": {}, "fold": {"Ctrl+L"}}); err != nil {
+	if _, err := m.Rebind(map[string][]string{"newline": {"ctrl-x", "Alt+Enter"}, "redraw": {}, "fold": {"Ctrl+L"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.Lookup(tcell.NewEventKey(tcell.KeyCtrlX, 0, 0), Prompt).Action; got != Newline {
@@ -201,10 +202,10 @@ func TestRebindErrors(t *testing.T) {
 		{map[string][]string{"help": {"?"}}, "help", `keys.help: key "?": a plain character is text in scope global`},
 		{map[string][]string{"approve": {"Enter"}}, "approve", `keys.approve: key "Enter": Enter never approves`},
 		{map[string][]string{"deny": {"y"}}, "deny", `keys.deny: key y is both approve and deny in scope approval`},
-		{map[string][]string{"help": {"Ctrl+W"}}, "help", `keys.help: key Ctrl+W is both help and kill-to-space-left in scope prompt`},
+		{map[string][]string{"redraw": {"F5"}, "next-pane": {"F5"}}, "redraw", `keys.redraw: key F5 is both next-pane and redraw in scope global`},
 	} {
 		m := Default()
-		err := m.Rebind(c.bindings)
+		_, err := m.Rebind(c.bindings)
 		var bind *BindError
 		if !errors.As(err, &bind) || bind.Action != c.action || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("Rebind(%v) = %v, want %s…", c.bindings, err, c.want)
@@ -212,6 +213,40 @@ func TestRebindErrors(t *testing.T) {
 		if m.Markdown() != Default().Markdown() {
 			t.Errorf("Rebind(%v) failed and changed the map", c.bindings)
 		}
+	}
+}
+
+// TestABindingTakesTheKeyOfABuiltInOne: a person's settings go on to count when an action of ours gets the same key,
+// everywhere or in one scope; what lost it is named, with the keys that it has left.
+func TestABindingTakesTheKeyOfABuiltInOne(t *testing.T) {
+	for _, c := range []struct {
+		bindings map[string][]string
+		key      tcell.Key
+		scope    Scope
+		means    Action
+		lost     string
+	}{
+		{map[string][]string{"redraw": {"F9"}}, tcell.KeyF9, Global, Redraw, "F9 rewind redraw []"},
+		{map[string][]string{"newline": {"F6"}}, tcell.KeyF6, Prompt, Newline, "F6 type-into newline []"},
+		{map[string][]string{"help": {"Ctrl+W"}}, tcell.KeyCtrlW, Prompt, "", "Ctrl+W kill-to-space-left help []"},
+		{map[string][]string{"redraw": {"Ctrl+O"}, "fold": {"Ctrl+L"}}, tcell.KeyCtrlO, Global, Redraw, "Ctrl+O transcript redraw []"},
+	} {
+		m := Default()
+		lost, err := m.Rebind(c.bindings)
+		if err != nil || len(lost) != 1 {
+			t.Errorf("Rebind(%v) = %v, %v", c.bindings, lost, err)
+			continue
+		}
+		l := lost[0]
+		if got := fmt.Sprintf("%s %s %s %v", l.Key, l.Action, l.To, l.Left); got != c.lost {
+			t.Errorf("Rebind(%v): lost %q, want %q", c.bindings, got, c.lost)
+		}
+		if got := m.Lookup(tcell.NewEventKey(c.key, 0, 0), c.scope).Action; got != c.means {
+			t.Errorf("Rebind(%v): the key means %q, want %q", c.bindings, got, c.means)
+		}
+	}
+	if Default().Name(Rewind) != "F9" {
+		t.Error("the built-in table has changed")
 	}
 }
 

@@ -1,6 +1,7 @@
 package keymap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,27 +25,62 @@ func (e *BindError) Error() string { return "keys." + e.Action + ": " + e.Err.Er
 // Unwrap returns the cause.
 func (e *BindError) Unwrap() error { return e.Err }
 
-// Rebind gives actions other keys: action id to key names, an empty list for none. It
-// changes everything or, on an error (a *BindError), nothing.
-func (m *Map) Rebind(bindings map[string][]string) error {
+// Lost is a built-in key that an action gave up, because a person wants it for another one.
+type Lost struct {
+	Key    Key
+	Action Action // that had it
+	To     Action // that has it now
+	Left   []Key  // that the first still has
+}
+
+// Rebind gives actions other keys: action id to key names, an empty list for none. A built-in key that one of them
+// takes is lost for the action that had it; where a key decides about an approval, and between two of the bindings,
+// that is an error. It changes everything or, on an error (a *BindError), nothing.
+func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 	entries := slices.Clone(m.entries)
 	for _, id := range slices.Sorted(maps.Keys(bindings)) {
 		i := slices.IndexFunc(entries, func(e Entry) bool { return string(e.Action) == id })
 		if i < 0 {
-			return &BindError{id, fmt.Errorf("unknown action %q (nearest: %s)", id, nearest(entries, id))}
+			return nil, &BindError{id, fmt.Errorf("unknown action %q (nearest: %s)", id, nearest(entries, id))}
 		}
 		keys, err := parseKeys(entries[i], bindings[id])
 		if err != nil {
-			return &BindError{id, err}
+			return nil, &BindError{id, err}
 		}
 		entries[i].Keys = keys
 	}
-	index, err := indexOf(entries)
+	lost, index, err := yield(entries, bindings)
 	if err != nil {
-		return &BindError{culprit(err, bindings), err}
+		return nil, &BindError{culprit(err, bindings), err}
 	}
 	m.entries, m.index = entries, index
-	return nil
+	return lost, nil
+}
+
+// yield takes built-in keys from the entries that share them with a binding, and makes the index.
+func yield(entries []Entry, bindings map[string][]string) (lost []Lost, index map[Scope]map[Key]Action, err error) {
+	for {
+		index, err = indexOf(entries)
+		var c *conflict
+		if !errors.As(err, &c) {
+			slices.SortFunc(lost, func(a, b Lost) int { return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.Action, b.Action)) })
+			return lost, index, err
+		}
+		to := Action(culprit(err, bindings))
+		from := c.a
+		if to == c.a {
+			from = c.b
+		}
+		if _, asked := bindings[string(from)]; asked || c.scope == Approval {
+			return nil, nil, err
+		}
+		i := slices.IndexFunc(entries, func(e Entry) bool { return e.Action == from && slices.Contains(e.Keys, c.key) })
+		if i < 0 {
+			return nil, nil, err
+		}
+		entries[i].Keys = slices.DeleteFunc(slices.Clone(entries[i].Keys), func(k Key) bool { return k == c.key })
+		lost = append(lost, Lost{c.key, from, to, entries[i].Keys})
+	}
 }
 
 // Take makes m what other is, so that everyone who has m sees it.

@@ -36,7 +36,6 @@ func main() {
 func write(dir string) error {
 	root := cli.Command()
 	root.DisableAutoGenTag = true
-	root.InitDefaultCompletionCmd()
 	pages, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
 	for _, d := range []string{pages, completions} {
 		if err := os.MkdirAll(d, 0o755); err != nil {

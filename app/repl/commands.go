@@ -63,7 +63,7 @@ func (r *repl) slash(line string) bool {
 	case custom:
 		return false // the session puts its text behind the prompt
 	case !known:
-		r.say("unknown command /" + name + "; /help lists them all")
+		r.say("unknown command /" + name + slash.DidYouMean(r.state.Info.Commands, name) + "; /help lists them all")
 	case c.ScreenOnly != "":
 		r.say("/" + name + " is of the full screen: " + c.ScreenOnly)
 	default:

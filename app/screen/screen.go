@@ -227,7 +227,9 @@ func (s *Screen) Show() {
 	}
 	s.tty.hold()
 	defer s.tty.release()
-	s.scroll()
+	if s.scrolls {
+		f.moveRows(s.Screen, s.tty)
+	}
 	if f.forward(s.Screen) {
 		s.Screen.Show()
 	}

@@ -136,19 +136,19 @@ type cellOwner interface {
 	GetCells() *tcell.CellBuffer
 }
 
-// scroll lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
+// moveRows lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
 // written again.
-func (s *Screen) scroll() {
-	inner, ok := s.Screen.(cellOwner)
-	if !ok || !s.scrolls {
+func (f *frame) moveRows(to tcell.Screen, tty *Tty) {
+	inner, ok := to.(cellOwner)
+	if !ok {
 		return
 	}
-	m, ok := s.frame.scrolled()
+	m, ok := f.scrolled()
 	if !ok {
 		return
 	}
 	inner.Lock()
-	s.frame.scroll(m, inner.GetCells())
+	f.scroll(m, inner.GetCells())
 	inner.Unlock()
-	_, _ = s.tty.Write([]byte(m.sequence()))
+	_, _ = tty.Write([]byte(m.sequence()))
 }

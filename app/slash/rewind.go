@@ -19,6 +19,9 @@ const NoPrompts = "there is no prompt to go back to yet"
 // Uncovered says what does not go back.
 const Uncovered = "what commands changed is not put back"
 
+// JoinedSign stands before a prompt that joined the exchange of another and goes back with it.
+const JoinedSign = "↳ "
+
 // What goes back, as people name it.
 const (
 	BackBoth         = "both"
@@ -84,6 +87,9 @@ func rewindList(all []state.Border, since func() ([]undo.Change, error), now tim
 	for i := range min(len(all), most) {
 		b := all[len(all)-1-i]
 		lines = append(lines, fmt.Sprintf("%4d  %-5s  %-20s  %s", i+1, time.UnixMilli(b.Time).In(now.Location()).Format("15:04"), ChangedText(changes, b.ID), texts.Clip(b.Words(), 100)))
+		for _, j := range b.Joined {
+			lines = append(lines, fmt.Sprintf("      %-5s  %-20s  %s", "", "goes with it", JoinedSign+texts.Clip(j.Words(), 100)))
+		}
 	}
 	if more := len(all) - most; more > 0 {
 		lines = append(lines, fmt.Sprintf("      and %d older", more))

@@ -184,7 +184,7 @@ func applyApproval(s *State, env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:
 		s.Approvals = append(s.Approvals, p)
-		awaitPerson(s.Tasks, env.Task, p.ID)
+		awaitPerson(s.Tasks, env, p.ID)
 		return talk.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
 	case event.ApprovalAnswered:
 		return s.settleApproval(talk, p)

@@ -22,5 +22,6 @@ func (s *State) BlocksOf(seq uint64, call string) (at []int, exact bool) {
 	return at, at != nil
 }
 
-// Whole says that nothing of the session is still to come through PrependState.
-func (s *State) Whole() bool { return s.kept == nil }
+// Whole says that all blocks of the session are there: nothing is still to come through PrependState or
+// Restore.
+func (s *State) Whole() bool { return s.kept == nil && !s.trimming.done }

@@ -12,7 +12,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
-		awaitPerson(s.Tasks, env.Task, p.ID)
+		awaitPerson(s.Tasks, env, p.ID)
 		if p.From != "" || env.Branch == 0 && s.calls[p.CallID] != nil { // the dialog shows it, or the call
 			break
 		}

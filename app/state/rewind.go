@@ -13,6 +13,8 @@ type Border struct {
 	ID   int    // of the prompt
 	Text string // of the prompt, untrusted
 	Time int64  // Unix milliseconds
+	// Joined are the prompts that were added while its exchange ran, oldest first. They go back with it.
+	Joined []Border
 
 	steps Steps // before it
 }
@@ -32,10 +34,15 @@ type rewound struct {
 	answered CallIDs
 }
 
-// addBorder notes a prompt that opens an exchange, before which there were these steps.
+// addBorder notes a prompt that opens an exchange, before which there were these steps, or joins the last one.
 func (w *WayBack) addBorder(env event.Envelope, p event.PromptSubmitted, steps Steps) {
-	if p.Kind == event.Opening {
-		w.Borders = append(w.Borders, Border{env.Seq, p.ID, p.Text, env.Time, steps})
+	b := Border{Seq: env.Seq, ID: p.ID, Text: p.Text, Time: env.Time, steps: steps}
+	switch n := len(w.Borders); {
+	case p.Kind == event.Opening:
+		w.Borders = append(w.Borders, b)
+	case p.Kind == event.Steering && n > 0:
+		last := &w.Borders[n-1]
+		last.Joined = append(slices.Clip(last.Joined), b)
 	}
 }
 

@@ -65,6 +65,7 @@ type State struct {
 	workflows map[int]*Workflow          // by run
 	talks     map[int]*State             // by branch: the conversations of subagents that work; nil for a fork of this one
 	kept      []event.Envelope           // all that were applied, while PrependState may need them; else nil
+	trimming  trimming
 }
 
 // Info is what the header shows.
@@ -178,8 +179,8 @@ type Task struct {
 	Kind     event.TaskKind
 	Title    string
 	State    TaskState
-	Waits    []string // ids of the approvals and questions that are open
-	Started  int64    // Unix milliseconds
+	Waits    []Wait // the approvals and questions that are open
+	Started  int64  // Unix milliseconds
 	Ended    int64
 	Deadline int64
 	Outcome  event.Outcome
@@ -194,6 +195,12 @@ type Task struct {
 	Agent    *Subagent
 	Workflow *Workflow // that it runs
 	Earlier  bool      // it had ended before this process took the session up
+}
+
+// Wait is an approval or a question that a task waits for.
+type Wait struct {
+	Request string // its id
+	Since   int64  // when it was asked, in Unix milliseconds
 }
 
 // Interrupted is the Outcome of a task that had not ended when the process that ran it did.

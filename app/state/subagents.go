@@ -54,8 +54,8 @@ func (l TaskList) Get(id int) *Task {
 // Waiting returns the task that waits for the answer of a request, nil if that is not known.
 func (l TaskList) Waiting(request string) *Task {
 	for _, t := range l {
-		for _, r := range t.Waits {
-			if r == request {
+		for _, w := range t.Waits {
+			if w.Request == request {
 				return t
 			}
 		}

@@ -67,11 +67,11 @@ func caller(s *State, t *Task) *Task {
 	return s.Tasks.Get(t.Agent.Parent)
 }
 
-// awaitPerson lets a task wait for an approval or an answer, which request names.
-func awaitPerson(tasks []*Task, id int, request string) {
+// awaitPerson lets the task of an event wait for an approval or an answer, which request names.
+func awaitPerson(tasks []*Task, env event.Envelope, request string) {
 	for _, t := range tasks {
-		if t.ID == id && (t.State == TaskRunning || t.State == TaskWaiting) {
-			t.State, t.Waits = TaskWaiting, append(t.Waits, request)
+		if t.ID == env.Task && (t.State == TaskRunning || t.State == TaskWaiting) {
+			t.State, t.Waits = TaskWaiting, append(t.Waits, Wait{request, env.Time})
 		}
 	}
 }
@@ -80,7 +80,7 @@ func awaitPerson(tasks []*Task, id int, request string) {
 func personAnswered(tasks []*Task, request string) {
 	for _, t := range tasks {
 		before := len(t.Waits)
-		t.Waits = slices.DeleteFunc(t.Waits, func(r string) bool { return r == request })
+		t.Waits = slices.DeleteFunc(t.Waits, func(w Wait) bool { return w.Request == request })
 		if len(t.Waits) < before && len(t.Waits) == 0 && t.State == TaskWaiting {
 			t.State = TaskRunning
 		}

@@ -78,7 +78,6 @@ func browse(u *UI) {
 	b.p = u.overlays.pick(dialog.PickerOptions{
 		Title: "Sessions", Hint: "filter titles; / searches all text",
 		Columns: sessionColumns, Preview: &b.shown, Keys: keymap.Sessions,
-		Empty:  "none is saved yet; the first prompt makes one",
 		OnMove: b.preview, OnChoose: b.resume, OnKey: b.key, OnQuery: b.query,
 		OnClose: func() {
 			b.closed.Store(true)
@@ -137,6 +136,7 @@ func (b *browser) take(entries []slash.SavedSession) {
 	}
 	if b.stop == nil {
 		b.p.SetNote(b.note())
+		b.p.SetEmpty(b.none())
 		b.p.SetRows(b.rows)
 		b.countVisible()
 	}
@@ -152,6 +152,22 @@ func (b *browser) note() string {
 		return "of buddy exec · " + key + " in the list shows the others"
 	}
 	return fmt.Sprintf("%d of buddy exec · %s in the list shows them", others, key)
+}
+
+// none says why no session shows, and how to come to those that there are.
+func (b *browser) none() string {
+	const first = "the first prompt makes one"
+	keys := b.u.deps.Keys
+	switch n := len(b.all) - len(b.rows); {
+	case n == 0:
+		return "none is saved yet; " + first
+	case b.exec:
+		return "none of buddy exec"
+	case keys.Name(keymap.SessionExec) == "":
+		return fmt.Sprintf("none that you began, %d of buddy exec; %s", n, first)
+	default:
+		return fmt.Sprintf("none that you began, %d of buddy exec: %s, then %s", n, keys.Name(keymap.PickKeys), keys.Name(keymap.SessionExec))
+	}
 }
 
 // title is the title of a session; of one that runs also what it does.

@@ -179,21 +179,21 @@ func TestHelpByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.clickOn("F1 help", 0) // the footer's
-		x.Want("Esc closes", "Commands")
+		x.Want("Esc closes", "Alt+Enter")
 		x.Mouse("wheel down", 50, 10)
-		x.unwanted("  Commands")
+		x.unwanted("│ Prompt")
 		x.Mouse("wheel up", 50, 10)
 		x.Mouse("wheel up", 0, 0)
-		x.Want("Commands")
-		x.dragOver("Commands")
-		x.copies("Commands")
+		x.Want("Alt+Enter")
+		x.dragOver("Alt+Enter")
+		x.copies("Alt+Enter")
 		time.Sleep(time.Second)
-		x.clickOn("Commands", 2)
-		x.clickOn("Commands", 2) // twice: the word
-		x.copies("Commands")
+		x.clickOn("Alt+Enter", 2)
+		x.clickOn("Alt+Enter", 2) // twice: the word
+		x.copies("Alt+Enter")
 		time.Sleep(time.Second)
-		x.clickOn("Commands", 2)
-		x.clickOn("/help", 2) // two places
+		x.clickOn("Alt+Enter", 2)
+		x.clickOn("Ctrl+R", 2) // two places
 		x.copies("")
 		x.Click(0, 5) // outside
 		x.Want("Esc closes")

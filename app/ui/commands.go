@@ -6,12 +6,10 @@ import (
 	"strings"
 
 	"buddy/agent/event"
-	"buddy/app/fuzzy"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -135,7 +133,7 @@ func runCommand(u *UI, line string) bool {
 		u.send(event.Submit{Text: line}) // the session puts its text behind the prompt
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), nearestCommand(u.state.Info.Commands, name), u.deps.Keys.Name(keymap.ShowPalette)))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), slash.DidYouMean(u.state.Info.Commands, name), u.deps.Keys.Name(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }
@@ -173,27 +171,4 @@ func (u *UI) frontend() slash.Frontend {
 		Prompts: func() []state.Border { return u.state.Back.Borders },
 		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
 	}
-}
-
-// nearestCommand suggests the command that was meant by a wrong name, if one is near enough.
-func nearestCommand(custom []event.CustomCommand, wrong string) string {
-	if len(wrong) > 64 { // no typing error, and the distance costs length times length
-		return ""
-	}
-	names := make([]string, 0, len(slash.Commands))
-	for _, c := range slash.Commands {
-		if strings.HasPrefix(c.Name, wrong) {
-			return ", /" + c.Name + "?"
-		}
-		names = append(names, c.Name)
-	}
-	for _, c := range slash.Typed(custom) {
-		names = append(names, c.Name)
-	}
-	names = append(names, slash.AliasNames()...)
-	name := fuzzy.Nearest(wrong, names)
-	if texts.Distance(wrong, name) > max(1, len(wrong)/2) {
-		return ""
-	}
-	return ", /" + name + "?"
 }

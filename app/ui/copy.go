@@ -21,9 +21,15 @@ func (u *UI) copy(text string) {
 
 // copyAnswer copies the last answer, the last code in it, or all that was said.
 func copyAnswer(u *UI, args string) error {
-	text, err := slash.ToCopy(u.following.shown(&u.state), args)
-	if err == nil {
-		u.copy(text)
+	do := func() error {
+		text, err := slash.ToCopy(u.following.shown(&u.state), args)
+		if err == nil {
+			u.copy(text)
+		}
+		return err
 	}
-	return err
+	if args == "all" {
+		return inWhole(u, do)
+	}
+	return fromEnd(u, do)
 }

@@ -32,7 +32,7 @@ func TestCustomCommands(t *testing.T) {
 		x.Type("/gitt:pr")
 		x.Press("Enter")
 		x.took()
-		x.Want("unknown command /gitt:pr, /git:pr?", "> /gitt:pr")
+		x.Want("unknown command /gitt:pr (did you mean /git:pr?)", "> /gitt:pr")
 		x.tell(event.CommandsListed{})
 		x.Press("Ctrl+U")
 		x.Type("/release-notes")

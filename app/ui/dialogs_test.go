@@ -102,7 +102,7 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 		first, then []string
 	}{
 		{"both", []string{"by hand", "exec nightly"}, []string{"Sessions · 1", "by hand", "1 of buddy exec"}, []string{"exec nightly", "of buddy exec · e in the list shows the others"}},
-		{"only of exec", []string{"exec nightly"}, []string{"1 of buddy exec"}, []string{"exec nightly"}},
+		{"only of exec", []string{"exec nightly"}, []string{"none that you began, 1 of buddy exec: Tab, then e"}, []string{"exec nightly"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, _ := savedSessions(t, c.titles...)
@@ -367,8 +367,8 @@ func TestExport(t *testing.T) {
 
 func TestUnknownCommandsSuggest(t *testing.T) {
 	for line, want := range map[string]string{
-		"/sesion":   "unknown command /sesion, /session?",
-		"/STATS":    "unknown command /stats, /status?",
+		"/sesion":   "unknown command /sesion (did you mean /session?)",
+		"/STATS":    "unknown command /stats (did you mean /status?)",
 		"/comp":     "/compact?",
 		"/xyzzy123": "unknown command /xyzzy123 · F2 lists them all",
 	} {

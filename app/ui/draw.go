@@ -85,6 +85,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		drawIn(s, u.v.pane(p), lay.Panes[p])
 	}
+	wantEarlier(u)
 	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
 	scope, target := u.target() // drawing may have ended typing in a pane
 	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt), target == u.v.prompt)

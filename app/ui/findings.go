@@ -20,16 +20,18 @@ type findingList struct {
 
 // showFindings lists what the last review found, or opens the file of one finding.
 func showFindings(u *UI, args string) error {
-	r, n, err := slash.Findings(&u.state, args)
-	if err != nil {
-		return err
-	}
-	l := openFindings(u, r)
-	if n >= 0 {
-		l.view.Select(n)
-		l.open(n)
-	}
-	return nil
+	return fromEnd(u, func() error {
+		r, n, err := slash.Findings(&u.state, args)
+		if err != nil {
+			return err
+		}
+		l := openFindings(u, r)
+		if n >= 0 {
+			l.view.Select(n)
+			l.open(n)
+		}
+		return nil
+	})
 }
 
 // openFindings opens the dialog with the findings of a review.

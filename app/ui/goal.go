@@ -24,6 +24,7 @@ func (u *UI) arrive() {
 	at, exact := u.state.BlocksOf(s.Seq, s.Call)
 	if !exact && !u.state.Whole() {
 		u.hint("", "reading on, back to where the text was found …")
+		readEarlier(u, nil)
 		return
 	}
 	u.start.goal = slash.Spot{}

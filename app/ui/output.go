@@ -41,11 +41,13 @@ func (u *UI) openRun(c *state.Call, t *state.Task) {
 
 // showOutput opens the output of the last call, or of the N-th last.
 func showOutput(u *UI, args string) error {
-	c, err := slash.CallBack(u.following.shown(&u.state), args)
-	if err == nil {
-		u.openOutput(c)
-	}
-	return err
+	return fromEnd(u, func() error {
+		c, err := slash.CallBack(u.following.shown(&u.state), args)
+		if err == nil {
+			u.openOutput(c)
+		}
+		return err
+	})
 }
 
 // showTranscript opens what the model was told and said, at its end, or closes it.

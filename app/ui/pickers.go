@@ -113,7 +113,7 @@ func pickCommand(l *overlays, command func(slash.Command), action func(keymap.Sc
 	for _, c := range slash.Commands {
 		id := "/" + c.Name
 		rows[id] = func() { command(c) }
-		all = append(all, dialog.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-10s %s", id, helpOf(c)), ""}})
+		all = append(all, dialog.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-13s %s", id, helpOf(c)), ""}})
 	}
 	for _, s := range keymap.Scopes() {
 		pane, ok := paneOf[s]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"buddy/agent/event"
@@ -47,8 +48,9 @@ func chooseRewind(u *UI) {
 	p := u.overlays.pick(dialog.PickerOptions{
 		Title: "Go back to before", Hint: "type to filter; " + slash.Uncovered, Columns: []string{"prompt", "asked", "changed since"},
 		OnChoose: func(r dialog.PickerRow) {
-			if i, err := strconv.Atoi(r.ID); err == nil && i < len(all) {
-				chooseWay(u, all[i], i, slash.ChangedText(changes, all[i].ID))
+			id, joined, _ := strings.Cut(r.ID, joinedMark)
+			if i, err := strconv.Atoi(id); err == nil && i < len(all) {
+				chooseWay(u, all[i], i, joined, slash.ChangedText(changes, all[i].ID))
 			}
 		},
 		OnClose: func() { closed = true },
@@ -77,20 +79,34 @@ func chooseRewind(u *UI) {
 	})
 }
 
+// joinedMark parts the number of a prompt from the words of one that joined it, in the id of a row.
+const joinedMark = " "
+
+// rewindRows are the prompts, the newest first; each below those that joined it, which go back with it.
 func rewindRows(u *UI, all []state.Border, changed string) []dialog.PickerRow {
 	rows := make([]dialog.PickerRow, 0, len(all))
 	now := u.deps.Now()
+	add := func(id, mark string, b state.Border, changed string) {
+		rows = append(rows, dialog.PickerRow{ID: id, Cells: []string{mark + b.Words(), Age(now.Sub(time.UnixMilli(b.Time))), changed}})
+	}
 	for i, b := range slices.Backward(all) {
-		rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(i), Cells: []string{b.Words(), Age(now.Sub(time.UnixMilli(b.Time))), changed}})
+		for _, j := range slices.Backward(b.Joined) {
+			add(strconv.Itoa(i)+joinedMark+j.Words(), slash.JoinedSign, j, "goes with the prompt below")
+		}
+		add(strconv.Itoa(i), "", b, changed)
 	}
 	return rows
 }
 
 // chooseWay lets a person choose what goes back to before a prompt, the number of which among those that count
-// is given, from 0.
-func chooseWay(u *UI, b state.Border, number int, changed string) {
+// is given, from 0. joined is the prompt that the person chose, if it joined that one.
+func chooseWay(u *UI, b state.Border, number int, joined, changed string) {
+	hint := slash.Uncovered
+	if joined != "" {
+		hint = "“" + markup.Shorten(joined, 40) + "” was sent while this ran and goes back with it; " + hint
+	}
 	p := u.overlays.pick(dialog.PickerOptions{
-		Title: "Go back to before “" + markup.Shorten(b.Words(), 40) + "”", Hint: slash.Uncovered, Columns: []string{"what", ""},
+		Title: "Go back to before “" + markup.Shorten(b.Words(), 40) + "”", Hint: hint, Columns: []string{"what", ""},
 		OnChoose: func(r dialog.PickerRow) {
 			u.overlays.closeLists()
 			if r.ID == "fork" {

@@ -127,3 +127,29 @@ func TestUndoAsks(t *testing.T) {
 		x.took(event.Redo{})
 	})
 }
+
+// TestJoinedPromptsAreInTheList: a prompt that was sent while an exchange ran is listed, and says that it goes back
+// with the one that it joined.
+func TestJoinedPromptsAreInTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.asked("earlier")
+		x.tell(
+			event.PromptSubmitted{ID: 2, Text: "fix the tests", Kind: event.Opening},
+			event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "fix the tests"},
+			event.PromptSubmitted{ID: 3, Text: "and the docs", Queued: true},
+			event.PromptSubmitted{ID: 3, Text: "and the docs", Kind: event.Steering},
+			event.TaskFinished{ID: 2, Outcome: event.Completed},
+		)
+		x.Press("Esc", "Esc")
+		x.wants("↳ and the docs", "goes with the prompt below")
+		x.Press("Enter")
+		x.wants("Go back to before “fix the tests”", "“and the docs” was sent while this ran and goes back with it")
+		x.Press("Enter")
+		at := x.seqOf(1)
+		x.took(event.Rewind{ToSeq: at, Conversation: true, Files: true})
+		x.tell(event.HistoryRewound{ToSeq: at, Prompt: "fix the tests"})
+		x.Press("Esc", "Esc")
+		x.wants("Go back to before", "earlier", "!↳ and the docs")
+	})
+}

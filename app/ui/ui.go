@@ -51,6 +51,7 @@ type UI struct {
 	busy      bool
 	start     start
 	heard     heard // from the session
+	earlier   earlier
 
 	pressed pressed // with the mouse
 
@@ -89,6 +90,7 @@ type Deps struct {
 	Shape     Shape            // how the panes were arranged
 	KeepShape func(Shape)      // the panes are arranged anew
 	Catalog   slash.Catalog
+	File      SessionFile
 }
 
 // Timing holds the clock, and runs functions later or elsewhere.
@@ -283,6 +285,9 @@ func (u *UI) apply(batch []event.Envelope) bool {
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
 		u.heard.newest = env.Seq
+		if env.Payload.Durable() {
+			u.earlier.durable = env.Seq
+		}
 		other = cmp.Or(elsewhere(env.Payload, u.heard.place), other)
 		switch p := env.Payload.(type) {
 		case event.TaskStarted:
@@ -295,6 +300,7 @@ func (u *UI) apply(batch []event.Envelope) bool {
 		u.arranged.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	changed := u.update(ch)
+	trimBlocks(u)
 	tookBack(u, back)
 	if other != "" || stale {
 		u.Tell(other)
@@ -389,7 +395,8 @@ func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 // SetWelcome changes what an empty conversation shows, which is [Welcome] at first, for who has instruction files.
 func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 
-// Prepend puts the part of a session that comes before all that is there in front of it.
+// Prepend puts the part of a session that comes before all that is there in front of it. Its first blocks
+// may have been trimmed.
 func (u *UI) Prepend(before *state.State) {
 	u.update(u.state.PrependState(before))
 	u.arrive()

@@ -19,7 +19,7 @@ const commandMax = 16 << 20
 // directory, where nobody else can replace it.
 func (s *Shell) adopted() string { return filepath.Join(s.dir, "cmd") }
 
-// adopt copies the command in dir/cmd to the supervisor's own directory and returns it. Both dir
+// adopt returns the command in dir/cmd. Both dir
 // and the file must be this user's or root's, and writable by nobody else: the folders above dir
 // may belong to others, who could put another one in its place.
 func (s *Shell) adopt(dir string) (string, error) {
@@ -48,10 +48,16 @@ func (s *Shell) adopt(dir string) (string, error) {
 	case len(text) > commandMax:
 		return "", fmt.Errorf("%q: the command has more than %d MiB", name, commandMax>>20)
 	}
+	return string(text), nil
+}
+
+// keep writes an adopted command to the file that shells read it from. A new file each time: what an earlier
+// command opened is not changed.
+func (s *Shell) keep(text string) error {
 	if err := os.Remove(s.adopted()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
+		return err
 	}
-	return string(text), os.WriteFile(s.adopted(), text, 0o600)
+	return os.WriteFile(s.adopted(), []byte(text), 0o600)
 }
 
 // checkOwner refuses an open file that another user could have written.

@@ -22,7 +22,7 @@ type Command struct {
 	dir     string
 	free    bool // it passes on only its folder
 	within  Sandboxed
-	held    *heldRun // nil unless it is held
+	held    *heldShell // nil unless it is held
 	proc    *exec.Cmd
 	inner   *inner // of mode Terminal, else nil
 	streams []*outputStream
@@ -49,28 +49,23 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = os.Lstat(filepath.Join(dir, "free"))
-	c := &Command{shell: s, dir: dir, free: err == nil, within: within, done: make(chan struct{})}
-	var in *os.File
+	c := &Command{shell: s, dir: dir, within: within, done: make(chan struct{})}
 	var ends []*os.File
 	if within != Unheld {
-		in, ends, err = s.held(c, within)
+		err = s.held(c, mode)
 	} else {
-		c.proc, err = s.command(filepath.Join(dir, "cmd"), c.free)
-	}
-	if err == nil && !c.free && within == Unheld {
-		err = s.prepareState()
-	}
-	if err == nil {
-		ends, err = c.connect(mode, ends)
+		ends, err = s.unheld(c, mode, text)
 	}
 	defer func() {
 		for _, f := range ends {
 			_ = f.Close()
 		}
 	}()
+	if err == nil {
+		err = c.streams[0].rec.Open() // the file also marks that the command may have run
+	}
 	if err != nil {
-		c.discard(in)
+		c.discard()
 		return nil, err
 	}
 	if s.tty != nil {
@@ -80,8 +75,10 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		s.show.drain()
 	}
 	c.began = time.Now()
-	if err := c.start(in, text); err != nil {
-		c.discard(in)
+	if c.held != nil {
+		go feed(c.held.in, text)
+	} else if err := orphaned.start(c.proc, (*exec.Cmd).Start); err != nil {
+		c.discard()
 		return nil, err
 	}
 	for _, l := range c.streams {
@@ -94,52 +91,54 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 	return c, nil
 }
 
-// start starts the process. A confined shell gets its command only when all restrictions are
-// known to hold.
-func (c *Command) start(in *os.File, text string) error {
-	if c.held == nil {
-		return orphaned.start(c.proc, (*exec.Cmd).Start)
+// unheld prepares the process of a command that nothing holds. It returns the process's ends of the
+// streams, to be closed after the start.
+func (s *Shell) unheld(c *Command, mode Mode, text string) (ends []*os.File, err error) {
+	s.mu.Lock()
+	s.dropReady()
+	s.hold.last, s.hold.again = Unheld, false
+	s.mu.Unlock()
+	if err := s.keep(text); err != nil {
+		return nil, err
 	}
-	if err := orphaned.start(c.proc, c.held.by.Start); err != nil {
-		return err
+	_, err = os.Lstat(filepath.Join(c.dir, "free"))
+	c.free = err == nil
+	if c.proc, err = s.command(filepath.Join(c.dir, "cmd"), c.free); err != nil {
+		return nil, err
 	}
-	go feed(in, text)
-	go c.held.listen()
-	return nil
+	if !c.free {
+		if err := s.prepareState(); err != nil {
+			return nil, err
+		}
+	}
+	return c.connect(mode)
 }
 
-// connect makes the streams. It returns ends and the command's ends of them, to be closed
-// after the start.
-func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
+// connect makes the streams. It returns the command's ends of them, to be closed after the start.
+func (c *Command) connect(mode Mode) (ends []*os.File, err error) {
 	if mode == Terminal {
 		return c.connectTerminal()
 	}
-	open := func(stream, file string) (*os.File, error) {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
-		ends = append(ends, w)
-		c.addLeg(stream, file, r)
-		return w, nil
-	}
-	out, err := open(Stdout, "out")
-	if err == nil {
-		err = c.streams[0].rec.Open() // the file also marks that the command may have run
-	}
+	out, w, err := os.Pipe()
 	if err != nil {
-		return ends, err
+		return nil, err
 	}
-	c.proc.Stdout, c.proc.Stderr = out, out
+	c.addStream(Stdout, "out", out)
+	c.proc.Stdout, c.proc.Stderr = w, w
+	ends = append(ends, w)
 	if mode == Merge {
 		return ends, nil
 	}
 	if mode == Prompted {
 		c.proc.Stdin = c.shell.tty.file
 	}
-	errs, err := open(Stderr, "err")
-	c.proc.Stderr = errs
-	return ends, err
+	errs, w, err := os.Pipe()
+	if err != nil {
+		return ends, err
+	}
+	c.addStream(Stderr, "err", errs)
+	c.proc.Stderr = w
+	return append(ends, w), nil
 }
 
 // connectTerminal makes the terminal of a command of mode Terminal, which leads a session of
@@ -150,27 +149,26 @@ func (c *Command) connectTerminal() ([]*os.File, error) {
 		return nil, err
 	}
 	c.inner = in
-	c.addLeg(Stdout, "out", in.master)
+	c.addStream(Stdout, "out", in.master)
 	c.proc.Stdin, c.proc.Stdout, c.proc.Stderr = in.slave, in.slave, in.slave
 	c.proc.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	return []*os.File{in.slave}, c.streams[0].rec.Open()
+	return []*os.File{in.slave}, nil
 }
 
-func (c *Command) addLeg(stream, file string, r *os.File) {
+func (c *Command) addStream(stream, file string, r *os.File) {
 	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
 }
 
-// discard releases what a command that never started holds, and closes in if that is not nil.
-func (c *Command) discard(in *os.File) {
+// discard releases what a command that never started holds.
+func (c *Command) discard() {
 	if c.held != nil {
-		_ = in.Close()
-		_ = c.held.folder.Close()
+		c.held.end()
 	}
 	if c.inner != nil {
 		c.inner.discard()
 	}
 	for _, l := range c.streams {
-		_ = l.pipe.Close()
+		_ = l.pipe.Close() // again for those of a held one
 		l.rec.Close()
 	}
 }
@@ -210,7 +208,12 @@ func (c *Command) Follow() *Mailbox {
 
 // wait waits for the process, completes its output and state, and at last writes its rc file.
 func (c *Command) wait() {
-	err := orphaned.wait(c.proc)
+	var err error
+	if c.held != nil {
+		err = c.held.wait()
+	} else {
+		err = orphaned.wait(c.proc)
+	}
 	took := time.Since(c.began)
 	if c.inner != nil {
 		c.inner.close()
@@ -246,7 +249,7 @@ func (c *Command) wait() {
 	c.boxes = nil
 	c.mu.Unlock()
 	c.shell.show.end(note(e))
-	close(c.done)
+	c.shell.finish(c.done)
 }
 
 // ended returns the command's Exit. err comes from waiting for its process, left from cleaning

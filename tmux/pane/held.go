@@ -3,11 +3,9 @@ package pane
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,7 +23,7 @@ import (
 // not pass on. Nothing that earlier commands left is evaluated in it, and of its output only
 // the folder is used.
 const (
-	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
+	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; SECONDS=0; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
 		`builtin trap '[[ ${__buddy_done-} ]] || builtin printf %s "$PWD" >&9' EXIT; eval -- "$__buddy_cmd"; ` +
 		`{ __buddy_rc=$? __buddy_done=1; set +euxv; builtin trap - DEBUG ERR; builtin printf %s "$PWD" >&9; } 2>/dev/null; builtin exit "$__buddy_rc"`
 	confinedSh = goneFolder + `set --; trap '[ -n "${__buddy_done-}" ] || printf %s "$PWD" >&9' EXIT; . /dev/fd/3` + "\n" +
@@ -56,65 +54,14 @@ type holding struct {
 	fenced   *fence.Fence
 	oldFence bool
 
+	ahead bool       // shells may be started before their commands
+	ready *heldShell // waits for the next command; nil: none does
+	last  Sandboxed  // what held the last command
+	again bool       // and the one before it, if that was the read-only sandbox
+
 	// The variables of the state, valid while of names its file.
 	of              string
 	exported, plain []string
-}
-
-// heldRun holds the additional parts of a held command.
-type heldRun struct {
-	by     sandbox
-	folder *os.File    // reports the folder in which it ended
-	said   chan []byte // the report, once
-}
-
-// held builds the process for the command in file, which runs within a sandbox, and makes its
-// pipes: in takes the command, folder reports where it ended.
-func (s *Shell) held(c *Command, within Sandboxed) (in *os.File, ends []*os.File, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.env == nil:
-		return nil, nil, errNoGreeting
-	case s.kind == kindZsh:
-		return nil, nil, fmt.Errorf("%w for zsh", impossible(within))
-	case s.folder == "" && s.state != "":
-		return nil, nil, errors.New("the folder in which the last command ended is unknown; set it by a command that needs approval")
-	}
-	if err := s.inherit(); err != nil {
-		return nil, nil, err
-	}
-	by, environ, err := s.sandbox(within)
-	if err != nil {
-		return nil, nil, err
-	}
-	dir, gone := s.folder, ""
-	if !isFolder(dir) {
-		dir, gone = s.temp(within), dir
-	}
-	main := confinedBash
-	if s.kind == kindSh {
-		main = confinedSh
-	}
-	cmd := &exec.Cmd{Path: s.exe, Args: append([]string{s.name, "-c", main, s.name, gone}, s.hold.plainNames()...), Dir: dir}
-	now := slices.Concat(s.hold.exported, s.hold.plain)
-	if s.state == "" {
-		now = s.env
-	}
-	cmd.Env = append(environ(now), "PWD="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmdOut, in, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	folder, folderIn, err := os.Pipe()
-	if err != nil {
-		_, _ = cmdOut.Close(), in.Close()
-		return nil, nil, err
-	}
-	cmd.ExtraFiles = []*os.File{cmdOut, nil, nil, nil, nil, nil, folderIn} // 3 and 9
-	c.proc, c.held = cmd, &heldRun{by, folder, make(chan []byte, 1)}
-	return in, []*os.File{cmdOut, folderIn}, nil
 }
 
 func impossible(within Sandboxed) error {
@@ -245,20 +192,6 @@ func variables(state string) (exported, plain []string, err error) {
 		}
 	}
 	return exported, plain, nil
-}
-
-// feed sends the shell its command.
-func feed(in *os.File, text string) {
-	_, _ = io.WriteString(in, text) // fails when the shell has ended
-	_ = in.Close()
-}
-
-// listen reads the folder that a held command reports while it runs, and discards what
-// goes beyond the limit so that the command never blocks.
-func (r *heldRun) listen() {
-	said, _ := io.ReadAll(io.LimitReader(r.folder, folderMax+1))
-	_, _ = io.Copy(io.Discard, r.folder)
-	r.said <- said
 }
 
 // endHeld ends what a held command left behind and adopts its folder.

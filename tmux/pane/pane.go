@@ -117,6 +117,7 @@ func supervise(dir, name string) error {
 	if err != nil {
 		return err
 	}
+	shell.StartAhead()
 	sock := SocketPath(dir)
 	if err := os.Remove(sock); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

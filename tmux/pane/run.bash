@@ -9,6 +9,7 @@ __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=$
 [[ -e $__buddy_at/free ]] && __buddy_free=1
 set --
 builtin shopt -s expand_aliases
+__buddy_opts=${BASHOPTS-} # macOS has bash 3.2, without it
 
 # Writes the state for the next shell. The supervisor takes the file only when its
 # last line is there. `set` options are not carried over: `set -e` would outlive its script.
@@ -17,30 +18,34 @@ __buddy_save() {
 	set +euxv
 	__buddy_done=1
 	builtin unset -f __buddy_save # it is no part of the state
-	builtin printf %s "$PWD" >|"$__buddy_at/cwd"
-	local __buddy_v __buddy_names=()
-	for __buddy_v in "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" \
-		"${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
+	builtin printf %s "$PWD" >>"$__buddy_at/cwd" # empty so far: ext4 writes what was emptied to the disk at once
+	if [[ $__buddy_free ]]; then # all but the directory stays as it was
+		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n%s' "$PWD" "$PWD" "${__buddy_old#*$'\n'}" >|"$__buddy_to"
+		return
+	fi
+	# Each ${!a@} sorts all variables: where compgen is built in (not in every bash of Nix), it lists them at once.
+	local __buddy_v __buddy_all __buddy_names=()
+	{ builtin compgen -v || builtin printf '%s\n' "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" \
+		"${!h@}" "${!i@}" "${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
 		"${!u@}" "${!v@}" "${!w@}" "${!x@}" "${!y@}" "${!z@}" "${!A@}" "${!B@}" "${!C@}" "${!D@}" "${!E@}" \
 		"${!F@}" "${!G@}" "${!H@}" "${!I@}" "${!J@}" "${!K@}" "${!L@}" "${!M@}" "${!N@}" "${!O@}" "${!P@}" \
-		"${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" "${!Y@}" "${!Z@}"; do
+		"${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" "${!Y@}" "${!Z@}"; } >|"$__buddy_to"
+	IFS=$'\n' builtin read -r -d '' -a __buddy_all <"$__buddy_to"
+	for __buddy_v in "${__buddy_all[@]}"; do
 		case $__buddy_v in
+		[AIJKMNQVWXYZabcdefghijklmnopqrstuvwxyz]*) ;;
 		__buddy* | BASH | BASHOPTS | BASHPID | BASH_[!E]* | BASH_EXECUTION_STRING | _ | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | PWD | \
 			GROUPS | HISTCMD | LINENO | LINES | OPTARG | OPTERR | OPTIND | PIPESTATUS | PPID | RANDOM | SECONDS | \
 			SHELLOPTS | SRANDOM | TMUX | TMUX_PANE | UID) continue ;;
 		esac
 		__buddy_names+=("$__buddy_v")
 	done
-	if [[ $__buddy_free ]]; then # all but the directory stays as it was
-		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n%s' "$PWD" "$PWD" "${__buddy_old#*$'\n'}" >|"$__buddy_to"
-		return
-	fi
 	{
 		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n' "$PWD" "$PWD"
 		builtin umask -p
 		builtin declare -p "${__buddy_names[@]}"
 		builtin printf '#free\n'
-		builtin shopt -p
+		[[ $__buddy_load && $__buddy_opts && $BASHOPTS == "$__buddy_opts" ]] || builtin shopt -p # else each shell has them
 		builtin declare -f
 		builtin declare -Fx
 		builtin alias -p

@@ -126,3 +126,28 @@ func TestExamplesGiveWayToTheBody(t *testing.T) {
 	}
 	t.Error("the examples show in 10 rows")
 }
+
+// TestDiffKeepsItsRowsWhereTheyAreFew: what is known of the rule gives way before rows of the diff do, on the smallest
+// screen with a dock as well; the rule that a key would add stays in sight.
+func TestDiffKeepsItsRowsWhereTheyAreFew(t *testing.T) {
+	var diff strings.Builder
+	diff.WriteString("+12 -0 lines, 100 → 160 bytes\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -1,0 +1,12 @@\n")
+	for range 12 {
+		diff.WriteString("+\tadded()\n")
+	}
+	asked := viewtest.Ask("1", editOf("/s/checkout/tax.go", diff.String()))
+	asked.Action.Target, asked.Verdict.Reason = "local", "changes a file"
+	asked.Context.Similar, asked.Context.Passes = "allow edit_file for /s/checkout/**", []string{"checkout/notes.md"}
+	for _, h := range []int{12, 13, 14} {
+		d, _, _, _ := newTestApproval(t, asked)
+		text := viewtest.Text(t, d, 60, h)
+		if n := strings.Count(text, "+ ····added()"); n < 6 {
+			t.Errorf("%d rows: %d of the diff, want 6:\n%s", h, n, text)
+		}
+		for _, want := range []string{"edit checkout/tax.go", "local", "s    allow edit_file", "y make the change"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d rows: no %q:\n%s", h, want, text)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package dialog
 import (
 	"slices"
 
+	"buddy/agent/action"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -23,6 +24,7 @@ type approvalRows struct {
 
 const (
 	leastBody    = 4  // rows of the command that show before anything but the command does
+	leastOfDiff  = 7  // so many of a diff, with the line that names its file
 	shortBody    = 6  // this many before choices have numbers
 	roomyBody    = 8  // this many before they have a row each
 	maxNoteRows  = 3  // of one note, so that a long reason cannot hide the command
@@ -42,7 +44,11 @@ func (a *Approval) plan(w, h int) approvalRows {
 
 // planFor divides h rows for a body.
 func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
-	least := min(len(body), leastBody)
+	least := leastBody
+	if changesFile(a) {
+		least = leastOfDiff
+	}
+	least = min(len(body), least)
 	p := approvalRows{scrolled: body, body: len(body), decisive: len(body)}
 	p.title, p.head = a.heads(w, h)
 	wide := a.keysFor(&p, w, h, least)
@@ -53,8 +59,8 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 		most = maxExplained
 	}
 	notes := a.notes(w, most, wide)
-	if missing := len(concat(notes)) + len(body) - free; missing > 0 && missing <= examples(a, w, most) {
-		notes = notes[:len(notes)-1] // the last rows of the command matter more than examples of what a rule would allow
+	if len(concat(notes))+len(body) > free && examples(a, w, most) > 0 {
+		notes = notes[:len(notes)-1] // rows of the command matter more than examples of what a rule would allow
 	}
 	p.pinned = concat(notes)
 	if rest := free - len(p.pinned) - len(body); rest >= 0 {
@@ -113,6 +119,9 @@ func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
 // into the title if both have room there, or the risk alone, where rows are few.
 func (a *Approval) heads(w, h int) (title []draw.Span, head [][]draw.Span) {
 	who, risk := what(a.asked.Action), a.risk(a.asked.Action)
+	if h < fewRows && changesFile(a) && a.asked.Action.Target != "" { // the first row of the diff says what it does
+		who = draw.Untrusted(themes.Strong, a.asked.Action.Target)
+	}
 	both := who
 	if len(risk) > 0 {
 		both = append(append(slices.Clip(who), draw.Text(themes.Muted, " · ")), risk...)
@@ -133,6 +142,12 @@ const (
 	fewOfDiff = 10 // of what scrolls: a diff has only what changes
 	titleRoom = 13 // cells of the border that the question needs
 )
+
+// changesFile reports whether a diff shows what is asked about.
+func changesFile(a *Approval) bool {
+	act := a.asked.Action
+	return act.Kind == action.FileWrite && act.Preview != "" && len(act.Targets) == 0 && !a.amend.done
+}
 
 // part puts blank rows between the parts, as far as there are some left: first above the choices.
 func (p *approvalRows) part(left int) {

@@ -1,15 +1,15 @@
 package dialog
 
 import (
-	"strings"
-
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
+	"buddy/views/markup"
 )
 
 // Findings is a dialog with the findings of a review: a list of them, and below it all of the one that is
@@ -187,8 +187,12 @@ func (f *Findings) drawFinding(in draw.Area) {
 			f.body.addWords(0, draw.Untrusted(themes.Warning, one.Note), in.W)
 		}
 		f.body.addWords(0, draw.Untrusted(themes.Text, one.Text), in.W)
-		if one.Fix != "" {
-			f.body.addWords(0, append([]draw.Span{draw.Text(themes.Accent, "fix ")}, draw.Untrusted(themes.Text, strings.TrimSpace(one.Fix))...), in.W)
+		switch fix := one.Fix; {
+		case fix == "":
+		case markup.IsDiff(fix):
+			f.body.addDiff(0, markup.NewDiff(fix, markup.DiffView{}), in.W)
+		default:
+			f.body.addWords(0, append([]draw.Span{draw.Text(themes.Accent, "fix ")}, draw.Untrusted(themes.Text, texts.OneLine(fix))...), in.W)
 		}
 	}
 	f.body.draw(in)

@@ -11,8 +11,8 @@ import (
 	"buddy/views/draw"
 )
 
-// Help lists the commands, the keys of what has the focus, and then all other keys. It
-// is made from the key map and the list of commands.
+// Help lists the keys of what has the focus and those that apply everywhere, the commands, and then all other
+// keys. It is made from the key map and the list of commands.
 type Help struct {
 	draw.Frame
 	scope    keymap.Scope
@@ -99,16 +99,15 @@ func (h *Help) closing() []draw.Span {
 
 // rows are all rows at a width.
 func (h *Help) rows(w int) [][]draw.Span {
-	var rows [][]draw.Span
+	rows := h.section(nil, h.scope, w)
+	if h.scope != keymap.Global {
+		rows = h.section(rows, keymap.Global, w)
+	}
 	if len(h.commands) > 0 {
 		rows = h.head(rows, "Commands")
 		for _, c := range h.commands {
 			rows = h.entry(rows, c.Name, c.Help, w)
 		}
-	}
-	rows = h.section(rows, h.scope, w)
-	if h.scope != keymap.Global {
-		rows = h.section(rows, keymap.Global, w)
 	}
 	for _, s := range keymap.Scopes() {
 		if s != h.scope && s != keymap.Global {

@@ -49,7 +49,7 @@ type Picker struct {
 	o       PickerOptions
 	rows    []PickerRow
 	shown   []int // of rows, those that fit
-	widths  []int // of the columns
+	cells   pickerCells
 	query   string
 	said    string // for the person, until the next key
 	note    string // beside the title
@@ -60,6 +60,12 @@ type Picker struct {
 	onKeys  bool // keys mean those of o.Keys
 	answers bool // the rows are answers to the query, all of them fit
 	ask     *pickerAsk
+}
+
+// pickerCells says how wide what the rows show is.
+type pickerCells struct {
+	widths  []int // of the columns
+	longest int   // of the first column, where nothing limits it
 }
 
 // pickerPlace is where the rows were drawn last, and whether the preview was.
@@ -129,6 +135,9 @@ func (p *Picker) Select(id string) {
 		p.to(i)
 	}
 }
+
+// SetEmpty sets what shows while there is no row.
+func (p *Picker) SetEmpty(text string) { p.o.Empty = text }
 
 // SetNote sets what stands beside the title in place of the number of rows; "" for that.
 func (p *Picker) SetNote(text string) { p.note = text }

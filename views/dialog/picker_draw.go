@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -9,10 +10,12 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
+	"buddy/views/markup"
 )
 
 const (
 	pickerWidth  = 84  // columns of a list without a preview
+	widestPicker = 110 // columns of one whose rows need them
 	previewFrom  = 90  // columns inside the border from which on a preview shows
 	pickerMost   = 180 // columns of a list with one
 	maxColumn    = 28  // cells of a column other than the first
@@ -31,10 +34,10 @@ func (p *Picker) Size(maxW, maxH int) (w, h int) {
 	w = pickerWidth
 	if n := len(p.o.Columns); n > 0 {
 		need := 0
-		for _, c := range p.widths[min(1, len(p.widths)):] {
+		for _, c := range p.cells.widths[min(1, len(p.cells.widths)):] {
 			need += c + columnGap
 		}
-		w = max(w, min(need+leastTitle+8, 110))
+		w = max(w, min(need+max(leastTitle, p.cells.longest)+8, widestPicker))
 	}
 	rows := max(len(p.rows), 1) + 4 // with the border, the filter and the keys
 	if len(p.o.Columns) > 0 {
@@ -45,17 +48,20 @@ func (p *Picker) Size(maxW, maxH int) (w, h int) {
 
 // measure finds out how wide the columns are.
 func (p *Picker) measure() {
-	p.widths = p.widths[:0]
+	p.cells.widths, p.cells.longest = p.cells.widths[:0], 0
 	for _, name := range p.o.Columns {
-		p.widths = append(p.widths, draw.TextWidth(name))
+		p.cells.widths = append(p.cells.widths, draw.TextWidth(name))
 	}
 	for _, r := range p.rows {
+		if len(r.Cells) > 0 && len(r.Cells[0]) > p.cells.longest && p.cells.longest < widestPicker {
+			p.cells.longest = max(p.cells.longest, draw.Width(draw.Untrusted(themes.Text, markup.Shorten(r.Cells[0], widestPicker))))
+		}
 		for i, cell := range r.Cells {
-			if i == len(p.widths) {
-				p.widths = append(p.widths, 0)
+			if i == len(p.cells.widths) {
+				p.cells.widths = append(p.cells.widths, 0)
 			}
-			if len(cell) > p.widths[i] { // a cell takes a byte at least
-				p.widths[i] = max(p.widths[i], min(draw.Width(draw.Untrusted(themes.Text, cell)), maxColumn))
+			if len(cell) > p.cells.widths[i] { // a cell takes a byte at least
+				p.cells.widths[i] = max(p.cells.widths[i], min(draw.Width(draw.Untrusted(themes.Text, cell)), maxColumn))
 			}
 		}
 	}
@@ -188,6 +194,9 @@ func (p *Picker) drawCells(c draw.Canvas, r PickerRow, role themes.Role) {
 		return
 	}
 	room, widths := p.columns(c.W - 2)
+	if strings.Join(r.Cells[1:], "") == "" {
+		room = c.W - 2 // nothing stands beside it
+	}
 	c.Spans(2, draw.Clip(draw.Untrusted(role, r.Cells[0]), room)...)
 	col := 2 + room
 	for i, w := range widths {
@@ -201,12 +210,12 @@ func (p *Picker) drawCells(c draw.Canvas, r PickerRow, role themes.Role) {
 // columns returns how much of w cells the first column has, and how wide those beside it are
 // for which there is room. The last of them may be cut, if the first loses nothing by that.
 func (p *Picker) columns(w int) (first int, others []int) {
-	if len(p.widths) == 0 {
+	if len(p.cells.widths) == 0 {
 		return w, nil
 	}
-	for _, n := range p.widths[1:] {
-		if w-n-columnGap < min(p.widths[0], leastTitle) {
-			n = w - p.widths[0] - columnGap
+	for _, n := range p.cells.widths[1:] {
+		if w-n-columnGap < min(p.cells.widths[0], leastTitle) {
+			n = w - p.cells.widths[0] - columnGap
 			if n < leastColumn {
 				break
 			}
@@ -259,11 +268,9 @@ func (p *Picker) drawNaming(in draw.Area, most int) int {
 func (p *Picker) hints() []draw.Hint {
 	all := draw.HintsOf(p.Keys, p.Scope())
 	if keys := p.Keys.Keys(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && len(keys) > 0 {
-		sign := ""
-		for e := range p.Keys.In(p.o.Keys) { // as many of their names as fit
-			if e.Label != "" && len(e.Scopes) == 1 {
-				all = append(all, draw.Hint{Key: keys[0], Label: e.Label, Sign: sign})
-				sign = "·"
+		for e := range p.Keys.In(p.o.Keys) { // as many as fit
+			if e.Label != "" && len(e.Scopes) == 1 && len(e.Keys) > 0 {
+				all = append(all, draw.Hint{Key: keys[0], Label: e.Label, Sign: keys[0].String() + " " + e.Keys[0].String()})
 			}
 		}
 	}

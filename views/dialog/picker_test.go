@@ -142,3 +142,21 @@ func BenchmarkChanges(b *testing.B) { // opening the largest diff that there is
 		viewtest.Text(b, NewChanges(viewtest.Dark(b), keymap.Default(), "", diff), 120, 32)
 	}
 }
+
+// TestPickerGivesRoomToWhatStandsAlone: a list is as wide as its rows need, and a row without other cells has all of it.
+func TestPickerGivesRoomToWhatStandsAlone(t *testing.T) {
+	const long = "a row about something that takes rather more words than the columns beside it leave, up to here"
+	p := newTestPicker(t, PickerOptions{Title: "Actions", Columns: []string{"what", "key", "where"}})
+	p.SetRows([]PickerRow{{ID: "1", Cells: []string{long, ""}}, {ID: "2", Cells: []string{long, "Ctrl+Space", "Everywhere"}}})
+	w, h := p.Size(120, 30)
+	if w < len(long) || w > widestPicker {
+		t.Fatalf("%d columns", w)
+	}
+	rows := strings.Split(viewtest.Text(t, p, w, h), "\n")
+	if !strings.Contains(rows[3], "up to here") || strings.Contains(rows[4], "up to here") || !strings.Contains(rows[4], "Everywhere") {
+		t.Errorf("%s\n%s", rows[3], rows[4])
+	}
+	if w, _ := p.Size(60, 30); w != 60 {
+		t.Errorf("%d columns of 60", w)
+	}
+}

@@ -43,6 +43,25 @@ func NewDiff(src string, view DiffView) *Diff {
 	return d
 }
 
+// IsDiff reports whether a text begins as diffs of files do, with or without the commit that git names above them,
+// and has changed lines. Text with escape sequences is drawn by a terminal's rules, and is none.
+func IsDiff(src string) bool {
+	head := src[:min(len(src), maxDiffHead)]
+	line, rest, _ := strings.Cut(head, "\n")
+	switch {
+	case strings.ContainsRune(src, '\x1b'):
+		return false
+	case strings.HasPrefix(line, "diff --git "), strings.HasPrefix(line, "--- ") && strings.HasPrefix(rest, "+++ "):
+	case strings.HasPrefix(line, "commit ") && strings.Contains(rest, "\ndiff --git "):
+	default:
+		return false
+	}
+	return slices.ContainsFunc(readDiff(src), func(f fileDiff) bool { return f.name != "" && f.added+f.deleted > 0 })
+}
+
+// maxDiffHead is how many bytes a commit's message may have above its diff.
+const maxDiffHead = 8 << 10
+
 // Show is told which bytes of Text are about to be drawn, and asks for the colours of their code.
 func (d *Diff) Show(from, to int) {
 	if d.Highlighter == nil {

@@ -302,3 +302,25 @@ func FuzzChanged(f *testing.F) {
 		}
 	})
 }
+
+// TestIsDiff: only what begins as a diff, or as a commit with one, and changes lines is drawn as one.
+func TestIsDiff(t *testing.T) {
+	const body = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+	for name, c := range map[string]struct {
+		src  string
+		want bool
+	}{
+		"of git":           {"diff --git a/x b/x\nindex 1..2 100644\n" + body, true},
+		"of diff -u":       {body, true},
+		"a commit":         {"commit 4f2a\nAuthor: a\n\n    why\n\ndiff --git a/x b/x\n" + body, true},
+		"after other text": {"ok\n" + body, false},
+		"no hunk":          {"diff --git a/x b/x\nnew mode 100755\n", false},
+		"with colours":     {"diff --git a/x b/x\n" + strings.ReplaceAll(body, "-a", "\x1b[31m-a\x1b[m"), false},
+		"a list":           {"--- one\n- two\n", false},
+		"nothing":          {"", false},
+	} {
+		if got := IsDiff(c.src); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -135,3 +135,32 @@ func TestPanesNameWhileTyping(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedPaneGivesWayToALiveOne: a command that ended by itself keeps its last picture in sight, one that a
+// person stopped only if nothing else runs.
+func TestInterruptedPaneGivesWayToALiveOne(t *testing.T) {
+	const server = "%7"
+	for name, c := range map[string]struct {
+		result string
+		serves bool // a command in the background
+		want   string
+	}{
+		"interrupted, nothing runs": {"operation cancelled by user; exit code 130", false, "web:%1"},
+		"interrupted, one runs":     {"operation cancelled by user; exit code 130", true, server},
+		"failed, one runs":          {"exit code 1", true, "web:%1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, tell, _ := twoShared(t)
+			if c.serves {
+				tell(event.PaneOpened{Pane: server, Title: "server", Target: "local"}, event.TaskStarted{ID: 9, Kind: event.ShellTask, Pane: server, Title: "npm run dev"})
+			}
+			tell(begins("a", "web:%1")...)
+			viewtest.Text(t, p, 60, 9)
+			tell(event.ToolResult{CallID: "a", Name: "run_shell", Result: c.result, IsError: true})
+			viewtest.Text(t, p, 60, 9)
+			if got := p.Shown(); got != c.want {
+				t.Errorf("%q shows, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -45,6 +45,9 @@ func (r *run) took(now int64) string {
 	return draw.Clock(cmp.Or(r.ended, now) - r.started)
 }
 
+// interrupted reports whether a person has stopped the call that ran.
+func (r *run) interrupted() bool { return r.call != nil && r.call.Stopped() }
+
 // mark holds how a command goes or went.
 type mark struct {
 	sign string
@@ -157,23 +160,34 @@ func (l *paneList) selected() *paneView {
 	return nil
 }
 
-// automatic returns the pane in which a command began last, else the one opened last that is
-// not lost, else the last one.
+// automatic returns the pane in which a command began last. One that a person has interrupted there gives way to
+// the newest that is live. If that pane is gone it is the one opened last that is not lost, else the last one.
 func (l *paneList) automatic(began string) string {
-	last := ""
-	for _, q := range slices.Backward(l.panes) {
-		switch {
-		case q.Lost == "" && q.Pane.Pane == began:
-			return began
-		case last == "" && q.Lost == "" && !q.bare():
-			last = q.Pane.Pane
+	if q := l.newest(func(q *paneView) bool { return q.Pane.Pane == began && q.Lost == "" }); q != nil {
+		if q.run.interrupted() {
+			q = cmp.Or(l.newest((*paneView).live), q)
+		}
+		return q.Pane.Pane
+	}
+	q := l.newest(func(q *paneView) bool { return q.Lost == "" && !q.bare() })
+	if q = cmp.Or(q, l.newest(func(*paneView) bool { return true })); q == nil {
+		return ""
+	}
+	return q.Pane.Pane
+}
+
+// newest returns the last pane of which something is true, nil if it is of none.
+func (l *paneList) newest(is func(*paneView) bool) *paneView {
+	for i := range slices.Backward(l.panes) {
+		if is(&l.panes[i]) {
+			return &l.panes[i]
 		}
 	}
-	if n := len(l.panes); last == "" && n > 0 {
-		last = l.panes[n-1].Pane.Pane
-	}
-	return last
+	return nil
 }
+
+// live reports whether a command runs in the pane.
+func (q *paneView) live() bool { return q.Lost == "" && (q.run.mark == runs || q.run.mark == stays) }
 
 // name returns a pane's title; elsewhere than on this machine with the target, which alone names its shared
 // pane.

@@ -34,6 +34,10 @@ func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 		if excerpt || l.fold == unfolded && changes(c) {
 			l.layChange(c, with)
 		}
+		if l.fold == unfolded && printedDiff(c) {
+			l.addDiff(markup.NewDiff(string(c.Output.Buf), markup.DiffView{}), with)
+			return
+		}
 		if l.fold != folded && !excerpt {
 			l.output = &tailText{}
 			l.parts = append(l.parts, part{})
@@ -46,6 +50,11 @@ func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 	if l.fold == foldAuto {
 		l.skip = max(len(l.parts[0].layout.Rows)-excerptRows, 0)
 	}
+}
+
+// printedDiff reports whether what a command printed, all of it, is a diff.
+func printedDiff(c *state.Call) bool {
+	return c.State == state.CallDone && c.Output.Dropped == 0 && markup.IsDiff(string(c.Output.Buf))
 }
 
 // wordsOf returns what there is to say of a call in words. Paths below cwd are relative to it.

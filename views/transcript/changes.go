@@ -30,21 +30,26 @@ func diffOf(c *state.Call, most int) *markup.Diff {
 	return markup.NewDiff(text, markup.DiffView{Most: most, NoFiles: one})
 }
 
+// addDiff adds a diff as a part.
+func (l *laidBlock) addDiff(d *markup.Diff, with *shared) {
+	l.diff, l.diffAt = d, len(l.parts)
+	d.Highlighter = with.lexers
+	p := part{text: &d.Text}
+	p.layout.Wrap(p.text, l.width-gutterWidth, 0)
+	l.parts = append(l.parts, p)
+}
+
 // layChange adds what a call changed as a part: all of it, or its beginning and how much more there is.
 func (l *laidBlock) layChange(c *state.Call, with *shared) {
 	most := 0
 	if l.fold == foldAuto {
 		most = changeRows
 	}
-	l.diff = diffOf(c, most)
-	l.diff.Highlighter = with.lexers
-	p := part{text: &l.diff.Text}
-	p.layout.Wrap(p.text, l.width-gutterWidth, 0)
-	l.diffAt = len(l.parts)
+	l.addDiff(diffOf(c, most), with)
 	if most == 0 {
-		l.parts = append(l.parts, p)
 		return
 	}
+	p := &l.parts[l.diffAt]
 	hidden := l.diff.More
 	if rows := p.layout.Rows; len(rows) > most {
 		for _, r := range rows[most:] {
@@ -57,7 +62,6 @@ func (l *laidBlock) layChange(c *state.Call, with *shared) {
 		}
 		p.layout.Rows = rows[:most]
 	}
-	l.parts = append(l.parts, p)
 	if hidden > 0 {
 		t := &markup.Text{}
 		t.Put(fmt.Sprintf("… %s · +%d −%d in all", draw.Plural(hidden, "more line"), l.diff.Added, l.diff.Deleted), markup.Style{Role: themes.Muted})

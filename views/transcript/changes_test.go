@@ -143,3 +143,41 @@ func TestChangesAreHighlighted(t *testing.T) {
 		t.Errorf("keywords: %q", got)
 	}
 }
+
+// TestPrintedDiffIsDrawnAsOne: unfolded, what a command printed is the same diff as everywhere; other output, and what
+// still comes, shows as it is.
+func TestPrintedDiffIsDrawnAsOne(t *testing.T) {
+	_, diff, _ := strings.Cut(taxPreview, "\n")
+	printed := func(text string, ended bool) *viewtest.Session {
+		s := (&viewtest.Session{Now: 1000}).Feed(
+			event.ToolRequested{CallID: "c1", Name: "shell", Action: action.Action{Kind: action.Git, Command: "git diff"}},
+			event.ToolStarted{CallID: "c1", Name: "shell"},
+			event.ToolOutput{CallID: "c1", Text: text},
+		)
+		if ended {
+			s.Feed(event.ToolResult{CallID: "c1", Name: "shell", Result: text, Tail: text})
+		}
+		return s
+	}
+	rows := func(s *viewtest.Session) string {
+		c := conversationOf(t, s, 80, 30)
+		c.view.blocks[0].fold, c.view.blocks[0].laid = unfolded, nil
+		return viewtest.Text(t, c, 80, 30)
+	}
+	for name, c := range map[string]struct {
+		s    *viewtest.Session
+		band bool
+	}{
+		"a diff":         {printed(diff, true), true},
+		"still comes":    {printed(diff, false), false},
+		"no diff at all": {printed("ok\n"+diff, true), false},
+	} {
+		text := rows(c.s)
+		if got := strings.Contains(text, "✎ edit checkout/tax.go"); got != c.band {
+			t.Errorf("%s: drawn as a diff: %v\n%s", name, got, text)
+		}
+		if got := strings.Contains(text, "+++ "); got == c.band {
+			t.Errorf("%s: as it was printed: %v\n%s", name, got, text)
+		}
+	}
+}

@@ -118,6 +118,18 @@ func retryKeys(c *Conversation) string {
 // Follows reports whether the end of a conversation is on the screen when it is drawn.
 func Follows(c *Conversation) bool { return c.view.follow }
 
+// AtRest reports whether the end is followed and nothing is looked for or selected: blocks far above the
+// end can go without being missed.
+func AtRest(c *Conversation) bool {
+	return c.view.follow && !c.find.typing && c.find.Text == "" && !c.sel.on && !c.mouse.down
+}
+
+// NeedsEarlier reports whether blocks are needed that come before the first one that is there: the view is
+// near it, or a search has to go through all.
+func NeedsEarlier(c *Conversation) bool {
+	return c.view.rest.missing && (c.find.Text != "" || c.view.heldBack() && c.view.top.block < keepLaid)
+}
+
 // drawWhose draws the row above the conversation of somebody else: whose it is, and the way back.
 func (c *Conversation) drawWhose(in draw.Area) {
 	var back []draw.Span
@@ -133,10 +145,12 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Conversation|state.Tasks) == 0 {
 		return
 	}
+	c.view.rest.missing = !s.Whole()
 	if moved := c.view.sync(s.Blocks, s.Info.Event.Cwd, c.shared); moved != nil {
 		c.find.moved(&c.view, moved)
 		c.sel.moved(moved)
 	}
+	c.view.rest.wanted = c.view.rest.wanted && c.view.rest.missing
 	c.view.stream = s.Running() != nil
 	if n := len(c.view.blocks); n > 0 && c.view.blocks[n-1].block.Open {
 		c.view.stream = true

@@ -151,9 +151,13 @@ func (f *finder) setText(vp *viewport, text string) {
 	f.Pattern, f.visited, f.seek = pattern.New(text), false, seek{}
 	f.prefilter = pattern.NewPrefilter(&f.Pattern)
 	f.returnToOrigin(vp)
-	if text == "" || len(vp.blocks) == 0 {
-		return
+	if text != "" && len(vp.blocks) > 0 {
+		f.begin(vp)
 	}
+}
+
+// begin seeks the nearest match from where the view is, and begins to count there.
+func (f *finder) begin(vp *viewport) {
 	f.lo, f.hi = vp.top.block, vp.top.block
 	if f.ended {
 		f.seekFrom(vp, -1, match{block: len(vp.blocks) - 1, part: math.MaxInt})
@@ -302,7 +306,7 @@ type tally struct {
 
 // tally adds up what the blocks know.
 func (f *finder) tally(vp *viewport) tally {
-	t := tally{all: true, placed: true}
+	t := tally{all: !vp.rest.missing, placed: !vp.rest.missing}
 	for i, v := range vp.blocks {
 		if v.found.gen != f.gen {
 			t.all = false
@@ -357,8 +361,11 @@ func (f *finder) recount(vp *viewport) {
 func (f *finder) moved(vp *viewport, moved map[int]int) {
 	f.at.block, f.seek.from.block, f.origin.block = moved[f.at.block], moved[f.seek.from.block], moved[f.origin.block]
 	f.lo, f.hi = vp.top.block, vp.top.block // known counts cost nothing
-	if len(vp.blocks) == 0 {
+	switch {
+	case len(vp.blocks) == 0:
 		f.end()
+	case f.Text != "" && !f.visited: // nothing was found in those
+		f.begin(vp)
 	}
 }
 

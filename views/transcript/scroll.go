@@ -112,6 +112,7 @@ func (vp *viewport) Scroll(rows int) {
 		return
 	}
 	if rows > 0 {
+		vp.rest.wanted = false
 		vp.top = vp.ahead(vp.top, rows)
 	} else {
 		vp.hold()
@@ -173,11 +174,12 @@ func (vp *viewport) Page(screens int) { vp.Scroll(screens * max(vp.size.h-1, 1))
 func (vp *viewport) Top() {
 	vp.hold()
 	vp.top, vp.focus = anchor{}, 0
+	vp.rest.wanted = vp.rest.missing
 }
 
 // Bottom goes to the end, which is followed again.
 func (vp *viewport) Bottom() {
-	vp.follow = true
+	vp.follow, vp.rest.wanted = true, false
 	if vp.focus = max(len(vp.blocks)-1, 0); len(vp.blocks) > 0 {
 		vp.focus = vp.stands(vp.focus)
 	}

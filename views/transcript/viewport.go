@@ -18,8 +18,15 @@ type viewport struct {
 		from, to    int // outside of them no block is laid out
 	}
 	follow bool // the end stays on the screen
+	rest   rest // of the blocks, before those that are there
 	stream bool // something still arrives
 	unread unread
+}
+
+// rest is what is known of the blocks before the first one that is there.
+type rest struct {
+	missing bool // there are some
+	wanted  bool // a person went to the beginning, which is to be shown when it comes
 }
 
 // anchor names a row of the conversation: a block and a row in it.
@@ -107,7 +114,10 @@ func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (mov
 			v.run.open = true
 		}
 	}
-	vp.top.block, vp.focus, vp.unread.block = moved[vp.top.block], moved[vp.focus], moved[vp.unread.block]
+	if !vp.rest.wanted || vp.top != (anchor{}) {
+		vp.top.block, vp.focus = moved[vp.top.block], moved[vp.focus]
+	}
+	vp.unread.block = moved[vp.unread.block]
 	vp.extent.from, vp.extent.to = 0, len(views)
 	return moved
 }

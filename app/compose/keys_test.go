@@ -1,0 +1,27 @@
+package compose
+
+import (
+	"testing"
+
+	"buddy/app/apptest"
+	"buddy/app/keymap"
+)
+
+// TestATakenKeyIsANoticeAndNoMistake: settings that gave a key to an action before one of ours got it go on to count,
+// and one line with its place says what has lost it.
+func TestATakenKeyIsANoticeAndNoMistake(t *testing.T) {
+	d := apptest.NewSettings(t, "")
+	d.Write(d.File, "[keys]\nredraw = [\"F9\"]\n")
+	r := ReadSettings(&Options{})
+	if r.Err != nil || r.Keys.Name(keymap.Redraw) != "F9" || r.Keys.Name(keymap.Rewind) != "" {
+		t.Fatalf("error %v, redraw %q, rewind %q", r.Err, r.Keys.Name(keymap.Redraw), r.Keys.Name(keymap.Rewind))
+	}
+	want := d.File + ":2: keys.redraw: F9 is the key of this action now; rewind has lost it and has none: keys.rewind gives it another"
+	if len(r.Notices) != 1 || r.Notices[0] != want {
+		t.Errorf("notices %q, want %q", r.Notices, want)
+	}
+	d.Write(d.File, "[keys]\nredraw = [\"F9\"]\nrewind = [\"F12\"]\n")
+	if r := ReadSettings(&Options{}); r.Err != nil || len(r.Notices) != 0 {
+		t.Errorf("nothing is lost: %v, notices %q", r.Err, r.Notices)
+	}
+}

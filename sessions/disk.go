@@ -1,0 +1,147 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// syncEvery is how long what nothing depends on may wait for the disk.
+const syncEvery = time.Second
+
+// disk holds what of a session file is not on the disk yet. The mutex of the journal guards it.
+type disk struct {
+	timer      *time.Timer // runs while data is not synced
+	newFile    bool        // its directory entry is not synced yet
+	turn       *turnSync   // of the last turn that ended; nil: none, or it was waited for
+	background sync.WaitGroup
+	sync       func(f *os.File, dir bool) error // nil: syncFile; tests watch the disk
+}
+
+// turnSync brings the end of a turn to the disk, while the model is asked already.
+type turnSync struct {
+	done chan struct{} // closed when err is set
+	err  error
+}
+
+// awaitTurn waits for the disk where an event may not be recorded earlier: a tool may change what nothing takes
+// back, and who hears of the end of a task relies on its turns.
+func (j *Journal) awaitTurn(e event.Event) error {
+	switch e.(type) {
+	case event.ToolStarted, event.TaskFinished:
+		return j.settle()
+	}
+	return nil
+}
+
+// toDisk syncs an event that was written, or has it synced.
+func (j *Journal) toDisk(e event.Event) error {
+	switch e.(type) {
+	case event.ApprovalAsked, event.HistoryRewound:
+		return j.sync()
+	case event.TurnFinished:
+		return j.syncTurn()
+	}
+	j.armSync()
+	return nil
+}
+
+// armSync schedules a sync within a second. Nothing runs while nothing is appended.
+func (j *Journal) armSync() {
+	if j.disk.timer != nil {
+		return
+	}
+	j.disk.background.Add(1)
+	j.disk.timer = time.AfterFunc(syncEvery, j.syncLater)
+}
+
+func (j *Journal) syncLater() {
+	defer j.disk.background.Done()
+	j.mu.Lock()
+	j.disk.timer = nil
+	dir := j.takeNewFile()
+	j.mu.Unlock()
+	// Without the lock, so that Append does not wait for the disk.
+	if err := j.syncFile(dir); err != nil {
+		j.mu.Lock()
+		j.fail(err) //nolint:errcheck // Append returns it
+		j.mu.Unlock()
+	}
+}
+
+// sync writes everything to the disk now.
+func (j *Journal) sync() error {
+	j.disarm()
+	return j.syncFile(j.takeNewFile())
+}
+
+// syncTurn begins to write everything to the disk. settle waits for that.
+func (j *Journal) syncTurn() error {
+	if err := j.settle(); err != nil {
+		return err
+	}
+	j.disarm()
+	t, dir := &turnSync{done: make(chan struct{})}, j.takeNewFile()
+	j.disk.turn = t
+	go func() {
+		t.err = j.syncFile(dir)
+		close(t.done)
+	}()
+	return nil
+}
+
+// settle waits until the last turn that has ended is on the disk.
+func (j *Journal) settle() error {
+	t := j.disk.turn
+	if t == nil {
+		return nil
+	}
+	<-t.done
+	j.disk.turn = nil
+	return t.err
+}
+
+// disarm stops the scheduled sync.
+func (j *Journal) disarm() {
+	if j.disk.timer != nil && j.disk.timer.Stop() { // else syncLater waits for j.mu and syncs again
+		j.disk.timer = nil
+		j.disk.background.Done()
+	}
+}
+
+func (j *Journal) takeNewFile() (dir bool) {
+	dir, j.disk.newFile = j.disk.newFile, false
+	return dir
+}
+
+func (j *Journal) syncFile(dir bool) error {
+	if j.disk.sync != nil {
+		return j.disk.sync(j.f, dir)
+	}
+	return syncFile(j.f, dir)
+}
+
+func syncFile(f *os.File, dir bool) error {
+	err := datasync(f)
+	if dir && err == nil {
+		err = syncDir(f.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("it may not be on the disk: %w", err)
+	}
+	return nil
+}
+
+// syncDir writes the directory entry of path to the disk.
+func syncDir(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(datasync(d), d.Close())
+}
