@@ -31,10 +31,10 @@ type turnSync struct {
 
 // awaitTurn waits for the disk where an event may not be recorded earlier: a tool may change what nothing takes
 // back, and who hears of the end of a task relies on its turns.
-func (j *Journal) awaitTurn(e event.Event) error {
+func (d *disk) awaitTurn(e event.Event) error {
 	switch e.(type) {
 	case event.ToolStarted, event.TaskFinished:
-		return j.settle()
+		return d.settle()
 	}
 	return nil
 }
@@ -43,9 +43,9 @@ func (j *Journal) awaitTurn(e event.Event) error {
 func (j *Journal) toDisk(e event.Event) error {
 	switch e.(type) {
 	case event.ApprovalAsked, event.HistoryRewound:
-		return j.sync()
+		return j.disk.syncAll(j.f)
 	case event.TurnFinished:
-		return j.syncTurn()
+		return j.disk.syncTurn(j.f)
 	}
 	j.armSync()
 	return nil
@@ -64,66 +64,66 @@ func (j *Journal) syncLater() {
 	defer j.disk.background.Done()
 	j.mu.Lock()
 	j.disk.timer = nil
-	dir := j.takeNewFile()
+	dir := j.disk.takeNewFile()
 	j.mu.Unlock()
 	// Without the lock, so that Append does not wait for the disk.
-	if err := j.syncFile(dir); err != nil {
+	if err := j.disk.syncFile(j.f, dir); err != nil {
 		j.mu.Lock()
 		j.fail(err) //nolint:errcheck // Append returns it
 		j.mu.Unlock()
 	}
 }
 
-// sync writes everything to the disk now.
-func (j *Journal) sync() error {
-	j.disarm()
-	return j.syncFile(j.takeNewFile())
+// syncAll writes everything to the disk now.
+func (d *disk) syncAll(f *os.File) error {
+	d.disarm()
+	return d.syncFile(f, d.takeNewFile())
 }
 
 // syncTurn begins to write everything to the disk. settle waits for that.
-func (j *Journal) syncTurn() error {
-	if err := j.settle(); err != nil {
+func (d *disk) syncTurn(f *os.File) error {
+	if err := d.settle(); err != nil {
 		return err
 	}
-	j.disarm()
-	t, dir := &turnSync{done: make(chan struct{})}, j.takeNewFile()
-	j.disk.turn = t
+	d.disarm()
+	t, dir := &turnSync{done: make(chan struct{})}, d.takeNewFile()
+	d.turn = t
 	go func() {
-		t.err = j.syncFile(dir)
+		t.err = d.syncFile(f, dir)
 		close(t.done)
 	}()
 	return nil
 }
 
 // settle waits until the last turn that has ended is on the disk.
-func (j *Journal) settle() error {
-	t := j.disk.turn
+func (d *disk) settle() error {
+	t := d.turn
 	if t == nil {
 		return nil
 	}
 	<-t.done
-	j.disk.turn = nil
+	d.turn = nil
 	return t.err
 }
 
 // disarm stops the scheduled sync.
-func (j *Journal) disarm() {
-	if j.disk.timer != nil && j.disk.timer.Stop() { // else syncLater waits for j.mu and syncs again
-		j.disk.timer = nil
-		j.disk.background.Done()
+func (d *disk) disarm() {
+	if d.timer != nil && d.timer.Stop() { // else syncLater waits for the mutex and syncs again
+		d.timer = nil
+		d.background.Done()
 	}
 }
 
-func (j *Journal) takeNewFile() (dir bool) {
-	dir, j.disk.newFile = j.disk.newFile, false
+func (d *disk) takeNewFile() (dir bool) {
+	dir, d.newFile = d.newFile, false
 	return dir
 }
 
-func (j *Journal) syncFile(dir bool) error {
-	if j.disk.sync != nil {
-		return j.disk.sync(j.f, dir)
+func (d *disk) syncFile(f *os.File, dir bool) error {
+	if d.sync != nil {
+		return d.sync(f, dir)
 	}
-	return syncFile(j.f, dir)
+	return syncFile(f, dir)
 }
 
 func syncFile(f *os.File, dir bool) error {

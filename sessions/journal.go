@@ -100,7 +100,7 @@ func (j *Journal) Append(env event.Envelope) error {
 	if err := j.raise(env.Payload); err != nil {
 		return j.fail(err)
 	}
-	if err := j.awaitTurn(env.Payload); err != nil {
+	if err := j.disk.awaitTurn(env.Payload); err != nil {
 		return j.fail(err)
 	}
 	if err := j.write(j.line.Bytes()); err != nil {
@@ -211,9 +211,9 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	if j.disk.timer != nil {
-		err = j.sync()
+		err = j.disk.syncAll(j.f)
 	}
-	err = errors.Join(err, j.settle())
+	err = errors.Join(err, j.disk.settle())
 	j.cause = ErrClosed
 	j.mu.Unlock()
 	j.disk.background.Wait()
