@@ -336,8 +336,12 @@ func (w *window) readRest(ctx context.Context, r stored) {
 		return
 	}
 	w.link.await(ctx) // which has more haste
-	before, err := state.Fold(false, func(f func(event.Envelope) bool) error {
-		return r.file.Older(r.tail, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
+	var before *state.State
+	var err error
+	w.loop.Busy(func() {
+		before, err = state.Fold(false, func(f func(event.Envelope) bool) error {
+			return r.file.Older(r.tail, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
+		})
 	})
 	if ctx.Err() != nil {
 		return
@@ -364,10 +368,13 @@ func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
 			err = view(func(j *sessions.Journal) error { seq = j.Info().LastSeq; return nil })
 			return seq, err
 		},
-		Read: func(f func(event.Envelope) bool) error {
-			return view(func(j *sessions.Journal) error {
-				return j.Range(0, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
+		Read: func(f func(event.Envelope) bool) (err error) {
+			w.loop.Busy(func() {
+				err = view(func(j *sessions.Journal) error {
+					return j.Range(0, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
+				})
 			})
+			return err
 		},
 	}
 }

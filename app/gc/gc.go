@@ -46,6 +46,7 @@ func QuickStart() {
 type Rest struct {
 	last   atomic.Int64 // Unix nanoseconds of the last activity
 	asleep atomic.Bool
+	busy   atomic.Int32 // works that go on without any activity
 
 	// of the owner of the timer
 	armed   bool // the timer is running
@@ -68,9 +69,16 @@ func (r *Rest) Touch() (asleep bool) {
 	return r.asleep.Load()
 }
 
+// Busy notes that a long work begins, of which no activity tells, or with -1 that one has ended: meanwhile
+// there is no rest. If one has begun before, its owner has to call Wake.
+func (r *Rest) Busy(works int32) { r.busy.Add(works) }
+
 // Pause is called when timer has fired: it rests, or starts timer for the remainder
 // if something happened in the meantime.
 func (r *Rest) Pause(timer *time.Timer) {
+	if r.busy.Load() > 0 {
+		r.Touch()
+	}
 	if left := RestAfter - time.Since(time.Unix(0, r.last.Load())); left > 0 {
 		timer.Reset(left)
 		return

@@ -224,6 +224,15 @@ func (l *Loop[T]) Go(f func()) {
 	}()
 }
 
+// Busy runs f, which takes long and takes memory while nothing may happen on the screen. Without it, Go would
+// collect garbage only where the memory is at its limit, and then all the time. Any goroutine may call it.
+func (l *Loop[T]) Busy(f func()) {
+	l.rest.Busy(1)
+	defer l.rest.Busy(-1)
+	l.mail.change(func(*mail) {}) // ends the rest
+	f()
+}
+
 // Stats returns what the loop did so far.
 func (l *Loop[T]) Stats() Stats {
 	return Stats{Draws: int(l.draws.Load()), Wakeups: int(l.wakeups.Load())}

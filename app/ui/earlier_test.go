@@ -164,9 +164,11 @@ func TestBeginningOfALongSession(t *testing.T) {
 		x.gate = make(chan struct{})
 		x.Press("Tab", "Home")
 		x.rest()
+		x.Want("↑ reading the beginning …")
 		x.unwanted("prompt 1.")
 		x.letRead()
 		x.Want("prompt 1. Where is the needle?", "answer 2.")
+		x.unwanted("reading")
 	})
 }
 

@@ -217,6 +217,9 @@ func (c *Conversation) footer() []draw.Span {
 	if !c.find.typing && c.find.Text != "" {
 		parts = append(parts, c.find.status(&c.view))
 	}
+	if c.view.rest.missing && c.view.heldBack() && c.view.top.block == 0 {
+		parts = append(parts, "↑ reading the beginning …")
+	}
 	if n := c.view.unreadRows(); n > 0 {
 		parts = append(parts, fmt.Sprintf("↓ %d new", n))
 	}
