@@ -343,6 +343,23 @@ func tellRewound(s *tasks, w *way) {
 	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(how + strings.Join(lines, "\n"))})
 }
 
+// tellUndone tells the model which files were put back, or are again as they were before that. The caller
+// holds s.mu.
+func tellUndone(s *tasks, did event.FileRestored) {
+	if len(did.Paths) == 0 {
+		return
+	}
+	who := "you"
+	if len(did.Agents) > 0 {
+		who = "you and your agents (" + strings.Join(did.Agents, ", ") + ")"
+	}
+	text := "The user took back changes that " + who + " made (/undo). These files are again as they were before; read one before you change it:\n"
+	if did.Redo {
+		text = "The user made changes again that " + who + " had made and that were taken back (/redo). Read one of these files before you change it:\n"
+	}
+	s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{reminder.Undo}, Text: reminder.Wrap(text + strings.Join(did.Paths, "\n"))})
+}
+
 // borderID returns the number of the first prompt from an event on.
 func (a *record) borderID(seq uint64) int {
 	for _, b := range a.borders {

@@ -3,8 +3,6 @@ package agent
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -122,12 +120,7 @@ func TestRewindOverRandomHistories(t *testing.T) {
 // unsaid, and all of it comes again with /redo, also after a kill.
 func TestRewindWithFiles(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
-	put := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
+	put := putIn(t, dir)
 	put("a.txt", "one\n")
 	var stored []event.Envelope
 	synctest.Test(t, func(t *testing.T) {

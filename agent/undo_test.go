@@ -73,12 +73,7 @@ func wantFiles(t *testing.T, dir string, want map[string]string) {
 
 func TestUndo(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
-	put := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
+	put := putIn(t, dir)
 	put("a.txt", "one\n")
 	put("gone.txt", "still here\n")
 	var stored []event.Envelope
@@ -264,4 +259,14 @@ func TestUndoBesideTheQueue(t *testing.T) {
 		s.do(event.Undo{})
 		s.stop()
 	})
+}
+
+// putIn returns what writes files of a folder.
+func putIn(t *testing.T, dir string) func(name, text string) {
+	return func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

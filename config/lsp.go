@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // LanguageServer holds one section [lsp.NAME]: a program that says what is wrong with files. What
@@ -27,11 +28,11 @@ func (c *Config) LanguageServer(name string) (LanguageServer, bool) {
 	return first(c.LSP, func(s LanguageServer) bool { return s.Name == name })
 }
 
-var lspName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+var lspName = texts.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 // CheckLSPName accepts names of language servers.
 func CheckLSPName(name string) error {
-	if !lspName.MatchString(name) {
+	if !lspName().MatchString(name) {
 		return fmt.Errorf("%q is not a name for a language server (allowed: up to 40 letters, digits, '.', '_' and '-')", name)
 	}
 	return nil

@@ -3,11 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"buddy/texts"
 )
 
 // MCPServer holds one section [mcp.NAME]: a server whose tools the model may call.
@@ -56,12 +57,12 @@ func (c *Config) MCPServer(name string) (MCPServer, bool) {
 	return first(c.MCP, func(s MCPServer) bool { return s.Name == name })
 }
 
-var mcpName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+var mcpName = texts.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 // CheckMCPName accepts names of servers, which are a part of the names of their tools.
 func CheckMCPName(name string) error {
 	switch {
-	case !mcpName.MatchString(name):
+	case !mcpName().MatchString(name):
 		return fmt.Errorf("%q is not a name for a server (allowed: up to 40 letters, digits, '.', '_' and '-')", name)
 	case strings.Contains(name, "__"):
 		return fmt.Errorf("%q has two underscores in a row, which separate it from its tools' names (choose another name)", name)

@@ -2,8 +2,9 @@ package config
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+
+	"buddy/texts"
 )
 
 // Sandbox holds the section [sandbox]: the workspace fence.
@@ -58,12 +59,12 @@ var sandboxSection = section{
 }
 
 // hostName matches a name of DNS with a dot, which may begin with a star.
-var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+$`)
+var hostName = texts.Regexp(`^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+$`)
 
 // checkHostName accepts the name of a host, or *. and a domain: no address, port or path.
 func checkHostName(v string, _ *file) (string, error) {
 	name := strings.ToLower(strings.TrimSuffix(v, "."))
-	if !hostName.MatchString(name) || strings.Trim(name, "0123456789.") == "" {
+	if !hostName().MatchString(name) || strings.Trim(name, "0123456789.") == "" {
 		return "", errors.New("is not the name of a host, such as packages.example.org or *.example.org")
 	}
 	return name, nil

@@ -3,8 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
+
+	"buddy/texts"
 )
 
 // Target holds one section [targets.NAME]: another machine or container where tools may work.
@@ -26,11 +27,11 @@ func (c *Config) Target(name string) (Target, bool) {
 
 // targetName matches names that can be typed, and shown in front of a pane's id. "local" is
 // this machine.
-var targetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+var targetName = texts.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 func checkTargetName(name string) error {
 	switch {
-	case !targetName.MatchString(name):
+	case !targetName().MatchString(name):
 		return fmt.Errorf("%q is not a name for a target (allowed: up to 40 letters, digits, '.', '_' and '-')", name)
 	case name == "local":
 		return errors.New("local is this machine (choose another name)")

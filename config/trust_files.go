@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -147,7 +146,7 @@ func (f *finder) word(w string) {
 }
 
 // assignmentRegexp matches a word that sets a variable.
-var assignmentRegexp = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+var assignmentRegexp = texts.Regexp(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
 // shellWords returns the words of a line, quotes removed and variables replaced as far as the
 // line itself sets them. Unknown ones are empty.
@@ -161,7 +160,7 @@ func (f *finder) shellWords(text string) []string {
 			name, _, _ = strings.Cut(name, ":") // ${x:-y}
 			return f.vars[name]
 		})
-		if m := assignmentRegexp.FindStringSubmatch(w); m != nil && len(m[2]) <= maxValue {
+		if m := assignmentRegexp().FindStringSubmatch(w); m != nil && len(m[2]) <= maxValue {
 			f.vars[m[1]] = m[2]
 		}
 		words[i] = w

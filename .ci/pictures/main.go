@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 const (
@@ -31,12 +32,13 @@ func main() {
 	}
 }
 
-// scenes are the runs; each takes pictures by name.
+// scenes are the runs; each takes pictures by name. One that is apart lists sessions, and must not see the developer's.
 var scenes = []struct {
-	name string
-	play func(s *stage) error
+	name  string
+	play  func(s *stage) error
+	apart bool
 }{
-	{"screen", fix}, {"panes", servers}, {"palette", palette}, {"attach", attach},
+	{"screen", fix, false}, {"panes", servers, false}, {"palette", palette, false}, {"attach", attach, true},
 }
 
 func run(buddy, out, only, fonts, theme string) error {
@@ -61,23 +63,28 @@ func run(buddy, out, only, fonts, theme string) error {
 		return err
 	}
 	defer model.Close()
+	taken := 0
 	for _, scene := range scenes {
 		if only != "" && only != scene.name {
 			continue
 		}
-		s := &stage{buddy: buddy, url: model.URL, theme: theme, pen: pen, save: func(name string, p image.Image) error { return save(filepath.Join(out, name+".png"), p) }}
+		taken++
+		s := &stage{buddy: buddy, url: model.URL, theme: theme, pen: pen, apart: scene.apart, save: func(name string, p image.Image) error { return save(filepath.Join(out, name+".png"), p) }}
 		if err := s.open(); err != nil {
 			s.close()
-			return err
+			return fmt.Errorf("%s: %w", scene.name, err)
 		}
 		err := scene.play(s)
 		if err != nil {
-			err = fmt.Errorf("%s: %w; the screen shows\n%s", scene.name, err, s.text())
+			err = fmt.Errorf("%s: the screen shows\n%s\n%s: %w", scene.name, strings.TrimSpace(s.text()), scene.name, err) // what failed stands last
 		}
 		s.close()
 		if err != nil {
 			return err
 		}
+	}
+	if taken == 0 {
+		return fmt.Errorf("there is no picture %q; there are screen, panes, palette and attach", only)
 	}
 	return nil
 }
@@ -105,7 +112,7 @@ func palette(s *stage) error {
 // attach is a session that goes on while nobody looks.
 func attach(s *stage) error {
 	return s.steps(
-		alone, start, send("explain how checkout works"), waitFor("cents"), keys("C-\\"), waitFor("detached"), typed("buddy ls"), waitFor("explain how"), settle, part,
-		typed("buddy attach"), waitFor("answering"), pause, join("attach"),
+		waitFor("$"), start, send("explain how checkout works"), waitFor("cents"), keys("C-\\"), waitFor("detached"), typed("buddy ls"), waitFor("explain how"), settle, part,
+		typed("buddy attach"), waitFor("writing"), pause, join("attach"),
 	)
 }

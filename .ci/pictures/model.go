@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// turn is what the model answers: a text, and calls of tools.
+// turn holds one answer of the model: its text and its calls of tools.
 type turn struct {
 	text  string
 	calls []call
@@ -66,7 +66,7 @@ func serve() (*httptest.Server, error) {
 	return httptest.NewServer(mux), nil
 }
 
-// request is what is needed of a request.
+// request holds the messages of a request for an answer, as far as the script reads them.
 type request struct {
 	Messages []struct {
 		Role    string          `json:"role"`
@@ -75,7 +75,8 @@ type request struct {
 	} `json:"messages"`
 }
 
-// turn returns what the script says after the last prompt that is in it; what asks for something else gets a title.
+// turn returns the answer that the script has for a request: the next one after the last prompt that it knows. A
+// request for anything else is answered with a title.
 func (r *request) turn() turn {
 	round := 0
 	for i := len(r.Messages) - 1; i >= 0; i-- {

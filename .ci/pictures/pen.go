@@ -54,7 +54,7 @@ func face(path string) (font.Face, error) {
 	return opentype.NewFace(f, &opentype.FaceOptions{Size: fontSize, DPI: 72, Hinting: font.HintingFull})
 }
 
-// style is how a cell looks.
+// style holds the colours and the weight of a cell.
 type style struct {
 	fg, bg                     color.RGBA
 	bold, dim, under, reversed bool

@@ -17,6 +17,7 @@ type stage struct {
 	buddy, url, theme string
 	pen               *pen
 	save              func(name string, p image.Image) error
+	apart             bool // what runs there sees no session of the developer
 
 	dir  string
 	env  []string    // of what runs there
@@ -35,7 +36,7 @@ func (s *stage) steps(all ...step) error {
 	return nil
 }
 
-// limit is how long the screen may take to show what is waited for.
+// limit bounds the time until a text that a scene waits for shows.
 const limit = 60 * time.Second
 
 // files are the project and the settings; %s in the settings are the theme and the model's address.
@@ -81,7 +82,15 @@ func (s *stage) open() (err error) {
 		"LANG=C.UTF-8", "PS1=$ ", "GOCACHE=" + strings.TrimSpace(string(cache)), "BUDDY_TMUX_SOCKET=" + filepath.Join(dir, "buddy.sock"), "BUDDY_LOCAL_SERVERS=off", "PICTURES_KEY=none",
 	}
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), "-c", filepath.Join(dir, "shop"), "env", "-i"}
-	_, err = s.tmux(append(append(args, s.env...), "sh")...)
+	args = append(args, s.env...)
+	if s.apart { // sessions are found by their sockets, in a folder of each user
+		if _, err := exec.LookPath("bwrap"); err != nil {
+			return fmt.Errorf("bwrap is needed, which hides your own sessions: %w", err)
+		}
+		sockets := fmt.Sprintf("/tmp/buddy-%d", os.Getuid())
+		args = append(args, "bwrap", "--dev-bind", "/", "/", "--tmpfs", sockets, "--unshare-pid", "--proc", "/proc", "--die-with-parent")
+	}
+	_, err = s.tmux(append(args, "sh")...)
 	return err
 }
 
@@ -120,14 +129,6 @@ func (s *stage) running() (all []session) {
 		}
 	}
 	return all
-}
-
-// alone makes sure that no session of the developer gets into a picture.
-func alone(s *stage) error {
-	if all := s.running(); len(all) > 0 {
-		return fmt.Errorf("%d sessions of yours run and would be in the picture, such as %s in %s; buddy stop ends them", len(all), all[0].ID, all[0].Folder)
-	}
-	return nil
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
@@ -193,7 +194,8 @@ func approve(text string) step {
 	}
 }
 
-// quiet is how long nothing may change until the screen counts as settled: longer than an approval takes no keys.
+// The screen counts as settled when nothing has changed for quiet. It is longer than the time in which a new approval
+// ignores keys.
 const quiet = 1500 * time.Millisecond
 
 // settle waits until nothing changes any more, but for what counts time.

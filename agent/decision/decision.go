@@ -7,7 +7,6 @@
 package decision
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -97,10 +96,10 @@ type found struct {
 }
 
 // label matches a line that names what it holds, with the marks of Markdown around the name.
-var label = regexp.MustCompile(`(?i)^[\s>#*+_-]*(confidence|alternatives?(?: considered| rejected)?|reason|reasoning|rationale)[*_]*\s*[:：][\s*_]*(.*)$`)
+var label = texts.Regexp(`(?i)^[\s>#*+_-]*(confidence|alternatives?(?: considered| rejected)?|reason|reasoning|rationale)[*_]*\s*[:：][\s*_]*(.*)$`)
 
 // item matches a line of a list.
-var item = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,2}[.)])\s+(.+)$`)
+var item = texts.Regexp(`^\s*(?:[-*+]|\d{1,2}[.)])\s+(.+)$`)
 
 // read takes the labelled lines out of a text, and its last paragraph for a reason. What stands in a code
 // block is no statement about the call.
@@ -116,12 +115,12 @@ func read(text string) (f found) {
 		if fenced {
 			continue
 		}
-		if m := item.FindStringSubmatch(line); listing && m != nil && label.FindString(line) == "" {
+		if m := item().FindStringSubmatch(line); listing && m != nil && label().FindString(line) == "" {
 			f.alternative(m[1])
 			continue
 		}
 		listing = false
-		m := label.FindStringSubmatch(line)
+		m := label().FindStringSubmatch(line)
 		switch {
 		case m == nil && line == "":
 			over = true

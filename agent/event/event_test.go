@@ -159,9 +159,13 @@ func TestFieldNames(t *testing.T) {
 // All holds each type that has a Type method in this package; else decode would not
 // know it.
 func TestAllIsWhole(t *testing.T) {
-	src, err := os.ReadFile("names.go")
-	if err != nil {
-		t.Fatal(err)
+	var src []byte
+	for _, name := range []string{"names.go", "names_tools.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src = append(src, text...)
 	}
 	declared := regexp.MustCompile(`\) Type\(\) string`).FindAll(src, -1)
 	if len(declared) != len(All) || len(types) != len(All) {

@@ -5,8 +5,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"buddy/texts"
 )
 
 // isGit reports whether a folder is one that git keeps a repository in, whatever its name is.
@@ -66,13 +67,13 @@ func (s *scan) gitBelow(path string, deep int) {
 }
 
 // setting matches settings of git that name files: folders of hooks and more settings.
-var setting = regexp.MustCompile(`(?i)^\s*(hookspath|path)\s*=\s*"?([^"#;]+?)"?\s*$`)
+var setting = texts.Regexp(`(?i)^\s*(hookspath|path)\s*=\s*"?([^"#;]+?)"?\s*$`)
 
 // settings returns the files that the settings in a folder of git's name, relative to it: hooks, and more
 // settings.
 func settings(path string) (files []string) {
 	for lines := bufio.NewScanner(bytes.NewReader(readMost(filepath.Join(path, "config")))); lines.Scan(); {
-		m := setting.FindStringSubmatch(lines.Text())
+		m := setting().FindStringSubmatch(lines.Text())
 		if m == nil {
 			continue
 		}

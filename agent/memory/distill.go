@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,9 +45,9 @@ func (l Learned) Text() string {
 
 // wish is a sentence that says how something is to be done.
 var (
-	wish   = regexp.MustCompile(`^(?i:prefer|always|never|don't|don’t|do not|avoid|use)\s+\S`)
-	strong = regexp.MustCompile(`^(?i:prefer|always|never)\b`)
-	ends   = regexp.MustCompile(`[.!?](?:\s|$)`)
+	wish   = texts.Regexp(`^(?i:prefer|always|never|don't|don’t|do not|avoid|use)\s+\S`)
+	strong = texts.Regexp(`^(?i:prefer|always|never)\b`)
+	ends   = texts.Regexp(`[.!?](?:\s|$)`)
 )
 
 // sentences calls f for the sentences of a text, outside of code blocks and of what is quoted, until f
@@ -67,7 +66,7 @@ func sentences(text string, f func(string) bool) {
 		line = strings.TrimLeft(line, "-*+ ")
 		for line != "" {
 			one, rest := line, ""
-			if at := ends.FindStringIndex(line); at != nil {
+			if at := ends().FindStringIndex(line); at != nil {
 				one, rest = line[:at[0]], strings.TrimSpace(line[at[1]:])
 			}
 			if one = strings.TrimSpace(one); one != "" && !f(one) {
@@ -81,7 +80,7 @@ func sentences(text string, f func(string) bool) {
 // sentence returns the first sentence of a text that reads like a rule, "" for none.
 func sentence(text string) (found string) {
 	sentences(text, func(one string) bool {
-		if wish.MatchString(one) && utf8.RuneCountInString(one) <= MaxText {
+		if wish().MatchString(one) && utf8.RuneCountInString(one) <= MaxText {
 			found = one
 		}
 		return found == ""
@@ -96,7 +95,7 @@ func wishes(prompt string) (all []string) {
 		return nil
 	}
 	sentences(prompt, func(one string) bool {
-		if wish.MatchString(one) && len(one) < MaxText && innocent(one) {
+		if wish().MatchString(one) && len(one) < MaxText && innocent(one) {
 			all = append(all, one)
 		}
 		return len(all) < maxWishes
@@ -223,13 +222,13 @@ func candidateOf(same []Record) (c candidate, ok bool) {
 		for _, r := range same {
 			sessions[r.Session] = true
 		}
-		if !strong.MatchString(last.Text) && len(sessions) < 2 {
+		if !strong().MatchString(last.Text) && len(sessions) < 2 {
 			return c, false
 		}
 		c.draft.Text = sentenceOf(last.Text)
 	default:
 		last = usual(same)
-		if len(same) < 2 && (!wish.MatchString(last.Corrected.Corrected) || !strings.HasPrefix(last.Source, "denied:")) {
+		if len(same) < 2 && (!wish().MatchString(last.Corrected.Corrected) || !strings.HasPrefix(last.Source, "denied:")) {
 			return c, false
 		}
 		c.draft.Text = correctionText(last)

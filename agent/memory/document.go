@@ -3,10 +3,11 @@ package memory
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // Problem is something in a file of memory that does not count.
@@ -35,7 +36,7 @@ type line struct {
 	kind  Kind // of the section that it is in, "" for none
 }
 
-var heading = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t#]*$`)
+var heading = texts.Regexp(`^#{1,6}[ \t]+(.*?)[ \t#]*$`)
 
 // bulleted returns what is said in a line of a list, and whether it is one.
 func bulleted(text string) (said string, ok bool) {
@@ -114,8 +115,8 @@ func (p *parser) line(raw string) {
 	at := &p.doc.lines[len(p.doc.lines)-1]
 	switch {
 	case p.block(text), p.mark(text), p.base:
-	case heading.MatchString(text):
-		p.kind = kindOf(heading.FindStringSubmatch(text)[1])
+	case heading().MatchString(text):
+		p.kind = kindOf(heading().FindStringSubmatch(text)[1])
 		at.kind = p.kind
 	case p.kind != "":
 		p.entry(at, text)

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/texts"
 )
 
 // Results of which size are observed, in bytes, both excluded: what a command printed or a file holds.
@@ -163,13 +163,13 @@ func (c call) context() string {
 	return c.name
 }
 
-var word = regexp.MustCompile(`^[A-Za-z][\w.:+-]*$`)
+var word = texts.Regexp(`^[A-Za-z][\w.:+-]*$`)
 
 // head returns a command and its subcommand.
 func head(command string) string {
 	fields := strings.Fields(command)
 	n := 0
-	for n < len(fields) && n < 2 && word.MatchString(path.Base(fields[n])) && (n == 0 || word.MatchString(fields[n])) {
+	for n < len(fields) && n < 2 && word().MatchString(path.Base(fields[n])) && (n == 0 || word().MatchString(fields[n])) {
 		n++
 	}
 	if n == 0 && len(fields) > 0 {
@@ -249,7 +249,7 @@ func (r *recorder) prompted(env event.Envelope, e event.PromptSubmitted) {
 func tags(c call) []string {
 	all := []string{string(c.act.Kind)}
 	if c.act.Command != "" {
-		if h := head(c.act.Command); len(h) <= 40 && word.MatchString(strings.ReplaceAll(h, " ", "-")) {
+		if h := head(c.act.Command); len(h) <= 40 && word().MatchString(strings.ReplaceAll(h, " ", "-")) {
 			all = append(all, h)
 		}
 	}

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,22 +23,22 @@ type stance struct {
 }
 
 var (
-	not     = regexp.MustCompile("^(?i:not) `([^`]+)`(?: but |: ?)(.+)$")
-	against = regexp.MustCompile(`^(?i:never|don't|don’t|do not|avoid|not)\b[ :]*`)
-	favour  = regexp.MustCompile(`^(?i:please|always|prefer|use)\b[ :]*`)
+	not     = texts.Regexp("^(?i:not) `([^`]+)`(?: but |: ?)(.+)$")
+	against = texts.Regexp(`^(?i:never|don't|don’t|do not|avoid|not)\b[ :]*`)
+	favour  = texts.Regexp(`^(?i:please|always|prefer|use)\b[ :]*`)
 )
 
 // stanceOf reads the stance of an entry. What has none is about itself.
 func stanceOf(text string) (s stance) {
-	if m := not.FindStringSubmatch(text); m != nil {
+	if m := not().FindStringSubmatch(text); m != nil {
 		return stance{normal(m[1]), true, normal(m[2])}
 	}
 	for {
-		if at := against.FindStringIndex(text); at != nil {
+		if at := against().FindStringIndex(text); at != nil {
 			s.against, text = true, text[at[1]:]
 			continue
 		}
-		at := favour.FindStringIndex(text)
+		at := favour().FindStringIndex(text)
 		if at == nil {
 			break
 		}
@@ -161,7 +160,7 @@ func (s *Store) About(act action.Action) (found []Entry) {
 	return found
 }
 
-var quotedCode = regexp.MustCompile("`([^`]{2,})`")
+var quotedCode = texts.Regexp("`([^`]{2,})`")
 
 // concerns reports whether an entry is about an action.
 func concerns(e Entry, act action.Action) bool {
@@ -176,7 +175,7 @@ func concerns(e Entry, act action.Action) bool {
 	if e.Kind == Fact || act.Command == "" || len(paths) > 0 {
 		return false
 	}
-	for _, m := range quotedCode.FindAllStringSubmatch(e.Text, -1) {
+	for _, m := range quotedCode().FindAllStringSubmatch(e.Text, -1) {
 		if hasWords(act.Command, m[1]) {
 			return true
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"buddy/agent/action"
 	"buddy/app/compose"
@@ -175,7 +176,24 @@ func (s *cli) root() *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetFlagErrorFunc(wrongFlag)
 	begin.flags(root.Flags())
-	p := root.PersistentFlags()
+	sharedFlags(s, root.PersistentFlags())
+	root.AddCommand(
+		s.attachCommand(), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), s.traceCommand(), s.replayCommand(),
+		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
+	)
+	completeFlags(root, f)
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		group(c)
+	}
+	explainArgs(root)
+	explainHelp(root)
+	return root
+}
+
+// sharedFlags declares the flags of all commands.
+func sharedFlags(s *cli, p *pflag.FlagSet) {
+	f := s.options
 	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs approval: "+texts.Names(action.Modes)+"; auto lets commands run inside a fence, all asks nothing, plan only reads; without it as the settings say, else ask")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
@@ -191,18 +209,6 @@ func (s *cli) root() *cobra.Command {
 	p.StringSliceVar(&f.Targets, "target", nil, "begin on a `target` of the configuration; after a comma, others, such as local for this machine")
 	p.StringVarP(&f.Dir, "cwd", "C", "", "the `folder` to work in, where commands run")
 	p.StringArrayVar(&f.Also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
-	root.AddCommand(
-		s.attachCommand(), s.lsCommand(), s.logsCommand(), s.approveCommand(), s.stopCommand(), s.resumeCommand(), s.sessionsCommand(), s.execCommand(), reviewCommand(s), s.policyCommand(), s.trustCommand(), (&mcpCLI{s}).command(), (&workflowCLI{s}).command(), (&memoryCLI{s}).command(), s.traceCommand(), s.replayCommand(),
-		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
-	)
-	completeFlags(root, f)
-	root.InitDefaultCompletionCmd()
-	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		group(c)
-	}
-	explainArgs(root)
-	explainHelp(root)
-	return root
 }
 
 // enter goes to the folder that -C names, unless it is one on another machine: the settings

@@ -27,7 +27,7 @@ func TestMistakesInKeysAndThemesHaveTheirPlace(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"[keys]\n\nnewlin = [\"Ctrl+J\"]\n":                      `:3: keys.newlin: unknown action "newlin" (nearest: newline)`,
-		"[keys]\nsend = [\"Enter\"]\ndeny = [\"y\"]\n":    `:3: keys.deny: key y is both approve and deny in scope approval`,
+		"[keys]\nsend = [\"Enter\"]\ndeny = [\"y\"]\n":           `:3: keys.deny: key y is both approve and deny in scope approval`,
 		"[keys]\nsend = [\"Entr\"]\n":                            `:2: keys.send: key "Entr": "Entr" is not a key`,
 		"[ui]\ntheme = \"mien\"\n":                               `:2: ui.theme: unknown theme "mien" (have: auto, dark, high-contrast, light, solarized, mine)`,
 		"[ui]\ntheme = \"mine\"\n":                               `:2: ui.theme: theme "mine": ` + mine + `: unknown role "erorr"`,

@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/gdamore/tcell/v2"
 )
@@ -94,8 +95,8 @@ func isBlank(row []cell) bool {
 	return true
 }
 
-// scroll makes a move in what the terminal is known to show, and tells tcell of what changes by it.
-func (f *frame) scroll(m scroll, to tcell.Screen) {
+// scroll makes a move in what the terminal is known to show, and in what tcell knows of that.
+func (f *frame) scroll(m scroll, to *tcell.CellBuffer) {
 	for i := range m.bottom - m.top {
 		y := m.top + i
 		if m.by < 0 {
@@ -107,9 +108,13 @@ func (f *frame) scroll(m scroll, to tcell.Screen) {
 			if from != nil {
 				c = from[x]
 			}
-			if c != row[x] {
-				to.Put(x, y, f.ink.string(c.text), f.ink.styles[c.style])
-				row[x] = c
+			if c == row[x] {
+				continue
+			}
+			row[x] = c
+			to.Put(x, y, f.ink.string(c.text), f.ink.styles[c.style])
+			if x == 0 || row[x-1].width < 2 { // tcell keeps what a wide text covers dirty
+				to.SetDirty(x, y, false)
 			}
 		}
 	}
@@ -125,16 +130,25 @@ func (m scroll) sequence() string {
 	return fmt.Sprintf("\x1b[m\x1b[%d;%dr\x1b[%d;1H\x1b[%d%c\x1b[r", m.top+1, m.bottom, m.top+1, n, what)
 }
 
+// cellOwner is a screen of tcell with the cells that it believes to show.
+type cellOwner interface {
+	sync.Locker
+	GetCells() *tcell.CellBuffer
+}
+
 // moveRows lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
-// written again. tcell, which would not know, is shown the move as a frame that is not written.
+// written again.
 func (f *frame) moveRows(to tcell.Screen, tty *Tty) {
+	inner, ok := to.(cellOwner)
+	if !ok {
+		return
+	}
 	m, ok := f.scrolled()
 	if !ok {
 		return
 	}
-	tty.mute(true)
-	f.scroll(m, to)
-	to.Show()
-	tty.mute(false)
+	inner.Lock()
+	f.scroll(m, inner.GetCells())
+	inner.Unlock()
 	_, _ = tty.Write([]byte(m.sequence()))
 }

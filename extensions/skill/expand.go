@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"buddy/texts"
 )
 
 // Facts fill the variables of a text.
@@ -24,7 +26,7 @@ type Run func(command string) string
 func (s Skill) Expand(args string, f Facts, run Run) string {
 	e := expansion{skill: s, facts: f, args: args, words: Words(args), first: 1}
 	e.positional = args != "" || s.Hint != ""
-	if placeholderZero.MatchString(s.Body) {
+	if placeholderZero().MatchString(s.Body) {
 		e.first = 0
 	}
 	var b strings.Builder
@@ -65,12 +67,12 @@ type commandAt struct{ from, to, text, textEnd int }
 
 // commandForm is !`command` at the beginning of a line or behind a blank, and a block of code
 // whose first line is ```!.
-var commandForm = regexp.MustCompile("(?m)(?:^|[ \\t])!`([^`\\n]+)`|^```![ \\t]*\\n((?s:.*?))^```[ \\t]*$")
+var commandForm = texts.Regexp("(?m)(?:^|[ \\t])!`([^`\\n]+)`|^```![ \\t]*\\n((?s:.*?))^```[ \\t]*$")
 
 // commandsIn finds the commands in a text.
 func commandsIn(body string) []commandAt {
 	var all []commandAt
-	for _, m := range commandForm.FindAllStringSubmatchIndex(body, -1) {
+	for _, m := range commandForm().FindAllStringSubmatchIndex(body, -1) {
 		c := commandAt{m[0], m[1], m[2], m[3]}
 		if m[2] < 0 {
 			c.text, c.textEnd = m[4], m[5]
@@ -84,8 +86,8 @@ func commandsIn(body string) []commandAt {
 
 // placeholder is what is replaced in a text; a backslash before a $ keeps it.
 var (
-	placeholder     = regexp.MustCompile(`\\\$|\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*)`)
-	placeholderZero = regexp.MustCompile(`(?:^|[^\\])\$(?:0\b|ARGUMENTS\[0\])`)
+	placeholder     = texts.Regexp(`\\\$|\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*)`)
+	placeholderZero = texts.Regexp(`(?:^|[^\\])\$(?:0\b|ARGUMENTS\[0\])`)
 )
 
 // expansion is one Expand.
@@ -109,7 +111,7 @@ func (e *expansion) fill(text string) string {
 func (e *expansion) replace(text string, put func(raw string, words []string) string) string {
 	var b strings.Builder
 	at := 0
-	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range placeholder().FindAllStringSubmatchIndex(text, -1) {
 		group := func(i int) string {
 			if m[2*i] < 0 {
 				return ""

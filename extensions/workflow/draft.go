@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -93,7 +92,7 @@ func (d *draft) add(c DraftCall) {
 	d.steps = append(d.steps, s)
 }
 
-var notInID = regexp.MustCompile(`[^a-z0-9]+`)
+var notInID = texts.Regexp(`[^a-z0-9]+`)
 
 // newID returns an id for a step: the program that it runs, or its tool.
 func (d *draft) newID(s draftStep) string {
@@ -106,7 +105,7 @@ func (d *draft) newID(s draftStep) string {
 			}
 		}
 	}
-	name = strings.Trim(notInID.ReplaceAllString(strings.ToLower(name), "_"), "_")
+	name = strings.Trim(notInID().ReplaceAllString(strings.ToLower(name), "_"), "_")
 	if name == "" || name[0] < 'a' || name[0] > 'z' {
 		name = "step"
 	}
@@ -119,8 +118,8 @@ func (d *draft) newID(s draftStep) string {
 }
 
 var (
-	aVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+$`)
-	aWord    = regexp.MustCompile(`[\w./@:+-]+`)
+	aVersion = texts.Regexp(`^v?\d+\.\d+\.\d+$`)
+	aWord    = texts.Regexp(`[\w./@:+-]+`)
 )
 
 const leastWord = 4 // bytes of a word that is worth an input
@@ -139,7 +138,7 @@ func (d *draft) candidates() []draftInput {
 		add(Target, "target", s.target)
 		seen := map[string]bool{"": true}
 		for _, text := range textsOf(s.params) {
-			for _, w := range aWord.FindAllString(text, -1) {
+			for _, w := range aWord().FindAllString(text, -1) {
 				if w = strings.TrimRight(w, "/.:"); seen[w] {
 					continue
 				}
@@ -152,7 +151,7 @@ func (d *draft) candidates() []draftInput {
 	}
 	for _, w := range first {
 		switch {
-		case aVersion.MatchString(w):
+		case aVersion().MatchString(w):
 			add(String, "version", w)
 		case words[w] < 2 || len(w) < leastWord || strings.HasPrefix(w, "-"):
 		case strings.Contains(w, "/"):
@@ -285,7 +284,7 @@ func (d *draft) filled(s string) string {
 }
 
 // wordByte reports whether a byte goes on with a word.
-func wordByte(c byte) bool { return aWord.MatchString(string(rune(c))) || c >= 0x80 }
+func wordByte(c byte) bool { return aWord().MatchString(string(rune(c))) || c >= 0x80 }
 
 // scalar returns a text as YAML.
 func scalar(s string) *yaml.Node {

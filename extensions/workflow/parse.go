@@ -42,7 +42,7 @@ func (r *reader) wrong(line int, key, format string, args ...any) {
 	r.mistakes = append(r.mistakes, Mistake{line, key, fmt.Sprintf(format, args...)})
 }
 
-var yamlError = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
+var yamlError = texts.Regexp(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
 
 // top returns the mapping of a file, nil if it has none.
 func (r *reader) top(data []byte) *yaml.Node {
@@ -57,12 +57,12 @@ func (r *reader) top(data []byte) *yaml.Node {
 	var doc, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	if err := decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		m := yamlError.FindStringSubmatch(err.Error())
+		m := yamlError().FindStringSubmatch(err.Error())
 		line := 1
 		if m != nil && m[1] != "" {
 			line, _ = strconv.Atoi(m[1]) // digits
 		}
-		r.wrong(line, "file", "is no YAML: %s", texts.Clip(texts.OneLine(yamlError.ReplaceAllString(err.Error(), "")), 200))
+		r.wrong(line, "file", "is no YAML: %s", texts.Clip(texts.OneLine(yamlError().ReplaceAllString(err.Error(), "")), 200))
 		return nil
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
@@ -237,7 +237,7 @@ var (
 )
 
 // validName is what a workflow may be called.
-var validName = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
+var validName = texts.Regexp(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
 
 func (r *reader) workflow(top *yaml.Node) {
 	parts := make(map[string]*yaml.Node)
@@ -265,7 +265,7 @@ func (r *reader) workflow(top *yaml.Node) {
 func (r *reader) about(e entry, key string) {
 	switch e.key {
 	case "name":
-		if r.w.Name, _ = r.scalar(e.node, key); !validName.MatchString(r.w.Name) || len(r.w.Name) > 64 {
+		if r.w.Name, _ = r.scalar(e.node, key); !validName().MatchString(r.w.Name) || len(r.w.Name) > 64 {
 			r.wrong(e.line, key, "%q is not made of a-z, 0-9 and single _ or - in between", texts.Clip(r.w.Name, 80))
 		}
 	case "description":
@@ -292,7 +292,7 @@ func (r *reader) inputs(n *yaml.Node) {
 func (r *reader) input(e entry) Input {
 	key := within("inputs", e.key)
 	in := Input{Name: e.key, Line: e.line}
-	if !validID.MatchString(e.key) {
+	if !validID().MatchString(e.key) {
 		r.wrong(e.line, key, "is not made of a-z, 0-9 and _")
 	}
 	var fallback *yaml.Node
@@ -359,7 +359,7 @@ func (r *reader) outputs(n *yaml.Node) {
 		return
 	}
 	for _, e := range all {
-		if !validID.MatchString(e.key) {
+		if !validID().MatchString(e.key) {
 			r.wrong(e.line, within("outputs", e.key), "is not made of a-z, 0-9 and _")
 		}
 		r.w.Outputs = append(r.w.Outputs, Output{e.key, r.template(e.node, within("outputs", e.key))})

@@ -17,12 +17,12 @@ type object map[string]any
 func Schema() []byte {
 	value := object{"type": []string{"string", "number", "boolean"}}
 	schema := mapping(topKeys, object{
-		"name":        object{"type": "string", "pattern": validName.String(), "maxLength": 64, "description": "the name of the file, without .yaml"},
+		"name":        object{"type": "string", "pattern": validName().String(), "maxLength": 64, "description": "the name of the file, without .yaml"},
 		"description": object{"type": "string", "minLength": 1, "description": "what it does, on one line"},
 		"version":     object{"type": "integer", "minimum": 1},
-		"inputs":      object{"type": "object", "maxProperties": maxInputs, "propertyNames": object{"pattern": validID.String()}, "additionalProperties": inputSchema()},
+		"inputs":      object{"type": "object", "maxProperties": maxInputs, "propertyNames": object{"pattern": validID().String()}, "additionalProperties": inputSchema()},
 		"steps":       object{"type": "array", "minItems": 1, "maxItems": MaxSteps, "items": stepSchema()},
-		"outputs":     object{"type": "object", "maxProperties": maxOutputs, "propertyNames": object{"pattern": validID.String()}, "additionalProperties": value},
+		"outputs":     object{"type": "object", "maxProperties": maxOutputs, "propertyNames": object{"pattern": validID().String()}, "additionalProperties": value},
 	}, "name", "description", "steps")
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
 	schema["title"] = "A workflow of buddy"
@@ -67,7 +67,7 @@ func stepSchema() object {
 	condition := object{"type": "string", "maxLength": maxCondition, "description": "== != < > contains, and or not, exists(\"path\")"}
 	duration := object{"type": "string", "description": "such as 30s, 15m or 2h"}
 	return mapping(stepKeys, object{
-		"id":         object{"type": "string", "pattern": validID.String()},
+		"id":         object{"type": "string", "pattern": validID().String()},
 		"tool":       object{"type": "string", "description": "a tool of docs/tools.md, or " + Runner},
 		"params":     object{"type": "object"},
 		"why":        object{"type": "string"},

@@ -37,7 +37,7 @@ func (r *reader) step(n *yaml.Node, place string, i int) Step {
 		for j := 0; j+1 < len(n.Content); j += 2 {
 			switch v := n.Content[j+1]; n.Content[j].Value {
 			case "id":
-				if s.ID = v.Value; validID.MatchString(s.ID) {
+				if s.ID = v.Value; validID().MatchString(s.ID) {
 					place = "steps." + s.ID
 				}
 			case "tool":
@@ -53,7 +53,7 @@ func (r *reader) step(n *yaml.Node, place string, i int) Step {
 	switch {
 	case s.ID == "":
 		r.wrong(n.Line, place+".id", "is missing")
-	case !validID.MatchString(s.ID):
+	case !validID().MatchString(s.ID):
 		r.wrong(n.Line, place+".id", "%q is not made of a-z, 0-9 and _, with a letter first", texts.Clip(s.ID, 80))
 	}
 	if s.Tool == "" {

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -46,7 +45,7 @@ var fields = map[string]kind{"output": text, "stdout": text, "exit_code": number
 var fieldNames = []string{"output", "stdout", "exit_code", "ok", "done", "failed"}
 
 // name is what ids of steps and names of inputs look like.
-var validID = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var validID = texts.Regexp(`^[a-z][a-z0-9_]{0,63}$`)
 
 // parseRef reads a reference.
 func parseRef(s string) (Ref, error) {
@@ -57,13 +56,13 @@ func parseRef(s string) (Ref, error) {
 			return Ref{}, nil
 		}
 	case "inputs":
-		if validID.MatchString(rest) {
+		if validID().MatchString(rest) {
 			return Ref{Input: rest}, nil
 		}
 	case "steps":
 		id, field, _ := strings.Cut(rest, ".")
 		switch _, known := fields[field]; {
-		case !validID.MatchString(id):
+		case !validID().MatchString(id):
 		case !known:
 			return Ref{}, fmt.Errorf("steps.%s.%s: a step has no %q (have: %s)", id, texts.Clip(field, 40), texts.Clip(field, 40), strings.Join(fieldNames, ", "))
 		default:

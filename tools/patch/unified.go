@@ -2,9 +2,10 @@ package patch
 
 import (
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"buddy/texts"
 )
 
 // unified parses the files of a unified diff.
@@ -37,11 +38,11 @@ func (p *parser) unified() ([]File, error) {
 // between reports whether a line may stand between files without meaning anything.
 func between(l string) bool {
 	return strings.TrimSpace(l) == "" || strings.HasPrefix(l, "```") || strings.HasPrefix(l, "Index: ") ||
-		strings.HasPrefix(l, "====") || strings.HasPrefix(l, "diff ") || l == "--" || strings.HasPrefix(l, "-- ") || versionOf.MatchString(l)
+		strings.HasPrefix(l, "====") || strings.HasPrefix(l, "diff ") || l == "--" || strings.HasPrefix(l, "-- ") || versionOf().MatchString(l)
 }
 
 // versionOf matches the last line of git format-patch: git's version.
-var versionOf = regexp.MustCompile(`^\d+\.\d+[\d.]*\r?$`)
+var versionOf = texts.Regexp(`^\d+\.\d+[\d.]*\r?$`)
 
 // atNames reports whether the two lines with a file's names come next.
 func (p *parser) atNames() bool {
@@ -199,7 +200,7 @@ func stripPair(before, after string) (string, string) {
 	return before, after
 }
 
-var hunkHeader = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
+var hunkHeader = texts.Regexp(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
 
 // hunk parses one hunk of a unified diff.
 func (p *parser) hunk() (Hunk, error) {
@@ -208,7 +209,7 @@ func (p *parser) hunk() (Hunk, error) {
 	if strings.HasPrefix(l, "@@@") {
 		return h, p.fail("a diff of a merge is not supported")
 	}
-	m := hunkHeader.FindStringSubmatch(l)
+	m := hunkHeader().FindStringSubmatch(l)
 	p.next++
 	if m == nil { // a model that can't count; what it wrote instead is a line of the file
 		anchor := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(l, "@@"), "@@"), " ")

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"buddy/texts"
 )
 
+const refused = `(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`
+
 // refusal matches the messages of programs when the kernel refuses something.
-var refusal = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`)
+var refusal = texts.Regexp(refused)
 
 const (
 	refusals   = 3   // quoted lines of a result
@@ -17,7 +21,7 @@ const (
 // explainConfined explains the read-only sandbox after a command in it failed or printed a
 // refusal; else it returns "". The exit code alone proves nothing.
 func explainConfined(output string, code int) string {
-	said := quoted(output, refusal)
+	said := quoted(output, refusal())
 	switch {
 	case len(said) > 0:
 		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(said, ", ") +
@@ -29,7 +33,7 @@ func explainConfined(output string, code int) string {
 }
 
 // fenced matches the messages of programs about what the workspace fence refuses, or has not.
-var fenced = regexp.MustCompile(refusal.String() + `|(?i)resolve host|name resolution|name or service not known|no such host|getaddrinfo|network is unreachable|connection refused|` +
+var fenced = texts.Regexp(refused + `|(?i)resolve host|name resolution|name or service not known|no such host|getaddrinfo|network is unreachable|connection refused|` +
 	`offline mode|ENOTCACHED|GOPROXY=off|no route to host|cannot connect to|failed to connect|cross-device link|device or resource busy`)
 
 // explainFenced explains the workspace fence after a command in it failed; else it returns "".
@@ -37,7 +41,7 @@ func explainFenced(output string, code int) string {
 	if code == 0 {
 		return ""
 	}
-	said := quoted(output, fenced)
+	said := quoted(output, fenced())
 	if len(said) == 0 {
 		return "it ran inside the fence: writing in the workspace only, no services, nothing of the home folder but settings and toolchains. If that is why it failed: " + beyond
 	}

@@ -104,26 +104,26 @@ func stopsMachine(r *Report, name string, words []arg) {
 }
 
 // forkRegexp matches programs of interpreters that start themselves without end.
-var forkRegexp = regexp.MustCompile(`fork\s*(\(\s*\))?\s*while\b|while\s*\(?\s*(1|true|True)\s*\)?\s*[:{]?\s*(os\.)?fork`)
+var forkRegexp = texts.Regexp(`fork\s*(\(\s*\))?\s*while\b|while\s*\(?\s*(1|true|True)\s*\)?\s*[:{]?\s*(os\.)?fork`)
 
 // killRegexp matches what languages call to end all processes.
-var killRegexp = regexp.MustCompile(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`)
+var killRegexp = texts.Regexp(`\bkill\s*\(?\s*(-1\s*,|['"]?\w+['"]?\s*,\s*-1\b)`)
 
 // eraseRegexp matches what languages call to delete whole folders, with a folder as a literal
 // or the home.
-var eraseRegexp = regexp.MustCompile(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
+var eraseRegexp = texts.Regexp(`(rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|rimraf|removeSync|remove_dir_all|remove_entry_secure)\W[^;\n]{0,40}?` +
 	`(["']([^"']*)["']|homedir\(\)|Path\.home\(\)|ENV\[.HOME.\]|environ|Dir\.home|\$ENV\{HOME\}|process\.env\.HOME)`)
 
 // programHarm returns what a program for an interpreter would destroy, or "": folders that it
 // deletes, commands that it passes to a shell.
 func programHarm(a *analyser, text string) string {
-	if forkRegexp.MatchString(text) {
+	if forkRegexp().MatchString(text) {
 		return "starts itself without end: a fork bomb"
 	}
-	if killRegexp.MatchString(text) {
+	if killRegexp().MatchString(text) {
 		return "ends all processes"
 	}
-	for _, m := range eraseRegexp.FindAllStringSubmatch(text, 20) {
+	for _, m := range eraseRegexp().FindAllStringSubmatch(text, 20) {
 		named := m[3]
 		if m[3] == "" {
 			named = "~"
@@ -223,17 +223,17 @@ func (d *folders) places(w arg) []string {
 
 // Expansions whose value is known though the walk does not compute it, for harm only.
 var (
-	homeRegexp = regexp.MustCompile(`\$\{HOME([:?=+/%#-][^}]*)?\}|\$HOME\b|\$\((echo|eval echo) ~\)`)
-	userRegexp = regexp.MustCompile("\\$\\{(USER|LOGNAME)([:?=-][^}]*)?\\}|\\$(USER|LOGNAME)\\b|\\$\\((whoami|id -un|logname)\\)|`(whoami|id -un|logname)`")
-	echoRegexp = regexp.MustCompile("\\$\\((?:echo|printf)(?: -n| '%s'| %s)? ([^()$`]*)\\)|`(?:echo|printf) ([^()$`]*)`")
-	ansiRegexp = regexp.MustCompile(`\$'([^']*)'`)
-	hereRegexp = regexp.MustCompile("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
+	homeRegexp = texts.Regexp(`\$\{HOME([:?=+/%#-][^}]*)?\}|\$HOME\b|\$\((echo|eval echo) ~\)`)
+	userRegexp = texts.Regexp("\\$\\{(USER|LOGNAME)([:?=-][^}]*)?\\}|\\$(USER|LOGNAME)\\b|\\$\\((whoami|id -un|logname)\\)|`(whoami|id -un|logname)`")
+	echoRegexp = texts.Regexp("\\$\\((?:echo|printf)(?: -n| '%s'| %s)? ([^()$`]*)\\)|`(?:echo|printf) ([^()$`]*)`")
+	ansiRegexp = texts.Regexp(`\$'([^']*)'`)
+	hereRegexp = texts.Regexp("\\$\\{PWD([:?=-][^}]*)?\\}|\\$PWD\\b|\\$\\(pwd\\)|`pwd`")
 )
 
 // homeward returns the pattern that the source of a word stands for when it is made of the
 // home, the user's name and the current folder; else "".
 func homeward(d *folders, src string) string {
-	src = ansiRegexp.ReplaceAllStringFunc(src, func(s string) string {
+	src = ansiRegexp().ReplaceAllStringFunc(src, func(s string) string {
 		text, err := strconv.Unquote(`"` + strings.ReplaceAll(s[2:len(s)-1], `"`, `\"`) + `"`)
 		if err != nil {
 			return s
@@ -241,10 +241,10 @@ func homeward(d *folders, src string) string {
 		return text
 	})
 	src = strings.NewReplacer(`"`, "", `'`, "").Replace(src)
-	src = echoRegexp.ReplaceAllString(src, "$1$2")
-	src = homeRegexp.ReplaceAllLiteralString(src, "~")
-	src = userRegexp.ReplaceAllLiteralString(src, path.Base("/"+d.env.Home))
-	src = hereRegexp.ReplaceAllLiteralString(src, d.at)
+	src = echoRegexp().ReplaceAllString(src, "$1$2")
+	src = homeRegexp().ReplaceAllLiteralString(src, "~")
+	src = userRegexp().ReplaceAllLiteralString(src, path.Base("/"+d.env.Home))
+	src = hereRegexp().ReplaceAllLiteralString(src, d.at)
 	if strings.ContainsAny(src, "$`") {
 		return ""
 	}
@@ -288,11 +288,11 @@ func broad(last string) bool {
 	if !strings.ContainsAny(last, "*?") {
 		return false
 	}
-	rest := bracketRegexp.ReplaceAllLiteralString(last, "")
+	rest := bracketRegexp().ReplaceAllLiteralString(last, "")
 	return strings.Trim(rest, "*?.") == ""
 }
 
-var bracketRegexp = regexp.MustCompile(`\[[^\]]*\]`)
+var bracketRegexp = texts.Regexp(`\[[^\]]*\]`)
 
 // vitalFile returns the vital file that a word may name, or "".
 func vitalFile(d *folders, w arg) string {

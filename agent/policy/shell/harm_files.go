@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -78,7 +77,7 @@ func (d *folders) owns(name string, words []arg) string {
 }
 
 // closedRegexp matches modes that take away what everybody needs of a folder.
-var closedRegexp = regexp.MustCompile(`^(0{1,4}|[au]*-[rwx]*[rx][rwx]*)$`)
+var closedRegexp = texts.Regexp(`^(0{1,4}|[au]*-[rwx]*[rx][rwx]*)$`)
 
 // closes returns the harm of a chmod after which nobody can use a vital folder, or "".
 func closes(d *folders, name string, words []arg) string {
@@ -86,7 +85,7 @@ func closes(d *folders, name string, words []arg) string {
 	if name != "chmod" || len(list) < 2 {
 		return ""
 	}
-	if mode, _ := list[0].lit(); !closedRegexp.MatchString(mode) {
+	if mode, _ := list[0].lit(); !closedRegexp().MatchString(mode) {
 		return ""
 	}
 	for _, w := range list[1:] {

@@ -1,15 +1,16 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // endsAll returns the harm of ending all processes, or all of a user; "" for none.
 func endsAll(name string, words []arg) string {
 	if name == "kill" {
-		every := func(w arg) bool { return everyPid.MatchString(w.src) }
+		every := func(w arg) bool { return everyPid().MatchString(w.src) }
 		if slices.Contains(killed(words), "-1") || slices.ContainsFunc(words, every) {
 			return "kill ends all processes"
 		}
@@ -23,7 +24,7 @@ func endsAll(name string, words []arg) string {
 		return "pkill -v ends all other processes"
 	}
 	for _, w := range names {
-		text := bracketRegexp.ReplaceAllLiteralString(unescape(w.vals[0].text), "")
+		text := bracketRegexp().ReplaceAllLiteralString(unescape(w.vals[0].text), "")
 		if (name == "pkill" || given(words, "-r --regexp")) && !w.dynamic() && strings.Trim(text, ".*+?^$()") == "" {
 			return name + " with a pattern that matches everything ends all processes"
 		}
@@ -61,10 +62,10 @@ func selected(words []arg) (names []arg, user bool) {
 }
 
 // everyPid matches substitutions that give the numbers of all processes, of one user at least.
-var everyPid = regexp.MustCompile("^\"?(\\$\\(|`)(ps +(-e|-A|ax|aux|-ef|-ax)\\b[^|]*|pgrep +(-[uU] *\\S+|\\.|''|\"\"))(\\)|`)\"?$")
+var everyPid = texts.Regexp("^\"?(\\$\\(|`)(ps +(-e|-A|ax|aux|-ef|-ax)\\b[^|]*|pgrep +(-[uU] *\\S+|\\.|''|\"\"))(\\)|`)\"?$")
 
 // column matches programs of awk that print a column of every line.
-var column = regexp.MustCompile(`^ *\{ *print +\$[0-9]+ *;? *\} *$`)
+var column = texts.Regexp(`^ *\{ *print +\$[0-9]+ *;? *\} *$`)
 
 // listsAll reports whether commands of a pipe print the numbers of all processes, of one user at
 // least.
@@ -86,7 +87,7 @@ func listsAll(left []Command) bool {
 		return false
 	}
 	for _, c := range left[1:] {
-		awk := len(c.Argv) == 2 && strings.HasSuffix(c.Name(), "awk") && column.MatchString(c.Argv[1].Text)
+		awk := len(c.Argv) == 2 && strings.HasSuffix(c.Name(), "awk") && column().MatchString(c.Argv[1].Text)
 		if !awk && !slices.Contains(passers, c.Name()) {
 			return false
 		}

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -156,12 +155,12 @@ func mounted(d *folders, words []arg) string {
 func joined(words []arg) string { return texts.Join(words, " ", func(w arg) string { return w.src }) }
 
 // runsNames matches variables whose value programs run.
-var runsNames = regexp.MustCompile(`(PAGER|EDITOR|VISUAL|COMMAND|BROWSER|_SSH|_PROXY_COMMAND|SHELLOPTS|BASH_ENV)$`)
+var runsNames = texts.Regexp(`(PAGER|EDITOR|VISUAL|COMMAND|BROWSER|_SSH|_PROXY_COMMAND|SHELLOPTS|BASH_ENV)$`)
 
 // runsAssigned looks for harm in the value of a variable that programs run.
 func runsAssigned(a *analyser, name string, value arg) {
 	text, ok := value.lit()
-	if !ok || !strings.Contains(text, " ") || !runsNames.MatchString(name) {
+	if !ok || !strings.Contains(text, " ") || !runsNames().MatchString(name) {
 		return
 	}
 	if b := fork(a); b != nil {

@@ -3,10 +3,11 @@ package shell
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"buddy/texts"
 )
 
 // Match tells whether a command begins with some words.
@@ -33,7 +34,7 @@ var programNamed = sync.OnceValue(func() map[string]*program {
 })
 
 // versionRegexp matches the version behind a program's name: python3.12, pip3.11.
-var versionRegexp = regexp.MustCompile(`^([a-z]+)[0-9]+(\.[0-9]+)+$`)
+var versionRegexp = texts.Regexp(`^([a-z]+)[0-9]+(\.[0-9]+)+$`)
 
 var noProgram program
 
@@ -43,7 +44,7 @@ func programOfName(base string) *program {
 		return p
 	}
 	if base != "" && base[len(base)-1] >= '0' && base[len(base)-1] <= '9' {
-		if m := versionRegexp.FindStringSubmatch(base); m != nil && programNamed()[m[1]] != nil {
+		if m := versionRegexp().FindStringSubmatch(base); m != nil && programNamed()[m[1]] != nil {
 			return programNamed()[m[1]]
 		}
 	}
@@ -348,7 +349,7 @@ func (c Command) hosts() []string {
 		if plain, err := url.PathUnescape(text); err == nil {
 			text = plain
 		}
-		urls := urlRegexp.FindAllString(text, 20)
+		urls := urlRegexp().FindAllString(text, 20)
 		if p.hosts && (p.name != "git" || !strings.Contains(text, " ")) || strings.Contains(text, "@") && !strings.Contains(text, " ") {
 			urls = append(urls, text, strings.TrimLeft(text, "-hHJx"))
 		}
@@ -366,4 +367,4 @@ func (c Command) hosts() []string {
 }
 
 // urlRegexp matches URLs in a word.
-var urlRegexp = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s'"<>|,;]+`)
+var urlRegexp = texts.Regexp(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s'"<>|,;]+`)

@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"buddy/agent/approval"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/turn"
+)
+
+// maxBranches limits the tasks that work beside the main one.
+const maxBranches = 8
+
+// submit takes a prompt.
+func (s *tasks) submit(c event.Submit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.takes(model.Message{Content: c.Text, Images: c.Images}); err != nil {
+		s.stream.Reject("the prompt was not taken: %v", err)
+		return
+	}
+	b, kind := s.main, event.MainTask
+	if c.Task != 0 {
+		s.agents.steer(c)
+		return
+	}
+	if c.Background {
+		if s.agents.beside() == maxBranches {
+			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
+			return
+		}
+		made := func(string) bool { return false }
+		if t := s.main.task; t != nil {
+			made = t.x.Made
+		}
+		b, kind = &branch{talk: s.tree.Fork(made)}, event.BackgroundTask
+		s.forks[b.talk.Branch()] = b
+	}
+	s.enter(b, kind, s.newPrompt(c.Text, c.Images))
+}
+
+// workOn returns the work of a task on a conversation: only the main one has goals.
+func (s *tasks) workOn(b *branch) work {
+	if b == s.main {
+		return s.goals.run
+	}
+	return s.loop.Run
+}
+
+// enter runs a prompt, or lets it wait while something runs or files are put back. The caller holds
+// s.mu.
+func (s *tasks) enter(b *branch, kind event.TaskKind, p event.PromptSubmitted) {
+	if b.task != nil || b == s.main && s.changes.Running() {
+		b.talk.Enqueue(p)
+		if b.drop != nil {
+			b.drop(approval.ErrSuperseded)
+		}
+		return
+	}
+	s.start(b, kind, []event.PromptSubmitted{p}, s.workOn(b))
+}
+
+// newPrompt numbers a prompt.
+func (s *tasks) newPrompt(text string, images []model.Image) event.PromptSubmitted {
+	return event.PromptSubmitted{ID: s.numbers.nextPrompt(), Text: text, Images: images}
+}
+
+// takes returns why a message can't be taken, or nil.
+func (s *tasks) takes(m model.Message) error {
+	info := s.selection.Model().Info()
+	switch {
+	case m.Role != model.User && m.Role != "":
+		return fmt.Errorf("a message of role %q can't be sent (have: %s)", m.Role, model.User)
+	case strings.TrimSpace(m.Content) == "":
+		return errors.New("it is empty")
+	case len(m.Images) > turn.MaxImages:
+		return fmt.Errorf("it has %d images (allowed: %d)", len(m.Images), turn.MaxImages)
+	case len(m.Images) > 0 && info.TextOnly:
+		return fmt.Errorf("%s takes no images", info.Model)
+	}
+	for i, img := range m.Images {
+		if err := img.Check(); err != nil {
+			return fmt.Errorf("image %d: %w", i+1, err)
+		}
+	}
+	if err := s.stream.ReadOnly(); err != nil {
+		return fmt.Errorf("nothing can be recorded: %w", err)
+	}
+	return nil
+}
+
+// typed runs a command that a person typed after a "!".
+func (s *tasks) typed(c event.Submit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	command := strings.TrimSpace(strings.TrimPrefix(c.Text, "!"))
+	if command == "" {
+		s.stream.Reject("there is no command after the !")
+		return
+	}
+	if t := s.main.task; t != nil {
+		s.stream.Reject("the command was not run, because task #%d runs", t.id)
+		return
+	}
+	if err := s.stream.ReadOnly(); err != nil {
+		s.stream.Reject("the command was not run, because it can't be recorded: %v", err)
+		return
+	}
+	p := s.newPrompt(c.Text, nil)
+	p.Kind = event.Typed
+	s.start(s.main, event.MainTask, []event.PromptSubmitted{p}, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+		return s.loop.RunTyped(ctx, x, command)
+	})
+}

@@ -1,0 +1,102 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/views/dialog"
+	"buddy/views/markup"
+)
+
+// query takes what is typed: after a slash it is text to search for in all sessions.
+func (b *browser) query(query string) bool {
+	text, search := strings.CutPrefix(query, "/")
+	b.endSearch()
+	if !search {
+		b.p.SetNote(b.note())
+		b.p.SetColumns(sessionColumns)
+		b.p.SetRows(b.rows)
+		return false
+	}
+	b.p.SetColumns(hitColumns)
+	b.p.SetRows(nil)
+	if strings.TrimSpace(text) == "" {
+		b.p.SetNote("type what to search for in all sessions")
+		return true
+	}
+	b.search(text)
+	return true
+}
+
+func (b *browser) endSearch() {
+	if b.stop != nil {
+		b.stop()
+		b.stop = nil
+	}
+}
+
+// search finds text in all sessions. What was found so far shows while it goes on.
+func (b *browser) search(text string) {
+	ctx, stop := context.WithCancel(context.Background())
+	b.stop = stop
+	b.p.SetNote("searching …")
+	b.work(func() func() {
+		var hits []slash.Hit
+		told := time.Now()
+		err := b.saved.Search(ctx, text, func(h slash.Hit) bool {
+			hits = append(hits, h)
+			if time.Since(told) > hitsPause {
+				told = time.Now()
+				part := slices.Clip(hits)
+				b.u.deps.Later(func() { b.found(ctx, part, "searching …") })
+			}
+			return len(hits) < mostHits
+		})
+		return func() {
+			note := state.Count(len(hits), "hit")
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				note = err.Error()
+			case len(hits) == mostHits:
+				note = fmt.Sprintf("the first %d hits", mostHits)
+			}
+			b.found(ctx, hits, note)
+		}
+	})
+}
+
+func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
+	if ctx.Err() != nil || b.closed.Load() {
+		return
+	}
+	now := b.u.deps.Now()
+	rows := make([]dialog.PickerRow, len(hits))
+	for i, h := range hits {
+		rows[i] = dialog.PickerRow{
+			ID: h.Session.ID + "#" + strconv.Itoa(i), Mark: h.Session.ID == b.u.state.Info.Session,
+			Cells: []string{h.Text, Age(now.Sub(time.UnixMilli(h.Event.Time))), "", markup.Shorten(h.Session.Title, 28), cmp.Or(h.Session.Target, "local"), ""},
+		}
+	}
+	b.hits = hits
+	b.p.SetRows(rows)
+	b.p.SetNote(note)
+}
+
+// spotOf returns the place that a row is about, if that is a hit.
+func (b *browser) spotOf(row dialog.PickerRow) slash.Spot {
+	_, number, ok := strings.Cut(row.ID, "#")
+	i, err := strconv.Atoi(number)
+	if !ok || err != nil || i >= len(b.hits) {
+		return slash.Spot{}
+	}
+	return b.hits[i].Spot(strings.TrimPrefix(b.p.Query(), "/"))
+}
