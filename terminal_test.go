@@ -248,7 +248,7 @@ func TestTerminal(t *testing.T) {
 	}
 	x.want("F1 help")
 	x.keys("F1")
-	x.want("keys and commands", "Esc closes")
+	x.want("Alt+Enter", "Esc closes")
 	x.keys("F1")
 	x.gone("Esc closes")
 

@@ -177,11 +177,7 @@ func (v *vt) csi(params string, final byte) {
 	case 'C':
 		v.x = min(v.x+number(params, v.cols), v.cols-1)
 	case 'r':
-		top, end, _ := strings.Cut(params, ";")
-		v.top, v.end, v.x, v.y = number(top, v.rows)-1, v.rows, 0, 0
-		if end != "" {
-			v.end = number(end, v.rows)
-		}
+		v.region(params)
 	case 'M':
 		v.scroll(number(params, v.rows))
 	case 'L':
@@ -203,6 +199,15 @@ func (v *vt) csi(params string, final byte) {
 	case 'q', 'u': // shape of the cursor, keyboard
 	default:
 		v.odd = append(v.odd, fmt.Sprintf("CSI %q %c", params, final))
+	}
+}
+
+// region says which rows scroll: all without params.
+func (v *vt) region(params string) {
+	top, end, _ := strings.Cut(params, ";")
+	v.top, v.end, v.x, v.y = number(top, v.rows)-1, v.rows, 0, 0
+	if end != "" {
+		v.end = number(end, v.rows)
 	}
 }
 
