@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,7 +33,7 @@ type toy struct {
 	clip    []string
 	back    []tcell.Color
 	keys    []string
-	ticks   int
+	ticks   atomic.Int64
 	stopped int
 	stop    func() // nil: nothing to wait for
 
@@ -50,7 +51,7 @@ func (y *toy) Draw(s tcell.Screen) {
 	y.DrawForSubclass(s, y)
 	w, h := s.Size()
 	if n := len(y.events); n > 0 {
-		tview.PrintSimple(s, fmt.Sprintf("%d events, last %d, %d ticks", n, y.events[n-1], y.ticks), 0, 0)
+		tview.PrintSimple(s, fmt.Sprintf("%d events, last %d, %d ticks", n, y.events[n-1], y.ticks.Load()), 0, 0)
 	}
 	tview.PrintSimple(s, "> "+y.prompt, 0, h-1)
 	if y.HasFocus() {
@@ -99,7 +100,7 @@ func (y *toy) run(ctx context.Context, s *screen.Screen) error {
 			Clipboard:  func(data []byte) { y.clip = append(y.clip, string(data)) },
 			Background: func(c tcell.Color) { y.back = append(y.back, c) },
 		},
-		Tick: func() { y.ticks++ },
+		Tick: func() { y.ticks.Add(1) },
 		Stop: func() {
 			y.stopped++
 			if y.stop != nil {
@@ -317,13 +318,13 @@ func TestTicking(t *testing.T) {
 		time.Sleep(time.Second)
 		y.loop.SetTicking(false)
 		ui.Settle()
-		if y.ticks < 9 || y.ticks > 11 {
-			t.Errorf("%d ticks in a second, want 10", y.ticks)
+		if y.ticks.Load() < 9 || y.ticks.Load() > 11 {
+			t.Errorf("%d ticks in a second, want 10", y.ticks.Load())
 		}
-		n := y.ticks
+		n := y.ticks.Load()
 		time.Sleep(time.Minute)
-		if y.ticks != n {
-			t.Errorf("%d ticks after the end", y.ticks-n)
+		if y.ticks.Load() != n {
+			t.Errorf("%d ticks after the end", y.ticks.Load()-n)
 		}
 	})
 }
@@ -343,14 +344,15 @@ func TestTicksJoinDraws(t *testing.T) {
 		if draws := y.loop.Stats().Draws - before.Draws; draws > n+1 {
 			t.Errorf("%d draws for %d events", draws, n)
 		}
-		if want := int(n * every / (100 * time.Millisecond)); y.ticks < want-2 || y.ticks > want {
-			t.Errorf("%d ticks, want %d", y.ticks, want)
+		if want := int64(n * every / (100 * time.Millisecond)); y.ticks.Load() < want-2 || y.ticks.Load() > want {
+			t.Errorf("%d ticks, want %d", y.ticks.Load(), want)
 		}
-		y.ticks = 0
+		first := y.ticks.Load()
 		time.Sleep(time.Second)
 		y.loop.SetTicking(false)
-		if y.ticks < 9 || y.ticks > 11 {
-			t.Errorf("%d ticks in the second after, want 10", y.ticks)
+		synctest.Wait()
+		if n := y.ticks.Load() - first; n < 9 || n > 11 {
+			t.Errorf("%d ticks in the second after, want 10", n)
 		}
 	})
 }

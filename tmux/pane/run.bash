@@ -33,7 +33,7 @@ __buddy_save() {
 	IFS=$'\n' builtin read -r -d '' -a __buddy_all <"$__buddy_to"
 	for __buddy_v in "${__buddy_all[@]}"; do
 		case $__buddy_v in
-		[AIJKMNQVWXYZabcdefghijklmnopqrstuvwxyz]*) ;;
+		[AIJKMNQVWXYZabcdefghijklmnopqrstuvwxyz]*) ;; # no variable of bash itself begins so
 		__buddy* | BASH | BASHOPTS | BASHPID | BASH_[!E]* | BASH_EXECUTION_STRING | _ | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | PWD | \
 			GROUPS | HISTCMD | LINENO | LINES | OPTARG | OPTERR | OPTIND | PIPESTATUS | PPID | RANDOM | SECONDS | \
 			SHELLOPTS | SRANDOM | TMUX | TMUX_PANE | UID) continue ;;
