@@ -178,12 +178,13 @@ func TestTerminalForged(t *testing.T) {
 // TestTerminalBackground: a job that a command of mode tty leaves behind holds nobody back.
 func TestTerminalBackground(t *testing.T) {
 	inEachPane(t, func(t *testing.T, r *rig) {
-		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "(trap '' HUP; while [ ! -e go ]; do sleep 0.02; done; echo late) & echo now"})
+		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "(trap '' HUP; while [ ! -e go ]; do sleep 0.02; done; echo late; touch late) & echo now"})
 		if res := r.wait(run); string(res.Stdout.Head) != "now\r\n" {
 			t.Errorf("stdout %q", res.Stdout.Head)
 		}
 		r.want("echo next", "next\n")
 		r.letGo()
+		r.want("until [ -e late ]; do sleep 0.02; done", "") // else it outlives the test
 	})
 }
 
