@@ -180,6 +180,9 @@ func (s *Servers) Start() {
 	s.mu.Lock()
 	s.started = true
 	all := slices.Clone(s.servers)
+	if len(all) > 0 {
+		s.pending[starting] = true
+	}
 	s.mu.Unlock()
 	if len(all) == 0 {
 		return
@@ -191,7 +194,7 @@ func (s *Servers) Start() {
 		for _, one := range all {
 			s.work.Go(one.run)
 		}
-		s.settle("")
+		s.settle(starting)
 	})
 }
 
@@ -211,12 +214,15 @@ func (s *Servers) Close() {
 	s.work.Wait()
 }
 
+// starting stands among the pending servers until all have begun: none may be the last before that, and where all
+// are off nobody else is.
+const starting = ""
+
 // settle notes that a server is ready or failed; after the last one it is said that all are.
 func (s *Servers) settle(name string) {
 	s.mu.Lock()
-	_, was := s.pending[name]
+	last := s.pending[name] && len(s.pending) == 1
 	delete(s.pending, name)
-	last := len(s.pending) == 0 && (was || name == "" && s.started)
 	s.mu.Unlock()
 	if !last {
 		return

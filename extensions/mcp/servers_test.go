@@ -587,3 +587,24 @@ func TestFailuresAreToldOnce(t *testing.T) {
 		t.Error(w.Text)
 	}
 }
+
+// TestAllAreReadyOnce: that all servers are ready or failed is said once, also where the last of them fails before
+// all have begun, and where all are off.
+func TestAllAreReadyOnce(t *testing.T) {
+	for _, order := range [][]string{{starting}, {"a", starting}, {starting, "a"}, {"a", starting, "b"}, {"a", "b", starting}, {"a", starting, "a"}} {
+		said := 0
+		all := New(Options{State: t.TempDir(), Publish: func(event.Event) { said++ }})
+		for _, name := range order {
+			all.pending[name] = true
+		}
+		for i, name := range order {
+			if all.settle(name); said > 0 && len(all.pending) > 0 {
+				t.Errorf("%q: said after %q", order, order[:i+1])
+			}
+		}
+		if said != 1 {
+			t.Errorf("%q: said %d times", order, said)
+		}
+		all.Close()
+	}
+}
