@@ -2,25 +2,32 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"iter"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/adrg/xdg"
 
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/layout"
+	"buddy/sessions"
 	"buddy/tools"
 	"buddy/tools/basic"
 )
 
-var dayTurns = flag.Int("turns", 100, "how many turns TestDay works; 50000 are eight hours")
+var dayTurns = flag.Int("turns", 100, "how many turns TestDay works; 36000 are eight hours")
+
+const turnsOfPrompt = 25
 
 // worker is a model that works through prompts: an answer takes half a second, and every
 // 25th is the last of its exchange.
@@ -31,7 +38,7 @@ func (*worker) Info() model.Info { return model.Info{Profile: "test", Model: "wo
 func (w *worker) Stream(_ context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	w.n++
 	m := model.Message{Role: model.Assistant, Content: fmt.Sprintf("Step %d: I look at the **rounding** in `tax.go` again.\n\n- one thing\n- another\n", w.n)}
-	if w.n%25 != 0 && len(req.Tools) > 0 {
+	if w.n%turnsOfPrompt != 0 && len(req.Tools) > 0 {
 		m.ToolCalls = []model.ToolCall{{ID: fmt.Sprint("c", w.n), Name: "time", Arguments: `{}`}}
 	}
 	return func(yield func(model.Delta, error) bool) {
@@ -45,16 +52,43 @@ func (w *worker) Stream(_ context.Context, req model.Request) iter.Seq2[model.De
 	}
 }
 
-// TestDay works for a day on one screen: the memory grows by no more than the text, an idle
-// screen draws nothing, and at the end no goroutine is left (rule 4).
+// lived is what a part of a day cost, and what there was at its end.
+type lived struct {
+	turns int
+	each  time.Duration // processor time of a turn
+	heap  int           // bytes
+}
+
+// TestDay works for a day on one screen whose session is stored: neither a turn costs more at its end than
+// at its beginning, nor does the memory grow, an idle screen draws nothing, and at the end no goroutine
+// is left (rule 4).
 func TestDay(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
+	store, _, err := sessions.Dir("/home/ann/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
 	synctest.Test(t, func(t *testing.T) {
+		j, err := store.Create(sessions.Header{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := j.Info().Header.ID
 		rt := agent.New(agent.Options{
-			Session: "7f3a-0000", Model: &worker{}, Tools: tools.NewRegistry(basic.NewTime(time.Now)), Mode: action.ModeAll,
-			System: "You are a worker.", Context: agent.Context{},
+			Session: id, Model: &worker{}, Tools: tools.NewRegistry(basic.NewTime(time.Now)), Mode: action.ModeAll,
+			System: "You are a worker.", Context: agent.Context{}, Journal: j,
 		})
 		x := open(t, 100, 30)
 		x.u.deps.Send = rt.Send
+		x.u.deps.File = SessionFile{Newest: func() (uint64, error) {
+			seen, err := store.View(id)
+			if err != nil {
+				return 0, err
+			}
+			return seen.Info().LastSeq, seen.Close()
+		}}
 		events := rt.Subscribe(t.Context())
 		passed := make(chan struct{})
 		go func() {
@@ -64,10 +98,13 @@ func TestDay(t *testing.T) {
 			}
 		}()
 		rt.Start()
-		var used, text [2]int
-		for half := range 2 {
-			for turns := 0; turns < *dayTurns/2; turns += 25 {
-				rt.Send(event.Submit{Text: fmt.Sprintf("prompt %d of half %d", turns, half)})
+		began := time.Now()
+		var parts []lived
+		const tenths = 10
+		for part := range tenths {
+			used := processTime(t)
+			for turns := 0; turns < *dayTurns/tenths; turns += turnsOfPrompt {
+				rt.Send(event.Submit{Text: fmt.Sprintf("prompt %d of part %d", turns, part)})
 				x.Settle()
 				for busy := true; busy; {
 					time.Sleep(10 * time.Second)
@@ -75,13 +112,11 @@ func TestDay(t *testing.T) {
 				}
 				x.Written()
 			}
-			used[half] = heap()
-			x.inside(func() { text[half] = x.textSize() })
+			turns := max(turnsOfPrompt, *dayTurns/tenths)
+			parts = append(parts, lived{(part + 1) * turns, (processTime(t) - used) / time.Duration(turns), heap()})
 		}
-		t.Logf("memory %d, then %d bytes; text %d, then %d bytes", used[0], used[1], text[0], text[1])
-		if grown, most := used[1]-used[0], 6*(text[1]-text[0])+1<<20; grown > most {
-			t.Errorf("the memory grew by %d bytes, the text by %d", grown, text[1]-text[0])
-		}
+		t.Logf("after %s", time.Since(began).Round(time.Minute))
+		judgeDay(t, parts)
 		time.Sleep(time.Minute) // what is said when a task ends
 		x.Settle()
 		x.Written()
@@ -90,11 +125,40 @@ func TestDay(t *testing.T) {
 		if _, writes := x.Written(); writes != 0 {
 			t.Errorf("%d writes in an idle hour", writes)
 		}
-		if err := rt.Close(t.Context()); err != nil {
+		if err := errors.Join(rt.Close(t.Context()), j.Close()); err != nil {
 			t.Error(err)
 		}
 		<-passed
 	})
+}
+
+// judgeDay prints what the parts of a day cost. Of a day that is long enough to be judged, the end must be as
+// its second tenth: in the first one the conversation and its caches fill.
+func judgeDay(t *testing.T, parts []lived) {
+	t.Helper()
+	var text strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&text, "%8d %12.2f %10.1f\n", p.turns, float64(p.each.Microseconds())/1000, float64(p.heap)/(1<<20))
+	}
+	t.Logf("\n%8s %12s %10s\n%s", "turns", "ms per turn", "MB", text.String())
+	first, last := parts[1], parts[len(parts)-1]
+	ids := 64 * (last.turns - first.turns) // those of all calls are kept
+	if grown := last.heap - first.heap; grown > ids+1<<20 {
+		t.Errorf("the memory grew by %d bytes", grown)
+	}
+	if last.turns >= 10_000 && last.each > first.each*3/2 {
+		t.Errorf("a turn cost %s of a processor at the end, %s at the beginning", last.each, first.each)
+	}
+}
+
+// processTime returns how long this process has worked.
+func processTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // inside runs f on the screen's goroutine.
@@ -133,15 +197,4 @@ func heap() int {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
-}
-
-// textSize is how many bytes of text the conversation has.
-func (x *testUI) textSize() (n int) {
-	for _, b := range x.u.state.Blocks {
-		n += len(b.Text)
-		if b.Call != nil {
-			n += len(b.Call.Result) + len(b.Call.Arguments)
-		}
-	}
-	return n
 }
