@@ -84,9 +84,12 @@ func (r *Rest) Pause(timer *time.Timer) {
 		return
 	}
 	r.armed = false
-	r.percent = debug.SetGCPercent(-1) // before FreeOSMemory, after which Go would give memory back a second time, a second later
+	// Both before FreeOSMemory: else Go would give memory back a second time, a second later, and as a heap
+	// that nothing limits may become a large one, it would ask for huge pages for its tables, 2 MB of them.
+	r.limit = debug.SetMemoryLimit(restSpare)
+	r.percent = debug.SetGCPercent(-1)
 	debug.FreeOSMemory()
-	r.limit = debug.SetMemoryLimit(min(memoryInUse()+restSpare, debug.SetMemoryLimit(-1)))
+	debug.SetMemoryLimit(min(memoryInUse()+restSpare, r.limit))
 	dropCode()
 	r.asleep.Store(true)
 }

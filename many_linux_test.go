@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/model"
+	"buddy/agent/model/modeltest"
+)
+
+const partOfWork = "Say that it is done."
+
+// manyCalls answers a prompt "NAME N" with N calls of that name at once, and all else with a word.
+// ended is told of the answer that ends what a person has asked for.
+func manyCalls(ended chan<- struct{}) modeltest.Script {
+	return func(r modeltest.Request) modeltest.Answer {
+		last := lastMessage(r)
+		prompt := undated(last.Content)
+		name, count, _ := strings.Cut(prompt, " ")
+		n, err := strconv.Atoi(count)
+		if last.Role == model.Tool || err != nil {
+			if prompt != partOfWork {
+				ended <- struct{}{}
+			}
+			return modeltest.Answer{modeltest.Text("done")}
+		}
+		var a modeltest.Answer
+		for i := range n {
+			args := map[string]any{"name": fmt.Sprintf("mcp__s%02d__echo", i), "args": map[string]any{"text": fmt.Sprintf("from %d", i)}}
+			if name == "agent" {
+				args = map[string]any{"type": "general", "title": fmt.Sprintf("part %d", i), "prompt": partOfWork}
+			}
+			text, _ := json.Marshal(args)
+			a = append(a, modeltest.Call{ID: fmt.Sprintf("c%d_%d", len(r.Messages), i), Name: name, Arguments: string(text)})
+		}
+		return a
+	}
+}
+
+// TestManyAtOnce: fifty MCP servers delay no first frame, a hundred subagents leave little behind, and
+// twenty sessions at once fit into a small machine. It prints what each takes.
+func TestManyAtOnce(t *testing.T) {
+	if *growthTurns == 0 {
+		t.Skip("takes a minute; make counterparts ONLY=growth does")
+	}
+	const mb = 1 << 20
+	limit := func(what string, got, most int64) {
+		t.Logf("%s: %.1f MB", what, float64(got)/mb)
+		if got > most {
+			t.Errorf("%s: %d bytes, want at most %d", what, got, most)
+		}
+	}
+
+	alone := askMany(t, "")
+	one := alone.weigh(0, []time.Duration{0})
+
+	var servers strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&servers, "[mcp.s%02d]\ncommand = [\"mcp-server\"]\nenabled = true\n", i)
+	}
+	beside := askMany(t, servers.String())
+	beside.prompt("use_tool 50")
+	with := beside.weigh(0, []time.Duration{0})
+	limit("a session without servers", one.screen+one.host, 60*mb)
+	limit("fifty servers more", with.screen+with.host-one.screen-one.host, 50*mb)
+
+	before := one
+	for round := range 10 {
+		began := time.Now()
+		alone.prompt("agent 10")
+		t.Logf("subagents %d to %d: %s", 10*round+1, 10*round+10, time.Since(began).Round(time.Millisecond))
+	}
+	after := alone.weigh(0, []time.Duration{0})
+	limit("a hundred subagents", after.screen+after.host-before.screen-before.host, 20*mb)
+
+	for range 19 {
+		alone.more()
+	}
+	alone.weigh(0, []time.Duration{0})
+	files, _ := filepath.Glob(filepath.Join(alone.work, ".buddyx/sessions/*.pid"))
+	var all int64
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil || bad != nil {
+			t.Fatal(err, bad)
+		}
+		all += pss(t, pid)
+	}
+	if len(files) != 20 {
+		t.Errorf("%d sessions run, want 20", len(files))
+	}
+	limit("the hosts of twenty sessions", all, 150*mb)
+}
+
+// manyAsked is a program whose model makes many calls.
+type manyAsked struct {
+	*dialog
+	ended chan struct{}
+}
+
+// askMany starts the program with some settings more, and works through a first prompt.
+func askMany(t *testing.T, settings string) manyAsked {
+	t.Helper()
+	ended := make(chan struct{}, 1)
+	server := httptest.NewServer(modeltest.New(manyCalls(ended)))
+	t.Cleanup(server.Close)
+	m := manyAsked{newDialog(t, "xterm-256color"), ended}
+	m.write("home/.config/buddy/buddy.toml", fmt.Sprintf("[agent]\nmodel = \"m\"\n[models.m]\napi_base_url = %q\napi_key = \"\"\nmodel = \"m\"\ncontext_limit = 200000\n%s", server.URL+"/v1", settings))
+	began := time.Now()
+	m.start("--approve", "all")
+	m.want("Enter")
+	t.Logf("first frame after %s", time.Since(began).Round(time.Millisecond))
+	m.prompt("hello")
+	return m
+}
+
+// more starts the program once more beside those that run.
+func (m manyAsked) more() {
+	m.dialog = m.another("--approve", "all")
+	m.want("Enter")
+	m.prompt("hello")
+}
+
+// prompt types a prompt and waits until the model gives its last answer.
+func (m manyAsked) prompt(text string) {
+	m.t.Helper()
+	m.types(text)
+	time.Sleep(pasteGap)
+	m.types("\r")
+	select {
+	case <-m.ended:
+	case <-time.After(plainLimit):
+		m.t.Fatalf("%s: no answer", text)
+	}
+}
