@@ -61,15 +61,15 @@ func workflowsOf(p *Program, headless bool) agent.Workflows {
 
 // fitting returns what finds the workflow that a prompt fits. The files are read with the first prompt, once.
 func (w sessionWorkflows) fitting() func(prompt string) (name, usage string) {
-	read := sync.OnceValue(func() []workflow.Workflow {
+	read := sync.OnceValue(func() []workflow.Suggestion {
 		ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 		defer cancel()
 		all, _ := w.files.workflows(ctx) // nothing is suggested of what can't be read
-		return all.All
+		return workflow.Suggestions(all.All)
 	})
 	return func(prompt string) (name, usage string) {
 		if found := workflow.Fitting(read(), prompt); found != nil {
-			return found.Name, found.Usage()
+			return found.Name, found.Usage
 		}
 		return "", ""
 	}

@@ -1,21 +1,42 @@
 package workflow
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// Fitting returns the workflow that the words of a prompt fit, nil for none: the prompt has all words
+// Suggestion is what is kept of a workflow to compare prompts with, which is little.
+type Suggestion struct {
+	Name  string
+	Usage string   // how it is started
+	name  []string // its words
+	about []string // the longer words of the description, each once
+}
+
+// Suggestions returns what prompts are compared with.
+func Suggestions(all []Workflow) []Suggestion {
+	suggestions := make([]Suggestion, len(all))
+	for i := range all {
+		w := &all[i]
+		about := slices.DeleteFunc(wordsOf(w.Description), func(word string) bool { return len(word) < 4 })
+		slices.Sort(about)
+		suggestions[i] = Suggestion{w.Name, w.Usage(), wordsOf(w.Name), slices.Compact(about)}
+	}
+	return suggestions
+}
+
+// Fitting returns the suggestion that the words of a prompt fit, nil for none: the prompt has all words
 // of its name, or four of the longer ones of its description. The first that fits best is taken.
-func Fitting(all []Workflow, prompt string) *Workflow {
+func Fitting(all []Suggestion, prompt string) *Suggestion {
 	said := make(map[string]bool)
 	for _, w := range wordsOf(prompt) {
 		said[w] = true
 	}
-	var best *Workflow
+	var best *Suggestion
 	most := 0
 	for i := range all {
-		if n := fitting(&all[i], said); n > most {
+		if n := all[i].fits(said); n > most {
 			best, most = &all[i], n
 		}
 	}
@@ -25,25 +46,24 @@ func Fitting(all []Workflow, prompt string) *Workflow {
 // named is how much the name counts, against a word of the description.
 const named = 10
 
-// fitting counts how well a workflow fits words, 0 if it does not.
-func fitting(w *Workflow, said map[string]bool) int {
-	name := wordsOf(w.Name)
-	points := named * len(name)
-	for _, word := range name {
+// fits counts how well a workflow fits words, 0 if it does not.
+func (s *Suggestion) fits(said map[string]bool) int {
+	points := named * len(s.name)
+	for _, word := range s.name {
 		if !said[word] {
 			points = 0
 		}
 	}
-	counted := make(map[string]bool)
-	for _, word := range wordsOf(w.Description) {
-		if len(word) >= 4 && said[word] {
-			counted[word] = true
+	counted := 0
+	for _, word := range s.about {
+		if said[word] {
+			counted++
 		}
 	}
-	if points == 0 && len(counted) < 4 {
+	if points == 0 && counted < 4 {
 		return 0
 	}
-	return points + len(counted)
+	return points + counted
 }
 
 // wordsOf returns the words of a text in small letters, without the s of many.

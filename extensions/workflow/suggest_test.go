@@ -28,7 +28,7 @@ func TestPromptsFitWorkflows(t *testing.T) {
 		"":      "",
 	} {
 		got := ""
-		if w := workflow.Fitting(all, prompt); w != nil {
+		if w := workflow.Fitting(workflow.Suggestions(all), prompt); w != nil {
 			got = w.Name
 		}
 		if got != want {
@@ -42,7 +42,8 @@ func BenchmarkFitting(b *testing.B) {
 	for i := range all {
 		all[i].Name, all[i].Description = "code_review", "Review what this branch changes and list findings by severity."
 	}
+	suggestions := workflow.Suggestions(all)
 	for b.Loop() {
-		workflow.Fitting(all, "please look at the branch and say what changes there are")
+		workflow.Fitting(suggestions, "please look at the branch and say what changes there are")
 	}
 }
