@@ -58,7 +58,7 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 
-	alone := askMany(t, "")
+	alone := askMany(t, "[agents]\nat_once = 10\n")
 	one := alone.weigh(0, []time.Duration{0})
 
 	var servers strings.Builder
@@ -68,6 +68,9 @@ func TestManyAtOnce(t *testing.T) {
 	beside := askMany(t, servers.String())
 	beside.prompt("use_tool 50")
 	with := beside.weigh(0, []time.Duration{0})
+	if n := strings.Count(beside.journal(), `"tool":"echo","call_id":`) - strings.Count(beside.journal(), `"is_error":true`); n != 100 { // beginnings and ends
+		t.Errorf("servers were told of %d beginnings and ends of calls, want 100", n)
+	}
 	limit("a session without servers", one.screen+one.host, 60*mb)
 	limit("fifty servers more", with.screen+with.host-one.screen-one.host, 50*mb)
 
@@ -78,26 +81,36 @@ func TestManyAtOnce(t *testing.T) {
 		t.Logf("subagents %d to %d: %s", 10*round+1, 10*round+10, time.Since(began).Round(time.Millisecond))
 	}
 	after := alone.weigh(0, []time.Duration{0})
+	if n := strings.Count(alone.journal(), `"outcome":"completed"`); n != 1+10+100 {
+		t.Errorf("%d tasks were completed, want 111", n)
+	}
 	limit("a hundred subagents", after.screen+after.host-before.screen-before.host, 20*mb)
 
 	for range 19 {
-		alone.more()
+		one := manyAsked{alone.another("--approve", "all"), alone.ended}
+		one.want("Enter")
+		one.prompt("hello")
 	}
 	alone.weigh(0, []time.Duration{0})
-	files, _ := filepath.Glob(filepath.Join(alone.work, ".buddyx/sessions/*.pid"))
-	var all int64
+	limit("the hosts of twenty sessions", alone.hosts(20), 200*mb)
+}
+
+// hosts returns how much memory the processes of so many sessions hold.
+func (d *dialog) hosts(n int) (bytes int64) {
+	d.t.Helper()
+	files, _ := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.pid"))
+	if len(files) != n {
+		d.t.Errorf("%d sessions run, want %d", len(files), n)
+	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
 		if err != nil || bad != nil {
-			t.Fatal(err, bad)
+			d.t.Fatal(err, bad)
 		}
-		all += pss(t, pid)
+		bytes += pss(d.t, pid)
 	}
-	if len(files) != 20 {
-		t.Errorf("%d sessions run, want 20", len(files))
-	}
-	limit("the hosts of twenty sessions", all, 150*mb)
+	return bytes
 }
 
 // manyAsked is a program whose model makes many calls.
@@ -120,13 +133,6 @@ func askMany(t *testing.T, settings string) manyAsked {
 	t.Logf("first frame after %s", time.Since(began).Round(time.Millisecond))
 	m.prompt("hello")
 	return m
-}
-
-// more starts the program once more beside those that run.
-func (m manyAsked) more() {
-	m.dialog = m.another("--approve", "all")
-	m.want("Enter")
-	m.prompt("hello")
 }
 
 // prompt types a prompt and waits until the model gives its last answer.
