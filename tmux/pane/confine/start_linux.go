@@ -37,18 +37,8 @@ type Box struct {
 // New prepares the restrictions. Folders of c that are made later are not included. The error
 // is [ErrImpossible] where the kernel lacks support.
 func New(c Config) (*Box, error) {
-	if err := c.Check(c.Temp); err != nil {
-		return nil, err
-	}
-	abi, err := version(c.ABI)
+	b, abi, err := withoutRules(c)
 	if err != nil {
-		return nil, err
-	}
-	if err := Seal(); err != nil {
-		return nil, err
-	}
-	b := &Box{temp: c.Temp}
-	if b.filter, err = filter(abi); err != nil {
 		return nil, err
 	}
 	all, listed := pathRules(c)
@@ -67,6 +57,22 @@ func New(c Config) (*Box, error) {
 	return b, err
 }
 
+// withoutRules returns a box that has no rules for paths yet, and the version of Landlock's interface.
+func withoutRules(c Config) (b *Box, abi int, err error) {
+	if err := c.Check(c.Temp); err != nil {
+		return nil, 0, err
+	}
+	if abi, err = version(c.ABI); err != nil {
+		return nil, 0, err
+	}
+	if err := Seal(); err != nil {
+		return nil, 0, err
+	}
+	b = &Box{temp: c.Temp}
+	b.filter, err = filter(abi)
+	return b, abi, err
+}
+
 // Seal keeps descriptors that this process inherited, such as files that the shell of a person had open, from
 // the programs that it starts. Its own never reach those. The error is [ErrImpossible].
 var Seal = sync.OnceValue(func() error {
@@ -77,15 +83,19 @@ var Seal = sync.OnceValue(func() error {
 })
 
 // Possible makes the calls that Start will make, on a thread of its own, and returns nil when
-// all succeed, else an error that is [ErrImpossible].
+// all succeed, else an error that is [ErrImpossible]. It allows one folder only: the others are
+// looked for when a command needs them.
 func Possible() error {
 	temp, err := os.MkdirTemp("", "buddy-")
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.Remove(temp) }()
-	b, err := New(Config{Temp: temp})
+	b, abi, err := withoutRules(Config{Temp: temp})
 	if err != nil {
+		return err
+	}
+	if b.rules, err = ruleSet(abi, []pathRule{{path: temp, access: toFill}}); err != nil {
 		return err
 	}
 	defer b.Close()
