@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"buddy/app/cli"
+	"buddy/app/gc"
 	"buddy/app/host"
 	"buddy/tmux/pane"
 )
@@ -19,6 +20,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == "pane" {
 		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
 	}
+	gc.QuickStart()
 	if len(args) == 1 && args[0] == "host" {
 		return host.Main() // runs a session: started by us as well
 	}

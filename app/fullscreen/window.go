@@ -18,7 +18,6 @@ import (
 	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/exit"
-	"buddy/app/gc"
 	"buddy/app/host"
 	"buddy/app/input"
 	"buddy/app/keymap"
@@ -44,7 +43,6 @@ func Run(f *compose.Options, first slash.Next) error {
 	if err != nil {
 		return err
 	}
-	gc.QuickStart()
 	s, err := screen.Open()
 	if err != nil {
 		return exit.Failure(err)

@@ -55,7 +55,6 @@ func run() error {
 		return fmt.Errorf("what to run can't be read: %w", err)
 	}
 	log.SetOutput(reporter{reportFile(o.Options.Session)})
-	gc.QuickStart()
 	// Caught and dropped, not ignored: what is ignored here, commands would ignore as well.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
