@@ -11,6 +11,9 @@ import (
 
 // LostKeys returns a notice with its place for each binding that took a built-in key from another action.
 func LostKeys(bindings map[string][]string, index config.Index) (notices []string) {
+	if len(bindings) == 0 {
+		return nil // most people have none, and every process of buddy asks
+	}
 	lost, _ := keymap.Default().Rebind(bindings) // a mistake is said by who binds the keys
 	for _, l := range lost {
 		text := fmt.Sprintf("%s is the key of this action now; %s has lost it", l.Key, l.Action)

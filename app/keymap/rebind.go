@@ -37,6 +37,9 @@ type Lost struct {
 // takes is lost for the action that had it; where a key decides about an approval, and between two of the bindings,
 // that is an error. It changes everything or, on an error (a *BindError), nothing.
 func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
+	if len(bindings) == 0 {
+		return nil, nil
+	}
 	entries := slices.Clone(m.entries)
 	for _, id := range slices.Sorted(maps.Keys(bindings)) {
 		i := slices.IndexFunc(entries, func(e Entry) bool { return string(e.Action) == id })
