@@ -60,6 +60,10 @@ func TestNobodyIsShownJSON(t *testing.T) {
 		"cut":         {Content: string(success("").Content[:40]) + "\n[the whole result (90000 bytes) is in /x/result.txt]"},
 		"raw":         {Content: `Tool error: {"code":5}` + "\n[hint: do it again]", IsError: true},
 	}
+	exited := success("")
+	exited.ExitCode = new(int)
+	*exited.ExitCode = 1
+	results["exit code 1"] = exited
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		arguments := map[string]string{"whole": sample(t, known[name]), "broken": `{"path":"a`, "none": "", "no object": `["x"]`}
 		for kind, args := range arguments {
@@ -80,7 +84,7 @@ func TestNobodyIsShownJSON(t *testing.T) {
 					{CallID: "c", Name: "use_tool", Arguments: string(wrapped), Action: act},
 				} {
 					where := strings.Join([]string{name, kind, how, call.Name}, " ")
-					result := event.ToolResult{CallID: "c", Name: call.Name, Result: res.Content, IsError: res.IsError, Tail: res.Tail}
+					result := event.ToolResult{CallID: "c", Name: call.Name, Result: res.Content, IsError: res.IsError, ExitCode: res.ExitCode, Tail: res.Tail}
 					shown := strings.Join(append(onScreen(theme, call, result), inLines(call, result)), "\n")
 					if name == "" && call.Name == "use_tool" || name == "use_tool" {
 						shown = strings.ReplaceAll(shown, "use_tool", "")

@@ -27,14 +27,15 @@ const cut = "the result was shortened"
 // programs, and what the model is told beside it. Where a call has printed something, that is what people read.
 func (c Call) Result(r Result) string {
 	text := withoutRemarks(r.Text)
-	if r.Failed {
+	wrapped := strings.HasPrefix(text, `{"harness_timestamp"`) // a command that failed has its output in there, too
+	if r.Failed && !wrapped {
 		return problem(text)
 	}
 	all, ok := c.members(text)
 	switch {
 	case ok:
 		return c.read(all)
-	case strings.HasPrefix(text, `{"harness_timestamp"`):
+	case wrapped:
 		return cut
 	}
 	if list, ok := texts.Listed(text); ok {
@@ -67,7 +68,7 @@ func (c Call) read(all []texts.Member) string {
 		switch {
 		case m.Value == "" || m.Value == "none" || only != nil && !slices.Contains(only, m.Name):
 		case len(only) > 0:
-			said = append(said, strings.TrimRight(m.Value, "\n"))
+			said = append(said, strings.TrimRight(advice.ReplaceAllString(m.Value, ""), "\n"))
 		case strings.Contains(m.Value, "\n"):
 			said = append(said, m.Name+":\n  "+strings.ReplaceAll(strings.TrimRight(m.Value, "\n"), "\n", "\n  "))
 		default:
@@ -99,6 +100,9 @@ func goesOn(all []texts.Member) string {
 
 // remarks matches what is added to results for the model alone.
 var remarks = regexp.MustCompile(`(?s)(?:\n\[(?:buddy:|hint: |the user changed |a hook changed |the whole result |the rest is ).*|\n*<system-reminder>.*)$`)
+
+// advice matches what the notice of a sandbox tells the model to do.
+var advice = regexp.MustCompile(` If that is why it failed: [^\n]*`)
 
 // noteLine matches a note about a call that was corrected, after the reason why it failed.
 var noteLine = regexp.MustCompile(`\n\[[^\n]*\]$`)
