@@ -15,10 +15,6 @@ const (
 	maxOutput  = 1 << 20 // bytes of tool output among them; the oldest goes
 	mergeSize  = 4 << 10 // text deltas are merged up to this size
 	leastSize  = 256     // bytes that an event has with nothing in it, about
-
-	// settleTime is how long a paced reader waits for the rest of some words that come together,
-	// while such come one after the other. After a pause the first are handed on at once.
-	settleTime = 2 * time.Millisecond
 )
 
 // subscriber is a queue between the stream and one reader. It never blocks the stream, and
@@ -346,11 +342,7 @@ func (q *subscriber) wait() bool {
 	case <-q.gone:
 		return false
 	}
-	since := time.Since(q.last)
-	rest := q.every - since
-	if since < 2*q.every {
-		rest = max(rest, settleTime)
-	}
+	rest := q.every - time.Since(q.last)
 	if rest <= 0 || q.urgent() {
 		return true
 	}

@@ -68,10 +68,6 @@ type Config[T any] struct {
 	// gets the text. On.Failed is called before the loop ends because the terminal is gone.
 	On screen.Handlers
 
-	// Tick is called ten times a second while [Loop.SetTicking] is on, where events are drawn
-	// together with them.
-	Tick func()
-
 	// Stop is called once, from another goroutine, when the loop should end: it stops
 	// what sends Events and waits for it. The screen lives on until it returns.
 	Stop func()
@@ -205,8 +201,8 @@ func (l *Loop[T]) PostLazily(f func()) {
 	time.AfterFunc(lazyTime, func() { l.mail.change(func(m *mail) { m.late = true }) })
 }
 
-// SetTicking starts or stops the calls of Tick. It is on only while something moves.
-func (l *Loop[T]) SetTicking(on bool) { l.mail.change(func(m *mail) { m.ticking = on }) }
+// SetTicking says whether something moves: then it draws at least ten times a second.
+func (l *Loop[T]) SetTicking(on bool) { l.mail.setTicking(on) }
 
 // SetFocus gives the keys to p. UI goroutine only, and not while drawing.
 func (l *Loop[T]) SetFocus(p tview.Primitive) { l.app.SetFocus(p) }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +32,6 @@ type toy struct {
 	clip    []string
 	back    []tcell.Color
 	keys    []string
-	ticks   atomic.Int64
 	stopped int
 	stop    func() // nil: nothing to wait for
 
@@ -51,7 +49,7 @@ func (y *toy) Draw(s tcell.Screen) {
 	y.DrawForSubclass(s, y)
 	w, h := s.Size()
 	if n := len(y.events); n > 0 {
-		tview.PrintSimple(s, fmt.Sprintf("%d events, last %d, %d ticks", n, y.events[n-1], y.ticks.Load()), 0, 0)
+		tview.PrintSimple(s, fmt.Sprintf("%d events, last %d", n, y.events[n-1]), 0, 0)
 	}
 	tview.PrintSimple(s, "> "+y.prompt, 0, h-1)
 	if y.HasFocus() {
@@ -100,7 +98,6 @@ func (y *toy) run(ctx context.Context, s *screen.Screen) error {
 			Clipboard:  func(data []byte) { y.clip = append(y.clip, string(data)) },
 			Background: func(c tcell.Color) { y.back = append(y.back, c) },
 		},
-		Tick: func() { y.ticks.Add(1) },
 		Stop: func() {
 			y.stopped++
 			if y.stop != nil {
@@ -314,45 +311,49 @@ func TestIdle(t *testing.T) {
 func TestTicking(t *testing.T) {
 	bubble(t, 8, func(t *testing.T, ui *apptest.UI, y *toy) {
 		y.source <- 1
+		ui.Settle()
+		before := y.loop.Stats().Draws
 		y.loop.SetTicking(true)
 		time.Sleep(time.Second)
 		y.loop.SetTicking(false)
 		ui.Settle()
-		if y.ticks.Load() < 9 || y.ticks.Load() > 11 {
-			t.Errorf("%d ticks in a second, want 10", y.ticks.Load())
+		after := y.loop.Stats().Draws
+		if n := after - before; n < 9 || n > 11 {
+			t.Errorf("%d draws in a second, want 10", n)
 		}
-		n := y.ticks.Load()
 		time.Sleep(time.Minute)
-		if y.ticks.Load() != n {
-			t.Errorf("%d ticks after the end", y.ticks.Load()-n)
+		if n := y.loop.Stats().Draws - after; n != 0 {
+			t.Errorf("%d draws after the end", n)
 		}
 	})
 }
 
-// While events are drawn one after the other, a tick costs no draw of its own, and the spinner
-// turns all the same; nor is it held back when the events end.
+// While events are drawn one after the other, ticking costs no draw of its own, nor does the pump wake
+// up for it; it is not held back when the events end, nor by events that show nothing.
 func TestTicksJoinDraws(t *testing.T) {
 	bubble(t, 8, func(t *testing.T, ui *apptest.UI, y *toy) {
 		const every, n = 40 * time.Millisecond, 50
 		y.loop.SetTicking(true)
+		synctest.Wait()
 		before := y.loop.Stats()
 		for i := range n {
-			y.source <- i
+			y.source <- i + 1
 			time.Sleep(every)
 		}
 		synctest.Wait()
-		if draws := y.loop.Stats().Draws - before.Draws; draws > n+1 {
-			t.Errorf("%d draws for %d events", draws, n)
+		first := y.loop.Stats()
+		if draws, wakeups := first.Draws-before.Draws, first.Wakeups-before.Wakeups; draws > n+1 || wakeups > n+1 {
+			t.Errorf("%d draws and %d wake-ups for %d events", draws, wakeups, n)
 		}
-		if want := int64(n * every / (100 * time.Millisecond)); y.ticks.Load() < want-2 || y.ticks.Load() > want {
-			t.Errorf("%d ticks, want %d", y.ticks.Load(), want)
+		for range n {
+			y.source <- -1
+			time.Sleep(every)
 		}
-		first := y.ticks.Load()
 		time.Sleep(time.Second)
 		y.loop.SetTicking(false)
 		synctest.Wait()
-		if n := y.ticks.Load() - first; n < 9 || n > 11 {
-			t.Errorf("%d ticks in the second after, want 10", n)
+		if draws := y.loop.Stats().Draws - first.Draws; draws < 25 || draws > 30 {
+			t.Errorf("%d draws in the 3 s after, want 10 a second", draws)
 		}
 	})
 }

@@ -27,6 +27,21 @@ func (b *mailbox) change(f func(*mail)) {
 	b.mu.Lock()
 	f(&b.mail)
 	b.mu.Unlock()
+	b.tell()
+}
+
+// setTicking is called with each batch of events, so it tells the pump of changes only.
+func (b *mailbox) setTicking(on bool) {
+	b.mu.Lock()
+	changed := b.mail.ticking != on
+	b.mail.ticking = on
+	b.mu.Unlock()
+	if changed {
+		b.tell()
+	}
+}
+
+func (b *mailbox) tell() {
 	select {
 	case b.arrived <- struct{}{}:
 	default:

@@ -6,7 +6,7 @@ import (
 	"buddy/app/gc"
 )
 
-// pump moves events, posts and ticks to the UI goroutine. All but work belongs to its
+// pump moves events and posts to the UI goroutine. All but work belongs to its
 // own goroutine.
 type pump[T any] struct {
 	l        *Loop[T]
@@ -16,7 +16,8 @@ type pump[T any] struct {
 	last     time.Time // of the last flush
 	timer    *time.Timer
 	due      time.Time // of timer; zero when it is not armed
-	ticker   *time.Ticker
+	ticking  bool
+	beat     *time.Timer // a step after the last draw, while ticking
 	resting  *time.Timer
 	quitting chan struct{} // closed when Stop has returned; nil before Quit
 	done     chan struct{}
@@ -27,14 +28,14 @@ type work[T any] struct {
 	batch []T
 	posts []func()
 	lazy  []func()
-	tick  bool
 	draw  bool
 }
 
 func newPump[T any](l *Loop[T]) *pump[T] {
 	p := &pump[T]{l: l, events: l.cfg.Events, done: make(chan struct{})}
-	p.timer, p.resting = time.NewTimer(0), time.NewTimer(gc.RestAfter)
+	p.timer, p.beat, p.resting = time.NewTimer(0), time.NewTimer(0), time.NewTimer(gc.RestAfter)
 	p.timer.Stop()
+	p.beat.Stop()
 	return p
 }
 
@@ -49,8 +50,9 @@ func (p *pump[T]) run() {
 		case <-p.timer.C:
 			p.due = time.Time{}
 			p.flush()
-		case <-p.ticks():
-			p.tick()
+		case <-p.beat.C:
+			p.work.draw = true
+			p.schedule(eventGap)
 		case <-p.resting.C:
 			p.l.rest.Pause(p.resting)
 		case <-p.quitting:
@@ -58,15 +60,6 @@ func (p *pump[T]) run() {
 		}
 	}
 	p.end()
-}
-
-// tick leaves a spinner's step to the next draw while draws come one after the other, else draws it.
-func (p *pump[T]) tick() {
-	late := p.work.tick // there was no draw since the last one
-	p.work.tick = true
-	if late || time.Since(p.last) >= 2*eventGap {
-		p.schedule(eventGap)
-	}
 }
 
 // maxBatch bounds what is gathered between two draws.
@@ -80,13 +73,6 @@ func (p *pump[T]) source() <-chan T {
 		return nil
 	}
 	return p.events
-}
-
-func (p *pump[T]) ticks() <-chan time.Time {
-	if p.ticker == nil {
-		return nil
-	}
-	return p.ticker.C
 }
 
 func (p *pump[T]) receive(ev T, ok bool) {
@@ -136,12 +122,12 @@ func (p *pump[T]) collect() {
 
 func (p *pump[T]) setTicking(on bool) {
 	switch {
-	case on && p.ticker == nil:
-		p.ticker = time.NewTicker(tickGap)
-	case !on && p.ticker != nil:
-		p.ticker.Stop()
-		p.ticker = nil
+	case on && !p.ticking:
+		p.beat.Reset(tickGap)
+	case !on:
+		p.beat.Stop()
 	}
+	p.ticking = on
 }
 
 // schedule flushes now if the last time is at least gap ago, else then.
@@ -169,28 +155,28 @@ func (p *pump[T]) armAt(at time.Time) {
 func (p *pump[T]) flush() {
 	p.l.rest.Wake(p.resting)
 	p.drain()
-	if len(p.work.batch) > 0 || p.work.draw || p.work.tick { // a draft that is saved, say, is no activity
+	if len(p.work.batch) > 0 || p.work.draw { // a draft that is saved, say, is no activity
 		p.l.rest.Touch()
 	}
 	p.full = len(p.work.batch) >= cap(p.events)
-	w := p.work
-	p.l.app.QueueUpdate(func() { p.l.apply(w) })
+	w, drawn := p.work, false
+	p.l.app.QueueUpdate(func() { drawn = p.l.apply(w) })
 	p.last = time.Now()
+	if drawn && p.ticking {
+		p.beat.Reset(tickGap)
+	}
 	clear(w.batch)
 	p.work = work[T]{batch: w.batch[:0]}
 }
 
-// apply does the work on the UI goroutine.
-func (l *Loop[T]) apply(w work[T]) {
-	changed := w.draw || w.tick || len(w.posts) > 0 || len(w.lazy) > 0
+// apply does the work on the UI goroutine, and reports whether it has drawn.
+func (l *Loop[T]) apply(w work[T]) (changed bool) {
+	changed = w.draw || len(w.posts) > 0 || len(w.lazy) > 0
 	for _, f := range w.lazy {
 		f()
 	}
 	for _, f := range w.posts {
 		f()
-	}
-	if w.tick && l.cfg.Tick != nil {
-		l.cfg.Tick()
 	}
 	if len(w.batch) > 0 && l.cfg.Apply != nil && l.cfg.Apply(w.batch) {
 		changed = true
@@ -200,6 +186,7 @@ func (l *Loop[T]) apply(w work[T]) {
 		l.app.ForceDraw()
 		l.pumping = false
 	}
+	return changed
 }
 
 // quit stops the source of events. The loop goes on until that is done.

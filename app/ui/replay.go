@@ -113,7 +113,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 	v.ui.v.conversation.OnClick = nil // there is no prompt to go back to
 	v.ui.arranged.setFocus(layout.Conversation)
 	v.loop = loop.New(loop.Config[event.Envelope]{
-		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop, Tick: func() {},
+		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop,
 		On: screen.Handlers{Paste: func(screen.Paste) {}, Background: v.ui.colours.background},
 	})
 	v.status()

@@ -418,8 +418,7 @@ func (u *UI) hint(confirm keymap.Action, text string) {
 func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *loop.Loop[event.Envelope] {
 	return loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,
-		Tick: func() {}, // the views read the clock when they are drawn
-		On:   screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.colours.background},
+		On: screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.colours.background},
 	})
 }
 

@@ -246,6 +246,10 @@ func (a *Approval) typingKey(p keymap.Press) {
 		a.typing = nil
 	case keymap.AmendLine:
 		a.typing.Do(keymap.Newline)
+	case keymap.LineUp:
+		a.typing.Up()
+	case keymap.LineDown:
+		a.typing.Down()
 	case keymap.ReasonBack:
 		a.typing, a.amend.typing = nil, false
 	default:

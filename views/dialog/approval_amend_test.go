@@ -85,6 +85,18 @@ func TestApprovalAmendLeft(t *testing.T) {
 	}
 }
 
+// What is edited often has several lines: the keys that go up and down a row do that here.
+func TestApprovalAmendRows(t *testing.T) {
+	d, s, now, _ := newTestApproval(t)
+	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"one\ntwo\nthree"}`, Action: viewtest.Restart}, viewtest.Ask("1", viewtest.Restart))
+	viewtest.Screen(t, d, 66, 14)
+	*now = now.Add(draw.GracePeriod)
+	viewtest.Press(t, d, "amend", "line-up", "line-up", "'!", "line-down", "'?")
+	if got, want := d.typing.Text(), "one!\ntwo?\nthree"; got != want {
+		t.Errorf("the editor holds %q, want %q", got, want)
+	}
+}
+
 // A reason that goes on at once with the letter that began it may be a sentence for the prompt: one
 // Enter sends none, nor do two that are typed as fast; all of it can be had for the prompt.
 func TestApprovalQuickReason(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"time"
 
 	"buddy/agent/model/sse"
@@ -69,6 +70,9 @@ func (c *Call) Next() ([]byte, error) {
 	return event, err
 }
 
+// More reports whether Next has another event at once.
+func (c *Call) More() bool { return c.body.More() }
+
 // Do sends req, which must carry the Call's context. Its errors are [model.Error] or
 // the cause of the cancelled context. The body of the response is empty: Next reads it.
 func (c *Call) Do(req *http.Request) (*http.Response, error) {
@@ -77,12 +81,16 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 	shown.User, shown.RawQuery = nil, ""
 	c.shown = shown.String()
 	c.log, req = newCallLog(req, c.shown)
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), c.gather.trace()))
 	c.timer.Reset(c.watch.begin(c.e.waits, time.Now()))
 	resp, err := c.e.client.Do(req)
 	c.log.answered(resp, err)
 	if err != nil {
 		c.timer.Stop()
 		return nil, c.Explain(err)
+	}
+	if resp.ProtoMajor > 1 {
+		c.gather.conn = nil // other answers come over it as well
 	}
 	plain, err := unpacked(watched{resp.Body, c}, resp.Header.Get("Content-Encoding"))
 	if err != nil {

@@ -15,28 +15,40 @@ import (
 	"buddy/agent/model/endpoint"
 )
 
-// words is an answer of n events, one every so often, each as it is called for.
+// words is an answer of n events, one every so often. A read gives all that have come.
 func words(n int, every time.Duration, size int) io.ReadCloser {
-	r, w := io.Pipe()
-	lines := make(chan []byte, n) // what the kernel holds
+	come := make(chan []byte, n) // what the kernel holds
 	go func() {
+		defer close(come)
 		for i := range n {
 			if i > 0 {
 				time.Sleep(every)
 			}
-			lines <- fmt.Appendf(nil, "data: %d %s\n\n", i, strings.Repeat("x", size))
+			come <- fmt.Appendf(nil, "data: %d %s\n\n", i, strings.Repeat("x", size))
 		}
-		close(lines)
 	}()
-	go func() {
-		for line := range lines {
-			if _, err := w.Write(line); err != nil {
-				return
-			}
+	return io.NopCloser(&arriving{come: come})
+}
+
+type arriving struct {
+	come  <-chan []byte
+	there []byte
+}
+
+func (a *arriving) Read(p []byte) (int, error) {
+	if len(a.there) == 0 {
+		event, ok := <-a.come
+		if !ok {
+			return 0, io.EOF
 		}
-		_ = w.Close()
-	}()
-	return r
+		a.there = event
+	}
+	for len(a.come) > 0 {
+		a.there = append(a.there, <-a.come...)
+	}
+	n := copy(p, a.there)
+	a.there = a.there[n:]
+	return n, nil
 }
 
 type answers func() io.ReadCloser
@@ -125,13 +137,15 @@ func TestCancelEndsGathering(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		call := begin(t, ctx, func() io.ReadCloser { return words(3, 5*time.Millisecond, 4) })
 		defer call.Close()
-		if _, err := call.Next(); err != nil {
-			t.Fatal(err)
+		for range 2 {
+			if _, err := call.Next(); err != nil {
+				t.Fatal(err)
+			}
+			call.Content(model.Text)
 		}
-		call.Content(model.Text)
 		began := time.Now()
 		time.AfterFunc(7*time.Millisecond, cancel)
-		if got, err := call.Next(); err != nil || string(got) != "1 xxxx" {
+		if got, err := call.Next(); err != nil || string(got) != "2 xxxx" {
 			t.Errorf("%q, error %v", got, err)
 		}
 		if took := time.Since(began); took != 7*time.Millisecond {

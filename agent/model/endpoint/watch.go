@@ -131,6 +131,7 @@ type watched struct {
 }
 
 func (w watched) Read(p []byte) (int, error) {
+	w.call.gather.hold(w.call.ctx)
 	began := time.Now()
 	w.call.timer.Reset(w.call.watch.begin(w.call.e.waits, began))
 	n, err := w.ReadCloser.Read(p)
@@ -138,9 +139,7 @@ func (w watched) Read(p []byte) (int, error) {
 	now := time.Now()
 	w.call.watch.end(n, now)
 	w.call.log.read(n)
-	if err == nil {
-		w.call.gather.hold(w.call.ctx, n, now, now.Sub(began))
-	}
+	w.call.gather.note(n, now, now.Sub(began))
 	return n, err
 }
 

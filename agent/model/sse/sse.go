@@ -106,6 +106,9 @@ func (r *Reader) Next() ([]byte, error) {
 	return line[:n], nil
 }
 
+// More reports whether Next has another event without a read.
+func (r *Reader) More() bool { return r.at < len(r.out) }
+
 // Partial reports whether an event has begun whose end has not come yet.
 func (r *Reader) Partial() bool {
 	return len(r.data) > 0 || bytes.HasPrefix(r.line, field)

@@ -256,13 +256,36 @@ type reading struct {
 	emit   Emit
 	said   bool      // the event that was taken last emitted something
 	alive  time.Time // of the last delta that says so, or of the beginning
+
+	kept model.Delta // text that is emitted together with what follows
+	text []byte      // of kept
 }
 
-// content emits a delta of the answer.
+// content emits a delta of the answer. Text is kept as long as there are events that may go on with
+// it: pieces that came together are one delta.
 func (r *reading) content(d model.Delta) error {
 	r.said = true
 	r.call.Content(d.Kind)
-	return r.emit(d)
+	if d.Kind != r.kept.Kind || d.Field != r.kept.Field || d.CallID != r.kept.CallID {
+		if err := r.release(); err != nil {
+			return err
+		}
+	}
+	growing := d.Kind == model.Text || d.Kind == model.Reasoning || d.Kind == model.CallDelta
+	if !growing || len(r.text) == 0 && !r.call.More() {
+		return r.emit(d)
+	}
+	r.kept, r.text = d, append(r.text, d.Text...)
+	return nil
+}
+
+// release emits what was kept.
+func (r *reading) release() error {
+	if len(r.text) == 0 {
+		return nil
+	}
+	r.kept.Text, r.text = string(r.text), r.text[:0]
+	return r.emit(r.kept)
 }
 
 // heard emits that the server lives, though it said nothing.
@@ -300,7 +323,11 @@ func (r *reading) all(ctx context.Context) error {
 // take takes one event, or nil for bytes that were none.
 func (r *reading) take(event []byte) error {
 	if r.said = false; event != nil {
-		if err := r.answer.Take(event); err != nil {
+		err := r.answer.Take(event)
+		if err != nil || !r.call.More() {
+			err = cmp.Or(r.release(), err)
+		}
+		if err != nil {
 			return err
 		}
 		if r.answer.Ended() {
