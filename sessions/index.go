@@ -267,8 +267,7 @@ var (
 func (d *describer) lastName(f fd, from, to int64) (title string, end int64, ok bool) {
 	find := func(text []byte) int { return findType(text, nameType) }
 	named := func(line []byte) bool {
-		var env event.Envelope
-		if json.Unmarshal(line, &env) == nil {
+		if env, err := event.Decode(line); err == nil {
 			if p, is := env.Payload.(event.SessionRenamed); is {
 				title, ok = shorten(p.Title), true
 			}

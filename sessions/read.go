@@ -3,7 +3,6 @@ package sessions
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -330,11 +329,11 @@ var (
 
 // decode decodes a line; nil stands for one that is too long.
 func decode(line []byte) (event.Envelope, error) {
-	var env event.Envelope
 	if line == nil {
-		return env, fmt.Errorf("it is longer than %d bytes", maxLine)
+		return event.Envelope{}, fmt.Errorf("it is longer than %d bytes", maxLine)
 	}
-	if err := json.Unmarshal(line, &env); err != nil {
+	env, err := event.Decode(line)
+	if err != nil {
 		return env, err
 	}
 	if env.Seq == 0 || env.Seq > maxSeq {

@@ -3,7 +3,6 @@ package sessions
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"runtime"
@@ -117,8 +116,8 @@ func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part)
 	}
 	left := leftEvents{file: f, size: p.entry.Size}
 	_, _ = r.lines(f, from, to, q.find, func(line []byte) bool { // an unreadable part has no hits
-		var env event.Envelope
-		if json.Unmarshal(line, &env) != nil || env.Payload == nil {
+		env, err := event.Decode(line)
+		if err != nil || env.Payload == nil {
 			return true // damaged, or the header
 		}
 		if text, ok := q.in(env.Payload); ok {
@@ -151,8 +150,7 @@ func (l *leftEvents) has(env event.Envelope) bool {
 		}
 		var r rawScanner
 		_, _ = r.lines(l.file, 0, l.size, func(text []byte) int { return findType(text, rewoundType) }, func(line []byte) bool {
-			var env event.Envelope
-			if json.Unmarshal(line, &env) == nil && env.Payload != nil {
+			if env, err := event.Decode(line); err == nil && env.Payload != nil {
 				l.rewinds.Take(env)
 			}
 			return true

@@ -265,6 +265,70 @@ func TestBadEnvelopes(t *testing.T) {
 	}
 }
 
+// Every line that MarshalJSON writes is read in one pass, and as json.Unmarshal reads it; so are lines that differ from
+// those in one byte or end early, which are read or refused.
+func TestDecodeIsUnmarshal(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "envelopes.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(line []byte) {
+		var want Envelope
+		err := json.Unmarshal(line, &want)
+		kept := bytes.Clone(line)
+		got, also := Decode(line)
+		for i := range line {
+			line[i] = 'x' // nothing of it may be in the envelope
+		}
+		if (err == nil) != (also == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\nDecode gives %+v, %v\njson.Unmarshal %+v, %v", kept, got, also, want, err)
+		}
+	}
+	for line := range bytes.Lines(data) {
+		var env Envelope
+		if err := json.Unmarshal(line, &env); err != nil {
+			t.Fatal(err)
+		}
+		written, err := env.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, own := decodeOwn(written); own != (types[env.Payload.Type()] != nil) {
+			t.Errorf("read in one pass is %v: %s", own, written)
+		}
+		same(bytes.Clone(written))
+		for i := range min(len(written), 300) {
+			same(bytes.Clone(written[:i]))
+			for _, b := range []byte{'0', '-', '"', '\\', ' ', '}', 0xff} {
+				other := bytes.Clone(written)
+				other[i] = b
+				same(other)
+			}
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	line, err := Envelope{Seq: 1, Time: 2, Session: "s", Task: 3, Turn: 4, Payload: ToolResult{CallID: "c", Name: "run_shell", Result: strings.Repeat("a line of an output\n", 1000)}}.MarshalJSON()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, read := range map[string]func() error{
+		"Unmarshal": func() error { var env Envelope; return json.Unmarshal(line, &env) },
+		"Decode":    func() error { _, err := Decode(line); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(line)))
+			for b.Loop() {
+				if err := read(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // What decodes encodes to something that decodes to the same.
 func FuzzEnvelope(f *testing.F) {
 	data, err := os.ReadFile(filepath.Join("testdata", "envelopes.jsonl"))
@@ -277,7 +341,11 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(`{"seq":1,"type":"x","payload":{"a":"<"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var first, second Envelope
-		if json.Unmarshal(data, &first) != nil {
+		err := json.Unmarshal(data, &first)
+		if env, also := Decode(data); (err == nil) != (also == nil) || err == nil && !reflect.DeepEqual(env, first) {
+			t.Fatalf("Decode gives %+v, %v; json.Unmarshal %+v, %v", env, also, first, err)
+		}
+		if err != nil {
 			return
 		}
 		one, err := first.MarshalJSON()

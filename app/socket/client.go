@@ -185,8 +185,8 @@ func (c *Client) read() (heard bool, err error) {
 			}
 			continue
 		}
-		var env event.Envelope
-		if err := json.Unmarshal(line, &env); err != nil {
+		env, err := event.Decode(line)
+		if err != nil {
 			return heard, err
 		}
 		batch = append(batch, env)
