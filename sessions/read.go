@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -364,43 +363,50 @@ func (j *Journal) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
-// locate returns the offset after the last line with a seq of at most after.
+// locate returns the offset after the last line with a seq of at most after. Numbers grow, so it looks in the middle of what is
+// left until nothing is.
 func (j *Journal) locate(after uint64, end int64) (int64, error) {
-	if after == 0 {
-		return j.head, nil
-	}
-	b := backward{r: j.f, pos: end}
-	for b.pos > j.head {
-		next := b.pos
+	from, to := j.head, end // lines before from are passed over, those from to on have a higher seq
+	b := backward{r: j.f}
+	for after > 0 && from < to {
+		b.pos = from + (to-from)/2 + 1
 		if err := b.prev(); err != nil {
 			return 0, err
 		}
-		seq, err := j.peekSeq(b.pos)
+		next, err := nextLine(j.f, b.pos+1)
 		if err != nil {
 			return 0, err
 		}
-		if seq > after {
-			continue
+		seq := j.seqAt(b.pos, next)
+		for at := b.pos; seq == 0 && at > from; at = b.pos { // a damaged line has none: the one before it counts
+			if err := b.prev(); err != nil {
+				return 0, err
+			}
+			seq = j.seqAt(b.pos, at)
 		}
-		if p, err := j.read(b.pos, next); err != nil || len(p.Events) > 0 {
-			return next, err // not a damaged line that looks like it
+		if seq > after {
+			to = b.pos
+		} else {
+			from = next
 		}
 	}
-	return j.head, nil
+	return min(from, end), nil
 }
 
-// peekSeq reads the seq of the line at off without decoding it. For a line of another form it
-// returns the largest number, which bounds nothing.
-func (j *Journal) peekSeq(off int64) (uint64, error) {
-	var buf [32]byte
-	n, err := j.f.ReadAt(buf[:], off)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
+// seqAt returns the seq of the line between two offsets, 0 for one that can't be read.
+func (j *Journal) seqAt(from, to int64) uint64 {
+	if to-from > maxLine {
+		return 0
 	}
-	if seq := parseSeq(buf[:n]); seq > 0 {
-		return seq, nil
+	line := make([]byte, to-from)
+	if _, err := j.f.ReadAt(line, from); err != nil {
+		return 0
 	}
-	return math.MaxUint64, nil
+	env, err := decode(line)
+	if err != nil {
+		return 0
+	}
+	return env.Seq
 }
 
 // parseSeq returns the seq at the start of a line of the usual form, else 0.
