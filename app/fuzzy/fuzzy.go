@@ -123,9 +123,18 @@ func lower(c byte) byte {
 // maxSlips is by how many letters, at most, a wrong name differs from the one that was meant.
 const maxSlips = 3
 
-// Meant returns the name that was probably meant by a wrong one: the first that begins with it, else the one that
+// DidYouMean returns the question whether another name was meant by a wrong one, for the end of an error: " (did you
+// mean --model?)". The mark, here "--", stands before the name. It returns "" if no name is near enough.
+func DidYouMean(mark, wrong string, names []string) string {
+	if name := meant(wrong, names); name != "" {
+		return " (did you mean " + mark + name + "?)"
+	}
+	return ""
+}
+
+// meant returns the name that was probably meant by a wrong one: the first that begins with it, else the one that
 // differs least; "" if none is near enough, or if the wrong one has more than 64 bytes. Case does not count.
-func Meant(wrong string, names []string) string {
+func meant(wrong string, names []string) string {
 	if wrong == "" || len(wrong) > 64 { // no typing error, and the distance costs length times length
 		return ""
 	}
