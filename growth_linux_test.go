@@ -90,11 +90,11 @@ func (m *busyModel) next(request []byte) (calls []any) {
 	return calls
 }
 
-// lived is what a session held and took at a moment.
+// lived holds how much memory a session takes at a moment, and how long its last turns took.
 type lived struct {
-	turns        int
-	screen, host int64         // in bytes, at rest
-	each         time.Duration // of a turn, the median of a tenth of the exchanges
+	turns        int           // until then
+	screen, host int64         // bytes of the two processes, at rest
+	each         time.Duration // the median time of a turn, of the last tenth of the exchanges
 }
 
 // TestGrowth works with a session for a long time: neither a turn takes longer at its end than at its
@@ -122,7 +122,10 @@ func TestGrowth(t *testing.T) {
 		took = append(took, d.exchange(m, fmt.Sprintf("prompt %d.", n))/turnsOfExchange)
 		done := n + 1 - warmUp
 		if done > 0 && done%tenth == 0 {
-			table = append(table, d.weigh((n+1)*turnsOfExchange, took[len(took)-tenth:]))
+			l := d.weigh()
+			last := slices.Sorted(slices.Values(took[len(took)-tenth:]))
+			l.turns, l.each = (n+1)*turnsOfExchange, last[len(last)/2]
+			table = append(table, l)
 		}
 	}
 	d.judge(table, exchanges)
@@ -162,11 +165,9 @@ func (d *dialog) forget() {
 	d.mu.Unlock()
 }
 
-// weigh waits until both processes rest, and returns what they hold and the median of how long turns took.
-func (d *dialog) weigh(turns int, took []time.Duration) lived {
+// weigh waits until both processes rest, and returns how much memory they hold.
+func (d *dialog) weigh() lived {
 	d.t.Helper()
-	took = slices.Sorted(slices.Values(took))
-	l := lived{turns: turns, each: took[len(took)/2]}
 	pids := []int{d.cmd.Process.Pid, d.hostPID()}
 	var worked int64
 	for same := 0; same < 8; same++ { // half seconds
@@ -175,8 +176,7 @@ func (d *dialog) weigh(turns int, took []time.Duration) lived {
 			same, worked = 0, now
 		}
 	}
-	l.screen, l.host = pss(d.t, pids[0]), pss(d.t, pids[1])
-	return l
+	return lived{screen: pss(d.t, pids[0]), host: pss(d.t, pids[1])}
 }
 
 // hostPID returns the process that runs the session, once there is one.
@@ -193,20 +193,26 @@ func (d *dialog) hostPID() (pid int) {
 	return pid
 }
 
-// pss returns the bytes of memory of a process, of what it shares its part.
-func pss(t testing.TB, pid int) int64 {
+// pss returns the bytes of memory that a process holds; of what it shares, its part.
+func pss(t testing.TB, pid int) int64 { return memory(t, pid, "smaps_rollup", "Pss:") }
+
+// peak returns the most bytes of memory that a process has held.
+func peak(t testing.TB, pid int) int64 { return memory(t, pid, "status", "VmHWM:") }
+
+// memory returns the bytes that a file in /proc states of a process under a name.
+func memory(t testing.TB, pid int, file, name string) int64 {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "Pss:" {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name {
 			kb, _ := strconv.ParseInt(fields[1], 10, 64)
 			return kb << 10
 		}
 	}
-	t.Fatalf("no Pss in %q", text)
+	t.Fatalf("no %s in %q", name, text)
 	return 0
 }
 
@@ -307,12 +313,12 @@ func TestLargeSession(t *testing.T) {
 	screen := d.another("resume", id)
 	screen.want(fmt.Sprintf("prompt %d", exchanges))
 	first := time.Since(began)
-	l := screen.weigh(0, []time.Duration{0})
+	l := screen.weigh()
 	const mb = 1 << 20
 	t.Logf("%d MB: first frame after %s, the screen holds %d MB (%d at the most), the host %d (%d)", info.Size()/mb, first,
 		l.screen/mb, peak(t, screen.cmd.Process.Pid)/mb, l.host/mb, peak(t, screen.hostPID())/mb)
 	if l.screen > 40*mb || l.host > 80*mb || peak(t, screen.cmd.Process.Pid) > 100*mb {
-		t.Error("that is too much")
+		t.Error("want at most 40 MB in the screen, 100 at any time, and 80 in the host")
 	}
 	screen.types("/find prompt 1:")
 	time.Sleep(pasteGap)
@@ -327,21 +333,4 @@ func TestLargeSession(t *testing.T) {
 	began = time.Now()
 	search.ends()
 	t.Logf("searched from outside in %s, with %d MB at the most", time.Since(began), search.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss/1024)
-}
-
-// peak returns the most bytes that a process has held.
-func peak(t testing.TB, pid int) int64 {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
-			kb, _ := strconv.ParseInt(fields[1], 10, 64)
-			return kb << 10
-		}
-	}
-	t.Fatalf("no VmHWM in %q", text)
-	return 0
 }

@@ -59,7 +59,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 
 	alone := askMany(t, "[agents]\nat_once = 10\n")
-	one := alone.weigh(0, []time.Duration{0})
+	one := alone.weigh()
 
 	var servers strings.Builder
 	for i := range 50 {
@@ -67,7 +67,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	beside := askMany(t, servers.String())
 	beside.prompt("use_tool 50")
-	with := beside.weigh(0, []time.Duration{0})
+	with := beside.weigh()
 	if n := strings.Count(beside.journal(), `"tool":"echo","call_id":`) - strings.Count(beside.journal(), `"is_error":true`); n != 100 { // beginnings and ends
 		t.Errorf("servers were told of %d beginnings and ends of calls, want 100", n)
 	}
@@ -80,7 +80,7 @@ func TestManyAtOnce(t *testing.T) {
 		alone.prompt("agent 10")
 		t.Logf("subagents %d to %d: %s", 10*round+1, 10*round+10, time.Since(began).Round(time.Millisecond))
 	}
-	after := alone.weigh(0, []time.Duration{0})
+	after := alone.weigh()
 	if n := strings.Count(alone.journal(), `"outcome":"completed"`); n != 1+10+100 {
 		t.Errorf("%d tasks were completed, want 111", n)
 	}
@@ -91,7 +91,7 @@ func TestManyAtOnce(t *testing.T) {
 		one.want("Enter")
 		one.prompt("hello")
 	}
-	alone.weigh(0, []time.Duration{0})
+	alone.weigh() // waits until it rests
 	limit("the hosts of twenty sessions", alone.hosts(20), 200*mb)
 }
 

@@ -15,7 +15,7 @@ import (
 // maxBranches limits the tasks that work beside the main one.
 const maxBranches = 8
 
-// submit takes a prompt.
+// submit takes a prompt: for the main conversation, for a task in the background, or for a subagent that works.
 func (s *tasks) submit(c event.Submit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *tasks) takes(m model.Message) error {
 	return nil
 }
 
-// typed runs a command that a person typed after a "!".
+// typed runs a command that a person typed after a "!", unless something runs.
 func (s *tasks) typed(c event.Submit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

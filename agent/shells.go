@@ -139,8 +139,8 @@ func (s *shells) list() []string {
 	return lines
 }
 
-// TellEnding notes in the session which commands in the background end because a person leaves and ends them, for
-// whoever goes on with it. Call it before they are ended.
+// TellEnding publishes a notice that names the commands in the background which a person ends by leaving, so that who
+// resumes the session knows. Call it before they are ended.
 func TellEnding(r *Runtime) {
 	s := r.shells
 	s.mu.Lock()

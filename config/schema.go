@@ -2,9 +2,9 @@ package config
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
+
+	"buddy/texts"
 )
 
 // SchemaFile is the file name of [Schema], which editors find beside a file that begins with
@@ -122,8 +122,8 @@ func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 	return s
 }
 
-// onlyWords is compiled on demand, never at the start.
-var onlyWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^`[^`]+`(, `[^`]+`)* or `[^`]+`$") })
+// onlyWords matches a description that lists words in backquotes and nothing else.
+var onlyWords = texts.Regexp("^`[^`]+`(, `[^`]+`)* or `[^`]+`$")
 
 // words returns the allowed values of a field whose short description lists only these, in
 // backquotes.

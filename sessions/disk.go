@@ -11,7 +11,7 @@ import (
 	"buddy/agent/event"
 )
 
-// syncEvery is how long what nothing depends on may wait for the disk.
+// syncEvery is how long an event that nothing depends on may wait for the disk.
 const syncEvery = time.Second
 
 // disk holds what of a session file is not on the disk yet. The mutex of the journal guards it.
@@ -29,17 +29,18 @@ type turnSync struct {
 	err  error
 }
 
-// awaitTurn waits for the disk where an event may not be recorded earlier: a tool may change what nothing takes
-// back, and who hears of the end of a task relies on its turns.
+// awaitTurn waits until the last turn is on the disk, before an event that may not be recorded earlier: nothing takes
+// back what a tool changes, who hears of the end of a task relies on its turns, and what is synced at once must not
+// be there without them.
 func (d *disk) awaitTurn(e event.Event) error {
 	switch e.(type) {
-	case event.ToolStarted, event.TaskFinished:
+	case event.ToolStarted, event.TaskFinished, event.ApprovalAsked, event.HistoryRewound:
 		return d.settle()
 	}
 	return nil
 }
 
-// toDisk syncs an event that was written, or has it synced.
+// toDisk syncs an event that was written: at once, beside the next request, or within a second.
 func (j *Journal) toDisk(e event.Event) error {
 	switch e.(type) {
 	case event.ApprovalAsked, event.HistoryRewound:
@@ -80,7 +81,7 @@ func (d *disk) syncAll(f *os.File) error {
 	return d.syncFile(f, d.takeNewFile())
 }
 
-// syncTurn begins to write everything to the disk. settle waits for that.
+// syncTurn begins to write everything to the disk, on a goroutine of its own. settle waits for that.
 func (d *disk) syncTurn(f *os.File) error {
 	if err := d.settle(); err != nil {
 		return err
@@ -95,7 +96,7 @@ func (d *disk) syncTurn(f *os.File) error {
 	return nil
 }
 
-// settle waits until the last turn that has ended is on the disk.
+// settle waits until the last turn that has ended is on the disk, and returns once what went wrong with that.
 func (d *disk) settle() error {
 	t := d.turn
 	if t == nil {

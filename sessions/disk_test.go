@@ -50,6 +50,8 @@ func TestTurnWaitsForTheDisk(t *testing.T) {
 		{event.ToolStarted{}, true, broken},
 		{event.TaskFinished{}, true, broken},
 		{event.TurnFinished{}, true, broken},
+		{event.ApprovalAsked{}, true, broken},
+		{event.HistoryRewound{}, true, broken},
 	} {
 		s := newStore(t)
 		t.Run(fmt.Sprintf("%s, %v", tt.next.Type(), tt.fault), func(t *testing.T) {

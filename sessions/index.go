@@ -32,8 +32,8 @@ const indexFields = 13
 
 func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
 
-// readIndex returns the lines of the index, which caches the facts of the last list; "" if there is no usable
-// one. A line counts only while its file has the same size and time.
+// readIndex returns the lines of the index, which caches the facts of the last list; "" if none can be used. A line
+// counts only while its file has the same size and time.
 func (s Store) readIndex() string {
 	data, err := readSmall(s.indexPath())
 	if err != nil {
@@ -46,7 +46,7 @@ func (s Store) readIndex() string {
 	return lines
 }
 
-// parseIndex fills in what as many whole lines of the index say. Of one that says nothing the file is gone.
+// parseIndex parses a line of the index into each element. One whose line is not valid is marked as gone.
 func parseIndex(all []indexed, lines string) {
 	for i := range all {
 		line, rest, _ := strings.Cut(lines, "\n")
@@ -241,8 +241,8 @@ func promptText(line []byte) (string, bool) {
 	return env.Payload.Text, err == nil && env.Type == event.PromptSubmitted{}.Type()
 }
 
-// findType returns where a key with a type is in a text, -1 if it is nowhere. It looks for the dot in the type
-// and what follows it: dots are rare, where each quote would have to be looked at.
+// findType returns where a key with a type is in a text, -1 if it is nowhere. It searches for the dot of the type and
+// what follows it: there are few dots, while the quote that the key begins with is everywhere.
 func findType(text, key []byte) int {
 	dot := bytes.IndexByte(key, '.')
 	for off := dot; off < len(text); off++ {

@@ -47,8 +47,8 @@ func NextSeq(last uint64) uint64 {
 
 // Journal is one open session. Any goroutine may use it. What Append wrote survives the end of
 // the process; what is older than a second, and all up to the last approval, survives a power loss
-// as well. So does a turn that has ended, before a tool of the next one starts and before its task ends: only
-// the request to the model does not wait for the disk.
+// as well. So does a turn that has ended, from the next tool or the end of its task on: only the next request to
+// the model does not wait for the disk.
 type Journal struct {
 	path   string
 	f      *os.File
@@ -85,9 +85,9 @@ func (j *Journal) readOnly() error {
 }
 
 // Append writes env as one line. It is in the file when Append returns nil; an approval is also
-// synced to the disk, and the end of a turn before the start of a tool or the end of a task is appended. Its seq must
-// be above all earlier ones and it must be durable. After an error of the file system the journal stays read-only, and what it
-// holds stays valid.
+// synced to the disk. The end of a turn is synced before the start of a tool, an approval or the end of a task is
+// written. Its seq must be above all earlier ones and it must be durable. After an error of the file system the
+// journal stays read-only, and what it holds stays valid.
 func (j *Journal) Append(env event.Envelope) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -223,7 +223,7 @@ func sortEntries(all []indexed) {
 }
 
 // stat lists the folder without opening files. Entries of the index that are still up to date
-// are marked fresh; the others have to be described. changed means that the index has other files.
+// are marked fresh; the others have to be described. changed reports whether the index has other files.
 func (s Store) stat(index string) (all []indexed, changed bool, err error) {
 	dir, err := os.Open(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -266,8 +266,8 @@ func sessionID(name string) (id string, ok bool) {
 	return id, ok && CheckID(id) == nil
 }
 
-// same reports whether all are the files with these names, each once. It compares sums of hashes: a map of
-// them all would be a fifth of what a list costs.
+// same reports whether all are the sessions among these names, each once. It compares sums of hashes: a map of
+// them would be a fifth of what a list costs.
 func same(all []indexed, names []string) bool {
 	seed := maphash.MakeSeed()
 	var count int
@@ -298,7 +298,7 @@ func onProcessors(work func(i, n int)) {
 
 // statIndex parses the lines of the index and stats their files, which is the largest cost of a list.
 func statIndex(dir int, index string) []indexed {
-	// from returns where the first line begins after a part of the text.
+	// from returns where the first line of part i of n begins.
 	from := func(i, n int) int {
 		at := len(index) * i / n
 		if at == 0 || at == len(index) {

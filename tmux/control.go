@@ -126,7 +126,7 @@ func (c *control) do(ctx context.Context, command string) ([]string, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
 	began := time.Now()
-	lines, err := c.wait(ctx, c.ask(command, ""))
+	lines, err := c.wait(ctx, c.ask(command))
 	logged(ctx, command, began, err)
 	return lines, err
 }
@@ -146,8 +146,8 @@ func logged(ctx context.Context, command string, began time.Time, err error) {
 // order is a command to send. With a fence, a second command follows that prints it.
 type order struct{ command, fence string }
 
-// ask sends a command.
-func (c *control) ask(command, fence string) *question { return c.send(order{command, fence})[0] }
+// ask sends a command without a fence.
+func (c *control) ask(command string) *question { return c.send(order{command: command})[0] }
 
 // send sends commands in one write, and returns what waits for the answer of each.
 func (c *control) send(orders ...order) []*question {
@@ -190,8 +190,8 @@ func (c *control) wait(ctx context.Context, q *question) ([]string, error) {
 	}
 }
 
-// capture sends a capture-pane command, whose answer is the text of a pane, row by row.
-func (c *control) capture(command string) *question { return c.ask(command, rand.Text()) }
+// capture orders a capture-pane command, whose answer is the text of a pane, row by row.
+func capture(command string) order { return order{command, rand.Text()} }
 
 // setOutputReports switches tmux's reports of which panes print.
 func (c *control) setOutputReports(on bool) {
@@ -202,9 +202,9 @@ func (c *control) setOutputReports(on bool) {
 	switch {
 	case same:
 	case on:
-		c.ask("refresh-client -f '!no-output'", "")
+		c.ask("refresh-client -f '!no-output'")
 	default:
-		c.ask("refresh-client -f no-output", "")
+		c.ask("refresh-client -f no-output")
 	}
 }
 

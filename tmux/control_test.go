@@ -31,9 +31,9 @@ func TestControlAnswersInOrder(t *testing.T) {
 	c, _ := newControl(t, func(string) {})
 	var asked []*question
 	for _, q := range []string{"display-message -p a", "no-such-command", "display-message -p ''", "display-message -p b"} {
-		asked = append(asked, c.ask(q, ""))
+		asked = append(asked, c.ask(q))
 	}
-	asked = append(asked, c.capture("capture-pane -p -e -t %99"), c.capture("capture-pane -p -e -t %0"))
+	asked = append(asked, c.send(capture("capture-pane -p -e -t %99"), capture("capture-pane -p -e -t %0"))...)
 	var got []string
 	for _, q := range asked {
 		lines, err := c.wait(t.Context(), q)

@@ -167,7 +167,7 @@ func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, strin
 	}
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	rows, err := ctl.wait(ctx, ctl.capture(cmd))
+	rows, err := ctl.wait(ctx, ctl.send(capture(cmd))[0])
 	if err != nil {
 		if v.Other && strings.Contains(err.Error(), ErrNoOther.Error()) {
 			err = fmt.Errorf("pane %s: %w", p.ID, ErrNoOther)
@@ -289,7 +289,7 @@ func (s *server) joined() {
 		return
 	}
 	for id := range panes {
-		ctl.ask("set-option -w -u -t "+id+" window-size", "")
+		ctl.ask("set-option -w -u -t " + id + " window-size")
 	}
 }
 

@@ -2,16 +2,14 @@ package tmux
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 )
 
-// frame is the minimum time between two rounds, each of which takes the pictures of all panes that
-// have printed: a screen draws no faster, and panes that print one after the other wake us as often
-// as one alone.
+// frame is the minimum time between two rounds. A round captures all panes that have printed: so many panes
+// wake us no more often than one, and a screen draws no faster.
 const frame = 33 * time.Millisecond
 
 // Screen holds the visible text of a pane.
@@ -45,7 +43,7 @@ type painter struct {
 	dirty   map[string]bool
 	paused  map[string]bool // panes with paused output
 	last    time.Time       // when the last round began
-	waiting bool            // run waits for the time of the next round, and is told nothing meanwhile
+	waiting bool            // run waits for the time of the next round: nothing that prints has to wake it
 	ctl     *control        // the client that reports which panes print
 }
 
@@ -99,7 +97,7 @@ func (p *painter) printed(pane string) {
 	}
 	p.mu.Unlock()
 	if pause {
-		ctl.ask("refresh-client -A '"+pane+":pause'", "")
+		ctl.ask("refresh-client -A '" + pane + ":pause'")
 	}
 	if news {
 		p.poke()
@@ -179,16 +177,19 @@ func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Dur
 	if p.waiting = len(due) > 0 && wait > 0; p.waiting {
 		return nil, wait, true
 	}
+	if len(due) > 0 {
+		p.last = now
+	}
 	for _, d := range due {
 		delete(p.dirty, d.pane)
 		delete(p.paused, d.pane)
-		p.last = now
 	}
 	return due, 0, len(p.watched) > 0
 }
 
-// pictures shows what panes look like. It resumes a pane's output if it was paused, skipping the
-// backlog, and then captures the pane: in this order no change is missed. All is asked at once.
+// pictures captures panes and shows what they look like, but for those that fail. It first resumes a pane's output
+// if that was paused, skipping the backlog, and then captures the pane: in this order no change is missed. All is asked
+// in one write.
 func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)) {
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
 	limited, stop := context.WithTimeout(ctx, answerWait)
@@ -199,7 +200,7 @@ func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)
 			orders = append(orders, order{command: "refresh-client -A '" + d.pane + ":continue'"})
 		}
 		orders = append(orders, order{command: "display-message -p -t " + d.pane + " " + facts},
-			order{command: "capture-pane -p -e -t " + d.pane, fence: rand.Text()})
+			capture("capture-pane -p -e -t "+d.pane))
 	}
 	questions := c.send(orders...)
 	answers := make([]answer, len(questions))

@@ -142,7 +142,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	return doing{text: modelDoes(s, t.Turns), since: s.Coming.Asked}
 }
 
-// waitsForPerson says what a task waits for, since it was asked first.
+// waitsForPerson says what a task waits for, and since when: since the oldest open request.
 func waitsForPerson(s *state.State, t *state.Task) doing {
 	d := doing{text: "waits for your approval"}
 	if len(s.Questions) > 0 {
@@ -157,7 +157,7 @@ func waitsForPerson(s *state.State, t *state.Task) doing {
 // maxCommand limits the columns of a command in the line.
 const maxCommand = 32
 
-// maxBeside limits the columns of what a task does in the background, while nothing else is said.
+// maxBeside limits the columns of what the only task in the background does.
 const maxBeside = 60
 
 // callRuns says which call runs: a command by its own words.
@@ -305,7 +305,7 @@ func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
 	}
 }
 
-// besides says how long a task in the background has run, and what it does as far as that has room.
+// besides says how long a task in the background has run and, cut to maxBeside columns, what it does.
 func besides(t *state.Task, now time.Time) string {
 	what := draw.Shorten(markup.Inline(draw.FirstLine(t.Title)), maxBeside)
 	if what == "" {

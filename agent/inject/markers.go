@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // Markers of roles, turns and calls that models and their programs use.
@@ -13,10 +15,10 @@ const (
 )
 
 var (
-	roleMarker = lazily(`^(?:<(?:` + roleNames + `)>|\[/?inst\]|\[buddy:)`)
-	callMarker = lazily(`^(?:<(?:` + callNames + `)>|<(?:invoke|parameter) name ?=|<function=|\[/?tool_calls\]|\{ ?(?:type: ?function, ?function: ?\{ ?)?name: ?(?:run_shell|read_file|write_file|edit_file|fetch|bash|shell)\b, ?(?:arguments|parameters|input) ?:)`)
+	roleMarker = texts.Regexp(`^(?:<(?:` + roleNames + `)>|\[/?inst\]|\[buddy:)`)
+	callMarker = texts.Regexp(`^(?:<(?:` + callNames + `)>|<(?:invoke|parameter) name ?=|<function=|\[/?tool_calls\]|\{ ?(?:type: ?function, ?function: ?\{ ?)?name: ?(?:run_shell|read_file|write_file|edit_file|fetch|bash|shell)\b, ?(?:arguments|parameters|input) ?:)`)
 
-	anyMarker = lazily(`(?i)<(` + roleNames + `|` + callNames + `)>|\[(/?inst|/?tool_calls)\]|<((?:invoke|parameter) name ?=|function=)|\[(buddy:)`)
+	anyMarker = texts.Regexp(`(?i)<(` + roleNames + `|` + callNames + `)>|\[(/?inst|/?tool_calls)\]|<((?:invoke|parameter) name ?=|function=)|\[(buddy:)`)
 )
 
 // markers finds the markers in a plain text.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"buddy/texts"
 )
 
 // rule matches a phrase. It is tried only at certain words, so that ordinary text costs
@@ -34,10 +36,6 @@ const reach = 200
 // pattern returns a regular expression, which it compiles at its first use: few are ever tried, and all
 // together take 10 ms and 2 MB in every start of the program.
 type pattern func() *regexp.Regexp
-
-func lazily(s string) pattern {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
-}
 
 // phrase is the pattern of a phrase, folded as the text is.
 func phrase(s string) pattern {
@@ -278,7 +276,7 @@ var table = []rule{
 }
 
 // spelledOut matches an order whose letters stood apart, without the blanks.
-var spelledOut = lazily(`(?:ignore|disregard|forget|override|bypass)[a-z]*?(?:instructions?|prompts?|rules|guidelines|directives|above|told)`)
+var spelledOut = texts.Regexp(`(?:ignore|disregard|forget|override|bypass)[a-z]*?(?:instructions?|prompts?|rules|guidelines|directives|above|told)`)
 
 // rules indexes the phrases of all languages by their possible first words.
 var rules = sync.OnceValue(func() map[string][]*rule {
@@ -410,7 +408,7 @@ func (p *plainText) unseenByPeople(at int) bool {
 	return loc != nil && !bytes.Contains(before[loc[len(loc)-1][1]:], []byte("</"))
 }
 
-var unshown = lazily(`(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?0|opacity ?: ?0[^.0-9]|<[a-z]+ hidden\b)`)
+var unshown = texts.Regexp(`(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?0|opacity ?: ?0[^.0-9]|<[a-z]+ hidden\b)`)
 
 // conditional reports whether the sentence continues with a condition: ignore the above
 // instructions if you use Windows.
@@ -424,7 +422,7 @@ func conditional(rest []byte) bool {
 	return false
 }
 
-var encodedText = lazily(`[a-z0-9+/=]{60,}`)
+var encodedText = texts.Regexp(`[a-z0-9+/=]{60,}`)
 
 // encodedNear reports whether a long encoded text is near an offset.
 func (p *plainText) encodedNear(at int) bool {

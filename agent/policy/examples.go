@@ -10,7 +10,7 @@ import (
 
 // examples returns two actions that a rule for what is similar to a would allow, and one that it
 // would not, each as a person writes it. What it returns was judged under the rule; where nothing
-// fits there are fewer. A rule about files says itself which it covers, and has none.
+// fits there are fewer. A rule about files has none: it names itself what it covers.
 func examples(p Policy, r action.Rule, a action.Action, report shell.Report) (passes []string, stops string) {
 	with := p.With(r)
 	allowed := func(e example) bool {

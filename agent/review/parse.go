@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,8 +189,8 @@ func finish(list []rawFinding) []event.Finding {
 	return all
 }
 
-// place is a file with a line, as it is written with a colon.
-var place = regexp.MustCompile(`^(.+?):(\d+)(?:[:-]\d+)*$`)
+// place matches a file with a line, as it is written with a colon.
+var place = texts.Regexp(`^(.+?):(\d+)(?:[:-]\d+)*$`)
 
 func (r rawFinding) finding() event.Finding {
 	f := event.Finding{
@@ -201,7 +200,7 @@ func (r rawFinding) finding() event.Finding {
 	}
 	f.Severity, f.Stated = severity(r.text("severity", "priority", "level"))
 	line := r.text("line", "start_line", "lines")
-	if m := place.FindStringSubmatch(f.File); m != nil {
+	if m := place().FindStringSubmatch(f.File); m != nil {
 		f.File = m[1]
 		if line == "" {
 			line = m[2]

@@ -54,7 +54,7 @@ func wrongArgs(c *cobra.Command, args []string) error {
 	return exit.Usage("%s takes %s", path, strings.Join(names, " "))
 }
 
-// explainHelp makes the command help say that there is no such command, in place of the help of the one above.
+// explainHelp makes the command help fail for a command that is not known. Cobra would show the help of the one above it.
 func explainHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})
@@ -71,7 +71,8 @@ func explainHelp(root *cobra.Command) {
 	}
 }
 
-// nearest asks whether a command was meant that is written like one that is not known, "" if there is none.
+// nearest returns the question whether another command below c was meant by a name that is none, or "" if no name is
+// near enough.
 func nearest(c *cobra.Command, name string) string {
 	var all []string
 	for _, sub := range c.Commands() {
@@ -79,18 +80,10 @@ func nearest(c *cobra.Command, name string) string {
 			all = append(all, sub.Name())
 		}
 	}
-	return didYouMean("", name, all)
+	return fuzzy.DidYouMean("", name, all)
 }
 
-// didYouMean asks whether one of some names was meant by a wrong one, "" if none is near. mark stands before it.
-func didYouMean(mark, wrong string, names []string) string {
-	if name := fuzzy.Meant(wrong, names); name != "" {
-		return " (did you mean " + mark + name + "?)"
-	}
-	return ""
-}
-
-// wrongFlag says which flag was meant by one that a command does not have.
+// wrongFlag adds to the error about a flag that c does not have the question whether another one was meant.
 func wrongFlag(c *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	if !errors.As(err, &none) || none.GetSpecifiedShortnames() != "" {
@@ -102,5 +95,5 @@ func wrongFlag(c *cobra.Command, err error) error {
 			all = append(all, f.Name)
 		}
 	})
-	return exit.Usage("%v%s", err, didYouMean("--", none.GetSpecifiedName(), all))
+	return exit.Usage("%v%s", err, fuzzy.DidYouMean("--", none.GetSpecifiedName(), all))
 }

@@ -12,7 +12,7 @@ import (
 // LostKeys returns a notice with its place for each binding that took a built-in key from another action.
 func LostKeys(bindings map[string][]string, index config.Index) (notices []string) {
 	if len(bindings) == 0 {
-		return nil // most people have none, and every process of buddy asks
+		return nil // as most people have none, and every process asks: making the table of keys takes time
 	}
 	lost, _ := keymap.Default().Rebind(bindings) // a mistake is said by who binds the keys
 	for _, l := range lost {

@@ -333,7 +333,7 @@ func (w *window) readRest(ctx context.Context, r stored) {
 	if r.file == nil {
 		return
 	}
-	w.link.await(ctx) // which has more haste
+	w.link.await(ctx) // that is more urgent
 	var before *state.State
 	var err error
 	w.loop.Busy(func() {
@@ -352,7 +352,8 @@ func (w *window) readRest(ctx context.Context, r stored) {
 	})
 }
 
-// sessionFile reads the session's file beside the process that writes it.
+// sessionFile returns what reads the session's file while the host may write to it. Its functions take long: they
+// are for a goroutine of their own.
 func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
 	view := func(read func(*sessions.Journal) error) error {
 		j, err := w.setup.Store.View(w.setup.ID)

@@ -120,12 +120,21 @@ func lower(c byte) byte {
 	return c
 }
 
-// maxSlips is how many letters of a name may be wrong for another to have been meant.
+// maxSlips is by how many letters, at most, a wrong name differs from the one that was meant.
 const maxSlips = 3
 
-// Meant returns the name that was meant by a wrong one: the first that begins with it, else the one that differs
-// least; "" if none is near enough.
-func Meant(wrong string, names []string) string {
+// DidYouMean returns the question whether another name was meant by a wrong one, for the end of an error: " (did you
+// mean --model?)". The mark, here "--", stands before the name. It returns "" if no name is near enough.
+func DidYouMean(mark, wrong string, names []string) string {
+	if name := meant(wrong, names); name != "" {
+		return " (did you mean " + mark + name + "?)"
+	}
+	return ""
+}
+
+// meant returns the name that was probably meant by a wrong one: the first that begins with it, else the one that
+// differs least; "" if none is near enough, or if the wrong one has more than 64 bytes. Case does not count.
+func meant(wrong string, names []string) string {
 	if wrong == "" || len(wrong) > 64 { // no typing error, and the distance costs length times length
 		return ""
 	}

@@ -64,12 +64,12 @@ func TestMeant(t *testing.T) {
 		"hepl": "help", "Sess": "session", "sesion": "session", "sl": "", "xyzzy": "", "": "", "documentation": "",
 		strings.Repeat("s", 65): "",
 	} {
-		if got := Meant(wrong, names); got != want {
-			t.Errorf("Meant(%q) = %q, want %q", wrong, got, want)
+		if got := meant(wrong, names); got != want {
+			t.Errorf("meant(%q) = %q, want %q", wrong, got, want)
 		}
 	}
-	if got := Meant("help", nil); got != "" {
-		t.Errorf("Meant of nothing = %q", got)
+	if got := meant("help", nil); got != "" {
+		t.Errorf("meant of nothing = %q", got)
 	}
 }
 

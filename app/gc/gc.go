@@ -31,7 +31,7 @@ const (
 
 // QuickStart keeps the garbage collector out of the first 300 ms: at the small heap of
 // a starting program it would run over and over, which costs 2 to 5 of the 25 ms until the first
-// frame, and a tenth of the CPU; of an exec with a short answer it is a fifth. It is called before
+// frame, and a tenth of the CPU; of an exec with a short answer it is a fifth of the CPU. Call it before
 // anything else.
 func QuickStart() {
 	limit := debug.SetMemoryLimit(startLimit)
@@ -47,7 +47,7 @@ func QuickStart() {
 type Rest struct {
 	last   atomic.Int64 // Unix nanoseconds of the last activity
 	asleep atomic.Bool
-	busy   atomic.Int32 // works that go on without any activity
+	busy   atomic.Int32 // how much work goes on that Touch is not told of
 
 	// of the owner of the timer
 	armed   bool // the timer is running
@@ -70,8 +70,8 @@ func (r *Rest) Touch() (asleep bool) {
 	return r.asleep.Load()
 }
 
-// Busy notes that a long work begins, of which no activity tells, or with -1 that one has ended: meanwhile
-// there is no rest. If one has begun before, its owner has to call Wake.
+// Busy notes with 1 that work begins which goes on without any Touch, and with -1 that it has ended. No rest begins
+// meanwhile; one that has begun before ends only when the owner of the timer calls Wake. Any goroutine may call it.
 func (r *Rest) Busy(works int32) { r.busy.Add(works) }
 
 // Pause is called when timer has fired: it rests, or starts timer for the remainder
@@ -85,8 +85,8 @@ func (r *Rest) Pause(timer *time.Timer) {
 		return
 	}
 	r.armed = false
-	// Both before FreeOSMemory: else Go would give memory back a second time, a second later, and as a heap
-	// that nothing limits may become a large one, it would ask for huge pages for its tables, 2 MB of them.
+	// Both before FreeOSMemory. With the collector on, Go would give memory back a second time, a second later;
+	// without a limit it would expect a large heap and ask for huge pages for its tables, 2 MB of them.
 	r.limit = debug.SetMemoryLimit(restSpare)
 	r.percent = debug.SetGCPercent(-1)
 	debug.FreeOSMemory()

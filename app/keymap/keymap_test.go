@@ -202,6 +202,7 @@ func TestRebindErrors(t *testing.T) {
 		{map[string][]string{"help": {"?"}}, "help", `keys.help: key "?": a plain character is text in scope global`},
 		{map[string][]string{"approve": {"Enter"}}, "approve", `keys.approve: key "Enter": Enter never approves`},
 		{map[string][]string{"deny": {"y"}}, "deny", `keys.deny: key y is both approve and deny in scope approval`},
+		{map[string][]string{"leave-detach": {"Enter"}}, "leave-detach", `keys.leave-detach: key Enter is both choice-take and leave-detach in scope leaving`},
 		{map[string][]string{"redraw": {"F5"}, "next-pane": {"F5"}}, "redraw", `keys.redraw: key F5 is both next-pane and redraw in scope global`},
 	} {
 		m := Default()
@@ -284,6 +285,26 @@ func TestViewsCompareNoKeys(t *testing.T) {
 		}
 		if key := literal.FindString(string(text)); key != "" {
 			t.Errorf("%s uses %s", f, key)
+		}
+	}
+}
+
+// TestAnActionThatLosesSeveralKeys: what is said of each of them is what the action has in the end, and always in the
+// same order.
+func TestAnActionThatLosesSeveralKeys(t *testing.T) {
+	const want = "Alt+Enter newline redraw [Ctrl+Enter]; Shift+Enter newline redraw [Ctrl+Enter]; Ctrl+J newline rewind [Ctrl+Enter]; "
+	bindings := map[string][]string{"redraw": {"Shift+Enter", "Alt+Enter"}, "rewind": {"Ctrl+J"}}
+	for range 20 {
+		lost, err := Default().Rebind(bindings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, l := range lost {
+			got += fmt.Sprintf("%s %s %s %v; ", l.Key, l.Action, l.To, l.Left)
+		}
+		if got != want {
+			t.Fatalf("lost %q, want %q", got, want)
 		}
 	}
 }

@@ -30,19 +30,19 @@ type Lost struct {
 	Key    Key
 	Action Action // that had it
 	To     Action // that has it now
-	Left   []Key  // that the first still has
+	Left   []Key  // that Action still has, after all it has lost
 }
 
 // Rebind gives actions other keys: action id to key names, an empty list for none. A built-in key that one of them
-// takes is lost for the action that had it; where a key decides about an approval, and between two of the bindings,
-// that is an error. It changes everything or, on an error (a *BindError), nothing.
+// takes is lost for the action that had it: what is lost is returned, sorted. Where a key answers an approval, and
+// between two of the bindings, that is an error. It changes everything or, on an error (a *BindError), nothing.
 func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 	if len(bindings) == 0 {
 		return nil, nil
 	}
 	entries := slices.Clone(m.entries)
 	for _, id := range slices.Sorted(maps.Keys(bindings)) {
-		i := slices.IndexFunc(entries, func(e Entry) bool { return string(e.Action) == id })
+		i := entryOf(entries, Action(id))
 		if i < 0 {
 			return nil, &BindError{id, fmt.Errorf("unknown action %q (nearest: %s)", id, nearest(entries, id))}
 		}
@@ -52,7 +52,7 @@ func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 		}
 		entries[i].Keys = keys
 	}
-	lost, index, err := yield(entries, bindings)
+	lost, index, err := takeShared(entries, bindings)
 	if err != nil {
 		return nil, &BindError{culprit(err, bindings), err}
 	}
@@ -60,30 +60,36 @@ func (m *Map) Rebind(bindings map[string][]string) ([]Lost, error) {
 	return lost, nil
 }
 
-// yield takes built-in keys from the entries that share them with a binding, and makes the index.
-func yield(entries []Entry, bindings map[string][]string) (lost []Lost, index map[Scope]map[Key]Action, err error) {
-	for {
-		index, err = indexOf(entries)
-		var c *conflict
-		if !errors.As(err, &c) {
-			slices.SortFunc(lost, func(a, b Lost) int { return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.Action, b.Action)) })
-			return lost, index, err
-		}
+// entryOf returns the place of an action in the table, -1 if there is none.
+func entryOf(entries []Entry, a Action) int {
+	return slices.IndexFunc(entries, func(e Entry) bool { return e.Action == a })
+}
+
+// takeShared takes the built-in keys that bindings want as well from their entries, and makes the index of what
+// is left.
+func takeShared(entries []Entry, bindings map[string][]string) (lost []Lost, index map[Scope]map[Key]Action, err error) {
+	var c *conflict
+	for index, err = indexOf(entries); errors.As(err, &c); index, err = indexOf(entries) {
 		to := Action(culprit(err, bindings))
 		from := c.a
 		if to == c.a {
 			from = c.b
 		}
-		if _, asked := bindings[string(from)]; asked || c.scope == Approval {
+		e := &entries[entryOf(entries, from)]
+		answers := c.scope == Approval || e.Scopes[0] == Approval // what answers approvals applies there first
+		if _, asked := bindings[string(from)]; asked || answers {
 			return nil, nil, err
 		}
-		i := slices.IndexFunc(entries, func(e Entry) bool { return e.Action == from && slices.Contains(e.Keys, c.key) })
-		if i < 0 {
-			return nil, nil, err
-		}
-		entries[i].Keys = slices.DeleteFunc(slices.Clone(entries[i].Keys), func(k Key) bool { return k == c.key })
-		lost = append(lost, Lost{c.key, from, to, entries[i].Keys})
+		e.Keys = slices.DeleteFunc(slices.Clone(e.Keys), func(k Key) bool { return k == c.key })
+		lost = append(lost, Lost{Key: c.key, Action: from, To: to})
 	}
+	for i := range lost {
+		lost[i].Left = entries[entryOf(entries, lost[i].Action)].Keys
+	}
+	slices.SortFunc(lost, func(a, b Lost) int {
+		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Key.String(), b.Key.String()))
+	})
+	return lost, index, err
 }
 
 // Take makes m what other is, so that everyone who has m sees it.

@@ -39,7 +39,7 @@ type Screen struct {
 	tcell.Screen // tcell's terminfo screen
 	tty          *Tty
 	frame        frame // UI goroutine
-	scrolls      bool  // the terminal moves rows when told to
+	scrolls      bool  // the terminal can move rows
 	inbox        *inbox
 	life         life
 }
@@ -227,10 +227,8 @@ func (s *Screen) Show() {
 	}
 	s.tty.hold()
 	defer s.tty.release()
-	if s.scrolls {
-		f.moveRows(s.Screen, s.tty)
-	}
-	if f.forward(s.Screen) {
+	moved := s.scrolls && f.moveRows(s.Screen, s.tty)
+	if f.forward(s.Screen) || moved { // a move leaves the cursor elsewhere
 		s.Screen.Show()
 	}
 }
@@ -281,7 +279,7 @@ func (s *Screen) SetCursorStyle(style tcell.CursorStyle, colors ...tcell.Color) 
 func (s *Screen) SetStyle(style tcell.Style) {
 	s.Screen.SetStyle(style)
 	s.frame.stale = true
-	s.scrolls = s.scrolls && style == tcell.StyleDefault // rows that move in are in the terminal's own colours
+	s.scrolls = s.scrolls && style == tcell.StyleDefault // a move leaves blanks in the terminal's own colours
 }
 
 // SetSize does nothing: the size of the window is the person's business.

@@ -452,3 +452,25 @@ func TestRowsMove(t *testing.T) {
 		t.Error(odd)
 	}
 }
+
+// When a move of rows is all that a frame changes, the cursor is again where it was: the move takes it along.
+func TestMoveAloneKeepsCursor(t *testing.T) {
+	s, term := open(t, 60, 24)
+	page := func(first int) {
+		s.Clear()
+		for y := first; y < 22; y++ {
+			s.PutStr(0, y-first, strings.Repeat(string(rune('a'+y)), 40))
+		}
+		s.ShowCursor(7, 23)
+		s.Show()
+	}
+	page(0)
+	_, _ = term.Written()
+	page(1)
+	if out, _ := term.Written(); !strings.Contains(string(out), "M\x1b[r") {
+		t.Fatalf("no rows moved: %q", out)
+	}
+	if x, y, shown := term.Cursor(); x != 7 || y != 23 || !shown {
+		t.Errorf("the cursor is at %d, %d, shown %v, want 7, 23", x, y, shown)
+	}
+}

@@ -8,17 +8,18 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// scroll is a move of whole rows: those from top to before bottom show what the row by rows
-// below has shown, above if by is negative. What moves in from outside is blank.
+// scroll is a move of whole rows inside a region: row y, from top to before bottom, shows afterwards what
+// row y+by showed before, and blanks if that is outside of the region.
 type scroll struct{ top, bottom, by int }
 
+// Rows are moved only if at least manyRows change and that spares more than manyCells cells.
 const (
-	manyRows  = 6   // fewer rows that change are simply written
-	manyCells = 200 // as are fewer cells than that, which a move would spare
+	manyRows  = 6
+	manyCells = 200
 )
 
-// scrolled returns the move that gives the most rows their place, and whether it spares enough of
-// the frame being drawn.
+// scrolled returns the move that brings the most rows to their place in the frame being drawn, and whether it
+// spares enough cells. It compares each row with all others: the time grows with the square of the rows.
 func (f *frame) scrolled() (best scroll, ok bool) {
 	changed, first, last := 0, f.h, 0
 	for y := range f.h {
@@ -41,8 +42,8 @@ func (f *frame) scrolled() (best scroll, ok bool) {
 	return best, most > 0 && f.spares(best) > manyCells
 }
 
-// candidate returns a move of the rows between first and last that brings some to their place, and
-// how many.
+// candidate returns the smallest region between first and before last in which a move by rows brings all that it
+// can to their place, and how many these are. Blank rows do not count.
 func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
 	m = scroll{top: last, by: by}
 	for y := max(first, first-by); y < min(last, last-by); y++ {
@@ -56,7 +57,7 @@ func (f *frame) candidate(first, last, by int) (m scroll, placed int) {
 	return m, placed
 }
 
-// spares returns how many cells fewer are to be written after a move.
+// spares returns how many cells fewer have to be written after a move than without it.
 func (f *frame) spares(m scroll) int {
 	n := 0
 	for y := m.top; y < m.bottom; y++ {
@@ -76,7 +77,7 @@ func (f *frame) spares(m scroll) int {
 // blankCell is what a terminal shows where nothing was written.
 var blankCell = cell{text: ' ', width: 1}
 
-// moved returns what a row shows after a move, nil for blanks.
+// moved returns what row y shows after a move, nil for blanks.
 func (f *frame) moved(m scroll, y int) []cell {
 	if y += m.by; y < m.top || y >= m.bottom {
 		return nil
@@ -95,7 +96,7 @@ func isBlank(row []cell) bool {
 	return true
 }
 
-// scroll makes a move in what the terminal is known to show, and in what tcell knows of that.
+// scroll makes a move in front, and in tcell's cells, which are clean afterwards: tcell writes none of them.
 func (f *frame) scroll(m scroll, to *tcell.CellBuffer) {
 	for i := range m.bottom - m.top {
 		y := m.top + i
@@ -120,8 +121,8 @@ func (f *frame) scroll(m scroll, to *tcell.CellBuffer) {
 	}
 }
 
-// sequence is what makes a terminal do a move. Colours are reset before it: some terminals give
-// them to the rows that move in.
+// sequence returns what makes a terminal do a move; the cursor is at the top left afterwards. Colours are reset
+// before it, because some terminals give them to the blank rows.
 func (m scroll) sequence() string {
 	n, what := m.by, 'M' // rows are deleted
 	if n < 0 {
@@ -130,25 +131,26 @@ func (m scroll) sequence() string {
 	return fmt.Sprintf("\x1b[m\x1b[%d;%dr\x1b[%d;1H\x1b[%d%c\x1b[r", m.top+1, m.bottom, m.top+1, n, what)
 }
 
-// cellOwner is a screen of tcell with the cells that it believes to show.
+// cellOwner gives access to the cells that a screen of tcell takes for shown.
 type cellOwner interface {
 	sync.Locker
 	GetCells() *tcell.CellBuffer
 }
 
 // moveRows lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
-// written again.
-func (f *frame) moveRows(to tcell.Screen, tty *Tty) {
+// written again, and reports whether there were any.
+func (f *frame) moveRows(to tcell.Screen, tty *Tty) bool {
 	inner, ok := to.(cellOwner)
 	if !ok {
-		return
+		return false
 	}
 	m, ok := f.scrolled()
 	if !ok {
-		return
+		return false
 	}
 	inner.Lock()
 	f.scroll(m, inner.GetCells())
 	inner.Unlock()
-	_, _ = tty.Write([]byte(m.sequence()))
+	_, _ = tty.Write([]byte(m.sequence())) // which returns no error
+	return true
 }

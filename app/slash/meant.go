@@ -5,8 +5,8 @@ import (
 	"buddy/app/fuzzy"
 )
 
-// DidYouMean asks whether a command was meant by a name that is none, "" if there is none that is near enough.
-// custom are those of the session beside buddy's own.
+// DidYouMean returns the question whether a command was meant by a name that is none, or "" if no name is near enough.
+// custom are the commands of the session beside buddy's own.
 func DidYouMean(custom []event.CustomCommand, wrong string) string {
 	names := make([]string, 0, len(Commands))
 	for _, c := range Commands {
@@ -15,8 +15,5 @@ func DidYouMean(custom []event.CustomCommand, wrong string) string {
 	for _, c := range Typed(custom) {
 		names = append(names, c.Name)
 	}
-	if name := fuzzy.Meant(wrong, append(names, AliasNames()...)); name != "" {
-		return " (did you mean /" + name + "?)"
-	}
-	return ""
+	return fuzzy.DidYouMean("/", wrong, append(names, AliasNames()...))
 }

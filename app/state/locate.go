@@ -22,6 +22,6 @@ func (s *State) BlocksOf(seq uint64, call string) (at []int, exact bool) {
 	return at, at != nil
 }
 
-// Whole says that all blocks of the session are there: nothing is still to come through PrependState or
+// Whole reports whether all blocks of the session are there: nothing is still to come through PrependState or
 // Restore.
 func (s *State) Whole() bool { return s.kept == nil && !s.trimming.done }

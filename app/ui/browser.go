@@ -135,11 +135,17 @@ func (b *browser) take(entries []slash.SavedSession) {
 		}})
 	}
 	if b.stop == nil {
-		b.p.SetNote(b.note())
-		b.p.SetEmpty(b.none())
-		b.p.SetRows(b.rows)
+		b.list()
 		b.countVisible()
 	}
+}
+
+// list shows the sessions, in place of what a search found.
+func (b *browser) list() {
+	b.p.SetNote(b.note())
+	b.p.SetEmpty(b.none())
+	b.p.SetColumns(sessionColumns)
+	b.p.SetRows(b.rows)
 }
 
 // note says where the sessions are that do not show.
@@ -154,7 +160,7 @@ func (b *browser) note() string {
 	return fmt.Sprintf("%d of buddy exec · %s in the list shows them", others, key)
 }
 
-// none says why no session shows, and how to come to those that there are.
+// none says why the list has no session, and how to show those that there are.
 func (b *browser) none() string {
 	const first = "the first prompt makes one"
 	keys := b.u.deps.Keys

@@ -15,16 +15,16 @@ import (
 	"buddy/views/markup"
 )
 
-// query takes what is typed: after a slash it is text to search for in all sessions.
+// query takes what is typed: after a slash it is text to search for in all sessions. It reports whether that is so:
+// else the list filters by it.
 func (b *browser) query(query string) bool {
 	text, search := strings.CutPrefix(query, "/")
 	b.endSearch()
 	if !search {
-		b.p.SetNote(b.note())
-		b.p.SetColumns(sessionColumns)
-		b.p.SetRows(b.rows)
+		b.list()
 		return false
 	}
+	b.p.SetEmpty("")
 	b.p.SetColumns(hitColumns)
 	b.p.SetRows(nil)
 	if strings.TrimSpace(text) == "" {
@@ -42,7 +42,7 @@ func (b *browser) endSearch() {
 	}
 }
 
-// search finds text in all sessions. What was found so far shows while it goes on.
+// search finds text in all sessions, up to mostHits times. What was found so far shows while it goes on.
 func (b *browser) search(text string) {
 	ctx, stop := context.WithCancel(context.Background())
 	b.stop = stop
@@ -74,6 +74,7 @@ func (b *browser) search(text string) {
 	})
 }
 
+// found shows what a search has found, unless it was ended.
 func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	if ctx.Err() != nil || b.closed.Load() {
 		return
@@ -91,7 +92,7 @@ func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	b.p.SetNote(note)
 }
 
-// spotOf returns the place that a row is about, if that is a hit.
+// spotOf returns the place of the hit that a row shows; the zero Spot if it shows a session.
 func (b *browser) spotOf(row dialog.PickerRow) slash.Spot {
 	_, number, ok := strings.Cut(row.ID, "#")
 	i, err := strconv.Atoi(number)

@@ -136,7 +136,7 @@ func TestSessionBrowserKeys(t *testing.T) {
 		{"delete is answered with another key", func(x *testUI) { x.Press("Down", "x", "Enter") }, []string{"first one", "Sessions · 2"}, ""},
 		{"export", func(x *testUI) { x.Press("Down", "E") }, []string{"written: session.md"}, ""},
 		{"fork", func(x *testUI) { x.Press("Down", "f") }, []string{"Fork: the copy ends after", "▸ 1  first one", "completed"}, ""},
-		{"search", func(x *testUI) { x.Press("Down", "/"); x.Type("answer TO") }, []string{"0 hits"}, ""},
+		{"search", func(x *testUI) { x.Press("Down", "/"); x.Type("answer TO") }, []string{"0 hits"}, "none is saved"},
 		{"search in the filter", func(x *testUI) { x.Type("/answer to first") }, []string{"1 hit", "▸ Answer to first one."}, ""},
 		{"search for nothing", func(x *testUI) { x.Type("/") }, []string{"type what to search for"}, "first one"},
 		{"back from the search", func(x *testUI) { x.Type("/answer"); x.Press("Ctrl+U") }, []string{"Sessions · 2", "first one"}, ""},

@@ -36,29 +36,29 @@ var rewindWays = []struct{ id, text string }{
 }
 
 // chooseRewind lists the prompts that one can go back to before, the newest first, with what has changed
-// since.
+// since: "…" until that is known, "?" if it can't be.
 func chooseRewind(u *UI) {
 	all := slices.Clone(u.state.Back.Borders)
 	if len(all) == 0 {
 		u.hint("", slash.NoPrompts)
 		return
 	}
-	var changes []undo.Change
+	changed := slices.Repeat([]string{"…"}, len(all)) // by each prompt
 	closed := false
 	p := u.overlays.pick(dialog.PickerOptions{
 		Title: "Go back to before", Hint: "type to filter; " + slash.Uncovered, Columns: []string{"prompt", "asked", "changed since"},
 		OnChoose: func(r dialog.PickerRow) {
 			id, joined, _ := strings.Cut(r.ID, joinedMark)
 			if i, err := strconv.Atoi(id); err == nil && i < len(all) {
-				chooseWay(u, all[i], i, joined, slash.ChangedText(changes, all[i].ID))
+				chooseWay(u, all[i], i, joined, changed[i])
 			}
 		},
 		OnClose: func() { closed = true },
 	})
-	p.SetRows(rewindRows(u, all, "…"))
+	p.SetRows(rewindRows(u, all, changed))
 	p.SetNote("comparing …")
 	u.deps.Background(func() func() {
-		found, err := u.deps.Catalog.Since()
+		changes, err := u.deps.Catalog.Since()
 		return func() {
 			if closed {
 				return
@@ -67,13 +67,11 @@ func chooseRewind(u *UI) {
 			if err != nil {
 				p.Say("files were not compared: " + err.Error())
 			}
-			changes = found
 			for i, b := range all {
-				text := slash.ChangedText(changes, b.ID)
-				if err != nil {
-					text = "?"
+				if changed[i] = "?"; err == nil {
+					changed[i] = slash.ChangedText(changes, b.ID)
 				}
-				p.SetCell(strconv.Itoa(i), 2, text)
+				p.SetCell(strconv.Itoa(i), 2, changed[i])
 			}
 		}
 	})
@@ -82,8 +80,9 @@ func chooseRewind(u *UI) {
 // joinedMark parts the number of a prompt from the words of one that joined it, in the id of a row.
 const joinedMark = " "
 
-// rewindRows are the prompts, the newest first; each below those that joined it, which go back with it.
-func rewindRows(u *UI, all []state.Border, changed string) []dialog.PickerRow {
+// rewindRows returns a row for each prompt, the newest first, with what has changed since; above it one for each that
+// joined it and goes back with it.
+func rewindRows(u *UI, all []state.Border, changed []string) []dialog.PickerRow {
 	rows := make([]dialog.PickerRow, 0, len(all))
 	now := u.deps.Now()
 	add := func(id, mark string, b state.Border, changed string) {
@@ -93,7 +92,7 @@ func rewindRows(u *UI, all []state.Border, changed string) []dialog.PickerRow {
 		for _, j := range slices.Backward(b.Joined) {
 			add(strconv.Itoa(i)+joinedMark+j.Words(), slash.JoinedSign, j, "goes with the prompt below")
 		}
-		add(strconv.Itoa(i), "", b, changed)
+		add(strconv.Itoa(i), "", b, changed[i])
 	}
 	return rows
 }

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -152,4 +154,34 @@ func TestJoinedPromptsAreInTheList(t *testing.T) {
 		x.Press("Esc", "Esc")
 		x.wants("Go back to before", "earlier", "!↳ and the docs")
 	})
+}
+
+// TestUnknownChangesAreNotNoChange: whoever chooses a prompt before the files were compared, or where that failed, is not
+// told that no file goes back.
+func TestUnknownChangesAreNotNoChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails error
+		want  string
+	}{
+		"comparing": {nil, "…"},
+		"failed":    {errors.New("web is away"), "?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 100, 30)
+				x.asked("fix the tests")
+				x.u.deps.Catalog.Since = func() ([]undo.Change, error) { return nil, c.fails }
+				if c.fails == nil {
+					x.u.deps.Background = func(func() func()) {} // it takes its time
+				}
+				x.Press("Esc", "Esc", "Enter")
+				x.wants("Go back to before “fix the tests”", "!no file")
+				if !slices.ContainsFunc(strings.Split(x.Screen(), "\n"), func(row string) bool {
+					return strings.Contains(row, "conversation and files") && strings.Contains(row, c.want)
+				}) {
+					x.t.Errorf("no %q:\n%s", c.want, x.Screen())
+				}
+			})
+		})
+	}
 }

@@ -53,7 +53,7 @@ type Servers struct {
 	mu      sync.Mutex // guards what follows, and the options' HTTP
 	servers []*server  // in the order of the options
 	started bool
-	pending map[string]bool // servers that are neither ready nor failed yet, since the start
+	pending map[string]bool // servers that are neither ready nor failed yet, since the start; also starting
 	failed  []string        // what is to be said of those that failed since a moment
 }
 
@@ -214,8 +214,8 @@ func (s *Servers) Close() {
 	s.work.Wait()
 }
 
-// starting stands among the pending servers until all have begun: none may be the last before that, and where all
-// are off nobody else is.
+// starting is pending until all servers were told to start. Without it a server that fails early would be the last one
+// pending, and nobody would say that all are ready where all are off.
 const starting = ""
 
 // settle notes that a server is ready or failed; after the last one it is said that all are.

@@ -2,11 +2,9 @@ package skill
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"buddy/texts"
 )
@@ -174,10 +172,8 @@ func (e *expansion) variable(name string) string {
 	return e.facts.Session
 }
 
-// plainWord is an argument that means itself wherever it stands in a command line.
-var plainWord = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\p{L}\p{N}_.,:/@%+=-]*$`)
-})
+// plainWord matches an argument that means itself wherever it stands in a command line.
+var plainWord = texts.Regexp(`^[\p{L}\p{N}_.,:/@%+=-]*$`)
 
 // command runs a command and returns what is put in its place. An argument that a shell might
 // read as more than a word keeps it from running: quotes around the placeholder could not hold it.

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Suggestion is what is kept of a workflow to compare prompts with, which is little.
+// Suggestion holds what prompts are compared with to suggest a workflow, so that the whole workflow need not be kept.
 type Suggestion struct {
 	Name  string
 	Usage string   // how it is started
@@ -14,7 +14,7 @@ type Suggestion struct {
 	about []string // the longer words of the description, each once
 }
 
-// Suggestions returns what prompts are compared with.
+// Suggestions returns the suggestion of each workflow, in their order.
 func Suggestions(all []Workflow) []Suggestion {
 	suggestions := make([]Suggestion, len(all))
 	for i := range all {

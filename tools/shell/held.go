@@ -8,6 +8,7 @@ import (
 	"buddy/texts"
 )
 
+// refused is the pattern of refusal, and a part of that of fenced.
 const refused = `(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`
 
 // refusal matches the messages of programs when the kernel refuses something.

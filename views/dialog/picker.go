@@ -62,10 +62,10 @@ type Picker struct {
 	ask     *pickerAsk
 }
 
-// pickerCells says how wide what the rows show is.
+// pickerCells holds how wide the texts of the rows are, in cells.
 type pickerCells struct {
-	widths  []int // of the columns
-	longest int   // of the first column, where nothing limits it
+	widths  []int // of the columns, at most maxColumn but for their names
+	longest int   // of the texts in the first column, at most about widestPicker
 }
 
 // pickerPlace is where the rows were drawn last, and whether the preview was.

@@ -2,10 +2,9 @@ package markup
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 
+	"buddy/texts"
 	"buddy/themes"
 )
 
@@ -77,9 +76,7 @@ func beside(text, dest string, opens bool) string {
 
 // address matches what a person may take for an address, also in letters, dots and slashes of other scripts: a scheme, a
 // name with dots, an address of four numbers, a host with a port, somebody at a host.
-var address = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)[\pL\pN][\pL\pN+.-]*[:︓：﹕][\\/∕⁄⧸／]{2}|[\pL\pN_-][.。．․‧·・｡ꓸ܁﹒][\pL\pM]{2,}|[\pN]+[.。．․][\pN]+[.。．․][\pN]+[.。．․][\pN]+|[\pL\pN][:：][\pN]{2,5}(?:\PN|$)|[\pL\pN][@＠﹫][\pL\pN]|\blocalhost\b|‹U\+`)
-})
+var address = texts.Regexp(`(?i)[\pL\pN][\pL\pN+.-]*[:︓：﹕][\\/∕⁄⧸／]{2}|[\pL\pN_-][.。．․‧·・｡ꓸ܁﹒][\pL\pM]{2,}|[\pN]+[.。．․][\pN]+[.。．․][\pN]+[.。．․][\pN]+|[\pL\pN][:：][\pN]{2,5}(?:\PN|$)|[\pL\pN][@＠﹫][\pL\pN]|\blocalhost\b|‹U\+`)
 
 // lies reports whether some word of a link's text looks like an address that is not the one where the link leads.
 func lies(text, dest string, to *url.URL) bool {

@@ -2,11 +2,9 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"buddy/texts"
 )
@@ -163,10 +161,8 @@ func fork(a *analyser) *analyser {
 	return b
 }
 
-// quotedRegexp matches texts in quotes. It is compiled when it is used first: 2 ms and a megabyte.
-var quotedRegexp = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
-})
+// quotedRegexp matches texts in quotes.
+var quotedRegexp = texts.Regexp("\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|`([^`\n]{1,400})`|qx?[({]([^)}\n]{1,400})[)}]")
 
 // quotedTexts returns the texts that a program has in quotes, and those of a list joined:
 // ["rm", "-rf", "/"].
