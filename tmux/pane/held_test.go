@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,22 @@ func (f *free) want(command string, confined bool, want string) {
 	f.t.Helper()
 	if e, got := f.run(command, confined); got != want || e.Fault != "" {
 		f.t.Errorf("%s (confined %v) = %q (exit %d, %q), want %q", command, confined, got, e.Code, e.Fault, want)
+	}
+}
+
+// TestStateHasNoVariablesOfBash: each shell has its own, whatever names mean in the command, which finds its options again.
+func TestStateHasNoVariablesOfBash(t *testing.T) {
+	f := newFree(t, "bash")
+	f.want("shopt -s nocasematch; random=1 Seconds=2 bashful=3", false, "")
+	f.want(`[[ A == a ]] && echo "$random $Seconds $bashful"`, false, "1 2 3\n")
+	text, err := os.ReadFile(newestState(filepath.Join(filepath.Dir(f.dir), "state"), kindBash))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"RANDOM", "SECONDS", "EUID", "BASHOPTS", "BASHPID"} {
+		if regexp.MustCompile(`(?m)^declare [^ ]+ ` + name + `=`).Match(text) {
+			t.Errorf("the state has %s", name)
+		}
 	}
 }
 

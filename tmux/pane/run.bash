@@ -24,7 +24,8 @@ __buddy_save() {
 		return
 	fi
 	# Each ${!a@} sorts all variables: where compgen is built in (not in every bash of Nix), it lists them at once.
-	local __buddy_v __buddy_all __buddy_names=()
+	local __buddy_v __buddy_all __buddy_names=() __buddy_nocase=
+	builtin shopt -q nocasematch && { __buddy_nocase=1; builtin shopt -u nocasematch; } # names differ in their case
 	{ builtin compgen -v || builtin printf '%s\n' "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" \
 		"${!h@}" "${!i@}" "${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
 		"${!u@}" "${!v@}" "${!w@}" "${!x@}" "${!y@}" "${!z@}" "${!A@}" "${!B@}" "${!C@}" "${!D@}" "${!E@}" \
@@ -40,6 +41,7 @@ __buddy_save() {
 		esac
 		__buddy_names+=("$__buddy_v")
 	done
+	[[ $__buddy_nocase ]] && builtin shopt -s nocasematch
 	{
 		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n' "$PWD" "$PWD"
 		builtin umask -p
