@@ -337,7 +337,7 @@ func (w *window) readRest(ctx context.Context, r stored) {
 	var before *state.State
 	var err error
 	w.loop.Busy(func() {
-		before, err = state.Fold(false, func(f func(event.Envelope) bool) error {
+		before, err = state.Fold(func(f func(event.Envelope) bool) error {
 			return r.file.Older(r.tail, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
 		})
 	})
@@ -367,10 +367,10 @@ func (w *window) sessionFile(ctx context.Context) ui.SessionFile {
 			err = view(func(j *sessions.Journal) error { seq = j.Info().LastSeq; return nil })
 			return seq, err
 		},
-		Read: func(f func(event.Envelope) bool) (err error) {
+		Read: func(after uint64, f func(event.Envelope) bool) (err error) {
 			w.loop.Busy(func() {
 				err = view(func(j *sessions.Journal) error {
-					return j.Range(0, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
+					return j.Range(after, func(env event.Envelope) bool { return f(env) && ctx.Err() == nil })
 				})
 			})
 			return err

@@ -6,6 +6,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/input"
 	"buddy/app/slash"
+	"buddy/app/state"
 )
 
 // lineFindings prints what the last review found, a line with a number for each finding, or opens the file of
@@ -17,7 +18,7 @@ func lineFindings(r *repl, args string) error {
 		if err != nil {
 			return func() { r.failed("/findings", err) }
 		}
-		done, n, err := slash.Findings(&all.state, args)
+		done, n, err := slash.Findings(state.Newest(all.state.Blocks), args)
 		switch {
 		case err != nil:
 			return func() { r.failed("/findings", err) }

@@ -14,6 +14,7 @@ import (
 	"buddy/app/doctor"
 	"buddy/app/input"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/views/markup"
 )
 
@@ -41,7 +42,7 @@ func lineFind(r *repl, text string) error {
 // lineOutput shows the end of an output, and where all of it is.
 func lineOutput(r *repl, args string) error {
 	r.lookBack("/output", func(all *record) (string, error) {
-		c, err := slash.CallBack(&all.state, args)
+		c, err := slash.CallBack(state.Newest(all.state.Blocks), args)
 		if err != nil {
 			return "", err
 		}
@@ -99,7 +100,7 @@ func boundDiff(diff string) string {
 
 func lineCopy(r *repl, args string) error {
 	r.lookBack("/copy", func(all *record) (string, error) {
-		text, err := slash.ToCopy(&all.state, args)
+		text, err := slash.ToCopy(state.Newest(all.state.Blocks), args)
 		if err != nil {
 			return "", err
 		}

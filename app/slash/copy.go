@@ -3,6 +3,8 @@ package slash
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
 	"buddy/app/state"
@@ -24,31 +26,38 @@ func Copied(text string) (string, error) {
 	}
 }
 
-// talk is what was said, prompts quoted.
-func talk(s *state.State) string {
+// talk returns what was said, prompts quoted. It fails as soon as that is more than can be copied.
+func talk(newest iter.Seq[*state.Block]) (string, error) {
 	var all []string
-	for _, b := range s.Blocks {
+	size := -2
+	for b := range newest {
+		text := string(b.Text)
 		switch b.Kind {
 		case state.UserBlock:
-			all = append(all, "> "+strings.ReplaceAll(string(b.Text), "\n", "\n> "))
+			text = "> " + strings.ReplaceAll(text, "\n", "\n> ")
 		case state.AssistantBlock:
-			all = append(all, string(b.Text))
+		default:
+			continue
 		}
+		if size += len(text) + 2; size > MaxCopy {
+			return "", errors.New("not copied: more was said than a clipboard takes from a terminal (1 MB)")
+		}
+		all = append(all, text)
 	}
-	return strings.Join(all, "\n\n")
+	slices.Reverse(all)
+	return strings.Join(all, "\n\n"), nil
 }
 
-// ToCopy is what /copy means.
-func ToCopy(s *state.State, args string) (string, error) {
+// ToCopy returns what /copy means, of the blocks of a conversation.
+func ToCopy(newest iter.Seq[*state.Block], args string) (string, error) {
 	switch args {
 	case "", "code":
 	case "all":
-		return talk(s), nil
+		return talk(newest)
 	default:
 		return "", fmt.Errorf("%q is not known (have: code, all, or nothing for the whole answer)", args)
 	}
-	for i := len(s.Blocks) - 1; i >= 0; i-- {
-		b := s.Blocks[i]
+	for b := range newest {
 		if b.Kind != state.AssistantBlock {
 			continue
 		}

@@ -3,17 +3,17 @@ package slash
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"iter"
 	"strconv"
 
 	"buddy/agent/event"
 	"buddy/app/state"
 )
 
-// Findings returns the last review that found something, and which of its findings the arguments of /findings
+// Findings returns the last review of a conversation that found something, and which of its findings the arguments of /findings
 // mean, from 0; -1 is all of them.
-func Findings(s *state.State, args string) (*event.ReviewFinished, int, error) {
-	for _, b := range slices.Backward(s.Blocks) {
+func Findings(newest iter.Seq[*state.Block], args string) (*event.ReviewFinished, int, error) {
+	for b := range newest {
 		if b.Review == nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -180,8 +181,8 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// CallBack takes how far back a call is.
-func CallBack(s *state.State, args string) (*state.Call, error) {
+// CallBack returns one of the calls of a conversation. It takes how far back that is.
+func CallBack(newest iter.Seq[*state.Block], args string) (*state.Call, error) {
 	back := 1
 	if args != "" {
 		var err error
@@ -189,8 +190,8 @@ func CallBack(s *state.State, args string) (*state.Call, error) {
 			return nil, fmt.Errorf("%q is not how far back the call is (1 is the last)", args)
 		}
 	}
-	for i := len(s.Blocks) - 1; i >= 0; i-- {
-		if c := s.Blocks[i].Call; c != nil {
+	for b := range newest {
+		if c := b.Call; c != nil {
 			if back--; back == 0 {
 				return c, nil
 			}

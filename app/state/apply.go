@@ -16,6 +16,15 @@ func (s *State) Apply(env event.Envelope) Changed {
 	if s.kept != nil {
 		s.keep(env)
 	}
+	ch := s.take(env)
+	if ch != 0 {
+		divide(s, env.Seq)
+	}
+	return ch
+}
+
+// take is Apply but for what makes parts of the conversation.
+func (s *State) take(env event.Envelope) Changed {
 	if talk, known := s.talks[env.Branch]; talk != nil {
 		return applySubagent(s, env, talk)
 	} else if env.Branch != 0 {

@@ -22,7 +22,7 @@ func (s *State) applyBranch(env event.Envelope, known bool) Changed {
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return applyApproval(s, env)
 	case event.ToolRequested: // no block shows it, but a person may change it before it runs
-		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, "")})
+		s.calls = withCall(s.calls, &Block{Kind: ToolBlock, Call: newCall(p, ""), beside: true})
 	case event.ToolResult:
 		delete(s.calls, p.CallID)
 	case event.MetricsUsage:

@@ -85,6 +85,8 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 		s.Back.Borders = s.Back.Borders[:from]
 	}
 	dropGone(s, gone)
+	s.parts.noteRewound(env, s.Steps)
+	s.window = window{}
 	s.add(env, NoticeBlock, p.Text())
 	return Conversation | Output | Header | Tasks | Queue
 }
@@ -97,9 +99,24 @@ func redo(s *State, seq uint64, from int) {
 	}
 	later := slices.DeleteFunc(slices.Clone(s.Blocks), func(b *Block) bool { return b.Seq < seq })
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= r.to })
-	s.Blocks = slices.Concat(s.Blocks, r.blocks, later)
+	there := slices.DeleteFunc(r.blocks, func(b *Block) bool { return b.Seq <= s.parts.before() })
+	s.Blocks = slices.Concat(s.Blocks, there, later)
 	s.Back.Borders = append(s.Back.Borders[:from:from], r.borders...)
 	s.Steps, s.Answered = r.steps, r.answered
+}
+
+// passRewound takes a step back, or forth, of which only a part of the conversation is known, whose blocks stay. The steps
+// after it are those of the plan.
+func passRewound(s *State, env event.Envelope, p event.HistoryRewound, steps Steps) {
+	blocks := s.Blocks
+	at := slices.IndexFunc(blocks, func(b *Block) bool { return b.Seq >= p.ToSeq })
+	if at < 0 {
+		at = len(blocks)
+	}
+	s.Blocks = blocks[:at:at]
+	dropGone(s, blocks[at:])
+	s.Blocks, s.Steps = blocks, steps
+	s.add(env, NoticeBlock, p.Text())
 }
 
 // dropGone forgets what pointed at blocks that don't show any more.

@@ -65,7 +65,8 @@ type State struct {
 	workflows map[int]*Workflow          // by run
 	talks     map[int]*State             // by branch: the conversations of subagents that work; nil for a fork of this one
 	kept      []event.Envelope           // all that were applied, while PrependState may need them; else nil
-	trimming  trimming
+	parts     parts
+	window    window
 }
 
 // Info is what the header shows.

@@ -44,20 +44,16 @@ func BenchmarkManyBlocks(b *testing.B) {
 	})
 	j, part := openEnd(b, store, id)
 	defer func() { _ = j.Close() }()
-	fold := func(all bool, read func(func(event.Envelope) bool) error) *state.State {
-		s, err := state.Fold(all, read)
+	older := func() *state.State {
+		s, err := state.Fold(func(f func(event.Envelope) bool) error { return j.Older(part, f) })
 		if err != nil {
 			b.Fatal(err)
 		}
 		return s
 	}
-	older := func() *state.State {
-		return fold(false, func(f func(event.Envelope) bool) error { return j.Older(part, f) })
-	}
 	b.Run("scroll", func(b *testing.B) {
 		for b.Loop() {
-			whole := fold(true, func(f func(event.Envelope) bool) error { return j.Range(0, f) })
-			scrollUp(b, part, older(), whole)
+			scrollUp(b, part, older(), SessionFile{Read: j.Range})
 		}
 	})
 	b.Run("memory", func(b *testing.B) {
@@ -72,8 +68,8 @@ func BenchmarkManyBlocks(b *testing.B) {
 			f.draw()
 			held := heapInUse() - before
 			b.ReportMetric(float64(len(f.u.state.Blocks)), "blocks")
-			b.ReportMetric(float64(textOf(&f.u.state))/(1<<20), "text-MB")
-			b.ReportMetric(float64(held-textOf(&f.u.state))/(1<<20), "more-MB")
+			b.ReportMetric(float64(textOf(f.u.state.Blocks))/(1<<20), "text-MB")
+			b.ReportMetric(float64(held-textOf(f.u.state.Blocks))/(1<<20), "more-MB")
 			runtime.KeepAlive(empty)
 			runtime.KeepAlive(f)
 		}
@@ -136,14 +132,19 @@ func (f *frames) draw() {
 	f.s.Show()
 }
 
-// scrollUp goes up from the end of a session by pages, through all that is there; then the
-// rest comes, as it is kept and then as it is read when somebody wants all of it, and it goes on.
-func scrollUp(b *testing.B, part sessions.Part, before, whole *state.State) {
+// scrollUp goes up from the end of a session by pages, through all that is there; then the rest comes, as it is kept, and it
+// goes on: what is not kept is read back on the way.
+func scrollUp(b *testing.B, part sessions.Part, before *state.State, file SessionFile) {
 	b.Helper()
-	f := newFrames(b)
+	var waits []func() func() // what is to be read
+	f := newFrames(b, func(d *Deps) {
+		d.File = file
+		d.Background = func(work func() func()) { waits = append(waits, work) }
+		d.Later = func(f func()) { f() }
+	})
 	f.u.ApplyTail("s", part.Events, &event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 	f.draw()
-	var early, late []lag
+	var early, late, reads []lag
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	clock := threadClock()
@@ -151,7 +152,15 @@ func scrollUp(b *testing.B, part sessions.Part, before, whole *state.State) {
 		end := begin(clock)
 		f.u.v.conversation.Scroll(rows)
 		f.draw()
-		return end()
+		took := end()
+		for len(waits) > 0 {
+			work := waits[0]
+			waits = waits[1:]
+			end := begin(clock)
+			work()()
+			reads = append(reads, end())
+		}
+		return took
 	}
 	for range 200 {
 		early = append(early, step(-45))
@@ -160,26 +169,27 @@ func scrollUp(b *testing.B, part sessions.Part, before, whole *state.State) {
 	f.u.Prepend(before)
 	f.draw()
 	joined := end()
-	end = begin(clock)
-	f.u.update(state.Restore(&f.u.state, whole))
-	f.draw()
-	restored := end()
+	blocks, text, reads := 0, int64(0), reads[:0]
 	for range 2000 {
 		late = append(late, step(-45))
+		shown, _, _ := state.Shown(&f.u.state)
+		blocks, text = max(blocks, len(shown)), max(text, textOf(shown))
 	}
 	for range 2000 {
 		late = append(late, step(-3))
 	}
 	reportLags(b, early, "early", 50, 99)
 	reportLags(b, late, "step", 50, 99)
+	reportLags(b, reads, "read", 50, 99)
 	b.ReportMetric(float64(joined.own)/float64(time.Millisecond), "join-own-ms")
-	b.ReportMetric(float64(restored.own)/float64(time.Millisecond), "restore-own-ms")
+	b.ReportMetric(float64(blocks), "most-blocks")
+	b.ReportMetric(float64(text)/(1<<20), "most-text-MB")
 }
 
-// textOf is how many bytes of text a state shows.
-func textOf(s *state.State) int64 {
+// textOf is how many bytes of text blocks show.
+func textOf(blocks []*state.Block) int64 {
 	n := 0
-	for _, block := range s.Blocks {
+	for _, block := range blocks {
 		n += len(block.Text)
 		if c := block.Call; c != nil {
 			n += len(c.Arguments) + len(c.Result) + len(c.Output.Buf) + len(c.Action.Command)

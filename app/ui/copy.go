@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"iter"
+
 	"buddy/app/layout"
 	"buddy/app/slash"
+	"buddy/app/state"
 )
 
 // copy puts text on the clipboard and says so. Who copied goes on in the prompt.
@@ -21,15 +24,8 @@ func (u *UI) copy(text string) {
 
 // copyAnswer copies the last answer, the last code in it, or all that was said.
 func copyAnswer(u *UI, args string) error {
-	do := func() error {
-		text, err := slash.ToCopy(u.following.shown(&u.state), args)
-		if err == nil {
-			u.copy(text)
-		}
-		return err
-	}
-	if args == "all" {
-		return inWhole(u, do)
-	}
-	return fromEnd(u, do)
+	return lookBack(u, func(newest iter.Seq[*state.Block]) (func(), error) {
+		text, err := slash.ToCopy(newest, args)
+		return func() { u.copy(text) }, err
+	})
 }

@@ -73,6 +73,8 @@ func (u *UI) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
 	lay := &u.arranged.lay
+	lookAround(u)
+	seekOn(u)
 	u.v.tasks.Visit(u.arranged.focus == layout.Tasks)
 	u.dock.question.SetReplies(u.dock.replies() && u.dock.answers == u.dock.request)
 	lay.set(u.input(w, h))
@@ -85,7 +87,6 @@ func (u *UI) Draw(s tcell.Screen) {
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		drawIn(s, u.v.pane(p), lay.Panes[p])
 	}
-	wantEarlier(u)
 	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
 	scope, target := u.target() // drawing may have ended typing in a pane
 	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt), target == u.v.prompt)

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"buddy/agent/event"
-	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views/transcript"
 )
@@ -10,23 +9,25 @@ import (
 // SessionFile reads what is stored of the session. Its functions are called on another goroutine; nil ones
 // mean that nothing is stored, and then all that was shown stays in memory.
 type SessionFile struct {
-	Newest func() (uint64, error)                // the number of its last event
-	Read   func(func(event.Envelope) bool) error // all events, in order, until the function returns false
+	Newest func() (uint64, error) // the number of its last event
+	// Read passes the events after a number to a function, in order, until that returns false.
+	Read func(after uint64, f func(event.Envelope) bool) error
 }
 
-// earlier keeps the blocks far above the end out of memory while nobody looks at them.
+// earlier keeps the parts of the conversation out of memory that nobody looks at.
 type earlier struct {
-	durable uint64   // number of the newest durable event that was heard
-	asks    bool     // whether the file has that
-	reads   bool     // the file
-	then    []func() // to be done when all of it has been read
+	durable uint64 // number of the newest durable event that was heard
+	asks    bool   // whether the file has that
+	reads   bool   // a part
+	sought  *sought
+	then    []func() // to be done when the beginning of the session has come
 }
 
-// trimBlocks lets blocks far above the end go, if nobody looks at them and the session file has them: it
-// has all that comes before the newest event that was heard.
+// trimBlocks lets parts far above the end go, if the session file has them: it has all that comes before the newest
+// event that was heard.
 func trimBlocks(u *UI) {
 	e := &u.earlier
-	if u.deps.File.Newest == nil || e.asks || e.reads || !state.Long(&u.state) || !mayTrim(u) {
+	if u.deps.File.Newest == nil || e.asks || u.following.on() || !state.Long(&u.state) {
 		return
 	}
 	e.asks = true
@@ -35,73 +36,76 @@ func trimBlocks(u *UI) {
 		newest, err := u.deps.File.Newest()
 		return func() {
 			e.asks = false
-			if err == nil && newest >= heard && !e.reads && mayTrim(u) {
-				u.update(state.Trim(&u.state))
+			if err == nil && newest >= heard && !u.following.on() {
+				u.update(state.Trim(&u.state, !transcript.AtRest(u.v.conversation)))
 			}
 		}
 	})
 }
 
-// mayTrim reports whether nobody would miss what is far above the end.
-func mayTrim(u *UI) bool {
-	return !u.following.on() && u.start.goal == (slash.Spot{}) && transcript.AtRest(u.v.conversation)
-}
-
-// wantEarlier reads the blocks that were let go, if the conversation needs them.
-func wantEarlier(u *UI) {
-	if !u.following.on() && transcript.NeedsEarlier(u.v.conversation) {
-		readEarlier(u, nil)
-	}
-}
-
-// inWhole does something in all blocks of the conversation: at once, or when they have been read.
-func inWhole(u *UI, do func() error) error {
-	if u.following.on() || !state.Trimmed(&u.state) {
-		return do()
-	}
-	u.hint("", "reading the conversation from its beginning …")
-	readEarlier(u, func() {
-		u.hint("", "")
-		if err := do(); err != nil {
-			u.hint("", err.Error())
+// lookAround has those parts in memory that are near what is looked at, and no others.
+func lookAround(u *UI) {
+	c, s := u.v.conversation, &u.state
+	_, _, below := state.Shown(s)
+	switch {
+	case u.following.on() || s.Whole():
+	case transcript.AtRest(c) && !state.Short(s) || transcript.Follows(c) && below:
+		u.update(state.Leave(s))
+	case u.earlier.reads || state.Awaits(s) || state.Lost(s):
+	case transcript.WantsBeginning(c):
+		showPart(u, 0, nil)
+	default:
+		first, last := transcript.InView(c)
+		part, ok, changed := state.Near(s, first, last, transcript.Holds(c))
+		u.update(changed)
+		if ok {
+			readBack(u, []state.Part{part}, false, nil)
 		}
-	})
-	return nil
-}
-
-// fromEnd does something that fails if a block is not there which is mostly near the end, and if it does, does it
-// in all blocks.
-func fromEnd(u *UI, do func() error) error {
-	if err := do(); err == nil || !state.Trimmed(&u.state) {
-		return err
 	}
-	return inWhole(u, do)
 }
 
-// readEarlier brings back the blocks that were let go, and then does something, if it is not nil.
-func readEarlier(u *UI, then func()) {
+// showPart shows a part in the place of what shows, and then does something, if that is not nil.
+func showPart(u *UI, n int, then func()) {
+	readBack(u, state.Parts(&u.state, n, n+1), true, then)
+}
+
+// readBack reads a part and joins its blocks to those that show, or with jump shows them in the place of those. Then it does
+// something, if that is not nil.
+func readBack(u *UI, part []state.Part, jump bool, then func()) {
 	e := &u.earlier
-	if then != nil {
-		e.then = append(e.then, then)
-	}
-	if e.reads || !state.Trimmed(&u.state) {
-		return
-	}
 	e.reads = true
-	u.deps.Background(func() func() {
-		whole, err := state.Fold(true, u.deps.File.Read)
+	inBackground(u, func() func() {
+		var blocks []*state.Block
+		err := state.ReadParts(part, u.deps.File.Read, func(_ state.Part, all []*state.Block) bool {
+			blocks = all
+			return true
+		})
 		return func() {
 			e.reads = false
 			if err != nil {
-				u.hint("", "the beginning of the session can't be read: "+err.Error())
+				lose(u, err)
+				return
 			}
-			u.update(state.Restore(&u.state, whole))
-			then := e.then
-			e.then = nil
-			for _, do := range then {
-				do()
+			u.update(state.Join(&u.state, part[0], blocks, jump))
+			if then != nil {
+				then()
 			}
 			u.arrive()
 		}
 	})
+}
+
+// inBackground calls work on another goroutine, and what that returns on this one as soon as it is there: somebody waits for it.
+func inBackground(u *UI, work func() (apply func())) {
+	u.deps.Background(func() func() {
+		u.deps.Later(work())
+		return func() {}
+	})
+}
+
+// lose says that the session file can't be read. What is there stays in use.
+func lose(u *UI, err error) {
+	u.hint("", "the beginning of the session can't be read: "+err.Error())
+	u.update(state.Lose(&u.state))
+	u.arrive()
 }

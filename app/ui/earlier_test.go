@@ -3,6 +3,8 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +12,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/slash"
+	"buddy/app/state"
 )
 
 // storedUI is a screen whose session has a file, which is what it was told.
@@ -34,12 +37,12 @@ func openLong(t *testing.T, exchanges int) *storedUI {
 	}
 	x.u.deps.File = SessionFile{
 		Newest: func() (uint64, error) { return x.file[len(x.file)-1].Seq, nil },
-		Read: func(f func(event.Envelope) bool) error {
+		Read: func(after uint64, f func(event.Envelope) bool) error {
 			if x.gate != nil {
 				<-x.gate
 			}
 			for _, env := range x.file {
-				if !f(env) {
+				if env.Seq > after && !f(env) {
 					break
 				}
 			}
@@ -85,7 +88,22 @@ func (x *storedUI) letRead() {
 	x.rest()
 }
 
-const manyBlocks = 1500
+// letAll lets all readings of the file go on, and draws what came of them.
+func (x *storedUI) letAll() {
+	close(x.gate)
+	x.rest()
+}
+
+// wantFew fails if more blocks are in memory than are near the view.
+func (x *storedUI) wantFew() {
+	x.t.Helper()
+	shown, _, _ := state.Shown(&x.u.state)
+	if n := len(x.u.state.Blocks); n > 900 || len(shown) > n+900 {
+		x.t.Errorf("%d blocks are in memory at the end, %d near the view", n, len(shown))
+	}
+}
+
+const manyBlocks = 3000
 
 // On a long session the screen keeps the end, and shows the same as ever.
 func TestLongSessionIsTrimmed(t *testing.T) {
@@ -94,59 +112,78 @@ func TestLongSessionIsTrimmed(t *testing.T) {
 		if n := len(x.u.state.Blocks); n > 800 || n < 500 {
 			t.Errorf("%d of %d blocks are kept, want 500 to 800", n, manyBlocks)
 		}
-		x.Want("prompt 300.", "answer 300.", "answer 299.")
-		if n := len(x.u.state.Back.Borders); n != 300 {
-			t.Errorf("%d prompts to go back to, want 300", n)
+		x.Want("prompt 600.", "answer 600.", "answer 599.")
+		if n := len(x.u.state.Back.Borders); n != manyBlocks/5 {
+			t.Errorf("%d prompts to go back to, want %d", n, manyBlocks/5)
 		}
 	})
 }
 
-// Paging up passes every prompt once, in order, up to the first; what shows while the beginning is read stays
-// where it is when that comes.
-func TestPagingToTheTopOfALongSession(t *testing.T) {
+// Paging up passes every prompt once, in order, up to the first, and paging down the same ones down to the last; what shows while
+// a part is read stays where it is when that comes. No more is in memory than what is near.
+func TestPagingThroughALongSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
 		x.gate = make(chan struct{})
-		last, reads := 301, 0
-		for range 200 {
-			for _, line := range reversed(strings.Split(x.Screen(), "\n")) {
+		const all = manyBlocks / 5
+		last, reads := all+1, 0
+		page := func(key string, by int) {
+			lines := strings.Split(x.Screen(), "\n")
+			if by < 0 {
+				lines = reversed(lines)
+			}
+			for _, line := range lines {
 				var n int
 				if i := strings.Index(line, "▌ prompt "); i >= 0 {
 					if _, err := fmt.Sscanf(line[i:], "▌ prompt %d.", &n); err != nil {
 						t.Fatal(err)
 					}
-					if n < last-1 {
-						t.Fatalf("prompt %d follows above prompt %d:\n%s", n, last, x.Screen())
+					if (n-last)*by > 1 {
+						t.Fatalf("prompt %d follows prompt %d:\n%s", n, last, x.Screen())
 					}
-					last = min(last, n)
+					if (n-last)*by > 0 {
+						last = n
+					}
 				}
 			}
-			if last == 1 {
-				break
-			}
-			x.Press("PgUp")
+			x.Press(key)
 			x.rest()
-			if x.u.earlier.reads {
+			for x.u.earlier.reads {
 				was := x.Screen()
 				x.letRead()
 				reads++
-				if now := x.Screen(); now != was {
-					t.Fatalf("the view moved when the beginning came:\n%s\n%s", was, now)
+				if now := x.Screen(); strings.ReplaceAll(now, "↑ reading on …", "") != strings.ReplaceAll(was, "↑ reading on …", "") && !strings.Contains(was, "↑ reading on …") {
+					t.Fatalf("the view moved when a part came:\n%s\n%s", was, now)
 				}
 			}
+			x.wantFew()
 		}
-		if last != 1 || reads != 1 || len(x.u.state.Blocks) != manyBlocks {
-			t.Errorf("paged up to prompt %d, read %d times, %d blocks", last, reads, len(x.u.state.Blocks))
+		for i := 0; i < 400 && last > 1; i++ {
+			page("PgUp", -1)
 		}
-		x.exchange(301, "prompt 301.")
+		if last != 1 || reads < 10 {
+			t.Fatalf("paged up to prompt %d, read %d times", last, reads)
+		}
+		for i := 0; i < 400 && last < all; i++ {
+			page("PgDn", 1)
+		}
+		if last != all {
+			t.Fatalf("paged down to prompt %d", last)
+		}
+		x.letAll()
+		x.Press("Tab", "Home")
+		x.rest()
+		x.exchange(all+1, "the next prompt.")
 		x.Want("Where is the needle?")
-		x.Press("Tab", "End")
-		for n := 302; n < 312; n++ {
+		for n := all + 2; n < all+300; n++ {
 			x.exchange(n, fmt.Sprintf("prompt %d.", n))
+			x.wantFew()
 		}
-		if x.Want("answer 311."); len(x.u.state.Blocks) > 800 {
-			t.Errorf("%d blocks are kept at the end again", len(x.u.state.Blocks))
-		}
+		x.Want("Where is the needle?", "↓ more")
+		x.Press("End")
+		x.rest()
+		x.Want(fmt.Sprintf("answer %d.", all+299))
+		x.wantFew()
 	})
 }
 
@@ -166,13 +203,15 @@ func TestBeginningOfALongSession(t *testing.T) {
 		x.rest()
 		x.Want("↑ reading the beginning …")
 		x.unwanted("prompt 1.")
-		x.letRead()
+		x.letAll()
 		x.Want("prompt 1. Where is the needle?", "answer 2.")
 		x.unwanted("reading")
+		x.wantFew()
 	})
 }
 
-// A search finds what is not in memory, and says that it searches while that is read.
+// A search finds what is not in memory, one match after the other in both directions, and says that it searches
+// while that is read. It counts all matches, and keeps none of what it read.
 func TestFindInATrimmedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -181,23 +220,145 @@ func TestFindInATrimmedSession(t *testing.T) {
 		x.Press("Enter")
 		x.rest()
 		x.Want("searching")
-		x.letRead()
-		x.Want("2 of 2", "prompt 150. Where is the needle?")
-		x.Press("N")
-		x.rest()
-		x.Want("1 of 2", "prompt 1. Where is the needle?")
-		for n := 301; n < 340; n++ {
+		x.letAll()
+		x.Want("2 of 2", "prompt 300. Where is the needle?")
+		for _, k := range []struct{ key, status, shown string }{
+			{"N", "1 of 2", "prompt 1. Where"}, {"N", "2 of 2", "prompt 300. Where"}, {"n", "1 of 2", "prompt 1. Where"}, {"n", "2 of 2", "prompt 300. Where"}, {"N", "1 of 2", "prompt 1. Where"},
+		} {
+			x.Press(k.key)
+			x.rest()
+			x.Want(k.status, k.shown)
+			x.wantFew()
+		}
+		for n := 601; n < 900; n++ {
 			x.exchange(n, "more")
 		}
 		x.Want("1 of 2", "prompt 1. Where is the needle?")
-		if len(x.u.state.Blocks) < manyBlocks {
-			t.Error("blocks went while somebody searches")
-		}
+		x.exchange(900, "a needle")
+		x.Want("1 of 3")
+		x.Press("N")
+		x.rest()
+		x.Want("3 of 3", "a needle")
 		x.Press("Esc", "Esc")
-		x.Paste("/find output 2 of prompt 7.")
+		for _, k := range []struct{ text, status, shown string }{
+			{"output 2 of prompt 7.", "1 of 1", "output 2 of prompt 7."},
+			{"no such thing", "nothing found", "a needle"}, // who asks goes to the end
+			{"output 1 of prompt", "900 of 900", "a needle"},
+		} {
+			x.Paste("/find " + k.text)
+			x.Press("Enter")
+			x.rest()
+			x.Want(k.status, k.shown)
+			x.wantFew()
+			x.Press("Esc", "Esc")
+		}
+	})
+}
+
+// Whichever way somebody goes from match to match, and whatever is read back for another reason meanwhile, none is left out.
+func TestFindLeavesNoMatchOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		var with []int // exchanges
+		for n := 1; n <= manyBlocks/5; n++ {
+			if strings.HasPrefix(strconv.Itoa(n), "5") {
+				with = append(with, n)
+			}
+		}
+		x.Paste("/find output 2 of prompt 5")
 		x.Press("Enter")
 		x.rest()
-		x.Want("1 of 1", "output 2 of prompt 7.")
+		rnd := rand.New(rand.NewPCG(1, 2))
+		at, key := len(with)-1, "N"
+		for step := range 400 {
+			x.Want(fmt.Sprintf("%d of %d", at+1, len(with)), fmt.Sprintf("output 2 of prompt %d.", with[at]))
+			x.wantFew()
+			switch rnd.IntN(8) {
+			case 0:
+				key = map[string]string{"n": "N", "N": "n"}[key]
+			case 1:
+				x.Press([]string{"PgUp", "PgDn"}[rnd.IntN(2)])
+				x.rest()
+			case 2:
+				x.exchange(manyBlocks+step, "more")
+			case 3: // from now on who goes on does that while a part beside the match is read
+				if x.gate == nil {
+					x.gate = make(chan struct{})
+				}
+			case 4:
+				if x.gate != nil {
+					x.letAll()
+					x.gate = nil
+				}
+			}
+			at = (at + map[string]int{"n": 1, "N": len(with) - 1}[key]) % len(with)
+			x.Press(key)
+			x.rest()
+			for range 60 {
+				if strings.Contains(x.Screen(), fmt.Sprintf(" %d of %d", at+1, len(with))) {
+					break
+				}
+				select {
+				case x.gate <- struct{}{}:
+				default:
+				}
+				x.rest()
+			}
+		}
+	})
+}
+
+// Who goes back to a prompt that was let go sees what came before that.
+func TestRewindInATrimmedSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		to := func(n int) uint64 {
+			for _, env := range x.file {
+				if p, ok := env.Payload.(event.PromptSubmitted); ok && p.ID == n {
+					return env.Seq
+				}
+			}
+			return 0
+		}
+		x.record(event.HistoryRewound{ToSeq: to(200), Prompt: "prompt 200"})
+		x.Want("went back to before", "prompt 199.", "answer 199.")
+		x.unwanted("prompt 200.", "answer 600.")
+		at := x.file[len(x.file)-1].Seq
+		x.Press("Tab", "PgUp", "PgUp", "PgUp")
+		x.rest()
+		x.record(event.HistoryRewound{ToSeq: at, Prompt: "prompt 200", Redo: true})
+		x.Press("End")
+		x.rest()
+		x.Want("is back", "answer 600.")
+		for n := 601; n < 900; n++ {
+			x.exchange(n, "more")
+		}
+		x.wantFew()
+		x.Paste("/find answer 4")
+		x.Press("Enter")
+		x.rest()
+		x.Want("111 of 111", "answer 499.")
+	})
+}
+
+// While the text of a search is typed, the view stays among the blocks that are there, and what is typed on starts from the same place.
+func TestTypingASearchInATrimmedSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.Press("Tab", "/")
+		x.Type("needle")
+		x.rest()
+		x.Want("2 found")
+		x.Press("Enter")
+		x.rest()
+		x.Want("2 of 2", "prompt 300. Where is the needle?")
+		x.Press("/")
+		x.Type("prompt 298.")
+		x.rest()
+		x.Want("prompt 298.")
+		x.Press("Esc")
+		x.rest()
+		x.Want("prompt 300. Where is the needle?")
 	})
 }
 
@@ -207,15 +368,15 @@ func TestSelectionKeepsBlocks(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
 		x.Press("Tab", "v", "V")
 		before := len(x.u.state.Blocks)
-		for n := 301; n < 500; n++ {
+		for n := 601; n < 800; n++ {
 			x.exchange(n, "more")
 		}
-		if n := len(x.u.state.Blocks); n != before+5*199 {
-			t.Errorf("%d blocks, want %d and all that came", n, before)
+		if shown, _, _ := state.Shown(&x.u.state); len(shown) != before+5*199 {
+			t.Errorf("%d blocks, want %d and all that came", len(shown), before)
 		}
 		x.Press("y")
 		x.rest()
-		if !strings.Contains(x.copied, "answer 300.") {
+		if !strings.Contains(x.copied, "answer 600.") {
 			t.Errorf("copied %q", x.copied)
 		}
 	})
@@ -231,22 +392,22 @@ func TestCommandsReadATrimmedSession(t *testing.T) {
 			x.rest()
 		}
 		command("/copy all")
-		if !strings.HasPrefix(x.copied, "> prompt 1. Where is the needle?") || !strings.HasSuffix(x.copied, "answer 300.") {
+		if !strings.HasPrefix(x.copied, "> prompt 1. Where is the needle?") || !strings.HasSuffix(x.copied, "answer 600.") {
 			t.Errorf("copied %.60q", x.copied)
 		}
-		x.Want("copied 1199 lines")
+		x.Want("copied 2399 lines")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
 		x.gate = make(chan struct{})
-		x.Paste("/output 900")
+		x.Paste("/output 1800")
 		x.Press("Enter")
 		x.rest()
-		x.Want("reading the conversation from its beginning")
-		x.letRead()
+		x.Want("reading the conversation back")
+		x.letAll()
 		x.Want("output 0 of prompt 1.")
 		x.Press("q")
-		x.Paste("/output 901")
+		x.Paste("/output 1801")
 		x.Press("Enter")
 		x.rest()
 		x.Want("there is no such call")

@@ -2,10 +2,12 @@ package ui
 
 import (
 	"fmt"
+	"iter"
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/views/dialog"
 )
 
@@ -20,17 +22,15 @@ type findingList struct {
 
 // showFindings lists what the last review found, or opens the file of one finding.
 func showFindings(u *UI, args string) error {
-	return fromEnd(u, func() error {
-		r, n, err := slash.Findings(&u.state, args)
-		if err != nil {
-			return err
-		}
-		l := openFindings(u, r)
-		if n >= 0 {
-			l.view.Select(n)
-			l.open(n)
-		}
-		return nil
+	return lookBack(u, func(newest iter.Seq[*state.Block]) (func(), error) {
+		r, n, err := slash.Findings(newest, args)
+		return func() {
+			l := openFindings(u, r)
+			if n >= 0 {
+				l.view.Select(n)
+				l.open(n)
+			}
+		}, err
 	})
 }
 

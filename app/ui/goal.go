@@ -3,6 +3,7 @@ package ui
 import (
 	"buddy/app/layout"
 	"buddy/app/slash"
+	"buddy/app/state"
 )
 
 // goTo shows a place of the session, at once or when it has been read.
@@ -21,10 +22,21 @@ func (u *UI) arrive() {
 	if s == (slash.Spot{}) {
 		return
 	}
+	from, to, gone := state.Span(&u.state)
+	switch n := state.PartOf(&u.state, s.Seq); {
+	case n >= from && n < to, n >= gone && to == gone:
+	case n >= gone, state.Lost(&u.state):
+		u.update(state.Leave(&u.state))
+	default:
+		u.hint("", "reading back to where the text was found …")
+		if !u.earlier.reads {
+			showPart(u, n, nil)
+		}
+		return
+	}
 	at, exact := u.state.BlocksOf(s.Seq, s.Call)
-	if !exact && !u.state.Whole() {
+	if !exact && state.Awaits(&u.state) {
 		u.hint("", "reading on, back to where the text was found …")
-		readEarlier(u, nil)
 		return
 	}
 	u.start.goal = slash.Spot{}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"io"
+	"iter"
 	"strings"
 
 	"buddy/app/slash"
@@ -41,12 +42,9 @@ func (u *UI) openRun(c *state.Call, t *state.Task) {
 
 // showOutput opens the output of the last call, or of the N-th last.
 func showOutput(u *UI, args string) error {
-	return fromEnd(u, func() error {
-		c, err := slash.CallBack(u.following.shown(&u.state), args)
-		if err == nil {
-			u.openOutput(c)
-		}
-		return err
+	return lookBack(u, func(newest iter.Seq[*state.Block]) (func(), error) {
+		c, err := slash.CallBack(newest, args)
+		return func() { u.openOutput(c) }, err
 	})
 }
 

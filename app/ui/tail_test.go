@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,48 @@ func TestTailFirst(t *testing.T) {
 		x.seq = 100
 		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo", Interrupted: true}, asked)
 		x.Want("Approve?")
+	})
+}
+
+// A command that is about all of the conversation waits for the beginning, one that finds what it is about in the end does not.
+func TestCommandsWaitForTheBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		var all []event.Envelope
+		for i, text := range []string{"the very first", "the second"} {
+			all = append(all,
+				event.Envelope{Seq: uint64(2*i + 1), Session: "7f3a-0000", Task: i, Payload: event.PromptSubmitted{ID: i, Text: text, Kind: event.Opening}},
+				event.Envelope{Seq: uint64(2*i + 2), Session: "7f3a-0000", Task: i, Payload: event.ModelMessage{Message: model.Message{Content: "answer to " + text}}})
+		}
+		x.u.deps.Later(func() {
+			x.u.state = state.State{}
+			x.u.ApplyTail("7f3a-0000", all[2:], &event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
+		})
+		command := func(line string) {
+			x.Paste(line)
+			x.Press("Enter")
+			x.rest()
+		}
+		command("/copy")
+		if x.copied != "answer to the second" {
+			t.Errorf("copied %q", x.copied)
+		}
+		x.copied = ""
+		command("/copy all")
+		x.Want("reading the conversation back")
+		if x.copied != "" {
+			t.Errorf("copied %q before the beginning came", x.copied)
+		}
+		var before state.State
+		for _, env := range all[:2] {
+			before.Apply(env)
+		}
+		x.u.deps.Later(func() { x.u.Prepend(&before) })
+		x.rest()
+		x.Want("copied 7 lines")
+		if !strings.HasPrefix(x.copied, "> the very first") || !strings.HasSuffix(x.copied, "answer to the second") {
+			t.Errorf("copied %q", x.copied)
+		}
 	})
 }
 

@@ -293,7 +293,7 @@ func (u *UI) apply(batch []event.Envelope) bool {
 		case event.TaskStarted:
 			stale = u.heard.told
 		case event.HistoryRewound:
-			back = p
+			back, u.earlier.sought = p, nil
 		}
 	}
 	if len(requestsIn(&u.state)) > asked && u.arranged.focus == layout.Prompt {
@@ -400,6 +400,11 @@ func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 func (u *UI) Prepend(before *state.State) {
 	u.update(u.state.PrependState(before))
 	u.arrive()
+	then := u.earlier.then
+	u.earlier.then = nil
+	for _, do := range then {
+		do()
+	}
 }
 
 // TakeKeys makes the keys those of another map.

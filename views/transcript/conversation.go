@@ -48,6 +48,7 @@ type Conversation struct {
 
 	shared  *shared
 	whose   string // untrusted; "" is the session's
+	cwd     string // of the session
 	welcome []string
 	view    viewport
 	find    finder
@@ -124,11 +125,16 @@ func AtRest(c *Conversation) bool {
 	return c.view.follow && !c.find.typing && c.find.Text == "" && !c.sel.on && !c.mouse.down
 }
 
-// NeedsEarlier reports whether blocks are needed that come before the first one that is there: the view is
-// near it, or a search has to go through all.
-func NeedsEarlier(c *Conversation) bool {
-	return c.view.rest.missing && (c.find.Text != "" || c.view.heldBack() && c.view.top.block < keepLaid)
-}
+// InView returns the first and the last block that were on the screen when it was drawn, as indices of what
+// [state.Shown] returned.
+func InView(c *Conversation) (first, last int) { return c.view.top.block, c.view.extent.last }
+
+// WantsBeginning reports whether a person went to the beginning of the conversation, which is not there.
+func WantsBeginning(c *Conversation) bool { return c.view.rest.wanted }
+
+// Holds reports whether all blocks have to stay that are there: a person selects text, or types what to look for and may go
+// back to where that began.
+func Holds(c *Conversation) bool { return c.sel.on || c.mouse.down || c.find.typing }
 
 // drawWhose draws the row above the conversation of somebody else: whose it is, and the way back.
 func (c *Conversation) drawWhose(in draw.Area) {
@@ -145,12 +151,14 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Conversation|state.Tasks) == 0 {
 		return
 	}
-	c.view.rest.missing = !s.Whole()
-	if moved := c.view.sync(s.Blocks, s.Info.Event.Cwd, c.shared); moved != nil {
+	c.cwd = s.Info.Event.Cwd
+	blocks, above, below := state.Shown(s)
+	if moved := c.view.sync(blocks, c.cwd, c.shared); moved != nil {
 		c.find.moved(&c.view, moved)
 		c.sel.moved(moved)
 	}
-	c.view.rest.wanted = c.view.rest.wanted && c.view.rest.missing
+	c.find.cross(&c.view)
+	c.view.noteRest(above, below)
 	c.view.stream = s.Running() != nil
 	if n := len(c.view.blocks); n > 0 && c.view.blocks[n-1].block.Open {
 		c.view.stream = true
@@ -217,8 +225,11 @@ func (c *Conversation) footer() []draw.Span {
 	if !c.find.typing && c.find.Text != "" {
 		parts = append(parts, c.find.status(&c.view))
 	}
-	if c.view.rest.missing && c.view.heldBack() && c.view.top.block == 0 {
+	switch r := &c.view.rest; {
+	case r.wanted:
 		parts = append(parts, "↑ reading the beginning …")
+	case r.above && c.view.heldBack() && c.view.top.block == 0:
+		parts = append(parts, "↑ reading on …")
 	}
 	if n := c.view.unreadRows(); n > 0 {
 		parts = append(parts, fmt.Sprintf("↓ %d new", n))

@@ -36,6 +36,7 @@ type finder struct {
 	seek      seek
 	lo, hi    int  // the blocks between them were counted
 	waiting   bool // the next slice is on its way
+	beyond    beyond
 }
 
 // match names a place where the text was found.
@@ -86,10 +87,16 @@ func (c *Conversation) FindIn(text string, blocks []int) bool {
 // FindNext goes to the next match, or to the one before if by is -1. After the last one
 // comes the first.
 func (c *Conversation) FindNext(by int) {
-	if f := &c.find; f.Text != "" && f.visited {
+	f := &c.find
+	switch {
+	case f.Text == "" || len(c.view.blocks) == 0 || f.seek.by != 0 || f.beyond.by != 0:
+		return
+	case f.visited:
 		f.seekFrom(&c.view, by, f.at)
-		c.goOn()
+	default: // what was visited is far away
+		f.seekFrom(&c.view, by, match{block: min(c.view.top.block, len(c.view.blocks)-1), part: headPart, off: -1})
 	}
+	c.goOn()
 }
 
 // goOn searches a slice and asks for another turn if more is to be done.
@@ -148,7 +155,7 @@ func (f *finder) setText(vp *viewport, text string) {
 	if f.Text == "" || !strings.HasPrefix(text, f.Text) {
 		f.narrow = f.gen
 	}
-	f.Pattern, f.visited, f.seek = pattern.New(text), false, seek{}
+	f.Pattern, f.visited, f.seek, f.beyond = pattern.New(text), false, seek{}, beyond{}
 	f.prefilter = pattern.NewPrefilter(&f.Pattern)
 	f.returnToOrigin(vp)
 	if text != "" && len(vp.blocks) > 0 {
@@ -174,7 +181,7 @@ func (f *finder) begin(vp *viewport) {
 
 // seekFrom begins the way to the next match from a place on.
 func (f *finder) seekFrom(vp *viewport, by int, from match) {
-	f.seek = seek{by, from, len(vp.blocks) + 1}
+	f.seek, f.beyond.by = seek{by, from, len(vp.blocks) + 1}, 0
 }
 
 // slice does as much of the search as may be done at once.
@@ -219,10 +226,11 @@ func (f *finder) look(vp *viewport, budget *int) {
 		}
 		s.left--
 		n := len(vp.blocks)
-		s.from = match{block: (s.from.block + s.by + n) % n, part: headPart, off: -1}
-		if s.by < 0 {
-			s.from.part = math.MaxInt
+		if next := s.from.block + s.by; (next < 0 || next >= n) && (vp.rest.above || vp.rest.below) {
+			f.beyond.by, f.beyond.edge, s.by = s.by, s.from.block, 0
+			return
 		}
+		s.from = edgeOf((s.from.block+s.by+n)%n, s.by)
 	}
 }
 
@@ -306,7 +314,11 @@ type tally struct {
 
 // tally adds up what the blocks know.
 func (f *finder) tally(vp *viewport) tally {
-	t := tally{all: !vp.rest.missing, placed: !vp.rest.missing}
+	t := tally{all: true, placed: true}
+	if vp.rest.above || vp.rest.below {
+		far := &f.beyond
+		t = tally{far.above + far.below, far.above, far.all, far.all}
+	}
 	for i, v := range vp.blocks {
 		if v.found.gen != f.gen {
 			t.all = false
@@ -354,18 +366,6 @@ func (f *finder) recount(vp *viewport) {
 			budget := 0
 			f.count(vp, i, &budget)
 		}
-	}
-}
-
-// moved keeps the search when blocks came before those that there were.
-func (f *finder) moved(vp *viewport, moved map[int]int) {
-	f.at.block, f.seek.from.block, f.origin.block = moved[f.at.block], moved[f.seek.from.block], moved[f.origin.block]
-	f.lo, f.hi = vp.top.block, vp.top.block // known counts cost nothing
-	switch {
-	case len(vp.blocks) == 0:
-		f.end()
-	case f.Text != "" && !f.visited: // nothing was found in those
-		f.begin(vp)
 	}
 }
 

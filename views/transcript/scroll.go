@@ -81,7 +81,7 @@ func (vp *viewport) end() anchor { return vp.back(anchor{len(vp.blocks), 0}, vp.
 func (vp *viewport) place(selecting bool) {
 	end := vp.end()
 	if !vp.top.before(end) && !selecting {
-		vp.follow = true
+		vp.reached(end)
 	}
 	if !vp.follow {
 		return
@@ -95,9 +95,9 @@ func (vp *viewport) place(selecting bool) {
 	}
 }
 
-// hold stops following, unless everything fits.
+// hold stops following, unless everything is there and fits.
 func (vp *viewport) hold() {
-	if vp.follow && vp.size.h > 0 && vp.end() != (anchor{}) {
+	if vp.follow && vp.size.h > 0 && (vp.rest.above || vp.rest.below || vp.end() != (anchor{})) {
 		vp.follow = false
 		vp.holdUnread()
 	}
@@ -118,8 +118,18 @@ func (vp *viewport) Scroll(rows int) {
 		vp.hold()
 		vp.top = vp.back(vp.top, -rows)
 	}
-	if !vp.top.before(vp.end()) {
+	if end := vp.end(); !vp.top.before(end) {
+		vp.reached(end)
+	}
+}
+
+// reached follows the end, which is on the screen. Where others come after the last block that is there, that stays on the
+// screen instead.
+func (vp *viewport) reached(end anchor) {
+	if !vp.rest.below {
 		vp.follow = true
+	} else if !vp.follow {
+		vp.top = end
 	}
 }
 
@@ -174,7 +184,7 @@ func (vp *viewport) Page(screens int) { vp.Scroll(screens * max(vp.size.h-1, 1))
 func (vp *viewport) Top() {
 	vp.hold()
 	vp.top, vp.focus = anchor{}, 0
-	vp.rest.wanted = vp.rest.missing
+	vp.rest.wanted = vp.rest.above
 }
 
 // Bottom goes to the end, which is followed again.
@@ -185,7 +195,8 @@ func (vp *viewport) Bottom() {
 	}
 }
 
-// jump goes to the next prompt of the person, or to the one before if by is -1.
+// jump goes to the next prompt of the person, or to the one before if by is -1. If that is not there yet it goes as far as
+// it can.
 func (vp *viewport) jump(by int) {
 	for i := vp.focus + by; i >= 0 && i < len(vp.blocks); i += by {
 		if vp.blocks[i].block.Kind == state.UserBlock {
@@ -194,5 +205,12 @@ func (vp *viewport) jump(by int) {
 			vp.top = anchor{i, vp.blocks[i].gap}
 			return
 		}
+	}
+	switch {
+	case by < 0 && vp.rest.above:
+		vp.hold()
+		vp.top, vp.focus = anchor{}, 0
+	case by > 0 && vp.rest.below && vp.drawn():
+		vp.top, vp.focus = vp.end(), len(vp.blocks)-1
 	}
 }

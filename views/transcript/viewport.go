@@ -18,15 +18,23 @@ type viewport struct {
 		from, to    int // outside of them no block is laid out
 	}
 	follow bool // the end stays on the screen
-	rest   rest // of the blocks, before those that are there
+	rest   rest // of the blocks: before and after those that are there
 	stream bool // something still arrives
 	unread unread
 }
 
-// rest is what is known of the blocks before the first one that is there.
+// rest is what is known of the blocks that are not there.
 type rest struct {
-	missing bool // there are some
-	wanted  bool // a person went to the beginning, which is to be shown when it comes
+	above, below bool // there are some before the first one that is there, and after the last one
+	wanted       bool // a person went to the beginning, which is to be shown when it comes
+}
+
+// noteRest notes whether there are blocks that are not there.
+func (vp *viewport) noteRest(above, below bool) {
+	if vp.rest.below && !below && vp.drawn() {
+		vp.holdUnread() // the end has not been seen since it was left: it is not known what of it is new
+	}
+	vp.rest = rest{above, below, vp.rest.wanted && above}
 }
 
 // anchor names a row of the conversation: a block and a row in it.
@@ -41,9 +49,9 @@ const (
 	bigBlock = 256 << 10 // but not those with more text than this
 )
 
-// sync makes the views match the blocks of the state, which grow at their end and, when
-// an old session is opened from its end, at their beginning. Where views got other numbers,
-// it returns the new ones by the old ones, else nil.
+// sync makes the views match the blocks of the state, which grow at their end and, where a person goes through
+// a long session, come and go at both ends. Where views got other numbers, it returns the new ones by the old ones,
+// else nil.
 func (vp *viewport) sync(blocks []*state.Block, cwd string, all *shared) (moved map[int]int) {
 	n := len(vp.blocks)
 	atLast := vp.focus >= n-1
@@ -114,12 +122,24 @@ func (vp *viewport) rebuild(blocks []*state.Block, cwd string, all *shared) (mov
 			v.run.open = true
 		}
 	}
-	if !vp.rest.wanted || vp.top != (anchor{}) {
-		vp.top.block, vp.focus = moved[vp.top.block], moved[vp.focus]
-	}
-	vp.unread.block = moved[vp.unread.block]
+	vp.follows(moved)
 	vp.extent.from, vp.extent.to = 0, len(views)
 	return moved
+}
+
+// follows keeps the place where blocks have other numbers. One that is gone was left for another place.
+func (vp *viewport) follows(moved map[int]int) {
+	if !vp.rest.wanted || vp.top != (anchor{}) {
+		top, there := moved[vp.top.block]
+		if vp.top.block, vp.focus = top, moved[vp.focus]; !there {
+			vp.top.row = 0
+		}
+	}
+	vp.extent.last = max(moved[vp.extent.last], vp.top.block)
+	at, there := moved[vp.unread.block]
+	if vp.unread.block = at; !there && vp.drawn() {
+		vp.holdUnread()
+	}
 }
 
 // unread counts the rows that came after the view stopped following.
@@ -139,7 +159,7 @@ func (vp *viewport) holdUnread() {
 // unreadRows returns how many rows are new, 0 while the end is followed. Blocks that
 // are complete are counted once.
 func (vp *viewport) unreadRows() int {
-	if vp.follow || vp.size.w == 0 {
+	if vp.follow || vp.size.w == 0 || vp.rest.below {
 		return 0
 	}
 	u := &vp.unread

@@ -1,0 +1,183 @@
+package state
+
+import (
+	"maps"
+	"slices"
+
+	"buddy/agent/event"
+)
+
+const (
+	partBlocks = 100       // a part ends where it can when it has so many blocks
+	partBytes  = 256 << 10 // or so many bytes of their text
+	callBytes  = 1 << 10   // that a call takes beside its texts
+)
+
+// mark is a place between two events where a conversation can be divided: no later event changes a block before it, and
+// the blocks after it are made of later events and of what the mark holds.
+type mark struct {
+	after   uint64 // number of the last event before it; 0 is the beginning
+	first   string // as in Info
+	session event.SessionCreated
+	steps   Steps
+	tasks   []Task // that run, or were interrupted, and may still say something
+}
+
+// parts divide the conversation. The first ones may have been let go: Blocks begins with the others.
+type parts struct {
+	ends  []mark // of all parts but the one that grows
+	gone  int    // how many of the first ones Blocks lacks
+	lost  bool   // those can't be read
+	asked int    // how many blocks there were when Trim looked last
+
+	looked, blocks, bytes int // blocks before the index looked have been counted: so many are of the growing part, of so many bytes
+
+	rewinds event.Rewinds
+	steps   map[uint64]Steps // after each step back, by its event; never changed, only replaced
+}
+
+// divide ends the growing part after an event, if that has enough blocks and nothing is open.
+func divide(s *State, seq uint64) {
+	p := &s.parts
+	if p.looked > len(s.Blocks) {
+		p.looked = len(s.Blocks) // some were taken back
+	}
+	if p.looked == len(s.Blocks) && p.blocks < partBlocks && p.bytes < partBytes || !settled(s) {
+		return
+	}
+	for _, b := range s.Blocks[p.looked:] {
+		p.blocks, p.bytes = p.blocks+1, p.bytes+b.size()
+	}
+	p.looked = len(s.Blocks)
+	if p.blocks < partBlocks && p.bytes < partBytes {
+		return
+	}
+	m := mark{after: seq, first: s.Info.First, session: s.Info.Event, steps: s.Steps}
+	for _, t := range s.Tasks {
+		if t.State == TaskDone && t.Outcome != Interrupted {
+			continue
+		}
+		m.tasks = append(m.tasks, Task{ID: t.ID, Kind: t.Kind, Title: t.Title, State: t.State, Outcome: t.Outcome, Answer: t.Answer})
+		if t.Agent != nil {
+			m.tasks[len(m.tasks)-1].Agent = &Subagent{Name: t.Agent.Name, Talk: new(State)}
+		}
+	}
+	p.ends = append(p.ends, m)
+	p.blocks, p.bytes = 0, 0
+}
+
+// settled reports whether no event changes a block any more that is there. What a task beside the conversation says comes
+// in blocks of its own; a subagent's conversation belongs to the block of its call.
+func settled(s *State) bool {
+	if s.open != (openBlocks{}) || len(s.Questions) > 0 || s.Retries.block != nil && !s.Retries.came {
+		return false
+	}
+	for _, b := range s.calls {
+		if !b.beside {
+			return false
+		}
+	}
+	for _, t := range s.Tasks {
+		if t.Kind == event.SubagentTask && t.State != TaskDone {
+			return false
+		}
+	}
+	for _, w := range s.workflows {
+		if !w.State.Ended() {
+			return false
+		}
+	}
+	return true
+}
+
+// size estimates how many bytes a block takes.
+func (b *Block) size() int {
+	n := len(b.Text) + len(b.Raw)
+	if c := b.Call; c != nil {
+		n += callBytes + len(c.Arguments) + len(c.Action.Preview) + len(c.Result) + len(c.Output.Buf)
+	}
+	return n
+}
+
+// before returns the number of the last event of which Blocks has nothing any more, 0 if it has all.
+func (p *parts) before() uint64 {
+	if p.gone == 0 {
+		return 0
+	}
+	return p.ends[p.gone-1].after
+}
+
+// noteRewound keeps what the blocks after a step back, or forth, depend on.
+func (p *parts) noteRewound(env event.Envelope, steps Steps) {
+	all := map[uint64]Steps{env.Seq: steps}
+	maps.Copy(all, p.steps)
+	p.steps = all
+	p.rewinds.Take(env)
+}
+
+// Part is a part of a conversation that can be read back. Any goroutine may read it.
+type Part struct {
+	N     int // its number, from 0
+	from  mark
+	to    uint64 // number of its last event
+	steps map[uint64]Steps
+
+	rewinds event.Rewinds
+}
+
+// part returns the part with a number, which must have ended.
+func (p *parts) part(n int) Part {
+	part := Part{N: n, to: p.ends[n].after, steps: p.steps, rewinds: p.rewinds}
+	if n > 0 {
+		part.from = p.ends[n-1]
+	}
+	return part
+}
+
+// ReadParts calls f with the blocks of parts that follow each other, in order, until it returns false. read passes the stored
+// events after a number to a function, in order, until that returns false.
+func ReadParts(parts []Part, read func(after uint64, f func(event.Envelope) bool) error, f func(Part, []*Block) bool) error {
+	n, s := 0, parts[0].begin()
+	pass := func() bool { // to the next part
+		goes := f(parts[n], parts[n].end(s))
+		if n++; n == len(parts) || !goes {
+			n = len(parts)
+			return false
+		}
+		s = parts[n].begin()
+		return true
+	}
+	err := read(parts[0].from.after, func(env event.Envelope) bool {
+		for env.Seq > parts[n].to {
+			if !pass() {
+				return false
+			}
+		}
+		if r, ok := env.Payload.(event.HistoryRewound); ok && env.Branch == 0 {
+			passRewound(s, env, r, parts[n].steps[env.Seq])
+		} else {
+			s.Apply(env)
+		}
+		return true
+	})
+	for err == nil && n < len(parts) && pass() {
+	}
+	return err
+}
+
+// begin returns what the blocks of a part depend on.
+func (p *Part) begin() *State {
+	s := &State{Info: Info{First: p.from.first, Event: p.from.session}, Steps: p.from.steps}
+	for _, t := range p.from.tasks {
+		s.Tasks = append(s.Tasks, &t)
+	}
+	return s
+}
+
+// end returns the blocks of a part, as they are where many others follow.
+func (p *Part) end(s *State) []*Block {
+	for _, c := range s.live {
+		c.Output = Tail{Gen: c.Output.Gen + 1} // as of all calls but the last ones
+	}
+	return slices.DeleteFunc(s.Blocks, func(b *Block) bool { return !b.beside && p.rewinds.Gone(b.Seq) })
+}

@@ -1,0 +1,195 @@
+package state
+
+import (
+	"iter"
+	"slices"
+)
+
+const (
+	nearParts = 2 // so many parts with blocks above and below what somebody sees are read
+	farParts  = 3 // those that are further away are let go
+)
+
+// window holds parts that Trim has let go and somebody looks at.
+type window struct {
+	from  int // number of the first one
+	parts [][]*Block
+}
+
+func (w *window) to() int { return w.from + len(w.parts) }
+
+// Shown returns the blocks that a person can see: the end of the conversation, with the parts before it that are there, or
+// parts far above it. above and below report whether others come before and after them, which are not there.
+func Shown(s *State) (blocks []*Block, above, below bool) {
+	p, w := &s.parts, &s.window
+	if len(w.parts) == 0 {
+		return s.Blocks, s.kept != nil || p.gone > 0 && !p.lost, false
+	}
+	blocks = slices.Concat(w.parts...)
+	if below = w.to() < p.gone; !below {
+		blocks = append(blocks, s.Blocks...)
+	}
+	return blocks, w.from > 0 && !p.lost, below
+}
+
+// Short reports whether so few blocks are always there, after somebody went far back, that those before them are to be seen.
+func Short(s *State) bool { return s.parts.gone > 0 && len(s.Blocks) < partBlocks }
+
+// Whole reports whether all blocks of the session are there: nothing is still to come through PrependState, or to be read
+// back.
+func (s *State) Whole() bool { return s.kept == nil && s.parts.gone == 0 }
+
+// Near returns the part that is to be read next for who sees the blocks from one index to another, of those that Shown
+// returns; ok is false if there is none. It lets parts go that are far from there, unless hold is true.
+func Near(s *State, first, last int, hold bool) (part Part, ok bool, ch Changed) {
+	p, w := &s.parts, &s.window
+	if len(w.parts) == 0 {
+		w.from = p.gone
+	}
+	a, b := w.partAt(first)-w.from, w.partAt(last)-w.from
+	above, fewAbove := stay(slices.Backward(w.parts[:a]))
+	below, fewBelow := stay(slices.All(w.parts[min(b+1, len(w.parts)):]))
+	switch {
+	case p.lost, s.kept != nil:
+	case w.from > 0 && fewAbove && (len(w.parts) > 0 || first < partBlocks):
+		part, ok = p.part(w.from-1), true
+	case w.to() < p.gone && fewBelow:
+		part, ok = p.part(w.to()), true
+	}
+	if high := b + 1 + below; high < len(w.parts) && !hold {
+		w.parts, ch = slices.Delete(w.parts, high, len(w.parts)), Conversation
+	}
+	if low := a - above; low > 0 && !hold {
+		w.parts, w.from, ch = slices.Delete(w.parts, 0, low), w.from+low, Conversation
+	}
+	return part, ok, ch
+}
+
+// stay returns how many parts stay of those on one side of what somebody sees, the nearest first, and whether these are too
+// few. One without blocks, which somebody went back before, does not count.
+func stay(parts iter.Seq2[int, []*Block]) (n int, few bool) {
+	filled := 0
+	for _, blocks := range parts {
+		if len(blocks) > 0 {
+			filled++
+		}
+		if filled > farParts {
+			break
+		}
+		n++
+	}
+	return n, filled < nearParts
+}
+
+// partAt returns the number of the part that has a block. Behind the last one is the end of the conversation.
+func (w *window) partAt(block int) (n int) {
+	for n = range w.parts {
+		if block -= len(w.parts[n]); block < 0 {
+			return w.from + n
+		}
+	}
+	return w.to()
+}
+
+// Span returns the numbers of the parts that Shown returns, from one up to another, and how many Trim has let go: if to is gone,
+// the end follows them.
+func Span(s *State) (from, to, gone int) {
+	if len(s.window.parts) == 0 {
+		return s.parts.gone, s.parts.gone, s.parts.gone
+	}
+	return s.window.from, s.window.to(), s.parts.gone
+}
+
+// PartOf returns the number of the part of an event. It may be one that Trim has not let go.
+func PartOf(s *State, seq uint64) int {
+	n, _ := slices.BinarySearchFunc(s.parts.ends, seq, func(m mark, seq uint64) int {
+		if m.after < seq {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// Place returns the first and the last block of a part, of those that Shown returns; there is false if it is not among them, or has
+// none.
+func Place(s *State, n int) (first, last int, there bool) {
+	from, to, _ := Span(s)
+	if n < from || n >= to {
+		return 0, 0, false
+	}
+	for _, blocks := range s.window.parts[:n-from] {
+		first += len(blocks)
+	}
+	last = first + len(s.window.parts[n-from]) - 1
+	return first, last, last >= first
+}
+
+// Parts returns the parts from one number up to another, which Trim has let go.
+func Parts(s *State, from, to int) (all []Part) {
+	for n := from; n < to; n++ {
+		all = append(all, s.parts.part(n))
+	}
+	return all
+}
+
+// Awaits reports whether the beginning is still to come through PrependState.
+func Awaits(s *State) bool { return s.kept != nil }
+
+// Lost reports whether what Trim has let go can't be read back.
+func Lost(s *State) bool { return s.parts.lost }
+
+// Join takes over the blocks of a part, which stand beside those that Shown returns. With jump they come in the place of those,
+// if they do not. A part that was read before somebody went back is left out.
+func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
+	p, w := &s.parts, &s.window
+	if len(w.parts) == 0 {
+		w.from = p.gone
+	}
+	switch {
+	case len(part.steps) != len(p.steps), part.N >= w.from && part.N < w.to():
+		return 0
+	case part.N == w.from-1:
+		w.from, w.parts = part.N, slices.Insert(w.parts, 0, blocks)
+	case part.N == w.to() && part.N < p.gone:
+		w.parts = append(w.parts, blocks)
+	case jump:
+		*w = window{part.N, [][]*Block{blocks}}
+	default:
+		return 0
+	}
+	for _, b := range blocks {
+		if c := b.Call; c != nil && c.Agent != nil {
+			if t := s.Tasks.Get(c.Agent.ID); t != nil {
+				c.Agent = t
+			}
+		}
+	}
+	return Conversation
+}
+
+// Leave lets all parts go that somebody looked at.
+func Leave(s *State) Changed {
+	if len(s.window.parts) == 0 {
+		return 0
+	}
+	s.window = window{}
+	return Conversation
+}
+
+// Lose notes that nothing can be read back.
+func Lose(s *State) Changed {
+	s.parts.lost = true
+	return Conversation
+}
+
+// Newest returns blocks from the last to the first.
+func Newest(blocks []*Block) iter.Seq[*Block] {
+	return func(yield func(*Block) bool) {
+		for _, b := range slices.Backward(blocks) {
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}

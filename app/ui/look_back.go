@@ -1,0 +1,92 @@
+package ui
+
+import (
+	"iter"
+
+	"buddy/app/state"
+)
+
+// lookBack has do look at the blocks of the conversation that shows, the newest first, and then does what that returns. Where do
+// wants more blocks than are in memory, it looks again on another goroutine, at all of them: they are read back
+// some parts at a time, and not kept. Of a session that was only just opened it waits for the beginning first.
+func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err error)) error {
+	blocks, more := u.following.shown(&u.state).Blocks, true
+	then, err := do(func(yield func(*state.Block) bool) {
+		for b := range state.Newest(blocks) {
+			if more = yield(b); !more {
+				return
+			}
+		}
+	})
+	if more && !u.following.on() && state.Awaits(&u.state) {
+		u.hint("", "reading the conversation back …")
+		u.earlier.then = append(u.earlier.then, func() {
+			u.hint("", "")
+			if err := lookBack(u, do); err != nil {
+				u.hint("", err.Error())
+			}
+		})
+		return nil
+	}
+	_, _, gone := state.Span(&u.state)
+	if !more || gone == 0 || u.following.on() || state.Lost(&u.state) {
+		if err == nil {
+			then()
+		}
+		return err
+	}
+	u.hint("", "reading the conversation back …")
+	blocks = copied(blocks)
+	parts := state.Parts(&u.state, 0, gone)
+	inBackground(u, func() func() {
+		var failed error
+		then, err := do(func(yield func(*state.Block) bool) { failed = readBackwards(u.deps.File, blocks, parts, yield) })
+		return func() {
+			u.hint("", "")
+			switch {
+			case failed != nil:
+				lose(u, failed)
+			case err != nil:
+				u.hint("", err.Error())
+			default:
+				then()
+			}
+		}
+	})
+	return nil
+}
+
+// copied returns blocks for another goroutine, without what their calls printed.
+func copied(blocks []*state.Block) []*state.Block {
+	all := make([]*state.Block, len(blocks))
+	for i, b := range blocks {
+		all[i] = &state.Block{Kind: b.Kind, Text: b.Text, Review: b.Review}
+		if b.Call != nil {
+			all[i].Call = &state.Call{ID: b.Call.ID}
+		}
+	}
+	return all
+}
+
+// readBackwards passes blocks, and before those that of parts, to a function, the last one first, until that returns false.
+func readBackwards(file SessionFile, blocks []*state.Block, parts []state.Part, f func(*state.Block) bool) error {
+	for {
+		for b := range state.Newest(blocks) {
+			if !f(b) {
+				return nil
+			}
+		}
+		if blocks = nil; len(parts) == 0 {
+			return nil
+		}
+		first := max(len(parts)-seekParts, 0)
+		err := state.ReadParts(parts[first:], file.Read, func(_ state.Part, more []*state.Block) bool {
+			blocks = append(blocks, more...)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		parts = parts[:first]
+	}
+}

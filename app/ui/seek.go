@@ -1,0 +1,182 @@
+package ui
+
+import (
+	"maps"
+
+	"buddy/app/state"
+	"buddy/views/transcript"
+)
+
+// seekParts is how many parts are searched before the screen is told.
+const seekParts = 32
+
+// theEnd and theRest stand for parts: the blocks that are always there, and those that the search began in.
+const (
+	theEnd  = -1
+	theRest = -2
+)
+
+// sought is what a search knows of parts that are not in memory.
+type sought struct {
+	id     int                 // of the search
+	counts map[int]int         // matches, by part
+	end    struct{ at, n int } // theEnd was counted when it began with a part and had so many blocks and changes
+	tried  map[int]bool        // where the match was looked for that is wanted now
+	reads  bool
+}
+
+// seekOn searches what is not in memory: it leads to the next match if one is wanted, else it counts.
+func seekOn(u *UI) {
+	search, ok := transcript.Sought(u.v.conversation)
+	f := soughtFor(u, search, ok)
+	if f == nil {
+		return
+	}
+	tellBeyond(u, f)
+	if f.reads || u.earlier.reads || search.By == 0 && search.Full || state.Awaits(&u.state) {
+		return
+	}
+	for _, n := range beyond(&u.state, search.By) {
+		count, known := f.counts[n]
+		if !known {
+			countParts(u, f, n, search.By)
+			return
+		}
+		if search.By != 0 && count > 0 && !f.tried[n] {
+			leadTo(u, f, n, search.By)
+			return
+		}
+	}
+	switch {
+	case search.By == 0:
+	case f.tried[theRest]:
+		transcript.EndSeek(u.v.conversation)
+	default:
+		leadTo(u, f, theRest, search.By)
+	}
+}
+
+// soughtFor returns what is known for a search, nil if there is none.
+func soughtFor(u *UI, search transcript.Search, ok bool) *sought {
+	e := &u.earlier
+	if u.following.on() {
+		return nil
+	}
+	if !ok {
+		e.sought = nil
+		return nil
+	}
+	if e.sought == nil || e.sought.id != search.ID {
+		e.sought = &sought{id: search.ID, counts: make(map[int]int)}
+	}
+	if !search.Seeks {
+		e.sought.tried = make(map[int]bool)
+	}
+	return e.sought
+}
+
+// leadTo seeks the next match in a part, which then shows.
+func leadTo(u *UI, f *sought, n, by int) {
+	if f.tried == nil {
+		f.tried = make(map[int]bool)
+	}
+	f.tried[n] = true
+	seek := func(first, last int) { transcript.SeekIn(u.v.conversation, first, last, by) }
+	switch n {
+	case theEnd:
+		u.update(state.Leave(&u.state))
+		seek(0, len(u.state.Blocks)-1)
+	case theRest:
+		all, _, _ := state.Shown(&u.state)
+		seek(0, len(all)-1)
+	default:
+		showPart(u, n, func() {
+			if first, last, there := state.Place(&u.state, n); there && u.earlier.sought == f {
+				seek(first, last)
+			}
+		})
+	}
+}
+
+// beyond returns the parts that do not show, in the order in which a search comes to them: onwards from those that show, and
+// around.
+func beyond(s *state.State, by int) (order []int) {
+	from, to, gone := state.Span(s)
+	for n := to; n < gone; n++ {
+		order = append(order, n)
+	}
+	if to < gone {
+		order = append(order, theEnd)
+	}
+	for n := range from {
+		order = append(order, n)
+	}
+	if by <= 0 {
+		for i, j := 0, len(order)-1; i < j; i, j = i+1, j-1 {
+			order[i], order[j] = order[j], order[i]
+		}
+	}
+	return order
+}
+
+// tellBeyond tells the conversation how many matches are known that do not show.
+func tellBeyond(u *UI, f *sought) {
+	from, to, gone := state.Span(&u.state)
+	above, below, all := 0, 0, true
+	for n := range gone {
+		count, known := f.counts[n]
+		switch {
+		case n >= from && n < to:
+			continue
+		case n < from:
+			above += count
+		default:
+			below += count
+		}
+		all = all && known
+	}
+	if to < gone {
+		n := len(u.state.Blocks)
+		for _, b := range u.state.Blocks {
+			n += b.Gen
+		}
+		if f.end.at != gone || f.end.n != n {
+			f.counts[theEnd] = transcript.Counter(u.v.conversation)(u.state.Blocks)
+			f.end.at, f.end.n = gone, n
+		}
+		below += f.counts[theEnd]
+	}
+	transcript.SetBeyond(u.v.conversation, above, below, all)
+}
+
+// countParts searches parts from one on, which is not known.
+func countParts(u *UI, f *sought, n, by int) {
+	from, to, gone := state.Span(&u.state)
+	unknown := func(n int) bool {
+		_, known := f.counts[n]
+		return !known && n >= 0 && n < gone && (n < from || n >= to)
+	}
+	first, last := n, n
+	for by > 0 && last-first+1 < seekParts && unknown(last+1) {
+		last++
+	}
+	for by <= 0 && last-first+1 < seekParts && unknown(first-1) {
+		first--
+	}
+	parts, count := state.Parts(&u.state, first, last+1), transcript.Counter(u.v.conversation)
+	f.reads = true
+	inBackground(u, func() func() {
+		counts := make(map[int]int)
+		err := state.ReadParts(parts, u.deps.File.Read, func(p state.Part, blocks []*state.Block) bool {
+			counts[p.N] = count(blocks)
+			return true
+		})
+		return func() {
+			f.reads = false
+			maps.Copy(f.counts, counts)
+			if err != nil {
+				lose(u, err)
+			}
+		}
+	})
+}
