@@ -23,14 +23,15 @@ type mark struct {
 	tasks   []Task // that run, or were interrupted, and may still say something
 }
 
-// parts divide the conversation. The first ones may have been let go: Blocks begins with the others.
+// parts divide the conversation. The first ones may have been let go: Blocks holds the others.
 type parts struct {
 	ends  []mark // of all parts but the one that grows
 	gone  int    // how many of the first ones Blocks lacks
 	lost  bool   // those can't be read
 	asked int    // how many blocks there were when Trim looked last
 
-	looked, blocks, bytes int // blocks before the index looked have been counted: so many are of the growing part, of so many bytes
+	looked        int // index of the first block that is not counted yet
+	blocks, bytes int // of the part that grows, as far as counted
 
 	rewinds event.Rewinds
 	steps   map[uint64]Steps // after each step back, by its event; never changed, only replaced

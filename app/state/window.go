@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	nearParts = 2 // so many parts with blocks above and below what somebody sees are read
-	farParts  = 3 // those that are further away are let go
+	nearParts = 2 // parts with blocks that are read above and below what is on the screen
+	farParts  = 3 // parts with blocks that stay there
 )
 
-// window holds parts that Trim has let go and somebody looks at.
+// window holds the parts around what a person looks at, of those that Trim has let go.
 type window struct {
 	from  int // number of the first one
 	parts [][]*Block
@@ -32,15 +32,15 @@ func Shown(s *State) (blocks []*Block, above, below bool) {
 	return blocks, w.from > 0 && !p.lost, below
 }
 
-// Short reports whether so few blocks are always there, after somebody went far back, that those before them are to be seen.
+// Short reports whether a rewind left so few blocks at the end that the parts before them are on the screen, too.
 func Short(s *State) bool { return s.parts.gone > 0 && len(s.Blocks) < partBlocks }
 
 // Whole reports whether all blocks of the session are there: nothing is still to come through PrependState, or to be read
 // back.
 func (s *State) Whole() bool { return s.kept == nil && s.parts.gone == 0 }
 
-// Near returns the part that is to be read next for who sees the blocks from one index to another, of those that Shown
-// returns; ok is false if there is none. It lets parts go that are far from there, unless hold is true.
+// Near returns the part to read next when the blocks from index first to last of those that Shown returns are on the
+// screen; ok is false if none is needed. Unless hold is true, it lets go what is far from there.
 func Near(s *State, first, last int, hold bool) (part Part, ok bool, ch Changed) {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -65,8 +65,8 @@ func Near(s *State, first, last int, hold bool) (part Part, ok bool, ch Changed)
 	return part, ok, ch
 }
 
-// stay returns how many parts stay of those on one side of what somebody sees, the nearest first, and whether these are too
-// few. One without blocks, which somebody went back before, does not count.
+// stay returns how many of the parts on one side of the screen stay, the nearest first, and whether these are too few.
+// A part that a rewind emptied does not count.
 func stay(parts iter.Seq2[int, []*Block]) (n int, few bool) {
 	filled := 0
 	for _, blocks := range parts {
@@ -91,8 +91,8 @@ func (w *window) partAt(block int) (n int) {
 	return w.to()
 }
 
-// Span returns the numbers of the parts that Shown returns, from one up to another, and how many Trim has let go: if to is gone,
-// the end follows them.
+// Span returns the numbers of the first part that Shown returns and of the one after the last, and how many parts Trim has
+// let go. If to equals gone, the end of the conversation follows.
 func Span(s *State) (from, to, gone int) {
 	if len(s.window.parts) == 0 {
 		return s.parts.gone, s.parts.gone, s.parts.gone
@@ -111,8 +111,8 @@ func PartOf(s *State, seq uint64) int {
 	return n
 }
 
-// Place returns the first and the last block of a part, of those that Shown returns; there is false if it is not among them, or has
-// none.
+// Place returns the indices of the first and the last block of a part in what Shown returns; there is false if it has no
+// block in that.
 func Place(s *State, n int) (first, last int, there bool) {
 	from, to, _ := Span(s)
 	if n < from || n >= to {
@@ -139,8 +139,8 @@ func Awaits(s *State) bool { return s.kept != nil }
 // Lost reports whether what Trim has let go can't be read back.
 func Lost(s *State) bool { return s.parts.lost }
 
-// Join takes over the blocks of a part, which stand beside those that Shown returns. With jump they come in the place of those,
-// if they do not. A part that was read before somebody went back is left out.
+// Join takes over the blocks of a part that was read. If the part is next to those that Shown returns, they join these;
+// if not, they replace them with jump, and are dropped without. A part that was read before a rewind is dropped, too.
 func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	p, w := &s.parts, &s.window
 	if len(w.parts) == 0 {
@@ -168,7 +168,7 @@ func Join(s *State, part Part, blocks []*Block, jump bool) Changed {
 	return Conversation
 }
 
-// Leave lets all parts go that somebody looked at.
+// Leave lets all parts go that were read back: what shows is the end of the conversation.
 func Leave(s *State) Changed {
 	if len(s.window.parts) == 0 {
 		return 0

@@ -14,11 +14,11 @@ type SessionFile struct {
 	Read func(after uint64, f func(event.Envelope) bool) error
 }
 
-// earlier keeps the parts of the conversation out of memory that nobody looks at.
+// earlier keeps those parts of the conversation out of memory that are far from what is on the screen.
 type earlier struct {
 	durable uint64 // number of the newest durable event that was heard
 	asks    bool   // whether the file has that
-	reads   bool   // a part
+	reads   bool   // a part is being read back
 	sought  *sought
 	then    []func() // to be done when the beginning of the session has come
 }
@@ -43,7 +43,7 @@ func trimBlocks(u *UI) {
 	})
 }
 
-// lookAround has those parts in memory that are near what is looked at, and no others.
+// lookAround reads the parts near what is on the screen back, and lets the others go.
 func lookAround(u *UI) {
 	c, s := u.v.conversation, &u.state
 	_, _, below := state.Shown(s)
@@ -64,13 +64,13 @@ func lookAround(u *UI) {
 	}
 }
 
-// showPart shows a part in the place of what shows, and then does something, if that is not nil.
+// showPart shows a part instead of what is on the screen, and then calls then, if that is not nil.
 func showPart(u *UI, n int, then func()) {
 	readBack(u, state.Parts(&u.state, n, n+1), true, then)
 }
 
-// readBack reads a part and joins its blocks to those that show, or with jump shows them in the place of those. Then it does
-// something, if that is not nil.
+// readBack reads a part and joins its blocks to those on the screen or, with jump, shows them instead. Then it calls then,
+// if that is not nil.
 func readBack(u *UI, part []state.Part, jump bool, then func()) {
 	e := &u.earlier
 	e.reads = true
@@ -95,7 +95,7 @@ func readBack(u *UI, part []state.Part, jump bool, then func()) {
 	})
 }
 
-// inBackground calls work on another goroutine, and what that returns on this one as soon as it is there: somebody waits for it.
+// inBackground calls work on another goroutine, and what that returns on this one, at once: a person waits for it.
 func inBackground(u *UI, work func() (apply func())) {
 	u.deps.Background(func() func() {
 		u.deps.Later(work())

@@ -6,9 +6,9 @@ import (
 	"buddy/app/state"
 )
 
-// lookBack has do look at the blocks of the conversation that shows, the newest first, and then does what that returns. Where do
-// wants more blocks than are in memory, it looks again on another goroutine, at all of them: they are read back
-// some parts at a time, and not kept. Of a session that was only just opened it waits for the beginning first.
+// lookBack passes the blocks of the conversation to do, the newest first, and calls what do returns. Where do wants more
+// blocks than are in memory, it is called again on another goroutine, with all of them: they are read back some parts at
+// a time, and not kept. In a session that was only just opened it waits for the beginning first.
 func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err error)) error {
 	blocks, more := u.following.shown(&u.state).Blocks, true
 	then, err := do(func(yield func(*state.Block) bool) {
@@ -56,7 +56,7 @@ func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err er
 	return nil
 }
 
-// copied returns blocks for another goroutine, without what their calls printed.
+// copied returns copies of blocks for another goroutine, without the output of their calls.
 func copied(blocks []*state.Block) []*state.Block {
 	all := make([]*state.Block, len(blocks))
 	for i, b := range blocks {
@@ -68,7 +68,8 @@ func copied(blocks []*state.Block) []*state.Block {
 	return all
 }
 
-// readBackwards passes blocks, and before those that of parts, to a function, the last one first, until that returns false.
+// readBackwards passes blocks, and then those of the parts before them, to a function, the last one first, until that
+// returns false.
 func readBackwards(file SessionFile, blocks []*state.Block, parts []state.Part, f func(*state.Block) bool) error {
 	for {
 		for b := range state.Newest(blocks) {

@@ -10,7 +10,7 @@ import (
 // seekParts is how many parts are searched before the screen is told.
 const seekParts = 32
 
-// theEnd and theRest stand for parts: the blocks that are always there, and those that the search began in.
+// theEnd and theRest stand for parts: the blocks that are always in memory, and those that the search began in.
 const (
 	theEnd  = -1
 	theRest = -2
@@ -21,8 +21,8 @@ type sought struct {
 	id     int                 // of the search
 	counts map[int]int         // matches, by part
 	end    struct{ at, n int } // theEnd was counted when it began with a part and had so many blocks and changes
-	tried  map[int]bool        // where the match was looked for that is wanted now
-	reads  bool
+	tried  map[int]bool        // parts that the next match was looked for in
+	reads  bool                // parts are being searched
 }
 
 // seekOn searches what is not in memory: it leads to the next match if one is wanted, else it counts.
@@ -98,8 +98,8 @@ func leadTo(u *UI, f *sought, n, by int) {
 	}
 }
 
-// beyond returns the parts that do not show, in the order in which a search comes to them: onwards from those that show, and
-// around.
+// beyond returns the parts that are not in memory, in the order in which a search comes to them: onwards from those that are,
+// and around.
 func beyond(s *state.State, by int) (order []int) {
 	from, to, gone := state.Span(s)
 	for n := to; n < gone; n++ {
@@ -149,7 +149,7 @@ func tellBeyond(u *UI, f *sought) {
 	transcript.SetBeyond(u.v.conversation, above, below, all)
 }
 
-// countParts searches parts from one on, which is not known.
+// countParts counts the matches in some parts, from one on whose count is not known.
 func countParts(u *UI, f *sought, n, by int) {
 	from, to, gone := state.Span(&u.state)
 	unknown := func(n int) bool {
