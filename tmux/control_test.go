@@ -200,8 +200,9 @@ func TestRounds(t *testing.T) {
 			t.Errorf("%d panes are due, the next after %v, want %d after %v", len(due), wait, want, wantWait)
 		}
 	}
+	round(0, 3, 0) // the first of this client
 	printed(true, "%1")
-	round(0, 1, 0)
+	round(time.Second, 1, 0)
 	round(time.Second, 0, 0)
 	printed(true, "%2")
 	round(0, 1, 0)
@@ -214,4 +215,20 @@ func TestRounds(t *testing.T) {
 	printed(true, "%3")
 	round(time.Second, 1, 0)
 	round(time.Second, 0, 0)
+}
+
+// TestNewClientCapturesAllPanes: what a pane prints between two clients is reported to neither. The marks that
+// invalidate sets when the first one ends may have been taken by a round that still had that one.
+func TestNewClientCapturesAllPanes(t *testing.T) {
+	p, at := newPainter(nil, func(Screen) {}), time.Now()
+	p.watched = map[string]bool{"%1": true, "%2": true}
+	for range 2 {
+		ctl := &control{}
+		for _, want := range []int{2, 0} {
+			at = at.Add(time.Second)
+			if due, _, _ := p.due(ctl, at); len(due) != want {
+				t.Errorf("%d panes are due, want %d", len(due), want)
+			}
+		}
+	}
 }

@@ -164,9 +164,12 @@ type duePane struct {
 func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Duration, wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ctl != ctl { // a new client pauses nothing
+	if p.ctl != ctl { // a new client pauses nothing, and was not told what printed before it came
 		p.ctl = ctl
 		clear(p.paused)
+		for id := range p.watched {
+			p.dirty[id] = true
+		}
 	}
 	for id := range p.watched {
 		if p.dirty[id] {
