@@ -31,6 +31,7 @@ type control struct {
 	in      *os.File
 	printed func(pane string) // a pane printed; called by the reader
 	joined  func()            // a client was attached to a session; called by the reader
+	begun   chan struct{}     // of one: this client is attached
 	done    chan struct{}     // closed when the client has ended
 
 	mu      sync.Mutex // guards what follows, and the order of writing
@@ -55,8 +56,23 @@ type answer struct {
 	err   error
 }
 
-// startControl starts cmd, a `tmux -C attach`. Its reader calls printed, joined and ended.
-func startControl(cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
+// startControl starts cmd, a `tmux -C attach`, and waits until it is attached, five seconds at most. tmux may read
+// commands before that, and then refuses those about the client: it reported no output of panes ever after. The reader
+// calls printed, joined and ended.
+func startControl(ctx context.Context, cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
+	c, err := launch(cmd, printed, joined, ended)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.attached(ctx); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// launch starts cmd and its reader.
+func launch(cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -75,7 +91,7 @@ func startControl(cmd *exec.Cmd, printed func(string), joined, ended func()) (*c
 		_ = outR.Close()
 		return nil, err
 	}
-	c := &control{proc: cmd, in: inW, printed: printed, joined: joined, done: make(chan struct{})}
+	c := &control{proc: cmd, in: inW, printed: printed, joined: joined, begun: make(chan struct{}, 1), done: make(chan struct{})}
 	go func() {
 		err := c.read(bufio.NewReaderSize(outR, 64<<10))
 		_ = outR.Close()
@@ -86,6 +102,24 @@ func startControl(cmd *exec.Cmd, printed func(string), joined, ended func()) (*c
 		ended()
 	}()
 	return c, nil
+}
+
+// attached waits until the client is attached.
+func (c *control) attached(ctx context.Context) error {
+	limit := time.NewTimer(answerWait)
+	defer limit.Stop()
+	select {
+	case <-c.begun:
+		return nil
+	case <-c.done:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-limit.C:
+		return fmt.Errorf("tmux: the control client was not attached within %v", answerWait)
+	}
 }
 
 func (c *control) ended() bool {
@@ -291,8 +325,15 @@ func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int,
 
 // notice handles a line outside of answers.
 func (c *control) notice(line string) {
-	if strings.HasPrefix(line, "%client-session-changed ") {
+	switch {
+	case strings.HasPrefix(line, "%client-session-changed "):
 		c.joined()
+		return
+	case strings.HasPrefix(line, "%session-changed "):
+		select {
+		case c.begun <- struct{}{}:
+		default: // a person moved it to another session
+		}
 		return
 	}
 	for _, prefix := range []string{"%output ", "%extended-output "} {

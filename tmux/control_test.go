@@ -2,7 +2,10 @@ package tmux
 
 import (
 	"bufio"
+	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +21,7 @@ func newControl(t testing.TB, printed func(string)) (*control, *tmuxtest.Server)
 	srv.Tmux("new-session", "-d", "-s", "x", "-x", "100", "-y", "30", "cat")
 	cmd := exec.Command("tmux", "-u", "-S", srv.Socket, "-C", "attach-session", "-f", "pause-after=1,no-output", "-t", "=x:")
 	cmd.Env = srv.Env
-	c, err := startControl(cmd, printed, func() {}, func() {})
+	c, err := startControl(t.Context(), cmd, printed, func() {}, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +48,33 @@ func TestControlAnswersInOrder(t *testing.T) {
 	}
 	if s, want := strings.Join(got, ","), "a,error,,b,error,"; s != want {
 		t.Errorf("answers %q, want %q", s, want)
+	}
+}
+
+// TestControlWaitsUntilAttached: tmux has read commands of a client before it attached that, and refused those about
+// the client itself.
+func TestControlWaitsUntilAttached(t *testing.T) {
+	t.Parallel()
+	at := filepath.Join(t.TempDir(), "attached")
+	slow := exec.Command("sh", "-c", `sleep 0.1; printf '%%begin 1 1 0\n%%end 1 1 0\n'; sleep 0.1; : >"$1"; printf '%%session-changed $0 x\n'; cat >/dev/null`, "sh", at)
+	c, err := startControl(t.Context(), slow, func(string) {}, func() {}, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if _, err := os.Stat(at); err != nil {
+		t.Errorf("commands are taken before the client is attached: %v", err)
+	}
+
+	for script, want := range map[string]string{
+		"printf '%%begin 1 1 0\ncan t find session: x\n%%error 1 1 0\n%%exit\n'": "client ended",
+		"exec sleep 60": context.Canceled.Error(),
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(200*time.Millisecond, stop)
+		if c, err := startControl(ctx, exec.Command("sh", "-c", script), func(string) {}, func() {}, func() {}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %q", script, c, err, want)
+		}
 	}
 }
 

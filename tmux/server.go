@@ -200,7 +200,7 @@ func (s *server) attachControl(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctl, err := startControl(cmd, s.printed, s.joined, s.changed)
+	ctl, err := startControl(ctx, cmd, s.printed, s.joined, s.changed)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
