@@ -178,7 +178,7 @@ func TestTerminalForged(t *testing.T) {
 // TestTerminalBackground: a job that a command of mode tty leaves behind holds nobody back.
 func TestTerminalBackground(t *testing.T) {
 	inEachPane(t, func(t *testing.T, r *rig) {
-		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "(trap '' HUP; while [ ! -e go ]; do sleep 0.02; done; echo late; touch late) & echo now"})
+		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "(trap '' HUP; touch deaf; until [ -e go ]; do sleep 0.02; done; echo late; touch late) & until [ -e deaf ]; do sleep 0.02; done; echo now"})
 		if res := r.wait(run); string(res.Stdout.Head) != "now\r\n" {
 			t.Errorf("stdout %q", res.Stdout.Head)
 		}
