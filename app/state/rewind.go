@@ -76,7 +76,9 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	from := s.Back.borderFrom(p.ToSeq)
 	if p.Redo {
 		redo(s, p.ToSeq, from)
+		s.window = window{}
 	} else {
+		s.window.rewind(p.ToSeq)
 		s.Back.rewound = append(s.Back.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Back.Borders[from:]), s.Steps, s.Answered})
 		s.Answered = nil
 		if from < len(s.Back.Borders) {
@@ -86,7 +88,6 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	}
 	dropGone(s, gone)
 	s.parts.noteRewound(env, s.Steps)
-	s.window = window{}
 	s.add(env, NoticeBlock, p.Text())
 	return Conversation | Output | Header | Tasks | Queue
 }

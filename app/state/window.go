@@ -177,6 +177,18 @@ func Leave(s *State) Changed {
 	return Conversation
 }
 
+// rewind drops the blocks from an event on. If it leaves none, what shows is the end of the conversation.
+func (w *window) rewind(seq uint64) {
+	left := 0
+	for i, blocks := range w.parts {
+		w.parts[i] = slices.DeleteFunc(blocks, func(b *Block) bool { return b.Seq >= seq && !b.beside })
+		left += len(w.parts[i])
+	}
+	if left == 0 {
+		*w = window{}
+	}
+}
+
 // Lose notes that nothing can be read back.
 func Lose(s *State) Changed {
 	s.parts.lost = true

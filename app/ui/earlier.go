@@ -19,6 +19,7 @@ type earlier struct {
 	durable uint64 // number of the newest durable event that was heard
 	asks    bool   // whether the file has that
 	reads   bool   // a part is being read back
+	counts  bool   // parts are being searched
 	sought  *sought
 	then    []func() // to be done when the beginning of the session has come
 }
@@ -53,30 +54,30 @@ func lookAround(u *UI) {
 		u.update(state.Leave(s))
 	case u.earlier.reads || state.Awaits(s) || state.Lost(s):
 	case transcript.WantsBeginning(c):
-		showPart(u, 0, nil)
+		showPart(u, 0, func() bool { return transcript.WantsBeginning(u.v.conversation) }, nil)
 	default:
 		first, last := transcript.InView(c)
 		part, ok, changed := state.Near(s, first, last, transcript.Holds(c))
 		u.update(changed)
 		if ok {
-			readBack(u, []state.Part{part}, false, nil)
+			readBack(u, part, nil, nil)
 		}
 	}
 }
 
-// showPart shows a part instead of what is on the screen, and then calls then, if that is not nil.
-func showPart(u *UI, n int, then func()) {
-	readBack(u, state.Parts(&u.state, n, n+1), true, then)
+// showPart reads a part and shows it instead of what is on the screen. Then it calls then, if that is not nil. It does neither
+// if wanted returns false when the part has been read: the person went elsewhere meanwhile.
+func showPart(u *UI, n int, wanted func() bool, then func()) {
+	readBack(u, state.Parts(&u.state, n, n+1)[0], wanted, then)
 }
 
-// readBack reads a part and joins its blocks to those on the screen or, with jump, shows them instead. Then it calls then,
-// if that is not nil.
-func readBack(u *UI, part []state.Part, jump bool, then func()) {
+// readBack reads a part and joins its blocks to those on the screen; with wanted it does what showPart does.
+func readBack(u *UI, part state.Part, wanted func() bool, then func()) {
 	e := &u.earlier
 	e.reads = true
 	inBackground(u, func() func() {
 		var blocks []*state.Block
-		err := state.ReadParts(part, u.deps.File.Read, func(_ state.Part, all []*state.Block) bool {
+		err := state.ReadParts([]state.Part{part}, u.deps.File.Read, func(_ state.Part, all []*state.Block) bool {
 			blocks = all
 			return true
 		})
@@ -86,9 +87,11 @@ func readBack(u *UI, part []state.Part, jump bool, then func()) {
 				lose(u, err)
 				return
 			}
-			u.update(state.Join(&u.state, part[0], blocks, jump))
-			if then != nil {
-				then()
+			if wanted == nil || wanted() {
+				u.update(state.Join(&u.state, part, blocks, wanted != nil))
+				if then != nil {
+					then()
+				}
 			}
 			u.arrive()
 		}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,11 @@ type storedUI struct {
 	gate chan struct{} // reading waits for it; nil: it does not
 	fail error         // of reading
 	lost bool          // what is told goes to no file any more
+
+	counting  sync.Mutex // guards what follows
+	reads     int        // how often the file was read
+	reading   int        // how many goroutines read it now
+	mostReads int        // and at the most
 }
 
 // openLong opens a screen and tells it of so many exchanges of five blocks, of which the first and one in the
@@ -38,6 +44,8 @@ func openLong(t *testing.T, exchanges int) *storedUI {
 	x.u.deps.File = SessionFile{
 		Newest: func() (uint64, error) { return x.file[len(x.file)-1].Seq, nil },
 		Read: func(after uint64, f func(event.Envelope) bool) error {
+			x.begin()
+			defer x.end()
 			if x.gate != nil {
 				<-x.gate
 			}
@@ -58,6 +66,24 @@ func openLong(t *testing.T, exchanges int) *storedUI {
 		x.exchange(n, text)
 	}
 	return x
+}
+
+// begin counts a goroutine that begins to read the file.
+func (x *storedUI) begin() {
+	x.counting.Lock()
+	defer x.counting.Unlock()
+	x.reads, x.reading = x.reads+1, x.reading+1
+	x.mostReads = max(x.mostReads, x.reading)
+	if x.reads > 10_000 {
+		panic("the file is read without end")
+	}
+}
+
+// end counts one that has read it.
+func (x *storedUI) end() {
+	x.counting.Lock()
+	defer x.counting.Unlock()
+	x.reading--
 }
 
 func (x *storedUI) exchange(n int, text string) {

@@ -30,7 +30,7 @@ func (u *UI) arrive() {
 	default:
 		u.hint("", "reading back to where the text was found …")
 		if !u.earlier.reads {
-			showPart(u, n, nil)
+			showPart(u, n, func() bool { return u.start.goal == s }, nil)
 		}
 		return
 	}

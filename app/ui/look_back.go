@@ -10,8 +10,9 @@ import (
 // blocks than are in memory, it is called again on another goroutine, with all of them: they are read back some parts at
 // a time, and not kept. In a session that was only just opened it waits for the beginning first.
 func lookBack(u *UI, do func(newest iter.Seq[*state.Block]) (then func(), err error)) error {
-	blocks, more := u.following.shown(&u.state).Blocks, true
+	blocks, more := u.following.shown(&u.state).Blocks, false // arguments that are wrong need no block
 	then, err := do(func(yield func(*state.Block) bool) {
+		more = true
 		for b := range state.Newest(blocks) {
 			if more = yield(b); !more {
 				return

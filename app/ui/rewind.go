@@ -158,6 +158,7 @@ func tookBack(u *UI, p event.HistoryRewound) {
 	if p.Redo || b.Seq == 0 || p.ToSeq != b.Seq || u.following.on() {
 		return
 	}
+	u.v.conversation.Bottom() // what came of it is to be seen
 	if !u.v.prompt.Empty() {
 		u.v.prompt.Discard()
 	}

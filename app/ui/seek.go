@@ -22,7 +22,6 @@ type sought struct {
 	counts map[int]int         // matches, by part
 	end    struct{ at, n int } // theEnd was counted when it began with a part and had so many blocks and changes
 	tried  map[int]bool        // parts that the next match was looked for in
-	reads  bool                // parts are being searched
 }
 
 // seekOn searches what is not in memory: it leads to the next match if one is wanted, else it counts.
@@ -33,7 +32,7 @@ func seekOn(u *UI) {
 		return
 	}
 	tellBeyond(u, f)
-	if f.reads || u.earlier.reads || search.By == 0 && search.Full || state.Awaits(&u.state) {
+	if u.earlier.counts || u.earlier.reads || search.By == 0 && search.Full || state.Awaits(&u.state) {
 		return
 	}
 	for _, n := range beyond(&u.state, search.By) {
@@ -82,6 +81,10 @@ func leadTo(u *UI, f *sought, n, by int) {
 	}
 	f.tried[n] = true
 	seek := func(first, last int) { transcript.SeekIn(u.v.conversation, first, last, by) }
+	wanted := func() bool {
+		search, ok := transcript.Sought(u.v.conversation)
+		return ok && u.earlier.sought == f && search.ID == f.id && search.By == by
+	}
 	switch n {
 	case theEnd:
 		u.update(state.Leave(&u.state))
@@ -90,25 +93,26 @@ func leadTo(u *UI, f *sought, n, by int) {
 		all, _, _ := state.Shown(&u.state)
 		seek(0, len(all)-1)
 	default:
-		showPart(u, n, func() {
-			if first, last, there := state.Place(&u.state, n); there && u.earlier.sought == f {
+		showPart(u, n, wanted, func() {
+			if first, last, there := state.Place(&u.state, n); there {
 				seek(first, last)
 			}
 		})
 	}
 }
 
-// beyond returns the parts that are not in memory, in the order in which a search comes to them: onwards from those that are,
-// and around.
+// beyond returns the parts that Shown does not return, in the order in which a search comes to them: onwards
+// from those that are, and around. Parts that can't be read are left out.
 func beyond(s *state.State, by int) (order []int) {
 	from, to, gone := state.Span(s)
-	for n := to; n < gone; n++ {
-		order = append(order, n)
+	below, lost := to < gone, state.Lost(s)
+	for ; to < gone && !lost; to++ {
+		order = append(order, to)
 	}
-	if to < gone {
+	if below {
 		order = append(order, theEnd)
 	}
-	for n := range from {
+	for n := 0; n < from && !lost; n++ {
 		order = append(order, n)
 	}
 	if by <= 0 {
@@ -164,7 +168,7 @@ func countParts(u *UI, f *sought, n, by int) {
 		first--
 	}
 	parts, count := state.Parts(&u.state, first, last+1), transcript.Counter(u.v.conversation)
-	f.reads = true
+	u.earlier.counts = true
 	inBackground(u, func() func() {
 		counts := make(map[int]int)
 		err := state.ReadParts(parts, u.deps.File.Read, func(p state.Part, blocks []*state.Block) bool {
@@ -172,7 +176,7 @@ func countParts(u *UI, f *sought, n, by int) {
 			return true
 		})
 		return func() {
-			f.reads = false
+			u.earlier.counts = false
 			maps.Copy(f.counts, counts)
 			if err != nil {
 				lose(u, err)

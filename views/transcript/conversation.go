@@ -336,8 +336,11 @@ func (c *Conversation) copyCode() {
 // Scroll moves the view by rows, down if they are positive. At the end it follows again.
 func (c *Conversation) Scroll(rows int) { c.view.Scroll(rows) }
 
-// Bottom goes to the end, which is followed again.
-func (c *Conversation) Bottom() { c.view.Bottom() }
+// Bottom goes to the end, which is followed again. It ends the way to a match.
+func (c *Conversation) Bottom() {
+	c.find.seek, c.find.beyond.by = seek{}, 0
+	c.view.Bottom()
+}
 
 // InputHandler scrolls, folds, copies, selects and finds.
 func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {

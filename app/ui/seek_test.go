@@ -1,0 +1,154 @@
+package ui
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+)
+
+// A search ends when the session file can't be read, and finds what is in memory.
+func TestFindEndsWithoutTheFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.file, x.fail = nil, errors.New("no session 7f3a-0000")
+		x.Paste("/find needle")
+		x.Press("Enter")
+		x.rest()
+		x.Want("the beginning of the session can't be read: no session 7f3a-0000", "nothing found")
+		x.Press("Esc", "Esc")
+		x.Paste("/find answer 59")
+		x.Press("Enter")
+		x.rest()
+		x.Want("10 of 10", "answer 599.")
+		if x.reads > 3 {
+			t.Errorf("read %d times", x.reads)
+		}
+	})
+}
+
+// A file that is lost while somebody looks at the beginning leaves that on the screen; a search goes on from there to the end.
+func TestFindInTheEndWithoutTheFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.Press("Tab", "Home")
+		x.rest()
+		x.file, x.fail = nil, errors.New("no session 7f3a-0000")
+		x.Paste("/find answer 600")
+		x.Press("Enter")
+		x.rest()
+		x.Want("answer 600.")
+		if x.reads > 10 {
+			t.Errorf("read %d times", x.reads)
+		}
+	})
+}
+
+// However fast the text of a search is typed, the file is read by one search at a time.
+func TestTypingASearchReadsTheFileOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.gate = make(chan struct{})
+		x.Press("Tab", "/")
+		for _, c := range "needle" {
+			x.Type(string(c))
+			x.rest()
+		}
+		if x.mostReads > 1 {
+			t.Errorf("%d goroutines read the file at the same time", x.mostReads)
+		}
+		x.letAll()
+		x.Want("2 found")
+	})
+}
+
+// Who ends a search while its next match is read back stays where they are.
+func TestEndOfASearchKeepsThePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.gate = make(chan struct{})
+		x.Paste("/find prompt 7. ")
+		x.Press("Enter")
+		x.rest()
+		x.letRead() // counted, now it is shown
+		x.Press("Esc", "PgUp", "PgUp", "PgUp")
+		x.rest()
+		was := x.Screen()
+		x.letAll()
+		if now := x.Screen(); now != was {
+			t.Errorf("the view moved:\n%s\n%s", was, now)
+		}
+	})
+}
+
+// Who sends a prompt while the next match is looked for sees what that leads to.
+func TestPromptEndsTheWayToAMatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.gate = make(chan struct{})
+		x.Paste("/find needle")
+		x.Press("Enter")
+		x.rest()
+		x.Press("Tab")
+		x.Paste("run ls")
+		x.Press("Enter")
+		x.rest()
+		x.took(event.Submit{Text: "run ls"})
+		x.exchange(601, "run ls")
+		x.letAll()
+		x.Want("answer 601.")
+		x.unwanted("Where is the needle?")
+	})
+}
+
+// Arguments that are wrong are said at once, without reading the session.
+func TestWrongArgumentsReadNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.gate = make(chan struct{})
+		for _, line := range []string{"/output x", "/copy everything"} {
+			x.Paste(line)
+			x.Press("Enter")
+			x.rest()
+			x.unwanted("reading the conversation back")
+		}
+		x.Want("is not known")
+		if x.reads != 0 {
+			t.Errorf("read %d times", x.reads)
+		}
+	})
+}
+
+// Somebody else's way back leaves those where they are who look at what comes before; one's own leads to its end.
+func TestRewindWhileSomebodyLooksBack(t *testing.T) {
+	for name, own := range map[string]bool{"own": true, "of another screen": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := openLong(t, manyBlocks/5)
+				x.Press("Tab", "Home", "PgDn")
+				x.rest()
+				was := x.Screen()
+				back := x.u.state.Back.Borders[199]
+				if own {
+					back = x.u.state.Back.Borders[589]
+					x.u.heard.back = back
+				}
+				x.record(event.HistoryRewound{ToSeq: back.Seq, Prompt: back.Text})
+				if own {
+					x.Want("went back to before", "answer 589.")
+					return
+				}
+				if now := x.Screen(); now != was {
+					t.Errorf("the view moved:\n%s\n%s", was, now)
+				}
+				for range 300 {
+					x.Press("PgDn")
+					x.rest()
+				}
+				x.Want("went back to before", "answer 199.")
+				x.unwanted("▌ prompt 200.", "↓")
+			})
+		})
+	}
+}
