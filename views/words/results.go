@@ -98,8 +98,8 @@ func goesOn(all []texts.Member) string {
 	return "goes on as task #" + id
 }
 
-// remarks matches what is added to results for the model alone.
-var remarks = regexp.MustCompile(`(?s)(?:\n\[(?:buddy:|hint: |the user changed |a hook changed |the whole result |the rest is ).*|\n*<system-reminder>.*)$`)
+// remarks lists how lines in brackets begin that are added to results for the model alone.
+var remarks = []string{"buddy:", "hint: ", "the user changed ", "a hook changed ", "the whole result ", "the rest is "}
 
 // advice matches what the notice of a sandbox tells the model to do.
 var advice = regexp.MustCompile(` If that is why it failed: [^\n]*`)
@@ -110,12 +110,23 @@ var noteLine = regexp.MustCompile(`\n\[[^\n]*\]$`)
 // listOfTools matches what an unknown name is answered with.
 var listOfTools = regexp.MustCompile(` \((?:have|it may mean)[: ].*\)$`)
 
-// withoutRemarks cuts off what the end of a result tells the model alone.
+// withoutRemarks cuts off what the end of a result tells the model alone. A search goes through the results of a whole
+// session, so it does without a regexp, which costs half of that.
 func withoutRemarks(text string) string {
-	if at := remarks.FindStringIndex(text); at != nil {
-		text = text[:at[0]]
+	if i := strings.Index(text, "<system-reminder>"); i >= 0 {
+		text = strings.TrimRight(text[:i], "\n")
 	}
-	return text
+	for at := 0; ; at += 2 {
+		i := strings.Index(text[at:], "\n[")
+		if i < 0 {
+			return text
+		}
+		at += i
+		line := text[at+2:]
+		if slices.ContainsFunc(remarks, func(begin string) bool { return strings.HasPrefix(line, begin) }) {
+			return text[:at]
+		}
+	}
 }
 
 // problem returns why a call failed, without what the model shall do about it.

@@ -1,6 +1,8 @@
 package words
 
 import (
+	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -106,5 +108,32 @@ func TestWordsAreOneLine(t *testing.T) {
 	}
 	if got := (Call{Name: "a\nb", Arguments: "{\"x\\ny\":\"1\\n2\"}"}).Line(); got != "a b x y: 1 …" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestRemarksAreCutOff compares the scan with the pattern that says what a remark is, in random texts of what matters.
+func TestRemarksAreCutOff(t *testing.T) {
+	begins := make([]string, len(remarks))
+	for i, b := range remarks {
+		begins[i] = regexp.QuoteMeta(b)
+	}
+	pattern := regexp.MustCompile(`(?s)(?:\n\[(?:` + strings.Join(begins, "|") + `).*|\n*<system-reminder>.*)$`)
+	pieces := append([]string{"\n", "\n", "[", "\n[", "<system-reminder>", "a", "the user ", "hint", "]"}, remarks...)
+	cut := 0
+	for range 20_000 {
+		var text string
+		for range rand.N(8) {
+			text += pieces[rand.N(len(pieces))]
+		}
+		want := text
+		if at := pattern.FindStringIndex(text); at != nil {
+			want, cut = text[:at[0]], cut+1
+		}
+		if got := withoutRemarks(text); got != want {
+			t.Fatalf("withoutRemarks(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if cut < 1000 {
+		t.Errorf("only %d texts had a remark", cut)
 	}
 }
