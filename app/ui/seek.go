@@ -7,8 +7,10 @@ import (
 	"buddy/views/transcript"
 )
 
-// seekParts is how many parts are searched before the screen is told.
-const seekParts = 32
+const (
+	seekParts = 32       // parts that are searched before the screen is told
+	endSlice  = 64 << 10 // bytes of theEnd that are searched with one frame
+)
 
 // theEnd and theRest stand for parts: the blocks that are always in memory, and those that the search began in.
 const (
@@ -18,11 +20,14 @@ const (
 
 // sought is what a search knows of parts that are not in memory.
 type sought struct {
-	id     int                 // of the search
-	counts map[int]int         // matches, by part
-	end    struct{ at, n int } // theEnd was counted when it began with a part and had so many blocks and changes
-	tried  map[int]bool        // parts that the next match was looked for in
+	id     int                         // of the search
+	counts map[int]int                 // matches, by part
+	end    map[*state.Block]blockCount // in the blocks of theEnd
+	tried  map[int]bool                // parts that the next match was looked for in
 }
+
+// blockCount is how many matches a block had when it had changed so many times.
+type blockCount struct{ gen, count int }
 
 // seekOn searches what is not in memory: it leads to the next match if one is wanted, else it counts.
 func seekOn(u *UI) {
@@ -37,6 +42,9 @@ func seekOn(u *UI) {
 	}
 	for _, n := range beyond(&u.state, search.By) {
 		count, known := f.counts[n]
+		if n == theEnd && !known {
+			return // it is being counted
+		}
 		if !known {
 			countParts(u, f, n, search.By)
 			return
@@ -66,12 +74,31 @@ func soughtFor(u *UI, search transcript.Search, ok bool) *sought {
 		return nil
 	}
 	if e.sought == nil || e.sought.id != search.ID {
-		e.sought = &sought{id: search.ID, counts: make(map[int]int)}
+		e.sought = nextSought(e.sought, search)
 	}
 	if !search.Seeks {
 		e.sought.tried = make(map[int]bool)
 	}
 	return e.sought
+}
+
+// nextSought returns what is known for a search when the one before it knows before, which may be nil.
+func nextSought(before *sought, search transcript.Search) *sought {
+	f := &sought{id: search.ID, counts: make(map[int]int), end: make(map[*state.Block]blockCount)}
+	if before == nil || before.id < search.Adds {
+		return f
+	}
+	for n, count := range before.counts {
+		if count == 0 {
+			f.counts[n] = 0
+		}
+	}
+	for b, k := range before.end {
+		if k.count == 0 {
+			f.end[b] = k
+		}
+	}
+	return f
 }
 
 // leadTo seeks the next match in a part, which then shows.
@@ -140,17 +167,37 @@ func tellBeyond(u *UI, f *sought) {
 		all = all && known
 	}
 	if to < gone {
-		n := len(u.state.Blocks)
-		for _, b := range u.state.Blocks {
-			n += b.Gen
+		n, counted := countEnd(u, f)
+		delete(f.counts, theEnd)
+		if counted {
+			f.counts[theEnd] = n
 		}
-		if f.end.at != gone || f.end.n != n {
-			f.counts[theEnd] = transcript.Counter(u.v.conversation)(u.state.Blocks)
-			f.end.at, f.end.n = gone, n
-		}
-		below += f.counts[theEnd]
+		below, all = below+n, all && counted
 	}
 	transcript.SetBeyond(u.v.conversation, above, below, all)
+}
+
+// countEnd counts the matches in theEnd. If that takes long, all is false, and it goes on with the next frame.
+func countEnd(u *UI, f *sought) (n int, all bool) {
+	count, budget := transcript.Counter(u.v.conversation), endSlice
+	before := f.end
+	f.end, all = make(map[*state.Block]blockCount, len(before)), true // without blocks that have gone
+	for i, b := range u.state.Blocks {
+		k, known := before[b]
+		if !known || k.gen != b.Gen {
+			if budget <= 0 {
+				all = false
+				continue
+			}
+			k = blockCount{b.Gen, count(u.state.Blocks[i:i+1], &budget)}
+		}
+		f.end[b] = k
+		n += k.count
+	}
+	if !all {
+		u.deps.Later(func() {})
+	}
+	return n, all
 }
 
 // countParts counts the matches in some parts, from one on whose count is not known.
@@ -170,9 +217,9 @@ func countParts(u *UI, f *sought, n, by int) {
 	parts, count := state.Parts(&u.state, first, last+1), transcript.Counter(u.v.conversation)
 	u.earlier.counts = true
 	inBackground(u, func() func() {
-		counts := make(map[int]int)
+		counts, budget := make(map[int]int), 0
 		err := state.ReadParts(parts, u.deps.File.Read, func(p state.Part, blocks []*state.Block) bool {
-			counts[p.N] = count(blocks)
+			counts[p.N] = count(blocks, &budget)
 			return true
 		})
 		return func() {

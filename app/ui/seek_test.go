@@ -152,3 +152,27 @@ func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 		})
 	}
 }
+
+// What comes while a text is typed is counted, also if the beginning of the text was nowhere before.
+func TestFindCountsWhatComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.Press("Tab", "Home", "/")
+		for i, c := range "zebra" {
+			x.Type(string(c))
+			x.rest()
+			if i == 2 {
+				x.Want("nothing found")
+				x.exchange(601, "a zebra, and a zebu")
+			}
+		}
+		x.rest()
+		x.Want("1 found")
+		x.exchange(602, "one more zebra")
+		x.rest()
+		x.Want("2 found")
+		x.Press("Backspace", "Backspace")
+		x.rest()
+		x.Want("3 found")
+	})
+}

@@ -18,6 +18,7 @@ type beyond struct {
 // Search is what a conversation looks for where blocks of it are not there.
 type Search struct {
 	ID    int  // of the text that is looked for
+	Adds  int  // the first of the texts that this one only adds to: where one of them was not found, this one is not
 	By    int  // which way the next match is wanted, from the blocks that are there; 0: none is, now
 	Seeks bool // the next match is wanted and was not found yet
 	Full  bool // more matches are not counted
@@ -29,7 +30,7 @@ func Sought(c *Conversation) (s Search, ok bool) {
 	if f.Text == "" || !c.view.rest.above && !c.view.rest.below && f.beyond.by == 0 {
 		return Search{}, false
 	}
-	s = Search{ID: f.gen, By: f.beyond.by, Seeks: f.seek.by != 0 || f.beyond.by != 0, Full: f.tally(&c.view).total >= maxFound}
+	s = Search{ID: f.gen, Adds: f.narrow, By: f.beyond.by, Seeks: f.seek.by != 0 || f.beyond.by != 0, Full: f.tally(&c.view).total >= maxFound}
 	if f.typing {
 		s.By = 0 // the text may still change: nobody wants to be led far away by half of it
 	}
@@ -37,10 +38,10 @@ func Sought(c *Conversation) (s Search, ok bool) {
 }
 
 // Counter returns a function that counts the matches in blocks that are not there, as the search counts those that
-// are. Another goroutine may call it.
-func Counter(c *Conversation) func([]*state.Block) int {
+// are, and takes what that costs, about a byte for each that they show, off a budget. Another goroutine may call it.
+func Counter(c *Conversation) func(blocks []*state.Block, budget *int) int {
 	text, width, cwd, all := c.find.Text, c.view.size.w, c.cwd, &shared{}
-	return func(blocks []*state.Block) (n int) {
+	return func(blocks []*state.Block, budget *int) (n int) {
 		vp := viewport{}
 		vp.size.w = width
 		for _, b := range blocks {
@@ -48,9 +49,8 @@ func Counter(c *Conversation) func([]*state.Block) int {
 		}
 		f := finder{Pattern: pattern.New(text), gen: 1, narrow: 1}
 		f.prefilter = pattern.NewPrefilter(&f.Pattern)
-		budget := 0
 		for i := range vp.blocks {
-			n += f.count(&vp, i, &budget)
+			n += f.count(&vp, i, budget)
 		}
 		return n
 	}
