@@ -28,7 +28,7 @@ func TestFindEndsWithoutTheFile(t *testing.T) {
 	})
 }
 
-// A file that is lost while somebody looks at the beginning leaves that on the screen; a search goes on from there to the end.
+// When the file is lost while the beginning is on the screen, that stays there, and a search goes on to the end.
 func TestFindInTheEndWithoutTheFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -63,7 +63,7 @@ func TestTypingASearchReadsTheFileOnce(t *testing.T) {
 	})
 }
 
-// Who ends a search while its next match is read back stays where they are.
+// A person who ends a search while its next match is read back stays where they are.
 func TestEndOfASearchKeepsThePlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -82,7 +82,7 @@ func TestEndOfASearchKeepsThePlace(t *testing.T) {
 	})
 }
 
-// Who sends a prompt while the next match is looked for sees what that leads to.
+// A person who sends a prompt while the next match is looked for sees the answer to it, not the match.
 func TestPromptEndsTheWayToAMatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
@@ -120,7 +120,7 @@ func TestWrongArgumentsReadNothing(t *testing.T) {
 	})
 }
 
-// Somebody else's way back leaves those where they are who look at what comes before; one's own leads to its end.
+// A rewind on another screen does not move a person who looks at what comes before it; their own leads to the end.
 func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 	for name, own := range map[string]bool{"own": true, "of another screen": false} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestRewindWhileSomebodyLooksBack(t *testing.T) {
 	}
 }
 
-// What comes while a text is typed is counted, also if the beginning of the text was nowhere before.
+// Blocks that come while the text of a search is typed are counted, even if its first letters were nowhere before.
 func TestFindCountsWhatComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openLong(t, manyBlocks/5)
