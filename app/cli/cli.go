@@ -4,10 +4,12 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,17 +69,30 @@ type cli struct {
 	options      *compose.Options
 	once         headless.Options
 	debug, plain bool
-	in, out, err *os.File // results go to out, all else to err
+	in, out, err *os.File  // results go to out, all else to err
+	results      io.Writer // out, or a buffer before it
 	json         bool
 }
 
 func newCLI(stdin, stdout, stderr *os.File) *cli {
-	return &cli{options: &compose.Options{}, in: stdin, out: stdout, err: stderr}
+	return &cli{options: &compose.Options{}, in: stdin, out: stdout, err: stderr, results: stdout}
+}
+
+// buffered calls print, and brings what it prints to the output in large pieces: a system call for each of ten thousand
+// lines takes longer than finding them.
+func (s *cli) buffered(print func() error) error {
+	buffer := bufio.NewWriterSize(s.out, 64<<10)
+	s.results = buffer
+	defer func() { s.results = s.out }()
+	if err := print(); err != nil {
+		return err // of the buffer
+	}
+	return buffer.Flush()
 }
 
 // print prints a line of a result. Foreign text in it is made safe, see [markup.Answer].
 func (s *cli) print(format string, args ...any) error {
-	_, err := fmt.Fprintln(s.out, markup.Answer(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(s.results, markup.Answer(fmt.Sprintf(format, args...)))
 	return exit.Failure(err)
 }
 
@@ -97,7 +112,7 @@ func (s *cli) indented(v any, indent string) error {
 	enc.SetIndent("", indent)
 	err := enc.Encode(v)
 	if err == nil {
-		_, err = s.out.Write(texts.PrintableJSON(b.Bytes()))
+		_, err = s.results.Write(texts.PrintableJSON(b.Bytes()))
 	}
 	return exit.Failure(err)
 }

@@ -137,8 +137,8 @@ func (s *sessionsCLI) none(filter string) string {
 
 // listed is a session that fits a filter.
 type listed struct {
-	row
-	used  time.Time
+	sessions.Entry
+	store sessions.Store
 	score int
 }
 
@@ -153,15 +153,16 @@ func (s *sessionsCLI) list(filter string) error {
 		if err != nil {
 			return exit.Failure(err)
 		}
+		all = slices.Grow(all, len(entries))
 		for _, e := range entries {
 			score, ok := fuzzy.Words(e.Title, filter)
 			if ok || strings.HasPrefix(e.ID, filter) {
-				all = append(all, listed{rowOf(store, e), e.Used, score})
+				all = append(all, listed{e, store, score})
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b listed) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.By, b.By), b.used.Compare(a.used))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.Header.By, b.Header.By), b.Used.Compare(a.Used))
 	})
 	if s.limit > 0 {
 		all = all[:min(len(all), s.limit)]
@@ -169,10 +170,16 @@ func (s *sessionsCLI) list(filter string) error {
 	if len(all) == 0 && !s.json {
 		s.hint("%s", s.none(filter))
 	}
-	for _, l := range all {
-		if err := s.printRow(l); err != nil {
-			return exit.Failure(err)
+	err = s.buffered(func() error {
+		for _, l := range all {
+			if err := s.printRow(l); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return exit.Failure(err)
 	}
 	return nil
 }
@@ -180,15 +187,15 @@ func (s *sessionsCLI) list(filter string) error {
 // printRow prints a session of the list.
 func (s *sessionsCLI) printRow(l listed) error {
 	if s.json {
-		return s.encode(l.row)
+		return s.encode(rowOf(l.store, l.Entry))
 	}
-	if l.By != "" {
-		l.Title = l.By + " · " + l.Title
+	if by := l.Header.By; by != "" {
+		l.Title = by + " · " + l.Title
 	}
 	if s.all {
-		return s.print("%s  %s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title, l.Cwd)
+		return s.print("%s  %s  %s  %s", l.ID, l.Used.Format("2006-01-02 15:04"), l.Title, l.Header.Cwd)
 	}
-	return s.print("%s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title)
+	return s.print("%s  %s  %s", l.ID, l.Used.Format("2006-01-02 15:04"), l.Title)
 }
 
 func (s *sessionsCLI) showCommand() *cobra.Command {
