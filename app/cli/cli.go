@@ -80,7 +80,7 @@ func newCLI(stdin, stdout, stderr *os.File) *cli {
 
 // buffered calls print, and brings what it prints to the output in large pieces: a system call for each of ten thousand
 // lines takes longer than finding them.
-func (s *cli) buffered(print func() error) error {
+func buffered(s *cli, print func() error) error {
 	buffer := bufio.NewWriterSize(s.out, 64<<10)
 	s.results = buffer
 	defer func() { s.results = s.out }()

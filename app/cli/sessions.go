@@ -170,7 +170,7 @@ func (s *sessionsCLI) list(filter string) error {
 	if len(all) == 0 && !s.json {
 		s.hint("%s", s.none(filter))
 	}
-	err = s.buffered(func() error {
+	err = buffered(s.cli, func() error {
 		for _, l := range all {
 			if err := s.printRow(l); err != nil {
 				return err
