@@ -2,10 +2,12 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
 	"buddy/agent/event"
+	"buddy/app/state"
 )
 
 // A search ends when the session file can't be read, and finds what is in memory.
@@ -99,6 +101,33 @@ func TestPromptEndsTheWayToAMatch(t *testing.T) {
 		x.letAll()
 		x.Want("answer 601.")
 		x.unwanted("Where is the needle?")
+	})
+}
+
+// The keys for the next and the previous prompt reach it behind more calls than are kept in memory.
+func TestPromptsFarApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, 2)
+		for n := 3; n < 6; n++ {
+			x.record(event.PromptSubmitted{ID: n, Text: fmt.Sprintf("work long on %d", n), Kind: event.Opening})
+			code := 0
+			for i := range 1500 {
+				id := fmt.Sprintf("long %d %d", n, i)
+				x.record(event.ToolRequested{CallID: id, Name: "run_shell", Action: ls},
+					event.ToolResult{CallID: id, Name: "run_shell", ExitCode: &code, Result: "ok", Tail: "ok"})
+			}
+		}
+		x.Press("Tab")
+		for _, k := range []struct{ key, shown string }{
+			{"[", "work long on 5"}, {"[", "work long on 4"}, {"[", "work long on 3"}, {"]", "work long on 4"}, {"]", "work long on 5"}, {"[", "work long on 4"},
+		} {
+			x.Press(k.key)
+			x.rest()
+			x.Want(k.shown)
+			if shown, _, _ := state.Shown(&x.u.state); len(shown) > 1800 {
+				t.Errorf("%d blocks are in memory", len(shown))
+			}
+		}
 	})
 }
 

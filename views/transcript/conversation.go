@@ -125,9 +125,12 @@ func AtRest(c *Conversation) bool {
 	return c.view.follow && !c.find.typing && c.find.Text == "" && !c.sel.on && !c.mouse.down
 }
 
-// InView returns the first and the last block that were on the screen when it was drawn, as indices of what
-// [state.Shown] returned.
-func InView(c *Conversation) (first, last int) { return c.view.top.block, c.view.extent.last }
+// InView returns the first block that is on the screen and the last one that was when it was drawn, or the first one if that is
+// below it: indices of what [state.Shown] returned.
+func InView(c *Conversation) (first, last int) {
+	first = c.view.top.block
+	return first, max(first, c.view.extent.last)
+}
 
 // WantsBeginning reports whether a person went to the beginning of the conversation, which is not there.
 func WantsBeginning(c *Conversation) bool { return c.view.rest.wanted }
@@ -153,12 +156,16 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	}
 	c.cwd = s.Info.Event.Cwd
 	blocks, above, below := state.Shown(s)
+	jump := c.view.jumpsOn()
 	if moved := c.view.sync(blocks, c.cwd, c.shared); moved != nil {
 		c.find.moved(&c.view, moved)
 		c.sel.moved(moved)
 	}
 	c.find.cross(&c.view)
 	c.view.noteRest(above, below)
+	if jump != 0 {
+		c.view.jump(jump)
+	}
 	c.view.stream = s.Running() != nil
 	if n := len(c.view.blocks); n > 0 && c.view.blocks[n-1].block.Open {
 		c.view.stream = true

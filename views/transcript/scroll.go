@@ -196,8 +196,9 @@ func (vp *viewport) Bottom() {
 }
 
 // jump goes to the next prompt of the person, or to the one before if by is -1. If that is not there yet it goes as far as
-// it can.
+// it can, and on from there when more blocks come.
 func (vp *viewport) jump(by int) {
+	vp.rest.jump = 0
 	for i := vp.focus + by; i >= 0 && i < len(vp.blocks); i += by {
 		if vp.blocks[i].block.Kind == state.UserBlock {
 			vp.hold()
@@ -209,8 +210,20 @@ func (vp *viewport) jump(by int) {
 	switch {
 	case by < 0 && vp.rest.above:
 		vp.hold()
-		vp.top, vp.focus = anchor{}, 0
+		vp.top, vp.focus, vp.rest.jump = anchor{}, 0, by
 	case by > 0 && vp.rest.below && vp.drawn():
-		vp.top, vp.focus = vp.end(), len(vp.blocks)-1
+		vp.top, vp.focus, vp.rest.jump = vp.end(), len(vp.blocks)-1, by
 	}
+}
+
+// jumpsOn returns which way jump is to go on when blocks come; 0 if it is not, or the person has scrolled since.
+func (vp *viewport) jumpsOn() int {
+	by := vp.rest.jump
+	switch {
+	case by < 0 && vp.top != (anchor{}), by > 0 && !vp.drawn():
+		return 0
+	case by > 0 && vp.top.before(vp.back(vp.end(), 1)): // the row below the text may have taken one
+		return 0
+	}
+	return by
 }

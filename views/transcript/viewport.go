@@ -27,6 +27,7 @@ type viewport struct {
 type rest struct {
 	above, below bool // there are some before the first one that is there, and after the last one
 	wanted       bool // a person went to the beginning, which is to be shown when it comes
+	jump         int  // which way a person goes to a prompt that is not there yet: 1 down, -1 up; 0: nobody does
 }
 
 // noteRest notes whether there are blocks that are not there.
@@ -34,7 +35,7 @@ func (vp *viewport) noteRest(above, below bool) {
 	if vp.rest.below && !below && vp.drawn() {
 		vp.holdUnread() // the end has not been seen since it was left: it is not known what of it is new
 	}
-	vp.rest = rest{above, below, vp.rest.wanted && above}
+	vp.rest = rest{above: above, below: below, wanted: vp.rest.wanted && above}
 }
 
 // anchor names a row of the conversation: a block and a row in it.
