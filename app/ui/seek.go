@@ -40,27 +40,30 @@ func seekOn(u *UI) {
 	if u.earlier.counts || u.earlier.reads || search.By == 0 && search.Full || state.Awaits(&u.state) {
 		return
 	}
-	for _, n := range beyond(&u.state, search.By) {
-		count, known := f.counts[n]
-		if n == theEnd && !known {
-			return // it is being counted
-		}
-		if !known {
-			countParts(u, f, n, search.By)
-			return
-		}
-		if search.By != 0 && count > 0 && !f.tried[n] {
-			leadTo(u, f, n, search.By)
-			return
-		}
-	}
-	switch {
+	switch n, counted, ok := f.next(beyond(&u.state, search.By), search.By != 0); {
+	case ok && counted:
+		leadTo(u, f, n, search.By)
+	case ok && n != theEnd:
+		countParts(u, f, n, search.By)
+	case ok: // a slice of theEnd is counted with each frame
 	case search.By == 0:
 	case f.tried[theRest]:
 		transcript.EndSeek(u.v.conversation)
 	default:
 		leadTo(u, f, theRest, search.By)
 	}
+}
+
+// next returns the first of some parts that is not counted or, if a match is wanted, that has one and was not tried.
+// ok is false if there is none.
+func (f *sought) next(parts []int, wanted bool) (n int, counted, ok bool) {
+	for _, n := range parts {
+		count, known := f.counts[n]
+		if !known || wanted && count > 0 && !f.tried[n] {
+			return n, known, true
+		}
+	}
+	return 0, false, false
 }
 
 // soughtFor returns what is known for a search, nil if there is none.
