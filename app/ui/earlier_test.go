@@ -203,6 +203,7 @@ func TestPagingThroughALongSession(t *testing.T) {
 		x.Want("Where is the needle?")
 		for n := all + 2; n < all+300; n++ {
 			x.exchange(n, fmt.Sprintf("prompt %d.", n))
+			x.rest()
 			x.wantFew()
 		}
 		x.Want("Where is the needle?", "↓ more")
@@ -359,6 +360,7 @@ func TestRewindInATrimmedSession(t *testing.T) {
 		for n := 601; n < 900; n++ {
 			x.exchange(n, "more")
 		}
+		x.rest()
 		x.wantFew()
 		x.Paste("/find answer 4")
 		x.Press("Enter")
