@@ -85,7 +85,7 @@ func buffered(s *cli, print func() error) error {
 	s.results = buffer
 	defer func() { s.results = s.out }()
 	if err := print(); err != nil {
-		return err // of the buffer
+		return err // a write failed: nothing more can be written
 	}
 	return buffer.Flush()
 }

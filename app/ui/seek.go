@@ -26,7 +26,7 @@ type sought struct {
 	tried  map[int]bool                // parts that the next match was looked for in
 }
 
-// blockCount is how many matches a block had when it had changed so many times.
+// blockCount holds the matches in a block as of its change number gen.
 type blockCount struct{ gen, count int }
 
 // seekOn searches what is not in memory: it leads to the next match if one is wanted, else it counts.
