@@ -2,8 +2,12 @@ package tmux_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/tmux"
 	"buddy/tmux/host/hosttest"
@@ -177,6 +181,36 @@ func TestAdopt(t *testing.T) {
 	}
 	third.Cancel()
 	r.wait(third)
+}
+
+// TestKillWhileItsSupervisorWrites: a supervisor that ends may write files into its directory while that is removed.
+func TestKillWhileItsSupervisorWrites(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.start(tmux.Spec{Own: true, Command: "sleep 100"})
+	dirs, err := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*-own-*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("directories %q, %v", dirs, err)
+	}
+	wrote := make(chan int)
+	go func() {
+		n := 0
+		for end := time.Now().Add(time.Second); time.Now().Before(end); n++ {
+			if os.WriteFile(filepath.Join(dirs[0], "late-"+strconv.Itoa(n)), nil, 0o600) != nil {
+				break
+			}
+		}
+		wrote <- n
+	}()
+	if err := r.Kill(t.Context(), run.Pane()); err != nil {
+		t.Errorf("Kill: %v", err)
+	}
+	if n := <-wrote; n == 0 {
+		t.Error("nothing was written while the directory was removed")
+	}
+	if _, err := os.Stat(dirs[0]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory is left: %v", err)
+	}
 }
 
 // TestSweep removes sessions of ours in which everything is dead, and nothing else.

@@ -2,12 +2,16 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
@@ -193,4 +197,12 @@ func (s *local) abandoned(context.Context) bool {
 	return err == nil && !info.Busy
 }
 
-func (s *local) remove(context.Context) error { return os.RemoveAll(s.dir) }
+// remove deletes the directory. Its supervisor, which ends now, may still write there: a folder that has
+// got files meanwhile is tried again, for as long as a supervisor takes to end.
+func (s *local) remove(ctx context.Context) error {
+	err := os.RemoveAll(s.dir)
+	for end := time.Now().Add(startLimit); errors.Is(err, unix.ENOTEMPTY) && time.Now().Before(end) && ctx.Err() == nil; err = os.RemoveAll(s.dir) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}

@@ -195,8 +195,11 @@ func (x *testUI) publish(payloads ...event.Event) {
 	synctest.Wait()
 }
 
-// rest lets the pause pass after which nobody is in the middle of typing.
-func (x *testUI) rest() { time.Sleep(dialog.Pause + 50*time.Millisecond) }
+// rest lets the pause pass after which nobody is in the middle of typing, and waits until nothing more happens.
+func (x *testUI) rest() {
+	time.Sleep(dialog.Pause + 50*time.Millisecond)
+	synctest.Wait()
+}
 
 // cancelled reports whether the last command that was sent cancels the task.
 func (x *testUI) cancelled() bool {
