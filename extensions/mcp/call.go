@@ -136,7 +136,7 @@ func (c *connection) over(err error) bool {
 	case <-c.ended:
 		return true
 	default:
-		return errors.Is(err, sdk.ErrConnectionClosed) || c.exit(false) != ""
+		return hungUp(err) || c.exit(false) != ""
 	}
 }
 

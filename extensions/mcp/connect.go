@@ -343,7 +343,7 @@ func (c *connection) explain(err error) error {
 	case c.lines != nil && c.lines.broken.Load():
 		return errFrame
 	}
-	closed := err == nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed)
+	closed := err == nil || hungUp(err)
 	if exit := c.exit(closed); exit != "" {
 		return errors.New(exit)
 	}
@@ -360,20 +360,28 @@ func (c *connection) explain(err error) error {
 	return errors.New(oneLine(err.Error()))
 }
 
+// hungUp reports whether the error of a request means that the server closed the connection.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed)
+}
+
 // exit returns how the program of the connection has ended and its last words, "" if it runs.
 // One that is just ending has a moment for that.
 func (c *connection) exit(ending bool) string {
 	if c.process == nil {
 		return ""
 	}
-	moment := time.Duration(0)
-	if ending {
-		moment = time.Second
-	}
 	select {
 	case <-c.process.Done():
-	case <-time.After(moment):
-		return ""
+	default:
+		if !ending {
+			return ""
+		}
+		select {
+		case <-c.process.Done():
+		case <-time.After(time.Second):
+			return ""
+		}
 	}
 	code, err := c.process.Exit()
 	text := fmt.Sprintf("it exited with status %d", code)

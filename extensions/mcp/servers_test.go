@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/tmux/host/child"
 	"buddy/tools"
 )
 
@@ -290,6 +293,24 @@ func TestServerThatDiesInACallIsStartedAgain(t *testing.T) {
 	ready := b.count(func(e event.Event) bool { _, ok := e.(event.MCPReady); return ok })
 	if started != 2 || finished != 2 || ready != 1 {
 		t.Errorf("%d calls began, %d ended, mcp.ready %d times", started, finished, ready)
+	}
+}
+
+// A program that has ended is known to have ended, each time, and then its connection is over; so is one that it closed.
+func TestEndOfAProgramIsKnown(t *testing.T) {
+	p, err := child.Start(t.Context(), child.Spec{Name: "mcp server ends", Command: []string{"sh", "-c", "exit 3"}, State: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	c := &connection{process: p, ended: make(chan struct{})}
+	for range 20_000 {
+		if got := c.exit(false); got != "it exited with status 3" {
+			t.Fatalf("exit: %q", got)
+		}
+	}
+	if !c.over(errors.New("write: broken pipe")) || !(&connection{ended: c.ended}).over(io.EOF) {
+		t.Error("the connection is not over")
 	}
 }
 
