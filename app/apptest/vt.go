@@ -17,7 +17,8 @@ type vt struct {
 	x, y       int
 	style      vtStyle
 	link       string
-	top, end   int // the rows that scroll: from top to before end
+	lines      bool // letters are those of the set that draws lines
+	top, end   int  // the rows that scroll: from top to before end
 	modes      map[string]bool
 	title      string
 	titles     []string // kept by CSI 22 t
@@ -86,7 +87,8 @@ func (v *vt) one(p []byte) int {
 	switch p[0] {
 	case '\b':
 		v.x = max(v.x-1, 0)
-	case 0x0e, 0x0f: // charset
+	case 0x0e, 0x0f:
+		v.lines = p[0] == 0x0e
 	case '\a':
 		v.strings = append(v.strings, "bell")
 	default:
@@ -121,15 +123,22 @@ func (v *vt) escape(p []byte) int {
 		v.osc(s[:st])
 		return st + 4
 	case '(', ')':
-		if len(p) < 3 {
-			return 0
-		}
-		return 3
+		return v.charset(p)
 	case '=', '>':
 		return 2
 	}
 	v.odd = append(v.odd, fmt.Sprintf("%q", p[:2]))
 	return 2
+}
+
+func (v *vt) charset(p []byte) int {
+	if len(p) < 3 {
+		return 0
+	}
+	if p[1] == '(' {
+		v.lines = p[2] == '0'
+	}
+	return 3
 }
 
 func (v *vt) print(s string) {
@@ -141,10 +150,18 @@ func (v *vt) print(s string) {
 		if strings.ContainsFunc(g, invisible) {
 			v.odd = append(v.odd, fmt.Sprintf("%q", g))
 		}
+		if line, ok := lineLetters[g]; ok && v.lines {
+			g = line
+		}
 		if width > 0 && v.x+width <= v.cols { // no automatic margin
 			v.put(g, width)
 		}
 	}
+}
+
+// lineLetters are those of the set that draws lines (DEC Special Graphics), as far as lines go.
+var lineLetters = map[string]string{
+	"j": "┘", "k": "┐", "l": "┌", "m": "└", "n": "┼", "q": "─", "t": "├", "u": "┤", "v": "┴", "w": "┬", "x": "│",
 }
 
 // invisible reports whether r is a C1 control or reorders text.
@@ -277,8 +294,12 @@ func (s vtStyle) apply(params string) vtStyle {
 			s.fg = ""
 		case n == 49:
 			s.bg = ""
+		case n == 10: // the primary font
+			s.attrs = strings.Join(slices.DeleteFunc(strings.Fields(s.attrs), func(a string) bool { return a == "11" || a == "12" }), " ")
 		default:
-			s.attrs += p[i] + " "
+			attrs := append(strings.Fields(s.attrs), p[i])
+			slices.Sort(attrs)
+			s.attrs = strings.Join(slices.Compact(attrs), " ")
 		}
 	}
 	return s

@@ -13,6 +13,7 @@ type frame struct {
 	w, h        int
 	back, front []cell // being drawn, shown
 	ink         ink    // of both
+	pen         *pen   // of the terminal
 	cursor      cursor
 	skip        bool // the next Show does nothing
 	stale       bool // the terminal needs a full repaint
@@ -23,11 +24,10 @@ type frame struct {
 	blank    cell
 }
 
-// cursor is where the cursor should be and where tcell has it; hidden at -1, -1.
+// cursor is where the cursor should be and where it is; hidden at -1, -1.
 type cursor struct {
 	x, y           int
 	shownX, shownY int
-	restyled       bool
 }
 
 func newFrame() frame {
@@ -69,40 +69,75 @@ func (f *frame) shown() {
 	copy(f.front, f.back)
 }
 
-// forward hands to tcell what differs from the frame that is shown, and reports
-// whether anything did.
-func (f *frame) forward(to tcell.Screen) bool {
-	changed := false
-	for i := range f.back {
-		if c := &f.back[i]; *c != f.front[i] {
-			to.Put(i%f.w, i/f.w, f.ink.string(c.text), f.ink.styles[c.style])
-			f.front[i] = *c
+// forward writes what differs from the frame that is shown, and reports whether anything did.
+func (f *frame) forward(o *output) (changed bool) {
+	for y := range f.h {
+		if f.forwardRow(o, y) {
 			changed = true
 		}
 	}
 	f.shown()
 	c := &f.cursor
 	if c.x != c.shownX || c.y != c.shownY {
-		to.ShowCursor(c.x, c.y)
 		c.shownX, c.shownY = c.x, c.y
-		changed = true
-	}
-	if c.restyled {
-		c.restyled = false
 		changed = true
 	}
 	return changed
 }
 
-// gap returns what the terminal shows in n cells from x, y on, for output: front, but for
-// what is not written yet. It is called while tcell shows a frame, on the UI goroutine.
+// forwardRow is forward for one row. The cell that a wide text covers is not written; it is when the text goes.
+func (f *frame) forwardRow(o *output, y int) (changed bool) {
+	back, front := f.row(f.back, y), f.row(f.front, y)
+	if o.wraps && y == f.h-1 {
+		back = back[:len(back)-1]
+	}
+	for x := 0; x < len(back); x++ {
+		c, old := back[x], front[x]
+		if c != old {
+			if old.width != 1 || c.width != 1 {
+				spoil(front, x, c, old)
+			}
+			o.cell(x, y, f.pen.text(f.ink.string(c.text), int(c.width)), int(c.width), f.look(c.style))
+			front[x] = c
+			changed = true
+		}
+		if c.width > 1 && x+1 < len(back) {
+			x++
+			front[x] = back[x]
+		}
+	}
+	return changed
+}
+
+// spoil marks the cells as not known of which a terminal shows half a text, or nothing, when c is written over old:
+// what old covered, and what a text covered of which c covers the left half.
+func spoil(front []cell, x int, c, old cell) {
+	if c.width > 1 && x+2 < len(front) && front[x+1].width > 1 {
+		front[x+2] = cell{}
+	}
+	if old.width > 1 && x+1 < len(front) {
+		front[x+1] = cell{}
+	}
+}
+
+// look returns how a style is written.
+func (f *frame) look(style uint32) *look {
+	l := &f.ink.looks[style]
+	if !l.known {
+		*l = f.pen.look(f.ink.styles[style])
+	}
+	return l
+}
+
+// gap returns what the terminal shows in n cells from x, y on, for output. It is called while a frame is written, on
+// the UI goroutine.
 func (f *frame) gap(x, y, n int) []byte {
 	if x < 1 || y < 0 || y >= f.h || x+n > f.w {
 		return nil
 	}
-	row := f.front[y*f.w : (y+1)*f.w]
+	row := f.row(f.front, y)
 	style := row[x-1].style
-	if st := f.ink.styles[style]; st != st.Url("") {
+	if f.look(style).link != "" {
 		return nil
 	}
 	text := make([]byte, 0, shortGap)
@@ -115,8 +150,12 @@ func (f *frame) gap(x, y, n int) []byte {
 	return text
 }
 
-// forget makes the next frame forward every cell.
-func (f *frame) forget() { clear(f.front) }
+// blanked is called when the terminal shows nothing.
+func (f *frame) blanked() {
+	for i := range f.front {
+		f.front[i] = blankCell
+	}
+}
 
 func (f *frame) fill(c cell) {
 	for i := range f.back {
@@ -139,7 +178,8 @@ func (f *frame) at(x, y int) *cell {
 	return &f.back[y*f.w+x]
 }
 
-// set stores a clean text. A text that covers half of a wide one removes the rest of it.
+// set stores a clean text. A text that covers half of a wide one removes the rest of it; beneath a wide text is a
+// blank.
 func (f *frame) set(x, y int, text uint32, width int, style tcell.Style) {
 	c := f.at(x, y)
 	if c == nil {
@@ -147,6 +187,9 @@ func (f *frame) set(x, y int, text uint32, width int, style tcell.Style) {
 	}
 	f.part(x, y)
 	*c = cell{text, f.ink.style(f.over(c, style)), uint8(width)}
+	if width > 1 && x+1 < f.w {
+		f.back[y*f.w+x+1] = cell{' ', c.style, 1}
+	}
 }
 
 // part removes the wide text of which x, y is the right half.

@@ -16,6 +16,7 @@ const (
 
 	pasteEnd = "\x1b[201~"
 	ctrlC    = 0x03
+	esc      = 0x1b
 )
 
 // Paste is what a person pasted, as text: line ends are \n, control characters

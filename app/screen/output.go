@@ -1,14 +1,6 @@
 package screen
 
-import (
-	"bytes"
-
-	"buddy/texts/ansi"
-)
-
 const (
-	esc = 0x1b
-
 	// smallFrame is a frame, in bytes, that a terminal shows at once anyway: neither
 	// synchronized output nor hiding the cursor would be seen. It is what a line of text
 	// takes; a terminal reads some thousand bytes before it paints.
@@ -21,23 +13,21 @@ const (
 	linkEnd    = "\x1b]8;;\x1b\\"
 )
 
-// output shortens what tcell writes. tcell starts every frame as if it knew nothing
-// of the terminal: it hides and shows the cursor, repeats blink, shape and colours, and
-// addresses the cursor even where it stands already. output remembers these and
-// passes on only what changes something: 61–94 bytes for a key become 10–40.
+// output turns cells into what a terminal is written, and leaves out what it knows already: the cursor is
+// addressed only where it does not stand, colours are sent only where they change. 10–40 bytes for a key.
 type output struct {
 	body  []byte // of the frame being written
 	cols  int    // width of the terminal
-	sync  bool   // tcell asked for synchronized output
-	known map[string]string
+	frame bool   // cells are written, not only sequences of tcell
 
-	sgr, wantSGR []byte // colours and attributes that the terminal has, and should have: ";1;32"
-	at           place  // where the terminal's cursor is
-	want         place  // where it should be; not known if nothing moved it
-	shown        cursorState
-	wantShown    cursorState
-	link         bool // a hyperlink is open
-	drawn        bool // the cell before the cursor was written last, as colours are now
+	sync  bool // the terminal knows synchronized output
+	wraps bool // it scrolls when its last cell is written: that stays empty
+
+	sgr              string // colours and attributes that the terminal has, as in a look
+	link             string // the hyperlink that is open, as in a look
+	at               place  // where the terminal's cursor is
+	shown, wantShown cursorState
+	drawn            bool // the cell before the cursor was written last, as colours are now
 
 	// gap returns the text of n cells from x, y on if it may be written again in the style
 	// of the cell before them; nil if it may not. It may itself be nil.
@@ -48,6 +38,7 @@ type output struct {
 type place struct {
 	x, y  int
 	known bool
+	sure  bool // only ASCII was written since the cursor was addressed: of that terminals know the width
 }
 
 type cursorState uint8
@@ -58,28 +49,35 @@ const (
 	cursorShown
 )
 
+// unknown is no sgr of a look.
+const unknown = "unknown"
+
 // reset forgets what the terminal is known to show.
 func (o *output) reset(cols int) {
-	*o = output{body: o.body[:0], cols: cols, known: map[string]string{}, sgr: []byte("unknown"), gap: o.gap}
+	o.body, o.cols, o.sgr, o.link, o.at, o.drawn = o.body[:0], cols, unknown, "", place{}, false
+	o.shown, o.wantShown = cursorUnknown, cursorUnknown
 }
 
-// write takes in whole sequences of tcell.
-func (o *output) write(p []byte) {
-	for len(p) > 0 {
-		n := token(p)
-		o.token(p[:n])
-		p = p[n:]
+// pass sends sequences of tcell as they are. Only operating system commands, such as a title, and a bell are known to
+// change neither colours nor cursor.
+func (o *output) pass(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	o.body = append(o.body, p...)
+	o.at, o.drawn = place{}, false
+	if p[0] != '\a' && (len(p) < 2 || p[1] != ']') {
+		o.sgr, o.shown = unknown, cursorUnknown
 	}
 }
 
 // finish ends a frame and returns its bytes, valid until the next write.
 func (o *output) finish() []byte {
-	o.move()
-	if o.link { // tcell would leave it open for the next frame
-		o.link = false
+	if o.link != "" { // a link does not go on in the next frame
+		o.link = ""
 		o.body = append(o.body, linkEnd...)
 	}
-	long := len(o.body) > smallFrame
+	long := len(o.body) > smallFrame && o.frame
 	var head, tail string
 	if long && o.sync {
 		head, tail = syncBegin, syncEnd
@@ -88,7 +86,7 @@ func (o *output) finish() []byte {
 		head += hideCursor
 		o.shown = cursorHidden
 	}
-	if o.wantShown != cursorUnknown && o.wantShown != o.shown {
+	if o.wantShown != cursorUnknown && o.wantShown != o.shown && o.frame {
 		o.shown = o.wantShown
 		if o.shown == cursorShown {
 			tail = showCursor + tail
@@ -103,164 +101,76 @@ func (o *output) finish() []byte {
 	}
 	frame := append(o.body, tail...)
 	o.body = frame[:0]
-	o.sync, o.at.known, o.want.known, o.drawn = false, false, false, false
+	o.frame, o.at, o.drawn = false, place{}, false
 	return frame
 }
 
-// token returns the length of the first control sequence, control or run of text.
-func token(p []byte) int {
-	switch {
-	case p[0] == esc && len(p) > 1:
-		return ansi.Len(p)
-	case p[0] < ' ' || p[0] == 0x7f:
-		return 1
-	}
-	for i, b := range p {
-		if b < ' ' || b == 0x7f {
-			return i
-		}
-	}
-	return len(p)
+// clear blanks the screen, in the terminal's own colours.
+func (o *output) clear() {
+	o.body = append(o.body, "\x1b[m\x1b[H\x1b[2J"...)
+	o.sgr, o.at, o.drawn = "", place{}, false
 }
 
-func (o *output) token(t []byte) {
-	switch {
-	case t[0] >= ' ' && t[0] != 0x7f:
-		o.text(t)
-	case t[0] == 0x0e || t[0] == 0x0f: // shift out and in: one of them is on
-		o.once("shift", t)
-	case t[0] != esc || len(t) < 2:
-		o.pass(t)
-	case t[1] == '[':
-		o.csi(t, string(t[2:len(t)-1]), t[len(t)-1])
-	case t[1] == ']':
-		o.osc(t)
-	case t[1] == '(':
-		o.once("(", t)
-	default:
-		o.pass(t)
+// scroll moves rows.
+func (o *output) scroll(m scroll) {
+	o.body = append(o.body, m.sequence()...)
+	o.sgr, o.at, o.drawn = "", place{}, false
+}
+
+// cell writes a text that is width cells wide.
+func (o *output) cell(x, y int, text string, width int, l *look) {
+	if x+width > o.cols {
+		text, width = " ", 1 // there is no room for its right half
 	}
-}
-
-func (o *output) csi(t []byte, params string, final byte) {
-	switch final {
-	case 'm':
-		switch {
-		case params == "" || params == "0":
-			o.wantSGR = o.wantSGR[:0]
-		case params[0] == '>': // that is about the keyboard
-			o.pass(t)
-		default:
-			o.wantSGR = append(append(o.wantSGR, ';'), params...)
-		}
-	case 'H':
-		if x, y, ok := position(params); ok {
-			o.want = place{x, y, true}
-			return
-		}
-		o.pass(t)
-	case 'h', 'l':
-		o.mode(t, params, final)
-	case 'q', 'c': // shape of the cursor; of the console's cursor
-		o.once(string(final), t)
-	default:
-		o.pass(t)
+	o.move(x, y)
+	o.style(l)
+	if width > 1 && x+width < o.cols {
+		o.body = append(o.body, "  \b\b"...) // some terminals leave a part of what was in the second cell
 	}
-}
-
-func (o *output) mode(t []byte, params string, final byte) {
-	on := final == 'h'
-	switch params {
-	case "?25":
-		o.wantShown = cursorHidden
-		if on {
-			o.wantShown = cursorShown
-		}
-	case "?2026":
-		o.sync = o.sync || on
-	case "?12", "34":
-		o.once(params, t)
-	default:
-		o.pass(t)
-	}
-}
-
-func (o *output) osc(t []byte) {
-	switch {
-	case bytes.HasPrefix(t, []byte("\x1b]8;")):
-		open := !bytes.HasPrefix(t, []byte("\x1b]8;;\x1b")) && !bytes.HasPrefix(t, []byte("\x1b]8;;\a"))
-		if open || o.link {
-			o.body = append(o.body, t...)
-		}
-		o.link = open
-	case bytes.HasPrefix(t, []byte("\x1b]12;")), bytes.HasPrefix(t, []byte("\x1b]112")):
-		o.once("cursor colour", t)
-	default:
-		o.pass(t)
-	}
-}
-
-// once passes t on unless it repeats what was last sent under that key.
-func (o *output) once(key string, t []byte) {
-	if o.known[key] != string(t) {
-		o.known[key] = string(t)
-		o.body = append(o.body, t...)
-	}
-}
-
-// pass sends t as it is. It may depend on colours and place, and change the latter.
-func (o *output) pass(t []byte) {
-	o.move()
-	o.style()
-	o.body = append(o.body, t...)
-	o.at.known, o.drawn = false, false
-}
-
-func (o *output) text(t []byte) {
-	o.move()
-	o.style()
-	o.body = append(o.body, t...)
-	o.at.x += len(t)
+	o.body = append(o.body, text...)
 	o.drawn = true
-	for _, b := range t {
-		if b >= 0x80 { // as wide as the terminal thinks
-			o.at.known = false
-			return
-		}
-	}
-	if o.at.x >= o.cols { // at the edge, where terminals differ
-		o.at.known = false
+	o.at.x += width
+	o.at.sure = o.at.sure && len(text) == 1 && text[0] < 0x80
+	// After a wide text and at the edge terminals differ.
+	o.at.known = width == 1 && o.at.x < o.cols
+}
+
+// cursor puts the cursor where it is to be after the frame; outside of the screen it is hidden.
+func (o *output) cursor(x, y int) {
+	o.wantShown = cursorHidden
+	if x >= 0 && y >= 0 && x < o.cols {
+		o.move(x, y)
+		o.wantShown = cursorShown
 	}
 }
 
-// move sends the cursor where the next text goes. The first move of a frame is
-// always sent, so that a stray byte of another program does no lasting harm.
-func (o *output) move() {
-	if !o.want.known {
-		return
-	}
+// move sends the cursor to x, y. The first move of a frame is always sent, so that a stray byte of another
+// program does no lasting harm.
+func (o *output) move(x, y int) {
+	at := o.at
+	o.at = place{x: x, y: y, known: true, sure: true}
 	switch {
-	case o.at == o.want:
-	case o.at.known && o.at.y == o.want.y && o.at.x < o.want.x: // to the right: half the bytes
-		if text := o.between(); text != nil {
+	case at.known && at.x == x && at.y == y:
+		o.at.sure = at.sure
+		return
+	case at.known && at.sure && at.y == y && at.x < x: // to the right: half the bytes
+		if text := o.between(at, x); text != nil {
 			o.body = append(o.body, text...)
-			break
+			return
 		}
-		o.drawn = false
 		o.body = append(o.body, '\x1b', '[')
-		if n := o.want.x - o.at.x; n > 1 {
+		if n := x - at.x; n > 1 {
 			o.body = appendInt(o.body, n)
 		}
 		o.body = append(o.body, 'C')
 	default:
-		o.drawn = false
 		o.body = append(o.body, '\x1b', '[')
-		o.body = appendInt(o.body, o.want.y+1)
+		o.body = appendInt(o.body, y+1)
 		o.body = append(o.body, ';')
-		o.body = appendInt(o.body, o.want.x+1)
+		o.body = appendInt(o.body, x+1)
 		o.body = append(o.body, 'H')
 	}
-	o.at, o.want.known = o.want, false
+	o.drawn = false
 }
 
 // shortGap is how many cells are written again rather than stepped over: a step takes
@@ -269,45 +179,29 @@ const shortGap = 3
 
 // between returns what the cells show that are between two words which are written, if to
 // write them again is the shorter way.
-func (o *output) between() []byte {
-	n := o.want.x - o.at.x
-	if n > shortGap || !o.drawn || o.gap == nil || o.link {
+func (o *output) between(at place, x int) []byte {
+	if x-at.x > shortGap || !o.drawn || o.gap == nil || o.link != "" {
 		return nil
 	}
-	return o.gap(o.at.x, o.at.y, n)
+	return o.gap(at.x, at.y, x-at.x)
 }
 
-func (o *output) style() {
-	if !bytes.Equal(o.sgr, o.wantSGR) {
+// style sends what differs from the colours and the hyperlink that the terminal has.
+func (o *output) style(l *look) {
+	if o.sgr != l.sgr {
 		o.body = append(o.body, "\x1b["...) // what follows begins with a ; and so with a reset
-		o.body = append(o.body, o.wantSGR...)
+		o.body = append(o.body, l.sgr...)
 		o.body = append(o.body, 'm')
-		o.sgr = append(o.sgr[:0], o.wantSGR...)
+		o.sgr = l.sgr
 	}
-}
-
-// position reads the parameters of a cursor address.
-func position(params string) (x, y int, ok bool) {
-	n := [2]int{1, 1}
-	if params == "" {
-		return 0, 0, true
-	}
-	field, v := 0, 0
-	for i := 0; i <= len(params); i++ {
-		switch {
-		case i == len(params) || params[i] == ';':
-			if field > 1 {
-				return 0, 0, false
-			}
-			n[field] = max(v, 1)
-			field, v = field+1, 0
-		case params[i] >= '0' && params[i] <= '9' && v < 1<<16:
-			v = v*10 + int(params[i]-'0')
-		default:
-			return 0, 0, false
+	if o.link != l.link {
+		if l.link == "" {
+			o.body = append(o.body, linkEnd...)
+		} else {
+			o.body = append(o.body, l.link...)
 		}
+		o.link = l.link
 	}
-	return n[1] - 1, n[0] - 1, true
 }
 
 func appendInt(b []byte, n int) []byte {

@@ -1,10 +1,11 @@
-// Package screen puts a thin layer under and over tcell, so that tview draws well.
+// Package screen puts a layer under and over tcell, so that tview draws well.
 //
-// A [Screen] is a [tcell.Screen] between tview and tcell. It forwards only the cells
-// that differ from the last frame (tview clears before it draws, which makes tcell send
-// every cell again), lets no control or bidi rune through, and keeps the events that
-// tview would drop. A [Tty] below tcell writes each frame at once and without what the
-// terminal knows already, and keeps pastes and terminal answers out of the keys.
+// A [Screen] is a [tcell.Screen] between tview and tcell. It writes only the cells that differ
+// from the last frame and only what the terminal does not know already, lets no control or bidi
+// rune through, and keeps the events that tview would drop. tcell starts and ends the terminal
+// and reads it; the drawing is done here, because tview clears before it draws, which makes tcell
+// send every cell again, and because tcell looks at all its cells for each frame. A [Tty] below
+// tcell writes each frame at once, and keeps pastes and terminal answers out of the keys.
 //
 //	s, err := screen.Open() // among the first lines of main: keeps what is typed early
 //	if err != nil {
@@ -38,8 +39,8 @@ const endTime = time.Second
 type Screen struct {
 	tcell.Screen // tcell's terminfo screen
 	tty          *Tty
+	info         *terminfo.Terminfo
 	frame        frame // UI goroutine
-	scrolls      bool  // the terminal can move rows
 	inbox        *inbox
 	life         life
 }
@@ -87,10 +88,11 @@ func New(tty *Tty, term string) (*Screen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("terminal %q: %w", term, err)
 	}
-	s := &Screen{Screen: inner, tty: tty, frame: newFrame(), scrolls: own.XTermLike, inbox: newInbox()}
+	s := &Screen{Screen: inner, info: &own, tty: tty, frame: newFrame(), inbox: newInbox()}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
-	tty.out.gap = s.frame.gap
+	tty.out.gap, tty.out.sync = s.frame.gap, own.XTermLike
+	tty.out.wraps = own.AutoMargin && own.DisableAutoMargin == ""
 	tty.in.linux = term == "linux"
 	tty.in.pasted, tty.in.reply = s.inbox.paste, s.inbox.answered
 	return s, nil
@@ -118,6 +120,7 @@ func (s *Screen) Init() error {
 		return errors.Join(err, s.tty.Close())
 	}
 	s.life.started.Store(true)
+	s.frame.pen = newPen(s.info, s.Colors(), s.CharacterSet())
 	go s.drain(source.EventQ())
 	s.tty.dev.Resized(func() { s.inbox.resized(s.tty.size()) })
 	cut := s.inbox.cut.Swap(false)
@@ -225,12 +228,12 @@ func (s *Screen) Show() {
 		s.repaint()
 		return
 	}
-	s.tty.hold()
-	defer s.tty.release()
-	moved := s.scrolls && f.moveRows(s.Screen, s.tty)
-	if f.forward(s.Screen) || moved { // a move leaves the cursor elsewhere
-		s.Screen.Show()
-	}
+	s.tty.draw(func(o *output) {
+		moved := s.info.XTermLike && f.moveRows(o) // others may not be able to
+		if f.forward(o) || moved {                 // a move leaves the cursor elsewhere
+			o.cursor(f.cursor.x, f.cursor.y)
+		}
+	})
 }
 
 // Sync paints the last frame again in full, over whatever the terminal shows.
@@ -240,21 +243,22 @@ func (s *Screen) Sync() {
 	s.Show()
 }
 
-// repaint sends every cell.
+// repaint writes every cell that is not blank.
 func (s *Screen) repaint() {
 	f := &s.frame
 	f.stale = false
 	if w, h := s.Screen.Size(); w != f.w || h != f.h {
 		s.tty.resize(f.w, f.h)
-		s.tty.mute(true) // tcell takes a new size only while it shows a frame, here the old one
+		s.tty.mute(true) // tcell takes a new size only while it shows a frame, here an empty one
 		s.Screen.Show()
 		s.tty.mute(false)
 	}
-	f.forget()
-	f.forward(s.Screen)
-	s.tty.hold()
-	defer s.tty.release()
-	s.Screen.Sync()
+	s.tty.draw(func(o *output) {
+		o.clear()
+		f.blanked()
+		f.forward(o)
+		o.cursor(f.cursor.x, f.cursor.y)
+	})
 }
 
 // ShowCursor puts the cursor at x, y with the next frame; outside of the screen it
@@ -269,21 +273,15 @@ func (s *Screen) ShowCursor(x, y int) {
 // HideCursor hides the cursor with the next frame.
 func (s *Screen) HideCursor() { s.ShowCursor(-1, -1) }
 
-// SetCursorStyle sets the shape of the cursor with the next frame.
-func (s *Screen) SetCursorStyle(style tcell.CursorStyle, colors ...tcell.Color) {
-	s.Screen.SetCursorStyle(style, colors...)
-	s.frame.cursor.restyled = true
-}
-
-// SetStyle sets the style of cells drawn with tcell.StyleDefault.
-func (s *Screen) SetStyle(style tcell.Style) {
-	s.Screen.SetStyle(style)
-	s.frame.stale = true
-	s.scrolls = s.scrolls && style == tcell.StyleDefault // a move leaves blanks in the terminal's own colours
-}
-
-// SetSize does nothing: the size of the window is the person's business.
+// SetSize does nothing: the size of the window is the person's business. So are the colours of a cell that has none,
+// and the shape of the cursor.
 func (s *Screen) SetSize(int, int) {}
+
+// SetStyle does nothing, see [Screen.SetSize].
+func (s *Screen) SetStyle(tcell.Style) {}
+
+// SetCursorStyle does nothing, see [Screen.SetSize].
+func (s *Screen) SetCursorStyle(tcell.CursorStyle, ...tcell.Color) {}
 
 // SetTitle sets the title of the window, without control characters. The one that there
 // was before comes back at the end, in terminals that can keep it.

@@ -3,9 +3,6 @@ package screen
 import (
 	"fmt"
 	"slices"
-	"sync"
-
-	"github.com/gdamore/tcell/v2"
 )
 
 // scroll is a move of whole rows inside a region: row y, from top to before bottom, shows afterwards what
@@ -96,27 +93,20 @@ func isBlank(row []cell) bool {
 	return true
 }
 
-// scroll makes a move in front, and in tcell's cells, which are clean afterwards: tcell writes none of them.
-func (f *frame) scroll(m scroll, to *tcell.CellBuffer) {
+// scroll makes a move in front.
+func (f *frame) scroll(m scroll) {
 	for i := range m.bottom - m.top {
 		y := m.top + i
 		if m.by < 0 {
 			y = m.bottom - 1 - i // the row that it takes is still as it was
 		}
-		from, row := f.moved(m, y), f.row(f.front, y)
+		row := f.row(f.front, y)
+		if from := f.moved(m, y); from != nil {
+			copy(row, from)
+			continue
+		}
 		for x := range row {
-			c := blankCell
-			if from != nil {
-				c = from[x]
-			}
-			if c == row[x] {
-				continue
-			}
-			row[x] = c
-			to.Put(x, y, f.ink.string(c.text), f.ink.styles[c.style])
-			if x == 0 || row[x-1].width < 2 { // tcell keeps what a wide text covers dirty
-				to.SetDirty(x, y, false)
-			}
+			row[x] = blankCell
 		}
 	}
 }
@@ -131,26 +121,14 @@ func (m scroll) sequence() string {
 	return fmt.Sprintf("\x1b[m\x1b[%d;%dr\x1b[%d;1H\x1b[%d%c\x1b[r", m.top+1, m.bottom, m.top+1, n, what)
 }
 
-// cellOwner gives access to the cells that a screen of tcell takes for shown.
-type cellOwner interface {
-	sync.Locker
-	GetCells() *tcell.CellBuffer
-}
-
 // moveRows lets the terminal move rows that the frame being drawn shows elsewhere, so that they are not
 // written again, and reports whether there were any.
-func (f *frame) moveRows(to tcell.Screen, tty *Tty) bool {
-	inner, ok := to.(cellOwner)
-	if !ok {
-		return false
-	}
+func (f *frame) moveRows(o *output) bool {
 	m, ok := f.scrolled()
 	if !ok {
 		return false
 	}
-	inner.Lock()
-	f.scroll(m, inner.GetCells())
-	inner.Unlock()
-	_, _ = tty.Write([]byte(m.sequence())) // which returns no error
+	f.scroll(m)
+	o.scroll(m)
 	return true
 }

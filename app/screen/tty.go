@@ -38,9 +38,9 @@ type Device interface {
 
 var errInterrupted = errors.New("reading the terminal was interrupted")
 
-// Tty is the tcell.Tty between tcell and the terminal. It writes each frame at once
-// and without what the terminal knows already, and keeps pastes and answers of the
-// terminal away from tcell's parser. Bytes typed before the screen opened come first.
+// Tty is the tcell.Tty between tcell and the terminal. It writes each frame at once, and
+// keeps pastes and answers of the terminal away from tcell's parser. Bytes typed before
+// the screen opened come first.
 type Tty struct {
 	dev Device
 	in  input // of the reading goroutine
@@ -187,11 +187,22 @@ func (t *Tty) Write(p []byte) (int, error) {
 	if t.muted {
 		return len(p), nil
 	}
-	t.out.write(p)
+	t.out.pass(p)
 	if t.held == 0 {
 		t.flush()
 	}
 	return len(p), nil
+}
+
+// draw writes a frame, which f writes the cells of.
+func (t *Tty) draw(f func(o *output)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.out.frame = true
+	f(&t.out)
+	if t.held == 0 {
+		t.flush()
+	}
 }
 
 // flush writes the frame. The caller holds t.mu.
