@@ -285,7 +285,7 @@ func importEvents(j *Journal, d *json.Decoder) error {
 		if err := j.encode(env); err != nil {
 			return fmt.Errorf("event %d: %w", n, err)
 		}
-		if err := j.write(j.line.Bytes()); err != nil {
+		if err := j.write(j.line); err != nil {
 			return err
 		}
 		j.last = env.Seq

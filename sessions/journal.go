@@ -1,8 +1,6 @@
 package sessions
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,7 +60,7 @@ type Journal struct {
 	format int        // that the file says
 	last   uint64     // seq of the last envelope
 	cause  error      // why the journal is read-only
-	line   bytes.Buffer
+	line   []byte
 	disk   disk
 }
 
@@ -103,7 +101,7 @@ func (j *Journal) Append(env event.Envelope) error {
 	if err := j.disk.awaitTurn(env.Payload); err != nil {
 		return j.fail(err)
 	}
-	if err := j.write(j.line.Bytes()); err != nil {
+	if err := j.write(j.line); err != nil {
 		return j.fail(err)
 	}
 	j.last = env.Seq
@@ -125,16 +123,15 @@ func (j *Journal) encode(env event.Envelope) error {
 	case env.Seq <= j.last:
 		return fmt.Errorf("session file %s: event %d comes after event %d", j.path, env.Seq, j.last)
 	}
-	if j.line.Cap() > keepBuf {
-		j.line = bytes.Buffer{}
+	if cap(j.line) > keepBuf {
+		j.line = nil
 	}
-	j.line.Reset()
-	enc := json.NewEncoder(&j.line)
-	enc.SetEscapeHTML(false) // providers' data must stay unchanged
-	if err := enc.Encode(env); err != nil {
+	line, err := env.AppendJSON(j.line[:0])
+	if err != nil {
 		return fmt.Errorf("session file %s: %w", j.path, err)
 	}
-	if n := j.line.Len(); n > maxLine {
+	j.line = append(line, '\n')
+	if n := len(j.line); n > maxLine {
 		return fmt.Errorf("session file %s: event %d: %s has %d bytes (at most %d)", j.path, env.Seq, env.Payload.Type(), n, maxLine)
 	}
 	return nil

@@ -40,35 +40,47 @@ type Envelope struct {
 	Payload Event
 }
 
-type wire struct {
-	Seq     uint64          `json:"seq"`
-	Time    int64           `json:"ts_unix_ms"`
-	Session string          `json:"session"`
-	Branch  int             `json:"branch,omitempty"`
-	Task    int             `json:"task,omitempty"`
-	Turn    int             `json:"turn,omitempty"`
-	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
+// position is what stands before the payload.
+type position struct {
+	Seq     uint64 `json:"seq"`
+	Time    int64  `json:"ts_unix_ms"`
+	Session string `json:"session"`
+	Branch  int    `json:"branch,omitempty"`
+	Task    int    `json:"task,omitempty"`
+	Turn    int    `json:"turn,omitempty"`
+	Type    string `json:"type"`
 }
 
 // MarshalJSON writes the public form, one object without newlines. Parts that arrived as JSON,
 // such as an Unknown or a provider's field, are copied; json.Marshal then still escapes their
 // <, > and &, an Encoder with SetEscapeHTML(false) does not.
-func (e Envelope) MarshalJSON() ([]byte, error) {
+func (e Envelope) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// AppendJSON appends to b what MarshalJSON returns, without the check and the escapes that json.Marshal adds. On an
+// error b is as it was.
+func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	if e.Payload == nil {
-		return nil, fmt.Errorf("event %d has no payload", e.Seq)
+		return b, fmt.Errorf("event %d has no payload", e.Seq)
 	}
-	raw, err := texts.JSON(e.Payload)
+	first, err := texts.JSON(position{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type()})
 	if err != nil {
-		return nil, fmt.Errorf("event %d %s: %w", e.Seq, e.Payload.Type(), err)
+		return b, fmt.Errorf("event %d: %w", e.Seq, err)
 	}
-	return texts.JSON(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
+	payload, err := texts.JSON(e.Payload)
+	if err != nil {
+		return b, fmt.Errorf("event %d %s: %w", e.Seq, e.Payload.Type(), err)
+	}
+	b = append(append(b, first[:len(first)-1]...), `,"payload":`...)
+	return append(append(b, payload...), '}'), nil
 }
 
 // UnmarshalJSON reads the public form. A type that is not in All becomes an Unknown, which
 // encodes unchanged.
 func (e *Envelope) UnmarshalJSON(data []byte) error {
-	var w wire
+	var w struct {
+		position
+		Payload json.RawMessage `json:"payload"`
+	}
 	if err := json.Unmarshal(data, &w); err != nil {
 		return fmt.Errorf("event: %w", err)
 	}

@@ -152,11 +152,11 @@ func (w *writer) events(batch []event.Envelope) error {
 	}
 	w.buf = w.buf[:0]
 	for _, env := range batch {
-		line, err := env.MarshalJSON()
+		line, err := env.AppendJSON(w.buf)
 		if err != nil {
 			return err
 		}
-		w.buf = append(append(w.buf, line...), '\n')
+		w.buf = append(line, '\n')
 		if len(w.buf) > keepBuffer {
 			if err := w.flush(w.buf); err != nil {
 				return err
