@@ -119,7 +119,6 @@ func (o *openBlocks) close() {
 	for _, b := range []*Block{o.text, o.reasoning} {
 		if b != nil {
 			b.Open = false
-			b.Gen++
 		}
 	}
 	*o = openBlocks{}

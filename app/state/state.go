@@ -114,7 +114,7 @@ const (
 )
 
 // Block is one piece of the conversation. Its Text is untrusted. While Open it only
-// grows at its end; when it changes in any other way Gen increases.
+// grows at its end; when it changes in any other way, apart from not being Open any more, Gen increases.
 type Block struct {
 	Seq  uint64 // of the event that made it
 	Kind Kind

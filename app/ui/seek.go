@@ -26,8 +26,8 @@ type sought struct {
 	tried  map[int]bool                // parts that the next match was looked for in
 }
 
-// blockCount holds the matches in a block as of its change number gen.
-type blockCount struct{ gen, count int }
+// blockCount holds the matches in a block as of its change number gen, when its text had size bytes.
+type blockCount struct{ gen, size, count int }
 
 // seekOn searches what is not in memory: it leads to the next match if one is wanted, else it counts.
 func seekOn(u *UI) {
@@ -187,12 +187,12 @@ func countEnd(u *UI, f *sought) (n int, all bool) {
 	f.end, all = make(map[*state.Block]blockCount, len(before)), true // without blocks that have gone
 	for i, b := range u.state.Blocks {
 		k, known := before[b]
-		if !known || k.gen != b.Gen {
+		if !known || k.gen != b.Gen || k.size != len(b.Text) {
 			if budget <= 0 {
 				all = false
 				continue
 			}
-			k = blockCount{b.Gen, count(u.state.Blocks[i:i+1], &budget)}
+			k = blockCount{b.Gen, len(b.Text), count(u.state.Blocks[i:i+1], &budget)}
 		}
 		f.end[b] = k
 		n += k.count

@@ -172,9 +172,13 @@ func TestLateColoursAreDropped(t *testing.T) {
 	var bg byHand
 	m := NewMarkdown(60)
 	m.Highlighter = bg.highlighter()
-	m.Grow([]byte("```go\nfunc a() {}\n```\n\nend"))
+	src := []byte("<!-- a comment, as it turns out\n\n```go\nfunc a() {}\n```\n\n-->\n\n```\nfunc\n```\n")
+	m.Grow(src)
 	m.Show(0, len(m.Text.Bytes))
-	m.Finish([]byte("return of the words, longer than it was before\n\n```\nfunc\n```\n"))
+	if len(bg.work) == 0 {
+		t.Fatal("no colours are asked for")
+	}
+	m.Finish(src)
 	m.Show(0, len(m.Text.Bytes))
 	want := describe(&m.Text)
 	bg.do()

@@ -119,7 +119,11 @@ func (r *renderer) block(n ast.Node) {
 		r.line(Words, "")
 		r.inlines(n, Style{})
 	case *ast.FencedCodeBlock:
-		r.code(n, string(n.Language(r.src)))
+		lang := ""
+		if n.Info != nil {
+			lang = language(n.Info.Segment.Value(r.src))
+		}
+		r.code(n, lang)
 	case *ast.CodeBlock:
 		r.code(n, "")
 	case *ast.HTMLBlock:

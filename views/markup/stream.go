@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/yuin/goldmark/util"
+
 	"buddy/texts"
 )
 
@@ -21,7 +23,7 @@ const (
 
 // Markdown renders an answer while it grows. Chunks of it that are complete (A4: a
 // paragraph, a list, a fence) are rendered once; only the open one is rendered at each
-// delta. Finish renders everything once more, because a link may be defined at the end.
+// delta. Finish renders everything once more if a link may be defined at the end.
 type Markdown struct {
 	Text        Text
 	Highlighter *Highlighter           // colours the code that is shown, if it is set; may be shared
@@ -62,6 +64,17 @@ func (m *Markdown) Grow(src []byte) (from int) {
 }
 
 func (m *Markdown) grow(src []byte) (from int) {
+	m.readLines(src)
+	if rest := len(src) - m.done; rest > slowChunk && m.parsed > 0 && len(src)-m.parsed < rest/8 {
+		m.pending(src)
+		return min(m.from, m.shown)
+	}
+	m.open(src)
+	return m.from
+}
+
+// readLines reads the lines that are complete.
+func (m *Markdown) readLines(src []byte) {
 	m.from = m.kept.bytes
 	for m.seen < len(src) {
 		n := bytes.IndexByte(src[m.seen:], '\n')
@@ -70,12 +83,6 @@ func (m *Markdown) grow(src []byte) (from int) {
 		}
 		m.readLine(src, m.seen+n+1)
 	}
-	if rest := len(src) - m.done; rest > slowChunk && m.parsed > 0 && len(src)-m.parsed < rest/8 {
-		m.pending(src)
-		return min(m.from, m.shown)
-	}
-	m.open(src)
-	return m.from
 }
 
 // Finish renders src as the whole answer and returns from where on Text changed.
@@ -86,20 +93,23 @@ func (m *Markdown) Finish(src []byte) (from int) {
 }
 
 func (m *Markdown) finish(src []byte) (from int) {
-	if tame(src) {
+	m.readLines(src)
+	if m.seen < len(src) {
+		m.readLine(src, len(src))
+	}
+	if (m.scan.fence.open() || m.scan.reaches) && tame(src) {
 		*m = Markdown{width: m.width, Text: m.Text, Highlighter: m.Highlighter, Files: m.Files, gen: m.gen + 1}
 		m.rewind()
 		m.blocks = render(&m.Text, src, m.width, m.Files)
 		return 0
 	}
-	from = m.grow(src)
-	if m.scan.fence.open() {
-		m.closeFence()
-		return from
-	}
 	m.rewind()
-	m.chunk(src[m.done:])
-	return from
+	if f := m.scan.fence; f.open() {
+		m.endFence(f, src[m.fenceAt.src:])
+	} else {
+		m.chunk(src[m.done:])
+	}
+	return m.from
 }
 
 // rewind drops what is not rendered for good.
@@ -139,20 +149,20 @@ func (m *Markdown) readLine(src []byte, end int) {
 		m.keep(end)
 	case lineCloses:
 		m.rewind()
-		if was.lines == 0 {
-			m.codeLine(was, nil)
-		}
-		if isDiff(was.lang) && was.lines > 0 {
-			m.closeDiff(was, src[m.fenceAt.src:start])
-		} else {
-			m.closeFence()
-		}
+		m.endFence(was, src[m.fenceAt.src:start])
 		m.keep(end)
 	}
 }
 
-// closeFence makes the code of the open fence a block.
-func (m *Markdown) closeFence() {
+// endFence makes the code of the open fence a block. src is all its lines.
+func (m *Markdown) endFence(f fence, src []byte) {
+	if f.lines == 0 {
+		m.codeLine(f, nil)
+	}
+	if isDiff(f.lang) && f.lines > 0 {
+		m.closeDiff(f, src)
+		return
+	}
 	m.blocks = append(m.blocks, m.fenced)
 	m.fenced = nil
 }
@@ -173,8 +183,11 @@ func (m *Markdown) closeDiff(f fence, src []byte) {
 	m.blocks = append(m.blocks, r.found...)
 }
 
-// unindent takes off a line of code what its fence is indented by.
+// unindent takes off a line of code what its fence is indented by, of a shorter blank line nothing, as the parser does.
 func (f fence) unindent(line []byte) []byte {
+	if len(line) < f.indent && util.IsBlank(line) {
+		return line
+	}
 	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
 		line = line[1:]
 	}
@@ -185,14 +198,14 @@ func (f fence) unindent(line []byte) []byte {
 func (m *Markdown) open(src []byte) {
 	if f := m.scan.fence; f.open() {
 		m.rewind()
-		if last := src[m.seen:]; !f.mayClose(last) {
+		if last := texts.WholeRunes(src[m.seen:]); !f.mayClose(last) {
 			m.codeLine(f, last)
 			m.parsed, m.shown = len(src), len(m.Text.Bytes)
 		}
 		return
 	}
 	m.rewind()
-	m.chunk(src[m.done:])
+	m.chunk(texts.WholeRunes(src[m.done:]))
 	m.parsed = len(src)
 	m.shown = len(m.Text.Bytes)
 }
@@ -205,7 +218,6 @@ func (m *Markdown) pending(src []byte) {
 
 // chunk renders one chunk.
 func (m *Markdown) chunk(src []byte) {
-	src = texts.WholeRunes(src)
 	if tame(src) {
 		m.blocks = append(m.blocks, render(&m.Text, src, m.width, m.Files)...)
 		return
@@ -223,7 +235,7 @@ func (m *Markdown) codeLine(f fence, line []byte) extent {
 	if f.lines == 0 {
 		r.gap()
 	}
-	return r.codeLine(f.lang, texts.WholeRunes(f.unindent(line)))
+	return r.codeLine(f.lang, f.unindent(line))
 }
 
 // tame tells whether the parser's work on src is in proportion to its length.
@@ -261,6 +273,11 @@ type scanner struct {
 	fence fence
 	blank bool // the line before was blank
 	list  bool // the chunk holds a list item
+	empty bool // the line before was a list item without text
+
+	// reaches says that what came may change what other chunks show: the definition of a link, HTML, in which blank
+	// lines end nothing, or a list that may have ended or not: after a blank line or at one that is not indented.
+	reaches bool
 }
 
 // fence is an open code fence: count times mark. The zero value is none.
@@ -280,10 +297,12 @@ func (s *scanner) read(line []byte) lineKind {
 	}
 	trimmed := bytes.TrimLeft(line, " ")
 	indent := len(line) - len(trimmed)
-	if len(bytes.TrimSpace(line)) == 0 {
+	if util.IsBlank(line) {
+		s.reaches = s.reaches || s.empty
 		s.blank = true
 		return lineIn
 	}
+	s.reaches = s.reaches || trimmed[0] == '<' || bytes.Contains(trimmed, []byte("]:"))
 	wasBlank := s.blank
 	s.blank = false
 	if indent <= 3 && (!s.list || indent < 2) {
@@ -294,6 +313,8 @@ func (s *scanner) read(line []byte) lineKind {
 		}
 	}
 	item := indent <= 3 && isItem(trimmed)
+	s.reaches = s.reaches || s.list && indent < 2 && !item && !wasBlank
+	s.empty = item && len(bytes.TrimSpace(trimmed)) < 3
 	if indent == 0 && line[0] != '\t' && wasBlank && (!s.list || !item) {
 		s.list = item
 		return lineStarts
@@ -328,14 +349,19 @@ func openingFence(line []byte) (fence, bool) {
 		return fence{}, false
 	}
 	info := bytes.TrimLeft(line, string(line[0]))
-	f := fence{mark: line[0], count: len(line) - len(info)}
+	f := fence{mark: line[0], count: len(line) - len(info), lang: language(info)}
 	if f.count < 3 || f.mark == '`' && bytes.IndexByte(info, '`') >= 0 {
 		return fence{}, false
 	}
-	if words := bytes.Fields(info); len(words) > 0 {
-		f.lang = string(words[0])
-	}
 	return f, true
+}
+
+// language returns the first word of what follows the marks of a fence.
+func language(info []byte) string {
+	for word := range bytes.FieldsSeq(info) {
+		return string(word)
+	}
+	return ""
 }
 
 // isItem tells whether a line begins a list item.

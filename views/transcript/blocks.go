@@ -54,7 +54,8 @@ type blockView struct {
 // laidBlock holds the layout of a block at one width.
 type laidBlock struct {
 	width, gen int
-	seen       int // bytes of the block's text that are in it
+	seen       int  // bytes of the block's text that are in it
+	open       bool // the block was not complete then
 	fold       folding
 	head       []draw.Span
 	gain       string // what came of a call
@@ -129,10 +130,10 @@ func (v *blockView) lay(width int) *laidBlock {
 		l.layFault(v)
 	case b.Kind == state.ToolBlock:
 		l.layCall(b.Call, v.cwd, v.shared)
-	case l.seen == len(b.Text):
+	case l.seen == len(b.Text) && l.open == b.Open:
 	case v.foldable() && l.fold == folded:
 		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
-		l.seen = len(b.Text)
+		l.seen, l.open = len(b.Text), b.Open
 	default:
 		l.layText(b, v.shared)
 	}
@@ -152,7 +153,7 @@ func (l *laidBlock) layText(b *state.Block, with *shared) {
 	if len(src) < len(b.Text) {
 		l.sayCut(len(b.Text) - len(src))
 	}
-	l.seen = len(b.Text)
+	l.seen, l.open = len(b.Text), b.Open
 }
 
 func (l *laidBlock) layAnswer(b *state.Block, src []byte, with *shared) (from int) {
