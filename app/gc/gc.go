@@ -19,9 +19,9 @@ const (
 	// RestAfter is how long nothing happens before memory goes back to the system.
 	RestAfter = 1500 * time.Millisecond
 
-	// restSpare is how much memory may be taken while resting before Go collects
-	// garbage all the same.
-	restSpare = 64 << 20
+	// restSpare is how much memory may be taken while resting, and in the first RestAfter of work, before Go
+	// collects garbage all the same.
+	restSpare = 32 << 20
 
 	// startTime is how long the program is busy starting, startLimit how much memory
 	// it may have by then without any garbage collected.
@@ -51,6 +51,7 @@ type Rest struct {
 
 	// of the owner of the timer
 	armed   bool // the timer is running
+	off     bool // Go does not collect garbage before restSpare is used up
 	percent int
 	limit   int64
 }
@@ -81,29 +82,40 @@ func (r *Rest) Pause(timer *time.Timer) {
 		r.Touch()
 	}
 	if left := RestAfter - time.Since(time.Unix(0, r.last.Load())); left > 0 {
+		r.collect()
 		timer.Reset(left)
 		return
 	}
 	r.armed = false
 	// Both before FreeOSMemory. With the collector on, Go would give memory back a second time, a second later;
 	// without a limit it would expect a large heap and ask for huge pages for its tables, 2 MB of them.
-	r.limit = debug.SetMemoryLimit(restSpare)
-	r.percent = debug.SetGCPercent(-1)
+	if !r.off {
+		r.off = true
+		r.limit = debug.SetMemoryLimit(restSpare)
+		r.percent = debug.SetGCPercent(-1)
+	}
 	debug.FreeOSMemory()
 	debug.SetMemoryLimit(min(memoryInUse()+restSpare, r.limit))
 	dropCode()
 	r.asleep.Store(true)
 }
 
-// Wake puts the collector back to work and starts timer, if they are not.
+// Wake ends the rest and starts timer, if it is not running. The collector stays off until timer has fired: what takes
+// no longer, as a key or a short answer, goes without.
 func (r *Rest) Wake(timer *time.Timer) {
-	if r.asleep.Swap(false) {
-		debug.SetGCPercent(r.percent)
-		debug.SetMemoryLimit(r.limit)
-	}
+	r.asleep.Store(false)
 	if !r.armed {
 		r.armed = true
 		timer.Reset(RestAfter)
+	}
+}
+
+// collect puts the collector back to work.
+func (r *Rest) collect() {
+	if r.off {
+		r.off = false
+		debug.SetGCPercent(r.percent)
+		debug.SetMemoryLimit(r.limit)
 	}
 }
 

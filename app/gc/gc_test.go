@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,5 +33,38 @@ func TestNoRestWhileBusy(t *testing.T) {
 			}
 		}
 		t.Error("it does not rest when the work has ended")
+	})
+}
+
+// What takes no longer than a rest needs to begin goes without the collector, what goes on has it.
+func TestCollectorComesBackForLongWork(t *testing.T) {
+	percent := func() (n int) {
+		n = debug.SetGCPercent(100)
+		debug.SetGCPercent(n)
+		return n
+	}
+	was := percent()
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRest()
+		timer := time.NewTimer(RestAfter)
+		for range 2 {
+			for !r.asleep.Load() {
+				<-timer.C
+				r.Pause(timer)
+			}
+			if got := percent(); got != -1 {
+				t.Errorf("at rest the collector runs at %d %%", got)
+			}
+			r.Wake(timer)
+			if got := percent(); got != -1 {
+				t.Errorf("at the first key the collector runs at %d %%", got)
+			}
+		}
+		<-timer.C
+		r.Touch()
+		r.Pause(timer)
+		if got := percent(); got != was {
+			t.Errorf("in long work the collector runs at %d %%, want %d", got, was)
+		}
 	})
 }
