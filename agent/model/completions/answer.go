@@ -134,8 +134,8 @@ func (a *answer) content(raw json.RawMessage) error {
 		return nil
 	}
 	if raw[0] == '"' {
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
+		s, ok := wire.String(raw)
+		if !ok {
 			return wire.Bad("the answer has a text that is not valid", raw, nil)
 		}
 		return a.Say(s)

@@ -142,8 +142,8 @@ func (a *answer) arguments(c *call, raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return nil
 	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	s, ok := wire.String(raw)
+	if !ok {
 		var b bytes.Buffer
 		if err := json.Compact(&b, raw); err != nil {
 			return wire.Bad("the answer has arguments that are not JSON", raw, err)

@@ -121,8 +121,8 @@ func pull(raw json.RawMessage, first bool, depth int) string {
 	}
 	switch raw[0] {
 	case '"':
-		var s string
-		if json.Unmarshal(raw, &s) != nil {
+		s, ok := wire.String(raw)
+		if !ok {
 			return ""
 		}
 		inner := strings.TrimSpace(s)

@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"unicode/utf8"
 
 	"buddy/agent/model"
 )
@@ -24,10 +26,22 @@ func DataURL(i model.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
+// String decodes a JSON string; ok is false for anything else. One without escapes, as most pieces of an answer are, is
+// taken as it is.
+func String(raw json.RawMessage) (s string, ok bool) {
+	special := func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }
+	if n := len(raw); n >= 2 && raw[0] == '"' && raw[n-1] == '"' && !bytes.ContainsFunc(raw[1:n-1], special) {
+		return string(raw[1 : n-1]), true
+	}
+	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
 // Text is the text of a string or of {"value": "…"}; anything else has none.
 func Text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
+	if s, ok := String(raw); ok {
 		return s
 	}
 	var v struct{ Value string }
