@@ -30,7 +30,7 @@ func (a *Approval) head(w int) [][]draw.Span {
 	if gap := w - draw.Width(who) - draw.Width(risk); gap > 0 {
 		return [][]draw.Span{append(append(who, draw.Text(themes.Text, strings.Repeat(" ", gap))), risk...)}
 	}
-	rows := draw.WrapSpans(who, w)
+	rows := draw.WrapWhole(who, w)
 	rows = rows[:min(len(rows), 2)]
 	if len(risk) > 0 {
 		rows = append(rows, risk)

@@ -61,3 +61,14 @@ func TestCallsWithoutAPane(t *testing.T) {
 		t.Errorf("%q shows, not the pane in which a command began since", p.Shown())
 	}
 }
+
+// A command that is too long for a row is broken between its words, where a shell reads it the same.
+func TestAttachLineKeepsWordsWhole(t *testing.T) {
+	s := &state.State{}
+	p := newTestPanes(t, s)
+	viewtest.Feed(s, event.TaskStarted{ID: 1, Kind: event.MainTask}, event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux -S /tmp/x/sock attach -t buddy-7e66"})
+	p.Update(s, state.Everything)
+	if text := viewtest.Text(t, p, 48, 9); !strings.Contains(text, " buddy-7e66") {
+		t.Errorf("a word of the command is broken:\n%s", text)
+	}
+}

@@ -270,7 +270,7 @@ func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role, doing []dr
 func (p *Panes) drawPane(in draw.Area, q *paneView) {
 	for _, line := range p.notes(q) {
 		notes := in.Inset()
-		rows := draw.WrapSpans(line, notes.W)
+		rows := draw.WrapWhole(line, notes.W)
 		if len(rows) >= in.H { // the picture keeps a row
 			break
 		}
