@@ -31,7 +31,7 @@ type control struct {
 	in      *os.File
 	printed func(pane string) // a pane printed; called by the reader
 	joined  func()            // a client was attached to a session; called by the reader
-	begun   chan struct{}     // of one: this client is attached
+	ready   chan struct{}     // of one: this client is attached
 	done    chan struct{}     // closed when the client has ended
 
 	mu      sync.Mutex // guards what follows, and the order of writing
@@ -91,7 +91,7 @@ func launch(cmd *exec.Cmd, printed func(string), joined, ended func()) (*control
 		_ = outR.Close()
 		return nil, err
 	}
-	c := &control{proc: cmd, in: inW, printed: printed, joined: joined, begun: make(chan struct{}, 1), done: make(chan struct{})}
+	c := &control{proc: cmd, in: inW, printed: printed, joined: joined, ready: make(chan struct{}, 1), done: make(chan struct{})}
 	go func() {
 		err := c.read(bufio.NewReaderSize(outR, 64<<10))
 		_ = outR.Close()
@@ -109,7 +109,7 @@ func (c *control) attached(ctx context.Context) error {
 	limit := time.NewTimer(answerWait)
 	defer limit.Stop()
 	select {
-	case <-c.begun:
+	case <-c.ready:
 		return nil
 	case <-c.done:
 		c.mu.Lock()
@@ -331,7 +331,7 @@ func (c *control) notice(line string) {
 		return
 	case strings.HasPrefix(line, "%session-changed "):
 		select {
-		case c.begun <- struct{}{}:
+		case c.ready <- struct{}{}:
 		default: // a person moved it to another session
 		}
 		return

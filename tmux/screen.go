@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -11,6 +12,9 @@ import (
 // frame is the minimum time between two rounds. A round captures all panes that have printed: so many panes
 // wake us no more often than one, and a screen draws no faster.
 const frame = 33 * time.Millisecond
+
+// retryGap is how soon a session that refused us is tried again. Its refusal ends a client, which wakes us.
+const retryGap = time.Second
 
 // Screen holds the visible text of a pane.
 type Screen struct {
@@ -37,6 +41,7 @@ type painter struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	ended   chan struct{} // closed when run has returned; nil if it never started
+	retry   time.Time     // no client is started before; of run
 
 	mu      sync.Mutex // guards the fields below and ended
 	watched map[string]bool
@@ -141,9 +146,16 @@ func (p *painter) run() {
 // cycle captures the panes that have printed, if it is time. It returns the time until it is, 0 if
 // none have.
 func (p *painter) cycle() (wait time.Duration) {
+	if wait := time.Until(p.retry); wait > 0 {
+		return wait
+	}
 	ctl, err := p.connect(p.ctx)
-	if err != nil {
-		return 0 // no pane yet: invalidate is called when there is one
+	switch {
+	case errors.Is(err, errNoPane):
+		return 0 // invalidate is called when there is one
+	case err != nil:
+		p.retry = time.Now().Add(retryGap)
+		return 0
 	}
 	due, wait, wanted := p.due(ctl, time.Now())
 	ctl.setOutputReports(wanted)
