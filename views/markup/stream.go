@@ -292,35 +292,49 @@ type fence struct {
 func (f fence) open() bool { return f.count > 0 }
 
 func (s *scanner) read(line []byte) lineKind {
-	if s.fence.open() {
+	switch {
+	case s.fence.open():
 		return s.readCode(line)
-	}
-	trimmed := bytes.TrimLeft(line, " ")
-	indent := len(line) - len(trimmed)
-	if util.IsBlank(line) {
+	case util.IsBlank(line):
 		s.reaches = s.reaches || s.empty
 		s.blank = true
 		return lineIn
 	}
-	s.reaches = s.reaches || trimmed[0] == '<' || bytes.Contains(trimmed, []byte("]:"))
-	wasBlank := s.blank
-	s.blank = false
-	if indent <= 3 && (!s.list || indent < 2) {
-		if f, ok := openingFence(trimmed); ok {
-			f.indent = indent
-			s.fence, s.list = f, false
-			return lineOpens
-		}
+	trimmed := bytes.TrimLeft(line, " ")
+	indent := len(line) - len(trimmed)
+	if s.opens(trimmed, indent) {
+		return lineOpens
 	}
 	item := indent <= 3 && isItem(trimmed)
-	s.reaches = s.reaches || s.list && indent < 2 && !item && !wasBlank
-	s.empty = item && len(bytes.TrimSpace(trimmed)) < 3
-	if indent == 0 && line[0] != '\t' && wasBlank && (!s.list || !item) {
+	s.note(trimmed, indent, item)
+	starts := indent == 0 && line[0] != '\t' && s.blank && (!s.list || !item)
+	s.blank = false
+	if starts {
 		s.list = item
 		return lineStarts
 	}
 	s.list = s.list || item
 	return lineIn
+}
+
+// opens tells whether a line opens a fence that is a chunk.
+func (s *scanner) opens(trimmed []byte, indent int) bool {
+	if indent > 3 || s.list && indent >= 2 {
+		return false
+	}
+	f, ok := openingFence(trimmed)
+	if ok {
+		f.indent = indent
+		*s = scanner{fence: f, reaches: s.reaches}
+	}
+	return ok
+}
+
+// note finds what may reach other chunks in a line that is no fence.
+func (s *scanner) note(trimmed []byte, indent int, item bool) {
+	s.empty = item && len(bytes.TrimSpace(trimmed)) < 3
+	lazy := s.list && indent < 2 && !item && !s.blank
+	s.reaches = s.reaches || lazy || trimmed[0] == '<' || bytes.Contains(trimmed, []byte("]:"))
 }
 
 func (s *scanner) readCode(line []byte) lineKind {
