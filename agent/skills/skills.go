@@ -111,9 +111,12 @@ func (b *Book) ReadEarly() {
 	}
 	b.once.Do(func() {
 		b.work.Go(func() {
-			defer close(b.first)
 			b.searchAgain()
 			b.read(b.whole)
+			close(b.first)
+			if b.isStale() { // a Refresh came meanwhile: perhaps for what had been read already
+				b.read(b.whole)
+			}
 		})
 	})
 }
@@ -129,12 +132,16 @@ func (b *Book) Await(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	b.mu.Lock()
-	stale := b.stale
-	b.mu.Unlock()
-	if stale {
+	if b.isStale() {
 		b.read(ctx)
 	}
+}
+
+// isStale reports whether a reading is due.
+func (b *Book) isStale() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stale
 }
 
 // Stale lets the skills be read again before the next request.
@@ -146,16 +153,15 @@ func (b *Book) Stale() {
 
 // Refresh reads the skills again, in the background, because files have changed.
 func (b *Book) Refresh() {
-	select {
-	case <-b.first:
-	default:
-		return // the first reading finds them
-	}
 	if b.whole.Err() != nil {
 		return
 	}
 	b.Stale()
-	b.work.Go(func() { b.read(b.whole) })
+	select {
+	case <-b.first:
+		b.work.Go(func() { b.read(b.whole) })
+	default: // after the first reading it is seen that another one is due
+	}
 }
 
 // read reads the skills unless another reading, that began later than they were found stale, has.
