@@ -21,6 +21,7 @@ type output struct {
 	frame bool   // cells are written, not only sequences of tcell
 
 	sync  bool // the terminal knows synchronized output
+	hides bool // it can hide its cursor
 	wraps bool // it scrolls when its last cell is written: that stays empty
 
 	sgr              string // colours and attributes that the terminal has, as in a look
@@ -137,10 +138,16 @@ func (o *output) cell(x, y int, text string, width int, l *look) {
 
 // cursor puts the cursor where it is to be after the frame; outside of the screen it is hidden.
 func (o *output) cursor(x, y int) {
-	o.wantShown = cursorHidden
-	if x >= 0 && y >= 0 && x < o.cols {
+	inside := x >= 0 && y >= 0 && x < o.cols
+	if inside {
 		o.move(x, y)
+	}
+	switch {
+	case !o.hides:
+	case inside:
 		o.wantShown = cursorShown
+	default:
+		o.wantShown = cursorHidden
 	}
 }
 

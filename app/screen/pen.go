@@ -3,12 +3,13 @@ package screen
 import (
 	"maps"
 	"reflect"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/gdamore/tcell/v2/terminfo"
+
+	"buddy/texts"
 )
 
 // pen knows how a terminal is told of styles and texts: with sequences of terminfo, as far as they set colours and
@@ -95,12 +96,12 @@ func (p *pen) color(c tcell.Color, rgb, indexed string) string {
 	return p.info.TParm(indexed, int(p.match(c)&0xff))
 }
 
-var setsGraphics = regexp.MustCompile(`\x1b\[([0-9;:]*)m`)
+var setsGraphics = texts.Regexp(`\x1b\[([0-9;:]*)m`)
 
 // parameters joins those of all SGR sequences in seq, of which the first is a reset: ";1;32".
 func parameters(seq string) string {
 	all := ""
-	for _, m := range setsGraphics.FindAllStringSubmatch(seq, -1) {
+	for _, m := range setsGraphics().FindAllStringSubmatch(seq, -1) {
 		if m[1] != "" {
 			all += ";" + m[1]
 		}
@@ -136,7 +137,8 @@ func (p *pen) text(s string, width int) string {
 	return "? "[:width]
 }
 
-// address returns where a style links to. tcell has no other way to ask for it.
+// address returns where a style links to, which holds no control characters: tcell takes them out when it is set, and
+// has no other way to ask for it.
 func address(style tcell.Style) string {
 	if style == style.Url("") {
 		return ""

@@ -91,7 +91,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 	s := &Screen{Screen: inner, info: &own, tty: tty, frame: newFrame(), inbox: newInbox()}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
-	tty.out.gap, tty.out.sync = s.frame.gap, own.XTermLike
+	tty.out.gap, tty.out.sync, tty.out.hides = s.frame.gap, own.XTermLike, own.HideCursor != ""
 	tty.out.wraps = own.AutoMargin && own.DisableAutoMargin == ""
 	tty.in.linux = term == "linux"
 	tty.in.pasted, tty.in.reply = s.inbox.paste, s.inbox.answered

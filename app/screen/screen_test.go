@@ -266,6 +266,24 @@ func TestLinkEndsWithFrame(t *testing.T) {
 	}
 }
 
+// What a link leads to does not command the terminal.
+func TestHostileLink(t *testing.T) {
+	s, term := open(t, 40, 4)
+	s.Clear()
+	for y, url := range []string{"https://x\x1b\\\x1b]52;c;eA==\a", "https://x\a\x1b[2J", "https://x\u009c\u009b2J"} {
+		s.PutStrStyled(0, y, "text", tcell.StyleDefault.Url(url))
+	}
+	s.Show()
+	for y := range 3 {
+		if _, _, link := term.Cell(0, y); !strings.HasPrefix(link, "https://x") {
+			t.Errorf("row %d links to %q", y, link)
+		}
+	}
+	if odd := append(term.Odd(), term.Strings()...); len(odd) > 0 || term.Row(0) != "text" {
+		t.Errorf("the terminal got %q, and shows %q", odd, term.Text())
+	}
+}
+
 func TestResize(t *testing.T) {
 	s, term := open(t, 80, 24)
 	page(s, "end")
