@@ -25,6 +25,7 @@ package socket
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -96,7 +97,20 @@ func answers(path string) bool {
 // Listen makes the socket of a session, in place of one that a killed host left. The error is
 // [ErrRuns] if a host listens there. The listener does not remove its file when it is closed
 // in this process: its host does, with [Remove].
-func Listen(path string) (*net.UnixListener, error) {
+func Listen(path string) (l *net.UnixListener, err error) {
+	for range 10 {
+		if l, err = listenOnce(path); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		// Another process took the folder for that of a killed host, before the socket was there.
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("socket %s: %w", path, err)
+		}
+	}
+	return l, err
+}
+
+func listenOnce(path string) (*net.UnixListener, error) {
 	unlock, err := lock(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("socket %s: %w", path, err)
@@ -105,7 +119,7 @@ func Listen(path string) (*net.UnixListener, error) {
 	if answers(path) {
 		return nil, fmt.Errorf("socket %s: %w", path, ErrRuns)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("a socket that nobody listens on is in the way: %w", err)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -122,9 +136,10 @@ func Listen(path string) (*net.UnixListener, error) {
 
 // Remove removes the socket of a host that ends, and its folder.
 func Remove(path string) {
-	_ = os.Remove(path)
-	_ = os.Remove(filepath.Join(filepath.Dir(path), "lock"))
-	_ = os.Remove(filepath.Dir(path)) // stays if there is something else in it
+	if unlock, err := lock(filepath.Dir(path)); err == nil {
+		defer unlock()
+		remove(path)
+	}
 }
 
 // removeStale removes what a killed host left, unless one is about to listen there.
@@ -135,19 +150,43 @@ func removeStale(path string) {
 	}
 	defer unlock()
 	if !answers(path) {
-		Remove(path)
+		remove(path)
 	}
 }
 
-// lock keeps two starts from making the same socket. It waits for no longer than the other needs.
+// remove removes a socket and its folder. The caller holds the lock of that.
+func remove(path string) {
+	_ = os.Remove(path)
+	_ = os.Remove(filepath.Join(filepath.Dir(path), "lock"))
+	_ = os.Remove(filepath.Dir(path)) // stays if there is something else in it
+}
+
+// lock keeps two starts from making the same socket, and what tidies up from removing it. It waits for no longer than
+// the other needs.
 func lock(dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	name := filepath.Join(dir, "lock")
+	for {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		if isStill(f, name) {
+			return func() { _ = f.Close() }, nil
+		}
+		_ = f.Close() // who had the lock removed the file: it keeps nobody away any more
+	}
+}
+
+// isStill reports whether a name still leads to an open file.
+func isStill(f *os.File, name string) bool {
+	open, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return false
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return func() { _ = f.Close() }, nil
+	there, err := os.Lstat(name)
+	return err == nil && os.SameFile(open, there)
 }

@@ -592,3 +592,40 @@ func BenchmarkFourScreens(b *testing.B) {
 		b.ReportMetric(float64(took[len(took)*share/1000].Microseconds())/1000, name)
 	}
 }
+
+// Others who look which sessions run, and tidy up after killed hosts, do not take the folder of one that begins.
+func TestListenWhileOthersLook(t *testing.T) {
+	tmp := t.TempDir()
+	getenv := func(name string) string { return map[string]string{"TMUX_TMPDIR": tmp}[name] }
+	var others sync.WaitGroup
+	over := make(chan struct{})
+	for range 4 {
+		others.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					Running(getenv)
+				}
+			}
+		})
+	}
+	defer others.Wait()
+	defer close(over)
+	for range 300 {
+		path, err := Path(getenv, "7f3a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := Listen(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := Find(getenv, "7f3a"); found != path {
+			t.Fatalf("the host is found at %q, want %q", found, path)
+		}
+		_ = l.Close()
+		Remove(path)
+	}
+}
