@@ -120,7 +120,7 @@ var parts = []string{
 	"- a\n\n  ```\n  code\n\n  more\n  ```\n", "> quote\n> more\n", "> quote\n\n> another\n", "```go\nfunc f() {\n\n- no list\n# no heading\n}\n```\n",
 	"~~~\n```\n\nx\n~~~\n", "````\n```\n\nx\n````\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "    indented\n\n    code\n", "<div>\nhtml\n</div>\n\n", "***\n",
 	"* * *\n", "text\n```\ncode directly\n\nafter\n```\ntext\n", "- [ ] task\n- [x] done\n", "   three blanks\n", "日本語 👩\u200d🚀 e\u0301\n", "- a\n```\ntop level\n\nfence\n```\n",
-	"```diff\n+a\n-b\n```\n", "```diff\n-a 1\n+a 2\n```\n", "- a\n\n  ```diff\n  -a 1\n  +a 2\n  ```\n", "```diff\n--- a/x.go\n+++ b/x.go\n@@ -1,4 +1,4 @@\n a\n\n-\tb\n+\tc\n d\n```\n", "Hard  \nbreak\n", "- a\n\n      code in item\n", "+ plus\n  + nested\n\n    loose\n", "  ```\n  indented fence\n    x\n  ```\n",
+	"```diff\n+a\n-b\n```\n", "```diff\n-a 1\n+a 2\n```\n", "- a\n\n  ```diff\n  -a 1\n  +a 2\n  ```\n", "```diff\n--- a/x.go\n+++ b/x.go\n@@ -1,4 +1,4 @@\n a\n\n-\tb\n+\tc\n d\n```\n", "Hard  \nbreak\n", "- a\n\n      code in item\n", "+ plus\n  + nested\n\n    loose\n", "  ```\n  indented fence\n    x\n  ```\n", " ```\n\ttab\n \ttab\n\n ```\n",
 }
 
 // parsedWhole is an answer that the parser reads as one piece, if it is one that the parser may read.
@@ -170,15 +170,23 @@ func TestStreamedMarkdownEqualsFullRender(t *testing.T) {
 	}
 }
 
-func TestLinkDefinedAtTheEndReachesTheBeginning(t *testing.T) {
-	src := []byte("[a]\n\nb\n\n[a]: http://x.org\n")
-	m := NewMarkdown(40)
-	for n := range src {
-		m.Grow(src[:n])
-	}
-	m.Finish(src)
-	if got, want := describe(&m.Text), "\"a\"link <http://x.org>\n\"\\n\\nb\"\n"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+// What changes other parts than its own shows at the end as if the answer had come at once.
+func TestWhatReachesOtherParts(t *testing.T) {
+	for _, src := range []string{
+		"[a]\n\nb\n\n[a]: http://x.org\n",
+		"<!-- a\n\n- b\n\n-->\n\nc\n",
+		"* \n\n  ```\n\n0\n",
+		"-   \n  a\n  ```\nb\n  ```\n> c\n\n> d\n",
+		"a\n\n```go\nfunc f() {\n\n",
+	} {
+		m := NewMarkdown(40)
+		for n := range src {
+			m.Grow([]byte(src[:n]))
+		}
+		m.Finish([]byte(src))
+		if got, want := describe(&m.Text), describe(parsedWhole([]byte(src), 40)); got != want {
+			t.Errorf("%q gives\n%s\nwant\n%s", src, got, want)
+		}
 	}
 }
 

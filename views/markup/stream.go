@@ -23,7 +23,7 @@ const (
 
 // Markdown renders an answer while it grows. Chunks of it that are complete (A4: a
 // paragraph, a list, a fence) are rendered once; only the open one is rendered at each
-// delta. Finish renders everything once more if a link may be defined at the end.
+// delta. Finish renders everything at once if nothing is there yet, or if a link may be defined at the end.
 type Markdown struct {
 	Text        Text
 	Highlighter *Highlighter           // colours the code that is shown, if it is set; may be shared
@@ -93,20 +93,24 @@ func (m *Markdown) Finish(src []byte) (from int) {
 }
 
 func (m *Markdown) finish(src []byte) (from int) {
-	m.readLines(src)
-	if m.seen < len(src) {
-		m.readLine(src, len(src))
+	whole := m.seen == 0 && tame(src) // nothing is rendered yet that could stay
+	if !whole {
+		m.readLines(src)
+		if m.seen < len(src) {
+			m.readLine(src, len(src))
+		}
+		whole = (m.scan.fence.open() || m.scan.reaches) && tame(src)
 	}
-	if (m.scan.fence.open() || m.scan.reaches) && tame(src) {
+	m.rewind()
+	switch f := m.scan.fence; {
+	case whole:
 		*m = Markdown{width: m.width, Text: m.Text, Highlighter: m.Highlighter, Files: m.Files, gen: m.gen + 1}
 		m.rewind()
 		m.blocks = render(&m.Text, src, m.width, m.Files)
 		return 0
-	}
-	m.rewind()
-	if f := m.scan.fence; f.open() {
+	case f.open():
 		m.endFence(f, src[m.fenceAt.src:])
-	} else {
+	default:
 		m.chunk(src[m.done:])
 	}
 	return m.from
@@ -183,16 +187,31 @@ func (m *Markdown) closeDiff(f fence, src []byte) {
 	m.blocks = append(m.blocks, r.found...)
 }
 
-// unindent takes off a line of code what its fence is indented by, of a shorter blank line nothing, as the parser does.
+// unindent takes off a line of code what its fence is indented by, also a part of a tab. It takes nothing off a shorter
+// blank line, as the parser does.
 func (f fence) unindent(line []byte) []byte {
-	if len(line) < f.indent && util.IsBlank(line) {
+	if len(line) < f.indent && util.IsBlank(line) && !bytes.ContainsRune(line, '\t') {
 		return line
 	}
-	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
+	for col := 0; col < f.indent && len(line) > 0; {
+		switch line[0] {
+		case ' ':
+			col++
+		case '\t':
+			col = codeTab
+		default:
+			return line
+		}
 		line = line[1:]
+		if over := col - f.indent; over > 0 {
+			return append(bytes.Repeat([]byte{' '}, over), line...)
+		}
 	}
 	return line
 }
+
+// codeTab is as far as a tab reaches at the beginning of a line (CommonMark). No fence is indented by that much.
+const codeTab = 4
 
 // open renders what follows the last complete chunk, for now.
 func (m *Markdown) open(src []byte) {

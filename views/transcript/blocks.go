@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -142,7 +143,10 @@ func (v *blockView) lay(width int) *laidBlock {
 
 // layText lays out what is new in the text of a block.
 func (l *laidBlock) layText(b *state.Block, with *shared) {
-	src := b.Text[:min(len(b.Text), maxShown)]
+	src := b.Text
+	if len(src) > maxShown {
+		src = texts.WholeRunes(src[:maxShown])
+	}
 	var from int
 	if b.Kind == state.AssistantBlock {
 		from = l.layAnswer(b, src, with)
