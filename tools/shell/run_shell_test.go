@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // shellTool is run_shell on a tmux server of the test's own.
-func shellTool(t *testing.T, say func(string)) *Shell {
+func shellTool(t testing.TB, say func(string)) *Shell {
 	t.Helper()
 	srv := tmuxtest.New(t)
 	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Env: srv.Env, Cwd: t.TempDir()}
@@ -206,10 +206,7 @@ func TestRunShellWithoutTmux(t *testing.T) {
 }
 
 func BenchmarkRunShellTrue(b *testing.B) {
-	srv := tmuxtest.New(b)
-	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Env: srv.Env, Cwd: b.TempDir()}
-	tool := New(tmux.New(o), tmux.NewPlain(o), "local", "", nil)
-	root := b.TempDir()
+	tool, root := shellTool(b, nil), b.TempDir()
 	args := `{"command":"true","why":"x","risk":"low","mutation":false,"privesc":false}`
 	tool.Run(b.Context(), tools.Call{Arguments: args, Dir: filepath.Join(root, "first")})
 	b.ReportAllocs()
