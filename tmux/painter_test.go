@@ -30,7 +30,7 @@ func TestRefusedClientIsNotStartedOverAndOver(t *testing.T) {
 				}, func(Screen) {})
 				defer p.close()
 				p.watch([]string{"%1"})
-				time.Sleep(5 * time.Second)
+				time.Sleep(5 * time.Second) // on the fake clock
 				synctest.Wait()
 				if asked == 0 || asked > tt.most {
 					t.Errorf("a client was started %d times in 5 s, want at most %d", asked, tt.most)

@@ -13,7 +13,8 @@ import (
 // wake us no more often than one, and a screen draws no faster.
 const frame = 33 * time.Millisecond
 
-// retryGap is how soon a session that refused us is tried again. Its refusal ends a client, which wakes us.
+// retryGap is the least time between two attempts to attach to a session that refuses the control client: the end of
+// that client wakes the painter.
 const retryGap = time.Second
 
 // Screen holds the visible text of a pane.
@@ -41,7 +42,7 @@ type painter struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	ended   chan struct{} // closed when run has returned; nil if it never started
-	retry   time.Time     // no client is started before; of run
+	retry   time.Time     // the next attempt to attach is not earlier; used by run only
 
 	mu      sync.Mutex // guards the fields below and ended
 	watched map[string]bool

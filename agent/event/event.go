@@ -40,8 +40,8 @@ type Envelope struct {
 	Payload Event
 }
 
-// position is what stands before the payload.
-type position struct {
+// envelopeFields holds the fields of an envelope before its payload.
+type envelopeFields struct {
 	Seq     uint64 `json:"seq"`
 	Time    int64  `json:"ts_unix_ms"`
 	Session string `json:"session"`
@@ -62,7 +62,7 @@ func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	if e.Payload == nil {
 		return b, fmt.Errorf("event %d has no payload", e.Seq)
 	}
-	first, err := texts.JSON(position{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type()})
+	first, err := texts.JSON(envelopeFields{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type()})
 	if err != nil {
 		return b, fmt.Errorf("event %d: %w", e.Seq, err)
 	}
@@ -78,7 +78,7 @@ func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 // encodes unchanged.
 func (e *Envelope) UnmarshalJSON(data []byte) error {
 	var w struct {
-		position
+		envelopeFields
 		Payload json.RawMessage `json:"payload"`
 	}
 	if err := json.Unmarshal(data, &w); err != nil {

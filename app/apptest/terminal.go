@@ -176,7 +176,7 @@ func (t *Terminal) Cell(x, y int) (text, style, link string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.vt.cells[y*t.vt.cols+x]
-	return c.text, strings.Join([]string{c.style.fg, c.style.bg, strings.TrimSpace(c.style.attrs)}, "|"), c.link
+	return c.text, strings.Join([]string{c.style.fg, c.style.bg, c.style.attrs}, "|"), c.link
 }
 
 // Cursor returns where the cursor is, and whether it is shown.

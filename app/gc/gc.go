@@ -19,8 +19,8 @@ const (
 	// RestAfter is how long nothing happens before memory goes back to the system.
 	RestAfter = 1500 * time.Millisecond
 
-	// restSpare is how much memory may be taken while resting, and in the first RestAfter of work, before Go
-	// collects garbage all the same.
+	// restSpare limits how many bytes may be allocated, beyond those in use, without a garbage collection while
+	// resting and in the first RestAfter of work.
 	restSpare = 32 << 20
 
 	// startTime is how long the program is busy starting, startLimit how much memory

@@ -11,9 +11,9 @@ import (
 // shows. It belongs to the UI goroutine.
 type frame struct {
 	w, h        int
-	back, front []cell // being drawn, shown
-	ink         ink    // of both
-	pen         *pen   // of the terminal
+	back, front []cell        // being drawn, shown
+	ink         ink           // of both
+	encoder     *styleEncoder // for the terminal
 	cursor      cursor
 	skip        bool // the next Show does nothing
 	stale       bool // the terminal needs a full repaint
@@ -95,9 +95,9 @@ func (f *frame) forwardRow(o *output, y int) (changed bool) {
 		c, old := back[x], front[x]
 		if c != old {
 			if old.width != 1 || c.width != 1 {
-				spoil(front, x, c, old)
+				invalidate(front, x, c, old)
 			}
-			o.cell(x, y, f.pen.text(f.ink.string(c.text), int(c.width)), int(c.width), f.look(c.style))
+			o.cell(x, y, f.encoder.text(f.ink.string(c.text), int(c.width)), int(c.width), f.encoded(c.style))
 			front[x] = c
 			changed = true
 		}
@@ -109,9 +109,9 @@ func (f *frame) forwardRow(o *output, y int) (changed bool) {
 	return changed
 }
 
-// spoil marks the cells as not known of which a terminal shows half a text, or nothing, when c is written over old:
-// what old covered, and what a text covered of which c covers the left half.
-func spoil(front []cell, x int, c, old cell) {
+// invalidate marks cells whose contents are unknown once c is written over old at x: the right half of a wide old, and
+// the right half of a wide text whose left half c covers.
+func invalidate(front []cell, x int, c, old cell) {
 	if c.width > 1 && x+2 < len(front) && front[x+1].width > 1 {
 		front[x+2] = cell{}
 	}
@@ -120,11 +120,11 @@ func spoil(front []cell, x int, c, old cell) {
 	}
 }
 
-// look returns how a style is written.
-func (f *frame) look(style uint32) *look {
-	l := &f.ink.looks[style]
+// encoded returns the sequences of a style, which it encodes when they are needed first.
+func (f *frame) encoded(style uint32) *encodedStyle {
+	l := &f.ink.encoded[style]
 	if !l.known {
-		*l = f.pen.look(f.ink.styles[style])
+		*l = f.encoder.encode(f.ink.styles[style])
 	}
 	return l
 }
@@ -137,7 +137,7 @@ func (f *frame) gap(x, y, n int) []byte {
 	}
 	row := f.row(f.front, y)
 	style := row[x-1].style
-	if f.look(style).link != "" {
+	if f.encoded(style).link != "" {
 		return nil
 	}
 	text := make([]byte, 0, shortGap)
@@ -150,8 +150,8 @@ func (f *frame) gap(x, y, n int) []byte {
 	return text
 }
 
-// blanked is called when the terminal shows nothing.
-func (f *frame) blanked() {
+// markBlank records that the terminal has been cleared.
+func (f *frame) markBlank() {
 	for i := range f.front {
 		f.front[i] = blankCell
 	}

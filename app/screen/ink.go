@@ -21,7 +21,7 @@ const manyInks = 4096
 // ink gives numbers to texts and styles. The number of a text of one rune is that rune.
 type ink struct {
 	styles   []tcell.Style
-	looks    []look // of styles, as far as they were asked for
+	encoded  []encodedStyle // of styles; encoded on first use
 	numbers  map[tcell.Style]uint32
 	last     uint32   // the style that was asked for last: mostly the next one as well
 	clusters []string // of several runes
@@ -37,7 +37,7 @@ type cleanRune struct {
 
 func newInk() ink {
 	return ink{
-		styles: []tcell.Style{tcell.StyleDefault}, looks: make([]look, 1), numbers: map[tcell.Style]uint32{tcell.StyleDefault: 0},
+		styles: []tcell.Style{tcell.StyleDefault}, encoded: make([]encodedStyle, 1), numbers: map[tcell.Style]uint32{tcell.StyleDefault: 0},
 		known: map[string]uint32{}, runes: map[rune]cleanRune{},
 	}
 }
@@ -50,7 +50,7 @@ func (k *ink) style(st tcell.Style) uint32 {
 	n, ok := k.numbers[st]
 	if !ok {
 		n = uint32(len(k.styles))
-		k.styles, k.looks = append(k.styles, st), append(k.looks, look{})
+		k.styles, k.encoded = append(k.styles, st), append(k.encoded, encodedStyle{})
 		k.numbers[st] = n
 	}
 	k.last = n

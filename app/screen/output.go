@@ -13,8 +13,8 @@ const (
 	linkEnd    = "\x1b]8;;\x1b\\"
 )
 
-// output turns cells into what a terminal is written, and leaves out what it knows already: the cursor is
-// addressed only where it does not stand, colours are sent only where they change. 10–40 bytes for a key.
+// output encodes cells for the terminal and omits what the terminal has already: it moves the cursor only when it is
+// elsewhere, and sends colours only when they change. A key takes 10–40 bytes.
 type output struct {
 	body  []byte // of the frame being written
 	cols  int    // width of the terminal
@@ -24,8 +24,8 @@ type output struct {
 	hides bool // it can hide its cursor
 	wraps bool // it scrolls when its last cell is written: that stays empty
 
-	sgr              string // colours and attributes that the terminal has, as in a look
-	link             string // the hyperlink that is open, as in a look
+	sgr              string // colours and attributes that the terminal has, as in encodedStyle
+	link             string // the hyperlink that is open, as in encodedStyle
 	at               place  // where the terminal's cursor is
 	shown, wantShown cursorState
 	drawn            bool // the cell before the cursor was written last, as colours are now
@@ -50,7 +50,7 @@ const (
 	cursorShown
 )
 
-// unknown is no sgr of a look.
+// unknown differs from the sgr of every encodedStyle.
 const unknown = "unknown"
 
 // reset forgets what the terminal is known to show.
@@ -119,7 +119,7 @@ func (o *output) scroll(m scroll) {
 }
 
 // cell writes a text that is width cells wide.
-func (o *output) cell(x, y int, text string, width int, l *look) {
+func (o *output) cell(x, y int, text string, width int, l *encodedStyle) {
 	if x+width > o.cols {
 		text, width = " ", 1 // there is no room for its right half
 	}
@@ -194,7 +194,7 @@ func (o *output) between(at place, x int) []byte {
 }
 
 // style sends what differs from the colours and the hyperlink that the terminal has.
-func (o *output) style(l *look) {
+func (o *output) style(l *encodedStyle) {
 	if o.sgr != l.sgr {
 		o.body = append(o.body, "\x1b["...) // what follows begins with a ; and so with a reset
 		o.body = append(o.body, l.sgr...)

@@ -4,7 +4,7 @@
 // from the last frame and only what the terminal does not know already, lets no control or bidi
 // rune through, and keeps the events that tview would drop. tcell starts and ends the terminal
 // and reads it; the drawing is done here, because tview clears before it draws, which makes tcell
-// send every cell again, and because tcell looks at all its cells for each frame. A [Tty] below
+// send every cell again, and because tcell encoded at all its cells for each frame. A [Tty] below
 // tcell writes each frame at once, and keeps pastes and terminal answers out of the keys.
 //
 //	s, err := screen.Open() // among the first lines of main: keeps what is typed early
@@ -120,7 +120,7 @@ func (s *Screen) Init() error {
 		return errors.Join(err, s.tty.Close())
 	}
 	s.life.started.Store(true)
-	s.frame.pen = newPen(s.info, s.Colors(), s.CharacterSet())
+	s.frame.encoder = newStyleEncoder(s.info, s.Colors(), s.CharacterSet())
 	go s.drain(source.EventQ())
 	s.tty.dev.Resized(func() { s.inbox.resized(s.tty.size()) })
 	cut := s.inbox.cut.Swap(false)
@@ -255,7 +255,7 @@ func (s *Screen) repaint() {
 	}
 	s.tty.draw(func(o *output) {
 		o.clear()
-		f.blanked()
+		f.markBlank()
 		f.forward(o)
 		o.cursor(f.cursor.x, f.cursor.y)
 	})
@@ -287,7 +287,7 @@ func (s *Screen) SetCursorStyle(tcell.CursorStyle, ...tcell.Color) {}
 // was before comes back at the end, in terminals that can keep it.
 func (s *Screen) SetTitle(title string) { s.Screen.SetTitle(plainText(title)) }
 
-// Call is a way to call a person who looks elsewhere.
+// Call is a way to call a person who encoded elsewhere.
 type Call string
 
 // The ways, by their names in the configuration.

@@ -174,15 +174,15 @@ func lock(dir string) (unlock func(), err error) {
 			_ = f.Close()
 			return nil, err
 		}
-		if isStill(f, name) {
+		if isLinked(f, name) {
 			return func() { _ = f.Close() }, nil
 		}
 		_ = f.Close() // who had the lock removed the file: it keeps nobody away any more
 	}
 }
 
-// isStill reports whether a name still leads to an open file.
-func isStill(f *os.File, name string) bool {
+// isLinked reports whether an open file is still the one at a path.
+func isLinked(f *os.File, name string) bool {
 	open, err := f.Stat()
 	if err != nil {
 		return false

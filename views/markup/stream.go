@@ -99,7 +99,7 @@ func (m *Markdown) finish(src []byte) (from int) {
 		if m.seen < len(src) {
 			m.readLine(src, len(src))
 		}
-		whole = (m.scan.fence.open() || m.scan.reaches) && tame(src)
+		whole = (m.scan.fence.open() || m.scan.nonlocal) && tame(src)
 	}
 	m.rewind()
 	switch f := m.scan.fence; {
@@ -294,9 +294,9 @@ type scanner struct {
 	list  bool // the chunk holds a list item
 	empty bool // the line before was a list item without text
 
-	// reaches says that what came may change what other chunks show: the definition of a link, HTML, in which blank
-	// lines end nothing, or a list that may have ended or not: after a blank line or at one that is not indented.
-	reaches bool
+	// nonlocal means that a line read so far may change how other chunks are rendered: a link definition, HTML, which
+	// blank lines do not end, or a line in a list that may or may not end it.
+	nonlocal bool
 }
 
 // fence is an open code fence: count times mark. The zero value is none.
@@ -315,7 +315,7 @@ func (s *scanner) read(line []byte) lineKind {
 	case s.fence.open():
 		return s.readCode(line)
 	case util.IsBlank(line):
-		s.reaches = s.reaches || s.empty
+		s.nonlocal = s.nonlocal || s.empty
 		s.blank = true
 		return lineIn
 	}
@@ -344,16 +344,16 @@ func (s *scanner) opens(trimmed []byte, indent int) bool {
 	f, ok := openingFence(trimmed)
 	if ok {
 		f.indent = indent
-		*s = scanner{fence: f, reaches: s.reaches}
+		*s = scanner{fence: f, nonlocal: s.nonlocal}
 	}
 	return ok
 }
 
-// note finds what may reach other chunks in a line that is no fence.
+// note records whether a line that is no fence may change other chunks.
 func (s *scanner) note(trimmed []byte, indent int, item bool) {
 	s.empty = item && len(bytes.TrimSpace(trimmed)) < 3
 	lazy := s.list && indent < 2 && !item && !s.blank
-	s.reaches = s.reaches || lazy || trimmed[0] == '<' || bytes.Contains(trimmed, []byte("]:"))
+	s.nonlocal = s.nonlocal || lazy || trimmed[0] == '<' || bytes.Contains(trimmed, []byte("]:"))
 }
 
 func (s *scanner) readCode(line []byte) lineKind {
