@@ -23,24 +23,21 @@ __buddy_save() {
 		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n%s' "$PWD" "$PWD" "${__buddy_old#*$'\n'}" >|"$__buddy_to"
 		return
 	fi
-	# Each ${!a@} sorts all variables: where compgen is built in (not in every bash of Nix), it lists them at once.
-	local __buddy_v __buddy_all __buddy_names=() __buddy_nocase=
+	local __buddy_v __buddy_names=() __buddy_nocase= __buddy_noext=
+	local __buddy_own='@(__buddy*|BASH|BASHOPTS|BASHPID|BASH_[!E]*|BASH_EXECUTION_STRING|_|COLUMNS|COMP_*|DIRSTACK|EPOCH*|EUID|FUNCNAME|'
+	__buddy_own+='GROUPS|HISTCMD|LINENO|LINES|OPTARG|OPTERR|OPTIND|PIPESTATUS|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SRANDOM|TMUX|TMUX_PANE|UID)'
 	builtin shopt -q nocasematch && { __buddy_nocase=1; builtin shopt -u nocasematch; } # names differ in their case
-	{ builtin compgen -v || builtin printf '%s\n' "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" \
+	builtin shopt -q extglob || { __buddy_noext=1; builtin shopt -s extglob; }
+	# Each ${!a@} sorts all variables: where compgen is built in (not in every bash of Nix), it lists them at once.
+	{ builtin compgen -v -X "$__buddy_own" || for __buddy_v in "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" \
 		"${!h@}" "${!i@}" "${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
 		"${!u@}" "${!v@}" "${!w@}" "${!x@}" "${!y@}" "${!z@}" "${!A@}" "${!B@}" "${!C@}" "${!D@}" "${!E@}" \
 		"${!F@}" "${!G@}" "${!H@}" "${!I@}" "${!J@}" "${!K@}" "${!L@}" "${!M@}" "${!N@}" "${!O@}" "${!P@}" \
-		"${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" "${!Y@}" "${!Z@}"; } >|"$__buddy_to"
-	IFS=$'\n' builtin read -r -d '' -a __buddy_all <"$__buddy_to"
-	for __buddy_v in "${__buddy_all[@]}"; do
-		case $__buddy_v in
-		[AIJKMNQVWXYZabcdefghijklmnopqrstuvwxyz]*) ;; # no variable of bash itself begins so
-		__buddy* | BASH | BASHOPTS | BASHPID | BASH_[!E]* | BASH_EXECUTION_STRING | _ | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | PWD | \
-			GROUPS | HISTCMD | LINENO | LINES | OPTARG | OPTERR | OPTIND | PIPESTATUS | PPID | RANDOM | SECONDS | \
-			SHELLOPTS | SRANDOM | TMUX | TMUX_PANE | UID) continue ;;
-		esac
-		__buddy_names+=("$__buddy_v")
-	done
+		"${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" "${!Y@}" "${!Z@}"; do
+		[[ $__buddy_v == $__buddy_own ]] || builtin printf '%s\n' "$__buddy_v"
+	done; } >|"$__buddy_to"
+	IFS=$'\n' builtin read -r -d '' -a __buddy_names <"$__buddy_to"
+	[[ $__buddy_noext ]] && builtin shopt -u extglob
 	[[ $__buddy_nocase ]] && builtin shopt -s nocasematch
 	{
 		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n' "$PWD" "$PWD"
