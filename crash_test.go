@@ -110,7 +110,13 @@ func newCrasher(t testing.TB, rng *rand.Rand) *crasher {
 func (c *crasher) serve(script modeltest.Script) {
 	c.t.Helper()
 	c.server = modeltest.Start(c.t, script)
-	conf := "[models.test]\napi_base_url = \"" + c.server.URL + "\"\napi_key = \"\"\nmodel = \"test\"\ncontext_limit = 100000\n"
+	c.configure(c.server.URL)
+}
+
+// configure makes the model at a URL the one named test.
+func (c *crasher) configure(url string) {
+	c.t.Helper()
+	conf := "[models.test]\napi_base_url = \"" + url + "\"\napi_key = \"\"\nmodel = \"test\"\ncontext_limit = 100000\n"
 	if err := os.WriteFile(filepath.Join(c.work, "buddy.toml"), []byte(conf), 0o600); err != nil {
 		c.t.Fatal(err)
 	}

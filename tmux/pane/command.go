@@ -22,9 +22,7 @@ type Command struct {
 	dir     string
 	free    bool // it passes on only its folder
 	within  Sandboxed
-	held    *heldShell // nil unless it is held
-	proc    *exec.Cmd
-	inner   *inner // of mode Terminal, else nil
+	started *waitingShell
 	streams []*outputStream
 	began   time.Time
 	done    chan struct{} // closed at the end, when exit is set
@@ -50,22 +48,23 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		return nil, err
 	}
 	c := &Command{shell: s, dir: dir, within: within, done: make(chan struct{})}
-	var ends []*os.File
-	if within != Unheld {
-		err = s.held(c, mode)
-	} else {
-		ends, err = s.unheld(c, mode, text)
+	tell := text
+	if within == Unheld {
+		tell, err = c.prepare(text)
 	}
-	defer func() {
-		for _, f := range ends {
-			_ = f.Close()
-		}
-	}()
 	if err == nil {
-		err = c.streams[0].rec.Open() // the file also marks that the command may have run
+		c.started, err = s.shellFor(mode, within, c.free)
 	}
 	if err != nil {
-		c.discard()
+		return nil, err
+	}
+	h := c.started
+	c.addStream(Stdout, "out", h.out)
+	if h.errs != nil {
+		c.addStream(Stderr, "err", h.errs)
+	}
+	if err = c.streams[0].rec.Open(); err != nil { // the file also marks that the command may have run
+		h.end()
 		return nil, err
 	}
 	if s.tty != nil {
@@ -74,103 +73,41 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		s.show.setLossless(mode == Terminal)
 		s.show.drain()
 	}
-	c.began = time.Now()
-	if c.held != nil {
-		go feed(c.held.in, text)
-	} else if err := orphaned.start(c.proc, (*exec.Cmd).Start); err != nil {
-		c.discard()
-		return nil, err
+	if s.tty != nil && within == Unheld && h.inner == nil {
+		s.tty.give(h.proc.Process.Pid)
 	}
+	c.began = time.Now()
+	h.tell(tell)
 	for _, l := range c.streams {
 		go l.run()
 	}
-	if c.inner != nil {
-		c.inner.pass()
+	if h.inner != nil {
+		h.inner.pass()
 	}
 	go c.wait()
 	return c, nil
 }
 
-// unheld prepares the process of a command that nothing holds. It returns the process's ends of the
-// streams, to be closed after the start.
-func (s *Shell) unheld(c *Command, mode Mode, text string) (ends []*os.File, err error) {
-	s.mu.Lock()
-	s.dropReady()
-	s.hold.last, s.hold.again = Unheld, false
-	s.mu.Unlock()
+// prepare puts the text of a command that nothing holds where its shell reads it. It returns what to tell that shell.
+func (c *Command) prepare(text string) (tell string, err error) {
+	s := c.shell
 	if err := s.keep(text); err != nil {
-		return nil, err
+		return "", err
 	}
 	_, err = os.Lstat(filepath.Join(c.dir, "free"))
-	c.free = err == nil
-	if c.proc, err = s.command(filepath.Join(c.dir, "cmd"), c.free); err != nil {
-		return nil, err
-	}
-	if !c.free {
+	if c.free = err == nil; !c.free {
 		if err := s.prepareState(); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	return c.connect(mode)
-}
-
-// connect makes the streams. It returns the command's ends of them, to be closed after the start.
-func (c *Command) connect(mode Mode) (ends []*os.File, err error) {
-	if mode == Terminal {
-		return c.connectTerminal()
+	if s.kind == kindSh {
+		return c.dir + "\n", nil // its read knows no other end
 	}
-	out, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	c.addStream(Stdout, "out", out)
-	c.proc.Stdout, c.proc.Stderr = w, w
-	ends = append(ends, w)
-	if mode == Merge {
-		return ends, nil
-	}
-	if mode == Prompted {
-		c.proc.Stdin = c.shell.tty.file
-	}
-	errs, w, err := os.Pipe()
-	if err != nil {
-		return ends, err
-	}
-	c.addStream(Stderr, "err", errs)
-	c.proc.Stderr = w
-	return append(ends, w), nil
-}
-
-// connectTerminal makes the terminal of a command of mode Terminal, which leads a session of
-// its own there.
-func (c *Command) connectTerminal() ([]*os.File, error) {
-	in, err := newInner(c.shell.tty)
-	if err != nil {
-		return nil, err
-	}
-	c.inner = in
-	c.addStream(Stdout, "out", in.master)
-	c.proc.Stdin, c.proc.Stdout, c.proc.Stderr = in.slave, in.slave, in.slave
-	c.proc.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	return []*os.File{in.slave}, nil
+	return c.dir + "\x00", nil
 }
 
 func (c *Command) addStream(stream, file string, r *os.File) {
 	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
-}
-
-// discard releases what a command that never started holds.
-func (c *Command) discard() {
-	if c.held != nil {
-		c.held.end()
-	}
-	if c.inner != nil {
-		c.inner.discard()
-	}
-	for _, l := range c.streams {
-		_ = l.pipe.Close() // again for those of a held one
-		l.rec.Close()
-	}
 }
 
 // take records a piece of output and passes it on.
@@ -208,21 +145,16 @@ func (c *Command) Follow() *Mailbox {
 
 // wait waits for the process, completes its output and state, and at last writes its rc file.
 func (c *Command) wait() {
-	var err error
-	if c.held != nil {
-		err = c.held.wait()
-	} else {
-		err = orphaned.wait(c.proc)
-	}
+	err := c.started.wait()
 	took := time.Since(c.began)
-	if c.inner != nil {
-		c.inner.close()
+	if c.started.inner != nil {
+		c.started.inner.close()
 	}
 	if c.shell.tty != nil {
 		c.shell.tty.takeBack()
 	}
 	var left error
-	if c.held != nil {
+	if c.within != Unheld {
 		left = c.endHeld() // before its output ends: something left behind may hold that
 	}
 	for _, l := range c.streams {
@@ -232,7 +164,7 @@ func (c *Command) wait() {
 		<-l.sealed
 	}
 	c.shell.show.setLossless(false)
-	if c.held == nil {
+	if c.within == Unheld {
 		left = c.shell.adoptState(c.dir, c.free)
 	}
 	e := c.ended(err, left)
@@ -271,7 +203,7 @@ func (c *Command) ended(err, left error) Exit {
 			e.Fault = fmt.Sprintf("output was not recorded completely: %v", l.rec.fault)
 		}
 	}
-	e.Code, e.Signal = status(c.proc.ProcessState)
+	e.Code, e.Signal = status(c.started.proc.ProcessState)
 	if st := new(exec.ExitError); err != nil && !errors.As(err, &st) {
 		e.Fault = err.Error()
 	}
@@ -374,16 +306,17 @@ func (c *Command) signal(sig syscall.Signal) {
 
 // group returns the process group of the command.
 func (c *Command) group() int {
-	if c.held != nil {
-		return c.held.by.Group(c.proc.Process.Pid)
+	pid := c.started.proc.Process.Pid
+	if c.within != Unheld {
+		return c.started.by.Group(pid)
 	}
-	return c.proc.Process.Pid
+	return pid
 }
 
 // foreground returns the group that Ctrl-C reaches, or 0.
 func (c *Command) foreground() int {
-	if c.inner != nil {
-		return c.inner.foreground()
+	if c.started.inner != nil {
+		return c.started.inner.foreground()
 	}
 	return c.shell.tty.foreground()
 }

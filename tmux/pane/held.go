@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -54,11 +55,6 @@ type holding struct {
 	fenced   *fence.Fence
 	oldFence bool
 
-	ahead bool       // shells may be started before their commands
-	ready *heldShell // waits for the next command; nil: none does
-	last  Sandboxed  // what held the last command
-	again bool       // and the one before it, if that was the read-only sandbox
-
 	// The variables of the state, valid while of names its file.
 	of              string
 	exported, plain []string
@@ -69,6 +65,43 @@ func impossible(within Sandboxed) error {
 		return fence.ErrImpossible
 	}
 	return confine.ErrImpossible
+}
+
+// held returns the shell for a held command, not started yet. The caller holds mu.
+func (s *Shell) held(mode Mode, within Sandboxed) (*waitingShell, error) {
+	switch {
+	case s.kind == kindZsh:
+		return nil, fmt.Errorf("%w for zsh", impossible(within))
+	case s.folder == "" && s.state != "":
+		return nil, errors.New("the folder in which the last command ended is unknown; set it by a command that needs approval")
+	}
+	if err := s.inherit(); err != nil {
+		return nil, err
+	}
+	by, environ, err := s.sandbox(within)
+	if err != nil {
+		return nil, err
+	}
+	dir, gone := s.folder, ""
+	if !isFolder(dir) {
+		dir, gone = s.temp(within), dir
+	}
+	at, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	main := confinedBash
+	if s.kind == kindSh {
+		main = confinedSh
+	}
+	cmd := &exec.Cmd{Path: s.exe, Args: append([]string{s.name, "-c", main, s.name, gone}, s.hold.plainNames()...), Dir: dir}
+	now := slices.Concat(s.hold.exported, s.hold.plain)
+	if s.state == "" {
+		now = s.env
+	}
+	cmd.Env = append(environ(now), "PWD="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return &waitingShell{mode: mode, by: by, proc: cmd, at: at, said: make(chan []byte, 1), ended: make(chan struct{})}, nil
 }
 
 func (f *holding) plainNames() []string {
@@ -196,8 +229,8 @@ func variables(state string) (exported, plain []string, err error) {
 
 // endHeld ends what a held command left behind and adopts its folder.
 func (c *Command) endHeld() error {
-	r := c.held
-	err := r.by.Sweep(c.proc.Process.Pid)
+	r := c.started
+	err := r.by.Sweep(r.proc.Process.Pid)
 	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless something could not be ended
 	said := <-r.said
 	_ = r.folder.Close()
@@ -245,7 +278,7 @@ func (w Sandboxed) name() string {
 
 // interrupt passes Ctrl-C on to a held command, which is not in the terminal's foreground.
 func (c *Command) interrupt() {
-	if c.held != nil {
+	if c.within != Unheld {
 		c.signal(syscall.SIGINT)
 	}
 }

@@ -58,7 +58,7 @@ const lateMax = 1 << 20
 // drain reads what is in the pipe now, without what a background job adds meanwhile. The
 // kernel may still be passing on what was written to a terminal.
 func (l *outputStream) drain(buf []byte) {
-	if l.cmd.inner == nil {
+	if l.cmd.started.inner == nil {
 		l.drainOnce(buf)
 		return
 	}

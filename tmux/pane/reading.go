@@ -52,8 +52,8 @@ func (c *Command) readsKeys() bool {
 
 // hidesKeys reports whether the terminal takes a line without showing it.
 func (c *Command) hidesKeys() (hidden bool) {
-	if c.inner != nil {
-		c.inner.control(func(fd int) { hidden = asksForSecret(fd) })
+	if c.started.inner != nil {
+		c.started.inner.control(func(fd int) { hidden = asksForSecret(fd) })
 		return hidden
 	}
 	return c.shell.tty != nil && asksForSecret(c.shell.tty.fd)

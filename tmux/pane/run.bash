@@ -1,12 +1,12 @@
 # Sourced by each fresh bash: $1 is the supervisor's directory, $2 the file with the command,
 # $3 the state to start from, if any, $4 where to leave the new one, $5 the folder, if the state
-# has another, $6 the file to read the command from, if that is not $2. No command here starts
-# a process: a fork costs as much as all the rest together. A command that runs without
-# approval has a file named free beside it: it gets no aliases, functions and options of
-# earlier ones, and the first PATH, so that they cannot change its meaning.
-IFS= read -r -d '' __buddy_cmd <"${6-$2}"
-__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
-[[ -e $__buddy_at/free ]] && __buddy_free=1
+# has another. No command here starts a process: a fork costs as much as all the rest together.
+# A command that runs without approval has a file named free beside it: it gets no aliases,
+# functions and options of earlier ones, and the first PATH, so that they cannot change its
+# meaning. With $2 empty the shell waits for the command's directory on descriptor 3 and then
+# reads the command from $6; $7 is not empty if that is free.
+__buddy_file=${2:-${6-}} __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-}
+[[ $__buddy_at && -e $__buddy_at/free ]] && __buddy_free=1
 set --
 builtin shopt -s expand_aliases
 __buddy_opts=${BASHOPTS-} # macOS has bash 3.2, without it
@@ -52,6 +52,16 @@ __buddy_save() {
 	} >|"$__buddy_to"
 }
 
+# It is read here, and run by what sourced this: aliases of the state are not to change its words.
+__buddy_read() {
+	if [[ ! $__buddy_at ]]; then
+		IFS= builtin read -r -d '' __buddy_at <&3 || builtin exit # the supervisor is gone
+		SECONDS=0
+	fi
+	IFS= builtin read -r -d '' __buddy_cmd <"$__buddy_file"
+	builtin unset -f __buddy_read
+}
+
 if [[ $__buddy_free ]]; then
 	__buddy_old=$'\n#free\n#complete\n' __buddy_path=$PATH
 	[[ $__buddy_load ]] && IFS= read -r -d '' __buddy_old <"$__buddy_load"
@@ -69,4 +79,5 @@ if [[ ${__buddy_gone-} ]]; then
 	builtin printf 'buddy: the working directory %q is gone; running in an empty one\n' "$__buddy_gone" >&2
 	builtin cd -- "$__buddy_dir/nowhere" && builtin unset __buddy_gone
 fi
+__buddy_read
 builtin trap '[[ ${__buddy_done-} ]] || { __buddy_save; } >/dev/null 2>&1' EXIT

@@ -1,11 +1,11 @@
 # Sourced by each fresh shell that is not bash: $1 is the supervisor's directory, $2 the file
-# with the command, $3 the state to start from, if any, $4 where to leave the new one, $6 the
-# file to read the command from, if that is not $2.
+# with the command, $3 the state to start from, if any, $4 where to leave the new one, $5 to $7
+# as in run.bash.
 # Carries exports, aliases of one line, umask and the directory over. A command that
 # runs without approval has a file named free beside it: it gets no aliases and no PATH of
 # earlier ones, and only its directory is carried over.
-__buddy_dir=$1 __buddy_cmd=${6-$2} __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
-[ ! -e "$__buddy_at/free" ] || __buddy_free=1
+__buddy_dir=$1 __buddy_cmd=${2:-${6-}} __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-}
+[ -z "$__buddy_at" ] || [ ! -e "$__buddy_at/free" ] || __buddy_free=1
 set --
 __buddy_save() {
 	__buddy_rc=$?
@@ -32,6 +32,13 @@ __buddy_save() {
 	} >|"$__buddy_to"
 	return "$__buddy_rc"
 } 2>/dev/null
+__buddy_wait() {
+	[ -n "$__buddy_at" ] || {
+		IFS= read -r __buddy_at <&3 || exit
+		exec 3<&-
+	}
+	unset -f __buddy_wait
+}
 __buddy_tmux=${TMUX-}
 __buddy_path=$PATH
 [ -z "$__buddy_load" ] || . "$__buddy_load" 2>/dev/null
@@ -49,4 +56,5 @@ if [ -n "${__buddy_gone-}" ]; then
 	printf 'buddy: the working directory "%s" is gone; running in an empty one\n' "$__buddy_gone" >&2
 	cd "$__buddy_dir/nowhere" && unset __buddy_gone
 fi
+__buddy_wait
 trap __buddy_save EXIT

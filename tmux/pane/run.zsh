@@ -1,12 +1,10 @@
 # Sourced by each fresh zsh: $1 is the supervisor's directory, $2 the file with the command,
-# $3 the state to start from, if any, $4 where to leave the new one, $6 the file to read the
-# command from, if that is not $2. As run.bash does, it
-# carries over directory, variables, functions, aliases and options, but none of those that
+# $3 the state to start from, if any, $4 where to leave the new one, $5 to $7 as in run.bash.
+# As that does, it carries over directory, variables, functions, aliases and options, but none of those that
 # would outlive a script, such as errexit. With a file named free beside the command, only
 # the directory is.
-__buddy_cmd=$(<"${6-$2}")
-__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
-[[ -e $__buddy_at/free ]] && __buddy_free=1
+__buddy_file=${2:-${6-}} __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=${7-}
+[[ -n $__buddy_at && -e $__buddy_at/free ]] && __buddy_free=1
 set --
 
 # Runs at the exit of the shell: after a trap of the command itself the hook does, and when
@@ -63,6 +61,16 @@ __buddy_state() {
 	done
 }
 
+__buddy_read() {
+	if [[ -z $__buddy_at ]]; then
+		IFS= builtin read -r -d '' __buddy_at <&3 || builtin exit
+		builtin exec 3<&-
+		SECONDS=0
+	fi
+	__buddy_cmd=$(<"$__buddy_file")
+	builtin unfunction __buddy_read
+}
+
 __buddy_tmux=${TMUX-} __buddy_path=$PATH __buddy_old=
 if [[ -n $__buddy_load ]]; then
 	__buddy_old=$(<"$__buddy_load")
@@ -87,6 +95,7 @@ if [[ -n ${__buddy_gone-} ]]; then
 	builtin print -r -- "buddy: the working directory ${(qq)__buddy_gone} is gone; running in an empty one" >&2
 	builtin cd -q -- "$__buddy_dir/nowhere" && unset __buddy_gone
 fi
+__buddy_read
 typeset -ga zshexit_functions
 zshexit_functions=(__buddy_save)
 trap __buddy_save EXIT

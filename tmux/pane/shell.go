@@ -29,7 +29,7 @@ var runZsh []byte
 // state. For bash it is one line, so that bash counts the lines of the command from 1 in its
 // messages and does not show ours after `set -v`.
 const (
-	mainBash = `. "$1/run"; eval -- "$__buddy_cmd"; { __buddy_save; builtin trap - DEBUG ERR; } >/dev/null 2>&1; builtin exit "$__buddy_rc"`
+	mainBash = `. "$1/run"; eval -- "$__buddy_cmd" 3<&-; { __buddy_save; builtin trap - DEBUG ERR; } >/dev/null 2>&1; builtin exit "$__buddy_rc"`
 	mainZsh  = `. "$1/run"; eval -- "$__buddy_cmd"; builtin exit $?`
 	mainSh   = ". \"$1/run\"; . \"$__buddy_cmd\"\n{ __buddy_save; } >/dev/null 2>&1"
 )
@@ -54,6 +54,7 @@ type Shell struct {
 	apart  bool       // the state does not contain the folder
 	env    []string   // of the first command; nil until Greet
 	hold   holding
+	ahead  ahead
 }
 
 // NewShell returns a Shell with its state in dir, which [MakeDir] made. If the directory has a
@@ -111,26 +112,21 @@ func (s *Shell) Greet(g Greeting) {
 
 var errNoGreeting = errors.New("no environment: the client sent no greeting")
 
-// command builds the process for the command that was adopted from file. A free one starts in the first
-// environment, and passes on only its folder.
-func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.env == nil {
-		return nil, errNoGreeting
-	}
+// unheld returns the shell for a command that nothing holds, not started yet. A free one starts in the first
+// environment, and passes on only its folder. The caller holds mu.
+func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {
 		args = []string{s.name, "-f", "-c"} // no start-up files, as with the others
 	}
-	load, leave, folder := s.state, s.nextState(), ""
+	load, leave, folder, mark := s.state, s.nextState(), "", ""
 	if s.apart {
 		folder = s.folder
 	}
 	if free {
-		load, leave, folder = "", os.DevNull, s.folder
+		load, leave, folder, mark = "", os.DevNull, s.folder, "free"
 	}
-	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, file, load, leave, folder, s.adopted()), Dir: s.folder, Env: slices.Clone(s.env)}
+	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, "", load, leave, folder, s.adopted(), mark), Dir: s.folder, Env: slices.Clone(s.env)}
 	if load != "" {
 		// The state has the environment: what was unset meanwhile must not come back. Names that no
 		// shell can hold are passed on.
@@ -139,14 +135,17 @@ func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 	if load != "" || folder != "" {
 		cmd.Dir = s.dir // the shell changes it
 	}
+	// Without a terminal a session of its own: a program that asks on /dev/tty fails instead of hanging.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if s.tty != nil {
 		cmd.Env = append(cmd.Env, "TERM="+os.Getenv("TERM"), "TMUX="+commandsTMUX(s.dir))
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: s.tty.fd}
-	} else {
-		// A session of its own: a program that asks on /dev/tty fails instead of hanging.
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
-	return cmd, nil
+	h := &waitingShell{mode: mode, proc: cmd, tty: s.tty, ended: make(chan struct{})}
+	if info, err := os.Stat(s.folder); err == nil && s.folder != "" && info.IsDir() {
+		h.at = info
+	}
+	return h
 }
 
 // CommandsMark ends $TMUX in commands that run in a pane. After the socket tmux puts the

@@ -85,10 +85,11 @@ func (t *terminal) raw() {
 	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &raw)
 }
 
+// give makes a group of this session the foreground group, which gets the keys.
+func (t *terminal) give(group int) { _ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) }
+
 // takeBack makes the supervisor's group the foreground group.
-func (t *terminal) takeBack() {
-	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, unix.Getpgrp())
-}
+func (t *terminal) takeBack() { t.give(unix.Getpgrp()) }
 
 // foreground returns the group that keys such as Ctrl-C reach, or 0 if it is not a command's.
 func (t *terminal) foreground() int {

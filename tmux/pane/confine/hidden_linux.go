@@ -104,10 +104,27 @@ func secretsBelow(root string, hidden []string) (all []string) {
 
 var errLooked = errors.New("more files than are looked at")
 
-// Stale reports whether entries were made or replaced, since the box was made, in a folder that
-// is listed entry by entry. A command in the box can't read those.
+// place is what there was at a path; nil: nothing was.
+type place struct {
+	path string
+	info os.FileInfo
+}
+
+func lookAt(path string) place {
+	info, err := os.Stat(path)
+	if err != nil {
+		info = nil
+	}
+	return place{path, info}
+}
+
+// Stale reports whether, since the box was made, a folder to work in was made or replaced, or entries were in a
+// folder that is listed entry by entry. A command in the box can't read those.
 func (b *Box) Stale() bool {
-	return slices.ContainsFunc(b.listed, func(l listing) bool {
+	return slices.ContainsFunc(b.roots, func(was place) bool {
+		now := lookAt(was.path)
+		return now.info != nil && (was.info == nil || !os.SameFile(now.info, was.info))
+	}) || slices.ContainsFunc(b.listed, func(l listing) bool {
 		info, err := os.Lstat(l.dir)
 		return err != nil || !info.ModTime().Equal(l.modified)
 	})

@@ -31,6 +31,7 @@ type Box struct {
 	filter []bpf.RawInstruction
 	temp   string
 	reads  []string // folders, real paths
+	roots  []place  // the folders to work in
 	listed []listing
 }
 
@@ -44,6 +45,7 @@ func New(c Config) (*Box, error) {
 	all, listed := pathRules(c)
 	b.listed = listed
 	for _, root := range c.Read { // also those of which entries are listed
+		b.roots = append(b.roots, lookAt(root))
 		if real, err := filepath.EvalSymlinks(root); err == nil {
 			b.reads = append(b.reads, real)
 		}

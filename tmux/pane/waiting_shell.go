@@ -1,0 +1,149 @@
+package pane
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+)
+
+// waitingShell is the shell of one command. Once it has started it waits to be told of the command, on descriptor 3.
+type waitingShell struct {
+	mode   Mode
+	by     sandbox // nil: nothing holds it
+	proc   *exec.Cmd
+	at     os.FileInfo // the folder that it starts in; nil: not known
+	tty    *terminal   // of the pane; nil: it has none
+	inner  *inner      // the terminal of mode Terminal, else nil
+	in     *os.File    // tells it of the command
+	out    *os.File
+	errs   *os.File // nil where both are one
+	folder *os.File // reports the folder in which a held command ended; nil: the command's file does
+	said   chan []byte
+	ended  chan struct{} // closed when the process has ended, and err is set
+	err    error
+}
+
+// same reports whether h waits for a command and other, when started, would differ in nothing. h may be
+// nil.
+func (h *waitingShell) same(other *waitingShell) bool {
+	if h == nil || h.at == nil || other.at == nil {
+		return false
+	}
+	select {
+	case <-h.ended: // the kernel ends it first when memory is short
+		return false
+	default:
+	}
+	a, b := h.proc, other.proc
+	return h.mode == other.mode && h.by == other.by && os.SameFile(h.at, other.at) &&
+		a.Path == b.Path && a.Dir == b.Dir && slices.Equal(a.Args, b.Args) && slices.Equal(a.Env, b.Env)
+}
+
+// start starts the shell, which then waits. After an error nothing runs.
+func (h *waitingShell) start() (err error) {
+	theirs, err := h.connect()
+	if err == nil {
+		start := (*exec.Cmd).Start
+		if h.by != nil {
+			start = h.by.Start
+		}
+		err = orphaned.start(h.proc, start)
+	}
+	for _, f := range theirs {
+		_ = f.Close()
+	}
+	if err != nil {
+		h.close()
+		return err
+	}
+	if h.folder != nil {
+		go h.listen()
+	}
+	go func() {
+		h.err = orphaned.wait(h.proc)
+		close(h.ended)
+	}()
+	return nil
+}
+
+// connect makes the shell's streams. It returns the shell's ends of them, to be closed after the start.
+func (h *waitingShell) connect() (theirs []*os.File, err error) {
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	command, in := pipe()
+	h.in, theirs = in, append(theirs, command)
+	h.proc.ExtraFiles = []*os.File{command} // 3
+	if h.by != nil {
+		var folder *os.File
+		h.folder, folder = pipe()
+		theirs = append(theirs, folder)
+		h.proc.ExtraFiles = []*os.File{command, nil, nil, nil, nil, nil, folder} // and 9
+	}
+	if h.mode == Terminal && err == nil {
+		h.inner, err = newInner(h.tty)
+	}
+	if h.inner != nil {
+		h.out = h.inner.master
+		h.proc.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+		h.proc.Stdin, h.proc.Stdout, h.proc.Stderr = h.inner.slave, h.inner.slave, h.inner.slave
+		return append(theirs, h.inner.slave), err
+	}
+	if h.mode == Prompted {
+		h.proc.Stdin = h.tty.file
+	}
+	var out, errs *os.File
+	h.out, out = pipe()
+	errs = out
+	if h.mode != Merge {
+		h.errs, errs = pipe()
+	}
+	h.proc.Stdout, h.proc.Stderr = out, errs
+	return append(theirs, out, errs), err
+}
+
+// tell tells the shell what it waits for. It does not block.
+func (h *waitingShell) tell(text string) {
+	go func() { // a long one waits for the shell to read it
+		_, _ = io.WriteString(h.in, text) // fails when the shell has ended
+		_ = h.in.Close()
+	}()
+}
+
+// listen reads the folder that a held command reports while it runs, and discards what
+// goes beyond the limit so that the command never blocks.
+func (h *waitingShell) listen() {
+	said, _ := io.ReadAll(io.LimitReader(h.folder, folderMax+1))
+	_, _ = io.Copy(io.Discard, h.folder)
+	h.said <- said
+}
+
+// wait waits for the end of the process.
+func (h *waitingShell) wait() error {
+	<-h.ended
+	return h.err
+}
+
+// end ends a shell that got no command, and releases what it holds.
+func (h *waitingShell) end() {
+	_ = h.proc.Process.Kill()
+	_ = h.wait()
+	if h.by != nil {
+		_ = h.by.Sweep(h.proc.Process.Pid) // it was alone
+	}
+	h.close()
+}
+
+func (h *waitingShell) close() {
+	if h.inner != nil {
+		h.inner.discard()
+	}
+	for _, f := range []*os.File{h.in, h.folder, h.out, h.errs} {
+		_ = f.Close()
+	}
+}
