@@ -52,6 +52,7 @@ type holding struct {
 	// What holds them. It is made anew after a command that may have changed its folders.
 	box      *confine.Box
 	oldBox   bool
+	oldReach bool // box is for another reach
 	fenced   *fence.Fence
 	oldFence bool
 
@@ -140,18 +141,22 @@ func (s *Shell) sandbox(within Sandboxed) (by sandbox, environ func(now []string
 }
 
 // box returns the box of confined commands. It is made anew after every other command, which
-// may have created a folder that was missing, and when files appeared beside those with secrets. The caller holds mu.
-func (s *Shell) box() (*confine.Box, error) {
+// may have created a folder that was missing, and when it is stale. The caller holds mu.
+func (s *Shell) box() (box *confine.Box, err error) {
 	h := &s.hold
-	if h.box != nil && !h.oldBox && !h.box.Stale() {
+	switch {
+	case h.box == nil || h.oldReach:
+		box, err = confine.New(confine.Config{Reach: h.reach, Env: s.env, Temp: s.temp(ReadOnly)})
+	case h.oldBox || h.box.Stale():
+		box, err = h.box.Renew()
+	default:
 		return h.box, nil
 	}
-	box, err := confine.New(confine.Config{Reach: h.reach, Env: s.env, Temp: s.temp(ReadOnly)})
 	if err != nil {
 		return nil, err
 	}
 	h.box.Close()
-	h.box, h.oldBox = box, false
+	h.box, h.oldBox, h.oldReach = box, false, false
 	return box, nil
 }
 

@@ -103,7 +103,7 @@ func (s *Shell) Greet(g Greeting) {
 		}
 	}
 	if !reflect.DeepEqual(s.hold.reach, g.Reach) {
-		s.hold.reach, s.hold.oldBox = g.Reach, true
+		s.hold.reach, s.hold.oldReach = g.Reach, true
 	}
 	if !reflect.DeepEqual(s.hold.fence, g.Fence) {
 		s.hold.fence, s.hold.oldFence = g.Fence, true

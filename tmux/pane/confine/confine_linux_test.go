@@ -153,8 +153,8 @@ func TestNothingStartsHalfRestricted(t *testing.T) {
 	}
 	mark := filepath.Join(t.TempDir(), "ran")
 	for what, broken := range map[string]*Box{
-		"rules":  {rules: os.Stdin, filter: box.filter, temp: box.temp},
-		"filter": {rules: box.rules, filter: []bpf.RawInstruction{{Op: 0xffff}}, temp: box.temp},
+		"rules":  {rules: os.Stdin, filter: box.filter, config: box.config},
+		"filter": {rules: box.rules, filter: []bpf.RawInstruction{{Op: 0xffff}}, config: box.config},
 	} {
 		cmd := exec.Command("touch", mark)
 		if err := broken.Start(cmd); !errors.Is(err, ErrImpossible) || cmd.Process != nil {
@@ -206,7 +206,7 @@ mkdir ../victim ../evil; printf 'gitdir: %s\n' "$PWD/../victim" >../evil/.git`)
 func TestPlacesAreNotTheHome(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "JAVA_HOME=" + home, "GOROOT=/", "PYENV_ROOT=" + filepath.Dir(home), "PATH=" + home + ":.::" + home + "/bin:/proj/bin", "CONDA_PREFIX=/proj"}
-	rules, _ := pathRules(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"})
+	rules, _ := pathRules(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"}, nil)
 	for _, p := range rules {
 		if texts.Below(home, p.path) || p.path == "/" || texts.Below(p.path, "/proj") && p.access&toRun == toRun {
 			t.Errorf("%q is allowed", p.path)

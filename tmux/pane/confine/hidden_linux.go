@@ -3,7 +3,6 @@
 package confine
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,12 +12,7 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 
 	"buddy/texts"
-	"buddy/texts/secretfile"
 )
-
-// maxLooked is the number of files that are looked at for secrets. What lies beyond is protected
-// by its name only, when a command names it.
-const maxLooked = 10_000
 
 // listing is a folder whose entries have rules of their own. Entries that are made later have
 // none.
@@ -27,12 +21,10 @@ type listing struct {
 	modified time.Time
 }
 
-// visible returns the rules by which commands may read root, but not the hidden files and folders
-// in it, nor the files whose names say that they hold secrets. Landlock can't exclude anything
-// from an allowed folder, so the folders above those are listed entry by entry; their names can
+// visible returns the rules by which commands may read root, but not the secrets in it. Landlock can't exclude
+// anything from an allowed folder, so the folders above those are listed entry by entry; their names can
 // be read. Links have no rule: what they lead to has one, or may not be read.
-func visible(root string, hidden []string) (rules []pathRule, listed []listing) {
-	secrets := secretsBelow(root, hidden)
+func visible(root string, secrets []string) (rules []pathRule, listed []listing) {
 	if len(secrets) == 0 {
 		return []pathRule{{path: root, access: toRead}}, nil
 	}
@@ -65,45 +57,6 @@ func visible(root string, hidden []string) (rules []pathRule, listed []listing) 
 	return rules, listed
 }
 
-// secretsBelow returns the hidden paths in root, which may be root itself, and the files below it
-// whose names say that they hold secrets. It looks at neither .git nor node_modules.
-func secretsBelow(root string, hidden []string) (all []string) {
-	for _, h := range hidden {
-		switch {
-		case texts.Below(root, h):
-			return []string{root}
-		case texts.Below(h, root):
-			all = append(all, h)
-		}
-	}
-	named, _ := secretfile.Find(root) // then the person chose such a folder
-	looked := 0
-	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if looked++; looked > maxLooked {
-			return errLooked
-		}
-		switch {
-		case err != nil:
-			return nil // what can't be read is no secret for commands
-		case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules"), e.IsDir() && slices.Contains(all, path):
-			return fs.SkipDir
-		case e.IsDir() || e.Type()&fs.ModeSymlink != 0:
-			return nil
-		}
-		name := path
-		if named != "" {
-			name, _ = filepath.Rel(root, path)
-		}
-		if part, _ := secretfile.Find(name); part != "" {
-			all = append(all, path)
-		}
-		return nil
-	})
-	return all
-}
-
-var errLooked = errors.New("more files than are looked at")
-
 // place is what there was at a path; nil: nothing was.
 type place struct {
 	path string
@@ -118,8 +71,13 @@ func lookAt(path string) place {
 	return place{path, info}
 }
 
-// Stale reports whether, since the box was made, a folder to work in was made or replaced, or entries were in a
-// folder that is listed entry by entry. A command in the box can't read those.
+// lookAgain is how long a command may rely on what was seen of all folders of the workspace: commands that follow
+// each other do not wait for that each time.
+const lookAgain = time.Second
+
+// Stale reports whether, since the box was made, a folder to work in was made or replaced, entries were in a folder that
+// is listed entry by entry, or files with secrets appeared or went: a command in the box can't read the former, and
+// could read the latter.
 func (b *Box) Stale() bool {
 	return slices.ContainsFunc(b.roots, func(was place) bool {
 		now := lookAt(was.path)
@@ -127,5 +85,14 @@ func (b *Box) Stale() bool {
 	}) || slices.ContainsFunc(b.listed, func(l listing) bool {
 		info, err := os.Lstat(l.dir)
 		return err != nil || !info.ModTime().Equal(l.modified)
-	})
+	}) || b.otherSecrets()
+}
+
+// otherSecrets reports whether the workspace has other secrets than when the box was made.
+func (b *Box) otherSecrets() bool {
+	if time.Since(b.looked) < lookAgain {
+		return false
+	}
+	b.looked = time.Now()
+	return slices.ContainsFunc(b.surveys, func(s *survey) bool { return !slices.Equal(s.look(), b.secrets[s.root]) })
 }

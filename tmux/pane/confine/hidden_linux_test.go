@@ -90,10 +90,11 @@ func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 	if !box.Stale() {
 		t.Error("the box does not know of a new file")
 	}
-	box.Close()
-	if box, err = New(config); err != nil {
+	old := box
+	if box, err = box.Renew(); err != nil {
 		t.Fatal(err)
 	}
+	old.Close()
 	if got := run("cat new.go .env"); !strings.Contains(got, "found new.go") || strings.Contains(got, "found .env") {
 		t.Errorf("afterwards: %q", got)
 	}
@@ -107,11 +108,11 @@ func TestRulesFollowNoLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rules, listed := visible(dir, nil)
+	rules, listed := visible(dir, newSurvey(dir, nil).look())
 	if len(rules) != 2 || len(listed) != 1 || rules[1].path != filepath.Join(dir, "x") || !rules[1].noLink {
 		t.Fatalf("%+v, %+v", rules, listed)
 	}
-	if rules, listed := visible(filepath.Join(dir, ".env"), []string{dir}); rules != nil || listed != nil {
+	if rules, listed := visible(filepath.Join(dir, ".env"), newSurvey(filepath.Join(dir, ".env"), []string{dir}).look()); rules != nil || listed != nil {
 		t.Errorf("below a hidden folder: %+v, %+v", rules, listed)
 	}
 }

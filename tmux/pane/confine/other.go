@@ -14,6 +14,9 @@ type Box struct{}
 // New returns [ErrImpossible].
 func New(Config) (*Box, error) { return nil, Possible() }
 
+// Renew returns [ErrImpossible].
+func (*Box) Renew() (*Box, error) { return nil, Possible() }
+
 // Possible returns [ErrImpossible].
 func Possible() error {
 	return fmt.Errorf("%w: not supported on %s/%s", ErrImpossible, runtime.GOOS, runtime.GOARCH)

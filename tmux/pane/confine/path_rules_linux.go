@@ -77,9 +77,9 @@ var settings = []string{
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
-// pathRules returns everything that commands of c may use, and the folders of which entries are
-// listed because others must not be read.
-func pathRules(c Config) (all []pathRule, listed []listing) {
+// pathRules returns everything that commands of c may use but for the secrets in its folders, and the folders of which
+// entries are listed because others must not be read.
+func pathRules(c Config, secrets map[string][]string) (all []pathRule, listed []listing) {
 	get := lookup(c.Env)
 	home := get("HOME")
 	add := func(access uint64, paths ...string) {
@@ -94,7 +94,7 @@ func pathRules(c Config) (all []pathRule, listed []listing) {
 	add(toWrite, writable...)
 	add(toFill, c.Temp)
 	for _, root := range c.Read {
-		rules, folders := visible(root, c.Hidden)
+		rules, folders := visible(root, secrets[root])
 		all, listed = append(all, rules...), append(listed, folders...)
 		add(toRead, repository(root, home)...)
 	}

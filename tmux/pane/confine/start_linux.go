@@ -24,55 +24,68 @@ import (
 	"buddy/texts"
 )
 
-// Box restricts commands; one serves many. Start and Sweep may be called by any goroutine,
-// Close after the last of them.
+// Box restricts commands; one serves many. Start and Sweep may be called by any goroutine, Stale and Renew by
+// one at a time, Close after the last of them.
 type Box struct {
+	config Config
+	abi    int      // the version of Landlock's interface
 	rules  *os.File // Landlock's
 	filter []bpf.RawInstruction
-	temp   string
-	reads  []string // folders, real paths
-	roots  []place  // the folders to work in
+	paths  []pathRule // what the rules are made of
+	roots  []place    // the folders to work in
 	listed []listing
+
+	surveys []*survey           // of the folders to work in
+	looked  time.Time           // when they looked last
+	secrets map[string][]string // what the rules leave out, by the folder to work in
 }
 
 // New prepares the restrictions. Folders of c that are made later are not included. The error
 // is [ErrImpossible] where the kernel lacks support.
 func New(c Config) (*Box, error) {
-	b, abi, err := withoutRules(c)
+	b, err := withoutRules(c)
 	if err != nil {
 		return nil, err
 	}
-	all, listed := pathRules(c)
-	b.listed = listed
-	for _, root := range c.Read { // also those of which entries are listed
-		b.roots = append(b.roots, lookAt(root))
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			b.reads = append(b.reads, real)
-		}
+	for _, root := range c.Read {
+		b.surveys = append(b.surveys, newSurvey(root, c.Hidden))
 	}
-	for _, p := range all {
-		if real, err := filepath.EvalSymlinks(p.path); err == nil && p.access&toRead == toRead && p.path != c.Temp {
-			b.reads = append(b.reads, real)
-		}
+	return b, b.addRules()
+}
+
+// Renew returns a box as New makes it now. It needs less time in a large workspace: it reads only the folders that changed.
+// b is not to be used any more, but for its Close, if there is no error.
+func (b *Box) Renew() (*Box, error) {
+	next := &Box{config: b.config, abi: b.abi, filter: b.filter, surveys: b.surveys}
+	return next, next.addRules()
+}
+
+// withoutRules returns a box that has no rules for paths yet.
+func withoutRules(c Config) (b *Box, err error) {
+	if err := c.Check(c.Temp); err != nil {
+		return nil, err
 	}
-	b.rules, err = ruleSet(abi, all)
+	b = &Box{config: c}
+	if b.abi, err = version(c.ABI); err != nil {
+		return nil, err
+	}
+	if err := Seal(); err != nil {
+		return nil, err
+	}
+	b.filter, err = filter(b.abi)
 	return b, err
 }
 
-// withoutRules returns a box that has no rules for paths yet, and the version of Landlock's interface.
-func withoutRules(c Config) (b *Box, abi int, err error) {
-	if err := c.Check(c.Temp); err != nil {
-		return nil, 0, err
+// addRules adds the rules for paths as they are now.
+func (b *Box) addRules() (err error) {
+	b.looked, b.secrets = time.Now(), make(map[string][]string)
+	for _, s := range b.surveys {
+		b.secrets[s.root] = s.look()
+		b.roots = append(b.roots, lookAt(s.root))
 	}
-	if abi, err = version(c.ABI); err != nil {
-		return nil, 0, err
-	}
-	if err := Seal(); err != nil {
-		return nil, 0, err
-	}
-	b = &Box{temp: c.Temp}
-	b.filter, err = filter(abi)
-	return b, abi, err
+	b.paths, b.listed = pathRules(b.config, b.secrets)
+	b.rules, err = ruleSet(b.abi, b.paths)
+	return err
 }
 
 // Seal keeps descriptors that this process inherited, such as files that the shell of a person had open, from
@@ -93,11 +106,11 @@ func Possible() error {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.Remove(temp) }()
-	b, abi, err := withoutRules(Config{Temp: temp})
+	b, err := withoutRules(Config{Temp: temp})
 	if err != nil {
 		return err
 	}
-	if b.rules, err = ruleSet(abi, []pathRule{{path: temp, access: toFill}}); err != nil {
+	if b.rules, err = ruleSet(b.abi, []pathRule{{path: temp, access: toFill}}); err != nil {
 		return err
 	}
 	defer b.Close()
@@ -249,6 +262,16 @@ func limit(pid int) error {
 
 // Reads reports whether commands may list a folder, following links.
 func (b *Box) Reads(dir string) bool {
-	real, err := filepath.EvalSymlinks(dir)
-	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return texts.Below(real, place) })
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	contains := func(place string) bool {
+		real, err := filepath.EvalSymlinks(place)
+		return err == nil && texts.Below(dir, real)
+	}
+	return slices.ContainsFunc(b.config.Read, contains) || // also those of which entries are listed
+		slices.ContainsFunc(b.paths, func(p pathRule) bool {
+			return p.access&toRead == toRead && p.path != b.config.Temp && contains(p.path)
+		})
 }

@@ -72,7 +72,7 @@ func (b *Box) Sweep(pid int) error {
 	adopt.mu.Lock()
 	delete(adopt.running, pid)
 	adopt.mu.Unlock()
-	return errors.Join(endOrphans(), empty(b.temp))
+	return errors.Join(endOrphans(), empty(b.config.Temp))
 }
 
 // Group returns the process group that signals for a command go to: its own.
