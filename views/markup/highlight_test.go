@@ -120,6 +120,18 @@ func TestLanguagesOfFences(t *testing.T) {
 	}
 }
 
+// TestLexersOfManyLanguages: a model can name as many as it likes; those that are kept stay few, and right.
+func TestLexersOfManyLanguages(t *testing.T) {
+	for i := range 2 * maxFound {
+		if lexer := lexerOf(fmt.Sprint("nope", i)); lexer != nil {
+			t.Fatalf("nope%d has a lexer", i)
+		}
+	}
+	if lexer := lexerOf("tf"); len(found.byName) > maxFound || lexer == nil || lexer.Config().Name != "Terraform" {
+		t.Errorf("%d are kept, tf is %v", len(found.byName), lexer)
+	}
+}
+
 // Each definition can be read, and the lexers that it uses are there.
 func TestEveryLexerWorks(t *testing.T) {
 	src := "#!/bin/sh\n$ echo 1\nRUN x\nall:\n\techo\n<script>var a = 1</script><style>a{b:c}</style>\n```go\nx\n```\n---\na: 1\n"
@@ -351,6 +363,14 @@ func BenchmarkHighlightBlock(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		tints("go", src)
+	}
+}
+
+// A block whose language has no lexer stays plain at once.
+func BenchmarkPlainBlock(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		tints("text", "some output\n")
 	}
 }
 

@@ -55,7 +55,32 @@ func lexerOf(lang string) chroma.Lexer {
 	if name, ok := languages[lang]; ok {
 		lang = name
 	}
-	return lexerRegistry().Get(lang)
+	return found.lexer(lang)
+}
+
+// maxFound limits the languages whose lexers are kept.
+const maxFound = 256
+
+// foundLexers keeps which lexer a language has: where its name is none of theirs, all their patterns of file names are
+// tried, which takes 3 ms, for text and output each time.
+type foundLexers struct {
+	mu     sync.Mutex
+	byName map[string]chroma.Lexer // nil: it has none
+}
+
+var found foundLexers
+
+func (f *foundLexers) lexer(lang string) chroma.Lexer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if lexer, ok := f.byName[lang]; ok {
+		return lexer
+	}
+	if f.byName == nil || len(f.byName) >= maxFound {
+		f.byName = make(map[string]chroma.Lexer)
+	}
+	f.byName[lang] = lexerRegistry().Get(lang)
+	return f.byName[lang]
 }
 
 // tint gives the code from the end of the one before it up to end a role.
