@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"buddy/texts/quickjson"
 )
 
 // Role is the author of a message, spelled as on the wire.
@@ -206,24 +208,42 @@ func encodeMember(buf *bytes.Buffer, enc *json.Encoder, f member) error {
 }
 
 // readObject decodes the members that known names and returns the others. Names must
-// match exactly; encoding/json alone would take "Content" for "content".
-func readObject(data []byte, known []member) (map[string]json.RawMessage, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, err
+// match exactly; encoding/json alone would take "Content" for "content". data is valid JSON, as
+// UnmarshalJSON is given.
+func readObject(data []byte, known []member) (others map[string]json.RawMessage, err error) {
+	all := make(map[string]json.RawMessage)
+	if !quickjson.Members(data, func(key, value []byte) bool { all[string(key)] = value; return true }) {
+		clear(all)
+		if err := json.Unmarshal(data, &all); err != nil {
+			return nil, err
+		}
 	}
 	for _, k := range known {
 		raw, ok := all[k.key]
 		if !ok {
 			continue
 		}
-		if err := json.Unmarshal(raw, k.value); err != nil {
+		if err := readMember(raw, k.value); err != nil {
 			return nil, fmt.Errorf("%s: %w", k.key, err)
 		}
 		delete(all, k.key)
+	}
+	for key, raw := range all {
+		all[key] = slices.Clone(raw)
 	}
 	if len(all) == 0 {
 		return nil, nil
 	}
 	return all, nil
+}
+
+// readMember decodes a value into what a pointer leads to.
+func readMember(raw json.RawMessage, to any) error {
+	if text, ok := to.(*string); ok {
+		if s, ok := quickjson.String(raw); ok {
+			*text = s
+			return nil
+		}
+	}
+	return json.Unmarshal(raw, to)
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
-	"unicode/utf8"
 
 	"buddy/agent/model"
+	"buddy/texts/quickjson"
 )
 
 // Members is a JSON object of which we know some keys.
@@ -26,12 +26,10 @@ func DataURL(i model.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
-// String decodes a JSON string; ok is false for anything else. One without escapes, as most pieces of an answer are, is
-// taken as it is.
+// String decodes a JSON string; ok is false for anything else.
 func String(raw json.RawMessage) (s string, ok bool) {
-	special := func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }
-	if n := len(raw); n >= 2 && raw[0] == '"' && raw[n-1] == '"' && !bytes.ContainsFunc(raw[1:n-1], special) {
-		return string(raw[1 : n-1]), true
+	if s, ok := quickjson.String(raw); ok {
+		return s, true
 	}
 	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) || json.Unmarshal(raw, &s) != nil {
 		return "", false
