@@ -75,8 +75,8 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= p.ToSeq && !b.beside })
 	from := s.Back.borderFrom(p.ToSeq)
 	if p.Redo {
-		redo(s, p.ToSeq, from)
-		s.window = window{}
+		to, _ := redo(s, p.ToSeq, from)
+		s.window.cut(PartOf(s, to))
 	} else {
 		s.window.rewind(p.ToSeq)
 		s.Back.rewound = append(s.Back.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Back.Borders[from:]), s.Steps, s.Answered})
@@ -92,11 +92,12 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	return Conversation | Output | Header | Tasks | Queue
 }
 
-// redo takes a step back back: the one whose event has a number. Prompts from the index from on came after it.
-func redo(s *State, seq uint64, from int) {
+// redo takes a step back back: the one whose event has a number. Prompts from the index from on came after it. It returns
+// the event from which on blocks come again; ok is false if what the step took away was not read yet.
+func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	r, ok := s.Back.take(seq)
 	if !ok {
-		return // what it took away was not read yet
+		return 0, false
 	}
 	later := slices.DeleteFunc(slices.Clone(s.Blocks), func(b *Block) bool { return b.Seq < seq })
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b *Block) bool { return b.Seq >= r.to })
@@ -104,6 +105,7 @@ func redo(s *State, seq uint64, from int) {
 	s.Blocks = slices.Concat(s.Blocks, there, later)
 	s.Back.Borders = append(s.Back.Borders[:from:from], r.borders...)
 	s.Steps, s.Answered = r.steps, r.answered
+	return r.to, true
 }
 
 // passRewound takes a step back, or forth, of which only a part of the conversation is known, whose blocks stay. The steps

@@ -189,6 +189,15 @@ func (w *window) rewind(seq uint64) {
 	}
 }
 
+// cut lets the parts from a number on go, which have to be read again.
+func (w *window) cut(n int) {
+	if n <= w.from {
+		*w = window{}
+	} else if n < w.to() {
+		w.parts = slices.Delete(w.parts, n-w.from, len(w.parts))
+	}
+}
+
 // Lose notes that nothing can be read back.
 func Lose(s *State) Changed {
 	s.parts.lost = true

@@ -205,3 +205,24 @@ func TestFindCountsWhatComes(t *testing.T) {
 		x.Want("3 found")
 	})
 }
+
+// Matches are counted again when a part of the conversation goes, or comes back, and neither moves who looks at another.
+func TestFindCountsAfterARewind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openLong(t, manyBlocks/5)
+		x.Press("Tab", "Home")
+		x.rest()
+		x.Paste("/find answer 5")
+		x.Press("Enter")
+		x.rest()
+		x.Want(" of 111")
+		back := x.u.state.Back.Borders[199]
+		x.record(event.HistoryRewound{ToSeq: back.Seq, Prompt: back.Text})
+		x.rest()
+		x.Want("11 of 11")
+		at := x.file[len(x.file)-1].Seq
+		x.record(event.HistoryRewound{ToSeq: at, Prompt: back.Text, Redo: true})
+		x.rest()
+		x.Want(" of 111", "▎answer 59.")
+	})
+}
