@@ -19,9 +19,6 @@ func (f *finder) surelyLacks(v *blockView) bool {
 // callLacks is surelyLacks for a call, of which all but the output is laid out.
 func (f *finder) callLacks(v *blockView) bool {
 	call := *v.block.Call
-	if call.Output.Dropped > 0 || call.Full != nil {
-		return false // says so
-	}
 	if out := call.Output.Buf; len(out) > 0 && !f.prefilter.Lacks(out) {
 		return false
 	}

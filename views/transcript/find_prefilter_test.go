@@ -28,7 +28,7 @@ func TestPrefilter(t *testing.T) {
 		}
 		text := b.String()
 		s := &viewtest.Session{}
-		switch n % 4 {
+		switch n % 5 {
 		case 0:
 			s.Feed(viewtest.Say(text))
 		case 1:
@@ -37,6 +37,9 @@ func TestPrefilter(t *testing.T) {
 			s.Feed(event.ToolRequested{CallID: "a", Name: "run_shell", Arguments: `{"x":1}`}, event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", Tail: text, Result: "fine"})
 		case 3:
 			s.Feed(event.ToolRequested{CallID: "a", Name: "read"}, event.ToolResult{CallID: "a", Result: text})
+		case 4: // only the end of the output is kept
+			full := &event.FullOutput{Path: "/s/out/task rate", Bytes: int64(len(text)) + 1000}
+			s.Feed(event.ToolRequested{CallID: "a", Name: "run_shell", Arguments: `{"x":1}`}, event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", Tail: text, Result: "fine", FullOutput: full})
 		}
 		for _, query := range []string{"tax", "tax rate", "Tax", "x", "task", "ta", "go to tax.go"} {
 			c := NewConversation(viewtest.Dark(t), nil)
