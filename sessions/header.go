@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"buddy/texts/quickjson"
 )
 
 // Format is the newest version of the file format that this program reads. A file says the oldest version
@@ -125,7 +127,7 @@ func readHeader(r io.ReaderAt) (Header, int64, error) {
 
 func parseHeader(line []byte) (Header, error) {
 	var h Header
-	if err := json.Unmarshal(line, &h); err != nil {
+	if err := quickjson.Unmarshal(line, &h); err != nil {
 		return Header{}, fmt.Errorf("line 1 is not a session header: %w", err)
 	}
 	if h.Format == 0 {

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -225,20 +224,14 @@ func firstPrompt(text []byte) (prompt string, found bool, lines int) {
 	}
 }
 
-// promptText returns the text of a line that holds a prompt. It decodes only the text: a list
-// has thousands of lines.
+// promptText returns the text of a line that holds a prompt.
 func promptText(line []byte) (string, bool) {
 	if !bytes.Contains(line[:min(len(line), 512)], promptType) {
 		return "", false
 	}
-	var env struct {
-		Type    string `json:"type"`
-		Payload struct {
-			Text string `json:"text"`
-		} `json:"payload"`
-	}
-	err := json.Unmarshal(line, &env)
-	return env.Payload.Text, err == nil && env.Type == event.PromptSubmitted{}.Type()
+	env, err := event.Decode(line)
+	p, ok := env.Payload.(event.PromptSubmitted)
+	return p.Text, ok && err == nil
 }
 
 // findType returns where a key with a type is in a text, -1 if it is nowhere. It searches for the dot of the type and

@@ -2,12 +2,9 @@ package event
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"reflect"
 	"strconv"
-	"strings"
-	"sync"
 
 	"buddy/texts/quickjson"
 )
@@ -46,70 +43,12 @@ func decodeOwn(line []byte) (env Envelope, ok bool) {
 		return env, false
 	}
 	p := reflect.New(t)
-	if payload := h.rest[:len(h.rest)-1]; !readFields(p.Elem(), payload) {
-		p = reflect.New(t)
-		if json.Unmarshal(payload, p.Interface()) != nil {
-			return env, false
-		}
+	if quickjson.Unmarshal(h.rest[:len(h.rest)-1], p.Interface()) != nil {
+		return env, false
 	}
 	env.Session = string(session)
 	env.Payload, ok = p.Elem().Interface().(Event)
 	return env, ok
-}
-
-// readFields reads an object into a struct. If it reports false the struct may be half filled, and json.Unmarshal tells.
-func readFields(v reflect.Value, object []byte) bool {
-	fields := fieldsOf(v.Type())
-	var seen uint64
-	return fields != nil && quickjson.Members(object, func(key, value []byte) bool {
-		i, known := fields[string(key)]
-		if !known || seen&(1<<i) != 0 {
-			return false
-		}
-		seen |= 1 << i
-		field := v.Field(i)
-		if field.Kind() == reflect.String {
-			if text, ok := quickjson.String(value); ok {
-				field.SetString(text)
-				return true
-			}
-		}
-		return json.Unmarshal(value, field.Addr().Interface()) == nil
-	})
-}
-
-// maxFields is how many fields a struct may have that readFields reads.
-const maxFields = 64
-
-// fieldLists holds what fieldsOf has found, by type.
-var fieldLists sync.Map
-
-// fieldsOf returns the fields of a struct by their names in JSON, nil for one that json.Unmarshal has to read.
-func fieldsOf(t reflect.Type) map[string]int {
-	if known, ok := fieldLists.Load(t); ok {
-		return known.(map[string]int)
-	}
-	fields := make(map[string]int)
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
-			continue
-		}
-		if _, twice := fields[name]; twice || name == "" || i >= maxFields || f.Anonymous || options == "string" || readsItself(f.Type) {
-			fields = nil
-			break
-		}
-		fields[name] = i
-	}
-	fieldLists.Store(t, fields)
-	return fields
-}
-
-// readsItself reports whether a string is more than its text for json.Unmarshal.
-func readsItself(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return t.Kind() == reflect.String && (p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()))
 }
 
 // head reads the beginning of a line, up to what is not as it should be.

@@ -2,10 +2,8 @@
 // texts byte by byte, and again for each level that they lie in. Of all other JSON, valid or not, it only says that
 // encoding/json is to be asked: what it reads it reads as that does.
 //
-//	ok := quickjson.Members([]byte(`{"role":"user","content":"hello\n"}`), func(key, value []byte) bool {
-//		text, ok := quickjson.String(value) // "user", then "hello\n"
-//		return ok
-//	})
+//	var m struct{ Role, Content string }
+//	err := quickjson.Unmarshal(line, &m) // as json.Unmarshal
 package quickjson
 
 import (

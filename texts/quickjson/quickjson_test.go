@@ -2,7 +2,9 @@ package quickjson
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -54,6 +56,51 @@ func FuzzMembers(f *testing.F) {
 			t.Errorf("%q has %q, want %q", data, got, want)
 		}
 	})
+}
+
+// word is a string that reads itself.
+type word string
+
+func (w *word) UnmarshalText(text []byte) error { *w = word("<" + string(text) + ">"); return nil }
+
+// record has fields of all kinds that are read here, and some that are not.
+type record struct {
+	Text   string          `json:"text"`
+	Small  int8            `json:"small,omitempty"`
+	Large  uint64          `json:"large"`
+	Yes    bool            `json:"yes"`
+	Parts  []string        `json:"parts"`
+	Inner  struct{ A int } `json:"inner"`
+	Any    any             `json:"any"`
+	Hidden string          `json:"-"`
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `{"text":"a\n","small":3,"large":12345678901234567890,"yes":true,"parts":["x"],"inner":{"A":1},"any":[1,{"b":null}]}`,
+		`{"small":300}`, `{"small":-3,"large":-1}`, `{"large":007}`, `{"large":1.5}`, `{"large":1e3}`, `{"text":null,"large":null}`, `{"TEXT":"folded"}`, `{"text":"a","text":"b"}`,
+		`{"text":1}`, `{"small":"1"}`, `{"-":"x","Hidden":"y"}`, `{"unknown":{"a":]}}`, `{"any":tru}`, `{"large":+1}`, `{"large":1_0}`, `{"large":}`, `null`, `[]`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var got, want record
+		err, wantErr := Unmarshal(data, &got), json.Unmarshal(data, &want)
+		if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %+v, %v; want %+v, %v", data, got, err, want, wantErr)
+		}
+	})
+}
+
+// TestTypesThatReadThemselves: what is more than a string or a number to encoding/json is so here.
+func TestTypesThatReadThemselves(t *testing.T) {
+	var got, want struct {
+		Word word `json:"word"`
+	}
+	data := []byte(`{"word":"x"}`)
+	if err := errors.Join(Unmarshal(data, &got), json.Unmarshal(data, &want)); err != nil || got != want || got.Word != "<x>" {
+		t.Errorf("%+v, want %+v, %v", got, want, err)
+	}
 }
 
 // TestUsualForm: what encoding/json writes is read here.
