@@ -1,9 +1,9 @@
 // Package quickjson reads JSON of the usual form several times faster than encoding/json, which goes through long
-// texts byte by byte, and again for each level that they lie in. Of all other JSON, valid or not, it only says that
-// encoding/json is to be asked: what it reads it reads as that does.
+// texts byte by byte, and again for each level that they lie in. What it reads it reads as that does; all other JSON,
+// valid or not, Unmarshal leaves to it, and Members and String report.
 //
-//	var m struct{ Role, Content string }
-//	err := quickjson.Unmarshal(line, &m) // as json.Unmarshal
+//	var m struct { Role string `json:"role"` }
+//	err := quickjson.Unmarshal([]byte(`{"role":"user"}`), &m) // as json.Unmarshal
 package quickjson
 
 import (
