@@ -79,7 +79,7 @@ func FuzzUnmarshal(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"text":"a\n","small":3,"large":12345678901234567890,"yes":true,"parts":["x"],"inner":{"A":1},"any":[1,{"b":null}]}`,
 		`{"small":300}`, `{"small":-3,"large":-1}`, `{"large":007}`, `{"large":1.5}`, `{"large":1e3}`, `{"text":null,"large":null}`, `{"TEXT":"folded"}`, `{"text":"a","text":"b"}`,
-		`{"text":1}`, `{"small":"1"}`, `{"-":"x","Hidden":"y"}`, `{"unknown":{"a":]}}`, `{"any":tru}`, `{"large":+1}`, `{"large":1_0}`, `{"large":}`, `null`, `[]`,
+		`{"text":1}`, `{"small":"1"}`, `{"-":"x","Hidden":"y"}`, `{"unknown":{"a":]}}`, `{"any":tru}`, `{"large":+1}`, `{"large":1_0}`, `{"unknown":"\ud800","Raw":1}`, `{"raw":{"a" : [1, "x"]},"unknown":{"a":1}}`, `{"raw":null}`, `{"raw":]}`, `{"ſmall":1}`, `{"large":}`, `null`, `[]`,
 	} {
 		f.Add([]byte(s))
 	}

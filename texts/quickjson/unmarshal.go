@@ -1,6 +1,7 @@
 package quickjson
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -23,11 +24,14 @@ func Unmarshal(data []byte, to any) error {
 
 // readFields reads an object into a struct. If it reports false the struct may be half filled.
 func readFields(v reflect.Value, object []byte) bool {
-	fields := fieldsOf(v.Type())
+	all := fieldsOf(v.Type())
 	var seen uint64
-	return fields != nil && Members(object, func(key, value []byte) bool {
-		i, known := fields[string(key)]
-		if !known || seen&(1<<i) != 0 {
+	return all.byName != nil && Members(object, func(key, value []byte) bool {
+		i, known := all.byName[string(key)]
+		if !known {
+			return all.unknown(key, value)
+		}
+		if seen&(1<<i) != 0 {
 			return false
 		}
 		seen |= 1 << i
@@ -36,9 +40,35 @@ func readFields(v reflect.Value, object []byte) bool {
 	})
 }
 
-// readValue reads a string or a whole number into a field of that kind.
+// unknown reports whether a member is none of the fields, whose names json.Unmarshal takes in any case of letters, and
+// valid.
+func (f fields) unknown(key, value []byte) bool {
+	for _, b := range key {
+		if b >= 0x80 { // there are letters that are ASCII in another case
+			return false
+		}
+	}
+	if f.folded[strings.ToLower(string(key))] {
+		return false
+	}
+	if value[0] == '"' {
+		_, ok := String(value)
+		return ok
+	}
+	return json.Valid(value)
+}
+
+var rawMessage = reflect.TypeFor[json.RawMessage]()
+
+// readValue reads a string, a whole number or whatever stays JSON into a field of that kind.
 func readValue(field reflect.Value, value []byte) bool {
 	switch {
+	case field.Type() == rawMessage:
+		ok := json.Valid(value)
+		if ok {
+			field.SetBytes(bytes.Clone(value))
+		}
+		return ok
 	case field.Kind() == reflect.String:
 		text, ok := String(value)
 		if ok {
@@ -78,29 +108,35 @@ func digits(value []byte) (n int64, ok bool) {
 // maxFields is how many fields a struct may have that readFields reads.
 const maxFields = 64
 
+// fields are those of a struct.
+type fields struct {
+	byName map[string]int  // their numbers by their names in JSON; nil: json.Unmarshal has to read the struct
+	folded map[string]bool // the names in lower case
+}
+
 // fieldLists holds what fieldsOf has found, by type.
 var fieldLists sync.Map
 
-// fieldsOf returns the fields of a struct by their names in JSON, nil for one that json.Unmarshal has to read.
-func fieldsOf(t reflect.Type) map[string]int {
+// fieldsOf returns the fields of a struct.
+func fieldsOf(t reflect.Type) fields {
 	if known, ok := fieldLists.Load(t); ok {
-		return known.(map[string]int)
+		return known.(fields)
 	}
-	fields := make(map[string]int)
+	all := fields{byName: make(map[string]int), folded: make(map[string]bool)}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" {
 			continue
 		}
-		if _, twice := fields[name]; twice || name == "" || i >= maxFields || f.Anonymous || options == "string" || readsItself(f.Type) {
-			fields = nil
+		if _, twice := all.byName[name]; twice || name == "" || i >= maxFields || f.Anonymous || options == "string" || readsItself(f.Type) {
+			all = fields{}
 			break
 		}
-		fields[name] = i
+		all.byName[name], all.folded[strings.ToLower(name)] = i, true
 	}
-	fieldLists.Store(t, fields)
-	return fields
+	fieldLists.Store(t, all)
+	return all
 }
 
 // readsItself reports whether a string or a number is more than that for json.Unmarshal.

@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts/quickjson"
 )
 
 // answer collects the events of one answer and emits deltas.
@@ -36,7 +37,7 @@ type block struct {
 	grown   map[string]*strings.Builder // texts that came in pieces
 }
 
-// event is any event, and a plain answer.
+// event is any event, or what a plain answer has of one.
 type event struct {
 	Type    string          `json:"type"`
 	Index   int             `json:"index"`
@@ -44,7 +45,6 @@ type event struct {
 	Block   json.RawMessage `json:"content_block"`
 	Message json.RawMessage `json:"message"`
 	Usage   json.RawMessage `json:"usage"`
-	message
 }
 
 // message is a whole answer, or its head.
@@ -95,7 +95,7 @@ func (a *answer) take(raw []byte) error {
 		return nil // from servers that come from Chat Completions
 	}
 	var e event
-	if err := json.Unmarshal(raw, &e); err != nil {
+	if err := quickjson.Unmarshal(raw, &e); err != nil {
 		return wire.Bad("the answer has an event that is not one of Messages", raw, err)
 	}
 	a.usage.add(e.Usage)
@@ -122,7 +122,11 @@ func (a *answer) take(raw []byte) error {
 	case "message_stop":
 		a.over = true
 	case "message":
-		return a.whole(e.message)
+		var m message
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return wire.Bad("the answer is not a message", raw, err)
+		}
+		return a.whole(m)
 	case "": // no event of this protocol
 		a.odd = model.Excerpt(raw)
 	}
@@ -207,7 +211,7 @@ func (a *answer) open(index int, kind string) *block {
 // piece adds a delta to a block.
 func (a *answer) piece(index int, raw json.RawMessage) error {
 	var d delta
-	if err := json.Unmarshal(raw, &d); err != nil {
+	if err := quickjson.Unmarshal(raw, &d); err != nil {
 		return wire.Bad("the answer has a delta that is not one", raw, err)
 	}
 	b := a.blocks[index]

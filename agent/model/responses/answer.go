@@ -8,6 +8,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/sse"
 	"buddy/agent/model/wire"
+	"buddy/texts/quickjson"
 )
 
 // answer collects the events of one answer and emits deltas.
@@ -80,7 +81,7 @@ const (
 // Take adds one event.
 func (a *answer) Take(raw []byte) error {
 	var e event
-	if err := json.Unmarshal(raw, &e); err != nil {
+	if err := quickjson.Unmarshal(raw, &e); err != nil {
 		return wire.Bad("the answer has an event that is not one of Responses", raw, err)
 	}
 	name, ok := strings.CutPrefix(e.Type, "response.")
