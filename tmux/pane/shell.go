@@ -142,6 +142,9 @@ func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
 	h := &waitingShell{mode: mode, proc: cmd, tty: s.tty, ended: make(chan struct{})}
+	if load == "" {
+		return h // its environment may name a file to run first, as BASH_ENV does: not before somebody was asked
+	}
 	if info, err := os.Stat(s.folder); err == nil && s.folder != "" && info.IsDir() {
 		h.at = info
 	}

@@ -13,7 +13,7 @@ type waitingShell struct {
 	mode   Mode
 	by     sandbox // nil: nothing holds it
 	proc   *exec.Cmd
-	at     os.FileInfo // the folder that it starts in; nil: not known
+	at     os.FileInfo // the folder that it starts in; nil: it does not start ahead
 	tty    *terminal   // of the pane; nil: it has none
 	inner  *inner      // the terminal of mode Terminal, else nil
 	in     *os.File    // tells it of the command

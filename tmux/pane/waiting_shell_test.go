@@ -90,6 +90,25 @@ func TestShellStartedAhead(t *testing.T) {
 	}
 }
 
+// TestNothingRunsAhead: a shell that would run a file of its environment first waits for no command. Later ones get
+// their environment from the state, which runs nothing.
+func TestNothingRunsAhead(t *testing.T) {
+	f := newFree(t, "bash")
+	file := filepath.Join(f.dir, "start")
+	if err := os.WriteFile(file, []byte("echo ran >>"+f.dir+"/log\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.env = append(f.env, "BASH_ENV="+file)
+	f.StartAhead()
+	for range 3 {
+		f.run("kill -9 $$", false) // leaves no state
+		if f.waiting() != nil {
+			t.Error("a shell waits")
+		}
+	}
+	f.want("cat log", false, "ran\nran\nran\nran\n")
+}
+
 const gone = "buddy: the working directory WORK is gone; running in an empty one\n"
 
 // tryAhead runs a command after a change while its shell waits.
