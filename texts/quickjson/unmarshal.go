@@ -105,7 +105,7 @@ func digits(value []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// maxFields is how many fields a struct may have that readFields reads.
+// maxFields limits the fields of a struct that readFields reads: it keeps a bit for each.
 const maxFields = 64
 
 // fields are those of a struct.

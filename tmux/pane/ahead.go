@@ -10,7 +10,7 @@ type ahead struct {
 	alike   int           // how many commands before now were of that kind, one after the other
 }
 
-// aheadAfter is how many commands of a kind come before one that is expected: a pane for one command needs no second shell.
+// aheadAfter limits starting ahead to after so many commands of a kind: a pane for one command needs no second shell.
 const aheadAfter = 2
 
 // StartAhead lets the shell of the next command start before that comes, where the last two were approved, or ran in

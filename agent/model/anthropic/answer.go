@@ -37,7 +37,7 @@ type block struct {
 	grown   map[string]*strings.Builder // texts that came in pieces
 }
 
-// event is any event, or what a plain answer has of one.
+// event holds the members of all kinds of events, and those that a plain answer shares with them.
 type event struct {
 	Type    string          `json:"type"`
 	Index   int             `json:"index"`

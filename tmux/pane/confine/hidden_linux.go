@@ -57,30 +57,30 @@ func visible(root string, secrets []string) (rules []pathRule, listed []listing)
 	return rules, listed
 }
 
-// place is what there was at a path; nil: nothing was.
-type place struct {
+// pathInfo holds what a path named when the box was made.
+type pathInfo struct {
 	path string
-	info os.FileInfo
+	info os.FileInfo // nil: nothing
 }
 
-func lookAt(path string) place {
+func statPath(path string) pathInfo {
 	info, err := os.Stat(path)
 	if err != nil {
 		info = nil
 	}
-	return place{path, info}
+	return pathInfo{path, info}
 }
 
-// lookAgain is how long a command may rely on what was seen of all folders of the workspace: commands that follow
-// each other do not wait for that each time.
+// lookAgain limits how often the folders of the workspace are checked for new secrets: commands that follow each other
+// quickly do not wait for that each time.
 const lookAgain = time.Second
 
 // Stale reports whether, since the box was made, a folder to work in was made or replaced, entries were in a folder that
 // is listed entry by entry, or files with secrets appeared or went: a command in the box can't read the former, and
 // could read the latter.
 func (b *Box) Stale() bool {
-	return slices.ContainsFunc(b.roots, func(was place) bool {
-		now := lookAt(was.path)
+	return slices.ContainsFunc(b.roots, func(was pathInfo) bool {
+		now := statPath(was.path)
 		return now.info != nil && (was.info == nil || !os.SameFile(now.info, was.info))
 	}) || slices.ContainsFunc(b.listed, func(l listing) bool {
 		info, err := os.Lstat(l.dir)

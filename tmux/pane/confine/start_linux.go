@@ -32,7 +32,7 @@ type Box struct {
 	rules  *os.File // Landlock's
 	filter []bpf.RawInstruction
 	paths  []pathRule // what the rules are made of
-	roots  []place    // the folders to work in
+	roots  []pathInfo // the folders to work in
 	listed []listing
 
 	surveys []*survey           // of the folders to work in
@@ -81,7 +81,7 @@ func (b *Box) addRules() (err error) {
 	b.looked, b.secrets = time.Now(), make(map[string][]string)
 	for _, s := range b.surveys {
 		b.secrets[s.root] = s.look()
-		b.roots = append(b.roots, lookAt(s.root))
+		b.roots = append(b.roots, statPath(s.root))
 	}
 	b.paths, b.listed = pathRules(b.config, b.secrets)
 	b.rules, err = ruleSet(b.abi, b.paths)

@@ -19,8 +19,8 @@ import (
 // by its name only, when a command names it.
 const maxLooked = 10_000
 
-// settled is how old the last change of a folder is at least when its entries are read, if they are not to be read
-// again: a later change within the same tick of the file system's clock would have the same time.
+// settled is the least age of a folder's last change for its entries to be kept: a later change within the same tick
+// of the file system's clock would have the same time.
 const settled = time.Second
 
 // survey knows the files with secrets in a folder to work in. The first look reads all folders; later ones read
@@ -33,7 +33,7 @@ type survey struct {
 	read    int // folders that the last look read
 }
 
-// folder is what a folder had when it was read.
+// folder holds what a survey found in one folder.
 type folder struct {
 	device, inode uint64
 	changed       unix.Timespec // its ctime, which no program can set back as it can the mtime
