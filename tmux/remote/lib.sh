@@ -125,7 +125,7 @@ follow() {
 ends() {
 	f=$D/$1/$2 at=0 old=0 rc=-1 fault=
 	[ ! -s "$D/$1/rc" ] || read -r rc <"$D/$1/rc"
-	[ ! -e "$f.fault" ] || { fault='unknown'; [ ! -s "$f.fault" ] || read -r fault <"$f.fault"; }
+	[ ! -L "$f.fault" ] || fault=$(readlink "$f.fault")
 	for n in "$f".[0-9]*; do
 		n=${n##*.}
 		if [ "$n" -gt "$at" ]; then old=$at at=$n

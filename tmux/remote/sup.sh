@@ -5,7 +5,7 @@
 #   DIR/ID/began          it was accepted
 #   DIR/ID/o.N, e.N       its output from byte N on: the beginning and what is newest
 #   DIR/ID/o.eof, e.eof   nobody holds the stream any more
-#   DIR/ID/o.fault        why recording has stopped
+#   DIR/ID/o.fault        a link to nothing, named why recording has stopped: text in a file needs room
 #   DIR/ID/o.full         there was no room, so the state that the command leaves may be torn
 #   DIR/ID/rc             it has ended
 #
@@ -95,7 +95,7 @@ record() {
 			: >"$1.full"  # what the shell is writing of its state has a hole
 			rm -f reserve # for what is still to be written about the command
 			r=${r##*: }
-			echo "${r%%"$nl"*}" >"$1.fault"
+			ln -s "${r%%"$nl"*}" "$1.fault"
 			cat >/dev/null # the command goes on
 			break
 		fi
@@ -193,7 +193,7 @@ terminal() {
 	recorded=1
 	tmux -u pipe-pane -O -t "$TMUX_PANE" "exec cat >'$to'" || {
 		recorded=
-		echo 'tmux does not record the pane' >"$id/o.fault"
+		ln -s 'tmux does not record the pane' "$id/o.fault"
 		: 1<>"$id/o" # nobody else opens it
 	}
 	printf '\033]7717;%s;start\007' "$token"
