@@ -82,7 +82,7 @@ func (d *Draft) TakeOver() string {
 			continue // a screen that lives has it
 		}
 		if text, err := readSmall(path); err == nil && len(text) > 0 {
-			return string(text)
+			return text
 		}
 		d.Close()
 	}

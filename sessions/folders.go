@@ -35,7 +35,7 @@ func folders(state string) ([]string, error) {
 		return nil, fmt.Errorf("list of folders: %w", err)
 	}
 	var all []string
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if dir, whole := strings.CutSuffix(line, "\n"); whole && filepath.IsAbs(dir) && !slices.Contains(all, dir) {
 			all = append(all, dir)
 		}

@@ -151,7 +151,7 @@ func loadKey(state string) ([]byte, error) {
 	case len(key) != keySize:
 		return nil, fmt.Errorf("key file %q has %d bytes (want %d); remove it to get a new one", path, len(key), keySize)
 	}
-	return key, nil
+	return []byte(key), nil
 }
 
 // makeKey is loadKey that creates a missing key. Of two processes that do so at once, both get

@@ -2,10 +2,10 @@ package sessions
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,121 +14,124 @@ import (
 	"buddy/agent/event"
 )
 
-// indexed holds what is known about a file, a session or not.
-type indexed struct {
-	Entry
-	valid   bool  // it holds a session with at least one event
-	named   bool  // a person set Title
-	scanned int64 // bytes searched for such a title
-	fresh   bool  // these facts are up to date
-	gone    bool
-}
-
-// indexHead is the first line; any other means another format.
-const indexHead = "buddy index 2"
-
-const indexFields = 13
+// indexHead is how the file begins; anything else means another format.
+const indexHead = "buddy index 3\n"
 
 func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
 
-// readIndex returns the lines of the index, which caches the facts of the last list; "" if none can be used. A line
-// counts only while its file has the same size and time.
-func (s Store) readIndex() string {
-	data, err := readSmall(s.indexPath())
+// readIndex returns the records of the index, which caches the facts of the last list. A record counts only while its
+// file has the same size and time.
+func (s Store) readIndex() []record {
+	text, err := readSmall(s.indexPath())
 	if err != nil {
-		return ""
+		return nil
 	}
-	head, lines, _ := strings.Cut(string(data), "\n")
-	if head != indexHead {
-		return ""
+	text, ok := strings.CutPrefix(text, indexHead)
+	if !ok {
+		return nil
 	}
-	return lines
+	all := make([]record, 0, len(text)/64) // most are longer
+	for rest := (record{text: text}); rest.text != ""; {
+		r := record{text: rest.string()}
+		if rest.wrong {
+			break // the file was not written whole
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
-// parseIndex parses a line of the index into each element. One whose line is not valid is marked as gone.
-func parseIndex(all []indexed, lines string) {
-	for i := range all {
-		line, rest, _ := strings.Cut(lines, "\n")
-		var ok bool
-		all[i], ok = parseIndexed(line)
-		all[i].gone = !ok
-		lines = rest
-	}
+// parse fills e from a record, and marks it as gone if that is not valid.
+func (e *Entry) parse(r record) {
+	e.ID = r.string()
+	e.Size, e.Used = r.number(), time.Unix(0, r.number())
+	e.scanned, e.Header.Created = r.number(), r.number()
+	flags := r.number()
+	e.valid, e.named = flags&isValid != 0, flags&isNamed != 0
+	h := &e.Header
+	h.Format = formatPlain
+	h.ID, h.Cwd, h.Target, h.Model, h.ForkedFrom, h.By = r.string(), r.string(), r.string(), r.string(), r.string(), r.string()
+	e.Title = r.string()
+	e.fresh, e.gone = true, r.wrong || r.text != "" || CheckID(e.ID) != nil
 }
 
-// parseIndexed parses a line of the index.
-func parseIndexed(line string) (e indexed, ok bool) {
-	var fields [indexFields]string
-	for i := range fields {
-		var more bool
-		fields[i], line, more = strings.Cut(line, "\t")
-		if more != (i < indexFields-1) {
-			return indexed{}, false
-		}
-	}
-	var numbers [4]int64
-	for i := range numbers {
-		n, err := strconv.ParseInt(fields[i+1], 10, 64)
-		if err != nil {
-			return indexed{}, false
-		}
-		numbers[i] = n
-	}
-	text := fields[6:]
-	for i := range text {
-		if strings.HasPrefix(text[i], `"`) {
-			var err error
-			if text[i], err = strconv.Unquote(text[i]); err != nil {
-				return indexed{}, false
-			}
-		}
-	}
-	e = indexed{Entry: Entry{ID: fields[0], Size: numbers[0], Used: time.Unix(0, numbers[1])}, scanned: numbers[2], fresh: true}
-	e.valid, e.named = strings.Contains(fields[5], "v"), strings.Contains(fields[5], "n")
-	e.Header = Header{Format: formatPlain, Created: numbers[3], ID: text[0], Cwd: text[1], Target: text[2], Model: text[3], ForkedFrom: text[4], By: text[5]}
-	e.Title = text[6]
-	return e, CheckID(e.ID) == nil
-}
+const (
+	isValid = 1 << iota
+	isNamed
+)
 
-// appendIndexed is the inverse of parseIndexed.
-func appendIndexed(line []byte, e *indexed) []byte {
-	line = append(line, e.ID...)
-	for _, n := range []int64{e.Size, e.Used.UnixNano(), e.scanned, e.Header.Created} {
-		line = strconv.AppendInt(append(line, '\t'), n, 10)
-	}
-	line = append(line, '\t')
+// appendRecord appends the record of e, after its length.
+func appendRecord(index []byte, e *Entry) []byte {
+	r := appendText(make([]byte, 0, 512), e.ID)
+	flags := int64(0)
 	if e.valid {
-		line = append(line, 'v')
+		flags |= isValid
 	}
 	if e.named {
-		line = append(line, 'n')
+		flags |= isNamed
+	}
+	for _, n := range []int64{e.Size, e.Used.UnixNano(), e.scanned, e.Header.Created, flags} {
+		r = binary.AppendVarint(r, n)
 	}
 	for _, text := range []string{e.Header.ID, e.Header.Cwd, e.Header.Target, e.Header.Model, e.Header.ForkedFrom, e.Header.By, e.Title} {
-		line = append(line, '\t')
-		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) || strings.HasPrefix(text, `"`) {
-			line = strconv.AppendQuote(line, text)
-		} else {
-			line = append(line, text...)
+		r = appendText(r, text)
+	}
+	return append(binary.AppendVarint(index, int64(len(r))), r...)
+}
+
+// appendText appends a text after its length.
+func appendText(r []byte, text string) []byte {
+	return append(binary.AppendVarint(r, int64(len(text))), text...)
+}
+
+// record is what is still to be read of a session's facts in the index: numbers as [binary.Varint] reads them, and
+// texts after their lengths.
+type record struct {
+	text  string
+	wrong bool // it ended too early
+}
+
+// number is [binary.Varint] for a string.
+func (r *record) number() int64 {
+	var n uint64
+	for i := range min(len(r.text), binary.MaxVarintLen64) {
+		b := r.text[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			r.text = r.text[i+1:]
+			return int64(n>>1) ^ -int64(n&1)
 		}
 	}
-	return append(line, '\n')
+	r.text, r.wrong = "", true
+	return 0
+}
+
+func (r *record) string() string {
+	n := r.number()
+	if n < 0 || n > int64(len(r.text)) {
+		r.text, r.wrong = "", true
+		return ""
+	}
+	text := r.text[:n]
+	r.text = r.text[n:]
+	return text
 }
 
 // saveIndex writes the index for the next list. Errors are ignored and the file is not synced:
 // it is a cache.
-func (s Store) saveIndex(all []indexed) {
-	text := []byte(indexHead + "\n")
+func (s Store) saveIndex(all []Entry) {
+	index := []byte(indexHead)
 	recent := time.Now().Add(-time.Second)
 	for i := range all {
 		if all[i].Used.Before(recent) { // a recent file may change again within the clock's resolution
-			text = appendIndexed(text, &all[i])
+			index = appendRecord(index, &all[i])
 		}
 	}
 	f, err := os.CreateTemp(s.dir, ".index-*") // mode 0600
 	if err != nil {
 		return
 	}
-	_, err = f.Write(text)
+	_, err = f.Write(index)
 	if f.Close() != nil || err != nil || os.Rename(f.Name(), s.indexPath()) != nil {
 		os.Remove(f.Name()) //nolint:errcheck // a stale file does no harm
 	}
@@ -136,10 +139,10 @@ func (s Store) saveIndex(all []indexed) {
 
 // describer reads the facts of files. Its buffer is reused.
 type describer struct {
-	store Store
-	buf   []byte
-	n     int // bytes of the file's beginning in buf
-	raw   rawScanner
+	dir int // the folder
+	buf []byte
+	n   int // bytes of the file's beginning in buf
+	raw rawScanner
 }
 
 const (
@@ -147,7 +150,10 @@ const (
 	titleBytes   = 4 << 20  // bytes searched for the first prompt
 )
 
-func newDescriber(s Store) *describer { return &describer{store: s, buf: make([]byte, describeSize)} }
+// newDescriber returns one for the files of a folder, which stays open.
+func newDescriber(dir *os.File) *describer {
+	return &describer{dir: int(dir.Fd()), buf: make([]byte, describeSize)}
+}
 
 // fd is an open file: a list has thousands, for which an os.File costs too much. It was
 // checked to be a plain file; ReadAt fails on most others.
@@ -163,16 +169,20 @@ func (f fd) ReadAt(p []byte, off int64) (int, error) {
 
 // describe fills in the facts from the file's contents. A session has a header and at least
 // one more line.
-func (d *describer) describe(e *indexed) {
+func (d *describer) describe(e *Entry) {
 	e.fresh = true
-	f, err := unix.Open(d.store.file(e.ID), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	f, err := unix.Openat(d.dir, e.ID+ext, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		e.valid = false
 		return
 	}
 	defer unix.Close(f) //nolint:errcheck // only read
 	var title string
-	if e.Header, title, e.valid = d.beginning(fd(f)); !e.valid {
+	first := describeSize
+	if e.scanned == 0 && e.Size < rawBlock { // then all of it is read at once
+		first = rawBlock
+	}
+	if e.Header, title, e.valid = d.beginning(fd(f), first); !e.valid {
 		e.named, e.Title, e.scanned = false, "", 0
 		return
 	}
@@ -189,9 +199,9 @@ func (d *describer) describe(e *indexed) {
 	}
 }
 
-// beginning reads the header and the first prompt.
-func (d *describer) beginning(f fd) (h Header, title string, ok bool) {
-	for size := describeSize; ; size = titleBytes {
+// beginning reads the header and the first prompt, of which a number of bytes is tried first.
+func (d *describer) beginning(f fd, size int) (h Header, title string, ok bool) {
+	for ; ; size = titleBytes {
 		if len(d.buf) < size {
 			d.buf = make([]byte, size)
 		}

@@ -223,7 +223,7 @@ func (j *Journal) lock() error {
 	err := syscall.Flock(int(j.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		if text, err := readSmall(j.pidPath()); err == nil {
-			if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			if pid, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
 				return fmt.Errorf("process %d: %w", pid, ErrLocked)
 			}
 		}

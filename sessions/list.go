@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -33,47 +34,54 @@ type Entry struct {
 	Used   time.Time // last use
 	Size   int64     // bytes
 	Header Header    // without its MAC
+
+	valid   bool  // its file holds a session with at least one event
+	named   bool  // a person set Title
+	scanned int64 // bytes searched for such a title
+	fresh   bool  // all this is up to date
+	gone    bool  // there is no such file, or it cannot be a session
 }
 
 // List returns the sessions, the last used first, without invalid files. It caches its results
 // in an index beside the sessions, which is rebuilt when it is missing or wrong: only changed
 // files are read.
 func (s Store) List() ([]Entry, error) {
-	all, changed, err := s.stat(s.readIndex())
+	dir, err := s.openDir()
+	if errors.Is(err, ErrNone) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	stale := s.refresh(all)
+	defer dir.Close() //nolint:errcheck // only read
+	all, changed, err := stat(dir, s.readIndex())
+	if err != nil {
+		return nil, err
+	}
+	stale := refresh(dir, all)
 	sortEntries(all)
 	if stale || changed {
 		s.saveIndex(all)
 	}
-	entries := make([]Entry, 0, len(all))
-	for i := range all {
-		if all[i].valid {
-			entries = append(entries, all[i].Entry)
-		}
-	}
-	return entries, nil
+	return slices.DeleteFunc(all, func(e Entry) bool { return !e.valid }), nil
 }
 
 // refresh reads the files that changed since all was known, on all processors, and reports
 // whether there were any.
-func (s Store) refresh(all []indexed) (stale bool) {
-	var (
-		next atomic.Int64
-		read atomic.Bool
-	)
-	onProcessors(func(int, int) {
-		r := newDescriber(s)
-		for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-			if e := &all[i]; !e.fresh {
-				r.describe(e)
-				read.Store(true)
-			}
+func refresh(dir *os.File, all []Entry) (stale bool) {
+	var changed []*Entry
+	for i := range all {
+		if !all[i].fresh {
+			changed = append(changed, &all[i])
+		}
+	}
+	inParallel(len(changed), func(each iter.Seq[int]) {
+		r := newDescriber(dir)
+		for i := range each {
+			r.describe(changed[i])
 		}
 	})
-	return read.Load()
+	return len(changed) > 0
 }
 
 // Entry returns what a list says of one session, or an error that wraps ErrNone if it has no
@@ -82,15 +90,19 @@ func (s Store) Entry(id string) (Entry, error) {
 	if err := CheckID(id); err != nil {
 		return Entry{}, err
 	}
-	e := indexed{Entry: Entry{ID: id}}
-	if info, err := os.Lstat(s.file(id)); err == nil {
-		e.Size, e.Used = info.Size(), info.ModTime()
-		newDescriber(s).describe(&e)
+	dir, err := s.openDir()
+	if err != nil {
+		return Entry{}, fmt.Errorf("session %s: %w", id, err)
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	e := Entry{ID: id}
+	if e.stat(int(dir.Fd()), new(unix.Stat_t)); !e.gone {
+		newDescriber(dir).describe(&e)
 	}
 	if !e.valid {
 		return Entry{}, fmt.Errorf("session %s: %w in %s", id, ErrNone, s.dir)
 	}
-	return e.Entry, nil
+	return e, nil
 }
 
 // LastOfPerson returns the session used last of those that a person began: what goes on where
@@ -105,18 +117,23 @@ func LastOfPerson(s Store) (Entry, error) {
 
 // Last returns the session used last of those that fit, of all for nil; or ErrNone.
 func (s Store) Last(fits func(Entry) bool) (Entry, error) {
-	all, _, err := s.stat("")
+	dir, err := s.openDir()
+	if err != nil {
+		return Entry{}, err
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	all, _, err := stat(dir, nil)
 	if err != nil {
 		return Entry{}, err
 	}
 	sortEntries(all)
-	r := newDescriber(s)
+	r := newDescriber(dir)
 	for i := range all {
 		if e := &all[i]; !e.fresh {
 			r.describe(e)
 		}
-		if all[i].valid && (fits == nil || fits(all[i].Entry)) {
-			return all[i].Entry, nil
+		if all[i].valid && (fits == nil || fits(all[i])) {
+			return all[i], nil
 		}
 	}
 	return Entry{}, fmt.Errorf("%w in %s", ErrNone, s.dir)
@@ -127,7 +144,12 @@ func (s Store) Find(prefix string) (string, error) {
 	if err := CheckID(prefix); err != nil {
 		return "", err
 	}
-	all, _, err := s.stat("")
+	dir, err := s.openDir()
+	if err != nil {
+		return "", fmt.Errorf("session %q: %w", prefix, err)
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	all, _, err := stat(dir, nil)
 	if err != nil {
 		return "", err
 	}
@@ -213,8 +235,8 @@ func common(a, b string) int {
 }
 
 // sortEntries sorts by last use, the latest first.
-func sortEntries(all []indexed) {
-	slices.SortFunc(all, func(a, b indexed) int {
+func sortEntries(all []Entry) {
+	slices.SortFunc(all, func(a, b Entry) int {
 		if c := b.Used.Compare(a.Used); c != 0 {
 			return c
 		}
@@ -222,17 +244,21 @@ func sortEntries(all []indexed) {
 	})
 }
 
+// openDir opens the folder to list it. An error wraps ErrNone if there is none yet.
+func (s Store) openDir() (*os.File, error) {
+	dir, err := os.Open(s.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w in %s", ErrNone, s.dir)
+	case err != nil:
+		return nil, fmt.Errorf("sessions folder: %w", err)
+	}
+	return dir, nil
+}
+
 // stat lists the folder without opening files. Entries of the index that are still up to date
 // are marked fresh; the others have to be described. changed reports whether the index has other files.
-func (s Store) stat(index string) (all []indexed, changed bool, err error) {
-	dir, err := os.Open(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("sessions folder: %w", err)
-	}
-	defer dir.Close() //nolint:errcheck // only read
+func stat(dir *os.File, index []record) (all []Entry, changed bool, err error) {
 	var looked sync.WaitGroup
 	looked.Go(func() { all = statIndex(int(dir.Fd()), index) })
 	names, err := dir.Readdirnames(-1)
@@ -244,20 +270,26 @@ func (s Store) stat(index string) (all []indexed, changed bool, err error) {
 		return all, false, nil
 	}
 	there := make(map[string]bool, len(all))
-	all = slices.DeleteFunc(all, func(e indexed) bool { // in their order, which is nearly sorted
+	all = slices.DeleteFunc(all, func(e Entry) bool { // in their order, which is nearly sorted
 		twice := there[e.ID]
 		there[e.ID] = true
 		return e.gone || twice
 	})
 	old := len(all)
+	all = slices.Grow(all, max(0, len(names)-old))
 	for _, name := range names {
 		if id, ok := sessionID(name); ok && !there[id] {
-			all = append(all, indexed{Entry: Entry{ID: id}})
+			all = append(all, Entry{ID: id})
 		}
 	}
 	added := all[old:]
-	onProcessors(func(i, n int) { statAll(int(dir.Fd()), added[len(added)*i/n:len(added)*(i+1)/n]) })
-	return slices.DeleteFunc(all, func(e indexed) bool { return e.gone }), true, nil
+	inParallel(len(added), func(each iter.Seq[int]) {
+		var st unix.Stat_t
+		for i := range each {
+			added[i].stat(int(dir.Fd()), &st)
+		}
+	})
+	return slices.DeleteFunc(all, func(e Entry) bool { return e.gone }), true, nil
 }
 
 // sessionID returns the id of the session whose file has a name.
@@ -268,7 +300,7 @@ func sessionID(name string) (id string, ok bool) {
 
 // same reports whether all are the sessions among these names, each once. It compares sums of hashes: a map of
 // them would be a fifth of what a list costs.
-func same(all []indexed, names []string) bool {
+func same(all []Entry, names []string) bool {
 	seed := maphash.MakeSeed()
 	var count int
 	var sum uint64
@@ -286,48 +318,47 @@ func same(all []indexed, names []string) bool {
 	return count == len(all) && sum == 0
 }
 
-// onProcessors calls work n times at once, with the numbers from 0 to n-1, and waits.
-func onProcessors(work func(i, n int)) {
-	var workers sync.WaitGroup
-	n := min(runtime.GOMAXPROCS(0), 8)
-	for i := range n {
-		workers.Go(func() { work(i, n) })
+// inParallel calls work on several processors at once and waits. Each call gets some of the numbers below n, few at a
+// time, so that all end at about the same time.
+func inParallel(n int, work func(each iter.Seq[int])) {
+	var next atomic.Int64
+	workers := min(runtime.GOMAXPROCS(0), 8, n)
+	size := max(1, min(64, n/16/max(1, workers)))
+	each := func(yield func(int) bool) {
+		for {
+			end := int(next.Add(int64(size)))
+			for i := end - size; i < min(end, n); i++ {
+				if !yield(i) {
+					return
+				}
+			}
+			if end >= n {
+				return
+			}
+		}
 	}
-	workers.Wait()
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() { work(each) })
+	}
+	all.Wait()
 }
 
-// statIndex parses the lines of the index and stats their files, which is the largest cost of a list.
-func statIndex(dir int, index string) []indexed {
-	// from returns where the first line of part i of n begins.
-	from := func(i, n int) int {
-		at := len(index) * i / n
-		if at == 0 || at == len(index) {
-			return at
+// statIndex parses the index and stats its files, which is the largest cost of a list.
+func statIndex(dir int, index []record) []Entry {
+	all := make([]Entry, len(index))
+	inParallel(len(all), func(each iter.Seq[int]) {
+		var st unix.Stat_t
+		for i := range each {
+			all[i].parse(index[i])
+			all[i].stat(dir, &st)
 		}
-		if end := strings.IndexByte(index[at-1:], '\n'); end >= 0 {
-			return at + end
-		}
-		return len(index)
-	}
-	all := make([]indexed, strings.Count(index, "\n"))
-	onProcessors(func(i, n int) {
-		first, end := from(i, n), from(i+1, n)
-		part := all[strings.Count(index[:first], "\n"):strings.Count(index[:end], "\n")]
-		parseIndex(part, index[first:end])
-		statAll(dir, part)
 	})
 	return all
 }
 
-func statAll(dir int, all []indexed) {
-	var st unix.Stat_t
-	for i := range all {
-		all[i].stat(dir, &st)
-	}
-}
-
 // stat fills in the facts of the file system. A changed file is not fresh any more.
-func (e *indexed) stat(dir int, st *unix.Stat_t) {
+func (e *Entry) stat(dir int, st *unix.Stat_t) {
 	if e.gone {
 		return
 	}

@@ -65,7 +65,7 @@ func Owned(s Store, id string) (bool, error) {
 	defer func() { _ = f.Close() }() // it is only read
 	j := &Journal{path: f.Name()}
 	text, err := readSmall(j.pidPath())
-	pid, unread := strconv.Atoi(strings.TrimSpace(string(text)))
+	pid, unread := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || unread != nil || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false, nil //nolint:nilerr // a try to lock it, which could keep another process from it, is not needed
 	}
@@ -454,19 +454,19 @@ func OpenPlain(path string, flag int) (*os.File, error) {
 }
 
 // readSmall reads a plain file of at most 16 MiB.
-func readSmall(path string) ([]byte, error) {
+func readSmall(path string) (string, error) {
 	f, err := OpenPlain(path, os.O_RDONLY)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer f.Close() //nolint:errcheck // only read
 	const limit = 16 << 20
-	var data bytes.Buffer
+	var text strings.Builder
 	if fi, err := f.Stat(); err == nil && fi.Size() <= limit {
-		data.Grow(int(fi.Size()) + bytes.MinRead) // as ReadFrom wants it
+		text.Grow(int(fi.Size()))
 	}
-	if n, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil || n <= limit {
-		return data.Bytes(), err
+	if n, err := io.Copy(&text, io.LimitReader(f, limit+1)); err != nil || n <= limit {
+		return text.String(), err
 	}
-	return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
+	return "", fmt.Errorf("%s is larger than %d bytes", path, limit)
 }

@@ -235,5 +235,5 @@ func (s Store) trusted(id string, h Header, key []byte) bool {
 		return true
 	}
 	mark, err := readSmall(trustPath(s.file(id)))
-	return err == nil && string(mark) == h.trustMark(id, key)
+	return err == nil && mark == h.trustMark(id, key)
 }

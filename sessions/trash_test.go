@@ -109,16 +109,16 @@ func TestIndexIsACache(t *testing.T) {
 	}
 	list("cold")
 	good := readFile(t, s.indexPath())
-	if n := strings.Count(string(good), "\n"); n != 5 {
-		t.Fatalf("the index has %d lines:\n%s", n, good)
+	if n := len(s.readIndex()); n != 4 {
+		t.Fatalf("the index has %d records:\n%q", n, good)
 	}
 	list("warm")
 	for i := 0; i < len(good); i += 5 {
-		bad := append([]byte(nil), good[:i]...)
-		writeFile(t, s.indexPath(), bad)
+		writeFile(t, s.indexPath(), good[:i])
 		list("cut")
 	}
-	for _, bad := range []string{"", "buddy index 9\nx\n", indexHead + "\n\n\t\t\n", strings.Repeat(string(good), 2), string(make([]byte, len(good)))} {
+	twice := string(good) + strings.TrimPrefix(string(good), indexHead)
+	for _, bad := range []string{"", "buddy index 9\nx\n", indexHead + "\n\n\t\t\n", indexHead + "\xfe\xff\xff\xff\x0f", twice, string(make([]byte, len(good)))} {
 		writeFile(t, s.indexPath(), []byte(bad))
 		list("damaged")
 	}
@@ -129,16 +129,22 @@ func TestIndexIsACache(t *testing.T) {
 }
 
 func FuzzIndex(f *testing.F) {
-	e := indexed{Entry: Entry{ID: "a", Title: "t\tx", Used: time.Unix(1, 2), Size: 3, Header: Header{Format: 1, ID: "a", Cwd: "\"x\n"}}, valid: true, named: true, scanned: 2, fresh: true}
-	f.Add(string(appendIndexed(nil, &e)))
-	f.Fuzz(func(t *testing.T, line string) {
-		e, ok := parseIndexed(strings.TrimSuffix(line, "\n"))
-		if !ok {
-			return
-		}
-		again, ok := parseIndexed(strings.TrimSuffix(string(appendIndexed(nil, &e)), "\n"))
-		if !ok || again.Entry != e.Entry || again.valid != e.valid || again.named != e.named || again.scanned != e.scanned {
-			t.Errorf("%q became %+v, then %+v", line, e, again)
+	e := Entry{ID: "a", Title: "t\tx", Used: time.Unix(1, 2), Size: 3, Header: Header{Format: 1, ID: "a", Cwd: "\"x\n"}, valid: true, named: true, scanned: 2, fresh: true}
+	f.Add(appendRecord([]byte(indexHead), &e))
+	s := newStore(f)
+	f.Fuzz(func(t *testing.T, index []byte) {
+		writeFile(t, s.indexPath(), index)
+		for _, r := range s.readIndex() {
+			var e, again Entry
+			e.parse(r)
+			if e.gone {
+				continue
+			}
+			writeFile(t, s.indexPath(), appendRecord([]byte(indexHead), &e))
+			again.parse(s.readIndex()[0])
+			if again != e {
+				t.Errorf("%q became %+v, then %+v", r.text, e, again)
+			}
 		}
 	})
 }
