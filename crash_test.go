@@ -83,13 +83,7 @@ func newCrasher(t testing.TB, rng *rand.Rand) *crasher {
 	}
 	socket := filepath.Join(run, "tmux")
 	t.Cleanup(func() {
-		// kill-server is not enough: tmux waits for ever for clients whose program was killed.
-		who := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}")
-		who.Env = c.env
-		out, _ := who.Output() // it may have ended
-		if pid, err := strconv.Atoi(strings.TrimSpace(string(out))); err == nil && pid > 1 {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
+		endTmux(socket, c.env)
 		_ = os.RemoveAll(run)
 	})
 	home := filepath.Join(c.work, "home")
@@ -104,6 +98,17 @@ func newCrasher(t testing.TB, rng *rand.Rand) *crasher {
 	c.env = append(c.env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.local/state",
 		"XDG_RUNTIME_DIR="+run, "TMUX_TMPDIR="+run, "BUDDY_TMUX_SOCKET="+socket)
 	return c
+}
+
+// endTmux ends the tmux server of a socket, if there is one.
+func endTmux(socket string, env []string) {
+	// kill-server is not enough: tmux waits for ever for clients whose program was killed.
+	who := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}")
+	who.Env = env
+	out, _ := who.Output()
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(out))); err == nil && pid > 1 {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 // serve starts the model and configures it.

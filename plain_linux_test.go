@@ -121,10 +121,8 @@ func newDialog(t testing.TB, terminal string) *dialog {
 	d.cmd.Env = append(d.cmd.Env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.local/state",
 		"XDG_RUNTIME_DIR="+run, "BUDDY_TMUX_SOCKET="+filepath.Join(run, "tmux"), "TERM="+terminal, "GORACE=atexit_sleep_ms=0")
 	t.Cleanup(func() {
-		kill := exec.Command("tmux", "-S", filepath.Join(run, "tmux"), "kill-server")
-		kill.Env = d.cmd.Env
-		_ = kill.Run() // it may have ended, or never started
 		endHosts(d.work)
+		endTmux(filepath.Join(run, "tmux"), d.cmd.Env)
 	})
 	return d
 }

@@ -70,9 +70,9 @@ func (s *Session) KillSession(ctx context.Context, name string) error {
 	case !slices.Contains(names, name):
 		return fmt.Errorf("%w: %q (have: %s)", ErrNoSession, name, strings.Join(names, ", "))
 	}
-	ctl, err := s.srv.connect(ctx)
-	if err == nil {
-		_, err = ctl.do(ctx, "kill-session -t "+quote("="+name))
+	defer s.srv.sup.alone(ctx)()
+	if out, err := s.srv.sup.tmux(ctx, "kill-session", "-t", "="+name); err != nil {
+		return fmt.Errorf("kill-session %s: %s", name, reason(out, err))
 	}
-	return err
+	return nil
 }

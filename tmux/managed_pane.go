@@ -233,7 +233,7 @@ func (s *managedPane) respawn(ctx context.Context) error {
 // 20 times).
 func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) error {
 	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+s.startLine())
-	ctl.close()
+	s.srv.detach(ctl)
 	return err
 }
 
@@ -280,15 +280,26 @@ func (s *managedPane) end(ctx context.Context) error {
 		// for its answer for ever (tmux 3.3a).
 		s.srv.drop()
 	}
-	// Only our pane: the session ends with its last one, and a person's own panes stay.
-	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"
-	if out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
-		if known, listed := s.sup.tmux(ctx, "list-panes", "-s", "-t", s.srv.opt.target(), "-F", "#{pane_id}"); listed == nil && holds(known, id) {
-			return fmt.Errorf("kill-pane %s: %s", id, reason(out, err))
-		}
+	if err := s.killPane(ctx, id); err != nil {
+		return err
 	}
 	s.srv.tell(PaneEvent{Kind: Closed, Pane: id})
 	return s.sup.remove(ctx)
+}
+
+// killPane ends only our pane: the session ends with its last one, and a person's own panes stay.
+func (s *managedPane) killPane(ctx context.Context, id string) error {
+	defer s.sup.alone(ctx)()
+	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"
+	out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id)
+	if err == nil {
+		return nil
+	}
+	known, unlisted := s.sup.tmux(ctx, "list-panes", "-s", "-t", s.srv.opt.target(), "-F", "#{pane_id}")
+	if unlisted == nil && holds(known, id) {
+		return fmt.Errorf("kill-pane %s: %s", id, reason(out, err))
+	}
+	return nil // it has gone
 }
 
 // holds reports whether line is one of the lines of text.

@@ -329,7 +329,7 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 	}
 	for name, all := range others {
 		if all {
-			_, _ = ctl.do(ctx, "kill-session -t "+quote("="+name))
+			_, _ = s.sup.tmux(ctx, "kill-session", "-t", "="+name)
 		}
 	}
 }

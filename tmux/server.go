@@ -70,9 +70,11 @@ type supervisor interface {
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 
-	// tmux runs one tmux command, control builds a client; check rejects an old tmux.
+	// tmux runs one tmux command, control builds a client; check rejects an old tmux. alone keeps
+	// programs of ours from what must not happen on a server at once; the caller has prepared the directory.
 	tmux(ctx context.Context, args ...string) (string, error)
 	control(args ...string) (*exec.Cmd, error)
+	alone(ctx context.Context) (release func())
 	check(ctx context.Context) error
 	attachLine() string
 }
@@ -150,6 +152,7 @@ func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	if err := s.sup.check(ctx); err != nil {
 		return false, err
 	}
+	defer s.sup.alone(ctx)()
 	if !s.findName(ctx) {
 		if err := s.create(ctx); err != nil {
 			return false, err
@@ -194,7 +197,7 @@ func (s *server) live() *control {
 	return s.ctl
 }
 
-// attachControl starts the control client and checks that the session is ours.
+// attachControl starts the control client and checks that the session is ours. The caller is alone.
 func (s *server) attachControl(ctx context.Context) error {
 	cmd, err := s.sup.control("-C", "attach-session", "-f", "pause-after=1,no-output", "-t", s.opt.target())
 	if err != nil {
@@ -209,7 +212,7 @@ func (s *server) attachControl(ctx context.Context) error {
 		err = fmt.Errorf("session %q exists and was not made by %s", s.opt.tmuxName(), owner)
 	}
 	if err != nil {
-		ctl.close()
+		s.end(ctl)
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	s.mu.Lock()
@@ -235,6 +238,7 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	if !s.findName(ctx) {
 		return nil, fmt.Errorf("%w: there is no session %s", ErrUnavailable, s.opt.tmuxName())
 	}
+	defer s.sup.alone(ctx)()
 	if err := s.attachControl(ctx); err != nil {
 		return nil, err
 	}
@@ -247,6 +251,23 @@ func (s *server) drop() {
 	ctl := s.ctl
 	s.mu.Unlock()
 	if ctl != nil {
-		ctl.close()
+		s.detach(ctl)
 	}
+}
+
+// detach ends a control client, alone.
+func (s *server) detach(ctl *control) {
+	if ctl.ended() {
+		ctl.close()
+		return
+	}
+	defer s.sup.alone(context.Background())()
+	s.end(ctl)
+}
+
+// end ends a control client. The caller is alone.
+func (s *server) end(ctl *control) {
+	ctl.close()
+	// The server tells others of it when the client has gone. What it is asked from now on comes after that.
+	_, _ = s.sup.tmux(context.Background(), "list-sessions", "-F", "")
 }

@@ -126,6 +126,9 @@ func (s *server) create(ctx context.Context) error {
 			return nil
 		}
 		why := reason(out, err)
+		if strings.Contains(why, "server exited") && try < duplicates {
+			continue // its last session ended meanwhile
+		}
 		if !s.opt.Short || try == duplicates || !strings.Contains(why, "duplicate session") || s.findName(ctx) {
 			return fmt.Errorf("%w: new-session %s: %s", ErrUnavailable, s.opt.tmuxName(), why)
 		}

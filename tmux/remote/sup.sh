@@ -66,7 +66,8 @@ watchdog() {
 	read -r pid <pid && [ "$pid" != $$ ] || rm -f pid
 	# A client that is leaving, and processes that still write here, may take a moment.
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ ! -s pid ] || return # the next supervisor is there
+		[ ! -s pid ] || return   # the next supervisor is there
+		[ . -ef "$D" ] || return # the client removed the directory, and the next may have made another
 		read -r holder <holder && kill -0 "$holder" || { (cd / && rm -rf "$D") && return; }
 		sleep 0.5
 	done
