@@ -275,11 +275,6 @@ func (s *managedPane) end(ctx context.Context) error {
 	id := s.id
 	s.mu.Unlock()
 	s.sup.drop()
-	if s.base == nil {
-		// Our control client detaches first: one that kills the session it is attached to may wait
-		// for its answer for ever (tmux 3.3a).
-		s.srv.drop()
-	}
 	if err := s.killPane(ctx, id); err != nil {
 		return err
 	}
@@ -290,6 +285,11 @@ func (s *managedPane) end(ctx context.Context) error {
 // killPane ends only our pane: the session ends with its last one, and a person's own panes stay.
 func (s *managedPane) killPane(ctx context.Context, id string) error {
 	defer s.sup.alone(ctx)()
+	if ctl := s.srv.live(); ctl != nil && s.base == nil {
+		// Our control client detaches first: one that kills the session it is attached to may wait
+		// for its answer for ever (tmux 3.3a).
+		s.srv.end(ctl)
+	}
 	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"
 	out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id)
 	if err == nil {
