@@ -288,7 +288,7 @@ func (s *managedPane) killPane(ctx context.Context, id string) error {
 	if ctl := s.srv.live(); ctl != nil && s.base == nil {
 		// Our control client detaches first: one that kills the session it is attached to may wait
 		// for its answer for ever (tmux 3.3a).
-		s.srv.end(ctl)
+		ctl.close()
 	}
 	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.tmuxName() + "}}"
 	out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id)
