@@ -14,7 +14,7 @@ import (
 	"buddy/agent/event"
 )
 
-// indexHead is how the file begins; anything else means another format.
+// indexHead is the first line of the file, which names its format.
 const indexHead = "buddy index 3\n"
 
 func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
@@ -84,8 +84,8 @@ func appendText(r []byte, text string) []byte {
 	return append(binary.AppendVarint(r, int64(len(text))), text...)
 }
 
-// record is what is still to be read of a session's facts in the index: numbers as [binary.Varint] reads them, and
-// texts after their lengths.
+// record is the unread part of a session's record in the index: numbers in the encoding of [binary.PutVarint], and
+// texts that follow their lengths.
 type record struct {
 	text  string
 	wrong bool // it ended too early

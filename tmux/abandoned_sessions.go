@@ -70,7 +70,7 @@ func (s *Session) KillSession(ctx context.Context, name string) error {
 	case !slices.Contains(names, name):
 		return fmt.Errorf("%w: %q (have: %s)", ErrNoSession, name, strings.Join(names, ", "))
 	}
-	defer s.srv.sup.alone(ctx)()
+	defer s.srv.sup.lockServer(ctx)()
 	if out, err := s.srv.sup.tmux(ctx, "kill-session", "-t", "="+name); err != nil {
 		return fmt.Errorf("kill-session %s: %s", name, reason(out, err))
 	}

@@ -284,7 +284,7 @@ func (s *managedPane) end(ctx context.Context) error {
 
 // killPane ends only our pane: the session ends with its last one, and a person's own panes stay.
 func (s *managedPane) killPane(ctx context.Context, id string) error {
-	defer s.sup.alone(ctx)()
+	defer s.sup.lockServer(ctx)()
 	if ctl := s.srv.live(); ctl != nil && s.base == nil {
 		// Our control client detaches first: one that kills the session it is attached to may wait
 		// for its answer for ever (tmux 3.3a).

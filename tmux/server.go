@@ -70,11 +70,11 @@ type supervisor interface {
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 
-	// tmux runs one tmux command, control builds a client; check rejects an old tmux. alone keeps
-	// programs of ours from what must not happen on a server at once; the caller has prepared the directory.
+	// tmux runs one tmux command, control builds a client; check rejects an old tmux. lockServer
+	// keeps programs of ours from what must not happen on a server at once; the caller has prepared the directory.
 	tmux(ctx context.Context, args ...string) (string, error)
 	control(args ...string) (*exec.Cmd, error)
-	alone(ctx context.Context) (release func())
+	lockServer(ctx context.Context) (release func())
 	check(ctx context.Context) error
 	attachLine() string
 }
@@ -152,7 +152,7 @@ func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	if err := s.sup.check(ctx); err != nil {
 		return false, err
 	}
-	defer s.sup.alone(ctx)()
+	defer s.sup.lockServer(ctx)()
 	if !s.findName(ctx) {
 		if err := s.create(ctx); err != nil {
 			return false, err
@@ -197,7 +197,7 @@ func (s *server) live() *control {
 	return s.ctl
 }
 
-// attachControl starts the control client and checks that the session is ours. The caller is alone.
+// attachControl starts the control client and checks that the session is ours. The caller holds the lock of the server.
 func (s *server) attachControl(ctx context.Context) error {
 	cmd, err := s.sup.control("-C", "attach-session", "-f", "pause-after=1,no-output", "-t", s.opt.target())
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	if !s.findName(ctx) {
 		return nil, fmt.Errorf("%w: there is no session %s", ErrUnavailable, s.opt.tmuxName())
 	}
-	defer s.sup.alone(ctx)()
+	defer s.sup.lockServer(ctx)()
 	if err := s.attachControl(ctx); err != nil {
 		return nil, err
 	}
@@ -255,17 +255,17 @@ func (s *server) drop() {
 	}
 }
 
-// detach ends a control client, alone.
+// detach ends a control client.
 func (s *server) detach(ctl *control) {
 	if ctl.ended() {
 		ctl.close()
 		return
 	}
-	defer s.sup.alone(context.Background())()
+	defer s.sup.lockServer(context.Background())()
 	s.end(ctl)
 }
 
-// end ends a control client. The caller is alone.
+// end ends a control client. The caller holds the lock of the server.
 func (s *server) end(ctl *control) {
 	ctl.close()
 	// The server tells others of it when the client has gone. What it is asked from now on comes after that.

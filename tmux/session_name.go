@@ -115,8 +115,8 @@ func (s *server) findName(ctx context.Context) (found bool) {
 	return false
 }
 
-// duplicates is how often another name is looked for because another program took the one that was free.
-const duplicates = 3
+// retries is how often a session is made again, because another program took the name that was free, or the server was ending.
+const retries = 3
 
 // create makes the session with the shared pane in it.
 func (s *server) create(ctx context.Context) error {
@@ -126,10 +126,10 @@ func (s *server) create(ctx context.Context) error {
 			return nil
 		}
 		why := reason(out, err)
-		if strings.Contains(why, "server exited") && try < duplicates {
+		if strings.Contains(why, "server exited") && try < retries {
 			continue // its last session ended meanwhile
 		}
-		if !s.opt.Short || try == duplicates || !strings.Contains(why, "duplicate session") || s.findName(ctx) {
+		if !s.opt.Short || try == retries || !strings.Contains(why, "duplicate session") || s.findName(ctx) {
 			return fmt.Errorf("%w: new-session %s: %s", ErrUnavailable, s.opt.tmuxName(), why)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"buddy/tmux/host"
 )
 
-// alone locks the folder of all supervisors' directories until release is called. Programs of ours do so to make or end
+// lockServer locks the folder of all supervisors' directories until release is called. Programs of ours do so to make or end
 // a session, or to start or end a control client: tmux up to 3.6 crashes, with everything that runs in it, when one of
 // these happens while a control client starts, because it reports that to a client which it has not set up yet
 // (https://github.com/tmux/tmux/pull/4980). If another program holds the lock for longer than a start may take, or there
 // is none, the caller goes on without.
-func (s *local) alone(ctx context.Context) (release func()) {
+func (s *local) lockServer(ctx context.Context) (release func()) {
 	f, err := os.Open(filepath.Dir(s.directory()))
 	if err != nil {
 		return func() {}
@@ -36,11 +36,11 @@ func (s *local) alone(ctx context.Context) (release func()) {
 	}
 }
 
-// alone does so on the target, in a process that holds the lock as long as its standard input is open.
-func (r *remote) alone(ctx context.Context) (release func()) {
+// lockServer does so on the target, in a process that holds the lock as long as its standard input is open.
+func (r *remote) lockServer(ctx context.Context) (release func()) {
 	ctx, kill := context.WithCancel(ctx)
 	limit := time.AfterFunc(startLimit, kill)
-	cmd, err := r.host.Command(ctx, "sh", "-c", r.aloneScript()+"echo; exec cat >/dev/null")
+	cmd, err := r.host.Command(ctx, "sh", "-c", r.lockScript()+"echo; exec cat >/dev/null")
 	if err != nil {
 		return kill
 	}
@@ -60,9 +60,9 @@ func (r *remote) alone(ctx context.Context) (release func()) {
 	}
 }
 
-// aloneScript takes the lock on descriptor 9, for the commands of sh that follow. A target without flock, such as macOS,
+// lockScript takes the lock on descriptor 9, for the commands of sh that follow. A target without flock, such as macOS,
 // does without.
-func (r *remote) aloneScript() string {
+func (r *remote) lockScript() string {
 	return "command -v flock >/dev/null && exec 9<" + host.Line(path.Dir(r.directory())) +
 		" && { i=0; until flock -n 9 || [ $i -ge 100 ]; do i=$((i + 1)); sleep 0.05; done; }; "
 }
