@@ -78,7 +78,7 @@ func BenchmarkWatch(b *testing.B) {
 			r.run("true")
 			var ids []string
 			for range n {
-				ids = append(ids, r.srv.Tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=buddy-t:", "bash", "-c", printer))
+				ids = append(ids, r.srv.Tmux("new-window", "-d", "-n", "printer", "-P", "-F", "#{pane_id}", "-t", "=buddy-t:", "bash", "-c", printer))
 			}
 			server := r.srv.Tmux("display-message", "-p", "#{pid}")
 			const alone = 3 * time.Second
