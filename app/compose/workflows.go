@@ -59,19 +59,26 @@ func workflowsOf(p *Program, headless bool) agent.Workflows {
 	return o
 }
 
-// fitting returns what finds the workflow that a prompt fits. The files are read with the first prompt, once.
+// fitting returns what finds the workflow that a prompt fits. Descriptions are read with the first prompt, once.
 func (w sessionWorkflows) fitting() func(prompt string) (name, usage string) {
 	read := sync.OnceValue(func() []workflow.Suggestion {
 		ctx, cancel := context.WithTimeout(context.Background(), styleTime)
 		defer cancel()
-		all, _ := w.files.workflows(ctx) // nothing is suggested of what can't be read
-		return workflow.Suggestions(all.All)
+		items, _, _, _ := w.files.readKinds(ctx, extensions.Workflow) // nothing is suggested of what can't be read
+		return workflow.Suggestions(once(items))
 	})
 	return func(prompt string) (name, usage string) {
-		if found := workflow.Fitting(read(), prompt); found != nil {
-			return found.Name, found.Usage
+		fits := workflow.Fitting(read(), prompt)
+		if fits == nil {
+			return "", ""
 		}
-		return "", ""
+		ctx, cancel := context.WithTimeout(context.Background(), styleTime)
+		defer cancel()
+		found, err := w.find(ctx, fits.Name)
+		if err != nil { // its file has mistakes, or is gone
+			return "", ""
+		}
+		return found.Name, found.Usage()
 	}
 }
 

@@ -4,26 +4,47 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"go.yaml.in/yaml/v3"
+
+	"buddy/extensions"
+	"buddy/texts"
 )
 
-// Suggestion holds what prompts are compared with to suggest a workflow, so that the whole workflow need not be kept.
+// Suggestion holds what prompts are compared with to suggest a workflow.
 type Suggestion struct {
 	Name  string
-	Usage string   // how it is started
 	name  []string // its words
 	about []string // the longer words of the description, each once
 }
 
-// Suggestions returns the suggestion of each workflow, in their order.
-func Suggestions(all []Workflow) []Suggestion {
-	suggestions := make([]Suggestion, len(all))
-	for i := range all {
-		w := &all[i]
-		about := slices.DeleteFunc(wordsOf(w.Description), func(word string) bool { return len(word) < 4 })
+// Suggestions returns the suggestion of each workflow file, those that take precedence first. They only take the
+// description from a file: to read and check all of them costs twenty times as much, and few prompts fit any. So a
+// suggestion may be of a file with mistakes.
+func Suggestions(items []extensions.Item) []Suggestion {
+	items, _ = extensions.Resolve(slices.Clone(items), func(string) bool { return false })
+	suggestions := make([]Suggestion, len(items))
+	for i, it := range items {
+		about := slices.DeleteFunc(wordsOf(descriptionIn(it.Source)), func(word string) bool { return len(word) < 4 })
 		slices.Sort(about)
-		suggestions[i] = Suggestion{w.Name, w.Usage(), wordsOf(w.Name), slices.Compact(about)}
+		suggestions[i] = Suggestion{it.Name, wordsOf(it.Name), slices.Compact(about)}
 	}
 	return suggestions
+}
+
+// blocks finds where the first of the long parts of a file begins; what describes it usually stands before them.
+var blocks = texts.Regexp(`(?m)^(?:inputs|steps|outputs)\s*:`)
+
+// descriptionIn returns the description in a workflow file, "" if it has none that can be read.
+func descriptionIn(source string) string {
+	var file struct{ Description string }
+	if at := blocks().FindStringIndex(source); at != nil && yaml.Unmarshal([]byte(source[:at[0]]), &file) == nil && file.Description != "" {
+		return file.Description
+	}
+	if yaml.Unmarshal([]byte(source), &file) != nil {
+		return ""
+	}
+	return file.Description
 }
 
 // Fitting returns the suggestion that the words of a prompt fit, nil for none: the prompt has all words
