@@ -1,8 +1,6 @@
 package executed
 
 import (
-	"bufio"
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,33 +64,50 @@ func (s *scan) gitBelow(path string, deep int) {
 	}
 }
 
-// setting matches settings of git that name files: folders of hooks and more settings.
-var setting = texts.Regexp(`(?i)^\s*(hookspath|path)\s*=\s*"?([^"#;]+?)"?\s*$`)
+// setting matches settings of git that name files: folders of hooks and more settings. The header of the section may
+// stand before one, and a comment behind it.
+var setting = texts.Regexp(`(?i)^\s*(?:\[[^\]]*\]\s*)?(hookspath|path)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^"#;]*?))\s*(?:[#;].*)?$`)
+
+// settingsFiles are the files with git's settings in a folder that git keeps a repository in.
+var settingsFiles = []string{"config", "config.worktree"}
 
 // settings returns the files that the settings in a folder of git's name, relative to it: hooks, and more
 // settings.
 func settings(path string) (files []string) {
-	for lines := bufio.NewScanner(bytes.NewReader(readMost(filepath.Join(path, "config")))); lines.Scan(); {
-		m := setting().FindStringSubmatch(lines.Text())
-		if m == nil {
-			continue
+	for _, name := range settingsFiles {
+		text := onOneLine.Replace(string(readMost(filepath.Join(path, name))))
+		for line := range strings.SplitSeq(text, "\n") {
+			if m := setting().FindStringSubmatch(line); m != nil {
+				files = append(files, named(path, m[1], m[2]+m[3])...)
+			}
 		}
-		target := m[2]
-		switch {
-		case filepath.IsAbs(target):
-		case strings.EqualFold(m[1], "hookspath"): // from the working tree on
-			target = filepath.Join(filepath.Dir(path), target)
-		default:
-			target = filepath.Join(path, target)
-		}
-		rel, err := filepath.Rel(path, target)
-		if err != nil {
-			continue
-		}
-		files = append(files, rel)
-		for _, name := range names(target) {
-			files = append(files, filepath.Join(rel, name))
-		}
+	}
+	return files
+}
+
+// onOneLine joins the lines of a value that goes on.
+var onOneLine = strings.NewReplacer("\\\n", "", "\\\r\n", "")
+
+// named returns the file that a setting names, and those in it if it is a folder, relative to the folder of git's.
+func named(path, key, target string) (files []string) {
+	below, atHome := strings.CutPrefix(target, "~/")
+	switch {
+	case atHome:
+		home, _ := os.UserHomeDir()
+		target = filepath.Join(home, below)
+	case filepath.IsAbs(target):
+	case strings.EqualFold(key, "hookspath"): // from the working tree on
+		target = filepath.Join(filepath.Dir(path), target)
+	default:
+		target = filepath.Join(path, target)
+	}
+	rel, err := filepath.Rel(path, target)
+	if err != nil {
+		return nil
+	}
+	files = append(files, rel)
+	for _, name := range names(target) {
+		files = append(files, filepath.Join(rel, name))
 	}
 	return files
 }

@@ -236,18 +236,37 @@ func TestWatchNamesWhatRunsLater(t *testing.T) {
 	}
 }
 
-// Settings of git may name another folder of hooks, and more settings.
+// Settings of git may name another folder of hooks, and more settings, in every form that git reads.
 func TestWatchFollowsTheSettingsOfGit(t *testing.T) {
-	dir := tree(t, repository...)
-	put(t, dir, ".git/config", "[core]\n\thooksPath = tools/run\n[include]\n\tpath = \"../more.inc\"\n")
-	put(t, dir, "more.inc", "x")
-	w := NewWatch(dir)
-	w.Begin()
-	put(t, dir, "tools/run/pre-commit", "x")
-	put(t, dir, "tools/other", "x")
-	put(t, dir, "more.inc", "y")
-	if got, want := paths(w.End(nil)), "git more.inc changed, git tools/run/pre-commit new"; got != want {
-		t.Errorf("says %q, want %q", got, want)
+	for _, tt := range []struct{ name, file, hooks string }{
+		{"plain", "config", "hooksPath = tools/run\n"},
+		{"quoted", "config", "\thookspath=\"tools/run\"\n"},
+		{"with a comment", "config", "\thooksPath = tools/run # ours\n"},
+		{"quoted, with a comment", "config", "\thooksPath = \"tools/run\" ; ours\n"},
+		{"behind the header", "config", "[core] hooksPath = tools/run\n"},
+		{"on two lines", "config", "\thooksPath = tools/\\\nrun\n"},
+		{"of a worktree", "config.worktree", "[core]\n\thooksPath = tools/run\n"},
+		{"behind a long line", "config", "x = " + strings.Repeat("y", 100_000) + "\nhooksPath = tools/run\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := tree(t, repository...)
+			put(t, dir, ".git/config", "[include]\n\tpath = \"../more.inc\"\n[core]\n")
+			put(t, dir, ".git/config.worktree", "[core]\n")
+			text, err := os.ReadFile(filepath.Join(dir, ".git", tt.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir, ".git/"+tt.file, string(text)+tt.hooks)
+			put(t, dir, "more.inc", "x")
+			w := NewWatch(dir)
+			w.Begin()
+			put(t, dir, "tools/run/pre-commit", "x")
+			put(t, dir, "tools/other", "x")
+			put(t, dir, "more.inc", "y")
+			if got, want := paths(w.End(nil)), "git more.inc changed, git tools/run/pre-commit new"; got != want {
+				t.Errorf("says %q, want %q", got, want)
+			}
+		})
 	}
 }
 

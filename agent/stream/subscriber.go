@@ -43,9 +43,10 @@ type subscriber struct {
 
 // waiting counts a queue.
 type waiting struct {
-	durable int // events
-	bytes   int // of all
-	output  int // bytes of tool output
+	durable   int // events
+	bytes     int // of all
+	transient int // bytes of what is not durable
+	output    int // bytes of tool output
 }
 
 // source identifies the pieces that may be merged into one event.
@@ -92,7 +93,7 @@ func (q *subscriber) put(env event.Envelope) {
 	if q.waiting.output > maxOutput {
 		q.dropOutput()
 	}
-	if q.waiting.durable > maxBehind || q.waiting.bytes > maxWaiting {
+	if q.full() {
 		q.drop()
 	}
 	if idle || q.hurries() { // else forward knows, and waits for its time
@@ -126,10 +127,22 @@ func (q *subscriber) add(env event.Envelope) {
 	q.count(env, 1)
 }
 
+// full reports whether drop frees enough. Without a journal durable events stay, however many wait: to look for
+// others at each of them would make every event cost as much as the queue is long.
+func (q *subscriber) full() bool {
+	if q.stream.journal == nil {
+		return q.waiting.transient > maxWaiting
+	}
+	return q.waiting.durable > maxBehind || q.waiting.bytes > maxWaiting
+}
+
 func (q *subscriber) count(env event.Envelope, sign int) {
-	q.waiting.bytes += sign * weight(env.Payload)
+	bytes := sign * weight(env.Payload)
+	q.waiting.bytes += bytes
 	if env.Payload.Durable() {
 		q.waiting.durable += sign
+	} else {
+		q.waiting.transient += bytes
 	}
 	if o, ok := env.Payload.(event.ToolOutput); ok {
 		q.waiting.output += sign * len(o.Text)

@@ -108,6 +108,22 @@ func TestStoppedReaderIsBounded(t *testing.T) {
 	}
 }
 
+// Without a journal an event costs as little behind many durable ones as behind none.
+func TestManyDurableEventsWithoutAJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := New("s1", time.Now, nil)
+		st.Subscribe(t.Context())
+		publish := func() { st.Publish(0, 0, event.Notice{Text: "x"}) }
+		for range 2 * maxBehind {
+			publish()
+		}
+		if n := testing.AllocsPerRun(100, publish); n > 5 {
+			t.Errorf("an event takes %.0f allocations", n)
+		}
+		st.Close()
+	})
+}
+
 // Without a journal nothing durable is dropped, and what is transient is bounded.
 func TestStoppedReaderWithoutAJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -364,11 +364,12 @@ func undone(e event.Event) bool {
 	return false
 }
 
-// post runs f with the next of what comes, unless the session is over by then.
+// post runs f with the next of what comes, unless the session is over by then. It waits until f is taken: what takes
+// it must not call post.
 func (r *repl) post(f func()) {
 	select {
 	case r.later <- f:
-	default: // what is there already lets a line be read, too
+	case <-r.gone:
 	}
 }
 
@@ -402,10 +403,6 @@ func (r *repl) beside(work func() func()) {
 // aside is beside, while lines are read.
 func (r *repl) aside(work func() func()) {
 	go func() {
-		apply := work()
-		select {
-		case r.later <- apply:
-		case <-r.gone:
-		}
+		r.post(work())
 	}()
 }

@@ -174,7 +174,7 @@ func (p *places) wrongAround() string {
 	return ""
 }
 
-// before returns what is sure to be in a word before a literal of it.
+// before returns what is sure to be in a word before a literal of it; in all of it for nil.
 func (p *places) before(w *syntax.Word, lit *syntax.Lit) string {
 	var all strings.Builder
 	add := func(part syntax.WordPart) {
@@ -266,7 +266,7 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 		if evaluators[name] || j == 0 && args[0].Lit() == "." {
 			return "is a word of " + name + ", which would read it as a program: a value is data"
 		}
-		if j < at-1 && runsText(name, args[at-1].Lit()) {
+		if p.isProgram(name, args[j+1:at]) {
 			return "is a program for " + name + ": give it as an argument behind the program instead"
 		}
 	}
@@ -279,6 +279,23 @@ func (p *places) wrongArgument(args []*syntax.Word, at, i int) string {
 		}
 	}
 	return ""
+}
+
+// isProgram reports whether an interpreter may run the word behind these as a program: bash -c, and bash -c -o pipefail --.
+func (p *places) isProgram(interpreter string, before []*syntax.Word) bool {
+	runs, last := false, ""
+	for _, w := range before {
+		word := p.before(w, nil)
+		option := strings.HasPrefix(word, "-") || strings.HasPrefix(word, "+")
+		switch {
+		case runsText(interpreter, word):
+			runs = true
+		case !option && last != "-o" && last != "+o" && last != "-O" && last != "+O":
+			runs = false // this is the program, or the file with it
+		}
+		last = word
+	}
+	return runs
 }
 
 // runsText reports whether a program runs the word behind an option as a program: sh -ec, perl -e.

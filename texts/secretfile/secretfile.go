@@ -196,8 +196,12 @@ func compileLong() map[string][]longName {
 
 // original returns the name of the file that a copy was made of.
 func original(part string) string {
-	part = strings.TrimPrefix(part, ".#")
-	part = strings.Trim(part, "#")
+	if len(part) > len(".#") {
+		part = strings.TrimPrefix(part, ".#")
+	}
+	if rest := strings.Trim(part, "#"); rest != "" { // # alone is a name
+		part = rest
+	}
 	for {
 		i := slices.IndexFunc(copies, func(c string) bool { return len(part) > len(c) && strings.HasSuffix(part, c) })
 		if i < 0 {

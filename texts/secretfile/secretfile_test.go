@@ -46,6 +46,17 @@ func TestOrdinaryFilesAreFree(t *testing.T) {
 	}
 }
 
+func TestNamesOfHashes(t *testing.T) {
+	for _, name := range []string{"#", "##", ".#", "a/#", ".#.swp", "#.swp", "#~", "##.bak", ".#~"} {
+		if part, why := Find(name); part != "" {
+			t.Errorf("Find(%q) = %q, %q", name, part, why)
+		}
+	}
+	if part, _ := Find("a/#.env#"); part == "" {
+		t.Error("an editor's copy of .env is not found")
+	}
+}
+
 // What a row lists is found, alone and below a folder, and its pattern overlaps one that a
 // command may have.
 func TestEveryRowCounts(t *testing.T) {

@@ -115,7 +115,7 @@ func (a *applier) apply(h Hunk) error {
 			a.out = append(a.out, a.added(l))
 		}
 	}
-	if h.Start > 0 {
+	if old, _, _ := h.before(); h.Start > 0 && len(old) > 0 { // a hunk without old lines is put after its line number
 		a.drift = at - skip.lead - (h.Start - 1)
 	}
 	return nil

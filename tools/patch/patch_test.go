@@ -31,6 +31,8 @@ func TestApply(t *testing.T) {
 		{"replace", head + "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", "a\nb\nc\n", "a\nx\nc\n"},
 		{"two hunks", head + "@@ -1,2 +1,3 @@\n 1\n+1a\n 2\n@@ -9,2 +10,1 @@\n 9\n-10\n", ten, "1\n1a\n2\n3\n4\n5\n6\n7\n8\n9\n"},
 		{"insert without context", head + "@@ -2,0 +3,1 @@\n+x\n", "1\n2\n3\n", "1\n2\nx\n3\n"},
+		{"insert without context three times", head + "@@ -2,0 +3 @@\n+x\n@@ -4,0 +6 @@\n+y\n@@ -6,0 +9 @@\n+z\n", ten, "1\n2\nx\n3\n4\ny\n5\n6\nz\n7\n8\n9\n10\n"},
+		{"insert without context where numbers are off", head + "@@ -4,1 +4,1 @@\n-5\n+x\n@@ -6,0 +7 @@\n+y\n", ten, "1\n2\n3\n4\nx\n6\n7\ny\n8\n9\n10\n"},
 		{"numbers are off", head + "@@ -90,3 +90,3 @@\n 4\n-5\n+x\n 6\n", ten, strings.Replace(ten, "5", "x", 1)},
 		{"counts are off", head + "@@ -4,30 +4,7 @@\n 4\n-5\n+x\n 6\n", ten, strings.Replace(ten, "5", "x", 1)},
 		{"counts are too small", head + "@@ -4,1 +4,1 @@\n 4\n-5\n+x\n 6\n", ten, strings.Replace(ten, "5", "x", 1)},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -119,12 +120,12 @@ func (m *markdown) lines(n int) {
 // text writes running text; any white space becomes one space.
 func (m *markdown) text(s string) {
 	for i, w := range strings.Fields(s) {
-		if i > 0 || strings.ContainsAny(s[:1], " \t\r\n\f") {
+		if i > 0 || strings.TrimLeftFunc(s, unicode.IsSpace) != s {
 			m.space = true
 		}
 		m.word(w)
 	}
-	if s != "" && strings.ContainsAny(s[len(s)-1:], " \t\r\n\f") {
+	if strings.TrimRightFunc(s, unicode.IsSpace) != s {
 		m.space = true
 	}
 }

@@ -312,6 +312,7 @@ func TestText(t *testing.T) {
 	tests := []struct{ name, kind, body, want string }{
 		{"html", "text/html; charset=utf-8", html, "# A Page\n\n## Part\n\nOne **two** [link](https://h.example/x?y=1) [n](https://h.example/dir/next) [c](https://c.example/)\n\n```go\nx := 1 < 2\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"},
 		{"lists", "text/html", "<p>x</p><ul><li>a<li><p>b <b> </b><i>c </i>d</p><ol><li>e<li>f<br>g</ol><li><ul><li>h</ul></ul>y", "x\n\n- a\n\n- b *c* d\n  1. e\n  2. f\n     g\n- - h\n\ny\n"},
+		{"spaces that do not break", "text/html", "<b>Price:</b>&nbsp;5 EUR, 10&nbsp;<i>km</i>, <i>a</i>&#x3000;<i>b</i>", "**Price:** 5 EUR, 10 *km*, *a* *b*\n"},
 		{"quote", "text/html", "a<blockquote><p>b<p>c</blockquote>d", "a\n\n> b\n>\n> c\n\nd\n"},
 		{"layout table", "text/html", "<table><tr><td>a<table><tr><td>b|c</td></tr></table></td><td>d</td></tr></table>", "a\n\n| b\\|c |\n|---|\n\nd\n"},
 		{"nothing in it", "text/html", "<h2></h2><b></b><a href=x><img src=y></a><ul><li></ul>z", "z\n"},

@@ -179,7 +179,10 @@ func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 // nextPlace returns where a character is after an offset, -1 if nowhere. skip leaves out the one
 // that comes at once.
 func nextPlace(text, char []byte, at int, skip bool) int {
-	from := min(at+1, len(text))
+	from := at
+	if at < len(text) {
+		from = clusterEnd(text, at)
+	}
 	if skip && bytes.HasPrefix(text[from:], char) {
 		from += len(char)
 	}

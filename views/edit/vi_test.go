@@ -189,6 +189,8 @@ func TestVi(t *testing.T) {
 
 func TestViMore(t *testing.T) { // what fingers expect beyond that
 	tests := []struct{ name, before, keys, after string }{
+		{"t; after a wide character", "|xaécdc", "tc;", "xaéc|dc"},
+		{"t; after a character of two columns", "|x日c日c", "tc;", "x日c|日c"},
 		{"W", "|foo.bar(x) baz", "W", "foo.bar(x) |baz"},
 		{"B", "foo.bar(x) b|az", "BB", "|foo.bar(x) baz"},
 		{"E", "|foo.bar(x) baz", "E", "foo.bar(x|) baz"},
