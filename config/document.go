@@ -199,7 +199,7 @@ func listOf(values []string) (string, error) {
 
 func (f *field) numberOf(v string, at any) (string, error) {
 	if _, ok := at.(*int); ok {
-		n, err := strconv.ParseInt(v, 0, 64)
+		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
 			return "", fmt.Errorf("%q is not an integer (allowed: %s)", v, f.short)
 		}

@@ -37,6 +37,7 @@ func TestSetKeepsTheRest(t *testing.T) {
 		{"unset, last line", "[ui]\ntheme = \"dark\"", "-ui.theme", "", "[ui]\n"},
 		{"unset, lines", "[tools]\nenv_deny = [\n \"A\",\n]\ntimeout = 5\n", "-tools.env_deny", "", "[tools]\ntimeout = 5\n"},
 		{"unset inline, first", "ui = { title = true, theme = \"dark\" }\n", "-ui.title", "", "ui = { theme = \"dark\" }\n"},
+		{"a number with a zero before it", "[agent]\n", "agent.max_iterations", "010", "[agent]\nmax_iterations = 10\n"},
 		{"unset inline, last", "ui = { title = true, theme = \"dark\" }\n", "-ui.theme", "", "ui = { title = true }\n"},
 		{"unset inline, only", "ui = { title = true }\n", "-ui.title", "", "ui = { }\n"},
 	}

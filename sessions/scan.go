@@ -61,7 +61,7 @@ type backward struct {
 	off int64
 }
 
-// position of its newline
+// prev moves pos to the start of the line before.
 func (b *backward) prev() error {
 	at := b.pos - 1 // its newline
 	for at > 0 {

@@ -127,8 +127,10 @@ func (s Store) collectOuts(now time.Time, c *Collected) error {
 		return err
 	}
 	var total int64
-	for _, o := range outs { // the last used first
+	for _, o := range outs {
 		total += o.bytes
+	}
+	for _, o := range slices.Backward(outs) { // the last used last
 		if now.Sub(o.used) < OutAge && total <= OutBytes {
 			continue
 		}

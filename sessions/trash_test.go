@@ -205,6 +205,24 @@ func TestRemoveAndCollect(t *testing.T) {
 	}
 }
 
+// Where the outputs of all sessions are too many, those of the one unused for the longest time go.
+func TestOutputsOfSessionsUnusedForLongGoFirst(t *testing.T) {
+	s := newStore(t)
+	large, old, older := stored(t, s, 1), stored(t, s, 1), stored(t, s, 1)
+	for id, size := range map[string]int64{large: OutBytes - 1500, old: 1000, older: 1000} {
+		file := filepath.Join(s.OutDir(id), "000001", "out")
+		writeFile(t, file, nil)
+		if err := os.Truncate(file, size); err != nil { // a hole, which takes no space
+			t.Fatal(err)
+		}
+	}
+	age(t, s, old, time.Hour)
+	age(t, s, older, 2*time.Hour)
+	if c, err := s.Collect(time.Now()); err != nil || c != (Collected{Outs: 1, Bytes: 1000}) || exists(s.OutDir(older)) {
+		t.Errorf("%+v, %v; the oldest is there: %v", c, err, exists(s.OutDir(older)))
+	}
+}
+
 // A fork is a session of its own that ends with an exchange.
 func TestFork(t *testing.T) {
 	s := newStore(t)

@@ -473,7 +473,7 @@ func TestAsynchronousHooksAreFourAtMostAndTellLater(t *testing.T) {
 	t.Parallel()
 	var all []string
 	for i := range maxAsync + 1 {
-		all = append(all, file(PostToolUse, "", fmt.Sprintf(`while [ ! -e go ]; do sleep 0.01; done; echo '{"hookSpecificOutput":{"additionalContext":"late %d"}}'`, i), `, "async": true`))
+		all = append(all, file(PostToolUse, "", fmt.Sprintf(`while [ ! -e go ]; do sleep 0.01; done; echo '{"hookSpecificOutput":{"additionalContext":"late %d"}}'`, i), `, "async": true, "once": true`))
 	}
 	r, h := runner(t, Options{Handlers: parsed(t, all...).Handlers})
 	if m := r.AfterTool(t.Context(), Where{}, shellCall, Response{}); m.Context != "" {
@@ -488,6 +488,11 @@ func TestAsynchronousHooksAreFourAtMostAndTellLater(t *testing.T) {
 	r.async.Wait()
 	if text := r.Later(); strings.Count(text, "late ") != maxAsync || r.Later() != "" {
 		t.Errorf("told the model %q", text)
+	}
+	r.AfterTool(t.Context(), Where{}, shellCall, Response{}) // the one that could not run has its turn
+	r.async.Wait()
+	if text := r.Later(); !strings.Contains(text, fmt.Sprint("late ", maxAsync)) || strings.Count(text, "late ") != 1 {
+		t.Errorf("then told the model %q", text)
 	}
 }
 

@@ -208,7 +208,7 @@ func (r *Runner) chooseForTool(e Event, c Call, got *Response) moment {
 	return m
 }
 
-// object returns a JSON object, an empty one for a text that is none.
+// object returns arguments in JSON, an empty object for a text that is no JSON.
 func object(text string) string {
 	if json.Valid([]byte(text)) {
 		return text
@@ -362,24 +362,30 @@ const maxAsync = 4
 func (r *Runner) launch(at Where, of *list, i int, input []byte) {
 	h := of.Handlers[i]
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return
+	full := r.busy == maxAsync
+	switch {
+	case r.closed:
+	case full:
+		of.ran[i].Times-- // as begin counted it
+	default:
+		r.busy++
+		r.async.Go(func() { r.unwatched(at, of, i, input) })
 	}
-	if r.busy == maxAsync {
+	r.mu.Unlock()
+	if full {
 		r.publish(at, event.Warning{Text: fmt.Sprintf("the hook %s (%s) did not run: %d async hooks run already", h.Name(), h.Event, maxAsync), Code: "hook", NextStep: "/hooks"})
-		return
 	}
-	r.busy++
-	r.async.Go(func() {
-		m := r.merge(Call{}, []answer{r.one(r.ctx, at, of, i, input)})
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.busy--
-		if text := m.Told(); text != "" {
-			r.later = append(r.later, text)
-		}
-	})
+}
+
+// unwatched runs such a hook.
+func (r *Runner) unwatched(at Where, of *list, i int, input []byte) {
+	m := r.merge(Call{}, []answer{r.one(r.ctx, at, of, i, input)})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy--
+	if text := m.Told(); text != "" {
+		r.later = append(r.later, text)
+	}
 }
 
 // Later returns what asynchronous hooks have said since the last call, for the model.

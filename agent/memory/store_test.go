@@ -128,6 +128,19 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// An entry that can't be written where it moves to stays where it was.
+func TestSharingThatFailsLosesNothing(t *testing.T) {
+	p := newPlace(t)
+	p.write(Person, "## Rules\n- Use tabs. <!-- r-aaaa 2026-11-01 -->\n")
+	if err := os.WriteFile(filepath.Join(p.project, ".buddy"), nil, 0o600); err != nil { // where its folder would be
+		t.Fatal(err)
+	}
+	_, err := p.store("s1").Share(t.Context(), "r-aaaa")
+	if err == nil || !strings.Contains(p.text(Person), "Use tabs") {
+		t.Errorf("%v; the file of the person is %q", err, p.text(Person))
+	}
+}
+
 // Two sessions that write at once lose nothing.
 func TestSessionsThatWriteAtOnce(t *testing.T) {
 	p := newPlace(t)

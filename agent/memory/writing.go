@@ -36,7 +36,7 @@ type writing struct {
 	after func() error // is called once the files are written, still under the locks; nil: nothing
 }
 
-// change lets a function change files and writes them. Nothing is written where it fails.
+// change lets a function change files and writes them. Nothing is written where the function fails.
 func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, error) {
 	if err := s.mayWrite(); err != nil {
 		return Change{}, err
@@ -227,33 +227,54 @@ func (w *writing) back(steps []step) error {
 	return nil
 }
 
-// write writes the files that have changed, after a look at whether they say what they should.
+// write writes the files that have changed, after a look at whether they say what they should. Files that gain lines
+// come first: where one of several can't be written, an entry that moves is in both then, not in none.
 func (w *writing) write() (Change, error) {
 	c := Change{Entries: w.now, Gone: w.gone}
+	var gaining, losing []*file
+	text := make(map[*file][]byte)
 	for _, f := range w.files {
-		if !slices.ContainsFunc(w.steps, func(st step) bool { return st.src.Path == f.Path }) {
+		of := func(st step) bool { return st.src.Path == f.Path }
+		if !slices.ContainsFunc(w.steps, of) {
 			continue
 		}
-		data := w.titled(f)
-		again, _ := parse(data)
-		for _, e := range w.now {
-			if e.File == f.Path && again.find(e.ID) < 0 {
-				return Change{}, fmt.Errorf("%s has an open code block or comment where %q would be: end it first", f.Path, e.Text)
-			}
-		}
-		if len(data) > maxFile {
-			return Change{}, fmt.Errorf("%s would have more than %d MB: forget some first", f.Path, maxFile>>20)
-		}
-		if err := put(f.Source, data); err != nil {
+		data, err := w.checked(f)
+		if err != nil {
 			return Change{}, err
 		}
-		c.Diff += udiff.Unified(f.Path, f.Path, string(f.data), string(data))
+		text[f] = data
+		if slices.ContainsFunc(w.steps, func(st step) bool { return of(st) && st.now != "" }) {
+			gaining = append(gaining, f)
+		} else {
+			losing = append(losing, f)
+		}
+	}
+	for _, f := range append(gaining, losing...) {
+		if err := put(f.Source, text[f]); err != nil {
+			return Change{}, err
+		}
+		c.Diff += udiff.Unified(f.Path, f.Path, string(f.data), string(text[f]))
 	}
 	w.s.wrote(w)
 	if w.after != nil {
 		return c, w.after()
 	}
 	return c, nil
+}
+
+// checked returns what a file is to hold, or why that can't be.
+func (w *writing) checked(f *file) ([]byte, error) {
+	data := w.titled(f)
+	again, _ := parse(data)
+	for _, e := range w.now {
+		if e.File == f.Path && again.find(e.ID) < 0 {
+			return nil, fmt.Errorf("%s has an open code block or comment where %q would be: end it first", f.Path, e.Text)
+		}
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s would have more than %d MB: forget some first", f.Path, maxFile>>20)
+	}
+	return data, nil
 }
 
 // titled returns the bytes of a file, a new one with a title.

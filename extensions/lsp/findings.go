@@ -90,9 +90,10 @@ func (f *findings) calm() time.Duration {
 	return max(0, calm-time.Since(f.last))
 }
 
-// store keeps what the server says of a file. The caller holds f.mu.
+// store keeps what the server says of a file: always of an open one, because somebody waits for it; of another that
+// something is wrong in it, and when that is gone. The caller holds f.mu.
 func (f *findings) store(path string, version *int, all []problem) {
-	if _, there := f.found[path]; !there && len(f.found) >= maxFiles {
+	if _, there := f.found[path]; !there && f.docs[path] == nil && (len(all) == 0 || len(f.found) >= maxFiles) {
 		return
 	}
 	f.found[path] = published{version: version, barrier: f.passed, at: time.Now(), problems: all}
