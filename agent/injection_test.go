@@ -132,8 +132,7 @@ func (s *session) asked() (id string) {
 	return id
 }
 
-// A key that two chunks of live output share never shows; all else does, in order
-// .
+// A key that two chunks of live output share never shows; all else does, in order.
 func TestLiveOutputRedacted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		chunks := []string{"Password: ", "key hunter2-", "hunter2 and ghp_aaaa1111bbbb", "2222cccc3333dddd4444eeee", "5555\nca\xc3", "\xa9 sk-a1", "\nhunte"}

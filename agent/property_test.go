@@ -71,7 +71,7 @@ func (f *fickle) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.n++
-	stays := req.Messages[:len(req.Messages)-req.Fleeting]
+	stays := req.Messages[:len(req.Messages)-req.Ephemeral]
 	if strings.Contains(fmt.Sprint(stays), "[screen]") {
 		f.bad = append(f.bad, fmt.Sprintf("request %d: what was of one moment only has stayed\n%v", f.n, stays))
 	}

@@ -85,7 +85,7 @@ func TestRemindersCostLittle(t *testing.T) {
 		told, all := 0, 0
 		var before []model.Message
 		for i, req := range s.model.requests {
-			stays := req.Messages[:len(req.Messages)-req.Fleeting]
+			stays := req.Messages[:len(req.Messages)-req.Ephemeral]
 			if len(stays) < len(before) || i > 0 && !reflect.DeepEqual(stays[:len(before)], before) {
 				t.Errorf("request %d does not begin with the one before", i)
 			}

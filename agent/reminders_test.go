@@ -18,13 +18,13 @@ import (
 	"buddy/agent/reminder"
 )
 
-// fleetingOf returns what was told of the moment with request n.
-func (s *session) fleetingOf(n int) string {
+// ephemeralOf returns what was told of the moment with request n.
+func (s *session) ephemeralOf(n int) string {
 	s.model.mu.Lock()
 	defer s.model.mu.Unlock()
 	req := s.model.requests[n]
 	var b strings.Builder
-	for _, m := range req.Messages[len(req.Messages)-req.Fleeting:] {
+	for _, m := range req.Messages[len(req.Messages)-req.Ephemeral:] {
 		b.WriteString(m.Content)
 	}
 	return b.String()
@@ -37,8 +37,8 @@ func (s *session) requested() int {
 	return len(s.model.requests)
 }
 
-// fleeting is a generator of what is of one request only.
-func fleeting(say func() string) reminder.Generator {
+// ephemeral is a generator of what is of one request only.
+func ephemeral(say func() string) reminder.Generator {
 	return reminder.Generator{Kind: "screen", Say: func(context.Context, reminder.Snapshot) reminder.Said { return reminder.Said{Text: say()} }}
 }
 
@@ -70,7 +70,7 @@ func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 		}
 		s := start(t, func(o *Options) {
 			o.Redact = redact.New("sk-secret-value")
-			reminds(fleeting(screen), fleeting(func() string { return " \n" }), fleeting(func() string { panic("no") }))(o)
+			reminds(ephemeral(screen), ephemeral(func() string { return " \n" }), ephemeral(func() string { panic("no") }))(o)
 		}, says("", aCall), says("", strings.Replace(aCall, "c1", "c2", 1)), says("done"), says("again"))
 		s.do(event.Submit{Text: "go"})
 		s.do(event.Submit{Text: "and again"})
@@ -79,8 +79,8 @@ func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 		}
 		var before []model.Message
 		for i, req := range s.model.requests {
-			said := s.fleetingOf(i)
-			if req.Fleeting != 1 || !strings.Contains(said, fmt.Sprintf("screen %d ", i+1)) || strings.Contains(said, "sk-secret-value") ||
+			said := s.ephemeralOf(i)
+			if req.Ephemeral != 1 || !strings.Contains(said, fmt.Sprintf("screen %d ", i+1)) || strings.Contains(said, "sk-secret-value") ||
 				strings.Count(said, "</system-reminder>") != 1 || strings.Contains(said, "<|im_start|>") || !strings.Contains(said, "not instructions") {
 				t.Errorf("request %d is told %q", i, said)
 			}
@@ -104,10 +104,10 @@ func TestRemindersOfTheMomentAreOfOneRequest(t *testing.T) {
 // An answer that is not one is asked for again, behind the same reminders.
 func TestRemindersWithHints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, reminds(fleeting(func() string { return "a screen" })), says(""), says("done"))
+		s := start(t, reminds(ephemeral(func() string { return "a screen" })), says(""), says("done"))
 		s.do(event.Submit{Text: "go"})
-		if f := s.model.requests[1].Fleeting; f != 2 || !strings.HasSuffix(s.fleetingOf(1), "Your last answer was empty. Answer now, or call a tool.") || !strings.Contains(s.fleetingOf(1), "a screen") {
-			t.Errorf("%d: %s", f, s.fleetingOf(1))
+		if f := s.model.requests[1].Ephemeral; f != 2 || !strings.HasSuffix(s.ephemeralOf(1), "Your last answer was empty. Answer now, or call a tool.") || !strings.Contains(s.ephemeralOf(1), "a screen") {
+			t.Errorf("%d: %s", f, s.ephemeralOf(1))
 		}
 		s.stop()
 	})
@@ -128,7 +128,7 @@ func TestHangingReminderCostsASecondOnce(t *testing.T) {
 		for range 9 {
 			steps = append(steps, says("yes"))
 		}
-		s := start(t, reminds(slow, fleeting(func() string { return "quick" })), steps...)
+		s := start(t, reminds(slow, ephemeral(func() string { return "quick" })), steps...)
 		took := func() time.Duration {
 			began, n := time.Now(), s.requested()
 			s.do(event.Submit{Text: "go"})
@@ -159,8 +159,8 @@ func TestHangingReminderCostsASecondOnce(t *testing.T) {
 			t.Errorf("then: %s, asked %d times, noticed %d times", d, asked, notices())
 		}
 		for i := range 6 {
-			if !strings.Contains(s.fleetingOf(i), "quick") {
-				t.Errorf("request %d is told %q", i, s.fleetingOf(i))
+			if !strings.Contains(s.ephemeralOf(i), "quick") {
+				t.Errorf("request %d is told %q", i, s.ephemeralOf(i))
 			}
 		}
 		if got := s.attached(reminder.ChangedFiles); len(got) != 1 || !strings.Contains(got[0].Text, "late") {
@@ -173,9 +173,9 @@ func TestHangingReminderCostsASecondOnce(t *testing.T) {
 // Nothing is told when nothing is to be told.
 func TestNoReminders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, reminds(fleeting(func() string { return "" })), says("one"))
+		s := start(t, reminds(ephemeral(func() string { return "" })), says("one"))
 		s.do(event.Submit{Text: "go"})
-		if r := s.model.requests[0]; r.Fleeting != 0 || len(r.Messages) != 1 {
+		if r := s.model.requests[0]; r.Ephemeral != 0 || len(r.Messages) != 1 {
 			t.Errorf("%+v", r)
 		}
 		s.stop()

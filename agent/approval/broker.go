@@ -345,8 +345,7 @@ func (b *Broker) isOpen(id string) bool {
 	return b.open[id] != nil
 }
 
-// addSimilar adds the one rule that an open request proposes, for the rest of the session
-// .
+// addSimilar adds the one rule that an open request proposes, for the rest of the session.
 func (b *Broker) addSimilar(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

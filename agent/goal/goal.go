@@ -32,7 +32,7 @@ const (
 // maxGoal limits what a person writes of a goal, and of its command, in bytes.
 const maxGoal = 4000
 
-// maxReason limits the reason of a change, in bytes.
+// maxReason limits the reason of a change, in characters.
 const maxReason = 300
 
 // ErrNone is why nothing can be done with a goal.

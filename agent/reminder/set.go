@@ -119,7 +119,7 @@ func (s *Set) Collect(ctx context.Context, now Snapshot, clean func(string) stri
 	}
 	said, late := s.ask(ctx, now)
 	n.Late = late
-	var once, fleeting []string
+	var once, ephemeral []string
 	left := room
 	for i, said := range said {
 		kind := s.all[i].kind
@@ -142,14 +142,14 @@ func (s *Set) Collect(ctx context.Context, now Snapshot, clean func(string) stri
 				n.States[kind.Name] = said.State
 			}
 		default:
-			fleeting = append(fleeting, text)
+			ephemeral = append(ephemeral, text)
 			n.know(kind.Name, said.State)
 			if kind.Every > 0 {
 				n.know(kind.Name, strconv.Itoa(now.Turn))
 			}
 		}
 	}
-	n.Once, n.Now = joined(onceHead, once), joined(nowHead, fleeting)
+	n.Once, n.Now = joined(onceHead, once), joined(nowHead, ephemeral)
 	return n
 }
 

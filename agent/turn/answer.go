@@ -92,7 +92,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 	p.answers = p.model.Info()
 	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints}
 	req.Messages, req.Tokens = x.talk.Request()
-	req.Messages, req.Fleeting = append(req.Messages, now...), len(now)
+	req.Messages, req.Ephemeral = append(req.Messages, now...), len(now)
 	for _, m := range now {
 		req.Tokens += len(m.Content) / 4
 	}

@@ -379,7 +379,7 @@ func (r *Run) endStep(s *workflow.Step, state event.WorkflowState, why string) {
 	r.stop(fmt.Errorf("step %s failed: %s", s.ID, why))
 }
 
-// maxWhy limits the reason of a state, in bytes.
+// maxWhy limits the reason of a state, in characters.
 const maxWhy = 300
 
 // Summary says how the run ended, with its outputs, for a model.

@@ -146,7 +146,7 @@ func (r *repl) typedIn(l typedLine) {
 	if l.err != nil && r.noLine(l, was) {
 		return
 	}
-	r.armed = false
+	r.confirming = false
 	switch was.kind {
 	case anApproval:
 		r.approval(was.id, l.text, l.err != nil)

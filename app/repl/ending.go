@@ -15,13 +15,13 @@ import (
 
 // ending holds how a repl ends.
 type ending struct {
-	over    bool
-	next    slash.Next
-	eof     bool // nothing more can be read
-	reviews int  // that were asked for and have not ended
-	armed   bool // Ctrl-C ends it
-	outcome event.Outcome
-	ended   error // from outside; the session is left as it is
+	over       bool
+	next       slash.Next
+	eof        bool // nothing more can be read
+	reviews    int  // that were asked for and have not ended
+	confirming bool // the next Ctrl-C ends it
+	outcome    event.Outcome
+	ended      error // from outside; the session is left as it is
 }
 
 // noLine deals with what came in the place of a line, unless that is the end of input where
@@ -75,17 +75,17 @@ func inBackground(s *state.State) bool {
 func (r *repl) interrupt() {
 	t := r.state.Running()
 	switch {
-	case r.armed || !r.con.tty && t == nil:
+	case r.confirming || !r.con.tty && t == nil:
 		r.over = true
 		r.outcome = event.Cancelled
 		r.eof = true
 	case t != nil:
-		r.armed, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
+		r.confirming, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
 		r.program.Live.Send(event.Cancel{})
 		r.say("cancelling; Ctrl-C again leaves")
 		dropQueue(r)
 	default:
-		r.armed = true
+		r.confirming = true
 		r.say("Ctrl-C again leaves, as Ctrl-D does")
 	}
 }

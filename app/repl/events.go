@@ -217,7 +217,7 @@ func (r *repl) finished(p event.TaskFinished) {
 		}
 	}
 	r.con.calm()
-	r.armed = r.armed && r.reading
+	r.confirming = r.confirming && r.reading
 	if name == "" {
 		r.outcome = p.Outcome
 	}

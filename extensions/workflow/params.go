@@ -139,7 +139,7 @@ func (s *Step) On(sc Scope) string {
 	switch {
 	case s.Target != nil:
 		return s.Target.Text(sc)
-	case s.Fleet:
+	case s.EachTarget:
 		return sc.Item
 	}
 	return ""

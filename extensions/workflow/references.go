@@ -17,7 +17,7 @@ func (r *reader) references() {
 		return
 	}
 	for i := range r.w.Steps {
-		r.fleet(&r.w.Steps[i])
+		r.eachTarget(&r.w.Steps[i])
 		r.used(&r.w.Steps[i])
 	}
 	for _, out := range r.w.Outputs {
@@ -87,18 +87,18 @@ func (w *Workflow) before(s *Step) map[string]bool {
 	return all
 }
 
-// fleet finds out whether the items of a step are targets.
-func (r *reader) fleet(s *Step) {
+// eachTarget finds out whether the items of a step are targets.
+func (r *reader) eachTarget(s *Step) {
 	if s.Each == nil || s.Each.ref == nil || s.Target != nil {
 		return
 	}
 	ref := *s.Each.ref
 	if in := r.w.input(ref.Input); in != nil {
-		s.Fleet = in.Type == Targets
+		s.EachTarget = in.Type == Targets
 	}
 	if ref.Field == "done" || ref.Field == "failed" {
 		of := r.w.Step(ref.Step)
-		s.Fleet = of != nil && of.Fleet
+		s.EachTarget = of != nil && of.EachTarget
 	}
 }
 

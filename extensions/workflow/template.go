@@ -44,7 +44,7 @@ var fields = map[string]kind{"output": text, "stdout": text, "exit_code": number
 
 var fieldNames = []string{"output", "stdout", "exit_code", "ok", "done", "failed"}
 
-// name is what ids of steps and names of inputs look like.
+// validID matches ids of steps and names of inputs.
 var validID = texts.Regexp(`^[a-z][a-z0-9_]{0,63}$`)
 
 // parseRef reads a reference.

@@ -58,8 +58,8 @@ func TestArgumentsKeepTypes(t *testing.T) {
 	}
 	a := w.Step("a")
 	items, err := a.Items(workflow.Scope{Inputs: values})
-	if on := a.On(workflow.Scope{Inputs: values, Item: "web-1"}); err != nil || len(items) != 1 || !a.Fleet || on != "web-1" {
-		t.Errorf("%v on %q, %v, fleet %v", items, on, err, a.Fleet)
+	if on := a.On(workflow.Scope{Inputs: values, Item: "web-1"}); err != nil || len(items) != 1 || !a.EachTarget || on != "web-1" {
+		t.Errorf("%v on %q, %v, for each target: %v", items, on, err, a.EachTarget)
 	}
 }
 
@@ -141,8 +141,8 @@ func TestOutputsOfSteps(t *testing.T) {
 	sc := workflow.Scope{Steps: map[string]workflow.Result{"a": {Ran: true, OK: true, Stdout: "x\n\n -y z \n"}, "b": {Ran: true, Done: []string{"x", "y"}}}}
 	b := w.Step("b")
 	items, err := b.Items(sc)
-	if err != nil || !reflect.DeepEqual(items, []string{"x", "-y z"}) || b.Fleet || !b.Gate.PerItem {
-		t.Errorf("%q, %v, fleet %v, gate %+v", items, err, b.Fleet, b.Gate)
+	if err != nil || !reflect.DeepEqual(items, []string{"x", "-y z"}) || b.EachTarget || !b.Gate.PerItem {
+		t.Errorf("%q, %v, for each target: %v, gate %+v", items, err, b.EachTarget, b.Gate)
 	}
 	if got := w.Outputs[0].Text.Text(sc); got != "done x, y, code none" {
 		t.Error(got)

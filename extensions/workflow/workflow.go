@@ -77,9 +77,9 @@ type Step struct {
 	ID, Tool, Why string
 	Line          int
 	Params        Params
-	Target        *Template // where it runs; nil is the session's target, or the item, if Fleet
+	Target        *Template // where it runs; nil is the session's target, or the item, if EachTarget
 	Each          *Each     // nil: it runs once
-	Fleet         bool      // the items of Each are targets
+	EachTarget    bool      // the items of Each are targets
 	AtOnce        int       // items that run side by side, at least 1
 	StopAfter     int       // failures after which no further item begins; 0 is never
 	Needs         []string  // ids of the steps that are over before it begins

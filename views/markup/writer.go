@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"buddy/texts"
 	"buddy/texts/ansi"
 	"buddy/themes"
 )
@@ -99,20 +100,11 @@ func (w *Writer) base() Style { return Style{Role: w.Role} }
 
 // keepPart keeps back the start of a rune at the end of p.
 func (w *Writer) keepPart(p []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
-		b := p[len(p)-n]
-		if b < utf8.RuneSelf {
-			break
-		}
-		if utf8.RuneStart(b) {
-			if !utf8.FullRune(p[len(p)-n:]) {
-				w.part = append([]byte(nil), p[len(p)-n:]...)
-				return p[:len(p)-n]
-			}
-			break
-		}
+	whole := texts.WholeRunes(p)
+	if len(whole) < len(p) {
+		w.part = bytes.Clone(p[len(whole):])
 	}
-	return p
+	return whole
 }
 
 // text handles the start of p and returns how many bytes it took.

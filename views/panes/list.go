@@ -66,7 +66,7 @@ func runIn(s *state.State, q *state.Pane) run {
 	switch c := s.Ran(q.Target); {
 	case q.Title != sharedTitle:
 	case runsOn(s.Bare, q):
-		return fleetRun(s.Bare, q.Target)
+		return targetRun(s.Bare, q.Target)
 	case c != nil:
 		return runOf(c)
 	}
@@ -112,8 +112,8 @@ func runsOn(c *state.Call, q *state.Pane) bool {
 	return c != nil && q.Title == sharedTitle && slices.ContainsFunc(c.Action.Targets, func(t action.TargetCwd) bool { return t.Target == q.Target })
 }
 
-// fleetRun returns how a command on several targets goes on one of them.
-func fleetRun(c *state.Call, target string) run {
+// targetRun returns how a command on several targets goes on one of them.
+func targetRun(c *state.Call, target string) run {
 	r := runOf(c)
 	if r.ended != 0 {
 		r.mark = mark{}

@@ -52,9 +52,9 @@ type PaneIntents struct {
 
 // paneLook holds how panes are shown.
 type paneLook struct {
-	chosen gridChoice
-	fleet  bool // a command began last that runs on several targets
-	zoomed bool // they fill the screen
+	chosen  gridChoice
+	several bool // a command began last that runs on several targets
+	zoomed  bool // they fill the screen
 }
 
 // gridChoice is whether a person wants several panes side by side.
@@ -66,9 +66,9 @@ const (
 	gridOn
 )
 
-// grid reports whether several panes show where there is room.
+// wantsGrid reports whether several panes show where there is room.
 func (look paneLook) wantsGrid() bool {
-	return look.chosen == gridOn || look.chosen == gridAuto && (look.fleet || look.zoomed)
+	return look.chosen == gridOn || look.chosen == gridAuto && (look.several || look.zoomed)
 }
 
 // Printed draws what one call prints.
@@ -132,16 +132,16 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	}
 	p.asked = len(s.Approvals)
 	p.list.panes = p.list.panes[:0]
-	fleet := 0 // panes in which the command runs that began last
+	running := 0 // panes in which the command runs that began last
 	for _, q := range s.Panes {
 		p.list.panes = append(p.list.panes, paneView{*q, runIn(s, q)})
 		if runsOn(s.Bare, q) && s.Began == state.BarePane {
-			fleet++
+			running++
 		}
 	}
-	p.look.fleet = fleet > 1
+	p.look.several = running > 1
 	p.printed.Show(s.Bare)
-	if c := s.Bare; c != nil && fleet == 0 {
+	if c := s.Bare; c != nil && running == 0 {
 		bare := state.Pane{PaneOpened: event.PaneOpened{Pane: state.BarePane, Title: c.Name, Target: c.On}}
 		p.list.panes = append(p.list.panes, paneView{bare, runOf(c)})
 	}

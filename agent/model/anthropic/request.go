@@ -92,7 +92,7 @@ func (m *adapter) encode(req model.Request) ([]byte, error) {
 		}
 		r.Tools = append(r.Tools, tool{Name: d.Name, Description: d.Description, Schema: d.Parameters, Eager: m.client.Provider() == wire.Anthropic})
 	}
-	stays := len(req.Messages) - req.Fleeting
+	stays := len(req.Messages) - req.Ephemeral
 	for _, msg := range req.Messages[:stays] {
 		r.add(msg)
 	}

@@ -81,7 +81,7 @@ func marks(req model.Request, to wire.Provider, name string) map[int]bool {
 		all[system[i]] = true
 	}
 	left := min(2, 4-len(all))
-	for i := len(req.Messages) - req.Fleeting - 1; i >= 0; i-- {
+	for i := len(req.Messages) - req.Ephemeral - 1; i >= 0; i-- {
 		m := req.Messages[i]
 		switch {
 		case strings.TrimSpace(m.Content) == "" || m.Role == model.Assistant:

@@ -34,7 +34,7 @@ func (*Model) Info() model.Info {
 // Stream answers the last thing that the person said. It refuses images.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		req.Messages = req.Messages[:len(req.Messages)-req.Fleeting]
+		req.Messages = req.Messages[:len(req.Messages)-req.Ephemeral]
 		if n := len(req.Messages); n > 0 && len(req.Messages[n-1].Images) > 0 {
 			yield(model.Delta{}, &model.Error{Kind: model.SetupError, What: "the demo takes no images", Hint: "connect a real model, see help"})
 			return

@@ -200,9 +200,9 @@ func TestStablePrefix(t *testing.T) {
 	})
 }
 
-// TestFleeting: what is of this moment only comes last, after the same bytes as
+// TestEphemeral: what is of this moment only comes last, after the same bytes as
 // without it, those that mark what is to be cached included; also behind results of tools.
-func TestFleeting(t *testing.T) {
+func TestEphemeral(t *testing.T) {
 	said := []model.Message{{Role: model.System, Content: "You see."}, {Role: model.User, Content: "look"}}
 	called := append(slices.Clip(said),
 		model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: "{}"}}},
@@ -212,7 +212,7 @@ func TestFleeting(t *testing.T) {
 			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("ok")}))
 			m := p.Connect(t, srv.URL)
 			for _, now := range [][]model.Message{nil, {{Role: model.User, Content: "<now> a screen"}}} {
-				req := model.Request{Messages: append(slices.Clip(msgs), now...), Fleeting: len(now)}
+				req := model.Request{Messages: append(slices.Clip(msgs), now...), Ephemeral: len(now)}
 				if r := modeltest.Collect(t.Context(), m, req); r.Err != nil {
 					t.Fatalf("%s: %v", name, r.Err)
 				}

@@ -35,7 +35,7 @@ func TestBodies(t *testing.T) {
 		"pictures":          {Messages: []model.Message{user("what is it", pixel, pixel)}},
 		"pictures alone":    {Messages: []model.Message{user("", pixel)}},
 		"pictures of tools": {Messages: append(talk[:len(talk):len(talk)], user("<system-reminder>The pictures.</system-reminder>", pixel)), Tools: tools},
-		"of the moment":     {Messages: append(talk[:len(talk):len(talk)], user("<system-reminder>now</system-reminder>")), Tools: tools, Fleeting: 1},
+		"of the moment":     {Messages: append(talk[:len(talk):len(talk)], user("<system-reminder>now</system-reminder>")), Tools: tools, Ephemeral: 1},
 		"after compaction":  {Messages: []model.Message{system, user("<summary>what was</summary>"), {Role: model.Assistant, Content: "I go on."}, user("go on")}, Tools: tools},
 	} {
 		for _, effort := range []Effort{"", "none", "low", "high", "max"} {
