@@ -31,7 +31,7 @@ func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	return r.tasks.run(ctx, t, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
-		r.tasks.loop.KeepPartial(x, left.partial)
+		r.tasks.loop.KeepPartial(x, 0, left.said())
 		r.tasks.loop.Settle(ctx, ctx, x, left.calls)
 		t.on.talk.Steer(t.id)
 		if left.answered {

@@ -22,7 +22,8 @@ type recovery struct {
 	exchange bool               // a task had not ended, or can be continued
 	waits    bool               // for Continue
 	answered bool               // the last answer was whole and called nothing
-	partial  event.ModelMessage // text of an answer that broke off
+	partial  event.ModelMessage // text of an answer that broke off: of its last attempt
+	earlier  event.ModelMessage // the longest text of its other attempts
 	calls    turn.Unsettled
 	queued   map[int]event.PromptSubmitted
 	shells   map[int]event.TaskStarted // commands that had not ended
@@ -210,16 +211,21 @@ func (l *recovery) replayCall(e event.Event) {
 // replayModel feeds what is about an answer; stored says that the history ends with one.
 func (l *recovery) replayModel(e event.Event, stored bool) {
 	switch p := e.(type) {
-	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
-		l.partial = event.ModelMessage{}
+	case event.TurnStarted:
+		l.earlier, l.partial = event.ModelMessage{}, event.ModelMessage{}
+	case event.ModelRetry, event.ModelFallback:
+		l.earlier, l.partial = l.said(), event.ModelMessage{}
 	case event.Checkpoint:
 		l.partial.Message.Content += p.Text
 		l.partial.Reasoning += p.Reasoning
 	case event.ModelMessage:
-		l.partial = event.ModelMessage{}
+		l.earlier, l.partial = event.ModelMessage{}, event.ModelMessage{}
 		l.answered = stored && !p.Partial && len(p.Message.ToolCalls) == 0
 	}
 }
+
+// said returns the text of an answer that broke off: of the attempt that said most.
+func (l *recovery) said() event.ModelMessage { return turn.Longer(l.earlier, l.partial) }
 
 var errLost = errors.New("buddy ended while this ran in the background; ask again if it is still wanted")
 
@@ -263,7 +269,7 @@ const goalWaits = "the goal is paused · Enter goes on with it"
 // takeUp settles an interrupted exchange and goes on with it if a person has a say.
 // Approvals are asked for until asking ends.
 func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange, l *recovery) (event.Outcome, error) {
-	s.loop.KeepPartial(x, l.partial)
+	s.loop.KeepPartial(x, 0, l.said())
 	asked := s.loop.Settle(ctx, asking, x, l.calls)
 	s.mu.Lock()
 	b.drop = nil

@@ -85,7 +85,7 @@ func hinted(now []model.Message, hint string) []model.Message {
 const brokeOff = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
 
 // request sends the history once and stores what comes back. When the stream ends early
-// the text so far is kept, and no call of it.
+// the text so far is kept, that of the attempt which said most, and no call of it.
 // Behind the history goes what is of this moment only.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
 	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
@@ -115,10 +115,9 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 		}
 	}()
 	if err := p.read(req); err != nil {
-		x.response += p.text.String()
-		if p.text.Len() > 0 {
-			x.talk.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
-		}
+		kept := Longer(p.earlier, p.said())
+		x.response += kept.Message.Content
+		l.KeepPartial(x, turn, kept)
 		return answer{}, err
 	}
 	a, err := p.keep()
@@ -243,7 +242,8 @@ type partial struct {
 	again           bool   // it was asked again, since its answer was none
 	batch           *batch // of the calls that are complete
 	text, reasoning growing
-	first           time.Time // when something of the answer came
+	earlier         event.ModelMessage // the longest text of a failed attempt
+	first           time.Time          // when something of the answer came
 	saved           time.Time // of the last checkpoint
 	done            *model.Delta
 }
@@ -338,8 +338,23 @@ func (p *partial) take(d model.Delta) {
 	}
 }
 
-// forget drops what a failed attempt said and started: it is not part of the next one.
+// said returns the text of this attempt.
+func (p *partial) said() event.ModelMessage {
+	return event.ModelMessage{Message: model.Message{Content: p.text.String()}, Reasoning: p.reasoning.String()}
+}
+
+// Longer returns the one of two attempts at an answer that has more text.
+func Longer(a, b event.ModelMessage) event.ModelMessage {
+	if len(a.Message.Content) > len(b.Message.Content) {
+		return a
+	}
+	return b
+}
+
+// forget drops what a failed attempt said and started: it is not part of the next one. Its text is only wanted if no
+// attempt gets further.
 func (p *partial) forget() {
+	p.earlier = Longer(p.earlier, p.said())
 	p.batch.drop()
 	p.batch = p.loop.newBatch(p.ctx, p.x, p.turn)
 	p.text, p.reasoning, p.first = growing{}, growing{}, time.Time{}

@@ -27,12 +27,12 @@ type Unsettled struct {
 	Started map[string]event.ToolStarted // they had started
 }
 
-// KeepPartial stores what an answer that broke off had said.
-func (l *Loop) KeepPartial(x *Exchange, p event.ModelMessage) {
+// KeepPartial stores what an answer that broke off had said; turn is 0 for one of an earlier process.
+func (l *Loop) KeepPartial(x *Exchange, turn int, p event.ModelMessage) {
 	if p.Message.Content == "" {
 		return
 	}
-	x.talk.Store(x.task, 0, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
+	x.talk.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
 }
 
 // Settle gives every open call its result and reports whether a person was asked. Approvals
