@@ -45,7 +45,8 @@ func lastMessage(r modeltest.Request) model.Message {
 // FOREIGN makes calls in other programs' formats, TOLD lists the tools, PATCH makes a file,
 // ECHO is the whole prompt, SENT all that was sent beside the system prompt, SYSTEM the system prompt in JSON, and FIELDS what a request has
 // beside its messages and tools. "USE TOOL ARGUMENTS THEN
-// TOOL ARGUMENTS" calls tools one after the other and ends with the last result.
+// TOOL ARGUMENTS" calls tools one after the other and ends with the last result, "CUT TEXT THEN TEXT" is cut off after
+// the first text.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results, latest []string // of all calls, of those since the prompt
@@ -102,11 +103,23 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	case "ECHO":
 		return modeltest.Answer{modeltest.Text(first), usage}
 	default:
+		if parts, ok := strings.CutPrefix(text, "CUT "); ok {
+			return append(cut(strings.Split(parts, " THEN "), r), usage)
+		}
 		if calling, ok := strings.CutPrefix(text, "USE "); ok {
 			return append(use(strings.Split(calling, " THEN "), latest), usage)
 		}
 		return modeltest.Answer{modeltest.Text(text), usage}
 	}
+}
+
+// cut gives the first part of an answer up to the limit of the output, and the other when it is asked to go on.
+func cut(parts []string, r modeltest.Request) modeltest.Answer {
+	goOn := func(m model.Message) bool { return strings.Contains(m.Content, "cut off at the output limit") }
+	if slices.ContainsFunc(r.Messages, goOn) {
+		return modeltest.Answer{modeltest.Text(parts[1])}
+	}
+	return modeltest.Answer{modeltest.Text(parts[0]), modeltest.Finish(model.FinishLength)}
 }
 
 // told returns the tools of a request on one line, with a checksum of everything before its

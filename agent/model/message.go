@@ -149,6 +149,16 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// Object returns the arguments of a call, {} for what is no JSON object. Servers that parse the arguments of earlier calls refuse
+// every later request with others: vLLM and llama-server do. The result of such a call tells the model what was wrong.
+func Object(arguments string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &members) != nil || members == nil {
+		return "{}"
+	}
+	return arguments
+}
+
 type callFunction struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`

@@ -149,6 +149,7 @@ type line struct {
 	task      int           // that works on it
 	passGates bool          // of workflows
 	text      string        // of the last answer
+	cut       bool          // it met the limit of the model's output, and goes on in the next message
 }
 
 // follow prints events until there is an answer, or there will be none.
@@ -207,6 +208,8 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.question(p)
 	case event.ModelMessage:
 		l.message(p)
+	case event.ResponseFinished:
+		l.cut = p.FinishReason == model.FinishLength
 	case event.WorkflowChanged:
 		return l.workflow(p)
 	case event.MetricsUsage:
@@ -366,7 +369,10 @@ func (l *line) message(m event.ModelMessage) {
 	if m.Reasoning != "" {
 		l.Say("✎ %s", m.Reasoning)
 	}
-	l.text = m.Message.Content
+	if !l.cut {
+		l.text = ""
+	}
+	l.text += m.Message.Content
 	if len(m.Message.ToolCalls) > 0 && strings.TrimSpace(l.text) != "" {
 		l.Say("%s", l.text)
 	}

@@ -100,7 +100,7 @@ func (b *block) encode() (json.RawMessage, error) {
 		b.members[k] = s
 	}
 	if len(b.input) > 0 {
-		b.members["input"] = object(string(b.input))
+		b.members["input"] = json.RawMessage(model.Object(string(b.input)))
 	}
 	return texts.JSON(b.members) // sorted: the same bytes in every request
 }
@@ -145,7 +145,7 @@ func assistant(m model.Message, name string) []any {
 	}
 	callUpTo := func(n int) {
 		for _, c := range calls[:n] {
-			out = append(out, &part{Type: "tool_use", ID: safe(c.ID), Name: safe(c.Name), Input: object(c.Arguments)})
+			out = append(out, &part{Type: "tool_use", ID: safe(c.ID), Name: safe(c.Name), Input: json.RawMessage(model.Object(c.Arguments))})
 		}
 		calls = calls[n:]
 	}

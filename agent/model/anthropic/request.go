@@ -182,16 +182,6 @@ func markLast(parts []any) {
 	}
 }
 
-// object returns arguments as the object that they should be; {} when they are not one:
-// the result of such a call tells the model what was wrong.
-func object(arguments string) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal([]byte(arguments), &members) != nil || members == nil {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(arguments)
-}
-
 // safe returns an id or a name in the letters that this provider takes. Those of others,
 // after a switch of the model, may have more; different ones stay different.
 func safe(id string) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -27,6 +28,10 @@ func encode(msgs []model.Message, marked map[int]bool) ([]byte, error) {
 		}
 		if silent(m) {
 			continue
+		}
+		m.ToolCalls = slices.Clone(m.ToolCalls) // they are the history's
+		for i := range m.ToolCalls {
+			m.ToolCalls[i].Arguments = model.Object(m.ToolCalls[i].Arguments)
 		}
 		b, err := m.EncodeWith(content(m, marked[i]))
 		if err != nil {

@@ -54,6 +54,31 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestBrokenArgumentsAreNotSentBack: servers that parse the arguments of earlier calls, as vLLM does, would refuse
+// every later request.
+func TestBrokenArgumentsAreNotSentBack(t *testing.T) {
+	whole := `{"at":"it"}`
+	for _, broken := range []string{"", "{", `{"command": "echo WALDO", "mut`, `["WALDO"]`, `"WALDO"`, "null"} {
+		calls := []model.ToolCall{{ID: "c1", Name: "look", Arguments: broken}, {ID: "c2", Name: "look", Arguments: whole}}
+		msgs := []model.Message{
+			{Role: model.User, Content: "go"},
+			{Role: model.Assistant, ToolCalls: calls},
+			{Role: model.Tool, ToolCallID: "c1", Name: "look", Content: "Tool error: bad arguments"},
+			{Role: model.Tool, ToolCallID: "c2", Name: "look", Content: "seen"},
+		}
+		Each(t, func(t *testing.T, p Protocol) {
+			srv := Start(t, Steps(Answer{Text("ok")}))
+			if r := Collect(t.Context(), p.New(t, Config{BaseURL: srv.URL}), model.Request{Messages: msgs}); r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			body := strings.ReplaceAll(string(srv.Requests()[0].Body), `\"`, `"`)
+			if strings.Contains(body, "WALDO") || strings.Count(body, "{}") != 1 || strings.Count(body, whole) != 1 || calls[0].Arguments != broken {
+				t.Errorf("%q: %s", broken, body)
+			}
+		})
+	}
+}
+
 // TestBadBodies: the schemas refuse what is too much, what is missing and what is of
 // another kind, so that passing them says something.
 func TestBadBodies(t *testing.T) {

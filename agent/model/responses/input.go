@@ -179,7 +179,7 @@ func (in *input) assistant(m model.Message) error {
 }
 
 func (in *input) call(c model.ToolCall) error {
-	return in.add(functionCall{"function_call", c.ID, c.Name, c.Arguments})
+	return in.add(functionCall{"function_call", c.ID, c.Name, model.Object(c.Arguments)})
 }
 
 // led reports whether something follows that reasoning may have led to; the server

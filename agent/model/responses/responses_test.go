@@ -150,7 +150,7 @@ func TestRequest(t *testing.T) {
 	}
 	want := `[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi \u2028 \"<there>\""}]},` +
 		`{"type":"function_call","call_id":"c1","name":"time","arguments":"{\"a\": \"<b>\"}"},` +
-		`{"type":"function_call","call_id":"c2","name":"time","arguments":"{"},` +
+		`{"type":"function_call","call_id":"c2","name":"time","arguments":"{}"},` +
 		`{"type":"function_call_output","call_id":"c1","output":"noon"},` +
 		`{"type":"function_call_output","call_id":"c2","output":"bad arguments"},` +
 		`{"type":"message","role":"assistant","content":"It is noon."},` +
