@@ -307,6 +307,9 @@ func (l *line) finish(o event.Outcome) event.Outcome {
 			return event.Failed
 		}
 	}
+	if o == event.Completed && strings.TrimSpace(l.text) == "" && !l.flags.Workflow && !l.flags.goal() {
+		return event.Failed // a warning has said so
+	}
 	if o == event.Cancelled && l.limits.hit != "" {
 		l.partial()
 		l.Fail("stopped: %s", l.limits.hit)
