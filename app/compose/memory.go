@@ -77,7 +77,18 @@ func openMemory(c config.Memory, store sessions.Store, there *file.Workspace, re
 // memorySources returns where files of memory are: the person's, the project's from the root of its
 // repository down, and this folder's. An error means that the target can't be read.
 func memorySources(ctx context.Context, there *file.Workspace, remote, folder string) (all []memory.Source, failed error) {
-	here, err := file.NewWorkspace("/", policy.Secret)
+	above, below := filepath.Split(filepath.Dir(folder))
+	inside, err := filepath.EvalSymlinks(above)
+	if err != nil { // it will be made
+		inside = filepath.Clean(above)
+	}
+	own := filepath.Join(inside, below, filepath.Base(folder), memoryFile)
+	here, err := file.NewWorkspace("/", func(path string) string {
+		if path == own { // it may be in buddy's own state, which nothing else may read
+			return ""
+		}
+		return policy.Secret(path)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +102,6 @@ func memorySources(ctx context.Context, there *file.Workspace, remote, folder st
 		for _, dir := range chain {
 			all = append(all, memory.Source{Scope: memory.Team, Path: filepath.Join(dir, ".buddy", memoryFile), Files: there, Inside: chain[0], Base: dir, Remote: remote})
 		}
-	}
-	inside, err := filepath.EvalSymlinks(filepath.Dir(filepath.Dir(folder)))
-	if err != nil { // it will be made
-		inside = filepath.Dir(filepath.Dir(folder))
 	}
 	return append(all, memory.Source{Scope: memory.Folder, Path: filepath.Join(folder, memoryFile), Files: here, Inside: inside, Base: root}), failed
 }
