@@ -44,7 +44,7 @@ func (r *Runtime) handle(c event.Command) {
 	case event.Answer:
 		r.questions.Answer(c)
 	case event.Cancel:
-		r.cancelTask(c.Task)
+		r.cancelTask(c)
 	case event.Background:
 		r.tasks.release()
 	case event.SetTimeout:
@@ -177,15 +177,19 @@ func difference(from, to model.Info) string {
 	return strings.Join(all, "; ")
 }
 
-// cancelTask stops a task; 0 is the main one.
-func (r *Runtime) cancelTask(id int) {
-	switch {
-	case r.tasks.cancel(id), r.shells.stop(id):
-	case id == 0 && len(runningIDs(r)) > 0:
-		r.reject("nothing runs in the conversation: say which task (have: %s)", numbered(runningIDs(r)))
-	case id == 0:
+// cancelTask stops a task.
+func (r *Runtime) cancelTask(c event.Cancel) {
+	if r.tasks.cancel(c.Task) || r.shells.stop(c.Task) {
+		return
+	}
+	switch running := runningIDs(r); {
+	case c.Task != 0:
+		r.reject("task %d is not running", c.Task)
+	case len(running) == 0:
 		r.reject("nothing is running")
+	case c.Only && len(running) == 1:
+		r.cancelTask(event.Cancel{Task: running[0]})
 	default:
-		r.reject("task %d is not running", id)
+		r.reject("nothing runs in the conversation: say which task (have: %s)", numbered(running))
 	}
 }

@@ -110,7 +110,7 @@ func TestShellTaskCancelled(t *testing.T) {
 		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "say which task (have: #2)") || long.stopped.Load() {
 			t.Errorf("error %+v, stopped %v", e, long.stopped.Load())
 		}
-		s.do(event.Cancel{Task: 2})
+		s.do(event.Cancel{Only: true})
 		if end, _ := find[event.TaskFinished](s); !long.stopped.Load() || end != (event.TaskFinished{ID: 2, Outcome: event.Cancelled}) {
 			t.Errorf("stopped %v, end %+v", long.stopped.Load(), end)
 		}

@@ -79,9 +79,10 @@ type (
 		Nobody bool   `json:"nobody,omitempty"`
 		Screen string `json:"screen,omitempty"`
 	}
-	// Cancel stops a task; 0 is the main one.
+	// Cancel stops a task; 0 is the main one. With Only it is the only one that runs where the main one does not.
 	Cancel struct {
-		Task int `json:"task,omitempty"`
+		Task int  `json:"task,omitempty"`
+		Only bool `json:"only,omitempty"`
 	}
 	// Background lets the commands that the main task waits for go on as tasks of their own; the model's
 	// calls return at once.

@@ -80,7 +80,7 @@ func Report(what event.ReportKind) func(string) (event.Command, error) {
 // Kill takes the number of a task, "" for the only one.
 func Kill(args string) (event.Command, error) {
 	if args == "" {
-		return event.Cancel{}, nil
+		return event.Cancel{Only: true}, nil
 	}
 	id, err := taskNumber(args)
 	return event.Cancel{Task: id}, err

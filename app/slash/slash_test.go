@@ -71,7 +71,7 @@ func TestCommands(t *testing.T) {
 		want event.Command
 		err  string
 	}{
-		{Kill, "", event.Cancel{}, ""},
+		{Kill, "", event.Cancel{Only: true}, ""},
 		{Kill, "#2", event.Cancel{Task: 2}, ""},
 		{Kill, "0", nil, `"0" is not the number of a task`},
 		{SetTimeout, "10m", event.SetTimeout{Duration: 10 * time.Minute}, ""},
