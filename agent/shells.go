@@ -139,10 +139,20 @@ func (s *shells) list() []string {
 	return lines
 }
 
-// TellEnding publishes a notice that names the commands in the background which a person ends by leaving, so that who
-// resumes the session knows. Call it before they are ended.
-func TellEnding(r *Runtime) {
-	s := r.shells
+// EndBackground ends the commands in the background, because a person ends them by leaving, and waits until they have
+// ended or ctx has. A notice names them, so that who resumes the session knows.
+func EndBackground(ctx context.Context, r *Runtime) {
+	for _, ended := range r.shells.endAll() {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// endAll starts to end all commands, and returns what is closed when each has ended.
+func (s *shells) endAll() (ends []<-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
@@ -153,8 +163,13 @@ func TellEnding(r *Runtime) {
 		names = append(names[:maxNamed], fmt.Sprintf("and %d more", n))
 	}
 	if len(names) > 0 {
-		r.Publish(event.Notice{Text: "ended as you left: " + strings.Join(names, ", "), Code: "left"})
+		s.stream.Publish(0, 0, event.Notice{Text: "ended as you left: " + strings.Join(names, ", "), Code: "left"})
 	}
+	for id, w := range s.running {
+		s.end(id, w)
+		ends = append(ends, w.Done)
+	}
+	return ends
 }
 
 // runShell is the tool whose work may outlive us.

@@ -332,13 +332,17 @@ func TestLeavingTellsWhatItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := &longTool{done: make(chan struct{}), end: tools.TaskEnd{ExitCode: 129}}
 		s := start(t, withLong(long), says("", "c1 run_shell {}"), says("started"))
-		TellEnding(s.Runtime)
+		EndBackground(t.Context(), s.Runtime)
 		if n, all := find[event.Notice](s); all != 0 {
 			t.Errorf("nothing runs, and %q is said", n.Text)
 		}
 		s.do(event.Submit{Text: "serve"})
-		TellEnding(s.Runtime)
-		close(long.done)
+		EndBackground(t.Context(), s.Runtime)
+		select {
+		case <-long.done:
+		default:
+			t.Error("it did not wait for the end of the command")
+		}
 		s.stop()
 		if n, _ := find[event.Notice](s); n.Text != "ended as you left: #2 npm run dev" {
 			t.Errorf("said: %q", n.Text)

@@ -286,15 +286,17 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	return err == nil
 }
 
-// Finish is End with one place for all, before which what runs in panes of its own is killed if that
-// is wanted.
+// Finish is End with one place for all, before which what runs in the background is ended if that
+// is wanted, with all that is in panes of its own.
 func (p *Program) Finish(said io.Writer, kill bool) (stored bool) {
 	if kill {
+		if rt := p.Live.runtime(); rt != nil {
+			ending, cancel := context.WithTimeout(context.Background(), CloseTime/2)
+			agent.EndBackground(ending, rt)
+			cancel()
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), CloseTime)
 		defer cancel()
-		if rt := p.Live.runtime(); rt != nil {
-			agent.TellEnding(rt)
-		}
 		if err := p.Targets.KillPanes(ctx); err != nil {
 			_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
 		}
