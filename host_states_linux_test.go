@@ -118,3 +118,43 @@ func TestHostKilledInEveryState(t *testing.T) {
 		})
 	}
 }
+
+// TestPromptThatNoHostTookComesBack: what was sent to a host that died before it took it is in the prompt again, and
+// the session has it once when it is sent anew.
+func TestPromptThatNoHostTookComesBack(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, states)
+	x.say("remember one")
+	x.want("end of remember one")
+	x.rests()
+	x.keys("S-Tab") // another mode, which the screen shows also while nobody runs the session
+	x.want(" edits ")
+	first := x.hostPID()
+	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	x.say("remember two")
+	x.gone("> remember two")
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	x.want("it is in the prompt again", "> remember two")
+	if screen := x.screen(); !strings.Contains(screen, " edits ") {
+		t.Errorf("the screen says another mode:\n%s", screen)
+	}
+	x.keys("Enter")
+	x.want("end of remember two")
+	x.gone("this comes next")
+	files, _ := filepath.Glob(filepath.Join(x.work, ".buddyx/sessions/*.jsonl"))
+	if len(files) != 1 {
+		t.Fatalf("%d sessions", len(files))
+	}
+	text, err := os.ReadFile(files[0])
+	if n := strings.Count(string(text), `"text":"remember two"`); err != nil || n != 1 {
+		t.Errorf("the prompt was stored %d times, %v", n, err)
+	}
+	x.rests()
+	x.keys("C-c")
+	x.keys("C-c")
+	x.want("ended 0")
+}

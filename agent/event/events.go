@@ -452,6 +452,9 @@ type Warning struct {
 	NextStep string `json:"next_step,omitempty"`
 }
 
+// BadCommand is the code of the error that a command is not followed.
+const BadCommand = "bad_command"
+
 // Error reports something that went wrong.
 type Error struct {
 	Text     string `json:"text"`

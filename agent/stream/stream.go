@@ -117,7 +117,7 @@ func (s *Stream) Watch(task int, happened func()) {
 
 // Reject publishes why a command is not followed.
 func (s *Stream) Reject(format string, args ...any) {
-	s.Publish(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
+	s.Publish(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: event.BadCommand})
 }
 
 // Stored calls f for every stored event, in order, until f returns false. It fails when nothing is stored.

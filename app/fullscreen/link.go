@@ -42,6 +42,7 @@ type link struct {
 	session live.Session
 	there   chan struct{} // closed when the session is there, or has failed
 	held    []event.Command
+	sent    []string      // prompts that the session has not taken yet, in their order
 	watched event.Command // the latest WatchPanes, which another host has to be told; nil: there is none
 	failed  error
 	lost    bool // its host has died
@@ -70,7 +71,10 @@ func (l *link) begin(resume bool) {
 				session.Send(l.watched)
 			}
 			for _, c := range l.held {
-				session.Send(c)
+				l.pass(c)
+			}
+			if len(l.held) > 0 {
+				l.window.loop.Post(func() { l.window.ui.Tell("") }) // that they come next
 			}
 		}
 		l.held = nil
@@ -124,6 +128,7 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 			}
 			l.mu.Lock()
 			l.after = env.Seq
+			l.taken(env.Payload)
 			l.mu.Unlock()
 		}
 	}
@@ -136,7 +141,27 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 		l.window.loop.Quit()
 	default:
 		l.lost = true
-		l.window.loop.Post(func() { ui.Lose(l.window.ui, err.Error()) })
+		sent := l.sent
+		l.sent = nil
+		l.window.loop.Post(func() { ui.Lose(l.window.ui, err.Error(), sent) })
+	}
+}
+
+// pass sends a command to the session. The caller holds l.mu.
+func (l *link) pass(c event.Command) {
+	if p, ok := c.(event.Submit); ok && p.Task == 0 && !p.Background {
+		l.sent = append(l.sent, p.Text)
+	}
+	l.session.Send(c)
+}
+
+// taken notes that the session has taken, or refused, the prompt that was sent first: one of another screen comes too
+// seldom just then to tell them apart. The caller holds l.mu.
+func (l *link) taken(e event.Event) {
+	refused, isError := e.(event.Error)
+	_, submitted := e.(event.PromptSubmitted)
+	if len(l.sent) > 0 && (submitted || isError && refused.Code == event.BadCommand) {
+		l.sent = l.sent[1:]
 	}
 }
 
@@ -180,7 +205,7 @@ func (l *link) send(c event.Command) {
 		}
 	}
 	if l.session != nil && !l.lost {
-		l.session.Send(c)
+		l.pass(c)
 		return
 	}
 	if _, watch := c.(event.WatchPanes); watch {
@@ -190,7 +215,7 @@ func (l *link) send(c event.Command) {
 	switch {
 	case byItself(c):
 	case l.after > 0:
-		l.window.ui.Tell("the session is still being read; this comes next")
+		l.window.ui.Tell("the session is being read; this comes next")
 	case l.window.far:
 		l.window.ui.Tell("connecting to " + l.window.setup.Target + "; this comes next")
 	}

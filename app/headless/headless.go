@@ -201,7 +201,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.submitted(env.Task, p)
 	case event.Error:
 		l.Remark(p)
-		if p.Code == "bad_command" && l.task == 0 {
+		if p.Code == event.BadCommand && l.task == 0 {
 			return event.Failed // the prompt was not taken
 		}
 	case event.QuestionAsked:

@@ -104,7 +104,7 @@ func (l *line) reviewed(events <-chan event.Envelope, interrupts <-chan os.Signa
 				return p, nil
 			case event.Error:
 				l.Remark(p)
-				if p.Code == "bad_command" {
+				if p.Code == event.BadCommand {
 					return event.ReviewFinished{}, exit.Error{Code: NoReview}
 				}
 			default:

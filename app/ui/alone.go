@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"strings"
 
 	"buddy/agent/event"
 	"buddy/app/state"
@@ -9,20 +10,34 @@ import (
 
 // Show shows a fact that concerns this screen alone, as if it were one of the session. UI goroutine
 // only.
-func Show(u *UI, e event.Event) {
-	u.update(u.state.Apply(event.Envelope{Seq: u.heard.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}))
+func Show(u *UI, e event.Event) { u.update(u.state.Apply(alone(u, e))) }
+
+// alone returns a fact as the session would tell it.
+func alone(u *UI, e event.Event) event.Envelope {
+	return event.Envelope{Seq: u.heard.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}
 }
 
 // Lose shows that nobody runs the session any more, and why. Nothing of it runs then; what the
-// person sends next, or Enter alone, is to start it again. UI goroutine only.
-func Lose(u *UI, why string) {
+// person sends next, or Enter alone, is to start it again. Prompts that were sent and not taken come back. UI goroutine
+// only.
+func Lose(u *UI, why string, sent []string) {
 	u.Tell("")
-	e := u.state.Info.Event
-	Show(u, event.SessionResumed{
+	e, mode, until := u.state.Info.Event, u.state.Info.Mode, u.state.Info.Until
+	changed := u.state.Apply(alone(u, event.SessionResumed{
 		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,
-	})
+	}))
+	u.state.Info.Mode, u.state.Info.Until = mode, until // which the next process says
+	u.update(changed)
 	Show(u, event.Error{Text: why, NextStep: "Enter starts it again"})
 	Show(u, event.Interrupted{Text: "what ran was interrupted; commands go on in their panes", CanContinue: true})
+	if len(sent) > 0 {
+		back := strings.Join(sent, "\n\n")
+		if typed := u.v.prompt.Text(); typed != "" {
+			back += "\n\n" + typed
+		}
+		u.v.prompt.SetText(back)
+		Show(u, event.Notice{Text: "the session did not take what you sent: it is in the prompt again"})
+	}
 }
 
 // ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI

@@ -419,7 +419,7 @@ func TestCommands(t *testing.T) {
 		{"/PS", event.Report{What: event.ReportTasks}, ""},
 		{"/bg look around", event.Submit{Text: "look around", Background: true}, ""},
 		{"/bg", event.Background{}, ""},
-		{"/kill", event.Cancel{}, ""},
+		{"/kill", event.Cancel{Only: true}, ""},
 		{"/kill #3", event.Cancel{Task: 3}, ""},
 		{"/kill all", nil, `/kill: "all" is not the number of a task`},
 		{"/approve all 10m", event.SetMode{Mode: action.ModeAll, Duration: 10 * time.Minute}, ""},
