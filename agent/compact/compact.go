@@ -237,7 +237,7 @@ func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.
 	case used >= percent(window, c.o.Hard):
 		c.p.Stream.Publish(w.Task, 0, event.Error{
 			Text: "the context is full, nothing was sent: " + fill(used, window), Code: "context_limit", Task: w.Task,
-			NextStep: "/session new, or context_limit in the profile if the model takes more",
+			NextStep: "/rewind takes the last prompt back, /session new begins anew; context_limit in the profile if the model takes more",
 		})
 		return Full, nil
 	default:
