@@ -20,7 +20,7 @@ func Folders() ([]Store, error) {
 	var all []Store
 	for _, dir := range known {
 		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
-			all = append(all, Store{dir, state})
+			all = append(all, Store{dir: dir, state: state})
 		}
 	}
 	return all, err

@@ -43,6 +43,7 @@ import (
 type Store struct {
 	dir   string // holds <id>.jsonl, drafts and the folders <id>
 	state string // the user's state directory for this program
+	other string // see Other; "" if there can be none
 }
 
 const ext = ".jsonl"
@@ -61,19 +62,24 @@ func Dir(cwd string) (s Store, notice string, err error) {
 		root = old
 	}
 	local := filepath.Join(root, "sessions")
-	cause := usable(root, local)
-	if cause == nil {
-		cause = owners.Check(local)
-	}
-	if cause == nil {
-		return Store{local, state}, "", nil
-	}
 	sum := sha256.Sum256([]byte(cwd))
 	dir := filepath.Join(state, "sessions", filepath.Base(cwd)+"-"+hex.EncodeToString(sum[:4]))
+	cause := usable(root, local)
+	readable := errors.Is(cause, syscall.EROFS) || errors.Is(cause, syscall.EACCES)
+	if err := owners.Check(local); err != nil && (cause == nil || readable) {
+		cause, readable = err, false
+	}
+	if cause == nil {
+		return Store{local, state, dir}, "", nil
+	}
 	if err := usable(dir); err != nil {
 		return Store{}, "", fmt.Errorf("no folder for sessions: %s: %w; %s: %w", local, cause, dir, err)
 	}
-	return Store{dir, state}, fmt.Sprintf("sessions are kept in %s, because %s cannot be used: %v", dir, local, cause), nil
+	s = Store{dir: dir, state: state}
+	if readable {
+		s.other = local
+	}
+	return s, fmt.Sprintf("sessions are kept in %s, because %s cannot be used: %v", dir, local, cause), nil
 }
 
 func exists(path string) bool {
@@ -101,6 +107,13 @@ func usable(dirs ...string) error {
 		}
 		return unix.Access(dir, unix.W_OK|unix.X_OK)
 	}
+}
+
+// Other returns the store that has sessions of the same working directory as well, if there is one: that of the
+// working directory while it can't be written, and what was kept in the state directory meanwhile once it can.
+func (s Store) Other() (other Store, ok bool) {
+	other = Store{dir: s.other, state: s.state}
+	return other, s.other != "" && exists(s.other)
 }
 
 // Path returns the folder.

@@ -284,7 +284,7 @@ func TestFork(t *testing.T) {
 		wantError(t, err, want)
 	}
 	// A copy of a foreign session would be trusted.
-	foreign := Store{s.dir, t.TempDir()}
+	foreign := Store{dir: s.dir, state: t.TempDir()}
 	if _, _, err := foreign.Fork(id, 0); !errors.Is(err, ErrUntrusted) {
 		t.Errorf("foreign: %v", err)
 	}

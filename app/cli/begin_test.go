@@ -33,7 +33,7 @@ func TestContinueMeansThePersonsSession(t *testing.T) {
 	if id, err := lastOfPerson(); id != mine || err != nil {
 		t.Errorf("--continue means %s, %v; want %s, not that of exec %s", id, err, mine, exec)
 	}
-	if id, err := compose.FindSession(store, "last"); id != exec || err != nil {
+	if _, id, err := compose.FindSession(store, "last"); id != exec || err != nil {
 		t.Errorf("last means %s, %v; want %s", id, err, exec)
 	}
 }

@@ -53,6 +53,9 @@ func (s *sessionsCLI) stores() ([]sessions.Store, error) {
 		return sessions.Folders()
 	}
 	store, err := here()
+	if other, ok := store.Other(); ok {
+		return []sessions.Store{store, other}, err
+	}
 	return []sessions.Store{store}, err
 }
 
@@ -62,8 +65,7 @@ func meant(arg string) (sessions.Store, string, error) {
 	if err != nil {
 		return store, "", err
 	}
-	id, err := compose.FindSession(store, arg)
-	return store, id, err
+	return compose.FindSession(store, arg)
 }
 
 // ofSession completes a command whose first argument means a session, which do gets.

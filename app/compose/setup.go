@@ -63,7 +63,7 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 		s.ID = cmp.Or(f.Session, sessions.NewID())
 		return s, nil
 	}
-	s.ID, err = FindSession(s.Store, resume)
+	s.Store, s.ID, err = FindSession(s.Store, resume)
 	return s, exit.Failure(err)
 }
 
@@ -118,9 +118,19 @@ func (s *Setup) modelInfo() model.Info {
 	return model.Info{Profile: p.Name, Model: p.Model, API: string(p.API), Window: contextWindow(*p), Effort: p.Effort}
 }
 
-// FindSession returns the id of a session that somebody means: the beginning of an id, its title or words of
-// that, or last.
-func FindSession(store sessions.Store, resume string) (string, error) {
+// FindSession returns the store and the id of the session that a person means: an id, a unique beginning of one,
+// words of a title, or last. It is in store, or in the other one of the same folder.
+func FindSession(store sessions.Store, resume string) (sessions.Store, string, error) {
+	id, err := findIn(store, resume)
+	if other, ok := store.Other(); err != nil && ok {
+		if id, err := findIn(other, resume); err == nil {
+			return other, id, nil
+		}
+	}
+	return store, id, err
+}
+
+func findIn(store sessions.Store, resume string) (string, error) {
 	if resume == "last" {
 		last, err := store.Last(nil)
 		return last.ID, err
@@ -138,11 +148,11 @@ func FindSession(store sessions.Store, resume string) (string, error) {
 
 // findHere is FindSession for sessions of the same target.
 func (s *Setup) findHere(resume string) (string, error) {
-	id, err := FindSession(s.Store, resume)
+	store, id, err := FindSession(s.Store, resume)
 	if err != nil {
 		return "", err
 	}
-	entries, err := s.Store.List()
+	entries, err := store.List()
 	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
 		err = fits(s.Target, entries[i].Header, false)
 	}
