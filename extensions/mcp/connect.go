@@ -193,7 +193,7 @@ func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	res, err := w.next.RoundTrip(r)
 	if err == nil && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		res.Body = &limitedBody{ReadCloser: res.Body, left: maxFrame}
+		res.Body = &limitedBody{ReadCloser: res.Body, left: maxFrame + 1}
 	}
 	return res, err
 }
@@ -201,7 +201,7 @@ func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 // limitedBody is an answer that fails when it is too long.
 type limitedBody struct {
 	io.ReadCloser
-	left int
+	left int // bytes until it fails, of which the last must not come
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {

@@ -191,7 +191,10 @@ func realPath(path string) (string, error) {
 		if !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("%q: %w", path, Cause(err))
 		}
-		if _, err := os.Lstat(at); err == nil {
+		if info, err := os.Lstat(at); err == nil {
+			if info.Mode()&os.ModeSymlink == 0 {
+				return realPath(path) // it was made just now
+			}
 			return "", fmt.Errorf("%q: the symbolic link %q leads to nothing", path, at)
 		}
 		if at == filepath.Dir(at) {
