@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,5 +76,19 @@ func TestWhatFailedAttemptsSaidIsKept(t *testing.T) {
 			expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:one two ", "user:"+brokeOff)
 			s.stop()
 		})
+	})
+}
+
+// TestPromptLargerThanTheWindowIsNotTaken: it would be in every later request, and none could be sent.
+func TestPromptLargerThanTheWindowIsNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, says("ok"))
+		s.do(event.Submit{Text: strings.Repeat("x ", 2000)})
+		if e, n := find[event.Error](s); n != 1 || e.Code != event.BadCommand || !strings.Contains(e.Text, "about 1000 tokens") || !strings.Contains(e.Text, "name that with @") {
+			t.Errorf("%d errors, %+v", n, e)
+		}
+		s.do(event.Submit{Text: "next"})
+		expect(t, texts(s.model.requests[0].Messages), "user:next")
+		s.stop()
 	})
 }

@@ -120,7 +120,7 @@ func TestHealthOfTheContext(t *testing.T) {
 func TestContextLimit(t *testing.T) { // nothing is sent
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(1000), answers(1)...)
-		s.do(prompt(1, 1200))
+		s.do(prompt(1, 980))
 		if done, _ := find[event.TaskFinished](s); done.Outcome != event.ContextLimit {
 			t.Errorf("outcome %s, want context_limit", done.Outcome)
 		}

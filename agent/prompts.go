@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/approval"
 	"buddy/agent/event"
+	"buddy/agent/history"
 	"buddy/agent/model"
 	"buddy/agent/turn"
 )
@@ -81,6 +82,9 @@ func (s *tasks) takes(m model.Message) error {
 		return fmt.Errorf("it has %d images (allowed: %d)", len(m.Images), turn.MaxImages)
 	case len(m.Images) > 0 && info.TextOnly:
 		return fmt.Errorf("%s takes no images", info.Model)
+	}
+	if window, known := s.selection.Window(); known && len(m.Content)/history.CharsPerToken >= window { // nothing could be sent any more
+		return fmt.Errorf("it has about %d tokens, and %s takes %d in all: put it into a file and name that with @", len(m.Content)/history.CharsPerToken, info.Model, window)
 	}
 	for i, img := range m.Images {
 		if err := img.Check(); err != nil {

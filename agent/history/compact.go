@@ -85,7 +85,7 @@ func (g *gauge) without(room int, summary string) int {
 	if summary != "" {
 		chars += size(summaryMessage(summary))
 	}
-	return g.scaled(chars / charsPerToken)
+	return g.scaled(chars / CharsPerToken)
 }
 
 // failures returns the ids of the newest n failed calls at most.

@@ -71,7 +71,7 @@ func (d *digest) text(room int) string {
 		full += "\n" + fmt.Sprintf(omittedForm, d.omitted)
 	}
 	for _, s := range []string{full, one} {
-		if size(summaryMessage(s)) <= room-charsPerToken { // at least a token less
+		if size(summaryMessage(s)) <= room-CharsPerToken { // at least a token less
 			return s
 		}
 	}

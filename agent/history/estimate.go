@@ -2,8 +2,8 @@ package history
 
 import "buddy/agent/model"
 
-// charsPerToken is the average that estimates assume.
-const charsPerToken = 4
+// CharsPerToken is the average that estimates assume.
+const CharsPerToken = 4
 
 // gauge measures a history.
 type gauge struct {
@@ -22,7 +22,7 @@ type scale struct {
 
 // imageChars is the estimate for a picture of any size: providers scale it down to about 1,600
 // tokens at most.
-const imageChars = 1600 * charsPerToken
+const imageChars = 1600 * CharsPerToken
 
 // size returns the estimate for a message, in characters.
 func size(m model.Message) int {
@@ -45,7 +45,7 @@ func (h *History) SetModel(id string) { h.gauge.model = id }
 
 // Estimate returns the uncalibrated size in tokens: 16 characters per message and all its
 // text, four characters per token. It takes constant time.
-func (h *History) Estimate() int { return (h.gauge.chars + h.gauge.fixed) / charsPerToken }
+func (h *History) Estimate() int { return (h.gauge.chars + h.gauge.fixed) / CharsPerToken }
 
 // Tokens returns the size in tokens of the current model, corrected by Calibrate.
 func (h *History) Tokens() int { return h.gauge.scaled(h.Estimate()) }

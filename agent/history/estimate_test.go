@@ -16,7 +16,7 @@ func sum(h *History) int {
 	for _, m := range h.msgs {
 		n += size(m)
 	}
-	return n / charsPerToken
+	return n / CharsPerToken
 }
 
 // The estimate is 16 characters for each message, its text, the names and the arguments of its calls, and what a

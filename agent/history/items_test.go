@@ -20,7 +20,7 @@ func TestItemsHaveTheSizeOfTheHistory(t *testing.T) {
 	for _, i := range items {
 		n += i.Chars
 	}
-	if n/charsPerToken != h.Estimate() || len(items) != len(h.Messages()) {
+	if n/CharsPerToken != h.Estimate() || len(items) != len(h.Messages()) {
 		t.Errorf("%d items of %d characters, the history has %d messages and %d tokens", len(items), n, len(h.Messages()), h.Estimate())
 	}
 	for kind, name := range map[ItemKind]string{

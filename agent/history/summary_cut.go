@@ -50,7 +50,7 @@ func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	chars, first := 0, true
 	for i := len(body) - 1; i >= 0; i-- {
 		chars += size(body[i])
-		full := g.scaled(chars/charsPerToken) > tokens || messages > 0 && len(body)-i > messages
+		full := g.scaled(chars/CharsPerToken) > tokens || messages > 0 && len(body)-i > messages
 		if full && !first {
 			break
 		}

@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/decision"
 	"buddy/agent/event"
+	"buddy/agent/history"
 	"buddy/agent/model"
 	"buddy/agent/stream"
 	"buddy/agent/usage"
@@ -94,7 +95,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 	req.Messages, req.Tokens = x.talk.Request()
 	req.Messages, req.Ephemeral = append(req.Messages, now...), len(now)
 	for _, m := range now {
-		req.Tokens += len(m.Content) / 4
+		req.Tokens += len(m.Content) / history.CharsPerToken
 	}
 	l.tell(ctx, x, PreLlmCall{Request: req})
 	if ctx.Err() != nil {
@@ -244,7 +245,7 @@ type partial struct {
 	text, reasoning growing
 	earlier         event.ModelMessage // the longest text of a failed attempt
 	first           time.Time          // when something of the answer came
-	saved           time.Time // of the last checkpoint
+	saved           time.Time          // of the last checkpoint
 	done            *model.Delta
 }
 
