@@ -195,6 +195,10 @@ func (r *repl) send(text string) {
 	if r.slash(text) {
 		return
 	}
+	if slash.ShellLine(text) {
+		r.command(event.Submit{Text: text, Shell: true})
+		return
+	}
 	images, err := input.Attached(text)
 	if err != nil {
 		r.say(err.Error())

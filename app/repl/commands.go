@@ -98,6 +98,7 @@ func lineHelp(r *repl, _ string) error {
 		fmt.Fprintf(&b, "/%s  %s\n", c.Name, slash.CustomHelp(c))
 	}
 	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ goes on in the next.\n")
+	b.WriteString("!COMMAND runs a command of yours; the model reads what it gave with your next prompt.\n")
 	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
 	r.say(b.String())
 	return nil

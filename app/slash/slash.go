@@ -66,6 +66,11 @@ func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
 }
 
+// ShellLine reports whether a line is a shell command of the person: it begins with a "!", and more follows.
+func ShellLine(line string) bool {
+	return strings.HasPrefix(line, "!") && strings.TrimSpace(line) != "!"
+}
+
 // Private reports whether a line may hold a key: it is in no history and in no draft.
 func Private(line string) bool {
 	words := strings.Fields(line)

@@ -54,6 +54,16 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+func TestShellLine(t *testing.T) {
+	for line, want := range map[string]bool{
+		"!ls -la": true, "! ls": true, "!!": true, "!": false, "! ": false, "!\n": false, " !ls": false, "ls !": false, "/bg !ls": false, "": false,
+	} {
+		if ShellLine(line) != want {
+			t.Errorf("ShellLine(%q) is not %v", line, want)
+		}
+	}
+}
+
 func TestPrivate(t *testing.T) {
 	for line, want := range map[string]bool{"/login openai sk-1": true, " /LOGIN a b": true, "/login openai": false, "login openai sk-1": false} {
 		if Private(line) != want {

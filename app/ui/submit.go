@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
 	"buddy/agent/event"
 	"buddy/app/layout"
@@ -36,7 +35,7 @@ func (u *UI) submit(text string) {
 // runTyped runs what follows a "!" as a command of the person, and reports whether there is
 // one.
 func (u *UI) runTyped(text string) bool {
-	if !strings.HasPrefix(text, "!") || strings.TrimSpace(text) == "!" {
+	if !slash.ShellLine(text) {
 		return false
 	}
 	if u.following.on() {
