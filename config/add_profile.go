@@ -12,14 +12,14 @@ func SetStyle(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.style", []string{name}) })
 }
 
-// AddProfile adds a profile to a person's file, which must have none of that name. One that is keyless says that its
-// server takes no key; else without KeyEnv its key is where all profiles may have one.
-func AddProfile(path string, p Profile, keyless bool) error {
+// AddProfile adds a profile to a person's file, which must have none of that name. Of its key it has
+// KeyEnv, else that there is none if it is Keyless; without both its key is where all profiles may have one.
+func AddProfile(path string, p Profile) error {
 	fields := [][2]string{{"api_base_url", p.BaseURL}, {"model", p.Model}}
 	switch {
 	case p.KeyEnv != "":
 		fields = append(fields, [2]string{"api_key_env", p.KeyEnv})
-	case keyless:
+	case p.Keyless():
 		fields = append(fields, [2]string{"api_key", ""})
 	}
 	return changeFile(path, func(d *Document) error {

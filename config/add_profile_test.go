@@ -80,7 +80,7 @@ func TestSetModelFirst(t *testing.T) {
 func TestAddProfile(t *testing.T) {
 	h := newHome(t)
 	good := Profile{Name: "my host", BaseURL: "https://example.com/v1/", Model: "m", KeyEnv: "MINE"}
-	if err := AddProfile(h.user, good, false); err != nil {
+	if err := AddProfile(h.user, good); err != nil {
 		t.Fatal(err)
 	}
 	if err := SetModel(h.user, "my host"); err != nil {
@@ -97,7 +97,7 @@ func TestAddProfile(t *testing.T) {
 		{Name: "a", BaseURL: "https://example.com", Model: "m", KeyEnv: "sk-key"},
 		{Name: "", BaseURL: "https://example.com", Model: "m"},
 	} {
-		if err := AddProfile(h.user, p, false); err == nil {
+		if err := AddProfile(h.user, p); err == nil {
 			t.Errorf("added %+v", p)
 		}
 	}

@@ -25,6 +25,12 @@ type Secret struct {
 
 func newSecret(s string) Secret { return Secret{&s} }
 
+// NoKey returns the key of a profile whose server takes none, as `api_key = ""` says.
+func NoKey() Secret { return newSecret("") }
+
+// Keyless reports whether a profile says that its server takes no key.
+func (p Profile) Keyless() bool { return p.APIKey.value != nil && *p.APIKey.value == "" }
+
 // String returns a placeholder, or nothing when the secret is unset or empty.
 func (s Secret) String() string {
 	if s.value == nil || *s.value == "" {

@@ -29,7 +29,6 @@ import (
 type setup struct {
 	*cli
 	name, keyEnv string // of a new profile
-	keyless      bool   // its server takes no key
 	config       config.Config
 	index        config.Index
 }
@@ -40,7 +39,7 @@ func (c *cli) initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "choose the model that a start takes",
 		Long: "init asks which model to use, for its key if it needs one, tries it, and writes one line into your\n" +
-			"settings; all else there stays. It lists what the server offers, and asks again after a mistake.\nWith --model it asks nothing; with --base-url, too, it adds a profile.",
+			"settings; all else there stays. It lists what the server offers, and asks again after a mistake or\nwhen the model does not answer, unless you take it all the same.\nWith --model it asks nothing; with --base-url, too, it adds a profile,\nwhose key must be there.",
 		Example: "  buddy init\n  buddy init --model openai\n  buddy init --base-url https://llm.example.com/v1 --model m-1 --key-env EXAMPLE_KEY",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },
@@ -58,7 +57,7 @@ func (s *setup) run() error {
 	name := s.options.Model
 	switch {
 	case s.options.BaseURL != "":
-		name, err = s.add(config.Profile{Name: s.name, BaseURL: s.options.BaseURL, Model: name, KeyEnv: s.keyEnv})
+		name, err = s.addUnasked(config.Profile{Name: s.name, BaseURL: s.options.BaseURL, Model: name, KeyEnv: s.keyEnv})
 	case s.name != "" || s.keyEnv != "":
 		return exit.Usage("--name and --key-env are of use with --base-url only")
 	case name != "":
@@ -93,8 +92,24 @@ func (s *setup) usable(name string) error {
 	return nil
 }
 
-// add writes a new profile and returns its name.
-func (s *setup) add(p config.Profile) (string, error) {
+// addUnasked writes the new profile that flags describe, unless its key is missing, and returns its name.
+func (s *setup) addUnasked(p config.Profile) (string, error) {
+	p, err := s.named(p)
+	if err != nil {
+		return "", err
+	}
+	// A server on this machine is used without a key, but a variable that was named is expected to hold one.
+	if key, source, err := p.Key(); err == nil && key == "" && source != "" {
+		return "", fmt.Errorf("model profile %q has no key: %s is not set", p.Name, source)
+	}
+	if problem := p.Problem(); problem != "" {
+		return "", errors.New(problem)
+	}
+	return p.Name, config.AddProfile(s.config.File, p)
+}
+
+// named returns a new profile with the name that it will have: its own, or one made from its address.
+func (s *setup) named(p config.Profile) (config.Profile, error) {
 	if p.Name == "" {
 		p.Name = "own"
 		if u, err := url.Parse(p.BaseURL); err == nil && u.Hostname() != "" {
@@ -102,9 +117,9 @@ func (s *setup) add(p config.Profile) (string, error) {
 		}
 	}
 	if _, taken := s.config.Profile(p.Name); taken {
-		return "", fmt.Errorf("there is a profile %q already: give another --name", p.Name)
+		return p, fmt.Errorf("there is a profile %q already: give another --name", p.Name)
 	}
-	return p.Name, config.AddProfile(s.config.File, p, s.keyless)
+	return p, nil
 }
 
 // ask leads through the choice on the terminal.
@@ -155,10 +170,26 @@ func (s *setup) list(offers []slash.Offer) (first int) {
 	return first
 }
 
-// try sends a real request.
-func (s *setup) try(p config.Profile) {
-	_, _ = fmt.Fprintln(s.err, "buddy: asking it for one word …")
-	s.tell(doctor.AskModel(context.Background(), p))
+// errNotTaken leads back to the list.
+var errNotTaken = errors.New("not taken; choose again")
+
+// accept takes a model that works, or that the person takes although it does not; found is what is known of it before
+// it is asked.
+func (s *setup) accept(p config.Profile, found ...doctor.Finding) error {
+	s.tell(found...)
+	if p.Problem() == "" {
+		_, _ = fmt.Fprintln(s.err, "buddy: asking it for one word …")
+		answer := doctor.AskModel(context.Background(), p)
+		s.tell(answer)
+		if answer.State == doctor.Fine {
+			return nil
+		}
+	}
+	reply, err := s.question("Enter takes it all the same, n asks again: ")
+	if err == nil && reply != "" {
+		err = errNotTaken
+	}
+	return err
 }
 
 func (s *setup) tell(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
@@ -200,8 +231,7 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 			}
 		}
 	}
-	s.try(p)
-	return name, nil
+	return name, s.accept(p)
 }
 
 // errCancelled ends the questions.

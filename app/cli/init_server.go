@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"buddy/agent/model/endpoint"
-	"buddy/app/compose"
 	"buddy/app/doctor"
 	"buddy/app/version"
 	"buddy/config"
@@ -99,17 +98,13 @@ func (s *setup) another() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, err := s.add(p)
-	if err != nil {
+	if p, err = s.named(p); err != nil {
 		return "", err
 	}
-	if c, _, _, err := compose.LoadConfig(&compose.Options{Config: s.options.Config, Model: name}); err == nil {
-		s.tell(doctor.CheckModel(context.Background(), c, false)...)
-		if c.Active != nil && c.Active.Problem() == "" {
-			s.try(*c.Active)
-		}
+	if err = s.accept(p, doctor.CheckModel(context.Background(), config.Config{Active: &p}, false)...); err != nil {
+		return "", err
 	}
-	return name, nil
+	return p.Name, config.AddProfile(s.config.File, p)
 }
 
 // server asks for the address of a server, and for its key if it wants one, and returns which models it has. An
@@ -133,7 +128,7 @@ func (s *setup) server() (p config.Profile, all []string, err error) {
 			s.hint("%v", err)
 			continue
 		}
-		p.BaseURL = answer
+		p = config.Profile{BaseURL: answer}
 		if all, err = s.models(p); errors.Is(err, endpoint.ErrKey) {
 			if err = s.keyOf(&p); err == nil && p.KeyEnv != "" {
 				all, err = s.models(p)
@@ -142,7 +137,7 @@ func (s *setup) server() (p config.Profile, all []string, err error) {
 				return p, nil, err
 			}
 		} else if key, _, _ := p.Key(); err == nil && key == "" {
-			s.keyless = true
+			p.APIKey = config.NoKey()
 		}
 		if err == nil {
 			return p, all, nil
@@ -154,9 +149,12 @@ func (s *setup) server() (p config.Profile, all []string, err error) {
 // keyOf asks for the variable with the key of a server.
 func (s *setup) keyOf(p *config.Profile) (err error) {
 	for {
-		if p.KeyEnv, err = s.question("the variable that holds its key, empty for none: "); err != nil || p.KeyEnv == "" {
-			s.keyless = err == nil
+		if p.KeyEnv, err = s.question("the variable that holds its key, empty for none: "); err != nil {
 			return err
+		}
+		if p.KeyEnv == "" {
+			p.APIKey = config.NoKey()
+			return nil
 		}
 		if !strings.ContainsFunc(p.KeyEnv, notInVariable) {
 			break

@@ -6,10 +6,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"buddy/app/apptest"
+	"buddy/app/compose"
 )
 
 // answering returns the questions of init to a person who types lines; said returns what they read.
@@ -76,8 +78,8 @@ func TestInitAsksTheServerForItsModels(t *testing.T) {
 			if err == nil {
 				p.Model, err = s.chooseModel(all, "")
 			}
-			if err != nil || p.BaseURL != c.url || p.KeyEnv != c.key || p.Model != c.want || s.keyless != c.keyless {
-				t.Errorf("%+v, keyless %v, %v", p, s.keyless, err)
+			if err != nil || p.BaseURL != c.url || p.KeyEnv != c.key || p.Model != c.want || p.Keyless() != c.keyless {
+				t.Errorf("%+v, keyless %v, %v", p, p.Keyless(), err)
 			}
 			text := said()
 			if !strings.Contains(text, c.said) || c.unsaid != "" && strings.Contains(text, c.unsaid) || strings.Contains(text, "\x1b") {
@@ -91,5 +93,54 @@ func TestInitAsksTheServerForItsModels(t *testing.T) {
 	}
 	if _, err := s.chooseModel([]string{"a", "b"}, ""); err != errCancelled { //nolint:errorlint // it is returned as it is
 		t.Errorf("the end of input gave %v", err)
+	}
+}
+
+// A model that does not answer is taken only if the person says so; else the questions begin again, and nothing of it
+// is written.
+func TestInitAsksAgainAfterAModelThatDoesNotAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.URL.Path == "/v1/models":
+			_, _ = io.WriteString(w, `{"data":[{"id":"good"},{"id":"bad"}]}`)
+		case strings.Contains(string(body), `"good"`):
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, `data: {"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	url := server.URL + "/v1"
+	for _, c := range []struct {
+		name  string
+		lines string // after the number of another server
+		model string // of the new profile, "" for none
+	}{
+		{"it works", url + " good", "good"},
+		{"taken all the same", url + " bad ", "bad"},
+		{"asked again", url + " bad n other " + url + " good", "good"},
+		{"given up", url + " bad n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			apptest.Home(t)
+			settings, index, _, err := compose.LoadConfig(&compose.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := strconv.Itoa(len(compose.OffersOf(t.Context(), settings, index)) + 1)
+			s, said := answering(t, strings.Split(strings.ReplaceAll("other "+c.lines, "other", other), " ")...)
+			s.config, s.index = settings, index
+			name, err := s.ask()
+			if settings, _, _, err := compose.LoadConfig(&compose.Options{}); err != nil {
+				t.Error(err)
+			} else if p, found := settings.Profile("127-0-0-1"); found != (c.model != "") || p.Model != c.model {
+				t.Errorf("the settings have %+v", p)
+			}
+			if taken := name == "127-0-0-1" && err == nil; taken != (c.model != "") {
+				t.Errorf("%q, %v\n%s", name, err, said())
+			}
+		})
 	}
 }
