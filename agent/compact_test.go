@@ -215,6 +215,20 @@ func TestAnUnknownWindowIsSaidOnceForAModel(t *testing.T) {
 	})
 }
 
+// A model that was chosen as NAME/MODEL has no profile to set anything in.
+func TestAnUnknownWindowOfAModelWithoutAProfile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) {
+			o.Model = described{o.Model.(*script), model.Info{Profile: "work/one", Model: "one", API: "responses"}}
+		}, answers(1)...)
+		s.do(prompt(1, 50))
+		if all := unknownWindows(s); len(all) != 1 || !strings.HasSuffix(all[0], "context_limit in a profile for it sets it") {
+			t.Errorf("said %q", all)
+		}
+		s.stop()
+	})
+}
+
 // unknownWindows returns what was said of windows that are not known.
 func unknownWindows(s *session) (texts []string) {
 	s.mu.Lock()

@@ -112,7 +112,7 @@ func (r *Runtime) context() string {
 	if window > 0 {
 		text += fmt.Sprintf(", %.1f %% of the window of %d", float64(used)*100/float64(window), window)
 	} else {
-		text += "; the window of the model is not known (context_limit in its profile tells it)"
+		text += "; the window of the model is not known (context_limit in a profile for it sets it)"
 	}
 	if sizes := contextSizes(r, items, used); sizes != "" {
 		text += "\n" + sizes

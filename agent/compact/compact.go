@@ -275,8 +275,11 @@ const unknownWindow = "window"
 // its server.
 func (c *Compactor) tellUnknownWindow() {
 	info := c.p.Selection.Model().Info()
-	text := fmt.Sprintf("the context window of %s is not known · context_limit in the profile %s sets it",
-		info.Model, info.Profile)
+	where := "the profile " + info.Profile
+	if !model.HasSection(info.Profile, info.Model) {
+		where = "a profile for it"
+	}
+	text := fmt.Sprintf("the context window of %s is not known · context_limit in %s sets it", info.Model, where)
 	c.told.mu.Lock()
 	defer c.told.mu.Unlock()
 	if info.API == model.Demo || c.told.all[text] {

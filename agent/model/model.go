@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // Model is one language model behind one endpoint. It is safe for concurrent use.
@@ -42,6 +43,10 @@ type Info struct {
 	// would be refused before it is sent.
 	TextOnly bool `json:"text_only,omitempty"`
 }
+
+// HasSection reports whether settings of a model may stand in the section [models.PROFILE]. A model that was chosen as
+// NAME/MODEL has none: it takes the address and key of NAME, not what was written of another model.
+func HasSection(profile, id string) bool { return !strings.HasSuffix(profile, "/"+id) }
 
 // Demo is the API of the embedded model, which only knows a few verbs.
 const Demo = "demo"

@@ -18,6 +18,7 @@ import (
 	"github.com/adrg/xdg"
 	"golang.org/x/term"
 
+	"buddy/agent/action"
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/app/compose"
@@ -280,8 +281,8 @@ func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	all := []Finding{{"model", Fine, fmt.Sprintf("%s (%s) at %s, %s", p.Name, p.Model, p.BaseURL, o.Why), ""}}
 	if o.Window == 0 {
 		do := "set context_limit in a profile for it"
-		if !p.Bundled() {
-			do = "buddy config set " + config.Path("models", p.Name, "context_limit") + " TOKENS"
+		if !p.Bundled() && model.HasSection(p.Name, p.Model) {
+			do = "buddy config set " + action.Quote([]string{config.Path("models", p.Name, "context_limit")}) + " TOKENS"
 		}
 		all = append(all, Finding{"window", Weak, "the context window of the model is not known", do})
 	}

@@ -46,3 +46,19 @@ func TestCheckTerminal(t *testing.T) {
 		}
 	}
 }
+
+// What mends an unknown window names a section only if settings of the model can stand there, as one word of a shell.
+func TestUnknownWindowSaysWhatCanBeDone(t *testing.T) {
+	apptest.Home(t)
+	for _, c := range []struct{ profile, model, want string }{
+		{"work", "m", "buddy config set models.work.context_limit TOKENS"},
+		{"at home", "m", `buddy config set 'models."at home".context_limit' TOKENS`},
+		{"work/m", "m", "set context_limit in a profile for it"},
+	} {
+		p := config.Profile{Name: c.profile, Model: c.model, BaseURL: "http://127.0.0.1:1/v1"}
+		all := CheckModel(t.Context(), config.Config{Active: &p}, false)
+		if got := all[len(all)-1]; got.Check != "window" || got.Do != c.want {
+			t.Errorf("%s: %+v, want %q", c.profile, got, c.want)
+		}
+	}
+}

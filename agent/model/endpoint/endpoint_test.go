@@ -52,6 +52,7 @@ func TestHints(t *testing.T) {
 		{401, endpoint.Config{Key: "secret-key", KeySource: "file ~/.key"}, "check the key from file ~/.key"},
 		{401, endpoint.Config{Key: "secret-key"}, "check the key"},
 		{403, endpoint.Config{Profile: "work"}, "no key was sent: set api_key_env in [models.work]"},
+		{403, endpoint.Config{Profile: "work/gpt-6", Model: "gpt-6"}, "no key was sent: set api_key_env in a profile for it"},
 		{404, endpoint.Config{Profile: "work", API: "completions"}, `try the other protocol: api = "responses" in [models.work]`},
 		{404, endpoint.Config{Profile: "work", API: "responses"}, `try the other protocol: api = "completions" in [models.work]`},
 		{405, endpoint.Config{API: "anthropic"}, `try the other protocol: api = "completions" in the profile`},

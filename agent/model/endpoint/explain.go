@@ -153,6 +153,9 @@ func (c *Call) section() string {
 	if c.e.config.Profile == "" {
 		return "the profile"
 	}
+	if !model.HasSection(c.e.config.Profile, c.e.config.Model) {
+		return "a profile for it"
+	}
 	return "[models." + c.e.config.Profile + "]"
 }
 
