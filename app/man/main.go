@@ -14,8 +14,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"buddy/app/cli"
 	"buddy/app/version"
@@ -42,6 +45,7 @@ func write(dir string) error {
 			return err
 		}
 	}
+	escape(root)
 	header := &doc.GenManHeader{Section: "1", Source: "buddy " + version.Number, Manual: "buddy"}
 	if err := doc.GenManTree(root, header, pages); err != nil {
 		return err
@@ -51,6 +55,16 @@ func write(dir string) error {
 		writeFile(filepath.Join(completions, "_buddy"), root.GenZshCompletion),
 		writeFile(filepath.Join(completions, "buddy.fish"), func(w io.Writer) error { return root.GenFishCompletion(w, true) }),
 	)
+}
+
+// escape keeps the help of a command, and of those below it, from being read as Markdown, which pages are made of.
+func escape(c *cobra.Command) {
+	plain := strings.NewReplacer("<", `\<`, "*", `\*`).Replace
+	c.Long = plain(c.Long)
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = plain(f.Usage) })
+	for _, sub := range c.Commands() {
+		escape(sub)
+	}
 }
 
 func writeFile(path string, text func(io.Writer) error) error {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"buddy/app/cli"
 )
@@ -82,4 +83,27 @@ func all(c *cobra.Command, f func(*cobra.Command)) {
 			all(sub, f)
 		}
 	}
+}
+
+// Every word of the help stands in the page: what would be Markdown there is shown as it is written.
+func TestPagesHaveEveryWordOfTheHelp(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(dir); err != nil {
+		t.Fatal(err)
+	}
+	all(cli.Command(), func(c *cobra.Command) {
+		page := read(t, filepath.Join(dir, "man", strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
+		page = strings.NewReplacer(`\-`, "-", `\\`, `\`, `\(bu`, "", `\&`, "", `\fB`, "", `\fI`, "", `\fP`, "", `\fR`, "").Replace(page)
+		help := c.Short + " " + c.Long
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				help += " " + f.Usage
+			}
+		})
+		for word := range strings.FieldsSeq(help) {
+			if !strings.Contains(page, strings.ReplaceAll(word, "`", "")) {
+				t.Errorf("%s: %q is not in its page", c.CommandPath(), word)
+			}
+		}
+	})
 }
