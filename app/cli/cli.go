@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,6 +140,9 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		return exit.Done
 	}
 	e := exit.Error{Code: exit.BadUsage, Text: err.Error(), Help: true} // what cobra complains about is usage
+	if errors.As(err, new(*fs.PathError)) {                             // but not that the output can't be written
+		e = exit.Error{Code: exit.Failed, Text: err.Error()}
+	}
 	errors.As(err, &e)
 	if e.Text != "" {
 		_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(e.Text))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/app/compose"
+	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/views/markup"
 )
@@ -32,7 +33,9 @@ func (s *cli) modelsCommand() *cobra.Command {
 			if s.json {
 				return s.indented(offers, "\t")
 			}
-			printOffers(s.out, offers)
+			if err := printOffers(s.out, offers); err != nil {
+				return exit.Failure(err)
+			}
 			if c.Active == nil && c.Problem != "" {
 				s.hint("%s", markup.Plain(c.Problem))
 			}
@@ -44,7 +47,7 @@ func (s *cli) modelsCommand() *cobra.Command {
 }
 
 // printOffers writes a table.
-func printOffers(w io.Writer, offers []slash.Offer) {
+func printOffers(w io.Writer, offers []slash.Offer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "  NAME\tMODEL\tWINDOW\tIN / OUT\tFROM\t")
 	for _, o := range offers {
@@ -58,5 +61,5 @@ func printOffers(w io.Writer, offers []slash.Offer) {
 		}
 		_, _ = fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark, markup.Inline(o.Name), markup.Inline(o.Model), o.WindowText(), o.PriceText(), markup.Inline(o.From), markup.Inline(why))
 	}
-	_ = t.Flush()
+	return t.Flush()
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"buddy/app/apptest"
 	"buddy/app/compose"
+	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/config"
 )
@@ -32,7 +36,9 @@ func TestOffers(t *testing.T) {
 		t.Errorf("ollama: %+v in %+v", o, offers)
 	}
 	var table strings.Builder
-	printOffers(&table, offers)
+	if err := printOffers(&table, offers); err != nil {
+		t.Fatal(err)
+	}
 	text := table.String() + slash.OffersText(offers, "xai")
 	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.7 · 200k · $2.00 / $6.00") {
 		t.Errorf("%s", text)
@@ -40,6 +46,31 @@ func TestOffers(t *testing.T) {
 	for _, o := range offers {
 		if _, ok := c.Lookup(o.Name); !ok && o.Name != config.Demo {
 			t.Errorf("%q is offered and chooses nothing", o.Name)
+		}
+	}
+}
+
+// What can't be written is a failure that is said, not success and not wrong usage.
+func TestOutputThatCanNotBeWrittenIsAFailure(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = full.Close() })
+	apptest.Home(t)
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"models"}, {"models", "--json"}, {"workflow", "list"}, {"completion", "bash"}, {"completion", "fish"}, {"config", "show"}, {"--version"}} {
+		said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := Main(args, os.Stdin, full, said)
+		text, err := os.ReadFile(said.Name())
+		if err := errors.Join(err, said.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "no space left") || strings.Contains(string(text), "--help") || code != exit.Failed {
+			t.Errorf("buddy %q: exit code %d, %q", args, code, text)
 		}
 	}
 }
