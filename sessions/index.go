@@ -3,6 +3,7 @@ package sessions
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -213,6 +214,9 @@ func (d *describer) beginning(f fd, size int) (h Header, title string, ok bool) 
 		}
 		h.MAC = ""
 		text, found, lines := firstPrompt(rest)
+		if !found && d.n == titleBytes {
+			text = promptBegun(d.buf[bytes.LastIndexByte(d.buf[:d.n], '\n')+1 : d.n])
+		}
 		if found || d.n < size || size == titleBytes {
 			return h, shorten(text), lines > 0
 		}
@@ -242,6 +246,23 @@ func promptText(line []byte) (string, bool) {
 	env, err := event.Decode(line)
 	p, ok := env.Payload.(event.PromptSubmitted)
 	return p.Text, ok && err == nil
+}
+
+// promptBegun returns the beginning of a prompt, enough for a title, from the beginning of a line that is too long to be
+// read; "" if that holds none.
+func promptBegun(line []byte) string {
+	line = line[:min(len(line), 2*512+6*8*titleRunes)] // a byte of the text takes up to six
+	if !bytes.Contains(line[:min(len(line), 512)], promptType) {
+		return ""
+	}
+	_, text, _ := bytes.Cut(line, []byte(`"text":`))
+	for n := len(text); n > max(0, len(text)-len(`\u0000`)); n-- { // it may end inside of an escape
+		var prompt string
+		if json.NewDecoder(io.MultiReader(bytes.NewReader(text[:n]), strings.NewReader(`"`))).Decode(&prompt) == nil {
+			return prompt
+		}
+	}
+	return ""
 }
 
 // findType returns where a key with a type is in a text, -1 if it is nowhere. It searches for the dot of the type and

@@ -18,6 +18,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
 
 // setState points the user's state directory to a temporary one.
@@ -337,6 +338,35 @@ func TestFind(t *testing.T) {
 		if tt.err != "" {
 			wantError(t, err, tt.err)
 		}
+	}
+}
+
+// A first prompt that is too long to be read gives its session a title all the same, and so does a short one with a
+// picture, which makes its line as long.
+func TestTitleOfAVeryLongPrompt(t *testing.T) {
+	for name, c := range map[string]struct {
+		prompt event.PromptSubmitted
+		want   string
+	}{
+		"text":       {event.PromptSubmitted{ID: 1, Text: strings.Repeat("make it so ", titleBytes/8)}, "make it so make it so make it so make it so make it so make…"},
+		"escapes":    {event.PromptSubmitted{ID: 1, Text: strings.Repeat("\x01\\", titleBytes/2)}, strings.TrimSpace(strings.Repeat(`\ `, 30))[:58] + `\…`},
+		"wide":       {event.PromptSubmitted{ID: 1, Text: strings.Repeat("日本", titleBytes/4)}, strings.Repeat("日本", 29) + "日…"},
+		"a picture":  {event.PromptSubmitted{ID: 1, Text: "what is this?", Images: []model.Image{{Data: make([]byte, titleBytes)}}}, "what is this?"},
+		"one letter": {event.PromptSubmitted{ID: 1, Text: "x", Images: []model.Image{{Data: make([]byte, titleBytes)}}}, "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			j := create(t, s)
+			id := j.Info().Header.ID
+			appendAll(t, j, []event.Envelope{
+				{Seq: 1, Session: id, Payload: event.SessionCreated{}}, {Seq: 2, Session: id, Payload: c.prompt},
+			})
+			closeJournal(t, j)
+			all, err := s.List()
+			if err != nil || len(all) != 1 || all[0].Title != c.want {
+				t.Errorf("List = %.300v, %v", all, err)
+			}
+		})
 	}
 }
 
