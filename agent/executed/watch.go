@@ -31,6 +31,14 @@ const settles = 100 * time.Millisecond
 // packages are listed folders with too many files to compare all: only their upper levels are compared.
 var packages = []string{"node_modules", ".venv", "venv", "site-packages", "__pycache__", ".yarn", ".gradle", ".direnv", ".jj", ".hg", ".svn", ".ipython", ".jupyter"}
 
+func holdsPackages(name string) bool { return slices.Contains(packages, strings.ToLower(name)) }
+
+// InPackages reports whether a path is a folder of packages or lies in one, of which a Watch compares only
+// the upper levels.
+func InPackages(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), holdsPackages)
+}
+
 // Watch notices which of the listed files in some folders were changed by commands. It reads nothing
 // before the first Begin. It is safe for concurrent use.
 type Watch struct {
@@ -284,7 +292,7 @@ func levelBelow(name string, level int, listed bool) int {
 		return level - 1
 	case !listed:
 		return plain
-	case slices.Contains(packages, strings.ToLower(name)):
+	case holdsPackages(name):
 		return maxDeep
 	}
 	return everything
@@ -353,7 +361,7 @@ func (s *scan) changed(f *file, how action.Change) {
 		}
 	}
 	elements := strings.Split(path, "/")
-	if i := slices.IndexFunc(elements, func(e string) bool { return slices.Contains(packages, strings.ToLower(e)) }); i >= 0 && i < len(elements)-1 {
+	if i := slices.IndexFunc(elements, holdsPackages); i >= 0 && i < len(elements)-1 {
 		path, how = strings.Join(elements[:i+1], "/")+"/", action.Changed
 	}
 	s.changes[path] = action.Executed{Path: path, By: f.by, What: f.what, How: how}

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"buddy/agent/action"
+	"buddy/agent/executed"
 	"buddy/agent/policy/shell"
 )
 
@@ -67,7 +69,7 @@ func inAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdi
 	case !fenced(p):
 		return v
 	case a.Kind.IsCommand():
-		return commandInAuto(a, report, base, v)
+		return commandInAuto(p, a, report, base, v)
 	case v == base && v.Decision == action.Ask && undoable(p, a):
 		return action.Verdict{Decision: action.Allow, Reason: "mode auto allows changing files of the workspace", Rule: "mode auto"}
 	}
@@ -76,14 +78,14 @@ func inAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdi
 
 // commandInAuto returns the verdict on a command in mode auto. Rules that allow lift no fence for
 // what may run code: that code may have been written without a question.
-func commandInAuto(a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+func commandInAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
 	free, ruled := base.Decision == action.Allow, v != base
 	switch {
 	case free && v.Decision == action.Allow, ruled && v.Decision == action.Ask:
 		return v
 	case !a.Outside:
 		return action.Verdict{Decision: action.Allow, Reason: "mode auto: it runs inside the fence", Rule: InFence}
-	case v.Decision == action.Allow && !runsCode(report):
+	case v.Decision == action.Allow && !runsCode(report) && !strangeGit(p, report):
 		return v
 	}
 	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the fence: " + base.Reason, Rule: OutsideFence}
@@ -102,6 +104,23 @@ func undoable(p Policy, a action.Action) bool {
 func runsCode(report shell.Report) bool {
 	return len(report.Other) > 0 || report.Dynamic || slices.ContainsFunc(report.Commands, func(c shell.Command) bool {
 		return !c.ReadOnly && (c.Effect == shell.RunsCode || c.Effect == shell.Unknown)
+	})
+}
+
+// strangeGit reports whether a part of a command is git in a folder that is not compared after commands
+// inside the fence, so that the settings there may name programs which nobody has seen.
+func strangeGit(p Policy, report shell.Report) bool {
+	compared := func(dir string) bool {
+		if p.Resolve != nil {
+			dir = p.Resolve(dir)
+		}
+		return slices.ContainsFunc(slices.Concat([]string{p.Workspace}, p.Also), func(root string) bool {
+			rel, err := filepath.Rel(root, dir)
+			return err == nil && filepath.IsLocal(rel) && !executed.InPackages(rel)
+		})
+	}
+	return slices.ContainsFunc(report.Commands, func(c shell.Command) bool {
+		return !c.ReadOnly && c.Name() == "git" && slices.ContainsFunc(c.Dirs, func(dir string) bool { return !compared(dir) })
 	})
 }
 

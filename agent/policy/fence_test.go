@@ -33,6 +33,10 @@ func TestModeAuto(t *testing.T) {
 	p := fencedPolicy()
 	closed := action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"touch"}, Shape: action.Closed, Source: action.FromSession}
 	exact := action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"make", "test"}, Shape: action.Exactly, Folder: "/w", Source: action.FromSession}
+	elsewhere := outside("git fetch")
+	elsewhere.Cwd = "/home/ann/.cache/buddy/fence/x"
+	linked := fencedPolicy(userRule(action.Allow, "git fetch"))
+	linked.Resolve = func(path string) string { return strings.Replace(path, "/w/web", "/w/node_modules/a/b", 1) }
 	tests := []struct {
 		name string
 		p    Policy
@@ -59,6 +63,14 @@ func TestModeAuto(t *testing.T) {
 		{"outside, a rule allows what runs code", fencedPolicy(userRule(action.Allow, "make")), outside("make test"), action.Ask, OutsideFence},
 		{"outside, exactly this was allowed before", fencedPolicy(exact), outside("make test"), action.Ask, OutsideFence},
 		{"outside, a rule allows what runs none", fencedPolicy(userRule(action.Allow, "git push")), outside("git push"), action.Allow, "allow `git push …` (user)"},
+		{"outside, a rule allows fetching", fencedPolicy(userRule(action.Allow, "git fetch")), outside("git fetch origin main"), action.Allow, "allow `git fetch …` (user)"},
+		{"outside, a program for git to run", fencedPolicy(userRule(action.Allow, "git fetch")), outside("git fetch --upload-pack=./tool origin"), action.Ask, OutsideFence},
+		{"outside, the repository itself", fencedPolicy(userRule(action.Allow, "git push")), outside("git push . HEAD:refs/heads/x"), action.Allow, "allow `git push …` (user)"},
+		{"outside, hooks of another repository", fencedPolicy(userRule(action.Allow, "git push")), outside("git push /tmp/e.git main"), action.Ask, OutsideFence},
+		{"outside, git in another folder", fencedPolicy(userRule(action.Allow, "git fetch")), outside("cd web && git fetch"), action.Allow, "allow `git fetch …` (user)"},
+		{"outside, git in a folder of packages", fencedPolicy(userRule(action.Allow, "git fetch")), outside("cd node_modules/a/b && git fetch"), action.Ask, OutsideFence},
+		{"outside, git in a folder that a link names", linked, outside("cd web && git fetch"), action.Ask, OutsideFence},
+		{"outside, git where nothing is compared", fencedPolicy(userRule(action.Allow, "git fetch")), elsewhere, action.Ask, OutsideFence},
 		{"outside, a closed shape", fencedPolicy(closed), outside("touch a.txt"), action.Allow, closed.String()},
 		{"outside, never", p, outside("rm -rf ~"), action.Deny, "built-in: never run"},
 		{"keys for a pane", p, action.Action{Kind: action.PaneKeys, Command: "make\n"}, action.Ask, "pane keys"},

@@ -108,11 +108,15 @@ func (d *folders) dashless(words []arg) []arg {
 // record adds a command to the report; with an effect other than Reads it needs approval.
 func (a *analyser) record(words []arg, via []string, effect Effect, reason string) {
 	c := Command{Argv: public(words), Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason, Dirs: slices.Clone(a.folders.cwds)}
+	runs := ""
 	if !c.ReadOnly && c.Name() == "git" {
-		c.Git = a.folders.gitAct(words, via)
+		c.Git, runs = a.folders.gitAct(words, via)
 	}
 	if act := c.Git; act != nil {
 		c.Effect, c.Reason = gitEffects[act.Kind], act.Name+" "+act.Does
+	}
+	if runs != "" {
+		c.Effect, c.Reason = RunsCode, "git "+runs
 	}
 	if via := privileged(via); via != "" {
 		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+texts.ClipBytes(c.Argv[0].Text, 40)+" with more rights"

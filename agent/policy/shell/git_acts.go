@@ -61,13 +61,15 @@ type gitCall struct {
 	dir      string   // in which git works; "" is unknown
 	flags    []string // -x and --long, without values
 	operands []arg
-	dash     int  // number of operands before --, or -1
-	unsure   bool // a word may turn out to be any flag
+	remotes  []arg // other repositories that flags name
+	dash     int   // number of operands before --, or -1
+	unsure   bool  // a word may turn out to be any flag
+	shifted  bool  // the first operand may be the value of an abbreviated flag
 }
 
-// gitAct returns what a command of git changes; nil if it changes neither history nor
-// uncommitted work. words begin with the program.
-func (d *folders) gitAct(words []arg, via []string) *GitAct {
+// gitAct returns what a command of git changes, nil if it changes neither history nor uncommitted
+// work, and why it may run programs of the workspace, or "". words begin with the program.
+func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 	g := &gitCall{dash: -1}
 	if here := d.started; len(here) > 0 && path.IsAbs(here[0]) && !d.adrift && !slices.ContainsFunc(via, moves) {
 		same := func(dir string) bool { return path.Clean(dir) == path.Clean(here[0]) }
@@ -77,14 +79,14 @@ func (d *folders) gitAct(words []arg, via []string) *GitAct {
 	}
 	at, odd, ok := g.globals(words)
 	if !ok {
-		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is not known: its first words are computed or not understood", Words: len(words), Unsure: true}
+		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is not known: its first words are computed or not understood", Words: len(words), Unsure: true}, ""
 	}
 	if at == len(words) {
-		return nil
+		return nil, ""
 	}
 	rows, name, n := gitRows(words[at:])
 	if rows == nil {
-		return gitUnlisted(words, at, odd)
+		return gitUnlisted(words, at, odd), ""
 	}
 	g.sort(words[at+n:], gitValues[strings.Fields(name)[0]])
 	if n == 1 && strings.Contains(name, " ") { // the second word is computed
@@ -92,15 +94,18 @@ func (d *folders) gitAct(words []arg, via []string) *GitAct {
 	}
 	i := slices.IndexFunc(rows, g.fits)
 	if i < 0 || rows[i].kind == "" {
-		return gitOdd(name, at+n, odd)
+		return gitOdd(name, at+n, odd), g.runs(rows)
 	}
 	r := rows[i]
-	act := &GitAct{Kind: r.kind, Name: "git " + name, Does: r.does, Loss: r.loss, Dir: g.dir, Words: at + n, Unsure: g.unsure}
+	act = &GitAct{Kind: r.kind, Name: "git " + name, Does: r.does, Loss: r.loss, Dir: g.dir, Words: at + n, Unsure: g.unsure}
 	if f := g.decides(r); f != "" {
 		act.Name += " " + f
 	}
 	g.lost(act)
-	return act
+	if runs = g.runs(rows); runs != "" && runs != act.Does {
+		act.Does += ", and " + runs
+	}
+	return act, runs
 }
 
 // gitEffects maps kinds to effects.
@@ -244,11 +249,7 @@ func (g *gitCall) sort(words []arg, values string) {
 		case text == "-" || !strings.HasPrefix(text, "-"):
 			g.operands = append(g.operands, w)
 		case strings.HasPrefix(text, "--"):
-			name, _, attached := strings.Cut(text, "=")
-			g.flags = append(g.flags, name)
-			if slices.Contains(valued, name) && !attached {
-				i++
-			}
+			i += g.long(words[i:], valued)
 		default:
 			for j := 1; j < len(text); j++ {
 				flag := "-" + text[j:j+1]
@@ -262,6 +263,28 @@ func (g *gitCall) sort(words []arg, values string) {
 			}
 		}
 	}
+}
+
+// long notes the long flag that words begin with, and returns the number of words after it that are
+// its value.
+func (g *gitCall) long(words []arg, valued []string) int {
+	text, _ := words[0].lit()
+	name, value, attached := strings.Cut(text, "=")
+	g.flags = append(g.flags, name)
+	leads := abbreviates(name, gitRemoteFlags)
+	switch {
+	case attached && leads:
+		g.remotes = append(g.remotes, literalArg(value))
+	case attached:
+	case !slices.Contains(valued, name):
+		g.shifted = g.shifted || abbreviates(name, valued)
+	default:
+		if leads && len(words) > 1 {
+			g.remotes = append(g.remotes, words[1])
+		}
+		return 1
+	}
+	return 0
 }
 
 // fits reports whether a row applies to the call.

@@ -15,6 +15,10 @@ func TestGitActs(t *testing.T) {
 		"git stash pop": "records git stash", "git stash drop": "loses git stash drop", "git stash clear": "loses git stash clear", "git stash $x": "loses git stash drop",
 		"git push": "publishes git push", "git push -u origin x": "publishes git push", "git push --force": "replaces git push --force", "git push -uf": "replaces git push -f", "git push --for": "replaces git push --force",
 		"git push --force-with-lease=x": "replaces git push --force-with-lease", "git push origin +x": "replaces git push +…", "git push origin :x": "replaces git push :…", "git push -d origin x": "replaces git push -d", "git push -o -f x": "publishes git push",
+		"git push --receive-pack=./x . y": "runs git push --receive-pack", "git push --exec ./x o y": "runs git push --exec", "git push --receive-p ./x o y": "runs git push --receive-pack", "git push --exe ./x o y": "runs git push --exec", "git push -f --exec ./x o": "replaces git push -f",
+		"git send-pack --exec=./x o": "runs git send-pack --exec", "git fetch --upload-pack=./x o": "runs git fetch --upload-pack", "git fetch --upload-p ./x o": "runs git fetch --upload-pack", "git pull --upload-pack ./x o": "runs git pull --upload-pack", "git clone --upload-pack ./x o": "runs git clone --upload-pack",
+		"git clone -u ./x o": "runs git clone -u", "git clone -c a=b o": "runs git clone -c", "git clone --template=x o": "runs git clone --template", "git clone o": "", "git ls-remote --exec ./x o": "runs git ls-remote --exec", "git ls-remote --upload-p=./x o": "runs git ls-remote --upload-pack", "git ls-remote o": "",
+		"git archive --remote=o --exec ./x HEAD": "runs git archive --exec", "git archive HEAD": "", "git fetch -p --tags o": "", "git fetch -u o": "", "git fetch $x": "runs git fetch",
 		"git rebase x": "rewrites git rebase", "git rebase -x 'rm x' y": "runs git rebase -x", "git reset": "rewrites git reset", "git reset --soft x": "rewrites git reset", "git reset --hard": "loses git reset --hard",
 		"git reset x --har": "loses git reset --hard", "git reset $x": "loses git reset", "git branch -D x": "loses git branch -D", "git branch -d x": "rewrites git branch -d", "git branch -fd x": "loses git branch -f",
 		"git checkout": "records git checkout", "git checkout x": "loses git checkout", "git checkout -b x": "records git checkout -b", "git checkout -- x": "loses git checkout --", "git checkout -qf": "loses git checkout -f",
@@ -72,6 +76,28 @@ func TestGitTable(t *testing.T) {
 		done[r.name] = r.with == ""
 		if (r.kind == "") != (r.does == "") || (r.loss != "") != (r.kind == GitLoses) || r.kind != "" && gitEffects[r.kind] == "" {
 			t.Errorf("git %s %s: %+v", r.name, r.with, r)
+		}
+	}
+}
+
+// TestGitRunsPrograms: what a command of git runs by its options, or in a repository on this machine that it
+// names, counts as code; remotes by name, URLs and the repository itself do not.
+func TestGitRunsPrograms(t *testing.T) {
+	for command, want := range map[string]bool{
+		"git push": false, "git push origin main": false, "git push -u origin HEAD": false, "git push origin feature/x": false, "git push . HEAD:x": false, "git push -o a/b origin main": false, "git push git@example.com:a/b main": false,
+		"git push https://example.com/x main": false, "git push --repo=origin": false, "git fetch origin main": false, "git fetch origin pull/3/head": false, "git fetch -j 2 origin a/b": false, "git fetch --all": false, "git clone ssh://example.com/a/b": false,
+		"git push --exec=./x origin": true, "git push -f --exec=./x origin": true, "git push -f origin": false, "git push {-f,--exec=./x} origin": true, "git fetch --upload-pack=./x origin": true,
+		"git push /tmp/e.git main": true, "git push ./e.git main": true, "git push ../e.git main": true, "git push .. main": true, "git push ~/e.git main": true, "git push sub/e.git main": true, "git push file:///tmp/e.git main": true, "git push FILE:///tmp/e main": true,
+		"git push {./e.git,main}": true, "git push e* main": true, "git push $'./e.git' main": true, "git push -- ./e.git": true, "git push -o x ./e.git": true, "git push --push-opt x sub/e.git": true, "git push --repo=./e.git": true, "git push --rep ./e.git": true, "git push --repo sub/e.git": true,
+		"git fetch ./x": true, "git fetch --depth 1 sub/x": true, "git fetch --dep 1 sub/x": true, "git fetch --multiple origin sub/x": true, "git fetch ext::./x": true, "git pull ../x main": true, "git clone ../x": true, "git clone -b a/b ../x": true,
+		"git ls-remote ./x": true, "git archive --remote=./x HEAD": true, "git archive --remote sub/x HEAD": true, "git remote add x ./e.git": true, "git remote add x https://example.com/x": false, "git send-pack ./e.git": true,
+	} {
+		got := false
+		for _, c := range Analyse(command, Env{Cwd: "/w", Home: "/home/ann"}).Commands {
+			got = got || c.Effect == RunsCode
+		}
+		if got != want {
+			t.Errorf("%s: runs code is %v, want %v", command, got, want)
 		}
 	}
 }

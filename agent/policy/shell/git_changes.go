@@ -25,6 +25,7 @@ var gitActs = []gitRow{
 	{name: "revert", kind: GitRecords, does: "makes commits"},
 	{name: "am", with: "--abort --skip", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
 	{name: "am", kind: GitRecords, does: "makes commits"},
+	{name: "pull", with: "--upload-pack", kind: GitRuns, does: "may run a program that its options name"},
 	{name: "pull", with: "-r --rebase", kind: GitRewrites, does: "gets commits and rewrites those of the branch"},
 	{name: "pull", kind: GitRecords, does: "gets commits and merges them"},
 	{name: "tag", with: "-d --delete -f --force", kind: GitRewrites, does: "deletes or moves a tag"},
@@ -36,7 +37,18 @@ var gitActs = []gitRow{
 	{name: "stash", kind: GitRecords, does: "puts changes aside or brings them back"},
 
 	{name: "push", with: "-f --force --force-with-lease --mirror -d --delete --prune + :", kind: GitReplaces, does: "replaces or deletes what is published"},
+	{name: "push", with: "--receive-pack --exec", kind: GitRuns, does: "may run a program that its options name"},
 	{name: "push", kind: GitPublishes, does: "publishes commits"},
+	{name: "fetch", with: "--upload-pack", kind: GitRuns, does: "may run a program that its options name"},
+	{name: "fetch"},
+	{name: "clone", with: "-u --upload-pack -c --config --template", kind: GitRuns, does: "may run a program that its options name"},
+	{name: "clone"},
+	{name: "ls-remote", with: "--upload-pack --exec", kind: GitRuns, does: "may run a program that its options name"},
+	{name: "ls-remote"},
+	{name: "archive", with: "--exec", kind: GitRuns, does: "may run a program that its options name"},
+	{name: "archive"},
+	{name: "remote"},
+	{name: "send-pack", with: "--receive-pack --exec", kind: GitRuns, does: "may run a program that its options name"},
 	{name: "send-pack", kind: GitReplaces, does: "may replace what is published"},
 	{name: "lfs push", kind: GitPublishes, does: "publishes files"},
 
@@ -95,11 +107,15 @@ var gitValues = map[string]string{
 	"merge":  "-m -F -s -X --file --strategy --strategy-option", "cherry-pick": "-m -s -X --mainline --strategy --strategy-option",
 	"revert": "-m -s -X --mainline --strategy --strategy-option", "tag": "-m -F -u --message --file --local-user",
 	"push": "-o --push-option --repo --receive-pack --exec", "rebase": "-s -X -C --onto --strategy --strategy-option",
-	"pull": "-s -X -o --strategy --strategy-option --depth", "checkout": "-b -B --orphan", "switch": "-c -C --create --force-create --orphan",
+	"pull": "-s -X -o --strategy --strategy-option --server-option --depth --deepen --shallow-since --shallow-exclude --refmap --negotiation-tip --upload-pack --cleanup", "checkout": "-b -B --orphan", "switch": "-c -C --create --force-create --orphan",
 	"restore": "-s --source", "clean": "-e --exclude", "branch": "-u --set-upstream-to", "stash": "-m --message",
+	"fetch":     "-j -o --jobs --server-option --depth --deepen --shallow-since --shallow-exclude --refmap --negotiation-tip --filter --upload-pack --submodule-prefix --recurse-submodules-default",
+	"clone":     "-o -b -u -c -j --origin --branch --upload-pack --config --jobs --template --reference --reference-if-able --separate-git-dir --depth --shallow-since --shallow-exclude --server-option --filter --bundle-uri",
+	"ls-remote": "-o --server-option --sort --upload-pack --exec", "archive": "-o --output --format --prefix --add-file --add-virtual-file --exec --remote",
+	"send-pack": "--receive-pack --exec --remote",
 }
 
 // gitPlain are subcommands that change neither history nor uncommitted work, besides the
 // read-only ones. A name in no table may be an alias or another program.
-const gitPlain = "add apply archive bundle clone commit-graph commit-tree config fetch format-patch fsck hash-object init lfs ls-remote " +
-	"maintenance multi-pack-index mktree mktag notes pack-refs range-diff remote repack rerere sparse-checkout stage update-index write-tree"
+const gitPlain = "add apply bundle commit-graph commit-tree config format-patch fsck hash-object init lfs " +
+	"maintenance multi-pack-index mktree mktag notes pack-refs range-diff repack rerere sparse-checkout stage update-index write-tree"

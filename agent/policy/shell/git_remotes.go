@@ -1,0 +1,63 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/texts"
+)
+
+// gitRemotes are the subcommands whose first operand is another repository. Of remote any operand may be one.
+const gitRemotes = "push fetch pull clone ls-remote archive send-pack remote"
+
+// gitRemoteFlags are flags whose value is another repository: git push --repo, git archive --remote.
+var gitRemoteFlags = []string{"--repo", "--remote"}
+
+// abbreviates reports whether git may take a long flag for one of flags.
+func abbreviates(flag string, flags []string) bool {
+	return len(flag) > 2 && slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, flag) })
+}
+
+// runs returns why the call may run programs that its words name, or ""; rows are those of its subcommand.
+// A repository on this machine runs its own hooks and what its settings name.
+func (g *gitCall) runs(rows []gitRow) string {
+	for _, r := range rows {
+		if r.kind == GitRuns && g.fits(r) {
+			return r.does
+		}
+	}
+	name := rows[0].name
+	if !slices.Contains(strings.Fields(gitRemotes), name) {
+		return ""
+	}
+	first := 1
+	switch {
+	case name == "remote", slices.ContainsFunc(g.flags, func(f string) bool { return f == "-m" || abbreviates(f, []string{"--multiple"}) }):
+		first = len(g.operands)
+	case g.shifted:
+		first = 2
+	}
+	for i, w := range slices.Concat(g.remotes, g.operands) {
+		if w.localRepository(i < len(g.remotes)+first) {
+			return "works with a repository on this machine, whose hooks and settings may run programs: " + texts.ClipBytes(w.src, 60)
+		}
+	}
+	return ""
+}
+
+// localRepository reports whether a word may name a repository on this machine other than the one that git
+// works in: by a path, a file URL or a program that leads there. Where it may also be a branch, a path has
+// to begin as no branch does.
+func (w arg) localRepository(surely bool) bool {
+	return slices.ContainsFunc(w.vals, func(v val) bool {
+		head, _, slash := strings.Cut(v.text, "/")
+		scheme, _, _ := strings.Cut(v.text, ":")
+		switch {
+		case v.text == "" || v.text == ".":
+			return false
+		case strings.IndexByte("/.~", v.text[0]) >= 0, strings.EqualFold(scheme, "file"), strings.Contains(v.text, "::"):
+			return true
+		}
+		return surely && (v.kind == pattern || slash && !strings.Contains(head, ":"))
+	})
+}
