@@ -308,13 +308,19 @@ func (g *gitCall) decides(r gitRow) string {
 				return want
 			}
 		}
-		for _, w := range g.operands {
-			if s, _ := w.lit(); (want == "+" || want == ":") && strings.HasPrefix(s, want) {
+		switch want {
+		case "+", ":":
+			if slices.ContainsFunc(g.operands, func(w arg) bool { return w.mayBegin(want) }) {
 				return want + "…"
 			}
-		}
-		if want == "--" && g.dash >= 0 {
-			return want
+		case "x:y":
+			if len(g.operands) > 1 && slices.ContainsFunc(g.operands[1:], arg.movesBranch) {
+				return want
+			}
+		case "--":
+			if g.dash >= 0 {
+				return want
+			}
 		}
 	}
 	return ""

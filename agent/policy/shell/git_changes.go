@@ -4,7 +4,8 @@ package shell
 type gitRow struct {
 	name string // the words of the subcommand
 	// with lists flags of which one must be given; "" needs none. Besides flags: * is any
-	// operand, -- these two dashes, + and : an operand that begins so.
+	// operand, -- these two dashes, + and : an operand that may begin so, x:y one behind the first
+	// that may write to a branch or tag of this repository.
 	with string
 	less bool // with weakens the rows below: the flag must be certain, and not abbreviated
 	kind GitKind
@@ -26,6 +27,7 @@ var gitActs = []gitRow{
 	{name: "am", with: "--abort --skip", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
 	{name: "am", kind: GitRecords, does: "makes commits"},
 	{name: "pull", with: "--upload-pack", kind: GitRuns, does: "may run a program that its options name"},
+	{name: "pull", with: "+ x:y -f --force --refmap", kind: GitRewrites, does: "gets commits and moves branches of this repository"},
 	{name: "pull", with: "-r --rebase", kind: GitRewrites, does: "gets commits and rewrites those of the branch"},
 	{name: "pull", kind: GitRecords, does: "gets commits and merges them"},
 	{name: "tag", with: "-d --delete -f --force", kind: GitRewrites, does: "deletes or moves a tag"},
@@ -40,6 +42,7 @@ var gitActs = []gitRow{
 	{name: "push", with: "--receive-pack --exec", kind: GitRuns, does: "may run a program that its options name"},
 	{name: "push", kind: GitPublishes, does: "publishes commits"},
 	{name: "fetch", with: "--upload-pack", kind: GitRuns, does: "may run a program that its options name"},
+	{name: "fetch", with: "+ x:y -f --force --refmap --stdin -P --prune-tags", kind: GitRewrites, does: "moves or deletes branches or tags of this repository"},
 	{name: "fetch"},
 	{name: "clone", with: "-u --upload-pack -c --config --template", kind: GitRuns, does: "may run a program that its options name"},
 	{name: "clone"},

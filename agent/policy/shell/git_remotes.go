@@ -61,3 +61,29 @@ func (w arg) localRepository(surely bool) bool {
 		return surely && (v.kind == pattern || slash && !strings.Contains(head, ":"))
 	})
 }
+
+// mayBegin reports whether a word of git's may begin with a character: as far as it is known, and for each
+// value that it may have. What begins with ~ is no branch unless a shell replaces it.
+func (w arg) mayBegin(char string) bool {
+	return slices.ContainsFunc(w.vals, func(v val) bool {
+		switch {
+		case v.text == "":
+			return v.kind != literal
+		case v.kind != literal && strings.IndexByte("*?[", v.text[0]) >= 0:
+			return true
+		}
+		return v.text[0] == '~' || strings.HasPrefix(unescape(v.text), char)
+	})
+}
+
+// movesBranch reports whether a word may be a refspec that writes to a branch or a tag: one with a right side
+// that is not below refs/remotes/, where branches of other repositories are noted.
+func (w arg) movesBranch() bool {
+	return slices.ContainsFunc(w.vals, func(v val) bool {
+		_, to, ok := strings.Cut(v.text, ":")
+		if v.kind == literal && (!ok || to == "") {
+			return false
+		}
+		return !strings.HasPrefix(to, "refs/remotes/")
+	})
+}
