@@ -179,7 +179,7 @@ func beginsAs(argv []Arg, prefix []string) Match {
 			words = append(words, w)
 			continue
 		}
-		best = min(best, hasOption(rest, w))
+		best = min(best, hasOption(path.Base(prefix[0]), rest, w))
 	}
 	if best == No {
 		return No
@@ -224,30 +224,60 @@ func sameProgram(base, want string) bool {
 	return ok && first == want && programNamed()[want] != nil
 }
 
-// hasOption reports whether an option is given; the letters of a cluster may be spread.
-func hasOption(words []Arg, option string) Match {
-	letters := strings.TrimPrefix(option, "-")
-	long := strings.HasPrefix(letters, "-")
-	left, best := letters, No
+// hasOption reports whether an option of a program is given, by any of its names; the letters of a cluster
+// may be spread.
+func hasOption(program string, words []Arg, option string) Match {
+	left, best := optionNames(program, option), No
 	for _, w := range words {
 		switch {
 		case w.Dynamic:
 			best = Maybe
 		case w.Text == option || strings.HasPrefix(w.Text, option+"="):
 			return Yes
-		case !long && len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-':
-			left = strings.Map(func(r rune) rune {
-				if strings.ContainsRune(w.Text, r) {
-					return -1
-				}
-				return r
-			}, left)
 		}
+		left = slices.DeleteFunc(left, func(same []string) bool { return isOption(w.Text, same) })
 	}
-	if left == "" {
+	if len(left) == 0 {
 		return Yes
 	}
 	return best
+}
+
+// optionNames returns the names of an option of a program, without dashes; of a cluster those of each letter.
+// A long option that is in no table has none: it is compared as it is written.
+func optionNames(program, option string) (all [][]string) {
+	long, isLong := strings.CutPrefix(option, "--")
+	given := []string{long}
+	if !isLong {
+		given = strings.Split(option[1:], "")
+	}
+	groups := strings.Fields(sameOptions[program])
+	for _, name := range given {
+		var same []string
+		for _, group := range groups {
+			if names := strings.Split(group, "="); slices.Contains(names, name) {
+				same = names
+			}
+		}
+		if same == nil && !isLong {
+			same = []string{name}
+		}
+		all = append(all, same)
+	}
+	return all
+}
+
+// isOption reports whether a word gives an option that has some names: as a letter of a cluster, or in full or
+// abbreviated behind two dashes.
+func isOption(word string, names []string) bool {
+	long, isLong := strings.CutPrefix(word, "--")
+	long, _, _ = strings.Cut(long, "=")
+	return len(word) > 1 && word[0] == '-' && slices.ContainsFunc(names, func(name string) bool {
+		if isLong {
+			return len(name) > 1 && long != "" && strings.HasPrefix(name, long)
+		}
+		return len(name) == 1 && strings.Contains(word, name)
+	})
 }
 
 // follows reports whether words, without options, begin with those of a prefix.

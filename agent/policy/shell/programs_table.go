@@ -24,7 +24,7 @@ type program struct {
 var programs = []program{
 	{
 		name: "git", valued: "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source --list-cmds", plain: "-p -P --paginate --no-pager --bare --no-replace-objects --no-optional-locks --literal-pathspecs --no-lazy-fetch --no-advice",
-		same: "send-pack=push, http-push=push, subtree push=push, lfs push=push, svn dcommit=push, p4 submit=push, fetch-pack=fetch, checkout-index=checkout, stage=add", carries: "run foreach", hosts: true, why: "git(1), OPTIONS; git-push(1) is the same program",
+		same: "send-pack=push, http-push=push, subtree push=push, lfs push=push, svn dcommit=push, p4 submit=push, fetch-pack=fetch, checkout-index=checkout, stage=add, branch -D=branch -d -f", carries: "run foreach", hosts: true, why: "git(1), OPTIONS; git-push(1) is the same program",
 	},
 	{
 		name: "kubectl", also: "oc kubecolor", valued: "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as --as-group --request-timeout -v --cache-dir --profile --certificate-authority --client-key --client-certificate --tls-server-name", plain: "--insecure-skip-tls-verify --match-server-version --warnings-as-errors -A",
@@ -104,4 +104,16 @@ var programs = []program{
 	{name: "toolbox", also: "distrobox", carries: "run enter", why: "runs a command in a container"},
 	{name: "conda", also: "mamba micromamba", carries: "run", why: "conda run"},
 	{name: "nsenter", carries: "*", why: "runs what follows"},
+}
+
+// sameOptions lists options of the same meaning by program, a group of names each: letters, and long options,
+// which may be abbreviated. An option in no group is compared as it is written.
+var sameOptions = map[string]string{
+	"rm": "r=R=recursive f=force d=dir no-preserve-root", "cp": "r=R=recursive f=force a=archive l=link s=symbolic-link", "mv": "f=force", "ln": "s=symbolic f=force",
+	"chmod": "R=recursive", "chown": "R=recursive", "chgrp": "R=recursive", "shred": "f=force u=remove", "ls": "R=recursive a=all",
+	"grep": "r=R=recursive=dereference-recursive f=file", "egrep": "r=R=recursive=dereference-recursive f=file", "fgrep": "r=R=recursive=dereference-recursive f=file",
+	"sed": "i=in-place n=quiet=silent", "rsync": "r=recursive a=archive", "zip": "r=recurse-paths", "truncate": "s=size",
+	"curl": "k=insecure o=output O=remote-name X=request d=data T=upload-file F=form", "wget": "O=output-document no-check-certificate",
+	"git": "f=force d=delete no-verify", "docker": "f=force v=volumes privileged", "podman": "f=force v=volumes privileged", "npm": "g=global f=force", "pnpm": "g=global f=force",
+	"apt": "y=yes=assume-yes", "apt-get": "y=yes=assume-yes", "dnf": "y=assumeyes", "yum": "y=assumeyes", "pip": "y=yes", "pip3": "y=yes", "kill": "s=signal", "userdel": "r=remove f=force",
 }
