@@ -223,7 +223,7 @@ func begins(c shell.Command, prefix []string) bool {
 }
 
 func hostMatches(pattern, host string) bool {
-	pattern, host = strings.ToLower(strings.TrimPrefix(pattern, "*.")), strings.ToLower(host)
+	pattern, host = shell.HostNames(strings.TrimPrefix(pattern, "*."))[0], strings.ToLower(host)
 	return host != "" && (host == pattern || strings.HasSuffix(host, "."+pattern))
 }
 

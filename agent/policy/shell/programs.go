@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/net/idna"
+
 	"buddy/texts"
 )
 
@@ -369,7 +371,7 @@ func (c Command) Reaches(fits func(host string) bool) Match {
 	return No
 }
 
-// hosts returns what may be the hosts that a command names, in lower case: in URLs, in addresses
+// hosts returns what may be the hosts that a command names, as [HostNames] has them: in URLs, in addresses
 // such as user@host:path, and for programs that use the network in every word.
 func (c Command) hosts() []string {
 	var all []string
@@ -389,11 +391,27 @@ func (c Command) hosts() []string {
 		for _, u := range urls {
 			for piece := range strings.FieldsFuncSeq(u, func(r rune) bool { return strings.ContainsRune(" ,:=@[]'\"()", r) }) {
 				host, _, _ := strings.Cut(strings.TrimLeft(piece, "/"), "/")
-				all = append(all, strings.TrimSuffix(strings.ToLower(host), "."))
+				all = append(all, HostNames(host)...)
 			}
 		}
 	}
 	return all
+}
+
+// HostNames returns the names in ASCII and lower case that programs may make of a host. Characters such as 。
+// and １ mean . and 1 to them, as the standard of international names (IDNA) has it, in its newer and in its
+// older reading.
+func HostNames(host string) []string {
+	if ascii(host) {
+		return []string{strings.TrimSuffix(strings.ToLower(host), ".")}
+	}
+	var names []string
+	for _, older := range []bool{false, true} {
+		// What is refused comes back as far as it could be read, and no program finds that.
+		name, _ := idna.New(idna.MapForLookup(), idna.Transitional(older), idna.StrictDomainName(false)).ToASCII(host)
+		names = append(names, strings.TrimSuffix(strings.ToLower(name), "."))
+	}
+	return names
 }
 
 // urlRegexp matches URLs in a word.
