@@ -200,9 +200,12 @@ func (a *analyser) nested(text string, via []string) {
 }
 
 func (a *analyser) program(text string) {
-	if why := unreadable(text); why != "" {
+	if why := tooMuch(text); why != "" {
 		a.rep.other(why)
 		return
+	}
+	if why := unreadable(text); why != "" {
+		a.rep.other(why)
 	}
 	if strings.TrimSpace(text) == "" {
 		return

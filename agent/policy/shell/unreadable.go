@@ -6,16 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// unreadable returns why a person, or a parser, may not see what a shell would run, or "".
-func unreadable(text string) string {
+// tooMuch returns why a text is not parsed at all, or "".
+func tooMuch(text string) string {
 	if len(text) > maxText || strings.Count(text, " ")+strings.Count(text, "\n")+strings.Count(text, ";") > maxWords {
 		return "the command is too long to judge"
-	}
-	if !utf8.ValidString(text) {
-		return "the command is not valid text"
-	}
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
-		return "the command has a control character in it"
 	}
 	nesting := 0
 	for _, opening := range []string{"(", "{", "`", "[", "if ", "do ", "case "} {
@@ -24,7 +18,17 @@ func unreadable(text string) string {
 	if nesting > maxNesting {
 		return "the command is too deeply nested to judge"
 	}
+	return ""
+}
+
+// unreadable returns why a person, or another shell, may not see what a shell would run, or "". It never
+// makes a command harmless, but what is seen of it counts for rules.
+func unreadable(text string) string {
 	switch {
+	case !utf8.ValidString(text):
+		return "the command is not valid text"
+	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
+		return "the command has a control character in it"
 	case strings.Contains(text, "\\\n") && strings.Contains(text, "#"):
 		return "a comment may go on in the next line for one shell and end for another"
 	case strings.HasSuffix(text, `\`):
