@@ -115,7 +115,7 @@ func (c *Change) from(ctx context.Context, git Git, base, head string) error {
 
 // choose takes what is not committed, else what the branch adds.
 func (c *Change) choose(ctx context.Context, git Git, head string) error {
-	status, err := git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+	status, err := git(ctx, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")
 	if err != nil {
 		return fmt.Errorf("what is not committed is not known: %w", err)
 	}
@@ -152,9 +152,10 @@ func shortRef(name string) string {
 
 func short(commit string) string { return commit[:min(len(commit), 8)] }
 
-// read reads which files differ, and how.
+// read reads which files differ, and how. Of a submodule only its commit counts: its files would be read with the
+// filters and drivers that its own settings name.
 func (c *Change) read(ctx context.Context, git Git) error {
-	quiet := []string{"--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--relative", "--ignore-submodules=dirty"}
+	quiet := []string{"--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--relative", "--submodule=short", "--ignore-submodules=dirty"}
 	names, err := git(ctx, append(append([]string{"diff", "--name-only", "-z"}, quiet...), c.Commit, "--")...)
 	if err != nil {
 		return fmt.Errorf("the files that differ are not known: %w", err)

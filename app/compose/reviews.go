@@ -53,7 +53,8 @@ func reviewed(ctx context.Context, targets *target.Set, name string) (review.Fol
 }
 
 // gitIn returns what runs git so that no program runs which the repository names: no hooks, filters, diff
-// drivers or watchers.
+// drivers or watchers, and none that fetches what a partial clone lacks. It does not hold in submodules, which have
+// settings of their own: args must not lead into them.
 func gitIn(run runner) review.Git {
 	var filters []string
 	known := false
@@ -114,7 +115,11 @@ func runThere(h *host.Host, dir string) runner {
 // [review.MaxDiff].
 func runGit(ctx context.Context, run runner, emptied []string, args ...string) ([]byte, error) {
 	argv := append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="}, args...)
-	env := []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EXTERNAL_DIFF=", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(emptied))}
+	env := []string{
+		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EXTERNAL_DIFF=",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // git before 2.45 may know only the latter
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(emptied)),
+	}
 	for i, name := range emptied {
 		value := ""
 		if strings.HasSuffix(name, ".required") {
