@@ -64,8 +64,8 @@ func (s *Setup) LanguageServers() []lsp.Server {
 		case err != nil:
 			def.Problem = err.Error()
 		case i >= 0:
-			def.Problem = checks[i].problem()
-			def.Command = append([]string{programOf(checks[i])}, def.Command[1:]...)
+			def.Problem = checks[i].problem("/trust, or: buddy trust")
+			def.Command = append([]string{checks[i].path()}, def.Command[1:]...)
 		default:
 			path, missing := def.onPath()
 			if missing != nil && def.built {
@@ -76,20 +76,43 @@ func (s *Setup) LanguageServers() []lsp.Server {
 			}
 			def.Command = append([]string{path}, def.Command[1:]...)
 		}
+		if def.RunsProject {
+			def.Refuses = func(root string) string { return def.refuses(root, s.Config) }
+		}
 		all = append(all, def.Server)
 	}
 	return append(all, plugins...)
 }
 
-// problem says why a part does not run, "" if it does.
-func (c PartCheck) problem() string {
+// refuses returns why a server that runs programs of the project may not start in a folder, "" if it is trusted there or in
+// a folder above of the same repository. That folder may be below the working directory, or another one of the session, whose
+// parts /trust does not list.
+func (d *languageServer) refuses(root string, c config.Config) string {
+	checks, _, err := CheckParts(root, c)
+	if err != nil {
+		return err.Error()
+	}
+	why := "it starts only in a folder that has " + texts.Some(d.Roots) + " and that you trusted"
+	for _, part := range slices.Backward(checks) { // the nearest folder's part is the last to say why
+		if part.Kind != lspKind || part.Name != d.Name {
+			continue
+		}
+		if why = part.problem("buddy trust --part " + action.Quote([]string{part.String(), part.Dir})); why == "" {
+			return ""
+		}
+	}
+	return why
+}
+
+// problem says why a part does not run, and how to trust it; "" if it runs.
+func (c PartCheck) problem(trust string) string {
 	switch {
 	case c.State.Err != nil:
 		return c.State.Err.Error()
 	case c.State.Changed:
-		return "it changed since you trusted it (/trust, or: buddy trust)"
+		return "it changed since you trusted it (" + trust + ")"
 	case !c.State.Trusted:
-		return "not trusted (/trust, or: buddy trust)"
+		return "not trusted (" + trust + ")"
 	}
 	return ""
 }
@@ -263,10 +286,14 @@ func projectProgram(def *languageServer, dir string, packages, runs bool) (strin
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		if info, err := os.Stat(name); err != nil || info.IsDir() || !texts.Below(name, dir) {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil || info.IsDir():
 			return "", false
+		case texts.Below(name, dir):
+			return relativeTo(dir, name), true
 		}
-		return relativeTo(dir, name), true
+		return name, runs
 	}
 	path := onPathFrom(name)
 	switch {
@@ -304,8 +331,8 @@ func relativeTo(dir, path string) string {
 	return strings.TrimPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// programOf returns the program of a part that is a language server.
-func programOf(c PartCheck) string {
+// path returns the file that defines the part; of a language server it is the program.
+func (c PartCheck) path() string {
 	if filepath.IsAbs(c.File) {
 		return c.File
 	}

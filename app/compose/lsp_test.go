@@ -3,6 +3,7 @@ package compose
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,12 +203,61 @@ func TestALanguageServerThatRunsTheProjectNeedsTrust(t *testing.T) {
 		t.Errorf("before: %s", got)
 	}
 	checks, _, err := s.checkParts()
-	if err != nil || len(checks) != 1 || !strings.Contains(strings.Join(checks[0].Lines(), "\n"), "runs programs of the project (build scripts, macros)") {
+	if err != nil || len(checks) != 1 || !strings.Contains(strings.Join(checks[0].Lines(), "\n"), "runs programs of the project (build scripts, macros)\nruns: "+dir+"/bin/rust-analyzer\nfrom: "+dir+"/bin/rust-analyzer\n") {
 		t.Errorf("parts %+v, %v", checks, err)
 	}
 	trustLanguages(t, s)
 	if got := described(s.LanguageServers()); got != runs {
 		t.Errorf("trusted: %s", got)
+	}
+}
+
+// A server that runs programs of the project starts in no folder that was not trusted: not in one below the working
+// directory, in another of the session, or where nothing marks a project. Trust holds below the folder, up to the next
+// repository. In a session without such files nothing needs trust.
+func TestALanguageServerThatRunsTheProjectNeedsTrustWhereItStarts(t *testing.T) {
+	s := pluginSetup(t, map[string]string{
+		"crate/Cargo.toml": "", "crate/deep/Cargo.toml": "", "crate/other/.git/x": "", "crate/other/Cargo.toml": "", "beside/Cargo.toml": "",
+	})
+	dir, programs := s.Config.Project.Dir, languagePrograms(t, "bin/rust-analyzer", "bin/gopls")
+	for name, set := range map[string][]config.LanguageServer{
+		"by its name": nil,
+		"by its path": {{Name: "rust-analyzer", Command: []string{filepath.Join(programs, "bin/rust-analyzer")}, Enabled: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Config.LSP = set
+			refused := func(name string) string {
+				t.Helper()
+				all := s.LanguageServers()
+				rust, gopls := all[slices.IndexFunc(all, func(d lsp.Server) bool { return d.Name == "rust-analyzer" })], all[slices.IndexFunc(all, func(d lsp.Server) bool { return d.Name == "gopls" })]
+				if rust.Problem != "" || gopls.Problem != "" || gopls.Refuses != nil {
+					t.Fatalf("%s", described(all))
+				}
+				return rust.Refuses(filepath.Join(dir, name))
+			}
+			if checks, _, err := s.checkParts(); len(checks) > 0 || err != nil || s.untrustedNotice() != "" {
+				t.Errorf("what needs trust without such files: %+v, %v", checks, err)
+			}
+			crate := filepath.Join(dir, "crate")
+			if got := refused("crate"); got != "not trusted (buddy trust --part lsp:rust-analyzer "+crate+")" {
+				t.Errorf("before: %s", got)
+			}
+			checks, _, err := CheckParts(crate, s.Config)
+			if err != nil || len(checks) != 1 || checks[0].String() != "lsp:rust-analyzer" {
+				t.Fatalf("parts %+v, %v", checks, err)
+			}
+			if err := TrustStore().TrustParts(checks[0].Dir, checks[0].Part); err != nil {
+				t.Fatal(err)
+			}
+			defer TrustStore().ForgetParts(checks[0].Dir, checks[0].Part) //nolint:errcheck // the next one would say it
+			for name, want := range map[string]string{
+				"crate": "", "crate/deep": "", "crate/other": "not trusted", "beside": "not trusted", ".": "it starts only in a folder that has Cargo.toml",
+			} {
+				if got := refused(name); !strings.HasPrefix(got, want) || want == "" && got != "" {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+		})
 	}
 }
 

@@ -101,7 +101,7 @@ func (c PartCheck) Lines() []string {
 	}
 	lines := []string{c.Kind + " " + c.Name + " " + c.When}
 	lines = append(lines, strings.Split("runs: "+strings.ReplaceAll(runs, "\n", "\n      "), "\n")...)
-	lines = append(lines, "from: "+filepath.Join(c.Dir, c.File))
+	lines = append(lines, "from: "+c.path())
 	if len(c.Files) > 0 {
 		lines = append(lines, "with the files: "+strings.Join(c.Files, ", "))
 	}

@@ -245,6 +245,27 @@ func TestNothingStartsWithoutAnEdit(t *testing.T) {
 	})
 }
 
+// A server may refuse the folder in which it would start. That is said once, when an edit would start it there.
+func TestAServerStartsOnlyWhereItMay(t *testing.T) {
+	inMemory(t, "", func(t *testing.T, b *bench) {
+		b.write("ours/mark", "")
+		b.write("theirs/mark", "")
+		b.defs[0].Refuses = func(root string) string {
+			if root == b.path("ours") {
+				return ""
+			}
+			return "not trusted there"
+		}
+		for _, name := range []string{"theirs/a.x", "theirs/b.x", "c.x"} {
+			wantNothing(t, name, b.edit(name, "bad: new\n"))
+		}
+		if b.started() != 0 || b.published() != "no diagnostics of .x files: language server checker: not trusted there" {
+			t.Errorf("started %d, said %q", b.started(), b.published())
+		}
+		want(t, "where it may", b.edit("ours/a.x", "bad: new\n"), "ours/a.x:1:1 error: new")
+	})
+}
+
 func TestAnEditOnAnotherMachineStartsNothing(t *testing.T) {
 	inMemory(t, "", func(t *testing.T, b *bench) {
 		before := b.replace("tax.x", "bad: there\n")

@@ -56,6 +56,8 @@ type Server struct {
 	// its own program is.
 	RunsProject bool
 	Problem     string // why it can't be started; "" if it can
+	// Refuses returns why it may not start in a folder, "" if it may; nil for one that may start in all.
+	Refuses func(root string) string
 }
 
 // Options say which servers there are and what they work with.
@@ -244,6 +246,9 @@ func (c *Clients) find(path string) *Server {
 	for _, def := range c.o.Servers() {
 		if def.Off || def.Languages[filepath.Ext(path)] == "" {
 			continue
+		}
+		if def.Problem == "" && def.Refuses != nil {
+			def.Problem = def.Refuses(rootOf(path, def.Roots, c.o.Folders))
 		}
 		def.Start = cmp.Or(def.Start, startTime)
 		if def.Problem == "" {
