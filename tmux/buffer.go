@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
+
+	"buddy/texts/searchpath"
 )
 
 // LoadBuffer copies text to the paste buffer of the tmux in which this program runs, the
@@ -19,7 +20,7 @@ func LoadBuffer(ctx context.Context, text string) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "tmux", "load-buffer", "-w", "-")
+	cmd := searchpath.Command(ctx, "tmux", "load-buffer", "-w", "-")
 	cmd.Stdin = strings.NewReader(text)
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"buddy/texts/searchpath"
 )
 
 // target returns a tmux target that matches our session exactly, not as a prefix.
@@ -14,7 +16,7 @@ func (o Options) target() string { return "=" + o.tmuxName() + ":" }
 
 // command returns a tmux process for our server, not started.
 func (s *local) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "tmux", append(append(socketArgs(s.opt), "-u"), args...)...)
+	cmd := searchpath.Command(ctx, "tmux", append(append(socketArgs(s.opt), "-u"), args...)...)
 	cmd.Env = s.env
 	cmd.WaitDelay = time.Second
 	return cmd

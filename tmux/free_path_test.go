@@ -1,8 +1,11 @@
 package tmux_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"buddy/tmux"
@@ -72,6 +75,46 @@ func TestFreeCommandsGetALoginPathThatIsWhole(t *testing.T) {
 			}
 			r.wantFree(`only 2>/dev/null; relative 2>/dev/null; mine; printf '%s\n' "$PATH"`, "planted mine\n"+home+"/bin:/usr/bin:/bin\n")
 		})
+	}
+}
+
+// On this machine no program comes from the folders that are worked in, whatever the PATH says: none of a command that runs
+// without approval, and neither tmux nor the shell that runs it. An approved command finds them.
+func TestFreeCommandsFindNoProgramOfTheWorkspace(t *testing.T) {
+	for _, shell := range []string{"", "dash", "zsh"} {
+		for _, where := range []string{"in a pane", "without"} {
+			t.Run(cmp.Or(shell, "any shell")+" "+where, func(t *testing.T) {
+				if _, err := pane.FindShell(shell); err != nil {
+					t.Skip(err)
+				}
+				srv := tmuxtest.New(t)
+				work, also, mine, link := filepath.Join(srv.Dir, "work"), filepath.Join(srv.Dir, "also"), filepath.Join(srv.Dir, "mine"), filepath.Join(srv.Dir, "link")
+				for name, dir := range map[string]string{"empty": work, "relative": filepath.Join(work, "rel"), "whole": filepath.Join(work, "bin"), "linked": filepath.Join(work, "real"), "beside": also, "mine": mine} {
+					plant(t, dir, name)
+				}
+				if err := os.Symlink(filepath.Join(work, "real"), link); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range []string{"tmux", "bash", "sh", "dash", "zsh"} {
+					plant(t, filepath.Join(work, "bin"), name)
+				}
+				system := os.Getenv("PATH")
+				t.Setenv("PATH", strings.Join([]string{"", "rel", filepath.Join(work, "bin"), link, also, mine, system}, ":"))
+				t.Chdir(work)
+				r := &rig{t: t, srv: srv, dir: srv.Dir}
+				r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), Env: append(slices.Clone(srv.Env), "PATH="+os.Getenv("PATH")), Cwd: work, Shell: shell}
+				r.opt.Reach.Read = []string{work, also}
+				if r.Session = tmux.New(r.opt); where == "without" {
+					r.Session = tmux.NewPlain(r.opt)
+				}
+				r.closeAtEnd()
+				const all = `for p in empty relative whole linked beside mine; do $p 2>/dev/null; done`
+				if res := r.run(all); string(res.Stdout.Head) != "planted empty\nplanted relative\nplanted whole\nplanted linked\nplanted beside\nplanted mine\n" {
+					t.Fatalf("approved: %q %q: the control proves nothing", res.Stdout.Head, res.Stderr.Head)
+				}
+				r.wantFree(all+`; printf '%s\n' "$PATH"`, "planted mine\n"+mine+":"+system+"\n")
+			})
+		}
 	}
 }
 

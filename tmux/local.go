@@ -70,6 +70,9 @@ func (s *local) argv() []string {
 	if s.opt.Shell != "" {
 		args = append(args, "--shell="+s.opt.Shell)
 	}
+	for _, dir := range s.opt.Reach.Read {
+		args = append(args, "--avoid="+dir)
+	}
 	return append(args, s.dir)
 }
 func (s *local) attachLine() string { return host.Line(attachArgs(s.opt)...) }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"buddy/texts/searchpath"
 )
 
 // Installed returns the version that this machine's tmux reports, such as "tmux 3.3a", or an
@@ -18,7 +20,7 @@ func Installed(ctx context.Context) (version string, err error) {
 func installed(ctx context.Context, env []string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "tmux", "-V")
+	cmd := searchpath.Command(ctx, "tmux", "-V")
 	cmd.Env = env
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -30,6 +29,7 @@ import (
 	"buddy/config"
 	"buddy/extensions/mcp"
 	"buddy/texts"
+	"buddy/texts/searchpath"
 	"buddy/tools"
 	"buddy/tools/web"
 )
@@ -313,7 +313,7 @@ func openBrowser(address string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
-	return exec.CommandContext(ctx, program, address).Run()
+	return searchpath.Command(ctx, program, address).Run()
 }
 
 // promptTime limits how long the text of a server's prompt is waited for.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"buddy/agent/review"
 	"buddy/extensions/subagent"
 	"buddy/texts"
+	"buddy/texts/searchpath"
 	"buddy/tmux/host"
 	"buddy/tools/fs"
 	"buddy/tools/target"
@@ -79,8 +79,8 @@ type runner func(ctx context.Context, env, argv []string, stdout, stderr io.Writ
 // runHere runs programs in a folder of this machine.
 func runHere(dir string) runner {
 	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
-		c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		c.Dir, c.WaitDelay, c.Env = dir, time.Second, append(os.Environ(), env...)
+		c := searchpath.Command(ctx, argv[0], argv[1:]...)
+		c.Dir, c.WaitDelay, c.Env = dir, time.Second, append(c.Env, env...)
 		c.Stdout, c.Stderr = stdout, stderr
 		err := c.Run()
 		if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ctx.Err() == nil {

@@ -20,6 +20,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/texts/searchpath"
 	"buddy/tmux"
 	"buddy/tools"
 	"buddy/tools/file"
@@ -36,6 +37,9 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	}
 	if p.Env.Also, err = p.Dest.folders(f.Also); err != nil {
 		return judge, err
+	}
+	if p.Dest.Target.Host == nil {
+		searchpath.Avoid(append([]string{p.Env.Dir}, p.Env.Also...)...)
 	}
 	others, err := p.Dest.beside(f, p.Config, p.Index)
 	if err != nil {

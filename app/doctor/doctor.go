@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
+	"buddy/texts/searchpath"
 	"buddy/tmux"
 	"buddy/tools/target"
 	"buddy/views/markup"
@@ -256,7 +256,7 @@ func checkFence(c config.Config, cwd string) Finding {
 }
 
 func checkClipboard(getenv func(string) string) Finding {
-	if tool := input.ClipboardTool(getenv, exec.LookPath); tool != nil {
+	if tool := input.ClipboardTool(getenv, searchpath.Look); tool != nil {
 		return Finding{"clipboard", Fine, "through " + tool[0] + " and the terminal", ""}
 	}
 	if getenv("TMUX") != "" {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"time"
 
+	"buddy/texts/searchpath"
 	"buddy/tmux"
 )
 
@@ -29,7 +29,7 @@ func Copy(text string) (ways []string, err error) {
 			ways = append(ways, "tmux's buffer")
 		}
 	}
-	if tool := ClipboardTool(os.Getenv, exec.LookPath); tool != nil {
+	if tool := ClipboardTool(os.Getenv, searchpath.Look); tool != nil {
 		if err := feed(ctx, tool, text); err != nil {
 			failed = append(failed, err.Error())
 		} else {
@@ -66,7 +66,7 @@ func ClipboardTool(getenv func(string) string, look func(string) (string, error)
 // feed runs a command that reads text. What it leaves behind to serve the clipboard has
 // none of our files open, so that nobody waits for it.
 func feed(ctx context.Context, command []string, text string) error {
-	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c := searchpath.Command(ctx, command[0], command[1:]...)
 	c.Stdin = strings.NewReader(text)
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("with %s: %w", command[0], err)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"buddy/agent/model"
+	"buddy/texts/searchpath"
 )
 
 // keepPictures is how long copies of pictures stay after they were pasted: a draft may name them.
@@ -94,7 +94,7 @@ func unescaped(text string) string {
 
 // ClipboardPicture returns a file with the picture of the clipboard.
 func ClipboardPicture(ctx context.Context) (path string, err error) {
-	tool := pictureTool(os.Getenv, exec.LookPath)
+	tool := pictureTool(os.Getenv, searchpath.Look)
 	if tool == nil {
 		return "", errors.New("no tool reads pictures of the clipboard here: install wl-clipboard, xclip or pngpaste, or paste the path of a file")
 	}
@@ -113,7 +113,7 @@ func ClipboardPicture(ctx context.Context) (path string, err error) {
 func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, clipboardTime)
 	defer cancel()
-	c := exec.CommandContext(ctx, tool[0], tool[1:]...)
+	c := searchpath.Command(ctx, tool[0], tool[1:]...)
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"buddy/texts/searchpath"
 )
 
 // inspectLimit bounds a question to a container engine.
@@ -54,7 +56,7 @@ func (c *container) find(ctx context.Context) (string, *DownError) {
 	e := &DownError{Host: c.name()}
 	var asked, failed []string
 	for _, engine := range []string{"docker", "podman"} {
-		if _, err := exec.LookPath(engine); err != nil {
+		if _, err := searchpath.Look(engine); err != nil {
 			continue
 		}
 		state, said, err := output(ctx, inspectLimit, engine, "container", "inspect", "-f", "{{.State.Status}}", c.id)
@@ -108,7 +110,7 @@ func (c *container) argv(flags string, argv []string) []string {
 
 func (c *container) command(ctx context.Context, argv []string) *exec.Cmd {
 	all := c.argv("-i", argv)
-	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
+	cmd := searchpath.Command(ctx, all[0], all[1:]...)
 	cmd.WaitDelay = time.Second
 	return cmd
 }

@@ -5,10 +5,11 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"buddy/texts/searchpath"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 func Containers(ctx context.Context) []string {
 	var all []string
 	for _, engine := range []string{"docker", "podman"} {
-		if _, err := exec.LookPath(engine); err != nil {
+		if _, err := searchpath.Look(engine); err != nil {
 			continue
 		}
 		out, _, err := output(ctx, inspectLimit, engine, "ps", "--format", "{{.Names}}")

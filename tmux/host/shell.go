@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"buddy/texts"
+	"buddy/texts/searchpath"
 )
 
 // saidMax limits how much of a dying process's last messages is kept, in bytes.
@@ -226,7 +227,7 @@ func exitCode(err error) int {
 func output(ctx context.Context, limit time.Duration, argv ...string) (stdout, stderr string, err error) {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := searchpath.Command(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"buddy/texts/searchpath"
 )
 
 const (
@@ -119,7 +121,7 @@ func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
 	s.mu.Unlock()
 	// The proxy matters when the master has gone: a client must not connect by itself.
 	all := s.argv(append(quiet, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-S", sock, "--", s.opt.Dest, Line(argv...))...)
-	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
+	cmd := searchpath.Command(ctx, all[0], all[1:]...)
 	cmd.WaitDelay = time.Second
 	return cmd
 }
@@ -198,7 +200,7 @@ func (s *ssh) makeDir() error {
 		return fmt.Errorf("no directory for the ssh socket: %w", err)
 	}
 	d := &socketDir{path: dir, done: make(chan struct{})}
-	cmd := exec.Command("sh", append([]string{"-c", guardScript, dir}, s.argv("-S", filepath.Join(dir, "s"), "-O", "exit", s.opt.Dest)...)...)
+	cmd := searchpath.Command(context.Background(), "sh", append([]string{"-c", guardScript, dir}, s.argv("-S", filepath.Join(dir, "s"), "-O", "exit", s.opt.Dest)...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if d.in, err = cmd.StdinPipe(); err == nil {
 		err = cmd.Start()
@@ -235,7 +237,7 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 	defer stop()
 	const ready = "buddy-ready"
 	all := s.argv(append(quiet, "-M", "-S", s.socket(), "-o", "ConnectTimeout=15", "--", s.opt.Dest, "echo "+ready+"; exec cat >/dev/null")...)
-	cmd := exec.Command(all[0], all[1:]...)
+	cmd := searchpath.Command(context.WithoutCancel(ctx), all[0], all[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	var errs lastBytes

@@ -31,6 +31,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"buddy/texts/searchpath"
 	"buddy/tmux/pane/fence"
 )
 
@@ -83,10 +84,13 @@ func Main(args []string) int {
 	f := flag.NewFlagSet("pane", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	shell := f.String("shell", "", "")
+	var avoid []string // folders that are worked in: the shell and the fence are no programs of theirs
+	f.Func("avoid", "", func(dir string) error { avoid = append(avoid, dir); return nil })
 	if err := f.Parse(args); err != nil || f.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
 		return 2
 	}
+	searchpath.Avoid(avoid...)
 	if err := supervise(f.Arg(0), *shell); err != nil {
 		fmt.Fprintf(os.Stderr, "buddy: pane: %v\n", err)
 		return 1

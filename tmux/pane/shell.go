@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"buddy/texts/searchpath"
 )
 
 //go:embed run.bash
@@ -113,7 +115,7 @@ func (s *Shell) Greet(g Greeting) {
 var errNoGreeting = errors.New("no environment: the client sent no greeting")
 
 // unheld returns the shell for a command that nothing holds, not started yet. A free one starts in the first
-// environment, and passes on only its folder. The caller holds mu.
+// environment, finds no program in the folders that are worked in, and passes on only its folder. The caller holds mu.
 func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {
@@ -131,6 +133,9 @@ func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
 		// The state has the environment: what was unset meanwhile must not come back. Names that no
 		// shell can hold are passed on.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
+	}
+	if free {
+		cmd.Env = searchpath.Environ(cmd.Env, s.hold.reach.Read...)
 	}
 	if load != "" || folder != "" {
 		cmd.Dir = s.dir // the shell changes it
@@ -317,7 +322,7 @@ func FindShell(name string) (string, error) {
 		wanted = append(wanted, "busybox")
 	}
 	for _, program := range wanted {
-		if exe, err := exec.LookPath(program); err == nil {
+		if exe, err := searchpath.Look(program); err == nil {
 			return exe, nil
 		}
 	}

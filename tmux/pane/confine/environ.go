@@ -2,10 +2,11 @@ package confine
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"buddy/texts/searchpath"
 )
 
 // dropped are variables that change the meaning of a command's words, or point to programs
@@ -62,7 +63,7 @@ func Clean(first, now, withheld []string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return name == "PATH" || slices.Contains(withheld, name) || slices.ContainsFunc(dropped, func(d string) bool { return means(d, name) })
 	})
-	return append(out, "PATH="+searchPath(lookup(first)("PATH")))
+	return append(out, "PATH="+searchpath.Outside(lookup(first)("PATH")))
 }
 
 // means reports whether a name matches an entry of dropped.
@@ -71,15 +72,6 @@ func means(entry, name string) bool {
 		return strings.HasPrefix(name, prefix)
 	}
 	return entry == name
-}
-
-// searchPath returns PATH without the entries that depend on the folder a command runs in.
-func searchPath(path string) string {
-	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
-	if len(dirs) == 0 {
-		return "/usr/local/bin:/usr/bin:/bin"
-	}
-	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // unique keeps the last of the variables with the same name.

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"buddy/texts"
+	"buddy/texts/searchpath"
 	"buddy/tmux/pane/confine"
 )
 
@@ -48,7 +49,7 @@ func New(c Config) (*Fence, error) {
 	if err := confine.Seal(); err != nil {
 		return nil, err
 	}
-	bwrap, err := exec.LookPath("bwrap")
+	bwrap, err := searchpath.Look("bwrap")
 	if err != nil {
 		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
 	}

@@ -1,0 +1,97 @@
+// Package searchpath finds the programs that are started without a question, so that none of them comes from the folders
+// that are worked in: a repository can hold a program of any name, and a PATH may lead there.
+//
+//	searchpath.Avoid("/home/ann/shop")
+//	cmd := searchpath.Command(ctx, "git", "status")
+package searchpath
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"buddy/texts"
+)
+
+// system is where programs are looked for when nothing else is left of a PATH.
+const system = "/usr/local/bin:/usr/bin:/bin"
+
+// Outside returns a PATH without the entries that depend on the folder in which a command runs, which are empty or
+// relative, and without those in one of folders, by their names or behind links.
+func Outside(path string, folders ...string) string {
+	in := func(dir string) bool {
+		return slices.ContainsFunc(folders, func(f string) bool { return texts.Below(dir, f) || texts.Below(dir, real(f)) })
+	}
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) || in(dir) || in(real(dir)) })
+	if len(dirs) == 0 {
+		return system
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// Environ returns an environment with its PATH as [Outside] leaves it.
+func Environ(env []string, folders ...string) []string {
+	path := ""
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = value
+		}
+	}
+	return append(slices.Clone(env), "PATH="+Outside(path, folders...)) // of two the last counts
+}
+
+// real returns a folder with its links resolved, as it is if it does not exist.
+func real(dir string) string {
+	if path, err := filepath.EvalSymlinks(dir); err == nil {
+		return path
+	}
+	return dir
+}
+
+// avoided are the folders of Avoid.
+var avoided atomic.Pointer[[]string]
+
+// Avoid sets the folders in which this process looks for no program, beside its working directory.
+func Avoid(folders ...string) { avoided.Store(&folders) }
+
+// toAvoid returns the folders in which this process looks for no program.
+func toAvoid() []string {
+	var folders []string
+	if set := avoided.Load(); set != nil {
+		folders = slices.Clone(*set)
+	}
+	if dir, err := os.Getwd(); err == nil {
+		folders = append(folders, dir)
+	}
+	return folders
+}
+
+// Look is [exec.LookPath] outside of the folders to avoid. A name with a slash is that file.
+func Look(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return exec.LookPath(name)
+	}
+	for _, dir := range filepath.SplitList(Outside(os.Getenv("PATH"), toAvoid()...)) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// Command is [exec.CommandContext] with a program that [Look] finds. What that starts by a name is looked for in the
+// same folders.
+func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	path, err := Look(name)
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Args[0] = name
+	if cmd.Err = err; err != nil {
+		cmd.Path = name
+	}
+	cmd.Env = Environ(os.Environ(), toAvoid()...)
+	return cmd
+}
