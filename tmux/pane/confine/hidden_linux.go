@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -55,6 +56,30 @@ func visible(root string, secrets []string) (rules []pathRule, listed []listing)
 		}
 	}
 	return rules, listed
+}
+
+// withoutLinked returns rules without those for further names of secrets: the kernel keeps a rule for the file, so that it
+// would make the secret readable by all its names.
+func withoutLinked(rules []pathRule, secrets map[string][]string) []pathRule {
+	var linked []os.FileInfo
+	for _, all := range secrets {
+		for _, path := range all {
+			info, err := os.Lstat(path)
+			if err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
+				linked = append(linked, info)
+			}
+		}
+	}
+	if len(linked) == 0 {
+		return rules
+	}
+	return slices.DeleteFunc(rules, func(r pathRule) bool {
+		info, err := os.Lstat(r.path)
+		return r.noLink && err == nil && slices.ContainsFunc(linked, func(secret os.FileInfo) bool { return os.SameFile(info, secret) })
+	})
 }
 
 // pathInfo holds what a path named when the box was made.

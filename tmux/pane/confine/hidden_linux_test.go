@@ -3,9 +3,11 @@
 package confine
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -97,6 +99,35 @@ func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 	old.Close()
 	if got := run("cat new.go .env"); !strings.Contains(got, "found new.go") || strings.Contains(got, "found .env") {
 		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// A second name of a file with secrets, whose rule would be that of the file, makes it readable by neither; other files with
+// several names stay readable.
+func TestSecretsWithASecondNameCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/.env", "a/one", "b/key.pem", "b/x"} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from, to := range map[string]string{"a/.env": "a/hard.txt", "b/key.pem": "a/other.txt", "a/one": "a/two"} {
+		if err := os.Link(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
+			t.Skip(err)
+		}
+	}
+	secrets := newSurvey(dir, nil).look()
+	rules, _ := visible(dir, secrets)
+	rules = withoutLinked(rules, map[string][]string{dir: secrets})
+	var got []string
+	for _, r := range rules[1:] {
+		name, _ := filepath.Rel(dir, r.path)
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	if want := []string{"a/one", "a/two", "b/x"}; !slices.Equal(got, want) {
+		t.Errorf("rules for %q, want %q", got, want)
 	}
 }
 

@@ -98,6 +98,7 @@ func pathRules(c Config, secrets map[string][]string) (all []pathRule, listed []
 		all, listed = append(all, rules...), append(listed, folders...)
 		add(toRead, repository(root, home)...)
 	}
+	all = withoutLinked(all, secrets)
 	run, read := personal(get, c.Read)
 	add(toRun, run...)
 	add(toRead, read...)
