@@ -70,13 +70,7 @@ type gitCall struct {
 // gitAct returns what a command of git changes, nil if it changes neither history nor uncommitted
 // work, and why it may run programs of the workspace, or "". words begin with the program.
 func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
-	g := &gitCall{dash: -1}
-	if here := d.started; len(here) > 0 && path.IsAbs(here[0]) && !d.adrift && !slices.ContainsFunc(via, moves) {
-		same := func(dir string) bool { return path.Clean(dir) == path.Clean(here[0]) }
-		if !slices.ContainsFunc(here, func(dir string) bool { return !same(dir) }) {
-			g.dir = path.Clean(here[0])
-		}
-	}
+	g := &gitCall{dash: -1, dir: d.certain(via)}
 	at, odd, ok := g.globals(words)
 	if !ok {
 		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is not known: its first words are computed or not understood", Words: len(words), Unsure: true}, ""
@@ -106,6 +100,19 @@ func (d *folders) gitAct(words []arg, via []string) (act *GitAct, runs string) {
 		act.Does += ", and " + runs
 	}
 	return act, runs
+}
+
+// certain returns the folder in which a command behind some wrappers starts, or "" if that may be one of several.
+func (d *folders) certain(via []string) string {
+	here := d.started
+	if len(here) == 0 || !path.IsAbs(here[0]) || d.adrift || slices.ContainsFunc(via, moves) {
+		return ""
+	}
+	dir := path.Clean(here[0])
+	if slices.ContainsFunc(here, func(other string) bool { return path.Clean(other) != dir }) {
+		return ""
+	}
+	return dir
 }
 
 // gitEffects maps kinds to effects.
