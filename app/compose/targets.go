@@ -38,7 +38,7 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	if p.Env.Also, err = p.Dest.folders(f.Also); err != nil {
 		return judge, err
 	}
-	if p.Dest.Target.Host == nil {
+	if p.Dest.Host == nil {
 		searchpath.Avoid(append([]string{p.Env.Dir}, p.Env.Also...)...)
 	}
 	others, err := p.Dest.beside(f, p.Config, p.Index)
