@@ -33,7 +33,6 @@ type record struct {
 	borders []border // the oldest first; those that are gone as well
 	tasks   map[int]*ranTask
 	acts    []uint64 // the numbers of the events with which calls began that undo doesn't cover
-	undone  []uint64 // of those of undos that can be taken back, the newest last
 }
 
 // ranTask is a task that may have gone on while the main conversation did something else.
@@ -85,12 +84,6 @@ func (a *record) take(env event.Envelope, acts map[string]bool) {
 	case event.ToolStarted:
 		if acts[p.CallID] {
 			a.acts = append(a.acts, env.Seq)
-		}
-	case event.FileRestored:
-		if n := len(a.undone); !p.Redo {
-			a.undone = append(a.undone, env.Seq)
-		} else if n > 0 {
-			a.undone = a.undone[:n-1]
 		}
 	}
 }
@@ -193,12 +186,8 @@ func redoLast(r *Runtime, c event.Redo) {
 	if err != nil {
 		all = &record{} // what was undone is known all the same
 	}
-	var undone uint64
-	if n := len(all.undone); n > 0 {
-		undone = all.undone[n-1]
-	}
 	w := &way{c: event.Rewind{Files: true, Force: c.Force}, record: all}
-	if seq, last, ok := all.rewinds.Last(); ok && seq > undone {
+	if seq, last, ok := all.rewinds.Last(); ok && seq > r.changes.LastUndone() {
 		if n := all.since(seq); n > 0 && !c.Force {
 			r.Publish(event.Warning{Text: fmt.Sprintf("nothing was redone: %s came since you went back to before “%s”", promptsOf(n), last.Prompt), Code: "undo", NextStep: "/redo --force leaves them for what was there before"})
 			return

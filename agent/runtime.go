@@ -325,6 +325,7 @@ func (r *Runtime) Start() {
 	r.skills.ReadEarly()
 	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
+		r.changes.WarnInterrupted()
 		r.tasks.resume(r.shells)
 	}
 	r.opts.Programs.Begin(hooks.Where{Mode: r.opts.Mode}, r.source())

@@ -159,6 +159,18 @@ type KeptFile struct {
 	After   string `json:"after,omitempty"` // identifies the content that the call writes; empty when it deletes the file
 }
 
+// FileRestoring announces that files are about to be restored. FileRestored follows, or FileUnchanged; else the
+// process ended meanwhile, and some of the files may be restored.
+type FileRestoring struct {
+	Calls  []string   `json:"calls"`            // the calls whose changes are undone
+	Target string     `json:"target,omitempty"` // target of the files
+	Kept   []KeptFile `json:"kept,omitempty"`   // what the files contain until then
+	Redo   bool       `json:"redo,omitempty"`
+}
+
+// FileUnchanged marks that what FileRestoring announced did not happen: no file was changed.
+type FileUnchanged struct{}
+
 // FileRestored marks that a person undid changes of files, or with Redo that what the newest one undid is
 // there again.
 type FileRestored struct {

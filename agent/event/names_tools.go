@@ -72,6 +72,18 @@ func (FileKept) Type() string { return "file.kept" }
 // Durable returns true.
 func (FileKept) Durable() bool { return true }
 
+// Type returns "file.restoring".
+func (FileRestoring) Type() string { return "file.restoring" }
+
+// Durable returns true.
+func (FileRestoring) Durable() bool { return true }
+
+// Type returns "file.unchanged".
+func (FileUnchanged) Type() string { return "file.unchanged" }
+
+// Durable returns true.
+func (FileUnchanged) Durable() bool { return true }
+
 // Type returns "file.restored".
 func (FileRestored) Type() string { return "file.restored" }
 

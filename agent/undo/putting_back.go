@@ -28,6 +28,7 @@ type taken struct {
 	steps  []step
 	target string
 	kept   []event.KeptFile // what the files contained before that
+	seq    uint64           // number of its event
 }
 
 // LaterError means that prompts came after the one whose changes would be taken back.
@@ -62,15 +63,15 @@ func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 		return nil, errNothing
 	}
 	last := l.steps[len(l.steps)-1]
-	if n == 0 && l.said.count > l.newest() {
+	if n == 0 && l.said.count > l.newestPrompt() {
 		return nil, &LaterError{last.title, last.agents, l.said.count - last.said.count}
 	}
 	return l.begin(ctx, slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])), nil
 }
 
-// newest returns how many prompts there had been at the newest change, also if that was taken back: who takes
+// newestPrompt returns how many prompts there had been at the newest change, also if that was taken back: who takes
 // back one after the other is not asked each time. The caller holds l.mu.
-func (l *Log) newest() int {
+func (l *Log) newestPrompt() int {
 	n := l.steps[len(l.steps)-1].said.count
 	if len(l.taken) > 0 {
 		steps := l.taken[len(l.taken)-1].steps
@@ -79,8 +80,11 @@ func (l *Log) newest() int {
 	return n
 }
 
-// begin prepares an undo. The caller holds l.mu.
+// begin prepares an undo, of no less than one that was interrupted. The caller holds l.mu.
 func (l *Log) begin(ctx context.Context, steps []step) *Undo {
+	if n := len(steps); l.half.undo() && n > 0 && n < len(l.half.steps) {
+		steps = slices.Clone(l.half.steps)
+	}
 	u := &Undo{log: l, steps: steps, again: "/undo --force"}
 	u.ctx, u.stop = context.WithCancelCause(ctx)
 	l.stop = u.stop
@@ -110,10 +114,11 @@ func (l *Log) since(prompt int) []step {
 func (l *Log) BeginRedo(ctx context.Context) (*Undo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.taken) == 0 {
+	last := l.lastTaken()
+	if last == nil {
 		return nil, errors.New("there is nothing to redo: nothing was taken back")
 	}
-	t := l.taken[len(l.taken)-1]
+	t := *last
 	if len(t.kept) == 0 {
 		return nil, errors.New("what was taken back can't be redone: it was not kept")
 	}
@@ -133,6 +138,7 @@ type Undo struct {
 
 	on      filesOn          // what is put back
 	kept    []event.KeptFile // what was there before
+	begun   bool             // it is announced
 	changed []string         // why nothing was: these files were changed since
 	err     error            // why nothing was
 }
@@ -174,6 +180,9 @@ func (u *Undo) putBack(force bool) error {
 			return err
 		}
 	}
+	if err := u.announce(); err != nil {
+		return err
+	}
 	u.changed, err = on.Restore(u.ctx, u.on.files, force)
 	return err
 }
@@ -206,23 +215,27 @@ func (u *Undo) keep(on Files) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	dir := filepath.Join(l.dir, fmt.Sprintf("undo-%d", l.stream.Last()))
+	more := int64(0)
 	for i, b := range now {
-		f := event.KeptFile{Path: b.Path, Existed: b.Existed, Perm: int(b.Perm), After: afterUndo(u.on.files[i])}
-		if b.Existed && !b.Lost {
+		f := event.KeptFile{Path: b.Path, Existed: b.Existed, Perm: int(b.Perm)}
+		if was, ok := l.replaced(u.on.target, b); ok {
+			f, u.on.files[i].After = was, was.After // nobody has changed it since
+		} else if b.Existed && !b.Lost {
 			f.Copy, f.Bytes = filepath.Join(dir, fmt.Sprintf("after-%d", i+1)), int64(len(b.Data))
-			l.free(f.Bytes)
+			more += f.Bytes
+			l.free(more)
 			if err := writeCopy(f.Copy, b.Data); err != nil {
 				return err
 			}
-			l.bytes += f.Bytes
 		}
+		f.After = sumOf(u.on.files[i])
 		u.kept = append(u.kept, f)
 	}
 	return nil
 }
 
-// afterUndo identifies what a file contains when it was put back.
-func afterUndo(b tools.Before) string {
+// sumOf identifies what a file contains, "" when it does not exist.
+func sumOf(b tools.Before) string {
 	if !b.Existed {
 		return ""
 	}
@@ -242,8 +255,9 @@ func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	l := u.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if u.err != nil || len(u.changed) > 0 {
-		l.forget(u.kept)
+	if u.begun && (u.err != nil || len(u.changed) > 0) {
+		l.stream.Publish(0, 0, event.FileUnchanged{})
+		l.failed()
 	}
 	switch {
 	case len(u.steps) == 0:
@@ -261,13 +275,13 @@ func (u *Undo) Finish(rewind bool) (e event.FileRestored) {
 	e = u.event()
 	e.Rewind = rewind
 	l.stream.Publish(0, 0, e)
-	l.restored(e)
+	l.restored(l.stream.Last(), e)
 	return e
 }
 
 // event says what was done.
 func (u *Undo) event() event.FileRestored {
-	e := event.FileRestored{Steps: len(u.steps), Target: u.on.target, Kept: u.kept, Redo: u.redo != nil}
+	e := event.FileRestored{Calls: callsOf(u.steps), Steps: len(u.steps), Target: u.on.target, Kept: u.kept, Redo: u.redo != nil}
 	for _, s := range u.steps {
 		if s.title != "" {
 			e.Prompts = append(e.Prompts, s.title)
@@ -276,9 +290,6 @@ func (u *Undo) event() event.FileRestored {
 			if !slices.Contains(e.Agents, name) {
 				e.Agents = append(e.Agents, name)
 			}
-		}
-		for _, k := range s.kept {
-			e.Calls = append(e.Calls, k.CallID)
 		}
 	}
 	e.Prompts = e.Prompts[max(0, len(e.Prompts)-maxPrompts):]
@@ -291,9 +302,14 @@ func (u *Undo) event() event.FileRestored {
 
 // restored moves the newest steps to what was taken back, or what was taken back last to the steps. The
 // caller holds l.mu.
-func (l *Log) restored(e event.FileRestored) {
+func (l *Log) restored(seq uint64, e event.FileRestored) {
+	half := l.half
+	l.forgetEarlier()
+	l.half, l.earlier = nil, nil
 	if e.Redo {
-		if n := len(l.taken); n > 0 {
+		if half.undo() {
+			half.forget(l) // its steps are still in the log
+		} else if n := len(l.taken); n > 0 {
 			l.steps = append(l.steps, l.taken[n-1].steps...)
 			slices.SortStableFunc(l.steps, func(a, b step) int { return a.said.count - b.said.count })
 			l.forget(l.taken[n-1].kept)
@@ -301,12 +317,11 @@ func (l *Log) restored(e event.FileRestored) {
 		}
 		return
 	}
-	at := len(l.steps)
-	for changes := len(e.Calls); changes > 0 && at > 0; at-- {
-		changes -= len(l.steps[at-1].kept)
+	if !half.undo() { // an earlier version did not announce it
+		l.count(e.Kept)
 	}
-	l.taken = append(l.taken, taken{slices.Clone(l.steps[at:]), e.Target, slices.Clone(e.Kept)})
-	l.steps = l.steps[:at]
+	t := taken{l.newest(len(e.Calls)), e.Target, slices.Clone(e.Kept), seq}
+	l.taken, l.steps = append(l.taken, t), l.steps[:len(l.steps)-len(t.steps)]
 	if len(l.taken) > maxTaken {
 		l.forget(l.taken[0].kept)
 		for _, s := range l.taken[0].steps {
@@ -315,6 +330,22 @@ func (l *Log) restored(e event.FileRestored) {
 			}
 		}
 		l.taken = slices.Clone(l.taken[1:])
+	}
+}
+
+// newest returns the newest steps, with so many calls. The caller holds l.mu.
+func (l *Log) newest(calls int) []step {
+	at := len(l.steps)
+	for ; calls > 0 && at > 0; at-- {
+		calls -= len(l.steps[at-1].kept)
+	}
+	return slices.Clone(l.steps[at:])
+}
+
+// count counts copies. The caller holds l.mu.
+func (l *Log) count(files []event.KeptFile) {
+	for _, f := range files {
+		l.bytes += f.Bytes
 	}
 }
 

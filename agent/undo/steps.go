@@ -52,6 +52,7 @@ func (s *step) first(path string) (event.KeptFile, bool) {
 
 // add appends the changes of a call. The caller holds l.mu.
 func (l *Log) add(task int, e event.FileKept) {
+	l.settle()
 	if !l.goesOn(task) {
 		prompt := l.promptOf(task)
 		l.said.fresh = false
@@ -81,6 +82,9 @@ func (l *Log) free(more int64) {
 	}
 	for _, t := range l.taken {
 		l.freeCopies(t.kept, more)
+	}
+	if l.half.undo() {
+		l.freeCopies(l.half.kept, more)
 	}
 }
 

@@ -1,9 +1,10 @@
 // Package undo takes changes of files back.
 //
 // Its invariant: what a call is about to change is in the log, with a copy of what was there
-// and with its event in the stream, before the change happens; and a step leaves the log only
-// when all its files are as they were. Copies are bounded: the oldest go first, and a file
-// whose copy is gone is not put back. [Log] has a lock of its own, which it does not hold
+// and with its event in the stream, before the change happens, and so is what an undo is about
+// to replace; a step leaves the log only when all its files are as they were, or when others
+// change after an undo that was interrupted. Copies are bounded: the oldest go first, and a
+// file whose copy is gone is not put back. [Log] has a lock of its own, which it does not hold
 // while a target is waited for.
 //
 //	log := undo.New(events, filesOf, "local")
@@ -56,14 +57,16 @@ type Log struct {
 	first  string // the target whose files are named without it
 	dir    string // where the contents are kept that an undo replaces; "": it can't be taken back
 
-	mu     sync.Mutex              // guards all below
-	works  map[int]agent           // subagents, by task
-	titles map[int]string          // of the other tasks
-	said   said                    // by the person, in the main conversation
-	steps  []step                  // the oldest first
-	taken  []taken                 // what was taken back, the newest last
-	bytes  int64                   // of the copies
-	stop   context.CancelCauseFunc // ends the Undo that is under way; nil: there is none
+	mu      sync.Mutex              // guards all below
+	works   map[int]agent           // subagents, by task
+	titles  map[int]string          // of the other tasks
+	said    said                    // by the person, in the main conversation
+	steps   []step                  // the oldest first
+	taken   []taken                 // what was taken back, the newest last
+	half    *interrupted            // what began last and did not end; nil: nothing
+	earlier *interrupted            // what half was before that began
+	bytes   int64                   // of the copies
+	stop    context.CancelCauseFunc // ends the Undo that is under way; nil: there is none
 }
 
 // said is what a person has said in the main conversation.
@@ -118,10 +121,18 @@ func (l *Log) Replay(env event.Envelope) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.add(env.Task, p)
+	case event.FileRestoring:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.begins(env.Seq, p)
+	case event.FileUnchanged:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.failed()
 	case event.FileRestored:
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.restored(p)
+		l.restored(env.Seq, p)
 	}
 }
 

@@ -37,12 +37,12 @@ func TestKeptCopiesAreBounded(t *testing.T) {
 	if b, err := readCopy(c.steps[1].kept[0].Files[0]); err != nil || b.Lost {
 		t.Errorf("%+v, %v, want it kept", b, err)
 	}
-	c.restored(event.FileRestored{Calls: make([]string, 9)})
+	c.restored(1, event.FileRestored{Calls: make([]string, 9)})
 	if c.bytes != maxKept/2 || len(c.steps) != 0 { // /redo needs them
 		t.Errorf("left %d bytes, %+v", c.bytes, c.steps)
 	}
 	for range maxTaken {
-		c.restored(event.FileRestored{})
+		c.restored(1, event.FileRestored{})
 	}
 	if c.bytes != 0 || len(c.taken) != maxTaken {
 		t.Errorf("left %d bytes, %+v", c.bytes, c.taken)
@@ -69,6 +69,42 @@ func TestUndoOnTargets(t *testing.T) {
 		}
 		if err := run.putBack(false); err == nil || err.Error() != tt.want {
 			t.Errorf("%v: %v, want %s", tt.targets, err, tt.want)
+		}
+	}
+}
+
+// However an undo ends, its copies count once, and no longer than something may need them.
+func TestCopiesOfAnUndoCountOnce(t *testing.T) {
+	kept := event.FileKept{CallID: "c", Files: []event.KeptFile{{Path: "/a", Copy: "b", Existed: true, Bytes: 100}}}
+	files := []event.KeptFile{{Path: "/a", Copy: "a", Existed: true, Bytes: 10}}
+	begins := event.FileRestoring{Calls: []string{"c"}, Kept: files}
+	done := event.FileRestored{Calls: []string{"c"}, Kept: files}
+	redo, redone := event.FileRestoring{Calls: []string{"c"}, Redo: true}, event.FileRestored{Calls: []string{"c"}, Redo: true}
+	for name, tt := range map[string]struct {
+		events []event.Event
+		want   int64
+	}{
+		"done":                          {[]event.Event{begins, done}, 110},
+		"by an earlier version":         {[]event.Event{done}, 110},
+		"failed":                        {[]event.Event{begins, event.FileUnchanged{}}, 100},
+		"interrupted":                   {[]event.Event{begins}, 110},
+		"interrupted and done":          {[]event.Event{begins, begins, done}, 110},
+		"interrupted twice and done":    {[]event.Event{begins, begins, begins, done}, 110},
+		"interrupted and failed":        {[]event.Event{begins, begins, event.FileUnchanged{}}, 110},
+		"interrupted and redone":        {[]event.Event{begins, redo, redone}, 100},
+		"interrupted, redo interrupted": {[]event.Event{begins, redo, redo, redone}, 100},
+		"redone":                        {[]event.Event{begins, done, redo, redone}, 100},
+		"redo interrupted":              {[]event.Event{begins, done, redo, redo, redone}, 100},
+		"redo failed":                   {[]event.Event{begins, done, redo, event.FileUnchanged{}}, 110},
+		"new changes":                   {[]event.Event{begins, kept}, 210},
+		"new changes, all taken back":   {[]event.Event{begins, kept, begins, done, redo, redone}, 210},
+	} {
+		l := New(stream.New("s1", time.Now, nil), nil, "", "")
+		for i, e := range append([]event.Event{kept}, tt.events...) {
+			l.Replay(event.Envelope{Seq: uint64(i + 1), Task: i + 1, Payload: e})
+		}
+		if l.bytes != tt.want {
+			t.Errorf("%s: %d bytes, want %d", name, l.bytes, tt.want)
 		}
 	}
 }
