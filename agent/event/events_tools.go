@@ -168,8 +168,10 @@ type FileRestoring struct {
 	Redo   bool       `json:"redo,omitempty"`
 }
 
-// FileUnchanged marks that what FileRestoring announced did not happen: no file was changed.
-type FileUnchanged struct{}
+// FileUnchanged marks that what FileKept announced for a call, or FileRestoring, did not happen: no file was changed.
+type FileUnchanged struct {
+	CallID string `json:"call_id,omitempty"` // the call that failed; empty for FileRestoring
+}
 
 // FileRestored marks that a person undid changes of files, or with Redo that what the newest one undid is
 // there again.

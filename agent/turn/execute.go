@@ -299,6 +299,9 @@ func (b *batch) finish(j *job, res tools.Result) {
 		took = res.Took
 	}
 	j.live.flush()
+	if res.IsError {
+		b.loop.p.Changes.Failed(b.whole, b.x.task, b.turn, j.call)
+	}
 	// The one place where what tools said enters.
 	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
 	original := b.after(j, &res)

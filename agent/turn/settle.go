@@ -45,6 +45,7 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) 
 			if isOwn(id) {
 				gone.Result = OutcomeUnknown
 			}
+			l.p.Changes.Failed(ctx, x.task, 0, tools.Call{ID: id, Reader: x.talk.Branch()})
 			l.p.Stream.Publish(x.task, 0, gone)
 		}
 	}

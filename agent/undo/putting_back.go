@@ -64,7 +64,7 @@ func (l *Log) Begin(ctx context.Context, n int) (*Undo, error) {
 	}
 	last := l.steps[len(l.steps)-1]
 	if n == 0 && l.said.count > l.newestPrompt() {
-		return nil, &LaterError{last.title, last.agents, l.said.count - last.said.count}
+		return nil, &LaterError{last.title, last.agents(), l.said.count - last.said.count}
 	}
 	return l.begin(ctx, slices.Clone(l.steps[max(0, len(l.steps)-max(1, n)):])), nil
 }
@@ -286,7 +286,7 @@ func (u *Undo) event() event.FileRestored {
 		if s.title != "" {
 			e.Prompts = append(e.Prompts, s.title)
 		}
-		for _, name := range s.agents {
+		for _, name := range s.agents() {
 			if !slices.Contains(e.Agents, name) {
 				e.Agents = append(e.Agents, name)
 			}

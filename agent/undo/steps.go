@@ -14,11 +14,27 @@ import (
 // step holds what was changed for one prompt, by its task and the subagents that worked for that, while no
 // other one came.
 type step struct {
-	task   int      // of the prompt
-	title  string   // of that task
-	said   said     // before it
-	agents []string // whose changes are among them
-	kept   []event.FileKept
+	task  int    // of the prompt
+	title string // of that task
+	said  said   // before it
+	kept  []change
+}
+
+// change is what a call changed, or is about to.
+type change struct {
+	branch int    // of the conversation of the call
+	agent  string // the subagent; "" is none
+	event.FileKept
+}
+
+// agents returns the subagents whose changes are in the step.
+func (s *step) agents() (names []string) {
+	for _, c := range s.kept {
+		if c.agent != "" && !slices.Contains(names, c.agent) {
+			names = append(names, c.agent)
+		}
+	}
+	return names
 }
 
 // goesOn reports whether what a task changes belongs to the newest step. The caller holds l.mu.
@@ -50,8 +66,8 @@ func (s *step) first(path string) (event.KeptFile, bool) {
 	return event.KeptFile{}, false
 }
 
-// add appends the changes of a call. The caller holds l.mu.
-func (l *Log) add(task int, e event.FileKept) {
+// add appends the changes of a call of a conversation. The caller holds l.mu.
+func (l *Log) add(branch, task int, e event.FileKept) {
 	l.settle()
 	if !l.goesOn(task) {
 		prompt := l.promptOf(task)
@@ -59,9 +75,6 @@ func (l *Log) add(task int, e event.FileKept) {
 		l.steps = append(l.steps, step{task: prompt, title: l.titles[prompt], said: l.said})
 	}
 	last := &l.steps[len(l.steps)-1]
-	if a, ok := l.works[task]; ok && !slices.Contains(last.agents, a.name) {
-		last.agents = append(last.agents, a.name)
-	}
 	e.Files = slices.Clone(e.Files) // who reads the event has the other
 	for i := range e.Files {
 		f := &e.Files[i]
@@ -70,7 +83,7 @@ func (l *Log) add(task int, e event.FileKept) {
 		}
 		l.bytes += f.Bytes
 	}
-	last.kept = append(last.kept, e)
+	last.kept = append(last.kept, change{branch, l.works[task].name, e})
 }
 
 // free removes the oldest copies until so many bytes more fit. The caller holds l.mu.

@@ -9,6 +9,7 @@
 //
 //	log := undo.New(events, filesOf, "local")
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes
+//	log.Failed(ctx, 1, 1, call)         // when it could not
 //	run, err := log.Begin(ctx, 1)       // for /undo
 //	run.PutBack(false)
 //	told := run.Finish(false)
@@ -120,7 +121,7 @@ func (l *Log) Replay(env event.Envelope) {
 	case event.FileKept:
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.add(env.Task, p)
+		l.add(env.Branch, env.Task, p)
 	case event.FileRestoring:
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -128,7 +129,11 @@ func (l *Log) Replay(env event.Envelope) {
 	case event.FileUnchanged:
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.failed()
+		if p.CallID == "" {
+			l.failed()
+		} else {
+			l.drop(env.Branch, p.CallID)
+		}
 	case event.FileRestored:
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -168,7 +173,7 @@ func (l *Log) Keep(task, turn int, call tools.Call, files []tools.Before) error 
 	if err := l.stream.Record(task, turn, e); err != nil {
 		return err
 	}
-	l.add(task, e)
+	l.add(call.Reader, task, e)
 	return nil
 }
 

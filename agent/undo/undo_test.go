@@ -23,7 +23,7 @@ func TestKeptCopiesAreBounded(t *testing.T) {
 		return path
 	}
 	kept := func(task int, path, name string, bytes int64) {
-		c.add(task, event.FileKept{Files: []event.KeptFile{{Path: path, Copy: copyOf(name), Existed: true, Bytes: bytes}}})
+		c.add(0, task, event.FileKept{Files: []event.KeptFile{{Path: path, Copy: copyOf(name), Existed: true, Bytes: bytes}}})
 	}
 	kept(1, "/a", "1", maxKept/2)
 	kept(2, "/a", "2", maxKept/2)
@@ -61,7 +61,7 @@ func TestUndoOnTargets(t *testing.T) {
 	} {
 		l := New(stream.New("s1", time.Now, nil), files, "local", "")
 		for i, target := range tt.targets {
-			l.add(1, event.FileKept{CallID: fmt.Sprint("c", i), Target: target, Files: []event.KeptFile{{Path: "/x"}}})
+			l.add(0, 1, event.FileKept{CallID: fmt.Sprint("c", i), Target: target, Files: []event.KeptFile{{Path: "/x"}}})
 		}
 		run, err := l.Begin(t.Context(), 1)
 		if err != nil {

@@ -1,0 +1,102 @@
+package undo
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/tools"
+)
+
+// checkLimit is how long a look at the files of a call that failed may take.
+const checkLimit = 5 * time.Second
+
+// Failed drops what a call that failed was about to change, if it changed nothing: there is nothing to take back. What
+// can't be looked at stays in the log.
+func (l *Log) Failed(ctx context.Context, task, turn int, call tools.Call) {
+	if l.files == nil {
+		return
+	}
+	l.mu.Lock()
+	target, was := contentsBefore(l.steps, call.Reader, call.ID)
+	l.mu.Unlock()
+	if len(was) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit) // the call may have been cancelled
+	defer cancel()
+	if on, err := l.files(ctx, target); err != nil || !unchanged(ctx, on, was) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stream.Record(task, turn, event.FileUnchanged{CallID: call.ID}) == nil {
+		l.drop(call.Reader, call.ID)
+	}
+}
+
+// unchanged reports whether files contain what they did.
+func unchanged(ctx context.Context, on Files, was map[string]string) bool {
+	for path, sum := range was {
+		now, err := on.Contents(ctx, []string{path})
+		if err != nil || now[0].Lost || sumOf(now[0]) != sum {
+			return false
+		}
+	}
+	return true
+}
+
+// contentsBefore returns the files of a call with what identifies their content before it; none if that is not known,
+// or a later change builds on it.
+func contentsBefore(steps []step, branch int, call string) (target string, was map[string]string) {
+	at, i := find(steps, branch, call)
+	if at < 0 {
+		return "", nil
+	}
+	s := steps[at]
+	was = make(map[string]string)
+	for _, f := range s.kept[i].Files {
+		before, err := readCopy(f)
+		if err != nil || before.Lost {
+			return "", nil
+		}
+		was[f.Path] = sumOf(before)
+	}
+	for j, c := range s.kept {
+		for _, f := range c.Files {
+			switch _, same := was[f.Path]; {
+			case same && j < i:
+				was[f.Path] = f.After
+			case same && j > i:
+				return "", nil
+			}
+		}
+	}
+	return s.kept[i].Target, was
+}
+
+// drop removes the newest change of a call. The caller holds l.mu.
+func (l *Log) drop(branch int, call string) {
+	at, i := find(l.steps, branch, call)
+	if at < 0 {
+		return
+	}
+	s := &l.steps[at]
+	l.forget(s.kept[i].Files)
+	if s.kept = slices.Delete(slices.Clone(s.kept), i, i+1); len(s.kept) == 0 {
+		l.steps = slices.Delete(slices.Clone(l.steps), at, at+1)
+	}
+}
+
+// find returns the step with the newest change of a call, and its place there; -1 if there is none.
+func find(steps []step, branch int, call string) (at, i int) {
+	for at, s := range slices.Backward(steps) {
+		for i, c := range slices.Backward(s.kept) {
+			if c.branch == branch && c.CallID == call {
+				return at, i
+			}
+		}
+	}
+	return -1, -1
+}
