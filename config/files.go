@@ -33,6 +33,7 @@ type file struct {
 func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	present, legacy := userPaths()
 	l.userFile = present
+	l.cfg.Project.Dir, _ = ResolveDir(".") // unknown: resolveTrust says so
 	if explicit == os.DevNull {
 		return nil
 	}

@@ -198,10 +198,10 @@ func (s TrustStore) change(kept keptTexts, edit func([]TrustedDir) []TrustedDir)
 	return s.sweep(all)
 }
 
-// Project describes the project files of the working directory.
+// Project describes the working directory and its project files.
 type Project struct {
-	Dir     string   // as ResolveDir names it; "" when the files were not asked for (--config)
-	Print   string   // the fingerprint of its files as they were read; "" when they could not be
+	Dir     string   // as ResolveDir names it, with --config, too; "" when it can't be resolved
+	Print   string   // the fingerprint of its files as they were read; "" when they were not (--config) or could not be
 	Trusted bool     // by the person, in their present form
 	Changed bool     // since the person trusted them
 	Ignored []string // keys of its settings that apply once it is trusted

@@ -86,6 +86,22 @@ func TestTrust(t *testing.T) {
 	}
 }
 
+// The project's folder is known whichever settings are read: its plugins and styles are found by it.
+func TestProjectFolderIsKnownWithAnySettings(t *testing.T) {
+	h := newHome(t)
+	write(t, filepath.Join(filepath.Dir(h.project), "c.toml"), "")
+	want, err := ResolveDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "c.toml", os.DevNull} {
+		cfg, _, notices := load(t, Options{Config: name})
+		if p := cfg.Project; p.Dir != want || p.Trusted || len(notices) > 0 {
+			t.Errorf("--config %q: %+v, notices %q, want the folder %s", name, p, notices, want)
+		}
+	}
+}
+
 // A folder of no settings gives no notice, and a broken store trusts nothing.
 func TestTrustQuiet(t *testing.T) {
 	h := newHome(t)

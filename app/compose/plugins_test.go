@@ -14,6 +14,7 @@ import (
 	"buddy/extensions"
 	"buddy/extensions/mcp"
 	"buddy/extensions/skill"
+	"buddy/extensions/style"
 	"buddy/extensions/subagent"
 	"buddy/tools/file"
 )
@@ -166,6 +167,26 @@ func TestPluginIsTrustedAsAWhole(t *testing.T) {
 				t.Errorf("removed: %+v", l)
 			}
 		})
+	}
+}
+
+// --config replaces the settings files of the project, not its plugins and styles.
+func TestPluginsAndStylesAreFoundWithConfigFlag(t *testing.T) {
+	files := tidy(".buddy/plugins/tidy")
+	files[".buddy/output-styles/pir.md"] = "Talk like a pirate.\n"
+	files["mine.toml"] = ""
+	s := pluginSetup(t, files)
+	var err error
+	if s.Config, _, _, err = LoadConfig(&Options{Config: "mine.toml"}); err != nil {
+		t.Fatal(err)
+	}
+	trustPlugins(t, s)
+	if l := load(t, s); !l.acts || len(l.hooks) != 1 || len(l.servers) != 1 || l.servers[0].Problem != "" {
+		t.Errorf("%+v", l)
+	}
+	all, _, err := s.styles()
+	if err != nil || !slices.ContainsFunc(all, func(st style.Style) bool { return st.Name == "pir" }) {
+		t.Errorf("%d styles, none of the project: %v", len(all), err)
 	}
 }
 
