@@ -41,6 +41,7 @@ type effectArgs struct {
 	Seconds          int
 	Times            int // that it fails before it succeeds
 	Says             string
+	Quiet            []string // items for which it prints nothing
 }
 
 func (f *effects) Plan(c tools.Call) (action.Action, error) {
@@ -81,6 +82,9 @@ func (f *effects) Run(ctx context.Context, c tools.Call) tools.Result {
 	}
 	if slices.Contains(a.Fail, a.Item) || times <= a.Times {
 		return tools.Failure(errors.New("it broke"))
+	}
+	if slices.Contains(a.Quiet, a.Item) {
+		return tools.Success("", "")
 	}
 	return tools.Success(what, what+a.Says)
 }
@@ -397,6 +401,8 @@ func TestWorkflowSteps(t *testing.T) {
 		{"tried too often", "  - {id: a, tool: do, on_error: {retry: 1, wait: 10s}, params: {do: a, times: 2}}\n", []string{"a", "a"}, event.WorkflowFailed, 10 * time.Second, 1},
 		{"too slow", "  - {id: a, tool: do, timeout: 5s, params: {do: a, seconds: 10}}\n", nil, event.WorkflowFailed, 5 * time.Second, 1},
 		{"a condition", "  - {id: a, tool: do, condition: 'exists(\"there\")', params: {do: a}}\n  - {id: b, tool: do, condition: 'exists(\"not there\")', params: {do: b}}\n", []string{"a"}, event.WorkflowCompleted, 0, 1},
+		{"no item printed", "  - {id: a, tool: do, each: [x, y], params: {do: a, item: \"{{ item }}\", quiet: [x, y]}}\n  - {id: b, tool: do, condition: 'steps.a.stdout != \"\"', params: {do: b}}\n", []string{"a x", "a y"}, event.WorkflowCompleted, 0, 1},
+		{"one item printed", "  - {id: a, tool: do, each: [x, y], params: {do: a, item: \"{{ item }}\", quiet: [x]}}\n  - {id: b, tool: do, params: {do: \"{{ steps.a.stdout }}\"}}\n", []string{"a x", "a y", "── y\na y"}, event.WorkflowCompleted, 0, 1},
 		{"two at once", "  - {id: a, tool: do, each: [x, y, z, w], at_once: 2, params: {do: a, item: \"{{ item }}\", seconds: 1}}\n", nil, event.WorkflowCompleted, 2 * time.Second, 2},
 	}
 	for _, tt := range tests {

@@ -179,7 +179,9 @@ func (s *stepRecord) result() workflow.Result {
 		if s.each && n <= len(s.items) {
 			label := "── " + s.items[n-1] + "\n"
 			output.WriteString(label)
-			stdout.WriteString(label)
+			if got.stdout != "" { // so that no output of any item is no output of the step
+				stdout.WriteString(label)
+			}
 		}
 		output.WriteString(ended(got.output, s.each))
 		stdout.WriteString(ended(got.stdout, s.each))
