@@ -236,7 +236,7 @@ func outcomeOf(p event.ToolResult) *outcome {
 	default:
 		o.stdout = *shell.Result.Stdout
 	}
-	if o.stdout == "" && p.ExitCode == nil {
+	if o.stdout == "" && p.ExitCode == nil && !p.IsError { // the text of an error is no finding
 		o.stdout = o.output
 	}
 	o.output, o.stdout = defused(o.output), defused(o.stdout)
