@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -420,6 +421,18 @@ func TestWorkflowSteps(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The outputs of a run that failed do not say that steps succeeded, or found nothing, which did not run.
+func TestFailedWorkflowGivesNoOutputsOfWhatDidNotRun(t *testing.T) {
+	const source = "name: w\ndescription: A test.\nversion: 1\nsteps:\n  - {id: a, tool: do, params: {do: a}}\n  - {id: b, tool: do, params: {do: b, times: 1}}\n" +
+		"  - {id: c, tool: do, params: {do: c}}\noutputs: {first: \"{{ steps.a.stdout }}\", found: \"{{ steps.b.stdout }}\", later: \"{{ steps.c.stdout }}\", done: \"{{ steps.c.ok }}\"}\n"
+	synctest.Test(t, func(t *testing.T) {
+		end, _ := runWorkflow(t, Options{Workflows: workflowsOf(t, source)}, &effects{}, approves, event.RunWorkflow{Name: "w"})
+		if want := map[string]string{"first": "a", "done": "none"}; end.State != event.WorkflowFailed || !maps.Equal(end.Outputs, want) {
+			t.Errorf("ended %+v, want the outputs %v", end, want)
+		}
+	})
 }
 
 // A workflow is cancelled as any task is; what its calls did stays, and nothing more begins.

@@ -180,7 +180,9 @@ func (r *Run) end(ctx context.Context) (event.Outcome, error) {
 		_ = r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowCancelled})
 		return event.Cancelled, nil
 	case stopped != nil:
-		err := r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowFailed, Why: stopped.Error(), Outputs: r.outputs()})
+		given := r.outputs() // nothing of what did not run is no "nothing found"
+		maps.DeleteFunc(given, func(_, text string) bool { return strings.TrimSpace(text) == "" })
+		err := r.tell(event.WorkflowChanged{Run: r.rec.Run, State: event.WorkflowFailed, Why: stopped.Error(), Outputs: given})
 		return event.Failed, errors.Join(fmt.Errorf("workflow %s: %w", r.rec.Name, stopped), err)
 	}
 	why := ""

@@ -335,7 +335,7 @@ func (c *command) render(sc Scope) (string, error) {
 			b.WriteString(part.text)
 			continue
 		}
-		v := textOf(sc.value(*part.ref), "\n")
+		v := sc.written(*part.ref, "\n")
 		switch {
 		case strings.ContainsRune(v, 0):
 			return "", fmt.Errorf("%s has a NUL byte, which no word can have", part.ref)

@@ -100,6 +100,15 @@ func (sc Scope) value(r Ref) any {
 	}
 }
 
+// written returns what a reference means in a text, with a separator between the items of a list. What a
+// step that did not run would say of its success is "none", as a number that there is not.
+func (sc Scope) written(r Ref, between string) string {
+	if r.Field == "ok" && !sc.Steps[r.Step].Ran {
+		return textOf(nil, between)
+	}
+	return textOf(sc.value(r), between)
+}
+
 // Template is a text with values in it: "Deploy {{ inputs.version }}?".
 type Template struct {
 	parts []part
@@ -176,7 +185,7 @@ func (t *Template) Text(sc Scope) string {
 		if p.ref == nil {
 			b.WriteString(p.text)
 		} else {
-			b.WriteString(textOf(sc.value(*p.ref), ", "))
+			b.WriteString(sc.written(*p.ref, ", "))
 		}
 	}
 	return b.String()

@@ -137,15 +137,18 @@ func TestOutputsOfSteps(t *testing.T) {
 	t.Parallel()
 	w := parse(t, head+"steps:\n  - {id: a, tool: run_shell, params: {command: ls}}\n"+
 		"  - {id: b, tool: run_shell, each: \"{{ steps.a.stdout }}\", params: {command: \"ls -- {{ item }}\"}, gate: {type: optional, message: \"List {{ item }}?\"}}\n"+
-		"outputs: {o: \"done {{ steps.b.done }}, code {{ steps.a.exit_code }}\"}\n")
+		"outputs: {o: \"done {{ steps.b.done }}, code {{ steps.a.exit_code }}, ok {{ steps.a.ok }}\"}\n")
 	sc := workflow.Scope{Steps: map[string]workflow.Result{"a": {Ran: true, OK: true, Stdout: "x\n\n -y z \n"}, "b": {Ran: true, Done: []string{"x", "y"}}}}
 	b := w.Step("b")
 	items, err := b.Items(sc)
 	if err != nil || !reflect.DeepEqual(items, []string{"x", "-y z"}) || b.EachTarget || !b.Gate.PerItem {
 		t.Errorf("%q, %v, for each target: %v, gate %+v", items, err, b.EachTarget, b.Gate)
 	}
-	if got := w.Outputs[0].Text.Text(sc); got != "done x, y, code none" {
+	if got := w.Outputs[0].Text.Text(sc); got != "done x, y, code none, ok true" {
 		t.Error(got)
+	}
+	if got := w.Outputs[0].Text.Text(workflow.Scope{}); got != "done , code none, ok none" {
+		t.Errorf("nothing ran: %s", got)
 	}
 	sc.Item = items[1]
 	if args, err := b.Arguments(sc); err != nil || string(args) != `{"command":"ls -- '-y z'"}` {
