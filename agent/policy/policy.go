@@ -35,6 +35,9 @@ const (
 	// ChangedTool is the rule for a tool of an MCP server that is not what was approved. It asks
 	// in every mode, whatever the rules allow.
 	ChangedTool = "changed tool"
+	// Production is the rule for a target that is marked as production. It asks about what a mode or a rule
+	// allows.
+	Production = "production"
 )
 
 // Policy holds everything that verdicts depend on. It is read-only and safe for concurrent
@@ -239,7 +242,7 @@ func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) actio
 	if !p.guarded || v.Decision != action.Allow || a.Kind == action.PlanFile || a.Kind == action.Internal && a.Path != "" {
 		return v
 	}
-	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there needs approval", Rule: "production"}
+	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there needs approval", Rule: Production}
 	if mode == action.ModeNone {
 		v.Decision = action.Deny
 	}

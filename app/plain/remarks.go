@@ -257,6 +257,8 @@ func withoutTerminal(a event.ApprovalAsked) string {
 	switch {
 	case a.Verdict.Rule == action.OwnKeys, a.Verdict.Rule == policy.ChangedInside:
 		return a.Verdict.Reason
+	case a.Verdict.Rule == policy.Production, a.Verdict.Rule == policy.ChangedTool:
+		return a.Verdict.Reason + ", with --approve all as well"
 	case a.Context.AskedBy != "":
 		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
 	}

@@ -111,6 +111,8 @@ func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 		"--approve auto lets commands run inside a fence, --approve all allows everything": {},
 		"it may run a hook that was changed":                                               {Verdict: action.Verdict{Rule: policy.ChangedInside, Reason: "it may run a hook that was changed"}},
 		"the hook no_rm.sh asks about it, with --approve all as well":                      {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
+		"db is marked as production, with --approve all as well":                           {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
+		"its server has changed this tool, with --approve all as well":                     {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},
 		"the file holds a key": {Verdict: action.Verdict{Rule: action.OwnKeys, Reason: "the file holds a key"}, Context: action.ApprovalContext{AskedBy: "x"}},
 	} {
 		if got := withoutTerminal(a); got != want {
