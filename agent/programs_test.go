@@ -457,6 +457,24 @@ func TestHookEndsAnExchangeAfterItsResults(t *testing.T) {
 	}
 }
 
+// A call that a hook stops is not said to be cancelled by the person: result and next request name the hook.
+func TestHookEndsAnExchangeBeforeACall(t *testing.T) {
+	t.Parallel()
+	s := newHookSession(t, Options{}, []hookSpec{{hooks.PreToolUse, "", printed(`{"continue":false,"stopReason":"enough for today"}`), ""}}, says("", readDo), says("next"))
+	_, err := runText(t, s, "go")
+	var stop *HookTerminated
+	if !errors.As(err, &stop) {
+		t.Fatal(err)
+	}
+	want := "Stopped by a hook, nothing ran: " + stop.Reason
+	if got := s.results(); len(got) != 1 || got[0] != want || !strings.Contains(want, "enough for today") {
+		t.Errorf("results %q, want %q", got, want)
+	}
+	if _, err := runText(t, s, "again"); err != nil || !strings.Contains(s.lastRequest(), want) {
+		t.Errorf("%v, sent %s", err, s.lastRequest())
+	}
+}
+
 // The model never sees a prompt that a hook refused, now or after a resume.
 func TestRefusedPromptIsNotSent(t *testing.T) {
 	t.Parallel()

@@ -291,6 +291,10 @@ func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), approval.ErrSuperseded) {
 		return failure(dropped)
 	}
+	var hook *HookTerminated
+	if errors.As(context.Cause(ctx), &hook) {
+		return failure("Stopped by a hook, nothing ran: " + hook.Reason)
+	}
 	return failure(history.Unanswered)
 }
 
