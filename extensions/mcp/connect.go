@@ -85,8 +85,9 @@ func (*server) started(err error) bool { return !errors.Is(err, errNotStarted) }
 // try connects once. version is that of the handshake, "" for the present protocol, which falls
 // back to a handshake where the server says so.
 func (s *server) try(ctx context.Context, version string, limit time.Duration) (*connection, error) {
+	tooLate := fmt.Errorf("it did not answer within %v", s.def.Limits.Start)
 	if limit <= 0 {
-		return nil, fmt.Errorf("it did not answer within %v", s.def.Limits.Start)
+		return nil, tooLate
 	}
 	c := &connection{server: s, ended: make(chan struct{}), running: make(map[string]*running)}
 	ctx, c.cancel = context.WithCancelCause(ctx)
@@ -114,7 +115,7 @@ func (s *server) try(ctx context.Context, version string, limit time.Duration) (
 			return nil, err
 		}
 	case <-late.C:
-		err = c.explain(fmt.Errorf("it did not answer within %v", limit.Round(100*time.Millisecond)))
+		err = c.explain(tooLate)
 		c.stop(err)
 		return nil, err
 	case <-ctx.Done(): // also when the program closes its output
