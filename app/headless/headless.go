@@ -212,10 +212,8 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		}
 	case event.QuestionAsked:
 		l.question(p)
-	case event.ModelMessage:
-		l.message(p)
-	case event.ResponseFinished:
-		l.cut = p.FinishReason == model.FinishLength
+	case event.ModelMessage, event.ResponseFinished:
+		l.answering(p)
 	case event.WorkflowChanged:
 		return l.workflow(p)
 	case event.MetricsUsage:
@@ -370,6 +368,16 @@ func (l *line) note(err error) {
 	if err != nil && l.broken == nil {
 		l.broken = err
 		l.program.Live.Send(event.Cancel{})
+	}
+}
+
+// answering follows an answer.
+func (l *line) answering(e event.Event) {
+	switch p := e.(type) {
+	case event.ModelMessage:
+		l.message(p)
+	case event.ResponseFinished:
+		l.cut = p.FinishReason == model.FinishLength
 	}
 }
 
