@@ -84,6 +84,29 @@ func TestDenyRules(t *testing.T) {
 	}
 }
 
+// TestWhatRunsBeforeASyntaxErrorIsJudged: a shell runs the lines before one that it can't read.
+func TestWhatRunsBeforeASyntaxErrorIsJudged(t *testing.T) {
+	rm := action.Rule{Decision: action.Deny, Source: action.FromUser, Prefix: []string{"rm", "-rf"}}
+	long := strings.Repeat("echo hello\n", 2000)
+	for _, tt := range []struct {
+		command string
+		rules   []action.Rule
+		want    action.Decision
+	}{
+		{"rm -rf x\nif true", []action.Rule{rm}, action.Deny},
+		{"echo x\nif true", []action.Rule{rm}, action.Ask},
+		{"echo x\nif true", nil, action.Allow},
+		{"rm -rf /\nif true", nil, action.Deny},
+		{long + "rm -rf x", []action.Rule{rm}, action.Ask},
+		{long, nil, action.Allow},
+	} {
+		p := Policy{Workspace: "/w", Home: "/home/ann", Rules: tt.rules}
+		if v := p.Judge(sh(tt.command), action.ModeAll); v.Decision != tt.want {
+			t.Errorf("%.40q with %d rules: %s (%s), want %s", tt.command, len(tt.rules), v.Decision, v.Reason, tt.want)
+		}
+	}
+}
+
 // TestEverydayIsNotDenied: nothing that people and models run all day is taken for harm.
 func TestEverydayIsNotDenied(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}

@@ -131,14 +131,14 @@ func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) boo
 }
 
 // matching reports whether a rule that asks or denies, or one for files and hosts, matches, or
-// may do so because a part of a command is computed.
+// may do so because a part of a command is computed or was not analysed.
 func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	if !p.applies(r, a) || r.Check() != nil {
 		return shell.No
 	}
 	best := shell.Yes
 	if len(r.Prefix) > 0 {
-		found := shell.No
+		found := unread(report)
 		for _, c := range report.Commands {
 			if r.Shape != action.Exactly || len(c.Argv) == len(r.Prefix) {
 				found = max(found, c.Begins(r.Prefix))
@@ -153,7 +153,7 @@ func (p Policy) matching(r action.Rule, a action.Action, report shell.Report) sh
 	case r.Path == "":
 	case isCommand(a.Kind):
 		if !p.names(r.Path, a, report) {
-			return shell.No
+			best = min(best, unread(report))
 		}
 	case !p.pathMatches(r.Path, a.Path):
 		return shell.No
@@ -176,24 +176,36 @@ func reaches(r action.Rule, a action.Action, report shell.Report) shell.Match {
 	case !isCommand(a.Kind), report.ReadOnly:
 		return shell.No
 	}
-	best := shell.Command{Argv: append([]shell.Arg{{}}, report.Files...)}.Reaches(at)
+	best := max(unread(report), shell.Command{Argv: append([]shell.Arg{{}}, report.Files...)}.Reaches(at))
 	for _, c := range report.Commands {
 		best = max(best, c.Reaches(at))
 	}
 	return best
 }
 
+// unread returns what a rule comes to for the part of a command that was not analysed.
+func unread(report shell.Report) shell.Match {
+	if report.Unread {
+		return shell.Maybe
+	}
+	return shell.No
+}
+
 // uncertain turns an allowed command into one that needs approval when a rule might deny it:
-// words that decide are computed.
+// words that decide are computed, or a part was not analysed.
 func uncertain(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
-	if v.Decision != action.Allow || !report.Dynamic && !computedName(report) {
+	if v.Decision != action.Allow || !report.Unread && !report.Dynamic && !computedName(report) {
 		return v
+	}
+	why := "a part of it is computed"
+	if report.Unread {
+		why = "a part of it could not be judged"
 	}
 	for _, r := range p.Rules {
 		if r.Decision != action.Deny || p.matching(r, a, report) != shell.Maybe {
 			continue
 		}
-		v = action.Verdict{Decision: action.Ask, Reason: "a part of it is computed, and a rule may deny that: " + r.String(), Rule: r.String()}
+		v = action.Verdict{Decision: action.Ask, Reason: why + ", and a rule may deny that: " + r.String(), Rule: r.String()}
 		if mode == action.ModeNone {
 			v.Decision = action.Deny
 		}

@@ -125,6 +125,8 @@ type Report struct {
 	Folders []string `json:"-"`
 	// Dynamic means that a part of the program is known only at run time.
 	Dynamic bool `json:"dynamic,omitempty"`
+	// Unread means that a part of the program was not analysed: what is said of it is not all.
+	Unread bool `json:"unread,omitempty"`
 	// Beyond is why a read-only program is not in the literal core, in which every word is
 	// written out and which is harmless without confinement; "" when it is in it.
 	Beyond string `json:"beyond,omitempty"`
@@ -141,7 +143,7 @@ type Report struct {
 func Analyse(text string, env Env) (r Report) {
 	defer func() {
 		if recover() != nil { // a bug in the parser must not end buddy
-			r = Report{Reason: "the command could not be judged"}
+			r = Report{Reason: "the command could not be judged", Unread: true}
 		}
 	}()
 	a := newAnalyser(env)
@@ -194,6 +196,7 @@ func (a *analyser) nested(text string, via []string) {
 	a.rep.Files = append(a.rep.Files, b.rep.Files...)
 	a.folders.visited = union(a.folders.visited, b.folders.visited)
 	a.rep.Dynamic = a.rep.Dynamic || b.rep.Dynamic
+	a.rep.Unread = a.rep.Unread || b.rep.Unread
 	if b.rep.Harm != "" {
 		a.rep.harm(b.rep.Harm, b.rep.Safer)
 	}
@@ -201,7 +204,7 @@ func (a *analyser) nested(text string, via []string) {
 
 func (a *analyser) program(text string) {
 	if why := tooMuch(text); why != "" {
-		a.rep.other(why)
+		a.rep.unread(why)
 		return
 	}
 	if why := unreadable(text); why != "" {
@@ -210,10 +213,9 @@ func (a *analyser) program(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := parse(text)
 	if err != nil {
-		a.rep.other("the command does not parse: " + parseError(err))
-		return
+		a.rep.unread("the command does not parse: " + parseError(err))
 	}
 	want := 0
 	for node := range syntax.Preorder(file) {
@@ -221,8 +223,25 @@ func (a *analyser) program(text string) {
 	}
 	a.stmts(file.Stmts)
 	if a.visited < want { // the walk missed a part of the tree
-		a.rep.other("a part of the command could not be judged")
+		a.rep.unread("a part of the command could not be judged")
 	}
+}
+
+// parse parses a program. With an error it returns the statements before it: a shell runs them before it finds it.
+func parse(text string) (*syntax.File, error) {
+	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	file, err := parser.Parse(strings.NewReader(text), "")
+	if err == nil {
+		return file, nil
+	}
+	file = &syntax.File{}
+	for stmt, broken := range parser.StmtsSeq(strings.NewReader(text)) {
+		if broken != nil {
+			break
+		}
+		file.Stmts = append(file.Stmts, stmt)
+	}
+	return file, err
 }
 
 // parseError returns a parser's message in one line, without the position.
@@ -275,6 +294,12 @@ func (r *Report) other(why string) {
 	if len(r.Other) < 50 {
 		r.Other = append(r.Other, why)
 	}
+}
+
+// unread records why a part of the program is not in the report.
+func (r *Report) unread(why string) {
+	r.Unread = true
+	r.other(why)
 }
 
 // harm records harm; the first finding stays.
