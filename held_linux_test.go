@@ -68,7 +68,7 @@ func TestDraftSurvivesAKill(t *testing.T) {
 
 	again := d.another()
 	again.types("hello")
-	again.want("hello")
+	again.want("Enter")
 	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted
 	again.types("\r")
 	for deadline := time.Now().Add(plainLimit); !strings.Contains(again.stored(), `"text":"hello"`); time.Sleep(20 * time.Millisecond) { // a real process

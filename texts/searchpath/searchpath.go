@@ -21,8 +21,12 @@ import (
 const system = "/usr/local/bin:/usr/bin:/bin"
 
 // Outside returns a PATH without the entries that depend on the folder in which a command runs, which are empty or
-// relative, and without those in one of folders, by their names or behind links.
+// relative, and without those in one of folders, by their names or behind links. A folder that has the home folder in it
+// excludes none: what is there is the person's, and all programs of some systems are.
 func Outside(path string, folders ...string) string {
+	if home, err := os.UserHomeDir(); err == nil {
+		folders = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return texts.Below(real(home), real(f)) })
+	}
 	in := func(dir string) bool {
 		return slices.ContainsFunc(folders, func(f string) bool { return texts.Below(dir, f) || texts.Below(dir, real(f)) })
 	}

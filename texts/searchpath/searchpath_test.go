@@ -52,6 +52,22 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// Programs in the home folder of a person are theirs, also where they work in all of it.
+func TestOutsideOfTheHomeFolder(t *testing.T) {
+	dir := world(t)
+	t.Setenv("HOME", filepath.Join(dir, "home")) // a link to work
+	path := filepath.Join(dir, "work/bin") + ":bin:/usr/bin"
+	for folder, want := range map[string]string{
+		filepath.Join(dir, "work"):     filepath.Join(dir, "work/bin") + ":/usr/bin",
+		dir:                            filepath.Join(dir, "work/bin") + ":/usr/bin",
+		filepath.Join(dir, "work/bin"): "/usr/bin",
+	} {
+		if got := Outside(path, folder); got != want {
+			t.Errorf("outside of %s: %s, want %s", folder, got, want)
+		}
+	}
+}
+
 // A program is taken from no folder to avoid, nor from the working directory, and neither is what it starts.
 func TestCommandRunsNoProgramOfTheFoldersToAvoid(t *testing.T) {
 	dir := world(t)
