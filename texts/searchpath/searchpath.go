@@ -24,11 +24,18 @@ const system = "/usr/local/bin:/usr/bin:/bin"
 // relative, and without those in one of folders, by their names or behind links. A folder that has the home folder in it
 // excludes none: what is there is the person's, and all programs of some systems are.
 func Outside(path string, folders ...string) string {
-	if home, err := os.UserHomeDir(); err == nil {
-		folders = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return texts.Below(real(home), real(f)) })
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home = real(home)
+	}
+	var excluded []string // by their names and where they are
+	for _, f := range folders {
+		if at := real(f); err != nil || !texts.Below(home, at) {
+			excluded = append(excluded, f, at)
+		}
 	}
 	in := func(dir string) bool {
-		return slices.ContainsFunc(folders, func(f string) bool { return texts.Below(dir, f) || texts.Below(dir, real(f)) })
+		return slices.ContainsFunc(excluded, func(f string) bool { return texts.Below(dir, f) })
 	}
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) || in(dir) || in(real(dir)) })
 	if len(dirs) == 0 {
@@ -65,8 +72,8 @@ func Avoid(folders ...string) { avoided.Store(&folders) }
 // toAvoid returns the folders in which this process looks for no program.
 func toAvoid() []string {
 	var folders []string
-	if set := avoided.Load(); set != nil {
-		folders = slices.Clone(*set)
+	if given := avoided.Load(); given != nil {
+		folders = slices.Clone(*given)
 	}
 	if dir, err := os.Getwd(); err == nil {
 		folders = append(folders, dir)

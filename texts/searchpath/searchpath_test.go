@@ -95,3 +95,12 @@ func TestCommandRunsNoProgramOfTheFoldersToAvoid(t *testing.T) {
 		t.Errorf("a name with a slash: %q, %v", out, err)
 	}
 }
+
+// BenchmarkOutside is what the start of each free command pays.
+func BenchmarkOutside(b *testing.B) {
+	dir := b.TempDir()
+	path := strings.Repeat("/usr/local/bin:/usr/bin:/bin:", 5)
+	for b.Loop() {
+		Outside(path, dir, "/tmp")
+	}
+}
