@@ -17,7 +17,7 @@ const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 // person asks again, or the model.
 const (
 	NotStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
-	dropped    = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
+	dropped    = "Not run: it waited for the user's approval when buddy ended, and the user went on with a prompt instead."
 )
 
 // Unsettled holds how far the calls were that an earlier process left without a result.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/net/idna"
-
 	"buddy/texts"
 )
 
@@ -396,22 +394,6 @@ func (c Command) hosts() []string {
 		}
 	}
 	return all
-}
-
-// HostNames returns the names in ASCII and lower case that programs may make of a host. Characters such as 。
-// and １ mean . and 1 to them, as the standard of international names (IDNA) has it, in its newer and in its
-// older reading.
-func HostNames(host string) []string {
-	if ascii(host) {
-		return []string{strings.TrimSuffix(strings.ToLower(host), ".")}
-	}
-	var names []string
-	for _, older := range []bool{false, true} {
-		// What is refused comes back as far as it could be read, and no program finds that.
-		name, _ := idna.New(idna.MapForLookup(), idna.Transitional(older), idna.StrictDomainName(false)).ToASCII(host)
-		names = append(names, strings.TrimSuffix(strings.ToLower(name), "."))
-	}
-	return names
 }
 
 // urlRegexp matches URLs in a word.
