@@ -14,6 +14,7 @@ import (
 	"buddy/app/live"
 	"buddy/app/slash"
 	"buddy/app/ui"
+	"buddy/sessions"
 	"buddy/views/draw"
 )
 
@@ -141,10 +142,30 @@ func (l *link) follow(session live.Session, batches <-chan []event.Envelope) {
 		l.window.loop.Quit()
 	default:
 		l.lost = true
-		sent := l.sent
+		sent := notStored(l.window.setup.Store, l.window.setup.ID, l.after, l.sent)
 		l.sent = nil
 		l.window.loop.Post(func() { ui.Lose(l.window.ui, err.Error(), sent) })
 	}
+}
+
+// notStored returns those of some prompts, which were sent after an event, that a session whose process is gone has not
+// stored: it may have taken one and told nobody.
+func notStored(store sessions.Store, id string, after uint64, sent []string) []string {
+	if len(sent) == 0 {
+		return nil
+	}
+	j, err := store.View(id)
+	if err != nil { // it has no file yet
+		return sent
+	}
+	defer j.Close() //nolint:errcheck // only read
+	_ = j.Range(after, func(env event.Envelope) bool {
+		if _, submitted := env.Payload.(event.PromptSubmitted); submitted {
+			sent = sent[1:]
+		}
+		return len(sent) > 0
+	})
+	return sent
 }
 
 // pass sends a command to the session. The caller holds l.mu.

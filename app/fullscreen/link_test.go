@@ -1,0 +1,39 @@
+package fullscreen
+
+import (
+	"slices"
+	"testing"
+
+	"buddy/agent/event"
+	"buddy/sessions"
+)
+
+// A prompt that the session stored before its process died does not come back to the person: it would be sent twice.
+func TestPromptsThatWereNotStored(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	store, _, err := sessions.Dir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := notStored(store, "none", 0, []string{"one"}); !slices.Equal(left, []string{"one"}) {
+		t.Errorf("without a session: %q", left)
+	}
+	j, err := store.Create(sessions.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := j.Info().Header.ID
+	for i, text := range []string{"zero", "one"} {
+		if err := j.Append(event.Envelope{Seq: uint64(i) + 1, Time: 1, Session: id, Payload: event.PromptSubmitted{ID: i + 1, Text: text}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[uint64][]string{1: {"two"}, 2: {"one", "two"}} {
+		if left := notStored(store, id, after, []string{"one", "two"}); !slices.Equal(left, want) {
+			t.Errorf("after %d: %q, want %q", after, left, want)
+		}
+	}
+}
