@@ -115,7 +115,7 @@ func (s *server) findName(ctx context.Context) (found bool) {
 	return false
 }
 
-// retries is how often a session is made again, because another program took the name that was free, or the server was ending.
+// retries limits how often a session is made again because another program took the name that was free, or the server was ending.
 const retries = 3
 
 // create makes the session with the shared pane in it.

@@ -55,8 +55,8 @@ const Demo = "demo"
 type Request struct {
 	Messages []Message
 	Tools    []ToolDef
-	// Ephemeral is how many of the last Messages are of this moment only: later requests do not
-	// have them, so nothing from there on is worth to be cached.
+	// Ephemeral counts the last Messages that belong to this request only: later requests do not
+	// have them, so nothing from there on is worth caching.
 	Ephemeral int
 	// Breakpoints are the ends of prefixes that are worth to be cached: system messages that are not blank, by
 	// index from 0. nil means the last one. See Marks.

@@ -9,8 +9,10 @@ import (
 	"buddy/tools"
 )
 
-// checkLimit is how long a look at the files of a call that failed may take.
-const checkLimit = 5 * time.Second
+const (
+	checkLimit  = 5 * time.Second // for a look at the files of a call that failed
+	maxSearched = 1000            // changes among which that of a call is searched: most calls that fail change nothing
+)
 
 // Failed drops what a call that failed was about to change, if it changed nothing: there is nothing to take back. What
 // can't be looked at stays in the log.
@@ -89,10 +91,15 @@ func (l *Log) drop(branch int, call string) {
 	}
 }
 
-// find returns the step with the newest change of a call, and its place there; -1 if there is none.
+// find returns the step with the newest change of a call, and its place there; -1 if there is none among the newest
+// changes of the session.
 func find(steps []step, branch int, call string) (at, i int) {
+	searched := 0
 	for at, s := range slices.Backward(steps) {
 		for i, c := range slices.Backward(s.kept) {
+			if searched++; searched > maxSearched {
+				return -1, -1
+			}
 			if c.branch == branch && c.CallID == call {
 				return at, i
 			}

@@ -20,7 +20,7 @@ type step struct {
 	kept  []change
 }
 
-// change is what a call changed, or is about to.
+// change describes what a call changed, or is about to change.
 type change struct {
 	branch int    // of the conversation of the call
 	agent  string // the subagent; "" is none

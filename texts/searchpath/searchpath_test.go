@@ -16,7 +16,7 @@ func world(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"work/bin", "work/real", "also", "mine", "worker"} {
+	for _, name := range []string{"shop/bin", "shop/real", "also", "mine", "shopper"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +24,7 @@ func world(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{"into": "work/real", "work/out": "../mine", "home": "work"} {
+	for name, to := range map[string]string{"into": "shop/real", "shop/out": "../mine", "link": "shop"} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -35,15 +35,15 @@ func world(t *testing.T) string {
 func TestOutside(t *testing.T) {
 	dir := world(t)
 	for _, c := range []struct{ path, folders, want string }{
-		{"/bin:/usr/bin", "D/work", "/bin:/usr/bin"},
+		{"/bin:/usr/bin", "D/shop", "/bin:/usr/bin"},
 		{":/bin:.:./bin:bin::/usr/bin:", "", "/bin:/usr/bin"},
-		{"D/work/bin:D/work:D/mine:D/worker", "D/work", "D/mine:D/worker"},
-		{"D/into:D/mine", "D/work", "D/mine"},                                   // a link into the folder
-		{"D/work/out:D/mine", "D/work", "D/mine"},                               // a link in it, which it may turn anywhere
-		{"D/work/bin:D/home/bin:D/mine", "D/home", "D/mine"},                    // the folder itself is a link
-		{"D/work/missing:D/work/../work/bin:D/mine", "D/work D/also", "D/mine"}, // what is not there yet
-		{"D/also:D/work/bin", "D/work D/also", system},
-		{"", "D/work", system},
+		{"D/shop/bin:D/shop:D/mine:D/shopper", "D/shop", "D/mine:D/shopper"},
+		{"D/into:D/mine", "D/shop", "D/mine"},                                   // a link into the folder
+		{"D/shop/out:D/mine", "D/shop", "D/mine"},                               // a link in it, which it may turn anywhere
+		{"D/shop/bin:D/link/bin:D/mine", "D/link", "D/mine"},                    // the folder itself is a link
+		{"D/shop/missing:D/shop/../shop/bin:D/mine", "D/shop D/also", "D/mine"}, // what is not there yet
+		{"D/also:D/shop/bin", "D/shop D/also", system},
+		{"", "D/shop", system},
 	} {
 		expand := func(text string) string { return strings.ReplaceAll(text, "D/", dir+"/") }
 		if got := Outside(expand(c.path), strings.Fields(expand(c.folders))...); got != expand(c.want) {
@@ -55,12 +55,12 @@ func TestOutside(t *testing.T) {
 // Programs in the home folder of a person are theirs, also where they work in all of it.
 func TestOutsideOfTheHomeFolder(t *testing.T) {
 	dir := world(t)
-	t.Setenv("HOME", filepath.Join(dir, "home")) // a link to work
-	path := filepath.Join(dir, "work/bin") + ":bin:/usr/bin"
+	t.Setenv("HOME", filepath.Join(dir, "link")) // a link to shop
+	path := filepath.Join(dir, "shop/bin") + ":bin:/usr/bin"
 	for folder, want := range map[string]string{
-		filepath.Join(dir, "work"):     filepath.Join(dir, "work/bin") + ":/usr/bin",
-		dir:                            filepath.Join(dir, "work/bin") + ":/usr/bin",
-		filepath.Join(dir, "work/bin"): "/usr/bin",
+		filepath.Join(dir, "shop"):     filepath.Join(dir, "shop/bin") + ":/usr/bin",
+		dir:                            filepath.Join(dir, "shop/bin") + ":/usr/bin",
+		filepath.Join(dir, "shop/bin"): "/usr/bin",
 	} {
 		if got := Outside(path, folder); got != want {
 			t.Errorf("outside of %s: %s, want %s", folder, got, want)
@@ -71,13 +71,13 @@ func TestOutsideOfTheHomeFolder(t *testing.T) {
 // A program is taken from no folder to avoid, nor from the working directory, and neither is what it starts.
 func TestCommandRunsNoProgramOfTheFoldersToAvoid(t *testing.T) {
 	dir := world(t)
-	t.Chdir(filepath.Join(dir, "work"))
-	path := strings.Join([]string{"", "bin", filepath.Join(dir, "also"), filepath.Join(dir, "work/bin"), filepath.Join(dir, "mine"), "/usr/bin", "/bin"}, ":")
+	t.Chdir(filepath.Join(dir, "shop"))
+	path := strings.Join([]string{"", "bin", filepath.Join(dir, "also"), filepath.Join(dir, "shop/bin"), filepath.Join(dir, "mine"), "/usr/bin", "/bin"}, ":")
 	t.Setenv("PATH", path)
 	before := avoided.Load()
 	t.Cleanup(func() { avoided.Store(before) })
 	out, err := exec.Command("sh", "-c", "prog").Output()
-	if !strings.HasPrefix(string(out), "work/bin ") {
+	if !strings.HasPrefix(string(out), "shop/bin ") {
 		t.Fatalf("control: %q, %v", out, err)
 	}
 	Avoid(filepath.Join(dir, "also"))
@@ -91,12 +91,12 @@ func TestCommandRunsNoProgramOfTheFoldersToAvoid(t *testing.T) {
 	if err := Command(t.Context(), "prog").Run(); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("none: %v", err)
 	}
-	if out, err := Command(t.Context(), "./bin/prog").Output(); !strings.HasPrefix(string(out), "work/bin ") {
+	if out, err := Command(t.Context(), "./bin/prog").Output(); !strings.HasPrefix(string(out), "shop/bin ") {
 		t.Errorf("a name with a slash: %q, %v", out, err)
 	}
 }
 
-// BenchmarkOutside is what the start of each free command pays.
+// BenchmarkOutside measures what each free command pays when it starts.
 func BenchmarkOutside(b *testing.B) {
 	dir := b.TempDir()
 	path := strings.Repeat("/usr/local/bin:/usr/bin:/bin:", 5)
