@@ -54,7 +54,7 @@ func TestWhatFailedAttemptsSaidIsKept(t *testing.T) {
 				s.do(event.Submit{Text: "go"})
 				s.do(event.Cancel{})
 				s.do(event.Submit{Text: "next"})
-				expect(t, texts(s.model.requests[1].Messages), tt.want...)
+				expect(t, saidTexts(s.model.requests[1].Messages), tt.want...)
 				s.stop()
 			})
 		})
@@ -73,7 +73,7 @@ func TestWhatFailedAttemptsSaidIsKept(t *testing.T) {
 			}
 			s := start(t, func(o *Options) { o.Replay = crash(t, slow) }, says("fine"))
 			s.do(event.Continue{})
-			expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:one two ", "user:"+brokeOff)
+			expect(t, saidTexts(s.model.requests[0].Messages), "user:go", "assistant:one two ", "user:"+brokeOff)
 			s.stop()
 		})
 	})
@@ -88,7 +88,7 @@ func TestPromptLargerThanTheWindowIsNotTaken(t *testing.T) {
 			t.Errorf("%d errors, %+v", n, e)
 		}
 		s.do(event.Submit{Text: "next"})
-		expect(t, texts(s.model.requests[0].Messages), "user:next")
+		expect(t, saidTexts(s.model.requests[0].Messages), "user:next")
 		s.stop()
 	})
 }

@@ -241,7 +241,7 @@ func TestCrashWhileCallsRunEarly(t *testing.T) { // the answer was not complete,
 			t.Errorf("%d calls that had started were closed for those who watch, want 4", n)
 		}
 		s.do(event.Continue{})
-		expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:let me see ", "user:"+brokeOff)
+		expect(t, saidTexts(s.model.requests[0].Messages), "user:go", "assistant:let me see ", "user:"+brokeOff)
 		s.stop()
 	})
 }

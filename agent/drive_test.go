@@ -34,7 +34,7 @@ func hooked(h Hook, turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 	return New(o), m, tool
 }
 
-func texts(msgs []model.Message) []string {
+func saidTexts(msgs []model.Message) []string {
 	var out []string
 	for _, m := range msgs {
 		out = append(out, string(m.Role)+":"+m.Content)
@@ -54,7 +54,7 @@ func TestRunGoesOn(t *testing.T) {
 		if err != nil || res.Task != 2 || res.Response != "second" || res.Turns != 1 || res.Cost != 10+2*5 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		expect(t, texts(res.Messages), "user:one", "assistant:", "tool:done c1", "assistant:first", "user:two", "assistant:second")
+		expect(t, saidTexts(res.Messages), "user:one", "assistant:", "tool:done c1", "assistant:first", "user:two", "assistant:second")
 		if len(m.requests) != 3 {
 			t.Errorf("%d requests", len(m.requests))
 		}
@@ -129,7 +129,7 @@ func TestOneExchangeAtATime(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		expect(t, texts(r.Messages()), "user:one", "assistant:x")
+		expect(t, saidTexts(r.Messages()), "user:one", "assistant:x")
 	})
 }
 
@@ -167,12 +167,12 @@ func TestRunStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, tool := embedded(0, says("", aCall, `c2 do {"kind":"file_read","do":"fail"}`), says("", `c3 other {}`), says("fine"))
 		steps := r.RunStep(t.Context(), model.Message{Content: "go"})
-		expect(t, texts(r.Messages()), "user:go")
+		expect(t, saidTexts(r.Messages()), "user:go")
 		var got []string
 		for s := range steps {
 			switch s := s.(type) {
 			case ToolsExecuted:
-				got = append(got, fmt.Sprint(len(s.Calls), " ", texts(s.Results)))
+				got = append(got, fmt.Sprint(len(s.Calls), " ", saidTexts(s.Results)))
 				if err := r.Inject(model.Message{Content: "more"}); err != nil {
 					t.Error(err)
 				}
@@ -184,7 +184,7 @@ func TestRunStep(t *testing.T) {
 			}
 		}
 		expect(t, got, "2 [tool:done c1 tool:Tool error: it broke]", "1 [tool:Tool error: unknown tool: other (have: )]", "fine")
-		expect(t, texts(m.requests[1].Messages[4:]), "user:more")
+		expect(t, saidTexts(m.requests[1].Messages[4:]), "user:more")
 		if len(m.requests[0].Tools) != 1 || m.requests[1].Tools != nil || len(tool.ran) != 2 {
 			t.Errorf("tools %v, then %v; ran %v", m.requests[0].Tools, m.requests[1].Tools, tool.ran)
 		}
@@ -236,7 +236,7 @@ func TestInjectWhileToolsRun(t *testing.T) {
 		if _, err := r.RunText(t.Context(), "go"); err != nil {
 			t.Error(err)
 		}
-		expect(t, texts(m.requests[1].Messages), "user:go", "assistant:", "tool:done c1", "user:hurry")
+		expect(t, saidTexts(m.requests[1].Messages), "user:go", "assistant:", "tool:done c1", "user:hurry")
 	})
 }
 
@@ -314,7 +314,7 @@ func TestStrictGoesOnAfterAHint(t *testing.T) {
 			if err != nil || res.Response != "done" {
 				t.Errorf("strict %v: %+v, %v", strict, res, err)
 			}
-			expect(t, texts(m.requests[1].Messages), "user:go", "assistant:", "tool:use another path")
+			expect(t, saidTexts(m.requests[1].Messages), "user:go", "assistant:", "tool:use another path")
 		}
 	})
 }

@@ -102,7 +102,7 @@ func TestContinueFromTheJournal(t *testing.T) { // the journal is the built-in o
 		if len(tool.ran) != 0 {
 			t.Errorf("ran again: %v", tool.ran)
 		}
-		if got := fmt.Sprint(texts(m.requests[0].Messages)); got != "[user:go assistant: tool:done c1]" {
+		if got := fmt.Sprint(saidTexts(m.requests[0].Messages)); got != "[user:go assistant: tool:done c1]" {
 			t.Errorf("sent %s", got)
 		}
 		if _, err := r.Continue(t.Context()); err == nil {

@@ -71,7 +71,7 @@ func TestContextLimitIsAnError(t *testing.T) {
 			t.Errorf("%s: %+v after %d turns", way, limit, res.Turns)
 		}
 		if way == "run" && (len(res.Messages) != 2 || res.Messages[1].Content != "go") {
-			t.Errorf("what was asked is not in the history once: %q", texts(res.Messages))
+			t.Errorf("what was asked is not in the history once: %q", saidTexts(res.Messages))
 		}
 	})
 	refused := func() []step { return []step{tooLong(), tooLong(), tooLong(), tooLong()} }

@@ -40,7 +40,7 @@ func TestOpenApprovalOfACrash(t *testing.T) {
 				if a, n := find[event.ApprovalAnswered](s); n != 1 || a.Decision != event.Deny || a.By != "prompt" {
 					t.Errorf("%d answers, the last %+v", n, a)
 				}
-				expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:", "tool:"+dropped, "tool:"+notStarted, "user:no, don't")
+				expect(t, saidTexts(s.model.requests[0].Messages), "user:go", "assistant:", "tool:"+dropped, "tool:"+notStarted, "user:no, don't")
 				s.stop()
 
 				s = again(says("done"))
@@ -67,7 +67,7 @@ func TestQueuedPromptDropsNoApproval(t *testing.T) {
 			t.Fatalf("asked %d times, %d requests", n, len(s.model.requests))
 		}
 		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
-		expect(t, texts(s.request()), "user:go", "assistant:", "tool:done c1", "user:and then stop")
+		expect(t, saidTexts(s.request()), "user:go", "assistant:", "tool:done c1", "user:and then stop")
 		s.stop()
 	})
 }

@@ -105,7 +105,7 @@ func TestGoldenRecovery(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 				// Nothing of a dead attempt is in the history, live or replayed.
-				history := texts(s.Messages())
+				history := saidTexts(s.Messages())
 				if f, _ := find[event.TaskFinished](s); f.Outcome == event.Completed {
 					expect(t, history, "user:go", "assistant:whole")
 				} else {
@@ -113,7 +113,7 @@ func TestGoldenRecovery(t *testing.T) {
 				}
 				s.stop()
 				replayed := start(t, func(o *Options) { o.Replay = s.mem.events })
-				expect(t, texts(replayed.Messages()), history...)
+				expect(t, saidTexts(replayed.Messages()), history...)
 				replayed.stop()
 			})
 		})

@@ -18,6 +18,7 @@ import (
 	"buddy/agent/redact"
 	"buddy/agent/stream"
 	"buddy/agent/usage"
+	"buddy/texts"
 )
 
 const (
@@ -176,7 +177,7 @@ func oneTitle(s string) string {
 		}
 		return -1
 	}, strings.ToValidUTF8(s, ""))
-	s = strings.Join(strings.Fields(s), " ")
+	s = texts.OneLine(s)
 	if uniseg.StringWidth(s) <= titleWidth {
 		return s
 	}
@@ -196,7 +197,7 @@ const titleMax = 80
 
 // cut makes a title of s: without splitting a character, newlines to spaces.
 func cut(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = texts.OneLine(s)
 	if len(s) <= titleMax {
 		return s
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode"
 
+	"buddy/texts"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -395,5 +397,5 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-	return strings.Join(strings.Fields(clean), " ")
+	return texts.OneLine(clean)
 }

@@ -20,6 +20,20 @@ import (
 // OneLine joins the lines of s: every run of white space becomes one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// Plural writes a number of things: 1 byte, 2 bytes, 3 entries, 4 branches.
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	switch stem, y := strings.CutSuffix(what, "y"); {
+	case y && !strings.HasSuffix(stem, "a") && !strings.HasSuffix(stem, "e"): // not day, key
+		what = stem + "ie"
+	case strings.HasSuffix(what, "ch"):
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // Clip returns s, or its beginning with an ellipsis, n characters in all.
 func Clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {

@@ -123,3 +123,21 @@ func TestCommonCountsNoByteTwice(t *testing.T) {
 		}
 	}
 }
+
+func TestPlural(t *testing.T) {
+	for _, tt := range []struct {
+		n          int
+		what, want string
+	}{
+		{1, "byte", "1 byte"},
+		{0, "byte", "0 bytes"},
+		{3, "entry", "3 entries"},
+		{4, "branch", "4 branches"},
+		{2, "key", "2 keys"},
+		{2, "day", "2 days"},
+	} {
+		if got := texts.Plural(tt.n, tt.what); got != tt.want {
+			t.Errorf("Plural(%d, %q) = %q, want %q", tt.n, tt.what, got, tt.want)
+		}
+	}
+}

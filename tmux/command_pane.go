@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"buddy/texts"
 )
 
 // MaxPanes limits the panes of a session, the shared one included.
@@ -53,7 +55,7 @@ func ownKey(dir string) string {
 // cleanTitle turns any text into a pane title: one line of at most 40 characters, without "#",
 // with which tmux's formats begin, because those could run commands.
 func cleanTitle(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = texts.OneLine(s)
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '#', r == unicode.ReplacementChar:

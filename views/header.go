@@ -13,6 +13,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -116,7 +117,7 @@ func (h *Header) items() []item {
 
 // waiting reminds of a dialog that was left open. It is never dropped.
 func (h *Header) waiting() item {
-	text := draw.WaitingSign + " " + draw.Plural(h.approvals, "approval")
+	text := draw.WaitingSign + " " + texts.Plural(h.approvals, "approval")
 	long := bar(text+" · "+h.Keys.Name(keymap.ShowApproval), true)
 	return item{forms: [][]draw.Span{{long}, {bar(text, true)}}, ranks: []int{5}}
 }
@@ -131,7 +132,7 @@ func bar(text string, strong bool) draw.Span {
 }
 
 // outside is untrusted text on the header's background.
-func outside(text string) []draw.Span { return draw.Untrusted(themes.Header, draw.OneLine(text)) }
+func outside(text string) []draw.Span { return draw.Untrusted(themes.Header, texts.OneLine(text)) }
 
 // longest is the most cells of an item; what is longer shows in a shorter form.
 const longest = 60
@@ -265,7 +266,7 @@ func (h *Header) servers() item {
 	if n.Starting == 0 {
 		return item{forms: [][]draw.Span{nil}}
 	}
-	long := fmt.Sprintf("%d of %s starting", n.Starting, draw.Plural(n.All, "server"))
+	long := fmt.Sprintf("%d of %s starting", n.Starting, texts.Plural(n.All, "server"))
 	return item{
 		forms: [][]draw.Span{{bar(long, false)}, {bar(fmt.Sprintf("%d/%d starting", n.Starting, n.All), false)}, nil},
 		ranks: []int{2, 6},
@@ -291,7 +292,7 @@ func (h *Header) cost() item {
 // title is that of the session, or its short id. A long one loses words at its end.
 func (h *Header) title() item {
 	id, _, _ := strings.Cut(h.info.Session, "-")
-	title := draw.OneLine(h.info.Event.Title)
+	title := texts.OneLine(h.info.Event.Title)
 	if title == "" {
 		title = id
 	}

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -64,9 +65,9 @@ func (q *Queue) Draw(screen tcell.Screen) {
 
 // drawPrompt draws a prompt; the last one names the key that takes it back.
 func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
-	text := draw.OneLine(p.Text)
+	text := texts.OneLine(p.Text)
 	if n := len(p.Images); n > 0 {
-		text += " [" + draw.Plural(n, "image") + "]"
+		text += " [" + texts.Plural(n, "image") + "]"
 	}
 	col := c.Spans(0, draw.Text(themes.Notice, "⏎ queued"), draw.Text(themes.Text, "  "))
 	room := c.W - col

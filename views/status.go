@@ -11,6 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -133,7 +134,7 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	case t.Kind == event.CompactionTask:
 		return doing{text: "compacting"}
 	case l.agents > 0 && t.Agent == nil && !runsItself(s.Focused):
-		return doing{text: "waits for " + draw.Plural(l.agents, "agent")}
+		return doing{text: "waits for " + texts.Plural(l.agents, "agent")}
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
 	case s.Retries.Retry != nil:
@@ -299,7 +300,7 @@ func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
 		parts.add(role, fmt.Sprintf("%s #%d %s in the background, %s", glyph, t.ID, cmp.Or(word, "runs"), besides(t, now)))
 		parts.addDeadline(t, now)
 	case l.main == nil:
-		parts.add(themes.Running, draw.Spinner(now.UnixMilli())+" "+draw.Plural(n, "task")+" in the background")
+		parts.add(themes.Running, draw.Spinner(now.UnixMilli())+" "+texts.Plural(n, "task")+" in the background")
 	default:
 		parts.add(themes.Running, fmt.Sprintf("%d in the background", n))
 	}
@@ -334,7 +335,7 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 	}
 	parts.add(role, glyph+" "+l.doing.text)
 	if n := l.steps.Current(); n >= 0 && l.around.hidden.Steps {
-		parts.add(themes.Muted, stepsTitle(l.steps)+" "+draw.OneLine(l.steps[n].Text))
+		parts.add(themes.Muted, stepsTitle(l.steps)+" "+texts.OneLine(l.steps[n].Text))
 	}
 	if l.queued > 0 && l.around.hidden.Queue {
 		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
@@ -395,7 +396,7 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 		return
 	}
 	tokens := l.coming.Bytes / tokenBytes
-	parts.add(themes.Running, draw.Plural(tokens, "token"))
+	parts.add(themes.Running, texts.Plural(tokens, "token"))
 	if took := l.heard - l.coming.First; took >= 1000 {
 		parts.add(themes.Running, fmt.Sprintf("%d tokens/s", int64(tokens)*1000/took))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -22,7 +23,7 @@ func stepSign(s state.StepState) (glyph string, sign, text themes.Role) {
 // stepItem is a step as a row or as part of one.
 func stepItem(s state.Step) []draw.Span {
 	glyph, sign, text := stepSign(s.State)
-	return append([]draw.Span{draw.Text(sign, glyph+" ")}, draw.Untrusted(text, draw.OneLine(s.Text))...)
+	return append([]draw.Span{draw.Text(sign, glyph+" ")}, draw.Untrusted(text, texts.OneLine(s.Text))...)
 }
 
 // stepsTitle says how many steps are done: plan 1/3.

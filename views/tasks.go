@@ -13,6 +13,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -268,7 +269,7 @@ func workflowItem(row *taskRow) []draw.Span {
 	}
 	sign, line, _ := strings.Cut(row.step.Line(), " ")
 	left := []draw.Span{draw.Text(themes.Muted, strings.Repeat(" ", 3)+row.branch()), draw.Text(role, sign+" ")}
-	return append(left, draw.Untrusted(themes.Text, draw.OneLine(line))...)
+	return append(left, draw.Untrusted(themes.Text, texts.OneLine(line))...)
 }
 
 // taskItem is a task as a row of some width, and what it used, with its agents, and its time.
@@ -289,7 +290,7 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	if agent := task.Agent; agent != nil && task.State != state.TaskDone && len(agent.Talk.Steps) > 0 {
 		left = append(left, draw.Text(themes.Running, stepsTitle(agent.Talk.Steps)+" · "))
 	}
-	left = append(left, draw.Untrusted(themes.Text, draw.OneLine(task.Title))...)
+	left = append(left, draw.Untrusted(themes.Text, texts.OneLine(task.Title))...)
 	took := elapsed(task, now)
 	if task.Deadline > 0 && task.State != state.TaskDone {
 		took += " of " + draw.Clock(task.Deadline-task.Started)

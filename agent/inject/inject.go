@@ -23,6 +23,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // Severity is the confidence of a finding.
@@ -190,5 +192,5 @@ func excerpt(s string) string {
 		}
 		b.WriteRune(r)
 	}
-	return strings.Join(strings.Fields(b.String()), " ")
+	return texts.OneLine(b.String())
 }

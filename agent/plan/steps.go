@@ -47,7 +47,7 @@ func Steps(text string) ([]event.PlanStep, error) {
 	var list []step
 	if err := doc.Decode(&list); err != nil {
 		return nil, fmt.Errorf("steps: expected a list of entries with description, tool, args, depends_on, risk, requires_approval: %s",
-			strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+			texts.OneLine(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	if len(list) > MaxSteps {
 		return nil, fmt.Errorf("steps: there are %d, at most %d are allowed: put together what belongs together", len(list), MaxSteps)
@@ -123,7 +123,7 @@ func (s step) checked(n, of int) (event.PlanStep, error) {
 	wrong := func(format string, args ...any) (event.PlanStep, error) {
 		return event.PlanStep{}, fmt.Errorf("steps: step %d: %s", n, fmt.Sprintf(format, args...))
 	}
-	s.Description = strings.Join(strings.Fields(s.Description), " ")
+	s.Description = texts.OneLine(s.Description)
 	switch {
 	case s.Description == "":
 		return wrong("description: missing, say what it does")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"buddy/app/slash"
+	"buddy/texts"
 	"buddy/tmux/host"
 	"buddy/tools/target"
 )
@@ -54,7 +55,7 @@ func milliseconds(d time.Duration) string {
 }
 
 func awayBecause(err error) slash.TargetState {
-	why := strings.Join(strings.Fields(err.Error()), " ")
+	why := texts.OneLine(err.Error())
 	var down *host.DownError
 	if errors.As(err, &down) {
 		why = strings.TrimPrefix(why, down.Host+": ") // the row names it

@@ -11,6 +11,7 @@ import (
 	"buddy/app/plain"
 	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/texts"
 )
 
 // ending holds how a repl ends.
@@ -95,6 +96,6 @@ func dropQueue(r *repl) {
 	if n := len(r.queue); n > 0 {
 		r.con.earlier = append(r.con.earlier, slices.DeleteFunc(r.queue, slash.Private)...)
 		r.queue = nil
-		r.say(state.Count(n, "queued line") + " not sent; Up at the prompt brings them back")
+		r.say(texts.Plural(n, "queued line") + " not sent; Up at the prompt brings them back")
 	}
 }

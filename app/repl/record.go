@@ -71,7 +71,7 @@ func (a *record) find(text string) string {
 	}
 	var out strings.Builder
 	if n := len(hits) - maxFoundBlocks; n > 0 {
-		fmt.Fprintf(&out, "%q is in %s before these; a longer text finds fewer\n", text, state.Count(n, "more place"))
+		fmt.Fprintf(&out, "%q is in %s before these; a longer text finds fewer\n", text, texts.Plural(n, "more place"))
 		hits = hits[n:]
 	}
 	for _, i := range hits {
@@ -130,7 +130,7 @@ func excerpt(text string, look func([]byte) int) string {
 		fmt.Fprintf(&out, ", line %d of %d", first+1, len(lines))
 	}
 	if more > 0 {
-		fmt.Fprintf(&out, ", and in %s more", state.Count(more, "line"))
+		fmt.Fprintf(&out, ", and in %s more", texts.Plural(more, "line"))
 	}
 	for i := max(first-foundContext, 0); i <= min(first+foundContext, len(lines)-1); i++ {
 		out.WriteString("\n    " + texts.Clip(lines[i], foundWidth))

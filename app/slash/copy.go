@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/markup"
 )
 
@@ -22,7 +23,7 @@ func Copied(text string) (string, error) {
 	case len(text) > MaxCopy:
 		return "", fmt.Errorf("not copied: %d KB are more than a clipboard takes from a terminal (1 MB)", len(text)>>10)
 	default:
-		return "copied " + state.Count(n, "line"), nil
+		return "copied " + texts.Plural(n, "line"), nil
 	}
 }
 

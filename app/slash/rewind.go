@@ -46,7 +46,7 @@ func (c Catalog) OnRewind(s Frontend, args string) error {
 		return err
 	}
 	if back > len(all) {
-		return fmt.Errorf("there are %s to go back to", state.Count(len(all), "prompt"))
+		return fmt.Errorf("there are %s to go back to", texts.Plural(len(all), "prompt"))
 	}
 	s.Command(RewindTo(all[len(all)-back], what, force))
 	return nil
@@ -103,7 +103,7 @@ func ChangedText(changes []undo.Change, prompt int) string {
 	if !ok {
 		return "no file"
 	}
-	return fmt.Sprintf("%s +%d −%d", state.Count(c.Files, "file"), c.Added, c.Removed)
+	return fmt.Sprintf("%s +%d −%d", texts.Plural(c.Files, "file"), c.Added, c.Removed)
 }
 
 // ChangedSince returns what has changed since a prompt; ok is false when no file has.

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/undo"
 	"buddy/app/state"
+	"buddy/texts"
 )
 
 // TestRewindListShowsJoinedPrompts: below the prompt with which they go back, without a number of their own.
@@ -18,7 +19,7 @@ func TestRewindListShowsJoinedPrompts(t *testing.T) {
 	}
 	var rows []string
 	for line := range strings.SplitSeq(text, "\n") {
-		rows = append(rows, strings.Join(strings.Fields(line), " "))
+		rows = append(rows, texts.OneLine(line))
 	}
 	if got, want := strings.Join(rows[1:4], "|"), "1 00:00 no file fix it|goes with it ↳ and the docs|2 00:00 no file first"; got != want {
 		t.Errorf("rows are\n%s\nwant\n%s", got, want)

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/history"
+	"buddy/texts"
 )
 
 // Apply records env and reports what changed. An event of a type that it does not
@@ -372,7 +373,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.ReviewFinished:
 		reviewed(s, env, p)
 	case event.MicroCompacted:
-		s.add(env, NoticeBlock, Count(len(p.CallIDs), "old result")+" compacted")
+		s.add(env, NoticeBlock, texts.Plural(len(p.CallIDs), "old result")+" compacted")
 	case event.FenceChanged:
 		s.add(env, WarningBlock, p.Text())
 	case event.BudgetWarning:
@@ -444,19 +445,11 @@ func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
 	if p.Summary == "" {
 		became = "left"
 	}
-	what := Count(p.Removed, "message")
+	what := texts.Plural(p.Removed, "message")
 	if p.Turns > 0 {
-		what += " of " + Count(p.Turns, "exchange")
+		what += " of " + texts.Plural(p.Turns, "exchange")
 	}
 	s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", what, became, p.Before, p.After))
-}
-
-// Count is so many things in English, whose plural ends in s.
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func withNext(text, next string) string {

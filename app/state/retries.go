@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/texts"
 )
 
 // Retries are the attempts of a conversation's request that failed, which one block shows.
@@ -71,7 +72,7 @@ func (r *Retries) answerCame(seq uint64) {
 func (r *Retries) giveUp(seq uint64) {
 	r.endWait()
 	if r.block != nil && !r.came {
-		r.block.say(RetryBlock, r.short+" · stopped after "+Count(r.attempt, "attempt"), seq)
+		r.block.say(RetryBlock, r.short+" · stopped after "+texts.Plural(r.attempt, "attempt"), seq)
 	}
 	*r = Retries{}
 }

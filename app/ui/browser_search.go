@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"buddy/app/slash"
-	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 )
@@ -60,7 +60,7 @@ func (b *browser) search(text string) {
 			return len(hits) < mostHits
 		})
 		return func() {
-			note := state.Count(len(hits), "hit")
+			note := texts.Plural(len(hits), "hit")
 			switch {
 			case ctx.Err() != nil:
 				return

@@ -12,6 +12,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 )
@@ -209,7 +210,7 @@ func askUndo(u *UI, b state.Border, since int, changed string, c event.Command) 
 	set.Steps = 1
 	p := u.overlays.pick(dialog.PickerOptions{
 		Title:    "Undo",
-		Hint:     fmt.Sprintf("%s came after “%s”, which changed files last", state.Count(since, "prompt"), markup.Shorten(b.Words(), 40)),
+		Hint:     fmt.Sprintf("%s came after “%s”, which changed files last", texts.Plural(since, "prompt"), markup.Shorten(b.Words(), 40)),
 		OnChoose: func(dialog.PickerRow) { u.overlays.closeLists(); sendForMain(u, set) },
 	})
 	p.SetRows([]dialog.PickerRow{{ID: "undo", Cells: []string{"take back what it changed: " + changed}}})

@@ -7,8 +7,8 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
-	"buddy/views/draw"
 	"buddy/views/transcript"
 )
 
@@ -62,7 +62,7 @@ func follow(u *UI, id int) {
 		u.v.conversation = newConversation(u)
 		u.v.conversation.SetTheme(u.colours.Theme)
 		t := u.state.Tasks.Get(id)
-		u.v.conversation.SetWhose(t.Label() + " · " + draw.OneLine(t.Title))
+		u.v.conversation.SetWhose(t.Label() + " · " + texts.OneLine(t.Title))
 	}
 	draft := f.drafts[id]
 	delete(f.drafts, id)

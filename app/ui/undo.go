@@ -2,7 +2,7 @@ package ui
 
 import (
 	"buddy/app/slash"
-	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 )
@@ -20,7 +20,7 @@ func showChanges(u *UI, _ string) error {
 				u.hint("", slash.NoChanges)
 			default:
 				u.hint("", "")
-				openChanges(u, "in "+state.Count(files, "file"), diff)
+				openChanges(u, "in "+texts.Plural(files, "file"), diff)
 			}
 		}
 	})

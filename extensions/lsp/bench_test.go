@@ -107,9 +107,8 @@ func newMemory(s *lsptest.Server, b *bench) *memory {
 
 func (m *memory) Stdin() io.WriteCloser { return m.stdin }
 func (m *memory) Stdout() io.Reader     { return m.stdout }
-func (m *memory) Stderr() string        { return "first\nthe last words\n" }
 func (m *memory) Done() <-chan struct{} { return m.done }
-func (m *memory) Exit() (int, error)    { return 3, nil }
+func (m *memory) Ended() string         { return "it exited with status 3: the last words" }
 func (m *memory) Resident() (int64, error) {
 	m.bench.mu.Lock()
 	defer m.bench.mu.Unlock()

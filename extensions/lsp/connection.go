@@ -23,9 +23,8 @@ import (
 type link interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
-	Stderr() string
 	Done() <-chan struct{}
-	Exit() (int, error)
+	Ended() string
 	Stop()
 	Resident() (int64, error)
 }
@@ -272,15 +271,7 @@ func (c *connection) explain(err error) error {
 	case <-time.After(time.Second): // one that is just ending has that moment
 		return errors.New(oneLine(err.Error()))
 	}
-	code, bad := c.link.Exit()
-	text := fmt.Sprintf("it exited with status %d", code)
-	if bad != nil {
-		text = "it was ended by a signal"
-	}
-	if last := lastLine(c.link.Stderr()); last != "" {
-		text += ": " + last
-	}
-	return errors.New(text)
+	return errors.New(oneLine(c.link.Ended()))
 }
 
 // start starts the program of a server.
@@ -299,9 +290,3 @@ const maxMessage = 300
 
 // oneLine returns text of a server as a part of a line: it can't steer a terminal.
 func oneLine(text string) string { return texts.ClipBytes(texts.OneLine(plain(text)), maxMessage) }
-
-// lastLine returns the last line of text that has any words.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return oneLine(lines[len(lines)-1])
-}

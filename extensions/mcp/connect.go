@@ -384,24 +384,10 @@ func (c *connection) exit(ending bool) string {
 			return ""
 		}
 	}
-	code, err := c.process.Exit()
-	text := fmt.Sprintf("it exited with status %d", code)
-	if err != nil {
-		text = "it was ended by a signal"
-	}
-	if last := lastLine(c.process.Stderr()); last != "" {
-		text += ": " + last
-	}
-	return text
+	return c.process.Ended()
 }
 
 // oneLine returns text of a server as a part of a line.
 func oneLine(text string) string {
-	return texts.ClipBytes(strings.Join(strings.Fields(text), " "), 300)
-}
-
-// lastLine returns the last line of text that has any words.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return oneLine(lines[len(lines)-1])
+	return texts.ClipBytes(texts.OneLine(text), 300)
 }

@@ -51,13 +51,13 @@ func (s *server) line() string {
 		return text + "starting; calls of " + prefix(s.def.Name) + "… wait for it"
 	}
 	if s.def.Always {
-		text += plural(int64(len(tools)), "tool") + s.says(instructions, maxInstructions)
+		text += texts.Plural(len(tools), "tool") + s.says(instructions, maxInstructions)
 		for _, t := range tools {
 			text += fmt.Sprintf("\n  %s: %s %s", t.name, t.text, compact(t.def.schema))
 		}
 		return text
 	}
-	text += plural(int64(len(tools)), "tool")
+	text += texts.Plural(len(tools), "tool")
 	if len(tools) > 0 {
 		text += " " + prefix(s.def.Name) + shortList(s.def.Name, tools)
 	}
@@ -89,7 +89,7 @@ func (s *server) says(instructions string, limit int) string {
 		return ""
 	}
 	if len(text) > limit {
-		text = texts.ClipBytes(strings.Join(strings.Fields(text), " "), limit) + " (tool_search " + s.def.Name + " has all)"
+		text = texts.ClipBytes(texts.OneLine(text), limit) + " (tool_search " + s.def.Name + " has all)"
 	}
 	return "\n  It says: " + text
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
 	"buddy/agent/event"
+	"buddy/texts"
 	"buddy/tmux/host/child"
 	"buddy/tools"
 )
@@ -202,7 +203,7 @@ func sweepNotice(ended int, err error) event.Event {
 	if err != nil {
 		return event.Warning{Text: "programs that an earlier session has left were not all ended: " + err.Error(), Code: "mcp"}
 	}
-	return event.Notice{Text: "ended " + plural(int64(ended), "program") + " that an earlier session had left behind", Code: "mcp"}
+	return event.Notice{Text: "ended " + texts.Plural(int(ended), "program") + " that an earlier session had left behind", Code: "mcp"}
 }
 
 // Close ends all servers and what they have started, and waits for that; about six seconds at
@@ -267,7 +268,7 @@ const maxFailures = 3
 
 // failureWarning says which servers failed.
 func failureWarning(failed []string) event.Warning {
-	text := plural(int64(len(failed)), "MCP server") + " failed: " + strings.Join(failed[:min(len(failed), maxFailures)], ", ")
+	text := texts.Plural(len(failed), "MCP server") + " failed: " + strings.Join(failed[:min(len(failed), maxFailures)], ", ")
 	if more := len(failed) - maxFailures; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -359,12 +360,4 @@ func (s *Servers) Note(words []string) string {
 		notes = append(notes, "these MCP servers failed: "+strings.Join(failed, ", "))
 	}
 	return strings.Join(notes, "; ")
-}
-
-// plural returns a number with its noun.
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -153,7 +153,7 @@ func oneLine(s string) string {
 	if len(s) > maxLine {
 		s = strings.ToValidUTF8(s[:maxLine], "")
 	}
-	return visible(strings.Join(strings.Fields(s), " "))
+	return visible(texts.OneLine(s))
 }
 
 // visible shows characters that are there and can't be seen: a person reads the file without

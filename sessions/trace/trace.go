@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 const (
@@ -394,7 +395,7 @@ func (t *Trace) failure(env event.Envelope, text string) {
 // begin returns the beginning of a text on one line, without keeping the rest in memory.
 func begin(s string) string {
 	cut := s[:min(len(s), 4*textMax)]
-	cut = strings.Join(strings.Fields(cut), " ")
+	cut = texts.OneLine(cut)
 	if len(cut) > textMax {
 		n := textMax
 		for n > 0 && !utf8.RuneStart(cut[n]) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -57,7 +58,7 @@ func (t *todo) RunArgs(_ context.Context, _ tools.Call, args todoArgs) tools.Res
 		if item.State == "in_progress" {
 			working++
 		}
-		b.WriteString(todoSigns[item.State] + strings.Join(strings.Fields(item.Text), " ") + "\n")
+		b.WriteString(todoSigns[item.State] + texts.OneLine(item.Text) + "\n")
 	}
 	payload := todoPayload{List: b.String()}
 	switch {

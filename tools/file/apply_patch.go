@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/fs"
 	"buddy/tools/patch"
@@ -268,7 +269,7 @@ func mode(c change, executable string) string {
 }
 
 func (t *applyPatch) summary(changes []change) string {
-	done := []string{"Patched " + plural(len(changes), "file") + ":"}
+	done := []string{"Patched " + texts.Plural(len(changes), "file") + ":"}
 	for _, c := range changes {
 		done = append(done, t.title(c))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/fs"
 )
@@ -92,7 +93,7 @@ func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) 
 func (t *editFile) rewrite(reader int, args editArgs) rewrite {
 	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
 		old, edited, count, err := applyEdits(ctx, w, reader, path, args)
-		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", w.show(path), plural(count, "replacement")), err
+		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", w.show(path), texts.Plural(count, "replacement")), err
 	}
 }
 

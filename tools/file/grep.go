@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tmux/host"
 	"buddy/tools"
 	"buddy/tools/fs"
@@ -86,7 +87,7 @@ func (t *grep) RunArgs(ctx context.Context, call tools.Call, args grepArgs) tool
 		return tools.Failure(err)
 	}
 	if err := s.search(ctx, path); err != nil {
-		return tools.Failure(fmt.Errorf("searching stopped after %s: %w", plural(s.files, "file"), tools.Sentence(err)))
+		return tools.Failure(fmt.Errorf("searching stopped after %s: %w", texts.Plural(s.files, "file"), tools.Sentence(err)))
 	}
 	payload := s.payload()
 	return tools.Success(payload, payload.Matches)
@@ -373,24 +374,17 @@ func (s *search) remarks(count int, more bool) string {
 	case more:
 		found = fmt.Sprintf("there are more matches than these %d; narrow pattern, path or glob", count)
 	case count == 0:
-		found = "no match in " + plural(s.files, "file")
+		found = "no match in " + texts.Plural(s.files, "file")
 	}
 	skipped := func(n int, why string) string {
 		if n == 0 {
 			return ""
 		}
-		return plural(n, "file") + " " + why
+		return texts.Plural(n, "file") + " " + why
 	}
 	return tools.JoinNotes(found, skipped(s.secret, "not searched because of possible secrets; give one as path to ask for it"),
 		skipped(s.binary, "not searched: binary"), skipped(s.large, "not searched: over 10 MB"),
 		skipped(s.failed, "could not be read"), unread(s.walk.Failed))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // unread returns a note on folders that could not be read, "" for none.
@@ -398,5 +392,5 @@ func unread(folders int) string {
 	if folders == 0 {
 		return ""
 	}
-	return plural(folders, "folder") + " could not be read"
+	return texts.Plural(folders, "folder") + " could not be read"
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -101,7 +102,7 @@ func TestGlob(t *testing.T) {
 	must(t, os.Mkdir(b.path("empty"), 0o755))
 	for _, tt := range tests {
 		got := b.OK("glob", args{"pattern": tt.pattern, "path": tt.path})
-		if list := strings.Join(strings.Fields(got["files"].(string)), " "); list != tt.want || got["count"] != float64(len(strings.Fields(tt.want))) {
+		if list := texts.OneLine(got["files"].(string)); list != tt.want || got["count"] != float64(len(strings.Fields(tt.want))) {
 			t.Errorf("glob(%q, %q) = %v, want %s", tt.pattern, tt.path, got, tt.want)
 		}
 	}

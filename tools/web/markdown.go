@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"buddy/texts"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -186,7 +188,7 @@ func (m *markdown) link(n *html.Node) {
 }
 
 func (m *markdown) image(n *html.Node) {
-	alt := strings.Join(strings.Fields(attr(n, "alt")), " ")
+	alt := texts.OneLine(attr(n, "alt"))
 	if from := m.absolute(attr(n, "src")); alt != "" && from != "" {
 		m.word("![" + alt + "](" + from + ")")
 	}

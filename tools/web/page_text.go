@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"buddy/texts"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
@@ -74,7 +76,7 @@ const tooLong = "[the page is longer than what is shown of it]"
 // titleOf returns the text of the first title element.
 func titleOf(n *html.Node) string {
 	if n.DataAtom == atom.Title && n.FirstChild != nil {
-		return strings.Join(strings.Fields(n.FirstChild.Data), " ")
+		return texts.OneLine(n.FirstChild.Data)
 	}
 	if n.DataAtom == atom.Body {
 		return ""

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"buddy/texts"
+
 	"github.com/PuerkitoBio/goquery"
 )
 
@@ -96,7 +98,7 @@ func bareLinks(doc *goquery.Document, most int) []Hit {
 // add appends a result unless it is empty, an advertisement, or a duplicate.
 func add(hits []Hit, link *goquery.Selection, snippet string) []Hit {
 	target := target(link.AttrOr("href", ""))
-	title := strings.Join(strings.Fields(link.Text()), " ")
+	title := texts.OneLine(link.Text())
 	if target == "" || title == "" {
 		return hits
 	}
@@ -105,7 +107,7 @@ func add(hits []Hit, link *goquery.Selection, snippet string) []Hit {
 			return hits
 		}
 	}
-	return append(hits, Hit{Title: title, URL: target, Snippet: strings.Join(strings.Fields(snippet), " ")})
+	return append(hits, Hit{Title: title, URL: target, Snippet: texts.OneLine(snippet)})
 }
 
 // target returns the final destination of a link of the page of results, or "".

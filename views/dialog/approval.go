@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -11,6 +10,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -281,7 +281,7 @@ func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 			a.typing.Insert(text)
 		default:
 			a.reason.typed(true, a.now())
-			a.typing.Insert(strings.Join(strings.Fields(text), " "))
+			a.typing.Insert(texts.OneLine(text))
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -69,7 +70,7 @@ func (a *Ask) send() {
 func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if a.editor != nil {
-			a.editor.Insert(draw.OneLine(text))
+			a.editor.Insert(texts.OneLine(text))
 		}
 	})
 }

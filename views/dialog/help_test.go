@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"buddy/app/keymap"
+	"buddy/texts"
 	"buddy/views/viewtest"
 )
 
@@ -31,7 +32,7 @@ func TestHelpIsComplete(t *testing.T) {
 	h := NewHelp(viewtest.Dark(t), keymap.Default())
 	h.SetCommands(viewtest.SomeCommands)
 	_, rows := h.Size(90, 1000)
-	text := strings.Join(strings.Fields(strings.ReplaceAll(viewtest.Text(t, h, 90, rows), "│", " ")), " ")
+	text := texts.OneLine(strings.ReplaceAll(viewtest.Text(t, h, 90, rows), "│", " "))
 	for _, s := range keymap.Scopes() {
 		for e := range keymap.Default().In(s) {
 			if !strings.Contains(text, e.Help) {

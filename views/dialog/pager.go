@@ -7,6 +7,7 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -117,7 +118,7 @@ func (p *Pager) back() {
 func (p *Pager) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if p.find.typing {
-			p.findText(p.find.Text + draw.OneLine(text))
+			p.findText(p.find.Text + texts.OneLine(text))
 		}
 	})
 }

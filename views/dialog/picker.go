@@ -10,6 +10,7 @@ import (
 
 	"buddy/app/fuzzy"
 	"buddy/app/keymap"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -162,7 +163,7 @@ func (p *Picker) SetQuery(query string) {
 // AskText asks for a text, beginning with one; Esc gives it up.
 func (p *Picker) AskText(label, text string, done func(string)) {
 	e := edit.New()
-	e.SetText(draw.OneLine(text))
+	e.SetText(texts.OneLine(text))
 	p.ask = &pickerAsk{text: label, typed: e, done: done}
 }
 
@@ -334,7 +335,7 @@ func (p *Picker) choose() {
 // PasteHandler pastes into the filter, or into what is asked for, as one line.
 func (p *Picker) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
-		text = strings.Join(strings.Fields(text), " ")
+		text = texts.OneLine(text)
 		switch {
 		case p.ask != nil && p.ask.typed != nil:
 			p.ask.typed.Insert(text)

@@ -5,6 +5,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 )
 
@@ -43,7 +44,7 @@ func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string)
 		return "✗", themes.Warning, "context is full"
 	}
 	if task.Error != "" {
-		return "✗", themes.ToolError, "failed: " + OneLine(task.Error)
+		return "✗", themes.ToolError, "failed: " + texts.OneLine(task.Error)
 	}
 	return "✗", themes.ToolError, "failed"
 }

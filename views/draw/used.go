@@ -1,6 +1,9 @@
 package draw
 
-import "buddy/app/state"
+import (
+	"buddy/app/state"
+	"buddy/texts"
+)
 
 // Used says how many tokens were used and what they cost, as far as that is known; "" for nothing.
 // With words it says what the first number counts.
@@ -24,7 +27,7 @@ func Used(u state.Used, words bool) string {
 
 // Progress says how far a subagent is: its turns, its last tool and what it used.
 func Progress(t *state.Task) string {
-	text := Plural(t.Turns, "turn")
+	text := texts.Plural(t.Turns, "turn")
 	if t.Agent.Tool != "" {
 		text += " · " + FirstLine(t.Agent.Tool)
 	}

@@ -3,14 +3,13 @@ package draw
 import (
 	"fmt"
 	"strings"
+
+	"buddy/texts"
 )
 
 // WaitingSign stands for what waits for a person. The usual sign for a pause is drawn as a
 // coloured picture, and too wide, by some terminals.
 const WaitingSign = "‖"
-
-// OneLine joins the lines of a text.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // FirstLine returns the first line that says something; … tells that there are more.
 func FirstLine(s string) string {
@@ -21,25 +20,11 @@ func FirstLine(s string) string {
 	return line
 }
 
-// Plural writes a number of things: 1 byte, 2 bytes, 3 entries, 4 branches.
-func Plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	switch {
-	case strings.HasSuffix(what, "y"):
-		what = strings.TrimSuffix(what, "y") + "ie"
-	case strings.HasSuffix(what, "ch"):
-		what += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // ByteCount formats a number of bytes in KB, MB or GB, of 1000.
 func ByteCount(n int64) string {
 	switch {
 	case n < 1000:
-		return Plural(int(n), "byte")
+		return texts.Plural(int(n), "byte")
 	case n < 1000*1000:
 		return fmt.Sprintf("%.0f KB", float64(n)/1000)
 	case n < 1000*1000*1000:

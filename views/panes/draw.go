@@ -7,6 +7,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/app/keymap"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -188,7 +189,7 @@ func (p *Panes) doing() (all, less []draw.Span) {
 		}
 		return nil, nil
 	case p.asked > 0:
-		return say(themes.Warning, draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+p.endKey())
+		return say(themes.Warning, draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+texts.Plural(p.asked, "approval")+" · "+p.endKey())
 	case !slices.Contains([]string{"", runs.sign, stays.sign}, p.list.selected().run.sign):
 		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
 	default:

@@ -10,6 +10,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -82,10 +83,10 @@ func taskMark(t *state.Task) mark {
 		return exited(0)
 	}
 	if code, ok := strings.CutPrefix(t.Error, "exit code "); ok {
-		return mark{"✗", "exit " + draw.OneLine(code), themes.ToolError}
+		return mark{"✗", "exit " + texts.OneLine(code), themes.ToolError}
 	}
 	_, _, word := draw.TaskOutcome(t)
-	return mark{"✗", draw.OneLine(word), themes.ToolError}
+	return mark{"✗", texts.OneLine(word), themes.ToolError}
 }
 
 // runOf returns how a call goes.
@@ -194,11 +195,11 @@ func (q *paneView) live() bool { return q.Lost == "" && (q.run.mark == runs || q
 func (l *paneList) name(q *paneView) string {
 	switch {
 	case q.Target == "" || q.Target == "local" || q.bare():
-		return draw.OneLine(q.Title)
+		return texts.OneLine(q.Title)
 	case q.Title == sharedTitle:
 		return q.Target
 	}
-	return q.Target + ":" + draw.OneLine(q.Title)
+	return q.Target + ":" + texts.OneLine(q.Title)
 }
 
 // title returns the names of the panes in at most w cells. ▸ marks the one that shows; when

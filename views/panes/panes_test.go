@@ -11,6 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -37,7 +38,7 @@ type printed struct {
 func (p *printed) Show(c *state.Call) { p.call = c }
 func (p *printed) DrawIn(in draw.Area) {
 	lines := strings.Split(strings.TrimSpace(string(p.call.Output.Buf)), "\n")
-	in.Say(0, draw.OneLine(lines[len(lines)-1]), themes.Text)
+	in.Say(0, texts.OneLine(lines[len(lines)-1]), themes.Text)
 }
 func (p *printed) Following() bool  { return p.back == 0 }
 func (p *printed) Scroll(rows int)  { p.back -= rows }

@@ -11,6 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -73,7 +74,7 @@ func (l *Strip) parts(w int) (left, right []draw.Span) {
 			name = string(t.Kind)
 		}
 		left = append(append(left, draw.Untrusted(themes.Accent, name)...), draw.Text(themes.Text, "  "))
-		return append(left, draw.Untrusted(themes.Text, draw.OneLine(t.Title))...), l.time(t.Started, now, len(l.others)-1)
+		return append(left, draw.Untrusted(themes.Text, texts.OneLine(t.Title))...), l.time(t.Started, now, len(l.others)-1)
 	}
 	if q == nil {
 		return []draw.Span{draw.Text(themes.Muted, "nothing runs")}, nil
@@ -123,7 +124,7 @@ func lastLine(c *state.Call) string {
 	w := markup.Writer{Terminal: true}
 	w.Write(out)
 	text := strings.TrimSpace(string(w.Text.Bytes))
-	return draw.OneLine(text[strings.LastIndexByte(text, '\n')+1:])
+	return texts.OneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // time says how long a task runs, and how many others do.
@@ -133,7 +134,7 @@ func (l *Strip) time(started int64, now time.Time, others int) []draw.Span {
 		text = ""
 	}
 	if others > 0 {
-		text = "+" + draw.Plural(others, "task") + "  " + text
+		text = "+" + texts.Plural(others, "task") + "  " + text
 	}
 	return []draw.Span{draw.Text(themes.Muted, text)}
 }
@@ -153,7 +154,7 @@ func (l *Strip) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 func (r *run) what() string {
 	switch {
 	case r.task != nil:
-		return draw.OneLine(r.task.Title)
+		return texts.OneLine(r.task.Title)
 	case r.call == nil:
 		return ""
 	}
@@ -163,5 +164,5 @@ func (r *run) what() string {
 			return draw.FirstLine(text)
 		}
 	}
-	return draw.OneLine(r.call.Name)
+	return texts.OneLine(r.call.Name)
 }

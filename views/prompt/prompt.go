@@ -15,6 +15,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
@@ -145,7 +146,7 @@ func (p *Prompt) Popup() *Popup { return p.popup }
 // Paste inserts text in one step.
 func (p *Prompt) Paste(text string) {
 	if p.search != nil {
-		p.search.look(p.search.query + strings.Join(strings.Fields(text), " "))
+		p.search.look(p.search.query + texts.OneLine(text))
 		return
 	}
 	p.edit(func() { p.vi.Paste(p.editor, text) })

@@ -438,7 +438,7 @@ func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker)
 	if !bytes.HasSuffix(v.block.Text, []byte("\n")) {
 		lines++
 	}
-	c.At(col).Say(0, draw.Plural(lines, "line"), themes.Muted)
+	c.At(col).Say(0, texts.Plural(lines, "line"), themes.Muted)
 }
 
 // traceHead returns what stands before the number of lines of a trace.

@@ -24,7 +24,7 @@ func (l *laidBlock) layCall(c *state.Call, cwd string, with *shared) {
 		l.gain = callGain(c)
 		l.head = callHead(c, cwd, themes.ToolName)
 		if c.Denied != "" {
-			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, draw.OneLine(c.Denied))...)
+			l.head = append(append(l.head, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Warning, texts.OneLine(c.Denied))...)
 		}
 		if l.fold == unfolded {
 			l.parts = append(l.parts, part{text: callDetails(c)})
@@ -133,20 +133,20 @@ func putCorrections(t *markup.Text, c *state.Call) {
 	if c.Corrected != "" {
 		slips = strings.TrimSuffix(c.Corrected+" → "+c.Name+", "+slips, ", ")
 	}
-	putFields(t, fieldsOf(draw.OneLine(slips), "corrected"))
+	putFields(t, fieldsOf(texts.OneLine(slips), "corrected"))
 }
 
 // putDecision adds what the model said of a call, beyond its why, and the rules that decided about it.
 func putDecision(t *markup.Text, d *event.DecisionExplained) {
 	if d.From != event.FromWhy {
-		putFields(t, fieldsOf(draw.OneLine(d.Reasoning), "reason"))
+		putFields(t, fieldsOf(texts.OneLine(d.Reasoning), "reason"))
 	}
-	putFields(t, fieldsOf(draw.OneLine(d.Confidence), "confidence"))
+	putFields(t, fieldsOf(texts.OneLine(d.Confidence), "confidence"))
 	for _, a := range d.Alternatives {
-		putFields(t, fieldsOf(draw.OneLine(a), "alternative"))
+		putFields(t, fieldsOf(texts.OneLine(a), "alternative"))
 	}
 	for _, r := range d.Rules {
-		putFields(t, fieldsOf(draw.OneLine(r.Said()), "rule"))
+		putFields(t, fieldsOf(texts.OneLine(r.Said()), "rule"))
 	}
 }
 
@@ -243,7 +243,7 @@ func callOutcome(c *state.Call) string {
 	switch {
 	case unhappy(c):
 		_, _, word := draw.TaskOutcome(c.Agent)
-		return draw.Shorten(markup.Inline(draw.OneLine(word)), maxGain)
+		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
 	case c.State == state.CallWaiting:
 		return "waiting for approval"
 	case c.State == state.CallRunning:
@@ -285,7 +285,7 @@ func cancelled(c *state.Call) string {
 // callGain returns what came of a call that succeeded, where a few words tell.
 func callGain(c *state.Call) string {
 	if c.Agent != nil && c.Agent.State == state.TaskDone {
-		return draw.Plural(c.Agent.Turns, "turn") + " · " + draw.Used(state.Used{Usage: c.Agent.All.Usage}, true)
+		return texts.Plural(c.Agent.Turns, "turn") + " · " + draw.Used(state.Used{Usage: c.Agent.All.Usage}, true)
 	}
 	if c.State != state.CallDone {
 		return ""

@@ -17,6 +17,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
@@ -395,7 +396,7 @@ func (c *Conversation) actions() map[keymap.Action]func() {
 func (c *Conversation) PasteHandler() func(string, func(tview.Primitive)) {
 	return c.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if c.find.typing {
-			c.find.setText(&c.view, c.find.Text+draw.OneLine(text))
+			c.find.setText(&c.view, c.find.Text+texts.OneLine(text))
 			c.goOn()
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/draw"
 	"buddy/views/edit"
 	"buddy/views/pattern"
@@ -65,7 +66,7 @@ type found struct {
 // Later. An empty text opens the line that takes one.
 func (c *Conversation) Find(text string) {
 	c.find.open(&c.view)
-	if text = draw.OneLine(text); text != "" {
+	if text = texts.OneLine(text); text != "" {
 		c.find.setText(&c.view, text)
 		c.goOn()
 		c.find.accept(&c.view)

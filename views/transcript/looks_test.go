@@ -8,6 +8,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/viewtest"
 )
 
@@ -34,7 +35,7 @@ func rowsOf(t *testing.T, c *Conversation, s *viewtest.Session) string {
 	c.Update(&s.State, state.Everything)
 	var said []string
 	for _, row := range viewtest.ScreenRows(t, c, 60, 24) {
-		if row = strings.Join(strings.Fields(row), " "); row != "" {
+		if row = texts.OneLine(row); row != "" {
 			said = append(said, row)
 		}
 	}

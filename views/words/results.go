@@ -10,7 +10,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/texts"
-	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
@@ -188,15 +187,15 @@ func (c Call) counted(fields map[string]string) string {
 	case read && fields["image"] != "":
 		return "a picture"
 	case read:
-		return draw.Plural(lines(content), "line")
+		return texts.Plural(lines(content), "line")
 	case listed && entries != "none":
-		return draw.Plural(lines(entries), "entry")
+		return texts.Plural(lines(entries), "entry")
 	case c.Name == "web_search" && err == nil:
-		return draw.Plural(n, "result")
+		return texts.Plural(n, "result")
 	case err == nil && matched:
-		return draw.Plural(n, "match")
+		return texts.Plural(n, "match")
 	case err == nil:
-		return draw.Plural(n, "file")
+		return texts.Plural(n, "file")
 	}
 	return ""
 }
@@ -207,13 +206,13 @@ func short(text string) string { return markup.Shorten(texts.OneLine(text), maxO
 func Looked(files, searches, folders int) string {
 	var all []string
 	if files > 0 {
-		all = append(all, "read "+draw.Plural(files, "file"))
+		all = append(all, "read "+texts.Plural(files, "file"))
 	}
 	if searches > 0 {
-		all = append(all, "searched "+draw.Plural(searches, "time"))
+		all = append(all, "searched "+texts.Plural(searches, "time"))
 	}
 	if folders > 0 {
-		all = append(all, "listed "+draw.Plural(folders, "folder"))
+		all = append(all, "listed "+texts.Plural(folders, "folder"))
 	}
 	return strings.Join(all, ", ")
 }

@@ -183,7 +183,7 @@ func (c Call) near(name string) string {
 func file(c Call, a args) string {
 	text := c.near(cmp.Or(c.Action.Path, a["path"], "a file"))
 	if more := len(c.Action.Paths) - 1; more > 0 {
-		text += " and " + draw.Plural(more, "more file")
+		text += " and " + texts.Plural(more, "more file")
 	}
 	return text
 }

@@ -20,6 +20,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"buddy/texts"
 )
 
 const (
@@ -29,6 +31,8 @@ const (
 	graceTime = time.Second
 	// maxStderr limits how much of the standard error is kept, in bytes.
 	maxStderr = 64 << 10
+	// maxLast limits how much of its last line [Process.Ended] returns, in bytes.
+	maxLast = 300
 )
 
 // Spec says what to start.
@@ -154,6 +158,21 @@ func (p *Process) Exit() (code int, err error) {
 		return -1, fmt.Errorf("%s was ended by a signal: %v", p.name, status.Signal())
 	}
 	return p.state.ExitCode(), nil
+}
+
+// Ended says how a program that is done has ended, with the last line of its standard error, as
+// part of a sentence: "it exited with status 3: no such file". It must not be called before Done is closed.
+func (p *Process) Ended() string {
+	code, err := p.Exit()
+	text := fmt.Sprintf("it exited with status %d", code)
+	if err != nil {
+		text = "it was ended by a signal"
+	}
+	last := strings.TrimSpace(p.Stderr())
+	if last = texts.OneLine(last[strings.LastIndexByte(last, '\n')+1:]); last != "" {
+		text += ": " + texts.ClipBytes(last, maxLast)
+	}
+	return text
 }
 
 // Stop ends the program and all that it has started in its group, and returns when nothing of

@@ -110,6 +110,9 @@ func TestOutputErrorsAndExitOfAProgram(t *testing.T) {
 	if p.Stderr() != "oops\n" {
 		t.Errorf("standard error %q", p.Stderr())
 	}
+	if p.Ended() != "it exited with status 3: oops" {
+		t.Errorf("it ended like this: %q", p.Ended())
+	}
 	p.Stop()
 	p.Stop()
 }
@@ -136,6 +139,9 @@ func TestStopEndsAProgramThatIgnoresTermAndItsGrandchild(t *testing.T) {
 	}
 	if code, err := p.Exit(); code != -1 || err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("exit %d, %v", code, err)
+	}
+	if p.Ended() != "it was ended by a signal" {
+		t.Errorf("it ended like this: %q", p.Ended())
 	}
 }
 
