@@ -38,25 +38,19 @@ func TestAgeOfLists(t *testing.T) {
 			b := start(t, Server{Name: "aging", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}})
 			b.settled()
 			one := b.all.servers[0]
-			fetched := func(ago time.Duration) (busy bool) {
+			after := func(ago time.Duration) {
 				one.mu.Lock()
-				one.fetch.last = time.Now().Add(-ago)
+				one.listed = time.Now().Add(-ago)
 				one.mu.Unlock()
-				b.search("tool")
-				one.mu.Lock()
-				defer one.mu.Unlock()
-				return one.fetch.busy
 			}
-			if one.fetch.age != tt.age {
-				t.Errorf("they may be %v old, want %v", one.fetch.age, tt.age)
+			if one.listAge != tt.age {
+				t.Errorf("they may be %v old, want %v", one.listAge, tt.age)
 			}
-			if fetched(tt.age - 10*time.Second) {
-				t.Error("lists were fetched anew that are not old")
+			if after(tt.age - 10*time.Second); one.listsAreOld() {
+				t.Error("lists are old before their age")
 			}
 			s.AddTool(tool("second")) // the server does not say so
-			if !fetched(tt.age + 10*time.Second) {
-				t.Error("old lists were not fetched anew")
-			}
+			after(tt.age + 10*time.Second)
 			b.until("fetched", func() bool { return strings.Contains(b.search(""), "mcp__aging__second") })
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/agent/event"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -79,4 +81,34 @@ func TestNamesForCompletion(t *testing.T) {
 	if all := b.all.Commands(); len(all) != 1 || all[0].Name != "mcp__docs__sum_up" || all[0].Args != "what [for whom]" || all[0].Help != "Sums up." || all[0].Origin != "server docs" {
 		t.Errorf("%+v", all)
 	}
+}
+
+// A server that adds prompts and tools while it runs makes known how many it has now.
+func TestChangedListsAreMadeKnown(t *testing.T) {
+	s := sdk.NewServer(&sdk.Implementation{Name: "growing", Version: "1"}, nil)
+	prompt := func(name string) {
+		s.AddPrompt(&sdk.Prompt{Name: name}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			return &sdk.GetPromptResult{}, nil
+		})
+	}
+	prompt("first")
+	srv := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
+	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+	b := start(t, Server{Name: "growing", Transport: HTTP, Endpoint: Endpoint{URL: srv.URL}, Limits: Limits{Start: longTime}})
+	b.settled()
+	known := func() (last event.MCPServer) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, e := range b.events {
+			if e, ok := e.(event.MCPServer); ok {
+				last = e
+			}
+		}
+		return last
+	}
+	if e := known(); e.State != string(Ready) || len(e.Prompts) != 1 {
+		t.Fatalf("%+v", e)
+	}
+	prompt("second")
+	b.until("known", func() bool { e := known(); return e.State == string(Ready) && len(e.Prompts) == 2 })
 }

@@ -39,6 +39,7 @@ type connection struct {
 	lines   *lines         // nil over HTTP
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when the session is over
+	changed chan struct{} // holds one when its lists are to be fetched anew
 	flood   atomic.Bool
 
 	mu      sync.Mutex // guards what follows
@@ -89,7 +90,7 @@ func (s *server) try(ctx context.Context, version string, limit time.Duration) (
 	if limit <= 0 {
 		return nil, tooLate
 	}
-	c := &connection{server: s, ended: make(chan struct{}), running: make(map[string]*running)}
+	c := &connection{server: s, ended: make(chan struct{}), changed: make(chan struct{}, 1), running: make(map[string]*running)}
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	transport, err := c.transport(ctx)
 	if err != nil {
@@ -214,18 +215,25 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// listsChanged notes that the lists of the connection are to be fetched anew.
+func (c *connection) listsChanged() {
+	select {
+	case c.changed <- struct{}{}:
+	default: // they are to be anyway
+	}
+}
+
 // client returns the protocol's client for this connection.
 func (c *connection) client() *sdk.Client {
-	refetch := func() { c.server.refetch(c) }
 	client := sdk.NewClient(&sdk.Implementation{Name: "buddy", Version: c.server.all.o.Version}, &sdk.ClientOptions{
 		// Set, or the library offers roots.
 		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
 			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
 		}},
 		ElicitationHandler:          c.elicit,
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { refetch() },
-		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { refetch() },
-		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { refetch() },
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.listsChanged() },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { c.listsChanged() },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { c.listsChanged() },
 		ProgressNotificationHandler: c.progress,
 	})
 	client.AddSendingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -34,17 +35,11 @@ type server struct {
 	resources    []*sdk.Resource
 	instructions string
 	notes        []string
-	stderr       string // of the last process
-	fetch        fetching
-	asked        []time.Time // when it wanted to ask the person, of the last minute
-}
-
-// fetching says how far the lists of a server are fetched anew.
-type fetching struct {
-	last  time.Time     // when they were fetched
-	age   time.Duration // after which they are old
-	busy  bool
-	again bool // they changed meanwhile
+	stderr       string          // of the last process
+	listed       time.Time       // when its lists were fetched
+	listAge      time.Duration   // after which they are old
+	published    event.MCPServer // what was published last
+	asked        []time.Time     // when it wanted to ask the person, of the last minute
 }
 
 func newServer(all *Servers, def Server) *server {
@@ -66,7 +61,6 @@ func (s *server) now() State {
 // become enters a state. why is the reason for one that is no success.
 func (s *server) become(st State, why error) {
 	s.mu.Lock()
-	same := s.state == st && why == nil
 	s.state = st
 	if why != nil {
 		s.lastError = why.Error()
@@ -75,10 +69,12 @@ func (s *server) become(st State, why error) {
 	if why != nil {
 		e.Error = s.lastError
 	}
+	news := !reflect.DeepEqual(e, s.published)
+	s.published = e
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
-	if !same || st == Starting {
+	if news {
 		s.all.o.Publish(e)
 	}
 	if st != Starting {
@@ -130,10 +126,7 @@ func (s *server) keep(ctx context.Context) {
 		if err == nil {
 			again.ready(time.Now())
 			s.become(Ready, nil)
-			select {
-			case <-c.ended:
-			case <-ctx.Done():
-			}
+			s.follow(ctx, c)
 			err = c.explain(nil)
 			s.lose(c)
 			c.stop(err)
@@ -319,7 +312,7 @@ func (s *server) take(got offer) {
 	s.mu.Lock()
 	before := s.tools
 	s.tools, s.prompts, s.resources, s.instructions, s.notes = now, got.prompts, got.resources, got.instructions, got.notes
-	s.fetch.last, s.fetch.age = time.Now(), got.age
+	s.listed, s.listAge = time.Now(), got.age
 	s.mu.Unlock()
 	s.offer(before, now)
 }
@@ -350,41 +343,32 @@ func (s *server) forget() {
 // burst is the time in which changes of lists count as one.
 const burst = time.Second
 
-// refetch fetches the lists of a connection anew: at once, and once more after a second if they
-// changed in the meantime. When that fails the old ones stay.
-func (s *server) refetch(c *connection) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conn != c {
-		return // they are being fetched anyway
-	}
-	if s.fetch.busy {
-		s.fetch.again = true
-		return
-	}
-	s.fetch.busy = true
-	go func() {
-		for {
-			s.refetchNow(c)
-			select {
-			case <-time.After(burst):
-			case <-c.ended:
-			}
-			s.mu.Lock()
-			again := s.fetch.again && s.conn == c
-			s.fetch.again, s.fetch.busy = false, again
-			s.mu.Unlock()
-			if !again {
-				return
-			}
+// follow fetches the lists of a connection anew whenever they have changed, until it or ctx ends.
+func (s *server) follow(ctx context.Context, c *connection) {
+	for {
+		select {
+		case <-c.changed:
+			s.refetch(ctx, c)
+		case <-c.ended:
+			return
+		case <-ctx.Done():
+			return
 		}
-	}()
+		select {
+		case <-time.After(burst):
+		case <-c.ended:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
-func (s *server) refetchNow(c *connection) {
-	ctx, cancel := context.WithTimeout(s.all.ctx, s.def.Limits.Start)
+// refetch fetches the lists of a connection anew. When that fails the old ones stay.
+func (s *server) refetch(ctx context.Context, c *connection) {
+	limited, cancel := context.WithTimeout(ctx, s.def.Limits.Start)
 	defer cancel()
-	got, err := s.load(ctx, c)
+	got, err := s.load(limited, c)
 	if err != nil {
 		s.mu.Lock()
 		s.notes = append(s.notes, "its changed list could not be fetched, the old one stays: "+oneLine(err.Error()))
@@ -403,17 +387,23 @@ const (
 	maxListAge = time.Hour
 )
 
-// refreshOld fetches lists anew that are old.
+// refreshOld has lists fetched anew that are old.
 func (s *server) refreshOld() {
 	s.mu.Lock()
-	c, old := s.conn, time.Since(s.fetch.last) > s.fetch.age
+	c := s.conn
 	s.mu.Unlock()
-	if c == nil || !old {
+	if c == nil || !s.listsAreOld() {
 		return
 	}
 	if res := c.session.InitializeResult(); res != nil && strings.Compare(res.ProtocolVersion, legacyVersion) > 0 {
-		s.refetch(c)
+		c.listsChanged()
 	}
+}
+
+func (s *server) listsAreOld() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.listed) > s.listAge
 }
 
 // await returns the connection of a server that is ready, after waiting for one that starts. The
