@@ -477,7 +477,7 @@ func TestModelFailure(t *testing.T) { // bad input: stream cut
 			`model "scripted": the answer ended before it was complete`,
 		},
 		{"token limit", ends(model.FinishLength, aCall), "the answer was cut off at the model's output limit; ask it to go on, or for less"},
-		{"content filter", ends(model.FinishContentFilter, aCall), "the provider's content filter stopped the answer"},
+		{"content filter", ends(model.FinishContentFilter, aCall), "the provider's content filter stopped the answer; it may refuse what follows, too: /rewind takes the prompt back"},
 		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
 	}
 	nudged := map[string]bool{"token limit": true}

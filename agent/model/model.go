@@ -126,6 +126,7 @@ type Delta struct {
 
 	Message *Message // Done: the whole message, opaque fields kept
 	Finish  string   // Done: the provider's finish reason
+	Refusal string   // Done: why its content filter stopped the answer, one line; "" where it does not say
 	Usage   *Usage   // Done: nil when the provider sent none
 }
 

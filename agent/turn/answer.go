@@ -24,9 +24,8 @@ var (
 	errFull = &model.Error{Kind: model.ContextError, What: "the answer was cut off because the model's window is full", Hint: "/compact makes the conversation shorter"}
 
 	// errEmpty is an answer of neither text nor calls.
-	errEmpty    = errors.New("the answer was empty")
-	errNoCall   = errors.New("the answer stopped to call a tool and called none")
-	errFiltered = errors.New("the provider's content filter stopped the answer")
+	errEmpty  = errors.New("the answer was empty")
+	errNoCall = errors.New("the answer stopped to call a tool and called none")
 )
 
 // maxNudges limits how often a model is asked again in one turn, because its answer was cut off. One that
@@ -154,7 +153,7 @@ func (p *partial) keep() (answer, error) {
 	said := *p.done.Message
 	p.batch.said = decision.Said{Text: said.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
-	err := unfit(said, p.finish())
+	err := unfit(said, p.finish(), p.done.Refusal)
 	if p.again && (errors.Is(err, errEmpty) || errors.Is(err, errNoCall)) {
 		p.publish(event.Warning{Text: err.Error(), Code: "empty_answer", NextStep: "ask again, in other words"})
 		err = nil
@@ -197,15 +196,20 @@ func known(finish string) bool {
 	return false
 }
 
-// unfit returns why an answer is not one that can be used, or nil.
-func unfit(m model.Message, finish string) error {
+// unfit returns why an answer is not one that can be used, or nil. refusal is what the provider says of
+// one that it stopped.
+func unfit(m model.Message, finish, refusal string) error {
 	switch {
 	case finish == model.FinishLength:
 		return ErrCutOff
 	case finish == model.FinishContext:
 		return errFull
 	case finish == model.FinishContentFilter:
-		return errFiltered
+		why := "the provider's content filter stopped the answer"
+		if refusal != "" {
+			why += ": " + refusal
+		}
+		return errors.New(why + "; it may refuse what follows, too: /rewind takes the prompt back")
 	case len(m.ToolCalls) > 0:
 		return nil
 	case strings.TrimSpace(m.Content) == "":

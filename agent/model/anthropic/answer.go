@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -15,13 +16,14 @@ import (
 // answer collects the events of one answer and emits deltas.
 type answer struct {
 	wire.Collector
-	model  string
-	blocks map[int]*block // by the server's index
-	kept   []*block
-	usage  usage
-	finish string
-	over   bool   // message_stop came
-	odd    string // the beginning of an event that is of no kind
+	model   string
+	blocks  map[int]*block // by the server's index
+	kept    []*block
+	usage   usage
+	finish  string
+	refusal string // why its content filter stopped it
+	over    bool   // message_stop came
+	odd     string // the beginning of an event that is of no kind
 }
 
 // block is a content block while its pieces arrive.
@@ -50,16 +52,21 @@ type event struct {
 // message is a whole answer, or its head.
 type message struct {
 	Content []json.RawMessage `json:"content"`
-	Stop    string            `json:"stop_reason"`
+	ending
 }
 
-// delta is a piece of a block, or how the message ended.
+// delta is a piece of a block.
 type delta struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
 	JSON     string `json:"partial_json"`
-	Stop     string `json:"stop_reason"`
+}
+
+// ending says how a message ended.
+type ending struct {
+	Stop    string          `json:"stop_reason"`
+	Details json.RawMessage `json:"stop_details"` // of a refusal
 }
 
 // Take adds one event. After the stop reason, one that is wrong does not matter.
@@ -111,14 +118,14 @@ func (a *answer) take(raw []byte) error {
 	case "content_block_stop":
 		return a.stop(e.Index)
 	case "message_delta":
-		var d delta
+		var d ending
 		if len(e.Delta) == 0 { // usage alone
 			return nil
 		}
 		if err := json.Unmarshal(e.Delta, &d); err != nil {
 			return wire.Bad("the answer ends with something that is not a stop reason", raw, err)
 		}
-		a.ended(d.Stop)
+		a.ended(d)
 	case "message_stop":
 		a.over = true
 	case "message":
@@ -143,13 +150,14 @@ func (a *answer) whole(m message) error {
 			return err
 		}
 	}
-	a.ended(m.Stop)
+	a.ended(m.ending)
 	return nil
 }
 
 // ended translates the stop reason.
-func (a *answer) ended(reason string) {
-	switch reason = strings.ToLower(reason); reason {
+func (a *answer) ended(e ending) {
+	reason := strings.ToLower(e.Stop)
+	switch reason {
 	case "":
 		return
 	case "end_turn", "stop_sequence", "pause_turn":
@@ -162,6 +170,10 @@ func (a *answer) ended(reason string) {
 		reason = model.FinishContext
 	case "refusal":
 		reason = model.FinishContentFilter
+		// https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
+		var d struct{ Category, Explanation string }
+		_ = json.Unmarshal(e.Details, &d) // older servers send none
+		a.refusal = model.Excerpt([]byte(cmp.Or(d.Explanation, d.Category)))
 	case "compaction": // only asked for by who pauses there, see compacted
 		reason = model.FinishCompaction
 	}
@@ -280,5 +292,5 @@ func (a *answer) done() error {
 	if slices.ContainsFunc(a.kept, (*block).compacted) {
 		m.MarkCompacted()
 	}
-	return a.Emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: a.usage.total()})
+	return a.Emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Refusal: a.refusal, Usage: a.usage.total()})
 }

@@ -211,6 +211,20 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// A refusal comes with what the provider says of it.
+func TestRefusal(t *testing.T) {
+	for details, want := range map[string]string{
+		`{"type":"refusal","category":"cyber","explanation":"It could\nharm."}`: "It could harm.",
+		`{"type":"refusal","category":"cyber","explanation":null}`:              "cyber",
+		`null`: "", `"odd"`: "",
+	} {
+		r := stream(t, `{"type":"message_start","message":{}}`, `{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":`+details+`}}`, `{"type":"message_stop"}`)
+		if r.Err != nil || r.Done.Finish != model.FinishContentFilter || r.Done.Refusal != want {
+			t.Errorf("%s: %q, %v", details, r.Done.Refusal, r.Err)
+		}
+	}
+}
+
 // TestCalls: calls as other servers write them.
 func TestCalls(t *testing.T) {
 	r := stream(t,
