@@ -29,6 +29,7 @@ import (
 type setup struct {
 	*cli
 	name, keyEnv string // of a new profile
+	noKey        bool
 	config       config.Config
 	index        config.Index
 }
@@ -39,13 +40,15 @@ func (c *cli) initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "choose the model that a start takes",
 		Long: "init asks which model to use, for its key if it needs one, tries it, and writes one line into your\n" +
-			"settings; all else there stays. It lists what the server offers, and asks again after a mistake or\nwhen the model does not answer, unless you take it all the same.\nWith --model it asks nothing; with --base-url, too, it adds a profile,\nwhose key must be there.",
+			"settings; all else there stays. It lists what the server offers, and asks again after a mistake or\nwhen the model does not answer, unless you take it all the same.\nWith --model it asks nothing; with --base-url, too, it adds a profile,\nwhose key must be there, or --no-key.",
 		Example: "  buddy init\n  buddy init --model openai\n  buddy init --base-url https://llm.example.com/v1 --model m-1 --key-env EXAMPLE_KEY",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },
 	}
 	cmd.Flags().StringVar(&s.name, "name", "", "the `name` of the new profile, with --base-url")
 	cmd.Flags().StringVar(&s.keyEnv, "key-env", "", "the `variable` that holds its key, with --base-url")
+	cmd.Flags().BoolVar(&s.noKey, "no-key", false, "the server takes no key, with --base-url")
+	cmd.MarkFlagsMutuallyExclusive("key-env", "no-key")
 	return cmd
 }
 
@@ -58,8 +61,8 @@ func (s *setup) run() error {
 	switch {
 	case s.options.BaseURL != "":
 		name, err = s.addUnasked(config.Profile{Name: s.name, BaseURL: s.options.BaseURL, Model: name, KeyEnv: s.keyEnv})
-	case s.name != "" || s.keyEnv != "":
-		return exit.Usage("--name and --key-env are of use with --base-url only")
+	case s.name != "" || s.keyEnv != "" || s.noKey:
+		return exit.Usage("--name, --key-env and --no-key are of use with --base-url only")
 	case name != "":
 		err = s.usable(name)
 	case !term.IsTerminal(int(s.in.Fd())):
@@ -98,8 +101,11 @@ func (s *setup) addUnasked(p config.Profile) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if s.noKey {
+		p.APIKey = config.NoKey()
+	}
 	// A server on this machine is used without a key, but a variable that was named is expected to hold one.
-	if key, source, err := p.Key(); err == nil && key == "" && source != "" {
+	if key, source, err := p.Key(); err == nil && key == "" && source != "" && !s.noKey {
 		return "", fmt.Errorf("model profile %q has no key: %s is not set", p.Name, source)
 	}
 	if problem := p.Problem(); problem != "" {
