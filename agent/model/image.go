@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// MaxImage is the largest picture that a message may carry, in bytes of its file.
-// Providers set their own limits, some lower; adapters know those.
-const MaxImage = 5 << 20
+// MaxImage limits the file of a picture that a message may carry, in bytes. It becomes 5 MiB of base64, the most
+// that Anthropic takes ("image exceeds 5 MB maximum: 6275800 bytes > 5242880 bytes", github.com/lobehub/lobehub/pull/14711); others
+// take more. All providers have the same limit, so that a session can go on with any of them.
+const MaxImage = 5 << 20 / 4 * 3
 
 // imageNames are the ends of names of files that are sent as pictures.
 var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
@@ -41,13 +42,18 @@ func (i Image) Check() error {
 	case len(i.Data) == 0:
 		return errors.New("the image is empty")
 	case len(i.Data) > MaxImage:
-		return fmt.Errorf("the image has %.1f MB (allowed: %d MB)", float64(len(i.Data))/(1<<20), MaxImage>>20)
+		return TooLarge(int64(len(i.Data)))
 	case kind == "":
 		return errors.New("the file is not an image that models take (allowed: png, jpeg, gif, webp)")
 	case kind != i.MediaType:
 		return fmt.Errorf("the image is %q, not %q", kind, i.MediaType)
 	}
 	return nil
+}
+
+// TooLarge returns the error of a picture of more than MaxImage bytes.
+func TooLarge(size int64) error {
+	return fmt.Errorf("the image has %.1f MB (allowed: %.1f MB)", float64(size)/1e6, MaxImage/1e6)
 }
 
 // mediaType tells what a file is by its first bytes; "" for what models do not take.

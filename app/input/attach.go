@@ -47,7 +47,7 @@ func readImage(name string) (model.Image, error) {
 	case !info.Mode().IsRegular():
 		return model.Image{}, errors.New("not a regular file")
 	case info.Size() > model.MaxImage:
-		return model.Image{}, fmt.Errorf("the image has %.1f MB (allowed: %d MB)", float64(info.Size())/(1<<20), model.MaxImage>>20)
+		return model.Image{}, model.TooLarge(info.Size())
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

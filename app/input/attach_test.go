@@ -32,7 +32,7 @@ func TestAttached(t *testing.T) {
 		{"what is in @notes.txt and @missing.png?", 0, ""},
 		{"@fake.jpg", 0, "fake.jpg: the file is not an image that models take"},
 		{"@empty.gif", 0, "empty.gif: the image is empty"},
-		{"@big.webp", 0, "big.webp: the image has 5.0 MB (allowed: 5 MB)"},
+		{"@big.webp", 0, "big.webp: the image has 3.9 MB (allowed: 3.9 MB)"},
 		{"@dir.png", 0, "dir.png: not a regular file"},
 	} {
 		got, err := Attached(tt.prompt)

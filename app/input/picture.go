@@ -127,7 +127,7 @@ func readTool(ctx context.Context, tool []string) ([]byte, error) {
 	ended := c.Wait()
 	switch {
 	case data.Len() > model.MaxImage:
-		return nil, fmt.Errorf("the picture of the clipboard has more than %d MB", model.MaxImage>>20)
+		return nil, fmt.Errorf("the picture of the clipboard has more than %.1f MB", model.MaxImage/1e6)
 	case err == nil && (ended != nil || data.Len() == 0):
 		return nil, errors.New("the clipboard has none")
 	}

@@ -159,22 +159,35 @@ type callClock struct {
 	limits     Limits
 	left       time.Duration // of wall
 	since      time.Time     // that wall runs
+	asking     int           // questions that are open
 }
 
 func newCallClock(l Limits) *callClock {
 	return &callClock{wall: time.NewTimer(l.Wall), idle: time.NewTimer(l.Idle), limits: l, left: l.Wall, since: time.Now()}
 }
 
-func (c *callClock) stop()  { c.wall.Stop(); c.idle.Stop() }
-func (c *callClock) alive() { c.idle.Reset(c.limits.Idle) }
+func (c *callClock) stop() { c.wall.Stop(); c.idle.Stop() }
+
+// alive notes that the server has said something of the call.
+func (c *callClock) alive() {
+	if c.asking == 0 {
+		c.idle.Reset(c.limits.Idle)
+	}
+}
 
 // hurry gives a request of a connection that is over a moment for its error.
 func (c *callClock) hurry() { c.idle.Reset(time.Second) }
 
+// pause notes that one more question is open, or one less. A server may ask several at once.
 func (c *callClock) pause(on bool) {
 	if on {
-		c.stop()
-		c.left -= time.Since(c.since)
+		if c.asking++; c.asking == 1 {
+			c.stop()
+			c.left -= time.Since(c.since)
+		}
+		return
+	}
+	if c.asking--; c.asking > 0 {
 		return
 	}
 	c.since = time.Now()

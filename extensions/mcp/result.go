@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,9 +13,6 @@ import (
 	"buddy/texts/ansi"
 	"buddy/tools"
 )
-
-// pictures are the types of images that models take.
-var pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // maxPictures limits the pictures of one result.
 const maxPictures = 8
@@ -85,7 +81,7 @@ func (g *gathered) resource(r *sdk.ResourceContents) {
 	case r.Text != "" || len(r.Blob) == 0:
 		g.say("%s:", oneLine(r.URI))
 		g.parts = append(g.parts, r.Text)
-	case slices.Contains(pictures, r.MIMEType):
+	case strings.HasPrefix(r.MIMEType, "image/"):
 		g.picture(r.MIMEType, r.Blob)
 	default:
 		g.say("[resource %s, %s, %d bytes: not text]", oneLine(r.URI), oneLine(r.MIMEType), len(r.Blob))
@@ -94,16 +90,15 @@ func (g *gathered) resource(r *sdk.ResourceContents) {
 
 // picture adds a picture that a model can take.
 func (g *gathered) picture(kind string, data []byte) {
+	image, err := model.NewImage(data) // its bytes say what it is, not the server
 	switch {
-	case !slices.Contains(pictures, kind):
-		g.say("[picture of type %s, %d bytes: not a type that models take]", oneLine(kind), len(data))
-	case len(data) > model.MaxImage:
-		g.say("[picture of %d bytes: larger than the %d that can be shown]", len(data), model.MaxImage)
+	case err != nil:
+		g.say("[picture of type %s, %d bytes, not shown: %v]", oneLine(kind), len(data), err)
 	case len(g.images) == maxPictures:
 		g.say("[one more picture: only %d are shown]", maxPictures)
 	default:
-		g.images = append(g.images, model.Image{MediaType: kind, Data: data})
-		g.say("[picture, %s, %d bytes: shown if the model takes pictures]", kind, len(data))
+		g.images = append(g.images, image)
+		g.say("[picture, %s, %d bytes: shown if the model takes pictures]", image.MediaType, len(data))
 	}
 }
 

@@ -35,7 +35,7 @@ func goodServer() *sdk.Server {
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "parts", Description: "Returns one of each kind."}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{
-			&sdk.TextContent{Text: "one"}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("png")}, &sdk.AudioContent{MIMEType: "audio/wav", Data: []byte("wav")},
+			&sdk.TextContent{Text: "one"}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("\xff\xd8\xffjpeg")}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("none")}, &sdk.AudioContent{MIMEType: "audio/wav", Data: []byte("wav")},
 			&sdk.ResourceLink{URI: "mem://a", Name: "a"}, &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "mem://b", Text: "inside"}},
 		}}, nil, nil
 	})
@@ -105,7 +105,7 @@ func TestTransports(t *testing.T) {
 			if res := b.call(name+"echo", `{"text":"hello"}`); res.IsError || res.Content != "hello" {
 				t.Errorf("echo: %+v", res)
 			}
-			if res := b.call(name+"parts", `{}`); len(res.Images) != 1 || !strings.HasPrefix(res.Content, "one\n[picture, image/png, 3 bytes") || !strings.Contains(res.Content, "[audio, audio/wav, 3 bytes") ||
+			if res := b.call(name+"parts", `{}`); len(res.Images) != 1 || !strings.HasPrefix(res.Content, "one\n[picture, image/jpeg, 7 bytes") || !strings.Contains(res.Content, "[picture of type image/png, 4 bytes, not shown: ") || res.Images[0].Check() != nil || !strings.Contains(res.Content, "[audio, audio/wav, 3 bytes") ||
 				!strings.Contains(res.Content, "[resource mem://a a") || !strings.HasSuffix(res.Content, "mem://b:\ninside") {
 				t.Errorf("parts: %+v", res)
 			}

@@ -72,15 +72,10 @@ type cacheControl struct {
 // ephemeral marks the end of a prefix that the provider is to keep for some minutes.
 var ephemeral = &cacheControl{"ephemeral"}
 
-// maxImage is the provider's limit for one image, in bytes of its base64:
-// "image exceeds 5 MB maximum: 6275800 bytes > 5242880 bytes",
-// github.com/lobehub/lobehub/pull/14711.
-const maxImage = 5 << 20
-
 // encode writes a request. Apart from the marks for the cache, the messages of one
 // request begin with the bytes of those of the request before.
 func (m *adapter) encode(req model.Request) ([]byte, error) {
-	if err := m.client.CheckImages(req.Messages, maxImage); err != nil {
+	if err := m.client.CheckImages(req.Messages); err != nil {
 		return nil, err
 	}
 	r := request{Model: m.client.Info().Model, MaxTokens: m.maxTokens, Stream: true}

@@ -56,7 +56,7 @@ func (m *adapter) without(err error) bool {
 
 // open sends the request and returns when the answer begins.
 func (m *adapter) open(call *endpoint.Call, req model.Request) error {
-	if err := m.client.CheckImages(req.Messages, 0); err != nil {
+	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
 	}
 	messages, err := encode(req.Messages, marks(req, m.client.Provider(), m.client.Info().Model))

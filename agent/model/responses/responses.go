@@ -80,7 +80,7 @@ func (m *adapter) origin() string {
 
 // open sends the request and returns when the answer begins.
 func (m *adapter) open(call *endpoint.Call, req model.Request) error {
-	if err := m.client.CheckImages(req.Messages, 0); err != nil {
+	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
 	}
 	free := !m.noFree.Load()

@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -361,13 +360,11 @@ func Refuses(err error, words ...string) bool {
 }
 
 // CheckImages reports why the images of a request would be refused, as a [model.Error]:
-// it is said before anything is sent. limit is the provider's for one image, in bytes of
-// its base64; 0 = none beyond [model.MaxImage].
-func (c *Client) CheckImages(msgs []model.Message, limit int) error {
+// it is said before anything is sent.
+func (c *Client) CheckImages(msgs []model.Message) error {
 	for n, m := range msgs {
 		for i, image := range m.Images {
 			e := &model.Error{Kind: model.SetupError, Hint: "go back to before that message, or leave the image out"}
-			size := base64.StdEncoding.EncodedLen(len(image.Data))
 			switch err := image.Check(); {
 			case m.Role != model.User:
 				e.What = fmt.Sprintf("a message of %q cannot have images", m.Role)
@@ -376,8 +373,6 @@ func (c *Client) CheckImages(msgs []model.Message, limit int) error {
 				e.Hint = "choose a model that does, or go back to before that message"
 			case err != nil:
 				e.What, e.Err = err.Error(), err
-			case limit > 0 && size > limit:
-				e.What = fmt.Sprintf("the image has %.1f MB in base64 (allowed by this provider: %.1f MB)", float64(size)/(1<<20), float64(limit)/(1<<20))
 			default:
 				continue
 			}
