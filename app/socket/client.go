@@ -89,6 +89,7 @@ func (c *Client) connect() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forsake(errors.New("the connection to the session was lost; try again")) // on the one before
 	c.conn, c.out = conn, &writer{conn: conn, time: writeTime}
 	if c.ctx.Err() != nil {
 		_ = conn.Close()
@@ -114,7 +115,6 @@ func (c *Client) follow() {
 		if !heard || c.over() || c.connect() != nil {
 			break // a host that says nothing would not the next time
 		}
-		c.forsake(errors.New("the connection to the session was lost; try again"))
 	}
 	c.mu.Lock()
 	if !c.closed && c.ctx.Err() == nil && c.lost == nil {
@@ -126,8 +126,8 @@ func (c *Client) follow() {
 	subscribed := c.asked != nil
 	_ = c.conn.Close()
 	c.cancel()
-	c.mu.Unlock()
 	c.forsake(c.gone())
+	c.mu.Unlock()
 	c.meet(live.Hello{})
 	if subscribed {
 		close(c.batches)
@@ -141,10 +141,8 @@ func (c *Client) over() bool {
 	return c.closed || c.lost != nil || c.ctx.Err() != nil
 }
 
-// gone returns why there is no session any more.
+// gone returns why there is no session any more. The caller holds c.mu.
 func (c *Client) gone() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	switch {
 	case c.lost != nil:
 		return c.lost
@@ -154,15 +152,12 @@ func (c *Client) gone() error {
 	return context.Canceled
 }
 
-// forsake answers the requests that get no reply any more.
+// forsake answers the requests that get no reply any more. The caller holds c.mu.
 func (c *Client) forsake(err error) {
-	c.mu.Lock()
-	waiting := c.waiting
-	c.waiting = make(map[uint64]answerTo)
-	c.mu.Unlock()
-	for _, w := range waiting {
-		w.done <- answered{err: err}
+	for _, w := range c.waiting {
+		w.done <- answered{err: err} // has room for one
 	}
+	clear(c.waiting)
 }
 
 // read takes what comes on one connection. heard reports whether anything did.

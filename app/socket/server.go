@@ -54,17 +54,39 @@ func (s *Server) Serve(l *net.UnixListener) {
 // Wait waits until every screen has read the end of the session or has left.
 func (s *Server) Wait() { s.screens.Wait() }
 
-// Count returns how many screens there are.
+// Count returns the number of connections.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
+// reserve reports whether there is room for one more connection, and counts it.
+func (s *Server) reserve() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.count == maxScreens {
+		return false
+	}
+	s.count++
+	return true
+}
+
+func (s *Server) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count--
+}
+
 // serve talks to one screen until it leaves or the session ends.
 func (s *Server) serve(conn *net.UnixConn) {
 	defer conn.Close() //nolint:errcheck // the other side sees it
 	c := &connection{server: s, in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
+	if !s.reserve() {
+		_ = c.out.message("hello", refusal(fmt.Errorf("the session has %d screens, which is all it takes; detach one of them", maxScreens)))
+		return
+	}
+	defer s.release()
 	c.drain = sync.OnceFunc(func() {
 		for range maxRequests {
 			c.free <- struct{}{}
@@ -75,14 +97,6 @@ func (s *Server) serve(conn *net.UnixConn) {
 		_ = c.out.message("hello", refusal(err))
 		return
 	}
-	s.mu.Lock()
-	s.count++
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.count--
-		s.mu.Unlock()
-	}()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	c.session = s.Connect(ctx, screen)
@@ -98,9 +112,6 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	pid, err := checkPeer(conn, cmp.Or(s.host, os.Getpid()))
 	if err != nil {
 		return screen, err
-	}
-	if s.Count() >= maxScreens {
-		return screen, fmt.Errorf("the session has %d screens, which is all it takes; detach one of them", maxScreens)
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(writeTime)); err != nil {
 		return screen, err

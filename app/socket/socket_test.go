@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -461,6 +462,27 @@ func TestManyScreens(t *testing.T) {
 	}
 	for _, batches := range all {
 		notices(t, batches, 50)
+	}
+}
+
+// Of more screens that come at the same time, only as many get in as a session takes.
+func TestManyScreensAtOnce(t *testing.T) {
+	h := listen(t)
+	var in, out atomic.Int64
+	var all sync.WaitGroup
+	for range maxScreens + 20 {
+		c := h.dial(t)
+		all.Go(func() {
+			if _, err := c.Hello(t.Context()); err != nil {
+				out.Add(1)
+			} else {
+				in.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if in.Load() != maxScreens || out.Load() != 20 {
+		t.Errorf("%d got in, %d did not", in.Load(), out.Load())
 	}
 }
 
