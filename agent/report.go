@@ -41,7 +41,7 @@ func (r *Runtime) report(what event.ReportKind) {
 	case event.ReportRuns:
 		text = r.tasks.workflows.book.Report()
 	case event.ReportWorkflows:
-		go r.tasks.workflows.list() // files are read
+		r.life.work.Go(r.tasks.workflows.list) // files are read
 		return
 	default:
 		kinds := []event.ReportKind{event.ReportStatus, event.ReportTasks, event.ReportContext, event.ReportSkills, event.ReportAgents, event.ReportHooks, event.ReportWorkflows, event.ReportRuns, event.ReportGoal}

@@ -133,7 +133,7 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 		return tools.Failure(err)
 	}
 	if run.background {
-		go func() { set.tellEnd(run, t.id, set.run(working, t, run)) }()
+		set.tasks.life.work.Go(func() { set.tellEnd(run, t.id, set.run(working, t, run)) })
 		return tools.Success(map[string]any{
 			"task": t.id, "agent": def.Name, "file": run.file(), "note": "It works in the background. Go on with something else; you are told when it has ended, and its result is in the file then.",
 		}, fmt.Sprintf("task #%d works in the background", t.id))

@@ -89,7 +89,7 @@ func (w *workflowRuns) suggest(c event.Submit) {
 	if w.o.Fitting == nil || c.Task != 0 || c.Shell {
 		return
 	}
-	go func() {
+	w.tasks.life.work.Go(func() {
 		name, usage := w.o.Fitting(c.Text)
 		if name == "" {
 			return
@@ -97,7 +97,7 @@ func (w *workflowRuns) suggest(c event.Submit) {
 		if _, known := w.suggested.LoadOrStore(name, true); !known {
 			w.tasks.stream.Publish(0, 0, event.Notice{Text: "a workflow may fit: /workflow " + usage, Code: "workflow"})
 		}
-	}()
+	})
 }
 
 // list says which workflows there are to run, and which runs to go on with.

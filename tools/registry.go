@@ -106,6 +106,9 @@ func (r *Registry) Definitions() []model.ToolDef {
 // the model.
 func (r *Registry) Lookup(name string) (Tool, error) {
 	for _, n := range []string{name, nativeName(name)} {
+		if setting, off := r.off[n]; off {
+			return nil, fmt.Errorf("%s is switched off in the settings (%s)", n, setting)
+		}
 		if i := slices.Index(r.names, n); i >= 0 {
 			return r.tools[i], nil
 		}
@@ -113,9 +116,6 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 			if t, ok := r.deferred.lookup(n); ok {
 				return t, nil
 			}
-		}
-		if setting, off := r.off[n]; off {
-			return nil, fmt.Errorf("%s is switched off in the settings (%s)", n, setting)
 		}
 	}
 	if _, near := r.nearMiss(name); len(near) > 1 {

@@ -39,8 +39,9 @@ type Host struct {
 	failed  *exit.Error // why there is no session; nil: there is one
 	start   sync.Once
 	close   sync.Once
-	closed  live.CloseReply // valid when over is closed
-	over    chan struct{}
+	closed  live.CloseReply // valid when ctx is over
+	ctx     context.Context // of the session
+	cancel  context.CancelFunc
 	open    overview
 	files   files
 	awake   atomic.Pointer[func()] // is told that something happens
@@ -54,7 +55,8 @@ type Host struct {
 // When that fails, screens are told in the greeting. Nothing runs before the first screen reads
 // events, so that it misses none.
 func Open(options *compose.Options, resume bool) *Host {
-	h := &Host{flags: options, over: make(chan struct{}), screens: make(map[*screen]bool), alone: alone{minute: time.Minute, notify: notifyTime}}
+	h := &Host{flags: options, screens: make(map[*screen]bool), alone: alone{minute: time.Minute, notify: notifyTime}}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
 	if err := h.compose(resume); err != nil {
 		failed := exit.Error{Code: exit.Failed, Text: err.Error()}
 		errors.As(err, &failed)
@@ -127,7 +129,7 @@ func (h *Host) Look(_ context.Context, at socket.Screen) live.Session {
 }
 
 // Over is closed when the session is.
-func (h *Host) Over() <-chan struct{} { return h.over }
+func (h *Host) Over() <-chan struct{} { return h.ctx.Done() }
 
 // begin starts the runtime and what belongs to it, once.
 func (h *Host) begin() {
@@ -191,14 +193,7 @@ func (h *Host) leave(s *screen) {
 }
 
 // ended reports whether the session is over.
-func (h *Host) ended() bool {
-	select {
-	case <-h.over:
-		return true
-	default:
-		return false
-	}
-}
+func (h *Host) ended() bool { return h.ctx.Err() != nil }
 
 // watch asks for the pictures of the panes that any screen shows. The caller holds h.mu.
 func (h *Host) watch() { h.program.Live.Send(event.WatchPanes{IDs: h.watched()}) }
@@ -246,7 +241,7 @@ func (h *Host) End(q live.Close) live.CloseReply {
 		if h.program != nil {
 			h.closed = h.end(q)
 		}
-		close(h.over)
+		h.cancel()
 	})
 	return h.closed
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,14 +97,8 @@ func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 
 // watchRules takes over changes of the rules until the session is over.
 func (h *Host) watchRules() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-h.over
-		cancel()
-	}()
 	used := newSettings(&h.program.Setup)
-	err := compose.WatchSettings(ctx, h.flags, "", func() {
+	err := compose.WatchSettings(h.ctx, h.flags, "", func() {
 		r := compose.ReadSettings(h.flags)
 		h.reload(used.takeOver(r), r.Rules)
 	})
@@ -117,13 +110,7 @@ func (h *Host) watchRules() {
 // watchExtensions lets skills and commands be read again when their files change, until the
 // session is over.
 func (h *Host) watchExtensions() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-h.over
-		cancel()
-	}()
-	if err := h.program.WatchExtensions(ctx); err != nil {
+	if err := h.program.WatchExtensions(h.ctx); err != nil {
 		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("new skills and commands are not seen before the next start: %v", err), Code: "skills"})
 	}
 }

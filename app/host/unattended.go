@@ -52,9 +52,7 @@ func (h *Host) left() {
 func (h *Host) endIfLeft() {
 	switch {
 	case h.attended():
-	case h.program == nil:
-		h.close.Do(func() { close(h.over) })
-	case !h.open.busy():
+	case h.program == nil, !h.open.busy():
 		h.End(live.Close{})
 	}
 }
