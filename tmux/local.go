@@ -64,7 +64,7 @@ func (s *local) prepare(context.Context) error {
 	return nil
 }
 
-func (s *local) conf() string { return filepath.Join(s.dir, "tmux.conf") }
+func (s *local) conf() string { return filepath.Join(s.directory(), "tmux.conf") }
 func (s *local) argv() []string {
 	args := []string{s.opt.Exe, "pane"}
 	if s.opt.Shell != "" {
@@ -73,15 +73,12 @@ func (s *local) argv() []string {
 	for _, dir := range s.opt.Reach.Read {
 		args = append(args, "--avoid="+dir)
 	}
-	return append(args, s.dir)
+	return append(args, s.directory())
 }
 func (s *local) attachLine() string { return host.Line(attachArgs(s.opt)...) }
 
 func (s *local) dial() (net.Conn, error) {
-	s.mu.Lock()
-	dir := s.dir
-	s.mu.Unlock()
-	c, err := net.Dial("unix", pane.SocketPath(dir))
+	c, err := net.Dial("unix", pane.SocketPath(s.directory()))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errGone, err)
 	}
@@ -104,7 +101,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 	s.mu.Lock()
 	s.link = c
 	s.mu.Unlock()
-	_ = os.Remove(filepath.Join(s.dir, leftMark)) // usually there is none
+	_ = os.Remove(filepath.Join(s.directory(), leftMark)) // usually there is none
 	go s.hold(c, lost)
 	return info, true, nil
 }
@@ -183,7 +180,7 @@ func (s *local) drop() {
 const leftMark = "left"
 
 func (s *local) leave(context.Context) error {
-	return os.WriteFile(filepath.Join(s.dir, leftMark), nil, 0o600)
+	return os.WriteFile(filepath.Join(s.directory(), leftMark), nil, 0o600)
 }
 
 func (s *local) abandoned(context.Context) bool {
@@ -203,8 +200,9 @@ func (s *local) abandoned(context.Context) bool {
 // remove deletes the directory. Its supervisor, which ends now, may still write there: a folder that has
 // got files meanwhile is tried again, for as long as a supervisor takes to end.
 func (s *local) remove(ctx context.Context) error {
-	err := os.RemoveAll(s.dir)
-	for end := time.Now().Add(startLimit); errors.Is(err, unix.ENOTEMPTY) && time.Now().Before(end) && ctx.Err() == nil; err = os.RemoveAll(s.dir) {
+	dir := s.directory()
+	err := os.RemoveAll(dir)
+	for end := time.Now().Add(startLimit); errors.Is(err, unix.ENOTEMPTY) && time.Now().Before(end) && ctx.Err() == nil; err = os.RemoveAll(dir) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return err

@@ -299,7 +299,7 @@ func (m *mirror) retry(since time.Time, err error) bool {
 // so far.
 func (m *mirror) finish(force bool) (exit pane.Exit, ok bool, err error) {
 	m.mu.Lock()
-	whole := m.out.own && m.errs.own
+	whole, none := m.out.own && m.errs.own, !m.out.own && !m.errs.own
 	exit.Code = max(m.out.code, m.errs.code)
 	m.mu.Unlock()
 	if whole {
@@ -317,7 +317,7 @@ func (m *mirror) finish(force bool) (exit pane.Exit, ok bool, err error) {
 		if err != nil {
 			return exit, false, err
 		}
-		if !m.out.own && !m.errs.own {
+		if none {
 			exit.Code = end.code
 		}
 		if end.fault != "" {
