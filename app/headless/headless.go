@@ -123,7 +123,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 // exit returns what the process ends with.
 func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
-	case outcome == event.Completed && l.broken != nil:
+	case l.broken != nil: // which has cancelled the rest
 		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", l.broken)}
 	case outcome == event.Completed && stored && (l.met || !l.flags.goal()):
 		return nil

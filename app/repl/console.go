@@ -3,6 +3,7 @@ package repl
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -30,7 +31,8 @@ type console struct {
 	complete func(word, before string) (becomes string, choices []string)
 	earlier  []string // inputs, for the editor
 
-	mu sync.Mutex // guards what follows
+	mu     sync.Mutex // guards what follows
+	broken error      // the first of writing to out
 	drawn
 	typedAhead
 }
@@ -268,15 +270,32 @@ func (c *console) print(to *os.File, text string) {
 	c.unspin()
 	switch {
 	case c.line != nil && c.quiet && term.IsTerminal(int(to.Fd())):
-		_, _ = io.WriteString(to, strings.ReplaceAll(text, "\n", "\r\n"))
+		c.write(to, strings.ReplaceAll(text, "\n", "\r\n"))
 	case c.line != nil && term.IsTerminal(int(to.Fd())):
 		c.show("\r\x1b[K" + strings.ReplaceAll(text, "\n", "\r\n") + c.line.row(c.columns()))
 	case c.shown != "" && !c.quiet:
-		_, _ = io.WriteString(to, "\n"+text)
+		c.write(to, "\n"+text)
 		_, _ = io.WriteString(c.echo, c.shown)
 	default:
-		_, _ = io.WriteString(to, text)
+		c.write(to, text)
 	}
+}
+
+// write notes when what the model says can't be written. The caller holds c.mu.
+func (c *console) write(to *os.File, text string) {
+	if _, err := io.WriteString(to, text); err != nil && to == c.out && c.broken == nil {
+		c.broken = err
+	}
+}
+
+// unwritten returns the error of a console that could not write all that the model said.
+func (c *console) unwritten() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken == nil {
+		return nil
+	}
+	return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", c.broken)}
 }
 
 // stderr is the console as a writer for remarks.

@@ -4,6 +4,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -110,10 +111,10 @@ func Run(f *compose.Options, first slash.Next, stdin, stdout, stderr *os.File) e
 		}
 		n = r.next
 		if err := r.piped(); err != nil {
-			return err
+			return cmp.Or(con.unwritten(), err)
 		}
 	}
-	return nil
+	return con.unwritten()
 }
 
 // piped returns what the process ends with when its prompts came from a pipe that has ended, and

@@ -17,12 +17,13 @@ import (
 	"buddy/texts"
 )
 
-// system is where programs are looked for when nothing else is left of a PATH.
-const system = "/usr/local/bin:/usr/bin:/bin"
+// system holds the folders of the system's programs, which only root writes. They stay in a PATH, also where somebody
+// works in /usr, and are what is left when nothing else is.
+const system = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 // Outside returns a PATH without the entries that depend on the folder in which a command runs, which are empty or
 // relative, and without those in one of folders, by their names or behind links. A folder that has the home folder in it
-// excludes none: what is there is the person's, and all programs of some systems are.
+// excludes none: what is there is the person's, and all programs of some systems are. The system's folders stay.
 func Outside(path string, folders ...string) string {
 	home, err := os.UserHomeDir()
 	if err == nil {
@@ -37,7 +38,10 @@ func Outside(path string, folders ...string) string {
 	in := func(dir string) bool {
 		return slices.ContainsFunc(excluded, func(f string) bool { return texts.Below(dir, f) })
 	}
-	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) || in(dir) || in(real(dir)) })
+	ofSystem := filepath.SplitList(system)
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
+		return !filepath.IsAbs(dir) || !slices.Contains(ofSystem, dir) && (in(dir) || in(real(dir)))
+	})
 	if len(dirs) == 0 {
 		return system
 	}

@@ -44,6 +44,7 @@ func TestOutside(t *testing.T) {
 		{"D/shop/missing:D/shop/../shop/bin:D/mine", "D/shop D/also", "D/mine"}, // what is not there yet
 		{"D/also:D/shop/bin", "D/shop D/also", system},
 		{"", "D/shop", system},
+		{"/usr/local/bin:/usr/bin:/bin:D/mine", "/usr", "/usr/bin:/bin:D/mine"},
 	} {
 		expand := func(text string) string { return strings.ReplaceAll(text, "D/", dir+"/") }
 		if got := Outside(expand(c.path), strings.Fields(expand(c.folders))...); got != expand(c.want) {
