@@ -55,7 +55,11 @@ func (t *applyPatch) PlanFor(reader int, args patchArgs) (action.Action, error) 
 	if err != nil {
 		return action.Action{}, tools.Failed(err)
 	}
-	return t.action(changes, args.Why), nil
+	act := t.action(changes, args.Why)
+	if act.Preview, err = wholly(act.Preview); err != nil {
+		return action.Action{}, tools.Failed(err)
+	}
+	return act, nil
 }
 
 func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArgs) tools.Result {
@@ -211,7 +215,7 @@ func (t *applyPatch) action(changes []change, why string) action.Action {
 	return act
 }
 
-// preview lists what happens to each file, then the diffs. The list is never cut.
+// preview lists what happens to each file, then the diffs.
 func (t *applyPatch) preview(changes []change) string {
 	var list, diffs strings.Builder
 	for _, c := range changes {
@@ -223,7 +227,7 @@ func (t *applyPatch) preview(changes []change) string {
 		}
 		diffs.WriteString(lines)
 	}
-	return list.String() + capped(diffs.String())
+	return list.String() + diffs.String()
 }
 
 // title describes a change in one line.

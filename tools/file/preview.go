@@ -8,19 +8,23 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"buddy/texts"
 	"buddy/tools"
 )
 
-// Limits of the preview of a change.
+// Limits of the preview of a change. All lines that are written are in it.
 const (
-	previewLines = 2000
-	previewBytes = 256 << 10
+	previewBytes = 4 << 20 // a larger change is refused
+	previewLines = 50_000
+	removedBytes = 256 << 10 // of the lines that are removed
+	removedLines = 2000
+	keptBytes    = 500     // of a line that stays
 	diffLines    = 100_000 // lines that are compared
 )
 
 // preview describes a change of the file that the model calls name: a line with the sizes,
-// then a unified diff, cut at previewLines. Run builds it again and compares, so that what was
-// approved is what happens; the sizes reveal changes below the cut.
+// then a unified diff with all lines that are written. Run builds it again and compares, so that what was
+// approved is what happens.
 func preview(name string, old snapshot, data []byte) string {
 	after := fmt.Sprintf("%d bytes", len(data))
 	switch {
@@ -43,7 +47,7 @@ func diff(oldName, newName, before, after, what, size string) string {
 	}
 	first, before, after := changed(before, after)
 	if n, m := countLines([]byte(before)), countLines([]byte(after)); n+m > diffLines {
-		plus := "+" + strings.ReplaceAll(capped(after), "\n", "\n+")
+		plus := "+" + strings.ReplaceAll(after, "\n", "\n+")
 		return fmt.Sprintf("%s%d lines from line %d on become %d, too many to compare, %s\n%s\n", what, n, first+1, m, size, strings.TrimSuffix(plus, "\n+"))
 	}
 	u, err := udiff.ToUnifiedDiff(oldName, newName, before, udiff.Lines(before, after), udiff.DefaultContextLines)
@@ -63,7 +67,7 @@ func diff(oldName, newName, before, after, what, size string) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s+%d -%d lines, %s\n", what, added, removed, size) + capped(u.String())
+	return fmt.Sprintf("%s+%d -%d lines, %s\n", what, added, removed, size) + shortened(u.String())
 }
 
 // changed returns the lines in which two texts differ, with context, and the number of lines
@@ -93,26 +97,46 @@ func changed(before, after string) (int, string, string) {
 	return first, before[:len(before)-end], after[:len(after)-end]
 }
 
-// capped cuts a text at previewLines and previewBytes, with a note.
-func capped(text string) string {
-	end := 0
-	for range previewLines {
-		i := strings.IndexByte(text[end:], '\n')
-		if i < 0 {
-			end = len(text)
-			break
+// shortened returns a unified diff without the middle of long lines that stay, and without what is too much of the
+// lines that are removed. What is written stays whole: it is what a person approves.
+func shortened(diff string) string {
+	var b strings.Builder
+	var bytes, lines, hidden, without int // of the lines that are removed: shown, and not
+	rest := func() {
+		if hidden > 0 {
+			fmt.Fprintf(&b, "… %s removed: %d bytes\n", texts.Plural(hidden, "more line"), without)
 		}
-		end += i + 1
+		hidden, without = 0, 0
 	}
-	shown := tools.Head(text[:end], previewBytes)
-	rest := text[len(shown):]
-	if rest == "" {
-		return text
+	n := 0
+	for line := range strings.Lines(diff) {
+		n++
+		head := n <= 2 // the names
+		switch {
+		case !head && line[0] == '-':
+			if lines++; lines > removedLines || bytes+len(line) > removedBytes {
+				hidden, without = hidden+1, without+len(line)-1
+				continue
+			}
+			bytes += len(line)
+		case !head && line[0] == ' ' && len(line) > keptBytes:
+			cut := len(line) - keptBytes
+			line = tools.Head(line, keptBytes/2) + fmt.Sprintf(" … %d bytes that stay … ", cut) + strings.ToValidUTF8(line[len(line)-keptBytes/2:], "")
+		}
+		rest()
+		b.WriteString(line)
 	}
-	if !strings.HasSuffix(shown, "\n") {
-		shown += "\n"
+	rest()
+	return b.String()
+}
+
+// wholly returns a preview, or an error if it is too large for a person to look at.
+func wholly(preview string) (string, error) {
+	if n := strings.Count(preview, "\n"); n > previewLines || len(preview) > previewBytes {
+		return "", fmt.Errorf("the change is too large to be shown to who approves it: %d lines, %.1f MB (at most %d lines and %.1f MB); make it in parts, or with a command",
+			n, float64(len(preview))/1e6, previewLines, previewBytes/1e6)
 	}
-	return shown + fmt.Sprintf("… cut here: %d more bytes in %d lines\n", len(rest), strings.Count(rest, "\n"))
+	return preview, nil
 }
 
 // isText reports whether data can be shown to a model as it is.

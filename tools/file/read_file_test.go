@@ -213,7 +213,7 @@ func TestReadPicture(t *testing.T) {
 		if call, planErr = b.Plan("read_file", args{"path": "big"}); planErr != "" {
 			t.Fatal(planErr)
 		}
-		if res := b.Run(call); res.IsError || res.Images != nil || !strings.Contains(res.Content, "larger than the 5242880 bytes that can be shown") {
+		if res := b.Run(call); res.IsError || res.Images != nil || !strings.Contains(res.Content, "larger than the 3932160 bytes that can be shown") {
 			t.Errorf("%s: %.300s", kind, res.Content)
 		}
 	}

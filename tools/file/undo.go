@@ -100,8 +100,12 @@ func putBack(b tools.Before, now snapshot) change {
 	return c
 }
 
-// maxChanges bounds the diff of all changes, in bytes.
-const maxChanges = 2 << 20
+// Limits of the diff of changes that were made.
+const (
+	maxChanges  = 2 << 20   // bytes, of all files
+	changeBytes = 256 << 10 // of one
+	changeLines = 2000
+)
 
 // Difference compares files with their earlier state: each changed one gets a line with its
 // name, after mark, and a unified diff. files counts them.
@@ -121,12 +125,34 @@ func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark str
 			continue
 		}
 		sizes, lines, _ := strings.Cut(body, "\n")
-		fmt.Fprintf(&out, "%s%s  %s\n%s", mark, w.show(b.Path), sizes, lines)
+		fmt.Fprintf(&out, "%s%s  %s\n%s", mark, w.show(b.Path), sizes, capped(lines))
 	}
 	if out.Len() > maxChanges {
 		fmt.Fprintf(&out, "%s… the changes of more files are left out\n", mark)
 	}
 	return out.String(), files, nil
+}
+
+// capped cuts the diff of one file at its limits, with a note.
+func capped(text string) string {
+	end := 0
+	for range changeLines {
+		i := strings.IndexByte(text[end:], '\n')
+		if i < 0 {
+			end = len(text)
+			break
+		}
+		end += i + 1
+	}
+	shown := tools.Head(text[:end], changeBytes)
+	rest := text[len(shown):]
+	if rest == "" {
+		return text
+	}
+	if !strings.HasSuffix(shown, "\n") {
+		shown += "\n"
+	}
+	return shown + fmt.Sprintf("… cut here: %d more bytes in %d lines\n", len(rest), strings.Count(rest, "\n"))
 }
 
 // difference returns a line with the sizes and the diff of one file, "" when it is unchanged.

@@ -87,12 +87,16 @@ func (w *Workspace) planRewrite(tool, name, why string, change rewrite) (action.
 		return action.Action{}, err
 	}
 	old, data, _, err := change(ctx, w, path)
+	shown := ""
+	if err == nil {
+		shown, err = wholly(preview(w.show(path), old, data))
+	}
 	if err != nil {
 		return action.Action{}, tools.Failed(err)
 	}
 	return action.Action{
 		Kind: kind, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
-		Links: w.links(ctx, nil, name, path), Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
+		Links: w.links(ctx, nil, name, path), Risk: w.writeRisk(path), Preview: shown,
 	}, nil
 }
 

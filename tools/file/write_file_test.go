@@ -150,10 +150,13 @@ func TestPreview(t *testing.T) {
 		want     []string
 		lines    int
 	}{
-		{"many lines", "", long, []string{"new file, +3000 -0 lines, 15000 bytes\n", "… cut here: 6018 more bytes in 1003 lines\n"}, 2002},
-		{"many bytes", "", strings.Repeat("x", 1<<20), []string{"… cut here: "}, 6},
+		{"many lines", "", long, []string{"new file, +3000 -0 lines, 15000 bytes\n", "+line\n+line\n"}, 3004},
+		{"many bytes", "", strings.Repeat("x", 1<<20), []string{"+" + strings.Repeat("x", 1<<20) + "\n"}, 6},
+		{"much removed", long + "rest\n", "rest\n", []string{"-line\n… 1000 more lines removed: 5000 bytes\n rest\n"}, 2006},
+		{"a long line removed", strings.Repeat("x", 1<<20) + "\na\n", "b\n", []string{"… 1 more line removed: 1048577 bytes\n-a\n+b\n"}, 7},
+		{"a long line stays", strings.Repeat("x", 1<<20) + "\na\n", strings.Repeat("x", 1<<20) + "\nb\n", []string{"\n " + strings.Repeat("x", 249) + " … 1048078 bytes that stay … xxx", "xxx\n-a\n+b\n"}, 7},
 		{"binary before", "a\x00b", "text\n", []string{"replaces a file of 3 bytes that is not text or too large to compare, +1 -0 lines, 5 bytes\n", "+text\n"}, 5},
-		{"too many lines", "a\n" + strings.Repeat("\n", 60_000), strings.Repeat("b\n", 50_000), []string{"60001 lines from line 1 on become 50000, too many to compare, 60002 → 100000 bytes\n+b\n+b\n", "\n+b\n+… cut here: 96000 more bytes in 48000 lines\n"}, 2002},
+		{"too many lines", "a\n" + strings.Repeat("\n", 60_000), strings.Repeat("b\n", 50_000), []string{"60001 lines from line 1 on become 50000, too many to compare, 60002 → 100000 bytes\n+b\n+b\n", "\n+b\n+b\n"}, 50_001},
 		{"large but like before", strings.Repeat("a\n", 2<<20) + "b\n", strings.Repeat("a\n", 2<<20) + "c\n", []string{"+1 -1 lines", "@@ -2097150,4 +2097150,4 @@\n a\n a\n a\n-b\n+c\n"}, 9},
 		{"nothing", "a\n", "a\n", []string{"no change: the file has this content already\n"}, 1},
 		{"two places", "1\n" + long + "2\n", "3\n" + long + "4\n", []string{"+2 -2 lines, 15004 → 15004 bytes\n", "-1\n+3\n", "-2\n+4\n"}, 15},
@@ -186,7 +189,7 @@ func FuzzPreview(f *testing.F) {
 		}
 		shown := preview("f", snapshot{exists: true, size: int64(len(before)), data: []byte(before)}, []byte(after))
 		_, patch, _ := strings.Cut(shown, "\n")
-		if strings.Contains(patch, "… cut here: ") {
+		if strings.Contains(patch, "… ") {
 			return
 		}
 		got, err := strictPatch(before, patch)
