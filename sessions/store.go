@@ -13,7 +13,7 @@
 //
 //	j, err = store.Open(id)    // later: go on with it
 //	part, err := j.Tail(200)   // the end first
-//	rest, err := j.Before(part, math.MaxInt)
+//	err = j.Older(part, func(env event.Envelope) bool { … })
 //
 //	all, err := store.List()   // the last used first
 //	err = store.Search(ctx, "connection refused", func(h sessions.Hit) bool { … })

@@ -2,9 +2,9 @@
 // AGENTS.md, or CLAUDE.md in a folder without one, and a project's rules, which may be for some
 // files only.
 //
-//	set := instructions.Read(ctx,
-//	instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
-//	instructions.Source{From: instructions.Project, Files: there, Dirs: chain, Inside: chain[0]},
+//	set, err := instructions.Read(ctx,
+//		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
+//		instructions.Source{From: instructions.Project, Files: there, Dirs: chain, Inside: chain[0]},
 //	)
 //	system += "\n\n" + set.Text()
 //

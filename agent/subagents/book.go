@@ -1,7 +1,7 @@
 // Package subagents knows which subagents a session has: what their definitions say, what a model
 // is told of them, and what was left out.
 //
-//	book := subagents.NewBook(ctx, &work, events, subagents.Options{Read: read})
+//	book := subagents.NewBook(ctx, &work, events, read)
 //	def, err := book.Find(ctx, "explore")
 package subagents
 

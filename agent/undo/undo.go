@@ -7,7 +7,7 @@
 // file whose copy is gone is not put back. [Log] has a lock of its own, which it does not hold
 // while a target is waited for.
 //
-//	log := undo.New(events, filesOf, "local")
+//	log := undo.New(events, filesOf, "local", ".buddyx/sessions/7f3a")
 //	err := log.Keep(1, 1, call, before) // by a tool, before it writes
 //	log.Failed(ctx, 1, 1, call)         // when it could not
 //	run, err := log.Begin(ctx, 1)       // for /undo

@@ -5,7 +5,7 @@
 //
 //	l := usage.New(events, usage.Budget{MaxCost: 2_000_000, Warn: 80})
 //	var t usage.Task
-//	l.Request(usage.Asker{Task: 1, Turn: 1, Used: &t}, model.Info(), tokens)
+//	l.Request(usage.Asker{Task: 1, Turn: 1, Used: &t}, m.Info(), tokens)
 //	if outcome := l.Exhausted(1, &t, turns); outcome != "" { … }
 package usage
 

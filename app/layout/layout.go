@@ -5,7 +5,7 @@
 // is docked on the prompt have, and neighbours share an edge, so their rectangles overlap by one row;
 // [Layout.Joints] says where the lines meet.
 //
-//	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Column: true, Live: true, Tasks: 2})
+//	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Beside: layout.Beside{Column: true, Live: true, Tasks: 2}})
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())
 package layout
 

@@ -9,7 +9,7 @@
 //	l := loop.New(loop.Config[event.Envelope]{
 //		Screen: s, Root: layout, Events: events,
 //		Apply: func(batch []event.Envelope) bool { return ui.apply(batch) },
-//		Stop:  runtime.Close,
+//		Stop:  func() { rt.Close(ctx) },
 //	})
 //	err := l.Run(ctx) // until l.Quit, the end of ctx or of the terminal
 //

@@ -3,7 +3,7 @@
 // draws what the events tell and sends commands; what else it needs from the program comes
 // in as functions, in [Deps], so that it runs no tool, no tmux and no model itself.
 //
-//	u := ui.New(ui.Deps{Keys: keys, Send: runtime.Send, Leave: leave, ...})
+//	u := ui.New(ui.Deps{Keys: keys, Send: session.Send, Leave: leave, …})
 //	l := u.Loop(s, events, stop)
 //	l.SetFocus(u)
 //	err := l.Run(ctx)

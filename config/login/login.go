@@ -6,7 +6,7 @@
 //	flow, err := c.Begin(ctx, profile.Login)
 //	fmt.Println("open", flow.URL, "and enter", flow.Code)
 //	err = flow.Wait(ctx)
-//	…
+//
 //	token, err := c.Token(ctx, profile.Login, "")
 //
 // Tokens are in the [config.AuthStore]. No error holds one.

@@ -2,7 +2,7 @@
 // two lines that are exactly ---.
 //
 //	b, err := frontmatter.Parse(data)
-//	b.Text("description"), b.List("allowed-tools"), b.Bool("user-invocable", true), b.Body
+//	fmt.Println(b.Text("description"), b.List("allowed-tools"), b.Bool("user-invocable", true), b.Body)
 //
 // The files come from anywhere: what is in them is bounded, YAML aliases are refused, and a
 // block that is no YAML still gives its name and its description.

@@ -1,6 +1,6 @@
 // Package style reads output styles: how a model is to answer, chosen by a person for a session.
 //
-//	all := style.All(items)
+//	all, problems := style.All(items)
 //	s, err := style.Choose(all, "concise")
 package style
 

@@ -14,8 +14,8 @@
 // A client does this:
 //
 //	info, err := pane.Greet(link, pane.Greeting{Cwd: cwd, Env: os.Environ()})
-//	job, err := pane.Run(ctx, conn, dir, pane.Capture, false)
-//	exit, err := job.Wait(func(stream string, p []byte, total int64) { … })
+//	job, err := pane.Run(ctx, conn, dir, pane.Capture, pane.Unheld)
+//	exit, err := job.Wait(func(c pane.Chunk) { … })
 package pane
 
 import (

@@ -3,8 +3,7 @@
 // leniently into deltas.
 //
 //	m, err := completions.New(completions.Config{
-//		Endpoint: endpoint.Config{Profile: "local", BaseURL: "http://localhost:11434/v1"},
-//		Model:    "qwen3",
+//		Profile: "local", BaseURL: "http://localhost:11434/v1", Model: "qwen3",
 //	})
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //

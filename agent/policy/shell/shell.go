@@ -2,7 +2,7 @@
 // the text as bash, visits every command in it, however wrapped, and reports whether all of
 // them only read; if not, which one decided and why.
 //
-//	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: policy.Secret})
+//	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: secretIn})
 //	r.ReadOnly // false
 //	r.Reason   // `tee writes files`
 //

@@ -5,6 +5,11 @@
 // input is closed, then the group gets TERM, then KILL, until nothing of it is left. What was
 // started is noted in a folder, so that a later process finds what a killed one left and ends
 // it with [Sweep].
+//
+//	p, err := child.Start(ctx, child.Spec{Name: "hook lint", Command: []string{"./lint"}, State: dir})
+//	defer p.Stop()
+//	<-p.Done()
+//	code, err := p.Exit()
 package child
 
 import (
