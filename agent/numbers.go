@@ -6,8 +6,8 @@ import (
 	"buddy/agent/event"
 )
 
-// numbers numbers the prompts and the tasks of a session, those of commands that go on as
-// well. It is safe for concurrent use.
+// numbers gives the prompts and the tasks of a session their numbers; commands that go on are
+// tasks too. It is safe for concurrent use.
 type numbers struct {
 	mu           sync.Mutex // guards all below
 	prompt, task int        // the newest

@@ -113,8 +113,8 @@ type Options struct {
 	// Reviews say how changes are reviewed.
 	Reviews Reviews
 	Goals   Goals // limits of goals
-	// Breakpoints are where a provider that is told is to cache the beginning of requests: indexes of system messages,
-	// the prompt with the instruction files, then the summary; nil is the last one.
+	// Breakpoints end the prefixes of a request that a provider caches, if it is told what to cache: indexes of system
+	// messages, of which the first is the prompt with the instruction files and the second the summary; nil is the last one.
 	Breakpoints []int
 	MaxTurns    int              // turns of one exchange; 0 = no limit
 	MaxCost     model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit

@@ -8,15 +8,15 @@ import (
 	"buddy/agent/event"
 )
 
-// Targets are the places where tools may work, of which one is current: calls that name
-// none work there.
+// Targets holds the targets of a session, of which one is current: calls that name no target
+// run on it.
 type Targets interface {
-	// Names are all of them.
+	// Names returns the names of all targets.
 	Names() []string
-	// Current is the current one.
+	// Current returns the name of the current target.
 	Current() string
-	// Switch makes another current. It returns the folder in which commands begin there, ""
-	// when that is not known yet; false says that there is no such target. It reaches for nothing.
+	// Switch makes another target current. It returns the folder in which commands begin on it, ""
+	// when that is not known yet; ok is false if there is no such target. It connects to nothing.
 	Switch(name string) (cwd string, ok bool)
 }
 

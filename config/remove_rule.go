@@ -40,8 +40,8 @@ func (d *Document) removeRule(r Rule) error {
 	return d.removeEntries(entries, from, to, rules[at].Place)
 }
 
-// removeEntries deletes the entries from up to to, of which the first is a table's header, with
-// the comments between them. place names them in an error.
+// removeEntries deletes entries[from:to], the first of which is a table's header, with the comments
+// between them. place names them in an error.
 func (d *Document) removeEntries(entries []entry, from, to int, place string) error {
 	last := entries[from].from
 	for _, e := range entries[from:to] {

@@ -311,14 +311,14 @@ func (f *foreign) take(name string) json.RawMessage {
 
 func (f *foreign) set(name string, v any) { f.values[name] = JSON(v) }
 
-// text removes an argument that is a string and returns it.
+// text returns an argument that is a string; it stays.
 func (f *foreign) text(name string) (string, bool) {
 	var s string
 	raw, ok := f.values[name]
 	return s, ok && json.Unmarshal(raw, &s) == nil
 }
 
-// number removes an argument that is a whole number, also one in a string, and returns it.
+// number returns an argument that is a whole number, also one in a string; it stays.
 func (f *foreign) number(name string) (int, bool) {
 	var n int
 	raw, ok := f.values[name]
@@ -340,7 +340,7 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// list removes an argument that is a list of objects, also one in a string, and returns it.
+// list returns an argument that is a list of objects, also one in a string; it stays.
 func (f *foreign) list(name string) ([]map[string]json.RawMessage, bool) {
 	var all []map[string]json.RawMessage
 	raw, ok := f.values[name]

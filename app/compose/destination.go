@@ -172,7 +172,8 @@ func (d *Destination) beside(f *Options, c config.Config, index config.Index) ([
 	return all, nil
 }
 
-// Reach reaches for the target and says so. That it is away is kept for who can go on without it.
+// Reach connects to the target and says so. An unreachable target is no error: Away is set instead, for callers that
+// can go on without it.
 func (d *Destination) Reach(say io.Writer) error {
 	if d.Host == nil {
 		return nil

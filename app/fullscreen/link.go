@@ -242,7 +242,7 @@ func (l *link) send(c event.Command) {
 	}
 }
 
-// byItself reports whether the screen sends a command without that a person wants anything.
+// byItself reports whether the screen sends such a command on its own, without a wish of the person.
 func byItself(c event.Command) bool {
 	switch c.(type) {
 	case event.WatchPanes, event.FitPane:

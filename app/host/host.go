@@ -2,7 +2,7 @@
 // is behind it, and outlives each of its screens.
 //
 //	h := host.Open(&options, false)
-//	session := h.Connect(ctx, socket.Screen{}) // one screen has it until ctx ends
+//	session := h.Connect(ctx, socket.Screen{}) // one screen is attached until ctx ends
 //	<-h.Over()
 package host
 
@@ -105,7 +105,7 @@ func (h *Host) note(env event.Envelope) {
 	}
 }
 
-// Connect lets one more screen have the session, until ctx ends.
+// Connect attaches one more screen to the session, until ctx ends.
 func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
 	s := &screen{host: h, pid: at.PID, place: placeOf(at)}
 	h.mu.Lock()
@@ -143,7 +143,7 @@ func (h *Host) begin() {
 	})
 }
 
-// hello returns what the session says of itself now.
+// hello returns the greeting of the session as it is now.
 func (h *Host) hello() live.Hello {
 	hello := live.Hello{Protocol: live.Protocol, Version: version.Text(), PID: os.Getpid(), Failed: h.failed}
 	if p := h.program; p != nil {

@@ -92,7 +92,7 @@ func run() error {
 	}
 }
 
-// welcome lets a screen have the session. Commands from here on find what is of its terminal.
+// welcome attaches a screen to the session. Commands from here on find what is of its terminal.
 func (h *Host) welcome(ctx context.Context, s socket.Screen) live.Session {
 	if s.Looks {
 		return h.Look(ctx, s)

@@ -118,8 +118,8 @@ func ids(all []live.Description) string {
 	return strings.Join(names, ", ")
 }
 
-// Look lets a program that shows nothing to a person have a session that runs. The caller closes
-// it.
+// Look connects a program that shows nothing to a person to a session that runs. The caller closes
+// the connection.
 func Look(id string) (*socket.Client, error) {
 	path := socket.Find(os.Getenv, id)
 	if path == "" {

@@ -1,4 +1,4 @@
-// Package live is how a screen sees a session that runs: events out, commands in, and requests
+// Package live connects a screen to a session that runs: events out, commands in, and requests
 // for what is no event. Whether the session runs in this process or in its host behind a socket
 // makes no difference to it.
 //
@@ -20,9 +20,9 @@ import (
 // is older would misunderstand the other.
 const Protocol = 1
 
-// Session is a session that runs, as one screen has it. Any goroutine may use it.
+// Session is the connection of one screen to a session that runs. Any goroutine may use it.
 type Session interface {
-	// Hello returns what the session says of itself. It waits until the session has said it.
+	// Hello returns the greeting of the session. It waits for it.
 	Hello(context.Context) (Hello, error)
 	// Subscribe returns the events with numbers above after, in order and without a gap, in
 	// batches. Text that streams comes at most every so often, 0 for at once; durable events
@@ -33,15 +33,15 @@ type Session interface {
 	Send(event.Command)
 	// Request answers a request with the reply that belongs to it; see [Ask].
 	Request(context.Context, Request) (any, error)
-	// Err is why the events ended; nil when the session was closed or still runs.
+	// Err returns why the events ended; nil when the session was closed or still runs.
 	Err() error
 }
 
-// Connect lets one more screen have a session, until ctx ends: then what the screen alone wanted,
-// such as the pictures of panes, is wanted no more.
+// Connect attaches one more screen to a session until ctx ends, which also ends what only this screen
+// had asked for, such as the pictures of panes.
 type Connect func(ctx context.Context) Session
 
-// Hello is what a session says of itself to a screen that comes.
+// Hello describes a session to a screen that attaches to it.
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of the program that runs it

@@ -195,7 +195,7 @@ func (l *Loop[T]) Post(f func()) {
 }
 
 // PostLazily runs f on the UI goroutine just before the next draw, at most 100 ms from now.
-// It is for what makes no haste, so that it costs no draw of its own while others come.
+// It is for changes that can wait, so that they cost no draw of their own while others come.
 func (l *Loop[T]) PostLazily(f func()) {
 	l.mail.change(func(m *mail) { m.lazy = append(m.lazy, f) })
 	time.AfterFunc(lazyTime, func() { l.mail.change(func(m *mail) { m.late = true }) })

@@ -4,7 +4,7 @@
 // from the last frame and only what the terminal does not know already, lets no control or bidi
 // rune through, and keeps the events that tview would drop. tcell starts and ends the terminal
 // and reads it; the drawing is done here, because tview clears before it draws, which makes tcell
-// send every cell again, and because tcell encoded at all its cells for each frame. A [Tty] below
+// send every cell again, and because tcell looks at all its cells for each frame. A [Tty] below
 // tcell writes each frame at once, and keeps pastes and terminal answers out of the keys.
 //
 //	s, err := screen.Open() // among the first lines of main: keeps what is typed early
@@ -287,7 +287,7 @@ func (s *Screen) SetCursorStyle(tcell.CursorStyle, ...tcell.Color) {}
 // was before comes back at the end, in terminals that can keep it.
 func (s *Screen) SetTitle(title string) { s.Screen.SetTitle(plainText(title)) }
 
-// Call is a way to call a person who encoded elsewhere.
+// Call names a way to call a person who looks elsewhere.
 type Call string
 
 // The ways, by their names in the configuration.

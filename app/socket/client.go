@@ -234,7 +234,7 @@ func (c *Client) take(line []byte) error {
 	return nil
 }
 
-// meet takes what the session says of itself, the first time.
+// meet takes the first greeting of the session.
 func (c *Client) meet(hello live.Hello) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,7 +272,7 @@ func (c *Client) settle(r reply) {
 	w.done <- a
 }
 
-// Hello returns what the session says of itself. It waits until the host has said it.
+// Hello returns the greeting of the session. It waits for the host to send it.
 func (c *Client) Hello(ctx context.Context) (live.Hello, error) {
 	select {
 	case <-c.greeted:

@@ -23,7 +23,7 @@ func checkOwner(conn *net.UnixConn) error {
 	return nil
 }
 
-// checkPeer returns the number of a process that may have the session: one of this user, and none that
+// checkPeer returns the number of a process that may connect to the session: one of this user, and none that
 // buddy itself has started. What the agent runs must not answer its own approvals.
 func checkPeer(conn *net.UnixConn, host int) (pid int, err error) {
 	p, err := peerOf(conn)
@@ -49,8 +49,8 @@ const deepest = 1000
 var errStartedByBuddy = errors.New("commands that buddy runs can't have its sessions: a person does, in a terminal of theirs")
 
 // checkAncestors returns nil when a process descends neither from a host nor from a supervisor
-// of a pane. Who screens run in tmux panes of their own has a tmux server above it, no
-// supervisor.
+// of a pane. A screen that runs in a tmux pane of the person's own descends from a tmux server,
+// not from a supervisor.
 func checkAncestors(pid, host int, look func(pid int) (process, error)) error {
 	if pid < 1 { // in a container, say, whose processes are not seen from here
 		return errors.New("which process wants the session is not known")

@@ -24,7 +24,7 @@ const (
 	lingering   = time.Second // for a screen to read the end
 )
 
-// Server lets screens have a session.
+// Server connects screens to a session.
 type Server struct {
 	Connect func(context.Context, Screen) live.Session // as [live.Connect]
 
@@ -107,7 +107,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 	c.drain()
 }
 
-// admit returns the greeting of a peer that may have the session.
+// admit returns the greeting of a peer that may connect to the session.
 func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error) {
 	pid, err := checkPeer(conn, cmp.Or(s.host, os.Getpid()))
 	if err != nil {

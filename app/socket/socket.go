@@ -1,8 +1,8 @@
-// Package socket lets a screen have a session that runs in another process: JSON lines over a
+// Package socket connects a screen to a session that runs in another process: JSON lines over a
 // Unix socket, in a folder that only its owner can enter.
 //
 // A screen says hello, then subscribes, sends commands and makes requests; the host answers with
-// what the session says of itself, its events, and replies:
+// a greeting that describes the session, its events, and replies:
 //
 //	→ {"type":"hello","payload":{"protocol":1,"version":"1.2.0"}}
 //	← {"type":"hello","payload":{"protocol":1,"session":"7f3a…","last":42,…}}

@@ -23,7 +23,7 @@ const (
 	keepBuffer  = 1 << 20          // bytes of a buffer kept for reuse
 )
 
-// Screen is what a screen says of itself.
+// Screen describes a screen to the host.
 type Screen struct {
 	Protocol int               `json:"protocol"`
 	Version  string            `json:"version"`

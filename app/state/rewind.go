@@ -92,8 +92,8 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 	return Conversation | Output | Header | Tasks | Queue
 }
 
-// redo takes a step back back: the one whose event has a number. Prompts from the index from on came after it. It returns
-// the event from which on blocks come again; ok is false if what the step took away was not read yet.
+// redo undoes the rewind whose event has a number. Prompts from the index from on came after it. It returns the event
+// from which on blocks come again; ok is false if what the rewind took away was not read yet.
 func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	r, ok := s.Back.take(seq)
 	if !ok {

@@ -98,8 +98,8 @@ func NeedsTarget(off []string) bool {
 	return false
 }
 
-// Unlisted are tools whose work others do as well, or the prompt, which has the date: a
-// session accepts their names and defines none.
+// Unlisted names tools that a session runs when the model calls them but does not offer: other tools do
+// the same work, and the prompt has the date.
 var Unlisted = []string{"list_dir", "time"}
 
 // Optional are tools that the short list for a model with a small context window omits.

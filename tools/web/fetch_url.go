@@ -124,7 +124,7 @@ func (t *fetchURL) known(asked string) (fetched, bool) {
 	return t.last, true
 }
 
-// part returns the text from offset on, at most most bytes.
+// part returns the text from offset on, limited to most bytes.
 func (f fetched) part(offset, most int) (fetchPayload, error) {
 	p := fetchPayload{URL: f.page.URL, Status: f.page.Status, Type: f.page.Type}
 	if offset > 0 && offset >= len(f.text) {

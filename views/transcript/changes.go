@@ -13,7 +13,7 @@ import (
 // changeRows is how many rows of what a call changed show before it is unfolded.
 const changeRows = 15
 
-// changes reports whether a call is about the content of files, and what that is is known.
+// changes reports whether a call changes the content of files in a known way.
 func changes(c *state.Call) bool {
 	return (c.Action.Kind == action.FileWrite || c.Action.Kind == action.FileDelete) && c.Action.Preview != ""
 }
