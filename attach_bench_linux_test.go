@@ -16,7 +16,7 @@ import (
 	"buddy/sessions"
 )
 
-// BenchmarkAttach is what a person waits for who attaches to a session that runs and detaches from it:
+// BenchmarkAttach measures how long a person waits to attach to a session that runs and to detach from it:
 // from the start of the program until the text is on the terminal, and from the hang-up until the
 // program has ended. Medians of real processes; CPU is that of the screen from its start to its end.
 func BenchmarkAttach(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 // hangs.
 const maxCommands = 4096
 
-// inbox is a queue of commands. Who sends never waits; what is too much is not taken.
+// inbox is a queue of commands. A sender never waits; what is too much is not taken.
 type inbox struct {
 	mu       sync.Mutex
 	more     *sync.Cond

@@ -1,6 +1,6 @@
 // Package approval asks the person: whether a call may run, and what the model wants to know.
 //
-// Its invariant: every request is settled exactly once, by the first answer. Who has no owner
+// Its invariant: every request is settled exactly once, by the first answer. A request that has no owner
 // any more, because its task or the session ended, is denied; so is everything while nobody
 // can answer. The event of a request is in the stream before anyone can settle it, and that
 // of the answer before the call that waits goes on. [Broker] and [Questions] each have a lock

@@ -1,6 +1,6 @@
 // Package conversation holds what the models of a session are sent.
 //
-// Its invariant: a history and the stream agree. Who changes the history of a [Conversation]
+// Its invariant: a history and the stream agree. Code that changes the history of a [Conversation]
 // publishes the event that says so under the same lock, so that [Recall] makes the same
 // history of the stored events. Each conversation has a lock of its own, and so has the
 // [Tree] of them; that of the tree is taken first.

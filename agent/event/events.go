@@ -354,7 +354,7 @@ type ModelRetry struct {
 	WaitMS  int64  `json:"wait_ms"`
 	Why     string `json:"why"`             // one sentence
 	Short   string `json:"short,omitempty"` // the same in a few words, such as "529 overloaded"
-	Raw     string `json:"raw,omitempty"`   // what the provider answered; only for who asks to see it
+	Raw     string `json:"raw,omitempty"`   // what the provider answered; only for a person who asks to see it
 }
 
 // ModelAlive marks bytes from the model without content, such as a ping: it still works. At
@@ -376,7 +376,7 @@ type ModelFallback struct {
 	Why   string `json:"why"`   // Stream stalled or Model overloaded
 
 	Detail string `json:"detail,omitempty"` // the error that came of it
-	Raw    string `json:"raw,omitempty"`    // what the provider answered; only for who asks to see it
+	Raw    string `json:"raw,omitempty"`    // what the provider answered; only for a person who asks to see it
 }
 
 // Reason returns why another model answers, for people.
@@ -463,7 +463,7 @@ type Error struct {
 	Code     string `json:"code,omitempty"`
 	Task     int    `json:"task,omitempty"`
 	NextStep string `json:"next_step,omitempty"`
-	Raw      string `json:"raw,omitempty"` // what a provider answered; only for who asks to see it
+	Raw      string `json:"raw,omitempty"` // what a provider answered; only for a person who asks to see it
 }
 
 // Interrupted marks that a person or a crash cut a task off. With CanContinue, the command

@@ -443,7 +443,7 @@ func (r *Runner) clean(text string) string {
 	return texts.Clip(r.o.Redact.Text(strings.TrimSpace(text)), maxText)
 }
 
-// context returns what a hook tells the model, marked with who says it.
+// context returns what a hook tells the model, marked with its source.
 func (r *Runner) context(a answer) string {
 	text := r.o.Redact.Text(strings.TrimSpace(a.context))
 	if text == "" {

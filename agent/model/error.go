@@ -128,7 +128,7 @@ func TooLong(said string) bool { return texts.HasAny(said, tooLong...) }
 // Limits of foreign text, in bytes.
 const (
 	excerptLimit = 200  // what an error says of it
-	bodyLimit    = 2000 // what is kept of it for who asks
+	bodyLimit    = 2000 // kept of it for a person who asks
 )
 
 // Excerpt returns the beginning of foreign text, safe to show on one line: white space

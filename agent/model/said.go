@@ -56,7 +56,7 @@ func StatusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, text))
 }
 
-// Raw returns what the server answered, with the address and the status, for who asks to see it;
+// Raw returns what the server answered, with the address and the status, for a person who asks to see it;
 // "" if nothing of an answer came.
 func (e *Error) Raw() string {
 	if e.Body == "" {

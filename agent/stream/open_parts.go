@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	keptOutput = 64 << 10 // bytes of the output of a running call, kept for who joins
+	keptOutput = 64 << 10 // bytes of the output of a running call, kept for subscribers that join
 	keptPieces = 4096     // pieces that those bytes are known to consist of
 )
 
 // openParts holds what is in no durable event yet: answers since their last checkpoint, the end of
 // the output of running calls, the newest picture of each pane, the newest list of commands, and that
-// nothing can be stored. Who joins in the middle gets it after what the journal holds.
+// nothing can be stored. A subscriber that joins in the middle gets it after what the journal holds.
 type openParts struct {
 	answers  map[int]*openAnswer // by task
 	outputs  map[string]*openOutput
@@ -170,7 +170,7 @@ func (o *openParts) since(after uint64) []event.Envelope {
 		if len(a.text)+len(a.reasoning) == 0 {
 			continue
 		}
-		env := a.first // where it begins, for who has nothing of it
+		env := a.first // where it begins, for a subscriber that has nothing of it
 		if env.Seq <= after {
 			env = a.latest
 		}

@@ -327,7 +327,7 @@ func (q *subscriber) urgent() bool {
 	return q.hurries()
 }
 
-// hurries is urgent for who holds q.mu.
+// hurries is urgent for callers that hold q.mu.
 func (q *subscriber) hurries() bool { return q.waiting.durable > 0 || q.lagging || q.ended }
 
 func (q *subscriber) forward() {

@@ -45,7 +45,7 @@ func atNames(prompt string) []string {
 	return names
 }
 
-// attachFiles gives the model the files and folders that new prompts name, as if it had read them. Who typed the
+// attachFiles gives the model the files and folders that new prompts name, as if it had read them. A person who typed the
 // name wants it to be read, but may have pasted it: only what needs nobody's approval is read.
 func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
 	heard := x.heard

@@ -8,7 +8,7 @@ import (
 	"buddy/tools"
 )
 
-// Bytes of what is said about a failure to who is asked about the next call.
+// Bytes of what is said about a failure to the person who is asked about the next call.
 const (
 	maxFailedCommand = 80
 	maxFailedText    = 200

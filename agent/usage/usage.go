@@ -45,7 +45,7 @@ type Ledger struct {
 
 // Task holds what one task used. Its ledger's lock guards it; the zero value is ready.
 type Task struct {
-	above    *Task // of who called it; nil: nobody did
+	above    *Task // the task of the caller; nil: there is none
 	maxTurns int   // 0: as the ledger's budget says
 	usage    model.Usage
 	cost     model.Money

@@ -132,7 +132,7 @@ func (r *Run) child(ctx context.Context, s *workflow.Step, n int, item string, o
 	return r.book.start(def, given, r.p, event.WorkflowStarted{Parent: r.rec.Run, Step: s.ID, Item: n})
 }
 
-// asInput writes a value as who starts a workflow gives it.
+// asInput writes a value as a person who starts a workflow gives it.
 func asInput(v any) string {
 	items, many := v.([]any)
 	if !many {

@@ -228,7 +228,7 @@ func (r *Run) decide(ctx context.Context, s *workflow.Step, n int, item string, 
 	return true
 }
 
-// from names the workflow, as who asks.
+// from names the workflow as the one that asks.
 func (r *Run) from() string { return "workflow " + r.rec.Name }
 
 // forItem names an item, if there is one.

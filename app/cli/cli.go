@@ -153,7 +153,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	return e.Code
 }
 
-// Command returns the command line, for who makes documents of it.
+// Command returns the command line, for programs that make documents of it.
 func Command() *cobra.Command { return newCLI(os.Stdin, os.Stdout, os.Stderr).root() }
 
 func (s *cli) root() *cobra.Command {

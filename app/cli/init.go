@@ -243,7 +243,7 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 // errCancelled ends the questions.
 var errCancelled = errors.New("cancelled; nothing was changed")
 
-// question reads one line. It reads no further, so that nothing is lost for who reads next.
+// question reads one line. It reads no further, so that nothing is lost for the next reader.
 func (s *setup) question(text string) (string, error) {
 	_, _ = fmt.Fprint(s.err, markup.Plain(text))
 	var line []byte

@@ -69,7 +69,7 @@ func (a agentFiles) read(ctx context.Context) (subagents.Set, error) {
 			continue
 		}
 		if set.Agents[i].Model = ""; def.Model != subagent.SmallModel {
-			left = append(left, extensions.Problem{Kind: extensions.Agent, File: def.File, Used: true, Reason: fmt.Sprintf("model: there is no usable profile %q, so it has the model of who calls it", def.Model)})
+			left = append(left, extensions.Problem{Kind: extensions.Agent, File: def.File, Used: true, Reason: fmt.Sprintf("model: there is no usable profile %q, so it has the model of its caller", def.Model)})
 		}
 	}
 	set.Problems = append(problems, left...)

@@ -14,7 +14,7 @@ func LostKeys(bindings map[string][]string, index config.Index) (notices []strin
 	if len(bindings) == 0 {
 		return nil // as most people have none, and every process asks: making the table of keys takes time
 	}
-	lost, _ := keymap.Default().Rebind(bindings) // a mistake is said by who binds the keys
+	lost, _ := keymap.Default().Rebind(bindings) // a mistake is reported where the keys are bound
 	for _, l := range lost {
 		text := fmt.Sprintf("%s is the key of this action now; %s has lost it", l.Key, l.Action)
 		if len(l.Left) == 0 {

@@ -145,7 +145,7 @@ func settingsItem(p config.Project) (slash.TrustItem, error) {
 	}
 	keys := p.Ignored
 	if len(keys) == 0 { // they apply
-		keys, _ = config.ProjectKeys(p.Dir) // read again to be shown; what is broken is said by who loads it
+		keys, _ = config.ProjectKeys(p.Dir) // read again to be shown; what is broken is reported where it is loaded
 	}
 	one.Runs = strings.Join(keys, ", ")
 	one.Lines = []string{"the settings of this folder apply to every session here", "from: " + filepath.Join(p.Dir, one.Name)}

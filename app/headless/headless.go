@@ -265,7 +265,7 @@ func (l *line) question(q event.QuestionAsked) {
 }
 
 // beside does what must be done in the conversation of a subagent. What that says and does is not
-// printed: the call that began it and its result are remarks of who called it.
+// printed: the call that began it and its result are remarks of its caller.
 func (l *line) beside(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.MetricsUsage:

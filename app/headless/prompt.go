@@ -66,7 +66,7 @@ func pipedIn(stdin *os.File) bool {
 	return err == nil && (fi.Mode().IsRegular() || fi.Mode()&os.ModeNamedPipe != 0)
 }
 
-// readStdin reads all of it, until it has taken too long. Who gave a pipe without knowing
+// readStdin reads all of it, until it has taken too long. A person who gave a pipe without knowing
 // reads what is waited for.
 func readStdin(stdin io.Reader, end <-chan time.Time, say io.Writer) (string, error) {
 	type answer struct {

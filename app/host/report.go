@@ -82,7 +82,7 @@ func firstLine(path string) string {
 	return strings.TrimSpace(markup.Plain(line))
 }
 
-// shortenReport takes the middle out of a report that is too long. Who writes to its end meanwhile
+// shortenReport takes the middle out of a report that is too long. A process that writes to its end meanwhile
 // goes on doing so; a line written at the same instant may be lost.
 func shortenReport(path string) error {
 	if info, err := os.Lstat(path); err != nil || info.Size() <= maxReport {

@@ -35,7 +35,7 @@ func (r *repl) take(env event.Envelope) {
 }
 
 // tellSubagent prints of a subagent's conversation only what a person must know: the call that began it and
-// its result are lines of who called it.
+// its result are lines of its caller.
 func tellSubagent(r *repl, env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ApprovalAsked:

@@ -254,7 +254,7 @@ func (c *Client) meet(hello live.Hello) {
 	close(c.greeted)
 }
 
-// settle hands a reply to who waits for it.
+// settle hands a reply to the request that waits for it.
 func (c *Client) settle(r reply) {
 	c.mu.Lock()
 	w, ok := c.waiting[r.ID]

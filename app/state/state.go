@@ -125,7 +125,7 @@ type Block struct {
 	Call *Call // ToolBlock only
 	// Review is what a review found, if the block says so and there is something.
 	Review *event.ReviewFinished
-	Raw    string // what a provider answered; untrusted; only for who asks to see it
+	Raw    string // what a provider answered; untrusted; only for a person who asks to see it
 	Retry  *Retry // of a RetryBlock whose request waits to be sent again; else nil
 
 	last   uint64 // Seq of the last event that it shows

@@ -66,7 +66,7 @@ func said(s *State) string {
 }
 
 // What a subagent says and does is in its conversation alone; its requests, tokens and cost are the
-// session's and are summed up to who called it.
+// session's and are added to those of its caller.
 func TestSubagentsHaveTheirOwnConversations(t *testing.T) {
 	x := nested()
 	s := &x.s

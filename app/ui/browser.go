@@ -56,7 +56,7 @@ type slot struct{ tview.Primitive }
 // latest lets only the last of several requests do its work, one at a time.
 type latest struct {
 	n  atomic.Int64
-	mu sync.Mutex // held by who works
+	mu sync.Mutex // held by the goroutine that works
 }
 
 // do returns work that is done unless there is a later one.

@@ -8,7 +8,7 @@ import (
 	"buddy/app/state"
 )
 
-// copy puts text on the clipboard and says so. Who copied goes on in the prompt.
+// copy puts text on the clipboard and says so. The person goes on in the prompt.
 func (u *UI) copy(text string) {
 	lines, err := slash.Copied(text)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestAnsweredAtAnotherScreen(t *testing.T) {
 					}
 					x.Want(tt.want)
 					x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
-					x.Want(tt.want) // for who looks later
+					x.Want(tt.want) // for a person who looks later
 					x.tell(event.TaskStarted{ID: 2, Kind: event.MainTask, Title: "next"})
 					x.unwanted("another screen")
 				})

@@ -222,7 +222,7 @@ func (u *UI) interrupt(pending keymap.Action) {
 	}
 }
 
-// suspend gives the terminal to the shell for a while. Who meant to undo what was typed learns
+// suspend gives the terminal to the shell for a while. A person who meant to undo what was typed learns
 // the key for that.
 func suspend(u *UI) {
 	if err := u.deps.Suspend(); err != nil {

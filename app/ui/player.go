@@ -38,7 +38,7 @@ func (p *player) now() time.Time {
 	return p.clock()
 }
 
-// clock is now for who holds p.mu.
+// clock returns the current time of the replay. The caller holds p.mu.
 func (p *player) clock() time.Time {
 	if p.paused {
 		return p.at

@@ -392,7 +392,8 @@ func (u *UI) Tell(text string) { u.hint("", text) }
 // Prompt returns the view of the prompt, for its history, its mode and what is in it.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
-// SetWelcome changes what an empty conversation shows, which is [Welcome] at first, for who has instruction files.
+// SetWelcome changes what an empty conversation shows, which is [Welcome] at first, for a person who has instruction
+// files.
 func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 
 // Prepend puts the part of a session that comes before all that is there in front of it. Its first blocks

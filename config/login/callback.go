@@ -42,7 +42,7 @@ func listen(port int) (*callback, error) {
 // close ends it.
 func (c *callback) close() { _ = c.server.Close() }
 
-// take keeps the first answer that a browser brings. The state in it is checked by who waits.
+// take keeps the first answer that a browser brings. The state in it is checked by the caller.
 func (c *callback) take(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.URL.Path != "/callback" || q.Get("state") == "" {

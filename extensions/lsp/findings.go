@@ -56,7 +56,7 @@ func newFindings() *findings {
 	}
 }
 
-// changed tells who waits that something is new.
+// changed wakes those who wait for something new.
 func (f *findings) changed() {
 	select {
 	case f.news <- struct{}{}:

@@ -30,7 +30,7 @@ type Skill struct {
 	Hint        string   // the arguments, for the person: "[ISSUE]"
 	Args        []string // names of the arguments, in their order
 	Effects
-	Agent  string   // the subagent that works with it instead of who calls it; "" is none
+	Agent  string   // the subagent that works with it instead of its caller; "" is none
 	Paths  []string // patterns of the files that it is for; none: for all
 	Listed bool     // the model is told of it
 	Typed  bool     // a person may call it

@@ -31,8 +31,8 @@ type Definition struct {
 	extensions.Item
 	Description string      // on one line
 	Prompt      string      // how to work: the beginning of the system prompt
-	Model       string      // a profile, or SmallModel; "" is the model of who calls it
-	Mode        action.Mode // the loosest mode in which its calls are judged; "" is that of who calls it
+	Model       string      // a profile, or SmallModel; "" is the model of its caller
+	Mode        action.Mode // the loosest mode in which its calls are judged; "" is that of its caller
 	MaxTurns    int         // 0 is the default
 	Skills      []string    // whose texts it gets with its task
 	Background  bool        // it works in the background unless the call says otherwise

@@ -32,7 +32,7 @@ type AuditCall struct {
 	What     string               `json:"what"` // beginning of its command, its path or its arguments
 	Rules    []event.DecisionRule `json:"rules,omitempty"`
 	Asked    bool                 `json:"asked,omitempty"`    // a person was asked
-	Decision event.Decision       `json:"decision,omitempty"` // of who was asked
+	Decision event.Decision       `json:"decision,omitempty"` // of the person who was asked
 	By       string               `json:"by,omitempty"`       // who that was
 	Screen   string               `json:"screen,omitempty"`   // where the person was, if that is known
 	Started  int64                `json:"started_unix_ms,omitempty"`

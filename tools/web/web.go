@@ -81,7 +81,7 @@ func NewClient(o Options) *Client {
 // schemeKey is the key of the scheme of a request in the context of its dialling.
 type schemeKey struct{}
 
-// withScheme tells who dials for a request its scheme, which decides about the proxy.
+// withScheme passes the scheme of a request to the dialler, since the scheme decides about the proxy.
 type withScheme struct{ http.RoundTripper }
 
 func (s withScheme) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -23,7 +23,7 @@ type Confirm struct {
 
 // Question holds what a Confirm asks. Its texts may be anybody's.
 type Question struct {
-	ID      string // of what is asked, for who opened it; may be ""
+	ID      string // of what is asked, for the caller; may be ""
 	Title   string
 	Lines   []string
 	Scope   keymap.Scope

@@ -174,7 +174,7 @@ func (a *answer) ended(e ending) {
 		var d struct{ Category, Explanation string }
 		_ = json.Unmarshal(e.Details, &d) // older servers send none
 		a.refusal = model.Excerpt([]byte(cmp.Or(d.Explanation, d.Category)))
-	case "compaction": // only asked for by who pauses there, see compacted
+	case "compaction": // only asked for by a caller that pauses there, see compacted
 		reason = model.FinishCompaction
 	}
 	a.finish = reason

@@ -41,7 +41,7 @@ var ports = map[string]Provider{
 	"8080":  LlamaCPP, // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 }
 
-// providerAt tells who answers at a base URL; "" when that is not known.
+// providerAt returns the provider at a base URL, "" when that is not known.
 func providerAt(base string) Provider {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -72,7 +72,7 @@ var (
 	noneToX   = []Effort{"none", "low", "medium", "high", "xhigh"}
 )
 
-// families are models of OpenAI, the first that fits counts. Who reasons and how much:
+// families are models of OpenAI, the first that fits counts. Which models reason and how much:
 // developers.openai.com/api/docs/guides/reasoning and the pages of the models there; that
 // "none" begins with 5.1 and "minimal" ends before it:
 // learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Images: the same
