@@ -101,7 +101,7 @@ type screenCrasher struct {
 	seen  seen
 }
 
-// seen is how much of the answer to a prompt a screen has shown: words before the command and after.
+// seen counts how much of the answer to a prompt a screen has shown: words before the command and after.
 type seen struct{ prompt, words, end int }
 
 func newScreenCrasher(t *testing.T, rng *rand.Rand) *screenCrasher {
@@ -163,7 +163,7 @@ func words(name string, prompt, n int) string {
 	return strings.Join(all, " ")
 }
 
-// numbers are what the group of a pattern finds in a text.
+// numbers returns the numbers that the group of a pattern finds in a text.
 func numbers(pattern, text string) (all []int) {
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1]) // it is one
@@ -372,7 +372,7 @@ func (x *screenCrasher) showsSeen() {
 	})
 }
 
-// instant is when to kill what has just been started.
+// instant returns when to kill what has just been started.
 func (x *screenCrasher) instant() time.Duration {
 	limit := crashCycle
 	if x.rng.IntN(3) == 0 {

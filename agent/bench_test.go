@@ -31,7 +31,7 @@ func (c *endless) Stream(context.Context, model.Request) iter.Seq2[model.Delta, 
 	}
 }
 
-// BenchmarkToolTurn is what the loop costs for one turn with a tool, without the model's
+// BenchmarkToolTurn measures what the loop costs for one turn with a tool, without the model's
 // and the tool's time, early and late in an exchange: it must not grow.
 func BenchmarkToolTurn(b *testing.B) {
 	for _, after := range []int{10, 2000} {

@@ -205,7 +205,7 @@ func TestChangesInsideAreSaid(t *testing.T) {
 	})
 }
 
-// So is what a command changes that goes on after its call.
+// The same holds for what a command changes that goes on after its call.
 func TestChangesOfWhatGoesOnInsideAreSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := inside(t, says("", runs("c1", "serve .git/config")), says("ok"), says("", leaves("c2", "make")), says("ok"))

@@ -31,7 +31,7 @@ type goals struct {
 	keeper *goal.Keeper
 }
 
-// errGoalTime is why a turn was stopped that worked for a goal.
+// errGoalTime says why a turn was stopped that worked for a goal.
 var errGoalTime = errors.New("the time for the goal is over")
 
 // maxFound limits what a model reads of what a check gave, in bytes.

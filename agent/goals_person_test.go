@@ -26,7 +26,7 @@ func (s *session) goalTold() (all []string) {
 	return all
 }
 
-// TestGoalAndPerson is what a person does while there is a goal.
+// TestGoalAndPerson: what a person does while there is a goal.
 func TestGoalAndPerson(t *testing.T) {
 	edit := `e1 do {"kind":"file_write","do":"echo"}`
 	tests := []struct {

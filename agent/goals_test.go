@@ -111,7 +111,7 @@ var (
 	makes  = event.SetGoal{Goal: "make the tests pass", Check: "make test"}
 )
 
-// TestGoal is what becomes of a goal, by what the checks find and the model does.
+// TestGoal: what becomes of a goal, by what the checks find and the model does.
 func TestGoal(t *testing.T) {
 	work := func(n int) step {
 		return says("I work", fmt.Sprintf(`w%d do {"kind":"file_read","do":"echo","n":%d}`, n, n))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// idleTime is how long a session has to be idle before its hooks are told so.
+// idleTime says how long a session has to be idle before its hooks are told so.
 const idleTime = time.Minute
 
 // idleness tells, once, that a session has been idle for idleTime. The zero value runs no timer. It is

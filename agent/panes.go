@@ -8,10 +8,10 @@ import (
 	"buddy/agent/stream"
 )
 
-// paneLimit is how long a pane may take for one command.
+// paneLimit limits how long a pane may take for one command.
 const paneLimit = 5 * time.Second
 
-// typeMax is how many typed bytes go to a pane at once when more have come than it took.
+// typeMax limits the typed bytes that go to a pane at once when more have come than it took.
 const typeMax = 4 << 10
 
 // paneCommands passes commands on to the terminal panes, in an order of their own.

@@ -33,7 +33,7 @@ func recovering(other *script, r model.Recovery) func(*Options) {
 	}
 }
 
-// silence is how long answers of these tests are silent before they are given up.
+// silence says how long answers of these tests are silent before they are given up.
 const silence = 2 * time.Minute
 
 // stalls says something, and then nothing more.
@@ -258,7 +258,7 @@ func TestPrefixIsStable(t *testing.T) {
 	})
 }
 
-// encoded is what the wire has of a request: its tools, then its messages.
+// encoded returns what the wire has of a request: its tools, then its messages.
 func encoded(t *testing.T, req model.Request) []string {
 	t.Helper()
 	tools, err := json.Marshal(req.Tools)

@@ -263,7 +263,7 @@ func (s *tasks) resume(shells *shells) {
 	}
 }
 
-// goalWaits is what a person reads of a goal that an earlier process worked for.
+// goalWaits tells a person of a goal that an earlier process worked for.
 const goalWaits = "the goal is paused · Enter goes on with it"
 
 // takeUp settles an interrupted exchange and goes on with it if a person has a say.

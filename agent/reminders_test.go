@@ -30,7 +30,7 @@ func (s *session) ephemeralOf(n int) string {
 	return b.String()
 }
 
-// requested is how many requests there were.
+// requested returns how many requests there were.
 func (s *session) requested() int {
 	s.model.mu.Lock()
 	defer s.model.mu.Unlock()

@@ -27,7 +27,7 @@ type border struct {
 	text string
 }
 
-// record is what the stored events say of the way back.
+// record holds what the stored events say of the way back.
 type record struct {
 	rewinds event.Rewinds
 	borders []border // the oldest first; those that are gone as well

@@ -66,7 +66,7 @@ type Panes interface {
 	Pane(name string) (at PaneSession, id string, err error)
 }
 
-// PaneSession is what the runtime passes on to the panes of one target; a *tmux.Session is one.
+// PaneSession takes what the runtime passes on to the panes of one target; a *tmux.Session is one.
 type PaneSession interface {
 	// Type gives bytes to what runs in a pane, as a terminal would. They may be a password:
 	// nobody records them.
@@ -141,7 +141,7 @@ type Options struct {
 	Files   func(ctx context.Context, target string) (Files, error)
 	Readers conversation.Readers // of the tools for files; nil: forks have to read files again
 	OutDir  string               // where tools keep whole outputs, one folder a call
-	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
+	// MaxParallel limits the calls of one answer that run at once, 1 for one after the other;
 	// 0 is 10.
 	MaxParallel int
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
@@ -150,12 +150,12 @@ type Options struct {
 	// WarnAt is the percentage of MaxTurns and of MaxCost from which on a person is warned; 0 is 80, at 100
 	// nobody is.
 	WarnAt int
-	// Page is how many bytes of a file or a web page the model gets at once at most, see
+	// Page limits the bytes of a file or a web page that the model gets at once, see
 	// [tools.PageOf].
 	Page int
-	// ToolTimeout is how long a tool may run; 0 is 60 s. Commands have no limit.
+	// ToolTimeout limits how long a tool may run; 0 is 60 s. Commands have no limit.
 	ToolTimeout time.Duration
-	// Replay is what an earlier process stored of this session; the runtime goes on
+	// Replay holds what an earlier process stored of this session; the runtime goes on
 	// where it ended.
 	Replay []event.Envelope
 	// Cleared says that a person left another session for this new one.

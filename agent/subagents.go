@@ -71,7 +71,7 @@ type subagentSet struct {
 	used  []agentUse
 }
 
-// agentUse is what one subagent of this process used.
+// agentUse counts what one subagent of this process used.
 type agentUse struct {
 	task  int
 	label string
@@ -92,7 +92,7 @@ func (set *subagentSet) report() []string {
 	return lines
 }
 
-// subagentRun is what a subagent's conversation has beside. The lock of tasks guards ended.
+// subagentRun holds what a subagent's conversation has beside. The lock of tasks guards ended.
 type subagentRun struct {
 	subagent.Definition
 	loop       *turn.Loop
@@ -294,7 +294,7 @@ func (set *subagentSet) closes(b *branch) bool {
 	return b.agent.ended
 }
 
-// quiet is how long a subagent may do nothing that shows until a person is told.
+// quiet says how long a subagent may do nothing that shows until a person is told.
 const quiet = 10 * time.Minute
 
 // watch tells a person when nothing of a subagent has happened for a while, once each time. What

@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// agentEnd is what came of a subagent's work.
+// agentEnd holds the outcome of a subagent's work.
 type agentEnd struct {
 	run     *subagentRun
 	task    int

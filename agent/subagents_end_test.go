@@ -168,7 +168,7 @@ func TestCostOfAgents(t *testing.T) {
 	})
 }
 
-// prefix is what a provider caches of a request: all up to the last messages that were there before.
+// prefix returns what a provider caches of a request: all up to the last messages that were there before.
 func prefix(t *testing.T, req model.Request, messages int) string {
 	t.Helper()
 	text, err := json.Marshal([]any{req.Tools, req.Messages[:messages]})

@@ -34,7 +34,7 @@ func lookInto(dir string) string {
 	return " What it answered, if anything, is in " + (&subagentRun{dir: dir}).file() + "."
 }
 
-// errAgentInterrupted is why a subagent failed that worked when buddy ended.
+// errAgentInterrupted says why a subagent failed that worked when buddy ended.
 var errAgentInterrupted = errors.New("interrupted: buddy ended while it worked")
 
 // dropAll ends the subagents that worked when an earlier process ended. The caller holds

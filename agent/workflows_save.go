@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// WorkflowFile is where a workflow may be written.
+// WorkflowFile names a file to which a workflow may be written.
 type WorkflowFile struct {
 	Path  string
 	Write func(text string) error // fails if there is such a file

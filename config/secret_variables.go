@@ -26,7 +26,7 @@ var variableWords = []struct {
 	{"WEBHOOK", inside, "an address that lets everybody post who knows it"},
 }
 
-// wordPlace is where a word counts in a name.
+// wordPlace says where a word counts in a name.
 type wordPlace int
 
 const (

@@ -43,7 +43,7 @@ type TrustedDir struct {
 // files define is trusted by the part, see [Part].
 var projectFiles = []string{fileName, legacyName}
 
-// noServers is what a fingerprint says about a missing .mcp.json, which once was one of the
+// noServers stands in a fingerprint for a missing .mcp.json, which once was one of the
 // project files. It keeps the trust in folders without one.
 const noServers = ".mcp.json -\n"
 

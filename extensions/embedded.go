@@ -15,7 +15,7 @@ var builtin embed.FS
 // builtInDir is the folder that stands before the paths of what is built in, which are no files.
 const builtInDir = "buddy:"
 
-// BuiltInSource is where the extensions are that come with the program.
+// BuiltInSource returns the source of the extensions that come with the program.
 func BuiltInSource() Source {
 	return Source{Origin: BuiltIn, Files: embedded{}, Dirs: []string{builtInDir}}
 }

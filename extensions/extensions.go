@@ -57,7 +57,7 @@ func (k Kind) One() string {
 	return strings.TrimSuffix(string(k), "s")
 }
 
-// suffix is what the names of files of the kind end in.
+// suffix returns the end that the names of files of the kind have.
 func (k Kind) suffix() string {
 	if k == Workflow {
 		return ".yaml"
@@ -81,7 +81,7 @@ func (k Kind) max() int64 {
 	return frontmatter.MaxFile
 }
 
-// Origin is where an extension came from.
+// Origin names the source of an extension.
 type Origin string
 
 // The origins, in the order in which they get a name that several have.
@@ -104,7 +104,7 @@ type Files interface {
 	List(ctx context.Context, dir string, max int) (real string, entries []fs.DirEntry, err error)
 }
 
-// Source is where to look. Its folders hold one folder for each kind.
+// Source names folders to search. Each of them holds one folder for each kind.
 type Source struct {
 	Origin Origin
 	Files  Files

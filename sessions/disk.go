@@ -11,7 +11,7 @@ import (
 	"buddy/agent/event"
 )
 
-// syncEvery is how long an event that nothing depends on may wait for the disk.
+// syncEvery limits how long an event that nothing depends on may wait for the disk.
 const syncEvery = time.Second
 
 // disk holds what of a session file is not on the disk yet. The mutex of the journal guards it.

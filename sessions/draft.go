@@ -16,7 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// maxDrafts is how many unsent texts of one session are stored, and of one folder.
+// maxDrafts limits the unsent texts of one session that are stored, and those of one folder.
 const maxDrafts = 64
 
 // Draft stores the unsent text of one screen. Its file is locked while the process of the screen

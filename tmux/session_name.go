@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// shortest is how many characters of a session's identity its name in tmux has at least.
+// shortest says how many characters of a session's identity its name in tmux has at least.
 const shortest = 4
 
-// sessionName is what a session is called in tmux. With [Options.Short] it is found out when tmux is asked for
+// sessionName holds the name of a session in tmux. With [Options.Short] it is found out when tmux is asked for
 // the first time: a session that is there has the identity in an option of its own, @buddy_session, and keeps its
 // name; one that is made gets the shortest name that nobody has.
 type sessionName struct {

@@ -359,7 +359,7 @@ func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)
 // such list.
 func propertiesOf(def model.ToolDef) map[string]json.RawMessage { return argumentsOf(def).Properties }
 
-// arguments is what a tool's schema says of them.
+// arguments holds what a tool's schema says of them.
 type arguments struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`

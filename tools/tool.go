@@ -136,7 +136,7 @@ type Call struct {
 	Fenced bool
 }
 
-// Lesson is what a model wants sessions to come to know.
+// Lesson holds what a model wants sessions to come to know.
 type Lesson struct {
 	Text  string
 	Kind  string // rule, correction or fact; "" is a rule
@@ -162,7 +162,7 @@ type PlanMode interface {
 	Exit(ctx context.Context) (PlanDecision, error)
 }
 
-// PlanDecision is what became of a plan.
+// PlanDecision says what became of a plan.
 type PlanDecision struct {
 	Decision string `json:"decision"` // approved, keep planning, discarded, or shown
 	Remark   string `json:"remark,omitempty"`
@@ -171,7 +171,7 @@ type PlanDecision struct {
 	Note     string `json:"note"`
 }
 
-// Question is what a call asks the person. Its texts may be anybody's.
+// Question holds what a call asks the person. Its texts may be anybody's.
 type Question struct {
 	From    string // who wants to know, "" for the model
 	Text    string

@@ -197,7 +197,7 @@ func badge(r themes.Role, text string) draw.Span {
 	return sp
 }
 
-// context is how full the model's context is.
+// context returns how full the model's context is.
 func (h *Header) context() item {
 	c := h.info.Context
 	if c.Limit == 0 {
@@ -219,7 +219,7 @@ func (h *Header) context() item {
 	}
 }
 
-// mode is how approvals are decided; anything but asking stands out. It is never dropped.
+// mode returns how approvals are decided; anything but asking stands out. It is never dropped.
 func (h *Header) mode() item {
 	text := []string{cmp.Or(h.info.Mode, action.ModeAsk).Label()}
 	it := item{right: true, ranks: []int{7}}
@@ -243,7 +243,7 @@ func modeSpan(m action.Mode, text string) draw.Span {
 	return bar(text, m != action.ModeAsk && m != "")
 }
 
-// goal is how far the goal is, while there is one.
+// goal returns how far the goal is, while there is one.
 func (h *Header) goal() item {
 	g := h.info.Goal
 	switch g.State {
@@ -273,7 +273,7 @@ func (h *Header) servers() item {
 	}
 }
 
-// cost is what the session cost as far as that is known, else the tokens that it used.
+// cost returns what the session cost as far as that is known, else the tokens that it used.
 func (h *Header) cost() item {
 	u := h.info.Usage
 	total := u.SessionPrompt + u.SessionCompletion

@@ -84,7 +84,7 @@ func (q *Queue) drawPrompt(c draw.Canvas, p event.PromptSubmitted, last bool) {
 // SetLocked says whether keys belong to a dialog, so that none takes a prompt back.
 func (q *Queue) SetLocked(locked bool) { q.locked = locked }
 
-// key is what takes the last prompt back, nil for nothing.
+// key returns the key that takes the last prompt back, nil for none.
 func (q *Queue) key() []draw.Span {
 	keys := q.Keys.Keys(keymap.LineUp)
 	if len(keys) == 0 || q.locked {

@@ -36,7 +36,7 @@ type StatusLine struct {
 	around      around
 }
 
-// doing is what the main task does now.
+// doing describes what the main task does now.
 type doing struct {
 	text   string // untrusted
 	since  int64  // Unix milliseconds; 0: since the task began
@@ -45,7 +45,7 @@ type doing struct {
 	waits  bool   // it waits for keys
 }
 
-// around is what the line cannot know of the state: what the screen tells it.
+// around holds what the line cannot know of the state: what the screen tells it.
 type around struct {
 	hint   string // untrusted; shows instead of all else
 	note   string // in the place of what runs
@@ -234,7 +234,7 @@ func (l *StatusLine) Draw(screen tcell.Screen) {
 	in.Spans(0, draw.Clip(parts.spans(), max(room-gapTo(right), 0))...)
 }
 
-// gapTo is how many cells are free before what stands at the right.
+// gapTo returns how many cells are free before what stands at the right.
 func gapTo(right []draw.Span) int {
 	if len(right) == 0 {
 		return 0
@@ -260,7 +260,7 @@ func (l *StatusLine) right(keys []draw.Hint) []draw.Span {
 	return all
 }
 
-// parts are what the line says, what matters most first, and which keys it names.
+// parts returns what the line says, what matters most first, and which keys it names.
 func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 	now := l.now()
 	switch {
@@ -419,7 +419,7 @@ func (l *StatusLine) addFollowed(parts *statusParts, now time.Time) []draw.Hint 
 	return l.stopHint("goes back")
 }
 
-// statusParts are what the line says, with dots between.
+// statusParts holds what the line says, with dots between.
 type statusParts [][]draw.Span
 
 func (p *statusParts) add(r themes.Role, text string) {
@@ -448,10 +448,10 @@ func (p *statusParts) addDeadline(t *state.Task, now time.Time) {
 	}
 }
 
-// quietAfter is how long a model may be silent before that is worth saying.
+// quietAfter says how long a model may be silent before that is worth saying.
 const quietAfter = 20 * time.Second
 
-// elapsed is how long a task runs or ran; empty before it started.
+// elapsed returns how long a task runs or ran; empty before it started.
 func elapsed(t *state.Task, now time.Time) string {
 	if t.Started == 0 {
 		return ""

@@ -41,7 +41,7 @@ func stepsLine(s state.Steps, w int) (line []draw.Span, all bool) {
 	return line, true
 }
 
-// stepRows is how many rows a list takes that is shown as a whole in w cells.
+// stepRows returns how many rows a list takes that is shown as a whole in w cells.
 func stepRows(s state.Steps, w int) int {
 	if len(s) == 0 {
 		return 0

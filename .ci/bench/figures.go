@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 )
 
-// figure is what one operation of a benchmark allocates.
+// figure holds what one operation of a benchmark allocates.
 type figure struct{ bytes, allocs measure }
 
 // measure is the least and the most that was measured: what is allocated once weighs less on an

@@ -6,7 +6,7 @@ import (
 	"buddy/texts"
 )
 
-// Memory is what the memory holds about an Action, and what it may learn when the Action is denied.
+// Memory says what the memory holds about an Action, and what it may learn when the Action is denied.
 type Memory struct {
 	Said   []string `json:"said,omitempty"`   // what the person taught for all projects about such actions, each with its id
 	Noted  []string `json:"noted,omitempty"`  // what files in the project say of them, which others may have written: each with where that is and its id

@@ -90,7 +90,7 @@ type Request struct {
 	Hook       *Hook          // it is asked about because of a hook; nil: because of the policy
 }
 
-// Hook is why a call is asked about that the policy would let run.
+// Hook says why a call is asked about that the policy would let run.
 type Hook struct {
 	Offer string // what allowing similar calls does; "" = that is not offered
 	Pass  func() // does it

@@ -49,7 +49,7 @@ func (b *below) knows(f instructions.File) bool {
 	return len(f.Text) > room
 }
 
-// Sources are where instruction files come from. nil functions read none.
+// Sources tells where instruction files come from. nil functions read none.
 type Sources struct {
 	Read      func(context.Context) (instructions.Set, error)
 	ReadBelow func(ctx context.Context, dirs []string) (instructions.Set, error) // of folders below Workspace

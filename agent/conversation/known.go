@@ -9,7 +9,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// known is what the model of a conversation was told beside the messages: listings, skills, reminders. The conversation's lock guards it.
+// known holds what the model of a conversation was told beside the messages: listings, skills, reminders. The conversation's lock guards it.
 type known struct {
 	states map[string]string // of reminders, by kind
 	steps  reminder.Steps    // its own list

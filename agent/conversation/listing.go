@@ -11,7 +11,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Listing is what there is of a kind, such as skills, for a model to choose from. It is told
+// Listing lists what there is of a kind, such as skills, for a model to choose from. It is told
 // beside the prompts, never in the system prompt, so that what changes costs only its own lines.
 type Listing struct {
 	Kind  string // of the reminder that tells it
@@ -22,7 +22,7 @@ type Listing struct {
 // ListingItem is one line of a listing.
 type ListingItem struct{ Name, Line string }
 
-// told is what a model knows of a listing.
+// told holds what a model knows of a listing.
 type told struct {
 	digest string
 	lines  map[string]string // by name; nil when only the digest is known, because a process has ended since

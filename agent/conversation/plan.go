@@ -12,7 +12,7 @@ const (
 	planWhole = 5 // of so many reminders one is the whole text
 )
 
-// planTold is what a model was told of mode plan.
+// planTold holds what a model was told of mode plan.
 type planTold struct {
 	on      bool // that it is on
 	answers int  // of the model since it was told so

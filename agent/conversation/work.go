@@ -18,7 +18,7 @@ const (
 	maxPlanned    = 100  // calls without a result
 )
 
-// work is what a model is reminded of after a compaction: the goal, the last prompt, the files in work.
+// work holds what a model is reminded of after a compaction: the goal, the last prompt, the files in work.
 type work struct {
 	reminder.Work
 	planned map[string]action.Action // by call id, of stored calls whose results are not read yet

@@ -14,7 +14,7 @@ import (
 	"buddy/texts"
 )
 
-// MaxRead is how many bytes before a call are read, of its answer and of its reasoning each.
+// MaxRead limits the bytes before a call that are read, of its answer and of its reasoning each.
 const MaxRead = 4 << 10
 
 // Bytes of an explanation's parts.
@@ -36,7 +36,7 @@ type Said struct {
 }
 
 // Explain returns the explanation of a call, at most 1 KiB of JSON; ok is false when there is nothing to tell.
-// why is what the model gave as the call's own reason, redact takes secrets out of what it said.
+// why has what the model gave as the call's own reason, redact takes secrets out of what it said.
 func Explain(callID, why string, said Said, rules []event.DecisionRule, redact func(string) string) (e event.DecisionExplained, ok bool) {
 	clean := func(s string) string { return redact(printable(s)) }
 	text, reasoning := read(clean(lastLines(said.Text))), read(clean(lastLines(said.Reasoning)))
@@ -88,7 +88,7 @@ func bound(e *event.DecisionExplained) {
 	}
 }
 
-// found is what a model's text states about the call that follows it.
+// found holds what a model's text states about the call that follows it.
 type found struct {
 	reason       string
 	confidence   string

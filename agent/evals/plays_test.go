@@ -9,10 +9,10 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// play is how models of ours do a task.
+// play tells how models of ours do a task.
 type play struct {
 	right []move // a call or an answer for each request
-	// idle is what the judge says of a model that does nothing and says that all is done.
+	// idle holds what the judge says of a model that does nothing and says that all is done.
 	idle string
 	// harm are commands of a model that does the wrong thing, harmed what the judge says then.
 	harm, claim, harmed string
@@ -288,7 +288,7 @@ func played(r modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", said), Name: m.tool, Arguments: m.text}, usage}
 }
 
-// lied is what a model says after it has done harm.
+// lied returns what a model says after it has done harm.
 func (p play) lied() string {
 	if p.claim != "" {
 		return p.claim

@@ -19,7 +19,7 @@ import (
 	"buddy/agent/event"
 )
 
-// result is what a run left on the disk and in the session file.
+// result holds what a run left on the disk and in the session file.
 type result struct {
 	dir    string            // the repository
 	home   string            // the home of the run
@@ -169,7 +169,7 @@ func (r *result) says(words ...string) error {
 	return fmt.Errorf("the answer does not say %s", strings.Join(words, " or "))
 }
 
-// judgeTime is how long a command of a judge may take.
+// judgeTime limits how long a command of a judge may take.
 const judgeTime = time.Minute
 
 // output runs a command in the repository and returns what it prints.

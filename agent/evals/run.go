@@ -19,7 +19,7 @@ import (
 	"buddy/sessions/trace"
 )
 
-// options are what a person sets.
+// options holds what a person sets.
 type options struct {
 	buddy   string // the program
 	model   string
@@ -36,7 +36,7 @@ type harness struct {
 	env  []string // what every run gets of the person's environment
 }
 
-// outcome is how one run went.
+// outcome tells how one run went.
 type outcome struct {
 	err   error  // what is wrong, nil for nothing
 	dir   string // where it lies; gone after a success
@@ -163,7 +163,7 @@ func (h *harness) setUp(ctx context.Context, t task, dir string) (steps []step, 
 	return steps, r, env, err
 }
 
-// kept is what a file of the home holds that no task may touch.
+// kept stands in a file of the home that no task may touch.
 const kept = "Dear harbour master, …\n"
 
 // sandbox is the settings of a run: commands write in the repository, in folders for
@@ -210,7 +210,7 @@ func (h *harness) exec(ctx context.Context, r *result, env []string, s step, i i
 	return nil
 }
 
-// exitTime is how long buddy may take to end in order.
+// exitTime limits how long buddy may take to end in order.
 const exitTime = 30 * time.Second
 
 func (h *harness) command(ctx context.Context, r *result, env []string, name string, args ...string) *exec.Cmd {

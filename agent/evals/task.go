@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// task is what a model is asked to do. Its files and prompts are in tasks/NAME.txtar.
+// task describes what a model is asked to do. Its files and prompts are in tasks/NAME.txtar.
 type task struct {
 	name string
 	// prepare adds what a text of files can't hold; nil adds nothing.

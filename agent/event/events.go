@@ -180,7 +180,7 @@ type PromptWithdrawn struct {
 	ID int `json:"id"`
 }
 
-// ForSubagent is why a subagent's conversation began.
+// ForSubagent says why a subagent's conversation began.
 const ForSubagent = "agent"
 
 // BranchStarted marks that a conversation forked off another, or that a subagent began one of its

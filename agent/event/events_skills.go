@@ -12,7 +12,7 @@ type SkillLoaded struct {
 	Text   string `json:"text,omitempty"` // by a person: what the model reads; else that is the result of the call
 }
 
-// Caller is who called a skill.
+// Caller says who called a skill.
 type Caller string
 
 // The callers.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamp is what the file system says of a file or folder without reading it. Two equal stamps mean that it has
+// stamp holds what the file system says of a file or folder without reading it. Two equal stamps mean that it has
 // not changed: writing to a file, replacing it, or making, removing or renaming something in a folder changes
 // the stamp. A program can set the time of the last writing back, but not that of the last change.
 type stamp struct {

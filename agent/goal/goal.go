@@ -35,7 +35,7 @@ const maxGoal = 4000
 // maxReason limits the reason of a change, in characters.
 const maxReason = 300
 
-// ErrNone is why nothing can be done with a goal.
+// ErrNone says why nothing can be done with a goal.
 var ErrNone = errors.New("there is no goal (/goal TEXT sets one)")
 
 // Keeper holds the goal of a session. It is safe for concurrent use; use NewKeeper.

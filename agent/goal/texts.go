@@ -43,7 +43,7 @@ func Question(g event.GoalSet, found string) string {
 	return text + "Look at the files and the state of things yourself. The first line of your answer is MET or NOT MET, the second says why."
 }
 
-// verdict is how an answer begins that has one: the words alone on their line, or before a reason.
+// verdict matches the beginning of an answer that has one: the words alone on their line, or before a reason.
 var verdict = regexp.MustCompile("(?is)^[\\s*_#>`]*(?:verdict[ \\t*_`]*[:–—-][\\s*_`]*)?(not met|met)[*_`]*[ \\t]*(?:[.:!,;–—-]|\n|$)(.*)$")
 
 // Verdict reads the answer of the agent that judges. One without a verdict is none: not met.

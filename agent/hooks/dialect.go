@@ -134,7 +134,7 @@ func (c Call) arguments(updated json.RawMessage) (string, error) {
 	return string(text), err
 }
 
-// Response is what a tool gave.
+// Response holds what a tool gave.
 type Response struct {
 	Text     string
 	Failed   bool

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/action"
 )
 
-// Answer is what all hooks of a moment said together. The zero value says nothing.
+// Answer holds what all hooks of a moment said together. The zero value says nothing.
 type Answer struct {
 	// Decision is the strictest of all: deny, ask, allow; "" when nobody decided. Allow is only
 	// there when a hook of the person said it.

@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// ended is how one hook ended.
+// ended tells how one hook ended.
 type ended struct {
 	handler Handler
 	code    int
@@ -20,7 +20,7 @@ type ended struct {
 	stderr  string
 }
 
-// answer is what one hook said.
+// answer holds what one hook said.
 type answer struct {
 	handler  Handler
 	decision action.Decision // "": nothing

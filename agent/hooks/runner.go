@@ -68,7 +68,7 @@ type list struct {
 	ran     []Run               // of each handler, the last; Runner.mu guards it
 }
 
-// Run is how often a hook ran, and how it went the last time.
+// Run tells how often a hook ran, and how it went the last time.
 type Run struct {
 	Times   int
 	Outcome string

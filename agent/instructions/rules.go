@@ -14,7 +14,7 @@ import (
 	"buddy/extensions/frontmatter"
 )
 
-// ruleDirs are where a project has rules, below each folder that is searched.
+// ruleDirs lists the folders in which a project has rules, below each folder that is searched.
 var ruleDirs = []string{".buddy/rules", ".claude/rules"}
 
 // Limits of one Read.

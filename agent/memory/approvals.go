@@ -103,7 +103,7 @@ func (s *Store) Waits(p Proposal) string {
 	return "proposed for memory: " + p.Draft.Text + " (" + s.commands().does("accept "+p.ID) + ", or reject)"
 }
 
-// commands are how a person obeys what is said of memory: at the prompt, or in a shell where there is none.
+// commands says how a person obeys what is said of memory: at the prompt, or in a shell where there is none.
 type commands struct{ prompt bool }
 
 func (s *Store) commands() commands { return commands{s.o.Person} }

@@ -93,7 +93,7 @@ func (e *Entry) age(now time.Time) {
 	}
 }
 
-// day is how dates are written.
+// day is the format of dates.
 const day = time.DateOnly
 
 // Note is the comment of an entry: its id, its date, and words such as from:c-9x1a,c-b07e. Unknown words
@@ -170,7 +170,7 @@ func (n Note) Paths() []string {
 // Target is the target for which the entry holds, "" for all.
 func (n Note) Target() string { return n.Get("target") }
 
-// Support is how often the entry was learned or seen, at least 1.
+// Support returns how often the entry was learned or seen, at least 1.
 func (n Note) Support() int {
 	most := 1
 	for _, name := range []string{"support", "seen"} {

@@ -40,7 +40,7 @@ const (
 	used        = "used"        // sources that distilling has used
 )
 
-// Record is what was observed once. Its texts have no secrets.
+// Record holds what was observed once. Its texts have no secrets.
 type Record struct {
 	Kind    string    `json:"kind"` // first in its line: most are told apart by it without decoding
 	ID      string    `json:"id,omitempty"`
@@ -57,14 +57,14 @@ type Record struct {
 	IDs []string `json:"ids,omitempty"` // of used and answered
 }
 
-// Corrected is what a correction says.
+// Corrected holds what a correction says.
 type Corrected struct {
 	Original  string `json:"original"`            // at most MaxText characters
 	Corrected string `json:"corrected,omitempty"` // what the person wants, in their words or as a command
 	Context   string `json:"context"`             // what corrections of the same have in common
 }
 
-// Proposed is what a proposal says.
+// Proposed holds what a proposal says.
 type Proposed struct {
 	EntryKind Kind     `json:"entry"`
 	Scope     Scope    `json:"scope"`
@@ -278,7 +278,7 @@ func within(all []Record) []Record {
 	return out
 }
 
-// maxLines is how many lines the file may have before it is compacted: twice what is kept.
+// maxLines limits the lines of the file before it is compacted: twice what is kept.
 const maxLines = 2 * (MaxObservations + 2*MaxCorrections + maxProposals)
 
 // store writes records, and compacts the file when it has twice as many as are kept.

@@ -52,7 +52,7 @@ type call struct {
 	hooked     bool
 }
 
-// maxDone is how many finished calls may be undone with a correction.
+// maxDone limits the finished calls that may be undone with a correction.
 const maxDone = 200
 
 func newRecorder(s *Store) *recorder {

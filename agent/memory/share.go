@@ -59,7 +59,7 @@ func (s *Store) Instructions(ctx context.Context) (instructions.Set, Listing, er
 	return set, l, err
 }
 
-// share is what a session was told at its start.
+// share holds what a session was told at its start.
 type share struct {
 	ids   map[string]bool
 	bytes int
@@ -200,7 +200,7 @@ func ruleOf(e Entry, files []file) instructions.Rule {
 	return instructions.Rule{File: one, Globs: e.Note.Paths(), Base: path.Clean(files[i].Base)}
 }
 
-// Reminder is what a conversation is told of memory that its system prompt does not have: what was added,
+// Reminder tells a conversation what its system prompt does not have of memory: what was added,
 // changed or forgotten in this session, and what is for a target that calls have named since.
 func (s *Store) Reminder(_ context.Context, now reminder.Snapshot) reminder.Said {
 	s.mu.Lock()

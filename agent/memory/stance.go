@@ -15,7 +15,7 @@ import (
 // width orders scopes, the widest first.
 func (s Scope) width() int { return slices.Index(Scopes, s) }
 
-// stance is what an entry says about something: do it, don't, or do another thing instead.
+// stance holds what an entry says about something: do it, don't, or do another thing instead.
 type stance struct {
 	about   string
 	against bool

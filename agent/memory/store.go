@@ -39,7 +39,7 @@ type Files interface {
 	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
 }
 
-// Source is where a file of memory is, whether it exists or not.
+// Source names a file of memory, whether it exists or not.
 type Source struct {
 	Scope  Scope
 	Path   string // absolute
@@ -101,7 +101,7 @@ func (s *Store) Off() {
 	s.off = true
 }
 
-// errOff is why nothing is read or written after Off.
+// errOff says why nothing is read or written after Off.
 var errOff = errors.New("memory is off in this session (/memory off); the next one has it again")
 
 func (s *Store) isOff() bool {
@@ -112,7 +112,7 @@ func (s *Store) isOff() bool {
 
 func (s *Store) today() string { return s.o.Now().Format(day) }
 
-// Listing is what the files hold.
+// Listing holds the contents of the files.
 type Listing struct {
 	Entries  []Entry   // in the order of the files; those Overridden do not hold
 	Problems []Problem // what was skipped
@@ -229,7 +229,7 @@ type Draft struct {
 	Note   Note     // more words of its comment, such as by:ann
 }
 
-// Change is what a call wrote.
+// Change holds what a call wrote.
 type Change struct {
 	Entries []Entry // as they are now
 	Gone    []Entry // that were taken out

@@ -86,7 +86,7 @@ func Tell(err error) (cause, next, raw string) {
 // knows its shape, so it is not decoded as a whole.
 var said = regexp.MustCompile(`"(message|msg|detail|error_description|error)"\s*:\s*("(?:[^"\\]|\\.)+")`)
 
-// embedded is where an object begins in the middle of words.
+// embedded matches the beginning of an object in the middle of words.
 var embedded = regexp.MustCompile(`[\s:(\-]*[\[{]\s*[\[{]?\s*['"]`)
 
 // Words returns what an answer says to people, as Excerpt does: the message of an error object, or plain

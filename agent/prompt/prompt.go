@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Facts are what the prompt tells of a session. They stay the same for all of it.
+// Facts holds what the prompt tells of a session. They stay the same for all of it.
 type Facts struct {
 	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands

@@ -11,7 +11,7 @@ import (
 	"buddy/texts"
 )
 
-// Snapshot is how things stand for a conversation that is about to be sent. "" and 0 are what is not
+// Snapshot tells how things stand for a conversation that is about to be sent. "" and 0 are what is not
 // known.
 type Snapshot struct {
 	Subagent bool
@@ -28,7 +28,7 @@ type Snapshot struct {
 	Told     map[string]string // [Said.State] of each kind, as of the last request
 }
 
-// Level is how much of something is used; a limit of 0 is none.
+// Level tells how much of something is used; a limit of 0 is none.
 type Level struct{ Used, Limit int64 }
 
 // crossed returns the highest of 70, 80 and 90 percent that is reached, 0 for none.

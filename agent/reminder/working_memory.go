@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// Work is what a conversation is about, as its prompts and calls show it.
+// Work says what a conversation is about, as its prompts and calls show it.
 type Work struct {
 	First, Last string     // prompts of the person; the same when there was one
 	Files       []WorkFile // read or changed by calls, the newest last

@@ -13,7 +13,7 @@ import (
 	"buddy/tools/fs"
 )
 
-// Folder is where a review works.
+// Folder names the folder in which a review works.
 type Folder struct {
 	Git    Git
 	Files  fs.FS
@@ -25,7 +25,7 @@ type Folder struct {
 // than [MaxDiff]. Its error is a [GitError] if git could be asked.
 type Git func(ctx context.Context, args ...string) ([]byte, error)
 
-// GitError is what git said when it failed.
+// GitError holds what git said when it failed.
 type GitError string
 
 func (e GitError) Error() string { return "git: " + string(e) }
@@ -33,7 +33,7 @@ func (e GitError) Error() string { return "git: " + string(e) }
 // MaxDiff bounds, in bytes, how much of a diff is read.
 const MaxDiff = 8 << 20
 
-// Change is what a review looks at.
+// Change holds what a review looks at.
 type Change struct {
 	Base   string // that was asked for, "" for none
 	Target string // where the files are, "" for this machine

@@ -23,7 +23,7 @@ const (
 	maxStarts   = 1000 // places where a document may begin that are tried
 )
 
-// errNothing is why an answer can't be read.
+// errNothing says why an answer can't be read.
 var errNothing = errors.New("the answer has no findings that can be read, and does not say that there are none")
 
 // Parse reads the findings of an answer, the worst first. The answer may have other text around the JSON, a

@@ -50,7 +50,7 @@ func Place(ctx context.Context, files fs.FS, dir string, since time.Time, f even
 	return f
 }
 
-// Spot is where a finding is now.
+// Spot tells where a finding is now.
 type Spot struct {
 	Path string // of the file, absolute and without links; "": there is nothing to open
 	Line int    // from 1; 0: the finding names none, or Why says why it is not known any more
@@ -120,7 +120,7 @@ func read(ctx context.Context, files fs.FS, dir, name string) (c content, err er
 
 var errNoFile = errors.New("there is no such file")
 
-// unread is why a file can't be read, without its path.
+// unread returns why a file can't be read, without its path.
 func unread(err error) error {
 	for _, known := range []error{os.ErrPermission, syscall.ENOTDIR} {
 		if errors.Is(err, known) {

@@ -8,7 +8,7 @@ import (
 	"buddy/extensions/skill"
 )
 
-// perToken is how many bytes a token has, by estimate.
+// perToken estimates the bytes of a token.
 const perToken = 4
 
 // Publish says in the stream what Report says, once the skills are read. It does not wait.

@@ -22,7 +22,7 @@ import (
 // readTime limits how long skills may take to be read. What is not there by then is left out.
 const readTime = 5 * time.Second
 
-// Set is what was found: in the order in which it takes precedence, and what was left out.
+// Set holds what was found: in the order in which it takes precedence, and what was left out.
 type Set struct {
 	Skills   []skill.Skill
 	Problems []extensions.Problem
@@ -43,7 +43,7 @@ type Options struct {
 	IsFile func(ctx context.Context, name string) bool
 	Off    []string    // globs of names that are switched off
 	Fill   skill.Facts // what is filled into their texts
-	// NoCommands is why commands in the texts of a project do not run; "" if they may.
+	// NoCommands says why commands in the texts of a project do not run; "" if they may.
 	NoCommands string
 }
 

@@ -149,7 +149,7 @@ func (s *Stream) Last() uint64 {
 	return s.seq
 }
 
-// resumeStep is where a resumed stream goes on counting: at the next multiple. An earlier
+// resumeStep sets where a resumed stream goes on counting: at the next multiple. An earlier
 // process may have shown events with numbers that were not stored.
 const resumeStep = 1_000_000
 

@@ -10,7 +10,7 @@ import (
 	"buddy/agent/event"
 )
 
-// flood is what a stopped reader had waiting after each event, at most.
+// flood counts what a stopped reader had waiting after each event, at most.
 type flood struct{ events, bytes int }
 
 func pour(st *Stream, n int, next func(i int) event.Event) (f flood) {

@@ -24,7 +24,7 @@ import (
 // readTime limits how long reading the definitions may take.
 const readTime = 5 * time.Second
 
-// Set is what was read.
+// Set holds what was read.
 type Set struct {
 	Agents   []subagent.Definition // by the names that they are called by
 	Problems []extensions.Problem

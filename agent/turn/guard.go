@@ -13,7 +13,7 @@ import (
 	"buddy/tools"
 )
 
-// guarded is what hooks have said about a call.
+// guarded holds what hooks have said about a call.
 type guarded struct {
 	asked   bool
 	answer  hooks.Answer

@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// inARow is how many calls of a tool fail one after the other until the model is told to do it otherwise.
+// inARow says how many calls of a tool fail one after the other until the model is told to do it otherwise.
 const inARow = 3
 
 // setbacks holds what went wrong in an exchange, for the next calls. Its exchange's lock guards it.

@@ -12,7 +12,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Resource is what a prompt names and another program has.
+// Resource holds what a prompt names and another program has.
 type Resource struct {
 	Name   string // as the prompt names it, without the @
 	Text   string // untrusted

@@ -64,7 +64,7 @@ func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
 	return true
 }
 
-// ContextLimitError is what an exchange ends with that does not fit into the model's window.
+// ContextLimitError ends an exchange that does not fit into the model's window.
 type ContextLimitError struct {
 	Estimated int   // tokens of the conversation
 	Limit     int   // of the window; 0 is not known

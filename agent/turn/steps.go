@@ -35,7 +35,7 @@ type StepCall struct {
 	Approved  bool          // a person asked for it: it runs unless the policy denies it in every mode
 }
 
-// StepEnd is what came of one.
+// StepEnd holds the outcome of one.
 type StepEnd struct {
 	event.ToolResult
 	Ran     bool // it was approved and began
@@ -44,7 +44,7 @@ type StepEnd struct {
 	Unknown bool // it began in an earlier process, and nothing says how it ended
 }
 
-// errStepTimeout is why a step was stopped.
+// errStepTimeout says why a step was stopped.
 var errStepTimeout = errors.New("the time of the step is over")
 
 // Run runs a call to its end, or to that of ctx.

@@ -26,7 +26,7 @@ type Agent struct {
 	Skills []string // whose texts it gets with its task
 }
 
-// Caller is who calls a subagent, and what it has.
+// Caller describes the agent that calls a subagent, and what it has.
 type Caller struct {
 	Agent
 	Loop  *Loop

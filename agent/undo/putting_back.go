@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// maxWords is how many characters of a prompt name it in an error.
+// maxWords limits the characters of a prompt that name it in an error.
 const maxWords = 60
 
 // maxTaken limits how many undos can be taken back; the oldest go first.

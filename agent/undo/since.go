@@ -9,7 +9,7 @@ import (
 // Never is the number of a prompt that no change came after.
 const Never = math.MaxInt
 
-// Change is what has changed since a prompt of the main conversation, with what came before the next one
+// Change counts what has changed since a prompt of the main conversation, with what came before the next one
 // that changed any.
 type Change struct {
 	Prompt  int `json:"prompt"` // its number

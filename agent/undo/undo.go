@@ -70,7 +70,7 @@ type Log struct {
 	stop    context.CancelCauseFunc // ends the Undo that is under way; nil: there is none
 }
 
-// said is what a person has said in the main conversation.
+// said counts what a person has said in the main conversation.
 type said struct {
 	last  int  // the newest prompt that opened an exchange
 	count int  // how many there were

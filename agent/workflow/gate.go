@@ -14,7 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// pass is how a gate was answered. Of one that was not passed, state is that of the step.
+// pass tells how a gate was answered. Of one that was not passed, state is that of the step.
 type pass struct {
 	ok    bool
 	state event.WorkflowState

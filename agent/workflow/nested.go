@@ -16,7 +16,7 @@ import (
 // maxNested limits how many runs may be above a run.
 const maxNested = 3
 
-// errStepTimeout is why the run of a step was stopped.
+// errStepTimeout says why the run of a step was stopped.
 var errStepTimeout = errors.New("the time of the step is over")
 
 // nested does a step that is a run of another workflow until one succeeds or none may begin any more. Its

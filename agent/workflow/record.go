@@ -31,7 +31,7 @@ type Record struct {
 	calls map[string]*unit // by id, of those that have no result yet
 }
 
-// stepRecord is how far a step is.
+// stepRecord tells how far a step is.
 type stepRecord struct {
 	state  event.WorkflowState
 	why    string
@@ -54,7 +54,7 @@ type unit struct {
 	got     *outcome           // of the newest call; nil: it has none
 }
 
-// outcome is what a call gave.
+// outcome holds what a call gave.
 type outcome struct {
 	ok       bool
 	exitCode *int

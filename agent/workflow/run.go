@@ -26,7 +26,7 @@ import (
 	"buddy/texts"
 )
 
-// Parts are what a run works with. All are required.
+// Parts holds what a run works with. All are required.
 type Parts struct {
 	Task   int
 	Steps  *turn.Steps

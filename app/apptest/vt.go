@@ -33,7 +33,7 @@ type vtCell struct {
 	link  string
 }
 
-// vtStyle is what SGR has set. Colours are as in SGR without 38 or 48; "" is the default.
+// vtStyle holds what SGR has set. Colours are as in SGR without 38 or 48; "" is the default.
 type vtStyle struct {
 	fg, bg string
 	attrs  string // sorted SGR numbers

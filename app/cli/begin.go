@@ -15,7 +15,7 @@ import (
 	"buddy/views/markup"
 )
 
-// beginning is what buddy without a command begins with: a prompt, a session to go on with.
+// beginning holds what buddy without a command begins with: a prompt, a session to go on with.
 type beginning struct {
 	*cli
 	goOn, print bool

@@ -17,7 +17,7 @@ import (
 	"buddy/views/markup"
 )
 
-// completeTime is how long a shell waits for what is not in a file.
+// completeTime limits how long a shell waits for what is not in a file.
 const completeTime = 2 * time.Second
 
 const (

@@ -15,7 +15,7 @@ import (
 	"buddy/views/markup"
 )
 
-// maxOffered is how many models of a server are listed.
+// maxOffered limits the models of a server that are listed.
 const maxOffered = 20
 
 // models asks the server of a profile which models it has.

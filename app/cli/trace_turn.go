@@ -42,7 +42,7 @@ type turnMessages struct {
 	Sent   event.RequestStarted `json:"request"` // the last of the turn
 	Asked  []model.Message      `json:"messages"`
 	Answer []model.Message      `json:"answer"` // with the results of its calls
-	// Decisions are why its calls were made, and what decided about them.
+	// Decisions says why its calls were made, and what decided about them.
 	Decisions []event.DecisionExplained `json:"decisions"`
 }
 

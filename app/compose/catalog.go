@@ -120,7 +120,7 @@ func (p *Program) Catalog(ctx context.Context) slash.Catalog {
 	return all
 }
 
-// MaxListed is how many sessions a list shows.
+// MaxListed limits the sessions that a list shows.
 const MaxListed = 20
 
 func listSessions(s *Setup) (string, error) {

@@ -43,7 +43,7 @@ import (
 const (
 	demoPace = 12 * time.Millisecond // between two words of the demo
 
-	// CloseTime is how long the program waits for a running command when it ends.
+	// CloseTime limits how long the program waits for a running command when it ends.
 	CloseTime = 10 * time.Second
 )
 

@@ -57,7 +57,7 @@ func TestConformanceOfLogins(t *testing.T) {
 	}
 }
 
-// maxLogins is how often the client logs in before it gives up.
+// maxLogins limits how often the client logs in before it gives up.
 const maxLogins = 3
 
 // beConformant calls each tool of the server at an address once. Where that takes a login, or one

@@ -55,7 +55,7 @@ func (s *Setup) Farewell(title string, cost model.Money) string {
 	return markup.Plain(strings.Join(parts, " · "))
 }
 
-// farewellTitle is how many cells of a title the line has.
+// farewellTitle limits the cells of a title in the line.
 const farewellTitle = 60
 
 // again is the command line that goes on with the session.

@@ -21,7 +21,7 @@ import (
 // hookKind is the kind of parts that are hooks.
 const hookKind = "hook"
 
-// ChildrenDir is where the processes are noted that sessions start on this machine.
+// ChildrenDir returns the folder where the processes are noted that sessions start on this machine.
 func ChildrenDir() string { return filepath.Join(xdg.StateHome, "buddy", "children") }
 
 // HookFile is the person's own file of hooks.

@@ -207,7 +207,7 @@ func tmuxNames(events []event.Envelope) map[string]string {
 	return names
 }
 
-// findTime is how long finding what an earlier process has left may take.
+// findTime limits how long finding what an earlier process has left may take.
 const findTime = 10 * time.Second
 
 // findPanes shows the pane that an earlier process has left before a command runs in it. What can't
@@ -234,10 +234,10 @@ func (p *Program) Tidy() {
 	}
 }
 
-// diffTime is how long comparing files may take.
+// diffTime limits how long comparing files may take.
 const diffTime = time.Minute
 
-// sinceTime is how long counting changes may take: somebody waits for a list.
+// sinceTime limits how long counting changes may take: somebody waits for a list.
 const sinceTime = 10 * time.Second
 
 // Changes returns the diff of what the agent changed in files in this session.

@@ -231,7 +231,7 @@ func majorVersion(file string) int {
 	return n
 }
 
-// npmPrograms is where the packages of a project have their programs.
+// npmPrograms names the folder where the packages of a project have their programs.
 const npmPrograms = "node_modules/.bin"
 
 // languageParts are the language servers of a folder of the project: programs that came with it, and

@@ -59,7 +59,7 @@ func serverClient(all []mcp.Server) *http.Client {
 	return &http.Client{Transport: guarded.Transport(localServers(all)...)}
 }
 
-// listings are what the model is told of besides skills.
+// listings returns what the model is told of besides skills.
 func listings(servers *mcp.Servers) []agent.Listing {
 	return []agent.Listing{func() conversation.Listing {
 		list := conversation.Listing{Kind: reminder.MCP, Head: mcp.ListingHead}

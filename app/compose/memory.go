@@ -160,7 +160,7 @@ func rulesOfMemory(p *Program, read func(context.Context, []string) (instruction
 	return read
 }
 
-// remindersOfMemory are what models are told of a memory during a session.
+// remindersOfMemory returns what models are told of a memory during a session.
 func remindersOfMemory(m *memory.Store) []reminder.Generator {
 	if m == nil {
 		return nil

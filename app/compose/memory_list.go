@@ -27,7 +27,7 @@ var errNoMemory = errors.New("memory is off: [memory] enabled is false (buddy me
 // memoryTime limits how long a verb takes: files of a target may be far away.
 const memoryTime = 15 * time.Second
 
-// memoryVerbs are what can follow /memory, in the order of its help.
+// memoryVerbs lists what can follow /memory, in the order of its help.
 var memoryVerbs = []struct {
 	name, args string
 	do         func(MemoryList, context.Context, string) (string, error)

@@ -190,7 +190,7 @@ func hookParts(dir string) FoundParts { return hooksIn(dir, hookFile) }
 // hookFile is the project's file of hooks.
 const hookFile = ".buddy/hooks.json"
 
-// hookDefinition is what a hook's part consists of.
+// hookDefinition holds what a hook's part consists of.
 type hookDefinition struct {
 	Event   string          `json:"event"`
 	Matcher string          `json:"matcher"`

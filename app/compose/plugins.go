@@ -40,7 +40,7 @@ type foundPlugin struct {
 // trusted, or can't be trusted.
 func (f foundPlugin) off() bool { return f.state.Changed || f.state.Err != nil }
 
-// dataDir is where a plugin may keep something of its own.
+// dataDir returns the folder where a plugin may keep something of its own.
 func (f foundPlugin) dataDir() string {
 	return filepath.Join(xdg.StateHome, "buddy", "plugins", f.Name)
 }
@@ -147,7 +147,7 @@ func (s *Setup) plugins() ([]foundPlugin, []PartProblem, error) {
 	return found, problems, nil
 }
 
-// pluginSources are where the texts of plugins are, of those that are not off.
+// pluginSources returns the sources of the texts of plugins that are not off.
 func (s *Setup) pluginSources() (all []extensions.Source, acts map[string]bool, err error) {
 	found, _, err := s.plugins()
 	acts = make(map[string]bool)

@@ -33,7 +33,7 @@ func tidy(at string) map[string]string {
 	}
 }
 
-// loaded is what a session takes of plugins.
+// loaded holds what a session takes of plugins.
 type loaded struct {
 	names   []string // of skills, commands and styles
 	acts    bool     // the skill

@@ -43,7 +43,7 @@ func (w *programs) look() {
 // places are the folders to watch, with that of the file of what is trusted.
 func (w *programs) places() []string { return append(slices.Clone(w.dirs), filepath.Dir(trustFile())) }
 
-// trustFile is where it is noted what the person trusts.
+// trustFile returns the file that notes what the person trusts.
 func trustFile() string { return TrustStore().File() }
 
 // concern notes an event that may change which programs there are.

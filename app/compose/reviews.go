@@ -93,7 +93,7 @@ func runHere(dir string) runner {
 // notFound is the exit code of env when there is no such program.
 const notFound = 127
 
-// errEnded is why a program that says itself what is wrong has failed.
+// errEnded says why a program that says itself what is wrong has failed.
 var errEnded = errors.New("it ended with another exit code than 0")
 
 // runThere runs programs in a folder of another machine.

@@ -13,7 +13,7 @@ import (
 	"buddy/config"
 )
 
-// settle is how long files have to be quiet before they are read: editors write, rename
+// settle says how long files have to be quiet before they are read: editors write, rename
 // and remove in several steps. The timer runs once after a change and never when idle.
 const settle = 100 * time.Millisecond
 

@@ -18,7 +18,7 @@ import (
 	"buddy/sessions"
 )
 
-// Setup is what a session is made from, and what a screen knows without the process that runs the
+// Setup holds what a session is made from, and what a screen knows without the process that runs the
 // session: the settings, the sessions of the folder, and which of them it is.
 type Setup struct {
 	ID      string
@@ -79,7 +79,7 @@ func (s *Setup) Stored() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// firstEvents is how many events the first frame of a stored session is drawn from.
+// firstEvents says how many events the first frame of a stored session is drawn from.
 const firstEvents = 200
 
 // View opens the session's file for reading, which the caller closes, and reads its end. It

@@ -78,7 +78,7 @@ func (x *extensionFiles) sources(ctx context.Context) ([]extensions.Source, erro
 	return append(all, project, x.nested(chain[0])), nil
 }
 
-// nested is where the skills are that lie below the working directory, as far as they were found.
+// nested returns the source of the skills that lie below the working directory, as far as they were found.
 // They come after those of the project, so that no name means something else when a file is read.
 func (x *extensionFiles) nested(inside string) extensions.Source {
 	x.mu.Lock()
@@ -134,7 +134,7 @@ func (x *extensionFiles) keepBelow(dir string) bool {
 	return !known
 }
 
-// personExtensions is where a person's extensions are; ok is false without a home.
+// personExtensions returns the source of a person's extensions; ok is false without a home.
 func personExtensions() (extensions.Source, bool) {
 	home, err := os.UserHomeDir()
 	if err != nil {

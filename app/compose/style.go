@@ -62,7 +62,7 @@ func (s *Setup) findStyle(name string) (style.Style, error) {
 	return chosen, nil
 }
 
-// stylePart is what a person has to trust before a style of a project is used.
+// stylePart returns what a person has to trust before a style of a project is used.
 func stylePart(name, source string) config.Part {
 	return config.Part{Kind: extensions.Style.One(), Name: name, Definition: source}
 }

@@ -226,7 +226,7 @@ func (c PartCheck) Diff() (string, error) {
 	return b.String(), err
 }
 
-// shownName is how many characters of a part's name a notice shows.
+// shownName limits the characters of a part's name in a notice.
 const shownName = 60
 
 // untrustedNotice says on one line which parts of the project do not run, "" if there is none.

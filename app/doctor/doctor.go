@@ -49,7 +49,7 @@ type Finding struct {
 	Do    string `json:"do,omitempty"` // what mends it
 }
 
-// AnswerTime is how long the doctor waits for a model.
+// AnswerTime limits how long the doctor waits for a model.
 const AnswerTime = 30 * time.Second
 
 // Examine makes all checks. say gets what takes time.

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// pace is how often text that streams comes to the screen: a little slower than the screen
+	// pace says how often text that streams comes to the screen: a little slower than the screen
 	// draws, so that each batch is drawn at once and none waits for a timer. It is a sixth of the
 	// CPU of an answer that streams.
 	pace = 36 * time.Millisecond
 
-	// endTime is how long the session may take to end, startTime how long it may still take to
+	// endTime limits how long the session may take to end, startTime how long it may still take to
 	// start when it is to end.
 	endTime   = compose.CloseTime + 5*time.Second
 	startTime = time.Second

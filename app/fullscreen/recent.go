@@ -16,7 +16,7 @@ import (
 	"buddy/views/markup"
 )
 
-// firstLines are what an empty conversation shows.
+// firstLines holds what an empty conversation shows.
 type firstLines struct {
 	welcome []string
 	recent  []string // lines of sessions of this folder
@@ -28,7 +28,7 @@ func (w *window) welcome(lines []string) {
 	w.ui.SetWelcome(slices.Concat(lines, w.first.recent))
 }
 
-// maxRecent is how many sessions the first screen offers.
+// maxRecent limits the sessions that the first screen offers.
 const maxRecent = 3
 
 // lookAtFolder says what there is in this folder, once that is known: sessions to go on with, and whether models
@@ -82,7 +82,7 @@ func recent(all []slash.SavedSession, current string, running map[string]string,
 	return ids, lines
 }
 
-// recentTitle is how many cells of a title the first screen shows.
+// recentTitle limits the cells of a title on the first screen.
 const recentTitle = 48
 
 // runningStates says what the sessions do that run.

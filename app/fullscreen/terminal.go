@@ -45,7 +45,7 @@ func (w *window) openAt(path string, line int) error {
 	return w.aside(func() error { return input.OpenAt(path, line, input.Editor()) })
 }
 
-// continueTime is how long a stopped process waits for the signal that let it go on, for when the
+// continueTime limits how long a stopped process waits for the signal that let it go on, for when the
 // kernel did not stop it: nobody could continue a process without a shell.
 const continueTime = 300 * time.Millisecond
 

@@ -156,7 +156,7 @@ func (s stored) close() {
 	}
 }
 
-// eventRoom is how many events wait for the next draw before their sender does.
+// eventRoom limits the events that wait for the next draw before their sender does.
 const eventRoom = 256
 
 // window joins the screen with the session, and with what the screen reads by itself.

@@ -72,7 +72,7 @@ func index(text, word string, anyCase bool) int {
 	return -1
 }
 
-// bonus is what a word gets for its place.
+// bonus returns what a word gets for its place.
 func bonus(text string, at int) int {
 	points := max(0, 8-at/4)
 	if startsWord(text, at) {

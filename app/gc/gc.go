@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// RestAfter is how long nothing happens before memory goes back to the system.
+	// RestAfter says how long nothing happens before memory goes back to the system.
 	RestAfter = 1500 * time.Millisecond
 
 	// restSpare limits how many bytes may be allocated, beyond those in use, without a garbage collection while
 	// resting and in the first RestAfter of work.
 	restSpare = 32 << 20
 
-	// startTime is how long the program is busy starting, startLimit how much memory
+	// startTime says how long the program is busy starting, startLimit how much memory
 	// it may have by then without any garbage collected.
 	startTime  = 300 * time.Millisecond
 	startLimit = 128 << 20

@@ -13,7 +13,7 @@ import (
 	"buddy/app/host"
 )
 
-// takeTime is how long a session may take to start and to take its prompt.
+// takeTime limits how long a session may take to start and to take its prompt.
 const takeTime = time.Minute
 
 // Detach starts a session that works on a prompt in a process of its own, and returns its id as

@@ -20,7 +20,7 @@ import (
 	"buddy/sessions"
 )
 
-// limit is how long a step of a test may take on a busy machine.
+// limit bounds how long a step of a test may take on a busy machine.
 const limit = time.Minute
 
 // openHost opens a new session with the demo in a folder of its own.

@@ -13,7 +13,7 @@ import (
 	"buddy/app/socket"
 )
 
-// terminalName is what the name of a terminal looks like below /dev.
+// terminalName matches the name of a terminal below /dev.
 var terminalName = regexp.MustCompile(`^(pts/[0-9]{1,6}|tty[A-Za-z0-9._-]{0,16})$`)
 
 // placeOf says where a screen is, for people at other screens. What a screen says of itself counts

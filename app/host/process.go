@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// firstScreen is how long a host waits for the screen that started it.
+	// firstScreen limits how long a host waits for the screen that started it.
 	firstScreen = 30 * time.Second
 
-	// goodbye is how long a host that has ended its session waits for screens to read that.
+	// goodbye limits how long a host that has ended its session waits for screens to read that.
 	goodbye = 2 * time.Second
 )
 

@@ -17,7 +17,7 @@ import (
 	"buddy/app/version"
 )
 
-// lookTime is how long a session may take to say what it does.
+// lookTime limits how long a session may take to say what it does.
 const lookTime = 2 * time.Second
 
 // Silent is a session whose host does not say what it does, and why.
@@ -104,7 +104,7 @@ func choose(id string, all []live.Description, silent []Silent) (live.Descriptio
 	return live.Description{}, fmt.Errorf("%q could be one of %d sessions that run: %s; say which", id, len(fits), ids(fits))
 }
 
-// maxNamed is how many sessions a message names.
+// maxNamed limits the sessions that a message names.
 const maxNamed = 5
 
 func ids(all []live.Description) string {

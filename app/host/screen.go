@@ -160,7 +160,7 @@ func askProgram(ctx context.Context, p *compose.Program, q live.Request) (any, e
 	}
 }
 
-// memories is what memory has, as it goes to a screen.
+// memories returns what memory has, as it goes to a screen.
 func memories(all []slash.Remembered, skipped string, err error) (*live.MemoriesReply, error) {
 	reply := &live.MemoriesReply{All: make([]live.Remembered, len(all)), Skipped: skipped}
 	for i, e := range all {

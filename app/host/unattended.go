@@ -20,7 +20,7 @@ const (
 	notifySize = 500              // bytes of the text that it gets
 )
 
-// alone is what a session needs while nobody is attached to it.
+// alone holds what a session needs while nobody is attached to it.
 type alone struct {
 	idle   *time.Timer   // ends the session; nil: it does not run
 	visits int           // how many screens have come so far

@@ -13,7 +13,7 @@ import (
 	"buddy/tmux"
 )
 
-// clipboardTime is how long a clipboard may take.
+// clipboardTime limits how long a clipboard may take.
 const clipboardTime = 3 * time.Second
 
 // Copy copies to the tmux around this program and with a tool of the desktop, and

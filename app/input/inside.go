@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxInside is how many answers Inside remembers.
+// maxInside limits the answers that Inside remembers.
 const maxInside = 256
 
 // Inside returns a function that tells whether a file is in a folder, symbolic links on the way to both resolved. It remembers

@@ -21,7 +21,7 @@ import (
 	"buddy/texts/searchpath"
 )
 
-// keepPictures is how long copies of pictures stay after they were pasted: a draft may name them.
+// keepPictures says how long copies of pictures stay after they were pasted: a draft may name them.
 const keepPictures = 7 * 24 * time.Hour
 
 // maxPastedPath bounds a text that may be a path, in bytes.

@@ -20,7 +20,7 @@ var (
 	}
 )
 
-// Bytes is what tmux's terminal sends for a key. app says that the program wants the
+// Bytes returns what tmux's terminal sends for a key. app says that the program wants the
 // other codes of the arrow keys. Keys that it has no code for give nothing.
 func Bytes(ev *tcell.EventKey, app bool) []byte {
 	k, mods := ev.Key(), modifierCode(ev.Modifiers())
@@ -51,7 +51,7 @@ func Bytes(ev *tcell.EventKey, app bool) []byte {
 	return seq
 }
 
-// charBytes is what a key sends that stands for a character, without Alt.
+// charBytes returns what a key sends that stands for a character, without Alt.
 func charBytes(ev *tcell.EventKey) []byte {
 	k, r := ev.Key(), ev.Rune()
 	switch {
@@ -79,7 +79,7 @@ func charBytes(ev *tcell.EventKey) []byte {
 	return []byte(string(ev.Rune()))
 }
 
-// modifierCode is how xterm counts modifiers; 1 is none.
+// modifierCode returns the number that xterm gives to modifiers; 1 is none.
 func modifierCode(m tcell.ModMask) int {
 	n := 1
 	for i, mod := range []tcell.ModMask{tcell.ModShift, tcell.ModAlt | tcell.ModMeta, tcell.ModCtrl} {

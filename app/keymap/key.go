@@ -54,7 +54,7 @@ func Of(ev *tcell.EventKey) Key {
 	return k.normal()
 }
 
-// aliases are what legacy terminals send for keys with a name.
+// aliases maps what legacy terminals send to keys with a name.
 var aliases = map[rune]tcell.Key{
 	'h': tcell.KeyBackspace, 'i': tcell.KeyTab, 'j': tcell.KeyEnter, 'm': tcell.KeyEnter, '[': tcell.KeyEsc,
 }

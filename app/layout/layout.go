@@ -57,7 +57,7 @@ func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 // Holds reports whether a cell is in it.
 func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
 
-// Input is what the layout depends on.
+// Input holds what the layout depends on.
 type Input struct {
 	W, H   int
 	Prompt int  // rows of text that the prompt wants; at most a third of the screen is given
@@ -72,7 +72,7 @@ type Input struct {
 	Popup    Size // wanted, above the prompt; the zero Size is none
 }
 
-// Beside is what there is to see beside the conversation, and what a person chose of that.
+// Beside tells what there is to see beside the conversation, and what a person chose of that.
 type Beside struct {
 	Column bool // something is live, or was in this session
 	Hidden bool // the column is not to be seen; the strip is
@@ -82,7 +82,7 @@ type Beside struct {
 	Upper  int  // percent of the rows of the column for Live; 0 = what the tasks leave
 }
 
-// Layout is where things are. The Rects of Live, Tasks, Dialog and Dock include their borders.
+// Layout tells where things are. The Rects of Live, Tasks, Dialog and Dock include their borders.
 type Layout struct {
 	Header Rect
 	Panes  [count]Rect // empty when it is not visible; Prompt is all from Queue to Footer

@@ -58,7 +58,7 @@ type Hello struct {
 	// target there are. A screen that shows the end of a long session has not seen them. A session
 	// that was resumed begins as one that was created.
 	Open []event.Envelope `json:"open,omitempty"`
-	// Failed is why there is no session, with the code to exit with; nil: there is one.
+	// Failed says why there is no session, with the code to exit with; nil: there is one.
 	Failed *exit.Error `json:"failed,omitempty"`
 }
 

@@ -127,7 +127,7 @@ type Alive struct {
 	Target string `json:"name"`
 }
 
-// AliveReply is what became of it.
+// AliveReply says what became of it.
 type AliveReply struct {
 	State string `json:"state"`
 	Why   string `json:"why,omitempty"`
@@ -153,7 +153,7 @@ type Description struct {
 	Options json.RawMessage `json:"options"`
 }
 
-// State is what a session does.
+// State tells what a session does.
 type State string
 
 // The states of a session that runs.

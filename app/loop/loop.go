@@ -37,11 +37,11 @@ const (
 	tickGap  = 100 * time.Millisecond // a spinner's step
 	lazyTime = 100 * time.Millisecond // see PostLazily
 
-	// stuckTime is how long the end waits for a terminal that takes no output.
+	// stuckTime limits how long the end waits for a terminal that takes no output.
 	stuckTime = time.Second
 )
 
-// KeyBurst is how many keys in 16 ms are each drawn at once. A person never types more;
+// KeyBurst limits the keys in 16 ms that are each drawn at once. A person never types more;
 // text typed before the start and a held key do.
 const KeyBurst = 8
 

@@ -2,7 +2,7 @@ package loop
 
 import "sync"
 
-// mail is what the pump is asked to do.
+// mail holds what the pump is asked to do.
 type mail struct {
 	posts   []func()
 	lazy    []func() // wait for the next draw

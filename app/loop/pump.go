@@ -23,7 +23,7 @@ type pump[T any] struct {
 	done     chan struct{}
 }
 
-// work is what the next flush brings to the UI goroutine.
+// work holds what the next flush brings to the UI goroutine.
 type work[T any] struct {
 	batch []T
 	posts []func()

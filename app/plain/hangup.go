@@ -24,5 +24,5 @@ func closed(files ...*os.File) bool {
 	})
 }
 
-// hangupTime is how long after the end of its terminal the program learns of it at the latest.
+// hangupTime limits how long after the end of its terminal the program learns of it.
 const hangupTime = time.Second

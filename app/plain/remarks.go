@@ -186,7 +186,7 @@ func (m *Remarks) workflow(e event.Event) {
 	}
 }
 
-// fate is what is known of a call that has no result yet.
+// fate holds what is known of a call that has no result yet.
 type fate struct {
 	call    words.Call
 	started bool

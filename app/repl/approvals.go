@@ -246,7 +246,7 @@ func remember(r *repl, id, line string) {
 	r.command(c)
 }
 
-// edited is what a person wrote in place of what an approval is about.
+// edited holds what a person wrote in place of what an approval is about.
 type edited struct{ id, text string }
 
 // editable returns what of a call a person can change, and what makes its arguments of another

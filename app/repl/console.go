@@ -62,7 +62,7 @@ func dumb() bool {
 	return name == "" || name == "dumb"
 }
 
-// maxLine is how long a line may be that is not edited, in bytes.
+// maxLine limits a line that is not edited, in bytes.
 const maxLine = input.MaxPrompt
 
 // read returns a line, io.EOF at the end, or errInterrupt. Lines that were pasted together,
@@ -210,7 +210,7 @@ func (c *console) use(t *lineEditor) (done bool, err error) {
 	}
 }
 
-// minTyping is how many columns there are at least for what is typed.
+// minTyping says how many columns there are at least for what is typed.
 const minTyping = 10
 
 // edit begins to edit a line.

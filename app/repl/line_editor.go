@@ -197,7 +197,7 @@ func decodeKey(p []byte, mod tcell.ModMask) (press, int) {
 	return press{key: tcell.NewEventKey(tcell.KeyRune, r, mod)}, n
 }
 
-// maxSequence is how long an escape sequence may be.
+// maxSequence limits an escape sequence, in bytes.
 const maxSequence = 32
 
 // decodeEscape reads what begins with Esc: a sequence, or a key with Alt. Esc alone waits for

@@ -315,7 +315,7 @@ func (r *repl) command(c event.Command) {
 	r.program.Live.Send(c)
 }
 
-// leadsTo is what tells whether an event is what a command leads to, nil if that is not known. working says
+// leadsTo returns a function that tells whether a command leads to an event, nil if that is not known. working says
 // whether a task works when the command is given.
 func leadsTo(c event.Command, working bool) func(event.Event) bool {
 	switch c := c.(type) {

@@ -24,7 +24,7 @@ type frame struct {
 	blank    cell
 }
 
-// cursor is where the cursor should be and where it is; hidden at -1, -1.
+// cursor tells where the cursor should be and where it is; hidden at -1, -1.
 type cursor struct {
 	x, y           int
 	shownX, shownY int

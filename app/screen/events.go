@@ -15,7 +15,7 @@ const (
 	// carrier is the code of a key event that brings another event past tview.
 	carrier tcell.Key = 20000
 
-	// backgroundTime is how long an answer to AskBackground counts. What comes later
+	// backgroundTime limits how long an answer to AskBackground counts. What comes later
 	// is taken out of the input all the same.
 	backgroundTime = 200 * time.Millisecond
 )

@@ -14,7 +14,7 @@ type cell struct {
 	width uint8  // 0 means that what is shown is not known
 }
 
-// manyInks is how many styles and texts an ink may keep beyond one for each cell before
+// manyInks limits the styles and texts that an ink may keep beyond one for each cell before
 // those that do not show are forgotten.
 const manyInks = 4096
 
@@ -29,7 +29,7 @@ type ink struct {
 	runes    map[rune]cleanRune // that were shown, ASCII apart
 }
 
-// cleanRune is what shows of a rune.
+// cleanRune holds what shows of a rune.
 type cleanRune struct {
 	text  string
 	width int
@@ -81,7 +81,7 @@ func (k *ink) rune(r rune) (text string, width int) {
 	return c.text, c.width
 }
 
-// size is how much it keeps.
+// size returns how much it keeps.
 func (k *ink) size() int { return len(k.styles) + len(k.clusters) + len(k.runes) }
 
 // string is the reverse of text.

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// MaxPaste is how many bytes of one paste are kept.
+	// MaxPaste limits the bytes of one paste that are kept.
 	MaxPaste = 8 << 20
 
-	// maxReply is how long an answer of the terminal may be (a clipboard, in base64).
+	// maxReply limits an answer of the terminal (a clipboard, in base64), in bytes.
 	maxReply = 1 << 20
 
 	pasteEnd = "\x1b[201~"
@@ -19,12 +19,12 @@ const (
 	esc      = 0x1b
 )
 
-// Paste is what a person pasted, as text: line ends are \n, control characters
+// Paste holds what a person pasted, as text: line ends are \n, control characters
 // other than a tab are gone.
 type Paste struct {
 	Text string
 
-	// Dropped is how many bytes did not fit into [MaxPaste] and are lost.
+	// Dropped counts the bytes that did not fit into [MaxPaste] and are lost.
 	Dropped int
 }
 

@@ -17,7 +17,7 @@ func TestShiftTabOfTheLinuxConsole(t *testing.T) {
 	}
 }
 
-// record is what an input gives away.
+// record holds what an input gives away.
 type record struct {
 	in      input
 	pastes  []Paste

@@ -180,7 +180,7 @@ func (o *output) move(x, y int) {
 	o.drawn = false
 }
 
-// shortGap is how many cells are written again rather than stepped over: a step takes
+// shortGap limits the cells that are written again rather than stepped over: a step takes
 // three or four bytes.
 const shortGap = 3
 

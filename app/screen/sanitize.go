@@ -12,7 +12,7 @@ const (
 	// because a rune that vanishes silently can hide what a command really does.
 	refusedMark = "·"
 
-	// maxCombining is how many runes may follow the first one of a cell.
+	// maxCombining limits the runes that may follow the first one of a cell.
 	maxCombining = 8
 )
 

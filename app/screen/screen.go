@@ -31,7 +31,7 @@ import (
 	"github.com/gdamore/tcell/v2/terminfo"
 )
 
-// endTime is how long Fini waits for tcell and for a terminal that does not read.
+// endTime limits how long Fini waits for tcell and for a terminal that does not read.
 const endTime = time.Second
 
 // Screen is a tcell.Screen with a cell diff, a sanitiser and an event filter.

@@ -71,7 +71,7 @@ func (f *frame) spares(m scroll) int {
 	return n
 }
 
-// blankCell is what a terminal shows where nothing was written.
+// blankCell holds what a terminal shows where nothing was written.
 var blankCell = cell{text: ' ', width: 1}
 
 // moved returns what row y shows after a move, nil for blanks.

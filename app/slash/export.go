@@ -11,7 +11,7 @@ import (
 // DefaultExport is the format of an export for which nobody names one.
 const DefaultExport = sessions.Markdown
 
-// exportFormats are how people name formats.
+// exportFormats maps the names that people use to formats.
 var exportFormats = map[string]sessions.ExportFormat{
 	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
 }

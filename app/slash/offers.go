@@ -30,7 +30,7 @@ func (o Offer) Lack() string {
 	return "can't be used: " + why
 }
 
-// WindowText is how much the model takes in, for people.
+// WindowText returns how much the model takes in, for people.
 func (o Offer) WindowText() string {
 	switch {
 	case o.Window == 0:
@@ -41,7 +41,7 @@ func (o Offer) WindowText() string {
 	return fmt.Sprintf("%dk", o.Window/1000)
 }
 
-// PriceText is what a million tokens cost that go in and come out, for people.
+// PriceText returns what a million tokens cost that go in and come out, for people.
 func (o Offer) PriceText() string {
 	if !o.Price.Known() {
 		return "–"

@@ -46,7 +46,7 @@ func (p Pieces) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, io.EOF
 }
 
-// Size is how many bytes there are.
+// Size returns how many bytes there are.
 func (p Pieces) Size() (n int64) {
 	for _, q := range p {
 		n += q.size
@@ -117,10 +117,10 @@ func Document(c *state.Call) (dialog.Document, error) {
 	return d, nil
 }
 
-// maxTerminal is how much of what a terminal was sent is read, in bytes.
+// maxTerminal limits how much of what a terminal was sent is read, in bytes.
 const maxTerminal = 16 << 20
 
-// terminalDocument is what could be read of the output of a call that had a terminal to
+// terminalDocument returns what could be read of the output of a call that had a terminal to
 // itself. What it drew on the whole screen makes no text, and is left out.
 func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 	var sent []byte

@@ -9,7 +9,7 @@ import (
 	"buddy/views/markup"
 )
 
-// StyleList is how answers may be written. Its functions read and write files.
+// StyleList offers the styles in which answers may be written. Its functions read and write files.
 type StyleList struct {
 	Describe func() (string, error)            // which styles there are
 	Choose   func(name string) (string, error) // keeps one in the settings; returns what to say of it

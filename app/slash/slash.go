@@ -187,7 +187,7 @@ func Effort(args string) (event.Command, error) {
 	return event.SwitchModel{Effort: strings.ToLower(args)}, nil
 }
 
-// maxWanted is how long what a person wants of a summary may be, in bytes.
+// maxWanted limits what a person wants of a summary, in bytes.
 const maxWanted = 4000
 
 // Compact takes what the person wants of the summary, "" nothing.

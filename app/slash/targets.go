@@ -1,6 +1,6 @@
 package slash
 
-// TargetList is where commands may run.
+// TargetList offers the targets on which commands may run.
 type TargetList struct {
 	Describe func() (string, error)        // where they run now; may take long
 	Offers   func() ([]TargetOffer, error) // that may be switched to
@@ -43,7 +43,7 @@ func (o TargetOffer) Only() string {
 // ThisMachine is the name of the target that is this machine.
 const ThisMachine = "local"
 
-// PlaceName is what a target is called in a sentence.
+// PlaceName returns the name of a target in a sentence.
 func PlaceName(target string) string {
 	if target == ThisMachine {
 		return "this machine"

@@ -57,7 +57,7 @@ func runNumber(words []string) (int, error) {
 	return n, nil
 }
 
-// workflowVerbs are what may follow /workflow besides the name of a workflow.
+// workflowVerbs lists what may follow /workflow besides the name of a workflow.
 var workflowVerbs = []Choice{
 	{"runs", "the runs of this session"},
 	{"resume", "go on with a run that was cut off"},

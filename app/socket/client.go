@@ -369,7 +369,7 @@ func (c *Client) ask(q live.Request, args json.RawMessage, done chan<- answered)
 	return c.number, nil
 }
 
-// Err is why the events ended; nil when the session was closed or still runs.
+// Err returns why the events ended; nil when the session was closed or still runs.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

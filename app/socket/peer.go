@@ -36,13 +36,13 @@ func checkPeer(conn *net.UnixConn, host int) (pid int, err error) {
 	return p.pid, checkAncestors(p.pid, host, look)
 }
 
-// process is what is known of a running process.
+// process holds what is known of a running process.
 type process struct {
 	parent int
 	args   []string
 }
 
-// deepest is how many ancestors a process may have, which ends a walk over numbers that are
+// deepest limits the ancestors of a process, which ends a walk over numbers that are
 // used anew meanwhile.
 const deepest = 1000
 

@@ -93,7 +93,7 @@ func (a *agent) checkpoint() {
 	}
 }
 
-// visible is what a person sees of a state.
+// visible returns what a person sees of a state.
 func visible(s *State) string {
 	var b strings.Builder
 	for _, block := range s.Blocks {
@@ -107,7 +107,7 @@ func visible(s *State) string {
 }
 
 // TestWhoJoinsInTheMiddleSeesWhatTheOthersSee: whenever a reader leaves and comes back, what it
-// shows is what one shows that was there all the time.
+// shows equals what a screen shows that was there all the time.
 func TestWhoJoinsInTheMiddleSeesWhatTheOthersSee(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {

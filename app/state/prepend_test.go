@@ -9,7 +9,7 @@ import (
 	"buddy/agent/model"
 )
 
-// identity is what must not change of a block.
+// identity holds what must not change of a block.
 type identity struct {
 	seq  uint64
 	call *Call

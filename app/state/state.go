@@ -33,7 +33,7 @@ const (
 	Servers // what MCP servers do
 )
 
-// Everything is what a view is told when it must look anew.
+// Everything tells a view to look anew.
 const Everything = Changed(1<<16 - 1)
 
 // State is all that the screen draws.
@@ -69,7 +69,7 @@ type State struct {
 	window    window
 }
 
-// Info is what the header shows.
+// Info holds what the header shows.
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
@@ -123,7 +123,7 @@ type Block struct {
 	Open bool
 	Time int64 // Unix milliseconds
 	Call *Call // ToolBlock only
-	// Review is what a review found, if the block says so and there is something.
+	// Review holds what a review found, if the block says so and there is something.
 	Review *event.ReviewFinished
 	Raw    string // what a provider answered; untrusted; only for a person who asks to see it
 	Retry  *Retry // of a RetryBlock whose request waits to be sent again; else nil
@@ -132,7 +132,7 @@ type Block struct {
 	beside bool   // it shows what happened on another branch
 }
 
-// CallState is how far a tool call is.
+// CallState tells how far a tool call is.
 type CallState uint8
 
 // The states of a call.
@@ -208,7 +208,7 @@ type Wait struct {
 // No event says so: the next process sees it by what is missing.
 const Interrupted event.Outcome = "interrupted"
 
-// Coming is how far the answer to a request is. The zero value is no request.
+// Coming tells how far the answer to a request is. The zero value is no request.
 type Coming struct {
 	Asked int64 // when the request was sent first, in Unix milliseconds
 	First int64 // when something of the answer came; 0: nothing has
@@ -233,7 +233,7 @@ type Retry struct {
 	At   int64  // when, in Unix milliseconds
 }
 
-// TaskState is what a task does now.
+// TaskState tells what a task does now.
 type TaskState uint8
 
 // The states of a task.

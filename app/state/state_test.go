@@ -123,7 +123,7 @@ func replay(envs []event.Envelope) *State {
 	return s
 }
 
-// shown is what a person can see of a State.
+// shown holds what a person can see of a State.
 type shown struct {
 	Info      Info
 	Blocks    []shownBlock

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/event"
 )
 
-// StepState is how far a step is.
+// StepState tells how far a step is.
 type StepState uint8
 
 // The states of a step.

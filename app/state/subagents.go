@@ -7,7 +7,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Subagent is what the task of a subagent has beside other tasks.
+// Subagent holds what the task of a subagent has beside other tasks.
 type Subagent struct {
 	Name       string // of its definition
 	Parent     int    // the task that called it
@@ -24,7 +24,7 @@ func (t *Task) Label() string {
 	return t.Agent.Name + " #" + strconv.Itoa(t.ID)
 }
 
-// Used is what a task used and, summed up, what the agents used that worked for it.
+// Used sums up what a task used and what the agents used that worked for it.
 type Used struct {
 	Usage model.Usage
 	Cost  model.Money // as far as prices are known

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/event"
 )
 
-// Target is where the command of a ShellTask runs, "" on the first target.
+// Target returns the target on which the command of a ShellTask runs, "" for the first one.
 func (t *Task) Target() string {
 	if target, _, named := strings.Cut(t.Pane, ":"); named {
 		return target
@@ -16,7 +16,7 @@ func (t *Task) Target() string {
 	return ""
 }
 
-// Picture is what the pane of a call shows, nil if that is not known. It is of interest
+// Picture returns what the pane of a call shows, nil if that is not known. It is of interest
 // while a Terminal call runs.
 func (s *State) Picture(c *Call) *event.PaneScreen {
 	if c.Pane == "" {

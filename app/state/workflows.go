@@ -21,7 +21,7 @@ type Workflow struct {
 	block  *Block // that lists the steps
 }
 
-// WorkflowStep is how far a step is.
+// WorkflowStep tells how far a step is.
 type WorkflowStep struct {
 	event.WorkflowStepDef
 	State event.WorkflowState

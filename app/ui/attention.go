@@ -10,7 +10,7 @@ import (
 	"buddy/app/state"
 )
 
-// longTask is how long a task takes, in milliseconds, whose end is worth a call.
+// longTask says how long a task takes, in milliseconds, whose end is worth a call.
 const longTask = 10_000
 
 // Attention reaches a person who looks elsewhere.
@@ -126,7 +126,7 @@ func (a *attention) titleOf(s *state.State) string {
 	return strings.Join(parts, " · ")
 }
 
-// maxTitleName is how many characters of a folder's name the title has.
+// maxTitleName limits the characters of a folder's name in the title.
 const maxTitleName = 40
 
 // titleName is the last part of a path as far as it is letters, digits and common signs:

@@ -14,7 +14,7 @@ import (
 	"buddy/sessions"
 )
 
-// firstEvents is how many events the first frame of a stored session is drawn from.
+// firstEvents says how many events the first frame of a stored session is drawn from.
 const firstEvents = 200
 
 // manyExchanges make a session of 100,000 blocks.
@@ -186,7 +186,7 @@ func scrollUp(b *testing.B, part sessions.Part, before *state.State, file Sessio
 	b.ReportMetric(float64(text)/(1<<20), "most-text-MB")
 }
 
-// textOf is how many bytes of text blocks show.
+// textOf returns how many bytes of text blocks show.
 func textOf(blocks []*state.Block) int64 {
 	n := 0
 	for _, block := range blocks {

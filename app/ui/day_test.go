@@ -52,7 +52,7 @@ func (w *worker) Stream(_ context.Context, req model.Request) iter.Seq2[model.De
 	}
 }
 
-// lived is what a part of a day cost, and what there was at its end.
+// lived holds what a part of a day cost, and what there was at its end.
 type lived struct {
 	turns int
 	each  time.Duration // processor time of a turn
@@ -190,7 +190,7 @@ func (x *testUI) column() int {
 	return lay.Panes[layout.Live].X
 }
 
-// heap is how many bytes are in use.
+// heap returns how many bytes are in use.
 func heap() int {
 	var m runtime.MemStats
 	runtime.GC()

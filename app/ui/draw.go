@@ -16,7 +16,7 @@ import (
 	"buddy/views/transcript"
 )
 
-// input is what the layout depends on.
+// input returns what the layout depends on.
 func (u *UI) input(w, h int) layout.Input {
 	a := &u.arranged
 	in := layout.Input{
@@ -40,7 +40,7 @@ func (u *UI) input(w, h int) layout.Input {
 	return in
 }
 
-// roomFor is how many cells a dialog may have: on a small screen, it covers all but the header.
+// roomFor returns how many cells a dialog may have: on a small screen, it covers all but the header.
 func roomFor(w, h int) (maxW, maxH int) {
 	maxW, maxH = w-2, h-4
 	if w < 60 {

@@ -262,7 +262,7 @@ var places = map[keymap.Scope]func(*testUI){
 // choices are the last ones of places that have few.
 var choices = map[keymap.Scope]string{keymap.Confirm: "2", keymap.Leaving: "3"}
 
-// placesOf are where some actions do something.
+// placesOf lists the places where some actions do something.
 var placesOf = map[keymap.Action]func(*testUI){
 	keymap.ShowApproval: approvalFor("Esc"),
 	keymap.NextPane:     drafted,

@@ -206,7 +206,7 @@ func (x *liveUI) do(f func()) {
 	}
 }
 
-// lag is how long something took. Own is the most that can have been our own work: the
+// lag tells how long something took. Own is the most that can have been our own work: the
 // time that passed, or the processor's time of the thread of the UI if that is less, as it
 // is where others use the machine.
 type lag struct{ wall, own time.Duration }
@@ -275,7 +275,7 @@ func (x *liveUI) echo(key byte) lag {
 	}
 }
 
-// paneRows is what a log in a pane of 120×40 shows.
+// paneRows returns what a log in a pane of 120×40 shows.
 func paneRows(from int) []string {
 	rows := make([]string, 40)
 	for i := range rows {

@@ -6,10 +6,10 @@ import (
 	"buddy/agent/action"
 )
 
-// noteTime is how long a note shows.
+// noteTime says how long a note shows.
 const noteTime = 2 * time.Second
 
-// noted is what the status line says for a moment.
+// noted holds what the status line says for a moment.
 type noted struct {
 	mode  action.Mode // that was in force last
 	times int         // how many notes there were: the end of an earlier one does not end a later one

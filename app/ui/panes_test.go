@@ -48,7 +48,7 @@ func sentAs[C event.Command](x *testUI) []C {
 	return all
 }
 
-// typed is what was sent to a pane.
+// typed returns what was sent to a pane.
 func typed(x *testUI, pane string) string {
 	var all []byte
 	for _, in := range sentAs[event.PaneInput](x) {

@@ -24,7 +24,7 @@ func chooseTarget(u *UI) {
 	})
 }
 
-// targetColumns are what the list says of a target, the most useful first.
+// targetColumns names what the list says of a target, the most useful first.
 var targetColumns = []string{"name", "state", "kind", "address"}
 
 // pickTarget lets a person choose where calls work that name no target. Those that are

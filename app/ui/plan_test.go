@@ -19,7 +19,7 @@ var aPlan = event.QuestionAsked{
 		"```steps\n- description: reproduce it\n  tool: run_shell\n  risk: low\n- description: fix tax.go\n  depends_on: [1]\n  requires_approval: true\n```\n",
 }
 
-// planning is what comes before a plan shows.
+// planning returns what comes before a plan shows.
 func planning() []event.Event {
 	all := append([]event.Event{event.PlanEntered{File: aPlan.Plan, Before: action.ModeEdits}, event.ModeChanged{Mode: action.ModePlan}}, running[:3]...)
 	return append(all, event.ToolRequested{CallID: "c1", Name: "exit_plan", Arguments: "{}", Action: action.Action{Kind: action.Internal, Tool: "exit_plan"}})

@@ -21,7 +21,7 @@ import (
 	"buddy/views/draw"
 )
 
-// watchRoom is how many events of a replay wait for the next draw.
+// watchRoom limits the events of a replay that wait for the next draw.
 const watchRoom = 256
 
 // Recording calls show for the events of a stored session, in their order, until it returns
@@ -59,7 +59,7 @@ type viewer struct {
 	told   string // instead of what the player does, until the next key
 }
 
-// errWatching is what happens to all that a person can't do here.
+// errWatching answers all that a person can't do here.
 var errWatching = errors.New("this is a replay: nothing can be done in it")
 
 func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *player, stop func()) *viewer {

@@ -28,7 +28,7 @@ func backAtRest(u *UI, pending keymap.Action) {
 	}
 }
 
-// rewindWays are what one can do with a prompt of the list, in the order in which it is offered.
+// rewindWays lists what one can do with a prompt of the list, in the order in which it is offered.
 var rewindWays = []struct{ id, text string }{
 	{slash.BackBoth, "conversation and files"},
 	{slash.BackConversation, "conversation"},

@@ -15,7 +15,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// scene is what a screen shows.
+// scene holds what a screen shows.
 type scene struct {
 	name string
 	tell []event.Event
@@ -89,7 +89,7 @@ func longDiff() []event.Event {
 	}
 }
 
-// scenes are what the screen looks like in the work of a day.
+// scenes lists what the screen shows in the work of a day.
 var scenes = []scene{
 	{name: "first"},
 	{name: "idle", tell: begun(testRun(), []event.Event{

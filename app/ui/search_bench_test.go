@@ -54,7 +54,7 @@ func BenchmarkSearch100MB(b *testing.B) {
 	}
 }
 
-// findStatus is what the lower border of the conversation says of a search.
+// findStatus returns what the lower border of the conversation says of a search.
 func (x *liveUI) findStatus() string {
 	left, top, w, h := x.u.v.conversation.GetRect()
 	var row strings.Builder

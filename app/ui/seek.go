@@ -18,7 +18,7 @@ const (
 	theRest = -2
 )
 
-// sought is what a search knows of parts that are not in memory.
+// sought holds what a search knows of parts that are not in memory.
 type sought struct {
 	id     int                         // of the search
 	counts map[int]int                 // matches, by part

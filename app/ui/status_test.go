@@ -19,7 +19,7 @@ func overloaded(n int) event.Event {
 	}
 }
 
-// failed is how that ends.
+// failed tells that the last attempt has failed.
 var failed = event.Error{
 	Text: "api.x: 529 overloaded: Busy (tried 6 times)", NextStep: "choose another model with /model", Code: "task_failed",
 	Raw: "https://api.x/v1 529\n{\"error\":{\"message\":\"Busy\"}}",

@@ -72,7 +72,7 @@ func BenchmarkAnswerBytes(b *testing.B) {
 	b.ReportMetric(float64(x.cable.bytes()-before)/float64(n*len(text)), "bytes/byte")
 }
 
-// bytes is how much was written so far.
+// bytes returns how much was written so far.
 func (d *cable) bytes() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

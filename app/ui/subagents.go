@@ -39,7 +39,7 @@ func (c *shownColours) SetTheme(t *themes.Theme) {
 	}
 }
 
-// errMainOnly is why something is not done while the conversation of a subagent shows.
+// errMainOnly says why something is not done while the conversation of a subagent shows.
 var errMainOnly = errors.New("that is for the main conversation: go back to it first")
 
 // follow shows the conversation of a subagent; what is typed from then on is for it. 0 shows the main

@@ -62,7 +62,7 @@ func onTerminal(s *state.State, t *state.Task) bool {
 	return false
 }
 
-// describe is what is known of a task, a line for each fact.
+// describe returns what is known of a task, a line for each fact.
 func describe(s *state.State, t *state.Task, now time.Time) string {
 	var b strings.Builder
 	line := func(name, value string) {

@@ -37,7 +37,7 @@ type colouring struct {
 	ask   func() // the terminal for its background
 }
 
-// coloured is what has colours.
+// coloured is implemented by everything that has colours.
 type coloured interface{ SetTheme(*themes.Theme) }
 
 // set changes the colours of everything.

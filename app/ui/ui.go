@@ -61,7 +61,7 @@ type UI struct {
 	noted     noted
 }
 
-// heard is how far the screen has heard its session, and what that calls it.
+// heard tells how far the screen has heard its session, and what that calls it.
 type heard struct {
 	newest uint64       // number of the newest event
 	place  string       // how the session calls this screen when that answers; "" while that is not known

@@ -31,7 +31,7 @@ const (
 // fence is the line around a block.
 const fence = "---"
 
-// Warning is what is wrong with a block that could be read all the same.
+// Warning reports a mistake in a block that could be read all the same.
 type Warning struct {
 	Line   int // of the file, from 1
 	Reason string

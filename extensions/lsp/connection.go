@@ -140,7 +140,7 @@ func (c *connection) notified(method string, params json.RawMessage) {
 	}
 }
 
-// maxProgress is how many works of a server are followed at most.
+// maxProgress limits the works of a server that are followed.
 const maxProgress = 100
 
 // busy reports whether the server works on something that it has announced, and when that was so last.
@@ -238,7 +238,7 @@ func (c *connection) pull(ctx context.Context, uri string) (map[string][]diagnos
 	return all, nil
 }
 
-// partingTime is how long a server may take to answer that it will end.
+// partingTime limits how long a server may take to answer that it will end.
 const partingTime = 500 * time.Millisecond
 
 // stop ends the server and all that it has started.

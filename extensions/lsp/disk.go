@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maxEntries is how many files and folders of a project are looked at for changes by others.
+// maxEntries limits the files and folders of a project that are looked at for changes by others.
 // In a larger project servers notice only those of files that are open.
 const maxEntries = 20_000
 

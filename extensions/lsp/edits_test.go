@@ -179,7 +179,7 @@ func TestFilesOutsideOfTheFoldersAreNotLookedAt(t *testing.T) {
 	})
 }
 
-// Reported is what a person can read at once: errors first, ten a file, thirty in all, 4 KB.
+// A report has what a person can read at once: errors first, ten a file, thirty in all, 4 KB.
 func TestReportsAreShort(t *testing.T) {
 	inMemory(t, "", func(t *testing.T, b *bench) {
 		many := strings.Repeat("warn: w\n", 5)

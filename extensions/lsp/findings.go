@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// quiet is how long a server that does not say which text it means must have added nothing.
+	// quiet says how long a server that does not say which text it means must have added nothing.
 	quiet = 300 * time.Millisecond
 	// firstQuiet is the same when it has just started: nobody waits that long for what comes then.
 	firstQuiet = time.Second
-	// calm is how long nothing must have been said of any file: the files that a change has broken
+	// calm says how long nothing must have been said of any file: the files that a change has broken
 	// follow those that were changed.
 	calm = 50 * time.Millisecond
-	// silence is how long such a server may need for its first word about a text: some say nothing
+	// silence limits how long such a server may need for its first word about a text: some say nothing
 	// where nothing is wrong.
 	silence = 800 * time.Millisecond
 	// firstSilence is the same when the server has just started and reads the project.
 	firstSilence = 10 * time.Second
-	// maxFiles is how many files a server may have something to say about.
+	// maxFiles limits the files that a server may have something to say about.
 	maxFiles = 5000
 )
 
-// published is what a server has said of a file last.
+// published holds what a server has said of a file last.
 type published struct {
 	version  *int // of the text that it means; nil: it did not say
 	barrier  int  // the last one that it had answered then

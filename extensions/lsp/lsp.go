@@ -29,12 +29,12 @@ import (
 )
 
 const (
-	// waitTime is how long the calls of one turn wait for diagnostics, all together.
+	// waitTime limits how long the calls of one turn wait for diagnostics, all together.
 	waitTime = time.Second
-	// maxServers is how many servers run at once; the one that was not needed for longest ends for
+	// maxServers limits the servers that run at once; the one that was not needed for longest ends for
 	// another.
 	maxServers = 4
-	// startTime is how long a server may take to answer for the first time, if it says nothing else.
+	// startTime limits how long a server may take to answer for the first time, if it says nothing else.
 	startTime = time.Minute
 	// thisMachine is the only target on which servers run.
 	thisMachine = "local"

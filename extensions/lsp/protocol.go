@@ -110,7 +110,7 @@ type initializeResult struct {
 	} `json:"capabilities"`
 }
 
-// capabilities are what a server may expect of this client: it shows diagnostics, nothing else.
+// capabilities returns what a server may expect of this client: it shows diagnostics, nothing else.
 func capabilities() map[string]any {
 	yes := map[string]any{}
 	return map[string]any{

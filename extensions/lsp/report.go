@@ -31,7 +31,7 @@ type same struct {
 
 func (p problem) same() same { return same{p.severity, p.message} }
 
-// maxKept is how many problems of a file are kept.
+// maxKept limits the problems of a file that are kept.
 const maxKept = 500
 
 // problems returns diagnostics as they are kept, errors first.
@@ -80,7 +80,7 @@ type report struct {
 	cleared []string // files whose problems are gone
 }
 
-// fileReport is what is new in a file.
+// fileReport holds the new problems of a file.
 type fileReport struct {
 	name     string
 	text     string // of the file, for columns

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxRestarts is how often a server that has died is started again.
+	// maxRestarts limits how often a server that has died is started again.
 	maxRestarts = 2
-	// maxOpen is how many files a server has open; of others it reads what is on disk.
+	// maxOpen limits the files that a server has open; of others it reads what is on disk.
 	maxOpen = 50
 )
 
-// change is what calls have done to a file since the server was told of it.
+// change holds what calls have done to a file since the server was told of it.
 type change struct {
 	path          string
 	before, after string

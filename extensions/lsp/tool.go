@@ -15,7 +15,7 @@ import (
 //go:embed diagnostics.md
 var toolText string
 
-// toolTime is how long the tool waits for a server that is busy.
+// toolTime limits how long the tool waits for a server that is busy.
 const toolTime = 30 * time.Second
 
 type toolArgs struct {

@@ -100,7 +100,7 @@ func (s *server) attach(ctx context.Context, uri string) (string, []model.Image,
 	return text, res.Images, nil
 }
 
-// maxNames is how many names a completion offers.
+// maxNames limits the names that a completion offers.
 const maxNames = 50
 
 // Names returns what a prompt can name after an @ that begins with a text or, after those, holds it:

@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// probeTime is how long a program may stay silent after the first request of the present
+	// probeTime limits how long a program may stay silent after the first request of the present
 	// protocol, before it is started again with the old handshake.
 	probeTime = 3 * time.Second
-	// maxNotifications is how many notifications a server may send in one second.
+	// maxNotifications limits the notifications that a server may send in one second.
 	maxNotifications = 100
 	// legacyVersion is the newest protocol that begins with a handshake.
 	legacyVersion = "2025-11-25"

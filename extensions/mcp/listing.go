@@ -17,7 +17,7 @@ const (
 	shortNames      = 48      // of the names of its tools in the listing
 )
 
-// Line is what the model is told of one server.
+// Line tells the model of one server.
 type Line struct{ Server, Text string }
 
 // ListingHead says what the lines are. Each byte of the listing is paid for with each request.

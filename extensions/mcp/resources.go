@@ -54,7 +54,7 @@ type ResourceInfo struct {
 	Type   string `json:"type,omitempty"`
 }
 
-// maxResources is how many resources a list has at most.
+// maxResources limits the resources of a list.
 const maxResources = 200
 
 // Resources returns the resources that match a text, by server.

@@ -17,7 +17,7 @@ import (
 // maxPictures limits the pictures of one result.
 const maxPictures = 8
 
-// gathered is what a result becomes.
+// gathered collects the parts of a result.
 type gathered struct {
 	parts  []string
 	images []model.Image

@@ -240,7 +240,7 @@ func (s *server) lose(c *connection) {
 	}
 }
 
-// offer is what a server offers.
+// offer holds what a server offers.
 type offer struct {
 	tools        []definition
 	prompts      []*sdk.Prompt

@@ -62,7 +62,7 @@ type Login struct {
 	Scopes   []string
 }
 
-// Endpoint is where a server is reached.
+// Endpoint holds the URL, the login and the headers of a server.
 type Endpoint struct {
 	URL     string
 	Login   Login

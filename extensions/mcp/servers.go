@@ -263,7 +263,7 @@ func (s *Servers) fail(name string, why error) {
 	})
 }
 
-// maxFailures is how many failures a warning names.
+// maxFailures limits the failures that a warning names.
 const maxFailures = 3
 
 // failureWarning says which servers failed.

@@ -20,7 +20,7 @@ const (
 	Off      State = "off"
 )
 
-// Status is what is known of a server, for people. Its texts are the server's, and untrusted.
+// Status describes a server for people. Its texts are the server's, and untrusted.
 type Status struct {
 	Name         string     `json:"name"`
 	Transport    Transport  `json:"transport"`

@@ -22,7 +22,7 @@ import (
 	"buddy/texts"
 )
 
-// Manifest is where a plugin describes itself.
+// Manifest names the file in which a plugin describes itself.
 const Manifest = ".claude-plugin/plugin.json"
 
 // Limits of a plugin.
@@ -33,7 +33,7 @@ const (
 	maxAbout    = 1024
 )
 
-// Plugin is what a folder brings. Paths are absolute and inside of it, without symbolic links.
+// Plugin holds what a folder brings. Paths are absolute and inside of it, without symbolic links.
 type Plugin struct {
 	Name      string
 	Version   string
@@ -76,7 +76,7 @@ type manifest struct {
 	Language    json.RawMessage `json:"lspServers"`
 }
 
-// validName is what may stand before the colon of "plugin:name".
+// validName matches what may stand before the colon of "plugin:name".
 var validName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 const maxName = 64

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settled is how long ago the last change of a file must be before its stamp tells every change
+// settled says how long ago the last change of a file must be before its stamp tells every change
 // after it: clocks of file systems are coarse.
 const settled = 2 * time.Second
 

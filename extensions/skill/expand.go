@@ -60,7 +60,7 @@ func (s Skill) CommandLines() []string {
 	return all
 }
 
-// commandAt is where a command stands in a text: all of it, and what runs.
+// commandAt locates a command in a text: all of it, and what runs.
 type commandAt struct{ from, to, text, textEnd int }
 
 // commandForm is !`command` at the beginning of a line or behind a blank, and a block of code
@@ -82,7 +82,7 @@ func commandsIn(body string) []commandAt {
 	return all
 }
 
-// placeholder is what is replaced in a text; a backslash before a $ keeps it.
+// placeholder matches what is replaced in a text; a backslash before a $ keeps it.
 var (
 	placeholder     = texts.Regexp(`\\\$|\$ARGUMENTS\[(\d{1,3})\]|\$(ARGUMENTS)\b|\$(\d{1,3})|\$\{((?:CLAUDE|BUDDY)_(?:SKILL_DIR|PROJECT_DIR|SESSION_ID))\}|\$([A-Za-z_][A-Za-z0-9_-]*)`)
 	placeholderZero = texts.Regexp(`(?:^|[^\\])\$(?:0\b|ARGUMENTS\[0\])`)

@@ -20,7 +20,7 @@ const (
 const Head = `These skills hold instructions for kinds of work. When one fits what is asked, load it before you begin: use_tool {"name":"skill","args":{"name":"NAME","args":"WHAT IT IS FOR"}}. ` +
 	`A skill of the project has the rank of the project's instructions; none lifts a rule.`
 
-// Line is what a model is told of a skill: its name and one line.
+// Line tells a model of a skill: its name and one line.
 type Line struct{ Name, Text string }
 
 // Lines returns the lines of the skills that a model is told of, in all at most a hundredth of a

@@ -39,13 +39,13 @@ type Skill struct {
 	// Acts means that it may grant what it names in Allowed and run the commands in its text: it
 	// is a person's own, or the person has trusted it.
 	Acts bool
-	// Withheld is why neither the model nor a person gets its description, "" for nothing.
+	// Withheld says why neither the model nor a person gets its description, "" for nothing.
 	Withheld string
 	// Changed means that it may not act because it is not what the person has trusted.
 	Changed bool
 }
 
-// Effects are what a skill changes until the next prompt, in names of the field.
+// Effects holds what a skill changes until the next prompt, in names of the field.
 type Effects struct {
 	Allowed []string // what may run without a question, if the skill may act
 	Denied  []string // what may not run

@@ -20,7 +20,7 @@ type Argument struct {
 // inputs, a mapping.
 const Runner = "workflow"
 
-// runner is what it takes.
+// runner lists the parameters of Runner.
 var runner = []Argument{{"name", "string", true}, {"inputs", "object", false}}
 
 // mcpTool begins the names of the tools of MCP servers, which are not known here.

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Brief is what a list for programs says of a workflow.
+// Brief describes a workflow in a list for programs.
 type Brief struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description"`
@@ -18,7 +18,7 @@ type Brief struct {
 	Steps       int          `json:"steps"`
 }
 
-// BriefInput is what a list for programs says of an input.
+// BriefInput describes an input in a list for programs.
 type BriefInput struct {
 	Name     string `json:"name"`
 	Type     Type   `json:"type"`

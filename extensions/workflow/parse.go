@@ -236,7 +236,7 @@ var (
 	errorKeys = []string{"retry", "wait"}
 )
 
-// validName is what a workflow may be called.
+// validName matches the names that a workflow may have.
 var validName = texts.Regexp(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
 
 func (r *reader) workflow(top *yaml.Node) {

@@ -64,7 +64,7 @@ func Fitting(all []Suggestion, prompt string) *Suggestion {
 	return best
 }
 
-// named is how much the name counts, against a word of the description.
+// named weighs the name against a word of the description.
 const named = 10
 
 // fits counts how well a workflow fits words, 0 if it does not.

@@ -39,7 +39,7 @@ const (
 	list   kind = "a list"
 )
 
-// fields are what can be read of a step's result.
+// fields maps what can be read of a step's result to its kind.
 var fields = map[string]kind{"output": text, "stdout": text, "exit_code": number, "ok": truth, "done": list, "failed": list}
 
 var fieldNames = []string{"output", "stdout", "exit_code", "ok", "done", "failed"}
@@ -122,7 +122,7 @@ type part struct {
 	line int
 }
 
-// literalBraces is what stands for two braces that begin no value.
+// literalBraces stands for two braces that begin no value.
 const literalBraces = `"{{"`
 
 // parseTemplate reads a template that begins on a line. The error's text names what is wrong, and

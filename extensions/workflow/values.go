@@ -17,7 +17,7 @@ import (
 // every input of the workflow.
 type Values map[string]any
 
-// Result is what became of a step. The zero value is one that did not run, which has not failed
+// Result holds the outcome of a step. The zero value is one that did not run, which has not failed
 // either.
 type Result struct {
 	Ran      bool
@@ -29,7 +29,7 @@ type Result struct {
 	Failed   []string // items that it failed for
 }
 
-// Scope is what is known when a step begins.
+// Scope holds what is known when a step begins.
 type Scope struct {
 	Inputs Values
 	Steps  map[string]Result // by id; a missing one did not run

@@ -134,7 +134,7 @@ type Trace struct {
 	calls map[string]call
 }
 
-// call is what is known of a call that has no result yet.
+// call holds what is known of a call that has no result yet.
 type call struct{ name, what string }
 
 // Needs reports whether Add uses events of a type. Callers need not decode others.

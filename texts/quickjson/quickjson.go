@@ -67,7 +67,7 @@ func String(raw []byte) (s string, ok bool) {
 	return string(append(text, body...)), true
 }
 
-// escapes are what may follow a backslash, but for u.
+// escapes maps what may follow a backslash, but for u, to the character that it stands for.
 var escapes = [256]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // escaped returns what the beginning of text, after a backslash, stands for, and how many bytes that is: 0 if
@@ -148,7 +148,7 @@ func (r *reader) string() (token []byte, ok bool) {
 	}
 }
 
-// ends are what ends a number or a word.
+// ends lists the bytes that end a number or a word.
 var ends = []byte("\",:{}[] \n\t\r")
 
 // value passes over a value and returns it. One that is no string may be invalid.

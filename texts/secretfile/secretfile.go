@@ -18,7 +18,7 @@ type name struct {
 	row    *row
 }
 
-// pieces are what a pattern has between its *.
+// pieces holds what a pattern has between its *.
 type pieces []string
 
 func piecesOf(pattern string) pieces { return strings.Split(pattern, "*") }

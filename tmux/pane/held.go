@@ -35,7 +35,7 @@ const (
 // folderMax limits the name of a folder, in bytes.
 const folderMax = 4096
 
-// sandbox is what a command can be held by.
+// sandbox holds a command.
 type sandbox interface {
 	Start(cmd *exec.Cmd) error // starts it held, or not at all
 	Group(pid int) int         // the process group that signals go to

@@ -27,7 +27,7 @@ import (
 //go:embed run_shell.md
 var runShellText string
 
-// Limits are how much the model gets of what commands print, in bytes.
+// Limits bounds how much the model gets of what commands print, in bytes.
 type Limits struct {
 	Output int // of each output stream
 	Screen int // of a pane's screen and scrollback

@@ -44,7 +44,7 @@ type searched struct {
 	how shell.Search
 }
 
-// answer is what holds returned.
+// answer holds what holds returned.
 type answer struct {
 	name string
 	ok   bool

@@ -30,12 +30,12 @@ import (
 // connectTimeout bounds connecting, querying the environment and pinging.
 const connectTimeout = 40 * time.Second
 
-// Target is where commands run and files are: this machine, or what a host reaches. It
+// Target names where commands run and files are: this machine, or what a host reaches. It
 // outlives the sessions that use it.
 type Target struct {
 	Name string
 	Host *host.Host // nil for this machine; closed by Close
-	// Away is why the last attempt to reach the target failed. Only one goroutine may use it.
+	// Away says why the last attempt to reach the target failed. Only one goroutine may use it.
 	Away *host.DownError
 
 	// Settings of the target.

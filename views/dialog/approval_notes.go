@@ -90,7 +90,7 @@ const (
 // explained are the notes that show only when they are asked for.
 var explained = []string{noteDoes, noteUndo, noteElse, noteKept}
 
-// notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
+// notes returns what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
 func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	names := []string{noteInside, noteLoses}
@@ -199,7 +199,7 @@ func ruleText(v action.Verdict) string {
 	return v.Reason
 }
 
-// alternatives are what else would do, or that nothing is known at all.
+// alternatives returns what else would do, or that nothing is known at all.
 func alternatives(c action.ApprovalContext) string {
 	if len(c.Alternatives) == 0 && len(c.Consequences) == 0 && c.Undo == "" && c.Reversible {
 		return "nothing more is known"

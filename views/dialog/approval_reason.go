@@ -14,7 +14,7 @@ import (
 	"buddy/views/edit"
 )
 
-// reason is why a person denies something.
+// reason holds why a person denies something.
 type reason struct {
 	editor *edit.Editor // nil until one is typed
 	letter string       // that began it, "" if none did
@@ -102,7 +102,7 @@ func (a *Approval) UnsentReason() string {
 	return text
 }
 
-// reasonRows is how many rows a reason needs at least: one of it, what is remembered, and its keys.
+// reasonRows counts the rows that a reason needs at least: one of it, what is remembered, and its keys.
 const reasonRows = 4
 
 // drawTyping draws the reason that is typed, below it what is remembered of it, and the keys.

@@ -159,7 +159,7 @@ func (p *approvalRows) part(left int) {
 	}
 }
 
-// height is how many rows there are if nothing scrolls.
+// height returns how many rows there are if nothing scrolls.
 func (p *approvalRows) height() int {
 	return len(p.head) + len(p.scrolled) + len(p.pinned) + len(p.keys) + p.gaps[0] + p.gaps[1] + p.gaps[2]
 }

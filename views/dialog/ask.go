@@ -103,7 +103,7 @@ func (a *Ask) labels(w int) (above [][]draw.Span, before []draw.Span) {
 	return nil, before
 }
 
-// below is what is wrong with the line, or the keys.
+// below returns what is wrong with the line, or the keys.
 func (a *Ask) below(w int) [][]draw.Span {
 	if a.wrong != "" {
 		return draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, a.wrong), w), rowsOfSaying, w)

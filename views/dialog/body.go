@@ -82,7 +82,7 @@ func (r *bodyRow) plain(from, to int) string {
 	return r.diff.Text.Plain(at+from, at+to)
 }
 
-// marking is what the mouse selects.
+// marking holds what the mouse selects.
 type marking struct {
 	down, on     bool
 	anchor, head bodyPlace
@@ -142,7 +142,7 @@ func (b *body) showDiffs(from, to int) {
 	}
 }
 
-// joint is what is between a row of a wrapped line and the one before.
+// joint returns what is between a row of a wrapped line and the one before.
 func joint(i int, blank bool) string {
 	switch {
 	case i == 0:
@@ -322,7 +322,7 @@ func (b *body) marked(row int, text []byte) (from, to int) {
 	return min(from, to), to
 }
 
-// selected is what is selected, in whole lines where rows are only wrapped.
+// selected returns what is selected, in whole lines where rows are only wrapped.
 func (b *body) selected() string {
 	var out strings.Builder
 	lo, hi := b.mark.anchor.row, b.mark.head.row

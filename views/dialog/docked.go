@@ -9,11 +9,11 @@ import (
 	"buddy/views/draw"
 )
 
-// Pause is how long no key must have come before keys belong to a dialog that opened by itself,
+// Pause says how long no key must have come before keys belong to a dialog that opened by itself,
 // and before what was edited runs: longer than anybody stops in the middle of typing.
 const Pause = time.Second
 
-// LetterPause is how long a letter that decides something waits for another one: longer than it
+// LetterPause says how long a letter that decides something waits for another one: longer than it
 // takes to go on with a word. When one comes, both are text.
 const LetterPause = 250 * time.Millisecond
 

@@ -69,7 +69,7 @@ type pickerCells struct {
 	longest int   // of the texts in the first column, at most about widestPicker
 }
 
-// pickerPlace is where the rows were drawn last, and whether the preview was.
+// pickerPlace locates the rows that were drawn last, and says whether the preview was.
 type pickerPlace struct {
 	x, y, w, h int
 	preview    bool
@@ -82,7 +82,7 @@ type pickerAsk struct {
 	done  func(text string)
 }
 
-// maxFilter is how many bytes a filter may have.
+// maxFilter limits a filter, in bytes.
 const maxFilter = 256
 
 // NewPicker returns a list without rows.

@@ -209,7 +209,7 @@ func (n *naive) lineEnd() int {
 	return len(n.text)
 }
 
-// pieces are what random edits insert: wide, joining, hostile.
+// pieces lists what random edits insert: wide, joining, hostile.
 var pieces = []string{
 	"a", "b c", " ", "\n", "\t", "日本", "e\u0301", "\u0301", "👨‍👩‍👧", "🇩🇪", "🇩", "\u200d", "\x1b[31m", "\u202e", "[red]", "한", "\u1100", "\u0600", "two words here", "x\ny\n", "\u0e33",
 }

@@ -48,7 +48,7 @@ func changedPieces(a, b string) (before, after []piece) {
 	return gaps(c.before, c.same, func(r sameWords) int { return r.before }), gaps(c.after, c.same, func(r sameWords) int { return r.after })
 }
 
-// comparison is how two lines differ.
+// comparison holds the words of two lines, and which of them both have.
 type comparison struct {
 	before, after []string // their words
 	same          []sameWords

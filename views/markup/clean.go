@@ -11,7 +11,7 @@ import (
 	"buddy/themes"
 )
 
-// maxGlue is how many runes that join the character before them a character may have.
+// maxGlue limits the runes of a character that join the character before them.
 const maxGlue = 8
 
 const (

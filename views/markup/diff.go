@@ -59,7 +59,7 @@ func IsDiff(src string) bool {
 	return slices.ContainsFunc(readDiff(src), func(f fileDiff) bool { return f.name != "" && f.added+f.deleted > 0 })
 }
 
-// maxDiffHead is how many bytes a commit's message may have above its diff.
+// maxDiffHead limits the message that a commit may have above its diff, in bytes.
 const maxDiffHead = 8 << 10
 
 // Show is told which bytes of Text are about to be drawn, and asks for the colours of their code.
@@ -319,7 +319,7 @@ func PreviewDiff(name, preview string) string {
 	return FileMark + name + "  " + preview
 }
 
-// lineCounts is how the tools for files count what they change.
+// lineCounts matches how the tools for files count what they change.
 var lineCounts = regexp.MustCompile(`^(?:(.*), )?\+(\d+) -(\d+) lines, (.*)$`)
 
 // marked takes the line that FileMark begins. The counts in it are those of all lines, also where the diff was cut.

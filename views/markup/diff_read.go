@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// fileDiff is what a diff says of one file. What stands above the first of its hunks and is not about a
+// fileDiff holds what a diff says of one file. What stands above the first of its hunks and is not about a
 // file is in notes; a diff that names no file has no name.
 type fileDiff struct {
 	notes          []string
@@ -46,7 +46,7 @@ type diffReader struct {
 	loose    bool    // the last hunk is of lines outside of any
 }
 
-// stretch is where lines of a file are that have not been read yet.
+// stretch locates lines of a file that have not been read yet.
 type stretch struct{ line, count int }
 
 // readDiff reads the diffs of any number of files, as git, diff and the tools for files write them. A hunk has as
@@ -94,7 +94,7 @@ func (r *diffReader) file() *fileDiff {
 	return &r.files[len(r.files)-1]
 }
 
-// nothing is how diffs call a file that is not there.
+// nothing stands in diffs for a file that is not there.
 const nothing = "/dev/null"
 
 // named takes the two lines that name a file. Git, or the line that FileMark begins, says more of it before them.

@@ -102,7 +102,7 @@ type codeBlock struct {
 	asking bool // it is at work on some of them
 }
 
-// extent is where a line of code is, without what it begins with on the screen.
+// extent locates a line of code, without what it begins with on the screen.
 type extent struct{ from, to int32 }
 
 // plain tells whether there is nothing to highlight in the background.

@@ -256,7 +256,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// visible is what people must see of text that has no escape sequences: a second,
+// visible returns what people must see of text that has no escape sequences: a second,
 // slow way to say what a Writer does.
 func visible(s string) string {
 	var b strings.Builder

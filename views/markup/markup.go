@@ -58,7 +58,7 @@ func (c Color) Palette() (n int, ok bool) { return int(c & 0xff), c&^0xffffff ==
 // RGB returns the 24-bit colour, if c is one.
 func (c Color) RGB() (rgb int32, ok bool) { return int32(c & 0xffffff), c&^0xffffff == trueColor }
 
-// Style is how a run of text looks: a role of the theme, and what the text adds to it.
+// Style tells how a run of text looks: a role of the theme, and what the text adds to it.
 type Style struct {
 	Role   themes.Role
 	Attr   Attr

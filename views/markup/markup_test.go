@@ -375,8 +375,8 @@ func TestLineShowsEverything(t *testing.T) {
 	}
 }
 
-// Tmux captures line drawing as SO, letters, SI; and what a row begins
-// with is what the row before ended with.
+// Tmux captures line drawing as SO, letters, SI; and a row begins
+// in the state in which the row before ended.
 func TestLineDrawing(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"a\x0elqqk\x0fq", "\"a┌──┐q\"\n"},

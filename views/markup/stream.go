@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// slowChunk is how long an open chunk may be to be parsed at each delta; a longer
+	// slowChunk limits an open chunk that is parsed at each delta, in bytes; a longer
 	// one is parsed when it has grown by an eighth.
 	slowChunk = 4 << 10
 	// Text with a line longer than plainLine, with more than plainQuotes quotes in each
@@ -46,7 +46,7 @@ type Markdown struct {
 	from    int        // where the text has changed since Grow began
 }
 
-// fencePlace is where a fence began in Text and in the source.
+// fencePlace locates the beginning of a fence in Text and in the source.
 type fencePlace struct{ text, src int }
 
 // textMark is a place in a Markdown.
@@ -276,7 +276,7 @@ func tame(src []byte) bool {
 	return true
 }
 
-// lineKind is what a line means for the chunks around it.
+// lineKind tells what a line means for the chunks around it.
 type lineKind uint8
 
 const (

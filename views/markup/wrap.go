@@ -84,7 +84,7 @@ type Layout struct {
 	width int
 }
 
-// lookBack is how far before a change a row may end and yet be touched by it: a
+// lookBack says how far before a change a row may end and yet be touched by it: a
 // character may grow while it arrives.
 const lookBack = 64
 

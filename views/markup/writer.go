@@ -29,7 +29,7 @@ type Writer struct {
 	line  lineState
 }
 
-// lineState is what a terminal knows of the line that is written.
+// lineState holds what a terminal knows of the line that is written.
 type lineState struct {
 	start  int  // offset of the line in Text.Bytes
 	end    int  // where writing goes on; what follows it was there before

@@ -198,7 +198,7 @@ func (p *Panes) doing() (all, less []draw.Span) {
 }
 
 // drawGrid draws the page of panes in which the selected one is, each in a box. Neighbours share their edges.
-// doing is what is done with the selected one.
+// doing says what is done with the selected one.
 func (p *Panes) drawGrid(all draw.Area, cols, rows int, doing []draw.Span) {
 	per := cols * rows
 	first := p.list.index() / per * per

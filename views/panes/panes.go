@@ -57,7 +57,7 @@ type paneLook struct {
 	zoomed  bool // they fill the screen
 }
 
-// gridChoice is whether a person wants several panes side by side.
+// gridChoice tells whether a person wants several panes side by side.
 type gridChoice uint8
 
 const (

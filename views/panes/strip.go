@@ -61,7 +61,7 @@ func (l *Strip) Draw(screen tcell.Screen) {
 	c.Cols(c.W-n, c.W).Spans(0, right...)
 }
 
-// parts are what is said at the left and at the right, of w cells.
+// parts returns what is said at the left and at the right, of w cells.
 func (l *Strip) parts(w int) (left, right []draw.Span) {
 	now := l.now()
 	q := l.of.list.selected()

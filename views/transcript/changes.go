@@ -10,7 +10,7 @@ import (
 	"buddy/views/markup"
 )
 
-// changeRows is how many rows of what a call changed show before it is unfolded.
+// changeRows limits the rows of what a call changed that show before it is unfolded.
 const changeRows = 15
 
 // changes reports whether a call changes the content of files in a known way.

@@ -15,7 +15,7 @@ type beyond struct {
 	all          bool // no others
 }
 
-// Search is what a conversation looks for where blocks of it are not there.
+// Search tells what a conversation looks for where blocks of it are not there.
 type Search struct {
 	ID    int  // of the text that is looked for
 	Adds  int  // the first of the texts that this one only adds to: where one of them was not found, this one is not

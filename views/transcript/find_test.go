@@ -41,7 +41,7 @@ func find(t testing.TB, c *Conversation, text string) {
 	viewtest.Press(t, c, string(keymap.Find), "'"+text)
 }
 
-// status is what the border or the line says of a search.
+// status returns what the border or the line says of a search.
 func status(c *Conversation) string { return c.find.status(&c.view) }
 
 func TestFind(t *testing.T) {

@@ -23,7 +23,7 @@ type viewport struct {
 	unread unread
 }
 
-// rest is what is known of the blocks that are not there.
+// rest tells what is known of the blocks that are not there.
 type rest struct {
 	above, below bool // there are some before the first one that is there, and after the last one
 	wanted       bool // a person went to the beginning, which is to be shown when it comes

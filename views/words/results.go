@@ -13,7 +13,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Result is what a call gave.
+// Result holds what a call gave.
 type Result struct {
 	Text   string // as the model reads it
 	Failed bool

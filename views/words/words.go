@@ -18,7 +18,7 @@ import (
 	"buddy/views/draw"
 )
 
-// Call is what is known of a call of a tool.
+// Call describes a call of a tool.
 type Call struct {
 	Name      string // of the tool, as the call has it
 	Arguments string // JSON, or what the model wrote instead of it

@@ -20,11 +20,11 @@ type outputConfig struct {
 	Effort wire.Effort `json:"effort"`
 }
 
-// budgets are what an effort is in tokens, for models that take a budget. The least that
+// budgets translates an effort into tokens, for models that take a budget. The least that
 // the provider allows is 1,024; platform.claude.com/docs/en/build-with-claude/extended-thinking.
 var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240, "high": 16384, "xhigh": 32768, "max": 49152}
 
-// answerRoom is what an answer needs beside what is thought, in tokens: max_tokens counts both.
+// answerRoom says what an answer needs beside what is thought, in tokens: max_tokens counts both.
 const answerRoom = DefaultMaxTokens
 
 // limits sets how much an answer may have: what the person says, else what is documented, in

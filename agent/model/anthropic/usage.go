@@ -7,7 +7,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// usage is what a server counted, by name. Later counts of an answer replace earlier ones.
+// usage holds what a server counted, by name. Later counts of an answer replace earlier ones.
 type usage map[string]int
 
 // The names. Input is without what the cache read or wrote.

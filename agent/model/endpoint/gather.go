@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// gatherTime is how long words are gathered before they are read. Each read is a frame of the
+	// gatherTime says how long words are gathered before they are read. Each read is a frame of the
 	// screen, so this is what an answer that streams costs.
 	gatherTime = 50 * time.Millisecond
 

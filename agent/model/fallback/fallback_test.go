@@ -55,7 +55,7 @@ func status(code int) error {
 	return &model.Error{Kind: model.StatusError, Status: code, What: "status"}
 }
 
-// told is what a reader saw: texts and notices in order.
+// told returns what a reader saw: texts and notices in order.
 func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 	t.Helper()
 	var out strings.Builder

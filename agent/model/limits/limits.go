@@ -31,7 +31,7 @@ var (
 	data []byte
 )
 
-// kind is how a rule compares its name with that of a model.
+// kind says how a rule compares its name with that of a model.
 type kind string
 
 const (
@@ -116,7 +116,7 @@ func Window(name string) (tokens int, ok bool) {
 	return r.Window, r.Window > 0
 }
 
-// Output is how many tokens one answer of a model can have.
+// Output returns how many tokens one answer of a model can have.
 func Output(name string) (tokens int, ok bool) {
 	r := find(catalogue(), name)
 	return r.Output, r.Output > 0

@@ -29,7 +29,7 @@ const (
 	maxName   = 200 // bytes
 )
 
-// Place is where a server may be.
+// Place names an address where a server may be.
 type Place struct {
 	Name    string
 	BaseURL string // of OpenAI's protocol, such as http://127.0.0.1:11434/v1
@@ -41,7 +41,7 @@ type Server struct {
 	Models []Model // as it lists them; none when nothing is loaded
 }
 
-// Model is what a server has to offer.
+// Model describes a model that a server has to offer.
 type Model struct {
 	ID     string
 	Window int // tokens; 0 = not said

@@ -115,7 +115,7 @@ func (a asking) running() int {
 	return 0
 }
 
-// shown is what Ollama's description of a model says: num_ctx is what it will be loaded
+// shown returns the window that Ollama's description of a model says: num_ctx is what it will be loaded
 // with, else the length that it was made for.
 func (a asking) shown() int {
 	var m struct {

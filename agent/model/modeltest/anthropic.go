@@ -13,7 +13,7 @@ import (
 // is a signed thinking block, or with the Field redacted_thinking a block of that kind;
 // KeepAlive sends pings; Usage is always sent.
 
-// signature is what the server signs a thinking block with. CheckMessages wants it back.
+// signature returns what the server signs a thinking block with. CheckMessages wants it back.
 func signature(thinking string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(thinking)) // a hash takes everything

@@ -42,7 +42,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]contentPart)(c))
 }
 
-// serverItems are what a server makes by itself and takes back.
+// serverItems lists what a server makes by itself and takes back.
 var serverItems = []string{"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "compaction"}
 
 // CheckResponses is [Check] for the protocol Responses: an unknown item, one that says

@@ -67,7 +67,7 @@ func streams(t testing.TB, p Protocol) (all [][]byte) {
 	return all
 }
 
-// answerOf is what an adapter makes of a body that comes in pieces.
+// answerOf returns what an adapter makes of a body that comes in pieces.
 func answerOf(t *testing.T, p Protocol, body []byte, seed uint64) Result {
 	t.Helper()
 	through := pieces{body, rand.New(rand.NewPCG(seed, 0))}

@@ -13,7 +13,7 @@ import (
 	adapter "buddy/agent/model/wire"
 )
 
-// Config is what all adapters are made from.
+// Config holds what all adapters are made from.
 type Config = adapter.Config
 
 // Effort is a value of reasoning_effort.

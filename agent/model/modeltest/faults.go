@@ -13,7 +13,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Result is what one request gave.
+// Result holds what one request gave.
 type Result struct {
 	Text, Reasoning string
 	Ready           []model.ToolCall

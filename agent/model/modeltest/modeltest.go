@@ -30,14 +30,14 @@ import (
 // Script decides what to answer. It may be called from several goroutines.
 type Script func(Request) Answer
 
-// Request is what a client sent.
+// Request holds what a client sent.
 type Request struct {
 	Header   http.Header
 	Body     []byte // as it came
 	Model    string
 	Messages []model.Message
 	Tools    []model.ToolDef
-	// Refused is why the server answered 400 instead of playing the script, see Check
+	// Refused says why the server answered 400 instead of playing the script, see Check
 	// and CheckResponses.
 	Refused error
 
@@ -186,14 +186,14 @@ func (s *Server) Requests() []Request {
 // maxBody bounds a request.
 const maxBody = 64 << 20
 
-// protocol is how requests are read and answers are written.
+// protocol reads requests and writes answers in one of the protocols.
 type protocol struct {
 	name   string
 	read   func(http.Header, []byte) Request
 	format func() format // for one answer
 }
 
-// protocols are what the server speaks, by the last part of the path.
+// protocols lists what the server speaks, by the last part of the path.
 var protocols = map[string]protocol{
 	"/completions": {"completions", readChat, func() format { return chat{} }},
 	"/responses":   {"responses", readResponses, func() format { return &itemFormat{} }},

@@ -25,7 +25,7 @@ type wire struct {
 	over    bool // nothing may follow
 }
 
-// format is how a protocol spells an answer.
+// format spells an answer in a protocol.
 type format interface {
 	text(p *wire, s string)
 	reasoning(p *wire, r Reasoning)

@@ -73,7 +73,7 @@ const (
 	callItem      = "function_call"
 	freeItem      = "custom_tool_call" // see customTool
 	reasoningItem = "reasoning"
-	// compactionItem is what the server sums all before it up in, opaque to us:
+	// compactionItem names the item in which the server sums up all before it, opaque to us:
 	// developers.openai.com/api/docs/guides/compaction. The answer goes on after it.
 	compactionItem = "compaction"
 )

@@ -12,7 +12,7 @@ import (
 	"buddy/texts"
 )
 
-// noteKey is where a message keeps how its answer was made up.
+// noteKey names the field in which a message keeps how its answer was made up.
 const noteKey = model.Note + Name
 
 // note is the order of an answer's items, in Message.Extra. Text and calls are in the
@@ -51,7 +51,7 @@ type (
 		Role    model.Role `json:"role"`
 		Content []part     `json:"content"`
 	}
-	// answerText is what the model said. A string is what OpenAI and vLLM both take: a list of
+	// answerText carries what the model said. A string is what OpenAI and vLLM both take: a list of
 	// output_text needs an id and a status at the one, and annotations at the other.
 	answerText struct {
 		Type    string          `json:"type"`

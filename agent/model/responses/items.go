@@ -44,7 +44,7 @@ func (i *item) slot(kind string, n int) *slot {
 	return s
 }
 
-// text is what all slots hold together.
+// text returns what all slots hold together.
 func (i *item) text() string {
 	if len(i.slots) == 1 {
 		return string(i.slots[0].text)

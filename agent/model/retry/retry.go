@@ -111,7 +111,7 @@ func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model
 	return nil, false
 }
 
-// tries is how often a request is sent that fails in a way: not often where the person has
+// tries returns how often a request is sent that fails in a way: not often where the person has
 // most likely to change something, so that they read soon what it is.
 func tries(e *model.Error) int {
 	if e.Kind == model.FormatError || e.Kind == model.EmptyError || errors.Is(e, syscall.ECONNREFUSED) {

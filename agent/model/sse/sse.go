@@ -32,7 +32,7 @@ const (
 	drainTime = 100 * time.Millisecond
 )
 
-// mode is how a body is spelled, known from its first byte.
+// mode says how a body is spelled, known from its first byte.
 type mode uint8
 
 const (
@@ -283,7 +283,7 @@ func (r *Reader) takeOther(line []byte) {
 	}
 }
 
-// maxOdd is how much is kept of what is not of the format, in bytes: more than an error shows.
+// maxOdd limits how much is kept of what is not of the format, in bytes: more than an error shows.
 const maxOdd = 400
 
 // whole reports whether data is complete by itself.

@@ -12,13 +12,13 @@ import (
 	"buddy/texts"
 )
 
-// Effort is how much a model is to think before it answers; "" leaves it to the provider.
+// Effort says how much a model is to think before it answers; "" leaves it to the provider.
 type Effort string
 
 // efforts are the values that the configuration allows, in order.
 var efforts = []Effort{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-// Provider is who answers at an endpoint, as far as its address tells.
+// Provider names the provider behind an endpoint, as far as its address tells.
 type Provider string
 
 // The providers that differ from what OpenAI's protocols say, and OpenAI itself.
@@ -32,7 +32,7 @@ const (
 	LlamaCPP   Provider = "llama.cpp"
 )
 
-// ports are where local servers listen unless told otherwise. What is sent to them beyond
+// ports lists where local servers listen unless told otherwise. What is sent to them beyond
 // the protocol does no harm to another server on the same port, as it ignores it.
 var ports = map[string]Provider{
 	"11434": Ollama,   // docs.ollama.com/api/openai-compatibility
@@ -58,7 +58,7 @@ func providerAt(base string) Provider {
 	return ports[u.Port()]
 }
 
-// family is what is known of models whose names begin alike.
+// family holds what is known of models whose names begin alike.
 type family struct {
 	prefix   string
 	efforts  []Effort // those that it takes; empty: it does not reason
@@ -156,7 +156,7 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 // Effort is the checked effort of the configuration; "" when it has none.
 func (c *Client) Effort() Effort { return c.effort }
 
-// Provider is who answers, as far as the address tells; "" when it does not.
+// Provider returns the provider, as far as the address tells; "" when it does not.
 func (c *Client) Provider() Provider { return c.provider }
 
 // Sampling holds temperature and top_p. A nil value is not sent.

@@ -101,7 +101,7 @@ func New(c Config, api string) (*Client, error) {
 // Info describes the model. Its BaseURL has no credentials.
 func (c *Client) Info() model.Info { return c.info }
 
-// Key is what requests are signed with.
+// Key returns the key that requests are signed with.
 func (c *Client) Key() string { return c.key }
 
 // BaseURL is for requests and may hold credentials.
@@ -189,7 +189,7 @@ func clean(d *model.Delta) {
 	}
 }
 
-// maxToolName is how long a tool's name may be, in bytes: OpenAI takes the fewest.
+// maxToolName limits the name of a tool, in bytes: OpenAI takes the fewest.
 const maxToolName = 64
 
 // toolName returns a name in the letters that all providers take.

@@ -127,7 +127,7 @@ type Report struct {
 	Dynamic bool `json:"dynamic,omitempty"`
 	// Unread means that a part of the program was not analysed: what is said of it is not all.
 	Unread bool `json:"unread,omitempty"`
-	// Beyond is why a read-only program is not in the literal core, in which every word is
+	// Beyond says why a read-only program is not in the literal core, in which every word is
 	// written out and which is harmless without confinement; "" when it is in it.
 	Beyond string `json:"beyond,omitempty"`
 	// Talks names a service that the program uses, which it can't in a sandbox; else "".

@@ -9,7 +9,7 @@ import (
 	"buddy/texts"
 )
 
-// Kind is what a value of a field is.
+// Kind names the type of a field's value.
 type Kind string
 
 // The kinds, each with the Go type of its value.

@@ -20,14 +20,14 @@ import (
 	"buddy/tools"
 )
 
-// Form is what a server wants to know. Its texts are the server's, and untrusted.
+// Form holds the question of a server and its fields. Its texts are the server's, and untrusted.
 type Form struct {
 	Server  string
 	Message string
 	Fields  []Field
 }
 
-// Answer is what a person did with a form. Values is set when they accepted; it has no value of
+// Answer says what a person did with a form. Values is set when they accepted; it has no value of
 // an optional field that was left out.
 type Answer struct {
 	Action string // Accept, Decline or Cancel

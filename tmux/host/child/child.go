@@ -30,9 +30,9 @@ import (
 )
 
 const (
-	// stepTime is how long each step of an end may take before the next, stronger one.
+	// stepTime limits how long each step of an end may take before the next, stronger one.
 	stepTime = 2 * time.Second
-	// graceTime is how long what a program has left in its group may go on after its own exit.
+	// graceTime limits how long what a program has left in its group may go on after its own exit.
 	graceTime = time.Second
 	// maxStderr limits how much of the standard error is kept, in bytes.
 	maxStderr = 64 << 10

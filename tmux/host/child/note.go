@@ -15,7 +15,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// note is what the file of a child says. A pid alone is not enough to find a process again:
+// note holds what the file of a child says. A pid alone is not enough to find a process again:
 // the system gives its number to others. With the time of its start it is.
 type note struct {
 	Name       string `json:"name"`

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// process is what the system says of one.
+// process holds what the system says of one.
 type process struct {
 	group int
 	start string // when it began, the same text as long as it is the same process

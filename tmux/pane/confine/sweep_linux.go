@@ -78,7 +78,7 @@ func (b *Box) Sweep(pid int) error {
 // Group returns the process group that signals for a command go to: its own.
 func (*Box) Group(pid int) int { return pid }
 
-// looks is how often in a row none may be found: a process that is forked while the others are
+// looks says how often in a row none may be found: a process that is forked while the others are
 // looked at, by one that ends at that moment, is in no list.
 const looks = 3
 

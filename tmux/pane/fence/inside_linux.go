@@ -16,7 +16,7 @@ import (
 // InsideFlag is the argument of `buddy pane` by which the program runs inside the fence, see Inside.
 const InsideFlag = "--inside"
 
-// insideExe is where a command finds this program. A folder of its own keeps it apart from others.
+// insideExe names the path at which a command finds this program. A folder of its own keeps it apart from others.
 const insideExe = "/run/buddy/buddy"
 
 // Inside opens a port on the fence's loopback, hands it to the proxy outside over the socket with the

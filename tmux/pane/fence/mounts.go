@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// kind is what a command finds at a path. Of two for one path the higher one counts.
+// kind says what a command finds at a path. Of two for one path the higher one counts.
 type kind int
 
 const (
