@@ -179,6 +179,16 @@ func (p Profile) takesVendorIDs() bool {
 	return i < 0 || providers[i].Name == "openrouter" || providers[i].Name == "groq"
 }
 
+// Address returns the base URL without credentials and query, which may hold a key.
+func (p Profile) Address() string {
+	u, err := url.Parse(p.BaseURL)
+	if err != nil {
+		return "an address that is not valid"
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
 func sameHost(a, b string) bool {
 	x, err1 := url.Parse(a)
 	y, err2 := url.Parse(b)

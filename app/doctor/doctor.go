@@ -278,7 +278,7 @@ func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
 	if !o.Usable {
 		return []Finding{{"model", Broken, o.Why, "buddy models shows what can be used"}}
 	}
-	all := []Finding{{"model", Fine, fmt.Sprintf("%s (%s) at %s, %s", p.Name, p.Model, p.BaseURL, o.Why), ""}}
+	all := []Finding{{"model", Fine, fmt.Sprintf("%s (%s) at %s, %s", p.Name, p.Model, p.Address(), o.Why), ""}}
 	if o.Window == 0 {
 		do := "set context_limit in a profile for it"
 		if !p.Bundled() && model.HasSection(p.Name, p.Model) {
@@ -318,7 +318,7 @@ func AskModel(ctx context.Context, p config.Profile) Finding {
 		said.Hint = ""
 		return Finding{"endpoint", Broken, said.Error(), hint}
 	case err != nil:
-		return Finding{"endpoint", Broken, fmt.Sprintf("%s: no answer within %v: %v", p.BaseURL, AnswerTime, err), "check the network, or the load of the server"}
+		return Finding{"endpoint", Broken, fmt.Sprintf("%s: no answer within %v: %v", p.Address(), AnswerTime, err), "check the network, or the load of the server"}
 	}
 	return Finding{"endpoint", Fine, fmt.Sprintf("it answered in %.1f s%s", time.Since(begin).Seconds(), spent), ""}
 }

@@ -28,6 +28,17 @@ func TestAskModel(t *testing.T) {
 	}
 }
 
+// The address of a model is shown without what may be a key.
+func TestCheckModelHidesKeys(t *testing.T) {
+	apptest.Home(t)
+	t.Setenv("BUDDY_API_KEY", "at-0")
+	p := config.Profile{Name: "a", BaseURL: "https://ann:word@llm.example.com/v1?key=hidden", Model: "m"}
+	all := CheckModel(t.Context(), config.Config{Active: &p}, false)
+	if text := all[0].Text; !strings.Contains(text, "at https://llm.example.com/v1,") || strings.Contains(text, "word") || strings.Contains(text, "hidden") {
+		t.Errorf("it says %q", text)
+	}
+}
+
 // TestCheckTerminal: what the screen needs of a terminal.
 func TestCheckTerminal(t *testing.T) {
 	for _, tt := range []struct {

@@ -211,6 +211,18 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// Zeros at the end of an answer do not replace what was counted at its beginning.
+func TestUsageAtTheEnd(t *testing.T) {
+	r := stream(t,
+		`{"type":"message_start","message":{"usage":{"input_tokens":100,"cache_read_input_tokens":5000,"cache_creation_input_tokens":1000,"output_tokens":1}}}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":null,"output_tokens":7}}`,
+		`{"type":"message_stop"}`,
+	)
+	if want := (model.Usage{Prompt: 6100, Completion: 7, Cached: 5000, CacheWrite: 1000}); r.Err != nil || r.Done.Usage == nil || *r.Done.Usage != want {
+		t.Errorf("%v, %+v, want %+v", r.Err, r.Done.Usage, want)
+	}
+}
+
 // A refusal comes with what the provider says of it.
 func TestRefusal(t *testing.T) {
 	for details, want := range map[string]string{

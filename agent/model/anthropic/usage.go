@@ -7,7 +7,8 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// usage holds what a server counted, by name. Later counts of an answer replace earlier ones.
+// usage holds what a server counted, by name. Later counts of an answer replace earlier ones, except that a zero
+// at its end does not unsay what was read.
 type usage map[string]int
 
 // The names. Input is without what the cache read or wrote.
@@ -24,7 +25,7 @@ func (u *usage) add(raw json.RawMessage) {
 		return
 	}
 	for _, k := range []string{inputTokens, outputTokens, cacheRead, cacheWrite} {
-		if n, ok := wire.Count(m, k); ok {
+		if n, ok := wire.Count(m, k); ok && (n > 0 || (*u)[k] == 0) {
 			if *u == nil {
 				*u = make(usage)
 			}

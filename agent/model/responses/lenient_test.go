@@ -213,6 +213,8 @@ func TestUsage(t *testing.T) {
 	for _, u := range []string{
 		`{"input_tokens":"9","output_tokens":"3","input_tokens_details":{"cached_tokens":"2"}}`,
 		`{"prompt_tokens":9,"completion_tokens":3.0,"prompt_tokens_details":{"cached_tokens":2}}`,
+		`{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12,"completion_tokens_details":{"reasoning_tokens":3},"cached_tokens":2}`,
+		`{"prompt_tokens":9,"completion_tokens":1,"total_tokens":12,"completion_tokens_details":{"reasoning_tokens":2},"cached_tokens":2}`, // beside the answer
 	} {
 		r := stream(t, delta, `{"type":"response.completed","response":{"usage":`+u+`}}`)
 		if r.Err != nil || cmp.Diff(&model.Usage{Prompt: 9, Completion: 3, Cached: 2}, r.Done.Usage) != "" {

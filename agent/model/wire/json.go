@@ -74,7 +74,24 @@ func Usage(raw json.RawMessage) *model.Usage {
 			u.CacheWrite, okC = Count(details, "cache_write_tokens")
 		}
 	}
+	u.Completion += thoughtApart(m, u)
 	return u
+}
+
+// thoughtApart returns the tokens of reasoning that a server does not count among those of the answer, though it is
+// paid for them: xAI's total is the sum of all three (github.com/vercel/ai/issues/12425).
+func thoughtApart(m Members, u *model.Usage) int {
+	total, _ := Count(m, "total_tokens")
+	for _, k := range []string{"completion_tokens_details", "output_tokens_details"} {
+		var details Members
+		if json.Unmarshal(m[k], &details) != nil {
+			continue
+		}
+		if thought, ok := Count(details, "reasoning_tokens"); ok && total == u.Prompt+u.Completion+thought {
+			return thought
+		}
+	}
+	return 0
 }
 
 // Count returns the first of the keys that holds a number, which may be a string of digits.
