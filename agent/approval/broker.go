@@ -308,8 +308,8 @@ func (b *Broker) tooLate(c event.AnswerApproval) {
 	b.stream.Reject("the answer %q came too late: the approval is not open any more, because it was answered before or its task has ended", c.Decision)
 }
 
-// remembers returns the scope in which the reason of an answer is remembered, "" for none: it must be one of
-// those that the request offered, and there must be a reason. The denial itself counts in any case.
+// remembers returns the scope in which the reason of an answer is remembered, "" or [event.RememberNothing] for
+// none: it must be one of those that the request offered, and there must be a reason. The denial itself counts in any case.
 func (b *Broker) remembers(c event.AnswerApproval) string {
 	b.mu.Lock()
 	q := b.open[c.ID]
@@ -317,6 +317,8 @@ func (b *Broker) remembers(c event.AnswerApproval) string {
 	switch {
 	case q == nil || c.Remember == "":
 		return ""
+	case c.Remember == event.RememberNothing && c.Decision == event.Deny:
+		return c.Remember
 	case c.Decision != event.Deny || c.Nobody || strings.TrimSpace(c.Reason) == "":
 		b.stream.Reject("approval %q: only the reason of a denial can be remembered", c.ID)
 		return ""

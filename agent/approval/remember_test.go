@@ -26,6 +26,7 @@ func TestWhatAnAnswerMayRemember(t *testing.T) {
 		"another scope":      {[]string{"folder"}, event.AnswerApproval{Decision: event.Deny, Reason: "use pnpm", Remember: "person"}, "", `nothing was remembered in "person" (have: folder)`},
 		"a hostile scope":    {[]string{"folder"}, event.AnswerApproval{Decision: event.Deny, Reason: "use pnpm", Remember: "../../etc\x1b[2J"}, "", `nothing was remembered in "../../etc\x1b[2J"`},
 		"nothing is offered": {nil, event.AnswerApproval{Decision: event.Deny, Reason: "use pnpm", Remember: "folder"}, "", "nothing was remembered"},
+		"only this time":     {[]string{"folder"}, event.AnswerApproval{Decision: event.Deny, Reason: "not now", Remember: event.RememberNothing}, event.RememberNothing, ""},
 		"without a reason":   {[]string{"folder"}, event.AnswerApproval{Decision: event.Deny, Reason: " \n", Remember: "folder"}, "", "only the reason of a denial"},
 		"an approval":        {[]string{"folder"}, event.AnswerApproval{Decision: event.Once, Reason: "use pnpm", Remember: "folder"}, "", "only the reason of a denial"},
 		"nobody":             {[]string{"folder"}, event.AnswerApproval{Decision: event.Deny, Reason: "use pnpm", Remember: "folder", Nobody: true}, "", "only the reason of a denial"},

@@ -22,6 +22,10 @@ const (
 	Deny    Decision = "deny"
 )
 
+// RememberNothing is the answer to where the reason of a denial is kept for later sessions: nowhere, it holds
+// only this time.
+const RememberNothing = "nothing"
+
 // ReportKind names the subject of a report.
 type ReportKind string
 
@@ -58,7 +62,7 @@ type (
 	Continue struct{}
 	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args, JSON,
 	// replace the call's arguments with Edit. Remember names the scope in which the reason of a
-	// denial is kept for later sessions; "" keeps it only in this one. Nobody marks a denial because
+	// denial is kept for later sessions, or is RememberNothing; "" says that nobody was asked where. Nobody marks a denial because
 	// there is no person to ask. Screen says where the person is; the process that runs the session
 	// fills it in.
 	AnswerApproval struct {

@@ -60,7 +60,7 @@ type ApprovalAnswered struct {
 	Rule     string   `json:"rule,omitempty"` // of the policy
 	Args     string   `json:"args,omitempty"` // replacement for those of the call
 	Reason   string   `json:"reason,omitempty"`
-	Remember string   `json:"remember,omitempty"` // the scope in which the reason is kept: folder, person or team
+	Remember string   `json:"remember,omitempty"` // the scope in which the reason is kept: folder, person or team; nothing: the user chose only this time
 	Screen   string   `json:"screen,omitempty"`   // where the user was, if that is known: ssh from 10.0.0.5, pts/3
 }
 

@@ -16,11 +16,10 @@ import (
 
 // Limits of distilling.
 const (
-	leastNew    = 3  // records that were not used yet
-	maxLearned  = 20 // learned rules of a folder
-	sameContext = 50 // characters of the context that corrections of the same share
-	maxWishes   = 3  // sentences of one prompt
-	maxPrompt   = 2000
+	leastNew   = 3  // records that were not used yet
+	maxLearned = 20 // learned rules of a folder
+	maxWishes  = 3  // sentences of one prompt
+	maxPrompt  = 2000
 )
 
 // Learned is the result of [Store.Distill].
@@ -175,7 +174,7 @@ func candidates(news []Record) (all []candidate) {
 		key := ""
 		switch r.Kind {
 		case correction:
-			key = "c " + limitOf(r.Target) + " " + clip(r.Context, sameContext)
+			key = "c " + limitOf(r.Target) + " " + r.Context
 		case said:
 			key = "s " + normal(r.Text)
 		default:
@@ -193,13 +192,6 @@ func candidates(news []Record) (all []candidate) {
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(len(b.sources), len(a.sources)) })
 	return all
-}
-
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }
 
 // limitOf returns the target to which a rule learned there is limited: all but this machine.
@@ -231,7 +223,9 @@ func candidateOf(same []Record) (c candidate, ok bool) {
 		if len(same) < 2 && (!wish().MatchString(last.Corrected.Corrected) || !strings.HasPrefix(last.Source, "denied:")) {
 			return c, false
 		}
-		c.draft.Text = correctionText(last)
+		if c.draft.Text = correctionText(last); c.draft.Text == "" {
+			return c, false
+		}
 		c.draft.Target = limitOf(last.Target)
 	}
 	var ids []string
@@ -259,7 +253,8 @@ func usual(same []Record) Record {
 	return best
 }
 
-// correctionText returns a correction as a rule.
+// correctionText returns a correction as a rule, "" for an edited call that reads as it did: what was changed
+// is not said of it.
 func correctionText(r Record) string {
 	how, _, _ := strings.Cut(r.Source, ":")
 	what, wanted := r.wrong(), r.Corrected.Corrected
@@ -270,6 +265,9 @@ func correctionText(r Record) string {
 		instead := head(wanted)
 		if instead == what || what == r.Original {
 			what, instead = r.Original, wanted
+		}
+		if code(what) == code(instead) {
+			return ""
 		}
 		return fmt.Sprintf("Not `%s` but `%s`.", code(what), code(instead))
 	}

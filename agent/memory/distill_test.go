@@ -79,7 +79,10 @@ func TestWhyShowsSessionsAndCalls(t *testing.T) {
 // The same records make the same rules.
 func TestWhatCorrectionsBecome(t *testing.T) {
 	web := func(c string) action.Action { a := shell(c); a.Target = "root@web-02 (ssh)"; return a }
-	file := action.Action{Kind: action.FileWrite, Tool: "edit_file", Target: "local", Path: "/shop/gen/x.go"}
+	other := func(name string) action.Action {
+		return action.Action{Kind: action.FileWrite, Tool: "edit_file", Target: "local", Path: "/shop/gen/" + name}
+	}
+	file := other("x.go")
 	for name, c := range map[string]struct {
 		play func(x *script)
 		want string
@@ -110,6 +113,39 @@ func TestWhatCorrectionsBecome(t *testing.T) {
 				x.happens(event.FileRestored{Calls: []string{fmt.Sprintf("call_%d", x.n)}})
 			}
 		}, "rule Not `edit_file /shop/gen/x.go`: its changes were taken back.\n"},
+		"one undo of several files": {func(x *script) {
+			x.undoes(file, other("a"), other("b"), other("c"))
+		}, ""},
+		"one undo of a file that was changed three times": {func(x *script) {
+			x.undoes(file, file, file)
+		}, ""},
+		"undone and done again": {func(x *script) {
+			for range 3 {
+				x.happens(event.FileRestored{Calls: x.undoes(file), Redo: true})
+			}
+		}, ""},
+		"done again, then undone": {func(x *script) {
+			for range 3 {
+				calls := x.undoes(file)
+				x.happens(event.FileRestored{Calls: calls, Redo: true}, event.FileRestored{Calls: calls})
+			}
+		}, "rule Not `edit_file /shop/gen/x.go`: its changes were taken back.\n"},
+		"programs in a deep folder": {func(x *script) {
+			for _, name := range []string{"one", "two", "three"} {
+				x.denies(shell("/home/ann/a/folder/that/has/quite/a/long/path/bin/"+name), "not yet")
+			}
+		}, ""},
+		"only this time": {func(x *script) {
+			for range 3 {
+				id := x.call(shell("git push"))
+				x.happens(event.ApprovalAnswered{CallID: id, Decision: event.Deny, By: "user", Reason: "never push now", Remember: event.RememberNothing})
+			}
+		}, ""},
+		"edits of what a file gets": {func(x *script) {
+			for range 3 {
+				x.edits(file, "")
+			}
+		}, ""},
 		"different reasons": {func(x *script) {
 			x.denies(shell("npm ci"), "use pnpm")
 			x.denies(shell("npm ci"), "use pnpm")

@@ -69,6 +69,16 @@ func (x *script) edits(act action.Action, command string) {
 	)
 }
 
+// undoes is calls whose changes the person takes back at once; it returns their ids.
+func (x *script) undoes(all ...action.Action) (ids []string) {
+	for _, act := range all {
+		x.gives(act, "edited the file")
+		ids = append(ids, fmt.Sprintf("call_%d", x.n))
+	}
+	x.happens(event.FileRestored{Calls: ids})
+	return ids
+}
+
 func (x *script) records(kind string) (some []Record) {
 	x.t.Helper()
 	all, _, err := observed{x.s.o.Dir}.read(every)
@@ -178,7 +188,7 @@ func TestCorrections(t *testing.T) {
 	}
 	want := "denied:run_shell|npm install left-pad|use pnpm|run_shell: npm install\n" +
 		"edited:run_shell|npm run build|pnpm run build|run_shell: npm run\n" +
-		"undone:edit_file|edit_file /shop/gen/x.go||edit_file: /shop/gen"
+		"undone:edit_file|edit_file /shop/gen/x.go||edit_file /shop/gen/x.go"
 	if strings.Join(got, "\n") != want {
 		t.Errorf("corrections\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}

@@ -37,7 +37,7 @@ const (
 	said        = "said"        // a sentence of the person
 	proposal    = "proposal"    // an entry that the person may accept
 	answered    = "answered"    // a proposal that the person has decided about
-	used        = "used"        // sources that distilling has used
+	used        = "used"        // sources that teach nothing any more: distilling has used them, or they no longer hold
 )
 
 // Record holds what was observed once. Its texts have no secrets.

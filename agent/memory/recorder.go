@@ -50,6 +50,7 @@ type call struct {
 	act        action.Action
 	edited     bool // the person gave it other arguments
 	hooked     bool
+	undone     string // the record which says that its changes were taken back
 }
 
 // maxDone limits the finished calls that may be undone with a correction.
@@ -87,7 +88,10 @@ func (s *Store) Observe(env event.Envelope) {
 	case event.ToolResult:
 		r.result(env, e)
 	case event.FileRestored:
-		if !e.Redo && !e.Rewind { // a way back says nothing against a call
+		switch {
+		case e.Redo:
+			r.redone(env, e)
+		case !e.Rewind: // a way back says nothing against a call
 			r.restored(env, e)
 		}
 	case event.PromptSubmitted:
@@ -152,15 +156,12 @@ func (c call) what() string {
 }
 
 // context returns what corrections of the same have in common: the tool, and the words of a command up to
-// its first operand, or the folder of a file.
+// its first operand, or all that the call does.
 func (c call) context() string {
-	switch {
-	case c.act.Command != "":
+	if c.act.Command != "" {
 		return c.name + ": " + head(c.act.Command)
-	case c.act.Path != "":
-		return c.name + ": " + path.Dir(c.act.Path)
 	}
-	return c.name
+	return c.what()
 }
 
 var word = texts.Regexp(`^[A-Za-z][\w.:+-]*$`)
@@ -189,23 +190,44 @@ func (r *recorder) answered(env event.Envelope, e event.ApprovalAnswered) {
 	case e.Decision == event.Edit:
 		c.edited = true
 		r.calls[id] = c
-	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else it is an entry
+	case e.Decision == event.Deny && strings.TrimSpace(e.Reason) != "" && e.Remember == "": // else it is an entry, or holds only this time
 		r.correct(env, id, c, "denied", e.Reason)
 	}
 }
 
-// correct records that the person wanted something else than a call.
-func (r *recorder) correct(env event.Envelope, id string, c call, how, wanted string) {
+// correct records that the person wanted something else than a call. It returns the id of the record.
+func (r *recorder) correct(env event.Envelope, id string, c call, how, wanted string) string {
 	fixed := &Corrected{Original: c.what(), Corrected: wanted, Context: c.context()}
-	r.put(env, Record{Kind: correction, Call: id, Source: how + ":" + c.name, Target: c.act.Target, Tags: tags(c), Corrected: fixed})
+	return r.put(env, Record{Kind: correction, Call: id, Source: how + ":" + c.name, Target: c.act.Target, Tags: tags(c), Corrected: fixed})
 }
 
-// restored records that the person took changes of files back.
+// restored records that the person took changes of files back: once for each file, however often it was
+// changed.
 func (r *recorder) restored(env event.Envelope, e event.FileRestored) {
+	noted := make(map[string]bool)
 	for _, id := range e.Calls {
-		if c, ok := r.calls[id]; ok {
-			r.correct(env, id, c, "undone", "")
+		c, ok := r.calls[id]
+		if !ok || noted[c.context()] {
+			continue
 		}
+		noted[c.context()] = true
+		c.undone = r.correct(env, id, c, "undone", "")
+		r.calls[id] = c
+	}
+}
+
+// redone takes out of what teaches that changes were taken back which are there again.
+func (r *recorder) redone(env event.Envelope, e event.FileRestored) {
+	var ids []string
+	for _, id := range e.Calls {
+		if c := r.calls[id]; c.undone != "" {
+			ids = append(ids, c.undone)
+			c.undone = ""
+			r.calls[id] = c
+		}
+	}
+	if len(ids) > 0 {
+		r.put(env, Record{Kind: used, IDs: ids})
 	}
 }
 
@@ -256,10 +278,11 @@ func tags(c call) []string {
 	return all
 }
 
-// put queues a record, whose texts are still whole: secrets are taken out beside. The caller holds r.mu.
-func (r *recorder) put(env event.Envelope, one Record) {
+// put queues a record, whose texts are still whole: secrets are taken out beside. It returns the record's id,
+// "" if it was dropped. The caller holds r.mu.
+func (r *recorder) put(env event.Envelope, one Record) string {
 	if len(r.queue) >= maxQueued || r.s.o.Dir == "" {
-		return
+		return ""
 	}
 	at := time.UnixMilli(env.Time).UTC()
 	if env.Time == 0 {
@@ -277,6 +300,7 @@ func (r *recorder) put(env event.Envelope, one Record) {
 		r.idle = make(chan struct{})
 		go r.write()
 	}
+	return one.ID
 }
 
 // write writes what is queued, until there is nothing more.

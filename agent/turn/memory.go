@@ -11,7 +11,7 @@ import (
 
 // remember keeps the reason of a denial where the person chose that, and says so.
 func remember(ctx context.Context, b *batch, j *job, a event.ApprovalAnswered) {
-	if a.Remember == "" || b.loop.o.Memory == nil {
+	if a.Remember == "" || a.Remember == event.RememberNothing || b.loop.o.Memory == nil {
 		return
 	}
 	scope := memory.Scope(a.Remember)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/views/markup"
 )
 
@@ -28,7 +29,8 @@ func RememberText(m action.Memory, reason string) string {
 	return text
 }
 
-// RememberChoice returns the scope that a line chooses, by its number or its name; "" for only this time.
+// RememberChoice returns the scope that a line chooses, by its number or its name; any other line
+// chooses only this time.
 func RememberChoice(m action.Memory, line string) string {
 	line = strings.ToLower(strings.TrimSpace(line))
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(m.Scopes) {
@@ -37,5 +39,5 @@ func RememberChoice(m action.Memory, line string) string {
 	if slices.Contains(m.Scopes, line) {
 		return line
 	}
-	return ""
+	return event.RememberNothing
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 )
 
 // Line by line the question shows what would be remembered and where; only a number or a name of a scope that
@@ -24,8 +25,9 @@ func TestWhereAReasonIsRemembered(t *testing.T) {
 	if got := RememberText(m, strings.Repeat("x", 1000)); len(got) > 400 {
 		t.Errorf("a long reason makes %d bytes", len(got))
 	}
+	const none = event.RememberNothing
 	for line, want := range map[string]string{
-		"": "", "1": "folder", " 2 \n": "team", "3": "", "0": "", "-1": "", "Team": "team", "person": "", "yes": "", "../x": "",
+		"": none, "1": "folder", " 2 \n": "team", "3": none, "0": none, "-1": none, "Team": "team", "person": none, "yes": none, "../x": none,
 	} {
 		if got := RememberChoice(m, line); got != want {
 			t.Errorf("%q chooses %q, want %q", line, got, want)

@@ -237,7 +237,7 @@ func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
 		if a.reason.confirmed(a.shown.gap) {
-			a.send(a.reason.denial(a.asked.ID))
+			a.send(a.reason.denial(a.asked.ID, a.asked.Context.Memory.Scopes))
 		}
 	case keymap.ReasonRemember:
 		a.reason.choose(a.asked.Context.Memory.Scopes, a.shown.gap)

@@ -52,11 +52,11 @@ func (r *reason) confirmed(gap time.Duration) bool {
 // text returns the reason as it is sent.
 func (r *reason) text() string { return strings.TrimSpace(r.editor.Text()) }
 
-// denial returns what denies a request for the reason.
-func (r *reason) denial(id string) event.AnswerApproval {
+// denial returns what denies a request for the reason, which can be remembered in some scopes.
+func (r *reason) denial(id string, scopes []string) event.AnswerApproval {
 	c := event.AnswerApproval{ID: id, Decision: event.Deny, Reason: r.text()}
-	if c.Reason != "" {
-		c.Remember = r.scope
+	if c.Reason != "" && len(scopes) > 0 {
+		c.Remember = cmp.Or(r.scope, event.RememberNothing)
 	}
 	return c
 }

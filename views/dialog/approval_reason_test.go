@@ -32,11 +32,11 @@ func slowly(t *testing.T, d *Approval, now *time.Time, presses ...string) {
 
 func TestReasonIsRememberedInTheScopeThatShows(t *testing.T) {
 	for keys, want := range map[string]event.AnswerApproval{
-		"":                                {Remember: ""},
+		"":                                {Remember: event.RememberNothing},
 		"reason-remember":                 {Remember: "folder"},
 		"reason-remember reason-remember": {Remember: "person"},
 		"reason-remember reason-remember reason-remember":                 {Remember: "team"},
-		"reason-remember reason-remember reason-remember reason-remember": {Remember: ""},
+		"reason-remember reason-remember reason-remember reason-remember": {Remember: event.RememberNothing},
 		"reason-remember reason-back deny-with-reason":                    {Remember: "folder"}, // as it was left
 		"reason-remember kill-to-start":                                   {Reason: "-"},        // nothing to remember
 		"reason-remember kill-to-start ' reason-remember 'use_pnpm":       {Reason: "use_pnpm", Remember: "person"},
