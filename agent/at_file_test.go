@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -99,6 +100,39 @@ func TestFilesOfAPromptAreRead(t *testing.T) {
 			t.Errorf("after a resume\n%s\nwant\n%s", got, want)
 		}
 		again.stop()
+	})
+}
+
+// Names with blanks are in quotes. What can't go along is said, with why; a word that names no file may be
+// anything, one in quotes is meant to be one.
+func TestFilesOfAPromptThatDoNotGoAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, files := withFiles(t, map[string]string{"two words.txt": "bee\n", "nul.txt": "a\x00b", "shot.png": "x"})
+		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, files, says("one"))
+		s.do(event.Submit{Text: `see @"two words.txt", @nul.txt, @fifo, @anna, @nul.txt/x, @shot.png, @"gone.txt" and @"gone.png"`})
+		if got := s.attached(reminder.AtFile); len(got) != 1 || !strings.Contains(got[0].Text, `names @"two words.txt"`) || !strings.Contains(got[0].Text, "bee") {
+			t.Errorf("told %+v", got)
+		}
+		var notices []string
+		for _, env := range s.seen {
+			if n, ok := env.Payload.(event.Notice); ok && n.Code == reminder.AtFile {
+				notices = append(notices, strings.ReplaceAll(n.Text, dir+"/", ""))
+			}
+		}
+		want := []string{
+			"with the prompt goes two words.txt (lines 1-1 of 1)",
+			`@nul.txt does not go with the prompt: "nul.txt" is not text: 3 bytes of application/octet-stream`,
+			`@fifo does not go with the prompt: "fifo" is a FIFO, not a regular file`,
+			`@"gone.txt" does not go with the prompt: there is no such file`,
+			`@"gone.png" does not go with the prompt: there is no such file`,
+		}
+		if !slices.Equal(notices, want) {
+			t.Errorf("noticed\n%s\nwant\n%s", strings.Join(notices, "\n"), strings.Join(want, "\n"))
+		}
+		s.stop()
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 )
@@ -48,7 +49,20 @@ func Success(payload any, shown string) Result {
 
 // Failure returns a result whose one sentence tells the model why a run failed.
 func Failure(err error) Result {
-	return Result{Content: "Tool error: " + Failed(err).Error(), IsError: true}
+	return Result{Content: failure + Failed(err).Error(), IsError: true, Missing: Missing(err)}
+}
+
+// failure begins what a model reads of a run that failed.
+const failure = "Tool error: "
+
+// Why returns why a run failed, for people.
+func Why(r Result) string {
+	return strings.TrimPrefix(strings.TrimPrefix(r.Content, failure), ErrExecution.Error()+": ")
+}
+
+// Missing reports whether err says that there is no file of a name, or can be none.
+func Missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 // Failed marks err as an ErrExecution unless it already is one or an ErrArguments. Plan uses

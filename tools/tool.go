@@ -228,6 +228,7 @@ type Result struct {
 	Content  string
 	IsError  bool
 	Retry    bool   // an error after which the model shall call again with other arguments
+	Missing  bool   // the error is that there is no file of a name
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file

@@ -49,9 +49,11 @@ func page() string {
 		"kept for diffs, 1 MB in all. After a diff the model may change the file; without one it has to read it again first.\n\n" +
 		"## Files in prompts\n\n" +
 		"`@src/main.go` in a prompt puts what `read_file` gives into the conversation, up to a page of it (`[tools] page`), and\n" +
-		"`@src` the list of what is in that folder: on the screen, line by line, and in `buddy exec`. Only\n" +
-		"what the model may read without asking you goes along, and nothing that a hook of yours looks at first; else a notice\n" +
-		"says so, and the model asks when it needs the file. Pictures (`@shot.png`) go with the prompt itself.\n")
+		"`@src` the list of what is in that folder: on the screen, line by line, and in `buddy exec`. A name\n" +
+		"with blanks is in quotes: `@\"release notes.md\"`. Only what the model may read without asking you goes along, and nothing\n" +
+		"that a hook of yours looks at first; else a notice says so, and the model asks when it needs the file. A notice also\n" +
+		"says why a file does not go along that is not text, and that there is none with a name in quotes; other words after\n" +
+		"an `@` may name anything. Pictures (`@shot.png`) go with the prompt itself.\n")
 	return b.String()
 }
 

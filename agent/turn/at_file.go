@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/agent/reminder"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -22,23 +24,26 @@ const (
 	maxAtFiles = 8               // of one prompt that are read
 	maxAtNames = 16              // of one prompt that are looked for
 	maxAtPage  = 56 << 10        // bytes of one: with escapes and a head its reminder stays below 64 KiB
+	maxAtWhy   = 300             // characters of why one does not go along
 	atFileTime = 5 * time.Second // for all of a prompt
 )
 
 // readTool is the tool that reads the files.
 const readTool = "read_file"
 
-// atNames returns the words of a prompt that begin with an @ and may name files. Pictures are
-// not among them: they come with the prompt.
-func atNames(prompt string) []string {
-	var names []string
-	for word := range strings.FieldsSeq(prompt) {
-		name, ok := strings.CutPrefix(word, "@")
-		name = strings.TrimRight(name, ",;:.!?)")
-		if !ok || name == "" || model.IsImageName(name) || slices.Contains(names, name) {
+// errNoFile is why a name that is none of a file does not go with a prompt.
+var errNoFile = errors.New("there is no such file")
+
+// atNames returns the names after an @ in a prompt that may be files. Pictures are not among them: they come with the
+// prompt. A quoted one is if none came.
+func atNames(p event.PromptSubmitted) []texts.Mention {
+	var names []texts.Mention
+	for m := range texts.Mentions(p.Text) {
+		picture := model.IsImageName(m.Name) && (!m.Quoted || len(p.Images) > 0)
+		if picture || slices.ContainsFunc(names, func(n texts.Mention) bool { return n.Name == m.Name }) {
 			continue
 		}
-		if names = append(names, name); len(names) == maxAtNames {
+		if names = append(names, m); len(names) == maxAtNames {
 			break
 		}
 	}
@@ -51,7 +56,7 @@ func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
 	heard := x.heard
 	x.heard = nil
 	for _, p := range heard {
-		if names := atNames(p.Text); len(names) > 0 && p.Kind != event.Typed && !l.o.Reminders.Off(reminder.AtFile) {
+		if names := atNames(p); len(names) > 0 && p.Kind != event.Typed && !l.o.Reminders.Off(reminder.AtFile) {
 			namedFiles{l.newBatch(ctx, x, 0)}.attach(names)
 		}
 	}
@@ -61,56 +66,67 @@ func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
 type namedFiles struct{ *batch }
 
 // attach gives the model those files of which it has not the same already, and tells the person
-// which.
-func (b namedFiles) attach(names []string) {
+// which, and which can't go along. A word that names no file is nothing to tell: it may be somebody's name.
+func (b namedFiles) attach(names []texts.Mention) {
 	defer b.cancel(nil)
 	l, x := b.loop, b.x
 	limited, cancel := context.WithTimeout(b.ctx, atFileTime)
 	defer cancel()
-	var read, paths, refused []string
-	for _, name := range names {
+	var read, paths, left []string
+	for _, m := range names {
 		if len(read) == maxAtFiles || limited.Err() != nil {
 			break
 		}
-		j, text := b.read(limited, name)
+		j, text, err := b.read(limited, m.Name)
 		switch {
-		case j == nil:
-			refused = append(refused, "@"+name)
-		case text != "" && !conversation.Holds(x.talk, text):
-			x.tellOnce(0, reminder.AtFile, fmt.Sprintf("The user's prompt names @%s, which was read for you: %s %s gave\n%s", name, readTool, j.call.Arguments, text))
-			read, paths = append(read, name+partOf(text)), append(paths, j.call.Planned.Path)
+		case errors.Is(err, errNoFile) && !m.Quoted:
+		case err != nil:
+			left = append(left, fmt.Sprintf("%s does not go with the prompt: %v", m, err))
+		case !conversation.Holds(x.talk, text):
+			x.tellOnce(0, reminder.AtFile, fmt.Sprintf("The user's prompt names %s, which was read for you: %s %s gave\n%s", m, readTool, j.call.Arguments, text))
+			read, paths = append(read, m.Name+partOf(text)), append(paths, j.call.Planned.Path)
 		}
 	}
 	if len(read) > 0 {
 		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "with the prompt goes " + strings.Join(read, ", "), Code: reminder.AtFile})
 		l.p.Instructions.Below(b.ctx, x.talk, x.task, 0, paths)
 	}
-	if len(refused) > 0 {
-		l.p.Stream.Publish(x.task, 0, event.Notice{Text: strings.Join(refused, ", ") + " does not go with the prompt: the model has to ask you before it reads that", Code: reminder.AtFile})
+	for _, text := range left {
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: text, Code: reminder.AtFile})
 	}
 }
 
-// read reads a file as the model would and returns what it is told of it: "" when there is no
-// such file, or it is not text. The job is nil when somebody would be asked first: the person, or a
-// hook.
-func (b namedFiles) read(ctx context.Context, name string) (j *job, text string) {
+// read reads a file as the model would and returns what it is told of it, or why that does not go along: there is no
+// such file, it is not text, or somebody would be asked first, the person or a hook.
+func (b namedFiles) read(ctx context.Context, name string) (j *job, text string, err error) {
 	l := b.loop
 	args, err := json.Marshal(map[string]string{"path": name})
 	if err != nil {
-		return &job{}, ""
+		return nil, "", err
 	}
 	j = b.plan(model.ToolCall{ID: "at_file", Name: readTool, Arguments: string(args)})
-	if j.err != nil {
-		return j, ""
+	switch {
+	case tools.Missing(j.err):
+		return nil, "", errNoFile
+	case j.err != nil:
+		return nil, "", j.err
 	}
 	j.call.Page = min(j.call.Page, maxAtPage)
 	if b.judge(j.call.Planned).Decision != action.Allow || b.waitsForHooks(j) {
-		return nil, ""
+		return nil, "", errors.New("the model has to ask you before it reads that")
 	}
 	res := l.runTool(ctx, j.tool, j.call)
 	var got struct{ Result json.RawMessage }
-	if res.IsError || len(res.Images) > 0 || json.Unmarshal([]byte(res.Content), &got) != nil {
-		return j, ""
+	switch {
+	case res.Missing:
+		return nil, "", errNoFile
+	case res.IsError:
+		return nil, "", errors.New(texts.Clip(texts.OneLine(tools.Why(res)), maxAtWhy))
+	case len(res.Images) > 0:
+		return nil, "", errors.New("it is a picture: of these go along those on this machine, with names such as shot.png")
+	}
+	if err := json.Unmarshal([]byte(res.Content), &got); err != nil {
+		return nil, "", err
 	}
 	text = l.o.Redact.Text(string(got.Result))
 	found := inject.Scan(text)
@@ -119,7 +135,7 @@ func (b namedFiles) read(ctx context.Context, name string) (j *job, text string)
 		distrust(l.p, b.x, why)
 		b.publish(event.Warning{Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning, NextStep: "until your next prompt more of it needs your approval"})
 	}
-	return j, inject.Defuse(text, found)
+	return j, inject.Defuse(text, found), nil
 }
 
 // partOf returns what a result has of a file or folder, for people; "" when it does not say.

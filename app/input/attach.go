@@ -9,30 +9,29 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // MaxPrompt bounds a prompt that comes from stdin or is pasted, in bytes.
 const MaxPrompt = 4 << 20
 
-// Attached returns the pictures that a prompt names after an @, such as @docs/screen.png.
+// Attached returns the pictures that a prompt names after an @, such as @docs/screen.png or
+// @"my screen.png".
 // Names of other files stay text: the session reads those where its target is.
 func Attached(prompt string) ([]model.Image, error) {
 	var all []model.Image
-	for word := range strings.FieldsSeq(prompt) {
-		name, ok := strings.CutPrefix(word, "@")
-		name = strings.TrimRight(name, ",;:.!?)")
-		if !ok || !model.IsImageName(name) {
+	for m := range texts.Mentions(prompt) {
+		if !model.IsImageName(m.Name) {
 			continue
 		}
-		img, err := readImage(name)
+		img, err := readImage(m.Name)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // it only looks like a file
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
 		}
 		all = append(all, img)
 	}

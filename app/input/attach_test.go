@@ -12,7 +12,7 @@ func TestAttached(t *testing.T) {
 	t.Chdir(t.TempDir())
 	png := "\x89PNG\r\n\x1a\nrest"
 	for name, data := range map[string]string{
-		"a.png": png, "b.PNG": png, "notes.txt": "x", "fake.jpg": "text", "empty.gif": "",
+		"a.png": png, "b.PNG": png, "c d.png": png, "notes.txt": "x", "fake.jpg": "text", "empty.gif": "",
 		"big.webp": strings.Repeat("x", model.MaxImage+1),
 	} {
 		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
@@ -29,6 +29,8 @@ func TestAttached(t *testing.T) {
 	}{
 		{"no picture, ann@b.png either", 0, ""},
 		{"compare @a.png and (see @./b.PNG).", 2, ""},
+		{`look at @"c d.png", then at @a.png`, 2, ""},
+		{`@"missing one.png"`, 0, ""},
 		{"what is in @notes.txt and @missing.png?", 0, ""},
 		{"@fake.jpg", 0, "fake.jpg: the file is not an image that models take"},
 		{"@empty.gif", 0, "empty.gif: the image is empty"},

@@ -12,6 +12,7 @@ import (
 	"buddy/app/input"
 	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/markup"
 )
 
@@ -181,8 +182,8 @@ func choicesFor(from completions, word, before string) (choices []string) {
 		return commandsThatBegin(strings.ToLower(word[1:]), from.custom())
 	case strings.HasPrefix(word, "@"):
 		for _, p := range from.files(word[1:]) {
-			if markup.Plain(p) == p && !strings.ContainsAny(p, " \t") {
-				choices = append(choices, "@"+p)
+			if markup.Plain(p) == p {
+				choices = append(choices, texts.Mention{Name: p}.String())
 			}
 		}
 	default:

@@ -87,7 +87,7 @@ func (s *server) hasResource(uri string) bool {
 func (s *server) attach(ctx context.Context, uri string) (string, []model.Image, error) {
 	res := s.read(ctx, tools.Call{ID: "attach " + uri, Name: "mcp_read"}, uri)
 	if res.IsError {
-		text := strings.TrimPrefix(strings.TrimPrefix(res.Content, "Tool error: "), tools.ErrExecution.Error()+": ")
+		text := tools.Why(res)
 		if why := context.Cause(ctx); why != nil {
 			text = why.Error()
 		}

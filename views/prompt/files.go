@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/texts"
 	"buddy/views/draw"
 	"buddy/views/edit"
 	"buddy/views/markup"
@@ -22,7 +23,7 @@ type openWord struct {
 const maxArguments = 4096
 
 // SetFiles answers OnFiles with paths, best first. An answer to what is no longer typed is
-// dropped, and so are paths with characters that do not show.
+// dropped, and so are paths with characters that do not show. A path with blanks is offered in quotes.
 func (p *Prompt) SetFiles(query string, paths []string) {
 	if !p.word.on || p.word.line != "" || p.word.query != query {
 		return
@@ -30,7 +31,7 @@ func (p *Prompt) SetFiles(query string, paths []string) {
 	var offered []draw.CommandHelp
 	for _, path := range paths {
 		if markup.Inline(path) == path {
-			offered = append(offered, draw.CommandHelp{Name: "@" + path})
+			offered = append(offered, draw.CommandHelp{Name: texts.Mention{Name: path}.String()})
 		}
 	}
 	p.popup.offer(offered)
@@ -83,6 +84,7 @@ func ask(p *Prompt, word openWord) {
 func wordAt(p *Prompt) (word openWord) {
 	if p.OnFiles != nil {
 		if word.at, word.query, word.on = p.editor.MarkedWord('@'); word.on {
+			word.query = strings.TrimPrefix(word.query, `"`) // of a name in quotes
 			return word
 		}
 	}

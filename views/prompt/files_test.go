@@ -24,11 +24,11 @@ func TestPromptFiles(t *testing.T) {
 	}
 	p.SetFiles("ta", []string{"evil\x1b[31m.go", "new\nline", "bidi\u202e", "tax.go", "a b/tax.go"})
 	w, h := p.Popup().Size()
-	if text := viewtest.Text(t, p.Popup(), w, h); p.Scope() != keymap.Popup || h != 4 || !strings.Contains(text, "▸@tax.go") || !strings.Contains(text, "@a b/tax.go") {
+	if text := viewtest.Text(t, p.Popup(), w, h); p.Scope() != keymap.Popup || h != 4 || !strings.Contains(text, "▸@tax.go") || !strings.Contains(text, `@"a b/tax.go"`) {
 		t.Errorf("scope %s, %d rows:\n%s", p.Scope(), h, text)
 	}
 	viewtest.Press(t, p, "popup-down", "popup-run")
-	if got := p.Text(); got != "see @a b/tax.go " || p.Popup().Open() {
+	if got := p.Text(); got != `see @"a b/tax.go" ` || p.Popup().Open() {
 		t.Errorf("text %q", got)
 	}
 	viewtest.Press(t, p, "undo")
@@ -45,6 +45,13 @@ func TestPromptFiles(t *testing.T) {
 	viewtest.Press(t, p, "popup-accept")
 	if got := p.Text(); got != "@tax.go x" {
 		t.Errorf("before a word: %q", got)
+	}
+	p.SetText("")
+	viewtest.Press(t, p, "'see @\"t")
+	p.SetFiles("t", []string{"a b/tax.go"})
+	viewtest.Press(t, p, "popup-accept")
+	if got := p.Text(); got != `see @"a b/tax.go" ` {
+		t.Errorf("in quotes: %q", got)
 	}
 	viewtest.Press(t, p, "'mail ann@")
 	p.SetText("/status")
