@@ -16,7 +16,7 @@ import (
 const maxHistory = 1000
 
 // history holds the earlier prompts and how far back one is looking. The draft is kept
-// while looking.
+// while looking, and while a queued prompt is edited instead.
 type history struct {
 	entries []string // oldest first
 	back    int      // how many steps back; 0 is the draft
@@ -40,8 +40,6 @@ func (h *history) add(text string) {
 	h.entries = append(h.entries, text)
 }
 
-func (h *history) browsing() bool { return h.back > 0 }
-
 // leave forgets the draft: the text is no longer an entry that is looked at.
 func (h *history) leave() { h.back, h.draft = 0, nil }
 
@@ -49,7 +47,7 @@ func (h *history) older(e *edit.Editor) {
 	if h.back == len(h.entries) {
 		return
 	}
-	if h.back == 0 {
+	if h.back == 0 && h.draft == nil {
 		h.draft = e.Draft()
 	}
 	h.back++
@@ -57,15 +55,22 @@ func (h *history) older(e *edit.Editor) {
 }
 
 func (h *history) newer(e *edit.Editor) {
-	if h.back == 0 {
-		return
-	}
-	if h.back--; h.back == 0 {
+	switch {
+	case h.back > 1:
+		h.back--
+		e.Replace(h.entries[len(h.entries)-h.back])
+	case h.back == 1 || h.draft != nil:
 		e.Restore(h.draft)
-		h.draft = nil
-		return
+		h.leave()
 	}
-	e.Replace(h.entries[len(h.entries)-h.back])
+}
+
+// aside keeps what is typed as the draft, before another text than an entry takes its place.
+func (h *history) aside(e *edit.Editor) {
+	if h.back == 0 && h.draft == nil && !e.Empty() {
+		h.draft = e.Draft()
+	}
+	h.back = 0
 }
 
 // find returns the newest entry older than at, or the oldest newer than it, that holds

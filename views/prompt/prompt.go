@@ -265,15 +265,16 @@ func (p *Prompt) send() {
 	}
 }
 
-// unqueue takes the newest queued prompt back, if the prompt is empty.
+// unqueue takes the newest queued prompt back. What is typed is kept as the draft.
 func (p *Prompt) unqueue() bool {
 	n := len(p.queued) - 1
-	if n < 0 || !p.editor.Empty() || p.history.browsing() || p.OnUnqueue == nil {
+	if n < 0 || p.OnUnqueue == nil {
 		return false
 	}
 	q := p.queued[n]
 	p.queued = p.queued[:n]
-	p.editor.SetText(q.Text)
+	p.history.aside(p.editor)
+	p.editor.Replace(q.Text)
 	p.OnUnqueue(q.ID)
 	return true
 }

@@ -242,21 +242,40 @@ func TestPromptPopup(t *testing.T) {
 	}
 }
 
-// Up on an empty prompt takes queued prompts back before history.
+// Up takes queued prompts back before history, the newest first, whatever is typed; Down brings back what was.
 func TestPromptUnqueue(t *testing.T) {
-	p := newTestPrompt(t)
-	p.SetHistory([]string{"old"})
-	var s state.State
-	p.Update(&s, viewtest.Feed(&s, event.PromptSubmitted{ID: 7, Text: "one", Queued: true}, event.PromptSubmitted{ID: 8, Text: "two", Queued: true}))
-	var back []int
-	p.OnUnqueue = func(id int) { back = append(back, id) }
-	viewtest.Press(t, p, "line-up")
-	if got := p.Text(); got != "two" || !slices.Equal(back, []int{8}) {
-		t.Errorf("took back %q %v, want two [8]", got, back)
-	}
-	viewtest.Press(t, p, "line-up")
-	if got := p.Text(); got != "old" || len(back) != 1 {
-		t.Errorf("with text: %q %v, want the history", got, back)
+	for name, c := range map[string]struct{ typed, down string }{
+		"empty":          {"", "two"}, // which was edited since
+		"typed":          {"x", "x"},
+		"several rows":   {"x\ny", "x\ny"},
+		"in the history": {"", "two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newTestPrompt(t)
+			p.SetHistory([]string{"older", "old"})
+			p.Paste(c.typed)
+			if name == "in the history" || name == "several rows" {
+				viewtest.Press(t, p, "line-up")
+			}
+			var s state.State
+			p.Update(&s, viewtest.Feed(&s, event.PromptSubmitted{ID: 7, Text: "one", Queued: true}, event.PromptSubmitted{ID: 8, Text: "two", Queued: true}))
+			var back []int
+			p.OnUnqueue = func(id int) { back = append(back, id) }
+			for i, want := range []string{"two", "one", "old"} {
+				viewtest.Press(t, p, "line-up")
+				if got := p.Text(); got != want || !slices.Equal(back, []int{8, 7}[:min(i+1, 2)]) {
+					t.Errorf("%d: %q with %v taken back, want %q", i, got, back, want)
+				}
+			}
+			viewtest.Press(t, p, "line-down")
+			if got := p.Text(); got != c.down {
+				t.Errorf("then the draft is %q, want %q", got, c.down)
+			}
+			viewtest.Press(t, p, "line-down")
+			if got := p.Text(); got != c.down {
+				t.Errorf("after the draft comes %q", got)
+			}
+		})
 	}
 }
 
