@@ -13,7 +13,7 @@ import (
 )
 
 func (s *sessionsCLI) exportCommand() *cobra.Command {
-	format, output := "md", ""
+	format, output, force := "md", "", false
 	c := &cobra.Command{
 		Use:   "export ID",
 		Short: "a session as Markdown, JSON or a page of HTML, for others",
@@ -21,10 +21,11 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 			"read it before you share it. md and html are for people; json holds all events, for import.",
 		Example: "  buddy sessions export last > session.md\n  buddy sessions export 7f3a --format html --output session.html",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return s.export(args[0], format, output) },
+		RunE:    func(_ *cobra.Command, args []string) error { return s.export(args[0], format, output, force) },
 	}
 	c.Flags().StringVar(&format, "format", format, "the `format`: md, json or html")
-	c.Flags().StringVarP(&output, "output", "o", "", "a `file` to write instead of stdout")
+	c.Flags().StringVarP(&output, "output", "o", "", "a new `file` to write instead of stdout")
+	c.Flags().BoolVar(&force, "force", false, "write over a file that exists")
 	complete(c, "format", onlyThese, func() []cobra.Completion {
 		var all []cobra.Completion
 		for _, f := range sessions.ExportFormats {
@@ -36,7 +37,7 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 	return c
 }
 
-func (s *sessionsCLI) export(arg, format, output string) error {
+func (s *sessionsCLI) export(arg, format, output string, force bool) error {
 	as := sessions.ExportFormat(format)
 	if !slices.Contains(sessions.ExportFormats, as) {
 		return exit.Usage("--format %q is not known (have: md, json, html)", format)
@@ -54,7 +55,7 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 	if output == "" {
 		warnings, err = store.Export(s.out, id, as, hide)
 	} else {
-		warnings, err = compose.ExportTo(store, output, id, as, hide)
+		warnings, err = compose.ExportTo(store, output, id, as, hide, force)
 	}
 	for _, w := range warnings {
 		s.hint("%s", w)

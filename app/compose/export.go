@@ -17,9 +17,9 @@ import (
 // exportHere writes a session for others to read into a file, "" for one named after the
 // session in the working directory, and returns its name. Keys and what looks like one are
 // taken out.
-func (s *Setup) exportHere(id string, as sessions.ExportFormat, path string) (string, error) {
+func (s *Setup) exportHere(id string, as sessions.ExportFormat, path string, force bool) (string, error) {
 	if path == "" {
-		path = fmt.Sprintf("buddy-%s.%s", id, as)
+		path, force = fmt.Sprintf("buddy-%s.%s", id, as), true // an earlier export of the same session
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return path, fmt.Errorf("%s is a folder", path)
@@ -27,7 +27,7 @@ func (s *Setup) exportHere(id string, as sessions.ExportFormat, path string) (st
 	if id == s.ID && !s.Stored() {
 		return path, errors.New("there is nothing to export before the first prompt")
 	}
-	warnings, err := ExportTo(s.Store, path, id, as, Redactor(s.Config))
+	warnings, err := ExportTo(s.Store, path, id, as, Redactor(s.Config), force)
 	if err == nil && len(warnings) > 0 {
 		err = fmt.Errorf("%s is written, but %s", path, strings.Join(warnings, "; "))
 	}
@@ -47,8 +47,11 @@ func Redactor(c config.Config) func(string) string {
 	return func(s string) string { return redact.Entropy(known.Text(s)) }
 }
 
-// ExportTo writes a file that is there whole or not at all.
-func ExportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string) ([]string, error) {
+// ExportTo writes a file that is there whole or not at all. One that exists is replaced only with force.
+func ExportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string, force bool) ([]string, error) {
+	if _, err := os.Lstat(path); err == nil && !force {
+		return nil, fmt.Errorf("%s exists; with --force the export takes its place", path)
+	}
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
 		var inDir *fs.PathError // of a file beside it

@@ -87,7 +87,8 @@ type Catalog struct {
 	Memory   MemoryList
 	// Transcript returns all that the model was told and said in a session, in its own form.
 	Transcript func(id string) (string, error)
-	Export     func(id string, as sessions.ExportFormat, path string) (written string, err error)
+	// Export writes a session into a file, which must be a new one unless force is set.
+	Export func(id string, as sessions.ExportFormat, path string, force bool) (written string, err error)
 	// Locate finds the place of a finding of a review of a folder of this machine. It reads the file.
 	Locate func(folder string, f event.Finding) review.Spot
 }

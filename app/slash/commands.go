@@ -65,7 +65,7 @@ var Commands = []Command{
 	{Name: "undo", Args: "[N] [--force]", Help: "put back the files that tools for files changed for the last prompt, its subagents' too, or for the last N that changed any; not what commands did", Do: sends(Undo)},
 	{Name: "redo", Args: "[--force]", Help: "take the last /undo or /rewind back", Do: sends(Redo)},
 	{Name: "diff", Help: "all that the agent's tools for files changed in this session"},
-	{Name: "export", Args: "[md|html|json] [FILE]", Help: "write this session into a file, for others to read", Do: Catalog.ExportThis},
+	{Name: "export", Args: "[md|html|json] [FILE] [--force]", Help: "write this session into a file, for others to read; with --force in place of one that exists", Do: Catalog.ExportThis},
 	{Name: "palette", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
 	{Name: "init", Args: "[WHAT ELSE]", Help: "let the model write AGENTS.md, which tells it about this project", Do: sends(Init)},
 	{Name: "trust", Args: "[N|all|forget N]", Help: "what came with this folder and runs or grants something: hooks, servers, settings; choose what to trust", Do: Catalog.OnTrust},

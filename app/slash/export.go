@@ -16,8 +16,12 @@ var exportFormats = map[string]sessions.ExportFormat{
 	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
 }
 
-// exportWish takes a format, a file, or both.
-func exportWish(args string) (as sessions.ExportFormat, file string, err error) {
+// exportWish takes a format, a file, or both, and whether the file may exist.
+func exportWish(args string) (as sessions.ExportFormat, file string, force bool, err error) {
+	words := strings.Split(args, " ") // a file's name may have several blanks
+	if i := slices.Index(words, "--force"); i >= 0 {
+		args, force = strings.TrimSpace(strings.Join(slices.Delete(words, i, i+1), " ")), true
+	}
 	as, file = DefaultExport, args
 	first, rest, _ := strings.Cut(args, " ")
 	if f, ok := exportFormats[strings.ToLower(first)]; ok {
@@ -27,19 +31,19 @@ func exportWish(args string) (as sessions.ExportFormat, file string, err error) 
 			as = f
 		}
 	} else if args != "" {
-		return "", "", fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", first)
+		return "", "", false, fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", first)
 	}
-	return as, file, nil
+	return as, file, force, nil
 }
 
 // ExportThis writes this session into a file.
 func (c Catalog) ExportThis(s Frontend, args string) error {
-	as, file, err := exportWish(args)
+	as, file, force, err := exportWish(args)
 	if err != nil {
 		return err
 	}
 	id := c.Current()
-	Inform(s, "/export", func() (string, error) { return c.Export(id, as, file) }, func(path string) {
+	Inform(s, "/export", func() (string, error) { return c.Export(id, as, file, force) }, func(path string) {
 		s.Say("written: " + path + " (keys and what looks like one are taken out; read it before you share it)")
 	})
 	return nil

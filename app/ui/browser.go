@@ -389,7 +389,7 @@ func (b *browser) remove(id string) {
 
 func (b *browser) export(id string) {
 	b.work(func() func() {
-		path, err := b.u.deps.Catalog.Export(id, slash.DefaultExport, "")
+		path, err := b.u.deps.Catalog.Export(id, slash.DefaultExport, "", false)
 		return func() {
 			if err != nil {
 				b.p.Say(err.Error())

@@ -347,6 +347,10 @@ func TestExport(t *testing.T) {
 		"/export HTML":            "7f3a-0000 html ",
 		"/export json my file":    "7f3a-0000 json my file",
 		"/export notes/talk.html": "7f3a-0000 html notes/talk.html",
+		"/export a  b.md --force": "7f3a-0000 md a  b.md, whatever is there",
+		"/export html --force x":  "7f3a-0000 html x, whatever is there",
+		"/export --force":         "7f3a-0000 md , whatever is there",
+		"/export md --force":      "7f3a-0000 md , whatever is there",
 		"/export pdf":             "",
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -125,7 +125,10 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			Saved:      slash.SavedIn(x.store),
 			Changes:    func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
 			Since:      func() ([]undo.Change, error) { return x.since, nil },
-			Export: func(id string, as sessions.ExportFormat, path string) (string, error) {
+			Export: func(id string, as sessions.ExportFormat, path string, force bool) (string, error) {
+				if force {
+					path += ", whatever is there"
+				}
 				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
 				return "session.md", nil
 			},
