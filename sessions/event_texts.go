@@ -7,10 +7,10 @@ import (
 	"buddy/agent/event"
 )
 
-// Texts calls f for each text of an event that a person may have read or written, and returns
+// eventTexts calls f for each text of an event that a person may have read or written, and returns
 // the event with the results. It skips ids, names and data that a provider needs back
 // unchanged.
-func Texts(e event.Event, f func(string) string) event.Event {
+func eventTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
 		return edited(&p, f, &p.Text)
@@ -70,7 +70,7 @@ func edited[E event.Event](e *E, f func(string) string, all ...*string) event.Ev
 	return *e
 }
 
-// remarkTexts is Texts for messages of buddy itself.
+// remarkTexts is eventTexts for messages of buddy itself.
 func remarkTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.Notice:
@@ -105,7 +105,7 @@ func remarkTexts(e event.Event, f func(string) string) event.Event {
 	return e
 }
 
-// titleTexts is Texts for what has a title and no other text.
+// titleTexts is eventTexts for what has a title and no other text.
 func titleTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.TaskStarted:
@@ -122,7 +122,7 @@ func titleTexts(e event.Event, f func(string) string) event.Event {
 	return e
 }
 
-// goalTexts is Texts for what is said of a goal.
+// goalTexts is eventTexts for what is said of a goal.
 func goalTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.GoalSet:

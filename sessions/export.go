@@ -116,7 +116,7 @@ func exportable(e event.Event, redact func(string) string) event.Event {
 		p.Raw = json.RawMessage(hideWithin(string(p.Raw), redact))
 		return p
 	}
-	return Texts(e, func(text string) string { return hideWithin(text, redact) })
+	return eventTexts(e, func(text string) string { return hideWithin(text, redact) })
 }
 
 // cutTitle removes an incomplete last word from the title of a task: redaction misses half of

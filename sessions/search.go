@@ -225,7 +225,7 @@ func (q *query) in(e event.Event) (line string, ok bool) {
 		fold := texts.NewFold([]byte(q.text))
 		find = func(s string) int { return fold.Index([]byte(s)) }
 	}
-	Texts(e, func(s string) string {
+	eventTexts(e, func(s string) string {
 		if i := find(s); i >= 0 && !ok {
 			line, ok = around(s, i, len(q.text)), true
 		}

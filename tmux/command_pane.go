@@ -42,8 +42,7 @@ type commandPanes struct {
 type commandPane struct {
 	runner runner
 	title  string
-	run    *Running // nil while it starts, or when an earlier process started it
-	ended  bool     // the command has ended; a job that it left behind keeps the pane open
+	ended  bool // the command has ended; a job that it left behind keeps the pane open
 }
 
 // ownKey returns a name for the pane of the command in dir, the same in every process.
@@ -129,9 +128,6 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 // keep follows a command in its own pane, and closes the pane after the command.
 func (s *Session) keep(key string, own *commandPane, dir string, job job, output Output) *Running {
 	run := s.follow(own.runner, dir, job, output)
-	s.own.mu.Lock()
-	own.run = run
-	s.own.mu.Unlock()
 	s.own.work.Go(func() {
 		select {
 		case <-run.done:

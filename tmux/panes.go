@@ -21,25 +21,22 @@ type Pane struct {
 	Title   string // one line; a program in the pane may have changed it
 	Shared  bool   // it runs the commands that have no pane of their own
 	Dead    bool   // its supervisor has ended
-	W, H    int    // size in cells
 	Program string // what runs in the foreground, as tmux names it; "" where that is not known
 
 	role string
 	mode bool // it is in copy mode, which takes the keys
 }
 
-const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} #{pane_dead} #{pane_width} #{pane_height} #{pane_in_mode} #{pane_current_command} #{pane_title}"
+const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} #{pane_dead} #{pane_in_mode} #{pane_current_command} #{pane_title}"
 
 // parsePane parses a line in the format paneFields; ok is false for a pane that is not
 // managed.
 func parsePane(line string) (p Pane, ok bool) {
-	f := strings.SplitN(line, " ", 10)
-	if len(f) < 10 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role belongs to the pane alone, the others may be the session's
+	f := strings.SplitN(line, " ", 8)
+	if len(f) < 8 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role belongs to the pane alone, the others may be the session's
 		return Pane{}, false
 	}
-	p = Pane{ID: f[0], role: f[3], Shared: f[3] == roleShared, Dead: f[4] == "1", Program: f[8], Title: f[9], mode: f[7] == "1"}
-	p.W, _ = strconv.Atoi(f[5])
-	p.H, _ = strconv.Atoi(f[6])
+	p = Pane{ID: f[0], role: f[3], Shared: f[3] == roleShared, Dead: f[4] == "1", Program: f[6], Title: f[7], mode: f[5] == "1"}
 	return p, p.Shared || strings.HasPrefix(p.role, ownPrefix)
 }
 

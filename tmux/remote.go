@@ -32,7 +32,6 @@ var (
 const (
 	codeNotYet  = 70
 	codeGone    = 71
-	codeRefused = 72
 	codeClosed  = 73
 	codeNoShell = 74
 )

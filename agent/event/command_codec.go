@@ -55,14 +55,14 @@ var commandNames = func() map[reflect.Type]string {
 	return names
 }()
 
-// CommandName returns the name of a command on the wire, "" for one that is not in the closed
+// commandName returns the name of a command on the wire, "" for one that is not in the closed
 // set.
-func CommandName(c Command) string { return commandNames[reflect.TypeOf(c)] }
+func commandName(c Command) string { return commandNames[reflect.TypeOf(c)] }
 
 // EncodeCommand returns the name and the JSON of a command. It fails for one that is not in the
 // closed set.
 func EncodeCommand(c Command) (name string, payload json.RawMessage, err error) {
-	if name = CommandName(c); name == "" {
+	if name = commandName(c); name == "" {
 		return "", nil, fmt.Errorf("command %T has no name on the wire", c)
 	}
 	payload, err = texts.JSON(c)

@@ -21,8 +21,7 @@ type Answer struct {
 	Arguments string
 	ChangedBy string // the hook that changed them
 
-	Output     *string // replaces what the tool gave
-	ReplacedBy string  // the hook that did
+	Output *string // replaces what the tool gave
 
 	Blocked   string // why a prompt, a compaction or an end is refused, or what is wrong with a result; "" = not
 	BlockedBy string
@@ -103,7 +102,7 @@ func (m *Answer) decide(d action.Decision, reason string, h Handler) bool {
 // mergeRest takes up what is not about the decision: of several hooks the first counts.
 func (r *Runner) mergeRest(m *Answer, a answer) {
 	if a.output != nil && m.Output == nil {
-		m.Output, m.ReplacedBy = a.output, a.handler.Name()
+		m.Output = a.output
 	}
 	if a.block && m.BlockedBy == "" {
 		m.Blocked, m.BlockedBy = r.clean(a.reason), a.handler.Name()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Proposal is an entry that holds only once the person accepts it: from output, or from the model.
@@ -15,7 +14,6 @@ type Proposal struct {
 	Draft  Draft
 	Source string // tool:NAME, or who proposes
 	From   []string
-	Time   time.Time
 }
 
 // proposal returns a draft as a record. Its text has no secrets.
@@ -72,7 +70,7 @@ func (s *Store) Propose(ctx context.Context, d Draft, source string) (Proposal, 
 
 func proposalOf(r Record) Proposal {
 	return Proposal{
-		ID: r.ID, Draft: Draft{Scope: r.Scope, Kind: r.EntryKind, Text: r.Text, Target: r.Target}, Source: r.Source, From: r.From, Time: r.Time,
+		ID: r.ID, Draft: Draft{Scope: r.Scope, Kind: r.EntryKind, Text: r.Text, Target: r.Target}, Source: r.Source, From: r.From,
 	}
 }
 

@@ -28,7 +28,6 @@ type step struct {
 // writing is one change of files, under their locks.
 type writing struct {
 	s     *Store
-	ctx   context.Context
 	files []*file
 	now   []Entry // of Change
 	gone  []Entry
@@ -50,7 +49,7 @@ func (s *Store) change(ctx context.Context, edit func(*writing) error) (Change, 
 	if err != nil {
 		return Change{}, err
 	}
-	w := &writing{s: s, ctx: ctx}
+	w := &writing{s: s}
 	for _, src := range sources {
 		f, problems := load(ctx, src)
 		if !f.exists && len(problems) > 0 { // what is in it would be lost

@@ -11,11 +11,3 @@ func Secret(path string) string {
 // SecretPattern returns the part of a glob pattern that could match a file with secrets, or "".
 // In pattern \ escapes a literal character.
 func SecretPattern(pattern string) string { return secretfile.FindPattern(pattern) }
-
-// SecretIn calls Secret, or SecretPattern with glob, as package shell expects it.
-func SecretIn(path string, glob bool) string {
-	if glob {
-		return SecretPattern(path)
-	}
-	return Secret(path)
-}

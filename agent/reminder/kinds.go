@@ -88,8 +88,8 @@ var Kinds = []Kind{
 	{Name: HookStop, Once: true, Fixed: true, What: "why a hook kept its answer from being the last"},
 }
 
-// Lookup returns a kind, and its place in the order.
-func Lookup(name string) (k Kind, place int, ok bool) {
+// lookup returns a kind, and its place in the order.
+func lookup(name string) (k Kind, place int, ok bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
 		return Kind{Name: name}, len(Kinds), false

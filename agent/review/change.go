@@ -35,7 +35,6 @@ const MaxDiff = 8 << 20
 
 // Change holds what a review looks at.
 type Change struct {
-	Base   string // that was asked for, "" for none
 	Target string // where the files are, "" for this machine
 	Commit string // with which the files are compared
 	Of     string // for people: what it is
@@ -66,7 +65,7 @@ func Find(ctx context.Context, in Folder, base string) (Change, error) {
 		}
 		return Change{}, fmt.Errorf("%s can't be reviewed: %w", in.Dir, err)
 	}
-	c := Change{Base: base, Target: in.Target}
+	c := Change{Target: in.Target}
 	head := commit(ctx, git, "HEAD")
 	var err error
 	switch {

@@ -260,7 +260,6 @@ type growing struct {
 }
 
 func (g *growing) add(s string)   { g.buf = append(g.buf, s...) }
-func (g *growing) Len() int       { return len(g.buf) }
 func (g *growing) String() string { return string(g.buf) }
 
 // tail returns the last n bytes of it and one more, which shows that there are others.

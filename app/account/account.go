@@ -30,7 +30,7 @@ var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "g
 func Find(c config.Config, name string) (Account, error) {
 	if name == "" {
 		if c.Active == nil || c.Active.Login.Issuer == "" {
-			return Account{}, fmt.Errorf("say where: %s", Names(c))
+			return Account{}, fmt.Errorf("say where: %s", names(c))
 		}
 		return Account{Name: c.Active.Name, Login: c.Active.Login}, nil
 	}
@@ -50,11 +50,11 @@ func Find(c config.Config, name string) (Account, error) {
 	if p, ok := config.FindProvider(strings.ToLower(name)); ok && p.KeyEnv != "" {
 		return Account{Name: p.Name, Provider: p}, nil
 	}
-	return Account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, Names(c))
+	return Account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, names(c))
 }
 
-// Names lists what Find takes.
-func Names(c config.Config) string {
+// names lists what Find takes.
+func names(c config.Config) string {
 	var names []string
 	for _, p := range c.Models {
 		if p.Login.Issuer != "" {
@@ -169,7 +169,7 @@ func Access(ctx context.Context, c config.Config, demo bool) slash.Access {
 			a, err := Find(c, name)
 			return a.loginView(), err
 		},
-		Names:        func() string { return Names(c) },
+		Names:        func() string { return names(c) },
 		DemoFallback: demo,
 	}
 }

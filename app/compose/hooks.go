@@ -24,8 +24,8 @@ const hookKind = "hook"
 // ChildrenDir returns the folder where the processes are noted that sessions start on this machine.
 func ChildrenDir() string { return filepath.Join(xdg.StateHome, "buddy", "children") }
 
-// HookFile is the person's own file of hooks.
-func HookFile() string { return filepath.Join(xdg.ConfigHome, "buddy", "hooks.json") }
+// personHooks returns the path of the person's own file of hooks.
+func personHooks() string { return filepath.Join(xdg.ConfigHome, "buddy", "hooks.json") }
 
 // hooks returns what runs the hooks of the person and those of the project and of plugins that the
 // person trusts; nil where the settings want none.
@@ -95,7 +95,7 @@ func personal(file string) (path string, ok bool) {
 
 // PersonHooks reads the hooks of the person, in hooks.json and in the person's files among also.
 func PersonHooks(also []string) (set hooks.Set) {
-	files := []string{HookFile()}
+	files := []string{personHooks()}
 	for _, name := range also {
 		if path, ok := personal(name); ok {
 			files = append(files, path)

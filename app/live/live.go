@@ -37,10 +37,6 @@ type Session interface {
 	Err() error
 }
 
-// Connect attaches one more screen to a session until ctx ends, which also ends what only this screen
-// had asked for, such as the pictures of panes.
-type Connect func(ctx context.Context) Session
-
 // Hello describes a session to a screen that attaches to it.
 type Hello struct {
 	Protocol int    `json:"protocol"`

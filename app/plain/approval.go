@@ -120,8 +120,8 @@ func undo(c action.ApprovalContext) string {
 	return c.Undo
 }
 
-// Denial says why a call does not run, in a few words and the reason that was given.
-func Denial(p event.ApprovalAnswered) string {
+// denial says why a call does not run, in a few words and the reason that was given.
+func denial(p event.ApprovalAnswered) string {
 	text := map[string]string{
 		"nobody":   "denied: there is nobody to ask",
 		"policy":   "denied by the policy",

@@ -72,7 +72,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.requested(p)
 	case event.ApprovalAnswered:
 		if p.Decision == event.Deny {
-			m.note(p.CallID, func(f *fate) { f.denied = Denial(p) })
+			m.note(p.CallID, func(f *fate) { f.denied = denial(p) })
 		}
 	case event.ToolStarted:
 		m.note(p.CallID, func(f *fate) { f.started, f.denied = true, "" })

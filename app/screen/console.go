@@ -26,10 +26,10 @@ type console struct {
 	resized func()
 }
 
-// OpenTty is for the first lines of main: it puts the terminal into raw mode at once
+// openTty is for the first lines of main: it puts the terminal into raw mode at once
 // and keeps what was typed so far, Enter included. The caller shows a screen on it with
 // [New], or gives it back with [Tty.Close].
-func OpenTty() (*Tty, error) {
+func openTty() (*Tty, error) {
 	for _, std := range []*os.File{os.Stdin, os.Stdout} {
 		if !term.IsTerminal(int(std.Fd())) {
 			return nil, fmt.Errorf("%s is %w", std.Name(), ErrNotTerminal)

@@ -59,7 +59,7 @@ type life struct {
 // Open opens the terminal that the program was started in. The error wraps
 // [ErrNotTerminal] if stdin or stdout is none.
 func Open() (*Screen, error) {
-	tty, err := OpenTty()
+	tty, err := openTty()
 	if err != nil {
 		return nil, err
 	}

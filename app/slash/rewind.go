@@ -99,15 +99,15 @@ func rewindList(all []state.Border, since func() ([]undo.Change, error), now tim
 
 // ChangedText returns how many files would go back with a prompt: "2 files +3 −1".
 func ChangedText(changes []undo.Change, prompt int) string {
-	c, ok := ChangedSince(changes, prompt)
+	c, ok := changedSince(changes, prompt)
 	if !ok {
 		return "no file"
 	}
 	return fmt.Sprintf("%s +%d −%d", texts.Plural(c.Files, "file"), c.Added, c.Removed)
 }
 
-// ChangedSince returns what has changed since a prompt; ok is false when no file has.
-func ChangedSince(changes []undo.Change, prompt int) (c undo.Change, ok bool) {
+// changedSince returns what has changed since a prompt; ok is false when no file has.
+func changedSince(changes []undo.Change, prompt int) (c undo.Change, ok bool) {
 	for _, c := range changes {
 		if c.Prompt >= prompt {
 			return c, c.Files > 0
@@ -116,8 +116,8 @@ func ChangedSince(changes []undo.Change, prompt int) (c undo.Change, ok bool) {
 	return c, false
 }
 
-// Redo takes the newest undo or rewind back.
-func Redo(args string) (event.Command, error) {
+// redo takes the newest undo or rewind back.
+func redo(args string) (event.Command, error) {
 	if args != "" && args != "--force" {
 		return nil, fmt.Errorf("%q is not known (have: --force)", args)
 	}

@@ -138,8 +138,8 @@ func Approve(args string) (event.Command, error) {
 	return set, nil
 }
 
-// Plan begins mode plan, and the work on a prompt in it if there is one.
-func Plan(_ Catalog, s Frontend, prompt string) error {
+// plan begins mode plan, and the work on a prompt in it if there is one.
+func plan(_ Catalog, s Frontend, prompt string) error {
 	s.Command(event.SetMode{Mode: action.ModePlan})
 	if prompt != "" {
 		s.Command(event.Submit{Text: prompt})
@@ -179,8 +179,8 @@ func Undo(args string) (event.Command, error) {
 	return set, nil
 }
 
-// Effort takes how much the model is to think; the model says what it takes.
-func Effort(args string) (event.Command, error) {
+// effort takes how much the model is to think; the model says what it takes.
+func effort(args string) (event.Command, error) {
 	if args == "" || strings.ContainsAny(args, " \t") {
 		return nil, errors.New("say how much: none, minimal, low, medium, high, xhigh or max")
 	}
@@ -209,9 +209,9 @@ func Reply(q event.QuestionAsked, text string) event.Answer {
 //go:embed init.md
 var initPrompt string
 
-// Init lets the model write the instruction file of the project; args is what else it
+// initProject lets the model write the instruction file of the project; args is what else it
 // shall know.
-func Init(args string) (event.Command, error) {
+func initProject(args string) (event.Command, error) {
 	text := strings.TrimSpace(initPrompt)
 	if args != "" {
 		text += "\n\nAlso: " + args
@@ -227,5 +227,5 @@ func Busy(s *state.State) error {
 	return nil
 }
 
-// Review takes what the change is compared with, "" for what is likely meant.
-func Review(base string) (event.Command, error) { return event.Review{Base: base}, nil }
+// reviewChange takes what the change is compared with, "" for what is likely meant.
+func reviewChange(base string) (event.Command, error) { return event.Review{Base: base}, nil }

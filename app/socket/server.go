@@ -26,7 +26,9 @@ const (
 
 // Server connects screens to a session.
 type Server struct {
-	Connect func(context.Context, Screen) live.Session // as [live.Connect]
+	// Connect attaches one more screen to a session until ctx ends, which also ends what only this
+	// screen had asked for, such as the pictures of panes.
+	Connect func(ctx context.Context, s Screen) live.Session
 
 	patience time.Duration // with a screen that does not read; 0 is writeTime
 	host     int           // the process whose descendants are refused; 0 is this one
@@ -81,7 +83,7 @@ func (s *Server) release() {
 // serve talks to one screen until it leaves or the session ends.
 func (s *Server) serve(conn *net.UnixConn) {
 	defer conn.Close() //nolint:errcheck // the other side sees it
-	c := &connection{server: s, in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
+	c := &connection{in: newLines(conn), out: &writer{conn: conn, time: cmp.Or(s.patience, writeTime)}, free: make(chan struct{}, maxRequests)}
 	if !s.reserve() {
 		_ = c.out.message("hello", refusal(fmt.Errorf("the session has %d screens, which is all it takes; detach one of them", maxScreens)))
 		return
@@ -142,7 +144,6 @@ func refusal(err error) live.Hello {
 
 // connection is one screen.
 type connection struct {
-	server  *Server
 	session live.Session
 	ctx     context.Context // ends with the connection
 	cancel  func()

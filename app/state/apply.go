@@ -252,7 +252,7 @@ func (s *State) finishCall(env event.Envelope, p event.ToolResult) Changed {
 		return endCall(s, p)
 	}
 	was := s.Steps
-	s.Steps = StepsOf(p.Tail)
+	s.Steps = stepsOf(p.Tail)
 	if n := len(s.Steps); n > 0 && s.Steps.Done() == n && (len(was) == 0 || was.Done() < len(was)) {
 		s.add(env, NoticeBlock, s.Steps.Text())
 	}

@@ -70,8 +70,8 @@ const todo = "todo"
 // stepSigns begin the lines that the tool todo shows, by the state of the step.
 var stepSigns = [...]string{StepOpen: "[ ] ", StepWorking: "[>] ", StepDone: "[x] "}
 
-// StepsOf reads the list that the tool todo shows and answers with.
-func StepsOf(shown string) Steps {
+// stepsOf reads the list that the tool todo shows and answers with.
+func stepsOf(shown string) Steps {
 	var steps Steps
 	for line := range strings.Lines(shown) {
 		for state, sign := range stepSigns {

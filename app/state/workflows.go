@@ -14,7 +14,6 @@ type Workflow struct {
 	Run   int
 	Name  string
 	State event.WorkflowState
-	Why   string
 	Steps []*WorkflowStep
 
 	parent int    // the run of which it is a step, 0 for none
@@ -140,7 +139,7 @@ func (w *Workflow) stepped(p event.WorkflowStepped) {
 
 // changed takes the state of a run, and says how it ended.
 func (w *Workflow) changed(s *State, env event.Envelope, p event.WorkflowChanged) {
-	w.State, w.Why = p.State, p.Why
+	w.State = p.State
 	switch p.State {
 	case event.WorkflowRunning:
 		w.changeCalls(s, CallLeft, CallRunning)

@@ -22,7 +22,7 @@ type Run func(command string) string
 // Expand returns the text of a skill called with arguments: each placeholder is replaced once,
 // and what replaces it is never read again. Commands in the text run, in their order.
 func (s Skill) Expand(args string, f Facts, run Run) string {
-	e := expansion{skill: s, facts: f, args: args, words: Words(args), first: 1}
+	e := expansion{skill: s, facts: f, args: args, words: words(args), first: 1}
 	e.positional = args != "" || s.Hint != ""
 	if placeholderZero().MatchString(s.Body) {
 		e.first = 0
@@ -194,9 +194,9 @@ func (e *expansion) command(text string, run Run) string {
 	return run(line)
 }
 
-// Words splits arguments as a shell splits them: quotes and backslashes keep words together, and
+// words splits arguments as a shell splits them: quotes and backslashes keep words together, and
 // nothing else has a meaning. A quote that does not end goes to the end.
-func Words(s string) []string {
+func words(s string) []string {
 	var words []string
 	var word strings.Builder
 	var quote rune

@@ -12,7 +12,6 @@ import (
 type Params struct {
 	names  []string // in the order of the file
 	values map[string]param
-	line   int
 }
 
 // param is a value of Params: a text with values in it, a command of a shell, a list, a mapping,

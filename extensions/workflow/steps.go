@@ -203,7 +203,7 @@ var typed = map[string][]string{"send-keys": {"literal_text", "keys"}}
 
 // params reads a mapping of parameters of a tool. A parameter "command" is one for a shell.
 func (r *reader) params(n *yaml.Node, key, tool string, depth int) *Params {
-	p := &Params{values: make(map[string]param), line: n.Line}
+	p := &Params{values: make(map[string]param)}
 	if depth > maxDepth {
 		r.wrong(n.Line, key, "is nested more than %d deep", maxDepth)
 		return p

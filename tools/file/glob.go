@@ -42,9 +42,9 @@ type glob struct {
 	tools.Typed[globArgs]
 }
 
-// NewGlob returns the tool glob, which lists the files whose names match a pattern, newest
+// newGlob returns the tool glob, which lists the files whose names match a pattern, newest
 // first.
-func NewGlob(ws *Workspace) tools.Tool {
+func newGlob(ws *Workspace) tools.Tool {
 	return tools.New(&glob{ws: ws}, "glob", globText)
 }
 

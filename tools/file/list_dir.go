@@ -43,8 +43,8 @@ type listDir struct {
 	tools.Typed[listArgs]
 }
 
-// NewListDir returns the tool list_dir, which lists a folder to a depth of at most three.
-func NewListDir(ws *Workspace) tools.Tool {
+// newListDir returns the tool list_dir, which lists a folder to a depth of at most three.
+func newListDir(ws *Workspace) tools.Tool {
 	return tools.New(&listDir{ws: ws}, "list_dir", listDirText)
 }
 

@@ -24,7 +24,6 @@ type Approval struct {
 	now func() time.Time
 
 	asked   event.ApprovalAsked // ID is "" while there is none
-	args    string              // of the call that is asked about
 	shown   shown
 	lines   body         // what the action does, laid out
 	few     body         // the same for few rows
@@ -65,14 +64,14 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 		return
 	}
 	a.Clear()
-	a.asked, a.args = asked, args
+	a.asked = asked
 	a.amend.text, a.amend.put = Editable(asked.Action, args)
 	a.offer()
 }
 
 // Clear shows no request any more.
 func (a *Approval) Clear() {
-	a.asked, a.args, a.lines, a.few, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, body{}, nil
+	a.asked, a.lines, a.few, a.body, a.typing = event.ApprovalAsked{}, body{}, body{}, body{}, nil
 	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 

@@ -70,16 +70,16 @@ func (c Canvas) Edge(first, last rune, role themes.Role, left, right []Span) {
 	c.Put(c.W-1, last, role)
 	room := c.W - 4
 	if n := Width(right); n > 0 && n+2 <= room {
-		c.Cols(c.W-n-4, c.W-2).Spans(0, Padded(right)...)
+		c.Cols(c.W-n-4, c.W-2).Spans(0, padded(right)...)
 		room -= n + 3
 	}
 	if len(left) > 0 && room > 4 {
-		c.Cols(2, 2+room).Spans(0, Padded(Clip(left, room-2))...)
+		c.Cols(2, 2+room).Spans(0, padded(Clip(left, room-2))...)
 	}
 }
 
-// Padded puts a blank before and after the text of a title.
-func Padded(spans []Span) []Span {
+// padded puts a blank before and after the text of a title.
+func padded(spans []Span) []Span {
 	blank := Text(themes.Text, " ")
 	return append(append([]Span{blank}, spans...), blank)
 }

@@ -15,7 +15,14 @@ import (
 )
 
 // env is the environment in which lines of the corpus are judged.
-var env = shell.Env{Cwd: "/w", Home: "/home/ann", Secret: policy.SecretIn}
+var env = shell.Env{Cwd: "/w", Home: "/home/ann", Secret: secretIn}
+
+func secretIn(path string, glob bool) string {
+	if glob {
+		return policy.SecretPattern(path)
+	}
+	return policy.Secret(path)
+}
 
 // plainEnv returns env with a folder whose patterns match no critical names.
 func plainEnv() shell.Env {
