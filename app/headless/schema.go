@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"buddy/app/exit"
+	"buddy/texts"
 )
 
 const (
@@ -45,10 +49,46 @@ func readSchema(file string) (*answerSchema, error) {
 	if err == nil {
 		s.is, err = schema.Resolve(nil)
 	}
+	if err == nil {
+		err = checkTypes(&schema)
+	}
 	if err != nil {
-		return nil, exit.Error{Code: exit.BadUsage, Text: fmt.Sprintf("--output-schema %s: %v", file, err)}
+		return nil, exit.Error{Code: exit.BadUsage, Text: fmt.Sprintf("--output-schema %s: %s", file, texts.OneLine(err.Error()))}
 	}
 	return s, nil
+}
+
+// types are the types of JSON Schema.
+var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
+
+// checkTypes reports a type in a schema, or in one that it contains, that does not exist: no answer would fit it.
+// Resolve takes any word.
+func checkTypes(s *jsonschema.Schema) error {
+	for _, t := range append([]string{s.Type}, s.Types...) {
+		if t != "" && !slices.Contains(types, t) {
+			return fmt.Errorf("%q is not a type (have: %s)", t, strings.Join(types, ", "))
+		}
+	}
+	var inner []*jsonschema.Schema
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		switch field := v.Field(i).Interface().(type) {
+		case *jsonschema.Schema:
+			if field != nil {
+				inner = append(inner, field)
+			}
+		case []*jsonschema.Schema:
+			inner = append(inner, field...)
+		case map[string]*jsonschema.Schema:
+			inner = slices.AppendSeq(inner, maps.Values(field))
+		}
+	}
+	for _, one := range inner {
+		if err := checkTypes(one); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // told tells the model what its answer has to be.

@@ -54,3 +54,25 @@ func TestLargeSchema(t *testing.T) {
 		t.Errorf("readSchema = %v", err)
 	}
 }
+
+// A type that there is not is found wherever it stands; what only looks like a schema is none.
+func TestTypesOfASchema(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type": "foo"}`:                                             `"foo" is not a type`,
+		`{"type": ["string", "null"]}`:                                "",
+		`{"type": ["string", "text"]}`:                                `"text" is not a type`,
+		`{"properties": {"type": {"type": "String"}}}`:                `"String" is not a type`,
+		`{"items": {"anyOf": [{"type": "string"}, {"type": "int"}]}}`: `"int" is not a type`,
+		`{"$defs": {"a": {"not": {"type": "any"}}}}`:                  `"any" is not a type`,
+		`{"additionalProperties": false, "enum": [{"type": "foo"}], "default": {"type": "foo"}}`: "",
+	} {
+		file := filepath.Join(t.TempDir(), "s.json")
+		if err := os.WriteFile(file, []byte(schema), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readSchema(file)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", schema, err, want)
+		}
+	}
+}
