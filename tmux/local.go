@@ -54,11 +54,11 @@ func (s *local) prepare(context.Context) error {
 		}
 	}
 	dir, err := pane.MakeDir(lookup(s.env), s.name)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600)
-	}
 	if err != nil {
-		return fmt.Errorf("%w: no directory for the socket: %w", ErrUnavailable, err)
+		return err // not ErrUnavailable: without tmux there is no folder either
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	s.dir = dir
 	return nil

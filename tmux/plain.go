@@ -28,11 +28,13 @@ func (p *plain) dial() (net.Conn, error) {
 	if p.srv == nil {
 		env := cleanEnv(p.opt.Env)
 		dir, err := pane.MakeDir(lookup(env), p.name)
-		if err == nil && p.base != nil {
-			err = pane.CopyState(p.base.directory(), dir)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("no directory for the state of the shell: %w", err)
+			return nil, err
+		}
+		if p.base != nil {
+			if err := pane.CopyState(p.base.directory(), dir); err != nil {
+				return nil, fmt.Errorf("the state of the shell was not copied: %w", err)
+			}
 		}
 		shell, err := pane.NewShell(dir, nil, p.opt.Shell)
 		if err != nil {

@@ -49,7 +49,7 @@ const folder = "host-"
 func Path(getenv func(string) string, session string) (string, error) {
 	dir, err := pane.MakeDir(getenv, folder+session)
 	if err != nil {
-		return "", fmt.Errorf("no folder for the socket of session %s: %w", session, err)
+		return "", fmt.Errorf("session %s: %w", session, err)
 	}
 	return pane.SocketPath(dir), nil
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"buddy/owners"
+	"buddy/texts"
 	"buddy/tmux/pane/confine"
 )
 
@@ -41,7 +42,7 @@ func MakeDir(getenv func(string) string, name string) (string, error) {
 		}
 		errs = append(errs, err)
 	}
-	return "", errors.Join(errs...)
+	return "", fmt.Errorf("no folder for a socket (set TMPDIR to one of your own): %s", texts.Join(errs, ", ", error.Error))
 }
 
 // FindDir returns the directory that MakeDir made, "" if there is none in which a supervisor

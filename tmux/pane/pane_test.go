@@ -57,6 +57,34 @@ func TestMakeDir(t *testing.T) {
 	}
 }
 
+// Where every folder is in the way, one line says which and what to do; the folder for temporary files is the way out.
+func TestMakeDirSaysWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	base, own := tmuxtest.Dir(t), tmuxtest.Dir(t)
+	name := rand.Text()
+	for _, tmp := range []string{base, "/tmp"} {
+		taken := filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid()), name)
+		if err := os.MkdirAll(filepath.Dir(taken), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(taken, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Remove(taken) })
+	}
+	env := map[string]string{"TMUX_TMPDIR": base}
+	getenv := func(name string) string { return env[name] }
+	dir, err := MakeDir(getenv, name)
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), base) ||
+		!strings.HasPrefix(err.Error(), "no folder for a socket (set TMPDIR to one of your own): ") || !strings.HasSuffix(err.Error(), name+`": not a directory`) {
+		t.Errorf("MakeDir = %q, %v", dir, err)
+	}
+	env["TMPDIR"] = own
+	if dir, err = MakeDir(getenv, name); err != nil || !strings.HasPrefix(dir, own) {
+		t.Errorf("with TMPDIR: %q, %v", dir, err)
+	}
+}
+
 func TestPromptText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
