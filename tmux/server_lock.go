@@ -1,11 +1,13 @@
 package tmux
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,9 +40,10 @@ func (s *local) lockServer(ctx context.Context) (release func()) {
 
 // lockServer does so on the target, in a process that holds the lock as long as its standard input is open.
 func (r *remote) lockServer(ctx context.Context) (release func()) {
+	const locked = "buddy-locked"
 	ctx, kill := context.WithCancel(ctx)
 	limit := time.AfterFunc(startLimit, kill)
-	cmd, err := r.host.Command(ctx, "sh", "-c", r.lockScript()+"echo; exec cat >/dev/null")
+	cmd, err := r.host.Command(ctx, "sh", "-c", r.lockScript()+"echo "+locked+"; exec cat >/dev/null")
 	if err != nil {
 		return kill
 	}
@@ -49,7 +52,10 @@ func (r *remote) lockServer(ctx context.Context) (release func()) {
 	if errors.Join(inErr, outErr) != nil || cmd.Start() != nil {
 		return kill
 	}
-	_, _ = out.Read(make([]byte, 1)) // fails if the process has ended
+	// A login script may print something first. The lines end if the process has ended.
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.HasSuffix(lines.Text(), locked) {
+	}
 	limit.Stop()
 	return func() {
 		_ = in.Close()

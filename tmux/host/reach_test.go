@@ -113,6 +113,30 @@ func TestSSHAttach(t *testing.T) {
 	}
 }
 
+// chatty are lines for sshd_config with which every command begins as after a login script
+// that prints to both streams.
+const chatty = `ForceCommand printf 'WELCOME\nwithout an end'; printf 'oops\nwithout an end' >&2; eval "$SSH_ORIGINAL_COMMAND"`
+
+// TestSSHLoginScriptPrints: what a login script prints is in no output and in no file.
+func TestSSHLoginScriptPrints(t *testing.T) {
+	t.Parallel()
+	s := hosttest.NewSSHD(t, chatty)
+	h := s.Host(t)
+	for range 2 { // a new shell and a warm one
+		if code, out, errs := script(t, h, "echo out; echo err >&2; exit 3"); code != 3 || out != "out\n" || errs != "err\n" {
+			t.Errorf("Run = %d, %q, %q", code, out, errs)
+		}
+	}
+	path, want := filepath.Join(s.Dir, "file"), "\x00WELCOME\n\xff"
+	if err := h.WriteFile(t.Context(), path, strings.NewReader(want), int64(len(want)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if err := h.Read(t.Context(), path, 0, 100, &got); err != nil || got.String() != want {
+		t.Errorf("Read = %q, %v", got.String(), err)
+	}
+}
+
 // TestSSHOneConnection: everything is multiplexed, and Close leaves neither the connection
 // nor its socket. More at once than the server has sessions for must wait.
 func TestSSHOneConnection(t *testing.T) {

@@ -99,7 +99,9 @@ func (s *shell) end() {
 	})
 }
 
-// do runs a script. After an error the shell must not be used any more.
+// do runs a script. After an error the shell must not be used any more. The output of the script
+// lies between two marks in each stream: a login script may have printed something before the
+// first.
 func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer) (int, error) {
 	mark := "\x1e" + rand.Text()
 	stop := context.AfterFunc(ctx, s.end)
@@ -107,14 +109,22 @@ func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer)
 	said := &lastBytes{}
 	told := make(chan error, 1)
 	go func() {
-		err := copyUntil(io.MultiWriter(said, stderr), s.errs, mark)
+		err := copyUntil(said, s.errs, mark)
+		if err == nil {
+			said.b = nil
+			err = copyUntil(io.MultiWriter(said, stderr), s.errs, mark)
+		}
 		if err != nil {
 			s.end() // or the script waits for a reader
 		}
 		told <- err
 	}()
-	_, err := io.WriteString(s.in, "(\n"+script+"\n) </dev/null; printf '"+mark+"%d\\n' $?; printf '"+mark+"' >&2\n")
+	sign := "printf " + mark
+	_, err := io.WriteString(s.in, sign+"; "+sign+" >&2; (\n"+script+"\n) </dev/null; "+sign+"'%d\\n' $?; "+sign+" >&2\n")
 	code := -1
+	if err == nil {
+		err = copyUntil(io.Discard, s.out, mark)
+	}
 	if err == nil {
 		if err = copyUntil(stdout, s.out, mark); err == nil {
 			var line string

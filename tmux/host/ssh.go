@@ -256,10 +256,10 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 	m = &master{cmd: cmd, in: in, done: make(chan struct{})}
 	up := make(chan error, 1)
 	go func() {
-		// A login script may print something first.
+		// A login script may print something first, and not end its last line.
 		lines := bufio.NewScanner(io.LimitReader(out, 64<<10))
 		for lines.Scan() {
-			if lines.Text() == ready {
+			if strings.HasSuffix(lines.Text(), ready) {
 				up <- nil
 				_, _ = io.Copy(io.Discard, out)
 				return
