@@ -801,6 +801,8 @@ func TestDifference(t *testing.T) {
 	}{
 		{a, ""},
 		{model.Info{API: "anthropic", Auth: "a key"}, "the protocol is anthropic instead of completions: earlier reasoning is not sent on"},
+		{model.Info{API: "completions", Auth: "a key", BaseURL: "https://other.example"}, "earlier reasoning is not sent on"},
+		{model.Info{API: "completions", Auth: "a key", Model: "other"}, "earlier reasoning is not sent on"},
 		{model.Info{API: "completions", Auth: "a login"}, "it is asked with a login instead of a key"},
 		{model.Info{API: "responses", Auth: "no key"}, "the protocol is responses instead of completions: earlier reasoning is not sent on; it is asked with no key instead of a key"},
 		{model.Info{API: model.Demo}, ""},

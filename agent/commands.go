@@ -164,12 +164,16 @@ func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) {
 	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
 }
 
-// difference describes what of a switch a person may not expect: another protocol, in which what
-// the old model thought is not sent on, and another way to pay.
+// difference describes what of a switch a person may not expect: what the old model thought is
+// not sent on, the protocol is another one, and so is the way to pay.
 func difference(from, to model.Info) string {
 	var all []string
-	if from.API != to.API && from.API != model.Demo && to.API != model.Demo {
+	switch {
+	case from.API == model.Demo || to.API == model.Demo:
+	case from.API != to.API:
 		all = append(all, "the protocol is "+to.API+" instead of "+from.API+": earlier reasoning is not sent on")
+	case from.Model != to.Model || from.BaseURL != to.BaseURL:
+		all = append(all, "earlier reasoning is not sent on")
 	}
 	if from.Auth != to.Auth && from.Auth != "" && to.Auth != "" {
 		all = append(all, "it is asked with "+to.Auth+" instead of "+from.Auth)

@@ -12,6 +12,7 @@ import (
 // answer collects the events of one answer and emits deltas.
 type answer struct {
 	wire.Collector
+	origin  string // see wire.Client.Origin
 	form    template
 	calls   []*call
 	traces  traces
@@ -198,6 +199,6 @@ func (a *answer) Done(marked bool) error {
 	if err != nil {
 		return err
 	}
-	m.Extra = a.extra.encode()
+	m.Extra = a.extra.encode(a.origin)
 	return a.Emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: a.usage})
 }

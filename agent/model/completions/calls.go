@@ -102,7 +102,7 @@ func (a *answer) callPiece(p piece) error {
 	}
 	for k, raw := range p.extra {
 		c.extra.add(k, raw)
-		c.Extra = c.extra.encode()
+		c.Extra = c.extra.encode(a.origin)
 	}
 	return a.arguments(c, p.args)
 }

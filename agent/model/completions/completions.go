@@ -41,11 +41,11 @@ func New(c Config) (*wire.Model, error) {
 		return nil, err
 	}
 	m := &adapter{client: client}
-	return client.Model(wire.Protocol{Open: m.open, Answer: newAnswer, Without: m.without}), nil
+	return client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Without: m.without}), nil
 }
 
-func newAnswer(emit wire.Emit, _ model.Request) wire.Answer {
-	return &answer{Collector: wire.Collector{Emit: emit}}
+func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
+	return &answer{Collector: wire.Collector{Emit: emit}, origin: m.client.Origin()}
 }
 
 // without reports whether a request was refused for asking for usage, which we can do without.
@@ -58,7 +58,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
 	}
-	messages, err := encode(req.Messages, marks(req, m.client.Provider(), m.client.Info().Model))
+	messages, err := encode(req.Messages, m.client.Origin(), marks(req, m.client.Provider(), m.client.Info().Model))
 	if err != nil {
 		return err
 	}

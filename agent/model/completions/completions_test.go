@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"buddy/agent/model"
 	"buddy/agent/model/completions"
@@ -49,6 +50,19 @@ func stream(t testing.TB, events ...string) modeltest.Result {
 
 func delta(members string) string { return `{"choices":[{"index":0,"delta":{` + members + `}}]}` }
 
+// noteKey is the member of a message that says whose its extra members are.
+const noteKey = "buddy:completions"
+
+// from is its value for a model.
+func from(t testing.TB, m *wire.Model) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(m.Origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 var question = model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}
 
 func toolDef(name string) model.ToolDef {
@@ -75,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 			calls := []model.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path": "a\"b"}`}, {ID: "c2", Name: "list_dir", Arguments: `{}`}}
 			want := &model.Message{
 				Role: model.Assistant, Content: "I will lööк. 👍", ToolCalls: calls,
-				Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"Let me think… 思考"`)},
+				Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"Let me think… 思考"`), noteKey: r.Done.Message.Extra[noteKey]},
 			}
 			if d := cmp.Diff(want, r.Done.Message); d != "" {
 				t.Errorf("%s: %s", name, d)
@@ -109,13 +123,14 @@ func TestRequestBytes(t *testing.T) {
 		return modeltest.Answer{modeltest.Text("ok")}
 	})
 	m := newModel(t, completions.Config{BaseURL: srv.URL + "//", Key: "sk-12345"})
+	from := from(t, m)
 	msgs := []model.Message{
 		{Role: model.System, Content: "You are <buddy> & co."},
 		{Role: model.User, Content: "hi \u2028 \"there\""},
 		{
 			Role:      model.Assistant,
-			ToolCalls: []model.ToolCall{{ID: "c1", Name: "time", Arguments: `{"a": "<b>"}`, Extra: map[string]json.RawMessage{"extra_content": json.RawMessage(`{"sig":"x"}`)}}},
-			Extra:     map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"hm <b>"`), "unknown": json.RawMessage(`[1,null]`)},
+			ToolCalls: []model.ToolCall{{ID: "c1", Name: "time", Arguments: `{"a": "<b>"}`, Extra: map[string]json.RawMessage{"extra_content": json.RawMessage(`{"sig":"x"}`), noteKey: from}}},
+			Extra:     map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"hm <b>"`), "unknown": json.RawMessage(`[1,null]`), noteKey: from},
 		},
 		{Role: model.Tool, ToolCallID: "c1", Content: "noon"},
 		{Role: model.Assistant, Content: "It is noon."},
@@ -139,7 +154,8 @@ func TestRequestBytes(t *testing.T) {
 		if err := json.Unmarshal(sent.Body, &body); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(msgs[:n], sent.Messages); d != "" {
+		noNotes := cmpopts.IgnoreMapEntries(func(k string, _ json.RawMessage) bool { return k == noteKey })
+		if d := cmp.Diff(msgs[:n], sent.Messages, noNotes); d != "" {
 			t.Error(d)
 		}
 		if (body.Tools != nil) != (n > 2) || string(body.StreamOptions) != `{"include_usage":true}` || sent.Header.Get("Authorization") != "Bearer sk-12345" {
@@ -185,11 +201,12 @@ func TestExtraGoesBack(t *testing.T) {
 // TestNotes: what another adapter noted in a message is not sent, and stays there.
 func TestNotes(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
-	extra := map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"hm"`), "buddy:responses": json.RawMessage(`{"places":[]}`)}
+	m := newModel(t, completions.Config{BaseURL: srv.URL})
+	extra := map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"hm"`), noteKey: from(t, m), "buddy:responses": json.RawMessage(`{"places":[]}`)}
 	msgs := []model.Message{question.Messages[0], {Role: model.Assistant, Content: "a", Extra: extra}, question.Messages[0]}
-	r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: srv.URL}), model.Request{Messages: msgs})
+	r := modeltest.Collect(t.Context(), m, model.Request{Messages: msgs})
 	body := string(srv.Requests()[0].Body)
-	if r.Err != nil || strings.Contains(body, "buddy:") || !strings.Contains(body, `"reasoning_content":"hm"`) || len(extra) != 2 {
+	if r.Err != nil || strings.Contains(body, "buddy:") || !strings.Contains(body, `"reasoning_content":"hm"`) || len(extra) != 3 {
 		t.Errorf("%v %s %v", r.Err, body, extra)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"buddy/agent/model"
 )
 
 // fields are members that the protocol does not know, put together from deltas to be
@@ -56,8 +58,12 @@ func isBlank(raw json.RawMessage) bool {
 	return false
 }
 
-// encode returns the fields, nil when there are none.
-func (f fields) encode() map[string]json.RawMessage {
+// noteKey names the member in which a message, or a call, with fields beyond the protocol keeps
+// whose they are.
+const noteKey = model.Note + Name
+
+// encode returns the fields with a note of their origin, nil when there are none.
+func (f fields) encode(origin string) map[string]json.RawMessage {
 	var out map[string]json.RawMessage
 	for k, v := range f {
 		raw := v.raw
@@ -69,11 +75,28 @@ func (f fields) encode() map[string]json.RawMessage {
 			raw = b
 		}
 		if out == nil {
-			out = make(map[string]json.RawMessage)
+			out = map[string]json.RawMessage{noteKey: note(origin)}
 		}
 		out[k] = raw
 	}
 	return out
+}
+
+func note(origin string) json.RawMessage {
+	raw, _ := json.Marshal(origin) // of a string: cannot fail
+	return raw
+}
+
+// own returns those of the fields of a message, or of a call, that are for an origin: none if
+// they came from another one, or if nobody noted from which. A strict server would refuse them,
+// and reasoning is for its own model alone. Notes are for nobody.
+func own(extra map[string]json.RawMessage, origin string) map[string]json.RawMessage {
+	if extra[noteKey] == nil || !bytes.Equal(extra[noteKey], note(origin)) {
+		return nil
+	}
+	extra = maps.Clone(extra) // it is the history's
+	maps.DeleteFunc(extra, func(k string, _ json.RawMessage) bool { return strings.HasPrefix(k, model.Note) })
+	return extra
 }
 
 // parse returns a value made of map[string]any, []any, *text, json.Number and bool.

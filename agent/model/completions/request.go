@@ -2,9 +2,7 @@ package completions
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,12 +15,13 @@ import (
 // encode writes the messages array. Our own encoding is the authority: unknown fields
 // and an explicit null content survive, and a message gives the same bytes
 // in every request.
+// Fields beyond the protocol are sent to their origin alone.
 // marked are the messages that end with a mark for the cache, by index.
-func encode(msgs []model.Message, marked map[int]bool) ([]byte, error) {
+func encode(msgs []model.Message, origin string, marked map[int]bool) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('[')
 	for i, m := range msgs {
-		m.Extra = withoutNotes(m.Extra)
+		m.Extra = own(m.Extra, origin)
 		if m.Role == model.Tool {
 			m.Name = "" // only the id says whose result it is
 		}
@@ -31,7 +30,8 @@ func encode(msgs []model.Message, marked map[int]bool) ([]byte, error) {
 		}
 		m.ToolCalls = slices.Clone(m.ToolCalls) // they are the history's
 		for i := range m.ToolCalls {
-			m.ToolCalls[i].Arguments = model.Object(m.ToolCalls[i].Arguments)
+			c := &m.ToolCalls[i]
+			c.Arguments, c.Extra = model.Object(c.Arguments), own(c.Extra, origin)
 		}
 		b, err := m.EncodeWith(content(m, marked[i]))
 		if err != nil {
@@ -114,19 +114,6 @@ func content(m model.Message, marked bool) any {
 		parts[0].Cache = &cacheEnd{"ephemeral"} // there is a text, see marks
 	}
 	return parts
-}
-
-// withoutNotes leaves out what another adapter noted: a strict server would refuse it.
-func withoutNotes(extra map[string]json.RawMessage) map[string]json.RawMessage {
-	isNote := func(k string, _ json.RawMessage) bool { return strings.HasPrefix(k, model.Note) }
-	for k := range extra {
-		if isNote(k, nil) {
-			extra = maps.Clone(extra) // it is the history's
-			maps.DeleteFunc(extra, isNote)
-			return extra
-		}
-	}
-	return extra
 }
 
 // tools returns nil when there are none, so that the request has no such key.

@@ -18,7 +18,7 @@ const noteKey = model.Note + Name
 // note is the order of an answer's items, in Message.Extra. Text and calls are in the
 // message, so that they are stored once and that what happens to it happens to them.
 type note struct {
-	Origin string  `json:"origin"` // see Model.origin
+	Origin string  `json:"origin"` // see wire.Client.Origin
 	Places []place `json:"places"`
 }
 

@@ -60,7 +60,7 @@ func New(c Config) (*wire.Model, error) {
 }
 
 func (m *adapter) answer(emit wire.Emit, req model.Request) wire.Answer {
-	return newAnswer(emit, m.origin(), req.Tools)
+	return newAnswer(emit, m.client.Origin(), req.Tools)
 }
 
 // without reports whether a request failed for something that we can do without, and
@@ -72,19 +72,13 @@ func (m *adapter) without(err error) bool {
 		wire.Refuses(err, `"include"`, "include[", "Encrypted content is not supported") && m.noInclude.CompareAndSwap(false, true)
 }
 
-// origin tells whose items an answer holds: nobody else can decrypt them.
-func (m *adapter) origin() string {
-	info := m.client.Info()
-	return info.Model + " " + info.BaseURL
-}
-
 // open sends the request and returns when the answer begins.
 func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
 	}
 	free := !m.noFree.Load()
-	instructions, input, err := encode(req.Messages, m.origin(), free)
+	instructions, input, err := encode(req.Messages, m.client.Origin(), free)
 	if err != nil {
 		return err
 	}

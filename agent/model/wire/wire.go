@@ -101,6 +101,10 @@ func New(c Config, api string) (*Client, error) {
 // Info describes the model. Its BaseURL has no credentials.
 func (c *Client) Info() model.Info { return c.info }
 
+// Origin tells whose answer a message is: what only one provider understands, such as encrypted
+// reasoning, goes back to the same model at the same address alone.
+func (c *Client) Origin() string { return c.info.Model + " " + c.info.BaseURL }
+
 // Key returns the key that requests are signed with.
 func (c *Client) Key() string { return c.key }
 
