@@ -14,7 +14,7 @@ import (
 	"buddy/agent/turn"
 	"buddy/agent/usage"
 	"buddy/extensions/subagent"
-	"buddy/tools"
+	"buddy/texts"
 )
 
 // Reviews say how changes are reviewed. The zero value reviews nothing.
@@ -149,6 +149,6 @@ func (set *subagentSet) readReview(ctx context.Context, t *task, run *subagentRu
 		done.Problem = unread.Error()
 	}
 	if done.Problem != "" {
-		done.Answer = tools.Clip(set.redact.Text(res.Response), maxReviewAnswer)
+		done.Answer = texts.ClipBytes(set.redact.Text(res.Response), maxReviewAnswer)
 	}
 }

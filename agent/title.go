@@ -19,6 +19,7 @@ import (
 	"buddy/agent/stream"
 	"buddy/agent/usage"
 	"buddy/texts"
+	"buddy/tools"
 )
 
 const (
@@ -197,9 +198,5 @@ const titleMax = 80
 
 // cut makes a title of s: without splitting a character, newlines to spaces.
 func cut(s string) string {
-	s = texts.OneLine(s)
-	if len(s) <= titleMax {
-		return s
-	}
-	return strings.ToValidUTF8(s[:titleMax], "")
+	return tools.Head(texts.OneLine(s), titleMax)
 }

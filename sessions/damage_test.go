@@ -197,7 +197,7 @@ func TestRealDiskFull(t *testing.T) {
 	if len(j.Info().Warnings) > 0 || j.ReadOnly() != nil {
 		t.Fatalf("with room again: %q, %v", j.Info().Warnings, j.ReadOnly())
 	}
-	appendAll(t, j, []event.Envelope{{Seq: NextSeq(j.Info().LastSeq), Session: id, Payload: event.Notice{Text: "goes on"}}})
+	appendAll(t, j, []event.Envelope{{Seq: event.NextSeq(j.Info().LastSeq), Session: id, Payload: event.Notice{Text: "goes on"}}})
 	if p := load(t, j); len(p.Warnings) > 0 || len(p.Events) < int(n) {
 		t.Errorf("%d events, %q", len(p.Events), p.Warnings)
 	}

@@ -148,7 +148,7 @@ func (f *forking) copy(j *Journal, last Exchange) error {
 	}
 	f.file.last = last.seq
 	return f.file.Append(event.Envelope{
-		Seq: NextSeq(last.seq), Time: time.Now().UnixMilli(), Session: f.to,
+		Seq: event.NextSeq(last.seq), Time: time.Now().UnixMilli(), Session: f.to,
 		Payload: event.SessionForked{From: f.from, FromSeq: last.seq, Exchange: last.Number},
 	})
 }

@@ -49,7 +49,7 @@ func FuzzJournal(f *testing.F) {
 		if err := j.Range(0, func(event.Envelope) bool { n++; return true }); err != nil || n != len(p.Events) {
 			t.Fatalf("Range saw %d envelopes of %d, %v", n, len(p.Events), err)
 		}
-		next := event.Envelope{Seq: NextSeq(j.Info().LastSeq), Payload: event.Notice{Text: "next"}}
+		next := event.Envelope{Seq: event.NextSeq(j.Info().LastSeq), Payload: event.Notice{Text: "next"}}
 		appendAll(t, j, []event.Envelope{next})
 		wantEvents(t, "gone on with", load(t, j).Events, append(p.Events, next))
 		if _, err := s.List(); err != nil {

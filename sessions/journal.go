@@ -36,13 +36,6 @@ type Info struct {
 	Warnings []string
 }
 
-// NextSeq returns the first number for envelopes of a process that continues a session whose
-// last number is last: the next multiple of 1,000,000.
-func NextSeq(last uint64) uint64 {
-	const step = 1_000_000
-	return (last/step + 1) * step
-}
-
 // Journal is one open session. Any goroutine may use it. What Append wrote survives the end of
 // the process; what is older than a second, and all up to the last approval, survives a power loss
 // as well. So does a turn that has ended, from the next tool or the end of its task on: only the next request to

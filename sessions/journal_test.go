@@ -33,7 +33,7 @@ func TestJournalRoundTrip(t *testing.T) {
 		t.Errorf("opened again: %+v, read-only: %v", info, j.ReadOnly())
 	}
 	wantEvents(t, "opened again", load(t, j).Events, want)
-	more := exchange(id, NextSeq(info.LastSeq), 4)
+	more := exchange(id, event.NextSeq(info.LastSeq), 4)
 	appendAll(t, j, more)
 	wantEvents(t, "gone on with", load(t, j).Events, append(want, more...))
 }
@@ -83,14 +83,6 @@ func TestAppendTooLong(t *testing.T) {
 	appendAll(t, j, []event.Envelope{{Seq: 1, Payload: event.Notice{Text: "still works"}}})
 }
 
-func TestNextSeq(t *testing.T) {
-	for last, want := range map[uint64]uint64{0: 1_000_000, 1: 1_000_000, 999_999: 1_000_000, 1_000_000: 2_000_000, maxSeq: 9_007_199_255_000_000} {
-		if got := NextSeq(last); got != want {
-			t.Errorf("NextSeq(%d) = %d, want %d", last, got, want)
-		}
-	}
-}
-
 // A file that ends at any byte opens with exactly the envelopes whose lines are whole,
 // and can be continued.
 func TestCutOffAnywhere(t *testing.T) {
@@ -123,7 +115,7 @@ func TestCutOffAnywhere(t *testing.T) {
 			t.Fatalf("%d bytes: warning %q does not name line %d", n, info.Warnings[0], whole+2)
 		}
 		wantEvents(t, fmt.Sprintf("%d bytes", n), load(t, k).Events, all[:whole])
-		next := event.Envelope{Seq: NextSeq(uint64(whole)), Session: id, Payload: event.Notice{Text: "next"}}
+		next := event.Envelope{Seq: event.NextSeq(uint64(whole)), Session: id, Payload: event.Notice{Text: "next"}}
 		appendAll(t, k, []event.Envelope{next})
 		closeJournal(t, k)
 		k = open(t, s, id)

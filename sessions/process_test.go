@@ -82,7 +82,7 @@ func flood(s Store, id string) error {
 	if err != nil {
 		return err
 	}
-	for seq := NextSeq(j.Info().LastSeq); ; seq++ {
+	for seq := event.NextSeq(j.Info().LastSeq); ; seq++ {
 		text := strings.Repeat("x", int(seq%5000))
 		if err := j.Append(event.Envelope{Seq: seq, Session: id, Payload: event.Notice{Text: text}}); err != nil {
 			return err
@@ -209,7 +209,7 @@ func wantFlood(t *testing.T, envs []event.Envelope) {
 		if n, ok := env.Payload.(event.Notice); !ok || len(n.Text) != int(env.Seq%5000) {
 			t.Fatalf("envelope %d is damaged", i)
 		}
-		if i > 0 && env.Seq != envs[i-1].Seq+1 && env.Seq != NextSeq(envs[i-1].Seq) {
+		if i > 0 && env.Seq != envs[i-1].Seq+1 && env.Seq != event.NextSeq(envs[i-1].Seq) {
 			t.Fatalf("%d follows %d", env.Seq, envs[i-1].Seq)
 		}
 	}

@@ -115,7 +115,7 @@ func (j *Journal) open(s Store, id string) error {
 	}
 	j.last, err = j.lastSeq()
 	j.info.LastSeq = j.last
-	if j.cause == nil && NextSeq(j.last) > maxSeq {
+	if j.cause == nil && event.NextSeq(j.last) > maxSeq {
 		j.cause = fmt.Errorf("its last event has the number %d, which leaves no room for more: resume from a fork that ends earlier", j.last)
 	}
 	return err

@@ -458,11 +458,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	part, err := j.Tail(200)
-	fmt.Println(last.Title, len(part.Events), part.First, NextSeq(j.Info().LastSeq), errors.Join(err, j.Close()))
+	fmt.Println(last.Title, len(part.Events), part.First, event.NextSeq(j.Info().LastSeq), errors.Join(err, j.Close()))
 	// Output: run the tests 1 true 1000000 <nil>
-}
-
-func ExampleNextSeq() {
-	fmt.Println(NextSeq(0), NextSeq(1_000_007))
-	// Output: 1000000 2000000
 }

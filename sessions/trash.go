@@ -30,7 +30,7 @@ func (s Store) Rename(id, title string) error {
 		return err
 	}
 	err = j.Append(event.Envelope{
-		Seq: NextSeq(j.Info().LastSeq), Time: time.Now().UnixMilli(), Session: id, Payload: event.SessionRenamed{Title: shorten(title)},
+		Seq: event.NextSeq(j.Info().LastSeq), Time: time.Now().UnixMilli(), Session: id, Payload: event.SessionRenamed{Title: shorten(title)},
 	})
 	return errors.Join(err, j.Close())
 }

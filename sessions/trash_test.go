@@ -77,7 +77,7 @@ func TestRename(t *testing.T) {
 	}
 	rename("the fix\n\x1b[31m of \"it\"", "the fix [31m of \"it\"")
 	j := open(t, s, id)
-	appendAll(t, j, exchange(id, NextSeq(j.Info().LastSeq), 400))
+	appendAll(t, j, exchange(id, event.NextSeq(j.Info().LastSeq), 400))
 	err := s.Rename(id, "other")
 	if !errors.Is(err, ErrLocked) {
 		t.Errorf("in use: %v", err)

@@ -51,6 +51,38 @@ func ClipBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
+// Unfenced returns text without the code fence around it, which many models can't do without.
+func Unfenced(text string) string {
+	text = strings.TrimSpace(text)
+	inside, open := strings.CutPrefix(text, "```")
+	inside, closed := strings.CutSuffix(inside, "```")
+	if _, body, ok := strings.Cut(inside, "\n"); ok && open && closed {
+		return strings.TrimSpace(body)
+	}
+	return text
+}
+
+// WithNext returns text and, if there is one, the next step after it.
+func WithNext(text, next string) string {
+	if next == "" {
+		return text
+	}
+	return text + " · " + next
+}
+
+// ByteCount formats a number of bytes in KB, MB or GB, of 1000.
+func ByteCount(n int64) string {
+	switch {
+	case n < 1000:
+		return Plural(int(n), "byte")
+	case n < 1000*1000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1000)
+	case n < 1000*1000*1000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
 // WholeRunes returns p without an incomplete character at its end.
 func WholeRunes(p []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {

@@ -141,3 +141,24 @@ func TestPlural(t *testing.T) {
 		}
 	}
 }
+
+func TestByteCount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{1: "1 byte", 12: "12 bytes", 1500: "2 KB", 999000: "999 KB", 1.5e6: "1.5 MB", 93e6: "93.0 MB", 12e9: "12.0 GB"} {
+		if got := texts.ByteCount(n); got != want {
+			t.Errorf("ByteCount(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestUnfenced(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		" {}\n": "{}", "```json\n[1]\n```\n": "[1]", "```\na\n\nb\n```": "a\n\nb",
+		"```json [1] ```": "```json [1] ```", "```\nopen": "```\nopen", "a ```\nb\n```": "a ```\nb\n```",
+	} {
+		if got := texts.Unfenced(in); got != want {
+			t.Errorf("Unfenced(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -64,13 +65,7 @@ func cleanTitle(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "_"))
-	if r := []rune(s); len(r) > 40 {
-		s = string(r[:39]) + "…"
-	}
-	if s == "" {
-		return "command"
-	}
-	return s
+	return cmp.Or(texts.Clip(s, 40), "command")
 }
 
 // claim reserves a pane for the command in dir.

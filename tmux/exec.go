@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"buddy/texts/searchpath"
+	"buddy/tmux/pane"
 )
 
 // target returns a tmux target that matches our session exactly, not as a prefix.
@@ -97,13 +98,7 @@ func cleanEnv(env []string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	out := make([]string, 0, len(env))
-	for _, kv := range env {
-		if !strings.HasPrefix(kv, "TMUX=") && !strings.HasPrefix(kv, "TMUX_PANE=") {
-			out = append(out, kv)
-		}
-	}
-	return out
+	return pane.Without(env, "TMUX", "TMUX_PANE")
 }
 
 // lookup returns a function that looks up variables in env as [os.Getenv] does in the

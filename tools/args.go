@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // ErrArguments marks an error of Plan or Run that the model can correct by calling again with
@@ -72,7 +74,7 @@ func unknown(fields []field, values map[string]json.RawMessage) []string {
 	}
 	for name := range values {
 		if !slices.Contains(taken, name) {
-			strange = append(strange, fmt.Sprintf("unknown argument %q (have: %s)", Clip(name, 60), strings.Join(known, ", ")))
+			strange = append(strange, fmt.Sprintf("unknown argument %q (have: %s)", texts.ClipBytes(name, 60), strings.Join(known, ", ")))
 		}
 	}
 	slices.Sort(strange)
@@ -160,7 +162,7 @@ func (f field) checkString(s string) string {
 		return "must not be blank"
 	}
 	if f.enum != nil && !slices.Contains(f.enum, s) {
-		return fmt.Sprintf("expected %s, got %q", f.expected(), Clip(s, 60))
+		return fmt.Sprintf("expected %s, got %q", f.expected(), texts.ClipBytes(s, 60))
 	}
 	return ""
 }
@@ -199,6 +201,6 @@ func KindOf(raw []byte) string {
 	case 'n':
 		return "null"
 	default:
-		return "number " + Clip(text, 30)
+		return "number " + texts.ClipBytes(text, 30)
 	}
 }

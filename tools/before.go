@@ -17,6 +17,14 @@ type Before struct {
 	After   string      // SumOf the new content; "" when the call deletes the file
 }
 
+// Sum returns [SumOf] the earlier content, "" when there was no file.
+func (b Before) Sum() string {
+	if !b.Existed {
+		return ""
+	}
+	return SumOf(b.Data)
+}
+
 // SumOf returns a checksum that tells two contents of a file apart.
 func SumOf(data []byte) string {
 	sum := sha256.Sum256(data)

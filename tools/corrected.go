@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // nearMiss returns the one tool that a name which no tool has can only mean: the same letters with other
@@ -129,8 +131,8 @@ func (r *Registry) correct(call Call) Call {
 	if meant == "" {
 		return call
 	}
-	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], fmt.Sprintf("there is no tool %q: %s was called", Clip(call.Name, 60), meant))
-	call.Corrected, call.Name = Clip(call.Name, 60), meant
+	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], fmt.Sprintf("there is no tool %q: %s was called", texts.ClipBytes(call.Name, 60), meant))
+	call.Corrected, call.Name = texts.ClipBytes(call.Name, 60), meant
 	return call
 }
 
@@ -222,7 +224,7 @@ func otherNames(d dialect, own string) (names []string) {
 	return names
 }
 
-// joined returns the union of two maps, nil if both are empty.
+// joined returns the union of two maps, nil if both are empty. What both have is as in a.
 func joined(a, b map[string]string) map[string]string {
 	if len(b) == 0 {
 		return a

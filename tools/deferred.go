@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // Deferred is a set of tools that are not defined in each request: the model finds them with
@@ -272,7 +273,7 @@ func (t *useTool) inner(call Call) (Tool, Call, error) {
 		tool, ok = t.deferred.lookup(nativeName(args.Name))
 	}
 	if !ok {
-		return nil, call, Invalid("name: there is no tool %q to be used this way; tool_search finds them", Clip(args.Name, 100))
+		return nil, call, Invalid("name: there is no tool %q to be used this way; tool_search finds them", texts.ClipBytes(args.Name, 100))
 	}
 	if inner, err = toNative(tool, inner); err != nil {
 		return nil, call, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // dialect maps calls as other programs define them to one of our tools. Models are trained on
@@ -44,13 +45,6 @@ var (
 	}
 )
 
-// both returns the union of two maps.
-func both(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
-}
-
 const (
 	notLimited = "nothing limits the time of a command; wait makes a call return earlier"
 	notHere    = "the person and the policy decide that here"
@@ -76,17 +70,17 @@ var dialects = []dialect{
 	},
 	{
 		tool: "read_file", names: []string{"read", "view", "view_file", "view_image", "read_many_files", "ls", "list", "list_directory", "list_files"},
-		args: both(pathNames, map[string]string{"start_line": "offset", "line_start": "offset"}), reads: true, convert: convertRead,
+		args: joined(pathNames, map[string]string{"start_line": "offset", "line_start": "offset"}), reads: true, convert: convertRead,
 	},
 	{tool: "list_dir", args: pathNames, reads: true},
 	{
 		tool: "write_file", names: []string{"write", "create_file", "write_to_file"},
-		args:    both(pathNames, map[string]string{"contents": "content", "text": "content", "file_text": "content"}),
+		args:    joined(pathNames, map[string]string{"contents": "content", "text": "content", "file_text": "content"}),
 		convert: convertWrite,
 	},
 	{
 		tool: "edit_file", names: []string{"edit", "replace", "str_replace", "multiedit", "multi_edit", "search_replace"},
-		args: both(pathNames, editNames), convert: convertEdit,
+		args: joined(pathNames, editNames), convert: convertEdit,
 	},
 	{
 		tool: "apply_patch", names: []string{"patch", "applypatch"},
@@ -94,11 +88,11 @@ var dialects = []dialect{
 	},
 	{
 		tool: "glob", names: []string{"find", "find_files", "file_search"},
-		args: both(pathNames, map[string]string{"glob_pattern": "pattern"}), reads: true,
+		args: joined(pathNames, map[string]string{"glob_pattern": "pattern"}), reads: true,
 	},
 	{
 		tool: "grep", names: []string{"search_file_content", "grep_search", "grep_files", "ripgrep"},
-		args:  both(pathNames, map[string]string{"include": "glob", "include_pattern": "glob", "-i": "ignore_case", "ignoreCase": "ignore_case", "-C": "context"}),
+		args:  joined(pathNames, map[string]string{"include": "glob", "include_pattern": "glob", "-i": "ignore_case", "ignoreCase": "ignore_case", "-C": "context"}),
 		reads: true, convert: convertGrep,
 	},
 	{
@@ -291,7 +285,7 @@ func (f *foreign) ignore(d dialect) {
 		case ok:
 			f.notes = append(f.notes, name+" is ignored: "+why)
 		case d.reads && !namesPlace(name):
-			f.notes = append(f.notes, Clip(name, 60)+" is ignored")
+			f.notes = append(f.notes, texts.ClipBytes(name, 60)+" is ignored")
 		default:
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/texts"
 	"buddy/tmux/host"
 )
 
@@ -19,7 +20,7 @@ var shells = []string{"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash"}
 func convertShell(f *foreign) error {
 	if shell, ok := f.text("shell"); ok {
 		if !slices.Contains(shells, shell) {
-			return Invalid("shell: commands run in the shell of the pane; for another one write it into command: %s -c '…'", Clip(shell, 60))
+			return Invalid("shell: commands run in the shell of the pane; for another one write it into command: %s -c '…'", texts.ClipBytes(shell, 60))
 		}
 		delete(f.values, "shell")
 	}
@@ -89,7 +90,7 @@ func convertFolder(f *foreign) error {
 	case path.IsAbs(folder) && path.Clean(folder) == f.at.Now:
 		return nil
 	case !path.IsAbs(folder) && f.at.Now != f.at.First:
-		return Invalid("%s: %q may be meant from %s or from %s: give the whole path", named, Clip(folder, 200), f.at.First, f.at.Now)
+		return Invalid("%s: %q may be meant from %s or from %s: give the whole path", named, texts.ClipBytes(folder, 200), f.at.First, f.at.Now)
 	case path.Clean(folder) == ".":
 		return nil
 	}

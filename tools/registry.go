@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // Registry holds the tools that a model is offered. The zero value has none.
@@ -119,9 +120,9 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 		}
 	}
 	if _, near := r.nearMiss(name); len(near) > 1 {
-		return nil, fmt.Errorf("unknown tool: %s (it may mean %s: call the one that is meant)", Clip(name, 60), strings.Join(near, " or "))
+		return nil, fmt.Errorf("unknown tool: %s (it may mean %s: call the one that is meant)", texts.ClipBytes(name, 60), strings.Join(near, " or "))
 	}
-	return nil, fmt.Errorf("unknown tool: %s (have: %s)", Clip(name, 60), strings.Join(r.names, ", "))
+	return nil, fmt.Errorf("unknown tool: %s (have: %s)", texts.ClipBytes(name, 60), strings.Join(r.names, ", "))
 }
 
 // Resolve returns the tool that a call means, and the call with our names: what is planned,

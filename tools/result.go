@@ -87,15 +87,6 @@ func Sentence(err error) error {
 	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
-// Clip returns s, or its first limit bytes, without a partial character, and an ellipsis. Use
-// it to quote foreign text in errors.
-func Clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return Head(s, limit) + "…"
-}
-
 // Head returns the first limit bytes of s, without a partial character.
 func Head(s string, limit int) string {
 	if len(s) <= limit {

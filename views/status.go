@@ -390,7 +390,7 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 		parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
 	}
 	if l.doing.output > 0 {
-		parts.add(themes.Running, draw.ByteCount(l.doing.output))
+		parts.add(themes.Running, texts.ByteCount(l.doing.output))
 	}
 	if l.doing.since == 0 || l.doing.since != l.coming.Asked || l.coming.Bytes < tokenBytes {
 		return

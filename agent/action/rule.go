@@ -150,3 +150,11 @@ type ApprovalContext struct {
 	Passes  []string   `json:"passes,omitempty"`  // two examples of what that rule would allow
 	Stops   string     `json:"stops,omitempty"`   // one of what it would not
 }
+
+// UndoText says how the action is taken back, "" if nobody knows.
+func (c ApprovalContext) UndoText() string {
+	if c.Undo == "" && !c.Reversible {
+		return "not possible"
+	}
+	return c.Undo
+}

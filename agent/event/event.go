@@ -134,3 +134,10 @@ func (u Unknown) MarshalJSON() ([]byte, error) {
 	}
 	return u.Raw, nil
 }
+
+// NextSeq returns the number from which a process counts that continues a session whose last stored number is last: the
+// next multiple of 1,000,000. An earlier process may have shown events with numbers that were not stored.
+func NextSeq(last uint64) uint64 {
+	const step = 1_000_000
+	return (last/step + 1) * step
+}

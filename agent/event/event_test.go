@@ -374,3 +374,11 @@ func BenchmarkMarshal(b *testing.B) {
 		}
 	}
 }
+
+func TestNextSeq(t *testing.T) {
+	for last, want := range map[uint64]uint64{0: 1_000_000, 1: 1_000_000, 999_999: 1_000_000, 1_000_000: 2_000_000, 1<<53 - 1: 9_007_199_255_000_000} {
+		if got := NextSeq(last); got != want {
+			t.Errorf("NextSeq(%d) = %d, want %d", last, got, want)
+		}
+	}
+}

@@ -22,6 +22,9 @@ func Malformed(what string, answer []byte, cause error) *Error {
 	return e
 }
 
+// Cut returns the error of an answer that was cut off.
+func Cut() *Error { return &Error{Kind: CutError, What: "the answer was cut off"} }
+
 // Cause is Error without what to do.
 func (e *Error) Cause() string {
 	text := e.What

@@ -33,7 +33,7 @@ func Parse(answer string) ([]event.Finding, error) {
 	if len(answer) > maxAnswer {
 		answer = strings.ToValidUTF8(answer[len(answer)-maxAnswer:], "")
 	}
-	if whole := []byte(unfenced(answer)); bytes.HasPrefix(whole, []byte("[")) {
+	if whole := []byte(texts.Unfenced(answer)); bytes.HasPrefix(whole, []byte("[")) {
 		var list []rawFinding
 		if json.Unmarshal(whole, &list) == nil { // an empty list means nothing unless it is all that was said
 			return finish(list), nil
@@ -114,17 +114,6 @@ func beginning(text string) (list []rawFinding, ok bool) {
 	return list, err != nil // with the end of the list it is another kind of mistake
 }
 
-// unfenced returns text without the code fence around it.
-func unfenced(text string) string {
-	text = strings.TrimSpace(text)
-	inside, open := strings.CutPrefix(text, "```")
-	inside, closed := strings.CutSuffix(inside, "```")
-	if _, body, ok := strings.Cut(inside, "\n"); ok && open && closed {
-		return strings.TrimSpace(body)
-	}
-	return text
-}
-
 // rawFinding is a finding with the fields by the names that models give them, whatever their types.
 type rawFinding map[string]json.RawMessage
 
@@ -150,7 +139,7 @@ func (r rawFinding) text(names ...string) string {
 
 // fix returns the fix on one line; a diff keeps its lines.
 func (r rawFinding) fix() string {
-	text := strings.ReplaceAll(unfenced(r.raw("fix", "suggestion", "smallest_fix")), "\r\n", "\n")
+	text := strings.ReplaceAll(texts.Unfenced(r.raw("fix", "suggestion", "smallest_fix")), "\r\n", "\n")
 	if !strings.Contains(text, "\n@@ ") {
 		text = texts.OneLine(text)
 	}

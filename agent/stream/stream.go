@@ -149,15 +149,11 @@ func (s *Stream) Last() uint64 {
 	return s.seq
 }
 
-// resumeStep sets where a resumed stream goes on counting: at the next multiple. An earlier
-// process may have shown events with numbers that were not stored.
-const resumeStep = 1_000_000
-
 // Resume counts on from an earlier process whose last stored event is given.
 func (s *Stream) Resume(last uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seq = (last/resumeStep + 1) * resumeStep
+	s.seq = event.NextSeq(last)
 }
 
 // Observe lets a function see each event from now on, in their order and without a queue. It must

@@ -131,7 +131,7 @@ func (b namedFiles) read(ctx context.Context, name string) (j *job, text string,
 	text = l.o.Redact.Text(string(got.Result))
 	found := inject.Scan(text)
 	if inject.Worst(found) >= inject.High {
-		why := fmt.Sprintf("prompt injection in %s, it %s: %q", tools.Clip(name, 200), found[0].Reason, found[0].Excerpt)
+		why := fmt.Sprintf("prompt injection in %s, it %s: %q", texts.ClipBytes(name, 200), found[0].Reason, found[0].Excerpt)
 		distrust(l.p, b.x, why)
 		b.publish(event.Warning{Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning, NextStep: "until your next prompt more of it needs your approval"})
 	}

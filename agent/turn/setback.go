@@ -26,9 +26,9 @@ func (x *Exchange) noteSetback(j *job, res tools.Result) {
 	act := j.call.Planned
 	switch {
 	case act.Kind.IsCommand() && res.ExitCode != nil && *res.ExitCode != 0:
-		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: exit %d%s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), *res.ExitCode, lastLine(res.Tail))
+		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: exit %d%s", texts.ClipBytes(texts.OneLine(act.Command), maxFailedCommand), *res.ExitCode, lastLine(res.Tail))
 	case act.Kind.IsCommand() && res.IsError:
-		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: %s", tools.Clip(texts.OneLine(act.Command), maxFailedCommand), reason(res))
+		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last command failed: %s: %s", texts.ClipBytes(texts.OneLine(act.Command), maxFailedCommand), reason(res))
 	case res.IsError:
 		x.setbacks.last[j.call.Name] = fmt.Sprintf("the last %s failed: %s", j.call.Name, reason(res))
 	}
@@ -48,10 +48,10 @@ func lastLine(output string) string {
 	if line == "" {
 		return ""
 	}
-	return ": " + tools.Clip(line, maxFailedText)
+	return ": " + texts.ClipBytes(line, maxFailedText)
 }
 
 // reason returns why a call failed, on one line.
 func reason(res tools.Result) string {
-	return tools.Clip(texts.OneLine(strings.TrimPrefix(res.Content, "Tool error: ")), maxFailedText)
+	return texts.ClipBytes(texts.OneLine(strings.TrimPrefix(res.Content, "Tool error: ")), maxFailedText)
 }

@@ -14,6 +14,7 @@ import (
 	"buddy/agent/reminder"
 	"buddy/extensions"
 	"buddy/extensions/skill"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -124,7 +125,7 @@ func (b *batch) loadSkill(ctx context.Context, call tools.Call, name, args strin
 	book.Await(ctx)
 	s, ok := book.Find(strings.ToLower(strings.TrimPrefix(name, "/")))
 	if !ok || !s.Listed && s.Origin != extensions.BuiltIn {
-		return "", fmt.Errorf("there is no skill %q to load (have: %s)", tools.Clip(name, 100), strings.Join(book.Names(), ", "))
+		return "", fmt.Errorf("there is no skill %q to load (have: %s)", texts.ClipBytes(name, 100), strings.Join(book.Names(), ", "))
 	}
 	now := loading{b.loop, b.x, s, args}
 	if slices.Contains(b.x.talk.LoadedSkills(), conversation.LoadedSkill{Name: s.Name, Args: args, Sum: s.Sum}) {

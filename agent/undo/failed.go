@@ -42,7 +42,7 @@ func (l *Log) Failed(ctx context.Context, task, turn int, call tools.Call) {
 func unchanged(ctx context.Context, on Files, was map[string]string) bool {
 	for path, sum := range was {
 		now, err := on.Contents(ctx, []string{path})
-		if err != nil || now[0].Lost || sumOf(now[0]) != sum {
+		if err != nil || now[0].Lost || now[0].Sum() != sum {
 			return false
 		}
 	}
@@ -63,7 +63,7 @@ func contentsBefore(steps []step, branch int, call string) (target string, was m
 		if err != nil || before.Lost {
 			return "", nil
 		}
-		was[f.Path] = sumOf(before)
+		was[f.Path] = before.Sum()
 	}
 	for j, c := range s.kept {
 		for _, f := range c.Files {

@@ -68,7 +68,7 @@ func (l *Log) replaced(target string, now tools.Before) (event.KeptFile, bool) {
 	if !l.half.undo() || l.half.target != target || now.Lost {
 		return event.KeptFile{}, false
 	}
-	i := slices.IndexFunc(l.half.kept, func(f event.KeptFile) bool { return f.Path == now.Path && f.After == sumOf(now) })
+	i := slices.IndexFunc(l.half.kept, func(f event.KeptFile) bool { return f.Path == now.Path && f.After == now.Sum() })
 	if i < 0 {
 		return event.KeptFile{}, false
 	}

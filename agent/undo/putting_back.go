@@ -11,7 +11,6 @@ import (
 
 	"buddy/agent/event"
 	"buddy/texts"
-	"buddy/tools"
 )
 
 // maxWords limits the characters of a prompt that name it in an error.
@@ -228,18 +227,10 @@ func (u *Undo) keep(on Files) error {
 				return err
 			}
 		}
-		f.After = sumOf(u.on.files[i])
+		f.After = u.on.files[i].Sum()
 		u.kept = append(u.kept, f)
 	}
 	return nil
-}
-
-// sumOf identifies what a file contains, "" when it does not exist.
-func sumOf(b tools.Before) string {
-	if !b.Existed {
-		return ""
-	}
-	return tools.SumOf(b.Data)
 }
 
 // End lets another one begin.

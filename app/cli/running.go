@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/event"
-	"buddy/agent/model"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/headless"
@@ -63,7 +62,7 @@ func (s *cli) listRunning() error {
 	rows := [][]string{{"id", "state", "age", "cost", "screens", "target", "folder", "title"}}
 	for _, d := range all {
 		rows = append(rows, []string{
-			d.ID, string(d.State), age(d.Began), costOf(d.Cost), fmt.Sprint(d.Screens), d.Target, d.Folder, markup.Shorten(d.Title, 60),
+			d.ID, string(d.State), age(d.Began), money(d.Cost), fmt.Sprint(d.Screens), d.Target, d.Folder, markup.Shorten(d.Title, 60),
 		})
 	}
 	var b strings.Builder
@@ -86,13 +85,6 @@ func age(unixMS int64) string {
 	default:
 		return fmt.Sprintf("%d days", int(d.Hours()/24))
 	}
-}
-
-func costOf(c model.Money) string {
-	if c == 0 {
-		return "–"
-	}
-	return c.String()
 }
 
 // ofRunning completes a command whose argument means a session that runs, which do gets.

@@ -105,7 +105,7 @@ func (s *answerSchema) again(err error) string {
 
 // check returns the JSON value of an answer, or why it does not fit.
 func (s *answerSchema) check(answer string) (string, error) {
-	text := unfenced(answer)
+	text := texts.Unfenced(answer)
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		return "", fmt.Errorf("it is not JSON: %w", err)
@@ -114,15 +114,4 @@ func (s *answerSchema) check(answer string) (string, error) {
 		return "", errors.New(strings.TrimPrefix(err.Error(), "validating root: "))
 	}
 	return text, nil
-}
-
-// unfenced is text without the code fence around it, which many models can't do without.
-func unfenced(text string) string {
-	text = strings.TrimSpace(text)
-	inside, open := strings.CutPrefix(text, "```")
-	inside, closed := strings.CutSuffix(inside, "```")
-	if _, body, ok := strings.Cut(inside, "\n"); ok && open && closed {
-		return strings.TrimSpace(body)
-	}
-	return text
 }

@@ -48,7 +48,7 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 	if whole {
 		facts = append(facts, [][2]string{
 			{"does", strings.Join(a.Context.Consequences, "; ")},
-			{"undo", undo(a.Context)},
+			{"undo", a.Context.UndoText()},
 			{"else", strings.Join(a.Context.Alternatives, "; ")},
 			{"kept", strings.Join(a.Context.Kept, "; ")},
 		}...)
@@ -111,13 +111,6 @@ func rule(v action.Verdict) string {
 		return v.Reason
 	}
 	return v.Reason + " (" + v.Rule + ")"
-}
-
-func undo(c action.ApprovalContext) string {
-	if c.Undo == "" && !c.Reversible {
-		return "not possible"
-	}
-	return c.Undo
 }
 
 // denial says why a call does not run, in a few words and the reason that was given.

@@ -15,6 +15,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/stream"
+	"buddy/texts"
 	"buddy/views/markup"
 	"buddy/views/words"
 )
@@ -94,7 +95,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.told(p)
 	case event.Error:
 		m.Unstored, m.blamed = m.Unstored || p.Code == stream.Broken, true
-		m.Fail("%s", withNext(p.Text, p.NextStep))
+		m.Fail("%s", texts.WithNext(p.Text, p.NextStep))
 	}
 }
 
@@ -149,7 +150,7 @@ func (m *Remarks) told(e event.Event) {
 	case event.Notice:
 		m.Say("%s", p.Text)
 	case event.Warning:
-		m.Say("%s", withNext(p.Text, p.NextStep))
+		m.Say("%s", texts.WithNext(p.Text, p.NextStep))
 	}
 }
 
@@ -263,11 +264,4 @@ func withoutTerminal(a event.ApprovalAsked) string {
 		return "the hook " + a.Context.AskedBy + " asks about it, with --approve all as well"
 	}
 	return "--approve auto lets commands run inside a fence, --approve all allows everything"
-}
-
-func withNext(text, next string) string {
-	if next == "" {
-		return text
-	}
-	return text + " · " + next
 }

@@ -359,7 +359,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.Notice:
 		s.add(env, NoticeBlock, p.Text)
 	case event.Warning:
-		s.add(env, WarningBlock, withNext(p.Text, p.NextStep))
+		s.add(env, WarningBlock, texts.WithNext(p.Text, p.NextStep))
 	case event.Error:
 		failed(s, env, p)
 	case event.Interrupted:
@@ -417,7 +417,7 @@ func restored(s *State, env event.Envelope, p event.FileRestored) {
 
 // failed shows an error; one that ended a task is that task's outcome.
 func failed(s *State, env event.Envelope, p event.Error) {
-	text := withNext(p.Text, p.NextStep)
+	text := texts.WithNext(p.Text, p.NextStep)
 	if p.Code == "task_failed" {
 		addOutcome(s, env, ErrorBlock, text, p.Raw)
 		return
@@ -450,13 +450,6 @@ func compacted(s *State, env event.Envelope, p event.ContextCompacted) {
 		what += " of " + texts.Plural(p.Turns, "exchange")
 	}
 	s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", what, became, p.Before, p.After))
-}
-
-func withNext(text, next string) string {
-	if next == "" {
-		return text
-	}
-	return text + " · " + next
 }
 
 func (s *State) add(env event.Envelope, kind Kind, text string) *Block {

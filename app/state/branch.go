@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"buddy/agent/event"
+	"buddy/texts"
 )
 
 // applyBranch records what happens on a fork of the conversation. Its tasks and requests
@@ -60,7 +61,7 @@ func warnOf(s *State, env event.Envelope, p event.Warning) {
 	if t := s.Tasks.Get(env.Task); t != nil && t.Agent != nil {
 		who = t.Label()
 	}
-	s.add(env, WarningBlock, who+": "+withNext(p.Text, p.NextStep))
+	s.add(env, WarningBlock, who+": "+texts.WithNext(p.Text, p.NextStep))
 }
 
 func (s *State) finishBranch(env event.Envelope, p event.TaskFinished) Changed {

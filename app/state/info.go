@@ -30,7 +30,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 			text = "reasoning_effort is now " + cmp.Or(p.Effort, "the provider's own")
 		}
 		e.Profile, e.Model, e.API, e.Window, e.Effort = p.Profile, p.Model, p.API, p.Window, p.Effort
-		s.add(env, NoticeBlock, withNext(text, p.Note))
+		s.add(env, NoticeBlock, texts.WithNext(text, p.Note))
 		return Header | Conversation
 	case event.TargetSwitched:
 		s.Info.Event.Target, s.Info.Event.Cwd = p.Name, p.Cwd

@@ -28,6 +28,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"buddy/config"
+	"buddy/texts"
 )
 
 // ErrNeeded means that there is no login, or one that the issuer no longer accepts: the person
@@ -349,8 +350,5 @@ func visible(s string) string {
 		}
 		return '\uFFFD'
 	}, s)
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:300]) + "…"
-	}
-	return s
+	return texts.Clip(s, 300)
 }

@@ -150,7 +150,7 @@ func values(text string) (map[string]*yaml.Node, *Warning) {
 	if top.Kind != yaml.MappingNode {
 		return nil, &Warning{top.Line + 1, "the settings are no list of NAME: VALUE"}
 	}
-	if at := aliasIn(top); at > 0 {
+	if at := AliasIn(top); at > 0 {
 		return nil, &Warning{at + 1, "YAML aliases (*NAME) are not read"}
 	}
 	return entries(top), nil
@@ -165,13 +165,13 @@ func entries(n *yaml.Node) map[string]*yaml.Node {
 	return all
 }
 
-// aliasIn returns the line of the first alias in a node, 0 for none.
-func aliasIn(n *yaml.Node) int {
+// AliasIn returns the line of the first alias in a node, 0 for none.
+func AliasIn(n *yaml.Node) int {
 	if n.Kind == yaml.AliasNode {
 		return n.Line
 	}
 	for _, c := range n.Content {
-		if at := aliasIn(c); at > 0 {
+		if at := AliasIn(c); at > 0 {
 			return at
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"buddy/extensions/frontmatter"
 	"buddy/texts"
 )
 
@@ -73,24 +74,11 @@ func (r *reader) top(data []byte) *yaml.Node {
 		r.wrong(max(more.Line, 1), "file", "has a second document, which nothing would read")
 		return nil
 	}
-	if at := aliasIn(doc.Content[0]); at > 0 {
+	if at := frontmatter.AliasIn(doc.Content[0]); at > 0 {
 		r.wrong(at, "file", "YAML aliases (*NAME) are not read")
 		return nil
 	}
 	return doc.Content[0]
-}
-
-// aliasIn returns the line of the first alias in a node, 0 for none.
-func aliasIn(n *yaml.Node) int {
-	if n.Kind == yaml.AliasNode {
-		return n.Line
-	}
-	for _, c := range n.Content {
-		if at := aliasIn(c); at > 0 {
-			return at
-		}
-	}
-	return 0
 }
 
 // entry is a key of a mapping and its value.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"buddy/texts"
 )
 
 const (
@@ -178,7 +180,7 @@ func (d *display) run() {
 				p = p[i+1:] // starts at a line
 				skipped += int64(i + 1)
 			}
-			_, _ = fmt.Fprintf(d.w, "\x18\x1b[m\r\n… %s skipped\r\n", size(skipped))
+			_, _ = fmt.Fprintf(d.w, "\x18\x1b[m\r\n… %s skipped\r\n", texts.ByteCount(skipped))
 		}
 		_, _ = d.w.Write(p) // a closed terminal ends the process by a signal
 		spare = p[:0]
@@ -195,19 +197,4 @@ func (d *display) hold() {
 	case <-d.flush: // an old one only causes one look too many
 	case <-t.C:
 	}
-}
-
-// size formats a number of bytes in the unit that leaves two or three digits.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
-	case n < 10e6:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	case n < 10e9:
-		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
 }

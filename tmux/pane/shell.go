@@ -99,7 +99,7 @@ func (s *Shell) Greet(g Greeting) {
 	defer s.mu.Unlock()
 	if s.env == nil {
 		// Nobody answers a pager, and a buffered Python would show its progress only at the end.
-		s.env = append(without(g.Env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
+		s.env = append(Without(g.Env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
 		if s.state == "" && s.folder == "" {
 			_ = s.moveTo(g.Cwd, false) // it counts here; a shell that continues from a state without it says that it is unknown
 		}
@@ -282,8 +282,8 @@ func isName(kv string) bool {
 	return name != ""
 }
 
-// without returns env less the named variables.
-func without(env []string, names ...string) []string {
+// Without returns env less the named variables.
+func Without(env []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(names, name)

@@ -117,7 +117,7 @@ func (t *applyPatch) changes(ctx context.Context, reader int, text string) ([]ch
 			return nil, err
 		}
 		if named[c.from] || named[c.to] {
-			return nil, tools.Invalid("patch: line %d: %q is in the patch twice; put all its hunks behind one header", f.Line, tools.Clip(f.Old+f.New, 200))
+			return nil, tools.Invalid("patch: line %d: %q is in the patch twice; put all its hunks behind one header", f.Line, texts.ClipBytes(f.Old+f.New, 200))
 		}
 		for _, path := range []string{c.from, c.to} {
 			if path != "" {

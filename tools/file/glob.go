@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/fs"
 )
@@ -144,9 +145,9 @@ func compileGlob(arg, pattern string) (func(rel string) bool, error) {
 	case strings.Count(pattern, "{") > maxBraces:
 		return nil, tools.Invalid("%s: more than %d groups of alternatives", arg, maxBraces)
 	case !doublestar.ValidatePattern(pattern):
-		return nil, tools.Invalid("%s: %q is not a valid glob pattern", arg, tools.Clip(pattern, 200))
+		return nil, tools.Invalid("%s: %q is not a valid glob pattern", arg, texts.ClipBytes(pattern, 200))
 	case strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "../"):
-		return nil, tools.Invalid("%s: %q must be relative; give the folder as path", arg, tools.Clip(pattern, 200))
+		return nil, tools.Invalid("%s: %q must be relative; give the folder as path", arg, texts.ClipBytes(pattern, 200))
 	case strings.Contains(pattern, "/"):
 		return func(rel string) bool { return doublestar.MatchUnvalidated(pattern, rel) }, nil
 	default:

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"buddy/texts"
-	"buddy/tools"
 )
 
 // notFound returns an error with the lines of text that are most similar to want, so that the
@@ -42,7 +41,7 @@ func nearestTo(text, want, whose string) string {
 		if squeeze(have[at]) == squeeze(wanted[i]) {
 			how = ", which differs only in white space"
 		}
-		return fmt.Sprintf(": the nearest text differs at line %d, %q%s; %s has %q there", at+1, tools.Clip(have[at], 200), how, whose, tools.Clip(wanted[i], 200))
+		return fmt.Sprintf(": the nearest text differs at line %d, %q%s; %s has %q there", at+1, texts.ClipBytes(have[at], 200), how, whose, texts.ClipBytes(wanted[i], 200))
 	}
 	return fmt.Sprintf(": the text near line %d differs in its line ends", best+1)
 }

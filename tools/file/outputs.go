@@ -33,7 +33,7 @@ func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
 		return action.Action{}, tools.Failed(err)
 	}
 	if !texts.Below(path, dir) {
-		return action.Action{}, tools.Failed(fmt.Errorf("%q leads out of the folder of outputs", tools.Clip(path, 200)))
+		return action.Action{}, tools.Failed(fmt.Errorf("%q leads out of the folder of outputs", texts.ClipBytes(path, 200)))
 	}
 	act := tools.PlanInternal(tool, why)
 	act.Op, act.Path = "read an output of this session", path

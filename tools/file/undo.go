@@ -49,7 +49,7 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 		if err != nil {
 			return nil, err
 		}
-		switch was := sumBefore(b); {
+		switch was := b.Sum(); {
 		case now.sum() == was:
 			continue // already restored
 		case now.sum() != b.After && !force:
@@ -67,14 +67,6 @@ func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force boo
 		w.seen.forget(b.Path)
 	}
 	return nil, nil
-}
-
-// sumBefore returns [tools.SumOf] the earlier content; "" when there was no file.
-func sumBefore(b tools.Before) string {
-	if !b.Existed {
-		return ""
-	}
-	return tools.SumOf(b.Data)
 }
 
 // sum returns SumOf the content, and a distinct value for each file that is too large to read.
@@ -160,7 +152,7 @@ func difference(w *Workspace, b tools.Before, now snapshot) string {
 	name := w.show(b.Path)
 	was := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
 	switch {
-	case sumBefore(b) == now.sum() && !b.Lost:
+	case b.Sum() == now.sum() && !b.Lost:
 		return ""
 	case b.Lost:
 		return "changed; what was in it before is not kept any more\n"

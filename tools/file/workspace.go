@@ -107,7 +107,7 @@ func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 		return "", tools.Invalid("path: longer than %d bytes", fs.MaxPath)
 	}
 	if strings.ContainsFunc(arg, unicode.IsControl) {
-		return "", tools.Invalid("path: %q contains a control character", tools.Clip(arg, 200))
+		return "", tools.Invalid("path: %q contains a control character", texts.ClipBytes(arg, 200))
 	}
 	path, err := w.absolute(ctx, arg)
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 		return "", tools.Failed(err)
 	}
 	if strings.ContainsFunc(path, unicode.IsControl) {
-		return "", tools.Invalid("path: %q leads to %q, which contains a control character", tools.Clip(arg, 200), tools.Clip(path, 200))
+		return "", tools.Invalid("path: %q leads to %q, which contains a control character", texts.ClipBytes(arg, 200), texts.ClipBytes(path, 200))
 	}
 	return path, nil
 }
@@ -129,7 +129,7 @@ func (w *Workspace) absolute(ctx context.Context, arg string) (string, error) {
 	case err != nil:
 		return "", tools.Failed(err)
 	case (arg == "~" || strings.HasPrefix(arg, "~/")) && home == "":
-		return "", tools.Invalid("path: %q: the home folder is not known", tools.Clip(arg, 200))
+		return "", tools.Invalid("path: %q: the home folder is not known", texts.ClipBytes(arg, 200))
 	case arg == "~" || strings.HasPrefix(arg, "~/"):
 		return filepath.Join(home, arg[1:]), nil
 	case filepath.IsAbs(arg):

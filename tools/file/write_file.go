@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -41,7 +42,7 @@ func (t *writeFile) PlanArgs(args writeArgs) (action.Action, error) { return t.P
 // PlanFor plans the writing of a reader.
 func (t *writeFile) PlanFor(reader int, args writeArgs) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
-		return action.Action{}, tools.Invalid("path: %q names a folder", tools.Clip(args.Path, 200))
+		return action.Action{}, tools.Invalid("path: %q names a folder", texts.ClipBytes(args.Path, 200))
 	}
 	return t.ws.planRewrite(t.Name(), args.Path, args.Why, t.rewrite(reader, args))
 }

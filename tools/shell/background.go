@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/texts"
 	"buddy/tmux"
 	"buddy/tools"
 )
@@ -73,7 +74,7 @@ func (j *jobs) find(id int, pane string) (*shellJob, error) {
 	}
 	what := fmt.Sprintf("id %d", id)
 	if id == 0 {
-		what = fmt.Sprintf("pane %q", tools.Clip(pane, 40))
+		what = fmt.Sprintf("pane %q", texts.ClipBytes(pane, 40))
 	}
 	return nil, tools.Invalid("%s: no command was left running there (have: %s)", what, cmp.Or(strings.Join(known, ", "), "none"))
 }

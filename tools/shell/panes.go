@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tmux"
 	"buddy/tools"
 )
@@ -342,7 +343,7 @@ type killPane struct {
 // approval, can be closed.
 func (t *killPane) PlanArgs(args killPaneArgs) (action.Action, error) {
 	act := t.shell.planManaged(t.Name(), args.Why)
-	act.Op = "close pane " + tools.Clip(args.Pane, 40)
+	act.Op = "close pane " + texts.ClipBytes(args.Pane, 40)
 	return act, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tmux"
 	"buddy/tools"
 )
@@ -85,7 +86,7 @@ func (t *killSession) PlanArgs(args killSessionArgs) (action.Action, error) {
 		return action.Action{}, tools.Invalid("session: %q belongs to this program and cannot be closed", name)
 	}
 	if strings.ContainsFunc(args.Session, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return action.Action{}, tools.Invalid("session: %q has a control character", tools.Clip(args.Session, 60))
+		return action.Action{}, tools.Invalid("session: %q has a control character", texts.ClipBytes(args.Session, 60))
 	}
 	return action.Action{
 		Kind: action.Shell, Tool: t.Name(), Target: t.shell.target, Command: "tmux kill-session -t '=" + strings.ReplaceAll(args.Session, "'", `'\''`) + "'",

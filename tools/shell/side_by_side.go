@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -140,7 +141,7 @@ func partOf(name string, res tools.Result) (part targetPart, how string, ok bool
 	if res.IsError {
 		part.Error = strings.TrimPrefix(res.Content, "Tool error: ")
 		first, _, _ := strings.Cut(part.Error, "\n")
-		return part, tools.Clip(first, 200), false
+		return part, texts.ClipBytes(first, 200), false
 	}
 	part.Result = resultOf(res.Content)
 	if res.ExitCode == nil {

@@ -9,7 +9,6 @@ import (
 
 	"buddy/texts"
 	"buddy/tmux"
-	"buddy/tools"
 )
 
 const (
@@ -28,7 +27,7 @@ func (t *Shell) Screens(ctx context.Context) string {
 	var b strings.Builder
 	left := screensLimit
 	for _, s := range running {
-		fmt.Fprintf(&b, "Pane %s, task %d (%s), for %s:\n", s.pane, s.id, tools.Clip(texts.OneLine(s.title), 60), time.Since(s.since).Round(time.Second))
+		fmt.Fprintf(&b, "Pane %s, task %d (%s), for %s:\n", s.pane, s.id, texts.ClipBytes(texts.OneLine(s.title), 60), time.Since(s.since).Round(time.Second))
 		_, text, err := s.shell.panes.Capture(ctx, s.shell.paneID(s.pane), tmux.View{})
 		switch {
 		case err != nil && ctx.Err() != nil:

@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/model"
+	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/shell"
 )
@@ -94,7 +95,7 @@ func (r *Router) follow(at *targetsArgs, pane string) error {
 	switch {
 	case of == "" || of == at.Target:
 	case at.Target != "":
-		return tools.Invalid("pane: %s is on %s, not on %s", tools.Clip(pane, 60), of, tools.Clip(at.Target, 60))
+		return tools.Invalid("pane: %s is on %s, not on %s", texts.ClipBytes(pane, 60), of, texts.ClipBytes(at.Target, 60))
 	default:
 		at.Target = of
 	}
@@ -104,7 +105,7 @@ func (r *Router) follow(at *targetsArgs, pane string) error {
 // known returns an error that lists all targets unless name is one of them.
 func (s *Set) known(name string) error {
 	if names := s.Names(); !slices.Contains(names, name) {
-		return tools.Invalid("target: %q is not a target of this session (have: %s)", tools.Clip(name, 60), strings.Join(names, ", "))
+		return tools.Invalid("target: %q is not a target of this session (have: %s)", texts.ClipBytes(name, 60), strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -140,7 +141,7 @@ func (f fetched) part(offset, most int) (fetchPayload, error) {
 		cut = fmt.Sprintf("the page is longer than the %d bytes that are read", MaxBody)
 	}
 	if f.page.Location != "" {
-		redirected = fmt.Sprintf("it redirects to %s, which was not followed; fetch that if it is right", tools.Clip(f.page.Location, 2000))
+		redirected = fmt.Sprintf("it redirects to %s, which was not followed; fetch that if it is right", texts.ClipBytes(f.page.Location, 2000))
 	}
 	p.Note = tools.JoinNotes(redirected, more, cut)
 	return p, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -72,9 +73,9 @@ func (t *webSearch) RunArgs(ctx context.Context, call tools.Call, _ searchArgs) 
 func listHits(hits []Hit) string {
 	var b strings.Builder
 	for i, h := range hits {
-		fmt.Fprintf(&b, "%d. %s\n   %s\n", i+1, tools.Clip(h.Title, 200), tools.Clip(h.URL, 1000))
+		fmt.Fprintf(&b, "%d. %s\n   %s\n", i+1, texts.ClipBytes(h.Title, 200), texts.ClipBytes(h.URL, 1000))
 		if h.Snippet != "" {
-			fmt.Fprintf(&b, "   %s\n", tools.Clip(h.Snippet, 400))
+			fmt.Fprintf(&b, "   %s\n", texts.ClipBytes(h.Snippet, 400))
 		}
 	}
 	return b.String()

@@ -168,19 +168,11 @@ func noteText(asked event.ApprovalAsked, name string) string {
 	case noteDoes:
 		return strings.Join(c.Consequences, "; ")
 	case noteUndo:
-		return undoText(c)
+		return c.UndoText()
 	case noteKept:
 		return strings.Join(c.Kept, "; ")
 	}
 	return alternatives(c)
-}
-
-// undoText says how an action is taken back, "" if nobody knows.
-func undoText(c action.ApprovalContext) string {
-	if c.Undo == "" && !c.Reversible {
-		return "not possible"
-	}
-	return c.Undo
 }
 
 // said says what the person said before about such calls, "" for nothing.

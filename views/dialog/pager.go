@@ -212,7 +212,7 @@ func (p *Pager) place() []draw.Span {
 	if p.open && p.top.before(p.doc.end(p.h)) {
 		percent = p.top.off * 100 / p.doc.Size
 	}
-	return []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%d%% of %s", percent, draw.ByteCount(p.doc.Size)))}
+	return []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%d%% of %s", percent, texts.ByteCount(p.doc.Size)))}
 }
 
 // status returns the text of the lower border: what is selected and how a search goes.
@@ -220,7 +220,7 @@ func (p *Pager) status() []draw.Span {
 	switch f := &p.find; {
 	case p.mark >= 0:
 		from, to := p.selected()
-		return append([]draw.Span{draw.Text(themes.Notice, draw.ByteCount(to-from)+" selected · ")}, p.Named(keymap.CopyBlock, " copies")...)
+		return append([]draw.Span{draw.Text(themes.Notice, texts.ByteCount(to-from)+" selected · ")}, p.Named(keymap.CopyBlock, " copies")...)
 	case f.Text == "" || f.typing:
 		return nil
 	case f.by != 0:

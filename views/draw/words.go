@@ -3,8 +3,6 @@ package draw
 import (
 	"fmt"
 	"strings"
-
-	"buddy/texts"
 )
 
 // WaitingSign stands for what waits for a person. The usual sign for a pause is drawn as a
@@ -18,19 +16,6 @@ func FirstLine(s string) string {
 		line += " …"
 	}
 	return line
-}
-
-// ByteCount formats a number of bytes in KB, MB or GB, of 1000.
-func ByteCount(n int64) string {
-	switch {
-	case n < 1000:
-		return texts.Plural(int(n), "byte")
-	case n < 1000*1000:
-		return fmt.Sprintf("%.0f KB", float64(n)/1000)
-	case n < 1000*1000*1000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 // Count writes a number with at most four characters and a unit.

@@ -6,8 +6,8 @@ import (
 	"sort"
 
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/themes"
-	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
@@ -89,7 +89,7 @@ func droppedText(c *state.Call) string {
 	if n <= 0 {
 		return ""
 	}
-	text := draw.ByteCount(n) + " dropped"
+	text := texts.ByteCount(n) + " dropped"
 	if c.Full != nil {
 		text += ", whole output in " + c.Full.Path
 	}

@@ -273,7 +273,7 @@ func (a *answer) check(finished bool) error {
 	case a.finish == "" && a.odd != "":
 		return model.Malformed("the answer is not one of Messages", []byte(a.odd), nil)
 	case a.finish == "" && !finished:
-		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
+		return model.Cut()
 	}
 	return nil
 }

@@ -189,7 +189,7 @@ func (*answer) Over() bool { return false }
 func (a *answer) Done(marked bool) error {
 	switch {
 	case a.finish == "" && !marked:
-		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
+		return model.Cut()
 	case !a.choices && a.odd != "":
 		return model.Malformed("the answer is not a chat completion", []byte(a.odd), nil)
 	case !a.choices:

@@ -273,13 +273,11 @@ func (a *answer) partial(marked bool) (string, error) {
 	for _, i := range a.items {
 		called = called || i.calls()
 		if i.calls() && !i.done {
-			return "", cut()
+			return "", model.Cut()
 		}
 	}
 	if !marked || !a.said && !called {
-		return "", cut()
+		return "", model.Cut()
 	}
 	return "", nil
 }
-
-func cut() error { return &model.Error{Kind: model.CutError, What: "the answer was cut off"} }

@@ -328,7 +328,7 @@ func (r *Reader) end(err error) {
 			r.take(r.line)
 		}
 		if r.err == nil && r.lines > 0 && !whole(r.data) {
-			r.err = cut()
+			r.err = model.Cut()
 		}
 		if r.err == nil {
 			r.emit()
@@ -342,14 +342,12 @@ func (r *Reader) end(err error) {
 	}
 }
 
-func cut() error { return &model.Error{Kind: model.CutError, What: "the answer was cut off"} }
-
 // endDocument makes one event of a JSON body.
 func (r *Reader) endDocument() {
 	var line bytes.Buffer
 	if err := json.Compact(&line, r.data); err != nil {
 		if strings.Contains(err.Error(), "unexpected end") {
-			r.err = cut()
+			r.err = model.Cut()
 			return
 		}
 		r.err = model.Malformed("the answer is not valid JSON", r.data, err)
