@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -46,7 +47,7 @@ const (
 // input stands between the keyboard's bytes and tcell's parser. It takes out pastes
 // and answers of the terminal, which that parser would tear into keys, and rewrites
 // Alt with ] X ^ _ N and \, which would make it wait for the end of a string that
-// never comes, swallowing all that is typed.
+// never comes, swallowing all that is typed. Of letters it passes only whole ones on.
 //
 // The two markers of a paste still reach tcell, so that the paste keeps its place
 // between the keys.
@@ -66,6 +67,7 @@ type input struct {
 	// then Tab, which tcell would take for Shift+Tab: that widens what is permitted.
 	linux bool
 
+	letter []byte // begun, its last bytes have not come yet
 	out    []byte // for tcell
 	pasted func(Paste)
 	reply  func(string)
@@ -83,7 +85,7 @@ func (in *input) feed(p []byte) {
 			continue
 		}
 		if in.state == inText && twice(p) {
-			in.out = append(in.out, escKey...)
+			in.give(escKey...)
 		} else {
 			in.step(p[0])
 		}
@@ -91,8 +93,13 @@ func (in *input) feed(p []byte) {
 	}
 }
 
-// escKey is Esc in a form that cannot be the begin of something else.
-const escKey = "\x1b[27u"
+var (
+	// escKey is Esc in a form that cannot be the begin of something else.
+	escKey = []byte("\x1b[27u")
+
+	// unreadable is U+FFFD in a form that tcell does not take apart into bytes.
+	unreadable = []byte("\x1b[65533u")
+)
 
 // twice says that p begins with Esc pressed twice, which tcell would take for Alt with
 // whatever is typed next. With Alt, some terminals send ESC before a sequence.
@@ -119,10 +126,25 @@ func (in *input) step(b byte) {
 
 // pass hands b to tcell.
 func (in *input) pass(b byte) {
-	in.out = append(in.out, b)
+	in.give(b)
 	in.state = inText
 	if b == esc {
 		in.state, in.escaped = inEscape, time.Now()
+	}
+}
+
+// give appends bytes to out, letter by letter: after one that is not whole, tcell never reads on. What is no UTF-8
+// becomes U+FFFD, as in a paste.
+func (in *input) give(p ...byte) {
+	in.letter = append(in.letter, p...)
+	for utf8.FullRune(in.letter) {
+		r, n := utf8.DecodeRune(in.letter)
+		if r == utf8.RuneError {
+			in.out = append(in.out, unreadable...)
+		} else {
+			in.out = append(in.out, in.letter[:n]...)
+		}
+		in.letter = append(in.letter[:0], in.letter[n:]...)
 	}
 }
 

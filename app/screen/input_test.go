@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // The Linux console has no other sign for Shift+Tab.
@@ -55,6 +56,13 @@ func TestInput(t *testing.T) {
 		{"answer with bell", "\x1b]11;rgb:0/0/0\ab", true, fmt.Sprintf("%q [] %q", "\x1b\\b", []string{"11;rgb:0/0/0"})},
 		{"Alt+] instead of an answer", "\x1b]a", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3ua")},
 		{"half an answer", "\x1b]11;\x03", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3u11;\x03")},
+		{"letters", "é 漢\U0001f600", false, fmt.Sprintf("%q [] []", "é 漢\U0001f600")},
+		{"U+FFFD", "a\ufffdb", false, fmt.Sprintf("%q [] []", "a\x1b[65533ub")},
+		{"Latin-1", "caf\xe9 ol\xe9\r", false, fmt.Sprintf("%q [] []", "caf\x1b[65533u ol\x1b[65533u\r")},
+		{"8-bit CSI", "\x9bA", false, fmt.Sprintf("%q [] []", "\x1b[65533uA")},
+		{"letter cut by a letter", "\xe2\x82é", false, fmt.Sprintf("%q [] []", "\x1b[65533u\x1b[65533ué")},
+		{"letter cut by a key", "\xf0\x1b[A", false, fmt.Sprintf("%q [] []", "\x1b[65533u\x1b[A")},
+		{"answer that is no text", "\x1b]11;rgb:\xff\x1b\\", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3u11;rgb:\x1b[65533u\x1b\\\x1b[92;3u")},
 		{"answer cut by a key", "\x1b]11;\x1b[A", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3u11;\x1b[A")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,11 +128,12 @@ func TestParseColor(t *testing.T) {
 	}
 }
 
-// However the bytes are cut into reads, the same comes out, and nothing is held back
-// that a person waits for.
+// What tcell would not take, or would take apart, does not reach it. However the bytes are cut into reads, the same
+// comes out, and nothing is held back that a person waits for.
 func FuzzInput(f *testing.F) {
 	f.Add([]byte("a\x1b[200~b\nc\x1b[201~d\x1b]11;rgb:0/0/0\x1b\\"), 3)
 	f.Add([]byte("\x1b\x1b]\x1b_\x1b[<0;1;1M\x1b[20"), 1)
+	f.Add([]byte("\xc3\xa9\xe9\xe2\x82\x1b\x1b\x1b\xf0\x9f\x98\x80\xef\xbf\xbd"), 5)
 	f.Fuzz(func(t *testing.T, p []byte, cut int) {
 		if len(p) == 0 || bytes.IndexByte(p, ctrlC) >= 0 {
 			return // alone in a read it means something else
@@ -137,11 +146,14 @@ func FuzzInput(f *testing.F) {
 		parts.in.feed(p[:at])
 		parts.in.feed(p[at:])
 		sameKey := func(r *record) string { // Esc twice in one read is told from ESC before a key
-			r.in.out = bytes.ReplaceAll(r.in.out, []byte(escKey), []byte{esc})
+			r.in.out = bytes.ReplaceAll(r.in.out, escKey, []byte{esc})
 			return r.String()
 		}
 		if sameKey(whole) != sameKey(parts) {
 			t.Errorf("in one piece %s\ncut at %d   %s", whole, at, parts)
+		}
+		if !utf8.Valid(whole.in.out) || bytes.ContainsRune(whole.in.out, utf8.RuneError) {
+			t.Errorf("for tcell: %q", whole.in.out)
 		}
 		for _, paste := range whole.pastes {
 			if strings.ContainsAny(paste.Text, "\x1b\r\x00\u009b") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/uniseg"
@@ -399,6 +400,39 @@ func TestSuspend(t *testing.T) {
 		if ev, ok := s.PollEvent().(*tcell.EventKey); !ok || ev.Rune() != 'x' {
 			t.Errorf("after Resume the key is %v, want x", ev)
 		}
+	}
+}
+
+// What is no UTF-8 can be seen and does not hold up what follows.
+func TestTypedLetters(t *testing.T) {
+	for _, locale := range []string{"C.UTF-8"} {
+		t.Run(locale, func(t *testing.T) {
+			t.Setenv("LC_ALL", locale)
+			synctest.Test(t, func(t *testing.T) {
+				term := apptest.NewTerminal(20, 4)
+				s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Init(); err != nil {
+					t.Fatal(err)
+				}
+				defer s.Fini()
+				got := ""
+				for _, p := range []string{"é漢\xc3", "\xa9", "\xff", "a\ufffd", "z"} {
+					term.Type(p)
+					synctest.Wait()
+				}
+				for s.HasPendingEvent() {
+					if ev, ok := s.PollEvent().(*tcell.EventKey); ok {
+						got += string(ev.Rune())
+					}
+				}
+				if want := "é漢é\ufffda\ufffdz"; got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			})
+		})
 	}
 }
 
