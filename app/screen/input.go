@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+	"golang.org/x/text/encoding"
 )
 
 const (
@@ -263,3 +266,11 @@ func (in *input) typed() {
 	in.out = append(in.out, in.text...)
 	in.text, in.state = nil, inText
 }
+
+// asciiTerminal is US-ASCII for what is drawn, and UTF-8 for what is typed: terminals send that in every locale.
+type asciiTerminal struct{ encoding.Encoding }
+
+// NewDecoder implements [encoding.Encoding].
+func (asciiTerminal) NewDecoder() *encoding.Decoder { return tcell.GetEncoding("UTF-8").NewDecoder() }
+
+func init() { tcell.RegisterEncoding("US-ASCII", asciiTerminal{tcell.GetEncoding("US-ASCII")}) }

@@ -403,9 +403,9 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// What is no UTF-8 can be seen and does not hold up what follows.
+// Letters are read as UTF-8 in every locale, and what is no UTF-8 can be seen and does not hold up what follows.
 func TestTypedLetters(t *testing.T) {
-	for _, locale := range []string{"C.UTF-8"} {
+	for _, locale := range []string{"C.UTF-8", "C"} {
 		t.Run(locale, func(t *testing.T) {
 			t.Setenv("LC_ALL", locale)
 			synctest.Test(t, func(t *testing.T) {
