@@ -96,6 +96,10 @@ func (in *inbox) paste(p Paste) {
 func (in *inbox) filter(ev tcell.Event) {
 	switch ev := ev.(type) {
 	case *tcell.EventKey:
+		if ev.Key() == tcell.KeyEsc && ev.Modifiers() == tcell.ModAlt { // ESC ESC, as terminals send both
+			ev = tcell.NewEventKey(tcell.KeyEsc, 0, tcell.ModNone)
+			in.events.push(ev)
+		}
 		in.events.push(normal(ev))
 	case *tcell.EventPaste:
 		in.deliverPastes()

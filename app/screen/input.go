@@ -82,6 +82,9 @@ func (in *input) feed(p []byte) {
 		in.endPaste() // the end got lost: the keyboard must not stay dead
 		return
 	}
+	if in.state == inEscape {
+		p = in.afterEscape(p)
+	}
 	for len(p) > 0 {
 		if in.state == inPaste {
 			p = in.paste(p)
@@ -94,6 +97,19 @@ func (in *input) feed(p []byte) {
 		}
 		p = p[1:]
 	}
+}
+
+// afterEscape begins a read after one that ended with ESC, and returns the rest of it.
+func (in *input) afterEscape(p []byte) []byte {
+	switch {
+	case time.Since(in.escaped) > escapeLimit:
+		in.state = inText // ESC was a key of its own, and tcell knows
+	case len(p) > 0 && p[0] == esc && (len(p) == 1 || p[1] == esc): // Esc pressed twice
+		in.give(escKey...) // with Alt, if tcell still waits: the inbox takes that for both
+		in.state = inText
+		return p[1:]
+	}
+	return p
 }
 
 var (
@@ -115,10 +131,6 @@ func (in *input) step(b byte) {
 	case inText:
 		in.pass(b)
 	case inEscape:
-		if time.Since(in.escaped) > escapeLimit {
-			in.pass(b) // ESC was a key of its own, and tcell knows
-			return
-		}
 		in.escape(b)
 	case inSequence:
 		in.sequence(b)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 )
 
@@ -80,6 +82,37 @@ func TestInput(t *testing.T) {
 					t.Errorf("in pieces of %d: got  %s\nwant %s", size, got, tt.want)
 				}
 			}
+		})
+	}
+}
+
+// Esc pressed twice is that in one read and in two, at once or after a pause, and after an Esc alone.
+func TestEscTwice(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		reads []string
+		pause time.Duration
+		want  string
+	}{
+		{"one read", []string{"\x1b\x1b"}, 0, string(escKey) + "\x1b"},
+		{"two reads", []string{"\x1b", "\x1b", "a"}, 30 * time.Millisecond, "\x1b" + string(escKey) + "a"},
+		{"held", []string{"\x1b", "\x1b", "\x1b", "\x1b"}, 30 * time.Millisecond, "\x1b" + string(escKey) + "\x1b" + string(escKey)},
+		{"slowly", []string{"\x1b", "\x1b"}, time.Second, "\x1b\x1b"},
+		{"Esc alone before", []string{"\x1b", "\x1b\x1b"}, time.Second, "\x1b" + string(escKey) + "\x1b"},
+		{"Esc and Alt with a letter", []string{"\x1b", "\x1ba"}, 30 * time.Millisecond, "\x1b\x1ba"},
+		{"Alt with an arrow", []string{"\x1b", "\x1b[A"}, 0, "\x1b\x1b[A"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRecord()
+				for _, p := range tt.reads {
+					r.in.feed([]byte(p))
+					time.Sleep(tt.pause)
+				}
+				if got := string(r.in.out); got != tt.want {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+			})
 		})
 	}
 }

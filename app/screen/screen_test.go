@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/uniseg"
@@ -430,6 +431,43 @@ func TestTypedLetters(t *testing.T) {
 				}
 				if want := "é漢é\ufffda\ufffdz"; got != want {
 					t.Errorf("got %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
+// Esc pressed twice is two keys, also when the second comes before tcell reports the first.
+func TestEscTwiceIsTwoKeys(t *testing.T) {
+	for _, pause := range []time.Duration{0, 20 * time.Millisecond, 45 * time.Millisecond, 70 * time.Millisecond, time.Second} {
+		t.Run(pause.String(), func(t *testing.T) {
+			t.Setenv("LC_ALL", "C.UTF-8")
+			synctest.Test(t, func(t *testing.T) {
+				term := apptest.NewTerminal(20, 4)
+				s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Init(); err != nil {
+					t.Fatal(err)
+				}
+				defer s.Fini()
+				for range 2 {
+					term.Type("\x1b")
+					synctest.Wait()
+					time.Sleep(pause)
+				}
+				time.Sleep(time.Second)
+				term.Type("a")
+				synctest.Wait()
+				var got []string
+				for s.HasPendingEvent() {
+					if ev, ok := s.PollEvent().(*tcell.EventKey); ok {
+						got = append(got, ev.Name())
+					}
+				}
+				if want := "[Esc Esc Rune[a]]"; fmt.Sprint(got) != want {
+					t.Errorf("got %s, want %s", got, want)
 				}
 			})
 		})
