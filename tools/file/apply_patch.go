@@ -154,11 +154,14 @@ func (t *applyPatch) change(ctx context.Context, reader int, f patch.File) (chan
 			return c, fmt.Errorf("%q exists already", t.ws.show(c.to))
 		}
 	}
-	after, err := f.Apply(string(c.old.data))
+	before, _ := decode(c.old.data)
+	after, err := f.Apply(before)
+	if err == nil && c.to != "" {
+		c.data, err = encodeEdited(after, c.old.data)
+	}
 	if err != nil {
 		return c, t.explain(c, err)
 	}
-	c.data = []byte(after)
 	c.rights = rightsOf(f, c)
 	return c, nil
 }
@@ -186,7 +189,8 @@ func (t *applyPatch) explain(c change, err error) error {
 	if !errors.As(err, &m) || m.Fits != nil {
 		return fmt.Errorf("nothing was written: %q: %w", name, err)
 	}
-	return fmt.Errorf("nothing was written: %q: %w%s", name, err, nearestTo(string(c.old.data), m.Want, "the patch"))
+	text, _ := decode(c.old.data)
+	return fmt.Errorf("nothing was written: %q: %w%s", name, err, nearestTo(text, m.Want, "the patch"))
 }
 
 // action describes changes for the policy and the approval dialog.
@@ -246,11 +250,12 @@ func (t *applyPatch) title(c change) string {
 
 // diff returns a line with the sizes, and the diff.
 func (t *applyPatch) diff(c change) string {
+	old, charset := decode(c.old.data)
 	switch {
-	case c.to == "" && !isText(c.old.data):
+	case c.to == "" && !isText(old):
 		return fmt.Sprintf("deletes a file of %d bytes that is not text\n", c.old.size)
 	case c.to == "":
-		return diff(t.ws.show(c.from), "/dev/null", string(c.old.data), "", "deletes the file", fmt.Sprintf("%d bytes", c.old.size))
+		return diff(t.ws.show(c.from), "/dev/null", old, "", "deletes the file", fmt.Sprintf("%d bytes%s", c.old.size, charset.in()))
 	case c.from == "":
 		return mode(c, "new file, can be run, ") + preview(t.ws.show(c.to), snapshot{}, c.data)
 	case c.from != c.to:

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -34,10 +33,14 @@ type Change struct {
 func (f *seenFiles) hold(known *seenFile, s snapshot) {
 	f.held -= len(known.text)
 	known.text = nil
-	if f.plain || !s.whole() || len(s.data) > maxHeldFile || !isText(s.data) {
+	if f.plain || !s.whole() || len(s.data) > maxHeldFile {
 		return
 	}
-	known.text = bytes.Clone(s.data)
+	text, _ := decode(s.data)
+	if !isText(text) {
+		return
+	}
+	known.text = []byte(text)
 	f.held += len(known.text)
 	for f.held > maxHeld {
 		var oldest *seenFile
@@ -129,10 +132,14 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 // shortDiff returns the diff of two texts without the lines that name them, and "" for one that is
 // too long.
 func shortDiff(before, after []byte) string {
-	if len(after) > maxHeldFile || !isText(after) {
+	if len(after) > maxHeldFile {
 		return ""
 	}
-	d := udiff.Unified("a", "b", string(before), string(after))
+	text, _ := decode(after)
+	if !isText(text) {
+		return ""
+	}
+	d := udiff.Unified("a", "b", string(before), text)
 	d = strings.TrimPrefix(d, "--- a\n+++ b\n")
 	if len(d) > maxHeldDiff {
 		return ""

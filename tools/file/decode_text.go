@@ -3,11 +3,7 @@ package file
 import (
 	"bytes"
 	"io"
-	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
 	"buddy/texts"
@@ -35,38 +31,23 @@ func textOf(f io.Reader, s snapshot, start []byte) text {
 	if s.whole() {
 		from, check = io.Reader(bytes.NewReader(s.data)), s.data
 	}
-	var decoder *encoding.Decoder
-	switch {
-	case bytes.HasPrefix(start, []byte("\xff\xfe\x00\x00")): // UTF-32 is not supported
-	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		decoder = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
-		t.note = "the file is UTF-16, shown as UTF-8; edit_file can't change it"
-	case !utf8.Valid(check) && !hasControls(start):
-		decoder = charmap.Windows1252.NewDecoder() // a superset of Latin-1
-		t.note = "the file is not UTF-8, shown as if it were Latin-1; edit_file can change lines in ASCII only"
-	case bytes.HasPrefix(start, []byte(byteOrderMark)):
+	c := charsetOf(check)
+	if c != nil {
+		from = transform.NewReader(from, c.NewDecoder())
+		t.note = "the file is not UTF-8: it is read and changed as " + c.name
+	} else if bytes.HasPrefix(start, []byte(byteOrderMark)) {
 		t.marked = true
 		_, _ = io.CopyN(io.Discard, from, int64(len(byteOrderMark))) // it was peeked at
-	}
-	if decoder != nil {
-		from = transform.NewReader(from, decoder)
 	}
 	if !s.whole() {
 		t.from = from
 		return t
 	}
 	data := s.data
-	if decoder != nil {
+	if c != nil {
 		data, _ = io.ReadAll(from) // neither memory readers nor decoders fail
 		from = bytes.NewReader(data)
 	}
 	t.from, t.lines = from, countLines(data)
 	return t
-}
-
-// hasControls reports whether p has bytes that do not occur in text files.
-func hasControls(p []byte) bool {
-	return bytes.ContainsFunc(p, func(r rune) bool {
-		return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\x1b' || r == 0x7f
-	})
 }

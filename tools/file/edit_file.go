@@ -93,32 +93,35 @@ func (t *editFile) RunArgs(ctx context.Context, call tools.Call, args editArgs) 
 func (t *editFile) rewrite(reader int, args editArgs) rewrite {
 	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
 		old, edited, count, err := applyEdits(ctx, w, reader, path, args)
-		return old, []byte(edited), fmt.Sprintf("Edited %s: %s", w.show(path), texts.Plural(count, "replacement")), err
+		return old, edited, fmt.Sprintf("Edited %s: %s", w.show(path), texts.Plural(count, "replacement")), err
 	}
 }
 
 // applyEdits reads the file at path and makes the replacements in memory.
-func applyEdits(ctx context.Context, w *Workspace, reader int, path string, args editArgs) (old snapshot, edited string, count int, err error) {
+func applyEdits(ctx context.Context, w *Workspace, reader int, path string, args editArgs) (old snapshot, data []byte, count int, err error) {
 	name := w.show(path)
 	edits, err := args.list()
 	if err != nil {
-		return old, "", 0, err
+		return old, nil, 0, err
 	}
 	if old, err = w.snapKnown(ctx, reader, path); err != nil {
-		return old, "", 0, err
+		return old, nil, 0, err
 	}
-	edited = string(old.data)
+	edited, _ := decode(old.data)
 	for i, e := range edits {
 		n := 0
 		if edited, n, err = replace(edited, e.OldString, e.NewString, e.ReplaceAll); err != nil {
-			return old, "", 0, fmt.Errorf("%q: %s%w", name, editName(edits, i), err)
+			return old, nil, 0, fmt.Errorf("%q: %s%w", name, editName(edits, i), err)
 		}
 		count += n
 	}
 	if args.Expected > 0 && count != args.Expected {
-		return old, "", 0, fmt.Errorf("%q: old_string occurs %d times, expected_replacements is %d: nothing was written", name, count, args.Expected)
+		return old, nil, 0, fmt.Errorf("%q: old_string occurs %d times, expected_replacements is %d: nothing was written", name, count, args.Expected)
 	}
-	return old, edited, count, nil
+	if data, err = encodeEdited(edited, old.data); err != nil {
+		return old, nil, 0, fmt.Errorf("%q: %w", name, err)
+	}
+	return old, data, count, nil
 }
 
 // snapKnown reads a file that is to be changed in part; its reader must have read it.

@@ -101,6 +101,7 @@ type search struct {
 	ws    *Workspace
 	mode  string                // of grepArgs
 	match func(rel string) bool // nil matches every file
+	have  host.Texts            // of which a target finds one in the files that it sends
 	walk  fs.Walker
 	files int // opened so far
 
@@ -133,7 +134,8 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 	if err != nil {
 		return nil, tools.Invalid("pattern: %v (the syntax is RE2)", err)
 	}
-	s := &search{ws: ws, mode: args.Mode, matcher: matcher{re: re, need: prefiltersOf(expr), context: args.Context, most: grepLimit}}
+	need := prefiltersOf(expr)
+	s := &search{ws: ws, mode: args.Mode, have: textsOf(need), matcher: matcher{re: re, need: need, context: args.Context, most: grepLimit}}
 	switch args.Mode {
 	case "files":
 		s.most, s.context = 0, 0 // one is enough
@@ -264,15 +266,23 @@ func (s *search) fetch(ctx context.Context, batch []job) {
 			files = append(files, j.file)
 		}
 	}
-	s.ws.files.Fetch(ctx, files, textsOf(s.need))
+	s.ws.files.Fetch(ctx, files, s.have)
 }
 
-// textsOf returns the texts of which a target must find one in a file to send its content.
+// textsOf returns the texts of which a target must find one in a file to send its content. Files in
+// UTF-16 are always sent, since their texts are not found in them as they are.
 func textsOf(need []prefilter) host.Texts {
-	var texts host.Texts
+	if len(need) == 0 {
+		return host.Texts{}
+	}
+	texts := host.Texts{Any: []string{"\xff\xfe", "\xfe\xff"}}
 	for _, l := range need {
-		texts.Any = append(texts.Any, string(l.text))
+		text := string(l.text)
+		texts.Any = append(texts.Any, text)
 		texts.Fold = texts.Fold || l.fold != nil
+		if other, err := windows1252.encode(text); err == nil && string(other) != text {
+			texts.Any = append(texts.Any, string(other))
+		}
 	}
 	return texts
 }
@@ -284,15 +294,19 @@ func (s *search) file(j job, buf []byte) []byte {
 		return buf
 	}
 	data, err := fs.ReadInto(buf, j.file, j.file.Size)
-	switch {
-	case err != nil:
+	if err != nil {
 		s.note(&s.failed)
 		return buf
-	case isBinary(data):
+	}
+	text := data
+	if c := charsetOf(data); c != nil {
+		text, _ = c.NewDecoder().Bytes(data)
+	}
+	if isBinary(text) {
 		s.note(&s.binary)
 		return data
 	}
-	lines, count := s.find(data)
+	lines, count := s.find(text)
 	if count > 0 {
 		s.mu.Lock()
 		found := fileHits{index: j.index, path: s.ws.show(j.file.Path), count: count}

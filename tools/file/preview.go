@@ -26,17 +26,21 @@ const (
 // then a unified diff with all lines that are written. Run builds it again and compares, so that what was
 // approved is what happens.
 func preview(name string, old snapshot, data []byte) string {
-	after := fmt.Sprintf("%d bytes", len(data))
+	was, from := decode(old.data)
+	is, to := decode(data)
+	after := fmt.Sprintf("%d bytes%s", len(data), to.in())
 	switch {
 	case !old.exists:
-		return diff("/dev/null", name, "", string(data), "new file", after)
-	case !old.whole() || !isText(old.data):
+		return diff("/dev/null", name, "", is, "new file", after)
+	case !old.whole() || !isText(was):
 		what := fmt.Sprintf("replaces a file of %d bytes that is not text or too large to compare", old.size)
-		return diff("/dev/null", name, "", string(data), what, after)
+		return diff("/dev/null", name, "", is, what, after)
 	case bytes.Equal(old.data, data):
 		return "no change: the file has this content already\n"
+	case from == to:
+		return diff(name, name, was, is, "", fmt.Sprintf("%d → %s", old.size, after))
 	default:
-		return diff(name, name, string(old.data), string(data), "", fmt.Sprintf("%d → %d bytes", old.size, len(data)))
+		return diff(name, name, was, is, "", fmt.Sprintf("%d bytes%s → %s", old.size, from.in(), after))
 	}
 }
 
@@ -139,7 +143,7 @@ func wholly(preview string) (string, error) {
 	return preview, nil
 }
 
-// isText reports whether data can be shown to a model as it is.
-func isText(data []byte) bool {
-	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data)
+// isText reports whether a decoded text can be shown to a model as it is.
+func isText(text string) bool {
+	return !strings.Contains(text, "\x00") && utf8.ValidString(text)
 }

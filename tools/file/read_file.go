@@ -156,7 +156,7 @@ func (p *page) read(ctx context.Context, from io.Reader) error {
 	_, err := in.Peek(1)
 	p.more = err == nil
 	switch {
-	case !isText(p.text):
+	case !isText(string(p.text)):
 		return errNotText
 	case p.lines == 0 && p.offset > 1:
 		return pastEnd(p.offset, p.offset-1)

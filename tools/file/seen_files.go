@@ -29,7 +29,7 @@ type seenFile struct {
 	State
 	call     string // that read or wrote it last
 	sum      uint64 // of the content, unless it is larger than [fs.MaxText]
-	text     []byte // the content, for a diff; nil when it is long, is no text, or others are newer
+	text     []byte // the content in UTF-8, for a diff; nil when it is long, is no text, or others are newer
 	reported bool   // the change was reported, and the model does not know the new content
 	order    int64  // rank of the last read; clocks may stand still
 }

@@ -150,20 +150,22 @@ func capped(text string) string {
 // difference returns a line with the sizes and the diff of one file, "" when it is unchanged.
 func difference(w *Workspace, b tools.Before, now snapshot) string {
 	name := w.show(b.Path)
-	was := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
+	old := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
+	was, charset := decode(b.Data)
+	is, _ := decode(now.data)
 	switch {
 	case b.Sum() == now.sum() && !b.Lost:
 		return ""
 	case b.Lost:
 		return "changed; what was in it before is not kept any more\n"
-	case !now.exists && !isText(b.Data):
+	case !now.exists && !isText(was):
 		return fmt.Sprintf("deleted, %d bytes that are not text\n", len(b.Data))
 	case !now.exists:
-		return diff(name, "/dev/null", string(b.Data), "", "deleted", fmt.Sprintf("%d bytes", len(b.Data)))
-	case !now.whole() || !isText(now.data) || !isText(b.Data):
+		return diff(name, "/dev/null", was, "", "deleted", fmt.Sprintf("%d bytes%s", len(b.Data), charset.in()))
+	case !now.whole() || !isText(is) || !isText(was):
 		return fmt.Sprintf("%d → %d bytes that are not text or too many to compare\n", len(b.Data), now.size)
 	}
-	return preview(name, was, now.data)
+	return preview(name, old, now.data)
 }
 
 // Contents returns what is in files now. What is too large to read is Lost.

@@ -55,7 +55,14 @@ func (t *writeFile) RunArgs(ctx context.Context, call tools.Call, args writeArgs
 func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
 	return func(ctx context.Context, w *Workspace, path string) (snapshot, []byte, string, error) {
 		old, err := snapReplaceable(ctx, w, reader, path)
-		return old, []byte(args.Content), fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), w.show(path)), err
+		if err != nil {
+			return old, nil, "", err
+		}
+		data, err := charsetOf(old.data).encode(args.Content)
+		if err != nil {
+			return old, nil, "", fmt.Errorf("%q: %w", w.show(path), err)
+		}
+		return old, data, fmt.Sprintf("Wrote %d bytes to %s", len(data), w.show(path)), nil
 	}
 }
 
