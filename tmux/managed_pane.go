@@ -46,7 +46,7 @@ func (s *managedPane) run(ctx context.Context, dir string, mode Mode, within pan
 func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, within pane.Sandboxed) (job, error) {
 	if sup.linked() {
 		j, err := sup.run(ctx, dir, mode, within)
-		if !errors.Is(err, errGone) {
+		if !errors.Is(err, errGone) || errors.Is(err, ErrUnconfirmed) {
 			return j, err
 		}
 	}

@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,6 +61,7 @@ type mirror struct {
 	mu        sync.Mutex // guards the fields below and the streams
 	out, errs *stream
 	taken     bool // the supervisor has it
+	sent      bool // it was submitted, and the answer got lost: the supervisor may have it
 	cancelled bool
 }
 
@@ -99,24 +99,41 @@ func (m *mirror) submission() (string, error) {
 // script that starts it, "" if it was started before.
 func (m *mirror) start(ctx context.Context, submit string) error {
 	go m.follow(submit)
-	select {
-	case err := <-m.began:
-		if err != nil && m.isTaken() {
-			go func() { _ = m.Cancel() }() // it runs, but nothing can be recorded here
+	var limit <-chan time.Time
+	ended := ctx.Done()
+	for {
+		select {
+		case err := <-m.began:
+			if err != nil && m.isTaken() {
+				go func() { _ = m.Cancel() }() // it runs, but nothing can be recorded here
+			}
+			return err
+		case <-ended:
+			go m.withdraw()
+			if submit == "" {
+				return ctx.Err()
+			}
+			ended, limit = nil, time.After(cancelLimit)
+		case <-limit:
+			return fmt.Errorf("%w: interrupted", ErrUnconfirmed)
 		}
-		return err
-	case <-ctx.Done():
 	}
-	go m.withdraw()
-	return ctx.Err()
 }
 
 // withdraw cancels a command that nobody waits for any more.
 func (m *mirror) withdraw() {
+	m.mu.Lock()
+	m.cancelled = true
+	m.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
-	_, _ = m.remote.ask(ctx, libOf(m.ticket.Dir, "withdraw", strconv.Itoa(m.ticket.ID)))
-	_ = m.Cancel() // in case it started
+	if _, err := m.remote.ask(ctx, m.withdrawScript()); err != nil {
+		_ = m.Cancel() // it has begun, or may have
+	}
+}
+
+func (m *mirror) withdrawScript() string {
+	return libOf(m.ticket.Dir, "withdraw", strconv.Itoa(m.ticket.ID))
 }
 
 // follow records the command's output and its end here.
@@ -132,8 +149,12 @@ func (m *mirror) follow(submit string) {
 			exit.Fault = werr.Error()
 		}
 	}
+	var refused *pane.RefusedError
+	if err != nil && !errors.As(err, &refused) {
+		m.remote.stopWhenReachable(m) // before the next command may connect
+	}
 	if !taken {
-		m.began <- err
+		m.began <- m.unconfirmed(err)
 	}
 	m.exit, m.err = exit, err
 	m.box.Close()
@@ -145,9 +166,19 @@ func (m *mirror) follow(submit string) {
 		m.remote.fetchLate(m)
 		return
 	}
-	m.remote.stopWhenReachable(m)
 	m.out.rec.Close()
 	m.errs.rec.Close()
+}
+
+// unconfirmed marks the error of a command that was not accepted if it may have run all the same.
+func (m *mirror) unconfirmed(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var refused *pane.RefusedError
+	if !m.sent || errors.As(err, &refused) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnconfirmed, err)
 }
 
 // conclude ends the streams and completes the exit with their lengths.
@@ -234,11 +265,16 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 	defer watch.Stop()
 	early := &startErrors{m: m}
 	code, err = m.remote.host.Run(ctx, script, idleTimer{m.out, watch}, early)
+	lost := err != nil && !errors.Is(err, host.ErrNotSent)
 	if err != nil && ctx.Err() != nil {
 		err = &host.DownError{Host: m.remote.host.Name(), Why: "no answer for " + listenLimit.String()}
 	}
 	if m.isTaken() {
 		_, _ = early.Write(nil)
+	} else if lost {
+		m.mu.Lock()
+		m.sent = true
+		m.mu.Unlock()
 	}
 	return code, string(early.said), err
 }
@@ -281,9 +317,12 @@ func (m *mirror) retry(since time.Time, err error) bool {
 	}
 	m.mu.Lock()
 	limit := cutLimit
-	if m.cancelled {
+	switch {
+	case m.cancelled && !m.taken:
+		limit = 0 // it must not be submitted again
+	case m.cancelled:
 		limit = cancelLimit
-	} else if !m.taken {
+	case !m.taken:
 		limit = time.Millisecond // once: a shell that was kept warm may be dead
 	}
 	m.mu.Unlock()
@@ -293,124 +332,6 @@ func (m *mirror) retry(since time.Time, err error) bool {
 	}
 	time.Sleep(min(max(away, 50*time.Millisecond), 5*time.Second))
 	return true
-}
-
-// finish returns the exit once the end of the output is here. force returns it with the output
-// so far.
-func (m *mirror) finish(force bool) (exit pane.Exit, ok bool, err error) {
-	m.mu.Lock()
-	whole, none := m.out.own && m.errs.own, !m.out.own && !m.errs.own
-	exit.Code = max(m.out.code, m.errs.code)
-	m.mu.Unlock()
-	if whole {
-		return exit, true, nil
-	}
-	missing := false
-	for _, s := range []*stream{m.out, m.errs} {
-		m.mu.Lock()
-		own := s.own
-		m.mu.Unlock()
-		if own {
-			continue
-		}
-		end, err := m.end(s)
-		if err != nil {
-			return exit, false, err
-		}
-		if none {
-			exit.Code = end.code
-		}
-		if end.fault != "" {
-			exit.Fault = "output was not recorded completely: " + end.fault
-		} else if !end.found {
-			missing = true
-		}
-	}
-	if missing && force {
-		exit.Fault = "the end of the output did not arrive"
-	}
-	return exit, !missing || force, nil
-}
-
-// streamEnd holds the target's record of the end of a stream.
-type streamEnd struct {
-	found bool
-	code  int
-	fault string
-}
-
-// end asks the target for the end of a stream whose mark was not seen, because the stream was
-// larger than its first file or recording stopped.
-func (m *mirror) end(s *stream) (streamEnd, error) {
-	ctx, stop := context.WithTimeout(context.Background(), askLimit)
-	defer stop()
-	letter := "o"
-	if s.name == pane.Stderr {
-		letter = "e"
-	}
-	var out bytes.Buffer
-	code, err := m.remote.host.Run(ctx, libOf(m.ticket.Dir, "ends", strconv.Itoa(m.ticket.ID), letter), &out, io.Discard)
-	if err != nil || code != 0 {
-		return streamEnd{}, errors.Join(err, errGone)
-	}
-	line, data, _ := bytes.Cut(out.Bytes(), []byte("\n"))
-	var e streamEnd
-	var total int64
-	fields := strings.SplitN(string(line), " ", 3)
-	if len(fields) == 3 {
-		total, _ = strconv.ParseInt(fields[0], 10, 64)
-		e.code, _ = strconv.Atoi(fields[1])
-		e.fault = fields[2]
-	}
-	if total == 0 {
-		return e, nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if i := bytes.Index(data, []byte(s.mark)); i >= 0 {
-		e.found = true
-		total -= int64(len(data) - i)
-		data = data[:i]
-	} else if e.fault == "" {
-		return e, nil
-	}
-	s.held = nil
-	total -= s.before
-	s.rec.SkipTo(total, data)
-	s.m.box.Put(s.name, data[max(0, len(data)-pane.TailMax):], total)
-	s.code = e.code
-	s.seal()
-	return e, nil
-}
-
-// closed marks the end of a command as caused by the end of its pane.
-func closed(e pane.Exit, is bool) pane.Exit {
-	if is {
-		e.Fault, e.Signal = "the pane was closed", max(e.Code-128, 0)
-	}
-	return e
-}
-
-// lose returns the end of a command whose supervisor or pane has gone.
-func (m *mirror) lose() (pane.Exit, error) {
-	defer m.remote.forget()
-	if !m.isTaken() {
-		return pane.Exit{}, errGone
-	}
-	ctx, stop := context.WithTimeout(context.Background(), askLimit)
-	defer stop()
-	if _, err := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID))); err != nil {
-		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor lives without a pane, or nothing lives
-	}
-	code, _, err := m.listen(m.script("follow", "rc"))
-	if err != nil || code != 0 && code != codeClosed {
-		return pane.Exit{}, errGone
-	}
-	exit, ok, err := m.finish(true)
-	if !ok || err != nil {
-		return exit, errGone
-	}
-	return closed(exit, true), nil
 }
 
 func (m *mirror) stopScript(first, second string, quarters int) string {

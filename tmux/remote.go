@@ -263,17 +263,21 @@ func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
 	lost("its supervisor ended")
 }
 
-// stopWhenReachable queues the stop of a cancelled command until the target can be reached
-// again.
+// stopWhenReachable queues the stop of a command that was cancelled, or given up before its start
+// was confirmed, until the target can be reached again.
 func (r *remote) stopWhenReachable(m *mirror) {
 	m.mu.Lock()
-	doomed := m.taken && m.cancelled
-	m.mu.Unlock()
-	if doomed {
-		r.mu.Lock()
-		r.pendingStops = append(r.pendingStops, m.stopScript("TERM", "TERM", 2))
-		r.mu.Unlock()
+	var scripts []string
+	if !m.taken && (m.sent || m.cancelled) {
+		scripts = append(scripts, m.withdrawScript())
 	}
+	if len(scripts) > 0 || m.taken && m.cancelled {
+		scripts = append(scripts, m.stopScript("TERM", "TERM", 2))
+	}
+	m.mu.Unlock()
+	r.mu.Lock()
+	r.pendingStops = append(r.pendingStops, scripts...)
+	r.mu.Unlock()
 }
 
 // stopPending stops the queued commands.

@@ -3,12 +3,14 @@ package tmux_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -81,6 +83,117 @@ func TestCutAndCancelled(t *testing.T) {
 	}
 	sshd.Wire.Refuse(false)
 	r.want("echo on", "on\n") // in a new turn: the old command was cancelled meanwhile or waits
+}
+
+// warm makes sure that two shells wait on the target, so that a command needs no new one although
+// late output of the one before is fetched.
+func warm(r *rig) {
+	r.t.Helper()
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			code, err := r.opt.Host.Run(r.t.Context(), "cd '"+r.dir+"'; echo >>warm; until [ $(wc -l <warm) = 2 ]; do sleep 0.01; done", io.Discard, io.Discard)
+			if code != 0 || err != nil {
+				r.t.Errorf("exit code %d, %v", code, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// startUnconfirmed starts a command on a line that holds back what the target answers, and cuts
+// the line when ready holds. It returns the error of the start.
+func startUnconfirmed(ctx context.Context, r *rig, sshd *hosttest.SSHD, command string, ready func()) error {
+	r.t.Helper()
+	r.run("true")
+	warm(r)
+	sshd.Wire.HoldAnswers(true)
+	defer sshd.Wire.HoldAnswers(false)
+	failed := make(chan error, 1)
+	dir := r.newDir()
+	go func() {
+		_, err := r.Start(ctx, tmux.Spec{Dir: dir, Command: command})
+		failed <- err
+	}()
+	ready()
+	sshd.Wire.Refuse(true)
+	defer sshd.Wire.Refuse(false)
+	sshd.Wire.Cut()
+	err := <-failed
+	if !errors.Is(err, tmux.ErrUnconfirmed) {
+		r.t.Errorf("Start: %v, want ErrUnconfirmed", err)
+	}
+	return err
+}
+
+// TestCutBeforeTheStartIsConfirmed: the command runs once, and the error does not say that it
+// did not.
+func TestCutBeforeTheStartIsConfirmed(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	count := filepath.Join(r.dir, "count")
+	err := startUnconfirmed(t.Context(), r, sshd, "echo x >>count", func() {
+		tmuxtest.Until(t, "the command has run", func() bool { _, err := os.Stat(count); return err == nil })
+	})
+	if !strings.Contains(err.Error(), "target (ssh)") {
+		t.Errorf("Start: %v, want the cause", err)
+	}
+	r.want("cat count", "x\n")
+}
+
+// TestInterruptedBeforeTheStartIsConfirmed: a command of which the target has not confirmed
+// the start is stopped as soon as the target can be reached again.
+func TestInterruptedBeforeTheStartIsConfirmed(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	pid := 0
+	_ = startUnconfirmed(ctx, r, sshd, "echo $$ >pid; exec sleep 1000", func() {
+		tmuxtest.Until(t, "the command runs", func() bool {
+			b, _ := os.ReadFile(filepath.Join(r.dir, "pid"))
+			pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
+			return pid > 0
+		})
+		interrupt()
+	})
+	r.want("echo on", "on\n")
+	tmuxtest.Until(t, "it is stopped", func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// TestInterruptedWhileItStarts on a line that works: it is known whether the command began, and
+// the next one does not wait for it.
+func TestInterruptedWhileItStarts(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	r.run("true")
+	sshd.Wire.Delay(100 * time.Millisecond)
+	ctx, interrupt := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer interrupt()
+	run, err := r.Start(ctx, tmux.Spec{Dir: r.newDir(), Command: "sleep 1000"})
+	if err == nil {
+		run.Cancel()
+		r.wait(run)
+	} else if errors.Is(err, tmux.ErrUnconfirmed) {
+		t.Errorf("Start: %v", err)
+	}
+	sshd.Wire.Delay(0)
+	r.want("echo on", "on\n")
+}
+
+// TestWithdrawnCommandArrivesLate: a line may deliver a submission after another connection has
+// withdrawn it. The command does not start then, however often it is submitted.
+func TestWithdrawnCommandArrivesLate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const script = `D=$1; . remote/lib.sh; mkfifo "$D/in"; exec 9<>"$D/in"; echo $$ >"$D/pid"
+(withdraw 1) && echo withdrawn
+for i in 1 2; do (submit 1 cap token "echo x" shown ""); echo "submitted: $?"; done
+ls "$D/1"; echo end >&9; read -r line <&9; echo "supervisor: $line"
+mkdir "$D/2"; : >"$D/2/cmd"; : >"$D/2/began"; (withdraw 2); echo "began: $?"`
+	out, err := exec.Command("sh", "-c", script, "sh", dir).CombinedOutput()
+	if want := "withdrawn\nsubmitted: 72\nsubmitted: 72\ncwd\nprompt\nsent\nwithdrawn\nsupervisor: end\nbegan: 70\n"; err != nil || string(out) != want {
+		t.Errorf("%v: %s, want %s", err, out, want)
+	}
 }
 
 // TestSlowLine: 50 ms each way and a flood.

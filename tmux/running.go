@@ -119,7 +119,7 @@ func (r *Running) Terminal() bool { return onTerminal(r.dir) }
 
 // Start starts a command and returns when it runs. It waits while another one runs in the
 // pane; ending ctx meanwhile withdraws it. An [ErrUnavailable] means that nothing ran and that
-// the Session cannot work here.
+// the Session cannot work here, [ErrUnconfirmed] that the command may have run.
 func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if s.closed.Load() {
 		return nil, errors.New("session is closed")
@@ -152,6 +152,8 @@ func (s *Session) launch(ctx context.Context, at runner, dir string, spec Spec) 
 		switch {
 		case err == nil:
 			return job, nil
+		case errors.Is(err, ErrUnconfirmed):
+			return nil, err
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, ErrUnavailable), errors.As(err, &refused):

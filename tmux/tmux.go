@@ -40,6 +40,10 @@ var ErrUnavailable = errors.New("tmux is not available")
 // is not known; it may or may not have done its work. The next Start makes a new pane.
 var ErrLost = errors.New("the pane was lost")
 
+// ErrUnconfirmed means that a command was sent to a target that did not confirm the start: it
+// may have run. Once the target can be reached again it is withdrawn, or stopped if it runs.
+var ErrUnconfirmed = errors.New("it is not known whether the command was started")
+
 // Options describe a Session. The zero value of a field is its default.
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy

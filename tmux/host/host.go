@@ -38,6 +38,14 @@ const idleMax = 3
 // errClosed is the error of a Host after Close.
 var errClosed = errors.New("the host is closed")
 
+// ErrNotSent matches an error of [Host.Run] when nothing of the script was sent.
+var ErrNotSent = errors.New("the script was not sent")
+
+// notSentError marks an error as [ErrNotSent] without changing its text.
+type notSentError struct{ error }
+
+func (e notSentError) Unwrap() []error { return []error{e.error, ErrNotSent} }
+
 // DownError means that a target cannot be reached or went away; its one line includes the next
 // step for a person. A call that fails with it may have been carried out; the next call
 // connects anew.
@@ -118,11 +126,12 @@ func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
 // Run runs a script for sh and returns its exit code. Its standard input is empty; its output
 // goes to the two writers as it arrives, from two goroutines. It starts in no particular
 // directory and leaves nothing behind in the shell. An error means that the end is not known:
-// a [DownError], the end of ctx, or the error of a writer.
+// a [DownError], the end of ctx, or the error of a writer. It matches [ErrNotSent] if nothing was
+// carried out.
 func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer) (code int, err error) {
 	s, err := h.take(ctx)
 	if err != nil {
-		return -1, err
+		return -1, notSentError{err}
 	}
 	code, err = s.do(ctx, script, stdout, stderr)
 	h.give(s, err == nil)

@@ -80,20 +80,24 @@ submit() {
 			rm -rf "${D:?}/$1"
 			exit 72
 		}
-		echo "$1 $2 $3" 1<>"$D/in"
+		if [ -e "$D/$1/withdrawn" ]; then rm -f "$D/$1/cmd"
+		else echo "$1 $2 $3" 1<>"$D/in"; fi
 		: >"$D/$1/sent"
 	fi
 	follow "$1" 0 0 rc
 }
 
-# withdraw ID removes a command that has not started yet.
+# withdraw ID keeps a command from starting, even if its submission arrives later; 70 if it has
+# begun.
 withdraw() {
+	mkdir -p "$D/$1" && : >"$D/$1/withdrawn"
 	[ -e "$D/$1/began" ] || rm -f "$D/$1/cmd"
+	[ ! -e "$D/$1/began" ] || exit 70
 }
 
 # follow ID OUT ERR rc|eof|now: prints the command's output from these offsets on, until it
 # has ended or nobody holds its streams. After some seconds it asks to be called again; with
-# "now" soon.
+# "now" soon. It is not possible (72) once the command was withdrawn.
 follow() {
 	c=$D/$1 i=0 had=
 	known
@@ -110,6 +114,7 @@ follow() {
 		fi
 		[ -z "$had" ] || { cat <&3; cat <&4 >&2; }
 		[ -z "$end" ] || { [ ! -e "$c/closed" ] || exit 73; exit 0; }
+		[ -n "$had" ] || [ -e "$c/cmd" ] || [ -e "$c/began" ] || exit 72
 		[ "$4" != rc ] || alive || [ -e "$c/rc" ] || exit 71
 		i=$((i + 1))
 		if [ "$4" = now ]; then sleep 0.5; exit 70

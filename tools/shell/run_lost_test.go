@@ -2,6 +2,8 @@ package shell
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,5 +51,22 @@ func TestRunShellOnLostTarget(t *testing.T) {
 	c.Start(t)
 	if res := tool.Run(t.Context(), call("echo back")); res.IsError || !strings.Contains(res.Content, "back") {
 		t.Errorf("Run = %+v", res)
+	}
+}
+
+// TestNotStarted: a command that may have run is never called one that was not started.
+func TestNotStarted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("no room"), "the command was not started: no room"},
+		{context.Canceled, "the command was not started: interrupted"},
+		{fmt.Errorf("%w: web (ssh): cut", tmux.ErrUnconfirmed), "it is not known whether the command was started: web (ssh): cut; look there before you run it again"},
+	} {
+		if res := notStarted(c.err); !res.IsError || !strings.HasSuffix(res.Content, ": "+c.want) || strings.Count(res.Content, "started") != 1 {
+			t.Errorf("%v gave %q, want %q at its end", c.err, res.Content, c.want)
+		}
 	}
 }

@@ -278,7 +278,7 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	starting, stop := untilReleased(ctx, call)
 	run, err := t.start(starting, spec)
 	stop()
-	if err != nil && released(call) {
+	if err != nil && released(call) && !errors.Is(err, tmux.ErrUnconfirmed) {
 		err = errors.New("the user sent the command that ran to the background while this one waited for it; call it again")
 	}
 	if err != nil {
@@ -292,9 +292,15 @@ func (t *Shell) runShared(ctx context.Context, call tools.Call, spec tmux.Spec, 
 	return res
 }
 
-// notStarted returns the result of a command that did not run. One that was to be held
-// never runs without that and without approval.
+// notStarted returns the result of a command that did not run, or may not have. One that was to
+// be held never runs without that and without approval.
 func notStarted(err error) tools.Result {
+	switch {
+	case errors.Is(err, tmux.ErrUnconfirmed):
+		return tools.Failure(fmt.Errorf("%w; look there before you run it again", err))
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted")
+	}
 	err = fmt.Errorf("the command was not started: %w", err)
 	for _, impossible := range []error{confine.ErrImpossible, fence.ErrImpossible} {
 		if strings.Contains(err.Error(), impossible.Error()) { // errors of a target lose their type

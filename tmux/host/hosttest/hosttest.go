@@ -200,8 +200,9 @@ func write(t testing.TB, path, text string) {
 type Forwarder struct {
 	Addr string
 
-	delay  atomic.Int64 // nanoseconds, each way
-	refuse atomic.Bool
+	delay   atomic.Int64 // nanoseconds, each way
+	refuse  atomic.Bool
+	answers sync.RWMutex // locked while what the server sends is held back
 
 	mu    sync.Mutex // guards conns
 	conns map[net.Conn]bool
@@ -234,8 +235,8 @@ func NewForwarder(t testing.TB, addr string) *Forwarder {
 			f.mu.Lock()
 			f.conns[c], f.conns[s] = true, true
 			f.mu.Unlock()
-			go f.pipe(c, s)
-			go f.pipe(s, c)
+			go f.pipe(c, s, &sync.RWMutex{})
+			go f.pipe(s, c, &f.answers)
 		}
 	}()
 	return f
@@ -243,6 +244,15 @@ func NewForwarder(t testing.TB, addr string) *Forwarder {
 
 // Delay delays everything by this time, each way.
 func (f *Forwarder) Delay(d time.Duration) { f.delay.Store(int64(d)) }
+
+// HoldAnswers holds back what the server sends, or lets it pass again.
+func (f *Forwarder) HoldAnswers(on bool) {
+	if on {
+		f.answers.Lock()
+		return
+	}
+	f.answers.Unlock()
+}
 
 // Refuse makes new connections fail at once, or accepts them again.
 func (f *Forwarder) Refuse(on bool) { f.refuse.Store(on) }
@@ -258,8 +268,8 @@ func (f *Forwarder) Cut() {
 }
 
 // pipe copies from one side to the other. Arriving data is queued, so that a delay does not
-// reduce the throughput.
-func (f *Forwarder) pipe(from, to net.Conn) {
+// reduce the throughput. Nothing is passed on while held is locked.
+func (f *Forwarder) pipe(from, to net.Conn, held *sync.RWMutex) {
 	type packet struct {
 		at time.Time
 		p  []byte
@@ -271,7 +281,10 @@ func (f *Forwarder) pipe(from, to net.Conn) {
 			if d := time.Until(k.at); d > 0 {
 				<-time.After(d)
 			}
-			if _, err := to.Write(k.p); err != nil {
+			held.RLock()
+			_, err := to.Write(k.p)
+			held.RUnlock()
+			if err != nil {
 				_ = from.Close()
 			}
 		}
