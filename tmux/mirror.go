@@ -205,6 +205,13 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 			script = m.script("follow", "rc")
 		}
 		code, said, err := m.listen(script)
+		exit, complete := pane.Exit{}, false
+		if err == nil && (code == 0 || code == codeClosed) {
+			if ended.IsZero() {
+				ended = time.Now()
+			}
+			exit, complete, err = m.finish(time.Since(ended) > endLimit)
+		}
 		if err != nil {
 			if cut.IsZero() {
 				cut = time.Now()
@@ -218,14 +225,11 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 			cut = time.Time{}
 			m.remote.found()
 		}
+		if complete {
+			return closed(exit, code == codeClosed), nil
+		}
 		switch code {
-		case 0, codeClosed:
-			if ended.IsZero() {
-				ended = time.Now()
-			}
-			if exit, ok, err := m.finish(time.Since(ended) > endLimit); ok || err != nil {
-				return closed(exit, code == codeClosed), err
-			}
+		case 0, codeClosed: // the end of the output is still to come
 		case codeNotYet:
 			sent = true
 		case codeGone:
@@ -267,7 +271,7 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 	code, err = m.remote.host.Run(ctx, script, idleTimer{m.out, watch}, early)
 	lost := err != nil && !errors.Is(err, host.ErrNotSent)
 	if err != nil && ctx.Err() != nil {
-		err = &host.DownError{Host: m.remote.host.Name(), Why: "no answer for " + listenLimit.String()}
+		err = m.noAnswer()
 	}
 	if m.isTaken() {
 		_, _ = early.Write(nil)
@@ -277,6 +281,10 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 		m.mu.Unlock()
 	}
 	return code, string(early.said), err
+}
+
+func (m *mirror) noAnswer() error {
+	return &host.DownError{Host: m.remote.host.Name(), Why: "no answer for " + listenLimit.String()}
 }
 
 // startErrors receives stderr. Text before the command was accepted is either its first output
@@ -298,7 +306,7 @@ func (e *startErrors) Write(p []byte) (int, error) {
 	return e.m.errs.Write(p)
 }
 
-// idleTimer postpones a limit whenever something is written.
+// idleTimer postpones a limit, of listenLimit, whenever something is written.
 type idleTimer struct {
 	w     io.Writer
 	limit *time.Timer

@@ -3,10 +3,10 @@ package tmux
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"buddy/tmux/pane"
 )
@@ -58,16 +58,23 @@ type streamEnd struct {
 // end asks the target for the end of a stream whose mark was not seen, because the stream was
 // larger than its first file or recording stopped.
 func (m *mirror) end(s *stream) (streamEnd, error) {
-	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	watch := time.AfterFunc(listenLimit, stop)
+	defer watch.Stop()
 	letter := "o"
 	if s.name == pane.Stderr {
 		letter = "e"
 	}
 	var out bytes.Buffer
-	code, err := m.remote.host.Run(ctx, libOf(m.ticket.Dir, "ends", strconv.Itoa(m.ticket.ID), letter), &out, io.Discard)
-	if err != nil || code != 0 {
-		return streamEnd{}, errors.Join(err, errGone)
+	code, err := m.remote.host.Run(ctx, libOf(m.ticket.Dir, "ends", strconv.Itoa(m.ticket.ID), letter), idleTimer{&out, watch}, io.Discard)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return streamEnd{}, m.noAnswer()
+	case err != nil:
+		return streamEnd{}, err
+	case code != 0:
+		return streamEnd{}, errGone
 	}
 	line, data, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 	var e streamEnd

@@ -196,6 +196,35 @@ mkdir "$D/2"; : >"$D/2/cmd"; : >"$D/2/began"; (withdraw 2); echo "began: $?"`
 	}
 }
 
+// TestEndOverABadLine: the end of a large output is fetched again when the connection breaks, and
+// takes as long as it takes while something arrives.
+func TestEndOverABadLine(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	srv := tmuxtest.New(t)
+	const tail = `#!/bin/sh
+[ "$2" = 1048576 ] || exec /usr/bin/tail "$@"
+cd "${0%/*}"
+[ -e cut ] || { : >cut; kill -KILL 0; }
+/usr/bin/tail "$@" >end
+for i in 1 2 3 4 5 6 7 8 9; do dd bs=131072 count=1 skip=$((i - 1)) <end 2>/dev/null; sleep 5; done
+`
+	bin := filepath.Join(srv.Dir, "bin")
+	if err := errors.Join(os.Mkdir(bin, 0o700), os.WriteFile(filepath.Join(bin, "tail"), []byte(tail), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	r := newHostRig(t, srv, localHost(t, append(srv.Env, "PATH="+bin+":"+os.Getenv("PATH"))))
+	run := r.start(tmux.Spec{Command: "seq 700000; echo THE-END; exit 3"})
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer stop()
+	res, err := run.Wait(ctx)
+	if err != nil || res.ExitCode != 3 || res.Fault != "" || !strings.HasSuffix(string(res.Stdout.Tail), "\n700000\nTHE-END\n") {
+		t.Errorf("exit %d, fault %q, %d bytes, %v", res.ExitCode, res.Fault, res.Stdout.Total, err)
+	}
+}
+
 // TestSlowLine: 50 ms each way and a flood.
 func TestSlowLine(t *testing.T) {
 	t.Parallel()
