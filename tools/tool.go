@@ -123,6 +123,9 @@ type Call struct {
 	Reader int
 	// OwnPane means that a command gets a pane of its own, with this title; "" is the shared pane.
 	OwnPane string
+	// Planning ends when nobody waits for the plan of the call any more: Plan may connect to a target.
+	// nil never ends.
+	Planning context.Context
 	// Planned is the approved plan; the runtime sets it before Run. A tool does exactly that or
 	// fails.
 	Planned action.Action

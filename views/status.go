@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -76,6 +77,9 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 		of, t = followed.Agent.Talk, followed
 	}
 	l.heard, l.queued, l.coming, l.retry, l.steps = of.Heard, len(of.Queued), of.Coming, of.Retries.Retry, of.Steps
+	if len(of.Reaching) > 0 {
+		l.heard = 0 // it is not the model that is silent
+	}
 	if t != nil {
 		c := *t
 		l.main = &c
@@ -129,6 +133,8 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 		return doing{text: "queued"}
 	case len(s.Hooks) > 0:
 		return doing{text: hookRuns(s.Hooks)}
+	case len(s.Reaching) > 0:
+		return doing{text: "connecting to " + strings.Join(s.Reaching, ", ")}
 	case t.Doing != "":
 		return doing{text: "compacting: " + t.Doing}
 	case t.Kind == event.CompactionTask:

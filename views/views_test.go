@@ -156,6 +156,7 @@ func TestStatusLine(t *testing.T) {
 		{"a command that waits for keys", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}, event.ToolWaits{CallID: "c1", Waits: true}}, "‖ waits for your keys: go test ./checkout/... -run Tes… · 00:31|F6 types into it · Esc interrupts"},
 		{"that waits no longer", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}, event.ToolWaits{CallID: "c1", Waits: true}, event.ToolWaits{CallID: "c1"}}, "◑ running go test ./checkout/... -run Tes… · 00:31|Esc interrupts · F6 types into it"},
 		{"that goes on", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}, event.ToolWaits{CallID: "c1", Waits: true}, event.ToolOutput{CallID: "c1", Text: "ok"}}, "◑ running go test ./checkout/... -run Tes… · 00:31 · 2 bytes|Esc interrupts · F6 types into it"},
+		{"connecting", []event.Event{started, request, event.CallDelta{Text: "{"}, event.TargetConnecting{Target: "web"}, event.TargetConnecting{Target: "db"}, event.TargetConnecting{Target: "db", Ended: true}}, "◑ connecting to web · 00:31|Esc interrupts"},
 		{"compacting", []event.Event{started, event.TaskProgress{ID: 4, Text: "summarising 12 messages"}}, "◑ compacting: summarising 12 messages · 00:31|Esc interrupts"},
 		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ cancelling · 00:31"},
 		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ waiting for the model · 00:31 · 01:30 left|Esc interrupts"},

@@ -48,6 +48,7 @@ var All = []Event{
 	ToolOutput{},
 	ToolWaits{},
 	ToolResult{},
+	TargetConnecting{},
 	HookStarted{},
 	HookRan{},
 	FileKept{},

@@ -124,6 +124,12 @@ type ToolResult struct {
 	Original   string      `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
 }
 
+// TargetConnecting reports that a target is being connected to, or no longer is.
+type TargetConnecting struct {
+	Target string `json:"target"`
+	Ended  bool   `json:"ended,omitempty"` // the target is connected, or could not be reached
+}
+
 // HookStarted reports that a hook runs.
 type HookStarted struct {
 	Event  string `json:"event"` // SessionStart, PreToolUse, …

@@ -48,6 +48,12 @@ func (ToolResult) Type() string { return "tool.result" }
 // Durable returns true.
 func (ToolResult) Durable() bool { return true }
 
+// Type returns "target.connecting".
+func (TargetConnecting) Type() string { return "target.connecting" }
+
+// Durable returns false: it is transient.
+func (TargetConnecting) Durable() bool { return false }
+
 // Type returns "hook.started".
 func (HookStarted) Type() string { return "hook.started" }
 

@@ -255,7 +255,7 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 
 // look finds out where commands will start.
 func (p *Program) look(dir string) (err error) {
-	p.Env, err = p.Dest.Look(dir)
+	p.Env, err = p.Dest.Look(context.Background(), dir)
 	return exit.Failure(err)
 }
 

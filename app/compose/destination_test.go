@@ -107,7 +107,7 @@ func TestTargetAway(t *testing.T) {
 	if !ok || w.Code != "target" || !strings.HasSuffix(w.NextStep, "the next command tries again") {
 		t.Errorf("warning %+v", w)
 	}
-	if at, err := tg.Look("/srv"); err != nil || at.Dir != "/srv" || at.Home != "" {
+	if at, err := tg.Look(t.Context(), "/srv"); err != nil || at.Dir != "/srv" || at.Home != "" {
 		t.Errorf("look at what is away: %+v, %v", at, err)
 	}
 	one, err := tg.Open(target.Environment{}, target.Options{})
@@ -119,7 +119,7 @@ func TestTargetAway(t *testing.T) {
 	}
 	s.Wire.Refuse(false)
 	tg.Away = nil
-	at, err := tg.Look(s.Dir)
+	at, err := tg.Look(t.Context(), s.Dir)
 	real, _ := filepath.EvalSymlinks(s.Dir)
 	if err != nil || at.Dir != real || at.Home == "" || at.OS == "" || at.Shell == "" {
 		t.Errorf("look: %+v, %v", at, err)

@@ -35,7 +35,7 @@ func reviewed(ctx context.Context, targets *target.Set, name string) (review.Fol
 	one := targets.First()
 	if name != "" {
 		var err error
-		if one, err = targets.Open(name); err != nil {
+		if one, err = targets.Open(ctx, name); err != nil {
 			return review.Folder{}, err
 		}
 	}

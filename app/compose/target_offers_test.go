@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -23,8 +24,8 @@ func TestTargetOffers(t *testing.T) {
 		all = append(all, tg)
 	}
 	away := &host.DownError{Host: "postgres (container)", Why: "there is no such\ncontainer"}
-	set := target.NewSet(apptest.Idle(t, &target.Target{Name: slash.ThisMachine}, t.TempDir()), all, func(*target.Target) (*target.Session, error) { return nil, away })
-	_, _ = set.Open("box")
+	set := target.NewSet(apptest.Idle(t, &target.Target{Name: slash.ThisMachine}, t.TempDir()), all, func(context.Context, *target.Target) (*target.Session, error) { return nil, away })
+	_, _ = set.Open(t.Context(), "box")
 	set.Switch("web")
 	got := targetOffers(set)
 	if len(got) != 3 || got[0].Name != "local" || got[0].Current || got[0].Folder == "" || got[0].Attach != "" || got[0].Ask != nil {

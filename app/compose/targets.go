@@ -62,8 +62,10 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 }
 
 // openOther reaches for a target and makes what the session has there.
-func (p *Program) openOther(t *target.Target) (*target.Session, error) {
-	env, err := t.Look(t.Cwd)
+func (p *Program) openOther(ctx context.Context, t *target.Target) (*target.Session, error) {
+	p.Live.Publish(event.TargetConnecting{Target: t.Name})
+	defer p.Live.Publish(event.TargetConnecting{Target: t.Name, Ended: true})
+	env, err := t.Look(ctx, t.Cwd)
 	if away := t.Away; away != nil && err == nil {
 		t.Away, err = nil, away
 	}
@@ -123,8 +125,8 @@ func (p *Program) closeTargets(ctx context.Context, said io.Writer) {
 }
 
 // filesOn returns the files of a target, which is reached for if need be.
-func (p *Program) filesOn(_ context.Context, name string) (agent.Files, error) {
-	one, err := p.Targets.Open(name)
+func (p *Program) filesOn(ctx context.Context, name string) (agent.Files, error) {
+	one, err := p.Targets.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (w sessionWorkflows) exists(ctx context.Context, name, path string) (bool, 
 	if name == "" {
 		name = w.targets.Current()
 	}
-	one, err := w.targets.Open(name)
+	one, err := w.targets.Open(ctx, name)
 	if err != nil {
 		return false, err
 	}

@@ -367,7 +367,7 @@ func checkTarget(f *compose.Options, say io.Writer) []Finding {
 	if err := t.Reach(say); err != nil {
 		return []Finding{{"target", Broken, err.Error(), ""}}
 	}
-	env, err := t.Look(f.Dir)
+	env, err := t.Look(context.Background(), f.Dir)
 	switch {
 	case t.Away != nil:
 		return []Finding{{"target", Broken, t.Away.Error(), "check the name and that it runs"}}

@@ -65,7 +65,7 @@ func indexBelow(root string) *FileIndex {
 // indexOn returns an index of the files of a target, which is reached for if need be.
 func indexOn(set *target.Set, name string) *FileIndex {
 	walk := func(visit func(rel string) error) error {
-		one, err := set.Open(name)
+		one, err := set.Open(context.Background(), name)
 		if err != nil {
 			return err
 		}

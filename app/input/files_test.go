@@ -1,6 +1,7 @@
 package input
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -112,7 +113,7 @@ func TestFilesOfTheCurrentTarget(t *testing.T) {
 		}
 	}
 	web, down := &target.Target{Name: "web", Host: away}, &target.Target{Name: "down", Host: away}
-	set := target.NewSet(apptest.Idle(t, &target.Target{Name: slash.ThisMachine}, here), []*target.Target{web, down}, func(tg *target.Target) (*target.Session, error) {
+	set := target.NewSet(apptest.Idle(t, &target.Target{Name: slash.ThisMachine}, here), []*target.Target{web, down}, func(_ context.Context, tg *target.Target) (*target.Session, error) {
 		if tg == down {
 			return nil, errors.New("it is away")
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // hear notes when the model was heard of, so that a silence can be seen, whether its request waits
-// to be sent again, and which hooks run.
+// to be sent again, which hooks run, and which targets are connected to.
 func (s *State) hear(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
@@ -28,6 +28,11 @@ func (s *State) hear(env event.Envelope) Changed {
 	case event.HookRan:
 		if i := slices.IndexFunc(s.Hooks, func(h event.HookStarted) bool { return h.Event == p.Event && h.Name == p.Name }); i >= 0 {
 			s.Hooks = slices.Delete(slices.Clone(s.Hooks), i, i+1)
+		}
+	case event.TargetConnecting:
+		s.Reaching = slices.DeleteFunc(slices.Clone(s.Reaching), func(name string) bool { return name == p.Target })
+		if !p.Ended {
+			s.Reaching = append(s.Reaching, p.Target)
 		}
 	case event.ModelMessage, event.ResponseFinished, event.TurnFinished:
 		s.Heard, s.Coming = 0, Coming{}

@@ -54,6 +54,7 @@ type State struct {
 	Retries   Retries             // of the main task's request
 	Back      WayBack             // in the main conversation
 	Hooks     []event.HookStarted // that run
+	Reaching  []string            // targets that are being connected to
 	Answered  CallIDs             // the calls of the main conversation's last answer
 	Focused   *Call               // the call whose output is shown: the last one that started
 

@@ -196,7 +196,10 @@ func (h *Host) take(ctx context.Context) (*shell, error) {
 }
 
 func (h *Host) newShell(ctx context.Context) (*shell, error) {
-	// Not bound to ctx, which belongs to the first script only.
+	if err := h.Connect(ctx); err != nil {
+		return nil, err
+	}
+	// The process is not bound to ctx, which belongs to the first script only.
 	cmd, err := h.Command(context.WithoutCancel(ctx), "sh")
 	if err != nil {
 		return nil, err

@@ -237,6 +237,27 @@ func TestCancelledRun(t *testing.T) {
 	})
 }
 
+// TestCancelledConnecting: the end of ctx ends the wait for a machine that does not answer.
+func TestCancelledConnecting(t *testing.T) {
+	t.Parallel()
+	s := hosttest.NewSSHD(t, "")
+	h := s.Host(t)
+	s.Wire.Delay(time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	began := time.Now()
+	if _, err := h.Run(ctx, "true", io.Discard, io.Discard); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Run: %v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	s.Wire.Delay(0)
+	if _, out, _ := script(t, h, "echo on"); out != "on\n" {
+		t.Errorf("after that: %q", out)
+	}
+}
+
 // TestLargeOutput passes through in pieces, whatever its bytes are.
 func TestLargeOutput(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *host.Host, _ string) {

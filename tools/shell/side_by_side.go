@@ -178,12 +178,12 @@ func resultOf(content string) json.RawMessage {
 // RunOn runs a call on several targets at once, whose shells open returns. Each uses a pane of
 // its own, and none waits for another; all together return as much output as a call on one
 // target.
-func RunOn(ctx context.Context, names []string, open func(name string) (*Shell, error), call tools.Call) tools.Result {
+func RunOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, (*Shell).run)
 }
 
 // RecoverOn recovers a call that RunOn began, see [Shell.Recover].
-func RecoverOn(ctx context.Context, names []string, open func(name string) (*Shell, error), call tools.Call) tools.Result {
+func RecoverOn(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call) tools.Result {
 	return sideBySide(ctx, names, open, call, func(t *Shell, ctx context.Context, call tools.Call, limit int) tools.Result {
 		if _, err := os.Stat(call.Dir); errors.Is(err, os.ErrNotExist) {
 			return tools.Result{Content: "Tool error: it was not started there", IsError: true}
@@ -192,7 +192,7 @@ func RecoverOn(ctx context.Context, names []string, open func(name string) (*She
 	})
 }
 
-func sideBySide(ctx context.Context, names []string, open func(name string) (*Shell, error), call tools.Call, do func(*Shell, context.Context, tools.Call, int) tools.Result) tools.Result {
+func sideBySide(ctx context.Context, names []string, open func(ctx context.Context, name string) (*Shell, error), call tools.Call, do func(*Shell, context.Context, tools.Call, int) tools.Result) tools.Result {
 	results := make([]tools.Result, len(names))
 	out := &labelled{pass: call.Output, streams: make(map[string]*labelledStream)}
 	SideBySide(names, func(i int, name string) {
@@ -201,7 +201,7 @@ func sideBySide(ctx context.Context, names []string, open func(name string) (*Sh
 				results[i] = tools.Failure(fmt.Errorf("it failed inside: %v", p))
 			}
 		}()
-		t, err := open(name)
+		t, err := open(ctx, name)
 		if err != nil {
 			results[i] = tools.Failure(err)
 			return

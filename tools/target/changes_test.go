@@ -1,6 +1,7 @@
 package target
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,8 +23,8 @@ func know(t *testing.T, ws *file.Workspace, name string) {
 // too long for once comes next time.
 func TestEveryConversationIsToldOfChanges(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
-	set := NewSet(idle(t, &Target{Name: "local"}, here), []*Target{{Name: "web"}}, func(one *Target) (*Session, error) { return idle(t, one, there), nil })
-	web, err := set.Open("web")
+	set := NewSet(idle(t, &Target{Name: "local"}, here), []*Target{{Name: "web"}}, func(_ context.Context, one *Target) (*Session, error) { return idle(t, one, there), nil })
+	web, err := set.Open(t.Context(), "web")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type Environment struct {
 // Look queries the environment of the target; dir is the folder to work in, "" the default.
 // For an unreachable target it returns what is known without it, and sets Away. It waits at
 // most 40 seconds.
-func (t *Target) Look(dir string) (Environment, error) {
+func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	if t.Host == nil {
 		at, err := os.Getwd()
 		if err != nil {
@@ -46,7 +46,7 @@ func (t *Target) Look(dir string) (Environment, error) {
 	if dir == "" {
 		dir = "."
 	}
-	ctx, stop := context.WithTimeout(context.Background(), connectTimeout)
+	ctx, stop := context.WithTimeout(ctx, connectTimeout)
 	defer stop()
 	var out, said bytes.Buffer
 	code, err := t.Host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&

@@ -112,7 +112,7 @@ func (s *Set) known(name string) error {
 
 // inner returns the tool of the target of a call, the call for it, and the target: the
 // approved one, else the one that the call names.
-func (r *Router) inner(call tools.Call) (tool tools.Tool, inner tools.Call, name string, err error) {
+func (r *Router) inner(ctx context.Context, call tools.Call) (tool tools.Tool, inner tools.Call, name string, err error) {
 	inner, at, err := r.split(call)
 	switch {
 	case err != nil:
@@ -127,17 +127,25 @@ func (r *Router) inner(call tools.Call) (tool tools.Tool, inner tools.Call, name
 	if err := r.set.known(name); err != nil {
 		return nil, call, "", err
 	}
-	one, err := r.set.Open(name)
+	one, err := r.set.Open(ctx, name)
 	if err != nil {
 		return nil, call, "", tools.Failed(err)
 	}
 	return one.tools[r.def.Name], inner, name, nil
 }
 
+// planning returns the context of the plan of a call.
+func planning(call tools.Call) context.Context {
+	if call.Planning != nil {
+		return call.Planning
+	}
+	return context.Background()
+}
+
 // Plan opens the target of the call and plans the call there.
 func (r *Router) Plan(call tools.Call) (action.Action, error) {
 	call.Planned = action.Action{}
-	tool, inner, name, err := r.inner(call)
+	tool, inner, name, err := r.inner(planning(call), call)
 	if err != nil {
 		return action.Action{}, err
 	}
@@ -148,7 +156,7 @@ func (r *Router) Plan(call tools.Call) (action.Action, error) {
 
 // Run runs the call on the target for which it was approved.
 func (r *Router) Run(ctx context.Context, call tools.Call) tools.Result {
-	tool, inner, _, err := r.inner(call)
+	tool, inner, _, err := r.inner(ctx, call)
 	if err != nil {
 		return tools.Failure(err)
 	}
@@ -157,13 +165,13 @@ func (r *Router) Run(ctx context.Context, call tools.Call) tools.Result {
 
 // Parallel returns the answer of the tool.
 func (r *Router) Parallel(call tools.Call) bool {
-	tool, inner, _, err := r.inner(call)
+	tool, inner, _, err := r.inner(planning(call), call)
 	return err == nil && tools.IsParallel(tool, inner)
 }
 
 // Recover runs the Recover of the tool.
 func (r *Router) Recover(ctx context.Context, call tools.Call) tools.Result {
-	tool, inner, _, err := r.inner(call)
+	tool, inner, _, err := r.inner(ctx, call)
 	if t, ok := tool.(tools.Recoverer); err == nil && ok {
 		return t.Recover(ctx, inner)
 	}

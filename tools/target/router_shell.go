@@ -46,7 +46,7 @@ func (r *shellRouter) one(call tools.Call) (*shell.Shell, tools.Call) {
 	if err != nil || names != nil {
 		return nil, inner
 	}
-	tool, inner, _, err := r.inner(call)
+	tool, inner, _, err := r.inner(planning(call), call)
 	if err != nil {
 		return nil, inner
 	}
@@ -88,7 +88,7 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	act.Targets = make([]action.TargetCwd, len(names))
 	shell.SideBySide(names, func(i int, name string) {
 		act.Targets[i].Target = name
-		if sh, err := r.shell(name); err == nil {
+		if sh, err := r.shell(planning(call), name); err == nil {
 			act.Targets[i].Cwd = sh.Cwd()
 		}
 	})
@@ -97,8 +97,8 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 }
 
 // shell returns the shell of a target, opening the target if needed.
-func (r *shellRouter) shell(name string) (*shell.Shell, error) {
-	one, err := r.set.Open(name)
+func (r *shellRouter) shell(ctx context.Context, name string) (*shell.Shell, error) {
+	one, err := r.set.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result
 }
 
 // each does a call with one, or with many if it names several targets.
-func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, many func(context.Context, []string, func(string) (*shell.Shell, error), tools.Call) tools.Result) tools.Result {
+func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, many func(context.Context, []string, func(context.Context, string) (*shell.Shell, error), tools.Call) tools.Result) tools.Result {
 	names, inner, err := r.group(call)
 	switch {
 	case err != nil:
@@ -140,7 +140,7 @@ func (r *shellRouter) Revive(ctx context.Context, id int, was tools.Task) (tools
 	if err := r.set.known(name); err != nil {
 		return tools.Task{}, err
 	}
-	sh, err := r.shell(name)
+	sh, err := r.shell(ctx, name)
 	if err != nil {
 		return tools.Task{}, err
 	}

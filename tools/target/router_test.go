@@ -101,7 +101,7 @@ func process(names []string, all map[string]*testTarget) (*Set, *tools.Registry)
 	for _, name := range names[1:] {
 		others = append(others, &Target{Name: name})
 	}
-	set := NewSet(all[names[0]].session(), others, func(t *Target) (*Session, error) {
+	set := NewSet(all[names[0]].session(), others, func(_ context.Context, t *Target) (*Session, error) {
 		if t.Name == "down" {
 			return nil, &host.DownError{Host: "down", Why: "connection refused", Next: "start it"}
 		}
@@ -470,7 +470,7 @@ func TestSideBySideRecovered(t *testing.T) {
 
 func TestPlanOnADownTarget(t *testing.T) {
 	first := NewSession(&Target{Name: "local"}, shell.New(nil, nil, "local", "", nil), &file.Workspace{})
-	set := NewSet(first, []*Target{{Name: "a"}}, func(*Target) (*Session, error) { return nil, errors.New("gone") })
+	set := NewSet(first, []*Target{{Name: "a"}}, func(context.Context, *Target) (*Session, error) { return nil, errors.New("gone") })
 	if _, err := set.Route(first.Shell).Plan(tools.Call{Arguments: `{"command":"x","target":"a"}`}); !errors.Is(err, tools.ErrExecution) {
 		t.Errorf("%v", err)
 	}

@@ -18,12 +18,12 @@ import (
 type Set struct {
 	first *Session
 	all   []*Target // the target of first comes first
-	open  func(*Target) (*Session, error)
+	open  func(context.Context, *Target) (*Session, error)
 
-	mu      sync.Mutex // guards what follows, up to closed
-	opening map[string]*sync.Mutex
-	opened  map[string]*Session // includes first
-	failed  map[string]error    // why the last attempt to open a target failed
+	mu      sync.Mutex               // guards what follows, up to closed
+	opening map[string]chan struct{} // holds a token while a target is opened
+	opened  map[string]*Session      // includes first
+	failed  map[string]error         // why the last attempt to open a target failed
 	current string
 	closed  bool
 
@@ -32,10 +32,10 @@ type Set struct {
 
 // NewSet returns the set of the target of first, which is current, and others. open connects
 // to one of the others; after an error the next call tries again.
-func NewSet(first *Session, others []*Target, open func(*Target) (*Session, error)) *Set {
+func NewSet(first *Session, others []*Target, open func(context.Context, *Target) (*Session, error)) *Set {
 	return &Set{
 		first: first, all: append([]*Target{first.Target}, others...), open: open, current: first.Name,
-		opened: map[string]*Session{first.Name: first}, opening: map[string]*sync.Mutex{}, failed: map[string]error{},
+		opened: map[string]*Session{first.Name: first}, opening: map[string]chan struct{}{}, failed: map[string]error{},
 	}
 }
 
@@ -115,8 +115,8 @@ func (s *Set) Sessions() []*Session {
 
 var errClosed = errors.New("the session ends")
 
-// Open returns the session on a target; the first use connects.
-func (s *Set) Open(name string) (*Session, error) {
+// Open returns the session on a target; the first use connects, until ctx ends.
+func (s *Set) Open(ctx context.Context, name string) (*Session, error) {
 	t := s.Target(name)
 	if t == nil {
 		return nil, fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(s.Names(), ", "))
@@ -124,16 +124,20 @@ func (s *Set) Open(name string) (*Session, error) {
 	s.mu.Lock()
 	turn := s.opening[name]
 	if turn == nil {
-		turn = &sync.Mutex{}
+		turn = make(chan struct{}, 1)
 		s.opening[name] = turn
 	}
 	s.mu.Unlock()
-	turn.Lock() // one lock per target: others do not wait for an unreachable one
-	defer turn.Unlock()
+	select {
+	case turn <- struct{}{}: // one for each target: others do not wait for an unreachable one
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-turn }()
 	if one := s.Session(name); one != nil {
 		return one, nil
 	}
-	one, err := s.open(t)
+	one, err := s.open(ctx, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed[name] = err; err != nil {

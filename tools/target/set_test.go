@@ -1,6 +1,7 @@
 package target
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/tmux"
 	"buddy/tmux/host/hosttest"
+	"buddy/tools"
 )
 
 // idle returns a session on a target in which nothing runs.
@@ -32,7 +34,7 @@ func TestSet(t *testing.T) {
 	made := map[string]int{}
 	web, down := &Target{Name: "web", Cwd: "/srv", Production: true}, &Target{Name: "down"}
 	dir := t.TempDir()
-	set := NewSet(idle(t, &Target{Name: "local"}, t.TempDir()), []*Target{web, down}, func(one *Target) (*Session, error) {
+	set := NewSet(idle(t, &Target{Name: "local"}, t.TempDir()), []*Target{web, down}, func(_ context.Context, one *Target) (*Session, error) {
 		if made[one.Name]++; one == down {
 			return nil, away
 		}
@@ -51,10 +53,10 @@ func TestSet(t *testing.T) {
 		t.Errorf("a pane of what is not there: %v", err)
 	}
 	for range 2 {
-		if _, err := set.Open("web"); err != nil {
+		if _, err := set.Open(t.Context(), "web"); err != nil {
 			t.Error(err)
 		}
-		if _, err := set.Open("down"); !errors.Is(err, away) || !errors.Is(set.Failure("down"), away) {
+		if _, err := set.Open(t.Context(), "down"); !errors.Is(err, away) || !errors.Is(set.Failure("down"), away) {
 			t.Errorf("Open: %v", err)
 		}
 	}
@@ -73,10 +75,37 @@ func TestSet(t *testing.T) {
 	if _, ok := set.Switch("db"); ok {
 		t.Error("switched to what is not there")
 	}
-	if _, err := set.Open("db"); err == nil || !strings.Contains(err.Error(), "have: local, web, down") {
+	if _, err := set.Open(t.Context(), "db"); err == nil || !strings.Contains(err.Error(), "have: local, web, down") {
 		t.Errorf("Open: %v", err)
 	}
 	set.Close(t.Context(), func(text string) { t.Errorf("said %q", text) })
+}
+
+// A call that ends does not wait for a target, neither while it is reached for nor while another
+// call does so.
+func TestOpenEndsWithItsCall(t *testing.T) {
+	begun := make(chan struct{})
+	set := NewSet(idle(t, &Target{Name: "local"}, t.TempDir()), []*Target{{Name: "web"}}, func(ctx context.Context, _ *Target) (*Session, error) {
+		close(begun)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	planned := make(chan error, 1)
+	go func() {
+		_, err := set.Route(set.First().Shell).Plan(tools.Call{Arguments: `{"command":"x","target":"web"}`, Planning: ctx})
+		planned <- err
+	}()
+	<-begun
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := set.Open(ended, "web"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Open: %v", err)
+	}
+	stop()
+	if err := <-planned; err == nil {
+		t.Error("Plan: no error")
+	}
 }
 
 // A link on a target is followed there before what it leads to is judged.
@@ -84,7 +113,7 @@ func TestLinksOfATargetAreFollowed(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
 	work, _ := linked(t)
 	at := &Target{Name: "web", Host: s.Host(t)}
-	env, err := at.Look(work)
+	env, err := at.Look(t.Context(), work)
 	if err != nil {
 		t.Fatal(err)
 	}
