@@ -125,11 +125,14 @@ func combine(ctx context.Context, names []string, results []tools.Result) tools.
 	r := tools.Success(payload, strings.ToValidUTF8(shown.String(), "\uFFFD"))
 	r.Took, r.ExitCode = took, exitOf(results)
 	nowhere := !slices.ContainsFunc(results, func(res tools.Result) bool { return !res.IsError })
+	failed := slices.ContainsFunc(results, func(res tools.Result) bool { return res.IsError })
 	switch {
 	case ctx.Err() != nil:
 		r.IsError, r.Content = true, cancelled+"; on each target: "+string(tools.JSON(payload))
 	case nowhere:
 		r.IsError, r.Content = true, "Tool error: it ran nowhere: "+string(tools.JSON(payload))
+	case failed && r.ExitCode == nil: // an exit code that is not 0 says by itself that something failed
+		r.IsError, r.Content = true, fmt.Sprintf("Tool error: %d of %d failed: %s", len(payload.Failed), len(results), tools.JSON(payload))
 	}
 	return r
 }

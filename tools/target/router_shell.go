@@ -2,8 +2,10 @@ package target
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/tmux"
@@ -71,8 +73,11 @@ func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
 	return sh.Pane(inner)
 }
 
-// Plan opens all targets of a call at once. One that is unreachable does not stop the others:
-// Run reports it.
+// reachLimit bounds how long a call for several targets waits for those that do not answer.
+const reachLimit = 5 * time.Second
+
+// Plan opens all targets of a call at once. One that is unreachable, or does not answer within
+// 5 seconds, does not stop the others: Run reports it.
 func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	names, inner, err := r.group(call)
 	if err != nil {
@@ -86,14 +91,35 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 		return action.Action{}, err
 	}
 	act.Targets = make([]action.TargetCwd, len(names))
-	shell.SideBySide(names, func(i int, name string) {
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		shell.SideBySide(names, func(_ int, name string) { _, _ = r.set.Open(planning(call), name) })
+	}()
+	select {
+	case <-all:
+	case <-time.After(reachLimit):
+	}
+	for i, name := range names {
 		act.Targets[i].Target = name
-		if sh, err := r.shell(planning(call), name); err == nil {
-			act.Targets[i].Cwd = sh.Cwd()
+		if one := r.set.Session(name); one != nil {
+			act.Targets[i].Cwd = one.Shell.Cwd()
 		}
-	})
+	}
 	act.Target, act.Cwd = strings.Join(names, ", "), ""
 	return act, nil
+}
+
+// reached returns the shell of a target that Plan has opened. What Plan could not reach is not
+// tried again: the others would wait for it a second time.
+func (r *shellRouter) reached(_ context.Context, name string) (*shell.Shell, error) {
+	if one := r.set.Session(name); one != nil {
+		return one.Shell, nil
+	}
+	if err := r.set.Failure(name); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s did not answer within %v; check that it is up, or call again for it alone", name, reachLimit)
 }
 
 // shell returns the shell of a target, opening the target if needed.
@@ -108,7 +134,7 @@ func (r *shellRouter) shell(ctx context.Context, name string) (*shell.Shell, err
 // Run runs the command. Each of several targets uses a pane of its own, and none waits for
 // another.
 func (r *shellRouter) Run(ctx context.Context, call tools.Call) tools.Result {
-	return r.each(ctx, call, r.Router.Run, shell.RunOn)
+	return r.each(ctx, call, r.Router.Run, r.reached, shell.RunOn)
 }
 
 // Releases implements [tools.Releasable]: on one target as on several.
@@ -116,11 +142,14 @@ func (r *shellRouter) Releases(tools.Call) bool { return true }
 
 // Recover finds the results of a command that an earlier process started.
 func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result {
-	return r.each(ctx, call, r.Router.Recover, shell.RecoverOn)
+	return r.each(ctx, call, r.Router.Recover, r.shell, shell.RecoverOn)
 }
 
-// each does a call with one, or with many if it names several targets.
-func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, many func(context.Context, []string, func(context.Context, string) (*shell.Shell, error), tools.Call) tools.Result) tools.Result {
+// opener returns the shell of a target.
+type opener = func(ctx context.Context, name string) (*shell.Shell, error)
+
+// each does a call with one, or with many if it names several targets, whose shells open returns.
+func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(context.Context, tools.Call) tools.Result, open opener, many func(context.Context, []string, opener, tools.Call) tools.Result) tools.Result {
 	names, inner, err := r.group(call)
 	switch {
 	case err != nil:
@@ -128,7 +157,7 @@ func (r *shellRouter) each(ctx context.Context, call tools.Call, one func(contex
 	case names == nil:
 		return one(ctx, call)
 	}
-	return many(ctx, names, r.shell, inner)
+	return many(ctx, names, open, inner)
 }
 
 // Revive follows a command that an earlier process left running, on the target of its pane.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"buddy/agent/action"
@@ -386,6 +387,7 @@ func TestSideBySideArguments(t *testing.T) {
 		{"web-01", "", "targets: expected array of strings, got string"},
 		{make([]string, 21), "", "21 of them (at most 20)"},
 		{[]string{"down"}, "", "it ran nowhere"},
+		{[]string{"local", "down"}, "", "1 of 2 failed"},
 	} {
 		args := map[string]any{"command": "true", "targets": tt.targets}
 		if tt.target != "" {
@@ -458,7 +460,12 @@ func TestSideBySideRecovered(t *testing.T) {
 	tool, _ = r.Lookup("run_shell")
 	call.Planned, _ = tool.Plan(call)
 	call.Output = func(tools.Chunk) { _ = os.WriteFile(gate, nil, 0o600) } // it is followed
-	p := severalOf(t, tool.(tools.Recoverer).Recover(t.Context(), call))
+	res := tool.(tools.Recoverer).Recover(t.Context(), call)
+	text, ok := strings.CutPrefix(res.Content, "Tool error: 2 of 4 failed: ")
+	var p severalPayload
+	if err := json.Unmarshal([]byte(text), &p); err != nil || !ok || !res.IsError {
+		t.Fatalf("%v: %s", err, res.Content)
+	}
 	if len(p.Targets) != 4 || p.Targets[0].Result.Stdout != "begun\ndone\n" || p.Targets[1].Result.Stdout != "begun\ndone\n" || p.Targets[2].Error == "" {
 		t.Errorf("%+v", p)
 	}
@@ -466,6 +473,38 @@ func TestSideBySideRecovered(t *testing.T) {
 		t.Errorf("%+v", p.Targets[3])
 	}
 	<-over
+}
+
+// A target that does not answer holds up a call for several by 5 seconds, and is not waited for again.
+func TestPlanDoesNotWaitForASilentTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := NewSession(&Target{Name: "local"}, shell.New(nil, nil, "local", "/here", nil), &file.Workspace{})
+		set := NewSet(first, []*Target{{Name: "silent"}, {Name: "down"}}, func(ctx context.Context, t *Target) (*Session, error) {
+			if t.Name == "silent" {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return nil, errors.New("gone")
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		began, tool := time.Now(), set.Route(first.Shell).(*shellRouter)
+		act, err := tool.Plan(tools.Call{Arguments: `{"command":"x","targets":["local","silent","down"]}`, Planning: ctx})
+		if err != nil || !slices.Equal(act.Targets, []action.TargetCwd{{Target: "local", Cwd: "/here"}, {Target: "silent"}, {Target: "down"}}) {
+			t.Errorf("%+v, %v", act, err)
+		}
+		if sh, err := tool.reached(ctx, "local"); sh != first.Shell || err != nil {
+			t.Errorf("local: %v", err)
+		}
+		for name, want := range map[string]string{"silent": "did not answer within 5s", "down": "gone"} {
+			if _, err := tool.reached(ctx, name); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
 }
 
 func TestPlanOnADownTarget(t *testing.T) {
