@@ -32,6 +32,7 @@ type Config = wire.Config
 type adapter struct {
 	client  *wire.Client
 	noUsage atomic.Bool // the server refuses stream_options
+	reasons atomic.Bool // … answers without reasoning_content: DeepSeek and Kimi while they think
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
@@ -48,9 +49,11 @@ func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
 	return &answer{Collector: wire.Collector{Emit: emit}, origin: m.client.Origin()}
 }
 
-// without reports whether a request was refused for asking for usage, which we can do without.
+// without reports whether a request was refused for something that can be sent otherwise, and
+// remembers what: each at most once.
 func (m *adapter) without(err error) bool {
-	return wire.Refuses(err, "stream_options") && m.noUsage.CompareAndSwap(false, true)
+	return wire.Refuses(err, "stream_options") && m.noUsage.CompareAndSwap(false, true) ||
+		wire.Refuses(err, "reasoning_content") && wire.Refuses(err, "missing", "required", "must be passed") && m.reasons.CompareAndSwap(false, true)
 }
 
 // open sends the request and returns when the answer begins.
@@ -58,7 +61,11 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages); err != nil {
 		return err
 	}
-	messages, err := encode(req.Messages, m.client.Origin(), marks(req, m.client.Provider(), m.client.Info().Model))
+	e := encoder{
+		origin: m.client.Origin(), reasons: m.reasons.Load(),
+		marked: marks(req, m.client.Provider(), m.client.Info().Model),
+	}
+	messages, err := e.encode(req.Messages)
 	if err != nil {
 		return err
 	}

@@ -20,9 +20,12 @@ func isTrace(name string) bool {
 	return has("reasoning") || has("thinking") || has("thought")
 }
 
+// reasoningKey is the field in which most servers send what a model thinks, and want it back.
+const reasoningKey = "reasoning_content"
+
 // preferred are the names of traces, best first, for servers that send the same text
 // under several.
-var preferred = []string{"reasoning_content", "reasoning", "reasoning_text", "thinking", "thought"}
+var preferred = []string{reasoningKey, "reasoning", "reasoning_text", "thinking", "thought"}
 
 func byPreference(a, b string) int {
 	rank := func(s string) int {

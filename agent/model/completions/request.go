@@ -2,7 +2,9 @@ package completions
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,28 +14,26 @@ import (
 	"buddy/agent/model/wire"
 )
 
+// encoder writes the conversation of one request.
+type encoder struct {
+	origin  string       // see wire.Client.Origin; fields beyond the protocol are for it alone
+	reasons bool         // every answer has reasoning_content
+	marked  map[int]bool // messages that end with a mark for the cache, by index
+}
+
 // encode writes the messages array. Our own encoding is the authority: unknown fields
 // and an explicit null content survive, and a message gives the same bytes
 // in every request.
-// Fields beyond the protocol are sent to their origin alone.
-// marked are the messages that end with a mark for the cache, by index.
-func encode(msgs []model.Message, origin string, marked map[int]bool) ([]byte, error) {
+func (e encoder) encode(msgs []model.Message) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('[')
 	for i, m := range msgs {
-		m.Extra = own(m.Extra, origin)
-		if m.Role == model.Tool {
-			m.Name = "" // only the id says whose result it is
-		}
+		m.Extra = own(m.Extra, e.origin)
 		if silent(m) {
 			continue
 		}
-		m.ToolCalls = slices.Clone(m.ToolCalls) // they are the history's
-		for i := range m.ToolCalls {
-			c := &m.ToolCalls[i]
-			c.Arguments, c.Extra = model.Object(c.Arguments), own(c.Extra, origin)
-		}
-		b, err := m.EncodeWith(content(m, marked[i]))
+		m = e.message(m)
+		b, err := m.EncodeWith(content(m, e.marked[i]))
 		if err != nil {
 			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
@@ -44,6 +44,24 @@ func encode(msgs []model.Message, origin string, marked map[int]bool) ([]byte, e
 	}
 	out.WriteByte(']')
 	return out.Bytes(), nil
+}
+
+// message returns a message as this server takes it.
+func (e encoder) message(m model.Message) model.Message {
+	if m.Role == model.Tool {
+		m.Name = "" // only the id says whose result it is
+	}
+	if e.reasons && m.Role == model.Assistant && m.Extra[reasoningKey] == nil {
+		extra := map[string]json.RawMessage{reasoningKey: json.RawMessage(`" "`)} // Kimi refuses ""
+		maps.Copy(extra, m.Extra)
+		m.Extra = extra
+	}
+	m.ToolCalls = slices.Clone(m.ToolCalls) // they are the history's
+	for i := range m.ToolCalls {
+		c := &m.ToolCalls[i]
+		c.Arguments, c.Extra = model.Object(c.Arguments), own(c.Extra, e.origin)
+	}
+	return m
 }
 
 // silent reports whether an answer says nothing in this protocol, such as one that only
