@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"strings"
 
 	"buddy/agent/model"
@@ -180,19 +179,8 @@ func markLast(parts []any) {
 // safe returns an id or a name in the letters that this provider takes. Those of others,
 // after a switch of the model, may have more; different ones stay different.
 func safe(id string) string {
-	ok := true
-	out := strings.Map(func(c rune) rune {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
-			return c
-		}
-		ok = false
-		return '_'
-	}, id)
-	if ok {
+	if id == wire.SafeLetters(id) {
 		return id
 	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id)) // a hash takes everything
-	return fmt.Sprintf("%s_%08x", out, h.Sum32())
+	return wire.Hashed(id, len(id)+9)
 }

@@ -25,6 +25,9 @@ import (
 // Name is the value of the api key in the configuration.
 const Name = "completions"
 
+// maxCallID limits the id of a tool call, in bytes: "maximum length 40" at OpenAI.
+const maxCallID = 40
+
 // Config says which model to talk to and where.
 type Config = wire.Config
 
@@ -63,6 +66,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	}
 	e := encoder{
 		origin: m.client.Origin(), reasons: m.reasons.Load(),
+		callID: func(id string) string { return m.client.CallID(id, maxCallID) },
 		marked: marks(req, m.client.Provider(), m.client.Info().Model),
 	}
 	messages, err := e.encode(req.Messages)

@@ -19,6 +19,7 @@ type encoder struct {
 	origin  string       // see wire.Client.Origin; fields beyond the protocol are for it alone
 	reasons bool         // every answer has reasoning_content
 	marked  map[int]bool // messages that end with a mark for the cache, by index
+	callID  func(id string) string
 }
 
 // encode writes the messages array. Our own encoding is the authority: unknown fields
@@ -50,6 +51,7 @@ func (e encoder) encode(msgs []model.Message) ([]byte, error) {
 func (e encoder) message(m model.Message) model.Message {
 	if m.Role == model.Tool {
 		m.Name = "" // only the id says whose result it is
+		m.ToolCallID = e.callID(m.ToolCallID)
 	}
 	if e.reasons && m.Role == model.Assistant && m.Extra[reasoningKey] == nil {
 		extra := map[string]json.RawMessage{reasoningKey: json.RawMessage(`" "`)} // Kimi refuses ""
@@ -59,6 +61,7 @@ func (e encoder) message(m model.Message) model.Message {
 	m.ToolCalls = slices.Clone(m.ToolCalls) // they are the history's
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
+		c.ID = e.callID(c.ID)
 		c.Arguments, c.Extra = model.Object(c.Arguments), own(c.Extra, e.origin)
 	}
 	return m

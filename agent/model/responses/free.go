@@ -77,7 +77,7 @@ func (in *input) made(c model.ToolCall, argument string) error {
 		return in.call(c)
 	}
 	in.freed[c.ID] = true
-	return in.add(customCall{freeItem, c.ID, c.Name, text})
+	return in.add(customCall{freeItem, in.callID(c.ID), c.Name, text})
 }
 
 // output adds the result of a call, in the form of the call.
@@ -86,5 +86,5 @@ func (in *input) output(m model.Message) error {
 	if in.freed[m.ToolCallID] {
 		kind = "custom_tool_call_output"
 	}
-	return in.add(functionOutput{kind, m.ToolCallID, m.Content})
+	return in.add(functionOutput{kind, in.callID(m.ToolCallID), m.Content})
 }

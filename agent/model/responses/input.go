@@ -38,7 +38,7 @@ const between = "\n\n"
 type input struct {
 	buf    bytes.Buffer
 	enc    *json.Encoder
-	origin string
+	client *wire.Client
 	free   bool            // calls that were free text are so again
 	freed  map[string]bool // ids of those calls
 }
@@ -80,8 +80,8 @@ type (
 
 // encode writes the conversation: what the system says, joined by blank lines,
 // and the items of input.
-func encode(msgs []model.Message, origin string, free bool) (instructions string, items []byte, err error) {
-	in := &input{origin: origin, free: free, freed: make(map[string]bool)}
+func encode(msgs []model.Message, client *wire.Client, free bool) (instructions string, items []byte, err error) {
+	in := &input{client: client, free: free, freed: make(map[string]bool)}
 	in.enc = json.NewEncoder(&in.buf)
 	in.enc.SetEscapeHTML(false)
 	in.buf.WriteByte('[')
@@ -178,8 +178,10 @@ func (in *input) assistant(m model.Message) error {
 	return nil
 }
 
+func (in *input) callID(id string) string { return in.client.CallID(id, maxCallID) }
+
 func (in *input) call(c model.ToolCall) error {
-	return in.add(functionCall{"function_call", c.ID, c.Name, model.Object(c.Arguments)})
+	return in.add(functionCall{"function_call", in.callID(c.ID), c.Name, model.Object(c.Arguments)})
 }
 
 // led reports whether something follows that reasoning may have led to; the server
@@ -198,7 +200,7 @@ func led(rest []place, calls int) bool {
 func (in *input) places(m model.Message) []place {
 	raw, ok := m.Extra[noteKey]
 	var n note
-	if !ok || json.Unmarshal(raw, &n) != nil || n.Origin != in.origin {
+	if !ok || json.Unmarshal(raw, &n) != nil || n.Origin != in.client.Origin() {
 		return nil
 	}
 	text := m.Content

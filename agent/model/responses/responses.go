@@ -29,6 +29,9 @@ import (
 // Name is the value of the api key in the configuration.
 const Name = "responses"
 
+// maxCallID limits the id of a tool call, in bytes: "maximum length 64" at OpenAI.
+const maxCallID = 64
+
 // Config says which model to talk to and where.
 type Config = wire.Config
 
@@ -78,7 +81,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 		return err
 	}
 	free := !m.noFree.Load()
-	instructions, input, err := encode(req.Messages, m.client.Origin(), free)
+	instructions, input, err := encode(req.Messages, m.client, free)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ const (
 	OpenAI     Provider = "OpenAI"
 	Anthropic  Provider = "Anthropic"
 	OpenRouter Provider = "OpenRouter"
+	Mistral    Provider = "Mistral"
 	Ollama     Provider = "Ollama"
 	LMStudio   Provider = "LM Studio"
 	VLLM       Provider = "vLLM"
@@ -54,6 +55,8 @@ func providerAt(base string) Provider {
 		return Anthropic
 	case "openrouter.ai":
 		return OpenRouter
+	case "api.mistral.ai":
+		return Mistral
 	}
 	return ports[u.Port()]
 }
@@ -105,10 +108,14 @@ var families = []family{
 	{"gpt-oss", lowToHigh, true},
 }
 
-// familyOf finds a model under its plain name: "openai/gpt-5" is gpt-5. ok is false for
-// models that we know nothing of.
+// plainName returns the name of a model without its maker's: "OpenAI/gpt-5" is gpt-5.
+func plainName(model string) string {
+	return strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+}
+
+// familyOf finds a model under its plain name. ok is false for models that we know nothing of.
 func familyOf(model string) (f family, ok bool) {
-	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	model = plainName(model)
 	i := slices.IndexFunc(families, func(f family) bool { return strings.HasPrefix(model, f.prefix) })
 	if i < 0 {
 		return family{}, false

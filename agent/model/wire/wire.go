@@ -60,6 +60,7 @@ func (c Config) key(name string) string {
 type Client struct {
 	info     model.Info
 	provider Provider
+	mistral  bool // see isMistral
 	effort   Effort
 	sampling Sampling
 	key      string
@@ -95,7 +96,7 @@ func New(c Config, api string) (*Client, error) {
 	if f, ok := familyOf(name); ok {
 		info.TextOnly = f.textOnly
 	}
-	return &Client{info: info, provider: provider, effort: effort, key: c.Key, endpoint: e}, nil
+	return &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, key: c.Key, endpoint: e}, nil
 }
 
 // Info describes the model. Its BaseURL has no credentials.
@@ -198,16 +199,21 @@ const maxToolName = 64
 
 // toolName returns a name in the letters that all providers take.
 func toolName(name string) string {
-	name = strings.Map(func(c rune) rune {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' {
-			return c
-		}
-		return '_'
-	}, name)
+	name = SafeLetters(name)
 	if name == "" {
 		return "unnamed"
 	}
 	return name[:min(len(name), maxToolName)]
+}
+
+// SafeLetters replaces what not all providers take in a name or an id by underscores.
+func SafeLetters(s string) string {
+	return strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '_'
+	}, s)
 }
 
 // Answer takes an answer apart. It is made for one request, with the Emit of that.
