@@ -213,18 +213,12 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 			exit, complete, err = m.finish(time.Since(ended) > endLimit)
 		}
 		if err != nil {
-			if cut.IsZero() {
-				cut = time.Now()
-			}
-			if !m.retry(cut, err) {
+			if !m.retry(&cut, err) {
 				return pane.Exit{}, err
 			}
 			continue
 		}
-		if !cut.IsZero() {
-			cut = time.Time{}
-			m.remote.found()
-		}
+		m.reconnected(&cut)
 		if complete {
 			return closed(exit, code == codeClosed), nil
 		}
@@ -317,8 +311,12 @@ func (b idleTimer) Write(p []byte) (int, error) {
 	return b.w.Write(p)
 }
 
-// retry waits before the next attempt to connect, and reports whether to make one.
-func (m *mirror) retry(since time.Time, err error) bool {
+// retry waits before the next attempt to connect, and reports whether to make one. since is when
+// the connection was cut; if it is zero, retry sets it.
+func (m *mirror) retry(since *time.Time, err error) bool {
+	if since.IsZero() {
+		*since = time.Now()
+	}
 	var down *host.DownError
 	if !errors.As(err, &down) {
 		return false
@@ -334,12 +332,20 @@ func (m *mirror) retry(since time.Time, err error) bool {
 		limit = time.Millisecond // once: a shell that was kept warm may be dead
 	}
 	m.mu.Unlock()
-	away := time.Since(since)
+	away := time.Since(*since)
 	if away >= limit {
 		return false
 	}
 	time.Sleep(min(max(away, 50*time.Millisecond), 5*time.Second))
 	return true
+}
+
+// reconnected ends a cut that began at since, if there is one.
+func (m *mirror) reconnected(since *time.Time) {
+	if !since.IsZero() {
+		*since = time.Time{}
+		m.remote.found()
+	}
 }
 
 func (m *mirror) stopScript(first, second string, quarters int) string {
