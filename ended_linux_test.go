@@ -15,7 +15,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestEndedFromOutside: a closed terminal and SIGTERM do not cancel. The command continues in
+// TestEndedFromOutside: a closed terminal and SIGTERM do not cancel, nor do SIGINT and SIGQUIT on the screen. The command continues in
 // its pane, the session records no end, and resuming has the whole output. What was begun on the
 // screen goes on to its end without one.
 func TestEndedFromOutside(t *testing.T) {
@@ -40,16 +40,21 @@ func TestEndedFromOutside(t *testing.T) {
 	ends := map[string]func(d *dialog){
 		"closed": func(d *dialog) { _ = d.master.Close() },
 		"term":   func(d *dialog) { _ = d.cmd.Process.Signal(syscall.SIGTERM) },
+		"int":    func(d *dialog) { _ = d.cmd.Process.Signal(syscall.SIGINT) },
+		"quit":   func(d *dialog) { _ = d.cmd.Process.Signal(syscall.SIGQUIT) },
 	}
-	codes := map[string]int{"closed": 129, "term": 143}
+	codes := map[string]int{"closed": 129, "term": 143, "int": 130, "quit": 131}
 	check := func(t *testing.T, d *dialog, mode, how, folder string, more ...string) {
 		tmuxtest.Until(t, "the command runs", func() bool { return strings.Contains(d.output(), "first") })
 		ends[how](d)
 		if code := d.code(); code != codes[how] {
 			t.Errorf("exit code %d, want %d", code, codes[how])
 		}
-		if how == "term" && strings.Contains(d.printed(), "\x1b[?1049h") { // its last output may be read a moment later
-			tmuxtest.Until(t, "the terminal is given back", func() bool { return strings.Contains(d.printed(), "\x1b[?1049l") })
+		if how != "closed" && strings.Contains(d.printed(), "\x1b[?1049h") { // its last output may be read a moment later
+			tmuxtest.Until(t, "the terminal is given back, and a line says how to come back", func() bool {
+				_, after, ok := strings.Cut(d.printed(), "\x1b[?1049l")
+				return ok && strings.Contains(after, "detached · buddy attach")
+			})
 		}
 		for _, word := range []string{`"task.finished"`, `"interrupted"`, `"tool.result"`, "cancelled"} {
 			if journal := d.journal(); strings.Contains(journal, word) {
@@ -75,6 +80,9 @@ func TestEndedFromOutside(t *testing.T) {
 	}
 	for mode, start := range modes {
 		for how := range ends {
+			if mode != "screen" && (how == "int" || how == "quit") {
+				continue // without a screen they cancel
+			}
 			t.Run(mode+" "+how, func(t *testing.T) {
 				t.Parallel()
 				d := start(t)
@@ -88,6 +96,22 @@ func TestEndedFromOutside(t *testing.T) {
 			more := []string{"--ssh", s.Dest, "--ssh-config", s.Config, "-C", there}
 			check(t, start(t, more...), mode, "closed", there, more...)
 		})
+	}
+}
+
+// TestInterruptedEditor: Ctrl+C in a program that stands in place of the screen ends that program alone.
+func TestInterruptedEditor(t *testing.T) {
+	d := newDialog(t, "xterm-256color")
+	d.cmd.Env = append(d.cmd.Env, "VISUAL=echo instead; cat >/dev/null; :")
+	d.start("--model", "demo")
+	d.want("F1")
+	d.types("\x07")
+	d.want("instead")
+	d.types("\x03")
+	d.want("\x1b[?1049h", "signal: interrupt")
+	d.types("\x04")
+	if code := d.code(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
 	}
 }
 

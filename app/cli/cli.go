@@ -169,8 +169,9 @@ func (s *cli) root() *cobra.Command {
 			"command, or a mistake. Whatever stands after -- is a PROMPT.\n\n" +
 			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
 			"130 when cancelled. Where prompts come from a pipe the last one decides. A closed terminal (129)\n" +
-			"and SIGTERM (143) cancel nothing: on the full screen the session goes on and attach comes back to it; else\n" +
-			"commands go on in their panes, and resume goes on with the session.",
+			"and SIGTERM (143) cancel nothing: on the full screen, as after SIGINT (130) and SIGQUIT (131), the session\n" +
+			"goes on and attach comes back to it; else commands go on in their panes, and resume goes on with\n" +
+			"the session.",
 		Example: "  buddy\n  buddy \"why does the build fail?\"\n  buddy -c\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy attach\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
 		Version:       version.Text(),

@@ -28,7 +28,7 @@ func (w *window) copy(text string) {
 // edit runs the person's editor on a text in place of the screen and returns the text after
 // that. It belongs to the UI goroutine; events wait meanwhile.
 func (w *window) edit(name, text string) (edited string, err error) {
-	err = w.aside(func() (err error) {
+	err = w.beside(func() (err error) {
 		edited, err = input.EditText(name, text, input.Editor())
 		return err
 	})
@@ -37,12 +37,12 @@ func (w *window) edit(name, text string) (edited string, err error) {
 
 // look shows a text of any size in the person's editor, in place of the screen.
 func (w *window) look(name string, text io.Reader) error {
-	return w.aside(func() error { return input.LookAt(name, text, input.Editor()) })
+	return w.beside(func() error { return input.LookAt(name, text, input.Editor()) })
 }
 
 // openAt shows a file in the person's editor, in place of the screen.
 func (w *window) openAt(path string, line int) error {
-	return w.aside(func() error { return input.OpenAt(path, line, input.Editor()) })
+	return w.beside(func() error { return input.OpenAt(path, line, input.Editor()) })
 }
 
 // continueTime limits how long a stopped process waits for the signal that let it go on, for when the

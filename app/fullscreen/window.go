@@ -84,10 +84,13 @@ func oneSession(f *compose.Options, d *compose.Destination, s *screen.Screen, n 
 	defer stored.close()
 	ctx, cancel := exit.UntilEnded()
 	defer cancel()
-	w := &window{setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	w := &window{signals: make(chan os.Signal, 4), setup: &setup, far: d.Host != nil, folder: folderOf(f, d), screen: s, files: input.NewFileIndex(), events: make(chan event.Envelope, eventRoom)}
 	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f, setup.Config), NoTokens: !setup.Config.UI.ShowTokens}, keys))
 	w.ui.Prompt().SetVi(setup.Config.UI.Editor == "vi")
 	w.loop = w.ui.Loop(s, w.events, func() { w.end(ctx, said) })
+	defer w.follow(end)()
 	w.link = newLink(ctx, w, f, stored.last())
 	w.loop.Post(func() { // after the first frame
 		w.link.begin(n.Resume != "")
@@ -174,6 +177,8 @@ type window struct {
 	files  *input.FileIndex // of this machine
 	next   slash.Next
 	first  firstLines
+
+	signals chan os.Signal
 }
 
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
