@@ -318,7 +318,7 @@ func (m *mirror) retry(since *time.Time, err error) bool {
 		*since = time.Now()
 	}
 	var down *host.DownError
-	if !errors.As(err, &down) {
+	if !errors.As(err, &down) || down.Gone {
 		return false
 	}
 	m.mu.Lock()

@@ -270,7 +270,11 @@ func (s *Session) follow(at runner, dir string, job job, output Output) *Running
 			if exit, known = pane.ReadExit(dir); known != nil {
 				r.err = fmt.Errorf("%w while the command ran; its end is not known", ErrLost)
 				var down *host.DownError
-				if errors.As(err, &down) {
+				switch {
+				case !errors.As(err, &down):
+				case down.Gone:
+					r.err = fmt.Errorf("%w while the command ran: %w", ErrLost, err)
+				default:
 					r.err = fmt.Errorf("%w while the command ran; it may still run there: %w", ErrLost, err)
 				}
 				exit = recorded(dir)

@@ -67,6 +67,7 @@ func (c *container) find(ctx context.Context) (string, *DownError) {
 		case err == nil:
 			e.Why = fmt.Sprintf("the container is %s, not running", clean(state))
 			e.Next = fmt.Sprintf("start it with %s start %s", engine, c.id)
+			e.Gone = state == "exited" || state == "dead" || state == "stopped"
 			return "", e
 		case missing(said):
 			asked = append(asked, engine)
@@ -80,6 +81,7 @@ func (c *container) find(ctx context.Context) (string, *DownError) {
 	case len(asked) > 0:
 		e.Why = "no such container in " + strings.Join(asked, " or ")
 		e.Next = fmt.Sprintf("see %s ps --all", asked[len(asked)-1])
+		e.Gone = len(failed) == 0
 		if len(failed) > 0 {
 			e.Why += " (" + strings.Join(failed, "; ") + ")"
 		}

@@ -53,6 +53,7 @@ type DownError struct {
 	Host string // its name
 	Why  string
 	Next string // what a person may do, "" if there is no advice
+	Gone bool   // the target has ended, and with it all that ran there
 }
 
 func (e *DownError) Error() string {

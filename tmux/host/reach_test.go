@@ -282,6 +282,10 @@ func TestContainerErrors(t *testing.T) {
 	script(t, up, "true")
 	c.Stop(t)
 	wantDown(t, up, "not running", "start it with "+filepath.Base(c.Engine)+" start "+c.Name)
+	var down *host.DownError
+	if err := up.Connect(t.Context()); !errors.As(err, &down) || !down.Gone {
+		t.Errorf("a stopped container: %v, want one that is gone", err)
+	}
 	c.Start(t)
 	if code, _, _ := script(t, up, "exit 125"); code != 125 {
 		t.Errorf("exit %d, want 125", code)
