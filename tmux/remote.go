@@ -135,7 +135,7 @@ func (r *remote) prepare(ctx context.Context) error {
 	case errors.Is(err, errNoShell):
 		return pane.NoShell(r.opt.Shell, r.host.Name())
 	case err != nil:
-		return fmt.Errorf("%w: %s: %w", ErrUnavailable, r.host.Name(), err)
+		return fmt.Errorf("%s: %w", r.host.Name(), err) // without a pane it would fail as well
 	case len(lines) != 3:
 		return fmt.Errorf("%w: %s: the set-up printed %q", ErrUnavailable, r.host.Name(), lines)
 	}

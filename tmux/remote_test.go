@@ -248,6 +248,16 @@ func TestTargetDown(t *testing.T) {
 	}
 }
 
+// TestTargetWithoutPlace: where nothing can be written, the reason is that, not tmux, and it has a next step.
+func TestTargetWithoutPlace(t *testing.T) {
+	t.Parallel()
+	s := tmux.New(tmux.Options{Session: "s", Host: host.Local([]string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=/proc"})})
+	_, err := s.Start(t.Context(), tmux.Spec{Dir: t.TempDir(), Command: "true"})
+	if err == nil || errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "/proc/buddy-") || !strings.Contains(err.Error(), "--tmpfs /tmp") {
+		t.Errorf("Start: %v", err)
+	}
+}
+
 // TestContainerStopped in mid-command: a clear result at once, and the next call works once it runs.
 func TestContainerStopped(t *testing.T) {
 	t.Parallel()

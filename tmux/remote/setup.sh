@@ -25,7 +25,7 @@ setup() {
 		D=$D$part
 		mkdir "$D" 2>/dev/null
 		[ -d "$D" ] && [ ! -L "$D" ] && [ -O "$D" ] && chmod 700 "$D" || {
-			echo "no directory for the state of the shell: $D cannot be made or belongs to somebody else" >&2
+			echo "no directory for the state of the shell: $D cannot be made or belongs to somebody else; set TMUX_TMPDIR there to a folder that can be written, or start the container with --tmpfs /tmp" >&2
 			exit 72
 		}
 	done
