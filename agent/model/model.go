@@ -39,8 +39,8 @@ type Info struct {
 	Price   Price  `json:"price,omitzero"`   // of its tokens; zero = unknown
 	Effort  string `json:"effort,omitempty"` // how much it is to think; empty: the provider decides
 	Auth    string `json:"-"`                // how it is asked: "a key", "a login" or "no key"; empty for the demo
-	// TextOnly means that the model is known not to take images: a request with one
-	// would be refused before it is sent.
+	// TextOnly means that the model is known not to take images, or has refused one: a text is
+	// sent in the place of each.
 	TextOnly bool `json:"text_only,omitempty"`
 }
 
@@ -62,6 +62,11 @@ type Request struct {
 	// index from 0. nil means the last one. See Marks.
 	Breakpoints []int
 	Tokens      int // about how many tokens it has; 0 = not estimated. It is not sent.
+}
+
+// HasImages reports whether any message has images.
+func (r Request) HasImages() bool {
+	return slices.ContainsFunc(r.Messages, func(m Message) bool { return len(m.Images) > 0 })
 }
 
 // maxMarks limits how many system messages are marked: a provider takes four marks in a request, of which the tools

@@ -120,6 +120,7 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 		l.KeepPartial(x, turn, kept)
 		return answer{}, err
 	}
+	p.tellPictures(req)
 	a, err := p.keep()
 	l.p.Stream.Publish(x.task, turn, finished(a, p.first.Sub(began), l.o.Now().Sub(began)))
 	if good = err == nil; good {
@@ -130,6 +131,17 @@ func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now 
 	}
 	l.p.Ledger.Request(usage.Asker{Task: x.task, Turn: turn, Used: &x.used}, p.answers, a.usage)
 	return a, err
+}
+
+// tellPictures tells the person, once in a session, that the model was sent no pictures.
+func (p *partial) tellPictures(req model.Request) {
+	now := p.model.Info() // it may have learnt that from this request
+	if (p.answers.TextOnly || now.TextOnly && now.Model == p.answers.Model) && req.HasImages() && p.loop.n.leavesOut() {
+		p.publish(event.Warning{
+			Text: p.answers.Model + " takes no pictures: those of the conversation are left out", Code: "pictures",
+			NextStep: "/model chooses a model that takes them",
+		})
+	}
 }
 
 // finished closes a request; first is when something of the answer came, negative if

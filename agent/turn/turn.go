@@ -106,6 +106,16 @@ type numbers struct {
 	outs  int // folders of outputs
 
 	finishes map[string]bool // reasons of providers that are not known and were told
+	pictures bool            // that a model takes none was told
+}
+
+// leavesOut reports, once, that pictures are left out.
+func (n *numbers) leavesOut() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	told := n.pictures
+	n.pictures = true
+	return !told
 }
 
 // strange reports whether a reason is a new one. A few are remembered, of a server that makes them up.

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"buddy/agent/model"
 )
@@ -44,11 +43,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 		}
 		cause, _, raw := model.Tell(failed)
 		notice := model.FallbackNotice{From: m.first.Info(), To: m.second.Info(), Why: e.Replaced(), Detail: cause, Raw: raw}
-		switch {
-		case notice.To.TextOnly && hasImages(req):
-			yield(model.Delta{}, fmt.Errorf("%w; the fallback %s was not asked, because it takes no images", failed, notice.To.Profile))
-			return
-		case !fits(req, notice.To):
+		if !fits(req, notice.To) {
 			yield(model.Delta{}, fmt.Errorf("%w; the fallback %s was not asked, because the prompt of about %d tokens does not fit into its window of %d",
 				failed, notice.To.Profile, req.Tokens, notice.To.Window))
 			return
@@ -73,10 +68,6 @@ func pass(answer iter.Seq2[model.Delta, error], yield func(model.Delta, error) b
 		}
 	}
 	return nil, false
-}
-
-func hasImages(req model.Request) bool {
-	return slices.ContainsFunc(req.Messages, func(m model.Message) bool { return len(m.Images) > 0 })
 }
 
 // fits tells whether a request leaves room for an answer in the window of a model, a

@@ -49,7 +49,13 @@ func New(c Config) (*Model, error) {
 }
 
 // Info describes the model.
-func (m *Model) Info() model.Info { return m.info }
+func (m *Model) Info() model.Info {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	info := m.info
+	info.TextOnly = m.now.Info().TextOnly // it may have been learnt
+	return info
+}
 
 // Stream sends req, with another key when the first is refused.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {

@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/model"
@@ -65,6 +66,7 @@ type Client struct {
 	sampling Sampling
 	key      string
 	endpoint *endpoint.Endpoint
+	textOnly atomic.Bool // no images are sent: the model is known to take none, or has refused one
 }
 
 // New checks c without any I/O. api is the value of the api key in the configuration.
@@ -93,14 +95,19 @@ func New(c Config, api string) (*Client, error) {
 	if c.Key != "" {
 		info.Auth = "a key"
 	}
+	client := &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, key: c.Key, endpoint: e}
 	if f, ok := familyOf(name); ok {
-		info.TextOnly = f.textOnly
+		client.textOnly.Store(f.textOnly)
 	}
-	return &Client{info: info, provider: provider, mistral: isMistral(provider, name), effort: effort, key: c.Key, endpoint: e}, nil
+	return client, nil
 }
 
-// Info describes the model. Its BaseURL has no credentials.
-func (c *Client) Info() model.Info { return c.info }
+// Info describes the model. Its BaseURL has no credentials; TextOnly may become true.
+func (c *Client) Info() model.Info {
+	info := c.info
+	info.TextOnly = c.textOnly.Load()
+	return info
+}
 
 // Origin tells whose answer a message is: what only one provider understands, such as encrypted
 // reasoning, goes back to the same model at the same address alone.
@@ -148,7 +155,8 @@ func (c *Client) Model(p Protocol) *Model { return &Model{c, p} }
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return stream(func(emit Emit) error {
 		for {
-			if err := m.ask(ctx, emit, req); err == nil || !m.protocol.Without(err) {
+			err := m.ask(ctx, emit, m.leaveOut(req))
+			if err == nil || !m.withoutImages(req, err) && !m.protocol.Without(err) {
 				return err
 			}
 		}
@@ -367,30 +375,6 @@ func Refuses(err error, words ...string) bool {
 		}
 	}
 	return false
-}
-
-// CheckImages reports why the images of a request would be refused, as a [model.Error]:
-// it is said before anything is sent.
-func (c *Client) CheckImages(msgs []model.Message) error {
-	for n, m := range msgs {
-		for i, image := range m.Images {
-			e := &model.Error{Kind: model.SetupError, Hint: "go back to before that message, or leave the image out"}
-			switch err := image.Check(); {
-			case m.Role != model.User:
-				e.What = fmt.Sprintf("a message of %q cannot have images", m.Role)
-			case c.info.TextOnly:
-				e.What = fmt.Sprintf("the model %s takes no images", c.info.Model)
-				e.Hint = "choose a model that does, or go back to before that message"
-			case err != nil:
-				e.What, e.Err = err.Error(), err
-			default:
-				continue
-			}
-			e.What = fmt.Sprintf("not sent: message %d, image %d: %s", n+1, i+1, e.What)
-			return e
-		}
-	}
-	return nil
 }
 
 // Bad is the error of an event that is not what the protocol says.
