@@ -65,7 +65,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 		return err
 	}
 	e := encoder{
-		origin: m.client.Origin(), reasons: m.reasons.Load(),
+		origin: m.client.Origin(), reasons: m.reasons.Load(), unsigned: m.client.WantsSignatures(),
 		callID: func(id string) string { return m.client.CallID(id, maxCallID) },
 		marked: marks(req, m.client.Provider(), m.client.Info().Model),
 	}

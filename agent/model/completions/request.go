@@ -20,6 +20,8 @@ type encoder struct {
 	reasons bool         // every answer has reasoning_content
 	marked  map[int]bool // messages that end with a mark for the cache, by index
 	callID  func(id string) string
+
+	unsigned bool // calls without a signature say so, see unsigned
 }
 
 // encode writes the messages array. Our own encoding is the authority: unknown fields
@@ -63,8 +65,22 @@ func (e encoder) message(m model.Message) model.Message {
 		c := &m.ToolCalls[i]
 		c.ID = e.callID(c.ID)
 		c.Arguments, c.Extra = model.Object(c.Arguments), own(c.Extra, e.origin)
+		if e.unsigned && i == 0 && c.Extra[signatureKey] == nil {
+			c.Extra = unsigned(c.Extra)
+		}
 	}
 	return m
+}
+
+// signatureKey is the member of a call that has Gemini's signature.
+const signatureKey = "extra_content"
+
+// unsigned adds to the extra members of a call that it has no signature, as those of other models have
+// none. Gemini 3 refuses the first call of an answer without: ai.google.dev/gemini-api/docs/thought-signatures.
+func unsigned(extra map[string]json.RawMessage) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{signatureKey: json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)}
+	maps.Copy(out, extra)
+	return out
 }
 
 // silent reports whether an answer says nothing in this protocol, such as one that only

@@ -123,6 +123,13 @@ func familyOf(model string) (f family, ok bool) {
 	return families[i], true
 }
 
+// WantsSignatures reports whether the model is a Gemini that refuses calls without a signature, as
+// those since Gemini 3 do. OpenRouter signs by itself.
+func (c *Client) WantsSignatures() bool {
+	version, ok := strings.CutPrefix(plainName(c.info.Model), "gemini-")
+	return ok && c.provider != OpenRouter && !strings.HasPrefix(version, "1") && !strings.HasPrefix(version, "2")
+}
+
 // Reasons reports whether a model of OpenAI thinks before it answers. Unknown ones may.
 func Reasons(model string) bool {
 	f, ok := familyOf(model)
