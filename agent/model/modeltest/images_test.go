@@ -42,7 +42,8 @@ func TestImagesLeftOut(t *testing.T) {
 					t.Errorf("%+v", m.Info())
 				}
 				msgs := []model.Message{
-					{Role: model.User, Content: "what is this?", Images: []model.Image{png}}, {Role: model.Assistant, Content: "a cat"},
+					{Role: model.User, Content: "what is this?", Images: []model.Image{png}},
+					{Role: model.Assistant, Content: "a cat"},
 					{Role: model.User, Images: []model.Image{png, png}},
 				}
 				for range 2 {
