@@ -54,7 +54,7 @@ func TestForkKnowsWhatWasRead(t *testing.T) {
 		s.do(event.Submit{Text: "change"})
 		for call, want := range map[string]string{
 			"f1": "Wrote ", "f3": "Wrote ", // it had been read
-			"m3": "was not read in this session", // by the fork only
+			"m3": "was not read since this session began or was resumed", // by the fork only
 			"m4": "changed since you last read it",
 		} {
 			if got := resultOf(s, call); !strings.Contains(got, want) {
@@ -74,7 +74,7 @@ func TestForkKnowsWhatWasRead(t *testing.T) {
 		if got := resultOf(s, "g1"); !strings.Contains(got, "Wrote ") {
 			t.Errorf("what was read in an earlier exchange: %q", got)
 		}
-		if got := resultOf(s, "g2"); !strings.Contains(got, "was not read in this session") {
+		if got := resultOf(s, "g2"); !strings.Contains(got, "was not read since this session began or was resumed") {
 			t.Errorf("what was read while the answer that calls for it streams: %q", got)
 		}
 		s.do(event.Cancel{})
@@ -102,7 +102,7 @@ func TestAgentKnowsNothingThatWasRead(t *testing.T) {
 			o.Tools = tools.NewRegistry(file.NewReadFile(ws), file.NewWriteFile(ws), basic.NewAgent())
 		})
 		s.do(event.Submit{Text: "go"})
-		for call, want := range map[string]string{"w1": "was not read in this session", "w3": "Wrote ", "m2": "changed since you last read it"} {
+		for call, want := range map[string]string{"w1": "was not read since this session began or was resumed", "w3": "Wrote ", "m2": "changed since you last read it"} {
 			if got := resultOf(s, call); !strings.Contains(got, want) {
 				t.Errorf("%s gave %q, want %q", call, got, want)
 			}

@@ -207,7 +207,7 @@ func TestRewindLeavesFiles(t *testing.T) {
 		wantFiles(t, dir, map[string]string{"a.txt": "made\n"})
 		s.do(event.Submit{Text: "write otherwise"})
 		told := fmt.Sprint(s.sent())
-		if !strings.Contains(told, "These files were changed since and stay so") || !strings.Contains(told, "a.txt") || !strings.Contains(told, "not read in this session") {
+		if !strings.Contains(told, "These files were changed since and stay so") || !strings.Contains(told, "a.txt") || !strings.Contains(told, "not read since this session began or was resumed") {
 			t.Errorf("the model read %s", told)
 		}
 		wantFiles(t, dir, map[string]string{"a.txt": "made\n"})

@@ -44,9 +44,10 @@ func page() string {
 	}
 	b.WriteString("\nThis page is generated: `go test ./agent/reminder -update`.\n\n" +
 		"## Changed files\n\n" +
-		"Before each request the 200 files that were read or written last are compared with the disk by size and time (one\n" +
-		"`lstat` each; on a target only the last four); only those that differ are opened. The content of files up to 64 KB is\n" +
-		"kept for diffs, 1 MB in all. After a diff the model may change the file; without one it has to read it again first.\n\n" +
+		"Before each request the 200 files that were read or written last, since the session began or was resumed, are compared\n" +
+		"with the disk by size and time (one `lstat` each; on a target only the last four); only those that differ are opened. The\n" +
+		"content of files up to 64 KB is kept for diffs, 1 MB in all. After a diff the model may change the file; without one it has\n" +
+		"to read it again first. After a resume, and in a new session made of an old one, it has to read a file before it changes it.\n\n" +
 		"## Files in prompts\n\n" +
 		"`@src/main.go` in a prompt puts what `read_file` gives into the conversation, up to a page of it (`[tools] page`), and\n" +
 		"`@src` the list of what is in that folder: on the screen, line by line, and in `buddy exec`. A name\n" +

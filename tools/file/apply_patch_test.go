@@ -119,7 +119,7 @@ func TestApplyPatchAllOrNothing(t *testing.T) {
 			"execution failed", `"b": the hunk at line 8 of the patch does not fit: the nearest text differs at line 2, "three"; the patch has "three!" there`,
 		}},
 		{"a hunk fits twice", first + "--- a/c\n+++ b/c\n@@ -9 +9 @@\n-x\n+y\n", []string{`"c": the hunk at line 8 of the patch fits at lines 1, 3`}},
-		{"not read", first + "--- a/unread\n+++ b/unread\n@@ -1 +1 @@\n-x\n+y\n", []string{`"unread" was not read in this session, nothing was written; read it first`}},
+		{"not read", first + "--- a/unread\n+++ b/unread\n@@ -1 +1 @@\n-x\n+y\n", []string{`"unread" was not read since this session began or was resumed, nothing was written; read it first`}},
 		{"delete not read", first + "*** junk", []string{"invalid arguments: patch: line 6: expected the header of a file"}},
 		{"missing", first + "--- a/none\n+++ b/none\n@@ -1 +1 @@\n-x\n+y\n", []string{`"none" does not exist; write_file creates it`}},
 		{"exists", first + "--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+x\n", []string{`"b" exists already`}},

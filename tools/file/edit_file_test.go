@@ -65,7 +65,7 @@ func TestEditFile(t *testing.T) {
 	edit := func(before, after string) args {
 		return args{"path": "a.go", "old_string": before, "new_string": after}
 	}
-	b.Fails("edit_file", edit("x := 1", "x := 2"), "execution failed", "was not read in this session, nothing was written; read it first")
+	b.Fails("edit_file", edit("x := 1", "x := 2"), "execution failed", "was not read since this session began or was resumed, nothing was written; read it first")
 	b.OK("read_file", args{"path": "a.go"})
 	b.Fails("edit_file", edit("1", "2"), "occurs 2 times, at lines 1, 2")
 	b.Fails("edit_file", edit("", "2"), "old_string: must not be empty")

@@ -218,7 +218,7 @@ func (w *Workspace) mayReplace(reader int, path string, old snapshot) error {
 	known, same := w.seen.by(reader).check(path, old)
 	switch {
 	case !known:
-		return fmt.Errorf("%q was not read in this session, nothing was written; read it first", w.show(path))
+		return fmt.Errorf("%q was not read since this session began or was resumed, nothing was written; read it first", w.show(path))
 	case !same:
 		return fmt.Errorf("%q changed since you last read it, nothing was written; read it again", w.show(path))
 	default:

@@ -193,7 +193,7 @@ func TestSeenFilesAreBounded(t *testing.T) {
 func TestLargeFileChangedSinceRead(t *testing.T) {
 	b := newBench(t)
 	b.sparse("huge", "line\n")
-	b.Fails("write_file", args{"path": "huge", "content": ""}, "was not read in this session")
+	b.Fails("write_file", args{"path": "huge", "content": ""}, "was not read since this session began or was resumed")
 	b.OK("read_file", args{"path": "huge", "limit": 1})
 	if _, err := b.Plan("write_file", args{"path": "huge", "content": ""}); err != "" {
 		t.Errorf("plan: %s", err)
@@ -249,7 +249,7 @@ func TestReadersDoNotOverwriteEachOther(t *testing.T) {
 			b.Reader = 1
 			b.OK("read_file", args{"path": "a"})
 			b.Reader = 2
-			b.Fails(tool, change, "was not read in this session")
+			b.Fails(tool, change, "was not read since this session began or was resumed")
 			b.OK("read_file", args{"path": "a"})
 			late, _ := b.Plan(tool, change) // approved before the other one writes
 			b.Reader = 1

@@ -26,7 +26,7 @@ func TestWriteFile(t *testing.T) {
 				b.put(tt.path, tt.old)
 			}
 			if tt.old != "" {
-				b.Fails("write_file", args{"path": tt.path, "content": tt.content}, "was not read in this session, nothing was written; read it first")
+				b.Fails("write_file", args{"path": tt.path, "content": tt.content}, "was not read since this session began or was resumed, nothing was written; read it first")
 				_, _ = b.Do("read_file", args{"path": tt.path}) // of a binary file it tells at least the type
 			}
 			got := b.OK("write_file", args{"path": tt.path, "content": tt.content})
@@ -84,7 +84,7 @@ func TestWriteFileNotWhatWasShown(t *testing.T) {
 			b.put("a.txt", "theirs\n")
 			b.OK("read_file", args{"path": "a.txt"})
 		}, "changed after this change of it was planned"},
-		{"made after the plan", func(b *bench) { b.put("new.txt", "theirs\n") }, "was not read in this session"},
+		{"made after the plan", func(b *bench) { b.put("new.txt", "theirs\n") }, "was not read since this session began or was resumed"},
 		{"became a FIFO", func(b *bench) {
 			must(b.T, os.Remove(b.path("a.txt")))
 			must(b.T, unix.Mkfifo(b.path("a.txt"), 0o600))
