@@ -13,7 +13,7 @@ import (
 	"buddy/tmux/host"
 )
 
-// Limits of what is known of files, to say what somebody else changed in them.
+// Limits of what is known of files, to say what commands and other programs changed in them.
 const (
 	maxWatched  = 200      // files that are checked before a request
 	maxHeldFile = 64 << 10 // bytes of a text of which the content is kept
@@ -21,7 +21,7 @@ const (
 	maxHeldDiff = 2 << 10  // bytes of a diff that is told
 )
 
-// Change is a file that the model has read or written and that somebody else changed since.
+// Change is a file that the model has read or written and that something else than a file tool changed since.
 type Change struct {
 	Path string // as the model should use it
 	Diff string // unified; "" when it would be too long or is not known

@@ -16,8 +16,8 @@ const (
 	maxChangeText = 3 << 10 // bytes
 )
 
-// changeLog remembers what somebody else changed in the files that models have read, so that each
-// conversation is told of it whenever its next request comes.
+// changeLog remembers what commands and other programs changed in the files that models have read, so that
+// each conversation is told of it whenever its next request comes.
 type changeLog struct {
 	mu   sync.Mutex // guards all below; held while the files are looked at
 	last int64      // number of the newest change, also of one that is forgotten
@@ -31,7 +31,7 @@ type fileChange struct {
 }
 
 // ChangedFiles looks at the files that models have read or written, on all targets, and returns what
-// somebody else changed in them since a conversation was told last, as text for its model; "" for
+// commands and other programs changed in them since a conversation was told last, as text for its model; "" for
 // nothing. known is how far it was told, as the last call returned it; "" is a conversation that
 // begins now and has read nothing. What is too long for once comes with the next call.
 func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string) {
@@ -64,7 +64,7 @@ func (l *changeLog) add(text string) {
 // since returns what was changed after a number, as much as fits, and the number of the last change
 // in it.
 func (l *changeLog) since(from int64) (text, told string) {
-	const head = "Somebody else changed files since you read or wrote them. A diff shows the whole change.\n"
+	const head = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n"
 	var b strings.Builder
 	for _, c := range l.all {
 		switch {

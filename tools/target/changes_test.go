@@ -48,7 +48,7 @@ func TestEveryConversationIsToldOfChanges(t *testing.T) {
 	if err := os.Remove(filepath.Join(there, "b")); err != nil {
 		t.Fatal(err)
 	}
-	const want = "Somebody else changed files since you read or wrote them. A diff shows the whole change.\n" +
+	const want = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n" +
 		"- \"a\" changed:\n@@ -1 +1 @@\n-x\n+theirs\n- \"b\" on web is gone."
 	for range 2 {
 		if text, one = set.ChangedFiles(ctx, one); text != want {
