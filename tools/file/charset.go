@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -82,6 +83,19 @@ func encodeEdited(text string, old []byte) ([]byte, error) {
 	}
 	if same, err := c.encode(was); err != nil || !bytes.Equal(same, old) {
 		return nil, errors.New("the file has bytes that are not " + c.name + ", which would be lost; change it with a command")
+	}
+	return c.encode(text)
+}
+
+// encodeWhole encodes a text that replaces all of a file that was old. Like an editor it keeps the byte
+// order mark of that, and CRLF line ends if all are such and the text has none of its own.
+func encodeWhole(text string, old []byte) ([]byte, error) {
+	was, c := decode(old)
+	if n := strings.Count(was, "\n"); n > 0 && strings.Count(was, "\r\n") == n && !strings.Contains(text, "\r") {
+		text = toCRLF(text)
+	}
+	if text != "" && strings.HasPrefix(was, byteOrderMark) && !strings.HasPrefix(text, byteOrderMark) {
+		text = byteOrderMark + text
 	}
 	return c.encode(text)
 }

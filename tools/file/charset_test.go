@@ -99,3 +99,29 @@ func TestGrepDecodesFiles(t *testing.T) {
 		t.Errorf("grep in a file = %v", got)
 	}
 }
+
+func TestWrittenFileKeepsItsLineEnds(t *testing.T) {
+	tests := []struct{ name, old, content, want string }{
+		{"CRLF", "a\r\nb\r\n", "one\nTWO\n", "one\r\nTWO\r\n"},
+		{"CRLF, own line ends given", "a\r\nb\r\n", "one\r\nTWO\n", "one\r\nTWO\n"},
+		{"mixed", "a\r\nb\n", "one\nTWO\n", "one\nTWO\n"},
+		{"LF", "a\nb\n", "one\r\n", "one\r\n"},
+		{"one line without an end", "a", "one\n", "one\n"},
+		{"byte order mark", "\ufeffa\n", "one\n", "\ufeffone\n"},
+		{"byte order mark given", "\ufeffa\n", "\ufeffone\n", "\ufeffone\n"},
+		{"byte order mark, emptied", "\ufeffa\n", "", ""},
+		{"both", "\ufeffa\r\n", "one\n", "\ufeffone\r\n"},
+		{"UTF-16", utf16LE("a\r\n"), "one\n", utf16LE("one\r\n")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.put("f", tt.old)
+			b.OK("read_file", args{"path": "f"})
+			b.OK("write_file", args{"path": "f", "content": tt.content})
+			if got := b.content("f"); got != tt.want {
+				t.Errorf("the file has %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -240,12 +240,12 @@ func (p *page) fill(to *readPayload, in text) {
 	}
 	marks := ""
 	if p.offset == 1 && in.marked {
-		marks = "a byte order mark at the start is not shown"
+		marks = "a byte order mark at the start is not shown; changes keep it"
 	}
 	ends := ""
 	if strings.Contains(text, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
-		ends = "line ends are CRLF, shown as LF; edit_file keeps them"
+		ends = "line ends are CRLF, shown as LF; changes keep them"
 	}
 	if p.more && (p.cut || p.limit == 0 || p.lines < p.limit) {
 		text += tools.Truncated

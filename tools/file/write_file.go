@@ -58,7 +58,7 @@ func (t *writeFile) rewrite(reader int, args writeArgs) rewrite {
 		if err != nil {
 			return old, nil, "", err
 		}
-		data, err := charsetOf(old.data).encode(args.Content)
+		data, err := encodeWhole(args.Content, old.data)
 		if err != nil {
 			return old, nil, "", fmt.Errorf("%q: %w", w.show(path), err)
 		}

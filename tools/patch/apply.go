@@ -45,7 +45,8 @@ const maxFits = 10
 const byteOrderMark = "\ufeff"
 
 // Apply returns the file's content after the change. Line ends and a byte order mark are kept:
-// lines added to a file with CRLF line ends get them, too. The error is a *Mismatch when the
+// lines added to a file with CRLF line ends get them, too, and each line that replaces another one has
+// the end of that. The error is a *Mismatch when the
 // position of a hunk is not certain.
 func (f File) Apply(before string) (string, error) {
 	text, marked := strings.CutPrefix(before, byteOrderMark)
@@ -104,15 +105,22 @@ func (a *applier) apply(h Hunk) error {
 	a.out = append(a.out, a.lines[a.next:at]...)
 	a.next = at
 	body := h.lines[skip.lead : len(h.lines)-skip.trail]
+	var ends []string // of deleted lines that no added one has replaced yet
+	end := a.end
 	for _, l := range body {
 		switch l.op {
 		case ' ':
 			a.out = append(a.out, a.lines[a.next])
+			ends, end = nil, a.end
 			a.next++
 		case '-':
+			ends = append(ends, a.endOf(a.next))
 			a.next++
 		case '+':
-			a.out = append(a.out, a.added(l))
+			if len(ends) > 0 {
+				end, ends = ends[0], ends[1:]
+			}
+			a.out = append(a.out, a.added(l, end))
 		}
 	}
 	if old, _, _ := h.before(); h.Start > 0 && len(old) > 0 { // a hunk without old lines is put after its line number
@@ -121,14 +129,23 @@ func (a *applier) apply(h Hunk) error {
 	return nil
 }
 
-func (a *applier) added(l line) string {
+// endOf returns the end of a line of the file; one that has none gets the most frequent.
+func (a *applier) endOf(i int) string {
+	if !strings.HasSuffix(a.lines[i], "\n") {
+		return a.end
+	}
+	return a.lines[i][len(a.bare[i]):]
+}
+
+// added returns an added line with its end.
+func (a *applier) added(l line, end string) string {
 	switch {
 	case l.open:
 		return l.text
 	case a.own:
 		return l.text + "\n"
 	default:
-		return bare(l.text) + a.end
+		return bare(l.text) + end
 	}
 }
 
