@@ -88,11 +88,11 @@ var Kinds = []Kind{
 	{Name: HookStop, Once: true, Fixed: true, What: "why a hook kept its answer from being the last"},
 }
 
-// lookup returns a kind, and its place in the order.
-func lookup(name string) (k Kind, place int, ok bool) {
+// lookup returns a kind, and its place in the order; one that is not known comes last.
+func lookup(name string) (k Kind, place int) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
-		return Kind{Name: name}, len(Kinds), false
+		return Kind{Name: name}, len(Kinds)
 	}
-	return Kinds[i], i, true
+	return Kinds[i], i
 }

@@ -73,7 +73,7 @@ func NewSet(off []string, all ...Generator) *Set {
 	place := make(map[*source]int)
 	for _, g := range all {
 		one := &source{Generator: g}
-		one.kind, place[one], _ = lookup(g.Kind)
+		one.kind, place[one] = lookup(g.Kind)
 		if !s.Off(g.Kind) {
 			s.all = append(s.all, one)
 		}
@@ -87,7 +87,7 @@ func (s *Set) Off(kind string) bool {
 	if s == nil || !s.off[kind] {
 		return false
 	}
-	k, _, _ := lookup(kind)
+	k, _ := lookup(kind)
 	return !k.Fixed
 }
 
