@@ -9,22 +9,28 @@ import (
 	"buddy/app/exit"
 )
 
-// notify sends c the signals that keys stand for where no program reads them. While the screen is shown its keys are
-// read, so these signals come from another program. What nohup and the like have ignored stays so.
+// notify sends c the signals of other programs: the terminal sends none while the screen is shown, since keys are only
+// keys there. What nohup and the like have ignored stays so. SIGTSTP is not among them: Go could not give it back to
+// the kernel, which then would not stop this process beside an editor that Ctrl+Z stops.
 func notify(c chan<- os.Signal) {
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT} {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGCONT} {
 		if !signal.Ignored(s) {
 			signal.Notify(c, s)
 		}
 	}
 }
 
-// follow ends the screen on a signal, until stop: the session goes on.
+// follow does what signals ask for, until stop: it ends the screen, while the session goes on, or takes the terminal anew
+// after the shell had it.
 func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 	notify(w.signals)
 	w.loop.Go(func() {
 		for s := range w.signals {
-			end(exit.BySignal(s))
+			if s == syscall.SIGCONT {
+				w.loop.Post(w.retake)
+			} else {
+				end(exit.BySignal(s))
+			}
 		}
 	})
 	return func() {
@@ -32,6 +38,10 @@ func (w *window) follow(end context.CancelCauseFunc) (stop func()) {
 		close(w.signals)
 	}
 }
+
+// retake sets the mode of the terminal anew and paints the whole screen: the process was stopped without a warning,
+// and the shell had the terminal.
+func (w *window) retake() { _ = w.aside(func() error { return nil }) } // else there is no screen any more
 
 // beside runs a program in place of the screen. The terminal sends the signals of its keys to this process too: they
 // are for that program alone.
