@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,7 +68,7 @@ func TestReload(t *testing.T) {
 	}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, append(right[:len(right):len(right)], text...), 0o600); err != nil {
+		if err := os.WriteFile(file, append(slices.Clip(right), text...), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

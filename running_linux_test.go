@@ -21,8 +21,8 @@ func (d *dialog) run(args ...string) (out string, code int) {
 	cmd.Dir, cmd.Env = d.cmd.Dir, d.cmd.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	text, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	_, ok := errors.AsType[*exec.ExitError](err)
+	if err != nil && !ok {
 		d.t.Fatal(err)
 	}
 	return string(text), cmd.ProcessState.ExitCode()

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,13 +84,10 @@ func idsOf(s *tasks) (all []int) {
 	return all
 }
 
-func (s *shells) ids() (all []int) {
+func (s *shells) ids() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id := range s.running {
-		all = append(all, id)
-	}
-	return all
+	return slices.Collect(maps.Keys(s.running))
 }
 
 // expireAt gives a task a deadline, and reports whether it runs.

@@ -103,8 +103,8 @@ func TestHooksEndAnExchange(t *testing.T) { // at any moment, and the history st
 						return reply(ctx, m)
 					}, 0, says("", aCall, safe("c2", 5), safe("c3", 6), aCall), says("next"), says("next"))
 					res, err := r.RunText(t.Context(), "go")
-					var stop *HookTerminated
-					if !errors.As(err, &stop) || !strings.Contains(stop.Reason, "enough") || res.Outcome != event.Failed {
+					stop, ok := errors.AsType[*HookTerminated](err)
+					if !ok || !strings.Contains(stop.Reason, "enough") || res.Outcome != event.Failed {
 						t.Errorf("%s, %v", res.Outcome, err)
 					}
 					if _, err := r.RunText(t.Context(), "again"); err != nil {

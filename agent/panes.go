@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"buddy/agent/event"
@@ -117,7 +118,7 @@ func (b *inbox) join(in event.PaneInput, limit int) event.PaneInput {
 		if !typed || more.Pane != in.Pane || len(in.Bytes)+len(more.Bytes) > limit {
 			break
 		}
-		in.Bytes = append(in.Bytes[:len(in.Bytes):len(in.Bytes)], more.Bytes...)
+		in.Bytes = append(slices.Clip(in.Bytes), more.Bytes...)
 		b.commands = b.commands[1:]
 	}
 	return in

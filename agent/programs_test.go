@@ -448,8 +448,8 @@ func TestHookEndsAnExchangeAfterItsResults(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{}, []hookSpec{{hooks.PostToolUse, "", printed(`{"continue":false,"stopReason":"enough for today"}`), ""}}, says("", readDo), says("next"))
 	_, err := runText(t, s, "go")
-	var stop *HookTerminated
-	if !errors.As(err, &stop) || !strings.Contains(stop.Reason, "enough for today") {
+	stop, ok := errors.AsType[*HookTerminated](err)
+	if !ok || !strings.Contains(stop.Reason, "enough for today") {
 		t.Errorf("%v", err)
 	}
 	if got := s.results(); len(got) != 1 || got[0] != "done c1" {
@@ -462,8 +462,8 @@ func TestHookEndsAnExchangeBeforeACall(t *testing.T) {
 	t.Parallel()
 	s := newHookSession(t, Options{}, []hookSpec{{hooks.PreToolUse, "", printed(`{"continue":false,"stopReason":"enough for today"}`), ""}}, says("", readDo), says("next"))
 	_, err := runText(t, s, "go")
-	var stop *HookTerminated
-	if !errors.As(err, &stop) {
+	stop, ok := errors.AsType[*HookTerminated](err)
+	if !ok {
 		t.Fatal(err)
 	}
 	want := "Stopped by a hook, nothing ran: " + stop.Reason

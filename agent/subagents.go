@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,14 +43,7 @@ type Agents struct {
 
 // withDefaults fills in what is not said.
 func (a Agents) withDefaults() Agents {
-	for _, d := range []struct {
-		at    *int
-		value int
-	}{{&a.Depth, 2}, {&a.AtOnce, 6}, {&a.Most, 100}, {&a.Turns, 50}} {
-		if *d.at == 0 {
-			*d.at = d.value
-		}
-	}
+	a.Depth, a.AtOnce, a.Most, a.Turns = cmp.Or(a.Depth, 2), cmp.Or(a.AtOnce, 6), cmp.Or(a.Most, 100), cmp.Or(a.Turns, 50)
 	return a
 }
 

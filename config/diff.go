@@ -28,7 +28,7 @@ func Changed(a, b *Config) []string {
 				names = map[string][]string{}
 			}
 			maps.Copy(names, b.Keys)
-			for _, action := range sortedKeys(names) {
+			for _, action := range slices.Sorted(maps.Keys(names)) {
 				x, before := a.Keys[action]
 				y, after := b.Keys[action]
 				if before != after || !slices.Equal(x, y) {

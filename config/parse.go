@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -57,15 +58,14 @@ func scan(data []byte) ([]entry, int, error) {
 	if offset, err := notText(data); err != nil {
 		return nil, offset, err
 	}
-	p.toml.Reset(data[:len(data):len(data)]) // the parser finds offsets by capacity
+	p.toml.Reset(slices.Clip(data)) // the parser finds offsets by capacity
 	for p.toml.NextExpression() {
 		if err := p.expression(p.toml.Expression()); err != nil {
 			return p.entries, p.offset, err
 		}
 	}
 	if err := p.toml.Error(); err != nil {
-		var bad *unstable.ParserError
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*unstable.ParserError](err); ok {
 			p.moveTo(int(p.toml.Range(bad.Highlight).Offset))
 		}
 		return p.entries, p.offset, hinted(err)
@@ -75,8 +75,7 @@ func scan(data []byte) ([]entry, int, error) {
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
 		offset := p.offset
-		var bad *toml.DecodeError
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
 			offset = offsetOf(data, bad)
 		}
 		return p.entries, offset, hinted(errors.New(strings.TrimPrefix(err.Error(), "toml: ")))
@@ -199,7 +198,7 @@ func stringsOf(array *unstable.Node) []string {
 
 // path returns the whole path of a key and moves the line to it.
 func (p *parser) path(table []string, n *unstable.Node) ([]string, error) {
-	path := table[:len(table):len(table)]
+	path := slices.Clip(table)
 	for it := n.Key(); it.Next(); {
 		if len(path) == len(table) {
 			p.moveTo(int(it.Node().Raw.Offset))

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (c *Config) Settings(index Index) []Setting {
 		case s.rules:
 			all = append(all, c.rulesSettings(s)...)
 		case s.free != nil:
-			for _, action := range sortedKeys(c.Keys) {
+			for _, action := range slices.Sorted(maps.Keys(c.Keys)) {
 				list := c.Keys[action]
 				all = append(all, newSetting("["+s.name+"]", index, &list, s.name, action))
 			}
@@ -108,15 +109,6 @@ func (c *Config) inEffect(index Index) *Config {
 		}
 	}
 	return &now
-}
-
-func sortedKeys(m map[string][]string) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // profileSettings returns a profile as it is used: the active one includes its overrides.

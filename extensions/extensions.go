@@ -426,8 +426,7 @@ func (r *reader) skip(file, why string) {
 
 // cause strips what names the file, which a problem names itself.
 func cause(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
 	return err.Error()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"buddy/agent/event"
@@ -24,7 +25,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("\n\n{}\nnull\n{\"seq\":1}\n"))
 	f.Add([]byte(`{"seq":1,"type":"x"}` + "\n" + `{"seq":7,"type":"x","payload":{}}` + "\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if err := os.WriteFile(s.file(id), append(head[:len(head):len(head)], body...), 0o600); err != nil {
+		if err := os.WriteFile(s.file(id), append(slices.Clip(head), body...), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		j, err := s.Open(id)

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -229,10 +230,7 @@ func (s *Session) adopt(ctx context.Context) {
 func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()
-	panes := make([]*commandPane, 0, len(s.own.panes))
-	for _, o := range s.own.panes {
-		panes = append(panes, o)
-	}
+	panes := slices.Collect(maps.Values(s.own.panes))
 	s.own.panes = nil
 	s.own.mu.Unlock()
 	for _, o := range panes {

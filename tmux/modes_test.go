@@ -263,8 +263,8 @@ func TestModesRefused(t *testing.T) {
 				continue
 			}
 			_, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Mode: mode, Command: "echo ran >ran"})
-			var refused *pane.RefusedError
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), `mode "`+string(mode)+`"`) {
+			_, ok := errors.AsType[*pane.RefusedError](err)
+			if !ok || !strings.Contains(err.Error(), `mode "`+string(mode)+`"`) {
 				t.Errorf("mode %q: %v", mode, err)
 			}
 		}

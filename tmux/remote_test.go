@@ -242,8 +242,8 @@ func TestTargetDown(t *testing.T) {
 	r, sshd := newWireRig(t)
 	sshd.NewHostKey(t)
 	_, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"})
-	var down *host.DownError
-	if !errors.As(err, &down) || errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "host key has changed") || strings.Contains(err.Error(), "\n") {
+	_, ok := errors.AsType[*host.DownError](err)
+	if !ok || errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "host key has changed") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("Start: %v", err)
 	}
 }

@@ -111,8 +111,8 @@ func TestShellMissing(t *testing.T) {
 				continue
 			}
 			_, err := s.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "touch ran"})
-			var refused *pane.RefusedError
-			if !errors.As(err, &refused) || errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), `"nosh" is not installed on`) {
+			_, ok := errors.AsType[*pane.RefusedError](err)
+			if !ok || errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), `"nosh" is not installed on`) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if _, err := s.Close(t.Context()); err != nil {

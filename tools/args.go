@@ -33,8 +33,7 @@ func Decode[T any](call Call) (T, error) {
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
+		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return none, Invalid("expected a JSON object, got %s", KindOf([]byte(text)))
 		}
 		return none, Invalid("not valid JSON: %v", err)

@@ -131,7 +131,7 @@ func (r *Registry) correct(call Call) Call {
 	if meant == "" {
 		return call
 	}
-	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], fmt.Sprintf("there is no tool %q: %s was called", texts.ClipBytes(call.Name, 60), meant))
+	call.Notes = append(slices.Clip(call.Notes), fmt.Sprintf("there is no tool %q: %s was called", texts.ClipBytes(call.Name, 60), meant))
 	call.Corrected, call.Name = texts.ClipBytes(call.Name, 60), meant
 	return call
 }

@@ -207,7 +207,7 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (Call, error) {
 	if i >= 0 {
 		f.ignore(d)
 	}
-	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], f.notes...)
+	call.Notes = append(slices.Clip(call.Notes), f.notes...)
 	same := maps.EqualFunc(before, f.values, func(a, b json.RawMessage) bool { return string(a) == string(b) })
 	if !same || i >= 0 && isString(call.Arguments) {
 		call.Arguments = string(JSON(f.values))

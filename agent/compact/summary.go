@@ -69,8 +69,8 @@ func (c *Compactor) writeSummary(ctx context.Context, w Work, plan *conversation
 	limit := percent(window, 70) * BytesPerToken
 	for try := 1; ; try++ {
 		text, err := c.askSummary(ctx, w, summaryRequest(w.Room.Wanted(), plan.Earlier, plan.Removed, limit))
-		var e *model.Error
-		if !errors.As(err, &e) || e.Kind != model.ContextError || try == summaryTries {
+		e, ok := errors.AsType[*model.Error](err)
+		if !ok || e.Kind != model.ContextError || try == summaryTries {
 			return text, err
 		}
 		limit /= 2

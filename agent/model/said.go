@@ -75,8 +75,8 @@ func (e *Error) Raw() string {
 // Tell takes an error apart for people: one sentence with the cause, what to do, and what the server
 // answered. The last two may be empty.
 func Tell(err error) (cause, next, raw string) {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return err.Error(), "", ""
 	}
 	if err.Error() == e.Error() { // nothing was said around it

@@ -60,7 +60,7 @@ const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 func Find(ctx context.Context, in Folder, base string) (Change, error) {
 	git := in.Git
 	if _, err := git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
-		if said := GitError(""); errors.As(err, &said) {
+		if _, ok := errors.AsType[GitError](err); ok {
 			return Change{}, fmt.Errorf("%s is in no git repository (%w); review in the folder of one", in.Dir, err)
 		}
 		return Change{}, fmt.Errorf("%s can't be reviewed: %w", in.Dir, err)

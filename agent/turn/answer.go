@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,7 +79,7 @@ func hinted(now []model.Message, hint string) []model.Message {
 	if hint == "" {
 		return now
 	}
-	return append(now[:len(now):len(now)], model.Message{Role: model.User, Kind: model.Reminder, Content: hint})
+	return append(slices.Clip(now), model.Message{Role: model.User, Kind: model.Reminder, Content: hint})
 }
 
 // brokeOff tells a model that its answer is not whole.

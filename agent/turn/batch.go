@@ -291,8 +291,7 @@ func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), approval.ErrSuperseded) {
 		return failure(dropped)
 	}
-	var hook *HookTerminated
-	if errors.As(context.Cause(ctx), &hook) {
+	if hook, ok := errors.AsType[*HookTerminated](context.Cause(ctx)); ok {
 		return failure("Stopped by a hook, nothing ran: " + hook.Reason)
 	}
 	return failure(history.Unanswered)

@@ -48,8 +48,8 @@ const maxOverflows = 3
 // overflowed makes room because the provider said that the request was too long, and
 // reports whether it is worth sending again.
 func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
-	var e *model.Error
-	if !errors.As(err, &e) || e.Kind != model.ContextError || x.overflows == maxOverflows {
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || e.Kind != model.ContextError || x.overflows == maxOverflows {
 		return false
 	}
 	if errors.Is(err, errFull) {

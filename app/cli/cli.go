@@ -140,7 +140,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		return exit.Done
 	}
 	e := exit.Error{Code: exit.BadUsage, Text: err.Error(), Help: true} // what cobra complains about is usage
-	if errors.As(err, new(*fs.PathError)) {                             // but not that the output can't be written
+	if _, ok := errors.AsType[*fs.PathError](err); ok {                 // but not that the output can't be written
 		e = exit.Error{Code: exit.Failed, Text: err.Error()}
 	}
 	errors.As(err, &e)

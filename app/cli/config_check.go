@@ -63,8 +63,8 @@ func keyErrors(bindings map[string][]string) []*keymap.BindError {
 	left := maps.Clone(bindings)
 	for len(left) > 0 {
 		_, err := keymap.Default().Rebind(left)
-		var bad *keymap.BindError
-		if !errors.As(err, &bad) {
+		bad, ok := errors.AsType[*keymap.BindError](err)
+		if !ok {
 			return all
 		}
 		all = append(all, bad)
@@ -80,8 +80,7 @@ func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error()
 
 // addStartError adds what a start with a profile would refuse, such as a key file that is missing.
 func addStartError(r *config.Report, profile string, err error) {
-	var known *config.Error
-	if errors.As(err, &known) && known.Key != "" {
+	if known, ok := errors.AsType[*config.Error](err); ok && known.Key != "" {
 		r.Add(known.Place, known.Key, known.Err)
 		return
 	}

@@ -73,7 +73,7 @@ func (s *setup) run() error {
 	if err == nil {
 		err = config.SetModel(s.config.File, name)
 	}
-	if errors.As(err, new(exit.Error)) {
+	if _, ok := errors.AsType[exit.Error](err); ok {
 		return err
 	}
 	if err != nil {
@@ -147,8 +147,8 @@ func (s *setup) ask() (string, error) {
 		default:
 			name, err = s.prepare(offers[n-1])
 		}
-		var ended exit.Error
-		if err == nil || errors.Is(err, errCancelled) || errors.As(err, &ended) && ended.Code == exit.Cancelled {
+		ended, ok := errors.AsType[exit.Error](err)
+		if err == nil || errors.Is(err, errCancelled) || ok && ended.Code == exit.Cancelled {
 			return name, err
 		}
 		s.hint("%v", err)

@@ -85,8 +85,8 @@ func nearest(c *cobra.Command, name string) string {
 
 // wrongFlag adds to the error about a flag that c does not have the question whether another one was meant.
 func wrongFlag(c *cobra.Command, err error) error {
-	var none *pflag.NotExistError
-	if !errors.As(err, &none) || none.GetSpecifiedShortnames() != "" {
+	none, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || none.GetSpecifiedShortnames() != "" {
 		return err
 	}
 	var all []string

@@ -54,8 +54,7 @@ func ExportTo(store sessions.Store, path, id string, as sessions.ExportFormat, h
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
-		var inDir *fs.PathError // of a file beside it
-		if errors.As(err, &inDir) {
+		if inDir, ok := errors.AsType[*fs.PathError](err); ok { // of a file beside it
 			err = inDir.Err
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -29,8 +29,7 @@ func LostKeys(bindings map[string][]string, index config.Index) (notices []strin
 func BoundKeys(bindings map[string][]string, index config.Index) (*keymap.Map, error) {
 	keys := keymap.Default()
 	_, err := keys.Rebind(bindings) // what lost a key was said when the settings were read
-	var bind *keymap.BindError
-	if errors.As(err, &bind) {
+	if bind, ok := errors.AsType[*keymap.BindError](err); ok {
 		err = exit.Mistake(index.Error(config.Path("keys", bind.Action), bind.Err))
 	}
 	return keys, err

@@ -83,7 +83,7 @@ func runHere(dir string) runner {
 		c.Dir, c.WaitDelay, c.Env = dir, time.Second, append(c.Env, env...)
 		c.Stdout, c.Stderr = stdout, stderr
 		err := c.Run()
-		if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ctx.Err() == nil {
+		if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
 			return errEnded
 		}
 		return err

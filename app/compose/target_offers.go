@@ -56,8 +56,7 @@ func milliseconds(d time.Duration) string {
 
 func awayBecause(err error) slash.TargetState {
 	why := texts.OneLine(err.Error())
-	var down *host.DownError
-	if errors.As(err, &down) {
+	if down, ok := errors.AsType[*host.DownError](err); ok {
 		why = strings.TrimPrefix(why, down.Host+": ") // the row names it
 	}
 	return slash.TargetState{Text: "away: " + why, Why: why}

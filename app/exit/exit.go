@@ -32,7 +32,7 @@ func Usage(format string, args ...any) error {
 
 // Failure gives an error the exit code of a failure, unless it has one.
 func Failure(err error) error {
-	if err == nil || errors.As(err, &Error{}) {
+	if _, coded := errors.AsType[Error](err); coded || err == nil {
 		return err
 	}
 	return Error{Code: Failed, Text: err.Error()}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -47,12 +48,7 @@ func endsAtLogout(root fs.FS, name string) bool {
 			drops[filepath.Base(path)] = path
 		}
 	}
-	names := make([]string, 0, len(drops))
-	for n := range drops {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(drops)) {
 		files = append(files, drops[n])
 	}
 	ends := false

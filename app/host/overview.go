@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -223,9 +224,5 @@ func (o *overview) waiting() (ids []string) {
 func (o *overview) all() (last uint64, open []event.Envelope) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, env := range o.open {
-		open = append(open, env)
-	}
-	slices.SortFunc(open, func(a, b event.Envelope) int { return cmp.Compare(a.Seq, b.Seq) })
-	return o.last, open
+	return o.last, slices.SortedFunc(maps.Values(o.open), func(a, b event.Envelope) int { return cmp.Compare(a.Seq, b.Seq) })
 }

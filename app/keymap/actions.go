@@ -1,5 +1,7 @@
 package keymap
 
+import "slices"
+
 import "fmt"
 
 // row is an Entry as the table writes it.
@@ -18,7 +20,7 @@ var (
 	editing   = in(Prompt, Reason, Amend, Secret, Naming, Asking)
 	docked    = in(Approval, Question, Confirm, Leaving)
 	scrolling = in(Conversation, Panes, Pager, Help, Changes)
-	paging    = append(append(scrolling[:len(scrolling):len(scrolling)], docked...), Findings)
+	paging    = append(append(slices.Clip(scrolling), docked...), Findings)
 	choosing  = in(Picker, Sessions)
 )
 

@@ -207,8 +207,8 @@ func TestRebindErrors(t *testing.T) {
 	} {
 		m := Default()
 		_, err := m.Rebind(c.bindings)
-		var bind *BindError
-		if !errors.As(err, &bind) || bind.Action != c.action || !strings.HasPrefix(err.Error(), c.want) {
+		bind, ok := errors.AsType[*BindError](err)
+		if !ok || bind.Action != c.action || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("Rebind(%v) = %v, want %s…", c.bindings, err, c.want)
 		}
 		if m.Markdown() != Default().Markdown() {

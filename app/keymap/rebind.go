@@ -117,8 +117,8 @@ func parseKeys(e Entry, names []string) ([]Key, error) {
 
 // culprit returns the one of two conflicting actions that was asked for.
 func culprit(err error, bindings map[string][]string) string {
-	var c *conflict
-	if !errors.As(err, &c) {
+	c, ok := errors.AsType[*conflict](err)
+	if !ok {
 		return ""
 	}
 	if _, asked := bindings[string(c.b)]; asked {

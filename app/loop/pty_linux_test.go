@@ -246,8 +246,8 @@ func TestNotTerminal(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"=toy")
 	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(out), "/dev/stdin is not a terminal") {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || exit.ExitCode() != 3 || !strings.Contains(string(out), "/dev/stdin is not a terminal") {
 		t.Errorf("without a terminal: %v, %q", err, out)
 	}
 }

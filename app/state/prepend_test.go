@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -248,7 +249,7 @@ func (s *State) Prepend(older []event.Envelope) Changed {
 		s.kept = nil
 		return 0
 	}
-	kept := append(older[:len(older):len(older)], s.kept...)
+	kept := append(slices.Clip(older), s.kept...)
 	var before State
 	for _, env := range older {
 		before.Apply(env)

@@ -3,7 +3,6 @@ package lsp
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -251,12 +250,7 @@ func (f *findings) text(path string) string {
 
 // paths returns the files that something was said of, in order. The caller holds f.mu.
 func (f *findings) paths() []string {
-	all := make([]string, 0, len(f.found))
-	for path := range f.found {
-		all = append(all, path)
-	}
-	slices.SortFunc(all, strings.Compare)
-	return all
+	return slices.Sorted(maps.Keys(f.found))
 }
 
 // list returns all that was found, in one file or all (""). inside chooses the files, and show names

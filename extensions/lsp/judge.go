@@ -320,6 +320,6 @@ const (
 
 // retriable reports whether the server may answer when it is asked again.
 func retriable(err error) bool {
-	var e *jrpc2.Error
-	return errors.As(err, &e) && (e.Code == serverCancelled || e.Code == contentModified)
+	e, ok := errors.AsType[*jrpc2.Error](err)
+	return ok && (e.Code == serverCancelled || e.Code == contentModified)
 }

@@ -106,8 +106,7 @@ func (w *wire) Recv() ([]byte, error) {
 func (w *wire) broken() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var f fault
-	if errors.As(w.err, &f) {
+	if f, ok := errors.AsType[fault](w.err); ok {
 		return f
 	}
 	return nil

@@ -113,12 +113,12 @@ func (s *server) ask(ctx context.Context, call tools.Call, name string, request 
 
 // failed returns the result of a call whose request failed.
 func (s *server) failed(c *connection, err error) tools.Result {
-	var wire *jsonrpc.Error
-	if errors.As(err, &wire) && wire.Code == sdk.CodeURLElicitationRequired {
+	wire, answered := errors.AsType[*jsonrpc.Error](err)
+	if answered && wire.Code == sdk.CodeURLElicitationRequired {
 		return tools.Result{Content: "Tool error: the server wants the user to visit a page first: " + addressIn(wire.Data) + ". Tell the user, and call it again when that is done.", IsError: true, Retry: true}
 	}
 	why := ""
-	if errors.As(err, &wire) && !errors.Is(err, sdk.ErrConnectionClosed) && !strings.Contains(err.Error(), rejected) {
+	if answered && !errors.Is(err, sdk.ErrConnectionClosed) && !strings.Contains(err.Error(), rejected) {
 		why = wire.Message
 	} else {
 		why = c.explain(err).Error()
@@ -258,8 +258,7 @@ func (c *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.E
 		if !r.over {
 			r.call.Say(err.Error() + "\n")
 		}
-		var secret *form.ErrSecret
-		if errors.As(err, &secret) || errors.Is(err, form.ErrAddress) {
+		if _, ok := errors.AsType[*form.ErrSecret](err); ok || errors.Is(err, form.ErrAddress) {
 			c.server.all.o.Publish(event.Warning{Text: err.Error(), Code: "mcp"})
 		}
 		return &sdk.ElicitResult{Action: answer.Action}, nil

@@ -362,8 +362,7 @@ func (c *connection) explain(err error) error {
 	if _, cause, ok := strings.Cut(err.Error(), rejected); ok {
 		return errors.New(oneLine(cause)) // it did not get as far as the server
 	}
-	var wire *jsonrpc.Error
-	if errors.As(err, &wire) {
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return fmt.Errorf("it answered with an error: %s", oneLine(wire.Message))
 	}
 	return errors.New(oneLine(err.Error()))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -176,21 +177,12 @@ func textsOf(v any) []string {
 		return all
 	case map[string]any:
 		var all []string
-		for _, name := range sortedNames(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			all = append(all, textsOf(v[name])...)
 		}
 		return all
 	}
 	return nil
-}
-
-func sortedNames(m map[string]any) []string {
-	var all []string
-	for name := range m {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // write returns the file, and what is wrong in it.
@@ -247,7 +239,7 @@ func (d *draft) node(v any) *yaml.Node {
 		return n
 	case map[string]any:
 		n := &yaml.Node{Kind: yaml.MappingNode}
-		for _, name := range sortedNames(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			pair(n, name, d.node(v[name]))
 		}
 		return n

@@ -26,8 +26,7 @@ func newCommand(t *Template, numeric func(Ref) bool) (c *command, at int, err er
 	p := &places{command: c, numeric: numeric, why: make(map[int]string)}
 	file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(p.marked()), "")
 	if err != nil {
-		var wrong syntax.ParseError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[syntax.ParseError](err); ok {
 			return nil, int(wrong.Pos.Line()) - 1, fmt.Errorf("the shell does not understand it: %s", p.unmarked(wrong.Text))
 		}
 		return nil, 0, errors.New("the shell does not understand it: " + p.unmarked(err.Error()))

@@ -136,8 +136,7 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 	}
 	code, err = s.do(ctx, script, stdout, stderr)
 	h.give(s, err == nil)
-	var lost *lostError
-	if errors.As(err, &lost) {
+	if lost, ok := errors.AsType[*lostError](err); ok {
 		err = h.line.explain(ctx, lost.said, lost.err)
 	}
 	return code, err

@@ -25,8 +25,8 @@ func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
 func wantDown(t *testing.T, h *host.Host, words ...string) {
 	t.Helper()
 	_, err := h.Run(t.Context(), "true", io.Discard, io.Discard)
-	var down *host.DownError
-	if !errors.As(err, &down) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), h.Name()+": ") {
+	_, ok := errors.AsType[*host.DownError](err)
+	if !ok || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), h.Name()+": ") {
 		t.Errorf("error %v, want a DownError of one line", err)
 		return
 	}

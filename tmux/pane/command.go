@@ -204,7 +204,7 @@ func (c *Command) ended(err, left error) Exit {
 		}
 	}
 	e.Code, e.Signal = status(c.started.proc.ProcessState)
-	if st := new(exec.ExitError); err != nil && !errors.As(err, &st) {
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		e.Fault = err.Error()
 	}
 	return e

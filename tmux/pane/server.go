@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -289,10 +291,7 @@ func obey(c *Command, cancel, gone <-chan struct{}) {
 func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	s.mu.Lock()
 	s.closed = true
-	var all []*Command
-	for _, c := range s.running {
-		all = append(all, c)
-	}
+	all := slices.Collect(maps.Values(s.running))
 	s.mu.Unlock()
 	for _, c := range all {
 		c.hangUp(why, wait)

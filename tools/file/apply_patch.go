@@ -185,8 +185,8 @@ func rightsOf(f patch.File, c change) fs.Rights {
 // explain adds to err where the file comes nearest to what the patch expects.
 func (t *applyPatch) explain(c change, err error) error {
 	name := t.ws.show(c.from)
-	var m *patch.Mismatch
-	if !errors.As(err, &m) || m.Fits != nil {
+	m, ok := errors.AsType[*patch.Mismatch](err)
+	if !ok || m.Fits != nil {
 		return fmt.Errorf("nothing was written: %q: %w", name, err)
 	}
 	text, _ := decode(c.old.data)

@@ -63,8 +63,7 @@ func (w *Workspace) Changed(ctx context.Context) []Change {
 	var changed []Change
 	for _, s := range w.seen.by(0).watched(maxWatched / w.files.BatchSize()) { // each costs time on a target
 		info, err := w.files.Lstat(ctx, s.Path)
-		var down *host.DownError
-		if errors.As(err, &down) || ctx.Err() != nil {
+		if _, ok := errors.AsType[*host.DownError](err); ok || ctx.Err() != nil {
 			break
 		}
 		if err == nil && info.Size == s.Bytes && info.Modified.Equal(s.Modified) {

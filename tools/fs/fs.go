@@ -123,8 +123,7 @@ const (
 // Cause strips the operation and path that the os package puts before an error: our errors
 // name the path themselves.
 func Cause(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
 	}
 	return err

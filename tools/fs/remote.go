@@ -41,12 +41,11 @@ func (t *remoteFS) Home(ctx context.Context) (string, error) { return t.host.Hom
 
 // localError converts errors of the host to those that local files give.
 func localError(err error) error {
-	var down *host.DownError
-	if errors.As(err, &down) {
+	if down, ok := errors.AsType[*host.DownError](err); ok {
 		return down
 	}
-	var p *os.PathError
-	if !errors.As(err, &p) {
+	p, ok := errors.AsType[*os.PathError](err)
+	if !ok {
 		return err
 	}
 	switch {
@@ -70,8 +69,7 @@ func (t *remoteFS) RealPath(ctx context.Context, path string) (string, error) {
 
 // withName adds the file to an error, unless the error is about the whole target.
 func withName(path string, err error) error {
-	var down *host.DownError
-	if errors.As(err, &down) {
+	if _, ok := errors.AsType[*host.DownError](err); ok {
 		return err
 	}
 	return fmt.Errorf("%q: %w", path, Cause(err))

@@ -38,8 +38,8 @@ func (t *remoteFS) OpenDir(ctx context.Context, path string) (Folder, error) {
 func byInfoName(a, b host.FileInfo) int { return cmp.Compare(a.Name, b.Name) }
 
 func folderError(path string, err error) error {
-	var p *os.PathError
-	if err = localError(err); errors.As(err, &p) && errors.Is(p.Err, syscall.ENOTDIR) {
+	err = localError(err)
+	if p, ok := errors.AsType[*os.PathError](err); ok && errors.Is(p.Err, syscall.ENOTDIR) {
 		return swapped(&os.PathError{Op: p.Op, Path: path, Err: p.Err})
 	}
 	return err

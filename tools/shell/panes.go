@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -201,7 +202,7 @@ type sendKeysArgs struct {
 // pressed returns the keys, with Enter.
 func (a sendKeysArgs) pressed() []string {
 	if a.Enter {
-		return append(a.Keys[:len(a.Keys):len(a.Keys)], "Enter")
+		return append(slices.Clip(a.Keys), "Enter")
 	}
 	return a.Keys
 }

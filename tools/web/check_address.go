@@ -31,8 +31,8 @@ func refuse(format string, args ...any) error {
 
 // isLocal reports whether an error is about an address that a person may approve.
 func isLocal(err error) bool {
-	var refused *refusedError
-	return errors.As(err, &refused) && refused.local
+	refused, ok := errors.AsType[*refusedError](err)
+	return ok && refused.local
 }
 
 // Check returns the URL to fetch for raw: with the host in lower case and ASCII, without the

@@ -147,12 +147,10 @@ func cause(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("no whole answer within %s", Timeout)
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
-	var refused *refusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*refusedError](err); ok {
 		return refused
 	}
 	return err

@@ -74,7 +74,7 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 	if p.room = free - len(p.pinned); p.room >= least {
 		return p
 	}
-	p.scrolled = append(body[:len(body):len(body)], asLines(concat(a.notes(w, maxScrolled, wide)))...)
+	p.scrolled = append(slices.Clip(body), asLines(concat(a.notes(w, maxScrolled, wide)))...)
 	p.decisive += len(noteRows(a.asked, noteLoses, w, maxScrolled))
 	p.pinned, p.room = nil, free
 	if rule := noteRows(a.asked, noteSimilar, w, 1); len(rule) > 0 && !wide && !a.explain.on && free > 2 { // whoever presses its key has seen it

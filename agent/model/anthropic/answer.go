@@ -75,7 +75,7 @@ func (a *answer) Take(raw []byte) error {
 	if err == nil || a.finish == "" {
 		return err
 	}
-	if known := new(model.Error); errors.As(err, &known) {
+	if _, ok := errors.AsType[*model.Error](err); ok {
 		return nil
 	}
 	return err

@@ -66,8 +66,8 @@ func TestReported(t *testing.T) {
 		"overloaded_error": 529, "rate_limit_error": 429, "api_error": 500, "invalid_request_error": 400, "request_too_large": 400,
 	} {
 		r := ask(t, modeltest.Answer{modeltest.ErrorObject(`{"type":"` + kind + `","message":"no"}`)})
-		var e *model.Error
-		if !errors.As(r.Err, &e) || e.Kind != model.ReportedError || e.Status != status || e.Retryable() != (status != 400) {
+		e, ok := errors.AsType[*model.Error](r.Err)
+		if !ok || e.Kind != model.ReportedError || e.Status != status || e.Retryable() != (status != 400) {
 			t.Errorf("%s: %+v", kind, e)
 		}
 	}

@@ -239,8 +239,8 @@ func TestEmpty(t *testing.T) {
 		{modeltest.Raw(`{"choices":[]}`), modeltest.End{}},
 	} {
 		r := ask(t, a)
-		var e *model.Error
-		if !errors.As(r.Err, &e) || e.Kind != model.EmptyError || !e.Retryable() || !strings.Contains(r.Err.Error(), "model returned empty response") {
+		e, ok := errors.AsType[*model.Error](r.Err)
+		if !ok || e.Kind != model.EmptyError || !e.Retryable() || !strings.Contains(r.Err.Error(), "model returned empty response") {
 			t.Errorf("%v: %v", a, r.Err)
 		}
 	}
@@ -249,8 +249,8 @@ func TestEmpty(t *testing.T) {
 // TestWrongWhole: JSON that is something else is an error, not an empty answer.
 func TestWrongWhole(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Raw(`{"detail":"Not here"}`), modeltest.End{}})
-	var e *model.Error
-	if !errors.As(r.Err, &e) || e.Kind != model.FormatError || !strings.Contains(r.Err.Error(), "not a chat completion: Not here") {
+	e, ok := errors.AsType[*model.Error](r.Err)
+	if !ok || e.Kind != model.FormatError || !strings.Contains(r.Err.Error(), "not a chat completion: Not here") {
 		t.Error(r.Err)
 	}
 }

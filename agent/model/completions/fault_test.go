@@ -55,8 +55,8 @@ func TestNoServer(t *testing.T) {
 	}
 	r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: "http://" + addr + "/v1"}), question)
 	want := addr + ": connection refused; nothing listens at " + addr + ": start the server or check api_base_url"
-	var e *model.Error
-	if !errors.As(r.Err, &e) || e.Kind != model.ConnectError || !e.Retryable() || r.Err.Error() != want {
+	e, ok := errors.AsType[*model.Error](r.Err)
+	if !ok || e.Kind != model.ConnectError || !e.Retryable() || r.Err.Error() != want {
 		t.Errorf("error = %v, want %s", r.Err, want)
 	}
 }
@@ -85,8 +85,8 @@ func TestNotTheProtocol(t *testing.T) {
 		{"http://nowhere.example", nowhere, true, `host "nowhere.example" not found; check api_base_url and the network`},
 	} {
 		r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: tt.url, HTTPClient: tt.client}), question)
-		var e *model.Error
-		if !errors.As(r.Err, &e) || e.Retryable() != tt.retry || !strings.Contains(r.Err.Error(), tt.want) {
+		e, ok := errors.AsType[*model.Error](r.Err)
+		if !ok || e.Retryable() != tt.retry || !strings.Contains(r.Err.Error(), tt.want) {
 			t.Errorf("error = %v, want %q", r.Err, tt.want)
 		}
 	}
@@ -101,8 +101,8 @@ func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, 
 func TestNotSent(t *testing.T) {
 	m := newModel(t, completions.Config{Profile: "work", BaseURL: "http://127.0.0.1:1", Model: "gpt-6-sol"})
 	r := modeltest.Collect(t.Context(), m, model.Request{Messages: question.Messages, Tools: []model.ToolDef{toolDef("x")}})
-	var e *model.Error
-	if !errors.As(r.Err, &e) || e.Retryable() || !strings.Contains(r.Err.Error(), `api = "responses" in [models.work]`) {
+	e, ok := errors.AsType[*model.Error](r.Err)
+	if !ok || e.Retryable() || !strings.Contains(r.Err.Error(), `api = "responses" in [models.work]`) {
 		t.Error(r.Err)
 	}
 }
@@ -127,8 +127,8 @@ func TestRetryAfterDate(t *testing.T) {
 		"1.5": 1500 * time.Millisecond, "-3": 0, "soon": 0, "": 0, "1e99": 0,
 	} {
 		r := ask(t, modeltest.Answer{modeltest.Status{Code: 503, Header: map[string]string{"Retry-After": value}}})
-		var e *model.Error
-		if !errors.As(r.Err, &e) || e.RetryAfter > want || e.RetryAfter < want-5*time.Second || (want == 0 && e.RetryAfter != 0) {
+		e, ok := errors.AsType[*model.Error](r.Err)
+		if !ok || e.RetryAfter > want || e.RetryAfter < want-5*time.Second || (want == 0 && e.RetryAfter != 0) {
 			t.Errorf("%q: %+v, want %v", value, e, want)
 		}
 	}

@@ -86,8 +86,7 @@ func New(c Config) (*Endpoint, error) {
 
 // withoutURL drops the URL from an error of url.Parse: it may hold a password.
 func withoutURL(err error) error {
-	var e *url.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
 	}
 	return err

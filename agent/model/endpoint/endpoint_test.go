@@ -65,8 +65,8 @@ func TestHints(t *testing.T) {
 		tt.config.BaseURL = srv.URL + "/"
 		_, err := send(t, tt.config)
 		srv.Close()
-		var e *model.Error
-		if !errors.As(err, &e) || e.Status != tt.code || !strings.HasSuffix(e.Hint, tt.hint) || (tt.hint == "") != (e.Hint == "") {
+		e, ok := errors.AsType[*model.Error](err)
+		if !ok || e.Status != tt.code || !strings.HasSuffix(e.Hint, tt.hint) || (tt.hint == "") != (e.Hint == "") {
 			t.Errorf("%d %+v: %v", tt.code, tt.config, err)
 		}
 		if e.Endpoint != srv.URL+"/x" || strings.Contains(err.Error(), "secret-key") {
@@ -134,8 +134,8 @@ func TestUnknownModel(t *testing.T) {
 			}))
 			defer srv.Close()
 			_, err := send(t, endpoint.Config{BaseURL: srv.URL, Profile: "work", API: "completions", Model: "gpt-6-soll"})
-			var e *model.Error
-			if !errors.As(err, &e) || e.Hint != tt.hint || lists != tt.lists {
+			e, ok := errors.AsType[*model.Error](err)
+			if !ok || e.Hint != tt.hint || lists != tt.lists {
 				t.Errorf("%v after %d lists, want the hint %q", err, lists, tt.hint)
 			}
 		})

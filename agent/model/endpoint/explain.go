@@ -23,8 +23,7 @@ func (c *Call) Explain(err error) error {
 	if c.parent.Err() != nil {
 		return context.Cause(c.parent)
 	}
-	var known *model.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*model.Error](err); ok {
 		e := *known
 		e.Endpoint, e.What, e.Said, e.Body = c.shown, c.scrub(e.What), c.scrub(e.Said), c.scrub(e.Body)
 		if e.Kind == model.ContextError && e.Hint == "" {

@@ -44,8 +44,7 @@ func (e *Endpoint) list(req *http.Request) ([]string, error) {
 	e.dress(req)
 	resp, err := e.client.Do(req)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // its URL may hold a password
 		}
 		return nil, fmt.Errorf("%s could not be asked: %w", e.shown, err)

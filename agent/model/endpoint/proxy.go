@@ -34,16 +34,14 @@ func refuseProxy(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.
 
 // proxy fills in why there is no way through a proxy. It reports whether that was it.
 func (c *Call) proxy(e *model.Error) bool {
-	var refused *proxyRefusal
-	if errors.As(e.Err, &refused) {
+	if refused, ok := errors.AsType[*proxyRefusal](e.Err); ok {
 		e.What, e.Status, e.Hint = refused.Error(), refused.status, proxyHint
 		if refused.status < 500 {
 			e.Kind = model.SetupError
 		}
 		return true
 	}
-	var op *net.OpError
-	if errors.As(e.Err, &op) && op.Op == "proxyconnect" {
+	if op, ok := errors.AsType[*net.OpError](e.Err); ok && op.Op == "proxyconnect" {
 		e.What, e.Hint = "no connection to the proxy: "+short(op.Err), proxyHint
 		return true
 	}

@@ -53,8 +53,8 @@ func TestProxy(t *testing.T) {
 			call := e.Call(t.Context())
 			defer call.Close()
 			err = call.Post("/x", nil, nil)
-			var known *model.Error
-			if !errors.As(err, &known) || known.Kind != tt.kind || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "check the proxy in HTTPS_PROXY") {
+			known, ok := errors.AsType[*model.Error](err)
+			if !ok || known.Kind != tt.kind || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "check the proxy in HTTPS_PROXY") {
 				t.Errorf("error = %v", err)
 			}
 		})

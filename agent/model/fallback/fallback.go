@@ -36,8 +36,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 		if failed == nil || left {
 			return
 		}
-		var e *model.Error
-		if !errors.As(failed, &e) || !e.Replaceable() || ctx.Err() != nil {
+		e, ok := errors.AsType[*model.Error](failed)
+		if !ok || !e.Replaceable() || ctx.Err() != nil {
 			yield(model.Delta{}, failed)
 			return
 		}

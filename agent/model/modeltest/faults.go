@@ -177,8 +177,8 @@ func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url
 
 func (f Fault) check(t *testing.T, r Result, url string) {
 	t.Helper()
-	var e *model.Error
-	if !errors.As(r.Err, &e) || r.Done != nil {
+	e, ok := errors.AsType[*model.Error](r.Err)
+	if !ok || r.Done != nil {
 		t.Fatalf("error = %v, done = %v", r.Err, r.Done)
 	}
 	if e.Kind != f.Kind || e.Retryable() != f.Retry || e.Endpoint != url || r.Text != f.Text {

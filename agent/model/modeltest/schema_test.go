@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,11 +32,11 @@ func TestBodies(t *testing.T) {
 		"system and tools":  {Messages: []model.Message{system, user("hello")}, Tools: tools},
 		"calls":             {Messages: talk, Tools: tools},
 		"calls alone":       {Messages: append([]model.Message{user("go"), only}, results...), Tools: tools},
-		"text and on":       {Messages: append(talk[:len(talk):len(talk)], model.Message{Role: model.Assistant, Content: "Done."}, user("thanks")), Tools: tools},
+		"text and on":       {Messages: append(slices.Clip(talk), model.Message{Role: model.Assistant, Content: "Done."}, user("thanks")), Tools: tools},
 		"pictures":          {Messages: []model.Message{user("what is it", pixel, pixel)}},
 		"pictures alone":    {Messages: []model.Message{user("", pixel)}},
-		"pictures of tools": {Messages: append(talk[:len(talk):len(talk)], user("<system-reminder>The pictures.</system-reminder>", pixel)), Tools: tools},
-		"of the moment":     {Messages: append(talk[:len(talk):len(talk)], user("<system-reminder>now</system-reminder>")), Tools: tools, Ephemeral: 1},
+		"pictures of tools": {Messages: append(slices.Clip(talk), user("<system-reminder>The pictures.</system-reminder>", pixel)), Tools: tools},
+		"of the moment":     {Messages: append(slices.Clip(talk), user("<system-reminder>now</system-reminder>")), Tools: tools, Ephemeral: 1},
 		"after compaction":  {Messages: []model.Message{system, user("<summary>what was</summary>"), {Role: model.Assistant, Content: "I go on."}, user("go on")}, Tools: tools},
 	} {
 		for _, effort := range []Effort{"", "none", "low", "high", "max"} {

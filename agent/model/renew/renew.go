@@ -110,13 +110,12 @@ func (m *Model) with(ctx context.Context, refused string) (model.Model, string, 
 
 // refusal reports whether a server did not take the key.
 func refusal(err error) bool {
-	var e *model.Error
-	return errors.As(err, &e) && e.Kind == model.StatusError && e.Status == http.StatusUnauthorized
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && e.Kind == model.StatusError && e.Status == http.StatusUnauthorized
 }
 
 func (m *Model) hinted(err error) error {
-	var e *model.Error
-	errors.As(err, &e)
+	e, _ := errors.AsType[*model.Error](err)
 	said := *e
 	said.Hint = m.config.Hint
 	return &said

@@ -57,8 +57,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 			if err == nil || left {
 				return
 			}
-			var e *model.Error
-			if !errors.As(err, &e) || !e.Retryable() || ctx.Err() != nil {
+			e, ok := errors.AsType[*model.Error](err)
+			if !ok || !e.Retryable() || ctx.Err() != nil {
 				yield(model.Delta{}, err)
 				return
 			}

@@ -143,8 +143,8 @@ func TestStall(t *testing.T) {
 					}
 				}
 			}
-			var e *model.Error
-			if !errors.As(last, &e) || retries != tt.retries || stalls != retries+1 || e.Replaceable() != tt.replaceable {
+			e, ok := errors.AsType[*model.Error](last)
+			if !ok || retries != tt.retries || stalls != retries+1 || e.Replaceable() != tt.replaceable {
 				t.Errorf("%q: %d stalls, %d retries, %v", tt.recovery, stalls, retries, last)
 			}
 		})

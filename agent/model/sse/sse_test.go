@@ -106,8 +106,8 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, finished, err := read(strings.NewReader(tt.body), tt.kind)
-			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != tt.want || !strings.Contains(err.Error()+e.Raw(), tt.text) || e.Retryable() != tt.retry || finished {
+			e, ok := errors.AsType[*model.Error](err)
+			if !ok || e.Kind != tt.want || !strings.Contains(err.Error()+e.Raw(), tt.text) || e.Retryable() != tt.retry || finished {
 				t.Errorf("error = %#v (%v), finished %v; want kind %d with %q, retryable %v", err, err, finished, tt.want, tt.text, tt.retry)
 			}
 		})

@@ -358,15 +358,15 @@ func (r *reading) take(event []byte) error {
 }
 
 func reportedError(err error) bool {
-	var e *model.Error
-	return errors.As(err, &e) && e.Kind == model.ReportedError
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && e.Kind == model.ReportedError
 }
 
 // Refuses reports whether a request failed since the server does not take what one of
 // the words in its answer names.
 func Refuses(err error, words ...string) bool {
-	var e *model.Error
-	if !errors.As(err, &e) || e.Kind != model.StatusError || (e.Status != 400 && e.Status != 422) {
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || e.Kind != model.StatusError || (e.Status != 400 && e.Status != 422) {
 		return false
 	}
 	for _, w := range words {

@@ -264,8 +264,7 @@ func FuzzFields(f *testing.F) {
 		}
 		p := &person{answers: []string{"Decline"}}
 		if _, err := Ask(t.Context(), Form{Message: "m", Fields: fields}, p.ask); err != nil {
-			var secret *ErrSecret
-			if !errors.As(err, &secret) {
+			if _, ok := errors.AsType[*ErrSecret](err); !ok {
 				t.Fatal(err)
 			}
 			return

@@ -56,8 +56,7 @@ func resident(pid int) (int64, error) {
 	out, err := exec.Command("/bin/ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
 	text := strings.TrimSpace(string(out))
 	if text == "" {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) { // there is no such process
+		if _, ok := errors.AsType[*exec.ExitError](err); ok { // there is no such process
 			return 0, nil
 		}
 		return 0, err

@@ -64,7 +64,7 @@ func TestEveryday(t *testing.T) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		err := cmd.Wait()
-		if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 			t.Errorf("%s: %v", line, err)
 		}
 		if err := clean(cmd.Process.Pid); err != nil {

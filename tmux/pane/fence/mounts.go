@@ -2,6 +2,7 @@ package fence
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,11 +87,7 @@ func firstLink(path string) (at, to string) {
 // args returns bwrap's arguments for the mounts, parents first, without those that change nothing
 // of what lies above them.
 func (p plan) args() (args []string) {
-	all := make([]mount, 0, len(p))
-	for _, m := range p {
-		all = append(all, m)
-	}
-	slices.SortFunc(all, func(a, b mount) int {
+	all := slices.SortedFunc(maps.Values(p), func(a, b mount) int {
 		return cmp.Compare(strings.ReplaceAll(a.path, "/", "\x00"), strings.ReplaceAll(b.path, "/", "\x00"))
 	})
 	var above []mount // those that the current path lies in

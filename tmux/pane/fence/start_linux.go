@@ -261,7 +261,7 @@ func (f *Fence) passOn(socket *os.File, over <-chan struct{}) {
 
 // ignoreExit returns nil for the end of a process that was killed.
 func ignoreExit(err error) error {
-	if st := new(exec.ExitError); errors.As(err, &st) {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return nil
 	}
 	return err
