@@ -379,9 +379,18 @@ func (l *link) close(kill bool, reason string) []string {
 	defer cancel()
 	reply, err := ask[live.CloseReply](l, ctx, live.Close{Kill: kill, Reason: reason})
 	if err != nil {
-		return []string{fmt.Sprintf("buddy: the session did not end in order: %v", err)}
+		return []string{"buddy: " + notEnded(l.options.Session, err)}
 	}
 	return reply.Lines
+}
+
+// notEnded says that a session has not ended, and what to do.
+func notEnded(id string, err error) string {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("the session did not end in order: %v", err)
+	}
+	return fmt.Sprintf("the session has not ended within %v: commands on a target that does not answer may still run there · "+
+		"buddy ls shows whether it has ended, then buddy resume %s shows how they went", endTime, host.Short(id))
 }
 
 // leave lets go of the session.

@@ -1,6 +1,9 @@
 package fullscreen
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -34,6 +37,22 @@ func TestPromptsThatWereNotStored(t *testing.T) {
 	for after, want := range map[uint64][]string{1: {"two"}, 2: {"one", "two"}} {
 		if left := notStored(store, id, after, []string{"one", "two"}); !slices.Equal(left, want) {
 			t.Errorf("after %d: %q, want %q", after, left, want)
+		}
+	}
+}
+
+// A session that has not ended in time says what may still run, and where to look.
+func TestNotEnded(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("asked: %w", context.DeadlineExceeded), "the session has not ended within 15s: commands on a target that does not answer may still run there · " +
+			"buddy ls shows whether it has ended, then buddy resume 7f3a shows how they went"},
+		{errors.New("broken"), "the session did not end in order: broken"},
+	} {
+		if got := notEnded("7f3a-5b6c", tt.err); got != tt.want {
+			t.Errorf("%v: %q", tt.err, got)
 		}
 	}
 }
