@@ -182,7 +182,12 @@ func TestDraftOfEachScreen(t *testing.T) {
 	third.want("> the first draft")
 	second.keys("-l", "left behind")
 	stored(".2", "left behind")
+	pid, err := strconv.Atoi(strings.TrimSpace(x.srv.Tmux("display-message", "-p", "-t", "t:second", "#{pane_pid}")))
+	if err != nil {
+		t.Fatal(err)
+	}
 	x.srv.Tmux("kill-window", "-t", "t:second")
+	tmuxtest.Until(t, "the second screen has ended", func() bool { return syscall.Kill(pid, 0) != nil })
 	fourth := x.another("fourth", "attach "+x.session())
 	fourth.want("> left behind")
 	fourth.keys("C-u") // deleted: it does not come back

@@ -31,7 +31,7 @@ const (
 // readTool is the tool that reads the files.
 const readTool = "read_file"
 
-// errNoFile is why a name that is none of a file does not go with a prompt.
+// errNoFile says that a name is none of a file.
 var errNoFile = errors.New("there is no such file")
 
 // atNames returns the names after an @ in a prompt that may be files. Pictures are not among them: they come with the

@@ -2,9 +2,12 @@ package fullscreen
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"buddy/app/exit"
 )
@@ -52,6 +55,26 @@ func (w *window) beside(run func() error) error {
 		defer signal.Stop(others)
 		signal.Stop(w.signals)
 		defer notify(w.signals)
-		return run()
+		err := run()
+		if byKey(err) {
+			select {
+			case <-others: // it may come a moment after the program has ended
+			case <-time.After(signalTime):
+			}
+		}
+		return err
 	})
+}
+
+// signalTime limits how long a signal that has ended a program may take to come to this process, too.
+const signalTime = 300 * time.Millisecond
+
+// byKey reports whether a program was ended by a signal that the terminal sends for a key.
+func byKey(err error) bool {
+	e, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
+	}
+	status, ok := e.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGQUIT)
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// charset is how the text of a file is encoded when it is not in UTF-8. A nil one is UTF-8.
+// charset encodes the text of a file that is not in UTF-8. A nil one is UTF-8.
 type charset struct {
 	name string
 	encoding.Encoding
