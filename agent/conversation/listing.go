@@ -11,7 +11,7 @@ import (
 	"buddy/agent/reminder"
 )
 
-// Listing lists what there is of a kind, such as skills, for a model to choose from. It is told
+// Listing lists the items of a kind, such as skills, that a model can choose from. It is told
 // beside the prompts, never in the system prompt, so that what changes costs only its own lines.
 type Listing struct {
 	Kind  string // of the reminder that tells it

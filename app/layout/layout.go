@@ -72,7 +72,7 @@ type Input struct {
 	Popup    Size // wanted, above the prompt; the zero Size is none
 }
 
-// Beside tells what there is to see beside the conversation, and what a person chose of that.
+// Beside says which parts there are beside the conversation, and which of them a person has chosen.
 type Beside struct {
 	Column bool // something is live, or was in this session
 	Hidden bool // the column is not to be seen; the strip is

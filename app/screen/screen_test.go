@@ -404,20 +404,27 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
+// typing returns a terminal to type at, and a screen that reads it. The caller ends the screen.
+func typing(t *testing.T) (*apptest.Terminal, *screen.Screen) {
+	t.Helper()
+	term := apptest.NewTerminal(20, 4)
+	s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
+	if err == nil {
+		err = s.Init()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term, s
+}
+
 // Letters are read as UTF-8 in every locale, and what is no UTF-8 can be seen and does not hold up what follows.
 func TestTypedLetters(t *testing.T) {
 	for _, locale := range []string{"C.UTF-8", "C"} {
 		t.Run(locale, func(t *testing.T) {
 			t.Setenv("LC_ALL", locale)
 			synctest.Test(t, func(t *testing.T) {
-				term := apptest.NewTerminal(20, 4)
-				s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Init(); err != nil {
-					t.Fatal(err)
-				}
+				term, s := typing(t)
 				defer s.Fini()
 				got := ""
 				for _, p := range []string{"é漢\xc3", "\xa9", "\xff", "a\ufffd", "z"} {
@@ -443,14 +450,7 @@ func TestEscTwiceIsTwoKeys(t *testing.T) {
 		t.Run(pause.String(), func(t *testing.T) {
 			t.Setenv("LC_ALL", "C.UTF-8")
 			synctest.Test(t, func(t *testing.T) {
-				term := apptest.NewTerminal(20, 4)
-				s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Init(); err != nil {
-					t.Fatal(err)
-				}
+				term, s := typing(t)
 				defer s.Fini()
 				for range 2 {
 					term.Type("\x1b")

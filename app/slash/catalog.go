@@ -63,7 +63,7 @@ func (c Catalog) OnServerPrompt(s Frontend, name, args string) error {
 	return nil
 }
 
-// Catalog offers what there is to choose from. Its functions may read files.
+// Catalog lists models, sessions, targets and the like for commands. Its functions may read files.
 type Catalog struct {
 	Offers   func() []Offer                            // of models; asks servers on this machine
 	Sessions func() (string, error)                    // a list for people

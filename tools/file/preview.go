@@ -23,8 +23,8 @@ const (
 )
 
 // preview describes a change of the file that the model calls name: a line with the sizes,
-// then a unified diff with all lines that are written. Run builds it again and compares, so that what was
-// approved is what happens.
+// then a unified diff with all lines that are written. Run builds it again and compares, so that it makes no
+// other change than the one that was approved.
 func preview(name string, old snapshot, data []byte) string {
 	was, from := decode(old.data)
 	is, to := decode(data)
