@@ -34,8 +34,8 @@ const readTool = "read_file"
 // errNoFile says that a name is none of a file.
 var errNoFile = errors.New("there is no such file")
 
-// atNames returns the names after an @ in a prompt that may be files. Pictures are not among them: they come with the
-// prompt. A quoted one is if none came.
+// atNames returns the names after an @ in a prompt that may be files. Names of pictures are left out, since pictures come
+// with the prompt; a quoted one stays when no picture came, so that the person is told why.
 func atNames(p event.PromptSubmitted) []texts.Mention {
 	var names []texts.Mention
 	for m := range texts.Mentions(p.Text) {
@@ -66,7 +66,7 @@ func (x *Exchange) attachFiles(ctx context.Context, l *Loop) {
 type namedFiles struct{ *batch }
 
 // attach gives the model those files of which it has not the same already, and tells the person
-// which, and which can't go along. A word that names no file is nothing to tell: it may be somebody's name.
+// which, and which can't go along. Nothing is said of a word that names no file: it may be somebody's name.
 func (b namedFiles) attach(names []texts.Mention) {
 	defer b.cancel(nil)
 	l, x := b.loop, b.x
