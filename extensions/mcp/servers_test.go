@@ -632,3 +632,25 @@ func TestAllAreReadyOnce(t *testing.T) {
 		all.Close()
 	}
 }
+
+// A call that was planned while its server still started runs when that is ready before the call begins.
+func TestCallPlannedBeforeItsServerWasReady(t *testing.T) {
+	b := start(t, hostileServer("good"))
+	pending := &pendingTool{server: b.all.servers[0], name: "mcp__good__echo"}
+	call := tools.Call{ID: "c", Name: pending.name, Arguments: `{"text":"a"}`}
+	act, err := pending.Plan(call)
+	if err != nil || act.Definition != "" {
+		t.Fatal(act, err)
+	}
+	call.Planned = act
+	b.settled()
+	for _, one := range b.deferred.All() {
+		if one.Definition().Name == pending.name {
+			if res := one.Run(t.Context(), call); res.IsError || res.Content != "a" {
+				t.Errorf("%+v", res)
+			}
+			return
+		}
+	}
+	t.Errorf("no tool %s", pending.name)
+}

@@ -183,9 +183,17 @@ func (*tool) Patient(tools.Call) bool { return true }
 
 // Run calls the tool that was approved.
 func (t *tool) Run(ctx context.Context, call tools.Call) tools.Result {
-	if call.Planned.Definition != t.known.Hash {
+	switch call.Planned.Definition {
+	case t.known.Hash:
+		return t.run(ctx, call)
+	case "":
+		return t.runPending(ctx, call)
+	default:
 		return tools.Result{Content: "Tool error: the server has changed this tool while the call was being approved; nothing was called. Call it again.", IsError: true, Retry: true}
 	}
+}
+
+func (t *tool) run(ctx context.Context, call tools.Call) tools.Result {
 	args, err := arguments(call)
 	if err != nil {
 		return tools.Failure(err)
@@ -194,6 +202,19 @@ func (t *tool) Run(ctx context.Context, call tools.Call) tools.Result {
 		return tools.Failure(fmt.Errorf("nothing was called, because it could not be noted what was approved: %w", err))
 	}
 	return t.server.call(ctx, call, t.def.Name, args)
+}
+
+// runPending runs a call that was planned while the server still started, unless it needs another approval.
+func (t *tool) runPending(ctx context.Context, call tools.Call) tools.Result {
+	act, err := t.Plan(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if act.Changed || act.Risk == action.High && call.Planned.Risk != action.High {
+		return tools.Result{Content: "Tool error: the server is ready now, and what this tool does needs an approval of its own; nothing was called. Call it again.", IsError: true, Retry: true}
+	}
+	call.Planned = act
+	return t.run(ctx, call)
 }
 
 // pendingTool stands for a tool of a server that starts.
@@ -234,15 +255,7 @@ func (p *pendingTool) Run(ctx context.Context, call tools.Call) tools.Result {
 	if t == nil {
 		return tools.Failure(fmt.Errorf("the MCP server %s has no tool %s; tool_search finds those that it has", p.server.def.Name, p.name))
 	}
-	act, err := t.Plan(call)
-	if err != nil {
-		return tools.Failure(err)
-	}
-	if act.Changed || act.Risk == action.High && call.Planned.Risk != action.High {
-		return tools.Result{Content: "Tool error: the server is ready now, and what this tool does needs an approval of its own; nothing was called. Call it again.", IsError: true, Retry: true}
-	}
-	call.Planned = act
-	return t.Run(ctx, call)
+	return t.runPending(ctx, call)
 }
 
 // readTexts returns the hashes of the server's texts that the person has read.
