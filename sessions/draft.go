@@ -81,32 +81,75 @@ func (d *Draft) TakeOver() string {
 		if d.hold(path) != nil {
 			continue // a screen that lives has it
 		}
-		if text, err := readSmall(path); err == nil && len(text) > 0 {
+		if text := d.Adopt(Left{d.path, d.lock}); text != "" {
 			return text
 		}
-		d.Close()
 	}
 	return ""
 }
 
-// hold locks the draft that is stored in a file. What [Draft.Save] removes may be locked by
-// somebody who opened it before: such a lock counts for nothing.
+// Left is the text of a screen that has ended. Its lock is held until a draft adopts it or it is released.
+type Left struct {
+	path string
+	lock *os.File
+}
+
+// Release leaves the text to another screen.
+func (l Left) Release() { _ = l.lock.Close() }
+
+// AwaitLeft, of a draft without a text, waits for the screens that have one now: when one of them ends, or sends its text, left is called
+// from a goroutine of its own. A screen that was killed holds its text until its process has ended, which takes a
+// moment after its terminal is gone.
+func (d *Draft) AwaitLeft(left func(Left)) {
+	for _, path := range d.places {
+		lock, err := OpenPlain(path+".lock", os.O_RDWR)
+		if err != nil {
+			continue // nobody has it
+		}
+		go func() {
+			if lockPlace(lock, path, syscall.LOCK_EX) == nil {
+				left(Left{path, lock})
+			}
+		}()
+	}
+}
+
+// Adopt makes a text that was left the one of this draft, which has none, and returns it; "" if it is gone.
+func (d *Draft) Adopt(l Left) string {
+	d.path, d.lock = l.path, l.lock
+	if text, err := readSmall(l.path); err == nil && len(text) > 0 {
+		return text
+	}
+	d.Close()
+	return ""
+}
+
+// hold locks the draft that is stored in a file.
 func (d *Draft) hold(path string) error {
-	f, err := OpenPlain(path+".lock", os.O_RDWR|os.O_CREATE)
+	lock, err := OpenPlain(path+".lock", os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.Join(err, f.Close())
+	if err := lockPlace(lock, path, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return err
 	}
-	locked, err := f.Stat()
+	d.path, d.lock = path, lock
+	return nil
+}
+
+// lockPlace locks the opened lock file of a draft, or closes it. What [Draft.Save] removes may be locked by somebody
+// who opened it before: such a lock counts for nothing.
+func lockPlace(lock *os.File, path string, how int) error {
+	if err := syscall.Flock(int(lock.Fd()), how); err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	locked, err := lock.Stat()
 	if err != nil {
-		return errors.Join(err, f.Close())
+		return errors.Join(err, lock.Close())
 	}
 	if there, err := os.Lstat(path + ".lock"); err != nil || !os.SameFile(locked, there) {
-		return errors.Join(syscall.EWOULDBLOCK, f.Close())
+		return errors.Join(syscall.EWOULDBLOCK, lock.Close())
 	}
-	d.path, d.lock = path, f
 	return nil
 }
 

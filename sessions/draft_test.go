@@ -73,6 +73,33 @@ func TestDraftsOfSeveralScreens(t *testing.T) {
 	}
 }
 
+// A text whose screen ends while the next one begins goes to that one, and one that was sent meanwhile to nobody.
+func TestDraftThatIsLeftLater(t *testing.T) {
+	s, id := newStore(t), NewID()
+	dying, sending := s.Draft(id), s.Draft(id)
+	saved(t, dying, "left behind")
+	saved(t, sending, "sent soon")
+	next := takes(t, s.Draft(id), "")
+	left := make(chan Left, 2)
+	next.AwaitLeft(func(l Left) { left <- l })
+	saved(t, sending, "")
+	dying.Close()
+	if text := next.Adopt(<-left); text != "left behind" {
+		t.Errorf("it takes %q over", text)
+	}
+	takes(t, s.Draft(id), "") // the next one has it
+	next.Close()
+	takes(t, s.Draft(id), "left behind").Close()
+
+	id = NewID()
+	dying = s.Draft(id)
+	saved(t, dying, "of a screen that stays")
+	s.Draft(id).AwaitLeft(func(l Left) { left <- l })
+	dying.Close()
+	(<-left).Release()
+	takes(t, s.Draft(id), "of a screen that stays")
+}
+
 // More texts than are stored are refused by name; those that are there stay.
 func TestTooManyDrafts(t *testing.T) {
 	s, id := newStore(t), NewID()

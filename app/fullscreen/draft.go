@@ -1,6 +1,7 @@
 package fullscreen
 
 import (
+	"context"
 	"time"
 
 	"buddy/app/slash"
@@ -10,35 +11,73 @@ import (
 
 // draft is the unsent text of this screen, as far as it is stored. UI goroutine only.
 type draft struct {
-	file  *sessions.Draft
-	text  string      // that the file has
-	fresh bool        // the session had no file yet when it was begun
-	timer *time.Timer // until it is saved; nil: nothing has changed
+	file    *sessions.Draft
+	text    string      // that the file has
+	fresh   bool        // the session had no file yet when it was begun
+	touched bool        // the prompt has changed since the screen began
+	timer   *time.Timer // until it is saved; nil: nothing has changed
 }
 
+// leftTime limits how long after its start a screen takes over what another one leaves: that of a screen which was
+// killed just before, not that of one that is left later.
+const leftTime = 30 * time.Second
+
 // takeDraft begins with the text that an earlier screen of the session left.
-func (w *window) takeDraft(file *sessions.Draft) {
-	w.draft = draft{file: file, text: file.TakeOver()}
-	w.ui.Prompt().SetText(w.draft.text)
+func (w *window) takeDraft(ctx context.Context, file *sessions.Draft) {
+	show := func(text string) {
+		w.draft.text = text
+		w.ui.Prompt().SetText(text)
+	}
+	w.draft = draft{file: file}
+	show(file.TakeOver())
+	w.awaitLeft(ctx, show)
 }
 
 // takeUnsent puts what was typed in this folder and not sent, because its process was ended, into the
 // history. It is not put into the prompt, where what the person types before the first frame would be
 // joined to it and sent. Its file stays until something else is typed or the screen ends.
-func (w *window) takeUnsent(file *sessions.Draft) {
-	w.draft = draft{file: file, text: file.TakeOver(), fresh: true}
+func (w *window) takeUnsent(ctx context.Context, file *sessions.Draft) {
 	lines := w.lines.Load()
-	if w.draft.text != "" {
-		w.lines.Add(w.draft.text)
-		lines = append(lines, w.draft.text)
-		w.ui.Tell("a prompt of an earlier session was not sent: Up brings it back")
+	show := func(text string) {
+		if w.draft.text = text; text != "" {
+			w.lines.Add(text)
+			lines = append(lines, text)
+			w.ui.Tell("a prompt of an earlier session was not sent: Up brings it back")
+		}
+		w.ui.Prompt().SetHistory(lines)
 	}
-	w.ui.Prompt().SetHistory(lines)
+	w.draft = draft{file: file, fresh: true}
+	show(file.TakeOver())
+	w.awaitLeft(ctx, show)
+}
+
+// awaitLeft shows the text of a screen that has not quite ended yet when this one begins, unless this one has a text
+// by then.
+func (w *window) awaitLeft(ctx context.Context, show func(text string)) {
+	if w.draft.text != "" {
+		return
+	}
+	file, began := w.draft.file, time.Now()
+	w.draft.touched = false
+	file.AwaitLeft(func(l sessions.Left) {
+		if ctx.Err() != nil || time.Since(began) > leftTime {
+			l.Release()
+			return
+		}
+		w.loop.Post(func() {
+			if w.draft.file != file || w.draft.touched || w.draft.text != "" {
+				l.Release()
+				return
+			}
+			show(file.Adopt(l))
+		})
+	})
 }
 
 // draftChanged saves the draft a second later, one that became empty at once: what was sent or
 // deleted must not come back when this process is killed.
 func (w *window) draftChanged() {
+	w.draft.touched = true
 	switch {
 	case w.draft.text != "" && w.ui.Prompt().Empty():
 		w.saveDraft()

@@ -320,11 +320,11 @@ func (w *window) show(ctx context.Context, r stored) {
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
 		w.lookAtFolder(ctx)
-		w.takeUnsent(s.Store.Unsent())
+		w.takeUnsent(ctx, s.Store.Unsent())
 		return
 	}
 	w.ui.Prompt().SetHistory(w.lines.Load())
-	w.takeDraft(s.Store.Draft(s.ID))
+	w.takeDraft(ctx, s.Store.Draft(s.ID))
 	if r.runs {
 		w.ui.ApplyTail(s.ID, r.tail.Events, nil)
 		return
