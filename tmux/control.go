@@ -206,6 +206,7 @@ func (c *control) send(orders ...order) []*question {
 		if err == nil {
 			return asked
 		}
+		err = fmt.Errorf("%w: %w", errEnded, err)
 		c.pending = c.pending[:before]
 		_ = c.in.Close() // half a line may be there: the reader sees the end
 	}

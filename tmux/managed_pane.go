@@ -187,7 +187,7 @@ func (s *managedPane) startLine() string {
 func (s *managedPane) ensurePane(ctx context.Context) error {
 	ctl := s.srv.live()
 	if ctl == nil {
-		return fmt.Errorf("%w: the control client ended", ErrUnavailable)
+		return fmt.Errorf("%w: %w", ErrUnavailable, errEnded)
 	}
 	target := quote(s.srv.opt.target())
 	panes, err := ctl.do(ctx, "list-panes -s -t "+target+` -F "#{@buddy_owner} #{@buddy_role} #{pane_id}"`)
