@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,7 +17,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"buddy": main, "mcp-server": mcpServer, "lsp-server": lspServer})
+	testscript.Main(hangsUp{m}, map[string]func(){"buddy": main, "mcp-server": mcpServer, "lsp-server": lspServer})
+}
+
+// hangsUp are tests that start programs which the end of their terminal ends, also where the tests run under nohup.
+type hangsUp struct{ *testing.M }
+
+// Run runs the tests. A signal that a process handles is not ignored in what it starts.
+func (h hangsUp) Run() int {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	return h.M.Run()
 }
 
 // TestScripts runs the real program on the scripts in testdata/script, one subject a file.
