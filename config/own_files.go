@@ -7,12 +7,18 @@ import (
 	"strings"
 )
 
-// OwnFiles returns the files that keys are read from: the person's settings, the file of `buddy
-// login`, every api_key_file, and a project's settings if they contain a key. They are absolute
-// and need not exist; a file behind links is listed under both names.
+// OwnFiles returns the folder of the person's settings, and the files elsewhere that settings and keys are
+// read from: what links in the folder lead to, every api_key_file, and a project's settings if they contain
+// a key. They are absolute and need not exist; a file behind links is listed under both names.
 func (c *Config) OwnFiles() []string {
-	present, legacy := userPaths()
-	all := []string{c.File, present, Auth().Path()}
+	_, legacy := userPaths()
+	all := []string{c.File, Dir()}
+	entries, _ := os.ReadDir(Dir()) // without a folder there are no links
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink != 0 {
+			all = append(all, filepath.Join(Dir(), e.Name()))
+		}
+	}
 	if _, err := os.Lstat(legacy); err == nil {
 		all = append(all, legacy)
 	}

@@ -315,7 +315,7 @@ func TestSideFilesThatAreTraps(t *testing.T) {
 			}
 			id := NewID()
 			for _, path := range []string{
-				keyPath(s.state), foldersPath(s.state), s.indexPath(),
+				KeyFile(s.state), foldersPath(s.state), s.indexPath(),
 				filepath.Join(s.dir, id+".draft"), filepath.Join(s.dir, id+".trust"), filepath.Join(s.dir, id+".pid"),
 			} {
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), trap(path)); err != nil {

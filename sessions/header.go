@@ -141,7 +141,7 @@ func parseHeader(line []byte) (Header, error) {
 
 // loadKey reads the machine's key. It is nil when there is none.
 func loadKey(state string) ([]byte, error) {
-	path := keyPath(state)
+	path := KeyFile(state)
 	key, err := readSmall(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -174,10 +174,11 @@ func makeKey(state string) ([]byte, error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return nil, err
 	}
-	if err := os.Link(f.Name(), keyPath(state)); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Link(f.Name(), KeyFile(state)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return loadKey(state)
 }
 
-func keyPath(state string) string { return filepath.Join(state, "journal.key") }
+// KeyFile returns the file in the folder of state with the key that marks sessions as this machine's.
+func KeyFile(state string) string { return filepath.Join(state, "journal.key") }

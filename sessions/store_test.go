@@ -202,7 +202,7 @@ func TestKey(t *testing.T) {
 
 	j := create(t, s)
 	closeJournal(t, j)
-	writeFile(t, keyPath(s.state), []byte("short"))
+	writeFile(t, KeyFile(s.state), []byte("short"))
 	k := open(t, s, j.Info().Header.ID)
 	if k.Info().Trusted || len(k.Info().Warnings) != 1 || !strings.Contains(k.Info().Warnings[0], "has 5 bytes (want 32)") {
 		t.Errorf("with a broken key: %+v", k.Info())

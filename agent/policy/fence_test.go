@@ -10,7 +10,7 @@ import (
 
 // fencedPolicy is a policy of a machine that has the fence and the read-only sandbox.
 func fencedPolicy(rules ...action.Rule) Policy {
-	return Policy{Workspace: "/w", Home: "/home/ann", Own: []string{"/home/ann/.config/buddy"}, Confined: true, Fence: func() error { return nil }, Rules: rules}
+	return Policy{Workspace: "/w", Home: "/home/ann", Own: Own{Files: []string{"/home/ann/.config/buddy"}}, Confined: true, Fence: func() error { return nil }, Rules: rules}
 }
 
 // at is an action of the workspace's shell.

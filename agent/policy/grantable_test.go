@@ -15,7 +15,7 @@ func TestWhatAHookMayApprove(t *testing.T) {
 	write := func(path string) action.Action {
 		return action.Action{Kind: action.FileWrite, Tool: "write_file", Path: path, Mutation: true}
 	}
-	p := Policy{Workspace: "/w", Home: "/home/ann", Own: []string{"/home/ann/.config/buddy/auth.json"}, Rules: []action.Rule{
+	p := Policy{Workspace: "/w", Home: "/home/ann", Own: Own{Files: []string{"/home/ann/.config/buddy/auth.json"}}, Rules: []action.Rule{
 		{Decision: action.Deny, Prefix: []string{"npm", "publish"}, Source: action.FromUser},
 		{Decision: action.Ask, Prefix: []string{"npm", "install"}, Source: action.FromUser},
 	}}

@@ -45,32 +45,59 @@ func searchesHere(c shell.Command) bool {
 	return words < 2 && slices.Contains([]string{"rg", "ag", "ack", "grep", "egrep", "fgrep", "find", "fd", "fdfind"}, c.Name()) && readsFolders(c, shell.Arg{})
 }
 
-// ownKeys knows the files and folders that buddy keeps its keys in, as a command in a folder sees
-// them.
+// Own says what is buddy's own on this machine. Paths are absolute and stand here under every name: real
+// paths among them.
+type Own struct {
+	// Files are the files and folders with all below them: the folder of the settings, that of buddy's state,
+	// and files with keys elsewhere.
+	Files []string
+	// Credentials are those among them that no tool reads, in whichever mode and whatever a rule says.
+	Credentials []string
+	// Given are those that the model was told of, which may be read: outputs and the plan of its session, the
+	// memory of the project.
+	Given []string
+	// Program reports whether a word of a command in dir ("" is unknown) is this program, under whatever name.
+	// nil recognizes its name only.
+	Program func(word, dir string) bool
+}
+
+// ownKeys knows buddy's own files as a command in a folder sees them.
 type ownKeys struct {
-	files   []string                 // as [Policy.Own]
+	Own
 	home    string                   // "" is unknown
 	cwd     string                   // "" is unknown
 	resolve func(path string) string // as [Policy.Resolve]
 }
 
-// keysOf returns the keys that p protects from what runs in cwd.
+// keysOf returns what is buddy's own for what runs in cwd.
 func keysOf(p Policy, cwd string) ownKeys {
 	return ownKeys{p.Own, p.Home, cmp.Or(cwd, p.Workspace), p.Resolve}
 }
 
+// given returns the part of path below what the model was told of, and whether there is one.
+func (o Own) given(path string) (rest string, ok bool) {
+	for _, g := range o.Given {
+		if texts.Below(path, g) {
+			return strings.TrimPrefix(filepath.Clean(path), g), true
+		}
+	}
+	return path, false
+}
+
 // secret returns the part of a path that suggests secrets, or "".
 func (k ownKeys) secret(path string) string {
-	if own := k.file(path); own != "" {
+	rest, given := k.given(path)
+	if own := k.file(path); own != "" && !given {
 		return own
 	}
-	return Secret(path)
+	return Secret(rest)
 }
 
 // secretIn calls secret, or SecretPattern with glob, as package shell expects it.
 func (k ownKeys) secretIn(path string, glob bool) string {
 	if glob {
-		return SecretPattern(path)
+		rest, _ := k.given(path)
+		return SecretPattern(rest)
 	}
 	return k.secret(path)
 }
@@ -81,42 +108,50 @@ func (k ownKeys) file(path string) string {
 		return ""
 	}
 	path = filepath.Clean(path)
-	for _, o := range k.files {
+	for _, o := range k.Files {
 		if texts.Below(path, o) || strings.EqualFold(path, o) {
-			return "buddy's own " + filepath.Base(o)
+			return ownName(path)
 		}
 	}
 	return ""
 }
 
+// ownName returns what people call a file of buddy's own.
+func ownName(path string) string {
+	if name := filepath.Base(path); name != "buddy" {
+		return "buddy's own " + name
+	}
+	return "buddy's own folder " + path
+}
+
 // below returns which file of buddy's own is in a folder, at any depth, or "".
 func (k ownKeys) below(dir string) string {
-	i := slices.IndexFunc(k.files, func(o string) bool { return texts.Below(o, dir) })
+	i := slices.IndexFunc(k.Files, func(o string) bool { return texts.Below(o, dir) })
 	if i < 0 {
 		return ""
 	}
-	return "buddy's own " + filepath.Base(k.files[i])
+	return ownName(k.Files[i])
 }
 
-// touched returns which file of buddy's own a command names or, with a program that reads whole
+// touched returns which file of buddy's own a command names or, with a program that works on whole
 // folders, includes; "" for none. What a program computes is not seen.
 func (k ownKeys) touched(command string, report shell.Report) string {
-	for _, o := range k.files {
-		// Below the home it may follow ~/, $HOME/ and anything else.
-		rel, err := filepath.Rel(k.home, o)
-		known := k.home != "" && err == nil && filepath.IsLocal(rel)
-		if strings.Contains(command, o) || known && strings.Contains(command, rel) {
-			return "buddy's own " + filepath.Base(o)
+	text := command
+	if !strings.Contains(text, "..") { // else a name that begins with one of these may lead out of it
+		for _, g := range k.Given {
+			text = strings.ReplaceAll(text, k.tail(g), "")
 		}
 	}
-	cwds := []string{k.cwd}
-	for _, c := range report.Commands {
-		for _, dir := range cwds {
+	for _, o := range k.Files {
+		if strings.Contains(text, k.tail(o)) {
+			return ownName(o)
+		}
+	}
+	dirs := append([]string{k.cwd}, slices.DeleteFunc(slices.Clone(report.Folders), func(dir string) bool { return dir == "" })...)
+	for _, c := range append(slices.Clone(report.Commands), shell.Command{Argv: report.Files, ReadOnly: report.ReadOnly}) {
+		for _, dir := range dirs {
 			if own := k.includes(c, dir); own != "" {
 				return own
-			}
-			if c.Name() == "cd" && len(c.Argv) > 1 && len(cwds) < 8 {
-				cwds = append(cwds, k.absolute(c.Argv[len(c.Argv)-1], dir))
 			}
 		}
 	}
@@ -146,14 +181,27 @@ func (k ownKeys) named(arguments string) string {
 // maxPath is longer than any path that a system takes, in bytes.
 const maxPath = 4096
 
+// tail returns the part of a path below the home, which may follow ~/, $HOME/ and anything else; the whole path
+// elsewhere.
+func (k ownKeys) tail(path string) string {
+	if rel, err := filepath.Rel(k.home, path); k.home != "" && err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
 // includes returns which file of buddy's own a command in dir names or includes, or "".
 func (k ownKeys) includes(c shell.Command, dir string) string {
 	for i, w := range c.Argv {
-		path := k.absolute(w, dir)
-		if own := k.file(path); own != "" {
-			return own
+		for _, text := range pathsIn(w.Text) {
+			path := k.absolute(shell.Arg{Text: text, Pattern: w.Pattern}, dir)
+			_, given := k.given(path)
+			if own := k.file(path); own != "" && !(given && c.ReadOnly) {
+				return own
+			}
 		}
-		if own := k.below(path); own != "" && i > 0 && readsFolders(c, w) {
+		path := k.absolute(w, dir)
+		if own := k.below(path); own != "" && i > 0 && (readsFolders(c, w) || !c.ReadOnly && k.apart(path)) {
 			return own
 		}
 	}
@@ -161,6 +209,12 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 		return k.below(dir)
 	}
 	return ""
+}
+
+// apart reports whether a folder contains neither the home nor the folder of the command: what
+// changes something there may mean all in it.
+func (k ownKeys) apart(dir string) bool {
+	return !texts.Below(k.home, dir) && !texts.Below(k.cwd, dir)
 }
 
 // absolute returns the path that a word of a command means in dir, up to a part that is a
@@ -182,28 +236,55 @@ func (k ownKeys) absolute(arg shell.Arg, dir string) string {
 	return filepath.Clean(word)
 }
 
-// guardOwn requires approval for what touches buddy's own keys although a mode or a rule allows
-// it.
+// guardOwn requires approval for what touches buddy's own files although a mode or a rule allows it.
+// No rule allows to change them; to read one, a rule that names it. Credentials are read by no tool.
 func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, v action.Verdict) action.Verdict {
-	if v.Decision != action.Allow || len(p.Own) == 0 || a.Kind == action.Internal || a.Kind == action.PlanFile {
+	if len(p.Own.Files) == 0 || a.Kind == action.Internal || a.Kind == action.PlanFile {
 		return v
 	}
 	keys := keysOf(p, a.Cwd)
-	touched := keys.file(a.Path)
-	switch {
-	case isCommand(a.Kind):
-		touched = keys.touched(a.Command, report)
-	case a.Kind == action.MCP:
-		touched = keys.named(a.Preview)
+	credential := func(path string) bool { return texts.Below(a.Path, path) }
+	if a.Kind == action.FileRead && slices.ContainsFunc(p.Own.Credentials, credential) {
+		return action.Verdict{Decision: action.Deny, Reason: ownName(a.Path) + " holds keys: no tool reads it", Rule: action.OwnKeys}
 	}
-	if touched == "" || namedByRule(p, keys, a, report) {
+	if v.Decision != action.Allow {
+		return v
+	}
+	touched, writes := keys.touches(p, a, report, v.Rule == InFence)
+	if touched == "" || !writes && namedByRule(p, keys, a, report) {
 		return v
 	}
 	v = action.Verdict{Decision: action.Ask, Reason: touched + " holds or protects its keys: only a rule that names the file allows this", Rule: action.OwnKeys}
+	if writes {
+		v.Reason = touched + " decides what may run: a change needs approval in every mode, and no rule allows it"
+	}
 	if mode == action.ModeNone {
 		v.Decision = action.Deny
 	}
 	return v
+}
+
+// touches returns which file of buddy's own an action reads or changes, "" for none, and whether it may change
+// it. inside says that a command runs in the fence, where none of these files is.
+func (k ownKeys) touches(p Policy, a action.Action, report shell.Report, inside bool) (own string, writes bool) {
+	switch {
+	case isCommand(a.Kind):
+		if own = k.touched(a.Command, report); own != "" {
+			return own, !shell.Analyse(a.Command, shell.Env{Cwd: k.cwd, Home: k.home, Resolve: k.resolve, Match: p.Match}).ReadOnly
+		}
+		if inside || report.ReadOnly {
+			return "", false
+		}
+		return cmp.Or(k.calls(a.Command, report), k.leads(a.Command, report)), true
+	case a.Kind == action.MCP:
+		return k.named(a.Preview), true
+	case a.Kind == action.FileRead:
+		if _, given := k.given(a.Path); given {
+			return "", false
+		}
+		return k.file(a.Path), false
+	}
+	return k.file(a.Path), true
 }
 
 // namedByRule reports whether a rule of the user that allows a names a file of buddy's own.

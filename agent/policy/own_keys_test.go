@@ -10,7 +10,11 @@ import (
 func ownPolicy() Policy {
 	return Policy{
 		Workspace: "/home/ann", Home: "/home/ann", Confined: true,
-		Own: []string{"/home/ann/.config/buddy/buddy.toml", "/home/ann/.config/buddy/auth.json", "/home/ann/.local/state/buddy", "/home/ann/keys/openai", "/opt/k"},
+		Own: Own{
+			Files:       []string{"/home/ann/.config/buddy", "/home/ann/.local/state/buddy", "/home/ann/keys/openai", "/opt/k"},
+			Credentials: []string{"/home/ann/.config/buddy/auth.json", "/home/ann/.local/state/buddy/journal.key"},
+			Given:       []string{"/home/ann/.local/state/buddy/sessions/w/1/out", "/home/ann/.local/state/buddy/memory/w/memory.md"},
+		},
 	}
 }
 

@@ -67,7 +67,7 @@ func TestPlanModeLetsNothingChange(t *testing.T) {
 func TestPlanFileIsJudged(t *testing.T) {
 	const plan = "/state/buddy/sessions/s1/plan.md"
 	a := action.Action{Kind: action.PlanFile, Tool: "write_file", Target: "web", Path: plan, Mutation: true}
-	guarded := func(string) Target { return Target{Guarded: true, Own: []string{"/state/buddy"}} }
+	guarded := func(string) Target { return Target{Guarded: true, Own: Own{Files: []string{"/state/buddy"}}} }
 	deny := []action.Rule{{Decision: action.Deny, Tool: "write_file", Source: action.FromUser}}
 	tests := []struct {
 		p    Policy
@@ -76,7 +76,7 @@ func TestPlanFileIsJudged(t *testing.T) {
 	}{
 		{Policy{Plan: plan}, action.ModeAsk, action.Allow},
 		{Policy{Plan: plan, At: guarded}, action.ModePlan, action.Allow},
-		{Policy{Plan: plan, Own: []string{"/state/buddy"}}, action.ModePlan, action.Allow},
+		{Policy{Plan: plan, Own: Own{Files: []string{"/state/buddy"}}}, action.ModePlan, action.Allow},
 		{Policy{Plan: plan}, action.ModeStrict, action.Ask},
 		{Policy{Plan: plan, Rules: deny}, action.ModePlan, action.Deny},
 		{Policy{Plan: "/other/plan.md"}, action.ModePlan, action.Deny},

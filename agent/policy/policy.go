@@ -50,9 +50,8 @@ type Policy struct {
 	Also []string
 	// Home is the user's home folder, for ~ in commands and rules; "" is unknown.
 	Home string
-	// Own are the files and folders that buddy keeps its keys in, absolute and under every name:
-	// their real paths among them.
-	Own []string
+	// Own is what is buddy's own.
+	Own Own
 	// Plan is the file of the session's plan, an absolute real path on this machine; "" is none. Its
 	// tools write it without approval, also in mode plan, in which they write nothing else.
 	Plan string
@@ -100,7 +99,7 @@ type Target struct {
 	Workspace string   // "" is unknown, and then contains nothing
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown
-	Own       []string // as in [Policy]
+	Own       Own      // as in [Policy]
 	Resolve   func(path string) string
 	Match     func(dir, pattern string) ([]string, bool)
 	Holds     func(dir string, s shell.Search) (name string, ok bool)
@@ -371,7 +370,7 @@ var systemFacts = []string{
 // border returns why reading a file, whose links were resolved, needs approval, for a tool or
 // a command; else "". Names of secrets are checked separately.
 func (p Policy) border(path string) string {
-	if p.inWorkspace(path) || slices.Contains(systemFacts, path) {
+	if _, given := p.Own.given(path); given || p.inWorkspace(path) || slices.Contains(systemFacts, path) {
 		return ""
 	}
 	if !filepath.IsAbs(path) {

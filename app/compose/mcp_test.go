@@ -190,7 +190,7 @@ func TestSecretsInArgumentsOfServers(t *testing.T) {
 func TestPinsAreBuddysOwn(t *testing.T) {
 	p := &Program{Setup: Setup{Config: config.Config{}}}
 	pins := filepath.Join(mcpState(), "mcp.json")
-	judge := policy.Policy{Workspace: "/", Home: "/home/ann", Own: p.ownFiles()}
+	judge := policy.Policy{Workspace: "/", Home: "/home/ann", Own: p.own()}
 	for _, a := range []action.Action{
 		{Kind: action.FileWrite, Tool: "write_file", Path: pins},
 		{Kind: action.FileDelete, Tool: "apply_patch", Path: pins},

@@ -7,10 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/adrg/xdg"
 
 	"buddy/agent"
 	"buddy/agent/event"
@@ -19,7 +16,6 @@ import (
 	"buddy/agent/prompt"
 	"buddy/app/exit"
 	"buddy/app/slash"
-	"buddy/config"
 	"buddy/texts/searchpath"
 	"buddy/tmux"
 	"buddy/tools"
@@ -91,7 +87,8 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 		Options: named, Outputs: p.Store.OutDir(p.ID), Plan: p.plan, Resumed: resumed, Limits: shell.Limits{Output: p.Config.Tools.Output, Screen: p.Config.Tools.Screen},
 	}
 	o.Env, _ = p.Config.Environ(os.Environ())
-	o.Reach.Withheld, o.Reach.Hidden = p.withheld, p.ownFiles()
+	o.Own = p.own()
+	o.Reach.Withheld, o.Reach.Hidden, o.Reach.Given = p.withheld, o.Own.Files, o.Own.Given
 	o.Socket, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), exe, p.Config.Tools.ShellName()
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
@@ -112,11 +109,6 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	}
 	one, err := t.Open(env, o)
 	return one, exit.Failure(err)
-}
-
-// ownFiles lists the files and folders with buddy's own keys.
-func (p *Program) ownFiles() []string {
-	return slices.Concat(p.Config.OwnFiles(), config.WithTargets([]string{filepath.Join(xdg.StateHome, "buddy")}))
 }
 
 // closeTargets ends what the session has on all targets and says what stays behind.

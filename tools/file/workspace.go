@@ -26,7 +26,7 @@ import (
 type Workspace struct {
 	files   fs.FS
 	secret  func(path string) string
-	own     []string // files and folders with buddy's own keys, absolute real paths
+	own     []string // files and folders that are buddy's own, absolute real paths
 	outputs string   // the folder of the session's overflow on this machine, "" for none
 	plan    *Plan    // nil for none
 

@@ -27,7 +27,7 @@ type Session struct {
 	fences   func() error
 	boxed    bool // approved commands run in the workspace fence
 	links    links
-	own      []string // files and folders of this machine with buddy's own keys
+	own      policy.Own // of this machine
 	finder   finder
 }
 
@@ -39,6 +39,7 @@ type Options struct {
 	Limits  shell.Limits // of what the model gets; zero: those of package shell
 	Outputs string       // the folder on this machine where calls keep their overflow, "" for none
 	Plan    *file.Plan   // of the session, for all of its targets; nil for none
+	Own     policy.Own   // what is buddy's own on this machine
 	// Resumed means that an earlier process may have left a pane in another folder.
 	Resumed bool
 	// Boxed means that approved commands run in the workspace fence, too.
@@ -60,7 +61,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 	}
 	files.KeepPlan(o.Plan)
 	if t.Host == nil {
-		files.Protect(o.Reach.Hidden)
+		files.Protect(o.Own.Files)
 	}
 	cwd := env.Dir
 	if t.Host != nil && o.Resumed {
@@ -75,7 +76,7 @@ func (t *Target) Open(env Environment, o Options) (*Session, error) {
 		sh.Limit(o.Limits)
 	}
 	s := NewSession(t, sh, files)
-	s.own = o.Reach.Hidden
+	s.own = o.Own
 	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Boxed
 	s.fences = sync.OnceValue(func() error { return tmux.Fences(o.Options) })
 	if s.confined = tmux.Confines(o.Options) == nil; s.confined {

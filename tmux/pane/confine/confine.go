@@ -28,6 +28,8 @@ type Reach struct {
 	// Hidden are files and folders that may not be read although they lie in Read: real, absolute
 	// paths.
 	Hidden []string `json:"hidden,omitempty"`
+	// Given are files and folders that may be read although they lie in Hidden, or outside of Read.
+	Given []string `json:"given,omitempty"`
 	// Withheld are the names of variables that no command gets.
 	Withheld []string `json:"withheld,omitempty"`
 }

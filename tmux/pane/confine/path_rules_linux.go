@@ -98,6 +98,9 @@ func pathRules(c Config, secrets map[string][]string) (all []pathRule, listed []
 		all, listed = append(all, rules...), append(listed, folders...)
 		add(toRead, repository(root, home)...)
 	}
+	for _, given := range c.Given {
+		all = append(all, pathRule{path: given, access: toRead, noLink: true})
+	}
 	all = withoutLinked(all, secrets)
 	run, read := personal(get, c.Read)
 	add(toRun, run...)

@@ -83,6 +83,9 @@ func (b *Box) addRules() (err error) {
 		b.secrets[s.root] = s.look()
 		b.roots = append(b.roots, statPath(s.root))
 	}
+	for _, given := range b.config.Given {
+		b.roots = append(b.roots, statPath(given))
+	}
 	b.paths, b.listed = pathRules(b.config, b.secrets)
 	b.rules, err = ruleSet(b.abi, b.paths)
 	return err

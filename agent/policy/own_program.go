@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"buddy/agent/policy/shell"
+	"buddy/texts"
+)
+
+// programName is what this program is called where it was installed under its own name.
+const programName = "buddy"
+
+// harmlessCalls are the first words of calls of this program that change none of its own files but for
+// sessions and logs. Every other call counts as a change.
+var harmlessCalls = []string{
+	"--help", "--version", "-h", "completion", "doctor", "exec", "help", "logs", "ls", "models", "replay", "review", "trace",
+	"config check", "config get", "config path", "config schema", "config show", "mcp list", "memory list", "memory why", "policy explain",
+	"sessions export", "sessions list", "sessions path", "sessions search", "sessions show",
+	"workflow check", "workflow list", "workflow runs", "workflow show", "workflow status",
+}
+
+// changingCalls are the first words of calls that change something unless [harmlessCalls] has them. They tell a
+// call of this program where only its name, or only its arguments, are known.
+var changingCalls = []string{
+	"approve", "attach", "config", "init", "login", "logout", "mcp", "memory", "resume", "sessions", "stop", "trust", "workflow",
+}
+
+// harmless reports whether a call of this program with these arguments changes none of its own files.
+func harmless(args []string) bool {
+	return slices.ContainsFunc(harmlessCalls, func(call string) bool {
+		words := strings.Fields(call)
+		return len(args) >= len(words) && slices.Equal(args[:len(words)], words)
+	})
+}
+
+// changes reports whether words are surely arguments of this program with which it changes its own files.
+func changes(args []string) bool {
+	return len(args) > 0 && slices.Contains(changingCalls, args[0]) && !harmless(args)
+}
+
+// calls returns which call of this program in a command may change its own files, or "".
+func (k ownKeys) calls(command string, report shell.Report) string {
+	for _, c := range report.Commands {
+		words := make([]string, len(c.Argv))
+		for i, w := range c.Argv {
+			words[i] = w.Text
+		}
+		for i, w := range c.Argv {
+			if k.isCall(c, i, w, words[i+1:]) {
+				return sayCall(words[i+1:])
+			}
+		}
+		for _, code := range codeIn(command, c) {
+			words := strings.FieldsFunc(code, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
+			for i, w := range words {
+				if w == programName && changes(words[i+1:]) {
+					return sayCall(words[i+1:])
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// isCall reports whether the word i of a command may begin a call of this program that changes its own files:
+// it is the program, perhaps under another name, and args follow it.
+func (k ownKeys) isCall(c shell.Command, i int, w shell.Arg, args []string) bool {
+	switch {
+	case w.Dynamic:
+		return i == 0 && changes(args)
+	case filepath.Base(w.Text) == programName && i == 0:
+		return !harmless(args)
+	case filepath.Base(w.Text) == programName && changes(args), c.Name() == "alias" && strings.HasSuffix(w.Text, programName):
+		return true
+	case k.Program == nil || c.ReadOnly || i > 0 && !strings.ContainsRune(w.Text, '/'):
+		return false
+	}
+	is := slices.ContainsFunc(append([]string{k.cwd}, c.Dirs...), func(dir string) bool { return k.Program(w.Text, dir) })
+	return is && (i > 0 || !harmless(args)) // a copy or a link could be called by any name
+}
+
+// sayCall returns a call of this program as a person would type it.
+func sayCall(args []string) string {
+	return strings.TrimSpace(programName + " " + strings.Join(args[:min(len(args), 2)], " "))
+}
+
+// codeIn returns the texts in a command that another program may run: words with what no plain word has, and
+// all of a command with a here-document.
+func codeIn(command string, c shell.Command) (all []string) {
+	if c.Effect != shell.RunsCode && c.Effect != shell.Unknown {
+		return nil
+	}
+	if strings.Contains(command, "<<") {
+		return []string{command}
+	}
+	for _, w := range c.Argv {
+		if strings.ContainsAny(w.Text, "'\"()\n ") {
+			all = append(all, w.Text)
+		}
+	}
+	return all
+}
+
+// leads returns which file of buddy's own a part of a command may lead to that is put together as it runs:
+// a text in it begins a path into one of the folders. Names made of smaller pieces are not seen.
+func (k ownKeys) leads(command string, report shell.Report) string {
+	var all []string
+	if report.Unread {
+		all = append(all, command)
+	}
+	for _, c := range append(slices.Clone(report.Commands), shell.Command{Argv: report.Files}) {
+		all = append(all, codeIn(command, c)...)
+		for _, w := range c.Argv {
+			if w.Dynamic || w.Odd {
+				all = append(all, w.Text)
+			}
+		}
+	}
+	for _, text := range all {
+		text = strings.NewReplacer("$HOME", "~", "${HOME}", "~").Replace(text)
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("'\"`()[]{},;+$<>|&=:", r) }) {
+			if own := k.begun(word); own != "" {
+				return own
+			}
+		}
+	}
+	return ""
+}
+
+// begun returns the file of buddy's own whose path a word begins, by at least one folder below the home in which
+// the command does not work, or "".
+func (k ownKeys) begun(word string) string {
+	word = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "~"), k.home), "/")
+	for _, o := range k.Files {
+		rel := strings.TrimPrefix(k.tail(o), "/")
+		first, _, _ := strings.Cut(rel, "/")
+		if len(word) >= len(first) && strings.HasPrefix(rel, word) && !texts.Below(k.cwd, strings.TrimSuffix(o, rel)+word) {
+			return ownName(o)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package compose
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/plan"
+	"buddy/agent/policy"
+	"buddy/config"
+	"buddy/sessions"
+)
+
+// own returns what is buddy's own on this machine: the folders of settings and of state, what the session's model
+// was told of in them, and the program.
+func (p *Program) own() policy.Own {
+	state := filepath.Join(xdg.StateHome, "buddy")
+	o := policy.Own{
+		Files:       slices.Concat(p.Config.OwnFiles(), config.WithTargets([]string{state})),
+		Credentials: config.WithTargets([]string{config.Auth().Path(), sessions.KeyFile(state)}),
+		Program:     isThisProgram,
+	}
+	if p.ID != "" { // else there is no session
+		out := p.Store.OutDir(p.ID)
+		o.Given = config.WithTargets([]string{out, string(plan.FileIn(filepath.Dir(out))), filepath.Join(sessions.MemoryDir(p.Store), memoryFile)})
+	}
+	return o
+}
+
+// isThisProgram reports whether a word of a command in dir names the running program: its file, a link to it or a
+// copy of it.
+func isThisProgram(word, dir string) bool {
+	path := word
+	switch {
+	case !strings.ContainsRune(word, '/'):
+		found, err := exec.LookPath(word)
+		if err != nil {
+			return false
+		}
+		path = found
+	case !filepath.IsAbs(word):
+		path = filepath.Join(dir, word)
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	a, err := os.Stat(own)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(path)
+	return err == nil && (os.SameFile(a, b) || b.Mode().IsRegular() && a.Size() == b.Size() && sameContent(own, path))
+}
+
+// sameContent reports whether two files that have the same size are the same.
+func sameContent(a, b string) bool {
+	x, err := os.Open(a)
+	if err != nil {
+		return false
+	}
+	defer x.Close() //nolint:errcheck // only read
+	y, err := os.Open(b)
+	if err != nil {
+		return false
+	}
+	defer y.Close() //nolint:errcheck // only read
+	p, q := make([]byte, 1<<16), make([]byte, 1<<16)
+	for {
+		n, err := io.ReadFull(x, p)
+		m, _ := io.ReadFull(y, q)
+		if !bytes.Equal(p[:n], q[:m]) {
+			return false
+		}
+		if err != nil {
+			return n == m
+		}
+	}
+}
