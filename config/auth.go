@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"buddy/owners"
 )
 
 // AuthStore is the file in which `buddy login` keeps keys and tokens of logins. It is a value;
@@ -71,6 +73,9 @@ func (s AuthStore) Read() (Credentials, error) {
 	data, _, err := readRegular(s.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return c, nil
+	}
+	if err == nil {
+		err = owners.CheckOwn(s.path)
 	}
 	if err == nil {
 		if err = json.Unmarshal(data, &c); err != nil {

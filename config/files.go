@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"buddy/owners"
 )
 
 // Names of the settings files: the present one, then the legacy one.
@@ -39,6 +41,9 @@ func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	}
 	if explicit != "" {
 		f, err := readFile(explicit)
+		if err == nil {
+			err = owners.CheckOwn(f.path())
+		}
 		if err != nil {
 			return &Error{Place: "--config", Err: err}
 		}
@@ -46,6 +51,11 @@ func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 		return l.apply(f)
 	}
 	user, err := l.firstOf(present, legacy)
+	if err == nil && user != nil {
+		if err := owners.CheckOwn(user.path()); err != nil {
+			return &Error{Place: user.name, Err: err}
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -121,6 +131,9 @@ func dangling(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
+
+// path returns the absolute path of f.
+func (f *file) path() string { return filepath.Join(f.dir, filepath.Base(f.name)) }
 
 func readFile(path string) (*file, error) {
 	data, info, err := readRegular(path, maxFile)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"buddy/owners"
 )
 
 // maxKey limits a key in bytes; real ones have some hundred.
@@ -150,6 +152,9 @@ func (p Profile) explicitKey() (key, source string, err error) {
 // readKeyFile reads a key without the line's end.
 func readKeyFile(path string) (string, error) {
 	data, _, err := readRegular(path, maxKey)
+	if err == nil {
+		err = owners.CheckOwn(path)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%q: %w", path, err)
 	}

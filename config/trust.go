@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"buddy/owners"
 	"buddy/texts"
 )
 
@@ -154,6 +155,9 @@ func (s TrustStore) List() ([]TrustedDir, error) {
 		return nil, nil
 	}
 	var all []TrustedDir
+	if err == nil {
+		err = owners.CheckOwn(s.path)
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &all)
 	}

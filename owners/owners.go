@@ -23,15 +23,51 @@ var ErrOther = errors.New("another user of this machine could change it")
 // could put something else in the place of path, which is absolute: everything on the way to
 // it, links and what they lead to included, must belong to one of the two, and folders must not
 // be writable by others, unless they are sticky, as /tmp is. What is missing is not checked.
-func Check(path string) error {
-	if err := checkWay(filepath.Clean(path)); err != nil {
+func Check(path string) error { return checkBoth(path, CheckInfo) }
+
+// CheckOwn is [Check] for a file that decides what may run; its error says what to do. Where root works on files
+// of a user whom this machine does not know, as in a container, they are accepted.
+func CheckOwn(path string) error {
+	err := checkBoth(path, func(at string, info fs.FileInfo) error {
+		err := CheckInfo(at, info)
+		if p, ok := errors.AsType[*problem](err); ok && p.foreign && unknownHere(p.uid) {
+			return nil
+		}
+		return err
+	})
+	if p, ok := errors.AsType[*problem](err); ok {
+		return fmt.Errorf("not loaded: %w; to use it: %s", err, p.step)
+	}
+	return err
+}
+
+// problem says who could change a file or folder. It is [ErrOther].
+type problem struct {
+	text    string
+	step    string // a command that ends it
+	foreign bool   // the file belongs to uid
+	uid     uint32
+}
+
+func (p *problem) Error() string { return ErrOther.Error() + ": " + p.text }
+func (p *problem) Unwrap() error { return ErrOther }
+
+// unknownHere reports whether this process is root and a user has no name on this machine.
+func unknownHere(uid uint32) bool {
+	_, err := user.LookupId(strconv.Itoa(int(uid)))
+	return err != nil && os.Getuid() == 0
+}
+
+// checkBoth checks path and what it leads to, and everything on the way to the two.
+func checkBoth(path string, check func(string, fs.FileInfo) error) error {
+	if err := checkWay(filepath.Clean(path), check); err != nil {
 		return err
 	}
 	real, err := realPath(path)
 	if err != nil || real == filepath.Clean(path) {
 		return err
 	}
-	return checkWay(real)
+	return checkWay(real, check)
 }
 
 // realPath resolves the links of the part of path that exists.
@@ -50,11 +86,11 @@ func realPath(path string) (string, error) {
 }
 
 // checkWay checks path and every folder above it.
-func checkWay(path string) error {
+func checkWay(path string, check func(string, fs.FileInfo) error) error {
 	for at := path; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(at)
 		if err == nil {
-			err = CheckInfo(at, info)
+			err = check(at, info)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -73,15 +109,17 @@ func CheckInfo(path string, info fs.FileInfo) error {
 	}
 	mode := info.Mode()
 	sticky := mode.IsDir() && mode&fs.ModeSticky != 0
+	closeIt := fmt.Sprintf("chmod go-w %q", path)
 	switch {
 	case int(st.Uid) != os.Getuid() && st.Uid != 0 && (st.Uid != overflow || !namespaced()):
-		return fmt.Errorf("%w: %q belongs to %s", ErrOther, path, userName(st.Uid))
+		step := fmt.Sprintf("chown %s %q", userName(uint32(os.Getuid())), path) //nolint:gosec // numbers of users have 32 bits
+		return &problem{text: fmt.Sprintf("%q belongs to %s", path, userName(st.Uid)), step: step, foreign: true, uid: st.Uid}
 	case mode&fs.ModeSymlink != 0, sticky, mode.Perm()&0o022 != 0 && withoutRights(path):
 		return nil
 	case mode.Perm()&0o002 != 0:
-		return fmt.Errorf("%w: everybody may write to %q", ErrOther, path)
+		return &problem{text: fmt.Sprintf("everybody may write to %q", path), step: closeIt}
 	case mode.Perm()&0o020 != 0 && !private(st):
-		return fmt.Errorf("%w: group %s may write to %q", ErrOther, groupName(st.Gid), path)
+		return &problem{text: fmt.Sprintf("group %s may write to %q", groupName(st.Gid), path), step: closeIt}
 	}
 	return nil
 }
@@ -109,7 +147,7 @@ func CheckText(path string, info fs.FileInfo) error {
 	case int(st.Uid) == os.Getuid() || st.Uid == 0:
 		return nil
 	}
-	if _, err := user.LookupId(strconv.Itoa(int(st.Uid))); err != nil && os.Getuid() == 0 {
+	if unknownHere(st.Uid) {
 		return nil
 	}
 	return fmt.Errorf("%w: it belongs to %s", ErrOther, userName(st.Uid))

@@ -2,6 +2,7 @@ package owners
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,8 +32,10 @@ func TestFoldersThatOthersCouldChange(t *testing.T) {
 		own: nil, own + "/missing/deep": nil, open: ErrOther, open + "/below": ErrOther, open + "/missing": ErrOther, sticky: nil, sticky + "/below": nil,
 		own + "/link": ErrOther, own + "/link/missing": ErrOther, own + "/fine": nil, own + "/../open/below": ErrOther,
 	} {
-		if err := Check(path); !errors.Is(err, want) || (want == nil) != (err == nil) {
-			t.Errorf("%s: %v, want %v", path, err, want)
+		for name, check := range map[string]func(string) error{"Check": Check, "CheckOwn": CheckOwn} {
+			if err := check(path); !errors.Is(err, want) || (want == nil) != (err == nil) {
+				t.Errorf("%s: %s: %v, want %v", name, path, err, want)
+			}
 		}
 	}
 }
@@ -55,8 +58,10 @@ func TestFoldersOfAnotherUser(t *testing.T) {
 		give("his", other, other, 0o700): ErrOther, give("group", 0, other, 0o775): ErrOther, give("readable", 0, other, 0o755): nil, give("root", 0, 0, 0o775): nil,
 		give("sticky", 0, 0, 0o777|os.ModeSticky): nil, give("sticky/planted", other, other, 0o755): ErrOther, filepath.Join(give("his2", other, 0, 0o755), "x"): ErrOther,
 	} {
-		if err := Check(path); !errors.Is(err, want) || (want == nil) != (err == nil) {
-			t.Errorf("%s: %v, want %v", path, err, want)
+		for name, check := range map[string]func(string) error{"Check": Check, "CheckOwn": CheckOwn} {
+			if err := check(path); !errors.Is(err, want) || (want == nil) != (err == nil) {
+				t.Errorf("%s: %s: %v, want %v", name, path, err, want)
+			}
 		}
 	}
 	if err := os.Symlink("/etc", filepath.Join(base, "link")); err != nil {
@@ -67,5 +72,38 @@ func TestFoldersOfAnotherUser(t *testing.T) {
 	}
 	if err := Check(filepath.Join(base, "link/x")); !errors.Is(err, ErrOther) {
 		t.Errorf("a link of another user: %v", err)
+	}
+}
+
+// Of a file that decides what runs the error says whose it is and what to do. In a container root works on files of
+// users without a name.
+func TestOwnFilesOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	base := t.TempDir()
+	for name, c := range map[string]struct {
+		uid  int
+		perm os.FileMode
+		want string
+	}{
+		"mine":      {0, 0o600, ""},
+		"open":      {0, 0o666, "not loaded: another user of this machine could change it: everybody may write to %q; to use it: chmod go-w %[1]q"},
+		"his":       {other, 0o600, "not loaded: another user of this machine could change it: %q belongs to " + userName(other) + "; to use it: chown root %[1]q"},
+		"container": {3_000_000, 0o600, ""},
+	} {
+		path := filepath.Join(base, name)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, c.uid, 0), os.Chmod(path, c.perm)); err != nil {
+			t.Fatal(err)
+		}
+		if c.want != "" {
+			c.want = fmt.Sprintf(c.want, path)
+		}
+		if err := CheckOwn(path); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if err := Check(filepath.Join(base, "container")); !errors.Is(err, ErrOther) {
+		t.Errorf("a folder of sessions that belongs to a user without a name: %v", err)
 	}
 }

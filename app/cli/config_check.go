@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/ui"
 	"buddy/config"
+	"buddy/owners"
 )
 
 // checkOwners adds to a report what config does not know: names of themes, actions and
@@ -17,6 +19,11 @@ import (
 func checkOwners(r *config.Report, c ui.Colours, project bool) {
 	if r.Index == nil {
 		return // it could not be read
+	}
+	if path, err := filepath.Abs(r.File); err == nil && !project {
+		if err := owners.CheckOwn(path); err != nil {
+			r.Add(r.File, "", err)
+		}
 	}
 	if _, err := c.Load(r.Config.UI.Theme); err != nil {
 		key := config.Path("ui", "theme")

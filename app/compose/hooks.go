@@ -16,6 +16,7 @@ import (
 	"buddy/agent/redact"
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/owners"
 )
 
 // hookKind is the kind of parts that are hooks.
@@ -103,6 +104,12 @@ func PersonHooks(also []string) (set hooks.Set) {
 	}
 	for i, file := range files {
 		text, err := os.ReadFile(file)
+		if err == nil {
+			if err := owners.CheckOwn(file); err != nil {
+				set.Problems = append(set.Problems, hooks.Problem{File: file, Reason: err.Error()})
+				continue
+			}
+		}
 		switch {
 		case err == nil:
 			set.Add(hooks.Parse(text, hooks.Origin{Source: hooks.Person, File: file}))

@@ -20,6 +20,7 @@ import (
 	"buddy/extensions"
 	"buddy/extensions/mcp"
 	"buddy/extensions/plugin"
+	"buddy/owners"
 	"buddy/tools/file"
 )
 
@@ -53,6 +54,9 @@ func findPlugins(dir string, c config.Config) (found []foundPlugin, problems []P
 	}
 	add := func(at, trustedIn, file string) {
 		p, err := plugin.Read(at)
+		if err == nil && trustedIn == "" { // the project's are the project's business
+			err = owners.CheckOwn(filepath.Join(p.Dir, plugin.Manifest))
+		}
 		if err != nil {
 			leave(at, err)
 			return

@@ -18,6 +18,8 @@ import (
 	"github.com/google/renameio/v2"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"buddy/owners"
 )
 
 // maxPins is the size limit of the file of pins, in bytes.
@@ -148,6 +150,9 @@ func (p *pins) load() (pinFile, error) {
 	defer f.Close() //nolint:errcheck // it was only read
 	if info, err := f.Stat(); err != nil || info.Size() > maxPins || !info.Mode().IsRegular() {
 		return empty(), fmt.Errorf("%s is no file of at most %d MiB", p.path, maxPins>>20)
+	}
+	if err := owners.CheckOwn(p.path); err != nil {
+		return empty(), fmt.Errorf("%s: %w", p.path, err)
 	}
 	all := empty()
 	if err := json.NewDecoder(f).Decode(&all); err != nil || all.Tools == nil || all.Read == nil || all.Legacy == nil {

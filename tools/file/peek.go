@@ -32,6 +32,9 @@ func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real stri
 		if err == nil {
 			err = owners.CheckText(real, info)
 		}
+		if err == nil && w.mine {
+			err = owners.CheckOwn(path)
+		}
 		if err != nil {
 			return real, nil, err
 		}

@@ -29,6 +29,7 @@ type Workspace struct {
 	own     []string // files and folders that are buddy's own, absolute real paths
 	outputs string   // the folder of the session's overflow on this machine, "" for none
 	plan    *Plan    // nil for none
+	mine    bool     // see RefuseForeign
 
 	finding sync.Mutex // guards root and home
 	root    string     // absolute, symbolic links resolved; empty until a target was reached
@@ -64,6 +65,10 @@ func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string
 // Protect adds files and folders with secrets by their absolute real paths. Call it before the
 // first tool runs.
 func (w *Workspace) Protect(own []string) { w.own = own }
+
+// RefuseForeign makes Peek refuse files of this machine that another user could change, or that are in a folder
+// like that. Call it before the first Peek.
+func (w *Workspace) RefuseForeign() { w.mine = true }
 
 // Secret returns the part of an absolute path that may hold secrets, or "".
 func (w *Workspace) Secret(path string) string {
