@@ -53,8 +53,8 @@ type Own struct {
 	Files []string
 	// Credentials are those among them that no tool reads, in whichever mode and whatever a rule says.
 	Credentials []string
-	// Given are those that the model was told of, which may be read: outputs and the plan of its session, the
-	// memory of the project.
+	// Given are those that the model was told of, which may be read and handed to programs: outputs and the plan of
+	// its session, the memory of the project, skills.
 	Given []string
 	// Program reports whether a word of a command in dir ("" is unknown) is this program, under whatever name.
 	// nil recognizes its name only.
@@ -137,7 +137,8 @@ func (k ownKeys) below(dir string) string {
 // folders, includes; "" for none. What a program computes is not seen.
 func (k ownKeys) touched(command string, report shell.Report) string {
 	text := command
-	if !strings.Contains(text, "..") { // else a name that begins with one of these may lead out of it
+	code := slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return len(codeIn(command, c)) > 0 })
+	if !code && !strings.Contains(text, "..") { // else it may change one of these, or its name leads out of it
 		for _, g := range k.Given {
 			text = strings.ReplaceAll(text, k.tail(g), "")
 		}
@@ -196,7 +197,7 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 		for _, text := range pathsIn(w.Text) {
 			path := k.absolute(shell.Arg{Text: text, Pattern: w.Pattern}, dir)
 			_, given := k.given(path)
-			if own := k.file(path); own != "" && !(given && c.ReadOnly) {
+			if own := k.file(path); own != "" && !(given && uses(c)) {
 				return own
 			}
 		}
@@ -209,6 +210,11 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 		return k.below(dir)
 	}
 	return ""
+}
+
+// uses reports whether a command may be given files by name without a sign that it changes them.
+func uses(c shell.Command) bool {
+	return c.ReadOnly || c.Effect == shell.RunsCode || c.Effect == shell.Unknown
 }
 
 // apart reports whether a folder contains neither the home nor the folder of the command: what

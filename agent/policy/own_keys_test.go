@@ -13,7 +13,7 @@ func ownPolicy() Policy {
 		Own: Own{
 			Files:       []string{"/home/ann/.config/buddy", "/home/ann/.local/state/buddy", "/home/ann/keys/openai", "/opt/k"},
 			Credentials: []string{"/home/ann/.config/buddy/auth.json", "/home/ann/.local/state/buddy/journal.key"},
-			Given:       []string{"/home/ann/.local/state/buddy/sessions/w/1/out", "/home/ann/.local/state/buddy/memory/w/memory.md"},
+			Given:       []string{"/home/ann/.local/state/buddy/sessions/w/1/out", "/home/ann/.local/state/buddy/memory/w/memory.md", "/home/ann/.config/buddy/skills"},
 		},
 	}
 }

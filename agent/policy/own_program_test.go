@@ -35,7 +35,7 @@ func TestChangesOfOwnFilesAskInEveryMode(t *testing.T) {
 		"$(which buddy) config set a b", "\"$BIN\" trust", "eval \"buddy trust\"", "python3 -c 'import os; os.system(\"buddy trust\")'", "python3 -c 'import subprocess as s; s.run([\"buddy\", \"config\", \"set\", \"a\", \"b\"])'",
 		"python3 <<'E'\nimport os\nos.system('buddy trust')\nE", "cp ../bin/buddy x; ./x trust", "ln -s /home/ann/bin/buddy x", "alias b=buddy; b config set a b",
 		// Files of the two folders.
-		"touch ~/.config/buddy/hooks.json", "mkdir -p ~/.config/buddy/skills/x", "echo '{}' > ~/.config/buddy/hooks.json", "tee ~/.config/buddy/hooks.json < x", "cd ~/.config; cd buddy; tee -a hooks.json < x",
+		"touch ~/.config/buddy/hooks.json", "touch ~/.config/buddy/skills/x/y.py", "python3 -c 'open(\"/home/ann/.local/state/buddy/memory/w/memory.md\", \"w\")'", "mkdir -p ~/.config/buddy/skills/x", "echo '{}' > ~/.config/buddy/hooks.json", "tee ~/.config/buddy/hooks.json < x", "cd ~/.config; cd buddy; tee -a hooks.json < x",
 		"cd ~/.config && echo x >> buddy/hooks.json", "cd ~/.config && dd if=x of=buddy/hooks.json", "cd ~/.config/buddy && sed -i s/m/m/ *.toml", "sed -i s/a/b/ ~/.config/buddy/memory.md", "cp x ~/.config/buddy/memory.md",
 		"git -C ~/.config/buddy checkout .", "git -C ~/.config checkout -- buddy", "git -C ../.config stash", "rm -r ~/.local/state", "unzip -d ~/.config x.zip", "mount --bind x ~/.config", "ln -s ~/.config c; echo >> c/buddy/x",
 		"install -m 600 x ../.config/buddy/hooks.json", "cat x >~/.local/state/buddy/trust.json", "echo x >> ~/.config/bud\"\"dy/hooks.json", "F=~/.config/buddy/hooks.json; echo x > $F", "cp x ~/.config/{buddy,x}/hooks.json",
@@ -65,7 +65,7 @@ func TestModeAllAsksAboutOwnFilesOnly(t *testing.T) {
 	for _, command := range []string{
 		"make test", "./build.sh", "python3 x.py", "python3 -c 'import json; print(json.load(open(\"a.json\")))'", "python3 -c 'open(\"/home/ann/shop/a\",\"w\")'", "for f in $(git ls-files); do sed -i s/a/b/ \"$f\"; done",
 		"echo x > \"$(mktemp)\"", "rm -rf \"$TMPDIR/x\"", "npm install", "cd ~ && ls", "mkdir -p ~/.config/nvim", "cp init.lua ~/.config/nvim/", "git commit -m 'buddy: config set works'", "go build -o buddy .", "rm buddy",
-		"bd --version", "buddy exec 'say hi'", "buddy config check", "./tool doctor", "buddy sessions list", "python3 <<'E'\nprint('a' + '/b')\nE", "cat ~/.bashrc", "docker run -v ~/shop:/w x make", "git -C ~/shop commit -m x",
+		"python3 ~/.config/buddy/skills/x/y.py a.pdf", "cd ~/.config/buddy/skills/x && ./y.sh", "python3 x.py ~/.local/state/buddy/sessions/w/1/out/2/out", "bd --version", "buddy exec 'say hi'", "buddy config check", "./tool doctor", "buddy sessions list", "python3 <<'E'\nprint('a' + '/b')\nE", "cat ~/.bashrc", "docker run -v ~/shop:/w x make", "git -C ~/shop commit -m x",
 		"wc -l ~/.local/state/buddy/sessions/w/1/out/2/out", "grep x /home/ann/.local/state/buddy/sessions/w/1/out/2/out | sort > found.txt", "cat ~/.local/state/buddy/memory/w/memory.md", "node -e 'f(\"https://x.example/.config\")'",
 	} {
 		if v := programPolicy().Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Command: command, Cwd: "/home/ann/shop"}, action.ModeAll); v.Decision != action.Allow {

@@ -14,6 +14,7 @@ import (
 	"buddy/agent/plan"
 	"buddy/agent/policy"
 	"buddy/config"
+	"buddy/extensions"
 	"buddy/sessions"
 )
 
@@ -21,14 +22,16 @@ import (
 // was told of in them, and the program.
 func (p *Program) own() policy.Own {
 	state := filepath.Join(xdg.StateHome, "buddy")
+	skills := filepath.Join(xdg.ConfigHome, "buddy", string(extensions.Skill))
 	o := policy.Own{
 		Files:       slices.Concat(p.Config.OwnFiles(), config.WithTargets([]string{state})),
 		Credentials: config.WithTargets([]string{config.Auth().Path(), sessions.KeyFile(state)}),
+		Given:       config.WithTargets([]string{skills}),
 		Program:     isThisProgram,
 	}
 	if p.ID != "" { // else there is no session
 		out := p.Store.OutDir(p.ID)
-		o.Given = config.WithTargets([]string{out, string(plan.FileIn(filepath.Dir(out))), filepath.Join(sessions.MemoryDir(p.Store), memoryFile)})
+		o.Given = config.WithTargets([]string{skills, out, string(plan.FileIn(filepath.Dir(out))), filepath.Join(sessions.MemoryDir(p.Store), memoryFile)})
 	}
 	return o
 }

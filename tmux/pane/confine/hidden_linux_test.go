@@ -41,27 +41,7 @@ func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { box.Close() }()
-	run := func(line string) string {
-		t.Helper()
-		cmd := exec.Command("sh", "-c", "read -r go; "+line+" 2>&1")
-		cmd.Dir = work
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		cmd.Stdout = &out
-		if err := box.Start(cmd); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = in.Write([]byte("go\n"))
-		_ = in.Close()
-		_ = cmd.Wait()
-		if err := box.Sweep(cmd.Process.Pid); err != nil {
-			t.Fatal(err)
-		}
-		return out.String()
-	}
+	run := func(line string) string { return runInBox(t, box, work, line) }
 	for _, line := range []string{
 		"cat .env", "cat link", "f=en; cat .${f}v", "base64 -d <.env; cat $PWD/.env", "cat a/b/*.tfvars", "cat keys/*", "cat state/k/1", "cd state/k && cat 1", "grep -rh found .env a/b/prod.tfvars keys state",
 		"find . -name 'prod*' -exec cat {} +", "tar c keys state .env | grep -a found", "cp .env \"$TMPDIR\"/x && cat \"$TMPDIR\"/x", "dd if=.env", "ln .env a/c/hard && cat a/c/hard",
@@ -99,6 +79,74 @@ func TestSecretsInTheFolderCannotBeRead(t *testing.T) {
 	old.Close()
 	if got := run("cat new.go .env"); !strings.Contains(got, "found new.go") || strings.Contains(got, "found .env") {
 		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// runInBox returns what a line of shell in a folder prints inside a box.
+func runInBox(t *testing.T, box *Box, dir, line string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", "read -r go; "+line+" 2>&1")
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := box.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = in.Write([]byte("go\n"))
+	_ = in.Close()
+	_ = cmd.Wait()
+	if err := box.Sweep(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// What is given may be read although the folder around it is hidden, wherever that lies, and also after it was
+// replaced; nothing else there, and nothing where nothing is given.
+func TestWhatIsGivenCanBeRead(t *testing.T) {
+	if err := Possible(); err != nil {
+		t.Skip(err)
+	}
+	for name, around := range map[string]func(home, elsewhere string) string{
+		"in the folder": func(home, _ string) string { return home }, "elsewhere": func(_, elsewhere string) string { return elsewhere },
+	} {
+		home := t.TempDir()
+		state := filepath.Join(around(home, t.TempDir()), ".local/state/buddy")
+		write := func(name string) string {
+			path := filepath.Join(state, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path+"~", []byte("found "+name+"\n"), 0o600), os.Rename(path+"~", path)); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		write("journal.key")
+		write("s/2/out/1/out")
+		given := []string{filepath.Dir(filepath.Dir(write("s/1/out/1/out"))), write("memory.md")}
+		for _, c := range []struct {
+			given []string
+			want  string
+		}{{nil, ""}, {given, "found s/1/out/1/out\nfound memory.md\n"}} {
+			box, err := New(Config{Reach: Reach{Read: []string{home}, Hidden: []string{state}, Given: c.given}, Env: os.Environ(), Temp: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := "(cat"
+			for _, file := range []string{"s/1/out/1/out", "s/2/out/1/out", "journal.key", "memory.md"} {
+				line += " " + filepath.Join(state, file)
+			}
+			if got := runInBox(t, box, home, line+" 2>/dev/null)"); got != c.want {
+				t.Errorf("%s, given %q: %q, want %q", name, c.given, got, c.want)
+			}
+			write("memory.md")
+			if stale := box.Stale(); c.given != nil && !stale {
+				t.Errorf("%s: the box does not know that a file was replaced", name)
+			}
+			box.Close()
+		}
 	}
 }
 
