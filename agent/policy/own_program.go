@@ -10,7 +10,7 @@ import (
 	"buddy/texts"
 )
 
-// programName is what this program is called where it was installed under its own name.
+// programName holds the name under which this program is installed.
 const programName = "buddy"
 
 // harmlessCalls are the first words of calls of this program that change none of its own files but for

@@ -50,7 +50,7 @@ type Policy struct {
 	Also []string
 	// Home is the user's home folder, for ~ in commands and rules; "" is unknown.
 	Home string
-	// Own is what is buddy's own.
+	// Own says what is buddy's own.
 	Own Own
 	// Plan is the file of the session's plan, an absolute real path on this machine; "" is none. Its
 	// tools write it without approval, also in mode plan, in which they write nothing else.

@@ -144,7 +144,7 @@ func personExtensions() (extensions.Source, bool) {
 	if err != nil {
 		return extensions.Source{}, false
 	}
-	files.RefuseForeign()
+	file.RefuseForeign(files)
 	return extensions.Source{Origin: extensions.Person, Files: files, Dirs: extensions.PersonDirs(filepath.Join(xdg.ConfigHome, "buddy"), home)}, true
 }
 

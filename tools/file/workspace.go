@@ -66,9 +66,9 @@ func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string
 // first tool runs.
 func (w *Workspace) Protect(own []string) { w.own = own }
 
-// RefuseForeign makes Peek refuse files of this machine that another user could change, or that are in a folder
+// RefuseForeign makes w's Peek refuse files of this machine that another user could change, or that are in a folder
 // like that. Call it before the first Peek.
-func (w *Workspace) RefuseForeign() { w.mine = true }
+func RefuseForeign(w *Workspace) { w.mine = true }
 
 // Secret returns the part of an absolute path that may hold secrets, or "".
 func (w *Workspace) Secret(path string) string {

@@ -1,0 +1,158 @@
+//go:build linux && (amd64 || arm64)
+
+package canarytest_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"buddy/tmux/pane/canarytest"
+	"buddy/tmux/pane/confine"
+	"buddy/tmux/pane/fence"
+)
+
+const (
+	// howMany names the variable with the number of programs, and seedIs the one with the seed.
+	howMany, seedIs = "PROGRAMS_TEST", "PROGRAMS_TEST_SEED"
+	// asUser names the variable by which TestPrograms starts itself as one user.
+	asUser = "PROGRAMS_TEST_USER"
+)
+
+// surroundings keep programs from what lies outside.
+type surroundings struct {
+	name string
+	// enter returns what runs a line inside and returns the canaries that have changed. The error says why that can't be
+	// tried here.
+	enter func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error)
+}
+
+var allSurroundings = []surroundings{
+	{"the read-only sandbox", func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) { return inBox(t, w, 0) }},
+	{"the read-only sandbox with the oldest Landlock", func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) { return inBox(t, w, 1) }},
+	{"the fence", inFence},
+}
+
+func inBox(t *testing.T, w *canarytest.World, abi int) (func(canarytest.Line) []string, error) {
+	if err := confine.Possible(); err != nil {
+		return nil, err
+	}
+	box, err := confine.New(confine.Config{Reach: confine.Reach{Read: []string{w.Workspace}}, Env: w.Env, Temp: w.Temp, ABI: abi})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(box.Close)
+	return func(l canarytest.Line) []string {
+		return w.Run(l, 0, confine.Environ(w.Env, w.Env, nil, w.Temp), box.Start, func(cmd *exec.Cmd) {
+			if err := box.Sweep(cmd.Process.Pid); err != nil {
+				t.Errorf("%s: %v", l.Text, err)
+			}
+		})
+	}, nil
+}
+
+func inFence(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) {
+	settings := fence.Settings{Work: []string{w.Workspace}}
+	if err := fence.Available(settings, w.Env); err != nil {
+		return nil, err
+	}
+	// The folder that counts is there, so that programs find it.
+	f, err := fence.New(fence.Config{Env: append(slices.Clone(w.Env), "GOROOT="+w.Out), Temp: w.Temp, Settings: settings})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(f.Close)
+	return func(l canarytest.Line) []string {
+		return w.Run(l, 0, f.Environ(w.Env, nil), f.Start, func(cmd *exec.Cmd) {
+			if err := f.Sweep(cmd.Process.Pid); err != nil {
+				t.Errorf("%s: %v", l.Text, err)
+			}
+		})
+	}, nil
+}
+
+// TestPrograms runs random programs as they are, which must change their canary to count, and in all surroundings, where
+// they must change none: as root and as an ordinary user.
+func TestPrograms(t *testing.T) {
+	if os.Getenv(howMany) == "" {
+		t.Skip("takes minutes: " + howMany + "=300 runs it")
+	}
+	if os.Getenv(asUser) != "" {
+		for _, s := range allSurroundings {
+			t.Run(s.name, s.try)
+		}
+		return
+	}
+	seed := os.Getenv(seedIs)
+	if seed == "" {
+		seed = "46"
+	}
+	users := map[string]*syscall.Credential{"self": nil}
+	if os.Getuid() == 0 {
+		users["nobody"] = &syscall.Credential{Uid: canarytest.Nobody, Gid: canarytest.Nobody}
+	}
+	for name, who := range users {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(canarytest.CopyProgram(t), "-test.run=^TestPrograms$", "-test.v", "-test.timeout=60m")
+			cmd.Dir = "/"
+			cmd.Env = []string{asUser + "=" + name, seedIs + "=" + seed, howMany + "=" + os.Getenv(howMany), "PATH=" + canarytest.Path}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+			out, err := cmd.CombinedOutput()
+			if err != nil || !bytes.Contains(out, []byte("programs counted")) {
+				t.Errorf("seed %s: %v\n%s", seed, err, out)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}
+
+// try runs all programs in the surroundings.
+func (s surroundings) try(t *testing.T) {
+	seed, err := strconv.ParseUint(os.Getenv(seedIs), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(os.Getenv(howMany))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := canarytest.New(t, canarytest.Options{Dir: "/var/tmp", Script: script})
+	run, err := s.enter(t, w)
+	if err != nil {
+		t.Skip(err)
+	}
+	counted := 0
+	for _, l := range canarytest.Programs(seed, n) {
+		if !w.Has(l) {
+			continue
+		}
+		if got := w.Plain(l, 2*time.Second); !slices.Contains(got, l.Canary) {
+			t.Logf("not counted, %s as it is changes %q: %s\n%s", l.Canary, got, l.Text, w.Said())
+			continue
+		}
+		counted++
+		if got := run(l); len(got) > 0 {
+			t.Errorf("%s: %s\nin %s changes %q", l.Canary, l.Text, s.name, got)
+		}
+	}
+	t.Logf("%d of %d programs counted", counted, n)
+	if counted < n*8/10 {
+		t.Errorf("only %d of %d programs do what they try: they prove little", counted, n)
+	}
+}
+
+// script makes the folders.
+const script = `
+set -e
+mkdir -p "$OUT/d" "$OUT/e" "$WS" "$HOME" "$TMPDIR" "$VDIR"
+echo c4n4ry >"$VDIR/secret"
+echo keep >"$OUT/f"; echo g >"$OUT/d/g"
+cd "$WS"
+git init -q --template= .
+echo 1 >f1
+`
