@@ -70,9 +70,9 @@ func submit(r *Runtime, c event.Submit) {
 func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
-		r.approvals.SetMode(c.Mode, c.Duration)
+		r.approvals.SetMode(c.Mode, c.Duration, c.Screen)
 	case event.CycleMode:
-		approval.CycleMode(r.approvals)
+		approval.CycleMode(r.approvals, c.Screen)
 	case event.RemoveRule:
 		r.approvals.RemoveRule(c.Rule)
 	case event.SwitchModel:

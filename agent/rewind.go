@@ -294,7 +294,7 @@ func rewound(s *tasks, w *way, done bool) bool {
 		s.main.pending, s.workflows.next = false, 0
 		s.goals.keeper.Rewind(w.goal)
 		if mode, _ := s.approvals.Mode(); w.plan && mode != action.ModePlan {
-			s.approvals.SetMode(action.ModePlan, 0)
+			s.approvals.SetMode(action.ModePlan, 0, "")
 		}
 		tellRewound(s, w)
 	case done:

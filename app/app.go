@@ -21,7 +21,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
 	}
 	gc.QuickStart()
-	if len(args) == 1 && args[0] == "host" {
+	if len(args) > 0 && args[0] == "host" {
 		return host.Main() // runs a session: started by us as well
 	}
 	return cli.Main(args, stdin, stdout, stderr)

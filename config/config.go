@@ -48,6 +48,7 @@ type Config struct {
 	Hooks    Hooks
 	Plugins  Plugins
 	Sessions Sessions
+	Host     Host
 	Skills   Skills
 	Memory   Memory
 
@@ -110,6 +111,11 @@ type Skills struct {
 type Sessions struct {
 	IdleExit     int // a session that nobody is attached to ends after it
 	ApprovalWait int // an approval that nobody sees is denied after it; 0 is never
+}
+
+// Host holds the section [host].
+type Host struct {
+	WithoutTerminal bool // programs without a terminal may do what screens may
 }
 
 // UI holds the section [ui].

@@ -141,6 +141,7 @@ var sections = append([]section{
 	hooksSection,
 	pluginsSection,
 	sessionsSection,
+	hostSection,
 	uiSection,
 	keysSection,
 	{

@@ -1,10 +1,13 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,6 +75,15 @@ func socketArgs(o Options) []string {
 		return []string{"-S", o.Socket}
 	}
 	return []string{"-L", o.Socket}
+}
+
+// ServerSocket returns the path of the socket of the tmux server on this machine. socket is as in [Options]; getenv
+// looks up the environment, usually [os.Getenv].
+func ServerSocket(getenv func(string) string, socket string) string {
+	if socket = cmp.Or(socket, owner); strings.Contains(socket, "/") {
+		return socket
+	}
+	return filepath.Join(cmp.Or(getenv("TMUX_TMPDIR"), "/tmp"), "tmux-"+strconv.Itoa(os.Getuid()), socket)
 }
 
 // attachArgs returns the command with which a person attaches to the pane, on its machine.

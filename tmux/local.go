@@ -73,6 +73,7 @@ func (s *local) argv() []string {
 	for _, dir := range s.opt.Reach.Read {
 		args = append(args, "--avoid="+dir)
 	}
+	args = append(args, pane.Of(s.opt.Of)...)
 	return append(args, s.directory())
 }
 func (s *local) attachLine() string { return host.Line(attachArgs(s.opt)...) }

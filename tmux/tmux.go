@@ -57,6 +57,7 @@ type Options struct {
 	// The Session does not close it.
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
+	Of   []string // folders of the session that the supervisor names in its command line
 	Env  []string // of the first command; nil is this process's
 	Cwd  string   // of the first command
 	// Reach lists what confined commands may read, on this machine.

@@ -68,8 +68,9 @@ type Broker struct {
 
 // modeFor is a mode and how long it applies.
 type modeFor struct {
-	mode  action.Mode
-	until time.Time // when it ends; zero = never
+	mode   action.Mode
+	until  time.Time // when it ends; zero = never
+	screen string    // where the person was who chose it
 }
 
 // ended reports whether its time is over.

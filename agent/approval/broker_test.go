@@ -21,13 +21,13 @@ func TestCyclingTheModeAnswersNothing(t *testing.T) {
 		act := action.Action{Kind: action.FileWrite, Tool: "write_file", Target: "local", Path: "/w/x"}
 		go b.Request(t.Context(), Request{Task: 1, CallID: "c1", Action: act, Verdict: action.Verdict{Decision: action.Ask}})
 		synctest.Wait()
-		CycleMode(b)
+		CycleMode(b, "")
 		if mode, _ := b.Mode(); mode != action.ModeAsk || len(b.ids(func(*ask) bool { return true })) != 1 {
 			t.Errorf("mode %s with a request open", mode)
 		}
 		b.Answer(event.AnswerApproval{ID: b.ids(func(*ask) bool { return true })[0], Decision: event.Deny})
 		synctest.Wait()
-		CycleMode(b)
+		CycleMode(b, "")
 		if mode, _ := b.Mode(); mode != action.ModeEdits {
 			t.Errorf("mode %s with none", mode)
 		}
@@ -63,7 +63,7 @@ func TestRuleIsNoAnswerToAReopenedRequest(t *testing.T) {
 		if answers["one"].Decision != event.Similar {
 			t.Errorf("the second answer won: %+v", answers["one"])
 		}
-		b.SetMode(action.ModeAll, 0)
+		b.SetMode(action.ModeAll, 0, "")
 		synctest.Wait()
 		if got := answers["old"]; got.Decision != event.Once || got.By != "policy" {
 			t.Errorf("the mode that was set gave %+v", got)

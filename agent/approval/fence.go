@@ -55,9 +55,9 @@ func Fences(b *Broker, act action.Action, most action.Mode) bool {
 	return policy.Fences(p, act, action.Stricter(mode, most))
 }
 
-// CycleMode changes to the next mode: ask, edits, auto where it is available, plan. It does nothing while a request
+// CycleMode changes to the next mode: ask, edits, auto where it is available, plan, from a screen as in SetMode. It does nothing while a request
 // is open: its key may have been pressed before the request showed, and a looser mode would answer it.
-func CycleMode(b *Broker) {
+func CycleMode(b *Broker, screen string) {
 	b.mu.Lock()
 	mode, waits := b.mode, len(b.open) > 0
 	b.mu.Unlock()
@@ -71,7 +71,7 @@ func CycleMode(b *Broker) {
 	case next == action.ModeAuto && CanFence(b) != nil:
 		next = action.ModePlan
 	}
-	b.SetMode(next, 0)
+	b.SetMode(next, 0, screen)
 }
 
 // Suspend changes mode auto to ask until the next prompt, because of a prompt injection that a task has met.

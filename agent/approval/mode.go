@@ -10,8 +10,8 @@ import (
 )
 
 // SetMode changes how approvals are decided, for a while if d is not 0. Mode plan lasts until a
-// plan is approved or a person sets another mode.
-func (b *Broker) SetMode(m action.Mode, d time.Duration) {
+// plan is approved or a person sets another mode. screen says where the person is, "" if that is not known.
+func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	switch {
 	case !slices.Contains(action.Modes, m):
 		b.stream.Reject("unknown mode %q (have: %s)", m, texts.Names(action.Modes))
@@ -26,7 +26,7 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 			return
 		}
 	}
-	to := modeFor{mode: m}
+	to := modeFor{mode: m, screen: screen}
 	b.mu.Lock()
 	if d > 0 {
 		to.until = b.now().Add(d)
@@ -49,7 +49,7 @@ func (b *Broker) turnTo(task int, to modeFor) {
 	case to.mode != action.ModePlan && planned:
 		b.stream.Publish(task, 0, event.PlanExited{})
 	}
-	b.stream.Publish(task, 0, event.ModeChanged{Mode: to.mode, Until: millis(to.until)})
+	b.stream.Publish(task, 0, event.ModeChanged{Mode: to.mode, Until: millis(to.until), Screen: to.screen})
 }
 
 // millis returns a time for events, 0 for the zero time.

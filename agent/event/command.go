@@ -100,12 +100,17 @@ type (
 		Duration time.Duration `json:"duration_ns,omitempty"`
 	}
 	// SetMode changes how approvals are decided, for the Duration if that is set.
+	// Screen is as in AnswerApproval.
 	SetMode struct {
 		Mode     action.Mode   `json:"mode,omitempty"`
 		Duration time.Duration `json:"duration_ns,omitempty"`
+		Screen   string        `json:"screen,omitempty"`
 	}
 	// CycleMode changes to the next mode: ask, edits, auto where the fence is available, plan.
-	CycleMode struct{}
+	// Screen is as in AnswerApproval.
+	CycleMode struct {
+		Screen string `json:"screen,omitempty"`
+	}
 	// SetGoal submits a prompt and keeps the main task going until a check says that it is done; a goal
 	// that there was ends. What Limit leaves out is as the settings say.
 	SetGoal struct {

@@ -427,6 +427,8 @@ type ResultSpilled struct {
 type ModeChanged struct {
 	Mode  action.Mode `json:"mode"`
 	Until int64       `json:"until,omitempty"` // Unix milliseconds; then ask, or the stricter mode that the session began in
+
+	Screen string `json:"screen,omitempty"` // where the user was who chose it, as in ApprovalAnswered
 }
 
 // RuleAdded adds a rule until the session ends.

@@ -26,6 +26,7 @@ import (
 	"buddy/app/headless"
 	"buddy/app/repl"
 	"buddy/app/slash"
+	"buddy/app/socket"
 	"buddy/app/version"
 	"buddy/texts"
 	"buddy/views/markup"
@@ -253,6 +254,10 @@ func lineByLine(s *cli) bool { return s.plain || repl.Wanted(s.in, s.out) }
 
 // interactive talks with a person, on the full screen or line by line.
 func (s *cli) interactive(first slash.Next) error {
+	if err := byPerson(); err != nil {
+		return err
+	}
+	socket.Private()
 	if lineByLine(s) {
 		return repl.Run(s.options, first, s.in, s.out, s.err)
 	}

@@ -43,6 +43,9 @@ func (s *configCLI) setCommand() *cobra.Command {
 
 func (s *configCLI) set(key string, values []string) error {
 	path := config.UserFile(s.options.Config)
+	if err := byPerson(path); err != nil {
+		return err
+	}
 	d, err := config.OpenDocument(path)
 	if err != nil {
 		return exit.Mistake(err)
@@ -136,6 +139,9 @@ func (s *configCLI) edit() error {
 	path := config.UserFile(s.options.Config)
 	if path == "" {
 		return exit.Usage("no home is known: name a file with --config")
+	}
+	if err := byPerson(path); err != nil {
+		return err
 	}
 	if _, err := config.WriteTemplate(path); err != nil {
 		return exit.Failure(err)

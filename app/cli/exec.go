@@ -45,6 +45,9 @@ func (s *cli) execCommand() *cobra.Command {
 			"  buddy exec --json --resume last \"and now the tests\"",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := noLooser(s.options); err != nil {
+				return err
+			}
 			if goOn {
 				s.once.Resume = "last"
 			}

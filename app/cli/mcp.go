@@ -97,9 +97,12 @@ func (s *mcpCLI) add() *cobra.Command {
 	return c
 }
 
-// settingsFile returns the person's settings file.
+// settingsFile returns the person's settings file, to be changed.
 func (s *mcpCLI) settingsFile() (string, error) {
 	c, _, _, err := compose.LoadConfig(s.options)
+	if err == nil {
+		err = byPerson(c.File)
+	}
 	return c.File, err
 }
 

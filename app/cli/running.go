@@ -21,6 +21,7 @@ import (
 	"buddy/app/live"
 	"buddy/app/plain"
 	"buddy/app/slash"
+	"buddy/app/socket"
 	"buddy/views/markup"
 	"buddy/views/words"
 )
@@ -119,7 +120,13 @@ func (s *cli) attachCommand() *cobra.Command {
 			"that happened meanwhile. ID may be shortened to any beginning that is unique; last is the one begun\n" +
 			"last; without an ID it is the only one.",
 		Example: "  buddy attach\n  buddy attach 7f3a",
-	}, s.attach)
+	}, func(d live.Description) error {
+		if err := byPerson(); err != nil {
+			return err
+		}
+		socket.Private()
+		return s.attach(d)
+	})
 }
 
 func (s *cli) attach(d live.Description) error {
@@ -242,6 +249,10 @@ func (p *logPrinter) print(env event.Envelope) error {
 		return p.cli.print("waits for approval: %s", words.Asked(e).Line())
 	case event.ApprovalAnswered:
 		return p.cli.print("approval: %s", answer(e))
+	case event.ModeChanged:
+		if e.Screen != "" {
+			return p.cli.print("mode %s%s", e.Mode, on(e.Screen))
+		}
 	case event.QuestionAsked:
 		return p.cli.print("%s", plain.QuestionText(e))
 	case event.QuestionAnswered:
@@ -316,8 +327,11 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 	if len(waiting) == 0 {
 		return fmt.Errorf("session %s waits for no approval (%s)", d.ID, d.State)
 	}
-	if !deny {
-		if err := terminalHere(); err != nil {
+	switch {
+	case deny && reason != "" && hello.Watches:
+		return errors.New("--reason needs a terminal, because the model reads it as your words; --deny alone needs none")
+	case !deny:
+		if err := errors.Join(byPerson(), terminalHere()); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"buddy/agent/prompt"
 	"buddy/app/exit"
 	"buddy/app/slash"
+	"buddy/app/socket"
 	"buddy/texts/searchpath"
 	"buddy/tmux"
 	"buddy/tools"
@@ -89,6 +90,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	o.Env, _ = p.Config.Environ(os.Environ())
 	o.Own = p.own()
 	o.Reach.Withheld, o.Reach.Hidden, o.Reach.Given = p.withheld, o.Own.Files, o.Own.Given
+	o.Of = socket.Folders()
 	o.Socket, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), exe, p.Config.Tools.ShellName()
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }

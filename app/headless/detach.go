@@ -11,6 +11,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/host"
+	"buddy/app/socket"
 )
 
 // takeTime limits how long a session may take to start and to take its prompt.
@@ -40,6 +41,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	}
 	options := *f
 	options.Session = setup.ID
+	socket.Private() // it knows the secret of the host
 	session, err := host.Start(&options, once.Resume != "", true)
 	if err != nil {
 		return "", exit.Failure(err)
@@ -53,6 +55,9 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	}
 	if err != nil {
 		return "", exit.Failure(err)
+	}
+	if hello.Watches {
+		return "", exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s runs already, and takes prompts from a terminal only; [host] without_terminal = true in your settings lets programs without one", setup.ID)}
 	}
 	batches, err := session.Subscribe(ctx, hello.Last, 0)
 	if err != nil {

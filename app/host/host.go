@@ -44,6 +44,7 @@ type Host struct {
 	cancel  context.CancelFunc
 	open    overview
 	files   files
+	tmux    tmuxServer
 	awake   atomic.Pointer[func()] // is told that something happens
 
 	mu      sync.Mutex // guards what follows, and what each screen wants
@@ -97,6 +98,8 @@ func (h *Host) note(env event.Envelope) {
 	h.open.note(env)
 	h.touch()
 	switch env.Payload.(type) {
+	case event.PaneOpened:
+		go h.tmux.processes() // before a command of it can hide which they are
 	case event.TaskFinished:
 		go h.left()
 		go h.unattended(env)
@@ -107,14 +110,8 @@ func (h *Host) note(env event.Envelope) {
 
 // Connect attaches one more screen to the session, until ctx ends.
 func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
-	s := &screen{host: h, pid: at.PID, place: placeOf(at)}
+	s := &screen{host: h, place: placeOf(at)}
 	h.mu.Lock()
-	for other := range h.screens {
-		if other.place == s.place && other.pid != s.pid { // one of them was suspended there
-			s.place = fmt.Sprintf("%s, process %d", s.place, s.pid)
-			break
-		}
-	}
 	h.screens[s] = true
 	h.alone.visits++
 	h.mu.Unlock()
@@ -125,7 +122,7 @@ func (h *Host) Connect(ctx context.Context, at socket.Screen) live.Session {
 // Look is Connect for a program that shows nothing to a person: the session is as unattended with
 // it as without.
 func (h *Host) Look(_ context.Context, at socket.Screen) live.Session {
-	return &screen{host: h, pid: at.PID, place: placeOf(at)}
+	return &screen{host: h, place: placeOf(at)}
 }
 
 // Over is closed when the session is.

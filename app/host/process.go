@@ -14,6 +14,7 @@ import (
 	"buddy/app/gc"
 	"buddy/app/live"
 	"buddy/app/socket"
+	"buddy/tmux/pane"
 	"buddy/views/markup"
 )
 
@@ -31,6 +32,7 @@ type order struct {
 	Options compose.Options `json:"options"`
 	Resume  bool            `json:"resume,omitempty"` // it is stored; else it is new
 	Log     string          `json:"log,omitempty"`    // the debug log to write to as well
+	Secret  string          `json:"secret,omitempty"` // of who starts it, see [socket.Server]
 }
 
 // Main runs a session in a process of its own, and returns the exit code. It is what [Start] starts,
@@ -44,6 +46,7 @@ func Main() int {
 }
 
 func run() error {
+	socket.Private()
 	l, text, err := socket.Inherited()
 	if err != nil {
 		return err
@@ -63,6 +66,7 @@ func run() error {
 			return err
 		}
 	}
+	pane.Adopt()
 	h := Open(&o.Options, o.Resume)
 	go h.rest()
 	alone := time.AfterFunc(firstScreen, h.left) // if nobody has come by then
@@ -71,7 +75,7 @@ func run() error {
 			alone.Stop()
 		}
 		return h.welcome(ctx, s)
-	}}
+	}, Tmux: h.tmux.processes, Secret: o.Secret, WithoutTerminal: h.program != nil && h.program.Config.Host.WithoutTerminal}
 	go server.Serve(l)
 	for {
 		select {

@@ -125,7 +125,7 @@ func Look(id string) (*socket.Client, error) {
 	if path == "" {
 		return nil, fmt.Errorf("session %s does not run any more", id)
 	}
-	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true, Env: terminal(), Terminal: terminalHere()})
+	return socket.Dial(path, socket.Screen{Version: version.Number, Looks: true, Env: terminal()})
 }
 
 // Short is the beginning of an id that people type; [Meant] says so where it could be one of

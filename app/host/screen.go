@@ -18,7 +18,6 @@ import (
 // screen is the session as one screen has it. What that alone wants is guarded by the host's lock.
 type screen struct {
 	host    *Host
-	pid     int
 	place   string                   // where it is; no other screen has the same
 	watched []string                 // panes whose pictures it shows
 	fits    map[string]event.FitPane // by pane: the size that it wants
@@ -61,6 +60,12 @@ func (s *screen) Send(c event.Command) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		s.fitTo(c)
+	case event.SetMode:
+		c.Screen = s.place
+		h.program.Live.Send(c)
+	case event.CycleMode:
+		c.Screen = s.place
+		h.program.Live.Send(c)
 	case event.AnswerApproval:
 		if c.Screen = s.place; h.open.has("approval " + c.ID) { // else another screen was first, which this one sees
 			h.program.Live.Send(c)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
+	"buddy/tmux/pane"
 )
 
 // Start starts a process that runs a session, and connects to it: a new session with the id
@@ -21,21 +23,21 @@ func Start(options *compose.Options, resume, looks bool) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{looks: looks, report: reportFile(options.Session)}
+	p := &Process{Secret: rand.Text(), looks: looks, report: reportFile(options.Session)}
 	l, err := socket.Listen(path)
 	if errors.Is(err, socket.ErrRuns) {
-		p.Joined = true
+		p.Joined, p.Secret = true, ""
 		return p, p.dial(path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(order{Options: *options, Resume: resume, Log: options.Log.Path()})
+	text, err := json.Marshal(order{Options: *options, Resume: resume, Log: options.Log.Path(), Secret: p.Secret})
 	if err == nil {
 		var exe string
 		if exe, err = os.Executable(); err == nil {
 			p.report = newReport(options.Session)
-			_, err = socket.Start(exe, []string{"host"}, l, p.report, text)
+			_, err = socket.Start(exe, append([]string{"host"}, pane.Of(socket.Folders())...), l, p.report, text)
 		}
 	}
 	if err != nil {
@@ -53,12 +55,13 @@ func Runs(session string) bool { return socket.Find(os.Getenv, session) != "" }
 type Process struct {
 	live.Session
 	Joined bool   // it ran already
+	Secret string // of this start, for programs without a terminal that connect to it; "" of one that was joined
 	looks  bool   // nothing is shown to a person
 	report string // the file with what it says when it dies
 }
 
 func (p *Process) dial(path string) error {
-	client, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: p.looks, Env: terminal(), Terminal: terminalHere()})
+	client, err := socket.Dial(path, socket.Screen{Version: version.Number, Looks: p.looks, Env: terminal(), Secret: p.Secret})
 	if err != nil {
 		return p.explained(err)
 	}

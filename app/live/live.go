@@ -49,6 +49,8 @@ type Hello struct {
 	Home     string `json:"home"`             // the person's folder there
 	Target   string `json:"target"`           // where it began
 	Screen   string `json:"screen,omitempty"` // how the session calls the screen that it greets, in events
+	// Watches means that the screen may watch and stop, nothing else: it has no terminal.
+	Watches bool `json:"watches,omitempty"`
 	// Open are the events, up to Last, that began what has not ended: tasks that run,
 	// approvals and questions that wait, and the newest ones that say which model, mode and
 	// target there are. A screen that shows the end of a long session has not seen them. A session

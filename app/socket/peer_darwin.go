@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
 
 	"golang.org/x/sys/unix"
@@ -42,6 +43,9 @@ func look(pid int) (process, error) {
 		return process{}, err
 	}
 	p := process{parent: int(info.Eproc.Ppid)}
+	if device := info.Eproc.Tdev; device != -1 {
+		p.terminal = fmt.Sprintf("ttys%03d", device&0xffffff)
+	}
 	raw, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil || len(raw) < 4 {
 		return p, nil // of another user: none of ours
@@ -56,3 +60,6 @@ func look(pid int) (process, error) {
 	}
 	return p, nil
 }
+
+// environ returns none: what a process was started with is not looked at here.
+func environ(int) []string { return nil }

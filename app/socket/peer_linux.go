@@ -37,10 +37,14 @@ func look(pid int) (process, error) {
 	}
 	// The second field is the name in brackets, which may hold anything.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 2 {
+	if len(fields) < 5 {
 		return process{}, fmt.Errorf("%s/stat has %d fields", dir, len(fields))
 	}
 	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return process{}, err
+	}
+	device, err := strconv.ParseUint(fields[4], 10, 32)
 	if err != nil {
 		return process{}, err
 	}
@@ -48,5 +52,30 @@ func look(pid int) (process, error) {
 	if err != nil {
 		return process{}, err
 	}
-	return process{parent, strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")}, nil
+	return process{parent, strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"), terminalName(device)}, nil
+}
+
+// terminalName returns the name of a terminal by the number of its device, "" for 0, which is none.
+func terminalName(device uint64) string {
+	switch major, minor := unix.Major(device), unix.Minor(device); {
+	case device == 0:
+		return ""
+	case major >= 136 && major <= 143: // Documentation/admin-guide/devices.txt of Linux
+		return fmt.Sprintf("pts/%d", (major-136)<<20+minor)
+	case major == 4 && minor < 64:
+		return fmt.Sprintf("tty%d", minor)
+	case major == 4:
+		return fmt.Sprintf("ttyS%d", minor-64)
+	default:
+		return fmt.Sprintf("tty%d.%d", major, minor)
+	}
+}
+
+// environ returns the variables that a process was started with, none where they can't be read.
+func environ(pid int) []string {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(text), "\x00")
 }

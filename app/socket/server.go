@@ -30,6 +30,14 @@ type Server struct {
 	// screen had asked for, such as the pictures of panes.
 	Connect func(ctx context.Context, s Screen) live.Session
 
+	// Tmux returns the processes that are, or were, the tmux server of supervisors; nil: there is none.
+	Tmux func() []int
+
+	// Secret is known to who started the host alone. A screen that shows it needs no terminal, nor does one where
+	// WithoutTerminal is set, by the person.
+	Secret          string
+	WithoutTerminal bool
+
 	patience time.Duration // with a screen that does not read; 0 is writeTime
 	host     int           // the process whose descendants are refused; 0 is this one
 
@@ -101,6 +109,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	c.watches = screen.Watches
 	c.session = s.Connect(ctx, screen)
 	c.ctx, c.cancel = ctx, func() { cancel(); _ = conn.Close() }
 	go c.greet()
@@ -111,7 +120,7 @@ func (s *Server) serve(conn *net.UnixConn) {
 
 // admit returns the greeting of a peer that may connect to the session.
 func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error) {
-	pid, err := checkPeer(conn, cmp.Or(s.host, os.Getpid()))
+	pid, terminal, err := s.checkPeer(conn)
 	if err != nil {
 		return screen, err
 	}
@@ -129,7 +138,11 @@ func (s *Server) admit(conn *net.UnixConn, in *lines) (screen Screen, err error)
 	if err := mismatch(refusal(nil), screen); err != nil {
 		return screen, err
 	}
-	screen.PID = pid
+	screen.PID, screen.Terminal = pid, terminal
+	if screen.Watches = terminal == "" && !s.WithoutTerminal && !s.matches(screen.Secret); screen.Watches {
+		screen.Looks, screen.Env = true, nil // it changes nothing for others
+	}
+	screen.Secret = ""
 	return screen, conn.SetReadDeadline(time.Time{})
 }
 
@@ -152,6 +165,7 @@ type connection struct {
 	free    chan struct{} // has room for the requests that are answered at once
 	drain   func()        // waits for the requests that are being answered, and takes no more
 	events  bool          // are subscribed to
+	watches bool          // it may watch and stop, nothing else
 }
 
 // greet says hello, which may take until the session has been read.
@@ -160,6 +174,7 @@ func (c *connection) greet() {
 	if err != nil {
 		hello = refusal(err)
 	}
+	hello.Watches = c.watches
 	if c.out.message("hello", hello) != nil {
 		c.cancel()
 	}
@@ -201,6 +216,9 @@ func (c *connection) take(m message) error {
 		command, err := event.DecodeCommand(m.Type, m.Payload)
 		if err != nil {
 			return err
+		}
+		if c.watches && !stops(command) {
+			return c.out.message("refused", refused{m.Type, errWatches.Error()})
 		}
 		c.session.Send(command)
 	}
@@ -259,6 +277,9 @@ func (c *connection) value(q request) (json.RawMessage, error) {
 	r, err := live.DecodeRequest(q.Name, q.Args)
 	if err != nil {
 		return nil, err
+	}
+	if c.watches && !watches(r) {
+		return nil, errWatches
 	}
 	value, err := c.session.Request(c.ctx, r)
 	if err != nil {

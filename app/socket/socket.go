@@ -12,6 +12,9 @@
 //	→ {"type":"request","payload":{"id":1,"name":"targets","args":{}}}
 //	← {"type":"reply","payload":{"id":1,"value":{…}}}
 //
+// A peer without a terminal may watch and stop, nothing else: its hello has "watches", and another command of it
+// gets a message of the type refused.
+//
 // Messages of an unknown type are skipped. In the host:
 //
 //	server := socket.Server{Connect: connect}

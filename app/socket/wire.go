@@ -27,10 +27,14 @@ const (
 type Screen struct {
 	Protocol int               `json:"protocol"`
 	Version  string            `json:"version"`
-	Looks    bool              `json:"looks,omitempty"`    // it shows nothing to a person: the session is as unattended as without it
-	Env      map[string]string `json:"env,omitempty"`      // variables of its terminal that commands need, such as SSH_AUTH_SOCK
-	Terminal string            `json:"terminal,omitempty"` // the name of its terminal, such as pts/3
-	PID      int               `json:"-"`                  // of its process, which the host's kernel knows
+	Looks    bool              `json:"looks,omitempty"`  // it shows nothing to a person: the session is as unattended as without it
+	Env      map[string]string `json:"env,omitempty"`    // variables of its terminal that commands need, such as SSH_AUTH_SOCK
+	Secret   string            `json:"secret,omitempty"` // of who started the host, see [Server]
+
+	// What the host's kernel says of it, not the screen.
+	PID      int    `json:"-"` // of its process
+	Terminal string `json:"-"` // the name of its terminal, such as pts/3; "" for none
+	Watches  bool   `json:"-"` // it may watch and stop, nothing else
 }
 
 // message is a line that is not an event.
@@ -43,6 +47,12 @@ type message struct {
 type subscription struct {
 	After   uint64 `json:"after"`
 	EveryMS int    `json:"every_ms"`
+}
+
+// refused says that a command of a screen that may only watch and stop has had no effect.
+type refused struct {
+	Name  string `json:"name"`
+	Error string `json:"error"`
 }
 
 // request and reply belong together by ID.

@@ -48,7 +48,7 @@ func ApplyOpen(u *UI, open []event.Envelope) { u.update(state.ApplyOpen(&u.state
 // goroutine only.
 func SetPlace(u *UI, place string) { u.heard.place = place }
 
-// elsewhere says what a person has answered at another screen, "" for all other events.
+// elsewhere says what a person has answered, or which mode they have chosen, at another screen, "" for all other events.
 func elsewhere(e event.Event, here string) string {
 	switch p := e.(type) {
 	case event.ApprovalAnswered:
@@ -59,6 +59,10 @@ func elsewhere(e event.Event, here string) string {
 	case event.QuestionAnswered:
 		if p.By == "user" && p.Screen != "" && p.Screen != here {
 			return "answered on another screen (" + p.Screen + ")"
+		}
+	case event.ModeChanged:
+		if p.Screen != "" && p.Screen != here {
+			return "mode " + p.Mode.Label() + " from another screen (" + p.Screen + ")"
 		}
 	}
 	return ""

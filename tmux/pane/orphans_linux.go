@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"sync"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,19 +72,4 @@ func (o *orphans) reap() {
 }
 
 // ended returns a child that has ended and waits to be reaped, 0 if none does.
-func ended() int {
-	// siginfo_t of sigaction(2): x/sys/unix does not name its fields. Pid is aligned as a pointer is.
-	var info struct {
-		signo, errno, code int32
-		child              struct {
-			_   [0]uintptr
-			pid int32
-		}
-		_ unix.Siginfo // as much room as the kernel writes to
-	}
-	err := unix.Waitid(unix.P_ALL, 0, (*unix.Siginfo)(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	if err != nil || info.signo == 0 {
-		return 0
-	}
-	return int(info.child.pid)
-}
+func ended() int { return endedOf(unix.P_ALL, 0) }

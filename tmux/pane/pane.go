@@ -27,6 +27,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -86,6 +87,7 @@ func Main(args []string) int {
 	shell := f.String("shell", "", "")
 	var avoid []string // folders that are worked in: the shell and the fence are no programs of theirs
 	f.Func("avoid", "", func(dir string) error { avoid = append(avoid, dir); return nil })
+	f.Func(strings.Trim(ofFlag, "-="), "", func(string) error { return nil }) // for others, see Of
 	if err := f.Parse(args); err != nil || f.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
 		return 2

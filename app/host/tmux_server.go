@@ -1,0 +1,30 @@
+package host
+
+import (
+	"os"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/app/socket"
+	"buddy/tmux"
+)
+
+// tmuxServer knows the processes that are the tmux server of supervisors, or were before a command moved its socket.
+type tmuxServer struct {
+	mu    sync.Mutex // guards known
+	known []int
+}
+
+// processes returns them, after a look at who listens on the socket now.
+func (t *tmuxServer) processes() []int {
+	now := socket.Listening(tmux.ServerSocket(os.Getenv, os.Getenv("BUDDY_TMUX_SOCKET")))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = slices.DeleteFunc(t.known, func(pid int) bool { return pid == now || unix.Kill(pid, 0) != nil })
+	if now > 0 {
+		t.known = append(t.known, now)
+	}
+	return slices.Clone(t.known)
+}

@@ -1,0 +1,33 @@
+package socket
+
+import (
+	"errors"
+
+	"buddy/agent/event"
+	"buddy/app/live"
+)
+
+var errWatches = errors.New("without a terminal a program may watch a session and stop it, nothing else; [host] without_terminal = true in your settings lets it")
+
+// stops reports whether a command only watches or stops something. A reason for a denial is none of that: the model
+// reads it as the person's words.
+func stops(c event.Command) bool {
+	switch c := c.(type) {
+	case event.AnswerApproval:
+		return c == event.AnswerApproval{ID: c.ID, Decision: event.Deny}
+	case event.WatchPanes, event.ReadPane, event.Cancel, event.CancelWorkflow, event.KillPane:
+		return true
+	}
+	return false
+}
+
+// watches reports whether a request only asks, or ends the session.
+func watches(q live.Request) bool {
+	switch q := q.(type) {
+	case live.Close:
+		return q.Reason == ""
+	case live.Changes, live.ChangedSince, live.Describe, live.DescribeTarget, live.Targets, live.Rules, live.Servers, live.Memories:
+		return true
+	}
+	return false
+}
