@@ -77,7 +77,7 @@ func endHosts(work string) {
 		text, _ := os.ReadFile(file)
 		pid := strings.TrimSpace(string(text))
 		argv, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // the number may be another's by now
-		if n, err := strconv.Atoi(pid); err == nil && bytes.HasSuffix(argv, []byte("buddy\x00host\x00")) {
+		if n, err := strconv.Atoi(pid); err == nil && bytes.Contains(argv, []byte("buddy\x00host\x00")) {
 			_ = syscall.Kill(n, syscall.SIGKILL)
 		}
 	}

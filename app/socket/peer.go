@@ -42,7 +42,7 @@ func (s *Server) checkPeer(conn *net.UnixConn) (pid int, terminal string, err er
 	if p.uid != os.Getuid() {
 		return 0, "", fmt.Errorf("the session is user %d's, not user %d's", os.Getuid(), p.uid)
 	}
-	terminal, err = s.origin(p.pid, look)
+	terminal, err = s.origin(p.pid)
 	return p.pid, terminal, err
 }
 
@@ -76,9 +76,13 @@ var (
 // origin returns the terminal of a process, or of the nearest of its ancestors that has one. It fails for a process
 // that descends from a host, a supervisor of a pane or the tmux server of those. A screen in a tmux pane of the
 // person's own descends from another tmux server.
-func (s *Server) origin(pid int, look func(pid int) (process, error)) (terminal string, err error) {
+func (s *Server) origin(pid int) (terminal string, err error) {
 	if pid < 1 { // in a container, say, whose processes are not seen from here
 		return "", errors.New("which process wants the session is not known")
+	}
+	look := look
+	if s.look != nil {
+		look = s.look
 	}
 	var servers []int
 	if s.Tmux != nil {

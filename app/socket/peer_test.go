@@ -43,34 +43,77 @@ func dialed(path string) string {
 	return "has " + hello.Session
 }
 
-// TestWhatBuddyRunsIsRefused: who descends from a host or a supervisor.
+// lookedUp returns what is known of processes, for tests.
+func lookedUp(all map[int]process) func(int) (process, error) {
+	return func(pid int) (process, error) {
+		p, ok := all[pid]
+		if !ok {
+			return process{}, os.ErrNotExist
+		}
+		return p, nil
+	}
+}
+
+// TestWhatBuddyRunsIsRefused: who descends from a host, a supervisor or their tmux server, and which terminal others have.
 func TestWhatBuddyRunsIsRefused(t *testing.T) {
+	const tmux = 5
 	for _, tt := range []struct {
-		name string
-		pid  int
-		look map[int]process
-		want error
+		name     string
+		look     map[int]process
+		terminal string
+		want     error
 	}{
-		{"a shell", 30, map[int]process{30: {20, []string{"buddy"}}, 20: {1, []string{"-bash"}}}, nil},
-		{"below the host", 30, map[int]process{30: {20, []string{"curl"}}, 20: {10, []string{"sh"}}, 10: {1, nil}}, errStartedByBuddy},
-		{"below a supervisor", 30, map[int]process{30: {20, []string{"make"}}, 20: {5, []string{"/x/socket.test", "pane", "x"}}, 5: {1, []string{"tmux"}}}, errStartedByBuddy},
-		{"below another host", 30, map[int]process{30: {20, []string{"make"}}, 20: {1, []string{"socket.test", "host"}}}, errStartedByBuddy},
-		{"somebody's pane", 30, map[int]process{30: {20, []string{"make"}}, 20: {1, []string{"/usr/bin/vim", "pane"}}}, nil},
+		{"a shell", map[int]process{30: {20, []string{"buddy"}, ""}, 20: {1, []string{"-bash"}, "pts/3"}}, "pts/3", nil},
+		{"the nearest terminal", map[int]process{30: {20, []string{"buddy"}, "pts/4"}, 20: {1, []string{"-bash"}, "pts/3"}, 1: {0, []string{"init"}, "tty1"}}, "pts/4", nil},
+		{"a job of cron", map[int]process{30: {20, []string{"buddy"}, ""}, 20: {1, []string{"cron"}, ""}, 1: {0, []string{"init"}, ""}}, "", nil},
+		{"the first process of a container", map[int]process{30: {1, []string{"buddy"}, ""}, 1: {0, []string{"bash"}, "pts/0"}}, "pts/0", nil},
+		{"below the host", map[int]process{30: {20, []string{"curl"}, "pts/3"}, 20: {10, []string{"sh"}, ""}, 10: {1, nil, ""}}, "", errStartedByBuddy},
+		{"below a supervisor", map[int]process{30: {20, []string{"make"}, "pts/3"}, 20: {4, []string{"/x/socket.test", "pane", "x"}, ""}, 4: {1, []string{"tmux"}, ""}}, "", errStartedByBuddy},
+		{"below another host", map[int]process{30: {20, []string{"make"}, "pts/3"}, 20: {1, []string{"socket.test", "host"}, ""}}, "", errStartedByBuddy},
+		{"below a host of another name", map[int]process{30: {20, []string{"make"}, "pts/3"}, 20: {1, []string{"buddy-2", "host", "--of=/x"}, ""}}, "", errStartedByBuddy},
+		{"below a host that is the first process", map[int]process{30: {1, []string{"make"}, "pts/3"}, 1: {0, []string{"socket.test", "host"}, ""}}, "", errStartedByBuddy},
+		{"in the tmux server of supervisors", map[int]process{30: {20, []string{"buddy"}, "pts/3"}, 20: {tmux, []string{"-bash"}, "pts/3"}, tmux: {1, []string{"tmux"}, ""}}, "", errOwnTmux},
+		{"in a tmux server of the person", map[int]process{30: {20, []string{"buddy"}, "pts/3"}, 20: {6, []string{"-bash"}, "pts/3"}, 6: {1, []string{"tmux"}, ""}}, "pts/3", nil},
+		{"somebody's pane", map[int]process{30: {20, []string{"make"}, "pts/3"}, 20: {1, []string{"/usr/bin/vim", "pane"}, ""}}, "pts/3", nil},
 	} {
-		err := checkAncestors(tt.pid, 10, func(pid int) (process, error) {
-			p, ok := tt.look[pid]
-			if !ok {
-				return process{}, os.ErrNotExist
-			}
-			return p, nil
-		})
-		if !errors.Is(err, tt.want) || tt.want == nil && err != nil {
-			t.Errorf("%s: %v", tt.name, err)
+		s := Server{host: 10, Tmux: func() []int { return []int{tmux} }, look: lookedUp(tt.look)}
+		terminal, err := s.origin(30)
+		if terminal != tt.terminal || !errors.Is(err, tt.want) || tt.want == nil && err != nil {
+			t.Errorf("%s: %q, %v", tt.name, terminal, err)
 		}
 	}
 	for _, pid := range []int{30, 0} {
-		if err := checkAncestors(pid, 10, func(int) (process, error) { return process{}, os.ErrPermission }); err == nil {
+		s := Server{look: lookedUp(nil)}
+		if _, err := s.origin(pid); err == nil {
 			t.Errorf("process %d, of which nothing is known, was let in", pid)
+		}
+	}
+}
+
+// TestWithin: a process belongs to the session whose host, supervisor, hook or server it descends from, if that has the
+// same folders.
+func TestWithin(t *testing.T) {
+	own := []string{"/home/ann/.local/state/buddy", "/home/ann/.config/buddy"}
+	hook := []string{"BUDDY_CHILD=x", "HOME=/home/ann"}
+	for _, tt := range []struct {
+		name string
+		args []string // of an ancestor
+		env  []string
+		want error
+	}{
+		{"a shell", []string{"-bash"}, []string{"HOME=/home/ann"}, nil},
+		{"a screen", []string{"buddy", "attach"}, []string{"HOME=/home/ann"}, nil},
+		{"a supervisor", []string{"buddy", "pane", "--of=" + own[0], "--of=" + own[1], "/tmp/x"}, nil, errWithin},
+		{"a host", []string{"buddy", "host", "--of=" + own[0], "--of=" + own[1]}, nil, errWithin},
+		{"the same settings, another state", []string{"buddy", "host", "--of=/tmp/state/buddy", "--of=" + own[1]}, nil, errWithin},
+		{"another session's", []string{"buddy", "pane", "--of=/tmp/state/buddy", "--of=/tmp/config/buddy", "/tmp/x"}, nil, nil},
+		{"a hook", []string{"./hook"}, hook, errWithin},
+		{"a hook of another session", []string{"./hook"}, append(hook, "XDG_STATE_HOME=/tmp/state", "XDG_CONFIG_HOME=/tmp/config"), nil},
+	} {
+		look := lookedUp(map[int]process{30: {20, []string{"buddy", "trust"}, ""}, 20: {10, []string{"make"}, ""}, 10: {1, tt.args, ""}, 1: {0, nil, ""}})
+		err := within(30, own, look, func(pid int) []string { return map[int][]string{10: tt.env}[pid] })
+		if !errors.Is(err, tt.want) || tt.want == nil && err != nil {
+			t.Errorf("below %s: %v", tt.name, err)
 		}
 	}
 }

@@ -38,8 +38,9 @@ type Server struct {
 	Secret          string
 	WithoutTerminal bool
 
-	patience time.Duration // with a screen that does not read; 0 is writeTime
-	host     int           // the process whose descendants are refused; 0 is this one
+	patience time.Duration                  // with a screen that does not read; 0 is writeTime
+	host     int                            // the process whose descendants are refused; 0 is this one
+	look     func(pid int) (process, error) // nil asks the system
 
 	screens sync.WaitGroup
 	mu      sync.Mutex // guards what follows

@@ -108,7 +108,7 @@ func listenAs(t testing.TB, host int) *listening {
 	}
 	h := &listening{session: &session{}, path: filepath.Join(dir, "sock")}
 	h.Stream = stream.New("7f3a", time.Now, &h.journal)
-	h.server = &Server{Connect: func(context.Context, Screen) live.Session { return h.session }, patience: time.Second, host: host}
+	h.server = &Server{Connect: func(context.Context, Screen) live.Session { return h.session }, patience: time.Second, host: host, WithoutTerminal: true}
 	if h.l, err = Listen(h.path); err != nil {
 		t.Fatal(err)
 	}
