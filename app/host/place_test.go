@@ -2,34 +2,29 @@ package host
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/compose"
 	"buddy/app/live"
 	"buddy/app/socket"
 )
 
-// Where a screen is comes from what it says only where that has the form of a terminal's name and of
-// an address.
+// Where a screen is comes from the kernel, but for an address, which counts only in the form of one.
 func TestPlaceOf(t *testing.T) {
 	ssh := func(tty, connection string) map[string]string {
 		return map[string]string{"SSH_TTY": tty, "SSH_CONNECTION": connection}
 	}
 	for want, s := range map[string]socket.Screen{
-		"pts/3":                     {Terminal: "pts/3", PID: 7},
-		"ttys003":                   {Terminal: "ttys003", PID: 7},
-		"ssh from 10.0.0.5, pts/4":  {Terminal: "pts/4", Env: ssh("/dev/pts/4", "10.0.0.5 5022 10.0.0.1 22")},
-		"ssh from fe80::1, pts/5":   {Terminal: "pts/5", Env: ssh("/dev/pts/5", "fe80::1%\x1b[2Jeth0 5022 fe80::2 22")},
-		"pts/6":                     {Terminal: "pts/6", Env: ssh("/dev/pts/2", "10.0.0.5 5022 10.0.0.1 22")}, // in tmux
-		"pts/7":                     {Terminal: "pts/7", Env: ssh("/dev/pts/7", "\x1b]0;evil\a 1 2 3")},
-		"process 8":                 {PID: 8},
-		"process 9":                 {Terminal: "pts/1\x1b[2J", PID: 9},
-		"process 10":                {Terminal: "../../etc/passwd", PID: 10},
-		"process 11":                {Terminal: "tty" + strings.Repeat("x", 1000), PID: 11},
-		"buddy approve, pts/8":      {Terminal: "pts/8", Looks: true, PID: 12},
-		"buddy approve, process 13": {Looks: true, PID: 13},
+		"pts/3, process 7":                    {Terminal: "pts/3", PID: 7},
+		"ssh from 10.0.0.5, pts/4, process 7": {Terminal: "pts/4", PID: 7, Env: ssh("/dev/pts/4", "10.0.0.5 5022 10.0.0.1 22")},
+		"ssh from fe80::1, pts/5, process 7":  {Terminal: "pts/5", PID: 7, Env: ssh("/dev/pts/5", "fe80::1%\x1b[2Jeth0 5022 fe80::2 22")},
+		"pts/6, process 7":                    {Terminal: "pts/6", PID: 7, Env: ssh("/dev/pts/2", "10.0.0.5 5022 10.0.0.1 22")}, // in tmux
+		"pts/7, process 7":                    {Terminal: "pts/7", PID: 7, Env: ssh("/dev/pts/7", "\x1b]0;evil\a 1 2 3")},
+		"process 8":                           {PID: 8, Env: ssh("/dev/", "10.0.0.5 5022 10.0.0.1 22")},
+		"buddy approve, pts/8, process 12":    {Terminal: "pts/8", Looks: true, PID: 12},
+		"buddy approve, process 13":           {Looks: true, PID: 13},
 	} {
 		if got := placeOf(s); got != want {
 			t.Errorf("%+v is at %q, want %q", s, got, want)
@@ -50,7 +45,7 @@ func TestAnswersSayWhere(t *testing.T) {
 		return v
 	}
 	first, second, third := at("pts/1", 1), at("pts/2", 2), at("pts/2", 3)
-	for want, v := range map[string]*viewer{"pts/1": first, "pts/2": second, "pts/2, process 3": third} {
+	for want, v := range map[string]*viewer{"pts/1, process 1": first, "pts/2, process 2": second, "pts/2, process 3": third} {
 		if hello, err := v.Hello(t.Context()); err != nil || hello.Screen != want {
 			t.Errorf("it is called %q (%v), want %q", hello.Screen, err, want)
 		}
@@ -79,7 +74,26 @@ func TestAnswersSayWhere(t *testing.T) {
 			t.Errorf("an error: %s", p.Text)
 		}
 	}
-	if !slices.Equal(answers, []string{"deny user pts/2"}) {
+	if !slices.Equal(answers, []string{"deny user pts/2, process 2"}) {
 		t.Errorf("answers %q", answers)
+	}
+}
+
+// A change of the mode says at which screen it was made, whatever its sender claims.
+func TestModesSayWhere(t *testing.T) {
+	h := openHost(t, compose.Options{})
+	other := look(t, h)
+	chooses := h.Connect(t.Context(), socket.Screen{Terminal: "pts/9", PID: 9})
+	chooses.Send(event.SetMode{Mode: action.ModeStrict, Screen: "pts/1"})
+	chooses.Send(event.CycleMode{Screen: "pts/1"})
+	other.until("mode ask", func(e event.Event) bool { p, ok := e.(event.ModeChanged); return ok && p.Mode == action.ModeAsk && p.Screen != "" })
+	var modes []string
+	for _, env := range other.seen {
+		if p, ok := env.Payload.(event.ModeChanged); ok && p.Screen != "" {
+			modes = append(modes, string(p.Mode)+" "+p.Screen)
+		}
+	}
+	if !slices.Equal(modes, []string{"strict pts/9, process 9", "ask pts/9, process 9"}) {
+		t.Errorf("modes %q", modes)
 	}
 }

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(pane.Main(os.Args[2:]))
 	}
-	if len(os.Args) == 2 && os.Args[1] == "host" {
+	if len(os.Args) > 1 && os.Args[1] == "host" {
 		if os.Getenv("HOST_DIES") != "" {
 			_, _ = fmt.Fprintln(os.Stderr, "panic: out of \x1bluck")
 			os.Exit(2)
