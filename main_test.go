@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(hangsUp{m}, map[string]func(){"buddy": main, "mcp-server": mcpServer, "lsp-server": lspServer})
+	testscript.Main(hangsUp{m}, map[string]func(){"buddy": main, "mcp-server": mcpServer, "lsp-server": lspServer, "session-peer": sessionPeer})
 }
 
 // hangsUp are tests that start programs which the end of their terminal ends, also where the tests run under nohup.

@@ -97,7 +97,7 @@ func newDialog(t testing.TB, terminal string) *dialog {
 	home := filepath.Join(d.work, "home")
 	profile := "api_base_url = %q\napi_key = \"\"\nmodel = %q\ncontext_limit = 100000\n"
 	for name, text := range map[string]string{
-		"home/.config/buddy/buddy.toml": "[agent]\nmodel = \"test\"\nsmall_model = \"tiny\"\n[models.test]\n" +
+		"home/.config/buddy/buddy.toml": "[host]\nwithout_terminal = true\n[agent]\nmodel = \"test\"\nsmall_model = \"tiny\"\n[models.test]\n" +
 			fmt.Sprintf(profile, d.server.URL, "test") + "[models.tiny]\n" + fmt.Sprintf(profile, d.server.URL, "small"),
 		"home/.config/buddy/AGENTS.md": "Answer in short words.",
 		"AGENTS.md":                    "Use tabs. @more.md",
