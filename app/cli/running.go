@@ -298,7 +298,7 @@ func (s *cli) approveCommand() *cobra.Command {
 		Example: "  buddy approve 7f3a\n  buddy approve 7f3a --deny --reason \"use the staging server\"",
 	}, func(d live.Description) error { return s.approve(d, deny, reason) })
 	c.Flags().BoolVar(&deny, "deny", false, "say no")
-	c.Flags().StringVar(&reason, "reason", "", "why, for the model")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the model; only from a terminal")
 	return c
 }
 

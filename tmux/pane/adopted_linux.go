@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reapAgain is how long a program that this process has started may wait to be reaped before the orphans behind it are
-// looked at again.
+// reapAgain limits how long orphans wait behind a program that this process has started and does not wait for yet.
 const reapAgain = 200 * time.Millisecond
 
 // Adopt makes this process the parent of what the programs that it starts leave behind, so that it stays recognisable by
