@@ -249,10 +249,6 @@ func (p *logPrinter) print(env event.Envelope) error {
 		return p.cli.print("waits for approval: %s", words.Asked(e).Line())
 	case event.ApprovalAnswered:
 		return p.cli.print("approval: %s", answer(e))
-	case event.ModeChanged:
-		if e.Screen != "" {
-			return p.cli.print("mode %s%s", e.Mode, on(e.Screen))
-		}
 	case event.QuestionAsked:
 		return p.cli.print("%s", plain.QuestionText(e))
 	case event.QuestionAnswered:
@@ -262,8 +258,17 @@ func (p *logPrinter) print(env event.Envelope) error {
 			return p.cli.print("%s %s", plain.Ended(e.Outcome), e.Error)
 		}
 	default:
-		p.remarks.Remark(env.Payload)
+		return p.remark(e)
 	}
+	return nil
+}
+
+// remark prints what has no form of its own.
+func (p *logPrinter) remark(e event.Event) error {
+	if mode, ok := e.(event.ModeChanged); ok && mode.Screen != "" {
+		return p.cli.print("mode %s%s", mode.Mode, on(mode.Screen))
+	}
+	p.remarks.Remark(e)
 	return nil
 }
 

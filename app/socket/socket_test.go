@@ -102,13 +102,20 @@ func listen(t testing.TB) *listening { return listenAs(t, -1) }
 
 func listenAs(t testing.TB, host int) *listening {
 	t.Helper()
+	return listenWith(t, func(s *Server) { s.host = host })
+}
+
+// listenWith starts one that a test changes before.
+func listenWith(t testing.TB, change func(*Server)) *listening {
+	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "buddy") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &listening{session: &session{}, path: filepath.Join(dir, "sock")}
 	h.Stream = stream.New("7f3a", time.Now, &h.journal)
-	h.server = &Server{Connect: func(context.Context, Screen) live.Session { return h.session }, patience: time.Second, host: host, WithoutTerminal: true}
+	h.server = &Server{Connect: func(context.Context, Screen) live.Session { return h.session }, patience: time.Second, host: -1, WithoutTerminal: true}
+	change(h.server)
 	if h.l, err = Listen(h.path); err != nil {
 		t.Fatal(err)
 	}

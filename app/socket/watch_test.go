@@ -33,9 +33,10 @@ func TestWithoutATerminal(t *testing.T) {
 		{"the secret", "", "s3cret", false, false},
 		{"the setting", "", "", true, false},
 	} {
-		h := listen(t)
-		h.server.look = func(int) (process, error) { return process{terminal: tt.terminal}, nil }
-		h.server.Secret, h.server.WithoutTerminal = "s3cret", tt.setting
+		h := listenWith(t, func(s *Server) {
+			s.look = func(int) (process, error) { return process{terminal: tt.terminal}, nil }
+			s.Secret, s.WithoutTerminal = "s3cret", tt.setting
+		})
 		c, err := Dial(h.path, Screen{Version: "1", Secret: tt.secret})
 		if err != nil {
 			t.Fatal(err)
@@ -84,11 +85,12 @@ func TestWithoutATerminal(t *testing.T) {
 // TestEnvironmentOfWatchers: a program that may only watch changes no variable of what runs later, and counts as nobody.
 func TestEnvironmentOfWatchers(t *testing.T) {
 	for terminal, want := range map[string]bool{"pts/3": true, "": false} {
-		h := listen(t)
 		screens := make(chan Screen, 1)
-		connect := h.server.Connect
-		h.server.WithoutTerminal, h.server.look = false, func(int) (process, error) { return process{terminal: terminal}, nil }
-		h.server.Connect = func(ctx context.Context, s Screen) live.Session { screens <- s; return connect(ctx, s) }
+		h := listenWith(t, func(s *Server) {
+			connect := s.Connect
+			s.WithoutTerminal, s.look = false, func(int) (process, error) { return process{terminal: terminal}, nil }
+			s.Connect = func(ctx context.Context, at Screen) live.Session { screens <- at; return connect(ctx, at) }
+		})
 		c, err := Dial(h.path, Screen{Version: "1", Env: map[string]string{"SSH_AUTH_SOCK": "/tmp/evil"}})
 		if err != nil {
 			t.Fatal(err)
