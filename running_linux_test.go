@@ -94,7 +94,7 @@ func TestApprove(t *testing.T) {
 	d.want("run a command on local needs approval · risk medium · changes", "| touch a.txt", "why: to ␛[31mtest", "rule: touch makes files", "Run: [y/N, or why not] ")
 	d.wants(0, "deny: touch a.txt", "approve", id, "--deny", "--reason", "use another file")
 	d.types("y\r")
-	d.want("already answered on buddy approve, process ", ": deny", "touch a.txt")
+	d.want("already answered on buddy approve, ", ": deny", "touch a.txt")
 	if code := d.code(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
@@ -156,7 +156,7 @@ func TestLogs(t *testing.T) {
 	d.start("logs", id, "-f")
 	d.want("› touch a.txt", "waits for approval: touch a.txt")
 	d.wants(0, "deny: touch a.txt", "approve", id, "--deny", "--reason", "not here")
-	d.want("approval: deny on buddy approve, process ", ": not here", "It said:")
+	d.want("approval: deny on buddy approve, ", ": not here", "It said:")
 	d.untilState(id, "idle") // its title may come later
 	d.wants(0, "stopped", "stop", id)
 	if code := d.code(); code != 0 {

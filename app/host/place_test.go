@@ -86,7 +86,10 @@ func TestModesSayWhere(t *testing.T) {
 	chooses := h.Connect(t.Context(), socket.Screen{Terminal: "pts/9", PID: 9})
 	chooses.Send(event.SetMode{Mode: action.ModeStrict, Screen: "pts/1"})
 	chooses.Send(event.CycleMode{Screen: "pts/1"})
-	other.until("mode ask", func(e event.Event) bool { p, ok := e.(event.ModeChanged); return ok && p.Mode == action.ModeAsk && p.Screen != "" })
+	other.until("mode ask", func(e event.Event) bool {
+		p, ok := e.(event.ModeChanged)
+		return ok && p.Mode == action.ModeAsk && p.Screen != ""
+	})
 	var modes []string
 	for _, env := range other.seen {
 		if p, ok := env.Payload.(event.ModeChanged); ok && p.Screen != "" {

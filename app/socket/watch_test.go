@@ -14,10 +14,22 @@ import (
 // started the host or the person's settings let it. One with a terminal does all.
 func TestWithoutATerminal(t *testing.T) {
 	commands := []event.Command{
-		event.Submit{Text: "x"}, event.SetMode{Mode: "all"}, event.CycleMode{}, event.AnswerApproval{ID: "a", Decision: event.Once},
-		event.AnswerApproval{ID: "a", Decision: event.Deny, Reason: "do x instead"}, event.Answer{ID: "q", Text: "x"}, event.PaneInput{Pane: "%1"},
-		event.RunWorkflow{Name: "x"}, event.SetTimeout{Duration: 1}, event.FitPane{Pane: "%1", W: 9, H: 9}, event.Undo{}, event.Continue{},
-		event.AnswerApproval{ID: "a", Decision: event.Deny}, event.Cancel{Task: 1}, event.KillPane{Pane: "%1"}, event.WatchPanes{IDs: []string{"%1"}},
+		event.Submit{Text: "x"},
+		event.SetMode{Mode: "all"},
+		event.CycleMode{},
+		event.AnswerApproval{ID: "a", Decision: event.Once},
+		event.AnswerApproval{ID: "a", Decision: event.Deny, Reason: "do x instead"},
+		event.Answer{ID: "q", Text: "x"},
+		event.PaneInput{Pane: "%1"},
+		event.RunWorkflow{Name: "x"},
+		event.SetTimeout{Duration: 1},
+		event.FitPane{Pane: "%1", W: 9, H: 9},
+		event.Undo{},
+		event.Continue{},
+		event.AnswerApproval{ID: "a", Decision: event.Deny},
+		event.Cancel{Task: 1},
+		event.KillPane{Pane: "%1"},
+		event.WatchPanes{IDs: []string{"%1"}},
 	}
 	const allowed = 4 // at the end
 	for _, tt := range []struct {
