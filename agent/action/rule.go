@@ -142,13 +142,12 @@ type ApprovalContext struct {
 	Alternatives []string `json:"alternatives,omitempty"`
 	Kept         []string `json:"kept,omitempty"`    // what protects the target from harm by commands, free and approved ones
 	Outside      bool     `json:"outside,omitempty"` // approved, it runs outside of the fence that mode auto keeps commands in
-	// Inside are files that other programs execute and that commands inside the fence have changed since a
-	// person last approved something.
-	Inside  []Executed `json:"inside,omitempty"`
-	Rule    string     `json:"rule,omitempty"`    // the rule that decided
-	Similar string     `json:"similar,omitempty"` // the rule that "allow similar" would add
-	Passes  []string   `json:"passes,omitempty"`  // two examples of what that rule would allow
-	Stops   string     `json:"stops,omitempty"`   // one of what it would not
+	// Unseen lists what was changed without asking, for a command that would run outside of the fence; nil: nothing was.
+	Unseen  *Unseen  `json:"unseen,omitempty"`
+	Rule    string   `json:"rule,omitempty"`    // the rule that decided
+	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add
+	Passes  []string `json:"passes,omitempty"`  // two examples of what that rule would allow
+	Stops   string   `json:"stops,omitempty"`   // one of what it would not
 }
 
 // UndoText says how the action is taken back, "" if nobody knows.

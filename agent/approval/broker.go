@@ -29,6 +29,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/stream"
 	"buddy/texts"
+	"buddy/texts/unseen"
 )
 
 // Nobody is By of the answer to what no person could be asked.
@@ -101,7 +102,7 @@ type Hook struct {
 type ask struct {
 	Request
 	answer chan event.ApprovalAnswered // buffered: 1
-	inside []action.Executed           // that it shows
+	unseen []unseen.Mark               // of the changes that it shows
 }
 
 // raised reports whether it is asked about though the policy allows it.
@@ -122,9 +123,6 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 // Judge applies the policy under the current mode, which may end by that, or under most if that is
 // stricter; "" is no limit.
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
-	if act.Kind.IsCommand() {
-		lookInside(b)
-	}
 	b.mu.Lock()
 	if b.ended(b.now()) {
 		b.turnTo(0, modeFor{mode: b.rest})
@@ -149,18 +147,21 @@ func (b *Broker) Denied(act action.Action) string {
 // Grantable reports whether a program of the person's may approve an action in the person's place,
 // see [policy.Policy.Grantable]. most is as in Judge.
 func (b *Broker) Grantable(act action.Action, most action.Mode) bool {
-	b.mu.Lock()
-	p, mode := b.policy, b.mode
-	b.mu.Unlock()
-	return p.Grantable(act, action.Stricter(mode, most))
+	p, mode := b.rules(most)
+	return p.Grantable(act, mode)
 }
 
 // context returns what a person should know of an action.
 func (b *Broker) context(act action.Action, most action.Mode) action.ApprovalContext {
+	p, mode := b.rules(most)
+	return p.Context(act, mode)
+}
+
+// rules returns the policy and the mode of now, or most if that is stricter; "" is no limit.
+func (b *Broker) rules(most action.Mode) (policy.Policy, action.Mode) {
 	b.mu.Lock()
-	p, mode := b.policy, b.mode
-	b.mu.Unlock()
-	return p.Context(act, action.Stricter(mode, most))
+	defer b.mu.Unlock()
+	return b.policy, action.Stricter(b.mode, most)
 }
 
 // Free describes the commands that run without approval on a target, for people.
@@ -186,7 +187,6 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	if !b.Interactive() {
 		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}
 	}
-	lookInside(b)
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	known := b.context(req.Action, req.Most)
@@ -196,7 +196,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""
 	}
-	q.inside = known.Inside
+	known.Unseen, q.unseen = changes(b, req.Action, req.Most)
 	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: known, Agent: req.Agent}) {
 		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
 	}
@@ -255,12 +255,12 @@ func (b *Broker) settle(answer event.ApprovalAnswered) bool {
 	q := b.open[answer.ID]
 	delete(b.open, answer.ID)
 	b.denied = b.denied || q != nil && answer.Decision == event.Deny && answer.By == "user"
-	if q != nil && answer.By == "user" && answer.Decision != event.Deny {
-		seen(b, q.inside)
-	}
 	b.mu.Unlock()
 	if q == nil {
 		return false
+	}
+	if answer.By == "user" && answer.Decision != event.Deny {
+		unseen.Clear(q.unseen)
 	}
 	answer.CallID = q.CallID
 	b.stream.Publish(q.Task, 0, answer)

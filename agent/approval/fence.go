@@ -2,19 +2,18 @@ package approval
 
 import (
 	"slices"
+	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/event"
 	"buddy/agent/executed"
 	"buddy/agent/policy"
+	"buddy/texts/unseen"
 )
 
 // fence holds what a Broker needs for mode auto only. Whoever reads or writes it holds the lock of the broker.
 type fence struct {
-	watch     *executed.Watch // over what commands inside change; nil: none ran
-	suspended *modeFor        // mode auto, after a prompt injection and until the next prompt; nil: it is not
+	suspended *modeFor // mode auto, after a prompt injection and until the next prompt; nil: it is not
 	tally     Tally
-	told      map[string][]action.Executed // by approvals that an earlier process asked for
 }
 
 // Tally counts the commands of a session.
@@ -49,10 +48,8 @@ func CanFence(b *Broker) error {
 
 // Fences reports whether a command runs in the fence once a person has approved it. most is as in Judge.
 func Fences(b *Broker, act action.Action, most action.Mode) bool {
-	b.mu.Lock()
-	p, mode := b.policy, b.mode
-	b.mu.Unlock()
-	return policy.Fences(p, act, action.Stricter(mode, most))
+	p, mode := b.rules(most)
+	return policy.Fences(p, act, mode)
 }
 
 // CycleMode changes to the next mode: ask, edits, auto where it is available, plan, from a screen as in SetMode. It does nothing while a request
@@ -88,90 +85,45 @@ func Suspend(b *Broker, task int) {
 	}
 }
 
-// BeginInside notes the state of the files that other programs execute, before a call runs inside the fence.
-func BeginInside(b *Broker, task, turn int, callID string, act action.Action) {
-	b.mu.Lock()
-	if b.watch == nil {
-		b.watch = executed.NewWatch(policy.Folders(b.policy, act)...)
+// BeginUnseen marks the workspace before a call changes it that no person was asked about: a command in the fence, or a
+// tool that writes files. After an error nothing may run; else end is to be called after the call. most is as in Judge.
+func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (end func(), err error) {
+	p, mode := b.rules(most)
+	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Away(p, act)) {
+		return func() {}, nil
 	}
-	w := b.watch
-	b.mu.Unlock()
-	changedInside(b, task, turn, callID, w.Begin())
+	return p.Unseen.Begin(fenced || mode == action.ModeAuto)
 }
 
-// EndInside says what a call has changed for which BeginInside was called. left is closed when what it left
-// running has ended, nil if it left nothing.
-func EndInside(b *Broker, task, turn int, callID string, left <-chan struct{}) {
-	b.mu.Lock()
-	w := b.watch
-	b.mu.Unlock()
-	changedInside(b, task, turn, callID, w.End(left))
+// lookTime limits the search for changes before a dialog opens.
+const lookTime = time.Second
+
+// changes returns what a person is to see before a command leaves the fence, and the marks that are cleared once it is
+// approved; nil if the command does not, or nothing was changed without asking.
+func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []unseen.Mark) {
+	p, mode := b.rules(most)
+	if !policy.Leaves(p, act, mode) || !p.Unseen.Marked(mode == action.ModeAuto) {
+		return nil, nil
+	}
+	marks, err := p.Unseen.Marks()
+	if err != nil {
+		return &action.Unseen{More: true}, nil
+	}
+	paths, more := unseen.Changes(marks, lookTime)
+	slices.SortStableFunc(paths, func(a, b string) int { return rank(a) - rank(b) })
+	if len(paths) > maxPaths {
+		paths, more = paths[:maxPaths], true
+	}
+	return &action.Unseen{Paths: paths, More: more}, marks
 }
 
-// lookInside says what commands have changed that go on inside the fence.
-func lookInside(b *Broker) {
-	b.mu.Lock()
-	w := b.watch
-	b.mu.Unlock()
-	if w != nil {
-		changedInside(b, 0, 0, "", w.Now())
-	}
-}
+// maxPaths limits the changed files that one dialog has.
+const maxPaths = 100
 
-// changedInside notes files that other programs execute and that a call has changed inside the fence, and
-// says so. What was allowed for the session and may execute them ends.
-func changedInside(b *Broker, task, turn int, callID string, files []action.Executed) {
-	if len(files) == 0 {
-		return
+// rank sorts files that another program executes before all others.
+func rank(path string) int {
+	if executed.Reason(path) != "" {
+		return 0
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	note(b, files)
-	b.stream.Publish(task, turn, event.FenceChanged{CallID: callID, Files: files})
-	if !slices.ContainsFunc(files, action.Executed.ByCommands) {
-		return
-	}
-	kept := slices.Clone(b.policy.Rules)
-	b.policy.Rules = slices.DeleteFunc(kept, func(r action.Rule) bool {
-		ends := r.Decision == action.Allow && r.Source == action.FromSession && r.Shape != action.Closed && len(r.Prefix) > 0
-		if ends {
-			b.stream.Publish(task, turn, event.RuleRemoved{Rule: r, Scope: "session"})
-		}
-		return ends
-	})
-}
-
-// note adds files to those that no person has seen. The caller holds b.mu.
-func note(b *Broker, files []action.Executed) {
-	all := slices.Clone(b.policy.Inside)
-	for _, f := range files {
-		same := func(other action.Executed) bool { return other.Path == f.Path }
-		all = append(slices.DeleteFunc(all, same), f)
-	}
-	b.policy.Inside = all
-}
-
-// seen takes files from those that no person has seen. The caller holds b.mu.
-func seen(b *Broker, files []action.Executed) {
-	b.policy.Inside = slices.DeleteFunc(slices.Clone(b.policy.Inside), func(f action.Executed) bool { return slices.Contains(files, f) })
-}
-
-// replayFence feeds a stored event of an earlier process. The caller holds b.mu.
-func replayFence(b *Broker, e event.Event) {
-	switch p := e.(type) {
-	case event.FenceChanged:
-		note(b, p.Files)
-	case event.ApprovalAsked:
-		if len(p.Context.Inside) > 0 {
-			if b.told == nil {
-				b.told = make(map[string][]action.Executed)
-			}
-			b.told[p.ID] = p.Context.Inside
-		}
-	case event.ApprovalAnswered:
-		if p.By == "user" && p.Decision != event.Deny {
-			seen(b, b.told[p.ID])
-		}
-		delete(b.told, p.ID)
-	}
+	return 1
 }

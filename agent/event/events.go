@@ -81,7 +81,6 @@ var All = []Event{
 	BudgetWarning{},
 	BudgetExceeded{},
 	ModeChanged{},
-	FenceChanged{},
 	PlanEntered{},
 	PlanExited{},
 	WorkflowStarted{},

@@ -75,21 +75,6 @@ type ToolStarted struct {
 	Fenced   bool   `json:"fenced,omitempty"` // it runs in the workspace fence
 }
 
-// FenceChanged names files that other programs execute later and that a command inside the fence has
-// changed. CallID is the call after which that was noticed.
-type FenceChanged struct {
-	CallID string            `json:"call_id,omitempty"`
-	Files  []action.Executed `json:"files"`
-}
-
-// Text returns the changes on one line, "" if there are none.
-func (c FenceChanged) Text() string {
-	if len(c.Files) == 0 {
-		return ""
-	}
-	return "changed inside the fence, and run outside later: " + action.ListExecuted(c.Files)
-}
-
 // ToolOutput holds live output. Text may contain anything, escape sequences too; bytes that
 // are not UTF-8 were replaced. BytesTotal counts the stream so far.
 type ToolOutput struct {

@@ -198,12 +198,6 @@ func (ModeChanged) Type() string { return "policy.mode_changed" }
 // Durable returns true.
 func (ModeChanged) Durable() bool { return true }
 
-// Type returns "fence.changed".
-func (FenceChanged) Type() string { return "fence.changed" }
-
-// Durable returns true.
-func (FenceChanged) Durable() bool { return true }
-
 // Type returns "plan.entered".
 func (PlanEntered) Type() string { return "plan.entered" }
 

@@ -1,10 +1,7 @@
 // Package executed knows the files of a folder that other programs execute or take commands from:
-// the table of their names, and which of them have changed.
+// the table of their names. Mode edits asks about them.
 //
 //	by, what, matched, ok := executed.Find("web/package.json") // "npm", "scripts and packages", "package.json", true
-//	watch := executed.NewWatch("/home/ann/shop")
-//	watch.Begin()             // before a command that nobody was asked about
-//	changes := watch.End(nil) // after it
 package executed
 
 import (

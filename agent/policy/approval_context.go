@@ -19,7 +19,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
 	everywhere := p
 	p, a, v, report := j.on, j.action, j.verdict, j.report
-	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true, Inside: p.Inside}
+	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
 	switch a.Kind {
 	case action.Shell, action.Git, action.PaneKeys:
 		commandContext(&c, report)

@@ -2,12 +2,9 @@ package policy
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 
 	"buddy/agent/action"
-	"buddy/agent/executed"
-	"buddy/agent/policy/shell"
 )
 
 // Rules of mode auto.
@@ -16,9 +13,9 @@ const (
 	InFence = "the fence"
 	// OutsideFence is the rule for a command that would run outside of the fence in mode auto.
 	OutsideFence = "outside the fence"
-	// ChangedInside is the rule for a command outside of the fence that may execute a file which commands
-	// inside have changed. It asks in every mode, whatever the rules allow, until a person has seen the change.
-	ChangedInside = "changed inside the fence"
+	// ChangedUnseen is the rule for a command outside of the fence after the workspace was changed without asking. It
+	// asks in every mode, whatever the rules allow, until a person has approved one with the list of changes in view.
+	ChangedUnseen = "changed without asking"
 )
 
 // CanFence returns why mode auto can't run commands of a target in the fence, with the next step; nil
@@ -47,45 +44,29 @@ func Fences(p Policy, a action.Action, mode action.Mode) bool {
 	return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return fenced(p.on(a.On(t))) })
 }
 
-// Folders returns the folders in which a command inside the fence writes: the workspace, then those that
-// are treated like it.
-func Folders(p Policy, a action.Action) []string {
-	all := []action.Action{a}
-	for _, t := range a.Targets {
-		all = append(all, a.On(t))
-	}
-	for _, one := range slices.Backward(all) {
-		if at := p.on(one); fenced(at) && at.Workspace != "" {
-			return append([]string{at.Workspace}, at.Also...)
-		}
-	}
-	return nil
-}
-
 // inAuto applies mode auto to the verdict v; base is the verdict without rules. Where there is no fence it
 // asks like mode ask.
-func inAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+func inAuto(p Policy, a action.Action, base, v action.Verdict) action.Verdict {
 	switch {
 	case !fenced(p):
 		return v
 	case a.Kind.IsCommand():
-		return commandInAuto(p, a, report, base, v)
+		return commandInAuto(a, base, v)
 	case v == base && v.Decision == action.Ask && undoable(p, a):
 		return action.Verdict{Decision: action.Allow, Reason: "mode auto allows changing files of the workspace", Rule: "mode auto"}
 	}
 	return v
 }
 
-// commandInAuto returns the verdict on a command in mode auto. Rules that allow lift no fence for
-// what may run code: that code may have been written without a question.
-func commandInAuto(p Policy, a action.Action, report shell.Report, base, v action.Verdict) action.Verdict {
+// commandInAuto returns the verdict on a command in mode auto.
+func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 	free, ruled := base.Decision == action.Allow, v != base
 	switch {
 	case free && v.Decision == action.Allow, ruled && v.Decision == action.Ask:
 		return v
 	case !a.Outside:
 		return action.Verdict{Decision: action.Allow, Reason: "mode auto: it runs inside the fence", Rule: InFence}
-	case v.Decision == action.Allow && !runsCode(report) && !strangeGit(p, report):
+	case v.Decision == action.Allow:
 		return v
 	}
 	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the fence: " + base.Reason, Rule: OutsideFence}
@@ -100,44 +81,33 @@ func undoable(p Policy, a action.Action) bool {
 	return p.editable(a)
 }
 
-// runsCode reports whether a command may run programs or scripts of the workspace.
-func runsCode(report shell.Report) bool {
-	return len(report.Other) > 0 || report.Dynamic || slices.ContainsFunc(report.Commands, func(c shell.Command) bool {
-		return !c.ReadOnly && (c.Effect == shell.RunsCode || c.Effect == shell.Unknown)
-	})
-}
-
-// strangeGit reports whether a part of a command is git in a folder that is not compared after commands
-// inside the fence, so that the settings there may name programs which nobody has seen.
-func strangeGit(p Policy, report shell.Report) bool {
-	compared := func(dir string) bool {
-		if p.Resolve != nil {
-			dir = p.Resolve(dir)
-		}
-		return slices.ContainsFunc(slices.Concat([]string{p.Workspace}, p.Also), func(root string) bool {
-			rel, err := filepath.Rel(root, dir)
-			return err == nil && filepath.IsLocal(rel) && !executed.InPackages(rel)
-		})
+// Leaves reports whether a command, once a person has approved it, runs where it can execute what was changed in the
+// workspace: on this machine or on a target that may have the workspace, outside of the fence.
+func Leaves(p Policy, a action.Action, mode action.Mode) bool {
+	if !isCommand(a.Kind) {
+		return false
 	}
-	return slices.ContainsFunc(report.Commands, func(c shell.Command) bool {
-		return !c.ReadOnly && c.Name() == "git" && slices.ContainsFunc(c.Dirs, func(dir string) bool { return !compared(dir) })
-	})
+	if len(a.Targets) > 0 {
+		return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return Leaves(p, a.On(t), mode) })
+	}
+	p = p.on(a)
+	fences := a.Kind.IsCommand() && !a.Outside && (p.Boxed || mode == action.ModeAuto && fenced(p))
+	return !fences && !p.away
 }
 
-// guardInside requires approval for an allowed command outside of the fence that may execute what commands
-// inside have changed.
-func guardInside(p Policy, a action.Action, report shell.Report, v action.Verdict) action.Verdict {
-	free := v.Rule == ReadOnly || v.Rule == LiteralCore || v.Rule == InFence
-	if v.Decision != action.Allow || free || len(p.Inside) == 0 || !isCommand(a.Kind) || !runsCode(report) && !callsGit(report) {
+// Away reports whether an action happens on another machine, which does not have the workspace.
+func Away(p Policy, a action.Action) bool { return p.on(a).away }
+
+// guardUnseen requires approval for an allowed command that would leave the fence after the workspace was
+// changed without asking.
+func guardUnseen(p Policy, a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
+	held := v.Rule == ReadOnly || v.Rule == LiteralCore || v.Rule == InFence
+	if v.Decision != action.Allow || held || !Leaves(p, a, mode) || !p.Unseen.Marked(mode == action.ModeAuto) {
 		return v
 	}
-	return action.Verdict{
-		Decision: action.Ask, Rule: ChangedInside,
-		Reason: "it may run what commands inside the fence have changed: " + action.ListExecuted(p.Inside),
+	v = action.Verdict{Decision: action.Ask, Rule: ChangedUnseen, Reason: "it would run outside the sandbox, and files were changed without asking since you last approved such a command"}
+	if mode == action.ModeNone {
+		v.Decision = action.Deny
 	}
-}
-
-// callsGit reports whether a part of a command is git, which runs hooks and what its settings name.
-func callsGit(report shell.Report) bool {
-	return slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return c.Git != nil || c.Name() == "git" })
+	return v
 }

@@ -18,6 +18,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/policy/shell"
 	"buddy/texts"
+	"buddy/texts/unseen"
 )
 
 // Rules of commands that need no approval, and of those that always do.
@@ -80,9 +81,8 @@ type Policy struct {
 	// error: they can. The first call may take some milliseconds. A nil function means that there is no fence for the target,
 	// and mode auto asks there like mode ask.
 	Fence func() error
-	// Inside are the files that other programs execute and that commands inside the fence have
-	// changed, which no person has seen yet.
-	Inside []action.Executed
+	// Unseen remembers whether the workspace was changed without asking, see package unseen.
+	Unseen unseen.Place
 	// Git runs git with args in a folder of the target, where it can change nothing, and
 	// returns its output. It returns at the latest when ctx ends. nil means that git can't be
 	// queried.
@@ -92,6 +92,7 @@ type Policy struct {
 	At func(target string) Target
 
 	guarded bool // the target of the judged action is guarded
+	away    bool // it is another machine
 }
 
 // Target holds what verdicts on the actions of one target depend on.
@@ -107,6 +108,7 @@ type Target struct {
 	Confined  bool         // commands that need no approval run in the read-only sandbox
 	Boxed     bool         // approved commands run in the sandbox of the settings
 	Guarded   bool         // every side effect needs approval
+	Away      bool         // it is another machine, which does not have the workspace
 	Fence     func() error // as in [Policy]
 }
 
@@ -120,6 +122,7 @@ func (p Policy) on(a action.Action) Policy {
 	p.Own, p.Holds = at.Own, at.Holds
 	p.Fence = at.Fence
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
+	p.away = at.Away
 	return p
 }
 
@@ -214,12 +217,12 @@ func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) ac
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
 	if mode == action.ModeAuto {
-		v = inAuto(p, a, report, base, v)
+		v = inAuto(p, a, base, v)
 	} else {
 		v = p.moded(a, mode, base, v)
 	}
 	v = uncertain(p, a, report, mode, p.guard(a, mode, v))
-	return guardChanged(a, mode, guardInside(p, a, report, guardOwn(p, a, report, mode, v)))
+	return guardChanged(a, mode, guardUnseen(p, a, mode, guardOwn(p, a, report, mode, v)))
 }
 
 // guardChanged requires approval for a tool whose server has changed it since it was approved:

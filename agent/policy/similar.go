@@ -14,7 +14,7 @@ import (
 // needs approval. ok is false where no rule could be judged at a glance: for commands that are
 // computed, destroy, need more rights, leave the machine, or have several parts or targets
 // that need approval. The rule applies to the target of the action only. In mode auto a command that
-// would leave the fence has a rule only if it is of a closed shape.
+// would leave the fence has a rule only if it is of a closed shape, and none after changes that no person has seen.
 func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 	if len(a.Targets) > 0 {
 		return action.Rule{}, false
@@ -25,7 +25,7 @@ func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 
 // similar returns the rule of Similar, for the target of p. report holds what a command would do.
 func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) (action.Rule, bool) {
-	if len(a.Targets) > 0 {
+	if len(a.Targets) > 0 || Leaves(p, a, mode) && p.Unseen.Marked(mode == action.ModeAuto) {
 		return action.Rule{}, false
 	}
 	r := action.Rule{Decision: action.Allow, Tool: a.Tool, Target: a.Target, Source: action.FromSession}

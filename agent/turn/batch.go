@@ -47,6 +47,8 @@ type job struct {
 	early    bool             // started while the answer streamed
 	edited   bool             // a person has changed the arguments
 	waited   bool             // a person was asked about it
+	unasked  bool             // it runs although no person has approved it
+	marked   func()           // says that it changes nothing more
 	typed    bool             // a person made the call
 	reopened bool             // its approval was open when an earlier process ended
 	result   event.ToolResult // as it was stored

@@ -56,17 +56,31 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
 	j.call.Dir = b.loop.outDir()
+	if err := b.mark(j); err != nil {
+		res := failure("Tool error: nothing ran: " + err.Error())
+		return &res
+	}
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir, Fenced: j.call.Fenced}
 	if tool, ok := j.tool.(tools.PaneTool); ok {
 		use := tool.Pane(j.call)
 		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
 	if err := b.loop.p.Stream.Record(b.x.task, b.turn, started); err != nil {
+		j.marked()
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}
 	j.ran = true
 	return nil
+}
+
+// mark marks the workspace before a call changes it without asking.
+func (b *batch) mark(j *job) (err error) {
+	j.marked = func() {}
+	if j.call.Fenced || j.unasked {
+		j.marked, err = approval.BeginUnseen(b.loop.p.Approvals, j.call.Planned, j.call.Fenced, b.loop.agent.Most)
+	}
+	return err
 }
 
 // outDir returns the folder for the output of the next call, "" when none is kept.
@@ -139,6 +153,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	j.rules = []event.DecisionRule{{Rule: v.Rule, Text: string(v.Decision) + ": " + v.Reason}}
 	switch v.Decision {
 	case action.Allow:
+		j.unasked = true
 		j.allow(v.Rule)
 		return nil
 	case action.Ask:
@@ -151,6 +166,7 @@ func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	fenced := approval.Fences(b.loop.p.Approvals, act, b.loop.agent.Most)
 	answer := b.loop.p.Approvals.Request(ctx, b.asks(j, v, m))
 	j.rules = append(j.rules, answered(answer)...)
+	j.unasked = answer.By != "user"
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		j.allow(answer.Rule)
@@ -258,7 +274,8 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	if call.Planned.Kind.IsCommand() {
 		defer b.remind(call.Name)()
 	}
-	res := runFenced(ctx, b, j)
+	res := b.loop.runTool(ctx, j.tool, call)
+	j.marked()
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
@@ -274,22 +291,6 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	b.diagnose(whole, j, &res)
 	b.loop.tell(whole, b.x, PostToolExecution{Call: call, Result: res})
 	return res
-}
-
-// runFenced runs the tool of a call. What a command inside the fence changes that runs outside later is said.
-func runFenced(ctx context.Context, b *batch, j *job) tools.Result {
-	call := j.call
-	if !call.Fenced {
-		return b.loop.runTool(ctx, j.tool, call)
-	}
-	var left <-chan struct{}
-	call.Begin = func(w tools.Task) int {
-		left = w.Done
-		return j.call.Begin(w)
-	}
-	approval.BeginInside(b.loop.p.Approvals, b.x.task, b.turn, call.ID, call.Planned)
-	defer func() { approval.EndInside(b.loop.p.Approvals, b.x.task, b.turn, call.ID, left) }()
-	return b.loop.runTool(ctx, j.tool, call)
 }
 
 // finish stores a result in the stream and in the history.

@@ -198,7 +198,7 @@ func deniedBy(v action.Verdict, m hooks.Answer) string {
 // refused returns what the model reads of a call that a person or nobody approved.
 func refused(act action.Action, v action.Verdict, m hooks.Answer, a event.ApprovalAnswered) string {
 	text := denial(act, a)
-	if a.By == approval.Nobody && (m.By != "" && v.Rule == "hook "+m.By || v.Rule == policy.OutsideFence || v.Rule == policy.ChangedInside) {
+	if a.By == approval.Nobody && (m.By != "" && v.Rule == "hook "+m.By || v.Rule == policy.OutsideFence || v.Rule == policy.ChangedUnseen) {
 		text += " " + v.Reason
 	}
 	return text

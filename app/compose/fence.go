@@ -17,7 +17,7 @@ import (
 func FenceSettings(c config.Sandbox, work, own []string) *fence.Settings {
 	s := &fence.Settings{
 		Work: work, Write: c.Write, Hide: slices.Concat(c.Hide, own), Network: c.Network == "on", Hosts: c.AllowHosts,
-		State: filepath.Join(xdg.StateHome, "buddy"),
+		State: filepath.Join(xdg.StateHome, "buddy"), Marks: filepath.Join(xdg.StateHome, "buddy", "marks"),
 	}
 	for _, dir := range work { // sessions and memory
 		s.Hide = append(s.Hide, filepath.Join(dir, ".buddyx"), filepath.Join(dir, ".agentx"))

@@ -54,6 +54,11 @@ func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
 	}
 	p.Targets = target.NewSet(first, others, p.openOther)
 	judge = policy.Policy{Workspace: first.Files.Root(), At: p.Targets.Facts, Plan: planned, Shell: p.Config.Tools.ShellName()}
+	work := append([]string{p.Env.Dir}, p.Env.Also...)
+	if here, err := os.Getwd(); err == nil && p.Dest.Host != nil { // a target of the session may have it, too
+		work = []string{here}
+	}
+	judge.Unseen = FenceSettings(p.Config.Sandbox, work, nil).Place()
 	judge.Rules, err = rulesOf(p.Config)
 	return judge, err
 }

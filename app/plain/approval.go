@@ -35,7 +35,7 @@ func ApprovalText(a event.ApprovalAsked, whole bool) string {
 		b.WriteString("\n  | " + l)
 	}
 	facts := [][2]string{
-		{"note", event.FenceChanged{Files: a.Context.Inside}.Text()},
+		{"note", a.Context.Unseen.Text()},
 		{"lost", strings.Join(a.Context.Loses, "; ")},
 		{"hook", a.Context.Changed},
 		{"you said", strings.Join(a.Context.Memory.Said, "; ")},

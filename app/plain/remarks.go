@@ -91,7 +91,7 @@ func (m *Remarks) Remark(e event.Event) {
 		m.workflow(p)
 	case event.ContextUsage, event.ContextCompacting:
 		m.context(p)
-	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.FenceChanged, event.Notice, event.Warning:
+	case event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished, event.GoalSet, event.GoalChecked, event.GoalChanged, event.Notice, event.Warning:
 		m.told(p)
 	case event.Error:
 		m.Unstored, m.blamed = m.Unstored || p.Code == stream.Broken, true
@@ -137,8 +137,6 @@ func (m *Remarks) told(e event.Event) {
 		m.Say("this prompt has used %s", event.BudgetWarning(p).Text())
 	case event.ReviewFinished:
 		m.Say("%s", p.Summary())
-	case event.FenceChanged:
-		m.Say("%s", p.Text())
 	case event.GoalSet:
 		m.Say("%s", p.Text())
 	case event.GoalChecked:
@@ -256,8 +254,10 @@ func (m *Remarks) Fail(format string, args ...any) {
 // withoutTerminal returns how to allow what was denied because nobody could be asked.
 func withoutTerminal(a event.ApprovalAsked) string {
 	switch {
-	case a.Verdict.Rule == action.OwnKeys, a.Verdict.Rule == policy.ChangedInside:
+	case a.Verdict.Rule == action.OwnKeys:
 		return a.Verdict.Reason
+	case a.Verdict.Rule == policy.ChangedUnseen:
+		return a.Verdict.Reason + "; approve one in a session of buddy that can ask you"
 	case a.Verdict.Rule == policy.Production, a.Verdict.Rule == policy.ChangedTool:
 		return a.Verdict.Reason + ", with --approve all as well"
 	case a.Context.AskedBy != "":

@@ -52,7 +52,7 @@ func (s *State) fold(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn, event.PromptBlocked:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.FenceChanged, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded, event.ReviewFinished:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.PlanExited, event.RuleAdded, event.RuleRemoved, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
@@ -374,8 +374,6 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		reviewed(s, env, p)
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, texts.Plural(len(p.CallIDs), "old result")+" compacted")
-	case event.FenceChanged:
-		s.add(env, WarningBlock, p.Text())
 	case event.BudgetWarning:
 		s.add(env, WarningBlock, "this prompt has used "+p.Text())
 	case event.BudgetExceeded:

@@ -22,6 +22,7 @@ type Environment struct {
 	OS    string
 	Shell string
 	Tmux  string // output of tmux -V, "" without tmux; not asked on this machine
+	Away  bool   // it is another machine: its kernel is not ours
 }
 
 // Look queries the environment of the target; dir is the folder to work in, "" the default.
@@ -50,7 +51,7 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	defer stop()
 	var out, said bytes.Buffer
 	code, err := t.Host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&
-{ command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; }`, &out, &said)
+{ command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; } && { cat `+bootID+` 2>/dev/null || echo; }`, &out, &said)
 	if errors.As(err, &t.Away) {
 		return away, nil
 	}
@@ -58,10 +59,23 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	switch {
 	case err != nil:
 		return away, t.named(err)
-	case code != 0 || len(lines) != 6:
+	case code != 0 || len(lines) != 7:
 		return away, fmt.Errorf("%s: cannot work in %q: %s", t.Name, dir, strings.TrimSpace(said.String()))
 	}
-	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4]}, nil
+	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4], Away: elsewhere(lines[2], lines[5])}, nil
+}
+
+// bootID is the file in which Linux identifies a running kernel, also in containers.
+const bootID = "/proc/sys/kernel/random/boot_id"
+
+// elsewhere reports whether a system with that kernel is another machine. An ssh host may be this machine, and a
+// container runs on it, where they may have the same folders.
+func elsewhere(system, boot string) bool {
+	ours, err := os.ReadFile(bootID)
+	if err != nil || boot == "" {
+		return !strings.EqualFold(system, runtime.GOOS)
+	}
+	return boot != strings.TrimSpace(string(ours))
 }
 
 // Folder returns the real path of a folder of the target. On this machine a relative path

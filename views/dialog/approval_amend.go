@@ -19,7 +19,7 @@ func (a *Approval) explainedAt(p *approvalRows) int {
 		return 0
 	}
 	at := p.body
-	for _, name := range []string{noteInside, noteLoses} {
+	for _, name := range []string{noteUnseen, noteLoses} {
 		at += len(noteRows(a.asked, name, a.lines.width, maxScrolled))
 	}
 	end := at

@@ -70,7 +70,7 @@ const maxNote = 4096 // bytes of one note that are looked at
 
 // The notes, in their order. Each stands behind its name.
 const (
-	noteInside  = "runs"
+	noteUnseen  = "new"
 	noteWhy     = "why"
 	noteChanged = "hook"
 	noteSaid    = "you"
@@ -93,7 +93,7 @@ var explained = []string{noteDoes, noteUndo, noteElse, noteKept}
 // notes returns what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
 func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
-	names := []string{noteInside, noteLoses}
+	names := []string{noteUnseen, noteLoses}
 	if a.explain.on && !a.amend.done { // beside the command, which it is about
 		names = append(names, explained...)
 	}
@@ -110,7 +110,7 @@ func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	var all [][][]draw.Span
 	for _, name := range names {
 		rows := noteRows(a.asked, name, w, most)
-		if name == noteLoses { // names of files need room
+		if name == noteLoses || name == noteUnseen { // names of files need room
 			rows = noteRows(a.asked, name, w, max(most, maxExplained))
 		}
 		if len(rows) > 0 {
@@ -143,8 +143,8 @@ func noteRows(asked event.ApprovalAsked, name string, w, most int) [][]draw.Span
 func noteText(asked event.ApprovalAsked, name string) string {
 	act, c := asked.Action, asked.Context
 	switch name {
-	case noteInside:
-		return event.FenceChanged{Files: c.Inside}.Text()
+	case noteUnseen:
+		return c.Unseen.Text()
 	case noteWhy:
 		return act.Why
 	case noteSaid:

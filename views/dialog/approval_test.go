@@ -154,7 +154,7 @@ func TestApprovalSaysWhatIsLost(t *testing.T) {
 func TestApprovalOutsideTheFence(t *testing.T) {
 	e := viewtest.Ask("1", action.Action{Kind: action.Git, Tool: "run_shell", Target: "local", Command: "git push -q origin HEAD", Cwd: "/w", Outside: true, Why: "publish the fix", Risk: action.Medium})
 	e.Context.Outside, e.Context.Rule = true, "outside the fence"
-	e.Context.Inside = []action.Executed{{Path: ".git/hooks/pre-push", By: "git", What: "hook", How: action.Created}}
+	e.Context.Unseen = &action.Unseen{Paths: []string{".git/hooks/pre-push", "checkout/tax.go"}}
 	for _, size := range [][2]int{{100, 16}, {40, 12}} {
 		d, _, _, _ := newTestApproval(t, e)
 		viewtest.Golden(t, "approval-outside", d, size[0], size[1])

@@ -16,8 +16,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"buddy/texts"
+	"buddy/texts/unseen"
 )
 
 // Settings say where the commands of a session may write and what they reach. All paths are absolute.
@@ -29,6 +31,7 @@ type Settings struct {
 	Network bool     `json:"network,omitempty"` // the network of the machine, its loopback included
 	Hosts   []string `json:"hosts,omitempty"`   // names that are reached although there is no network
 	Cache   string   `json:"cache,omitempty"`   // the folder for caches of this workspace; "" is none
+	Marks   string   `json:"marks,omitempty"`   // the folder with marks of what was changed without asking, see package unseen; "" is none
 }
 
 // Config describes the commands of a [Fence].
@@ -43,6 +46,11 @@ type Config struct {
 // ErrImpossible means that commands can't be fenced here. Nothing ran. The text says what to
 // install or switch on.
 var ErrImpossible = errors.New("no workspace fence here")
+
+// Place returns where it is remembered that commands have changed something.
+func (s Settings) Place() unseen.Place {
+	return unseen.Place{Dir: s.Marks, Folders: slices.Concat(s.Work, s.Write)}
+}
 
 // check returns an error that is [ErrImpossible] when the fence would hold nothing: home is the
 // home folder.

@@ -186,10 +186,24 @@ type process struct {
 	first int           // the process of number 1 of its namespace, as this machine counts; 0 if bwrap did not get that far
 	pidfd int           // of it, -1 for none
 	over  chan struct{} // closed when the thread that started it may end
+	end   func()        // says that it changes nothing more
 }
 
-// Start starts cmd in the fence, in a process group and session of its own.
+// Start starts cmd in the fence, in a process group and session of its own. Before that it marks the workspace: what
+// cmd changes there, nobody was asked about.
 func (f *Fence) Start(cmd *exec.Cmd) error {
+	end, err := f.config.Place().Begin(true)
+	if err != nil {
+		return fmt.Errorf("nothing ran: %w", err)
+	}
+	if err = f.start(cmd, end); err != nil {
+		end()
+	}
+	return err
+}
+
+// start starts cmd; end is called when nothing of it is left.
+func (f *Fence) start(cmd *exec.Cmd, end func()) error {
 	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(f.filter.Fd()))) // with an offset of its own
 	if err != nil {
 		return err
@@ -223,7 +237,7 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 	}
 	args = append(args, program...)
 	cmd.Path, cmd.Args, cmd.Dir = f.bwrap, args, "/"
-	r := process{pidfd: -1, over: over}
+	r := process{pidfd: -1, over: over, end: end}
 	err = f.onThread(cmd, r.over)
 	_ = w.Close()
 	if err != nil {
@@ -306,6 +320,7 @@ func (f *Fence) Sweep(pid int) error {
 	}
 	close(r.over)
 	if r.pidfd < 0 {
+		r.end()
 		return nil // nothing was started
 	}
 	defer func() { _ = unix.Close(r.pidfd) }()
@@ -318,8 +333,9 @@ func (f *Fence) Sweep(pid int) error {
 		case err != nil:
 			return err
 		case n == 0:
-			return fmt.Errorf("processes that the command left behind do not end within %v", endMax)
+			return fmt.Errorf("processes that the command left behind do not end within %v", endMax) // and may change more
 		default:
+			r.end()
 			return nil
 		}
 	}
@@ -357,7 +373,7 @@ func Available(s Settings, env []string) error {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	s.Cache = "" // nothing is to stay
+	s.Cache, s.Marks = "", "" // nothing is to stay
 	f, err := New(Config{Settings: s, Env: env, Temp: temp})
 	if err != nil {
 		return err

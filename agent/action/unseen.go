@@ -1,0 +1,35 @@
+package action
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Unseen lists what was changed without asking since a person last approved a command outside of the fence.
+type Unseen struct {
+	Paths []string `json:"paths,omitempty"` // some of them
+	More  bool     `json:"more,omitempty"`  // there may be others
+}
+
+// maxListed limits how many changed files one text names.
+const maxListed = 12
+
+// Text returns the list in one sentence; "" for nil.
+func (u *Unseen) Text() string {
+	const since = "changed without asking since you last approved a command outside the sandbox"
+	if u == nil {
+		return ""
+	}
+	text := strings.Join(u.Paths[:min(len(u.Paths), maxListed)], ", ")
+	switch more := len(u.Paths) - maxListed; {
+	case len(u.Paths) == 0 && u.More:
+		return "files may have been " + since + "; looking for them took too long"
+	case len(u.Paths) == 0:
+		return "commands ran in the sandbox since you last approved one outside it; no file of the folder differs"
+	case more > 0 && !u.More:
+		text += fmt.Sprintf(" and %d more", more)
+	case more > 0 || u.More:
+		text += " and more"
+	}
+	return since + ": " + text
+}
