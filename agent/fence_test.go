@@ -9,16 +9,15 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/texts/unseen"
 	"buddy/tools"
 )
 
-// insideTool is a shell that says where its commands run. A command "write FILE" makes that file, "serve
-// FILE" makes it a second later, after its call.
+// insideTool is a shell that says where its commands run. A command "write FILE" makes that file.
 type insideTool struct{ dir string }
 
 type insideArgs struct {
@@ -35,16 +34,8 @@ func (i *insideTool) Plan(c tools.Call) (action.Action, error) {
 }
 
 func (i *insideTool) Run(_ context.Context, c tools.Call) tools.Result {
-	what, name, _ := strings.Cut(c.Planned.Command, " ")
-	path := filepath.Join(i.dir, name)
-	write := func() { _ = os.MkdirAll(filepath.Dir(path), 0o700); _ = os.WriteFile(path, []byte("x"), 0o600) }
-	switch what {
-	case "write":
-		write()
-	case "serve":
-		done := make(chan struct{})
-		c.Begin(tools.Task{Title: "serve", Done: done, End: func() tools.TaskEnd { return tools.TaskEnd{} }, Stop: func() {}})
-		time.AfterFunc(time.Second, func() { write(); close(done) })
+	if name, ok := strings.CutPrefix(c.Planned.Command, "write "); ok {
+		_ = os.WriteFile(filepath.Join(i.dir, name), []byte("x"), 0o600)
 	}
 	if c.Fenced {
 		return tools.Result{Content: "inside " + c.Planned.Command}
@@ -57,7 +48,8 @@ func inside(t *testing.T, steps ...step) *session {
 	t.Helper()
 	dir := t.TempDir()
 	return start(t, func(o *Options) {
-		o.Tools = tools.NewRegistry(&insideTool{dir}, &speaker{})
+		o.Tools = tools.NewRegistry(&insideTool{dir}, &writerTool{dir: dir}, &speaker{})
+		o.Policy.Unseen = unseen.Place{Dir: filepath.Join(t.TempDir(), "marks"), Folders: []string{dir}}
 		o.Policy.Workspace, o.Policy.Fence, o.Policy.Confined = dir, func() error { return nil }, true
 		o.Policy.Also = []string{"/w"} // where the speaker reads
 		o.Mode, o.Target = action.ModeAuto, "local"
@@ -168,56 +160,6 @@ func TestModeAutoAfterAnInjection(t *testing.T) {
 		s.do(event.Submit{Text: "go on"})
 		if _, n := find[event.ApprovalAsked](s); n != 1 || s.mode() != "auto" || !strings.HasSuffix(s.reads(), "inside make three") {
 			t.Errorf("%d approvals, mode %s, the model reads %q", n, s.mode(), s.reads())
-		}
-	})
-}
-
-// What a command inside changes that runs later is said, ends what was allowed for the session, is in the
-// next dialog, and is known no more once a person has approved that.
-func TestChangesInsideAreSaid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := inside(t, says("", runs("c1", "./tool a")), says("", runs("c2", "touch a")), says("", runs("c3", "write Makefile")), says("", leaves("c4", "make")), says("", leaves("c5", "make")), says("ok"))
-		defer s.stop()
-		s.do(event.SetMode{Mode: action.ModeAsk}, event.Submit{Text: "go"})
-		for range 2 { // an exact rule, then a closed one
-			a, _ := find[event.ApprovalAsked](s)
-			s.do(event.AnswerApproval{ID: a.ID, Decision: event.Similar})
-			if a.Action.Command == "./tool a" && len(s.Rules()) != 1 {
-				t.Fatalf("rules %v", s.Rules())
-			}
-		}
-		s.do(event.SetMode{Mode: action.ModeAuto})
-		e, n := find[event.FenceChanged](s)
-		if n != 1 || e.Text() != "changed inside the fence, and run outside later: Makefile is new (make runs it: build rules)" {
-			t.Fatalf("%d changes, the last %+v", n, e)
-		}
-		if rules := s.Rules(); len(rules) != 1 || rules[0].Shape != action.Closed {
-			t.Errorf("rules %v, want the closed one only", rules)
-		}
-		a, _ := find[event.ApprovalAsked](s)
-		if len(a.Context.Inside) != 1 || a.Action.Command != "make" {
-			t.Fatalf("asked %+v, want the change in it", a)
-		}
-		s.do(event.AnswerApproval{ID: a.ID, Decision: event.Once})
-		if a, _ := find[event.ApprovalAsked](s); a.CallID != "c5" || len(a.Context.Inside) != 0 {
-			t.Errorf("asked %+v, want nothing that was seen before", a)
-		}
-	})
-}
-
-// The same holds for what a command changes that goes on after its call.
-func TestChangesOfWhatGoesOnInsideAreSaid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := inside(t, says("", runs("c1", "serve .git/config")), says("ok"), says("", leaves("c2", "make")), says("ok"))
-		defer s.stop()
-		s.do(event.Submit{Text: "go"})
-		if _, n := find[event.FenceChanged](s); n != 0 {
-			t.Error("a change is said before it happened")
-		}
-		time.Sleep(2 * time.Second)
-		s.do(event.Submit{Text: "go on"})
-		if a, _ := find[event.ApprovalAsked](s); a.CallID != "c2" || len(a.Context.Inside) != 1 || a.Context.Inside[0].Path != ".git/config" {
-			t.Errorf("asked %+v, want the change in it", a)
 		}
 	})
 }

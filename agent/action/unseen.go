@@ -16,20 +16,20 @@ const maxListed = 12
 
 // Text returns the list in one sentence; "" for nil.
 func (u *Unseen) Text() string {
-	const since = "changed without asking since you last approved a command outside the sandbox"
+	const since = "since you last approved a command outside the sandbox"
 	if u == nil {
 		return ""
 	}
 	text := strings.Join(u.Paths[:min(len(u.Paths), maxListed)], ", ")
 	switch more := len(u.Paths) - maxListed; {
 	case len(u.Paths) == 0 && u.More:
-		return "files may have been " + since + "; looking for them took too long"
+		return "files may have changed without asking " + since + "; the list is not available"
 	case len(u.Paths) == 0:
-		return "commands ran in the sandbox since you last approved one outside it; no file of the folder differs"
+		return "no file has changed, but commands ran without asking " + since
 	case more > 0 && !u.More:
 		text += fmt.Sprintf(" and %d more", more)
 	case more > 0 || u.More:
 		text += " and more"
 	}
-	return since + ": " + text
+	return "changed without asking: " + text + " (" + since + ")"
 }

@@ -102,7 +102,7 @@ const lookTime = time.Second
 // approved; nil if the command does not, or nothing was changed without asking.
 func changes(b *Broker, act action.Action, most action.Mode) (*action.Unseen, []unseen.Mark) {
 	p, mode := b.rules(most)
-	if !policy.Leaves(p, act, mode) || !p.Unseen.Marked(mode == action.ModeAuto) {
+	if !policy.Unseen(p, act, mode) {
 		return nil, nil
 	}
 	marks, err := p.Unseen.Marks()

@@ -14,7 +14,7 @@ const (
 	// OutsideFence is the rule for a command that would run outside of the fence in mode auto.
 	OutsideFence = "outside the fence"
 	// ChangedUnseen is the rule for a command outside of the fence after the workspace was changed without asking. It
-	// asks in every mode, whatever the rules allow, until a person has approved one with the list of changes in view.
+	// asks, whatever the rules allow, until a person has approved one with the list of changes in view.
 	ChangedUnseen = "changed without asking"
 )
 
@@ -81,28 +81,31 @@ func undoable(p Policy, a action.Action) bool {
 	return p.editable(a)
 }
 
-// Leaves reports whether a command, once a person has approved it, runs where it can execute what was changed in the
+// Unseen reports whether a person has to approve a command with what was changed in view, because it would run outside
+// of the fence after the workspace was changed without asking. In mode all, which a person chooses in place of the
+// fence, none has to.
+func Unseen(p Policy, a action.Action, mode action.Mode) bool {
+	return mode != action.ModeAll && leaves(p, a, mode) && p.Unseen.Marked(mode == action.ModeAuto)
+}
+
+// leaves reports whether a command, once a person has approved it, runs where it can execute what was changed in the
 // workspace: on this machine or on a target that may have the workspace, outside of the fence.
-func Leaves(p Policy, a action.Action, mode action.Mode) bool {
-	if !isCommand(a.Kind) {
-		return false
-	}
+func leaves(p Policy, a action.Action, mode action.Mode) bool {
 	if len(a.Targets) > 0 {
-		return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return Leaves(p, a.On(t), mode) })
+		return slices.ContainsFunc(a.Targets, func(t action.TargetCwd) bool { return leaves(p, a.On(t), mode) })
 	}
 	p = p.on(a)
 	fences := a.Kind.IsCommand() && !a.Outside && (p.Boxed || mode == action.ModeAuto && fenced(p))
-	return !fences && !p.away
+	return isCommand(a.Kind) && !fences && !p.away
 }
 
 // Away reports whether an action happens on another machine, which does not have the workspace.
 func Away(p Policy, a action.Action) bool { return p.on(a).away }
 
-// guardUnseen requires approval for an allowed command that would leave the fence after the workspace was
-// changed without asking.
+// guardUnseen requires approval for an allowed command because of [Unseen].
 func guardUnseen(p Policy, a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
 	held := v.Rule == ReadOnly || v.Rule == LiteralCore || v.Rule == InFence
-	if v.Decision != action.Allow || held || !Leaves(p, a, mode) || !p.Unseen.Marked(mode == action.ModeAuto) {
+	if v.Decision != action.Allow || held || !Unseen(p, a, mode) {
 		return v
 	}
 	v = action.Verdict{Decision: action.Ask, Rule: ChangedUnseen, Reason: "it would run outside the sandbox, and files were changed without asking since you last approved such a command"}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"buddy/agent/action"
+	"buddy/texts/unseen"
 )
 
 // fencedPolicy is a policy of a machine that has the fence and the read-only sandbox.
@@ -25,6 +26,11 @@ func outside(command string) action.Action {
 	return a
 }
 
+func on(target string, a action.Action) action.Action {
+	a.Target = target
+	return a
+}
+
 func userRule(d action.Decision, words string) action.Rule {
 	return action.Rule{Decision: d, Prefix: strings.Fields(words), Source: action.FromUser}
 }
@@ -33,10 +39,6 @@ func TestModeAuto(t *testing.T) {
 	p := fencedPolicy()
 	closed := action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"touch"}, Shape: action.Closed, Source: action.FromSession}
 	exact := action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"make", "test"}, Shape: action.Exactly, Folder: "/w", Source: action.FromSession}
-	elsewhere := outside("git fetch")
-	elsewhere.Cwd = "/home/ann/.cache/buddy/fence/x"
-	linked := fencedPolicy(userRule(action.Allow, "git fetch"))
-	linked.Resolve = func(path string) string { return strings.Replace(path, "/w/web", "/w/node_modules/a/b", 1) }
 	tests := []struct {
 		name string
 		p    Policy
@@ -60,17 +62,9 @@ func TestModeAuto(t *testing.T) {
 		{"buddy's own keys", p, at(sh("cp /home/ann/.config/buddy/auth.json .")), action.Ask, action.OwnKeys},
 		{"outside", p, outside("make test"), action.Ask, OutsideFence},
 		{"outside, only reads", p, outside("ls -la"), action.Ask, OutsideFence},
-		{"outside, a rule allows what runs code", fencedPolicy(userRule(action.Allow, "make")), outside("make test"), action.Ask, OutsideFence},
-		{"outside, exactly this was allowed before", fencedPolicy(exact), outside("make test"), action.Ask, OutsideFence},
-		{"outside, a rule allows what runs none", fencedPolicy(userRule(action.Allow, "git push")), outside("git push"), action.Allow, "allow `git push …` (user)"},
-		{"outside, a rule allows fetching", fencedPolicy(userRule(action.Allow, "git fetch")), outside("git fetch origin main"), action.Allow, "allow `git fetch …` (user)"},
-		{"outside, a program for git to run", fencedPolicy(userRule(action.Allow, "git fetch")), outside("git fetch --upload-pack=./tool origin"), action.Ask, OutsideFence},
-		{"outside, the repository itself", fencedPolicy(userRule(action.Allow, "git push")), outside("git push . HEAD:refs/heads/x"), action.Allow, "allow `git push …` (user)"},
-		{"outside, hooks of another repository", fencedPolicy(userRule(action.Allow, "git push")), outside("git push /tmp/e.git main"), action.Ask, OutsideFence},
-		{"outside, git in another folder", fencedPolicy(userRule(action.Allow, "git fetch")), outside("cd web && git fetch"), action.Allow, "allow `git fetch …` (user)"},
-		{"outside, git in a folder of packages", fencedPolicy(userRule(action.Allow, "git fetch")), outside("cd node_modules/a/b && git fetch"), action.Ask, OutsideFence},
-		{"outside, git in a folder that a link names", linked, outside("cd web && git fetch"), action.Ask, OutsideFence},
-		{"outside, git where nothing is compared", fencedPolicy(userRule(action.Allow, "git fetch")), elsewhere, action.Ask, OutsideFence},
+		{"outside, a rule allows it", fencedPolicy(userRule(action.Allow, "make")), outside("make test"), action.Allow, "allow `make …` (user)"},
+		{"outside, exactly this was allowed before", fencedPolicy(exact), outside("make test"), action.Allow, exact.String()},
+		{"outside, a rule allows what changes another machine", fencedPolicy(userRule(action.Allow, "git push")), outside("git push"), action.Allow, "allow `git push …` (user)"},
 		{"outside, a closed shape", fencedPolicy(closed), outside("touch a.txt"), action.Allow, closed.String()},
 		{"outside, never", p, outside("rm -rf ~"), action.Deny, "built-in: never run"},
 		{"keys for a pane", p, action.Action{Kind: action.PaneKeys, Command: "make\n"}, action.Ask, "pane keys"},
@@ -106,7 +100,6 @@ func TestModeAutoWithoutFence(t *testing.T) {
 	}}
 	several := at(sh("make"))
 	several.Targets = []action.TargetCwd{{Target: "local", Cwd: "/w"}, {Target: "web", Cwd: "/srv"}}
-	on := func(target string, a action.Action) action.Action { a.Target = target; return a }
 	tests := []struct {
 		name string
 		p    Policy
@@ -143,43 +136,68 @@ func TestModeAutoWithoutFence(t *testing.T) {
 	}
 }
 
-// What commands inside have changed keeps the next command outside that may run it from running unasked,
-// in every mode and whatever the rules say.
-func TestChangesInsideAreAskedAbout(t *testing.T) {
-	hook := []action.Executed{{Path: ".git/hooks/pre-commit", By: "git", What: "hook", How: action.Created}}
-	rules := []action.Rule{userRule(action.Allow, "git commit"), userRule(action.Allow, "git fetch"), userRule(action.Allow, "make"), userRule(action.Allow, "touch")}
+// After the workspace was changed without asking, a command that would leave the fence asks whatever the rules allow. Without
+// the mark each of these is allowed.
+func TestCommandsOutsideAskAfterUnseenChanges(t *testing.T) {
+	rules := []action.Rule{userRule(action.Allow, "git commit"), userRule(action.Allow, "terraform apply"), userRule(action.Allow, "make")}
+	boxed, weak := "with [sandbox]", "changed in mode edits"
 	tests := []struct {
+		name string
 		act  action.Action
 		mode action.Mode
 		asks bool
 	}{
-		{at(sh("git commit -m x")), action.ModeAsk, true},
-		{at(sh("git fetch")), action.ModeAsk, true},
-		{outside("git fetch"), action.ModeAuto, true},
-		{at(sh("git commit -m x")), action.ModeAll, true},
-		{at(sh("make")), action.ModeEdits, true},
-		{at(sh("./x")), action.ModeAll, true},
-		{action.Action{Kind: action.PaneKeys, Command: "make\n"}, action.ModeAll, true},
-		{at(sh("git commit -m x")), action.ModeAuto, false}, // inside
-		{at(sh("git status")), action.ModeAsk, false},       // in the read-only sandbox
-		{at(sh("touch x")), action.ModeAsk, false},
-		{write("/w/a.go"), action.ModeAll, false},
+		{"", outside("terraform apply"), action.ModeAuto, true},
+		{"", outside("make"), action.ModeAuto, true},
+		{"", at(sh("make")), action.ModeAsk, true},
+		{"", at(sh("make")), action.ModeEdits, true},
+		{"", at(sh("git commit -m x")), action.ModeAsk, true},
+		{"", on("box", at(sh("make"))), action.ModeAsk, true},  // a container of this machine
+		{"", on("far", at(sh("make"))), action.ModeAsk, false}, // another machine
+		{"", at(sh("make")), action.ModeAll, false},            // which a person chose in place of the fence
+		{"", at(sh("make")), action.ModeAuto, false},           // inside
+		{"", at(sh("git status")), action.ModeAsk, false},      // in the read-only sandbox
+		{"", at(sh("docker ps")), action.ModeAuto, false},      // a service query, written out
+		{"", write("/w/a.go"), action.ModeAuto, false},
+		{boxed, at(sh("make")), action.ModeAsk, false},
+		{boxed, outside("make"), action.ModeAsk, true},
+		{weak, outside("make"), action.ModeAuto, true},
+		{weak, at(sh("make")), action.ModeEdits, false},
 	}
 	for _, tt := range tests {
 		p := fencedPolicy(rules...)
-		if before := p.Judge(tt.act, tt.mode); before.Decision != action.Allow {
-			t.Fatalf("%s in mode %s: %+v before the change, want it allowed", tt.act.Command, tt.mode, before)
+		local := Target{Workspace: "/w", Confined: true, Fence: p.Fence, Boxed: tt.name == boxed}
+		p.At = func(name string) Target {
+			return map[string]Target{"local": local, "box": {Workspace: "/src"}, "far": {Workspace: "/srv", Away: true}}[name]
 		}
-		p.Inside = hook
-		got := p.Judge(tt.act, tt.mode)
-		if asks := got.Decision == action.Ask; asks != tt.asks || asks && (got.Rule != ChangedInside || !strings.Contains(got.Reason, ".git/hooks/pre-commit is new (git runs it: hook)")) {
-			t.Errorf("%s in mode %s: %+v, asks: want %v", tt.act.Command, tt.mode, got, tt.asks)
+		p.Unseen = unseen.Place{Dir: t.TempDir(), Folders: []string{"/w"}}
+		if before := p.Judge(tt.act, tt.mode); before.Decision != action.Allow {
+			t.Fatalf("%s%s in mode %s: %+v before the change, want it allowed", tt.name, tt.act.Command, tt.mode, before)
+		}
+		if _, err := p.Unseen.Begin(tt.name != weak); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Judge(tt.act, tt.mode); got.Decision == action.Ask != tt.asks || tt.asks && got.Rule != ChangedUnseen {
+			t.Errorf("%s %s in mode %s: %+v, asks: want %v", tt.name, tt.act.Command, tt.mode, got, tt.asks)
+		}
+		if r, ok := p.Similar(tt.act, tt.mode); ok && tt.asks {
+			t.Errorf("%s in mode %s offers %s after changes that nobody has seen", tt.act.Command, tt.mode, r)
 		}
 	}
+}
+
+// A program of the person's doesn't approve what would leave the fence after changes that no person has seen.
+func TestHooksGrantNothingAfterUnseenChanges(t *testing.T) {
 	p := fencedPolicy()
-	p.Inside = hook
-	if c := p.Context(write("/home/ann/x"), action.ModeAsk); len(c.Inside) != 1 {
-		t.Errorf("a dialog says that %v changed, want the hook", c.Inside)
+	p.Unseen = unseen.Place{Dir: t.TempDir(), Folders: []string{"/w"}}
+	if !p.Grantable(at(sh("make test")), action.ModeAsk) {
+		t.Fatal("want a hook to grant make test before")
+	}
+	if _, err := p.Unseen.Begin(true); err != nil {
+		t.Fatal(err)
+	}
+	if p.Grantable(at(sh("make test")), action.ModeAsk) {
+		t.Error("a hook grants make test after")
 	}
 }
 

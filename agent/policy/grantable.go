@@ -10,10 +10,10 @@ import (
 
 // Grantable reports whether a program of the person's, such as a hook, may approve an action in
 // the person's place: only what is asked about because nothing is known of it. What a rule or the
-// mode asks about, production, secrets, files that other programs execute, more rights and changes
-// of git's history stay with the person.
+// mode asks about, production, secrets, files that other programs execute, more rights, changes of git's history and what
+// would leave the fence after changes that no person has seen stay with the person.
 func (p Policy) Grantable(a action.Action, mode action.Mode) bool {
-	if mode != action.ModeAsk && mode != action.ModeEdits && mode != action.ModeAuto || a.Privesc || isDelicate(a) {
+	if mode != action.ModeAsk && mode != action.ModeEdits && mode != action.ModeAuto || a.Privesc || isDelicate(a) || Unseen(p, a, mode) {
 		return false
 	}
 	v := p.Judge(a, mode)

@@ -25,7 +25,7 @@ func (p Policy) Similar(a action.Action, mode action.Mode) (action.Rule, bool) {
 
 // similar returns the rule of Similar, for the target of p. report holds what a command would do.
 func (p Policy) similar(a action.Action, report shell.Report, mode action.Mode) (action.Rule, bool) {
-	if len(a.Targets) > 0 || Leaves(p, a, mode) && p.Unseen.Marked(mode == action.ModeAuto) {
+	if len(a.Targets) > 0 || Unseen(p, a, mode) {
 		return action.Rule{}, false
 	}
 	r := action.Rule{Decision: action.Allow, Tool: a.Tool, Target: a.Target, Source: action.FromSession}

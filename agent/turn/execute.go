@@ -56,17 +56,19 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	}
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
 	j.call.Dir = b.loop.outDir()
-	if err := b.mark(j); err != nil {
-		res := failure("Tool error: nothing ran: " + err.Error())
-		return &res
-	}
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir, Fenced: j.call.Fenced}
 	if tool, ok := j.tool.(tools.PaneTool); ok {
 		use := tool.Pane(j.call)
 		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
-	if err := b.loop.p.Stream.Record(b.x.task, b.turn, started); err != nil {
-		j.marked()
+	err := b.mark(j)
+	if err == nil {
+		err = b.loop.p.Stream.Record(b.x.task, b.turn, started)
+	}
+	if err != nil {
+		if j.marked != nil {
+			j.marked()
+		}
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}
@@ -76,7 +78,6 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 
 // mark marks the workspace before a call changes it without asking.
 func (b *batch) mark(j *job) (err error) {
-	j.marked = func() {}
 	if j.call.Fenced || j.unasked {
 		j.marked, err = approval.BeginUnseen(b.loop.p.Approvals, j.call.Planned, j.call.Fenced, b.loop.agent.Most)
 	}
@@ -274,8 +275,10 @@ func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	if call.Planned.Kind.IsCommand() {
 		defer b.remind(call.Name)()
 	}
+	if j.marked != nil {
+		defer j.marked()
+	}
 	res := b.loop.runTool(ctx, j.tool, call)
-	j.marked()
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))

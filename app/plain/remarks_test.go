@@ -109,7 +109,7 @@ func TestRemarksWithoutCalls(t *testing.T) {
 func TestHintWhereNobodyCanBeAsked(t *testing.T) {
 	for want, a := range map[string]event.ApprovalAsked{
 		"--approve auto lets commands run inside a fence, --approve all allows everything": {},
-		"it may run a hook that was changed":                                               {Verdict: action.Verdict{Rule: policy.ChangedInside, Reason: "it may run a hook that was changed"}},
+		"files were changed; approve one in a session of buddy that can ask you":           {Verdict: action.Verdict{Rule: policy.ChangedUnseen, Reason: "files were changed"}},
 		"the hook no_rm.sh asks about it, with --approve all as well":                      {Context: action.ApprovalContext{AskedBy: "no_rm.sh"}},
 		"db is marked as production, with --approve all as well":                           {Verdict: action.Verdict{Rule: policy.Production, Reason: "db is marked as production"}},
 		"its server has changed this tool, with --approve all as well":                     {Verdict: action.Verdict{Rule: policy.ChangedTool, Reason: "its server has changed this tool"}},

@@ -15,15 +15,18 @@ const (
 	slack      = 100 * time.Millisecond // by which the clock of a file system may be behind
 )
 
-// gitOwn are what every commit changes in a folder of git; the list of changes leaves it out.
-var gitOwn = []string{"objects", "refs", "logs", "index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG"}
+// The list of changes leaves out what every commit changes in a folder of git, and our own files, which the fence hides.
+var (
+	gitOwn   = []string{"objects", "refs", "logs", "index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG"}
+	buddyOwn = []string{".buddyx", ".agentx"}
+)
 
 // Changes lists what has changed in the folders of marks since they were set, sorted: paths relative to the first folder
 // where they are in it, folders from which something is gone with a slash at the end. It takes no longer than limit; more says that there may be more.
 func Changes(marks []Mark, limit time.Duration) (paths []string, more bool) {
 	until := time.Now().Add(limit)
 	for _, m := range marks {
-		w := walk{since: m.Since.Add(-slack), until: until, filled: make(map[string]bool)}
+		w := walk{root: m.Folder, since: m.Since.Add(-slack), until: until, filled: make(map[string]bool)}
 		_ = filepath.WalkDir(m.Folder, w.visit)
 		more = more || w.more
 		for _, dir := range w.dirs {
@@ -44,6 +47,7 @@ func Changes(marks []Mark, limit time.Duration) (paths []string, more bool) {
 
 // walk looks for changes in a folder.
 type walk struct {
+	root         string
 	since, until time.Time
 	paths, dirs  []string
 	filled       map[string]bool // folders with a changed file of their own
@@ -59,7 +63,7 @@ func (w *walk) visit(path string, e fs.DirEntry, err error) error {
 		w.more = true
 		return nil //nolint:nilerr // the rest is still worth a look
 	}
-	if filepath.Base(filepath.Dir(path)) == ".git" && slices.Contains(gitOwn, e.Name()) {
+	if dir := filepath.Dir(path); dir == w.root && slices.Contains(buddyOwn, e.Name()) || filepath.Base(dir) == ".git" && slices.Contains(gitOwn, e.Name()) {
 		if e.IsDir() {
 			return fs.SkipDir
 		}
