@@ -89,7 +89,7 @@ func Suspend(b *Broker, task int) {
 // tool that writes files. After an error nothing may run; else end is to be called after the call. most is as in Judge.
 func BeginUnseen(b *Broker, act action.Action, fenced bool, most action.Mode) (end func(), err error) {
 	p, mode := b.rules(most)
-	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Away(p, act)) {
+	if !fenced && (act.Kind != action.FileWrite && act.Kind != action.FileDelete || policy.Elsewhere(p, act)) {
 		return func() {}, nil
 	}
 	return p.Unseen.Begin(fenced || mode == action.ModeAuto)

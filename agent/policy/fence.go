@@ -96,11 +96,11 @@ func leaves(p Policy, a action.Action, mode action.Mode) bool {
 	}
 	p = p.on(a)
 	fences := a.Kind.IsCommand() && !a.Outside && (p.Boxed || mode == action.ModeAuto && fenced(p))
-	return isCommand(a.Kind) && !fences && !p.away
+	return isCommand(a.Kind) && !fences && !p.elsewhere
 }
 
-// Away reports whether an action happens on another machine, which does not have the workspace.
-func Away(p Policy, a action.Action) bool { return p.on(a).away }
+// Elsewhere reports whether an action happens on another machine, which does not have the workspace.
+func Elsewhere(p Policy, a action.Action) bool { return p.on(a).elsewhere }
 
 // guardUnseen requires approval for an allowed command because of [Unseen].
 func guardUnseen(p Policy, a action.Action, mode action.Mode, v action.Verdict) action.Verdict {

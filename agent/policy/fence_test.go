@@ -168,7 +168,7 @@ func TestCommandsOutsideAskAfterUnseenChanges(t *testing.T) {
 		p := fencedPolicy(rules...)
 		local := Target{Workspace: "/w", Confined: true, Fence: p.Fence, Boxed: tt.name == boxed}
 		p.At = func(name string) Target {
-			return map[string]Target{"local": local, "box": {Workspace: "/src"}, "far": {Workspace: "/srv", Away: true}}[name]
+			return map[string]Target{"local": local, "box": {Workspace: "/src"}, "far": {Workspace: "/srv", Elsewhere: true}}[name]
 		}
 		p.Unseen = unseen.Place{Dir: t.TempDir(), Folders: []string{"/w"}}
 		if before := p.Judge(tt.act, tt.mode); before.Decision != action.Allow {

@@ -91,8 +91,8 @@ type Policy struct {
 	// Holds, Git, Confined, Boxed and Fence; nil: these apply to all.
 	At func(target string) Target
 
-	guarded bool // the target of the judged action is guarded
-	away    bool // it is another machine
+	guarded   bool // the target of the judged action is guarded
+	elsewhere bool // it is another machine
 }
 
 // Target holds what verdicts on the actions of one target depend on.
@@ -108,7 +108,7 @@ type Target struct {
 	Confined  bool         // commands that need no approval run in the read-only sandbox
 	Boxed     bool         // approved commands run in the sandbox of the settings
 	Guarded   bool         // every side effect needs approval
-	Away      bool         // it is another machine, which does not have the workspace
+	Elsewhere bool         // it is another machine, which does not have the workspace
 	Fence     func() error // as in [Policy]
 }
 
@@ -122,7 +122,7 @@ func (p Policy) on(a action.Action) Policy {
 	p.Own, p.Holds = at.Own, at.Holds
 	p.Fence = at.Fence
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
-	p.away = at.Away
+	p.elsewhere = at.Elsewhere
 	return p
 }
 

@@ -16,13 +16,13 @@ import (
 
 // Environment holds what is known about a target before the first command.
 type Environment struct {
-	Dir   string   // real path where commands start; "" is the home folder of an unreachable target
-	Also  []string // further workspace folders, real paths
-	Home  string   // "" is unknown
-	OS    string
-	Shell string
-	Tmux  string // output of tmux -V, "" without tmux; not asked on this machine
-	Away  bool   // it is another machine: its kernel is not ours
+	Dir       string   // real path where commands start; "" is the home folder of an unreachable target
+	Also      []string // further workspace folders, real paths
+	Home      string   // "" is unknown
+	OS        string
+	Shell     string
+	Tmux      string // output of tmux -V, "" without tmux; not asked on this machine
+	Elsewhere bool   // it is another machine: its kernel is not ours
 }
 
 // Look queries the environment of the target; dir is the folder to work in, "" the default.
@@ -62,7 +62,7 @@ func (t *Target) Look(ctx context.Context, dir string) (Environment, error) {
 	case code != 0 || len(lines) != 7:
 		return away, fmt.Errorf("%s: cannot work in %q: %s", t.Name, dir, strings.TrimSpace(said.String()))
 	}
-	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4], Away: elsewhere(lines[2], lines[5])}, nil
+	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4], Elsewhere: elsewhere(lines[2], lines[5])}, nil
 }
 
 // bootID is the file in which Linux identifies a running kernel, also in containers.

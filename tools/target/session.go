@@ -113,7 +113,7 @@ func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, fi
 // Facts returns what the policy needs to know about the target.
 func (s *Session) Facts() policy.Target {
 	f := policy.Target{
-		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Away: s.Env.Away, Confined: s.confined, Boxed: s.boxed,
+		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Elsewhere: s.Env.Elsewhere, Confined: s.confined, Boxed: s.boxed,
 		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences,
 	}
 	if s.Host == nil {

@@ -3,6 +3,7 @@ package target
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,8 +119,8 @@ func TestLinksOfATargetAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, err := at.Open(env, Options{})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || one.Facts().Elsewhere {
+		t.Fatalf("%v; an ssh host that is this machine counts as another: %v", err, one.Facts().Elsewhere)
 	}
 	p := policy.Policy{At: NewSet(one, nil, nil).Facts}
 	for line, want := range map[string]action.Decision{
@@ -128,6 +129,24 @@ func TestLinksOfATargetAreFollowed(t *testing.T) {
 	} {
 		if v := p.Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Target: at.Name, Command: line, Cwd: work}, action.ModeAsk); v.Decision != want {
 			t.Errorf("%q: %+v, want %s", line, v, want)
+		}
+	}
+}
+
+// Only a target with another kernel counts as another machine.
+func TestWhichTargetsAreElsewhere(t *testing.T) {
+	ours, err := os.ReadFile(bootID)
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, tt := range []struct {
+		system, boot string
+		want         bool
+	}{
+		{"Linux", strings.TrimSpace(string(ours)), false}, {"Linux", "00000000-0000-4000-8000-000000000000", true}, {"Linux", "", false}, {"Darwin", "", true},
+	} {
+		if got := elsewhere(tt.system, tt.boot); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
 		}
 	}
 }

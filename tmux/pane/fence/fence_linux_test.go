@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"buddy/texts/unseen"
 )
 
 // The test binary is what opens the proxy's port inside, as buddy is.
@@ -69,6 +71,58 @@ func TestFenceWritesTheWorkspaceOnly(t *testing.T) {
 	}
 	if _, err := os.Stat(beside + "/out"); err == nil {
 		t.Error("it wrote beside the workspace")
+	}
+}
+
+// TestFenceMarksWhatMayChange: what runs inside is marked before it starts, for all folders that it may write, and no approval clears that
+// until nothing of it is left. Finding out whether there can be a fence marks nothing.
+func TestFenceMarksWhatMayChange(t *testing.T) {
+	work, more := t.TempDir(), t.TempDir()
+	f := newFence(t, Settings{Work: []string{work}, Write: []string{more}, Marks: t.TempDir()})
+	marks := func(folder string) []unseen.Mark {
+		t.Helper()
+		all, err := unseen.Place{Dir: f.config.Marks, Folders: []string{folder}}.Marks()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := marks("/"); len(all) > 0 {
+		t.Fatalf("marked before anything ran: %+v", all)
+	}
+	in, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "read x; sleep 100 & exit 0"}, Dir: work, Env: f.Environ(os.Environ(), nil), Stdin: in}
+	if err := f.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{work, more} {
+		if unseen.Clear(marks(folder)); len(marks(folder)) != 1 {
+			t.Errorf("%d marks of %s while a command runs", len(marks(folder)), folder)
+		}
+	}
+	_ = w.Close()
+	_ = cmd.Wait()
+	if unseen.Clear(marks(work)); len(marks(work)) != 1 {
+		t.Error("not marked while something is left of the command")
+	}
+	if err := f.Sweep(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if unseen.Clear(marks("/")); len(marks("/")) != 0 {
+		t.Errorf("marked when nothing is left: %+v", marks("/"))
+	}
+}
+
+// TestNothingStartsWithoutAMark: where the mark can't be set, the fence starts nothing.
+func TestNothingStartsWithoutAMark(t *testing.T) {
+	work := t.TempDir()
+	f := newFence(t, Settings{Work: []string{work}, Marks: "/proc/nowhere"})
+	cmd := &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "touch x"}, Dir: work, Env: f.Environ(os.Environ(), nil)}
+	if err := f.Start(cmd); err == nil || cmd.Process != nil {
+		t.Errorf("started: %v", err)
 	}
 }
 
