@@ -61,7 +61,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 		use := tool.Pane(j.call)
 		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
-	err := b.mark(j)
+	err := mark(b, j)
 	if err == nil {
 		err = b.loop.p.Stream.Record(b.x.task, b.turn, started)
 	}
@@ -77,7 +77,7 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 }
 
 // mark marks the workspace before a call changes it without asking.
-func (b *batch) mark(j *job) (err error) {
+func mark(b *batch, j *job) (err error) {
 	if j.call.Fenced || j.unasked {
 		j.marked, err = approval.BeginUnseen(b.loop.p.Approvals, j.call.Planned, j.call.Fenced, b.loop.agent.Most)
 	}

@@ -44,12 +44,14 @@ type Mark struct {
 
 	file    string
 	size    int64
-	running bool // a change was being made when the mark was read
+	id      string // of the folder, under whatever name
+	running bool   // a change was being made when the mark was read
 }
 
 // header is the first line of a mark.
 type header struct {
 	Folder string    `json:"folder"`
+	ID     string    `json:"id,omitempty"`
 	Since  time.Time `json:"since"`
 }
 
@@ -119,7 +121,7 @@ func grow(f *os.File, folder string, auto bool) error {
 		text = byAuto
 	}
 	if info.Size() == 0 {
-		first, err := json.Marshal(header{folder, time.Now()})
+		first, err := json.Marshal(header{folder, id(folder), time.Now()})
 		if err != nil {
 			return err
 		}
@@ -159,7 +161,9 @@ func (p Place) marks(probe bool) ([]Mark, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok && slices.ContainsFunc(folders, func(f string) bool { return texts.Below(f, m.Folder) || texts.Below(m.Folder, f) }) {
+		if ok && slices.ContainsFunc(folders, func(f string) bool {
+			return texts.Below(f, m.Folder) || texts.Below(m.Folder, f) || m.id != "" && m.id == id(f)
+		}) {
 			marks = append(marks, m)
 		}
 	}
@@ -192,7 +196,7 @@ func read(name string, probe bool) (m Mark, ok bool, err error) {
 	if err := json.Unmarshal(first, &h); err != nil {
 		return m, false, fmt.Errorf("the mark %s: %w", name, err)
 	}
-	m.Folder, m.Since, m.file, m.size = h.Folder, h.Since, name, int64(len(text))
+	m.Folder, m.Since, m.file, m.size, m.id = h.Folder, h.Since, name, int64(len(text)), h.ID
 	m.Auto = bytes.Contains(rest, []byte(byAuto))
 	return m, true, nil
 }
@@ -234,6 +238,15 @@ func is(f *os.File, name string) bool {
 	a, err := f.Stat()
 	b, err2 := os.Stat(name)
 	return err == nil && err2 == nil && os.SameFile(a, b)
+}
+
+// id identifies a folder that may be renamed or have several names; "" if it is not there.
+func id(folder string) string {
+	var st unix.Stat_t
+	if unix.Stat(folder, &st) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
 // realPath follows the links of a path as far as there is something.

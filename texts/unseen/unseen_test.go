@@ -94,6 +94,15 @@ func TestWhichFoldersShareAMark(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "w"), filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	renamed := Place{Dir: t.TempDir(), Folders: []string{filepath.Join(dir, "before")}}
+	write(t, filepath.Join(dir, "before", "a"))
+	change(t, renamed)()
+	if err := os.Rename(filepath.Join(dir, "before"), filepath.Join(dir, "after")); err != nil {
+		t.Fatal(err)
+	}
+	if renamed.Folders = []string{filepath.Join(dir, "after")}; !renamed.Marked(true) {
+		t.Error("a folder that was renamed is not marked any more")
+	}
 	for _, tt := range []struct {
 		changed, asked string
 		want           bool

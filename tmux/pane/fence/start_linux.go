@@ -22,6 +22,7 @@ import (
 
 	"buddy/texts"
 	"buddy/texts/searchpath"
+	"buddy/texts/unseen"
 	"buddy/tmux/pane/confine"
 )
 
@@ -33,6 +34,7 @@ type Fence struct {
 	filter *os.File // system calls, for bwrap
 	config Config
 	reads  []string        // folders that commands see, real paths
+	writes []string        // folders that commands write and others read
 	hides  map[string]bool // whether what is to be hidden was there
 
 	mu   sync.Mutex      // guards the field below
@@ -146,6 +148,9 @@ func (f *Fence) mounts(home string) plan {
 		if m.kind == readable || m.kind == writable {
 			f.reads = append(f.reads, m.path)
 		}
+		if m.kind == writable && m.path != c.Cache {
+			f.writes = append(f.writes, m.path)
+		}
 	}
 	for _, tmp := range []string{"/tmp", "/var/tmp"} {
 		p.put(mount{tmp, writable, c.Temp})
@@ -192,7 +197,7 @@ type process struct {
 // Start starts cmd in the fence, in a process group and session of its own. Before that it marks the workspace: what
 // cmd changes there, nobody was asked about.
 func (f *Fence) Start(cmd *exec.Cmd) error {
-	end, err := f.config.Place().Begin(true)
+	end, err := unseen.Place{Dir: f.config.Marks, Folders: f.writes}.Begin(true)
 	if err != nil {
 		return fmt.Errorf("nothing ran: %w", err)
 	}
