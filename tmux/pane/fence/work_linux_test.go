@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"buddy/texts/unseen"
 )
 
 // works are scripts whose results must be the same in the fence as outside. Those that are slow run with allLines only.
@@ -126,10 +128,13 @@ func TestLinkedWorkTree(t *testing.T) {
 		t.Skipf("%v: %s", err, out)
 	}
 	tree := filepath.Join(base, "tree")
-	s := Settings{Work: []string{tree}}
+	s := Settings{Work: []string{tree}, Marks: t.TempDir()}
 	f := newFence(t, s)
 	if out, err := run(t, f, tree, "echo 2 >b && git add . && git commit -qm two && git log --format=%s"); err != nil || out != "two\none\n" {
 		t.Errorf("commit: %v: %s", err, out)
+	}
+	if !(unseen.Place{Dir: s.Marks, Folders: []string{filepath.Join(base, "main")}}).Marked(false) {
+		t.Error("the repository, whose branches it wrote, is not marked")
 	}
 	for _, line := range []string{
 		"git config core.fsmonitor evil", "echo x >$(git rev-parse --git-common-dir)/hooks/pre-commit", "echo x >>$(git rev-parse --git-common-dir)/config",
