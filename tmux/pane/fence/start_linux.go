@@ -144,18 +144,23 @@ func (f *Fence) mounts(home string) plan {
 			p.put(mount{insideExe, readable, exe})
 		}
 	}
-	for _, m := range p {
-		if m.kind == readable || m.kind == writable {
-			f.reads = append(f.reads, m.path)
-		}
-		if m.kind == writable && m.path != c.Cache {
-			f.writes = append(f.writes, m.path)
-		}
-	}
+	f.note(p)
 	for _, tmp := range []string{"/tmp", "/var/tmp"} {
 		p.put(mount{tmp, writable, c.Temp})
 	}
 	return p
+}
+
+// note keeps which folders commands read, and which they write that others read.
+func (f *Fence) note(p plan) {
+	for _, m := range p {
+		if m.kind == readable || m.kind == writable {
+			f.reads = append(f.reads, m.path)
+		}
+		if m.kind == writable && m.path != f.config.Cache {
+			f.writes = append(f.writes, m.path)
+		}
+	}
 }
 
 // proxied reports whether commands reach hosts through the proxy.
