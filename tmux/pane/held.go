@@ -169,7 +169,7 @@ func (s *Shell) fence() (*fence.Fence, error) {
 	case h.fenced != nil && !h.oldFence && !h.fenced.Stale():
 		return h.fenced, nil
 	}
-	f, err := fence.New(fence.Config{Settings: *h.fence, Env: s.env, Temp: s.temp(Fenced)})
+	f, err := h.fenced.Renew(fence.Config{Settings: *h.fence, Env: s.env, Temp: s.temp(Fenced)})
 	if err != nil {
 		return nil, err
 	}

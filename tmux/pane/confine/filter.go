@@ -116,8 +116,11 @@ func actions(abi int) map[string]program {
 		"fenced-socketpair": only(0, unix.AF_UNIX, errno(unix.EAFNOSUPPORT), allow),
 		// What types into a terminal.
 		"fenced-ioctl": among(1, whole, eperm, retAllow, unix.TIOCSTI, unix.TIOCLINUX),
-		"leases":       among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY),
-		"signal":       allow, "truncate": allow, "open": allow, "openat": allow, "openat2": allow,
+		// Bits by which a program sets its user or group when it starts: the number is that of the argument with the mode.
+		"mode-1": none(1, setID, eperm), "mode-2": none(2, setID, eperm),
+		"open-mode": creating(1, eperm), "openat-mode": creating(2, eperm),
+		"leases": among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY),
+		"signal": allow, "truncate": allow, "open": allow, "openat": allow, "openat2": allow,
 	}
 	if abi < abiScope {
 		all["signal"] = answer(eperm)
@@ -136,6 +139,18 @@ const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS |
 // none returns no when an argument has one of the bits.
 func none(arg int, bits, no uint32) program {
 	return program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1}, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: retAllow}}
+}
+
+// setID are the bits of a mode that let a program set its user or group.
+const setID = unix.S_ISUID | unix.S_ISGID
+
+// creating returns no when an open with flags in an argument makes a file whose mode, in the argument after it, has bits of
+// setID. Without these flags the mode is any number.
+func creating(flags int, no uint32) program {
+	const makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+	return append(program{
+		load(low(flags)), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: makes, SkipTrue: 1}, bpf.RetConstant{Val: retAllow},
+	}, none(flags+1, setID, no)...)
 }
 
 // truncating returns no when the flags of an open empty a file that is not opened for writing,

@@ -29,8 +29,32 @@ type survey struct {
 	root    string
 	hidden  []string // may not be read, whatever their names say
 	named   bool     // the name of root itself says that all in it is secret: the person chose it nevertheless
+	around  bool     // root is what lies around the folders to work in
+	work    []string // with around: those folders, which are not looked at
 	folders map[string]folder
 	read    int // folders that the last look read
+}
+
+// Around knows the files and folders with secrets in a repository around folders to work in: those that package secretfile
+// names, and those of agents. It is for one goroutine at a time.
+type Around struct{ survey }
+
+// NewAround returns the survey of a repository; work are the folders to work in.
+func NewAround(root string, work []string) *Around {
+	a := &Around{*newSurvey(root, nil)}
+	a.around, a.work = true, work
+	return a
+}
+
+// Is reports whether the survey is of a repository around these folders.
+func (a *Around) Is(root string, work []string) bool {
+	return a.root == root && slices.Equal(a.work, work)
+}
+
+// Look returns what has secrets now. It is false when the time did not suffice.
+func (a *Around) Look(limit time.Duration) (secrets []string, all bool) {
+	late := time.Now().Add(limit)
+	return a.walk(func(int) bool { return time.Now().After(late) })
 }
 
 // folder holds what a survey found in one folder.
@@ -59,24 +83,30 @@ func (s *survey) look() (secrets []string) {
 			secrets = append(secrets, h)
 		}
 	}
+	found, _ := s.walk(func(looked int) bool { return looked >= maxLooked })
+	return append(secrets, found...)
+}
+
+// walk looks at folder after folder until enough says so of the number of entries that were looked at; then it is false.
+func (s *survey) walk(enough func(looked int) bool) (secrets []string, all bool) {
 	s.read = 0
-	left, seen := maxLooked, make(map[string]folder, len(s.folders))
-	var walk func(dir string)
-	walk = func(dir string) {
+	looked, seen := 0, make(map[string]folder, len(s.folders))
+	var walk func(dir string) bool
+	walk = func(dir string) bool {
 		f := s.folder(dir)
 		seen[dir] = f
-		left -= f.entries
+		looked += f.entries
 		secrets = append(secrets, f.secrets...)
 		for _, name := range f.below {
-			if left <= 0 {
-				return
+			if enough(looked) || !walk(filepath.Join(dir, name)) {
+				return false
 			}
-			walk(filepath.Join(dir, name))
 		}
+		return true
 	}
-	walk(s.root)
+	all = walk(s.root)
 	s.folders = seen
-	return secrets
+	return secrets, all
 }
 
 // folder returns what a folder has, as it is known if it did not change since. What can't be read is no secret for
@@ -97,15 +127,40 @@ func (s *survey) folder(dir string) folder {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
+		case e.IsDir() && s.around && s.wholeSecret(path):
+			f.secrets = append(f.secrets, path)
 		case e.IsDir():
-			if e.Name() != ".git" && e.Name() != "node_modules" && !slices.Contains(s.hidden, path) {
+			if e.Name() != ".git" && (s.around || e.Name() != "node_modules") && !slices.Contains(s.hidden, path) && !slices.Contains(s.work, path) {
 				f.below = append(f.below, e.Name())
 			}
-		case e.Type()&fs.ModeSymlink == 0 && s.secret(path):
-			f.secrets = append(f.secrets, path)
+		case s.secret(path):
+			if real := s.behind(path, e); real != "" {
+				f.secrets = append(f.secrets, real)
+			}
 		}
 	}
 	return f
+}
+
+// behind returns the file that a name leads to, "" for links that are not looked at: those of a folder to work in, and
+// those that lead out of the repository, which is not there.
+func (s *survey) behind(path string, e fs.DirEntry) string {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return path
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if !s.around || err != nil || !texts.Below(real, s.root) || slices.ContainsFunc(s.work, func(w string) bool { return texts.Below(real, w) || texts.Below(w, real) }) {
+		return ""
+	}
+	return real
+}
+
+// agentFolders lists the names of folders with the sessions and the memory of agents.
+var agentFolders = []string{".buddyx", ".agentx"}
+
+// wholeSecret reports whether a folder is hidden with all in it, whatever that is called: also the source files.
+func (s *survey) wholeSecret(dir string) bool {
+	return slices.Contains(agentFolders, filepath.Base(dir)) || s.secret(filepath.Join(dir, "main.go"))
 }
 
 // secret reports whether the name of a file says that it holds secrets.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,11 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "pane" && os.Args[2] == InsideFlag {
 		panic(Inside(os.Args[3:]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == setIDFlag {
+		mode, _ := strconv.ParseUint(os.Args[2], 10, 32)
+		setIDs(uint32(mode))
+		return
 	}
 	os.Exit(m.Run())
 }

@@ -14,6 +14,9 @@ type Fence struct{}
 // New returns [ErrImpossible].
 func New(Config) (*Fence, error) { return nil, unsupported() }
 
+// Renew returns [ErrImpossible].
+func (*Fence) Renew(Config) (*Fence, error) { return nil, unsupported() }
+
 // Available returns [ErrImpossible].
 func Available(Settings, []string) error { return unsupported() }
 

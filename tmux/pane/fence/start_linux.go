@@ -36,6 +36,7 @@ type Fence struct {
 	reads  []string        // folders that commands see, real paths
 	writes []string        // folders that commands write and others read
 	hides  map[string]bool // whether what is to be hidden was there
+	around []*surrounding  // repositories that the workspace is a part of
 
 	mu   sync.Mutex      // guards the field below
 	runs map[int]process // by the process of bwrap
@@ -43,7 +44,20 @@ type Fence struct {
 
 // New prepares the fence. Folders that are made later are not included. The error is
 // [ErrImpossible] where it can't hold.
-func New(c Config) (*Fence, error) {
+func New(c Config) (*Fence, error) { return (*Fence)(nil).Renew(c) }
+
+// Renew is New in less time: of a repository around the workspace that f knows, it reads only the folders that changed. f,
+// which may be nil, is to be closed nevertheless.
+func (f *Fence) Renew(c Config) (*Fence, error) {
+	var known []*surrounding
+	if f != nil {
+		known = f.around
+	}
+	return prepare(c, known)
+}
+
+// prepare is New with what is known of repositories around the workspace.
+func prepare(c Config, known []*surrounding) (*Fence, error) {
 	home := lookup(c.Env)("HOME")
 	if err := c.check(home); err != nil {
 		return nil, err
@@ -56,7 +70,10 @@ func New(c Config) (*Fence, error) {
 		return nil, fmt.Errorf("%w: bubblewrap (bwrap) is not installed; install the package bubblewrap", ErrImpossible)
 	}
 	f := &Fence{bwrap: bwrap, config: c, hides: map[string]bool{}, runs: map[int]process{}}
-	for _, path := range c.Hide {
+	if f.around, err = surroundings(c.Settings, home, known); err != nil {
+		return nil, err
+	}
+	for _, path := range f.hidden() {
 		f.hides[path] = exists(path)
 	}
 	if c.Cache != "" {
@@ -133,7 +150,7 @@ func (f *Fence) mounts(home string) plan {
 	if c.Cache != "" {
 		p.put(mount{path: c.Cache, kind: writable})
 	}
-	for _, path := range c.Hide {
+	for _, path := range f.hidden() {
 		p.add(hidden, path)
 		for _, dir := range slices.Concat(c.Work, c.Write) {
 			p.fix(dir, path)
@@ -363,16 +380,31 @@ func (f *Fence) Group(pid int) int {
 	return pid
 }
 
-// Stale reports whether something that is to be hidden appeared, or went, since New.
+// Stale reports whether something that is to be hidden appeared, or went, since New. Around the workspace that
+// is looked for once a second.
 func (f *Fence) Stale() bool {
-	return slices.ContainsFunc(f.config.Hide, func(path string) bool { return exists(path) != f.hides[path] })
+	for path, was := range f.hides {
+		if exists(path) != was {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.around, (*surrounding).changed)
+}
+
+// hidden returns what looks empty.
+func (f *Fence) hidden() []string {
+	all := slices.Clone(f.config.Hide)
+	for _, s := range f.around {
+		all = append(all, s.secrets...)
+	}
+	return all
 }
 
 // Reads reports whether commands may list a folder, following links.
 func (f *Fence) Reads(dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	return err == nil && slices.ContainsFunc(f.reads, func(place string) bool { return texts.Below(real, place) }) &&
-		!slices.ContainsFunc(f.config.Hide, func(place string) bool { return texts.Below(real, place) })
+		!slices.ContainsFunc(f.hidden(), func(place string) bool { return texts.Below(real, place) })
 }
 
 // Available returns nil when commands with these settings and this environment can be fenced, else

@@ -1,0 +1,69 @@
+//go:build linux && (amd64 || arm64)
+
+package fence
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"buddy/tmux/pane/confine"
+)
+
+const (
+	// lookMax limits how long a repository around the workspace is searched for secrets.
+	lookMax = 2 * time.Second
+	// lookAgain limits how often that is done.
+	lookAgain = time.Second
+	// secretsMax limits what is hidden in it: each path is a mount, and bwrap takes 9000 arguments.
+	secretsMax = 1000
+)
+
+// surrounding is a repository that a folder to work in is a part of, and what is hidden in it.
+type surrounding struct {
+	*confine.Around
+	root    string
+	secrets []string
+	looked  time.Time
+}
+
+// surroundings returns the repositories that the folders to work in are parts of. known are those of an earlier fence.
+// The error, which is [ErrImpossible], says that one is too large to be searched.
+func surroundings(c Settings, home string, known []*surrounding) (all []*surrounding, err error) {
+	work := slices.Concat(c.Work, c.Write)
+	for _, dir := range c.Work {
+		git := confine.Repository(dir, home)
+		if len(git) != 1 {
+			continue // there is no other part of it
+		}
+		root := filepath.Dir(git[0])
+		if slices.ContainsFunc(all, func(s *surrounding) bool { return s.root == root }) {
+			continue
+		}
+		s := &surrounding{Around: confine.NewAround(root, work), root: root}
+		if i := slices.IndexFunc(known, func(k *surrounding) bool { return k.Is(root, work) }); i >= 0 {
+			s.Around = known[i].Around
+		}
+		found, complete := s.Look(lookMax)
+		switch {
+		case !complete:
+			return nil, fmt.Errorf("%w: the repository around the workspace, %q, is too large to be searched for secrets within %v; start buddy in that folder", ErrImpossible, root, lookMax)
+		case len(found) > secretsMax:
+			return nil, fmt.Errorf("%w: the repository around the workspace, %q, has more than %d files with secrets by their names; start buddy in that folder", ErrImpossible, root, secretsMax)
+		}
+		s.secrets, s.looked = found, time.Now()
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// changed reports whether the repository has other secrets than it had, or can't be searched any more.
+func (s *surrounding) changed() bool {
+	if time.Since(s.looked) < lookAgain {
+		return false
+	}
+	s.looked = time.Now()
+	now, complete := s.Look(lookMax)
+	return !complete || !slices.Equal(now, s.secrets)
+}
