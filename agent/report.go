@@ -9,10 +9,17 @@ import (
 
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/memory"
 	"buddy/agent/reminder"
 )
+
+// ModeOf returns how approvals are decided now.
+func ModeOf(r *Runtime) action.Mode {
+	mode, _ := r.approvals.Mode()
+	return mode
+}
 
 // NamesOfAgents returns the types of the subagents that a prompt may name, those of plugins as PLUGIN:NAME. It
 // reads their definitions first where those may have changed.

@@ -21,6 +21,7 @@ type LanguageServer struct {
 	Settings  string   // JSON that it gets when it asks; "" for nothing
 	Init      string   // JSON, its initializationOptions; "" for nothing
 	Enabled   bool
+	Outside   bool // it runs outside the fence in mode auto, too
 }
 
 // LanguageServer returns the server of that name.
@@ -77,6 +78,11 @@ var lspSection = section{
 			name: "enabled", short: "`true` or `false`",
 			doc:     "`false`: it is never started.",
 			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Enabled },
+		},
+		{
+			name: "outside", short: "`true` or `false`",
+			doc:     "`true`: it runs outside the fence in mode `auto`, too.",
+			pointer: func(c *Config, _ *Profile) any { return &c.lsp().Outside },
 		},
 	},
 }

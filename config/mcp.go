@@ -24,6 +24,7 @@ type MCPServer struct {
 	OAuth   MCPOAuth
 	Cwd     string // where the program runs; "" = the working directory
 	Enabled bool
+	Outside bool     // a server of a project runs outside the fence in mode auto, too
 	Always  bool     // the model is told its tools whole
 	Trust   bool     // trust_hints: what it says of its tools decides whether they ask
 	Tools   []string // patterns of names; empty: all
@@ -150,6 +151,12 @@ var mcpSection = section{
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Enabled },
 		},
 		{
+			name: "outside", short: "`true` or `false`",
+			doc: "For a server of a project's `.mcp.json`, as all that a section of its name sets: it runs outside the fence in mode `auto`, " +
+				"too. Your own servers always run outside.",
+			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Outside },
+		},
+		{
 			name: "always", short: "`true` or `false`",
 			doc:     "The model is told its tools with all that it needs to call them, instead of finding them by a search.",
 			pointer: func(c *Config, _ *Profile) any { return &c.mcp().Always },
@@ -245,6 +252,8 @@ func (l *loader) mcpServer(name, place string) {
 func (s MCPServer) Check() error {
 	program, address := len(s.Command) > 0, s.URL != ""
 	switch {
+	case !program && !address && s.Outside:
+		return nil
 	case !program && !address:
 		return errors.New("has neither command nor url (allowed: one of them)")
 	case program && address:

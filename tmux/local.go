@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,7 +71,11 @@ func (s *local) argv() []string {
 	if s.opt.Shell != "" {
 		args = append(args, "--shell="+s.opt.Shell)
 	}
-	for _, dir := range s.opt.Reach.Read {
+	avoid := s.opt.Reach.Read
+	if s.opt.Fence != nil {
+		avoid = slices.Concat(avoid, s.opt.Fence.Write)
+	}
+	for _, dir := range avoid {
 		args = append(args, "--avoid="+dir)
 	}
 	args = append(args, pane.Of(s.opt.Of)...)

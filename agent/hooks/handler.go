@@ -105,6 +105,7 @@ type Handler struct {
 	Async   bool          // nothing waits for it
 	Once    bool          // in a session
 	Ignore  bool          // a failure of a guard passes
+	Outside bool          // it runs outside of the fence in mode auto, too; of the person's hooks only
 	Origin  Origin
 	Line    int // in the file of Origin
 

@@ -35,6 +35,9 @@ func (r *Runner) List() string {
 			where = h.Origin.File + ", trusted as " + h.Origin.Part
 		}
 		lines = append(lines, fmt.Sprintf("%s  %s  (%s, %s)", what, texts.Clip(texts.OneLine(h.What()), 120), h.Origin.Source, where))
+		if h.Outside {
+			lines = append(lines, "    runs outside the fence in mode auto, too (outside)")
+		}
 		lines = append(lines, "    "+all.ran[i].text())
 		if r.passed[h.Name()] && h.Event.guards() {
 			lines = append(lines, "    its failures pass in this session")

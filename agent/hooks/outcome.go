@@ -16,6 +16,7 @@ type ended struct {
 	code    int
 	failure string // why there is no answer: it could not start, was ended, took too long
 	gone    bool   // nobody wants the answer any more
+	inside  bool   // it ran inside the fence
 	stdout  []byte
 	stderr  string
 }
@@ -83,7 +84,18 @@ func (e ended) answer() answer {
 	case event == SessionStart || event == UserPromptSubmit:
 		a.context = string(text)
 	}
+	if a.failure != "" && e.inside {
+		a.failure += "; " + e.handler.wayOut()
+	}
 	return a
+}
+
+// wayOut says how a hook that failed inside the fence gets out of it.
+func (h Handler) wayOut() string {
+	if h.Origin.Source == Person {
+		return `it ran inside the fence, as mode auto wants; "outside": true at the hook lets it run outside`
+	}
+	return `it ran inside the fence, as mode auto wants; the same hook in your own hooks.json with "outside": true runs outside`
 }
 
 // refusal returns why a hook refuses with exit code 2.

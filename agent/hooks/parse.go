@@ -184,6 +184,7 @@ func (h *Handler) read(raw json.RawMessage) error {
 		Status  string    `json:"statusMessage"`
 		Once    bool      `json:"once"`
 		OnError string    `json:"on_error"`
+		Outside bool      `json:"outside"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return err
@@ -201,6 +202,7 @@ func (h *Handler) read(raw json.RawMessage) error {
 		return fmt.Errorf("on_error %s is unknown (have: ignore)", quoted(d.OnError))
 	}
 	h.Command, h.Status, h.Once, h.Ignore = d.Command, d.Status, d.Once, d.OnError == "ignore"
+	h.Outside = d.Outside && h.Origin.Source == Person
 	h.Async = d.Async && !h.Event.guards() && h.Event != SessionEnd
 	if d.Async && !h.Async {
 		return fmt.Errorf("a hook of %s can't be async: it decides, or the session is over", h.Event)

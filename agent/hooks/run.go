@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,9 +43,18 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) error, h Han
 			return e
 		}
 	}
+	var within child.Holder
+	if r.o.Hold != nil && !h.Outside {
+		var err error
+		if within, err = r.o.Hold(h); err != nil {
+			e.failure = err.Error()
+			return e
+		}
+		e.inside = within != nil
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, h.limit(), errLate)
 	defer cancel()
-	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: cmp.Or(h.projectDir(), r.o.Cwd), Env: r.env(h), State: r.o.State})
+	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: cmp.Or(h.projectDir(), r.o.Cwd), Env: r.env(h), State: r.o.State, Within: within})
 	if err != nil {
 		e.failure = err.Error()
 		e.gone = ctx.Err() != nil && !errors.Is(context.Cause(ctx), errLate)
@@ -126,7 +136,7 @@ func expand(word, project string, from Origin) string {
 // env returns what a hook's environment has beside the minimal one.
 func (r *Runner) env(h Handler) []string {
 	project := cmp.Or(h.projectDir(), r.o.Project)
-	env := []string{"CLAUDE_PROJECT_DIR=" + project, "BUDDY_PROJECT_DIR=" + project, "BUDDY_SESSION_ID=" + r.o.Session}
+	env := append(slices.Clone(r.o.Env), "CLAUDE_PROJECT_DIR="+project, "BUDDY_PROJECT_DIR="+project, "BUDDY_SESSION_ID="+r.o.Session)
 	if h.Origin.Source == Plugin {
 		env = append(env, "CLAUDE_PLUGIN_ROOT="+h.Origin.Root, "CLAUDE_PLUGIN_DATA="+h.Origin.Data)
 	}

@@ -30,15 +30,19 @@ type Options struct {
 	Problems   []Problem // what was left out, for the list
 	Policy     policy.Policy
 	Session    string
-	Transcript string // the session's file
-	Cwd        string // where hooks run
-	Project    string // the project's folder
-	State      string // where processes are noted, see [child.Spec]
-	OutDir     string // where long texts are kept; "" cuts them
+	Transcript string   // the session's file
+	Cwd        string   // where hooks run
+	Project    string   // the project's folder
+	State      string   // where processes are noted, see [child.Spec]
+	OutDir     string   // where long texts are kept; "" cuts them
+	Env        []string // NAME=value, that every hook gets beside the minimal environment
 	// Trusted returns why a hook must not run now: it changed since the person trusted it. It is
 	// asked each time for the hooks of a project. nil: all are trusted.
 	Trusted func(Handler) error
 	Redact  *redact.Redactor
+	// Hold returns what holds a hook that runs now, nil while nothing does, as in all modes but auto. It is asked
+	// about all that do not run outside anyway. nil: nothing ever holds one.
+	Hold func(Handler) (child.Holder, error)
 }
 
 // Runner runs hooks. It is safe for concurrent use; a nil Runner has none.

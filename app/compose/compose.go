@@ -59,6 +59,7 @@ type Program struct {
 	Servers  *mcp.Servers       // MCP servers
 	Checks   *lsp.Clients       // of language servers
 	Memory   *memory.Store      // nil: there is none
+	inside   inside             // holds what the session starts by itself
 	files    *extensionFiles    // of skills, commands and styles
 	plan     *file.Plan         // of the session, which all targets share
 	withheld []string           // names of variables that commands do not get
@@ -280,6 +281,7 @@ func (p *Program) End(stderr, said io.Writer) (stored bool) {
 	}
 	p.Servers.Close()
 	p.Checks.Close()
+	say(p.inside.close())
 	p.closeTargets(ctx, said)
 	err := p.Journal.close()
 	say(err)

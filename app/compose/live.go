@@ -134,6 +134,7 @@ func (p *Program) Prepare() (*Prepared, error) {
 		first.Panes.Prefer(p.tmuxNames[first.Name])
 	}
 	ready.Runtime = agent.New(o)
+	p.inside.follow(p, ready.Runtime)
 	if p.Memory != nil {
 		ready.Observe(p.Memory.Observe)
 	}

@@ -22,6 +22,8 @@ import (
 	"buddy/extensions/lsp"
 	"buddy/extensions/plugin"
 	"buddy/texts"
+	"buddy/texts/searchpath"
+	"buddy/tmux/host/child"
 	"buddy/tools"
 )
 
@@ -39,6 +41,7 @@ func (p *Program) newChecks(deferred *tools.Deferred) *lsp.Clients {
 	}
 	all := lsp.New(lsp.Options{
 		Servers: p.LanguageServers, Folders: append([]string{p.Env.Dir}, p.Env.Also...), State: lspState(), Away: away, Publish: p.Live.Publish,
+		Env: p.startEnv(), Hold: func(s lsp.Server) (child.Holder, error) { return p.inside.hold(p, shownTo(s.Command...), nil) },
 	})
 	deferred.Add(all.Tool())
 	return all
@@ -67,7 +70,7 @@ func (s *Setup) LanguageServers() []lsp.Server {
 			def.Problem = checks[i].problem("/trust, or: buddy trust")
 			def.Command = append([]string{checks[i].path()}, def.Command[1:]...)
 		default:
-			path, missing := def.onPath()
+			path, missing := def.onPath(programPath(s.Config))
 			if missing != nil && def.built {
 				continue
 			}
@@ -144,7 +147,7 @@ func languageServers(c config.Config) []languageServer {
 
 // withSettings returns a server with what a section sets.
 func withSettings(def lsp.Server, set config.LanguageServer) lsp.Server {
-	def.Off = !set.Enabled
+	def.Off, def.Outside = !set.Enabled, set.Outside
 	if len(set.Command) > 0 {
 		def.Command = slices.Clone(set.Command)
 	}
@@ -173,12 +176,12 @@ func withSettings(def lsp.Server, set config.LanguageServer) lsp.Server {
 	return def
 }
 
-// onPath returns the program of a server that does not come with the project.
-func (d *languageServer) onPath() (string, error) {
+// onPath returns the program of a server that does not come with the project, looked for in a PATH.
+func (d *languageServer) onPath(where string) (string, error) {
 	if d.Problem != "" || len(d.Command) == 0 {
 		return "", errors.New(d.Problem)
 	}
-	path, err := exec.LookPath(d.Command[0])
+	path, err := searchpath.LookIn(where, d.Command[0])
 	if err != nil {
 		return "", fmt.Errorf("its program %q is not there", d.Command[0])
 	}

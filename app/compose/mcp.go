@@ -49,6 +49,7 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 		HTTP:   serverClient(all),
 		Secret: func(arguments string) bool { return secret.Text(arguments) != arguments },
 		Open:   openBrowser, Login: serverLogin,
+		Hold: p.holdServer, Env: p.startEnv(),
 	}), nil
 }
 
@@ -89,7 +90,9 @@ func resources(servers *mcp.Servers) agent.Resources {
 func (s *Setup) MCPServers() ([]mcp.Server, error) {
 	var all []mcp.Server
 	for _, c := range s.Config.MCP {
-		all = append(all, personServer(c))
+		if len(c.Command) > 0 || c.URL != "" { // else it is about one of the project
+			all = append(all, personServer(c))
+		}
 	}
 	plugins, err := s.serversOfPlugins()
 	if err != nil {
@@ -108,6 +111,9 @@ func (s *Setup) MCPServers() ([]mcp.Server, error) {
 			continue
 		}
 		one := projectServer(c)
+		set, _ := s.Config.MCPServer(one.Name)
+		one.Outside = set.Outside
+		one.Held = one.Transport == mcp.Stdio && !one.Outside
 		if slices.ContainsFunc(all, func(other mcp.Server) bool { return other.Name == one.Name }) {
 			one.Problem = "another server of this name comes first"
 			one.Name = "project:" + one.Name

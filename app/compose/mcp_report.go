@@ -140,6 +140,7 @@ func serverDetails(s mcp.Status) string {
 	}
 	add("it is", s.Title)
 	add("protocol", s.Protocol)
+	add("runs", s.Fence)
 	add("last error", s.Error)
 	for _, n := range s.Notes {
 		add("note", n)

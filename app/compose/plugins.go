@@ -345,6 +345,7 @@ func pluginServer(p plugin.Plugin, name string, text json.RawMessage, fill func(
 	if s.Transport == mcp.Stdio {
 		data, _ := fill("CLAUDE_PLUGIN_DATA")
 		s.Process.Env = append(s.Process.Env, "CLAUDE_PLUGIN_ROOT="+p.Dir, "CLAUDE_PLUGIN_DATA="+data)
+		s.Held = true
 	}
 	if err := config.CheckMCPName(s.Name); err != nil {
 		s.Problem = err.Error()
@@ -373,6 +374,9 @@ func (s *Setup) serversOfPlugins() ([]mcp.Server, error) {
 			if problem != "" {
 				one.Problem = problem
 			}
+			set, _ := s.Config.MCPServer(one.Name)
+			one.Outside = set.Outside
+			one.Held = one.Held && !one.Outside
 			all = append(all, one)
 		}
 	}

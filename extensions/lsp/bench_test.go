@@ -67,7 +67,7 @@ func newMemoryBench(t *testing.T, mode string) *bench {
 	t.Helper()
 	b := newBench(t, language(mode))
 	b.all.o.State = ""
-	b.all.start = func(_ context.Context, def Server, _, _ string) (link, error) {
+	b.all.start = func(_ context.Context, def Server, _ string, _ Options) (link, error) {
 		b.mu.Lock()
 		b.starts++
 		b.mu.Unlock()

@@ -275,14 +275,21 @@ func (c *connection) explain(err error) error {
 }
 
 // start starts the program of a server.
-func start(ctx context.Context, def Server, root, state string) (link, error) {
-	env := slices.Clone(def.Env)
+func start(ctx context.Context, def Server, root string, o Options) (link, error) {
+	env := slices.Concat(o.Env, def.Env)
 	for _, name := range def.Pass {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
-	return child.Start(ctx, child.Spec{Name: "language server " + def.Name, Command: def.Command, Dir: root, Env: env, State: state})
+	var within child.Holder
+	if o.Hold != nil && !def.Outside {
+		var err error
+		if within, err = o.Hold(def); err != nil {
+			return nil, err
+		}
+	}
+	return child.Start(ctx, child.Spec{Name: "language server " + def.Name, Command: def.Command, Dir: root, Env: env, State: o.State, Within: within})
 }
 
 // maxMessage limits the text of a diagnostic, in bytes.

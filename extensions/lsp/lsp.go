@@ -55,6 +55,7 @@ type Server struct {
 	// RunsProject means that the server runs programs of the project, so that it needs trust wherever
 	// its own program is.
 	RunsProject bool
+	Outside     bool   // nothing holds it
 	Problem     string // why it can't be started; "" if it can
 	// Refuses returns why it may not start in a folder, "" if it may; nil for one that may start in all.
 	Refuses func(root string) string
@@ -67,8 +68,12 @@ type Options struct {
 	Servers func() []Server
 	Folders []string          // that are worked in: only their files are looked at, and names are relative to the first
 	State   string            // folder in which running servers are noted; "" notes nothing
+	Env     []string          // NAME=value, that every server gets beside the minimal environment
 	Away    string            // the target that the project is on, if that is not this machine
 	Publish func(event.Event) // gets what happens to servers; nil drops it
+	// Hold returns what holds a server that starts now, nil while nothing does, as in all modes but auto. nil: nothing
+	// ever holds one.
+	Hold func(Server) (child.Holder, error)
 }
 
 // Clients talks to the servers of a session. It is safe for concurrent use; use [New].
@@ -78,7 +83,7 @@ type Clients struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	limits limits
-	start  func(ctx context.Context, def Server, root, state string) (link, error)
+	start  func(ctx context.Context, def Server, root string, o Options) (link, error)
 
 	mu      sync.Mutex         // guards what follows
 	left    time.Duration      // that calls may still wait in this turn
@@ -106,6 +111,18 @@ func New(o Options) *Clients {
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
+}
+
+// Restart ends the servers that something would hold now, so that the next change starts them held. It waits for none.
+func (c *Clients) Restart() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, s := range c.servers {
+		if !s.def.Outside {
+			s.end()
+			delete(c.servers, key)
+		}
+	}
 }
 
 // Close ends all servers and what they have started; about seven seconds at the most.

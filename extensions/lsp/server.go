@@ -298,7 +298,7 @@ func (s *server) work() error {
 // connect starts the server.
 func (s *server) connect() error {
 	s.disk.read() // what changes from now on, it is told
-	l, err := s.all.start(s.ctx, s.def, s.root, s.all.o.State)
+	l, err := s.all.start(s.ctx, s.def, s.root, s.all.o)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type connection struct {
 	server  *server
 	session *sdk.ClientSession
 	process *child.Process // nil over HTTP
+	held    bool           // it runs inside the fence
 	lines   *lines         // nil over HTTP
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when the session is over
@@ -141,8 +142,16 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	case SSE:
 		return &sdk.SSEClientTransport{Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxEventSize: maxFrame}, nil
 	}
+	var within child.Holder
+	if hold := c.server.all.o.Hold; hold != nil && def.Held {
+		var err error
+		if within, err = hold(def); err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotStarted, err)
+		}
+		c.held = within != nil
+	}
 	p, err := child.Start(ctx, child.Spec{
-		Name: "mcp server " + def.Name, Command: def.Process.Command, Dir: def.Process.Dir, Env: def.Process.Env, State: c.server.all.o.State,
+		Name: "mcp server " + def.Name, Command: def.Process.Command, Dir: def.Process.Dir, Env: slices.Concat(c.server.all.o.Env, def.Process.Env), State: c.server.all.o.State, Within: within,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
@@ -353,7 +362,9 @@ func (c *connection) explain(err error) error {
 		return errFrame
 	}
 	closed := err == nil || hungUp(err)
-	if exit := c.exit(closed); exit != "" {
+	if exit := c.exit(closed); exit != "" && c.held {
+		return fmt.Errorf("%s; it ran inside the fence, as mode auto wants: outside = true under [mcp.%s] in your own settings lets it run outside", exit, c.server.def.Name)
+	} else if exit != "" {
 		return errors.New(exit)
 	}
 	if closed {

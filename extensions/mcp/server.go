@@ -37,6 +37,8 @@ type Server struct {
 	Process   Process  // Stdio
 	Endpoint  Endpoint // HTTP, SSE
 	Project   bool     // of a project's file: its hints never count
+	Held      bool     // it runs inside the fence in mode auto: its program comes from a project
+	Outside   bool     // a person lets it run outside although its program comes from a project
 	Hints     bool     // the person believes what it says of its tools
 	Always    bool     // the model is told its tools whole
 	Legacy    bool     // begin with the handshake of old protocols

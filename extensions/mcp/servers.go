@@ -31,6 +31,7 @@ type Options struct {
 	Servers  []Server
 	Deferred *tools.Deferred   // gets their tools; nil: a set of its own
 	State    string            // folder for what is remembered: pins, processes
+	Env      []string          // NAME=value, that every program gets beside the minimal environment
 	Version  string            // of this program
 	Publish  func(event.Event) // gets what happens to servers; nil drops it
 	HTTP     *http.Client      // for servers at a URL; nil is Go's own
@@ -38,6 +39,9 @@ type Options struct {
 	Secret func(arguments string) bool
 	// Open opens an address in the person's browser; nil can't.
 	Open func(url string) error
+	// Hold returns what holds a program that starts now, nil while nothing does, as in all modes but auto. It is asked
+	// about servers that are Held. nil: nothing ever holds one.
+	Hold func(Server) (child.Holder, error)
 	// Login returns what lets requests in at a server over HTTP that wants a login; nil: there are none.
 	Login func(Server) auth.OAuthHandler
 }
@@ -309,6 +313,26 @@ func (s *Servers) Switch(name string, on bool) error {
 		return nil
 	case <-one.ended:
 		return errors.New("the server or the session ends")
+	}
+}
+
+// Restart starts those anew that run and that something would hold now. It waits for none.
+func (s *Servers) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started || s.ctx.Err() != nil {
+		return
+	}
+	for _, one := range s.servers {
+		if st := one.now(); !one.def.Held || st == Off || st == Failed {
+			continue
+		}
+		s.work.Go(func() {
+			select {
+			case one.orders <- true:
+			case <-one.ended:
+			}
+		})
 	}
 }
 

@@ -26,6 +26,7 @@ type Status struct {
 	Transport    Transport  `json:"transport"`
 	Where        string     `json:"where"` // its command line, or its URL
 	Project      bool       `json:"project,omitempty"`
+	Fence        string     `json:"fence,omitempty"`     // where it runs in mode auto, for a server of a project
 	Elsewhere    bool       `json:"elsewhere,omitempty"` // of a project that is not on this machine, so it never runs
 	State        State      `json:"state"`
 	Barred       bool       `json:"barred,omitempty"` // it can't be started in this session; the error says why
@@ -84,6 +85,12 @@ func (s *server) known() Status {
 	st := Status{
 		Name: s.def.Name, Transport: s.def.Transport, Where: s.def.Where(), Project: s.def.Project,
 		State: s.state, Error: s.lastError, Barred: s.def.Problem != "", Notes: slices.Clone(s.notes), Resources: len(s.resources), Instructions: s.instructions,
+	}
+	switch {
+	case s.def.Outside:
+		st.Fence = "outside the fence in mode auto, too (outside = true)"
+	case s.conn != nil && s.conn.held:
+		st.Fence = "inside the fence"
 	}
 	for _, t := range s.tools {
 		st.Tools = append(st.Tools, t.info())

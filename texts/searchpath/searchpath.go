@@ -87,10 +87,15 @@ func toAvoid() []string {
 
 // Look is [exec.LookPath] outside of the folders to avoid. A name with a slash is that file.
 func Look(name string) (string, error) {
+	return LookIn(Outside(os.Getenv("PATH"), toAvoid()...), name)
+}
+
+// LookIn is [exec.LookPath] in another PATH than that of this process.
+func LookIn(path, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return exec.LookPath(name)
 	}
-	for _, dir := range filepath.SplitList(Outside(os.Getenv("PATH"), toAvoid()...)) {
+	for _, dir := range filepath.SplitList(path) {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return path, nil
 		}

@@ -61,6 +61,14 @@ type holding struct {
 	exported, plain []string
 }
 
+// workedIn returns the folders that are worked in: what lies there may have been written without a question.
+func (f *holding) workedIn() []string {
+	if f.fence == nil {
+		return f.reach.Read
+	}
+	return slices.Concat(f.reach.Read, f.fence.Write)
+}
+
 func impossible(within Sandboxed) error {
 	if within == Fenced {
 		return fence.ErrImpossible

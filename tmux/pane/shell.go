@@ -135,7 +135,7 @@ func (s *Shell) unheld(mode Mode, free bool) *waitingShell {
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
 	}
 	if free {
-		cmd.Env = searchpath.Environ(cmd.Env, s.hold.reach.Read...)
+		cmd.Env = searchpath.Environ(cmd.Env, s.hold.workedIn()...)
 	}
 	if load != "" || folder != "" {
 		cmd.Dir = s.dir // the shell changes it

@@ -21,6 +21,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,6 +49,16 @@ type Spec struct {
 	Dir     string   // where it runs; "" is the folder of this process
 	Env     []string // NAME=value, added to the minimal environment and stronger than that
 	State   string   // folder where the child and its owner are noted; "" notes nothing
+	Within  Holder   // holds the program; nil: nothing does. It is closed when the program is gone
+}
+
+// Holder starts programs so that they reach less, as package fence does. Start may change all of cmd.
+type Holder interface {
+	Environ(now, withheld []string) []string // the environment of a program, of the one that it would have
+	Start(cmd *exec.Cmd) error
+	Group(pid int) int   // the process group that signals for the program go to
+	Sweep(pid int) error // ends what the program left behind, after its end
+	Close()
 }
 
 // Process is a program that runs, or ran. It is safe for concurrent use; use [Start].
@@ -57,6 +69,7 @@ type Process struct {
 	stdout *output
 	stderr *tail
 	note   string // file; "" without one
+	within Holder // nil: nothing holds it
 
 	stopping func()          // asks for the end
 	stop     <-chan struct{} // closed when somebody has asked for it
@@ -70,6 +83,15 @@ type Process struct {
 // without waiting. The caller must read Stdout to its end, or call Stop, or the program waits
 // with its output for ever.
 func Start(ctx context.Context, s Spec) (*Process, error) {
+	p, err := begin(ctx, s)
+	if err != nil && s.Within != nil {
+		s.Within.Close()
+	}
+	return p, err
+}
+
+// begin is Start, which leaves the holder open when nothing was started.
+func begin(ctx context.Context, s Spec) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s was not started: %w", s.Name, err)
 	}
@@ -80,11 +102,17 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		return nil, fmt.Errorf("%s was not started: its folder: %w", s.Name, err)
 	}
 	id := rand.Text()
-	cmd := exec.Command(s.Command[0], s.Command[1:]...)
-	cmd.Dir = s.Dir
-	cmd.Env = append(append(minimalEnv(os.Environ()), s.Env...), marker+"="+id)
+	env := append(append(minimalEnv(os.Environ()), s.Env...), marker+"="+id)
+	if s.Within != nil {
+		env = s.Within.Environ(env, nil)
+	}
+	program, err := programIn(env, s.Command[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s was not started: %w", s.Name, err)
+	}
+	cmd := &exec.Cmd{Path: program, Args: s.Command, Dir: s.Dir, Env: env}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p := &Process{name: s.Name, cmd: cmd, done: make(chan struct{}), gone: make(chan struct{})}
+	p := &Process{name: s.Name, cmd: cmd, within: s.Within, done: make(chan struct{}), gone: make(chan struct{})}
 	stderr, err := p.launch()
 	if err != nil {
 		return nil, fmt.Errorf("%s was not started: %w", s.Name, err)
@@ -101,6 +129,26 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		return nil, fmt.Errorf("%s was ended again: it could not be noted in %s: %w", s.Name, s.State, err)
 	}
 	return p, nil
+}
+
+// programIn returns the program of a name, looked for in the PATH of an environment.
+func programIn(env []string, name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, kv := range slices.Backward(env) { // of two the last counts
+		path, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(path) {
+			if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(found) {
+				return found, nil
+			}
+		}
+		break
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
 // launch makes the pipes and starts the program.
@@ -120,7 +168,7 @@ func (p *Process) launch() (stderr *output, err error) {
 	errR, errW := pipe()
 	if err == nil {
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, errW
-		err = p.cmd.Start()
+		err = p.start()
 	}
 	if err != nil {
 		for _, f := range all {
@@ -133,6 +181,22 @@ func (p *Process) launch() (stderr *output, err error) {
 	}
 	p.stdin, p.stdout, p.stderr = &input{File: inW}, &output{file: outR}, &tail{}
 	return &output{file: errR}, nil
+}
+
+// start starts the program, held by what holds it.
+func (p *Process) start() error {
+	if p.within == nil {
+		return p.cmd.Start()
+	}
+	return p.within.Start(p.cmd)
+}
+
+// group returns the process group of the program.
+func (p *Process) group() int {
+	if p.within == nil {
+		return p.cmd.Process.Pid
+	}
+	return p.within.Group(p.cmd.Process.Pid)
 }
 
 // Stdin returns the standard input of the program. Closing it tells many programs to end.
@@ -198,6 +262,12 @@ func (p *Process) wait(stderr *output) {
 		_ = stderr.file.Close()
 	}()
 	p.state, p.err = p.cmd.Process.Wait()
+	if p.within != nil {
+		if err := p.within.Sweep(p.cmd.Process.Pid); err != nil {
+			p.err = errors.Join(p.err, err)
+		}
+		p.within.Close()
+	}
 	p.stdout.end()
 	stderr.end()
 	<-read
@@ -228,7 +298,7 @@ func (p *Process) supervise(forget func() bool) {
 // kill sends TERM to the group, then KILL.
 func (p *Process) kill() {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		_ = syscall.Kill(-p.cmd.Process.Pid, signal)
+		_ = syscall.Kill(-p.group(), signal)
 		if p.goneWithin(stepTime, nil) {
 			return
 		}

@@ -4,7 +4,7 @@ package child
 // What they share counts for each.
 func (p *Process) Resident() (int64, error) {
 	var sum int64
-	for _, pid := range members(p.cmd.Process.Pid) {
+	for _, pid := range members(p.group()) {
 		size, err := resident(pid)
 		if err != nil {
 			return 0, err

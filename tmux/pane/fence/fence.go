@@ -41,6 +41,9 @@ type Config struct {
 	Env []string
 	// Temp is an existing folder that is /tmp for the commands.
 	Temp string
+	// Show lists absolute paths that commands may read besides, also where they lie in what is hidden; Keep those
+	// that they may write.
+	Show, Keep []string
 }
 
 // ErrImpossible means that commands can't be fenced here. Nothing ran. The text says what to

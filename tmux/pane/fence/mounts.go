@@ -20,6 +20,8 @@ const (
 	readable             // what is there, read-only
 	writable             // what is there
 	hidden               // an empty file, or an empty folder in memory
+	shown                // what is there, read-only, also below what is hidden
+	kept                 // what is there, also below what is hidden
 )
 
 // mount is one path in the fence.
@@ -100,7 +102,7 @@ func (p plan) args() (args []string) {
 			in = above[len(above)-1]
 		}
 		same := in.kind == m.kind && in.to == "" && m.to == "" && m.kind != empty
-		if in.kind == hidden || same || m.kind == link && in.kind != empty {
+		if in.kind == hidden && m.kind < shown || same || m.kind == link && in.kind != empty {
 			continue
 		}
 		args = append(args, m.args()...)
@@ -116,9 +118,9 @@ func (m mount) args() []string {
 	switch m.kind {
 	case link:
 		return []string{"--symlink", m.to, m.path}
-	case readable:
+	case readable, shown:
 		return []string{"--ro-bind", from, m.path}
-	case writable:
+	case writable, kept:
 		return []string{"--bind", from, m.path}
 	case empty:
 		return []string{"--tmpfs", m.path}

@@ -156,6 +156,12 @@ func (f *Fence) mounts(home string) plan {
 			p.fix(dir, path)
 		}
 	}
+	for _, path := range c.Show {
+		p.add(shown, path)
+	}
+	for _, path := range c.Keep {
+		p.add(kept, path)
+	}
 	if f.proxied() {
 		if exe, err := os.Executable(); err == nil { // without it bwrap says what is missing
 			p.put(mount{insideExe, readable, exe})

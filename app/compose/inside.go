@@ -1,0 +1,150 @@
+package compose
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent"
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/hooks"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/extensions/mcp"
+	"buddy/texts"
+	"buddy/texts/searchpath"
+	"buddy/tmux/host/child"
+	"buddy/tmux/pane/fence"
+)
+
+// inside holds what a session starts by itself while its mode is auto: hooks, language servers, MCP servers of the
+// project. It runs inside the fence then, because commands there may have changed what it executes.
+type inside struct {
+	runtime atomic.Pointer[agent.Runtime] // nil before there is one
+
+	mu   sync.Mutex   // guards what follows
+	last *fence.Fence // knows what is around the workspace
+	temp string       // the folder that is /tmp
+}
+
+// auto reports whether the mode is auto now.
+func (i *inside) auto(p *Program) bool {
+	if rt := i.runtime.Load(); rt != nil {
+		return agent.ModeOf(rt) == action.ModeAuto
+	}
+	return p.Options.Mode == action.ModeAuto
+}
+
+// hold returns what holds a program that starts now, nil in another mode than auto. The program may read the files and
+// folders of show, and write those of keep, wherever they are.
+func (i *inside) hold(p *Program, show, keep []string) (child.Holder, error) {
+	if p.Target != slash.ThisMachine || !i.auto(p) {
+		return nil, nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.temp == "" {
+		temp, err := os.MkdirTemp("", "buddy-inside-")
+		if err != nil {
+			return nil, err
+		}
+		i.temp = temp
+	}
+	env, _ := p.Config.Environ(os.Environ())
+	c := fence.Config{Settings: *p.fenceSettings(p.Env.Dir, p.Env.Also), Env: env, Temp: i.temp}
+	there := func(path string) bool {
+		return slices.ContainsFunc(slices.Concat(c.Work, c.Write), func(dir string) bool { return texts.Below(path, dir) })
+	}
+	c.Show, c.Keep = slices.DeleteFunc(show, there), slices.DeleteFunc(keep, there)
+	f, err := i.last.Renew(c)
+	if err != nil {
+		return nil, fmt.Errorf("it has to run inside the fence: %w", err)
+	}
+	i.last = f
+	return f, nil
+}
+
+// close removes what was made for the programs. They have ended.
+func (i *inside) close() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(i.temp)
+}
+
+// follow restarts the servers when the mode becomes auto, so that they run inside.
+func (i *inside) follow(p *Program, rt *agent.Runtime) {
+	i.runtime.Store(rt)
+	auto := p.Options.Mode == action.ModeAuto
+	rt.Observe(func(env event.Envelope) {
+		e, ok := env.Payload.(event.ModeChanged)
+		if !ok {
+			return
+		}
+		if e.Mode == action.ModeAuto && !auto {
+			go p.Servers.Restart()
+			go p.Checks.Restart()
+		}
+		auto = e.Mode == action.ModeAuto
+	})
+}
+
+// holdHook returns what holds a hook that runs now.
+func (p *Program) holdHook(h hooks.Handler) (child.Holder, error) {
+	show, keep := []string{p.Store.File(p.ID)}, []string(nil)
+	switch h.Origin.Source {
+	case hooks.Person:
+		show = append(show, shownTo(append(strings.Fields(h.Command), h.Args...)...)...)
+	case hooks.Plugin:
+		show, keep = append(show, h.Origin.Root), []string{h.Origin.Data}
+	}
+	return p.inside.hold(p, show, keep)
+}
+
+// holdServer returns what holds an MCP server that starts now.
+func (p *Program) holdServer(s mcp.Server) (child.Holder, error) {
+	show, keep := shownTo(s.Process.Command...), []string(nil)
+	for _, kv := range s.Process.Env {
+		if root, ok := strings.CutPrefix(kv, "CLAUDE_PLUGIN_ROOT="); ok {
+			show = append(show, root)
+		}
+		if data, ok := strings.CutPrefix(kv, "CLAUDE_PLUGIN_DATA="); ok {
+			keep = append(keep, data)
+		}
+	}
+	return p.inside.hold(p, show, keep)
+}
+
+// shownTo returns the files that words of a command line name by whole paths.
+func shownTo(words ...string) (all []string) {
+	for _, w := range words {
+		w = strings.Trim(w, `"';()`)
+		for _, home := range []string{"~/", "$HOME/", "${HOME}/"} {
+			if rest, ok := strings.CutPrefix(w, home); ok {
+				w = filepath.Join(xdg.Home, rest)
+			}
+		}
+		if info, err := os.Stat(w); err == nil && filepath.IsAbs(w) && info.Mode().IsRegular() {
+			all = append(all, filepath.Clean(w))
+		}
+	}
+	return all
+}
+
+// programPath returns the PATH in which programs are looked for that a session starts by itself: without the folders that
+// commands in the fence write to beside the workspace.
+func programPath(c config.Config) string {
+	return searchpath.Outside(os.Getenv("PATH"), c.Sandbox.Write...)
+}
+
+// startEnv is what the programs get that a session starts by itself.
+func (p *Program) startEnv() []string { return []string{"PATH=" + programPath(p.Config)} }
