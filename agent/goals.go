@@ -45,7 +45,7 @@ func (g *goals) set(c event.SetGoal) {
 		err = errors.New("in mode plan nothing runs that could check it (/approve ask ends that mode)")
 	}
 	if err == nil && c.Check != "" {
-		err = checks.Denied(checks.Command(c.Check))
+		err = checks.Denied(checks.Command(c.Check, c.Outside))
 	}
 	if err == nil && (c.Verdict || c.Check == "") {
 		err = checks.Denied(checks.Judge(goal.Judge, c.Goal))
@@ -267,7 +267,7 @@ func (g *goals) hindrance() string {
 func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) (met bool, why, found string) {
 	checks := turn.Checks{Loop: g.tasks.loop}
 	if set.Check != "" {
-		call := checks.Command(set.Check)
+		call := checks.Command(set.Check, set.Outside)
 		call.Timeout = g.o.CheckTime
 		end := checks.Run(ctx, x, call)
 		found = compact.Clip(end.Result, maxFound)
@@ -277,7 +277,11 @@ func (g *goals) check(ctx context.Context, x *turn.Exchange, set event.GoalSet) 
 		case end.ExitCode == nil:
 			return false, "its command could not be run to its end", found
 		case *end.ExitCode != 0:
-			return false, fmt.Sprintf("its command ended with exit code %d", *end.ExitCode), found
+			why = fmt.Sprintf("its command ended with exit code %d", *end.ExitCode)
+			if end.Fenced {
+				why += " inside the fence (--check-outside lets it run outside)"
+			}
+			return false, why, found
 		case !set.Verdict:
 			return true, "its command ended with exit code 0", found
 		}

@@ -116,6 +116,7 @@ type (
 	SetGoal struct {
 		Goal    string  `json:"goal,omitempty"`
 		Check   string  `json:"check,omitempty"`   // a command that has to exit with 0
+		Outside bool    `json:"outside,omitempty"` // Check runs outside the fence in mode auto, too
 		Verdict bool    `json:"verdict,omitempty"` // a subagent has to say so; implied without Check
 		Limit   GoalUse `json:"limit"`
 	}

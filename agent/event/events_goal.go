@@ -47,6 +47,7 @@ type GoalSet struct {
 	ID      int     `json:"id"` // within the session, from 1
 	Goal    string  `json:"goal"`
 	Check   string  `json:"check,omitempty"`   // a command that has to exit with 0
+	Outside bool    `json:"outside,omitempty"` // Check runs outside the fence in mode auto, too
 	Verdict bool    `json:"verdict,omitempty"` // a subagent that only reads has to say so
 	Limit   GoalUse `json:"limit"`
 }

@@ -113,7 +113,7 @@ func (k *Keeper) Set(c event.SetGoal) {
 		Turns: cmp.Or(c.Limit.Turns, k.defaults.Turns), Cost: cmp.Or(c.Limit.Cost, k.defaults.Cost), TimeMS: cmp.Or(c.Limit.TimeMS, k.defaults.TimeMS),
 	}
 	k.ids++
-	k.set = event.GoalSet{ID: k.ids, Goal: c.Goal, Check: c.Check, Verdict: c.Verdict || c.Check == "", Limit: limit}
+	k.set = event.GoalSet{ID: k.ids, Goal: c.Goal, Check: c.Check, Outside: c.Outside, Verdict: c.Verdict || c.Check == "", Limit: limit}
 	k.now = event.GoalChanged{ID: k.ids, State: event.GoalActive, Limit: limit}
 	k.round, k.told = rounds{}, false
 	k.stream.Publish(0, 0, k.set)
@@ -283,7 +283,11 @@ func (k *Keeper) Report() string {
 	}
 	lines := []string{"goal     " + texts.OneLine(k.set.Goal), "state    " + state}
 	if k.set.Check != "" {
-		lines = append(lines, "check    "+texts.OneLine(k.set.Check)+" exits with 0")
+		where := ""
+		if k.set.Outside {
+			where = ", also outside the fence"
+		}
+		lines = append(lines, "check    "+texts.OneLine(k.set.Check)+" exits with 0"+where)
 	}
 	if k.set.Verdict {
 		lines = append(lines, "verdict  of the agent judge")

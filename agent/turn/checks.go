@@ -15,9 +15,10 @@ import (
 // Checks makes the calls that find out whether a goal is met. A person has approved them with the goal.
 type Checks struct{ Loop *Loop }
 
-// Command returns what to call to run a command in the shared pane.
-func (Checks) Command(command string) StepCall {
-	return check(commandTool, map[string]any{"command": command, "why": "checks the goal"})
+// Command returns what to call to run a command in the shared pane. In mode auto it runs inside the fence, because it
+// executes what commands there have changed; unless it is to run outside.
+func (Checks) Command(command string, outside bool) StepCall {
+	return check(commandTool, map[string]any{"command": command, "why": "checks the goal", "outside": outside})
 }
 
 // Judge returns what to call for the verdict of a subagent of the given kind.

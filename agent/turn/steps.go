@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
@@ -39,6 +40,7 @@ type StepCall struct {
 type StepEnd struct {
 	event.ToolResult
 	Ran     bool // it was approved and began
+	Fenced  bool // it ran inside the fence
 	Denied  bool // it was not to run: the policy, a person or a hook denied it
 	Late    bool // it was stopped because of its timeout
 	Unknown bool // it began in an earlier process, and nothing says how it ended
@@ -57,6 +59,9 @@ func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 	if res == nil {
 		res = b.admit(ctx, j)
 	}
+	if strings.HasPrefix(c.ID, checkID) && approval.Fences(s.loop.p.Approvals, j.call.Planned, action.ModeAll) {
+		j.call.Fenced = true
+	}
 	late := false
 	if res == nil {
 		var got tools.Result
@@ -64,7 +69,7 @@ func (s *Steps) Run(ctx context.Context, c StepCall) StepEnd {
 		res = &got
 	}
 	end := s.finish(b, j, *res)
-	end.Late = late
+	end.Late, end.Fenced = late, j.call.Fenced
 	return end
 }
 

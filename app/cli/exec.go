@@ -67,6 +67,7 @@ func (s *cli) execCommand() *cobra.Command {
 	complete(c, "resume", inOrder, sessionNames)
 	_ = c.MarkFlagFilename("output-schema", "json")
 	p.StringVar(&s.once.Check, "check", "", "the PROMPT is a goal: work until this `command` exits with 0")
+	p.BoolVar(&s.once.Outside, "check-outside", false, "the command of --check runs outside the fence in mode auto, too")
 	p.BoolVar(&s.once.Verdict, "verdict", false, "the PROMPT is a goal: work until a subagent says that it is met")
 	c.MarkFlagsMutuallyExclusive("continue", "resume")
 	c.MarkFlagsMutuallyExclusive("check", "output-schema")

@@ -103,7 +103,7 @@ func (p *Program) holdHook(h hooks.Handler) (child.Holder, error) {
 	show, keep := []string{p.Store.File(p.ID)}, []string(nil)
 	switch h.Origin.Source {
 	case hooks.Person:
-		show = append(show, shownTo(append(strings.Fields(h.Command), h.Args...)...)...)
+		show = append(show, p.shownTo(append(strings.Fields(h.Command), h.Args...)...)...)
 	case hooks.Plugin:
 		show, keep = append(show, h.Origin.Root), []string{h.Origin.Data}
 	}
@@ -112,7 +112,7 @@ func (p *Program) holdHook(h hooks.Handler) (child.Holder, error) {
 
 // holdServer returns what holds an MCP server that starts now.
 func (p *Program) holdServer(s mcp.Server) (child.Holder, error) {
-	show, keep := shownTo(s.Process.Command...), []string(nil)
+	show, keep := p.shownTo(s.Process.Command...), []string(nil)
 	for _, kv := range s.Process.Env {
 		if root, ok := strings.CutPrefix(kv, "CLAUDE_PLUGIN_ROOT="); ok {
 			show = append(show, root)
@@ -124,8 +124,11 @@ func (p *Program) holdServer(s mcp.Server) (child.Holder, error) {
 	return p.inside.hold(p, show, keep)
 }
 
-// shownTo returns the files that words of a command line name by whole paths.
-func shownTo(words ...string) (all []string) {
+// shownTo returns the files that words of a command line name by whole paths, but for those with keys.
+func (p *Program) shownTo(words ...string) (all []string) {
+	own := func(path string) bool {
+		return slices.ContainsFunc(p.ownFiles(), func(file string) bool { return texts.Below(path, file) })
+	}
 	for _, w := range words {
 		w = strings.Trim(w, `"';()`)
 		for _, home := range []string{"~/", "$HOME/", "${HOME}/"} {
@@ -133,7 +136,7 @@ func shownTo(words ...string) (all []string) {
 				w = filepath.Join(xdg.Home, rest)
 			}
 		}
-		if info, err := os.Stat(w); err == nil && filepath.IsAbs(w) && info.Mode().IsRegular() {
+		if info, err := os.Stat(w); err == nil && filepath.IsAbs(w) && info.Mode().IsRegular() && !own(w) {
 			all = append(all, filepath.Clean(w))
 		}
 	}

@@ -41,7 +41,7 @@ func (p *Program) newChecks(deferred *tools.Deferred) *lsp.Clients {
 	}
 	all := lsp.New(lsp.Options{
 		Servers: p.LanguageServers, Folders: append([]string{p.Env.Dir}, p.Env.Also...), State: lspState(), Away: away, Publish: p.Live.Publish,
-		Env: p.startEnv(), Hold: func(s lsp.Server) (child.Holder, error) { return p.inside.hold(p, shownTo(s.Command...), nil) },
+		Env: p.startEnv(), Hold: func(s lsp.Server) (child.Holder, error) { return p.inside.hold(p, p.shownTo(s.Command...), nil) },
 	})
 	deferred.Add(all.Tool())
 	return all

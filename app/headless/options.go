@@ -21,6 +21,7 @@ type Options struct {
 	MaxTurns *int          // nil: as the configuration says; 0 is no limit
 	MaxCost  *model.Money  // nil: as the configuration says; 0 is no limit
 	Check    string        // the prompt is a goal, which is met when this command exits with 0
+	Outside  bool          // Check runs outside the fence in mode auto, too
 	Verdict  bool          // the prompt is a goal, of which a subagent says whether it is met
 }
 
@@ -35,7 +36,7 @@ func (o Options) begin(p request) (event.Command, error) {
 	case len(p.images) > 0:
 		return nil, exit.Usage("the prompt has pictures, which can't be part of a goal (--check, --verdict): name the files in words")
 	}
-	return event.SetGoal{Goal: p.text, Check: o.Check, Verdict: o.Verdict}, nil
+	return event.SetGoal{Goal: p.text, Check: o.Check, Outside: o.Outside, Verdict: o.Verdict}, nil
 }
 
 // Said returns where to print what is no error.

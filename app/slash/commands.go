@@ -32,7 +32,7 @@ var Commands = []Command{
 	{Name: "timeout", Args: "DURATION [TASK]", Help: "cancel a task, or the only one, when it takes longer", Do: sends(SetTimeout)},
 	{Name: "approve", Args: "ask|strict|edits|auto|plan|all|none|DURATION", Help: "how to decide what needs approval", Do: sends(Approve)},
 	{Name: "plan", Args: "[PROMPT]", Help: "mode plan: only reading, until you approve a plan; with a prompt, begin with it", Do: plan},
-	{Name: "goal", Args: "[TEXT [--check COMMAND] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Do: sends(Goal)},
+	{Name: "goal", Args: "[TEXT [--check COMMAND] [--check-outside] [--verdict] [--turns N] [--cost DOLLARS] [--time 30m]|pause|resume|off]", Help: "work until a check says that the goal is met: a command that exits with 0, or else the verdict of a subagent; alone, how far it is", Do: sends(Goal)},
 	{Name: "permissions", Args: "[list|delete N]", Help: "the rules that apply, of this session and of your settings; deletes them", Do: Catalog.OnPermissions},
 	{Name: "context", Help: "how full the model's context is: its parts, what is largest, what was spent", Do: sends(Report(event.ReportContext))},
 	{Name: "agents", Help: "the subagents there are, and what was left out", Do: sends(Report(event.ReportAgents))},

@@ -42,7 +42,7 @@ func Goal(args string) (event.Command, error) {
 }
 
 // goalOptions begin what is not the goal's text.
-var goalOptions = regexp.MustCompile(`(?:^|\s)--(check|verdict|turns|cost|time)(?:[\s=]|$)`)
+var goalOptions = regexp.MustCompile(`(?:^|\s)--(check|check-outside|verdict|turns|cost|time)(?:[\s=]|$)`)
 
 // goalText splits the text of a goal from its options. In quotes it may hold what looks like one.
 func goalText(args string) (text, options string) {
@@ -92,6 +92,10 @@ func goalOption(set *event.SetGoal, name, value string) error {
 		if set.Check = value; value == "" {
 			return errors.New("--check needs a command, such as --check make test")
 		}
+	case "check-outside":
+		if set.Outside = true; value != "" {
+			return fmt.Errorf("--check-outside takes no value, such as %q", value)
+		}
 	case "verdict":
 		if set.Verdict = true; value != "" {
 			return fmt.Errorf("--verdict takes no value, such as %q", value)
@@ -115,7 +119,7 @@ func goalOption(set *event.SetGoal, name, value string) error {
 		}
 		set.Limit.TimeMS = d.Milliseconds()
 	default:
-		return fmt.Errorf("--%s is not known (have: --check, --verdict, --turns, --cost, --time; what begins with -- and belongs to the goal needs quotes around the goal)", name)
+		return fmt.Errorf("--%s is not known (have: --check, --check-outside, --verdict, --turns, --cost, --time; what begins with -- and belongs to the goal needs quotes around the goal)", name)
 	}
 	return nil
 }
