@@ -62,22 +62,8 @@ func ReadProjectFile(dir, name string) ([]byte, error) {
 // names that a program puts together, files that the named ones read themselves, and those that a line
 // only writes to (>> log).
 func FilesNamed(dir string, lines ...string) []string {
-	f := finder{dir: dir, root: projectRoot(dir), seen: map[string]bool{}, found: map[string]bool{}, listed: map[string]map[string]bool{}}
-	f.vars = map[string]string{"CLAUDE_PROJECT_DIR": dir, "BUDDY_PROJECT_DIR": dir, "PWD": dir}
-	for _, line := range lines {
-		if len(line) <= maxDefinition { // a part with a longer one is never trusted
-			f.text(withoutOutputs(line), maxNesting)
-		}
-	}
-	bases := []string{dir}
-	for _, word := range f.words {
-		for _, path := range f.paths(dir, word) {
-			if info, err := os.Stat(path); err == nil && info.IsDir() && len(bases) < maxBases && f.inside(path) && !slices.Contains(bases, path) {
-				bases = append(bases, path)
-			}
-		}
-	}
-	for _, base := range bases {
+	f := newFinder(dir, lines)
+	for _, base := range f.bases() {
 		for _, word := range f.words {
 			for _, path := range f.paths(base, word) {
 				f.add(path)
@@ -85,6 +71,31 @@ func FilesNamed(dir string, lines ...string) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(f.found))
+}
+
+// newFinder returns a finder that has read command lines.
+func newFinder(dir string, lines []string) *finder {
+	f := &finder{dir: dir, root: projectRoot(dir), seen: map[string]bool{}, found: map[string]bool{}, listed: map[string]map[string]bool{}}
+	f.vars = map[string]string{"CLAUDE_PROJECT_DIR": dir, "BUDDY_PROJECT_DIR": dir, "PWD": dir}
+	for _, line := range lines {
+		if len(line) <= maxDefinition { // a part with a longer one is never trusted
+			f.text(withoutOutputs(line), maxNesting)
+		}
+	}
+	return f
+}
+
+// bases returns the folders in which names may begin: that of the lines, and those that they name.
+func (f *finder) bases() []string {
+	bases := []string{f.dir}
+	for _, word := range f.words {
+		for _, path := range f.paths(f.dir, word) {
+			if info, err := os.Stat(path); err == nil && info.IsDir() && len(bases) < maxBases && f.inside(path) && !slices.Contains(bases, path) {
+				bases = append(bases, path)
+			}
+		}
+	}
+	return bases
 }
 
 // withoutOutputs returns a line for a shell without the redirections to files that it only writes. One that

@@ -174,6 +174,8 @@ func withoutParts(all []TrustedPart, parts []Part) []TrustedPart {
 // partFile is a file of a part as it was read.
 type partFile struct {
 	name string
+	real string // where it is, links resolved; "" when it is missing
+	data []byte // nil for a file outside of the project
 	text string // "" when it is too long to keep, or no text
 }
 
@@ -208,7 +210,7 @@ func readPart(dir string, p Part) (print string, files []partFile, err error) {
 		}
 		field(name, []byte(real))
 		field("content", data)
-		f := partFile{name: name}
+		f := partFile{name: name, real: real, data: data}
 		if len(data) <= maxKeptText && utf8.Valid(data) {
 			f.text = string(data)
 		}

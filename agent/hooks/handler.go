@@ -107,7 +107,8 @@ type Handler struct {
 	Ignore  bool          // a failure of a guard passes
 	Outside bool          // it runs outside of the fence in mode auto, too; of the person's hooks only
 	Origin  Origin
-	Line    int // in the file of Origin
+	Line    int    // in the file of Origin
+	Copies  string // folder with the copies of files that it runs, removed after it; "" is none
 
 	match matcher
 	rules []action.Rule // of If

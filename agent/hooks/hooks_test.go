@@ -518,7 +518,7 @@ func TestTextsOfHooksAreMarkedShortAndWithoutTricks(t *testing.T) {
 func TestChangedHookOfAProjectDoesNotRun(t *testing.T) {
 	t.Parallel()
 	changed := fmt.Errorf("it changed since you trusted it (/trust)")
-	r, _ := runner(t, Options{Handlers: from(t, Project, file(PreToolUse, "", "touch ran", "")).Handlers, Trusted: func(Handler) error { return changed }})
+	r, _ := runner(t, Options{Handlers: from(t, Project, file(PreToolUse, "", "touch ran", "")).Handlers, Trusted: func(h Handler) (Handler, error) { return h, changed }})
 	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Ask || !strings.Contains(m.Reason, "changed since") {
 		t.Errorf("%+v", m)
 	}
@@ -541,7 +541,7 @@ func TestHooksBecomeOthers(t *testing.T) {
 	if d := ask(); d != "" || !r.Has(Stop) || !strings.Contains(r.List(), "runs: 1, last: deny") {
 		t.Errorf("it runs once more: %q\n%s", d, r.List())
 	}
-	r.Replace(from(t, Project, file(PreToolUse, "", "echo mine >&2; exit 2", "")), func(Handler) error { return errors.New("changed since") })
+	r.Replace(from(t, Project, file(PreToolUse, "", "echo mine >&2; exit 2", "")), func(h Handler) (Handler, error) { return h, errors.New("changed since") })
 	if m := r.BeforeTools(t.Context(), Where{}, shellCall)[0]; m.Decision != action.Ask || !strings.Contains(m.Reason, "changed since") {
 		t.Errorf("not trusted: %+v", m)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -31,14 +32,15 @@ var errLate = errors.New("it takes too long")
 
 // execute runs one hook with an object on its standard input, up to its time limit. What it leaves
 // in its process group is ended. trusted is as in Options.
-func (r *Runner) execute(ctx context.Context, trusted func(Handler) error, h Handler, object []byte) ended {
+func (r *Runner) execute(ctx context.Context, trusted func(Handler) (Handler, error), h Handler, object []byte) ended {
 	e := ended{handler: h, code: -1}
 	if r.ended() {
 		e.failure = "the session has ended" // a guard must not pass because of that
 		return e
 	}
 	if trusted != nil && h.Origin.Source != Person {
-		if err := trusted(h); err != nil {
+		var err error
+		if h, err = trusted(h); err != nil {
 			e.failure = err.Error()
 			return e
 		}
@@ -47,6 +49,7 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) error, h Han
 	if r.o.Hold != nil && !h.Outside {
 		var err error
 		if within, err = r.o.Hold(h); err != nil {
+			_ = os.RemoveAll(h.Copies) // "" is nothing
 			e.failure = err.Error()
 			return e
 		}
@@ -54,7 +57,7 @@ func (r *Runner) execute(ctx context.Context, trusted func(Handler) error, h Han
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, h.limit(), errLate)
 	defer cancel()
-	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: cmp.Or(h.projectDir(), r.o.Cwd), Env: r.env(h), State: r.o.State, Within: within})
+	p, err := child.Start(ctx, child.Spec{Name: "hook " + h.Name(), Command: r.command(h), Dir: cmp.Or(h.projectDir(), r.o.Cwd), Env: r.env(h), State: r.o.State, Temp: h.Copies, Within: within})
 	if err != nil {
 		e.failure = err.Error()
 		e.gone = ctx.Err() != nil && !errors.Is(context.Cause(ctx), errLate)

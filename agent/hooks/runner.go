@@ -36,9 +36,9 @@ type Options struct {
 	State      string   // where processes are noted, see [child.Spec]
 	OutDir     string   // where long texts are kept; "" cuts them
 	Env        []string // NAME=value, that every hook gets beside the minimal environment
-	// Trusted returns why a hook must not run now: it changed since the person trusted it. It is
-	// asked each time for the hooks of a project. nil: all are trusted.
-	Trusted func(Handler) error
+	// Trusted returns a hook as it is to run now, with copies of the files that were checked, or why it must not run: it
+	// changed since the person trusted it. It is asked each time for the hooks of a project. nil: all are trusted.
+	Trusted func(Handler) (Handler, error)
 	Redact  *redact.Redactor
 	// Hold returns what holds a hook that runs now, nil while nothing does, as in all modes but auto. It is asked
 	// about all that do not run outside anyway. nil: nothing ever holds one.
@@ -68,8 +68,8 @@ type Runner struct {
 // list are the hooks that may run now. Those of a moment are of one list.
 type list struct {
 	Set
-	trusted func(Handler) error // see Options
-	ran     []Run               // of each handler, the last; Runner.mu guards it
+	trusted func(Handler) (Handler, error) // see Options
+	ran     []Run                          // of each handler, the last; Runner.mu guards it
 }
 
 // Run tells how often a hook ran, and how it went the last time.
@@ -101,7 +101,7 @@ func New(o Options) *Runner {
 
 // Replace makes other hooks those that may run, from the next moment on, with what says whether they
 // are trusted; what runs goes on. What is known of those that stay is kept.
-func (r *Runner) Replace(s Set, trusted func(Handler) error) {
+func (r *Runner) Replace(s Set, trusted func(Handler) (Handler, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before, now := r.list.Load(), &list{s, trusted, make([]Run, len(s.Handlers))}

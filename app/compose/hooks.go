@@ -55,8 +55,8 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 // foundHooks are the hooks that the person's files, the project's and plugins have now.
 type foundHooks struct {
 	hooks.Set
-	trusted func(hooks.Handler) error // see hooks.Options
-	failed  []string                  // what could not be read
+	trusted func(hooks.Handler) (hooks.Handler, error) // see hooks.Options
+	failed  []string                                   // what could not be read
 }
 
 // findHooks reads all hooks.
@@ -133,7 +133,7 @@ func alsoHooks(c config.Config) []string {
 // run; and what reports why a hook of the project or of a plugin that was trusted must not run any more.
 func (s *Setup) projectHooks(set *foundHooks) {
 	plugins := &pluginTrust{setup: s, known: make(map[string]trustedPlugin)}
-	set.trusted = func(h hooks.Handler) error { return plugins.check(h.Origin) }
+	set.trusted = func(h hooks.Handler) (hooks.Handler, error) { return h, plugins.check(h.Origin) }
 	if s.Target != slash.ThisMachine {
 		set.Problems = append(set.Problems, hooks.Problem{File: ".buddy/hooks.json", Reason: "not run: the project is on " + s.Target, Quiet: true})
 		return
@@ -161,19 +161,20 @@ func (s *Setup) projectHooks(set *foundHooks) {
 		parts[c.Dir+"\x00"+c.Name] = c.ProjectPart
 		set.Add(hooks.ParsePart([]byte(c.Definition), hooks.Origin{Source: hooks.Project, File: file, Root: c.Dir, Part: c.Name}))
 	}
-	set.trusted = func(h hooks.Handler) error {
+	set.trusted = func(h hooks.Handler) (hooks.Handler, error) {
 		part, ok := parts[h.Origin.Root+"\x00"+h.Origin.Part]
 		if !ok {
-			return plugins.check(h.Origin)
+			return h, plugins.check(h.Origin)
 		}
-		part.Files = config.FilesNamed(part.Dir, part.lines...)
-		trusted, _, err := TrustStore().PartTrusted(part.Dir, part.Part)
-		switch {
-		case err != nil:
+		var err error
+		h.Copies, err = part.copied(func(c *config.Copies) (err error) {
+			if h.Direct {
+				h.Command, h.Args, err = program(c.Args(append([]string{h.Command}, h.Args...)))
+			} else {
+				h.Command, err = c.Line(h.Command)
+			}
 			return err
-		case !trusted:
-			return errors.New("it or a file that it names changed since you trusted it (/trust)")
-		}
-		return nil
+		})
+		return h, err
 	}
 }

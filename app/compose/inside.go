@@ -17,6 +17,7 @@ import (
 	"buddy/agent/hooks"
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/extensions/lsp"
 	"buddy/extensions/mcp"
 	"buddy/texts"
 	"buddy/texts/searchpath"
@@ -60,7 +61,7 @@ func (i *inside) hold(p *Program, show, keep []string) (child.Holder, error) {
 	env, _ := p.Config.Environ(os.Environ())
 	c := fence.Config{Settings: *p.fenceSettings(p.Env.Dir, p.Env.Also), Env: env, Temp: i.temp}
 	there := func(path string) bool {
-		return slices.ContainsFunc(slices.Concat(c.Work, c.Write), func(dir string) bool { return texts.Below(path, dir) })
+		return path == "" || slices.ContainsFunc(slices.Concat(c.Work, c.Write), func(dir string) bool { return texts.Below(path, dir) })
 	}
 	c.Show, c.Keep = slices.DeleteFunc(show, there), slices.DeleteFunc(keep, there)
 	f, err := i.last.Renew(c)
@@ -100,7 +101,7 @@ func (i *inside) follow(p *Program, rt *agent.Runtime) {
 
 // holdHook returns what holds a hook that runs now.
 func (p *Program) holdHook(h hooks.Handler) (child.Holder, error) {
-	show, keep := []string{p.Store.File(p.ID)}, []string(nil)
+	show, keep := []string{p.Store.File(p.ID), h.Copies}, []string(nil)
 	switch h.Origin.Source {
 	case hooks.Person:
 		show = append(show, p.shownTo(append(strings.Fields(h.Command), h.Args...)...)...)
@@ -112,7 +113,7 @@ func (p *Program) holdHook(h hooks.Handler) (child.Holder, error) {
 
 // holdServer returns what holds an MCP server that starts now.
 func (p *Program) holdServer(s mcp.Server) (child.Holder, error) {
-	show, keep := p.shownTo(s.Process.Command...), []string(nil)
+	show, keep := append(p.shownTo(s.Process.Command...), s.Process.Copies), []string(nil)
 	for _, kv := range s.Process.Env {
 		if root, ok := strings.CutPrefix(kv, "CLAUDE_PLUGIN_ROOT="); ok {
 			show = append(show, root)
@@ -122,6 +123,43 @@ func (p *Program) holdServer(s mcp.Server) (child.Holder, error) {
 		}
 	}
 	return p.inside.hold(p, show, keep)
+}
+
+// checkedServer returns a server of the project's .mcp.json as it starts now.
+func (p *Program) checkedServer(s mcp.Server) (mcp.Server, error) {
+	checks, _, err := p.checkParts()
+	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Kind == "mcp" && c.Name == s.Name })
+	if err != nil || i < 0 || len(s.Process.Command) == 0 { // of a plugin, or without a program
+		return s, err
+	}
+	s.Process.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
+		s.Process.Command, err = c.Args(s.Process.Command)
+		return err
+	})
+	return s, err
+}
+
+// checkedLanguageServer returns a language server as it starts now, in a folder.
+func (p *Program) checkedLanguageServer(s lsp.Server, root string) (lsp.Server, error) {
+	folders := []string{".", root}
+	for _, folder := range folders {
+		checks, _, err := CheckParts(folder, p.Config)
+		if err != nil {
+			return s, err
+		}
+		i := slices.IndexFunc(checks, func(c PartCheck) bool {
+			return c.Kind == lspKind && c.Name == s.Name && c.path() == s.Command[0]
+		})
+		if i < 0 {
+			continue
+		}
+		s.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
+			s.Command, err = c.Args(s.Command)
+			return err
+		})
+		return s, err
+	}
+	return s, nil
 }
 
 // shownTo returns the files that words of a command line name by whole paths, but for those with keys.

@@ -165,6 +165,7 @@ func (r *Prepared) Start() error {
 	if p.Problem != "" && p.Config.Active != nil {
 		r.Publish(event.Warning{Text: p.Problem, Code: "model"})
 	}
+	go sweepCopies()
 	p.Servers.Start()
 	p.Checks.Start()
 	if r.panes {

@@ -118,7 +118,7 @@ func BenchmarkTrustOfALargePlugin(b *testing.B) {
 			sure(b, dir)
 			set := s.findHooks()
 			for b.Loop() {
-				if err := set.trusted(set.Handlers[0]); err != nil {
+				if _, err := set.trusted(set.Handlers[0]); err != nil {
 					b.Fatal(err)
 				}
 			}

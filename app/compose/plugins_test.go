@@ -68,7 +68,7 @@ func load(t *testing.T, s *Setup) loaded {
 	if len(set.failed) > 0 {
 		t.Fatal(set.failed)
 	}
-	l.hooks, l.trusted = set.Handlers, set.trusted
+	l.hooks, l.trusted = set.Handlers, func(h hooks.Handler) error { _, err := set.trusted(h); return err }
 	if l.servers, err = s.serversOfPlugins(); err != nil {
 		t.Fatal(err)
 	}

@@ -276,6 +276,12 @@ func (c *connection) explain(err error) error {
 
 // start starts the program of a server.
 func start(ctx context.Context, def Server, root string, o Options) (link, error) {
+	if o.Checked != nil {
+		var err error
+		if def, err = o.Checked(def, root); err != nil {
+			return nil, err
+		}
+	}
 	env := slices.Concat(o.Env, def.Env)
 	for _, name := range def.Pass {
 		if value, ok := os.LookupEnv(name); ok {
@@ -286,10 +292,11 @@ func start(ctx context.Context, def Server, root string, o Options) (link, error
 	if o.Hold != nil && !def.Outside {
 		var err error
 		if within, err = o.Hold(def); err != nil {
+			_ = os.RemoveAll(def.Copies) // "" is nothing
 			return nil, err
 		}
 	}
-	return child.Start(ctx, child.Spec{Name: "language server " + def.Name, Command: def.Command, Dir: root, Env: env, State: o.State, Within: within})
+	return child.Start(ctx, child.Spec{Name: "language server " + def.Name, Command: def.Command, Dir: root, Env: env, State: o.State, Temp: def.Copies, Within: within})
 }
 
 // maxMessage limits the text of a diagnostic, in bytes.

@@ -56,6 +56,7 @@ type Server struct {
 	// its own program is.
 	RunsProject bool
 	Outside     bool   // nothing holds it
+	Copies      string // folder with the copies of files that it runs, removed after it; "" is none
 	Problem     string // why it can't be started; "" if it can
 	// Refuses returns why it may not start in a folder, "" if it may; nil for one that may start in all.
 	Refuses func(root string) string
@@ -71,6 +72,9 @@ type Options struct {
 	Env     []string          // NAME=value, that every server gets beside the minimal environment
 	Away    string            // the target that the project is on, if that is not this machine
 	Publish func(event.Event) // gets what happens to servers; nil drops it
+	// Checked returns a server as it is to start now in a folder, with copies of the files that were checked, or why it must not
+	// start. nil: they start as they are.
+	Checked func(def Server, root string) (Server, error)
 	// Hold returns what holds a server that starts now, nil while nothing does, as in all modes but auto. nil: nothing
 	// ever holds one.
 	Hold func(Server) (child.Holder, error)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -142,16 +143,24 @@ func (c *connection) transport(ctx context.Context) (sdk.Transport, error) {
 	case SSE:
 		return &sdk.SSEClientTransport{Endpoint: def.Endpoint.URL, HTTPClient: c.httpClient(), MaxEventSize: maxFrame}, nil
 	}
+	if checked := c.server.all.o.Checked; checked != nil && def.Project {
+		var err error
+		if def, err = checked(def); err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotStarted, err)
+		}
+	}
 	var within child.Holder
 	if hold := c.server.all.o.Hold; hold != nil && def.Held {
 		var err error
 		if within, err = hold(def); err != nil {
+			_ = os.RemoveAll(def.Process.Copies) // "" is nothing
 			return nil, fmt.Errorf("%w: %w", errNotStarted, err)
 		}
 		c.held = within != nil
 	}
 	p, err := child.Start(ctx, child.Spec{
-		Name: "mcp server " + def.Name, Command: def.Process.Command, Dir: def.Process.Dir, Env: slices.Concat(c.server.all.o.Env, def.Process.Env), State: c.server.all.o.State, Within: within,
+		Name: "mcp server " + def.Name, Command: def.Process.Command, Dir: def.Process.Dir, Env: slices.Concat(c.server.all.o.Env, def.Process.Env), State: c.server.all.o.State,
+		Temp: def.Process.Copies, Within: within,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotStarted, err)

@@ -54,6 +54,7 @@ type Process struct {
 	Command []string
 	Env     []string // NAME=value, beside the minimal environment
 	Dir     string
+	Copies  string // folder with the copies of files that it runs, removed after it; "" is none
 }
 
 // Login holds what a login at a server needs beside its address. The zero value works for most.

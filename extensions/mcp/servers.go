@@ -39,6 +39,9 @@ type Options struct {
 	Secret func(arguments string) bool
 	// Open opens an address in the person's browser; nil can't.
 	Open func(url string) error
+	// Checked returns a server of a project as it is to start now, with copies of the files that were checked, or why it must
+	// not start. It is asked before each start. nil: they start as they are.
+	Checked func(Server) (Server, error)
 	// Hold returns what holds a program that starts now, nil while nothing does, as in all modes but auto. It is asked
 	// about servers that are Held. nil: nothing ever holds one.
 	Hold func(Server) (child.Holder, error)

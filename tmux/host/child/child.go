@@ -49,6 +49,7 @@ type Spec struct {
 	Dir     string   // where it runs; "" is the folder of this process
 	Env     []string // NAME=value, added to the minimal environment and stronger than that
 	State   string   // folder where the child and its owner are noted; "" notes nothing
+	Temp    string   // folder that is removed when the program is gone; "" is none
 	Within  Holder   // holds the program; nil: nothing does. It is closed when the program is gone
 }
 
@@ -86,6 +87,13 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	p, err := begin(ctx, s)
 	if err != nil && s.Within != nil {
 		s.Within.Close()
+	}
+	switch {
+	case s.Temp == "":
+	case err != nil:
+		_ = os.RemoveAll(s.Temp) // else a later process does
+	default:
+		go func() { <-p.gone; _ = os.RemoveAll(s.Temp) }()
 	}
 	return p, err
 }

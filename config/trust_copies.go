@@ -1,0 +1,272 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
+)
+
+// Copies are the files of a part as they were when its print was compared with the trusted one: what runs of them
+// is what was checked, whatever becomes of the files in the project meanwhile.
+type Copies struct {
+	part   Part
+	finder *finder
+	bases  []string
+	of     map[string]string // the path of each copy, by that of its file
+}
+
+// CopyPart writes copies of the files of a part to the folder into, if the part is trusted; else it returns nil. lines are
+// the texts of its definition. Beside the copies are links to what is beside their files.
+func (s TrustStore) CopyPart(dir string, p Part, lines []string, into string) (*Copies, error) {
+	print, files, err := readPart(dir, p)
+	if err != nil {
+		return nil, err
+	}
+	if trusted, err := s.TrustsPrint(dir, p, print); !trusted || err != nil {
+		return nil, err
+	}
+	f := newFinder(dir, lines)
+	c := &Copies{part: p, finder: f, bases: f.bases(), of: map[string]string{}}
+	var real []partFile
+	for _, one := range files {
+		rel, err := filepath.Rel(f.root, one.real)
+		if one.data == nil || err != nil || !filepath.IsLocal(rel) {
+			continue // it did not come with the project
+		}
+		c.of[filepath.Join(dir, one.name)] = filepath.Join(into, rel)
+		c.of[one.real] = filepath.Join(into, rel)
+		real = append(real, partFile{real: rel, data: one.data})
+	}
+	return c, writeCopies(f.root, into, real)
+}
+
+// maxBeside limits the links beside copies in one folder.
+const maxBeside = 5000
+
+// writeCopies writes files to a folder that looks like the root otherwise: the folders above them are made, all else in
+// those is a link to what is there in the root.
+func writeCopies(root, into string, files []partFile) error {
+	for _, f := range files {
+		to := filepath.Join(into, f.real)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, f.data, 0o500); err != nil && !os.IsPermission(err) { // of two names for one file the first is there
+			return err
+		}
+	}
+	linked := map[string]bool{}
+	for _, f := range files {
+		for dir := filepath.Dir(f.real); !linked[dir]; dir = filepath.Dir(dir) {
+			linked[dir] = true
+			entries, _ := os.ReadDir(filepath.Join(root, dir)) // what can't be read was not beside them for the program either
+			for _, e := range entries[:min(len(entries), maxBeside)] {
+				// It fails for copies and the folders above them, which are there.
+				_ = os.Symlink(filepath.Join(root, dir, e.Name()), filepath.Join(into, dir, e.Name()))
+			}
+			if dir == "." {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// Args returns a program and its arguments with the copies in place of their files.
+func (c *Copies) Args(args []string) ([]string, error) {
+	out := slices.Clone(args)
+	for i := range out {
+		before := ""
+		if i > 0 {
+			before = args[i-1]
+		}
+		out[i] = c.word(args[i], before)
+	}
+	return out, c.left(out)
+}
+
+// Line returns a command line for a shell with the copies in place of their files.
+func (c *Copies) Line(line string) (string, error) {
+	parsed, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil {
+		return line, c.left([]string{line})
+	}
+	type change struct {
+		from, to uint
+		text     string
+	}
+	var changes []change
+	syntax.Walk(parsed, func(n syntax.Node) bool {
+		before := ""
+		words := []*syntax.Word(nil)
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			words = n.Args
+		case *syntax.Assign:
+			words = []*syntax.Word{n.Value}
+		case *syntax.WordIter:
+			words = n.Items
+		case *syntax.Redirect:
+			if n.Op != syntax.Hdoc && n.Op != syntax.DashHdoc {
+				words = []*syntax.Word{n.Word}
+			}
+		}
+		for _, w := range words {
+			if w == nil {
+				continue
+			}
+			value, static := c.value(w.Parts)
+			if text := c.shellWord(value, before); static && text != "" {
+				changes = append(changes, change{w.Pos().Offset(), w.End().Offset(), text})
+			}
+			before = value
+		}
+		return true
+	})
+	slices.SortFunc(changes, func(a, b change) int { return int(b.from) - int(a.from) })
+	for i, ch := range changes {
+		if i == 0 || ch.to <= changes[i-1].from { // else it is in one that is replaced already
+			line = line[:ch.from] + ch.text + line[ch.to:]
+		}
+	}
+	return line, c.left([]string{line})
+}
+
+// value returns what parts of a word are when the line runs, as far as that is known before.
+func (c *Copies) value(parts []syntax.WordPart) (text string, static bool) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			text += strings.ReplaceAll(p.Value, `\`, "")
+		case *syntax.SglQuoted:
+			text += p.Value
+		case *syntax.DblQuoted:
+			inner, ok := c.value(p.Parts)
+			if !ok {
+				return "", false
+			}
+			text += inner
+		case *syntax.ParamExp:
+			value, known := c.finder.vars[p.Param.Value]
+			if !known || p.Length || p.Excl || p.Slice != nil || p.Repl != nil || p.Exp != nil && p.Exp.Op != syntax.DefaultUnsetOrNull && p.Exp.Op != syntax.DefaultUnset || p.Index != nil {
+				return "", false
+			}
+			text += value
+		default:
+			return "", false
+		}
+	}
+	return text, true
+}
+
+// shellWord returns what stands in the place of a word in a line for a shell, "" if nothing else does.
+func (c *Copies) shellWord(value, before string) string {
+	var words []string
+	switch now := c.word(value, before); {
+	case now != value:
+		words = []string{now}
+	case strings.ContainsAny(value, "*?["):
+		for _, path := range c.matches(value) {
+			words = append(words, path)
+		}
+	}
+	for i, w := range words {
+		quoted, err := syntax.Quote(w, syntax.LangPOSIX)
+		if err != nil {
+			return ""
+		}
+		words[i] = quoted
+	}
+	return strings.Join(words, " ")
+}
+
+// matches returns what a pattern stands for, with copies in place of their files; nothing if it has none of those.
+func (c *Copies) matches(pattern string) (all []string) {
+	for _, base := range c.bases {
+		path := pattern
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(base, path)
+		}
+		found, _ := filepath.Glob(path)
+		copied := false
+		for _, one := range found[:min(len(found), maxMatches)] {
+			to, ok := c.of[one]
+			copied = copied || ok
+			if !ok {
+				to = one
+			}
+			all = append(all, to)
+		}
+		if copied {
+			return all
+		}
+		all = nil
+	}
+	return nil
+}
+
+// readers run the file that the word after them names.
+var readers = []string{"sh", "bash", "zsh", "dash", "ksh", "python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "source", ".", "exec", "env"}
+
+// word returns a word with copies in place of their files: the word as a whole, or its parts. before is the word before it.
+func (c *Copies) word(word, before string) string {
+	runs := slices.Contains(readers, filepath.Base(before))
+	if to := c.find(word, runs); to != "" {
+		return to
+	}
+	const ends = " \t\r\n'\"`;|&<>(){}=,:@!$"
+	var out strings.Builder
+	for rest := word; rest != ""; {
+		n := strings.IndexAny(rest, ends)
+		if n < 0 {
+			n = len(rest)
+		}
+		part := rest[:n]
+		to := c.find(part, false)
+		if to == "" {
+			to = part
+		}
+		out.WriteString(to)
+		if rest = rest[n:]; rest != "" {
+			out.WriteByte(rest[0])
+			rest = rest[1:]
+		}
+	}
+	return out.String()
+}
+
+// find returns the copy of the file that a name means, "" if there is none. A name without a dot and a slash is a word as any other,
+// unless it runs.
+func (c *Copies) find(name string, runs bool) string {
+	if name == "" || !runs && !strings.ContainsAny(name, "./") {
+		return ""
+	}
+	for _, base := range c.bases {
+		for _, path := range c.finder.paths(base, name) {
+			if to, ok := c.of[path]; ok {
+				return to
+			}
+		}
+	}
+	return ""
+}
+
+// left returns an error when words still name a file that was copied, so that it would run as it is now.
+func (c *Copies) left(words []string) error {
+	var files []string
+	for _, name := range FilesNamed(c.finder.dir, words...) {
+		if _, copied := c.of[filepath.Join(c.finder.dir, name)]; copied && strings.ContainsAny(name, "./") {
+			files = append(files, name)
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s can't run from a copy of what you trusted: write the path of %s as a word of its own", c.part, texts.Some(files))
+}
