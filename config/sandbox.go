@@ -45,7 +45,7 @@ var sandboxSection = section{
 		},
 		{
 			name: "write", short: "paths",
-			doc:     "More folders that commands may write to, such as `~/go`.",
+			doc:     "More folders that commands may write to, such as `~/shop-data`. Programs there are not found by name for what buddy starts unasked.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Write },
 			check:   checkPath,
 		},

@@ -51,11 +51,11 @@ func TestProgramsOfAProjectRunAsTheyWereChecked(t *testing.T) {
 			return []string{"sh", "-c", h.Command}, h.Copies, err
 		},
 		"mcp": func() ([]string, string, error) {
-			one, err := p.checkedServer(servers[0])
+			one, err := starter{p}.checkedServer(servers[0])
 			return one.Process.Command, one.Process.Copies, err
 		},
 		"lsp": func() ([]string, string, error) {
-			one, err := p.checkedLanguageServer(language, s.Config.Project.Dir)
+			one, err := starter{p}.checkedLanguageServer(language, s.Config.Project.Dir)
 			return one.Command, one.Copies, err
 		},
 	}

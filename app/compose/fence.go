@@ -28,8 +28,3 @@ func FenceSettings(c config.Sandbox, work, own []string) *fence.Settings {
 	}
 	return s
 }
-
-// fenceSettings returns those of a session that works in a folder on this machine, and in others besides.
-func (p *Program) fenceSettings(dir string, also []string) *fence.Settings {
-	return FenceSettings(p.Config.Sandbox, append([]string{dir}, also...), p.ownFiles())
-}

@@ -48,7 +48,7 @@ func (p *Program) hooks(judge policy.Policy, secrets *redact.Redactor) *hooks.Ru
 	}
 	return hooks.New(hooks.Options{
 		Handlers: found.Handlers, Problems: found.Problems, Policy: judge, Session: p.ID, Transcript: p.Store.File(p.ID), Cwd: cwd, Project: cwd,
-		State: ChildrenDir(), OutDir: filepath.Join(p.Store.OutDir(p.ID), "hooks"), Redact: secrets, Trusted: found.trusted, Hold: p.holdHook, Env: p.startEnv(),
+		State: ChildrenDir(), OutDir: filepath.Join(p.Store.OutDir(p.ID), "hooks"), Redact: secrets, Trusted: found.trusted, Hold: starter{p}.holdHook, Env: starter{p}.startEnv(),
 	})
 }
 

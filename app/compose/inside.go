@@ -59,7 +59,7 @@ func (i *inside) hold(p *Program, show, keep []string) (child.Holder, error) {
 		i.temp = temp
 	}
 	env, _ := p.Config.Environ(os.Environ())
-	c := fence.Config{Settings: *p.fenceSettings(p.Env.Dir, p.Env.Also), Env: env, Temp: i.temp}
+	c := fence.Config{Settings: *FenceSettings(p.Config.Sandbox, append([]string{p.Env.Dir}, p.Env.Also...), p.ownFiles()), Env: env, Temp: i.temp}
 	there := func(path string) bool {
 		return path == "" || slices.ContainsFunc(slices.Concat(c.Work, c.Write), func(dir string) bool { return texts.Below(path, dir) })
 	}
@@ -99,22 +99,25 @@ func (i *inside) follow(p *Program, rt *agent.Runtime) {
 	})
 }
 
+// starter says how a session starts programs by itself.
+type starter struct{ p *Program }
+
 // holdHook returns what holds a hook that runs now.
-func (p *Program) holdHook(h hooks.Handler) (child.Holder, error) {
-	show, keep := []string{p.Store.File(p.ID), h.Copies}, []string(nil)
+func (s starter) holdHook(h hooks.Handler) (child.Holder, error) {
+	show, keep := []string{s.p.Store.File(s.p.ID), h.Copies}, []string(nil)
 	switch h.Origin.Source {
 	case hooks.Person:
-		show = append(show, p.shownTo(append(strings.Fields(h.Command), h.Args...)...)...)
+		show = append(show, s.shownTo(append(strings.Fields(h.Command), h.Args...)...)...)
 	case hooks.Plugin:
 		show, keep = append(show, h.Origin.Root), []string{h.Origin.Data}
 	}
-	return p.inside.hold(p, show, keep)
+	return s.p.inside.hold(s.p, show, keep)
 }
 
 // holdServer returns what holds an MCP server that starts now.
-func (p *Program) holdServer(s mcp.Server) (child.Holder, error) {
-	show, keep := append(p.shownTo(s.Process.Command...), s.Process.Copies), []string(nil)
-	for _, kv := range s.Process.Env {
+func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
+	show, keep := append(s.shownTo(one.Process.Command...), one.Process.Copies), []string(nil)
+	for _, kv := range one.Process.Env {
 		if root, ok := strings.CutPrefix(kv, "CLAUDE_PLUGIN_ROOT="); ok {
 			show = append(show, root)
 		}
@@ -122,50 +125,50 @@ func (p *Program) holdServer(s mcp.Server) (child.Holder, error) {
 			keep = append(keep, data)
 		}
 	}
-	return p.inside.hold(p, show, keep)
+	return s.p.inside.hold(s.p, show, keep)
 }
 
 // checkedServer returns a server of the project's .mcp.json as it starts now.
-func (p *Program) checkedServer(s mcp.Server) (mcp.Server, error) {
-	checks, _, err := p.checkParts()
-	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Kind == "mcp" && c.Name == s.Name })
-	if err != nil || i < 0 || len(s.Process.Command) == 0 { // of a plugin, or without a program
-		return s, err
+func (s starter) checkedServer(one mcp.Server) (mcp.Server, error) {
+	checks, _, err := s.p.checkParts()
+	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Kind == "mcp" && c.Name == one.Name })
+	if err != nil || i < 0 || len(one.Process.Command) == 0 { // of a plugin, or without a program
+		return one, err
 	}
-	s.Process.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
-		s.Process.Command, err = c.Args(s.Process.Command)
+	one.Process.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
+		one.Process.Command, err = c.Args(one.Process.Command)
 		return err
 	})
-	return s, err
+	return one, err
 }
 
 // checkedLanguageServer returns a language server as it starts now, in a folder.
-func (p *Program) checkedLanguageServer(s lsp.Server, root string) (lsp.Server, error) {
+func (s starter) checkedLanguageServer(one lsp.Server, root string) (lsp.Server, error) {
 	folders := []string{".", root}
 	for _, folder := range folders {
-		checks, _, err := CheckParts(folder, p.Config)
+		checks, _, err := CheckParts(folder, s.p.Config)
 		if err != nil {
-			return s, err
+			return one, err
 		}
 		i := slices.IndexFunc(checks, func(c PartCheck) bool {
-			return c.Kind == lspKind && c.Name == s.Name && c.path() == s.Command[0]
+			return c.Kind == lspKind && c.Name == one.Name && c.path() == one.Command[0]
 		})
 		if i < 0 {
 			continue
 		}
-		s.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
-			s.Command, err = c.Args(s.Command)
+		one.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
+			one.Command, err = c.Args(one.Command)
 			return err
 		})
-		return s, err
+		return one, err
 	}
-	return s, nil
+	return one, nil
 }
 
 // shownTo returns the files that words of a command line name by whole paths, but for those with keys.
-func (p *Program) shownTo(words ...string) (all []string) {
+func (s starter) shownTo(words ...string) (all []string) {
 	own := func(path string) bool {
-		return slices.ContainsFunc(p.ownFiles(), func(file string) bool { return texts.Below(path, file) })
+		return slices.ContainsFunc(s.p.ownFiles(), func(file string) bool { return texts.Below(path, file) })
 	}
 	for _, w := range words {
 		w = strings.Trim(w, `"';()`)
@@ -187,5 +190,5 @@ func programPath(c config.Config) string {
 	return searchpath.Outside(os.Getenv("PATH"), c.Sandbox.Write...)
 }
 
-// startEnv is what the programs get that a session starts by itself.
-func (p *Program) startEnv() []string { return []string{"PATH=" + programPath(p.Config)} }
+// startEnv returns what the programs get that a session starts by itself.
+func (s starter) startEnv() []string { return []string{"PATH=" + programPath(s.p.Config)} }

@@ -41,10 +41,10 @@ func (p *Program) newChecks(deferred *tools.Deferred) *lsp.Clients {
 	}
 	all := lsp.New(lsp.Options{
 		Servers: p.LanguageServers, Folders: append([]string{p.Env.Dir}, p.Env.Also...), State: lspState(), Away: away, Publish: p.Live.Publish,
-		Env: p.startEnv(), Hold: func(s lsp.Server) (child.Holder, error) {
-			return p.inside.hold(p, append(p.shownTo(s.Command...), s.Copies), nil)
+		Env: starter{p}.startEnv(), Hold: func(s lsp.Server) (child.Holder, error) {
+			return p.inside.hold(p, append(starter{p}.shownTo(s.Command...), s.Copies), nil)
 		},
-		Checked: p.checkedLanguageServer,
+		Checked: starter{p}.checkedLanguageServer,
 	})
 	deferred.Add(all.Tool())
 	return all

@@ -49,7 +49,7 @@ func (p *Program) newServers(deferred *tools.Deferred, secret *redact.Redactor) 
 		HTTP:   serverClient(all),
 		Secret: func(arguments string) bool { return secret.Text(arguments) != arguments },
 		Open:   openBrowser, Login: serverLogin,
-		Checked: p.checkedServer, Hold: p.holdServer, Env: p.startEnv(),
+		Checked: starter{p}.checkedServer, Hold: starter{p}.holdServer, Env: starter{p}.startEnv(),
 	}), nil
 }
 

@@ -100,7 +100,7 @@ func (p *Program) open(t *target.Target, env target.Environment, named tmux.Opti
 	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
 	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
 	if t.Host == nil {
-		o.Fence = p.fenceSettings(env.Dir, env.Also)
+		o.Fence = FenceSettings(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Reach.Hidden)
 		if o.Boxed = p.Config.Sandbox.Mode == "workspace"; o.Boxed {
 			if err := tmux.Fences(o.Options); err != nil {
 				o.Boxed = false
