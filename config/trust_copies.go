@@ -154,7 +154,7 @@ func (c *Copies) value(parts []syntax.WordPart) (text string, static bool) {
 			text += inner
 		case *syntax.ParamExp:
 			value, known := c.finder.vars[p.Param.Value]
-			if !known || p.Length || p.Excl || p.Slice != nil || p.Repl != nil || p.Exp != nil && p.Exp.Op != syntax.DefaultUnsetOrNull && p.Exp.Op != syntax.DefaultUnset || p.Index != nil {
+			if !known || !plain(p) {
 				return "", false
 			}
 			text += value
@@ -165,6 +165,12 @@ func (c *Copies) value(parts []syntax.WordPart) (text string, static bool) {
 	return text, true
 }
 
+// plain reports whether a variable that is set stands for its value alone.
+func plain(p *syntax.ParamExp) bool {
+	usual := p.Exp == nil || p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.DefaultUnset
+	return usual && !p.Length && !p.Excl && p.Slice == nil && p.Repl == nil && p.Index == nil
+}
+
 // shellWord returns what stands in the place of a word in a line for a shell, "" if nothing else does.
 func (c *Copies) shellWord(value, before string) string {
 	var words []string
@@ -172,9 +178,7 @@ func (c *Copies) shellWord(value, before string) string {
 	case now != value:
 		words = []string{now}
 	case strings.ContainsAny(value, "*?["):
-		for _, path := range c.matches(value) {
-			words = append(words, path)
-		}
+		words = c.matches(value)
 	}
 	for i, w := range words {
 		quoted, err := syntax.Quote(w, syntax.LangPOSIX)

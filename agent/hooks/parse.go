@@ -210,12 +210,17 @@ func (h *Handler) read(raw json.RawMessage) error {
 	if h.Direct = d.Args != nil; h.Direct {
 		h.Args = *d.Args
 	}
+	h.limitTo(d.Timeout)
+	return h.condition(d.If)
+}
+
+// limitTo sets how long the hook may run, in seconds.
+func (h *Handler) limitTo(seconds float64) {
 	most := maxTimeout
 	if h.Event == SessionEnd {
 		most = maxEnd
 	}
-	h.Timeout = time.Duration(min(d.Timeout, most.Seconds()) * float64(time.Second))
-	return h.condition(d.If)
+	h.Timeout = time.Duration(min(seconds, most.Seconds()) * float64(time.Second))
 }
 
 // condition reads what stands after "if".

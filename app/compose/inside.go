@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,8 +133,15 @@ func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
 func (s starter) checkedServer(one mcp.Server) (mcp.Server, error) {
 	checks, _, err := s.p.checkParts()
 	i := slices.IndexFunc(checks, func(c PartCheck) bool { return c.Kind == "mcp" && c.Name == one.Name })
-	if err != nil || i < 0 || len(one.Process.Command) == 0 { // of a plugin, or without a program
+	if err != nil || len(one.Process.Command) == 0 {
 		return one, err
+	}
+	if i < 0 {
+		plugins, err := s.p.serversOfPlugins()
+		if n := slices.IndexFunc(plugins, func(p mcp.Server) bool { return p.Name == one.Name && p.Problem == "" }); n < 0 || err != nil {
+			return one, errors.Join(errors.New("it is not there any more, or not trusted (/trust)"), err)
+		}
+		return one, nil
 	}
 	one.Process.Copies, err = checks[i].copied(func(c *config.Copies) (err error) {
 		one.Process.Command, err = c.Args(one.Process.Command)

@@ -130,7 +130,7 @@ func (s *survey) folder(dir string) folder {
 		case e.IsDir() && s.around && s.wholeSecret(path):
 			f.secrets = append(f.secrets, path)
 		case e.IsDir():
-			if e.Name() != ".git" && (s.around || e.Name() != "node_modules") && !slices.Contains(s.hidden, path) && !slices.Contains(s.work, path) {
+			if s.looksAt(path) {
 				f.below = append(f.below, e.Name())
 			}
 		case s.secret(path):
@@ -140,6 +140,12 @@ func (s *survey) folder(dir string) folder {
 		}
 	}
 	return f
+}
+
+// looksAt reports whether a folder is looked at.
+func (s *survey) looksAt(dir string) bool {
+	name := filepath.Base(dir)
+	return name != ".git" && (s.around || name != "node_modules") && !slices.Contains(s.hidden, dir) && !slices.Contains(s.work, dir)
 }
 
 // behind returns the file that a name leads to, "" for links that are not looked at: those of a folder to work in, and

@@ -54,6 +54,13 @@ func (p plan) add(k kind, path string) {
 	}
 }
 
+// addAll adds several.
+func (p plan) addAll(k kind, paths []string) {
+	for _, path := range paths {
+		p.add(k, path)
+	}
+}
+
 // fix makes the folders between top and path mount points, so that a command can't move what lies at
 // path away from under its mount.
 func (p plan) fix(top, path string) {

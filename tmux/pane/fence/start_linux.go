@@ -132,18 +132,12 @@ func writableBelow(path string) (found bool) {
 func (f *Fence) mounts(home string) plan {
 	c, p := f.config, plan{}
 	read, secret := confine.System(c.Env, c.Work)
-	for _, path := range read {
-		p.add(readable, path)
-	}
-	for _, path := range secret {
-		p.add(hidden, path)
-	}
+	p.addAll(readable, read)
+	p.addAll(hidden, secret)
 	if filepath.IsAbs(home) {
 		p.add(empty, home)
 	}
-	for _, dir := range slices.Concat(c.Work, c.Write) {
-		p.add(writable, dir)
-	}
+	p.addAll(writable, slices.Concat(c.Work, c.Write))
 	for _, dir := range c.Work {
 		p.repository(dir, home)
 	}
@@ -156,12 +150,8 @@ func (f *Fence) mounts(home string) plan {
 			p.fix(dir, path)
 		}
 	}
-	for _, path := range c.Show {
-		p.add(shown, path)
-	}
-	for _, path := range c.Keep {
-		p.add(kept, path)
-	}
+	p.addAll(shown, c.Show)
+	p.addAll(kept, c.Keep)
 	if f.proxied() {
 		if exe, err := os.Executable(); err == nil { // without it bwrap says what is missing
 			p.put(mount{insideExe, readable, exe})
