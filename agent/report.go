@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/approval"
 	"buddy/agent/conversation"
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/memory"
 	"buddy/agent/reminder"
