@@ -45,8 +45,8 @@ func (i *inside) auto(p *Program) bool {
 }
 
 // hold returns what holds a program that starts now, nil in another mode than auto. The program may read the files and
-// folders of show, and write those of keep, wherever they are.
-func (i *inside) hold(p *Program, show, keep []string) (child.Holder, error) {
+// folders of show, and write those of keep, wherever they are. A server runs as long as the session does.
+func (i *inside) hold(p *Program, server bool, show, keep []string) (child.Holder, error) {
 	if p.Target != slash.ThisMachine || !i.auto(p) {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (i *inside) hold(p *Program, show, keep []string) (child.Holder, error) {
 		i.temp = temp
 	}
 	env, _ := p.Config.Environ(os.Environ())
-	c := fence.Config{Settings: *FenceSettings(p.Config.Sandbox, append([]string{p.Env.Dir}, p.Env.Also...), p.ownFiles()), Env: env, Temp: i.temp}
+	c := fence.Config{Settings: *FenceSettings(p.Config.Sandbox, append([]string{p.Env.Dir}, p.Env.Also...), p.own().Files), Env: env, Temp: i.temp, Server: server}
 	there := func(path string) bool {
 		return path == "" || slices.ContainsFunc(slices.Concat(c.Work, c.Write), func(dir string) bool { return texts.Below(path, dir) })
 	}
@@ -112,7 +112,7 @@ func (s starter) holdHook(h hooks.Handler) (child.Holder, error) {
 	case hooks.Plugin:
 		show, keep = append(show, h.Origin.Root), []string{h.Origin.Data}
 	}
-	return s.p.inside.hold(s.p, show, keep)
+	return s.p.inside.hold(s.p, false, show, keep)
 }
 
 // holdServer returns what holds an MCP server that starts now.
@@ -126,7 +126,7 @@ func (s starter) holdServer(one mcp.Server) (child.Holder, error) {
 			keep = append(keep, data)
 		}
 	}
-	return s.p.inside.hold(s.p, show, keep)
+	return s.p.inside.hold(s.p, true, show, keep)
 }
 
 // checkedServer returns a server of the project's .mcp.json as it starts now.
@@ -176,7 +176,7 @@ func (s starter) checkedLanguageServer(one lsp.Server, root string) (lsp.Server,
 // shownTo returns the files that words of a command line name by whole paths, but for those with keys.
 func (s starter) shownTo(words ...string) (all []string) {
 	own := func(path string) bool {
-		return slices.ContainsFunc(s.p.ownFiles(), func(file string) bool { return texts.Below(path, file) })
+		return slices.ContainsFunc(s.p.own().Files, func(file string) bool { return texts.Below(path, file) })
 	}
 	for _, w := range words {
 		w = strings.Trim(w, `"';()`)

@@ -42,7 +42,7 @@ func (p *Program) newChecks(deferred *tools.Deferred) *lsp.Clients {
 	all := lsp.New(lsp.Options{
 		Servers: p.LanguageServers, Folders: append([]string{p.Env.Dir}, p.Env.Also...), State: lspState(), Away: away, Publish: p.Live.Publish,
 		Env: starter{p}.startEnv(), Hold: func(s lsp.Server) (child.Holder, error) {
-			return p.inside.hold(p, append(starter{p}.shownTo(s.Command...), s.Copies), nil)
+			return p.inside.hold(p, true, append(starter{p}.shownTo(s.Command...), s.Copies), nil)
 		},
 		Checked: starter{p}.checkedLanguageServer,
 	})

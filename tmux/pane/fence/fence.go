@@ -44,6 +44,9 @@ type Config struct {
 	// Show lists absolute paths that commands may read besides, also where they lie in what is hidden; Keep those
 	// that they may write.
 	Show, Keep []string
+	// Server says that a command stays as long as the session: its start marks the workspace. Else the mark would stay
+	// while it runs, and each command outside of the fence would ask.
+	Server bool
 }
 
 // ErrImpossible means that commands can't be fenced here. Nothing ran. The text says what to

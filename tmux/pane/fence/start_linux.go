@@ -219,6 +219,10 @@ func (f *Fence) Start(cmd *exec.Cmd) error {
 	if err != nil {
 		return fmt.Errorf("nothing ran: %w", err)
 	}
+	if f.config.Server {
+		end()
+		end = func() {}
+	}
 	if err = f.start(cmd, end); err != nil {
 		end()
 	}
