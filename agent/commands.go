@@ -62,6 +62,7 @@ func submit(r *Runtime, c event.Submit) {
 		r.tasks.typed(c)
 		return
 	}
+	r.approvals.Prompted()
 	r.tasks.submit(c)
 	r.tasks.workflows.suggest(c)
 }
@@ -92,6 +93,7 @@ func (r *Runtime) adjust(c event.Command) {
 func (r *Runtime) act(c event.Command) {
 	switch c := c.(type) {
 	case event.SetGoal:
+		r.approvals.Prompted()
 		r.tasks.goals.set(c)
 	case event.ChangeGoal:
 		r.tasks.goals.change(c)

@@ -93,7 +93,9 @@ func TestPlanIsRemarkedEditedAndApproved(t *testing.T) {
 	const first, second = "# Plan\n\none\n", "# Plan\n\ntwo\n\n```steps\n- {description: reproduce, tool: run_shell, risk: low}\n- {description: fix, depends_on: [1]}\n```\n"
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, p.options(t), says("", planWrites(p.file, first)), says("", exits), says("", planWrites("a.go", "x")), says("", exits), says("", planWrites("a.go", "x")), says("done"))
-		s.do(event.SetMode{Mode: action.ModeEdits}, event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "plan it"})
+		s.do(event.SetMode{Mode: action.ModeEdits})
+		time.Sleep(3 * time.Second)
+		s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "plan it"})
 		if e, n := find[event.PlanEntered](s); n != 1 || e.File != p.file || e.Before != action.ModeEdits {
 			t.Errorf("%d plans entered, %+v", n, e)
 		}
@@ -141,19 +143,22 @@ func TestModeAfterAPlan(t *testing.T) {
 		name  string
 		begun action.Mode // of the session
 		set   []event.Command
+		stood time.Duration // before planning
 		wait  time.Duration // while planning
 		want  string
 	}{
-		{"ask", "", nil, 0, "ask"},
-		{"strict", action.ModeStrict, nil, 0, "strict"},
-		{"edits", "", []event.Command{event.SetMode{Mode: action.ModeEdits}}, 0, "edits"},
-		{"all", "", []event.Command{event.SetMode{Mode: action.ModeAll}}, 0, "all"},
-		{"all for a while", "", []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Hour}}, time.Minute, "all"},
-		{"all ran out", "", []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Minute}}, time.Hour, "ask"},
-		{"all ran out in strict", action.ModeStrict, []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Minute}}, time.Hour, "strict"},
-		{"all ran out before", "", []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Nanosecond}}, time.Hour, "ask"},
-		{"begun in plan", action.ModePlan, nil, 0, "ask"},
-		{"twice", "", []event.Command{event.SetMode{Mode: action.ModeEdits}, event.SetMode{Mode: action.ModePlan}}, 0, "edits"},
+		{"ask", "", nil, 0, 0, "ask"},
+		{"strict", action.ModeStrict, nil, 0, 0, "strict"},
+		{"edits", "", []event.Command{event.SetMode{Mode: action.ModeEdits}}, 3 * time.Second, 0, "edits"},
+		{"edits for a moment", "", []event.Command{event.SetMode{Mode: action.ModeEdits}}, 2999 * time.Millisecond, 0, "ask"},
+		{"edits with a prompt", "", []event.Command{event.SetMode{Mode: action.ModeEdits}, event.Submit{Text: "beside", Background: true}}, 0, 0, "edits"},
+		{"all", "", []event.Command{event.SetMode{Mode: action.ModeAll}}, 3 * time.Second, 0, "all"},
+		{"all for a while", "", []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Hour}}, 3 * time.Second, time.Minute, "all"},
+		{"all ran out", "", []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Minute}}, 3 * time.Second, time.Hour, "ask"},
+		{"all ran out in strict", action.ModeStrict, []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Minute}}, 3 * time.Second, time.Hour, "strict"},
+		{"all ran out before", "", []event.Command{event.SetMode{Mode: action.ModeAll, Duration: time.Nanosecond}}, time.Microsecond, time.Hour, "ask"},
+		{"begun in plan", action.ModePlan, nil, 0, 0, "ask"},
+		{"twice", "", []event.Command{event.SetMode{Mode: action.ModePlan}}, time.Hour, 0, "ask"},
 	} {
 		p := newPlanner(t)
 		synctest.Test(t, func(t *testing.T) {
@@ -162,9 +167,13 @@ func TestModeAfterAPlan(t *testing.T) {
 					o.Mode = test.begun
 				}
 			}
-			s := start(t, p.options(t), says("", planWrites(p.file, "plan")), says("", exits), says("done"))
+			steps := []step{says("", planWrites(p.file, "plan")), says("", exits), says("done")}
+			if len(test.set) > 1 { // a prompt is among them
+				steps = append([]step{says("ok")}, steps...)
+			}
+			s := start(t, p.options(t), steps...)
 			s.do(test.set...)
-			time.Sleep(time.Microsecond)
+			time.Sleep(test.stood)
 			s.do(event.SetMode{Mode: action.ModePlan}, event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "plan it"})
 			if a, n := find[event.ApprovalAsked](s); n > 0 {
 				t.Errorf("%s: asked about %+v", test.name, a)
@@ -330,7 +339,9 @@ func TestResumeInModePlan(t *testing.T) {
 	var stored []event.Envelope
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, p.options(t), says("", planWrites(p.file, "plan")), says("", exits))
-		s.do(event.SetMode{Mode: action.ModeEdits}, event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "go"})
+		s.do(event.SetMode{Mode: action.ModeEdits})
+		time.Sleep(3 * time.Second)
+		s.do(event.SetMode{Mode: action.ModePlan}, event.Submit{Text: "go"})
 		stored = s.mem.events // as after a crash: the plan still waits
 		s.stop()
 	})

@@ -55,7 +55,7 @@ type Broker struct {
 	mu     sync.Mutex // guards all below
 	policy policy.Policy
 	modeFor
-	before      modeFor     // mode plan, for after the plan
+	before      modeFor     // the last one that counted: it is the mode before plan
 	rest        action.Mode // that follows a mode which ends
 	open        map[string]*ask
 	closed      bool
@@ -72,6 +72,17 @@ type modeFor struct {
 	mode   action.Mode
 	until  time.Time // when it ends; zero = never
 	screen string    // where the person was who chose it
+	since  time.Time // when it began to apply
+	stood  bool      // it counts, however short it has applied
+}
+
+// standing is how long a mode must apply until it counts as the one before plan.
+const standing = 3 * time.Second
+
+// counts reports whether it can be the mode before plan. One that a person only went through, on the way
+// to another, can't: approving a plan would lead to a mode in which they never worked.
+func (m modeFor) counts(now time.Time) bool {
+	return m.mode != action.ModePlan && (m.stood || now.Sub(m.since) >= standing)
 }
 
 // ended reports whether its time is over.
@@ -117,7 +128,11 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 	if slices.Contains([]action.Mode{action.ModeNone, action.ModePlan, action.ModeStrict}, m) {
 		rest = m // no looser than the session began
 	}
-	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m}, before: modeFor{mode: action.ModeAsk}, rest: rest, now: now, open: make(map[string]*ask)}
+	before := modeFor{mode: m}
+	if m == action.ModePlan {
+		before.mode = action.ModeAsk
+	}
+	return &Broker{stream: s, policy: p, target: target, modeFor: modeFor{mode: m, stood: true}, before: before, rest: rest, now: now, open: make(map[string]*ask)}
 }
 
 // Judge applies the policy under the current mode, which may end by that, or under most if that is
@@ -125,7 +140,7 @@ func New(s *stream.Stream, p policy.Policy, target string, m action.Mode, now fu
 func (b *Broker) Judge(act action.Action, most action.Mode) action.Verdict {
 	b.mu.Lock()
 	if b.ended(b.now()) {
-		b.turnTo(0, modeFor{mode: b.rest})
+		b.turnTo(0, b.follows(b.modeFor))
 	}
 	p, mode := b.policy, b.mode
 	b.mu.Unlock()

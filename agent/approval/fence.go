@@ -78,7 +78,7 @@ func Suspend(b *Broker, task int) {
 	switch {
 	case b.mode == action.ModeAuto:
 		was := b.modeFor
-		b.turnTo(task, modeFor{mode: action.ModeAsk})
+		b.turnTo(task, modeFor{mode: action.ModeAsk, stood: true})
 		b.suspended = &was
 	case b.mode == action.ModePlan && b.before.mode == action.ModeAuto:
 		b.before = modeFor{mode: action.ModeAsk}

@@ -36,16 +36,22 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration, screen string) {
 	b.reviewMode(m)
 }
 
-// turnTo changes the mode because of a task, 0 for none, and says so. Mode plan remembers which one was
-// before it; entered twice, nothing changes. The caller holds b.mu.
+// turnTo changes the mode because of a task, 0 for none, and says so. The one that applied becomes the mode
+// before plan if it counts. Mode plan entered twice changes nothing. The caller holds b.mu.
 func (b *Broker) turnTo(task int, to modeFor) {
-	planned := b.mode == action.ModePlan
-	before := b.follows(b.modeFor)
+	now, planned := b.now(), b.mode == action.ModePlan
+	was := b.follows(b.modeFor)
+	if was.counts(now) {
+		b.before = was
+	}
+	if to.since = now; to.mode == was.mode {
+		to.since, to.stood = was.since, to.stood || was.stood
+	}
 	b.modeFor, b.suspended = to, nil
 	switch {
 	case to.mode == action.ModePlan && !planned:
-		b.before, b.approved = before, ""
-		b.stream.Publish(task, 0, event.PlanEntered{File: b.policy.Plan, Before: before.mode, Until: millis(before.until)})
+		b.before, b.approved = b.follows(b.before), ""
+		b.stream.Publish(task, 0, event.PlanEntered{File: b.policy.Plan, Before: b.before.mode, Until: millis(b.before.until)})
 	case to.mode != action.ModePlan && planned:
 		b.stream.Publish(task, 0, event.PlanExited{})
 	}
@@ -72,10 +78,24 @@ func (b *Broker) EnterPlan(task int) (entered bool) {
 	return entered
 }
 
-// EndPlan ends mode plan as e says: the mode before it applies again, or, where the time of that is
-// over, the one that follows it. It returns the mode that applies then. Where a person has ended mode
-// plan already, their mode stays.
-func (b *Broker) EndPlan(task int, e event.PlanExited) action.Mode {
+// Prompted notes that a person has sent a prompt in the mode that applies, which counts from now on.
+func (b *Broker) Prompted() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stood = true
+}
+
+// AfterPlan returns the mode that follows mode plan.
+func (b *Broker) AfterPlan() action.Mode {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.follows(b.before).mode
+}
+
+// EndPlan ends mode plan as e says and returns the mode that applies then: mode edits if the person chose
+// that, else the mode before plan, or, where the time of that is over, the one that follows it. The person was
+// told of most: a looser one does not apply. Where a person has ended mode plan already, their mode stays.
+func (b *Broker) EndPlan(task int, e event.PlanExited, most action.Mode) action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.approved = e.Plan
@@ -83,20 +103,28 @@ func (b *Broker) EndPlan(task int, e event.PlanExited) action.Mode {
 	if b.mode != action.ModePlan {
 		return b.mode
 	}
-	b.modeFor = b.follows(b.before)
+	to := b.follows(b.before)
+	switch {
+	case e.Edits:
+		to = modeFor{mode: action.ModeEdits}
+	case action.Stricter(to.mode, most) != to.mode:
+		to = modeFor{mode: most}
+	}
+	to.since, to.stood = b.now(), true
+	b.modeFor = to
 	b.stream.Publish(task, 0, event.ModeChanged{Mode: b.mode, Until: millis(b.until)})
 	return b.mode
 }
 
-// follows returns the mode that follows mode plan where m was before it. The caller holds b.mu.
+// follows returns a mode, or, where its time is over, the one that follows it. The caller holds b.mu.
 func (b *Broker) follows(m modeFor) modeFor {
 	switch {
 	case !m.ended(b.now()):
 		return m
 	case b.rest == action.ModePlan: // in which the session began
-		return modeFor{mode: action.ModeAsk}
+		return modeFor{mode: action.ModeAsk, stood: true}
 	}
-	return modeFor{mode: b.rest}
+	return modeFor{mode: b.rest, stood: true}
 }
 
 // ApprovedPlan returns the text of the plan that was approved last, "" if another one was begun since.

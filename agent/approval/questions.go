@@ -39,10 +39,10 @@ func (q *Questions) Ask(ctx context.Context, task, turn int, callID string, aske
 	return got.Text, err
 }
 
-// AskPlan is Ask for a plan that is to be approved: text is in file. The answer is one of
-// [event.PlanApprove] and its like, the plan as the person has edited it, or a remark.
-func (q *Questions) AskPlan(ctx context.Context, task, turn int, callID, file, text string) (event.QuestionAnswered, error) {
-	return q.wait(ctx, task, turn, event.QuestionAsked{CallID: callID, Plan: file, Text: text, Choices: []string{event.PlanApprove, event.PlanEdit, event.PlanDiscard}})
+// AskPlan is Ask for a plan that is to be approved. The answer is one of [event.PlanApprove] and its like,
+// the plan as the person has edited it, or a remark.
+func (q *Questions) AskPlan(ctx context.Context, task, turn int, e event.QuestionAsked) (event.QuestionAnswered, error) {
+	return q.wait(ctx, task, turn, e)
 }
 
 // AskGate is Ask for a step of a workflow that waits for its gate, or for what is to become of a call.

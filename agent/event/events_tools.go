@@ -207,13 +207,14 @@ func (r FileRestored) Text() string {
 
 // QuestionAsked holds a question to the person; the task waits.
 type QuestionAsked struct {
-	ID      string   `json:"id"`
-	CallID  string   `json:"call_id"`
-	From    string   `json:"from,omitempty"` // who asks, untrusted text; "" for the model
-	Gate    string   `json:"gate,omitempty"` // the step of a workflow that waits for the answer; From names the workflow
-	Plan    string   `json:"plan,omitempty"` // file of the plan that is to be approved: Text is in it
-	Text    string   `json:"text"`
-	Choices []string `json:"choices,omitempty"` // suggested answers; any other is accepted, too
+	ID      string      `json:"id"`
+	CallID  string      `json:"call_id"`
+	From    string      `json:"from,omitempty"`   // who asks, untrusted text; "" for the model
+	Gate    string      `json:"gate,omitempty"`   // the step of a workflow that waits for the answer; From names the workflow
+	Plan    string      `json:"plan,omitempty"`   // file of the plan that is to be approved: Text is in it
+	Before  action.Mode `json:"before,omitempty"` // of a plan: the mode from before, in which it would be carried out
+	Text    string      `json:"text"`
+	Choices []string    `json:"choices,omitempty"` // suggested answers; any other is accepted, too
 }
 
 // QuestionAnswered settles a question. By is user, cancel, or nobody (no person to ask).

@@ -91,7 +91,8 @@ func (m planMode) Exit(ctx context.Context) (tools.PlanDecision, error) {
 	}
 	for {
 		m.batch.loop.notify(m.batch.x, m.batch.turn, "elicitation_dialog", "buddy shows a plan")
-		answer, err := m.ask(ctx, text)
+		before := p.Approvals.AfterPlan()
+		answer, err := m.ask(ctx, text, before)
 		switch {
 		case errors.Is(err, tools.ErrNobody):
 			m.batch.x.showPlan(plan.Shown(text))
@@ -101,18 +102,20 @@ func (m planMode) Exit(ctx context.Context) (tools.PlanDecision, error) {
 		case answer.Edited:
 			text, steps = m.edited(text, answer.Text, steps)
 		case answer.Text != event.PlanEdit:
-			return m.decided(answer.Text, text, steps), nil
+			return m.decided(answer.Text, text, steps, before), nil
 		}
 	}
 }
 
-// ask shows a text as the plan and waits for the answer.
-func (m planMode) ask(ctx context.Context, text string) (event.QuestionAnswered, error) {
+// ask shows a text as the plan, with the mode from before it, and waits for the answer.
+func (m planMode) ask(ctx context.Context, text string, before action.Mode) (event.QuestionAnswered, error) {
 	p := m.batch.loop.p
 	if !p.Approvals.Interactive() {
 		return event.QuestionAnswered{}, tools.ErrNobody
 	}
-	return p.Questions.AskPlan(ctx, m.batch.x.task, m.batch.turn, m.callID, string(p.Plan), text)
+	return p.Questions.AskPlan(ctx, m.batch.x.task, m.batch.turn, event.QuestionAsked{
+		CallID: m.callID, Plan: string(p.Plan), Before: before, Text: text, Choices: plan.Choices(before),
+	})
 }
 
 // edited takes what the person made of a plan into its file, and returns the plan that is asked about
@@ -131,25 +134,28 @@ func (m planMode) edited(before, after string, steps []event.PlanStep) (string, 
 	return after, steps
 }
 
-// decided does what the person said about a plan.
-func (m planMode) decided(said, text string, steps []event.PlanStep) tools.PlanDecision {
+// decided does what the person said about a plan, who was told the mode from before it.
+func (m planMode) decided(said, text string, steps []event.PlanStep, before action.Mode) tools.PlanDecision {
 	p, task := m.batch.loop.p, m.batch.x.task
 	switch said {
-	case event.PlanApprove:
-		mode := p.Approvals.EndPlan(task, event.PlanExited{Approved: true, Plan: m.batch.loop.o.Redact.Text(text), Steps: steps})
+	case event.PlanApprove, event.PlanEdits:
+		e := event.PlanExited{Approved: true, Edits: said == event.PlanEdits, Plan: m.batch.loop.o.Redact.Text(text), Steps: steps}
+		mode := p.Approvals.EndPlan(task, e, before)
 		d := tools.PlanDecision{Decision: "approved", Plan: text, Todo: plan.Checklist(steps)}
-		d.Note = fmt.Sprintf("the user approved this plan, as it stands here; mode is %s again. Carry it out now; each call is judged as always", mode)
+		d.Note = fmt.Sprintf("the user approved this plan, as it stands here; the mode is now %s. Carry it out now; each call is judged as always", mode)
 		if len(steps) > 0 {
 			d.Note += ". todo is its list: keep it up to date with the tool todo"
 		}
 		return d
 	case event.PlanDiscard:
-		mode := p.Approvals.EndPlan(task, event.PlanExited{})
+		mode := p.Approvals.EndPlan(task, event.PlanExited{}, before)
 		d := tools.PlanDecision{Decision: "discarded", Note: fmt.Sprintf("the user does not want this plan; mode is %s again. Do nothing of it, ask what they want instead", mode)}
 		if err := p.Plan.Discard(); err != nil {
 			d.Note += "; " + err.Error()
 		}
 		return d
+	case event.PlanKeep:
+		said = ""
 	}
 	return tools.PlanDecision{
 		Decision: "keep planning", Remark: tools.Head(said, tools.OutputBytes),

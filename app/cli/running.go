@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/event"
+	"buddy/agent/plan"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/headless"
@@ -298,7 +299,7 @@ func (s *cli) approveCommand() *cobra.Command {
 	c := ofRunning(&cobra.Command{
 		Use:   "approve [ID]",
 		Short: "answer what a session waits for",
-		Long: "approve shows whole what a session wants to do, and asks. Only a person at a terminal can say yes.\n" +
+		Long: "approve shows all of what a session wants to do, or its plan, and asks. Only a person at a terminal can say yes.\n" +
 			"With --deny it says no to all that waits, without asking.",
 		Example: "  buddy approve 7f3a\n  buddy approve 7f3a --deny --reason \"use the staging server\"",
 	}, func(d live.Description) error { return s.approve(d, deny, reason) })
@@ -326,8 +327,9 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 		return err
 	}
 	waiting := slices.DeleteFunc(hello.Open, func(env event.Envelope) bool {
+		q, asks := env.Payload.(event.QuestionAsked)
 		_, ok := env.Payload.(event.ApprovalAsked)
-		return !ok
+		return !ok && (!asks || q.Plan == "")
 	})
 	if len(waiting) == 0 {
 		return fmt.Errorf("session %s waits for no approval (%s)", d.ID, d.State)
@@ -344,17 +346,32 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 	if err != nil {
 		return err
 	}
+	m := plain.Remarks{Err: s.err, Send: func(c event.Command) bool { session.Send(c); return true }}
 	for _, env := range waiting {
-		asked := env.Payload.(event.ApprovalAsked)
-		if deny {
-			session.Send(event.AnswerApproval{ID: asked.ID, Decision: event.Deny, Reason: reason})
-		} else {
-			m := plain.Remarks{Err: s.err, Send: func(c event.Command) bool { session.Send(c); return true }}
-			m.Approve(asked)
-		}
-		if err := s.answered(ctx, batches, asked, hello.Screen); err != nil {
+		if err := decide(&m, env.Payload, deny, reason); err != nil {
 			return err
 		}
+		if err := s.answered(ctx, batches, env.Payload, hello.Screen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide answers an approval or a plan, by asking or with a no. A no to a plan keeps it: the model plans further.
+func decide(m *plain.Remarks, e event.Event, deny bool, reason string) error {
+	switch e := e.(type) {
+	case event.ApprovalAsked:
+		if !deny {
+			m.Approve(e)
+			return nil
+		}
+		m.Send(event.AnswerApproval{ID: e.ID, Decision: event.Deny, Reason: reason})
+	case event.QuestionAsked:
+		if !deny {
+			return m.Plan(e)
+		}
+		m.Send(event.Answer{ID: e.ID, Text: cmp.Or(reason, event.PlanKeep)})
 	}
 	return nil
 }
@@ -368,9 +385,9 @@ func terminalHere() error {
 	return tty.Close()
 }
 
-// answered waits until an approval has an answer, and says which: another screen than the one here may
-// have been first.
-func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.ApprovalAsked, here string) error {
+// answered waits until an approval or a plan has an answer, and says which: another screen than the one here
+// may have been first.
+func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, asked event.Event, here string) error {
 	late := time.After(answerTime)
 	for {
 		select {
@@ -379,15 +396,15 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 				return errors.New("the session has ended")
 			}
 			for _, env := range batch {
-				p, ok := env.Payload.(event.ApprovalAnswered)
-				if !ok || p.ID != asked.ID {
+				said, screen, ok := answerTo(asked, env.Payload)
+				if !ok {
 					continue
 				}
 				before := ""
-				if p.Screen != here {
-					before = "already answered" + on(p.Screen) + ": "
+				if screen != here {
+					before = "already answered" + on(screen) + ": "
 				}
-				return s.print("%s%s: %s", before, p.Decision, markup.Shorten(words.Asked(asked).Line(), 80))
+				return s.print("%s%s", before, said)
 			}
 		case <-late:
 			return fmt.Errorf("the session did not take the answer in %s", answerTime)
@@ -395,6 +412,20 @@ func (s *cli) answered(ctx context.Context, batches <-chan []event.Envelope, ask
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// answerTo returns what an event says about an approval or a plan, and where a person was who answered; ok is
+// false if it is no answer to that.
+func answerTo(asked, e event.Event) (said, screen string, ok bool) {
+	switch p := e.(type) {
+	case event.ApprovalAnswered:
+		a, is := asked.(event.ApprovalAsked)
+		return fmt.Sprintf("%s: %s", p.Decision, markup.Shorten(words.Asked(a).Line(), 80)), p.Screen, is && a.ID == p.ID
+	case event.QuestionAnswered:
+		q, is := asked.(event.QuestionAsked)
+		return markup.Shorten(plan.Label(p.Text, q.Before), 80), p.Screen, is && q.ID == p.ID
+	}
+	return "", "", false
 }
 
 // detached starts a session that works on a prompt without a screen, and prints its id.

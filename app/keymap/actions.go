@@ -49,7 +49,7 @@ var table = []row{
 	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
 	{Undo, editing, "", "Undo", keys("Ctrl+_")},
 	{Redo, editing, "", "Redo", keys("Alt+_")},
-	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
+	{EditPrompt, in(Prompt, Question), "", "Write the prompt, an answer, or the plan that is asked about, in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{PasteImage, in(Prompt), "", "Insert the picture of the clipboard; a pasted path of a picture does the same", keys("Ctrl+V")},
 	{ReadUp, in(Prompt, Vi), "", "Scroll the conversation up a page; the draft stays", keys("PgUp")},
 	{ReadDown, in(Prompt, Vi), "", "Scroll it down a page", keys("PgDn")},

@@ -3,6 +3,7 @@ package plain
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -134,15 +135,18 @@ func QuestionText(q event.QuestionAsked) string {
 	text := "? " + q.Text
 	switch {
 	case q.Plan != "":
-		text = "? the plan in " + q.Plan + ":\n  | " + strings.ReplaceAll(strings.TrimRight(plan.Shown(q.Text), "\n"), "\n", "\n  | ")
+		text = "? " + plan.Question + "\n  | " + strings.ReplaceAll(strings.TrimRight(plan.Shown(q.Text), "\n"), "\n", "\n  | ")
 	case q.From != "":
 		text = "? " + q.From + " asks: " + q.Text
 	}
 	for i, c := range q.Choices {
+		if q.Plan != "" {
+			c = plan.Label(c, q.Before)
+		}
 		text += fmt.Sprintf("\n  %d  %s", i+1, c)
 	}
 	if q.Plan != "" {
-		text += "\n  other words say what is missing, and planning goes on"
+		text += "\n  or type what is missing"
 	}
 	return text
 }
@@ -192,6 +196,22 @@ func (m *Remarks) Gate(q event.QuestionAsked) {
 	}
 }
 
+// Plan asks about a plan, as Approve does. Without an answer it stays open.
+func (m *Remarks) Plan(q event.QuestionAsked) error {
+	for {
+		reply, hungUp, err := m.onTerminal(QuestionText(q) + "\nNumber, or what is missing: ")
+		switch {
+		case err != nil:
+			return err
+		case hungUp:
+			return errors.New("the terminal was closed: the plan still waits")
+		case strings.TrimSpace(reply) != "":
+			m.Send(event.Answer{ID: q.ID, Text: numbered(q, strings.TrimSpace(reply))})
+			return nil
+		}
+	}
+}
+
 // hintOfGate says how a gate is answered in a line.
 func hintOfGate(q event.QuestionAsked) string {
 	if slices.Equal(q.Choices, event.GateChoices) {
@@ -203,14 +223,19 @@ func hintOfGate(q event.QuestionAsked) string {
 // choiceOf returns what a line means as the answer to a gate: yes, no, the number of a choice, or a text.
 func choiceOf(q event.QuestionAsked, line string) string {
 	line = strings.TrimSpace(line)
-	if n, err := strconv.Atoi(line); err == nil && n > 0 && n <= len(q.Choices) {
-		return q.Choices[n-1]
-	}
 	switch strings.ToLower(line) {
 	case "y", "yes":
 		return event.GatePass
 	case "", "n", "no":
 		return event.GateDeny
+	}
+	return numbered(q, line)
+}
+
+// numbered returns the choice whose number a line is, else the line.
+func numbered(q event.QuestionAsked, line string) string {
+	if n, err := strconv.Atoi(line); err == nil && n > 0 && n <= len(q.Choices) {
+		return q.Choices[n-1]
 	}
 	return line
 }

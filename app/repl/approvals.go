@@ -48,7 +48,12 @@ func (r *repl) put(w wants) bool {
 	}
 	r.shown = w
 	if w.kind == anAnswer {
-		r.say(plain.QuestionText(r.state.Questions[0]))
+		q := r.state.Questions[0]
+		text := plain.QuestionText(q)
+		if q.Plan != "" && r.con.tty {
+			text += "\n  or type " + event.PlanEdit + " to change it in your editor"
+		}
+		r.say(text)
 		return true
 	}
 	a := r.state.Approvals[0]

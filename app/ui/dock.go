@@ -25,6 +25,7 @@ type dock struct {
 	approval *dialog.Approval
 	question *dialog.Confirm // of the model
 	confirm  *dialog.Confirm
+	line     *dialog.Ask // for what is missing in a plan
 	prompt   *prompt.Prompt
 	arranged *arrangement
 	state    *state.State
@@ -263,6 +264,8 @@ func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 		return false
 	case p.Action == keymap.Back:
 		d.leave()
+	case p.Action == keymap.EditPrompt:
+		d.editAnswer(func() { d.typeOn("", ev) })
 	case p.Action == keymap.ReasonBack && d.reasonToPrompt():
 	case p.Types() && !d.approval.Typing():
 		d.typeOn("", ev)

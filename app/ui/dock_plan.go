@@ -7,26 +7,52 @@ import (
 	"buddy/agent/plan"
 	"buddy/app/keymap"
 	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
-// planChoices say what the answers to a plan do.
-var planChoices = map[string]string{
-	event.PlanApprove: "approve it: mode plan ends, the model carries it out",
-	event.PlanEdit:    "edit it in your editor",
-	event.PlanDiscard: "discard it: mode plan ends, nothing of it is done",
-}
-
-// askPlan docks a plan that is to be approved. Its text shows as it is written, its steps as a list.
+// askPlan docks a plan that is to be approved, its steps as a list.
 func (d *dock) askPlan(q event.QuestionAsked) {
 	var choices []string
 	for _, c := range q.Choices {
-		choices = append(choices, planChoices[c])
+		choices = append(choices, plan.Label(c, q.Before))
+	}
+	var hints []draw.Hint
+	if keys := d.deps.Keys.Keys(keymap.EditPrompt); len(keys) > 0 {
+		hints = append(hints, draw.Hint{Key: keys[0], Label: "edit the plan"})
 	}
 	d.question.Ask(dialog.Question{
-		ID: q.ID, Title: "Plan", Scope: keymap.Question, Lines: strings.Split(strings.TrimRight(plan.Shown(q.Text), "\n"), "\n"), Choices: choices,
-		Own: true, OwnLabel: "type what is missing: planning goes on",
-		Take: func(n int) { d.answer(q, event.Answer{ID: q.ID, Text: q.Choices[n]}) },
+		ID: q.ID, Title: plan.Question, Scope: keymap.Question, Lines: []string{plan.Shown(q.Text)}, Markdown: true, Choices: choices,
+		Own: true, OwnLabel: "type what is missing", Hints: hints,
+		Take: func(n int) { d.answerPlan(q, q.Choices[n]) },
 	})
+}
+
+// answerPlan answers a plan with one of its choices. Who wants to keep planning can say why.
+func (d *dock) answerPlan(q event.QuestionAsked, choice string) {
+	if choice != event.PlanKeep {
+		d.answer(q, event.Answer{ID: q.ID, Text: choice})
+		return
+	}
+	d.show(q.ID) // it waits until the remark is there
+	d.line.Show(plan.Label(choice, q.Before), "What is missing?", func(text string) error {
+		if text == "" {
+			text = choice
+		}
+		d.answer(q, event.Answer{ID: q.ID, Text: text})
+		return nil
+	})
+}
+
+// editAnswer opens the plan that is asked about in the person's editor, or an answer of their own to another question.
+func (d *dock) editAnswer(press func()) {
+	for _, q := range d.state.Questions {
+		if q.ID == d.request && q.Plan != "" {
+			d.answer(q, event.Answer{ID: q.ID, Text: event.PlanEdit})
+			return
+		}
+	}
+	d.answers = d.request
+	press()
 }
 
 // answer sends the answer to a question. One that edits a plan does so first, and is none if nothing was

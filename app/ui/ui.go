@@ -198,7 +198,7 @@ func New(d Deps) *UI {
 	u.arranged = arrangement{tab: layout.Conversation, shape: d.Shape, panes: u.v.panes, keep: d.KeepShape}
 	u.dock = dock{
 		approval: dialog.NewApproval(t, k, d.Now), question: dialog.NewConfirm(t, k), confirm: dialog.NewConfirm(t, k),
-		prompt: u.v.prompt, arranged: &u.arranged, state: &u.state, deps: &u.deps, target: u.target,
+		line: u.v.ask, prompt: u.v.prompt, arranged: &u.arranged, state: &u.state, deps: &u.deps, target: u.target,
 	}
 	u.overlays = overlays{dock: &u.dock, deps: &u.deps, palette: func() { pickCommand(&u.overlays, u.runChosen, u.runAction) }}
 	u.overlays.stackUp(&u.v)

@@ -39,47 +39,48 @@ type bodyRow struct {
 	lead  int    // columns at its beginning that are not part of the text
 	joint string // between its text and that of the row before: "\n" if this is another line
 
-	diff *laidDiff // in place of spans, row at of it
+	laid *laidText // in place of spans, row at of it
 	at   int
 }
 
-// laidDiff is a diff behind some blanks.
-type laidDiff struct {
-	*markup.Diff
+// laidText is a diff or Markdown behind some blanks.
+type laidText struct {
+	text   *markup.Text
+	show   func(from, to int) // asks for the colours of the code in some bytes
 	layout markup.Layout
 	indent int
 }
 
 // text returns all that a row shows, and how many bytes of that are not of its text.
 func (r *bodyRow) text() (all []byte, lead int) {
-	if r.diff == nil {
+	if r.laid == nil {
 		return draw.Bytes(r.spans), 0
 	}
-	begin, _, _ := r.diff.layout.Rest(&r.diff.Text, r.at)
-	all = append([]byte(strings.Repeat(" ", r.diff.indent)), begin...)
-	row := r.diff.layout.Rows[r.at]
-	return append(all, r.diff.Text.Bytes[row.From:row.To]...), len(all)
+	begin, _, _ := r.laid.layout.Rest(r.laid.text, r.at)
+	all = append([]byte(strings.Repeat(" ", r.laid.indent)), begin...)
+	row := r.laid.layout.Rows[r.at]
+	return append(all, r.laid.text.Bytes[row.From:row.To]...), len(all)
 }
 
 // draw draws the row.
 func (r *bodyRow) draw(c draw.Canvas) {
-	if r.diff == nil {
+	if r.laid == nil {
 		c.Spans(0, r.spans...)
 		return
 	}
-	_, _, band := r.diff.layout.Rest(&r.diff.Text, r.at)
-	c.Fill(0, min(r.diff.indent, c.W), c.Palette[band])
-	c.At(r.diff.indent).Row(&r.diff.Text, &r.diff.layout, r.at)
+	_, _, band := r.laid.layout.Rest(r.laid.text, r.at)
+	c.Fill(0, min(r.laid.indent, c.W), c.Palette[band])
+	c.At(r.laid.indent).Row(r.laid.text, &r.laid.layout, r.at)
 }
 
 // plain returns some bytes of what the row shows, as they were written.
 func (r *bodyRow) plain(from, to int) string {
 	all, lead := r.text()
-	if r.diff == nil || from < lead {
+	if r.laid == nil || from < lead {
 		return string(all[from:to])
 	}
-	at := int(r.diff.layout.Rows[r.at].From) - lead
-	return r.diff.Text.Plain(at+from, at+to)
+	at := int(r.laid.layout.Rows[r.at].From) - lead
+	return r.laid.text.Plain(at+from, at+to)
 }
 
 // marking holds what the mouse selects.
@@ -114,12 +115,24 @@ func (b *body) add(indent int, gutter, line []draw.Span, w int) {
 // addDiff appends a diff behind blanks.
 func (b *body) addDiff(indent int, d *markup.Diff, w int) {
 	d.Highlighter = b.code
-	laid := &laidDiff{Diff: d, indent: indent}
-	laid.layout.Wrap(&d.Text, w-indent, 0)
+	b.addLaid(&laidText{text: &d.Text, show: d.Show, indent: indent}, w)
+}
+
+// addMarkdown appends Markdown.
+func (b *body) addMarkdown(src string, w int) {
+	m := markup.NewMarkdown(w)
+	m.Highlighter = b.code
+	m.Finish([]byte(src))
+	b.addLaid(&laidText{text: &m.Text, show: m.Show}, w)
+}
+
+// addLaid appends a text with its rows for a width.
+func (b *body) addLaid(laid *laidText, w int) {
+	laid.layout.Wrap(laid.text, w-laid.indent, 0)
 	for i, row := range laid.layout.Rows {
-		_, n, _ := laid.layout.Rest(&d.Text, i)
-		wrapped := row.From > 0 && d.Text.Bytes[row.From-1] != '\n'
-		r := bodyRow{diff: laid, at: i, lead: indent + n, joint: "\n"}
+		_, n, _ := laid.layout.Rest(laid.text, i)
+		wrapped := row.From > 0 && laid.text.Bytes[row.From-1] != '\n'
+		r := bodyRow{laid: laid, at: i, lead: laid.indent + n, joint: "\n"}
 		if wrapped {
 			r.joint = ""
 		}
@@ -127,18 +140,18 @@ func (b *body) addDiff(indent int, d *markup.Diff, w int) {
 	}
 }
 
-// showDiffs asks for the colours of the diffs in some rows.
-func (b *body) showDiffs(from, to int) {
+// showCode asks for the colours of the code in some rows.
+func (b *body) showCode(from, to int) {
 	for i := from; i < to; i++ {
 		r := &b.rows[i]
-		if r.diff == nil {
+		if r.laid == nil {
 			continue
 		}
-		first := r.diff.layout.Rows[r.at].From
-		for i+1 < to && b.rows[i+1].diff == r.diff {
+		first := r.laid.layout.Rows[r.at].From
+		for i+1 < to && b.rows[i+1].laid == r.laid {
 			i++
 		}
-		r.diff.Show(int(first), int(r.diff.layout.Rows[b.rows[i].at].To))
+		r.laid.show(int(first), int(r.laid.layout.Rows[b.rows[i].at].To))
 	}
 }
 
@@ -177,7 +190,7 @@ func asLines(rows [][]draw.Span) []bodyRow {
 func (b *body) draw(in draw.Area) (from, to int) {
 	b.x, b.y, b.w, b.h = in.X, in.Y, in.W, in.H
 	from, to = b.Show(len(b.rows), in.H)
-	b.showDiffs(from, to)
+	b.showCode(from, to)
 	for i := from; i < to; i++ {
 		row := in.Down(i - from)
 		b.rows[i].draw(row)

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -32,6 +33,8 @@ type Question struct {
 	Own     bool                // what is typed is an answer as well
 	// OwnLabel says what typing does; "" is to answer.
 	OwnLabel string
+	Markdown bool        // Lines are Markdown
+	Hints    []draw.Hint // other keys
 	Take     func(n int) // gets the index of one of Choices
 	Whole    int         // how many of Choices, from the first, need the end of Lines to have been on the screen
 }
@@ -141,6 +144,10 @@ func (c *Confirm) lay(w int) {
 		return
 	}
 	c.body.relay(w)
+	if c.asked.Markdown {
+		c.body.addMarkdown(strings.Join(c.asked.Lines, "\n"), w)
+		return
+	}
 	for _, l := range c.asked.Lines {
 		if c.asked.Whole > 0 { // it is to be seen to the letter
 			c.body.add(0, nil, draw.Untrusted(themes.Text, l), w)
@@ -154,6 +161,9 @@ func (c *Confirm) lay(w int) {
 // rows are the choices and the other keys, as many rows as they need.
 func (c *Confirm) rows(w int) [][]draw.Span {
 	hints := c.hints(false)
+	if c.HasFocus() && !c.replies {
+		hints = append(slices.Clone(c.asked.Hints), hints...)
+	}
 	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 && c.place.Of == 0 {
 		hints = append(hints, draw.Hint{Key: keys[0], Label: "back"})
 	}
