@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"buddy/agent/action"
 	"buddy/agent/event"
 )
@@ -34,7 +36,7 @@ var approving = map[action.Mode]string{
 func Label(choice string, before action.Mode) string {
 	switch choice {
 	case event.PlanApprove:
-		return approving[before]
+		return cmp.Or(approving[before], "Yes")
 	case event.PlanEdits:
 		return withEdits
 	case event.PlanKeep:

@@ -30,8 +30,8 @@ type GitError string
 
 func (e GitError) Error() string { return "git: " + string(e) }
 
-// MaxDiff bounds, in bytes, how much of a diff is read.
-const MaxDiff = 8 << 20
+// MaxDiff bounds, in bytes, how much of a diff is read: a byte less than is kept of a command's output.
+const MaxDiff = 4<<20 - 1
 
 // Change holds what a review looks at.
 type Change struct {
@@ -59,15 +59,18 @@ const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 // branch adds to the default branch. The base is the name of a commit and nothing else.
 func Find(ctx context.Context, in Folder, base string) (Change, error) {
 	git := in.Git
-	if _, err := git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
-		if _, ok := errors.AsType[GitError](err); ok {
-			return Change{}, fmt.Errorf("%s is in no git repository (%w); review in the folder of one", in.Dir, err)
-		}
+	out, err := git(ctx, "rev-parse", "--is-inside-work-tree")
+	_, said := errors.AsType[GitError](err)
+	switch {
+	case said:
+		return Change{}, fmt.Errorf("%s is in no git repository (%w); review in the folder of one", in.Dir, err)
+	case err != nil:
 		return Change{}, fmt.Errorf("%s can't be reviewed: %w", in.Dir, err)
+	case strings.TrimSpace(string(out)) != "true":
+		return Change{}, fmt.Errorf("%s can't be reviewed: its git repository says that its files are elsewhere", in.Dir)
 	}
 	c := Change{Target: in.Target}
 	head := commit(ctx, git, "HEAD")
-	var err error
 	switch {
 	case base != "":
 		err = c.from(ctx, git, base, head)
@@ -159,7 +162,8 @@ func (c *Change) read(ctx context.Context, git Git) error {
 	if err != nil {
 		return fmt.Errorf("the files that differ are not known: %w", err)
 	}
-	patch, err := git(ctx, append(append([]string{"diff", "--src-prefix=a/", "--dst-prefix=b/"}, quiet...), c.Commit, "--")...)
+	all := splitNames(c.whole(names))
+	patch, err := git(ctx, append(append([]string{"diff", "--src-prefix=a/", "--dst-prefix=b/"}, quiet...), append([]string{c.Commit, "--", "."}, withoutSecrets(all)...)...)...)
 	if err != nil {
 		return fmt.Errorf("the diff can't be read: %w", err)
 	}
@@ -167,7 +171,7 @@ func (c *Change) read(ctx context.Context, git Git) error {
 	if err != nil {
 		return fmt.Errorf("the new files are not known: %w", err)
 	}
-	c.take(splitNames(c.whole(names)), c.whole(patch), len(patch) > MaxDiff)
+	c.take(all, c.whole(patch), len(patch) > MaxDiff)
 	for _, name := range splitNames(c.whole(others)) {
 		f := newFile(name)
 		f.New = true
@@ -182,16 +186,32 @@ func (c *Change) whole(out []byte) []byte {
 	return out[:min(len(out), MaxDiff)]
 }
 
-// take takes the files that git knows with their diff. What is cut lacks its end.
+// withoutSecrets returns the arguments that keep git from files whose names are of secrets: the sandbox does not
+// let it read them, and it would say nothing of the others.
+func withoutSecrets(names []string) []string {
+	var all []string
+	for _, name := range names {
+		if newFile(name).Secret {
+			all = append(all, ":(exclude,literal)"+name)
+		}
+	}
+	return all
+}
+
+// take takes the files that git knows with their diff, which lacks those with secrets. What is cut lacks its end.
 func (c *Change) take(names []string, patch []byte, cut bool) {
 	sections := sectionsOf(strings.ToValidUTF8(string(patch), "\uFFFD"))
 	var diff strings.Builder
-	for i, name := range names {
+	i := 0
+	for _, name := range names {
 		f := newFile(name)
-		if i < len(sections) && !f.Secret {
-			f.section = sections[i]
+		if !f.Secret {
+			if i < len(sections) {
+				f.section = sections[i]
+			}
+			i++
 		}
-		f.Cut = cut && i >= len(sections)-1
+		f.Cut = cut && i >= len(sections)
 		c.Files = append(c.Files, f)
 		diff.WriteString(f.section)
 	}

@@ -120,6 +120,8 @@ func TestFindSaysWhatIsCut(t *testing.T) {
 				return []byte(patch[:min(len(patch), MaxDiff+1)]), nil
 			case args[0] == "ls-files":
 				return nil, nil
+			case args[1] == "--is-inside-work-tree":
+				return []byte("true\n"), nil
 			}
 			return []byte(strings.Repeat("a", 40)), nil
 		}
@@ -134,12 +136,12 @@ func TestFindSaysWhatIsCut(t *testing.T) {
 			}
 		}
 		text := got.Prompt(got.Diff, "")
-		said := strings.Contains(text, "longer than the 8 MB") && strings.Contains(text, "- c (the diff of it is cut off or left out: read it)")
+		said := strings.Contains(text, "longer than the 4 MB") && strings.Contains(text, "- c (the diff of it is cut off or left out: read it)")
 		if got.Cut != c.cut || files != c.files || said != c.cut || len(got.Diff) > MaxDiff {
 			t.Errorf("%s: cut %v, files %q, the reviewer is told: %v, %d bytes", c.name, got.Cut, files, said, len(got.Diff))
 		}
 	}
-	if !strings.Contains(event.DiffWasCut, fmt.Sprintf("%d MB", MaxDiff>>20)) {
+	if !strings.Contains(event.DiffWasCut, fmt.Sprintf("%d MB", (MaxDiff+1)>>20)) {
 		t.Errorf("the limit in %q is another one", event.DiffWasCut)
 	}
 }

@@ -53,7 +53,7 @@ func (c Change) Prompt(diff, file string) string {
 		}
 	}
 	if c.Cut {
-		fmt.Fprintf(&b, "The change is longer than the %d MB of it that were read: the end of the diff, or of the list of files, is missing.\n", MaxDiff>>20)
+		fmt.Fprintf(&b, "The change is longer than the %d MB of it that were read: the end of the diff, or of the list of files, is missing.\n", (MaxDiff+1)>>20)
 	}
 	if c.Target != "" {
 		fmt.Fprintf(&b, "All these files are on %s.\n", c.Target)

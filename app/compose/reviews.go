@@ -41,7 +41,11 @@ func reviewed(ctx context.Context, targets *target.Set, name string) (review.Fol
 	}
 	dir := one.Env.Dir
 	if one.Host == nil {
-		return review.Folder{Git: gitIn(runHere(dir)), Files: fs.Local, Dir: dir}, nil
+		run := runHere(dir)
+		if one.Confined() {
+			run = runConfined(one, dir)
+		}
+		return review.Folder{Git: gitIn(run), Files: fs.Local, Dir: dir}, nil
 	}
 	if dir == "" { // it could not be reached when the session began, which works in the home folder there
 		var err error
@@ -76,7 +80,29 @@ func gitIn(run runner) review.Git {
 // failed.
 type runner func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error
 
-// runHere runs programs in a folder of this machine.
+// runConfined runs programs in the read-only sandbox of a session: whatever the repository names, nothing is
+// read that lies outside of what commands may read without approval.
+func runConfined(s *target.Session, dir string) runner {
+	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
+		got, err := s.Ask(ctx, append(append(append([]string{"env"}, env...), argv[0], "-C", dir), argv[1:]...)...)
+		if err != nil {
+			return err
+		}
+		_, err = stdout.Write(got.Stdout)
+		_, _ = stderr.Write(got.Stderr)
+		switch {
+		case err != nil:
+			return err
+		case got.ExitCode == notFound:
+			return fmt.Errorf("there is no %s here; install it", argv[0])
+		case got.ExitCode != 0:
+			return errEnded
+		}
+		return nil
+	}
+}
+
+// runHere runs programs in a folder of this machine where there is no read-only sandbox.
 func runHere(dir string) runner {
 	return func(ctx context.Context, env, argv []string, stdout, stderr io.Writer) error {
 		c := searchpath.Command(ctx, argv[0], argv[1:]...)

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,7 +11,10 @@ import (
 	"time"
 
 	"buddy/agent/review"
+	"buddy/tmux"
 	"buddy/tmux/host"
+	"buddy/tmux/pane/confine"
+	"buddy/tools/target"
 )
 
 // TestGitOfAReviewRunsNoProgramOfTheRepository: filters, diff drivers and watchers that the repository's
@@ -212,5 +216,94 @@ func TestGitOfAReviewFetchesNothing(t *testing.T) {
 	_ = control.Run() // it can't fetch either
 	if _, err := os.Stat(mark); err != nil {
 		t.Error("positive control: plain git ran none either")
+	}
+}
+
+// confinedIn returns a session in a folder whose commands run in the read-only sandbox.
+func confinedIn(t *testing.T, dir string) *target.Session {
+	t.Helper()
+	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(t.TempDir(), "run"))
+	t.Setenv("HOME", t.TempDir())
+	here := &target.Target{Name: "local"}
+	s, err := here.Open(target.Environment{Dir: dir, Home: os.Getenv("HOME")}, target.Options{Options: tmux.Options{
+		Session: "review", Exe: "none", Cwd: dir, Env: os.Environ(), Reach: confine.Reach{Read: []string{dir}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background(), t.Logf) })
+	if !s.Confined() {
+		t.Skip("no read-only sandbox here")
+	}
+	return s
+}
+
+// TestReviewReadsOnlyTheFolder: what a repository says of where its files and its history are does not lead a
+// review out of the folder. Git without the sandbox reads the other repository.
+func TestReviewReadsOnlyTheFolder(t *testing.T) {
+	real := func() string {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	private, dir := real(), real()
+	gitRepository(t, private, "the private diary")
+	if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: "+private+"/.git\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := func(run runner) string {
+		c, err := review.Find(t.Context(), review.Folder{Git: gitIn(run), Dir: dir}, "")
+		return fmt.Sprint(c.Diff, err)
+	}
+	if got := found(runConfined(confinedIn(t, dir), dir)); strings.Contains(got, "diary") || !strings.Contains(got, "is in no git repository") {
+		t.Errorf("in the sandbox: %s", got)
+	}
+	if got := found(runHere(dir)); !strings.Contains(got, "diary") {
+		t.Errorf("positive control: without the sandbox nothing was read either: %s", got)
+	}
+
+	moved, elsewhere := real(), real()
+	gitRepository(t, moved, "one")("config", "core.worktree", elsewhere)
+	dir = moved
+	if got := found(runHere(dir)); !strings.Contains(got, "its files are elsewhere") {
+		t.Errorf("with its files elsewhere: %s", got)
+	}
+}
+
+// TestReviewInTheSandboxLacksOnlySecrets: files with secrets, which the sandbox hides, are listed as changed; the diff of
+// the others is whole, and a program that prints more than is kept is known to be cut.
+func TestReviewInTheSandboxLacksOnlySecrets(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := gitRepository(t, dir, "one\n")
+	put := func(text string) {
+		t.Helper()
+		for _, name := range []string{".env", "a.txt", "z.txt"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(name+text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put(" one\n")
+	git("add", "-f", ".")
+	git("commit", "-q", "-m", "all")
+	put(" two\n")
+	s := confinedIn(t, dir)
+	if got, err := s.Ask(t.Context(), "cat", filepath.Join(dir, ".env")); err != nil || got.ExitCode == 0 {
+		t.Errorf("positive control: the sandbox lets .env be read: %q, %v", got.Stdout, err)
+	}
+	c, err := review.Find(t.Context(), review.Folder{Git: gitIn(runConfined(s, dir)), Dir: dir}, "")
+	if err != nil || len(c.Files) != 3 || !c.Files[0].Secret || strings.Contains(c.Diff, ".env") || !strings.Contains(c.Diff, "+a.txt two") || !strings.Contains(c.Diff, "+z.txt two") || c.Cut {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "z.txt"), []byte(strings.Repeat("a line\n", review.MaxDiff/7)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := review.Find(t.Context(), review.Folder{Git: gitIn(runConfined(s, dir)), Dir: dir}, ""); err != nil || !c.Cut || len(c.Diff) > review.MaxDiff {
+		t.Errorf("of a long diff %d bytes, cut %v, %v", len(c.Diff), c.Cut, err)
 	}
 }

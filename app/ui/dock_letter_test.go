@@ -47,6 +47,9 @@ func TestLettersWaitForASentence(t *testing.T) {
 		want []event.Command
 	}{
 		{"a sentence", func(x *testUI) { x.Type("yes but") }, "yes but", nil},
+		{"the next letter of a slow typist", func(x *testUI) { x.Press("y"); time.Sleep(320 * time.Millisecond); x.Press("e") }, "ye", nil},
+		{"just too early", func(x *testUI) { x.Press("y"); time.Sleep(499 * time.Millisecond); x.Press("e") }, "ye", nil},
+		{"a letter that was alone for half a second", func(x *testUI) { x.Press("y"); time.Sleep(500 * time.Millisecond); x.Press("e") }, "e", []event.Command{yes}},
 		{"a letter alone", func(x *testUI) { x.decide("y") }, "", []event.Command{yes}},
 		{"and Enter", func(x *testUI) { x.Press("y", "Enter") }, "", []event.Command{yes}},
 		{"and Esc", func(x *testUI) { x.decide("y", "Esc") }, "y", nil},

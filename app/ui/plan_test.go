@@ -9,23 +9,24 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/plan"
 	"buddy/views/draw"
 	"buddy/views/viewtest"
 )
 
 var aPlan = event.QuestionAsked{
-	ID: "p1", CallID: "c1", Plan: "/home/ann/shop/.buddyx/sessions/7f3a-0000/plan.md", Choices: []string{event.PlanApprove, event.PlanEdit, event.PlanDiscard},
+	ID: "p1", CallID: "c1", Plan: "/home/ann/shop/.buddyx/sessions/7f3a-0000/plan.md", Before: action.ModeAsk, Choices: plan.Choices(action.ModeAsk),
 	Text: "# Round taxes\n\nTaxes are cut off today; they are to be rounded.\x1b[31m\n\n1. reproduce it in a test\n2. fix `tax.go`\n\n" +
 		"```steps\n- description: reproduce it\n  tool: run_shell\n  risk: low\n- description: fix tax.go\n  depends_on: [1]\n  requires_approval: true\n```\n",
 }
 
 // planning returns what comes before a plan shows.
 func planning() []event.Event {
-	all := append([]event.Event{event.PlanEntered{File: aPlan.Plan, Before: action.ModeEdits}, event.ModeChanged{Mode: action.ModePlan}}, running[:3]...)
+	all := append([]event.Event{event.PlanEntered{File: aPlan.Plan, Before: action.ModeAsk}, event.ModeChanged{Mode: action.ModePlan}}, running[:3]...)
 	return append(all, event.ToolRequested{CallID: "c1", Name: "exit_plan", Arguments: "{}", Action: action.Action{Kind: action.Internal, Tool: "exit_plan"}})
 }
 
-// The plan stands between the conversation and the prompt, as it was written, with the mode in the header; on
+// The plan stands between the conversation and the prompt, as Markdown, with the mode in the header; on
 // a small screen the beginning of it, with what it can be answered.
 func TestPlanOnScreen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 32}} {
@@ -37,7 +38,7 @@ func TestPlanOnScreen(t *testing.T) {
 			viewtest.GoldenText(t, name+"-opens", x.Screen())
 			x.rest()
 			x.Press("2")
-			viewtest.GoldenText(t, name+"-edit", x.Screen())
+			viewtest.GoldenText(t, name+"-choice", x.Screen())
 			x.Type("nd thought: which test?")
 			viewtest.GoldenText(t, name+"-remark", x.Screen())
 			x.Press("Enter")
@@ -48,7 +49,7 @@ func TestPlanOnScreen(t *testing.T) {
 			x.rest()
 			x.Press("1", "Enter")
 			x.took(event.Answer{ID: "p2", Text: event.PlanApprove})
-			x.tell(event.QuestionAnswered{ID: "p2", By: "user", Text: event.PlanApprove}, event.PlanExited{Approved: true, Plan: aPlan.Text}, event.ModeChanged{Mode: action.ModeEdits})
+			x.tell(event.QuestionAnswered{ID: "p2", By: "user", Text: event.PlanApprove}, event.PlanExited{Approved: true, Plan: aPlan.Text}, event.ModeChanged{Mode: action.ModeAsk})
 			viewtest.GoldenText(t, name+"-approved", x.Screen())
 		})
 	}
@@ -76,17 +77,17 @@ func TestPlanIsEdited(t *testing.T) {
 		}{{aPlan.Text, nil, "nothing was edited"}, {"", errors.New("editor \"vi\": gone"), `editor "vi": gone`}} {
 			left, failed = c.left, c.failed
 			x.rest()
-			x.Press("2", "Enter")
+			x.Press("Ctrl+G")
 			x.took()
-			x.Want(c.want, "1 approve it")
+			x.Want(c.want, "1 Yes, and ask before each change")
 		}
 		left, failed = "# Other\n", nil
-		x.Press("Down", "Down", "Enter")
+		x.Press("Ctrl+G")
 		x.took(event.Answer{ID: "p1", Text: "# Other\n", Edited: true})
 		other := aPlan
 		other.ID, other.Text = "p2", "# Other\n"
 		x.tell(event.QuestionAnswered{ID: "p1", By: "user", Text: "# Other\n", Edited: true}, other)
-		x.Want("you have changed the plan", "│ # Other")
+		x.Want("you have changed the plan", "│ Other")
 	})
 }
 
@@ -109,9 +110,47 @@ func TestPlanIsLeftOpen(t *testing.T) {
 		x.Want("F8 answers")
 		x.Press("F8")
 		time.Sleep(draw.GracePeriod)
-		x.Press("3", "Enter")
+		x.Press("4", "Enter")
 		x.took(event.Answer{ID: "p1", Text: event.PlanDiscard})
 	})
+}
+
+// Each choice of a plan is what its label says; the one that keeps planning asks for a remark, which may be empty,
+// and Esc leads back from there.
+func TestPlanChoices(t *testing.T) {
+	for _, tt := range []struct {
+		before action.Mode
+		keys   []string
+		want   string // what shows
+		answer string
+	}{
+		{action.ModeAsk, []string{"1", "Enter"}, "1 Yes, and ask before each change", event.PlanApprove},
+		{action.ModeAsk, []string{"2", "Enter"}, "2 Yes, and accept edits in this folder", event.PlanEdits},
+		{action.ModeAsk, []string{"3", "Enter", "Enter"}, "3 Keep planning", event.PlanKeep},
+		{action.ModeAsk, []string{"3", "Enter", "n", "o", "Enter"}, "3 Keep planning", "no"},
+		{action.ModeAsk, []string{"3", "Enter", "n", "Esc"}, "3 Keep planning", ""},
+		{action.ModeStrict, []string{"2", "Enter"}, "1 Yes, and ask before everything", event.PlanEdits},
+		{action.ModeEdits, []string{"2", "Enter", "Enter"}, "1 Yes, and accept edits in this folder", event.PlanKeep},
+		{action.ModeAuto, []string{"3", "Enter"}, "1 Yes, in auto mode: edits and sandboxed commands run without asking", event.PlanDiscard},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, 100, 30)
+			q := aPlan
+			q.Before, q.Choices = tt.before, plan.Choices(tt.before)
+			x.tell(planning()...)
+			x.tell(q)
+			x.rest()
+			x.Want("Carry out this plan?", tt.want)
+			x.Press(tt.keys...)
+			if tt.answer == "" {
+				x.took()
+				x.rest()
+				x.Want(tt.want)
+				return
+			}
+			x.took(event.Answer{ID: "p1", Text: tt.answer})
+		})
+	}
 }
 
 // /plan begins mode plan, and the work on a prompt if there is one; Shift+Tab comes to it as well.

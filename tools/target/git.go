@@ -15,18 +15,48 @@ import (
 // runs only in the read-only sandbox of shells, so that programs named by the repository have
 // no effect. It returns an error when ctx ends or the output exceeds [tmux.EdgeMax] bytes.
 func gitAnswer(ctx context.Context, shells *tmux.Session, dir string, args ...string) ([]byte, error) {
-	temp, err := os.MkdirTemp("", "buddy-git-")
-	if err != nil {
+	got, err := ask(ctx, shells, append([]string{"git", "-C", dir}, args...))
+	switch {
+	case err != nil:
 		return nil, err
+	case got.ExitCode != 0:
+		return nil, fmt.Errorf("git ended with %d", got.ExitCode)
+	case len(got.Stdout) > tmux.EdgeMax:
+		return nil, errors.New("git printed too much")
+	}
+	return got.Stdout, nil
+}
+
+// Answer holds what a program said in the read-only sandbox.
+type Answer struct {
+	Stdout   []byte // at most the first 4 MiB
+	Stderr   []byte // at most [tmux.EdgeMax] bytes
+	ExitCode int    // as in a shell
+}
+
+// Confined reports whether there is a read-only sandbox in which [Session.Ask] works.
+func (s *Session) Confined() bool { return s.confined }
+
+// Ask runs a program of this machine in the read-only sandbox and returns what it says. It reads what
+// commands may read that run without approval, and changes nothing.
+func (s *Session) Ask(ctx context.Context, argv ...string) (Answer, error) {
+	return ask(ctx, s.plain, argv)
+}
+
+// ask is [Session.Ask] in the sandbox of shells.
+func ask(ctx context.Context, shells *tmux.Session, argv []string) (Answer, error) {
+	temp, err := os.MkdirTemp("", "buddy-ask-")
+	if err != nil {
+		return Answer{}, err
 	}
 	remove := func() { _ = os.RemoveAll(temp) }
 	run, err := shells.Start(ctx, tmux.Spec{
-		Dir: filepath.Join(temp, "run"), Command: host.Line(append([]string{"git", "-C", dir}, args...)...),
-		Own: true, Title: "git", Free: true, Confined: true,
+		Dir: filepath.Join(temp, "run"), Command: host.Line(argv...),
+		Own: true, Title: filepath.Base(argv[0]), Free: true, Confined: true,
 	})
 	if err != nil {
 		remove()
-		return nil, err
+		return Answer{}, err
 	}
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {
@@ -35,16 +65,15 @@ func gitAnswer(ctx context.Context, shells *tmux.Session, dir string, args ...st
 			_, _ = run.Wait(context.WithoutCancel(ctx))
 			remove()
 		}()
-		return nil, ctx.Err()
+		return Answer{}, ctx.Err()
 	}
 	defer remove()
 	switch {
 	case err != nil:
-		return nil, err
-	case res.ExitCode != 0 || !res.Confined:
-		return nil, fmt.Errorf("git ended with %d", res.ExitCode)
-	case res.Stdout.Total > int64(len(res.Stdout.Head)):
-		return nil, errors.New("git printed too much")
+		return Answer{}, err
+	case !res.Confined:
+		return Answer{}, fmt.Errorf("%s did not run in the read-only sandbox", argv[0])
 	}
-	return res.Stdout.Head, nil
+	out, err := os.ReadFile(res.Stdout.Path)
+	return Answer{Stdout: out, Stderr: res.Stderr.Head, ExitCode: res.ExitCode}, err
 }

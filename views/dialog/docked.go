@@ -15,7 +15,7 @@ const Pause = time.Second
 
 // LetterPause says how long a letter that decides something waits for another one: longer than it
 // takes to go on with a word. When one comes, both are text.
-const LetterPause = 250 * time.Millisecond
+const LetterPause = 500 * time.Millisecond
 
 // docked holds what the dialogs have in common that stand between the conversation and the prompt.
 type docked struct {
