@@ -124,6 +124,7 @@ type Options struct {
 	ModeAsked   bool             // the person asked for Mode: a resumed session does not go on in mode plan
 	Policy      policy.Policy    // what needs an approval
 	Redact      *redact.Redactor // what is taken out of tools' output
+	Keys        *redact.Keys     // what no event shows
 	Withheld    []string         // names of variables that commands do not get, for people
 	Journal     Journal          // nil: nothing is stored
 	Durable     Durable          // nil: the journal records what was done
@@ -223,6 +224,7 @@ func (o Options) withDefaults() Options {
 func New(o Options) *Runtime {
 	o = o.withDefaults()
 	events := stream.New(o.Session, o.Now, o.Journal)
+	events.Hide(o.Keys)
 	o.Programs.Bind(events)
 	r := &Runtime{
 		opts: o, life: &life{}, inbox: newInbox(), stream: events,

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"buddy/owners"
 )
@@ -76,35 +78,59 @@ func (p Profile) Key() (key, source string, err error) {
 	return key, source, err
 }
 
-// Secrets returns all keys and tokens that requests may use, for redaction. Unreadable ones
-// occur in no text.
+// KnownKey is a secret and the name of what it is for: a profile, a provider or a variable.
+type KnownKey struct{ Name, Value string }
+
+// Secrets returns all keys and tokens that requests may use, for redaction. Unreadable ones occur in no text.
 func (c *Config) Secrets() []string {
 	var all []string
-	add := func(p Profile) {
-		if key, _, err := p.Key(); err == nil && key != "" {
-			all = append(all, key)
+	for _, k := range c.ownKeys() {
+		all = append(all, k.Value)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// KnownKeys returns the keys of profiles and providers, and what of an environment is withheld from commands. Of the
+// latter what is no more than a path or letters is left out: a text has that for other reasons.
+func (c *Config) KnownKeys(env []string) []KnownKey {
+	all := c.ownKeys()
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if c.withholds(name, value) && !filepath.IsAbs(value) && strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			all = append(all, KnownKey{name, value})
 		}
 	}
-	for _, p := range c.Models {
-		add(p)
+	return all
+}
+
+// ownKeys returns the keys of profiles and providers.
+func (c *Config) ownKeys() []KnownKey {
+	var all []KnownKey
+	add := func(p Profile) {
+		if key, _, err := p.Key(); err == nil && key != "" {
+			all = append(all, KnownKey{p.Name, key})
+		}
 	}
 	if c.Active != nil {
 		add(*c.Active)
 	}
+	for _, p := range c.Models {
+		add(p)
+	}
 	for _, p := range providers {
 		if key := os.Getenv(p.KeyEnv); key != "" {
-			all = append(all, key)
+			all = append(all, KnownKey{p.Name, key})
 		}
 	}
 	stored, _ := Auth().Read()
-	for _, key := range stored.Keys {
-		all = append(all, key)
+	for name, key := range stored.Keys {
+		all = append(all, KnownKey{name, key})
 	}
-	for _, t := range stored.Logins {
-		all = append(all, t.Access, t.Refresh)
+	for name, t := range stored.Logins {
+		all = append(all, KnownKey{name, t.Access}, KnownKey{name, t.Refresh})
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // cleanKey returns the checked key; its errors name the source.

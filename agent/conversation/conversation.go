@@ -206,6 +206,7 @@ func (c *Conversation) Injected() string {
 func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, part bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	m, _ = c.stream.Keys().Hidden(m).(model.Message) // as it is after a restart
 	if !c.hist.Assistant(m) {
 		return false
 	}
@@ -222,7 +223,7 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 func (c *Conversation) StoreResult(task, turn int, arguments string, e event.ToolResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hist.Meant(e.CallID, e.Name, arguments)
+	c.hist.Meant(e.CallID, e.Name, c.stream.Keys().Text(arguments))
 	c.hist.Result(e.CallID, e.Name, e.Result)
 	c.known.wrote(e)
 	c.stream.Publish(task, turn, e)

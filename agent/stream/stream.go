@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/redact"
 )
 
 // Broken is the code of the error that nothing can be stored any more.
@@ -45,6 +46,7 @@ type Journal interface {
 type Stream struct {
 	session string
 	now     func() time.Time
+	keys    *redact.Keys // that no event shows
 
 	mu      sync.Mutex  // guards all below, and so the order of the stream
 	branch  map[int]int // of the tasks that are not on the main one
@@ -62,6 +64,13 @@ type Stream struct {
 func New(session string, now func() time.Time, journal Journal) *Stream {
 	return &Stream{session: session, now: now, journal: journal, branch: make(map[int]int), watched: make(map[int]func()), open: newOpenParts()}
 }
+
+// Hide keeps keys out of all events from now on, before anything is published. What a person has written
+// stays as it is.
+func (s *Stream) Hide(keys *redact.Keys) { s.keys = keys }
+
+// Keys returns what no event shows.
+func (s *Stream) Keys() *redact.Keys { return s.keys }
 
 // Publish is Record for what goes on whatever the journal's state.
 func (s *Stream) Publish(task, turn int, p event.Event) { _ = s.Record(task, turn, p) }
@@ -83,6 +92,9 @@ func (s *Stream) PublishOn(branch int, p event.Event) {
 
 // record is Record for an event of a branch. The caller holds s.mu.
 func (s *Stream) record(branch, task, turn int, p event.Event) error {
+	if _, prompt := p.(event.PromptSubmitted); !prompt || branch != 0 {
+		p, _ = s.keys.Hidden(p).(event.Event)
+	}
 	s.seq++
 	env := event.Envelope{Seq: s.seq, Time: s.now().UnixMilli(), Session: s.session, Branch: branch, Task: task, Turn: turn, Payload: p}
 	if p.Durable() && s.journal != nil && s.broken == nil {

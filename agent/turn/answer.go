@@ -12,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/redact"
 	"buddy/agent/stream"
 	"buddy/agent/usage"
 )
@@ -90,6 +91,7 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 // Behind the history goes what is of this moment only.
 func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
 	p := &partial{loop: l, ctx: ctx, model: l.model(x), x: x, turn: turn, again: attempt > 1, saved: l.o.Now()}
+	p.begin()
 	p.answers = p.model.Info()
 	req := model.Request{Tools: l.p.Selection.Tools().Definitions(), Breakpoints: l.o.Breakpoints}
 	req.Messages, req.Tokens = x.talk.Request()
@@ -164,6 +166,7 @@ func finished(a answer, first, took time.Duration) event.ResponseFinished {
 // keep stores a whole answer. An error says why it is not one that can be used.
 func (p *partial) keep() (answer, error) {
 	said := *p.done.Message
+	p.reasoning.end()
 	p.batch.said = decision.Said{Text: said.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(said, p.finish(), p.done.Refusal)
@@ -185,9 +188,21 @@ func (p *partial) keep() (answer, error) {
 			NextStep: "what the model said is kept; look whether it is whole",
 		})
 	}
-	a.message, a.calls = said, p.x.talk.Open()
+	a.message, a.calls = said, asWritten(p.x.talk.Open(), said.ToolCalls)
 	p.x.response += said.Content
 	return a, err
+}
+
+// asWritten returns open calls as the model wrote them: the conversation hides known keys.
+func asWritten(open, written []model.ToolCall) []model.ToolCall {
+	for i, c := range open {
+		for _, w := range written {
+			if w.ID == c.ID {
+				open[i].Arguments = w.Arguments
+			}
+		}
+	}
+	return open
 }
 
 // finish returns why the answer ended. One that fills the window to its end has not met
@@ -260,19 +275,36 @@ type partial struct {
 	again           bool   // it was asked again, since its answer was none
 	batch           *batch // of the calls that are complete
 	text, reasoning growing
+	call            saying             // the arguments of the call that is written now
 	earlier         event.ModelMessage // the longest text of a failed attempt
 	first           time.Time          // when something of the answer came
 	saved           time.Time          // of the last checkpoint
 	done            *model.Delta
 }
 
-// growing is text of which a part is in a checkpoint.
+// saying hides known keys in what a model says piece by piece.
+type saying struct {
+	redact.KeyStream
+	id string // of the call
+}
+
+// growing is text without known keys, of which a part is in a checkpoint.
 type growing struct {
+	redact.KeyStream
 	buf   []byte
 	saved int
 }
 
-func (g *growing) add(s string)   { g.buf = append(g.buf, s...) }
+// add takes the next piece and returns what of it can be shown.
+func (g *growing) add(s string) string {
+	s = g.Write(s)
+	g.buf = append(g.buf, s...)
+	return s
+}
+
+// end adds what was held back.
+func (g *growing) end() { g.buf = append(g.buf, g.Flush()...) }
+
 func (g *growing) String() string { return string(g.buf) }
 
 // tail returns the last n bytes of it and one more, which shows that there are others.
@@ -317,13 +349,18 @@ func (p *partial) take(d model.Delta) {
 	}
 	switch d.Kind {
 	case model.Text:
-		p.text.add(d.Text)
-		p.publish(event.TextDelta{Text: d.Text})
+		if text := p.text.add(d.Text); text != "" {
+			p.publish(event.TextDelta{Text: text})
+		}
 	case model.Reasoning:
-		p.reasoning.add(d.Text)
-		p.publish(event.ReasoningDelta{Field: d.Field, Text: d.Text})
+		if text := p.reasoning.add(d.Text); text != "" {
+			p.publish(event.ReasoningDelta{Field: d.Field, Text: text})
+		}
 	case model.CallDelta:
-		p.publish(event.CallDelta{CallID: d.CallID, Text: d.Text})
+		if p.call.id != d.CallID {
+			p.call = saying{p.loop.p.Stream.Keys().Stream(), d.CallID}
+		}
+		p.publish(event.CallDelta{CallID: d.CallID, Text: p.call.Write(d.Text)})
 	case model.Alive:
 		p.publish(event.ModelAlive{})
 	case model.Stalled:
@@ -357,6 +394,8 @@ func (p *partial) take(d model.Delta) {
 
 // said returns the text of this attempt.
 func (p *partial) said() event.ModelMessage {
+	p.text.end()
+	p.reasoning.end()
 	return event.ModelMessage{Message: model.Message{Content: p.text.String()}, Reasoning: p.reasoning.String()}
 }
 
@@ -374,7 +413,14 @@ func (p *partial) forget() {
 	p.earlier = Longer(p.earlier, p.said())
 	p.batch.drop()
 	p.batch = p.loop.newBatch(p.ctx, p.x, p.turn)
-	p.text, p.reasoning, p.first = growing{}, growing{}, time.Time{}
+	p.first = time.Time{}
+	p.begin()
+}
+
+// begin begins the texts of an attempt.
+func (p *partial) begin() {
+	keys := p.loop.p.Stream.Keys()
+	p.text, p.reasoning = growing{KeyStream: keys.Stream()}, growing{KeyStream: keys.Stream()}
 }
 
 // checkpoint makes durable what came since the last one.

@@ -229,7 +229,7 @@ func (b *batch) judge(act action.Action) action.Verdict {
 // writing them; only what is denied to everybody still is.
 func (b *batch) replaceArgs(j *job, args string) error {
 	call := j.call
-	call.Arguments = args
+	call.Arguments = b.loop.p.Stream.Keys().Restore(args, j.call.Arguments)
 	act, err := tools.PlanSafely(j.tool, call)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (b *batch) replaceArgs(j *job, args string) error {
 	}
 	call.Planned = act
 	j.call, j.edited = call, true
-	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Corrected: call.Corrected, Renamed: call.Renamed, Arguments: args, Action: act, Target: act.Target})
+	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Corrected: call.Corrected, Renamed: call.Renamed, Arguments: call.Arguments, Action: act, Target: act.Target})
 	return nil
 }
 

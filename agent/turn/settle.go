@@ -6,6 +6,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/redact"
 	"buddy/tools"
 )
 
@@ -17,6 +18,7 @@ const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 // person asks again, or the model.
 const (
 	NotStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
+	keyless    = "interrupted: not run. Its arguments had a key, which is not stored, so it is not run as it is. Call it again if it is still wanted."
 	dropped    = "Not run: it waited for the user's approval when buddy ended, and the user went on with a prompt instead."
 )
 
@@ -64,8 +66,12 @@ func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) 
 		if _, asked := left.Asked[c.ID]; !asked { // the crash came between the answer and this call of it
 			b.request(j)
 		}
-		if !left.Waiting[c.ID] {
+		switch {
+		case !left.Waiting[c.ID]:
 			b.finish(j, failure(NotStarted))
+			continue
+		case redact.Masked(c.Arguments):
+			b.finish(j, failure(keyless))
 			continue
 		}
 		j.reopened, asked = true, true

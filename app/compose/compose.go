@@ -120,7 +120,7 @@ func New(f *Options, d *Destination, resume string) (*Program, error) {
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost), WarnAt: p.Config.Agent.WarnAt, ToolTokens: p.Config.Tools.Tokens(),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, ModeAsked: f.Approve != "", Policy: judge,
 		Listings: listings(servers), Memory: p.Memory, Checks: p.Checks, Resources: resources(servers),
-		Redact: secret, Programs: p.hooks(judge, secret), Withheld: p.withheld,
+		Redact: secret, Keys: knownKeys(p.Config), Programs: p.hooks(judge, secret), Withheld: p.withheld,
 		Reminders: newReminders(p.Targets, p.Config.Reminders.Off, remindersOfMemory(p.Memory)...),
 		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Readers: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}

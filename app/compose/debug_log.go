@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/redact"
+	"buddy/config"
 	"buddy/app/version"
 	"buddy/views/markup"
 )
@@ -34,6 +35,7 @@ const (
 type DebugLog struct {
 	path string
 	hide atomic.Pointer[redact.Redactor]
+	keys atomic.Pointer[redact.Keys]
 
 	mu   sync.Mutex // guards all below
 	file io.WriteCloser
@@ -89,7 +91,7 @@ func forgetDebug(dir string) {
 
 // Write takes one line of slog's.
 func (d *DebugLog) Write(p []byte) (int, error) {
-	text := redact.Entropy(d.hide.Load().Text(string(p)))
+	text := redact.Entropy(d.hide.Load().Text(d.keys.Load().Text(string(p))))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.left <= 0 {
@@ -105,9 +107,10 @@ func (d *DebugLog) Write(p []byte) (int, error) {
 }
 
 // secrets are taken out from now on.
-func (d *DebugLog) secrets(all []string) {
+func (d *DebugLog) secrets(c config.Config) {
 	if d != nil {
-		d.hide.Store(redact.New(all...))
+		d.hide.Store(redact.New(c.Secrets()...))
+		d.keys.Store(knownKeys(c))
 	}
 }
 

@@ -34,6 +34,15 @@ func (s *Setup) exportHere(id string, as sessions.ExportFormat, path string, for
 	return path, err
 }
 
+// knownKeys returns what hides the keys of a person in what a model says.
+func knownKeys(c config.Config) *redact.Keys {
+	var all []redact.Key
+	for _, k := range c.KnownKeys(os.Environ()) {
+		all = append(all, redact.Key(k))
+	}
+	return redact.NewKeys(all...)
+}
+
 // Redactor returns what takes secrets out: the keys of all profiles, and what looks like
 // one, too, since it leaves this machine.
 func Redactor(c config.Config) func(string) string {
@@ -44,7 +53,8 @@ func Redactor(c config.Config) func(string) string {
 		}
 	}
 	known := redact.New(keys...)
-	return func(s string) string { return redact.Entropy(known.Text(s)) }
+	hidden := knownKeys(c)
+	return func(s string) string { return redact.Entropy(known.Text(hidden.Text(s))) }
 }
 
 // ExportTo writes a file that is there whole or not at all. One that exists is replaced only with force.

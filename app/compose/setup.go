@@ -57,7 +57,7 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 		}
 	}
 	if f.Log != nil {
-		f.Log.secrets(s.Config.Secrets())
+		f.Log.secrets(s.Config)
 	}
 	if resume == "" {
 		s.ID = cmp.Or(f.Session, sessions.NewID())

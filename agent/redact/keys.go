@@ -1,0 +1,193 @@
+package redact
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Key is a secret whose owner has a name: a profile, or a variable.
+type Key struct{ Name, Value string }
+
+// markBegins begins the mark of a known key.
+const markBegins = "[key of "
+
+func (k Key) mark() string { return markBegins + k.Name + "]" }
+
+// Keys hides known keys in what a model itself says: in place of each stands its name. What a model works with
+// is not touched. The nil Keys knows none. It is safe for concurrent use.
+type Keys struct {
+	forms []Key // of values as they are written, the longest first
+}
+
+// NewKeys returns what hides some keys; of two with one value the first names it. Short ones are ignored.
+func NewKeys(all ...Key) *Keys {
+	k := &Keys{}
+	for _, key := range all {
+		if key.Value = strings.TrimSpace(key.Value); len(key.Value) < least {
+			continue
+		}
+		once := escaped(key.Value) // as in the arguments of a call, and in a text in those
+		for _, form := range []string{key.Value, once, escaped(once)} {
+			if !slices.ContainsFunc(k.forms, func(other Key) bool { return other.Value == form }) {
+				k.forms = append(k.forms, Key{key.Name, form})
+			}
+		}
+	}
+	if len(k.forms) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(k.forms, func(a, b Key) int { return len(b.Value) - len(a.Value) })
+	return k
+}
+
+// Text returns a text without the keys, the text itself when it has none.
+func (k *Keys) Text(s string) string {
+	if k == nil {
+		return s
+	}
+	for _, f := range k.forms {
+		if strings.Contains(s, f.Value) {
+			s = strings.ReplaceAll(s, f.Value, f.mark())
+		}
+	}
+	return s
+}
+
+// Restore puts keys back into a text that a person has made of one without them: those that the original has.
+func (k *Keys) Restore(text, original string) string {
+	if k == nil || !Masked(text) {
+		return text
+	}
+	for _, f := range k.forms {
+		if strings.Contains(original, f.Value) {
+			text = strings.ReplaceAll(text, f.mark(), f.Value)
+		}
+	}
+	return text
+}
+
+// Masked reports whether a text may have lost a known key.
+func Masked(text string) bool { return strings.Contains(text, markBegins) }
+
+// Hidden returns a value with no key in any of its texts: the value itself, or a copy. Bytes are not looked at:
+// what a provider has signed stays as it is.
+func (k *Keys) Hidden(v any) any {
+	if k == nil || v == nil || !k.in(reflect.ValueOf(v)) {
+		return v
+	}
+	return k.without(reflect.ValueOf(v)).Interface()
+}
+
+// in reports whether a text of a value has a key.
+func (k *Keys) in(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		s := v.String()
+		return slices.ContainsFunc(k.forms, func(f Key) bool { return strings.Contains(s, f.Value) })
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanInterface() && k.in(f) {
+				return true
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
+			if k.in(v.Index(i)) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for at := v.MapRange(); at.Next(); {
+			if k.in(at.Value()) {
+				return true
+			}
+		}
+	case reflect.Pointer, reflect.Interface:
+		return !v.IsNil() && k.in(v.Elem())
+	default: // has no text
+	}
+	return false
+}
+
+// without returns a copy of a value without the keys in its texts.
+func (k *Keys) without(v reflect.Value) reflect.Value {
+	if !k.in(v) {
+		return v
+	}
+	c := reflect.New(v.Type()).Elem()
+	switch v.Kind() {
+	case reflect.String:
+		c.SetString(k.Text(v.String()))
+	case reflect.Struct:
+		c.Set(v)
+		for i := range v.NumField() {
+			if v.Field(i).CanInterface() {
+				c.Field(i).Set(k.without(v.Field(i)))
+			}
+		}
+	case reflect.Slice:
+		c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			c.Index(i).Set(k.without(v.Index(i)))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			c.Index(i).Set(k.without(v.Index(i)))
+		}
+	case reflect.Map:
+		c.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		for at := v.MapRange(); at.Next(); {
+			c.SetMapIndex(at.Key(), k.without(at.Value()))
+		}
+	case reflect.Pointer:
+		c.Set(reflect.New(v.Type().Elem()))
+		c.Elem().Set(k.without(v.Elem()))
+	case reflect.Interface:
+		c.Set(k.without(v.Elem()))
+	default: // has no text
+	}
+	return c
+}
+
+// KeyStream hides keys in a text that comes in pieces, also those that are cut between pieces: whatever the
+// pieces, what it returns is together what [Keys.Text] makes of the whole. It holds back only what may begin
+// a key. Only one goroutine may use it at a time; the zero KeyStream hides none.
+type KeyStream struct {
+	keys *Keys
+	held string
+}
+
+// Stream returns a new KeyStream.
+func (k *Keys) Stream() KeyStream { return KeyStream{keys: k} }
+
+// Write takes the next piece and returns what can be shown now.
+func (s *KeyStream) Write(piece string) string {
+	if s.keys == nil {
+		return piece
+	}
+	text := s.keys.Text(s.held + piece)
+	free := s.keys.free(text)
+	s.held = text[free:]
+	return text[:free]
+}
+
+// Flush returns what was held back.
+func (s *KeyStream) Flush() string {
+	held := s.held
+	s.held = ""
+	return held
+}
+
+// free returns the index at which the longest beginning of a key at the end of a text starts, or the end.
+func (k *Keys) free(text string) int {
+	at := len(text)
+	for _, f := range k.forms {
+		for i := max(0, len(text)-len(f.Value)+1); i < at; i++ {
+			if text[i] == f.Value[0] && strings.HasPrefix(f.Value, text[i:]) {
+				at = i
+			}
+		}
+	}
+	return at
+}
