@@ -89,7 +89,7 @@ func TestReviewOfTooLongAChange(t *testing.T) {
 			t.Errorf("%q", done.Summary())
 		}
 		all := m.sent("Review")
-		if len(all) == 0 || !strings.Contains(all[0].Messages[len(all[0].Messages)-1].Content, "The change is longer than the 8 MB of it that were read") {
+		if len(all) == 0 || !strings.Contains(all[0].Messages[len(all[0].Messages)-1].Content, "The change is longer than the 4 MB of it that were read") {
 			t.Error("the reviewer is not told")
 		}
 		s.stop()

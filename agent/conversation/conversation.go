@@ -223,6 +223,7 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 func (c *Conversation) StoreResult(task, turn int, arguments string, e event.ToolResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	e, _ = c.stream.Keys().Hidden(e).(event.ToolResult)
 	c.hist.Meant(e.CallID, e.Name, c.stream.Keys().Text(arguments))
 	c.hist.Result(e.CallID, e.Name, e.Result)
 	c.known.wrote(e)

@@ -66,7 +66,7 @@ func Find(ctx context.Context, in Folder, base string) (Change, error) {
 		return Change{}, fmt.Errorf("%s is in no git repository (%w); review in the folder of one", in.Dir, err)
 	case err != nil:
 		return Change{}, fmt.Errorf("%s can't be reviewed: %w", in.Dir, err)
-	case strings.TrimSpace(string(out)) != "true":
+	case strings.TrimSpace(string(out)) == "false":
 		return Change{}, fmt.Errorf("%s can't be reviewed: its git repository says that its files are elsewhere", in.Dir)
 	}
 	c := Change{Target: in.Target}

@@ -120,8 +120,6 @@ func TestFindSaysWhatIsCut(t *testing.T) {
 				return []byte(patch[:min(len(patch), MaxDiff+1)]), nil
 			case args[0] == "ls-files":
 				return nil, nil
-			case args[1] == "--is-inside-work-tree":
-				return []byte("true\n"), nil
 			}
 			return []byte(strings.Repeat("a", 40)), nil
 		}

@@ -166,7 +166,6 @@ func finished(a answer, first, took time.Duration) event.ResponseFinished {
 // keep stores a whole answer. An error says why it is not one that can be used.
 func (p *partial) keep() (answer, error) {
 	said := *p.done.Message
-	p.reasoning.end()
 	p.batch.said = decision.Said{Text: said.Content, Reasoning: p.reasoning.String()}
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(said, p.finish(), p.done.Refusal)
@@ -276,6 +275,7 @@ type partial struct {
 	batch           *batch // of the calls that are complete
 	text, reasoning growing
 	call            saying             // the arguments of the call that is written now
+	field           string             // of the reasoning
 	earlier         event.ModelMessage // the longest text of a failed attempt
 	first           time.Time          // when something of the answer came
 	saved           time.Time          // of the last checkpoint
@@ -302,8 +302,12 @@ func (g *growing) add(s string) string {
 	return s
 }
 
-// end adds what was held back.
-func (g *growing) end() { g.buf = append(g.buf, g.Flush()...) }
+// end adds what was held back, and returns it.
+func (g *growing) end() string {
+	s := g.Flush()
+	g.buf = append(g.buf, s...)
+	return s
+}
 
 func (g *growing) String() string { return string(g.buf) }
 
@@ -340,6 +344,18 @@ func (p *partial) read(req model.Request) error {
 
 func (p *partial) publish(e event.Event) { p.loop.p.Stream.Publish(p.x.task, p.turn, e) }
 
+func (p *partial) showText(text string) {
+	if text != "" {
+		p.publish(event.TextDelta{Text: text})
+	}
+}
+
+func (p *partial) showReasoning(text string) {
+	if text != "" {
+		p.publish(event.ReasoningDelta{Field: p.field, Text: text})
+	}
+}
+
 func (p *partial) take(d model.Delta) {
 	switch d.Kind {
 	case model.Text, model.Reasoning, model.CallDelta, model.CallReady:
@@ -349,13 +365,11 @@ func (p *partial) take(d model.Delta) {
 	}
 	switch d.Kind {
 	case model.Text:
-		if text := p.text.add(d.Text); text != "" {
-			p.publish(event.TextDelta{Text: text})
-		}
+		p.showReasoning(p.reasoning.end())
+		p.showText(p.text.add(d.Text))
 	case model.Reasoning:
-		if text := p.reasoning.add(d.Text); text != "" {
-			p.publish(event.ReasoningDelta{Field: d.Field, Text: text})
-		}
+		p.field = d.Field
+		p.showReasoning(p.reasoning.add(d.Text))
 	case model.CallDelta:
 		if p.call.id != d.CallID {
 			p.call = saying{p.loop.p.Stream.Keys().Stream(), d.CallID}
@@ -385,6 +399,8 @@ func (p *partial) take(d model.Delta) {
 			p.batch.offer(*d.Call, p.checkpoint)
 		}
 	case model.Done:
+		p.showReasoning(p.reasoning.end())
+		p.showText(p.text.end())
 		p.done = &d
 	}
 	if p.loop.o.Now().Sub(p.saved) >= checkpointEvery {

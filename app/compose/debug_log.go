@@ -17,8 +17,8 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/redact"
-	"buddy/config"
 	"buddy/app/version"
+	"buddy/config"
 	"buddy/views/markup"
 )
 

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"buddy/config"
 	"bytes"
 	"strings"
 	"testing"
@@ -56,6 +57,6 @@ func TestNoDebugging(t *testing.T) {
 		t.Error("a log is written without being asked for")
 	}
 	var none *DebugLog
-	none.secrets(nil)
+	none.secrets(config.Config{})
 	none.Close(nil)
 }
