@@ -76,7 +76,7 @@ type modeFor struct {
 	stood  bool      // it counts, however short it has applied
 }
 
-// standing is how long a mode must apply until it counts as the one before plan.
+// standing limits how short a mode may apply that counts as the one before plan.
 const standing = 3 * time.Second
 
 // counts reports whether it can be the mode before plan. One that a person only went through, on the way

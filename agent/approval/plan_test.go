@@ -11,7 +11,7 @@ import (
 	"buddy/agent/stream"
 )
 
-// looks is how long each mode of a walk stays, and whether a prompt is sent in it.
+// looks lists how long a mode of a walk stays, and whether a prompt is sent in it.
 var looks = []struct {
 	pause  time.Duration
 	prompt bool

@@ -92,11 +92,7 @@ func (k *Keys) in(v reflect.Value) bool {
 			}
 		}
 	case reflect.Slice, reflect.Array:
-		for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
-			if k.in(v.Index(i)) {
-				return true
-			}
-		}
+		return k.inList(v)
 	case reflect.Map:
 		for at := v.MapRange(); at.Next(); {
 			if k.in(at.Value()) {
@@ -106,6 +102,16 @@ func (k *Keys) in(v reflect.Value) bool {
 	case reflect.Pointer, reflect.Interface:
 		return !v.IsNil() && k.in(v.Elem())
 	default: // has no text
+	}
+	return false
+}
+
+// inList is in for a slice or an array.
+func (k *Keys) inList(v reflect.Value) bool {
+	for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
+		if k.in(v.Index(i)) {
+			return true
+		}
 	}
 	return false
 }

@@ -1,13 +1,13 @@
 package compose
 
 import (
-	"buddy/config"
 	"bytes"
 	"strings"
 	"testing"
 
 	"buddy/agent/event"
 	"buddy/agent/redact"
+	"buddy/config"
 )
 
 type closer struct{ bytes.Buffer }
