@@ -95,7 +95,7 @@ func planned(t *testing.T, first action.Mode, way []visit, want action.Mode) *Br
 	now := time.Unix(1_700_000_000, 0)
 	b := New(stream.New("s1", time.Now, nil), policy.Policy{Fence: func() error { return nil }}, "local", first, func() time.Time { return now })
 	for _, v := range way {
-		b.SetMode(v.mode, 0)
+		b.SetMode(v.mode, 0, "")
 		if b.mode != v.mode {
 			t.Fatalf("mode %s instead of %s", b.mode, v.mode)
 		}
@@ -104,7 +104,7 @@ func planned(t *testing.T, first action.Mode, way []visit, want action.Mode) *Br
 			b.Prompted()
 		}
 	}
-	b.SetMode(action.ModePlan, 0)
+	b.SetMode(action.ModePlan, 0, "")
 	if got := b.AfterPlan(); got != want || b.mode != action.ModePlan {
 		t.Fatalf("%s %v: in mode %s, %s was before it, want %s", first, way, b.mode, got, want)
 	}
@@ -121,7 +121,7 @@ func TestCyclingToModePlanPassesModes(t *testing.T) {
 		now := time.Unix(1_700_000_000, 0)
 		b := New(stream.New("s1", time.Now, nil), policy.Policy{Fence: func() error { return nil }}, "local", action.ModeAsk, func() time.Time { return now })
 		for range 3 {
-			CycleMode(b)
+			CycleMode(b, "")
 			now = now.Add(tt.pause)
 		}
 		if got := b.AfterPlan(); b.mode != action.ModePlan || got != tt.want {
@@ -145,11 +145,11 @@ func TestPlanAfterAnInjectionIsNotCarriedOutInAuto(t *testing.T) {
 func TestPlanEndsInNoLooserModeThanWasSaid(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	b := New(stream.New("s1", time.Now, nil), policy.Policy{Fence: func() error { return nil }}, "local", action.ModeAsk, func() time.Time { return now })
-	b.SetMode(action.ModePlan, 0)
+	b.SetMode(action.ModePlan, 0, "")
 	said := b.AfterPlan()
-	b.SetMode(action.ModeAll, 0)
+	b.SetMode(action.ModeAll, 0, "")
 	now = now.Add(time.Minute)
-	b.SetMode(action.ModePlan, 0)
+	b.SetMode(action.ModePlan, 0, "")
 	if b.AfterPlan() != action.ModeAll {
 		t.Fatalf("%s follows", b.AfterPlan())
 	}
