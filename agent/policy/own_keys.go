@@ -253,10 +253,10 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 	if a.Kind == action.FileRead && slices.ContainsFunc(p.Own.Credentials, credential) {
 		return action.Verdict{Decision: action.Deny, Reason: ownName(a.Path) + " holds keys: no tool reads it", Rule: action.OwnKeys}
 	}
-	if v.Decision != action.Allow {
+	if v.Decision != action.Allow || v.Rule == InFence { // the fence has none of these files
 		return v
 	}
-	touched, writes := keys.touches(p, a, report, v.Rule == InFence)
+	touched, writes := keys.touches(p, a, report)
 	if touched == "" || !writes && namedByRule(p, keys, a, report) {
 		return v
 	}
@@ -271,14 +271,14 @@ func guardOwn(p Policy, a action.Action, report shell.Report, mode action.Mode, 
 }
 
 // touches returns which file of buddy's own an action reads or changes, "" for none, and whether it may change
-// it. inside says that a command runs in the fence, where none of these files is.
-func (k ownKeys) touches(p Policy, a action.Action, report shell.Report, inside bool) (own string, writes bool) {
+// it.
+func (k ownKeys) touches(p Policy, a action.Action, report shell.Report) (own string, writes bool) {
 	switch {
 	case isCommand(a.Kind):
 		if own = k.touched(a.Command, report); own != "" {
 			return own, !shell.Analyse(a.Command, shell.Env{Cwd: k.cwd, Home: k.home, Resolve: k.resolve, Match: p.Match}).ReadOnly
 		}
-		if inside || report.ReadOnly {
+		if report.ReadOnly {
 			return "", false
 		}
 		return cmp.Or(k.calls(a.Command, report), k.leads(a.Command, report)), true
