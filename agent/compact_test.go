@@ -62,7 +62,7 @@ func TestAutomaticCompaction(t *testing.T) {
 			s.do(prompt(i, 160))
 		}
 		if w, n := find[event.Warning](s); n != 1 || w.Code != "context" || !strings.Contains(w.NextStep, "/compact") || !strings.Contains(w.NextStep, "/session new") ||
-			!regexp.MustCompile(`: 8\d\.\d %, about 8\d\d of 1000 tokens$`).MatchString(w.Text) {
+			!regexp.MustCompile(`: 8\d%, about 8\d\d of 1000 tokens$`).MatchString(w.Text) {
 			t.Errorf("%d warnings, the last %+v", n, w)
 		}
 		if _, n := find[event.ContextCompacted](s); n != 0 {

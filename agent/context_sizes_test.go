@@ -82,6 +82,21 @@ func TestContextSizesAddUpToTheRequest(t *testing.T) {
 	}
 }
 
+// After an answer the header and the report about the context say the same of how full it is: the answer counts.
+func TestContextUsageCountsTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, withWindow(10_000), untold(strings.Repeat("word ", 2000)))
+		s.do(event.Submit{Text: "tell me"})
+		header, _ := find[event.ContextUsage](s)
+		s.do(event.Report{What: event.ReportContext})
+		told, _ := find[event.Notice](s)
+		if want := fmt.Sprintf("about %d tokens, %d%% of the window", header.Estimated, header.Percent); header.Percent < 25 || !strings.Contains(told.Text, want) {
+			t.Errorf("the header has %+v, the report\n%s", header, told.Text)
+		}
+		s.stop()
+	})
+}
+
 // A summary and reminders have rows of their own.
 func TestContextSizesOfACompactedConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -66,7 +66,7 @@ func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.n
 // TestGoldenRecovery is the order of events when an attempt fails.
 func TestGoldenRecovery(t *testing.T) {
 	const begin = `prompt.submitted task.queued task.started context.usage turn.started model.request_started model.text_delta `
-	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished task.finished`
+	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished context.usage task.finished`
 	const again = `model.retry model.alive model.text_delta `
 	tests := []struct {
 		name     string
@@ -77,10 +77,10 @@ func TestGoldenRecovery(t *testing.T) {
 	}{
 		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry model.alive" + end},
 		{"stall", "", []step{stalls("half "), says("whole")}, nil, begin + "model.stalled model.retry model.alive" + end},
-		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished error task.finished"},
+		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished context.usage error task.finished"},
 		{"stall, fallback at once", model.RecoverFallback, []step{stalls("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
 		{"fallback", "", overloads(6), []step{says("whole")}, begin + strings.Repeat(again, 5) + "model.fallback" + end},
-		{"both fail", "", overloads(6), []step{overloaded("half ")}, begin + strings.Repeat(again, 5) + "model.fallback model.text_delta model.message turn.finished error task.finished"},
+		{"both fail", "", overloads(6), []step{overloaded("half ")}, begin + strings.Repeat(again, 5) + "model.fallback model.text_delta model.message turn.finished context.usage error task.finished"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

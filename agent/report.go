@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
+	"buddy/agent/compact"
 	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/memory"
@@ -117,7 +118,7 @@ func (r *Runtime) context() string {
 	window := r.selection.Model().Info().Window
 	text := fmt.Sprintf("messages: %d, about %d tokens", len(items), used)
 	if window > 0 {
-		text += fmt.Sprintf(", %.1f %% of the window of %d", float64(used)*100/float64(window), window)
+		text += fmt.Sprintf(", %d%% of the window of %d", compact.Percent(used, window), window)
 	} else {
 		text += "; the window of the model is not known (context_limit in a profile for it sets it)"
 	}

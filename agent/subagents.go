@@ -126,6 +126,9 @@ func (set *subagentSet) RunAgent(ctx context.Context, by turn.Caller, call tools
 	if err != nil {
 		return tools.Failure(err)
 	}
+	if by.Begun != nil {
+		by.Begun()
+	}
 	if run.background {
 		set.tasks.life.work.Go(func() { set.tellEnd(run, t.id, set.run(working, t, run)) })
 		return tools.Success(map[string]any{

@@ -150,6 +150,27 @@ func TestSubagent(t *testing.T) {
 	})
 }
 
+// The agents that an answer calls have numbers in the order of the calls, which people see in the conversation.
+func TestAgentsAreNumberedAsTheyWereCalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := withAgents(t, map[string][]step{
+			"main": {says("look", callsAgent("a1", "worker", "one look", ""), callsAgent("a2", "worker", "two look", ""), callsAgent("a3", "worker", "three look", "")), says("done")},
+			"one":  {says("1")}, "two": {says("2")}, "three": {says("3")},
+		}, []string{worker}, nil)
+		s.do(event.Submit{Text: "look"})
+		var calls []string
+		for _, env := range s.events() {
+			if p, ok := env.Payload.(event.TaskStarted); ok && p.Agent != "" {
+				calls = append(calls, fmt.Sprint(p.ID, p.Call))
+			}
+		}
+		if want := []string{"2a1", "3a2", "4a3"}; !slices.Equal(calls, want) {
+			t.Errorf("began %v, want %v", calls, want)
+		}
+		s.stop()
+	})
+}
+
 // events returns what was published.
 func (s *session) events() []event.Envelope {
 	s.mu.Lock()

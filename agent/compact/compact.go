@@ -298,15 +298,18 @@ func (c *Compactor) Replay(e event.Event) {
 	}
 }
 
+// Percent returns how much of a window is used, rounded: the one figure that people see.
+func Percent(used, window int) int { return (used*100 + window/2) / window }
+
 func fill(used, window int) string {
-	return fmt.Sprintf("%.1f %%, about %d of %d tokens", float64(used)*100/float64(window), used, window)
+	return fmt.Sprintf("%d%%, about %d of %d tokens", Percent(used, window), used, window)
 }
 
 // PublishUsage reports how full a conversation is, as an event of a task and a turn.
 func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int) {
 	u := event.ContextUsage{Estimated: talk.Tokens(), Limit: c.p.Selection.Model().Info().Window}
 	if u.Limit > 0 {
-		u.Percent = u.Estimated * 100 / u.Limit
+		u.Percent = Percent(u.Estimated, u.Limit)
 		u.Health = c.o.health(u.Estimated, u.Limit)
 		u.NextStep = nextStep(u.Health)
 	}

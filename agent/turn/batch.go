@@ -57,6 +57,7 @@ type job struct {
 	live     *live              // where its output goes
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one
+	begun    func()             // the task of its subagent has its number; nil: nobody waits for that
 	guarded  guarded
 	changed  []tools.Before       // files
 	rules    []event.DecisionRule // that decided about it
@@ -93,7 +94,9 @@ func (b *batch) plan(c model.ToolCall) *job {
 		return b.loadSkill(ctx, j.call, name, args)
 	}
 	j.call.Remember = func(ctx context.Context, l tools.Lesson) (string, error) { return propose(ctx, b, l) }
-	j.call.Agent, j.call.Plan = b.runAgent, planMode{b, c.ID}
+	j.call.Agent, j.call.Plan = func(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
+		return b.runAgent(ctx, call, s, j.begun)
+	}, planMode{b, c.ID}
 	j.call.Reader, j.call.OwnPane = b.x.talk.Branch(), b.loop.agent.Label
 	b.shows(j)
 	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {
@@ -248,7 +251,7 @@ func (b *batch) aloneUnless(ctx context.Context, j *job) {
 	b.finish(j, *res)
 }
 
-// launch runs a call beside others as soon as there is a slot.
+// launch runs a call beside others as soon as there is a slot. Subagents get their numbers in the order of their calls.
 func (b *batch) launch(j *job) {
 	b.seen[j.key()] = true
 	b.slots <- struct{}{}
@@ -259,8 +262,11 @@ func (b *batch) launch(j *job) {
 	ctx, cancel := context.WithCancel(whole)
 	j.cancel = cancel
 	res := b.admit(ctx, j)
+	begun := make(chan struct{})
+	j.begun = sync.OnceFunc(func() { close(begun) })
 	b.jobs.Go(func() {
 		defer cancel()
+		defer j.begun()
 		if res == nil {
 			end := b.x.releasable(j)
 			got := b.run(ctx, j)
@@ -278,6 +284,9 @@ func (b *batch) launch(j *job) {
 		}
 		b.finish(j, *res)
 	})
+	if tools.IsBeside(j.tool, j.call) {
+		<-begun
+	}
 }
 
 // discarded closes a call that is in no answer, for those who watch.

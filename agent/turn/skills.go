@@ -139,7 +139,7 @@ func (b *batch) loadSkill(ctx context.Context, call tools.Call, name, args strin
 	}
 	book.Used(s.Name)
 	if s.Agent != "" {
-		res := b.runAgent(ctx, call, tools.Subagent{Type: s.Agent, Title: s.Call(), Prompt: text, Background: new(bool)})
+		res := b.runAgent(ctx, call, tools.Subagent{Type: s.Agent, Title: s.Call(), Prompt: text, Background: new(bool)}, nil)
 		if res.IsError {
 			return "", errors.New(res.Content)
 		}

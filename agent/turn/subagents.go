@@ -35,6 +35,7 @@ type Caller struct {
 	Used  *usage.Task
 	Tools *tools.Registry
 	Model model.Model
+	Begun func() // is called when the subagent's task has its number; may be nil
 }
 
 // Subagents runs subagents.
@@ -75,9 +76,9 @@ func (x *Exchange) tellNamed() {
 	x.named = nil
 }
 
-// runAgent lets a subagent work for a call.
-func (b *batch) runAgent(ctx context.Context, call tools.Call, s tools.Subagent) tools.Result {
+// runAgent lets a subagent work for a call, and calls begun when its task has its number.
+func (b *batch) runAgent(ctx context.Context, call tools.Call, s tools.Subagent, begun func()) tools.Result {
 	now := b.loop.p.Selection
-	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Talk: b.x.talk, Used: &b.x.used, Tools: now.Tools(), Model: now.Model()}
+	by := Caller{Agent: b.loop.agent, Loop: b.loop, Task: b.x.task, Talk: b.x.talk, Used: &b.x.used, Tools: now.Tools(), Model: now.Model(), Begun: begun}
 	return b.loop.p.Subagents.RunAgent(ctx, by, call, s)
 }

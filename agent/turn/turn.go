@@ -293,7 +293,11 @@ func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
 	if err != nil && ctx.Err() == nil && l.overflowed(ctx, x, err) {
 		return "", nil
 	}
-	return l.outcome(ctx, x, done, err)
+	outcome, err := l.outcome(ctx, x, done, err)
+	if outcome != "" {
+		l.p.Compactor.PublishUsage(x.talk, x.task, l.Turns()) // with the answer, which no request has had yet
+	}
+	return outcome, err
 }
 
 // outcome says what became of a turn; "" when another one has to follow.

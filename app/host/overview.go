@@ -148,12 +148,16 @@ func (o *overview) summary() (s live.State, cost model.Money) {
 	s = live.Idle
 	switch {
 	case o.tasks > 0:
-		s = live.Working
+		s = live.Background
 	case o.bad:
 		s = live.Failed
 	}
 	for _, env := range o.open {
 		switch p := env.Payload.(type) {
+		case event.TaskStarted:
+			if p.Kind != event.ShellTask && s == live.Background {
+				s = live.Working
+			}
 		case event.ApprovalAsked:
 			s = live.WaitsForApproval
 		case event.QuestionAsked:

@@ -254,7 +254,7 @@ var table = []row{
 	{Wider, in(Global), "", "Make the conversation wider", keys("Alt+Right")},
 	{Shorter, in(Global), "", "Make Live lower, the tasks higher; this border can be dragged, too", keys("Alt+Shift+Up")},
 	{Taller, in(Global), "", "Make Live higher, the tasks lower", keys("Alt+Shift+Down")},
-	{ToggleColumn, in(Global), "", "Hide or show the column with Live and Tasks; hidden, a line above the status line says what runs", keys("F3")},
+	{ToggleColumn, in(Global), "", "Make the right column (Live and Tasks) wide, hide it, show it again", keys("F3")},
 	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},
 }
 

@@ -23,7 +23,7 @@ var joints = map[int]rune{
 // Joints returns the corners and crossings of the borders of all visible boxes and of the dock, row by
 // row. They are drawn after the boxes, whose own corners do not know their neighbours.
 func (l *Layout) Joints() []Joint {
-	boxes := [...]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}
+	boxes := append([]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}, l.Tiles...)
 	w, h := 0, 0
 	for _, r := range boxes {
 		w, h = max(w, r.X+r.W), max(h, r.Y+r.H)

@@ -5,7 +5,7 @@
 // is docked on the prompt have, and neighbours share an edge, so their rectangles overlap by one row;
 // [Layout.Joints] says where the lines meet.
 //
-//	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Beside: layout.Beside{Column: true, Live: true, Tasks: 2}})
+//	l := layout.Of(layout.Input{W: 120, H: 32, Prompt: 1, Beside: layout.Beside{Column: true, Live: 1, Tasks: 2}})
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())
 package layout
 
@@ -35,11 +35,15 @@ const (
 	WideSide  = 42
 	wideWidth = 160
 
+	wideShare   = 60 // percent of the width for a wide column, and the columns that it has where there is room
+	wideLive    = 80
 	columnWidth = 100 // columns from which on there is room for a column
 	smallWidth  = 60  // columns below which only conversation, status line and prompt show
 	smallHeight = 16  // rows below which that is so
 	least       = 3   // rows of a box: its borders and one row
 	leastSide   = 20  // columns of the column and of what is beside it
+
+	leastConversation = 40 // columns that a wide column leaves
 )
 
 // Size is a width and a height in cells.
@@ -76,7 +80,9 @@ type Input struct {
 type Beside struct {
 	Column bool // something is live, or was in this session
 	Hidden bool // the column is not to be seen; the strip is
-	Live   bool // there is a pane, or a call that prints
+	Wide   bool // the column takes most of the width
+	Live   int  // panes to be seen at once, and calls that print; 0 is none
+	Grid   bool // as many of them as have room, else two at most
 	Tasks  int  // rows
 	Side   int  // percent of the width for the column; 0 = DefaultSide or WideSide
 	Upper  int  // percent of the rows of the column for Live; 0 = what the tasks leave
@@ -86,6 +92,7 @@ type Beside struct {
 type Layout struct {
 	Header Rect
 	Panes  [count]Rect // empty when it is not visible; Prompt is all from Queue to Footer
+	Tiles  []Rect      // the boxes of several panes in Live, which share their edges; none for one pane
 	Strip  Rect        // the line in the place of the column, above Queue
 	Queue  Rect        // the prompts that wait, above Status
 	Status Rect        // the line above the prompt's text
@@ -108,6 +115,7 @@ func Of(in Input) Layout {
 	if main.H > 0 {
 		l.main(in, main)
 	}
+	l.Tiles = tiles(in, l.Panes[Live], end-top)
 	l.Dialog = dialog(in, end)
 	l.Popup = popup(in, l.Input)
 	return l
@@ -209,10 +217,22 @@ func (in Input) Roomy() bool { return in.W >= columnWidth }
 
 // SideShare is the percent of the width for the column.
 func (in Input) SideShare() int {
+	side := cmp.Or(in.Side, DefaultSide)
 	if in.Side == 0 && in.W >= wideWidth {
-		return WideSide
+		side = WideSide
 	}
-	return cmp.Or(in.Side, DefaultSide)
+	if in.Wide {
+		columns := min(max(in.W*wideShare/100, wideLive), in.W-leastConversation)
+		side = max(side, (columns*100+in.W-1)/in.W)
+	}
+	return side
+}
+
+// Widens reports whether the column would be wider if it were wide.
+func (in Input) Widens() bool {
+	wide := in
+	wide.Wide = true
+	return !in.narrow() && wide.ColumnWidth() > in.ColumnWidth()
 }
 
 // LiveShare is the percent of the rows of the column that Live has, 0 where that is not above the tasks.
@@ -237,7 +257,7 @@ func (in Input) ColumnWidth() int {
 // column puts what is live above the tasks. These get the rows that they need, up to a third; where the
 // rows are too few for two boxes, the one last focused shows.
 func (l *Layout) column(in Input, r Rect) {
-	live := in.Live || in.Tasks == 0
+	live := in.Live > 0 || in.Tasks == 0
 	switch {
 	case in.Tasks == 0 || live && r.H < 2*least-1 && in.Tab != Tasks:
 		l.Panes[Live] = r

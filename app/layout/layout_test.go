@@ -49,6 +49,9 @@ func draw(in Input) string {
 	}
 	fill(l.Panes[Conversation], "conversation")
 	box(l.Panes[Live], "live")
+	for i, r := range l.Tiles {
+		box(r, fmt.Sprintf("pane %d", i+1))
+	}
 	box(l.Panes[Tasks], "tasks")
 	box(l.Dock, "")
 	for _, j := range l.Joints() {
@@ -69,7 +72,7 @@ func draw(in Input) string {
 	return b.String()
 }
 
-var all = Input{Prompt: 1, Tab: Conversation, Beside: Beside{Column: true, Live: true, Tasks: 3}}
+var all = Input{Prompt: 1, Tab: Conversation, Beside: Beside{Column: true, Live: 1, Tasks: 3}}
 
 // The layout is a pure function, tested by drawing it.
 func TestGolden(t *testing.T) {
@@ -92,6 +95,13 @@ func TestGolden(t *testing.T) {
 		"docked-full": with(func(in *Input) { in.Dock, in.DockFull = 99, true }),
 		"page":        with(func(in *Input) { in.Tab = Live }),
 		"hidden":      with(func(in *Input) { in.Hidden = true }),
+		"wide":        with(func(in *Input) { in.Wide = true }),
+		"two":         with(func(in *Input) { in.Live = 2 }),
+		"two-wide":    with(func(in *Input) { in.Live, in.Wide = 2, true }),
+		"two-page":    with(func(in *Input) { in.Live, in.Tab = 2, Live }),
+		"two-docked":  with(func(in *Input) { in.Live, in.Dock = 2, 10 }),
+		"three":       with(func(in *Input) { in.Live = 3 }),
+		"grid":        with(func(in *Input) { in.Live, in.Grid, in.Zoom, in.Tab = 3, true, true, Live }),
 	} {
 		for _, size := range []Size{{40, 12}, {80, 24}, {100, 30}, {120, 32}, {200, 50}} {
 			in.W, in.H = size.W, size.H
@@ -123,7 +133,7 @@ func TestAnySize(t *testing.T) {
 	for range 20_000 {
 		in := Input{
 			W: 1 + rnd.IntN(210), H: 1 + rnd.IntN(70), Prompt: rnd.IntN(30), Tab: Pane(rnd.IntN(int(count))), Zoom: rnd.IntN(4) == 0,
-			Beside: Beside{Column: rnd.IntN(4) > 0, Hidden: rnd.IntN(4) == 0, Live: rnd.IntN(2) == 0, Tasks: rnd.IntN(5), Side: rnd.IntN(101), Upper: rnd.IntN(101)},
+			Beside: Beside{Column: rnd.IntN(4) > 0, Hidden: rnd.IntN(4) == 0, Wide: rnd.IntN(3) == 0, Live: rnd.IntN(7), Grid: rnd.IntN(2) == 0, Tasks: rnd.IntN(5), Side: rnd.IntN(101), Upper: rnd.IntN(101)},
 			Queue:  rnd.IntN(5),
 			Dialog: Size{rnd.IntN(100), rnd.IntN(40)}, Popup: Size{rnd.IntN(60), rnd.IntN(8)},
 			Dock: max(0, rnd.IntN(60)-30), DockFull: rnd.IntN(2) == 0,
@@ -170,6 +180,16 @@ func checkParts(t *testing.T, in Input, l Layout) {
 		}
 		if name != "dock" && !a.Empty() && (a.H < least || a.W < min(in.W, leastSide)) {
 			t.Fatalf("%+v: %s has no room: %+v", in, name, a)
+		}
+	}
+	for i, a := range l.Tiles {
+		if !within(a, l.Panes[Live]) || a.H < lowTile || a.W < narrowTile {
+			t.Fatalf("%+v: tile %+v of %+v", in, a, l.Panes[Live])
+		}
+		for _, b := range l.Tiles[:i] {
+			if a.X < b.X+b.W-1 && b.X < a.X+a.W-1 && a.Y < b.Y+b.H-1 && b.Y < a.Y+a.H-1 {
+				t.Fatalf("%+v: tiles %+v and %+v overlap", in, a, b)
+			}
 		}
 	}
 	if l.Panes[Conversation].Empty() && l.Panes[Live].Empty() && l.Panes[Tasks].Empty() && in.H > 4 && in.Dock == 0 {

@@ -159,6 +159,7 @@ type State string
 // The states of a session that runs.
 const (
 	Working          State = "working"
+	Background       State = "background" // nothing works but commands in the background, such as a server
 	WaitsForApproval State = "waits for approval"
 	WaitsForAnswer   State = "waits for answer"
 	Idle             State = "idle"

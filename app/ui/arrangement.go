@@ -69,7 +69,7 @@ func (a *arrangement) cycle(act keymap.Action, in layout.Input) {
 
 // exists reports whether there is something to see in a pane.
 func exists(p layout.Pane, in layout.Input) bool {
-	return [...]bool{true, true, in.Column && (in.Live || in.Tasks == 0), in.Column && in.Tasks > 0}[p] // as the panes are numbered
+	return [...]bool{true, true, in.Column && (in.Live > 0 || in.Tasks == 0), in.Column && in.Tasks > 0}[p] // as the panes are numbered
 }
 
 // arrange changes the shape by a key, and returns what there is to tell about it.
@@ -77,9 +77,9 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 	s, in := &a.shape, a.lay.in
 	switch act {
 	case keymap.Narrower:
-		s.Side = share(in.SideShare() + shareStep)
+		s.Side, s.Wide = share(in.SideShare()+shareStep), false
 	case keymap.Wider:
-		s.Side = share(in.SideShare() - shareStep)
+		s.Side, s.Wide = share(in.SideShare()-shareStep), false
 	case keymap.Shorter, keymap.Taller:
 		if a.lay.LiveShare() == 0 {
 			return "there is nothing below Live"
@@ -98,9 +98,10 @@ func (a *arrangement) arrange(act keymap.Action) (told string) {
 	return told
 }
 
-// toggleColumn hides or shows the column. One that is hidden has not the focus.
+// toggleColumn takes the column from shown to wide to hidden, and back. A hidden one doesn't have the focus.
 func (a *arrangement) toggleColumn(in layout.Input) (told string) {
-	a.shape.Hidden = !a.shape.Hidden
+	widens := !a.shape.Hidden && in.Widens()
+	a.shape.Hidden, a.shape.Wide = !a.shape.Hidden && !widens, widens
 	if a.shape.Hidden && a.focus >= layout.Live {
 		a.setFocus(layout.Prompt)
 	}
@@ -109,13 +110,15 @@ func (a *arrangement) toggleColumn(in layout.Input) (told string) {
 	}
 	switch {
 	case in.Column && !in.Roomy():
-		return "there is no room for a column here; the line above the status line is in its place"
+		return "The screen is too narrow for the right column"
 	case a.shape.Hidden && in.Column:
-		return "the column is hidden"
+		return "The right column is hidden"
 	case a.shape.Hidden:
-		return "no column will show"
+		return "The right column will stay hidden"
+	case !in.Column && widens:
+		return "The right column will be wide when something runs"
 	case !in.Column:
-		return "the column shows when something runs"
+		return "The right column will show when something runs"
 	}
 	return ""
 }
@@ -134,7 +137,7 @@ func (a *arrangement) drag(action tview.MouseAction, ev *tcell.EventMouse) bool 
 		a.keep(a.shape)
 	case action == tview.MouseMove && a.dragged == sideBorder:
 		w := max(a.lay.in.W, 1)
-		a.shape.Side = share(((w-x)*100 + w/2) / w)
+		a.shape.Side, a.shape.Wide = share(((w-x)*100+w/2)/w), false
 	case action == tview.MouseMove:
 		live, tasks := a.lay.Panes[layout.Live], a.lay.Panes[layout.Tasks]
 		rows := max(live.H+tasks.H-3, 1) // without borders

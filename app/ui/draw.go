@@ -22,8 +22,9 @@ func (u *UI) input(w, h int) layout.Input {
 	in := layout.Input{
 		W: w, H: h, Tab: a.tab, Zoom: a.zoom,
 		Prompt: u.v.prompt.Height(w-2, max(1, h/3)), Queue: u.v.queue.Rows(),
-		Beside: layout.Beside{Column: a.column, Hidden: a.shape.Hidden, Live: u.v.panes.Len() > 0, Side: a.shape.Side, Upper: a.shape.Live},
+		Beside: layout.Beside{Column: a.column, Hidden: a.shape.Hidden, Wide: a.shape.Wide, Side: a.shape.Side, Upper: a.shape.Live},
 	}
+	in.Live, in.Grid = u.v.panes.Wanted(a.zoom)
 	in.Tasks = u.v.tasks.Rows(in.ColumnWidth())
 	if a.focus == layout.Tasks { // it does not go while the person is in it
 		in.Tasks = max(in.Tasks, 1)
@@ -61,9 +62,9 @@ type placed struct {
 }
 
 func (p *placed) set(in layout.Input) {
-	before, dock := p.Panes, p.Dock
+	before := p.Layout
 	p.Layout, p.in = layout.Of(in), in
-	if p.Panes != before || p.Dock != dock {
+	if p.Panes != before.Panes || p.Dock != before.Dock || !slices.Equal(p.Tiles, before.Tiles) {
 		p.joints = p.Joints()
 	}
 }
@@ -81,7 +82,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	_, target := u.target()
 	passFocus(target, &u.v, &u.overlays)
 	s.HideCursor()
-	u.v.panes.SetZoomed(u.arranged.zoom)
+	u.v.panes.Place(lay.Tiles, lay.Panes[layout.Live].W >= layout.SideBySide)
 	u.v.header.SetApprovalLeft(u.dock.request != "" && u.overlays.docked() == nil)
 	drawIn(s, u.v.header, lay.Header)
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
@@ -103,7 +104,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	if v := u.dock.view(); !lay.Dock.Empty() {
 		drawIn(s, v, lay.Dock)
 	}
-	lay.drawJoints(s, u.v.border, u.v.panes.Dividers())
+	lay.drawJoints(s, u.v.border)
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, lay.Popup)
 	}
@@ -165,15 +166,9 @@ func passFocus(target tview.Primitive, v *viewSet, l *overlays) {
 	}
 }
 
-// drawJoints draws the cells where borders meet, which no pane knows of: those of boxes, and of the lines
-// within Live with what is below it.
-func (p *placed) drawJoints(s tcell.Screen, border *draw.Border, dividers []int) {
-	joints := p.joints
-	live := p.Panes[layout.Live]
-	for _, x := range dividers {
-		joints = append(slices.Clip(joints), layout.Joint{X: x, Y: live.Y + live.H - 1, Rune: '┴'})
-	}
-	for _, j := range joints {
+// drawJoints draws the cells where borders of boxes meet, which no pane knows of.
+func (p *placed) drawJoints(s tcell.Screen, border *draw.Border) {
+	for _, j := range p.joints {
 		if text, _, _ := s.Get(j.X, j.Y); !strings.Contains("─│┌┐└┘", text) {
 			continue // a title stands there
 		}

@@ -6,6 +6,7 @@ type Shape struct {
 	Side   int  `json:"side,omitempty"`   // percent of the width for the column; 0 = as drawn
 	Live   int  `json:"live,omitempty"`   // percent of its rows for Live; 0 = what the tasks leave
 	Hidden bool `json:"folded,omitempty"` // the column is not to be seen
+	Wide   bool `json:"wide,omitempty"`   // the column takes most of the width
 }
 
 // The bounds of a shape, in percent, and how far one key goes.

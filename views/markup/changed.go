@@ -148,6 +148,25 @@ func gaps(words []string, same []sameWords, at func(sameWords) int) (all []piece
 	return all
 }
 
+// marks returns which changed parts of a line are set off: those with letters or signs in them, without the blanks at
+// their ends. Indentation shows what it is by itself; blanks at the end of the line do not, so those are set off.
+func marks(line string, changed []piece) (all []piece) {
+	for _, p := range changed {
+		text := line[p.from:p.to]
+		p.from += len(text) - len(strings.TrimLeft(text, " \t"))
+		if p.from == p.to && p.to == len(line) {
+			p.from -= len(text)
+		}
+		if p.to < len(line) {
+			p.to = max(p.from, p.to-len(text)+len(strings.TrimRight(text, " \t")))
+		}
+		if p.from < p.to {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // words splits a line into words, blanks, and all other characters alone.
 func words(line string) (all []string) {
 	for line != "" {

@@ -279,7 +279,7 @@ func (w *diffWriter) diffLine(l diffLine, changed []piece) (at extent) {
 	}
 	w.begin(gutter, band.line)
 	from, done := len(w.text.Bytes), 0
-	for _, p := range changed {
+	for _, p := range marks(l.text, changed) {
 		w.say(l.text[done:p.from], st)
 		w.say(l.text[p.from:p.to], Style{BG: Background(band.word)})
 		done = p.to
@@ -293,6 +293,7 @@ func (w *diffWriter) diffLine(l diffLine, changed []piece) (at extent) {
 
 const (
 	tabShown = "····" // what a tab in a diff shows as
+	tabBlank = "    " // and at the beginning of other code
 	tabRole  = themes.Border
 )
 

@@ -161,13 +161,16 @@ func TestDiffsSetOffWhatChanged(t *testing.T) {
 		{"more text", "-f(a)\n+f(a, b)", "f(a)\nf(a[, b])"},
 		{"two places", "-f(a, 1, b)\n+f(x, 1, y)", "f([a], 1, [b])\nf([x], 1, [y])"},
 		{"two pairs", "-x = 1 // a\n-y = 1 // b\n+x = 2 // a\n+y = 3 // b", "x = [1] // a\ny = [1] // b\nx = [2] // a\ny = [3] // b"},
-		{"the one that it became", "-return a * 19 / 100\n+if a < 0 {\n+return -f(a)\n+}\n+return (a*19 + 50) / 100 // rounded", "return a[ ]*[ ]19 / 100\nif a < 0 {\nreturn -f(a)\n}\nreturn [(]a*19 [+ 50) ]/ 100[ // rounded]"},
+		{"the one that it became", "-return a * 19 / 100\n+if a < 0 {\n+return -f(a)\n+}\n+return (a*19 + 50) / 100 // rounded", "return a * 19 / 100\nif a < 0 {\nreturn -f(a)\n}\nreturn [(]a*19 [+ 50)] / 100 [// rounded]"},
 		{"nothing in common", "-alpha beta\n+gamma delta", "alpha beta\ngamma delta"},
 		{"the same", "-a\n+a", "a\na"},
 		{"whole characters", "-preis 5 über\n+preis 5 äber", "preis 5 [über]\npreis 5 [äber]"},
 		{"only added", "+a\n+b", "a\nb"},
 		{"empty lines", "-\n+\n-\n+x", " \n \n \nx"},
-		{"indented deeper", "-a b\n+\ta b", "a b\n[····]a b"},
+		{"indented deeper", "-a b\n+\ta b", "a b\n····a b"},
+		{"blanks within", "-a  b\n+a b", "a  b\na b"},
+		{"blanks at the end", "-a b\n+a b  ", "a b\na b[  ]"},
+		{"a word and blanks at the end", "-a b\n+a c \t", "a [b]\na [c ····]"},
 	} {
 		d := NewDiff(c.in+"\n", DiffView{})
 		var b strings.Builder
@@ -200,7 +203,7 @@ func TestDiffIsHighlighted(t *testing.T) {
 	got := describe(&d.Text)
 	for _, want := range []string{
 		"\"/* a\"synComment\n", "\"func\"synKeyword on diffDeleteBand\n",
-		"\"c */ \" on diffAddWord\n", "\"func\"synKeyword on diffAddBand\n\"····\"border on diffAddBand\n\"b\" on diffAddBand\n", "\"\\nd\"\n",
+		"\"c */\" on diffAddWord\n", "\"func\"synKeyword on diffAddBand\n\"····\"border on diffAddBand\n\"b\" on diffAddBand\n", "\"\\nd\"\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -121,7 +121,7 @@ func (t *Text) codeOf(lang string, lines []extent) code {
 // codeLine returns a line of code, with tabs and as many blanks as it takes for the signs of tabs.
 func (t *Text) codeLine(l extent) []byte {
 	line := t.Bytes[l.from:l.to]
-	if !bytes.Contains(line, []byte(tabShown)) {
+	if !bytes.Contains(line, []byte(tabShown)) && !bytes.HasPrefix(line, []byte(tabBlank)) {
 		return line
 	}
 	line = slices.Clone(line)

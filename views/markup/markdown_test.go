@@ -32,7 +32,8 @@ func TestMarkdown(t *testing.T) {
 		{"tasks", "- [ ] a\n- [x] b", "• ☐ a\n• ☑ b"},
 		{"quote", "> a\n> - b\n>\n> c\n\nd", "│ a\n│\n│ • b\n│\n│ c\n\nd"},
 		{"quote in list", "- a\n  > b", "• a\n  │ b"},
-		{"fence", "a\n```go\nx := 1\n\n\ty\n```\nb", "a\n\n  x := 1\n  \n  \ty\n\nb"},
+		{"fence", "a\n```go\nx := 1\n\n\ty\n```\nb", "a\n\n  x := 1\n  \n      y\n\nb"},
+		{"tabs align", "```\n\ta\tb\nxyz\tb\n\t\t日\tb\n```", "      a   b\n  xyz b\n          日  b"},
 		{"fence in list", "- a\n  ```\n  x\n  ```", "• a\n    x"},
 		{"open fence", "```\nx", "  x"},
 		{"empty fence", "a\n```\n```", "a\n\n  "},
@@ -319,4 +320,12 @@ func FuzzWriter(f *testing.F) {
 			t.Errorf("cut at %d: %q, want %q", n, cut.Bytes, whole.Bytes)
 		}
 	})
+}
+
+// What a person copies of code has the tabs at the beginning of its lines.
+func TestCopiedCodeHasItsTabs(t *testing.T) {
+	text := markdown("```go\nif x {\n\t\treturn\n}\n```", 60)
+	if got, want := text.Plain(0, len(text.Bytes)), "if x {\n\t\treturn\n}"; got != want {
+		t.Errorf("copied %q, want %q", got, want)
+	}
 }

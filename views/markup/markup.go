@@ -16,6 +16,7 @@ package markup
 
 import (
 	"bytes"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -173,9 +174,12 @@ func (t *Text) Plain(from, to int) string {
 	return b.String()
 }
 
+// tabsShown matches what shows in the place of a tab.
+var tabsShown = regexp.MustCompile(tabShown + "|" + tabBlank)
+
 // withTabs returns bytes of the text from an offset on with tabs where signs of them show.
 func (t *Text) withTabs(from int, p []byte) []byte {
-	if !bytes.Contains(p, []byte(tabShown)) {
+	if !tabsShown.Match(p) {
 		return p
 	}
 	var out []byte
@@ -183,7 +187,7 @@ func (t *Text) withTabs(from int, p []byte) []byte {
 		to := min(int(t.Runs[i].End), end)
 		part := t.Bytes[from:to]
 		if t.Runs[i].Style.Role == tabRole {
-			part = bytes.ReplaceAll(part, []byte(tabShown), []byte("\t"))
+			part = tabsShown.ReplaceAll(part, []byte("\t"))
 		}
 		out, from = append(out, part...), to
 	}

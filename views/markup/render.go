@@ -238,8 +238,22 @@ func (r *renderer) codeLine(lang string, line []byte) extent {
 			st.Role = themes.DiffHunk
 		}
 	}
-	r.put(line, st)
+	r.codeText(line, from, st)
 	return extent{int32(from), int32(len(r.text.Bytes))}
+}
+
+// codeText writes code that is shown from a byte on, with tab stops that are counted from there. Tabs at its beginning are
+// kept apart, so that a copy has them.
+func (r *renderer) codeText(line []byte, from int, st Style) {
+	rest := bytes.TrimLeft(line, "\t")
+	r.text.addString(strings.Repeat(tabBlank, len(line)-len(rest)), Style{Role: tabRole})
+	for i, part := range bytes.Split(rest, []byte("\t")) {
+		if i > 0 {
+			r.text.addString(tabBlank[Width(r.text.Bytes[from:])%len(tabBlank):], st)
+			r.clean.last = ' '
+		}
+		r.put(part, st)
+	}
 }
 
 // inlines renders the inline children of a node.

@@ -12,23 +12,6 @@ import (
 	"buddy/views/draw"
 )
 
-// The least size of one of several panes, its title included.
-const (
-	tileWidth  = 38
-	tileHeight = 6
-	narrowTile = 20 // in the column
-	lowTile    = 4
-)
-
-// size is a width and a height in cells.
-type size struct{ w, h int }
-
-// What most programs make do with.
-const (
-	usualWidth  = 80
-	usualHeight = 24
-)
-
 // nameWidth limits the cells of a name in a tab.
 const nameWidth = 24
 
@@ -73,88 +56,62 @@ func (all pictures) keep(shown tiles) {
 	}
 }
 
-// paneFit holds the size that a pane was given; the zero paneFit is none.
+// paneFit holds the size that a pane was given.
 type paneFit struct {
 	id   string
 	w, h int
 }
 
-// fitTo reports that a pane shall have another size than before.
-func (p *Panes) fitTo(f paneFit) {
-	if f == p.fitted || p.OnFit == nil {
+// fit reports which panes shall have another size than before: those that show get the size of what shows of them where
+// there is room, or while somebody types into them; all others have their own again.
+func (p *Panes) fit() {
+	if p.OnFit == nil {
 		return
 	}
-	if old := p.fitted.id; old != "" && old != f.id {
-		p.OnFit(old, 0, 0)
+	var fits []paneFit
+	for _, t := range p.tiles {
+		selected := t.id == p.list.shown
+		switch q := p.list.get(t.id); {
+		case q == nil || q.bare() || q.Lost != "" || selected && p.back.on || t.w < 2 || t.h < 2:
+		case p.fits || selected && p.typing:
+			fits = append(fits, paneFit{t.id, t.w, t.h})
+		}
 	}
-	if p.fitted = f; f.id != "" {
-		p.OnFit(f.id, f.w, f.h)
+	for _, old := range p.fitted {
+		if !slices.ContainsFunc(fits, func(f paneFit) bool { return f.id == old.id }) {
+			p.OnFit(old.id, 0, 0)
+		}
 	}
+	for _, f := range fits {
+		if !slices.Contains(p.fitted, f) {
+			p.OnFit(f.id, f.w, f.h)
+		}
+	}
+	p.fitted = fits
 }
 
 // Draw draws the selected pane, or those that there is room for.
 func (p *Panes) Draw(screen tcell.Screen) {
 	p.followCommands()
 	p.follow.see(p.list.shown)
-	_, _, w, h := p.GetRect()
-	cols, rows := p.look.grid(len(p.list.panes), w-2, h-2)
-	several := cols*rows > 1
+	_, _, w, _ := p.GetRect()
 	left, right := p.heads(w - 6) // before the tiles are forgotten, whose rows they speak of
 	_, less := p.doing()
-	p.tiles, p.dividers = p.tiles[:0], p.dividers[:0]
-	if several {
-		p.drawGrid(p.Whole(screen), cols, rows, less)
-		p.pictures.keep(p.tiles)
-		p.fitTo(p.wantedFit(several))
-		return
-	}
-	in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
-	if in.W <= 0 || in.H <= 0 {
-		p.Hide()
-		return
-	}
-	if p.list.index() < 0 {
-		p.Hide()
-		in.Inset().Say(0, "nothing runs", themes.Muted)
-		return
-	}
-	p.drawPane(in, p.list.selected())
-	p.pictures.keep(p.tiles)
-	p.fitTo(p.wantedFit(several))
-}
-
-// grid returns how many of n panes show beside and below each other in w×h cells: all of them in
-// the way that shows most of each, else as many as have room.
-func (look paneLook) grid(n, w, h int) (cols, rows int) {
-	least := size{tileWidth, tileHeight}
-	if !look.zoomed { // in the column a few words of each are better than one of them
-		least = size{narrowTile, lowTile}
-	}
-	maxCols, maxRows := min(n, (w+1)/(least.w+1)), min(n, h/least.h)
-	if !look.wantsGrid() || maxCols < 1 || maxRows < 1 {
-		return 1, 1
-	}
-	cols, rows = maxCols, maxRows
-	most := 0
-	for c := 1; c <= maxCols; c++ {
-		r := (n + c - 1) / c
-		if seen := min((w+1)/c-1, usualWidth) * min(h/r-1, usualHeight); r <= maxRows && seen > most {
-			cols, rows, most = c, r, seen
+	p.tiles = p.tiles[:0]
+	if len(p.boxes) > 0 && p.list.index() >= 0 {
+		p.drawBoxes(p.Whole(screen), less)
+	} else {
+		in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
+		switch {
+		case in.W <= 0 || in.H <= 0:
+		case p.list.index() < 0:
+			in.Inset().Say(0, "nothing runs", themes.Muted)
+		default:
+			p.drawPane(in, p.list.selected())
 		}
 	}
-	return cols, rows
-}
-
-// wantedFit returns the size for a pane that somebody types into or looks at alone.
-func (p *Panes) wantedFit(several bool) paneFit {
-	q := p.list.selected()
-	if q.bare() || q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
-		return paneFit{}
-	}
-	if t, ok := p.tiles.of(p.list.shown); ok && t.w > 1 && t.h > 1 {
-		return paneFit{t.id, t.w, t.h}
-	}
-	return paneFit{}
+	p.pictures.keep(p.tiles)
+	p.fit()
 }
 
 // heads returns what the border says in w cells: the names of the panes, and what is done with
@@ -197,66 +154,43 @@ func (p *Panes) doing() (all, less []draw.Span) {
 	}
 }
 
-// drawGrid draws the page of panes in which the selected one is, each in a box. Neighbours share their edges.
-// doing says what is done with the selected one.
-func (p *Panes) drawGrid(all draw.Area, cols, rows int, doing []draw.Span) {
-	per := cols * rows
-	first := p.list.index() / per * per
+// drawBoxes draws several panes, the selected one among them. The last box names those for which there is none. doing
+// says what is done with the selected one.
+func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
+	shown := p.list.best(len(p.boxes), p.wanted)
+	var others []draw.Span
+	for i := range p.list.panes {
+		if q := &p.list.panes[i]; !slices.Contains(shown, q) {
+			others = append(append(others, draw.Text(themes.Border, " ─ ")), p.list.tag(q, false, nameWidth, nameWidth)...)
+		}
+	}
+	for i, box := range p.boxes {
+		area := draw.Area{Canvas: all.Down(box.Y-all.Y).Cols(box.X-all.X, box.X-all.X+box.W), H: box.H}
+		switch {
+		case i >= len(shown): // a pane has just gone
+			p.drawBox(area, nil, nil, nil)
+		case i == len(shown)-1:
+			p.drawBox(area, shown[i], others, doing)
+		default:
+			p.drawBox(area, shown[i], nil, doing)
+		}
+	}
+}
+
+// drawBox draws one of several panes with its border, nil for none.
+func (p *Panes) drawBox(box draw.Area, q *paneView, others, doing []draw.Span) {
 	role := themes.Border
 	if p.HasFocus() {
 		role = themes.Focus
 	}
-	for i := range per {
-		col, row := i%cols, i/cols
-		left, right := col*(all.W-1)/cols, (col+1)*(all.W-1)/cols
-		top, bottom := row*(all.H-1)/rows, (row+1)*(all.H-1)/rows
-		box := draw.Area{Canvas: all.Down(top).Cols(left, right+1), H: bottom - top + 1}
-		var q *paneView
-		if first+i < len(p.list.panes) {
-			q = &p.list.panes[first+i]
-		}
-		p.drawBox(box, q, role, doing)
-		if row == rows-1 && col > 0 {
-			p.dividers = append(p.dividers, box.X)
-		}
-		for _, j := range [4][2]int{{0, 0}, {1, 0}, {0, 1}, {1, 1}} { // its corners
-			all.Down(top+j[1]*(bottom-top)).Put(left+j[0]*(right-left), corner(col+j[0], row+j[1], cols, rows), role)
-		}
-	}
-}
-
-// corner returns the character where lines of a grid meet.
-func corner(col, row, cols, rows int) rune {
-	at := func(n, last int) int {
-		switch n {
-		case 0:
-			return 0
-		case last:
-			return 2
-		}
-		return 1
-	}
-	return [3][3]rune{{'┌', '┬', '┐'}, {'├', '┼', '┤'}, {'└', '┴', '┘'}}[at(row, rows)][at(col, cols)]
-}
-
-// drawBox draws a pane of a grid with its border, nil for none.
-func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role, doing []draw.Span) {
 	var name []draw.Span
 	if q == nil {
 		doing = nil
 	} else {
-		if name = p.list.tag(q, true, box.W, box.W); draw.Width(name)+6 > box.W {
-			name = p.list.tag(q, false, box.W-8, box.W)
-		}
-		if took := q.took(p.follow.now()); q.Pane.Pane != p.list.shown {
-			doing = []draw.Span{draw.Text(themes.Muted, took)}
-		}
-		if draw.Width(name)+draw.Width(doing)+9 > box.W && !p.typing {
-			doing = nil
-		}
+		name, doing = p.boxTitle(q, others, doing, box.W)
 	}
-	box.Edge('─', '─', role, name, doing)
-	box.Down(box.H-1).Edge('─', '─', role, nil, nil)
+	box.Edge('┌', '┐', role, name, doing)
+	box.Down(box.H-1).Edge('└', '┘', role, nil, nil)
 	for y := 1; y < box.H-1; y++ {
 		box.Down(y).Put(0, '│', role)
 		box.Down(y).Put(box.W-1, '│', role)
@@ -265,6 +199,24 @@ func (p *Panes) drawBox(box draw.Area, q *paneView, role themes.Role, doing []dr
 	if q != nil {
 		p.drawPane(in, q)
 	}
+}
+
+// boxTitle returns what the border of a box in w cells says: the name of its pane, the others, and at the right what is
+// done with the pane if it is selected, or how long its command runs. What doesn't fit is said in fewer words or left out.
+func (p *Panes) boxTitle(q *paneView, others, doing []draw.Span, w int) (left, right []draw.Span) {
+	if took := q.took(p.follow.now()); q.Pane.Pane != p.list.shown {
+		doing = []draw.Span{draw.Text(themes.Muted, took)}
+	}
+	short := p.list.tag(q, false, w-8, w)
+	for _, name := range [][]draw.Span{append(p.list.tag(q, true, w, w), others...), append(slices.Clip(short), others...)} {
+		if draw.Width(name)+draw.Width(doing)+9 <= w {
+			return name, doing
+		}
+	}
+	if draw.Width(short)+draw.Width(doing)+9 > w && !p.typing {
+		doing = nil
+	}
+	return short, doing
 }
 
 // drawPane draws a pane and what is to be said of it.

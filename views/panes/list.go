@@ -154,11 +154,39 @@ func (l *paneList) index() int {
 }
 
 // selected returns the selected pane, nil if there is none.
-func (l *paneList) selected() *paneView {
-	if i := l.index(); i >= 0 {
+func (l *paneList) selected() *paneView { return l.get(l.shown) }
+
+// get returns the pane with an id, nil if there is none.
+func (l *paneList) get(id string) *paneView {
+	if i := slices.IndexFunc(l.panes, func(q paneView) bool { return q.Pane.Pane == id }); i >= 0 {
 		return &l.panes[i]
 	}
 	return nil
+}
+
+// best returns n of the panes, in their order: the selected one, then those that are wanted, and of them those in which
+// something began last.
+func (l *paneList) best(n int, wanted func(*paneView) bool) []*paneView {
+	all := make([]*paneView, len(l.panes))
+	for i := range l.panes {
+		all[i] = &l.panes[i]
+	}
+	rank := func(q *paneView) int {
+		switch {
+		case q.Pane.Pane == l.shown:
+			return 2
+		case wanted(q):
+			return 1
+		}
+		return 0
+	}
+	byRank := slices.Clone(all)
+	slices.Reverse(byRank) // of two alike the one opened last
+	slices.SortStableFunc(byRank, func(a, b *paneView) int {
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.run.started, a.run.started))
+	})
+	byRank = byRank[:min(n, len(byRank))]
+	return slices.DeleteFunc(all, func(q *paneView) bool { return !slices.Contains(byRank, q) })
 }
 
 // automatic returns the pane in which a command began last. One that a person has interrupted there gives way to

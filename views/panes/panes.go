@@ -13,6 +13,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/app/layout"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/draw"
@@ -35,8 +36,9 @@ type Panes struct {
 	attach   attachHint
 	pictures pictures
 	tiles    tiles
-	dividers []int   // columns of the screen where lines between them meet the lower edge
-	fitted   paneFit // the pane that was given the size of its tile
+	boxes    []layout.Rect // of several panes; empty while one shows
+	fits     bool          // panes get the size of what shows of them
+	fitted   []paneFit     // the panes that did
 }
 
 // PaneIntents hold the callbacks for what a person does with terminal panes. Any may be nil.
@@ -52,23 +54,45 @@ type PaneIntents struct {
 
 // paneLook holds how panes are shown.
 type paneLook struct {
-	chosen  gridChoice
-	several bool // a command began last that runs on several targets
-	zoomed  bool // they fill the screen
+	chosen gridChoice
+	fleet  bool // a command began last that runs on several targets
 }
 
-// gridChoice tells whether a person wants several panes side by side.
+// gridChoice tells whether a person wants several panes at once.
 type gridChoice uint8
 
 const (
-	gridAuto gridChoice = iota // for a command on several targets, and full screen
+	gridAuto gridChoice = iota // those that run; all for a command on several targets, and full screen
 	gridOff
 	gridOn
 )
 
-// wantsGrid reports whether several panes show where there is room.
-func (look paneLook) wantsGrid() bool {
-	return look.chosen == gridOn || look.chosen == gridAuto && (look.several || look.zoomed)
+// Wanted returns how many panes are to be seen at once: those in which something runs and the one in which a command
+// began last, or, as a grid, all of them.
+func (p *Panes) Wanted(zoomed bool) (n int, grid bool) {
+	switch look := p.look; {
+	case look.chosen == gridOff:
+		return min(len(p.list.panes), 1), false
+	case look.chosen == gridOn || look.fleet || zoomed:
+		return len(p.list.panes), true
+	}
+	for i := range p.list.panes {
+		if p.wanted(&p.list.panes[i]) {
+			n++
+		}
+	}
+	return max(n, min(len(p.list.panes), 1)), false
+}
+
+// wanted reports whether a pane shows by itself where there is room for it.
+func (p *Panes) wanted(q *paneView) bool {
+	return q.live() || q.Pane.Pane == p.follow.began && q.Lost == ""
+}
+
+// Place tells the view in which boxes the panes show, none for one pane in the whole view, and whether there is so much
+// room that a single pane gets the size of what shows of it, as several always do.
+func (p *Panes) Place(boxes []layout.Rect, fits bool) {
+	p.boxes, p.fits = boxes, fits || len(boxes) > 0
 }
 
 // Printed draws what one call prints.
@@ -109,17 +133,11 @@ func (p *Panes) Visible() []string {
 	return ids
 }
 
-// Dividers returns the columns of the screen where lines between panes meet the lower edge.
-func (p *Panes) Dividers() []int { return p.dividers }
-
 // Hide tells the view that it is not on the screen.
 func (p *Panes) Hide() {
-	p.tiles, p.dividers = nil, nil
-	p.fitTo(paneFit{})
+	p.tiles = nil
+	p.fit()
 }
-
-// SetZoomed tells the view whether it fills the screen.
-func (p *Panes) SetZoomed(on bool) { p.look.zoomed = on }
 
 // Len counts the panes, and the call without one.
 func (p *Panes) Len() int { return len(p.list.panes) }
@@ -139,7 +157,7 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 			running++
 		}
 	}
-	p.look.several = running > 1
+	p.look.fleet = running > 1
 	p.printed.Show(s.Bare)
 	if c := s.Bare; c != nil && running == 0 {
 		bare := state.Pane{PaneOpened: event.PaneOpened{Pane: state.BarePane, Title: c.Name, Target: c.On}}
@@ -192,10 +210,9 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 
 // toggleGrid shows one pane instead of several, or the other way round.
 func (p *Panes) toggleGrid() {
-	if p.look.wantsGrid() {
+	p.look.chosen = gridOn
+	if len(p.boxes) > 0 {
 		p.look.chosen = gridOff
-	} else {
-		p.look.chosen = gridOn
 	}
 }
 

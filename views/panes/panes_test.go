@@ -2,14 +2,17 @@ package panes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gdamore/tcell/v2"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/app/layout"
 	"buddy/app/state"
 	"buddy/texts"
 	"buddy/themes"
@@ -50,6 +53,69 @@ func newTestPanes(t testing.TB, s *state.State) *Panes {
 	p := New(viewtest.Dark(t), keymap.Default(), &printed{})
 	p.Update(s, state.Panes)
 	return p
+}
+
+// place gives a view of some size the boxes that the layout gives it.
+func place(p *Panes, w, h int, zoomed bool) {
+	in := layout.Input{W: w, H: h + 4, Prompt: 1, Tab: layout.Live, Zoom: true, Beside: layout.Beside{Column: true}}
+	in.Live, in.Grid = p.Wanted(zoomed)
+	l := layout.Of(in)
+	in.H += h - l.Panes[layout.Live].H
+	l = layout.Of(in)
+	for i := range l.Tiles {
+		l.Tiles[i].Y -= l.Panes[layout.Live].Y
+	}
+	p.Place(l.Tiles, zoomed)
+}
+
+// Two panes in which something runs show by themselves, side by side or one above the other; the others are named.
+func TestTwoRunningPanesGolden(t *testing.T) {
+	s := panesState([]string{"$ make", "ok"}, 120, 40, event.Cursor{Y: 2, Visible: true})
+	viewtest.Feed(s,
+		event.TaskStarted{ID: 1, Kind: event.ShellTask, Pane: "%2"},
+		event.PaneScreen{Pane: "%2", W: 120, H: 40, Rows: []string{"shop dev server listening on http://localhost:8080"}},
+		event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "local", Command: "go test"}},
+		event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"},
+	)
+	for _, size := range [][2]int{{80, 16}, {46, 24}, {46, 16}} {
+		p := newTestPanes(t, s)
+		place(p, size[0], size[1], false)
+		viewtest.Golden(t, "panes-two", p, size[0], size[1])
+	}
+}
+
+// Panes get the size of what shows of them while there are several, and their own again after that.
+func TestPanesHaveTheSizeThatShows(t *testing.T) {
+	s := panesState(nil, 120, 40, event.Cursor{})
+	p := newTestPanes(t, s)
+	fits := map[string][2]int{}
+	p.OnFit = func(id string, w, h int) {
+		if fits[id] = [2]int{w, h}; w == 0 {
+			delete(fits, id)
+		}
+	}
+	want := func(what string, want map[string][2]int) {
+		t.Helper()
+		viewtest.Screen(t, p, 80, 16)
+		if !maps.Equal(fits, want) {
+			t.Errorf("%s: sizes %v, want %v", what, fits, want)
+		}
+	}
+	want("one", map[string][2]int{})
+	p.Place([]layout.Rect{{W: 40, H: 16}, {X: 39, W: 41, H: 16}}, false)
+	want("two", map[string][2]int{"%2": {38, 14}, "%3": {39, 14}})
+	viewtest.Press(t, p, "pane-next") // the first takes the place of the older of them
+	want("another two", map[string][2]int{"%1": {38, 14}, "%3": {39, 14}})
+	p.Place(nil, true)
+	want("a wide one", map[string][2]int{"%1": {78, 14}})
+	p.Place(nil, false)
+	want("one again", map[string][2]int{})
+	p.Place(nil, true)
+	want("wide again", map[string][2]int{"%1": {78, 14}})
+	p.Hide()
+	if len(fits) != 0 {
+		t.Errorf("hidden panes have sizes %v", fits)
+	}
 }
 
 func TestPanesGolden(t *testing.T) {
@@ -188,7 +254,7 @@ func TestPanesGridGolden(t *testing.T) {
 	)
 	for _, size := range [][2]int{{118, 28}, {78, 20}, {198, 20}, {40, 12}} {
 		p := newTestPanes(t, s)
-		p.SetZoomed(true)
+		place(p, size[0], size[1], true)
 		viewtest.Golden(t, "panes-grid", p, size[0], size[1])
 	}
 	p := newTestPanes(t, s)
