@@ -351,6 +351,29 @@ func TestOverviewOfSubagents(t *testing.T) {
 	wants("0 task.started", "0 context.usage", "0 tool.requested")
 }
 
+// A session in which only a server runs does not work; a prompt and an agent do, and what needs a person comes first.
+func TestStateOfASession(t *testing.T) {
+	var o overview
+	for i, step := range []struct {
+		e    event.Event
+		want live.State
+	}{
+		{event.TaskStarted{ID: 1, Kind: event.MainTask}, live.Working},
+		{event.TaskStarted{ID: 2, Kind: event.ShellTask}, live.Working},
+		{event.TaskFinished{ID: 1, Outcome: event.Failed}, live.Background},
+		{event.TaskStarted{ID: 3, Kind: event.SubagentTask}, live.Working},
+		{event.ApprovalAsked{ID: "a"}, live.WaitsForApproval},
+		{event.ApprovalAnswered{ID: "a"}, live.Working},
+		{event.TaskFinished{ID: 3}, live.Background},
+		{event.TaskFinished{ID: 2}, live.Failed},
+	} {
+		o.note(event.Envelope{Seq: uint64(i), Payload: step.e})
+		if got, _ := o.summary(); got != step.want {
+			t.Errorf("after %s %+v: %q, want %q", step.e.Type(), step.e, got, step.want)
+		}
+	}
+}
+
 // TestDescribingDoesNotReadTheSessionAgain: each start of a screen asks all sessions for their titles.
 func TestDescribingDoesNotReadTheSessionAgain(t *testing.T) {
 	var o overview

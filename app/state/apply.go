@@ -97,7 +97,7 @@ func (s *State) endAll(now int64) Changed {
 	}
 	clear(s.talks)
 	for _, p := range s.Panes {
-		p.Lost = "the process that showed it has ended"
+		p.Lost = "its process has ended"
 	}
 	return Approvals | Tasks | Panes | Servers | Commands
 }

@@ -22,9 +22,9 @@ func TestColumnComesOnceAndStays(t *testing.T) {
 		x.Want("▌ list the files", "run_shell ◐", "total 16")
 		beside := width()
 		x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"})
-		x.Want("shared ◐")
+		x.Want("shell ◐")
 		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell"}, event.TaskFinished{ID: 1, Outcome: event.Completed}, event.PaneClosed{Pane: "%1"})
-		x.Want("nothing runs")
+		x.Want("Nothing is running")
 		if got := width(); beside != 74 || got != beside {
 			t.Errorf("%d columns beside what is live, %d when that is over; want 74", beside, got)
 		}
@@ -40,7 +40,7 @@ func TestStripOpensAsAPage(t *testing.T) {
 		x.tell(twoPanes...)
 		x.Want("● server  npm run dev", "Tab opens", "I will look.")
 		x.Press("Tab")
-		x.Want("┌─ shared", "login:", "├─ tasks")
+		x.Want("┌─ shell", "login:", "├─ tasks")
 		x.unwanted("Tab opens", "I will look.")
 		x.Press("Tab")
 		x.Want("Tab opens", "I will look.")
@@ -50,12 +50,15 @@ func TestStripOpensAsAPage(t *testing.T) {
 		lay, _ := x.arranged()
 		strip := lay.Strip
 		x.Click(strip.X+3, strip.Y)
-		x.Want("┌─ shared", "login:")
+		x.Want("┌─ shell", "login:")
 		x.Press("Esc")
 		x.Want("I will look.")
 		x.Press("Tab")
 		x.Type("/ps\n") // what is sent leads to the conversation
 		x.Want("I will look.")
+		if fits := sentAs[event.FitPane](x); len(fits) == 0 || fits[0].Pane != "%2" || fits[0].W != 78 || fits[len(fits)-1].W != 0 {
+			t.Errorf("the pane of the page had the sizes %v", fits)
+		}
 		x.took(event.Report{What: event.ReportTasks})
 		x.rest() // who types does not go elsewhere
 		x.Resize(50, 12)

@@ -199,7 +199,7 @@ func TestKillPane(t *testing.T) { // kill on x (asks); never the shared one
 		x.Press("x", "Esc", "x", "y")
 		x.took(event.KillPane{Pane: "%2"})
 		x.Press("h", "x")
-		x.Want("the shared pane can't be killed")
+		x.Want("The shell can't be killed")
 		x.took()
 	})
 }
@@ -285,14 +285,14 @@ func TestPaneGrid(t *testing.T) {
 		failed := 3
 		x.tell(event.ToolResult{CallID: "b", ExitCode: &failed})
 		x.Press("z")
-		x.Want("shared", "server ● in the background", "web-01 ◐ running", "web-02 ✗ exit 3", "up 3 days")
+		x.Want("shell", "server ● in the background", "web-01 ◐ running", "web-02 ✗ exit 3", "up 3 days")
 		x.tell(event.TaskFinished{ID: 9, Outcome: event.Completed})
 		x.Want("server ✔ exit 0")
 		x.Press("l")
 		x.Want("▸web-01", "web-02 ✗ exit 3")
 		x.Press("s")
 		x.unwanted("up 3 days")
-		x.Want("no picture yet")
+		x.Want("No output yet")
 		x.Press("Esc")
 		x.Want("tasks")
 	})
@@ -305,10 +305,10 @@ func TestPanesFollowCommands(t *testing.T) {
 		x.tell(twoPanes...)
 		x.Want("▸server")
 		x.tell(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"})
-		x.Want("▸shared")
+		x.Want("▸shell")
 		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		x.tell(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
-		x.Want("▸shared") // it has the focus
+		x.Want("▸shell") // it has the focus
 		time.Sleep(draw.GracePeriod)
 		x.Press("i", "a")
 		if got := typed(x, "%1"); got != "a" {
@@ -343,4 +343,48 @@ func TestSendToTheBackground(t *testing.T) {
 		x.tell(event.Error{Text: "no command runs that could go on in the background"})
 		x.Want("no command runs that could go on in the background")
 	})
+}
+
+// Two panes in which something runs show at once where there is room: side by side in a wide column and on a page, one
+// above the other in a high one, with the sizes of what shows of them.
+func TestTwoRunningPanesShowAtOnce(t *testing.T) {
+	for _, size := range [][2]int{{120, 32}, {200, 60}, {80, 24}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, size[0], size[1])
+			x.tell(running...)
+			x.tell(twoPanes...)
+			x.tell(
+				event.PaneScreen{Pane: "%1", W: 120, H: 40, Rows: []string{"$ go test"}},
+				event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "local", Command: "go test"}},
+				event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"},
+			)
+			if size[0] < 100 {
+				x.inside(func() { x.u.arranged.setFocus(layout.Live) })
+			}
+			both := func(beside bool) {
+				t.Helper()
+				x.Want("login:", "$ go test")
+				lay, _ := x.arranged()
+				if len(lay.Tiles) != 2 || (lay.Tiles[0].Y == lay.Tiles[1].Y) != beside {
+					t.Fatalf("%v: panes at %+v\n%s", size, lay.Tiles, x.Screen())
+				}
+				fits := sentAs[event.FitPane](x)
+				for i, id := range []string{"%1", "%2"} {
+					want := event.FitPane{Pane: id, W: lay.Tiles[i].W - 2, H: lay.Tiles[i].H - 2}
+					if last := slices.IndexFunc(fits, func(f event.FitPane) bool { return f.Pane == id && f.W == want.W }); last < 0 {
+						t.Errorf("%v: sizes %v, want %v", size, fits, want)
+					}
+				}
+			}
+			both(size != [2]int{120, 32})
+			if size[0] == 120 {
+				x.Press("F3")
+				both(true)
+			}
+			x.tell(event.ToolResult{CallID: "a", Name: "run_shell"}) // its last picture stays
+			x.Want("login:", "$ go test")
+			x.tell(event.PaneClosed{Pane: "%2"})
+			x.unwanted("login:")
+		})
+	}
 }

@@ -43,13 +43,28 @@ func TestArrange(t *testing.T) {
 		}
 		x.inside(func() { x.u.arranged.setFocus(layout.Live) })
 		x.Press("F3")
-		x.Want("the column is hidden", "server")
+		if got := width(layout.Live); got < layout.SideBySide || !x.shape.Wide {
+			t.Errorf("width %d after F3; kept %+v", got, x.shape)
+		}
+		x.Press("F3")
+		x.Want("The right column is hidden", "server")
 		x.unwanted("┌─", "├─ tasks")
 		if !x.shape.Hidden || x.focus() != layout.Prompt || width(layout.Conversation) != 120 {
 			t.Errorf("kept %+v; the focus is on %v", x.shape, x.focus())
 		}
 		x.Press("F3")
 		x.Want("┌─", "├─ tasks")
+		if got := width(layout.Live); got != 60 || x.shape.Wide || x.shape.Hidden {
+			t.Errorf("width %d when it shows again; kept %+v", got, x.shape)
+		}
+		x.Press("F3", "Alt+Right") // from its width on, which is no longer that of a wide one
+		if got := width(layout.Live); got < 70 || got > 79 || x.shape.Wide {
+			t.Errorf("width %d of a wide column that a key made narrower; kept %+v", got, x.shape)
+		}
+		x.Press("F3", "F3", "F3")
+		if x.shape.Wide || x.shape.Hidden {
+			t.Errorf("kept %+v after a round", x.shape)
+		}
 	})
 }
 

@@ -252,7 +252,7 @@ func TestExchangeOnScreen(t *testing.T) {
 			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: "total 16\n", BytesTotal: 9},
 			event.PaneScreen{Pane: "%1", W: 120, H: 40, Rows: []string{"$ ls -la", "total 16"}})
 		x.unwanted("Approve?")
-		x.Want("shared ◐", "total 16", "tasks", "#1")
+		x.Want("shell ◐", "total 16", "tasks", "#1")
 		code := 0
 		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, DurationMS: 40, Tail: "total 16\n"},
 			event.TextDelta{Text: "There are "}, event.TextDelta{Text: "**16**."},

@@ -105,7 +105,7 @@ func (p *Panes) Draw(screen tcell.Screen) {
 		switch {
 		case in.W <= 0 || in.H <= 0:
 		case p.list.index() < 0:
-			in.Inset().Say(0, "nothing runs", themes.Muted)
+			in.Inset().Say(0, "Nothing is running", themes.Muted)
 		default:
 			p.drawPane(in, p.list.selected())
 		}
@@ -249,7 +249,7 @@ func (p *Panes) notes(q *paneView) [][]draw.Span {
 		lines = append(lines, append([]draw.Span{draw.Text(themes.Muted, "attach: ")}, draw.Untrusted(themes.Code, q.Attach)...))
 	}
 	if q.Lost != "" {
-		lines = append(lines, append([]draw.Span{draw.Text(themes.Warning, "lost: ")}, draw.Untrusted(themes.Text, q.Lost)...))
+		lines = append(lines, append([]draw.Span{draw.Text(themes.Warning, "closed: ")}, draw.Untrusted(themes.Text, q.Lost)...))
 	}
 	return lines
 }
@@ -257,7 +257,7 @@ func (p *Panes) notes(q *paneView) [][]draw.Span {
 func (p *Panes) drawScreen(in draw.Area, q *paneView) {
 	s := q.Screen
 	if s == nil {
-		in.Inset().Say(0, "no picture yet", themes.Muted)
+		in.Inset().Say(0, "No output yet", themes.Muted)
 		return
 	}
 	p.drawCursor(in.Terminal(), q, p.pictures.of(q.Pane.Pane).Screen(in, s))

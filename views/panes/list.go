@@ -218,14 +218,16 @@ func (l *paneList) newest(is func(*paneView) bool) *paneView {
 // live reports whether a command runs in the pane.
 func (q *paneView) live() bool { return q.Lost == "" && (q.run.mark == runs || q.run.mark == stays) }
 
-// name returns a pane's title; elsewhere than on this machine with the target, which alone names its shared
-// pane.
+// name returns a pane's title, with its target if that is not this machine. The shared pane is the shell, or has the
+// name of its target.
 func (l *paneList) name(q *paneView) string {
 	switch {
-	case q.Target == "" || q.Target == "local" || q.bare():
-		return texts.OneLine(q.Title)
+	case q.Title == sharedTitle && (q.Target == "" || q.Target == "local"):
+		return "shell"
 	case q.Title == sharedTitle:
 		return q.Target
+	case q.Target == "" || q.Target == "local" || q.bare():
+		return texts.OneLine(q.Title)
 	}
 	return q.Target + ":" + texts.OneLine(q.Title)
 }
@@ -284,7 +286,7 @@ func (q *paneView) sign(words bool) []draw.Span {
 // shows returns the mark of what runs or ran in the pane, or that it is gone.
 func (q *paneView) shows() mark {
 	if q.Lost != "" {
-		return mark{"✗", "lost", themes.Warning}
+		return mark{"✗", "closed", themes.Warning}
 	}
 	return q.run.mark
 }

@@ -238,11 +238,11 @@ func (p *Panes) kill() {
 	why := ""
 	switch {
 	case q.bare():
-		why = "this call has no pane; cancel its task instead"
+		why = "This call has no pane. Cancel its task instead."
 	case q.Title == sharedTitle:
-		why = "the shared pane can't be killed: all commands without a pane of their own run there; cancel the task instead"
+		why = "The shell can't be killed: other commands run in it too. Cancel the task instead."
 	case q.Lost != "":
-		why = "the pane is gone already"
+		why = "This pane is already closed."
 	}
 	p.OnKill(q.Pane.Pane, p.list.name(q), why)
 }

@@ -29,11 +29,11 @@ func TestStripSaysTheLastLine(t *testing.T) {
 		want   string
 		never  string
 	}{
-		{"nothing printed yet", append(began, shared), "shared  " + command, "›"},
+		{"nothing printed yet", append(began, shared), "shell  " + command, "›"},
 		{"it prints", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 1\nstep 2\n"}), "echo st… › step 2 ", "step 1"},
 		{"a bar of progress", append(began, shared, event.ToolOutput{CallID: "c1", Text: "go\n 10%\r 90%"}), "› 90% ", "10%"},
 		{"colours and hostile text", append(began, shared, event.ToolOutput{CallID: "c1", Text: "\x1b[31mred\x1b[0m\x1b]52;c;aGk=\a"}), "› red", "\x1b"},
-		{"it has ended", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 2\n"}, event.ToolResult{CallID: "c1", Name: "run_shell"}), "shared  " + command, "›"},
+		{"it has ended", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 2\n"}, event.ToolResult{CallID: "c1", Name: "run_shell"}), "shell  " + command, "›"},
 		{"a long output", append(began, shared, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3*lastBytes) + "\nlast\n"}), "› last ", "xx"},
 		{"in the background", own, "● " + command, "do…"},
 	} {
