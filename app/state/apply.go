@@ -111,7 +111,6 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
 		s.Back.addBorder(env, p, s.Steps)
-		endSteps(s)
 		s.add(env, UserBlock, withImages(p))
 		return Conversation | Queue | Header | Tasks
 	case event.PromptWithdrawn:

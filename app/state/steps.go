@@ -92,9 +92,12 @@ func plannedSteps(plan []event.PlanStep) Steps {
 	return steps
 }
 
-// endSteps drops a list of which everything is done: the next prompt is about something else.
-func endSteps(s *State) {
-	if s.Steps.Done() == len(s.Steps) {
-		s.Steps = nil
+// endSteps drops the list of a prompt that was answered. The conversation keeps how far it came: one of which everything
+// is done is there already, and one that was never touched says nothing.
+func endSteps(s *State, env event.Envelope) {
+	touched := slices.ContainsFunc(s.Steps, func(step Step) bool { return step.State != StepOpen })
+	if touched && s.Steps.Done() < len(s.Steps) {
+		s.add(env, NoticeBlock, s.Steps.Text())
 	}
+	s.Steps = nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The list of steps is that of the approved plan, until the model writes it anew; it outlives the process,
-// and goes with the prompt after it was done.
+// and goes when its prompt is answered.
 func TestStepsFollowThePlanAndTheModel(t *testing.T) {
 	wrote := func(list string) event.Event {
 		return event.ToolResult{CallID: "c", Name: "todo", Result: "{}", Tail: list}
@@ -27,8 +27,10 @@ func TestStepsFollowThePlanAndTheModel(t *testing.T) {
 		{"resumed", []event.Event{wrote("[x] reproduce\n[>] fix\n[ ] run all\n"), event.SessionResumed{}}, fix},
 		{"a prompt while some are open", []event.Event{wrote("[x] a\n[ ] b\n"), event.PromptSubmitted{ID: 2, Text: "go on"}}, Steps{{"a", StepDone}, {Text: "b"}}},
 		{"all done", []event.Event{wrote("[x] a\n")}, Steps{{"a", StepDone}}},
-		{"a prompt after all were done", []event.Event{wrote("[x] a\n"), event.PromptSubmitted{ID: 2, Text: "next"}}, nil},
-		{"one that waits", []event.Event{wrote("[x] a\n"), event.PromptSubmitted{ID: 2, Text: "next", Queued: true}}, Steps{{"a", StepDone}}},
+		{"the prompt is answered", []event.Event{event.TaskStarted{ID: 1, Kind: event.MainTask}, wrote("[x] a\n"), event.TaskFinished{ID: 1, Outcome: event.Completed}}, nil},
+		{"answered with some open", []event.Event{event.TaskStarted{ID: 1, Kind: event.MainTask}, wrote("[ ] a\n"), event.TaskFinished{ID: 1, Outcome: event.Completed}}, nil},
+		{"interrupted", []event.Event{event.TaskStarted{ID: 1, Kind: event.MainTask}, wrote("[ ] a\n"), event.TaskFinished{ID: 1, Outcome: event.Cancelled}}, Steps{{Text: "a"}}},
+		{"a command ended", []event.Event{event.TaskStarted{ID: 1, Kind: event.ShellTask}, wrote("[ ] a\n"), event.TaskFinished{ID: 1, Outcome: event.Completed}}, Steps{{Text: "a"}}},
 		{"emptied", []event.Event{wrote("[ ] a\n"), wrote("")}, nil},
 		{"failed", []event.Event{wrote("[ ] a\n"), event.ToolResult{CallID: "c", Name: "todo", IsError: true, Tail: "[ ] b\n"}}, Steps{{Text: "a"}}},
 		{"of another tool", []event.Event{event.ToolResult{CallID: "c", Name: "run_shell", Tail: "[ ] b\n"}}, nil},
@@ -70,6 +72,25 @@ func TestCurrentStep(t *testing.T) {
 	} {
 		if got := s.Current(); got != want {
 			t.Errorf("%v: %d, want %d", s, got, want)
+		}
+	}
+}
+
+// The conversation keeps how far a list came that is not done when its prompt is answered, unless nothing of it was touched.
+func TestUnfinishedChecklistIsInTheConversation(t *testing.T) {
+	for list, want := range map[string]string{"[x] a\n[>] b\n[ ] c\n": "plan 1/3  ☑ a  ◐ b  ☐ c", "[ ] a\n[ ] b\n": "p"} {
+		s := &script{}
+		s.add(1, event.PromptSubmitted{ID: 1, Text: "p"}, event.TaskStarted{ID: 1, Kind: event.MainTask},
+			event.ToolRequested{CallID: "c", Name: "todo"}, event.ToolResult{CallID: "c", Name: "todo", Result: "{}", Tail: list},
+			event.TaskFinished{ID: 1, Outcome: event.Completed})
+		live := replay(s.envs)
+		if got := string(live.Blocks[len(live.Blocks)-1].Text); got != want {
+			t.Errorf("the last block is %q, want %q", got, want)
+		}
+		for cut := 1; cut < len(s.envs); cut++ {
+			tail := replayTail(s.envs[cut:])
+			tail.Prepend(s.envs[:cut])
+			wantSame(t, fmt.Sprintf("from the end at %d", cut), tail, live)
 		}
 	}
 }

@@ -27,6 +27,9 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		if env.Branch == 0 && t.Kind != event.ShellTask { // which says nothing of the answer
 			s.open.close()
 		}
+		if env.Branch == 0 && t.Kind == event.MainTask && p.Outcome == event.Completed {
+			endSteps(s, env)
+		}
 		s.Tasks = dropFinished(s.Tasks)
 		return Tasks | Header | Conversation
 	case event.TurnFinished:
