@@ -79,6 +79,9 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.v.tasks.Visit(u.arranged.focus == layout.Tasks)
 	u.dock.question.SetReplies(u.dock.replies() && u.dock.answers == u.dock.request)
 	lay.set(u.input(w, h))
+	if u.arranged.focus != layout.Conversation {
+		transcript.LeaveFind(u.v.conversation)
+	}
 	_, target := u.target()
 	passFocus(target, &u.v, &u.overlays)
 	s.HideCursor()

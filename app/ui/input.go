@@ -240,6 +240,7 @@ func (u *UI) back(pending keymap.Action) {
 	case u.arranged.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
 	case u.arranged.focus == layout.Conversation && u.v.conversation.EndFind():
+		u.arranged.setFocus(layout.Prompt)
 	case u.arranged.focus == layout.Live && u.v.panes.EndScroll():
 	case u.arranged.zoom:
 		u.arranged.zoom = false

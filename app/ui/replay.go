@@ -19,6 +19,7 @@ import (
 	"buddy/app/screen"
 	"buddy/app/slash"
 	"buddy/views/draw"
+	"buddy/views/transcript"
 )
 
 // watchRoom limits the events of a replay that wait for the next draw.
@@ -144,7 +145,7 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
 	default:
 		v.told = ""
-		leaves := v.ui.following.on() && scope == keymap.Conversation && v.ui.deps.Keys.Lookup(ev, scope, keymap.Global).Action == keymap.Back
+		leaves := v.ui.following.on() && !transcript.Finds(v.ui.v.conversation) && scope == keymap.Conversation && v.ui.deps.Keys.Lookup(ev, scope, keymap.Global).Action == keymap.Back
 		v.ui.key(ev)
 		if leaves && v.ui.arranged.focus == layout.Prompt { // there was no search or selection to end
 			follow(v.ui, 0)

@@ -273,6 +273,7 @@ func newConversation(u *UI) *transcript.Conversation {
 		OnCopy: u.copy, Later: d.Later, OnEdit: lookAs(u, "block.md"), OnOpen: u.openOutput,
 		OnFindings: func(r *event.ReviewFinished) { openFindings(u, r) },
 		OnClick:    func() { u.arranged.setFocus(layout.Prompt) },
+		OnFound:    func() { u.arranged.setFocus(layout.Prompt) },
 	}
 	return c
 }

@@ -172,7 +172,7 @@ func (p *Pager) Draw(screen tcell.Screen) {
 		at = next
 	}
 	if p.find.typing {
-		draw.SearchLine(in.Inset().Down(in.H-1), p.find.Text, "", p.HasFocus())
+		draw.SearchLine(in.Inset().Down(in.H-1), p.find.Text, nil, p.HasFocus())
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 
 // SearchLine draws the line that takes what is searched for, with how that goes at its right
 // end where there is room. With the focus the screen's cursor is put behind the text.
-func SearchLine(row Canvas, query, status string, focus bool) {
+func SearchLine(row Canvas, query string, status []Span, focus bool) {
 	row.Fill(0, row.W, row.Palette[themes.Text])
 	room := row.W - 1
-	if n := TextWidth(status); n > 0 && n+12 < row.W {
-		row.Say(row.W-n, status, themes.Muted)
+	if n := Width(status); n > 0 && n+12 < row.W {
+		row.Cols(row.W-n, row.W).Spans(0, status...)
 		room -= n + 1
 	}
 	col := row.Cols(0, room).Say(0, "find: ", themes.Accent)

@@ -26,6 +26,7 @@ import (
 // ConversationIntents hold the callbacks for what a person does in a conversation. All are optional.
 type ConversationIntents struct {
 	OnClick func() // it was clicked, and nothing was selected by that
+	OnFound func() // the line of a search was closed by a key
 	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
 	// code. It is empty when there is none.
 	OnCopy func(text string)
@@ -193,7 +194,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	rows := in
 	c.place(in)
 	said := c.footer()
-	if (c.find.typing || len(said) > 0) && in.H > 2 {
+	if (c.find.on() || len(said) > 0) && in.H > 2 {
 		rows.H--
 		c.place(rows)
 		c.drawLast(in.Down(rows.H), said)
@@ -217,8 +218,8 @@ func (c *Conversation) place(in draw.Area) {
 
 // drawLast draws the row below the text.
 func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
-	if c.find.typing {
-		draw.SearchLine(row, c.find.Text, c.find.status(&c.view), c.HasFocus())
+	if c.find.on() {
+		c.drawFind(row, said)
 		return
 	}
 	row.Fill(0, row.W, c.Palette[themes.Text])
@@ -226,13 +227,10 @@ func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
 	row.At(max(w-draw.Width(said), 0)).Spans(0, said...)
 }
 
-// footer returns the text of the line below the rows: where in a search this is, what is new, or else that
-// there is more below and which key leads there.
+// footer returns the text of the line below the rows: what is new, or else, unless something is looked for, that there
+// is more below and which key leads there.
 func (c *Conversation) footer() []draw.Span {
 	var parts []string
-	if !c.find.typing && c.find.Text != "" {
-		parts = append(parts, c.find.status(&c.view))
-	}
 	switch r := &c.view.rest; {
 	case r.wanted:
 		parts = append(parts, "↑ reading the beginning …")
@@ -242,7 +240,7 @@ func (c *Conversation) footer() []draw.Span {
 	if n := c.view.unreadRows(); n > 0 {
 		parts = append(parts, fmt.Sprintf("↓ %d new", n))
 	}
-	more := len(parts) == 0 && c.view.heldBack()
+	more := len(parts) == 0 && c.view.heldBack() && !c.find.on()
 	if more {
 		parts = append(parts, "↓ more")
 	}
@@ -261,6 +259,15 @@ func (c *Conversation) footer() []draw.Span {
 	return said
 }
 
+// pointed returns what is marked at its side: the focused block, or, if found is set, only the row with the match that was
+// visited.
+func (c *Conversation) pointed() (at anchor, found bool) {
+	if f := &c.find; f.visited {
+		return anchor{f.at.block, c.view.rowOf(f.at)}, true
+	}
+	return anchor{c.view.focus, -1}, false
+}
+
 func (c *Conversation) drawRows(in draw.Area) {
 	vp := &c.view
 	now := c.shared.now().UnixMilli()
@@ -270,6 +277,7 @@ func (c *Conversation) drawRows(in draw.Area) {
 	var shown *blockView
 	var m *marker
 	vp.clampFocus(in.H)
+	at, found := c.pointed()
 	for y := range in.H {
 		line := in.Down(y)
 		for block < len(vp.blocks) && row >= vp.height(block) {
@@ -285,7 +293,7 @@ func (c *Conversation) drawRows(in draw.Area) {
 		}
 		v := shown
 		line.Fill(0, min(draw.Padding, line.W), blank)
-		if c.HasFocus() && block == vp.focus && row >= v.gap {
+		if c.HasFocus() && block == at.block && (row == at.row || !found && row >= v.gap) {
 			line.Say(0, "▎", themes.Focus)
 		}
 		text := line.Cols(draw.Padding, min(draw.Padding+vp.size.w, line.W))
@@ -355,6 +363,9 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		if c.find.typing {
 			c.find.key(&c.view, c.Keys.Lookup(ev, keymap.Finding))
+			if !c.find.on() && c.OnFound != nil {
+				c.OnFound()
+			}
 			c.goOn()
 			return
 		}

@@ -30,6 +30,7 @@ type finder struct {
 	typing    bool   // the line that takes the text is open
 	gen       int    // counts the texts that were looked for
 	narrow    int    // the first of them that this one only adds to
+	home      bool   // it began at origin
 	origin    anchor // the top row when typing began
 	ended     bool   // the end was followed then
 	at        match  // that was visited last
@@ -73,8 +74,18 @@ func (c *Conversation) Find(text string) {
 	}
 }
 
-// EndFind ends a search and reports whether there was one.
-func (c *Conversation) EndFind() bool { return c.find.end() }
+// EndFind ends a search, goes back to where it began, and reports whether there was one.
+func (c *Conversation) EndFind() bool {
+	on := c.find.on()
+	c.find.cancel(&c.view)
+	return on
+}
+
+// LeaveFind ends a search where it led.
+func LeaveFind(c *Conversation) { c.find.end() }
+
+// Finds reports whether something is looked for.
+func Finds(c *Conversation) bool { return c.find.on() }
 
 // FindIn finds a text that was found elsewhere, in some blocks: it goes to the first
 // match there. Where they do not show the text it goes to the first of them, ends the search
@@ -111,17 +122,16 @@ func (c *Conversation) goOn() {
 	}
 }
 
-// end ends the search and reports whether there was one.
-func (f *finder) end() bool {
-	on := f.typing || f.Text != ""
-	*f = finder{gen: f.gen, waiting: f.waiting}
-	return on
-}
+// on reports whether something is looked for.
+func (f *finder) on() bool { return f.typing || f.Text != "" }
+
+// end ends the search.
+func (f *finder) end() { *f = finder{gen: f.gen, waiting: f.waiting} }
 
 // open opens the line that takes the text.
 func (f *finder) open(vp *viewport) {
 	f.end()
-	f.typing, f.origin, f.ended = true, vp.top, vp.follow
+	f.typing, f.home, f.origin, f.ended = true, true, vp.top, vp.follow
 }
 
 // accept closes the line and keeps the search.
@@ -134,9 +144,14 @@ func (f *finder) accept(vp *viewport) {
 	}
 }
 
-// cancel closes the line and goes back to where the search began.
+// cancel ends the search and goes back to where it began, if that is still there.
 func (f *finder) cancel(vp *viewport) {
-	f.returnToOrigin(vp)
+	switch {
+	case f.home && f.ended:
+		vp.Bottom()
+	case f.home:
+		f.returnToOrigin(vp)
+	}
 	f.end()
 }
 
@@ -269,13 +284,18 @@ func (f *finder) visit(vp *viewport, m match) {
 	}
 	vp.hold()
 	vp.focus = m.block
-	row := v.gap
-	if vp.shows(m) {
-		row = v.rowOf(m.part, m.off, row, vp.size.w)
-	}
-	if a := (anchor{m.block, row}); a.before(vp.top) || !a.before(vp.ahead(vp.top, vp.size.h)) {
+	if a := (anchor{m.block, vp.rowOf(m)}); a.before(vp.top) || !a.before(vp.ahead(vp.top, vp.size.h)) {
 		vp.top = vp.back(a, vp.size.h/3)
 	}
+}
+
+// rowOf returns the row of its block that shows a match, the first one if it is folded.
+func (vp *viewport) rowOf(m match) int {
+	v := vp.blocks[m.block]
+	if !vp.shows(m) {
+		return v.gap
+	}
+	return v.rowOf(m.part, m.off, v.gap, vp.size.w)
 }
 
 // shows reports whether the part of a match is unfolded.

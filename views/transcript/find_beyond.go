@@ -85,7 +85,9 @@ const noBlock = math.MinInt / 2
 // moved keeps the search when blocks have other numbers.
 func (f *finder) moved(vp *viewport, moved map[int]int) {
 	at, there := moved[f.at.block]
-	f.at.block, f.visited, f.origin.block = at, f.visited && there, moved[f.origin.block]
+	f.at.block, f.visited = at, f.visited && there
+	f.origin.block, there = moved[f.origin.block]
+	f.home = f.home && (there || f.ended)
 	f.lo, f.hi = min(vp.top.block, len(vp.blocks)), min(vp.top.block, len(vp.blocks)) // known counts cost nothing
 	if len(vp.blocks) == 0 {
 		f.end()

@@ -3,6 +3,7 @@ package transcript
 import (
 	"unicode/utf8"
 
+	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/pattern"
@@ -56,7 +57,7 @@ func (m *marker) row(c draw.Canvas, parts []part, i int) {
 // mark marks the matches in the bytes from..to of a text, which were drawn from the
 // canvas's beginning on. A match may begin in the row before, or end in the next one.
 func (m *marker) mark(c draw.Canvas, text []byte, from, to, part int) {
-	st := c.Palette[themes.Match]
+	st, visited := c.Palette[themes.Match], c.Palette[themes.Focus].Reverse(true).Bold(true).Underline(true)
 	at := max(from-m.Longest(), 0)
 	for at > 0 && !utf8.RuneStart(text[at]) {
 		at--
@@ -67,7 +68,34 @@ func (m *marker) mark(c draw.Canvas, text []byte, from, to, part int) {
 	}
 	if part == m.part && m.off < to {
 		if a, b := m.Next(text[:end], max(m.off, at)); a == m.off {
-			c.Restyle(text, from, max(a, from), min(b, to), st.Bold(true).Underline(true))
+			c.Restyle(text, from, max(a, from), min(b, to), visited)
 		}
 	}
+}
+
+// drawFind draws the line of a search: what is looked for, which of the matches was visited, and what else there is to
+// say. Once the text is typed it names the keys that go on from there.
+func (c *Conversation) drawFind(row draw.Canvas, said []draw.Span) {
+	row.Fill(0, row.W, c.Palette[themes.Text])
+	row = row.Cols(min(draw.Padding, row.W), min(c.view.size.w+draw.Padding, row.W))
+	right := []draw.Span{draw.Text(themes.Strong, c.find.status(&c.view))}
+	if len(said) > 0 {
+		right = append(append(right, draw.Text(themes.Muted, " · ")), said...)
+	}
+	if !c.find.typing {
+		var hints []draw.Hint
+		for _, h := range []struct {
+			action keymap.Action
+			label  string
+		}{{keymap.FindNext, "next"}, {keymap.FindPrevious, "previous"}, {keymap.Back, "close"}} {
+			if keys := c.Keys.Keys(h.action); len(keys) > 0 {
+				hints = append(hints, draw.Hint{Key: keys[0], Label: h.label})
+			}
+		}
+		room := row.W - draw.Width(right) - draw.TextWidth(c.find.Text) - 12
+		if keys := draw.HintRow(hints, room); len(keys) > 0 {
+			right = append(append(right, draw.Text(themes.Muted, "   ")), keys...)
+		}
+	}
+	draw.SearchLine(row, c.find.Text, right, c.HasFocus() && c.find.typing)
 }

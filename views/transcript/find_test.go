@@ -89,7 +89,7 @@ func TestFindUnfolds(t *testing.T) {
 		t.Errorf("the match is not shown:\n%s", text)
 	}
 	viewtest.Press(t, c, string(keymap.ScrollTop))
-	c.EndFind()
+	LeaveFind(c)
 	find(t, c, "cat")
 	viewtest.Press(t, c, string(keymap.FindAccept))
 	if status(c) != "1 of 2" { // the details only repeat the head
@@ -146,11 +146,12 @@ func styled(t *testing.T, s tcell.SimulationScreen, role themes.Role) string {
 	t.Helper()
 	cells, w, h := s.GetContents()
 	fg, bg, _ := draw.CellStyle(viewtest.Dark(t).Style(role)).Decompose()
+	visited := draw.CellStyle(viewtest.Dark(t).Style(themes.Focus)).Reverse(true).Bold(true).Underline(true)
 	var rows []string
 	for y := range h {
 		row := ""
 		for _, c := range cells[y*w : (y+1)*w] {
-			if f, b, _ := c.Style.Decompose(); f == fg && b == bg {
+			if f, b, _ := c.Style.Decompose(); f == fg && b == bg || role == themes.Match && c.Style == visited {
 				row += string(c.Runes)
 			}
 		}
@@ -217,14 +218,14 @@ func TestFindInSlices(t *testing.T) {
 	if turns < 4 || turns > 40 || status(c) != "1 of 1" {
 		t.Errorf("%d turns, status %s", turns, status(c))
 	}
-	c.EndFind()
+	LeaveFind(c)
 	c.Find("hay")
 	for turn() {
 	}
 	if got := status(c); got != "1 of 1000+" {
 		t.Errorf("status %s, want 1 of 1000+", got)
 	}
-	c.EndFind()
+	LeaveFind(c)
 	c.view.Bottom()
 	viewtest.Text(t, c, 98, 28)
 	c.Find("hay")
@@ -233,9 +234,9 @@ func TestFindInSlices(t *testing.T) {
 	if got := status(c); got != "1000+ found" { // how many come before is not known
 		t.Errorf("status %s, want 1000+ found", got)
 	}
-	c.EndFind()
+	LeaveFind(c)
 	c.Find("needle")
-	c.EndFind()
+	LeaveFind(c)
 	for turn() {
 	}
 	if status(c) != "" || len(later) != 0 {
