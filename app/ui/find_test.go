@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/layout"
 )
 
 // answer is a whole answer of the model.
@@ -27,20 +28,29 @@ func TestFindFlow(t *testing.T) {
 		x.Type("needle")
 		x.Want("find: needle", "3 of 3", "No needle here", "go there")
 		x.Press("Enter", "N", "N")
-		x.Want("1 of 3", "where is the needle?")
-		x.unwanted("find: needle")
+		x.Want("find: needle", "1 of 3", "n next", "N previous", "Esc close", "where is the needle?")
+		x.Press("Esc") // back to the prompt and the place
+		x.Want("No needle here")
+		x.unwanted("find:", "1 of 3")
+		if x.focus() != layout.Prompt {
+			t.Errorf("the focus is on %v after a search", x.focus())
+		}
+		x.Press("Tab", "/")
+		x.Type("needle")
+		x.Press("Enter", "N")
+		x.Want("2 of 3")
 		x.Paste("needle")
-		x.Want("> needle") // the search is not open any more: text goes to the prompt
+		x.Want("> needle") // text goes to the prompt, and the search ends where it led
+		x.unwanted("find:", "2 of 3")
 		x.Press("Ctrl+U")
 		x.rest()
-		x.Press("Tab", "Esc")
-		x.unwanted("1 of 3")
-		x.Press("/", "x", "Esc")
+		x.Press("Tab", "/", "x", "Esc")
 		x.unwanted("find:")
-		x.Press("/")
+		x.rest()
+		x.Press("Tab", "/")
 		x.Paste("hay\nstack")
 		x.Want("find: hay stack", "nothing found")
-		x.Press("Esc", "Esc")
+		x.Press("Esc")
 		x.Type("typed")
 		x.Want("> typed")
 	})

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"buddy/agent/action"
@@ -74,8 +75,8 @@ var tools = map[string]row{
 	"use_tool":            {verb: "use a tool", subject: argument("name")}, // no tool is named in the call
 	"capture-pane":        {verb: "look at", subject: pane, text: []string{"screen", "notices"}},
 	"send-keys":           {verb: "type", subject: typed, text: []string{"none"}},
-	"enter_plan":          {verb: "begin mode plan", subject: nothing, text: []string{"none"}},
-	"exit_plan":           {verb: "show the plan", subject: nothing, text: []string{"remark", "todo"}},
+	"enter_plan":          {verb: "start plan mode", subject: nothing, text: []string{"none"}},
+	"exit_plan":           {verb: "propose the plan", subject: nothing, text: []string{"remark", "todo"}},
 	"remember":            {verb: "propose to remember", subject: argument("text"), text: []string{"none"}},
 	"skill":               {verb: "load the skill", subject: argument("name"), text: []string{"text"}},
 	"task_output":         {verb: "look at", subject: task, text: []string{"stdout", "stderr"}},
@@ -180,8 +181,15 @@ func (c Call) near(name string) string {
 	return draw.FirstLine(name)
 }
 
+// planFile matches the path of a session's plan.
+var planFile = regexp.MustCompile(`/[0-9a-f]{4}(-[0-9a-f]{4}){3}/plan\.md$`)
+
 func file(c Call, a args) string {
-	text := c.near(cmp.Or(c.Action.Path, a["path"], "a file"))
+	name := cmp.Or(c.Action.Path, a["path"], "a file")
+	if planFile.MatchString(name) {
+		return "the plan"
+	}
+	text := c.near(name)
 	if more := len(c.Action.Paths) - 1; more > 0 {
 		text += " and " + texts.Plural(more, "more file")
 	}

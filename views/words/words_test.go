@@ -40,7 +40,7 @@ func TestCallsInWords(t *testing.T) {
 		{Call{Name: "grep", Arguments: `{"pattern":"x"}`, Action: action.Action{Path: "/w/sub"}, Cwd: "/w"}, "search x in sub"},
 		{Call{Name: "apply_patch", Action: action.Action{Path: "/w/a", Paths: []string{"/w/a", "/w/b", "/w/c"}}, Cwd: "/w"}, "edit a and 2 more files"},
 		{Call{Name: "fetch_url", Arguments: `{"url":"https://go.dev"}`}, "fetch https://go.dev"},
-		{Call{Name: "use_tool", Arguments: `{"name":"exit_plan","args":{}}`, Action: action.Action{Tool: "exit_plan"}}, "show the plan"},
+		{Call{Name: "use_tool", Arguments: `{"name":"exit_plan","args":{}}`, Action: action.Action{Tool: "exit_plan"}}, "propose the plan"},
 		{Call{Name: "use_tool", Arguments: `{"name":"task_kill","args":"{\"id\":4}"}`}, "end task #4"},
 		{Call{Name: "use_tool", Arguments: `{"name":"db__find","args":{"table":"users","limit":3}}`, Action: action.Action{Kind: action.MCP, Tool: "db__find", Op: "db: find"}}, "db: find table: users · limit: 3"},
 		{Call{Name: "use_tool", Arguments: `{"name":"mcp__db__find"`}, "db: find (arguments that can't be read)"},
@@ -135,5 +135,18 @@ func TestRemarksAreCutOff(t *testing.T) {
 	}
 	if cut < 1000 {
 		t.Errorf("only %d texts had a remark", cut)
+	}
+}
+
+// A plan's file is the session's business: people see the plan, not where it is.
+func TestPlanIsNotCalledByItsPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/w/.buddyx/sessions/d841-0963-dcfb-a193/plan.md": "write the plan",
+		"/w/docs/plan.md": "write docs/plan.md",
+	} {
+		c := Call{Name: "write_file", Action: action.Action{Kind: action.FileWrite, Path: path}, Cwd: "/w"}
+		if got := c.Line(); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
 	}
 }
