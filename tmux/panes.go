@@ -265,8 +265,11 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	if back {
 		size = "-x " + paneWidth + " -y " + paneHeight
 	}
-	_, err = ctl.do(ctx, "resize-window -t "+p.ID+" "+size)
-	return err == nil, err
+	if _, err = ctl.do(ctx, "resize-window -t "+p.ID+" "+size); err != nil {
+		return false, err
+	}
+	s.paint.invalidate() // what a pane shows wraps at another column, whether or not anything prints
+	return true, nil
 }
 
 // attended reports whether a person is attached to the session.

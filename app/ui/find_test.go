@@ -37,6 +37,7 @@ func TestFindFlow(t *testing.T) {
 		}
 		x.Press("Tab", "/")
 		x.Type("needle")
+		x.Want("3 of 3")
 		x.Press("Enter", "N")
 		x.Want("2 of 3")
 		x.Paste("needle")
