@@ -95,6 +95,19 @@ func TestPicturesIdle(t *testing.T) {
 	})
 }
 
+// A pane that gets another size is captured again, also when nothing prints.
+func TestPictureOfAnotherSize(t *testing.T) {
+	t.Parallel()
+	r, a := newAlbum(t)
+	r.Watch([]string{r.Pane()})
+	for _, w := range []int{50, 30} {
+		if did, err := r.Fit(t.Context(), "", w, 10); !did || err != nil {
+			t.Fatal(did, err)
+		}
+		tmuxtest.Until(t, "a picture of the new size", func() bool { s, _ := a.last(); return s.W == w && s.H == 10 })
+	}
+}
+
 // TestPicturesOfAFlood: at most 30 a second, the last one is the end, and the flood is not
 // held up.
 func TestPicturesOfAFlood(t *testing.T) {
