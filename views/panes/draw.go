@@ -157,7 +157,7 @@ func (p *Panes) doing() (all, less []draw.Span) {
 // drawBoxes draws several panes, the selected one among them. The last box names those for which there is none. doing
 // says what is done with the selected one.
 func (p *Panes) drawBoxes(all draw.Area, doing []draw.Span) {
-	shown := p.list.best(len(p.boxes), p.wanted)
+	shown := p.list.best(len(p.boxes), p.follow.wants)
 	var others []draw.Span
 	for i := range p.list.panes {
 		if q := &p.list.panes[i]; !slices.Contains(shown, q) {

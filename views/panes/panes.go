@@ -77,16 +77,11 @@ func (p *Panes) Wanted(zoomed bool) (n int, grid bool) {
 		return len(p.list.panes), true
 	}
 	for i := range p.list.panes {
-		if p.wanted(&p.list.panes[i]) {
+		if p.follow.wants(&p.list.panes[i]) {
 			n++
 		}
 	}
 	return max(n, min(len(p.list.panes), 1)), false
-}
-
-// wanted reports whether a pane shows by itself where there is room for it.
-func (p *Panes) wanted(q *paneView) bool {
-	return q.live() || q.Pane.Pane == p.follow.began && q.Lost == ""
 }
 
 // Place tells the view in which boxes the panes show, none for one pane in the whole view, and whether there is so much
@@ -187,7 +182,7 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		case keymap.PanePrevious:
 			p.step(-1)
 		case keymap.PaneGrid:
-			p.toggleGrid()
+			p.look.toggle(len(p.boxes) > 0)
 		case keymap.PaneAttach:
 			p.attach.toggle()
 		case keymap.PaneBackground:
@@ -208,11 +203,11 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	})
 }
 
-// toggleGrid shows one pane instead of several, or the other way round.
-func (p *Panes) toggleGrid() {
-	p.look.chosen = gridOn
-	if len(p.boxes) > 0 {
-		p.look.chosen = gridOff
+// toggle shows one pane instead of several, or the other way round.
+func (look *paneLook) toggle(several bool) {
+	look.chosen = gridOn
+	if several {
+		look.chosen = gridOff
 	}
 }
 

@@ -219,7 +219,7 @@ func (c *Conversation) place(in draw.Area) {
 // drawLast draws the row below the text.
 func (c *Conversation) drawLast(row draw.Canvas, said []draw.Span) {
 	if c.find.on() {
-		c.drawFind(row, said)
+		drawFind(c, row, said)
 		return
 	}
 	row.Fill(0, row.W, c.Palette[themes.Text])
@@ -261,11 +261,11 @@ func (c *Conversation) footer() []draw.Span {
 
 // pointed returns what is marked at its side: the focused block, or, if found is set, only the row with the match that was
 // visited.
-func (c *Conversation) pointed() (at anchor, found bool) {
-	if f := &c.find; f.visited {
-		return anchor{f.at.block, c.view.rowOf(f.at)}, true
+func (vp *viewport) pointed(f *finder) (at anchor, found bool) {
+	if f.visited {
+		return anchor{f.at.block, vp.rowOf(f.at)}, true
 	}
-	return anchor{c.view.focus, -1}, false
+	return anchor{vp.focus, -1}, false
 }
 
 func (c *Conversation) drawRows(in draw.Area) {
@@ -277,7 +277,7 @@ func (c *Conversation) drawRows(in draw.Area) {
 	var shown *blockView
 	var m *marker
 	vp.clampFocus(in.H)
-	at, found := c.pointed()
+	at, found := vp.pointed(&c.find)
 	for y := range in.H {
 		line := in.Down(y)
 		for block < len(vp.blocks) && row >= vp.height(block) {

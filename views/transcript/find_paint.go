@@ -75,7 +75,7 @@ func (m *marker) mark(c draw.Canvas, text []byte, from, to, part int) {
 
 // drawFind draws the line of a search: what is looked for, which of the matches was visited, and what else there is to
 // say. Once the text is typed it names the keys that go on from there.
-func (c *Conversation) drawFind(row draw.Canvas, said []draw.Span) {
+func drawFind(c *Conversation, row draw.Canvas, said []draw.Span) {
 	row.Fill(0, row.W, c.Palette[themes.Text])
 	row = row.Cols(min(draw.Padding, row.W), min(c.view.size.w+draw.Padding, row.W))
 	right := []draw.Span{draw.Text(themes.Strong, c.find.status(&c.view))}
