@@ -62,6 +62,11 @@ type paneFit struct {
 	w, h int
 }
 
+// fits reports whether a pane can have the size of its tile.
+func (q *paneView) fits(t tile) bool {
+	return q != nil && !q.bare() && q.Lost == "" && t.w > 1 && t.h > 1
+}
+
 // fit reports which panes shall have another size than before: those that show get the size of what shows of them where
 // there is room, or while somebody types into them; all others have their own again.
 func (p *Panes) fit() {
@@ -71,9 +76,7 @@ func (p *Panes) fit() {
 	var fits []paneFit
 	for _, t := range p.tiles {
 		selected := t.id == p.list.shown
-		switch q := p.list.get(t.id); {
-		case q == nil || q.bare() || q.Lost != "" || selected && p.back.on || t.w < 2 || t.h < 2:
-		case p.fits || selected && p.typing:
+		if q := p.list.get(t.id); q.fits(t) && (p.fits || selected && p.typing) && (!selected || !p.back.on) {
 			fits = append(fits, paneFit{t.id, t.w, t.h})
 		}
 	}
