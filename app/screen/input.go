@@ -18,9 +18,10 @@ const (
 	// maxReply limits an answer of the terminal (a clipboard, in base64), in bytes.
 	maxReply = 1 << 20
 
-	pasteEnd = "\x1b[201~"
-	ctrlC    = 0x03
-	esc      = 0x1b
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+	ctrlC      = 0x03
+	esc        = 0x1b
 )
 
 // Paste holds what a person pasted, as text: line ends are \n, control characters
@@ -61,6 +62,7 @@ type input struct {
 	matched int    // bytes of pasteEnd
 	dropped int
 	escaped time.Time // when ESC came, while the state is inEscape
+	burst   burst
 
 	// awaited counts the questions that the terminal has not answered. Only then is
 	// ESC ] the begin of an answer, else it is Alt+].
@@ -86,14 +88,27 @@ func (in *input) feed(p []byte) {
 		p = in.afterEscape(p)
 	}
 	for len(p) > 0 {
-		if in.state == inPaste {
+		switch {
+		case in.state == inPaste:
 			p = in.paste(p)
 			continue
-		}
-		if in.state == inText && twice(p) {
-			in.give(escKey...)
-		} else {
+		case in.state != inText:
 			in.step(p[0])
+		case twice(p):
+			in.give(escKey...)
+		default:
+			if n := in.burst.length(p); n > 0 && len(in.letter) == 0 {
+				in.out = append(in.out, pasteBegin...)
+				in.text, in.dropped = nil, 0
+				in.keep(p[:n])
+				in.endPaste()
+				p = p[n:]
+				continue
+			}
+			in.step(p[0])
+			if bytes.HasPrefix(p, crlf) {
+				p = p[1:] // one Enter, of a terminal in newline mode
+			}
 		}
 		p = p[1:]
 	}

@@ -63,6 +63,7 @@ func NewTty(dev Device, early []byte) *Tty {
 	t := &Tty{dev: dev}
 	t.in.pasted, t.in.reply = func(Paste) {}, func(string) {}
 	t.in.feed(bytes.ReplaceAll(early, []byte("\n"), []byte("\r"))) // Enter, as the cooked terminal reported it
+	t.in.burst.now = time.Now
 	t.cols, t.rows = t.size()
 	t.out.reset(t.cols)
 	return t
