@@ -37,7 +37,9 @@ const (
 	Focus // the border of the focused pane
 	Header
 	Footer
-	Key // names of keys in the footer and in dialogs
+	Key    // names of keys in the footer and in dialogs
+	Prompt // the prompt over the whole width
+	Shell  // a shell command in the prompt, before it runs
 	User
 	Reasoning
 	ToolName
@@ -83,6 +85,8 @@ var roleNames = [RoleCount]string{
 	Header:         "header",
 	Footer:         "footer",
 	Key:            "key",
+	Prompt:         "prompt",
+	Shell:          "shell",
 	User:           "user",
 	Reasoning:      "reasoning",
 	ToolName:       "toolName",
@@ -154,7 +158,7 @@ func (t *Theme) WithoutColor() *Theme {
 	own := t.styles[Text].BG
 	for i := range plain.styles {
 		s := &plain.styles[i]
-		band := Role(i) == DiffAddBand || Role(i) == DiffDeleteBand // their signs say as much
+		band := Role(i) == DiffAddBand || Role(i) == DiffDeleteBand || Role(i) == Prompt // their signs say as much
 		s.Reversed = s.Reversed || s.BG.Set && s.BG != own && !band
 		s.FG, s.BG = Color{}, Color{}
 	}

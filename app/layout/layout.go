@@ -65,6 +65,7 @@ func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y 
 type Input struct {
 	W, H   int
 	Prompt int  // rows of text that the prompt wants; at most a third of the screen is given
+	Rules  bool // above and below the prompt; else a blank row is above it
 	Queue  int  // rows wanted above the status line for prompts that wait
 	Tab    Pane // the pane last focused other than the prompt
 	Zoom   bool // Tab fills the screen between header and prompt
@@ -95,8 +96,10 @@ type Layout struct {
 	Tiles  []Rect      // the boxes of several panes in Live, which share their edges; none for one pane
 	Strip  Rect        // the line in the place of the column, above Queue
 	Queue  Rect        // the prompts that wait, above Status
-	Status Rect        // the line above the prompt's text
-	Input  Rect        // the prompt's text
+	Status Rect        // the line above Above
+	Above  Rect        // the row above the prompt's text: a rule or a blank
+	Input  Rect        // the prompt's text, over the whole width
+	Below  Rect        // a rule below it, where the prompt has rules
 	Footer Rect        // the last row
 	Dialog Rect
 	Dock   Rect // shares its upper edge with the boxes above
@@ -117,7 +120,7 @@ func Of(in Input) Layout {
 	}
 	l.Tiles = tiles(in, l.Panes[Live], end-top)
 	l.Dialog = dialog(in, end)
-	l.Popup = popup(in, l.Input)
+	l.Popup = popup(in, padded(l.Input))
 	return l
 }
 
@@ -141,23 +144,28 @@ func (l *Layout) chrome(in Input) (top, end int) {
 	take := func(rows int) Rect {
 		rows = max(0, min(rows, end-top))
 		end -= rows
-		return padded(Rect{0, end, in.W, rows})
+		return Rect{0, end, in.W, rows}
 	}
 	if !small {
 		l.Header, top = Rect{0, 0, in.W, 1}, 1
 		l.Footer = take(1)
-		l.Footer.X, l.Footer.W = 0, in.W
+		if in.Rules {
+			l.Below = take(1)
+		}
 	}
 	l.Input = take(max(1, min(in.Prompt, in.H/3)))
+	if !small {
+		l.Above = take(1)
+	}
 	if in.H >= 3 {
-		l.Status = take(1)
+		l.Status = padded(take(1))
 	}
 	if !small {
-		l.Queue = take(min(in.Queue, in.H/6))
+		l.Queue = padded(take(min(in.Queue, in.H/6)))
 	}
 	l.Panes[Prompt] = Rect{0, end, in.W, in.H - end}
 	if !small && in.Column && in.narrow() && !in.page() && !in.Zoom {
-		l.Strip = take(1)
+		l.Strip = padded(take(1))
 	}
 	return top, end
 }

@@ -17,6 +17,7 @@ type arrangement struct {
 	zoom    bool
 	column  bool // there was something live in this session
 	shape   Shape
+	rules   bool   // around the prompt
 	dragged border // with the mouse
 	lay     placed
 

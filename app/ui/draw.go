@@ -21,7 +21,7 @@ func (u *UI) input(w, h int) layout.Input {
 	a := &u.arranged
 	in := layout.Input{
 		W: w, H: h, Tab: a.tab, Zoom: a.zoom,
-		Prompt: u.v.prompt.Height(w-2, max(1, h/3)), Queue: u.v.queue.Rows(),
+		Prompt: u.v.prompt.Height(w, max(1, h/3)), Rules: a.rules, Queue: u.v.queue.Rows(),
 		Beside: layout.Beside{Column: a.column, Hidden: a.shape.Hidden, Wide: a.shape.Wide, Side: a.shape.Side, Upper: a.shape.Live},
 	}
 	in.Live, in.Grid = u.v.panes.Wanted(a.zoom)
@@ -78,6 +78,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	seekOn(u)
 	u.v.tasks.Visit(u.arranged.focus == layout.Tasks)
 	u.dock.question.SetReplies(u.dock.replies() && u.dock.answers == u.dock.request)
+	u.arranged.rules = u.v.prompt.Ruled(s)
 	lay.set(u.input(w, h))
 	if u.arranged.focus != layout.Conversation {
 		transcript.LeaveFind(u.v.conversation)
@@ -102,6 +103,9 @@ func (u *UI) Draw(s tcell.Screen) {
 	drawIn(s, u.v.strip, lay.Strip)
 	lay.drawStatus(s, u.v.status, beside(u))
 	drawIn(s, u.v.prompt, lay.Input)
+	for _, r := range []layout.Rect{lay.Above, lay.Below} {
+		u.v.border.Rule(s, r.X, r.Y, r.W, u.arranged.rules)
+	}
 	u.v.footer.SetScope(scope, u.overlays.covered())
 	drawIn(s, u.v.footer, lay.Footer)
 	if v := u.dock.view(); !lay.Dock.Empty() {

@@ -15,6 +15,18 @@ func NewBorder(theme *themes.Theme, keys *keymap.Map) *Border {
 	return &Border{NewFrame(theme, keys)}
 }
 
+// Rule draws a line over a row, or blanks.
+func (b *Border) Rule(screen tcell.Screen, x, y, w int, line bool) {
+	row := Canvas{Screen: screen, Palette: b.Palette, X: x, Y: y, W: w}
+	if !line {
+		row.Fill(0, w, b.Palette[themes.Text])
+		return
+	}
+	for i := range w {
+		row.Put(i, '─', themes.Border)
+	}
+}
+
 // Join draws one character of a border, after the boxes that meet there.
 func (b *Border) Join(screen tcell.Screen, x, y int, r rune) {
 	screen.SetContent(x, y, r, nil, b.Palette[themes.Border])

@@ -27,6 +27,23 @@ func newPalette(theme *themes.Theme) *Palette {
 	return &p
 }
 
+// On returns the palette for text on the background of a role, or p if that has none of its own.
+func (p *Palette) On(r themes.Role) *Palette {
+	own, back := background(p[themes.Text]), background(p[r])
+	if back == own {
+		return p
+	}
+	on := *p
+	for i, st := range on {
+		if _, _, attrs := st.Decompose(); background(st) == own && attrs&tcell.AttrReverse == 0 {
+			if on[i] = st.Background(back); foreground(st) == tcell.ColorDefault {
+				on[i] = on[i].Foreground(foreground(p[r]))
+			}
+		}
+	}
+	return &on
+}
+
 // cell returns how a run looks.
 func (p *Palette) cell(st markup.Style, links []string) tcell.Style {
 	out := p[st.Role]

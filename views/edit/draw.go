@@ -5,8 +5,8 @@ import (
 	"buddy/views/draw"
 )
 
-// DrawRow draws one row of an editor's text, the first accent bytes emphasised.
-func DrawRow(c draw.Canvas, e *Editor, r Row, accent int) {
+// DrawRow draws one row of an editor's text in a role, the first accent bytes emphasised.
+func DrawRow(c draw.Canvas, e *Editor, r Row, text themes.Role, accent int) {
 	l := e.buf.wrapped(r.line, r.n+2)
 	i, end := l.rows[r.n], len(l.text)
 	if r.n+1 < len(l.rows) {
@@ -14,7 +14,7 @@ func DrawRow(c draw.Canvas, e *Editor, r Row, accent int) {
 	}
 	for col := 0; i < end && col < c.W; {
 		g := e.buf.chips.glyph(l.text, i, col)
-		role := themes.Text
+		role := text
 		switch {
 		case g.hostile:
 			role = themes.Control
@@ -62,7 +62,7 @@ func Draw(in draw.Area, e *Editor, focus bool) int {
 	r := e.buf.rowsBack(at, in.H-1)
 	for y := 0; ; y++ {
 		line := in.Down(y)
-		DrawRow(line, e, r, 0)
+		DrawRow(line, e, r, themes.Text, 0)
 		if r == at && focus {
 			line.Screen.ShowCursor(line.X+col, line.Y)
 		}

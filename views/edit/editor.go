@@ -101,6 +101,12 @@ func (e *Editor) Changes() uint64 { return e.gen }
 // WasTyped reports whether the last thing that was done is typing.
 func (e *Editor) WasTyped() bool { return e.last == typing }
 
+// AtStart reports whether the cursor is before all of the text.
+func (e *Editor) AtStart() bool { return e.cur == Place{} }
+
+// After reports whether the cursor follows a character in its line.
+func (e *Editor) After(char byte) bool { return e.cur.col > 0 && e.here()[e.cur.col-1] == char }
+
 // FirstLine returns the first line, a view of it, and whether there are more.
 func (e *Editor) FirstLine() (text []byte, more bool) {
 	return e.buf.lines[0].text, len(e.buf.lines) > 1

@@ -93,9 +93,6 @@ func (c *Popup) narrow(begun string) {
 
 // known returns the length of the command at the start of text, 0 if it is none.
 func (c *Popup) known(text []byte) int {
-	if len(text) > 1 && text[0] == '!' {
-		return 1 // the rest is a shell command
-	}
 	if len(text) == 0 || text[0] != '/' {
 		return 0
 	}

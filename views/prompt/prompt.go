@@ -32,6 +32,7 @@ type Prompt struct {
 	search  *historySearch // nil while nobody searches
 	popup   *Popup
 	word    openWord
+	band    *draw.Palette // of the text on the tinted line; nil: the theme has none
 
 	To         string             // the subagent that reads what is sent; untrusted; "" is the main agent
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
@@ -68,6 +69,7 @@ type promptState struct {
 func New(theme *themes.Theme, keys *keymap.Map) *Prompt {
 	p := &Prompt{Frame: draw.NewFrame(theme, keys), draft: draft{editor: edit.New()}, popup: newCommandPopup(theme, keys)}
 	p.popup.take = func() { p.popupAction(keymap.PopupAccept) }
+	p.tint()
 	return p
 }
 
@@ -75,7 +77,21 @@ func New(theme *themes.Theme, keys *keymap.Map) *Prompt {
 func (p *Prompt) SetTheme(theme *themes.Theme) {
 	p.Frame.SetTheme(theme)
 	p.popup.SetTheme(theme)
+	p.tint()
 }
+
+// tint finds the colours of the line.
+func (p *Prompt) tint() {
+	if p.band = p.Palette.On(themes.Prompt); p.band == p.Palette {
+		p.band = nil
+	}
+}
+
+// fewColours is how many a terminal has that can't show a tint apart from its own background.
+const fewColours = 88
+
+// Ruled reports whether the prompt needs rules to be seen: a line of another colour does not show on this screen.
+func (p *Prompt) Ruled(s tcell.Screen) bool { return p.band == nil || s.Colors() <= fewColours }
 
 // Update takes over what changed.
 func (p *Prompt) Update(s *state.State, ch state.Changed) {
@@ -143,11 +159,14 @@ func (p *Prompt) Scope() keymap.Scope {
 // Popup returns the list of commands, which is drawn above the prompt while it is open.
 func (p *Prompt) Popup() *Popup { return p.popup }
 
-// Paste inserts text in one step.
+// Paste inserts text in one step. It never makes a shell command of the prompt: nobody has typed that.
 func (p *Prompt) Paste(text string) {
 	if p.search != nil {
 		p.search.look(p.search.query + texts.OneLine(text))
 		return
+	}
+	if p.editor.AtStart() && strings.HasPrefix(text, "!") {
+		text = " " + text // a prompt with a space in front is sent, not run
 	}
 	p.edit(func() { p.vi.Paste(p.editor, text) })
 }
@@ -220,7 +239,9 @@ func call(f func()) {
 func (p *Prompt) action(a keymap.Action) {
 	switch a {
 	case keymap.Send:
-		p.send()
+		if !p.continued() {
+			p.send()
+		}
 	case keymap.LineUp:
 		if !p.editor.Up() && !p.unqueue() {
 			p.history.older(p.editor)
@@ -242,6 +263,25 @@ func (p *Prompt) action(a keymap.Action) {
 	default:
 		p.editor.Do(a)
 	}
+}
+
+// continued begins a new line if a backslash is before the cursor, and reports whether it is. The shell reads the backslash
+// itself.
+func (p *Prompt) continued() bool {
+	if !p.editor.After('\\') {
+		return false
+	}
+	if !p.shell() {
+		p.editor.Do(keymap.DeleteLeft)
+	}
+	p.editor.Do(keymap.Newline)
+	return true
+}
+
+// shell reports whether what is typed is a shell command.
+func (p *Prompt) shell() bool {
+	text, _ := p.editor.FirstLine()
+	return len(text) > 0 && text[0] == '!'
 }
 
 func (p *Prompt) send() {
@@ -335,6 +375,9 @@ func (p *Prompt) shown() *edit.Editor {
 // prefix returns what stands before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []draw.Span {
 	mark := draw.Text(themes.Accent, "> ")
+	if p.shell() && p.search == nil {
+		mark = draw.Text(themes.Shell, "> ")
+	}
 	if p.To != "" {
 		return append(draw.Clip(draw.Untrusted(themes.Strong, p.To), width/3), mark)
 	}
@@ -348,6 +391,7 @@ func (p *Prompt) prefix(width int) []draw.Span {
 // Height returns the rows that the prompt wants at a width, from 1 to most.
 func (p *Prompt) Height(width, most int) int {
 	e := p.shown()
+	width -= 2 * margin(width)
 	e.SetWidth(edit.Room(width, p.prefix(width)))
 	rows := e.Rows(most)
 	if p.search != nil {
@@ -356,9 +400,28 @@ func (p *Prompt) Height(width, most int) int {
 	return max(1, min(rows, most))
 }
 
+// margin returns how many cells stay free at each side of so many.
+func margin(width int) int {
+	if width > 20 {
+		return draw.Padding
+	}
+	return 0
+}
+
+// inner clears the line and returns what of it has text.
+func (p *Prompt) inner(screen tcell.Screen) draw.Area {
+	in := p.Whole(screen)
+	if !p.Ruled(screen) {
+		in.Palette = p.band
+	}
+	in = in.Cleared()
+	in.Canvas = in.Cols(margin(in.W), in.W-margin(in.W))
+	return in
+}
+
 // Draw draws the rows around the cursor.
 func (p *Prompt) Draw(screen tcell.Screen) {
-	in := p.Whole(screen).Cleared()
+	in := p.inner(screen)
 	if in.W > 0 && p.search != nil && in.H > 0 {
 		p.search.draw(in.Canvas, p.HasFocus())
 		in = in.Below(1)
@@ -372,18 +435,10 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 	p.top = e.VisibleFrom(p.top, cursor, in.H)
 	text := in.At(draw.Width(prefix))
 	for i, r := 0, p.top; i < in.H; i++ {
-		command := 0
 		if r == (edit.Row{}) {
 			in.Down(i).Spans(0, prefix...)
-			if p.search == nil {
-				first, _ := e.FirstLine()
-				command = p.popup.known(first)
-			}
 		}
-		edit.DrawRow(text.Down(i), e, r, command)
-		if p.search == nil {
-			p.vi.DrawSelection(text.Down(i), e, r)
-		}
+		p.drawRow(text.Down(i), e, r)
 		if r == cursor && p.HasFocus() && p.search == nil {
 			screen.ShowCursor(min(text.X+col, in.X+in.W-1), in.Y+i)
 		}
@@ -393,6 +448,42 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 		}
 		r = next
 	}
+}
+
+// drawRow draws a row of the text, and what can be typed where there is none.
+func (p *Prompt) drawRow(c draw.Canvas, e *edit.Editor, r edit.Row) {
+	switch {
+	case p.search != nil:
+		edit.DrawRow(c, e, r, themes.Text, 0)
+		return
+	case e.Empty():
+		c.Say(0, offered(c.W), themes.Muted)
+	case p.shell():
+		edit.DrawRow(c, e, r, themes.Shell, 0)
+	default:
+		command := 0
+		if r == (edit.Row{}) {
+			first, _ := e.FirstLine()
+			command = p.popup.known(first)
+		}
+		edit.DrawRow(c, e, r, themes.Text, command)
+	}
+	p.vi.DrawSelection(c, e, r)
+}
+
+// offered says in w cells what can be typed.
+func offered(w int) string {
+	text := ""
+	for i, part := range [...]string{"Ask anything", "/ commands", "@ files", "! shell"} {
+		if i > 0 {
+			part = " · " + part
+		}
+		if len([]rune(text+part)) > w {
+			break
+		}
+		text += part
+	}
+	return text
 }
 
 // MouseHandler puts the cursor where the person clicks.
@@ -405,6 +496,7 @@ func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 		setFocus(p)
 		if p.search == nil {
 			left, top, w, _ := p.GetRect()
+			left, w = left+margin(w), w-2*margin(w)
 			p.edit(func() { p.editor.Click(p.editor.RowsOn(p.top, y-top), x-left-draw.Width(p.prefix(w))) })
 			if p.vi.Normal {
 				p.vi.Settle(p.editor)
