@@ -53,18 +53,38 @@ func Find(c config.Config, name string) (Account, error) {
 	return Account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, names(c))
 }
 
-// names lists what Find takes.
-func names(c config.Config) string {
-	var names []string
+// all lists what Find finds.
+func all(c config.Config) []Account {
+	var all []Account
 	for _, p := range c.Models {
 		if p.Login.Issuer != "" {
-			names = append(names, p.Name)
+			all = append(all, Account{Name: p.Name, Login: p.Login})
 		}
 	}
 	for _, p := range config.Providers() {
-		names = append(names, p.Name)
+		all = append(all, Account{Name: p.Name, Provider: p})
+	}
+	return all
+}
+
+// names lists the names that Find takes.
+func names(c config.Config) string {
+	var names []string
+	for _, a := range all(c) {
+		names = append(names, a.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// short says in a few words whether there is a login or a key.
+func (a Account) short() string {
+	if a.Login.Issuer != "" {
+		return "log in at " + a.Login.Issuer
+	}
+	if source, ok := a.Provider.HasKey(); ok {
+		return "key from " + source
+	}
+	return "no key"
 }
 
 // State says whether there is a login or a key, and where it is from.
@@ -169,7 +189,15 @@ func Access(ctx context.Context, c config.Config, demo bool) slash.Access {
 			a, err := Find(c, name)
 			return a.loginView(), err
 		},
-		Names:        func() string { return names(c) },
+		All: func() []slash.Account {
+			var views []slash.Account
+			for _, a := range all(c) {
+				v := a.loginView()
+				v.State = a.short()
+				views = append(views, v)
+			}
+			return views
+		},
 		DemoFallback: demo,
 	}
 }

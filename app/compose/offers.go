@@ -49,7 +49,9 @@ func localOffers(ctx context.Context, c config.Config, active string) []slash.Of
 				continue // no name to show or to send
 			}
 			p.ContextLimit = cmp.Or(p.ContextLimit, m.Window)
-			all = append(all, Describe(p, provider.Title+" on this machine", p.Name == active))
+			o := Describe(p, provider.Title+" on this machine", p.Name == active)
+			o.Local = true
+			all = append(all, o)
 		}
 	}
 	return all

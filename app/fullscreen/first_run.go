@@ -7,24 +7,24 @@ import (
 
 	"buddy/agent/model/local"
 	"buddy/app/compose"
+	"buddy/app/ui"
 	"buddy/config"
 	"buddy/tmux"
-	"buddy/views/markup"
 )
 
 // machine holds what a first look at this machine finds.
 type machine struct {
 	servers []local.Server
-	tmux    string // its version, or why there is none
+	lacks   []string // what does not work here, in sentences
 }
 
 // lookAround asks this machine what there is to work with. It takes up to [local.Limit].
 func lookAround(ctx context.Context) machine {
-	version, err := tmux.Installed(ctx)
-	if err != nil {
-		version = "no usable tmux, so commands run without panes"
+	m := machine{servers: compose.FindLocal(ctx)}
+	if _, err := tmux.Installed(ctx); err != nil {
+		m.lacks = []string{"No usable tmux found: commands run without panes."}
 	}
-	return machine{compose.FindLocal(ctx), version}
+	return m
 }
 
 // introduce shows the welcome of a screen that has no model: what is known at once, then
@@ -34,7 +34,7 @@ func (w *window) introduce(ctx context.Context) {
 	if len(w.setup.Config.Models) > 0 {
 		problem = w.setup.Problem
 	}
-	show := func(m *machine) { w.welcome(firstWelcome(problem, m)) }
+	show := func(m *machine) { ui.SetFirst(w.ui, firstRun(problem, m)) }
 	show(nil)
 	w.loop.Go(func() {
 		m := lookAround(ctx)
@@ -42,31 +42,27 @@ func (w *window) introduce(ctx context.Context) {
 	})
 }
 
-// firstWelcome is three lines: what buddy is, what there is on this machine, and what to do
-// next. problem is what is wrong with the settings; nil means that nobody has looked yet.
-func firstWelcome(problem string, m *machine) []string {
-	found := "Here: " + problem
-	if problem == "" {
-		found = "Here: no provider's key"
+// firstRun says what is missing and what there is on this machine. problem is what is wrong with the settings; nil means that
+// nobody has looked yet.
+func firstRun(problem string, m *machine) ui.First {
+	f := ui.First{Missing: problem}
+	if m != nil {
+		f.Local, f.Lines = serversText(m.servers), m.lacks
 	}
-	next := "Next: /login openai (anthropic, gemini …), or try the demo: tour"
-	if m == nil {
-		found += " · looking for model servers …"
-	} else {
-		name, servers := serversText(m.servers)
-		found += " · " + servers + " · " + m.tmux
-		if name != "" {
-			next = "Next: /model " + name + ", or /login openai, or try the demo: tour"
-		}
+	switch {
+	case problem != "":
+	case m == nil:
+		f.Missing = "No API key found. Looking for models on this machine …"
+	case f.Local == "":
+		f.Missing = "No API key or local model found."
+	default:
+		f.Missing = "No API key found."
 	}
-	return []string{
-		"buddy runs commands in tmux panes you can watch, and asks before changes.",
-		markup.Plain(found), markup.Plain(next),
-	}
+	return f
 }
 
-// serversText names the servers that were found, and the first model that one has.
-func serversText(servers []local.Server) (first, text string) {
+// serversText names the servers that were found.
+func serversText(servers []local.Server) string {
 	var all []string
 	for _, s := range servers {
 		p, _ := config.FindProvider(s.Name)
@@ -78,12 +74,6 @@ func serversText(servers []local.Server) (first, text string) {
 		default:
 			all = append(all, fmt.Sprintf("%s with %d models", p.Title, n))
 		}
-		if first == "" && len(s.Models) > 0 {
-			first = s.Name + "/" + s.Models[0].ID
-		}
 	}
-	if len(all) == 0 {
-		return "", "no model server"
-	}
-	return first, strings.Join(all, ", ")
+	return strings.Join(all, ", ")
 }

@@ -176,7 +176,6 @@ type window struct {
 	draft  draft
 	files  *input.FileIndex // of this machine
 	next   slash.Next
-	first  firstLines
 
 	signals chan os.Signal
 }
@@ -314,12 +313,12 @@ func (w *window) show(ctx context.Context, r stored) {
 	case s.Config.Active == nil && s.Problem != "":
 		w.introduce(ctx)
 	case s.Config.Active == nil:
-		w.welcome(ui.Welcome(true, true))
+		ui.SetFirst(w.ui, ui.Examples(true, true))
 	}
 	w.lines = input.OpenHistory()
 	w.loop.SetFocus(w.ui)
 	if r.file == nil {
-		w.lookAtFolder(ctx)
+		w.lookAtFolder(ctx, s.Config.Active == nil)
 		w.takeUnsent(ctx, s.Store.Unsent())
 		return
 	}

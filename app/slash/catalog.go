@@ -130,9 +130,9 @@ type Spot struct {
 
 // Access finds what to log in to.
 type Access struct {
-	Find  func(name string) (Account, error)
-	Names func() string   // for people
-	Ctx   context.Context // ends with the screen
+	Find func(name string) (Account, error)
+	All  func() []Account // with their states
+	Ctx  context.Context  // ends with the screen
 	// DemoFallback says that the demo answers because no model could be used.
 	DemoFallback bool
 }
@@ -143,6 +143,7 @@ type Account struct {
 	Title  string // for people
 	Issuer string // where one logs in in the browser; "" where a key is kept
 	File   string // that keeps the key
+	State  string // whether there is a key or a login, if All says so
 	Keep   func(ctx context.Context, key string) (text string, err error)
 	Forget func(context.Context) (text string, err error)
 

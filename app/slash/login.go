@@ -10,7 +10,11 @@ import (
 
 // Usage says what may follow /login.
 func (in Access) Usage() string {
-	return "/login NAME keeps the key of a provider or logs in to a profile: " + in.Names()
+	var names []string
+	for _, a := range in.All() {
+		names = append(names, a.Name)
+	}
+	return "Which provider? /login " + strings.Join(names, ", ")
 }
 
 // BrowserLogin waits for the person, whom tell tells what to do. It returns what to do where

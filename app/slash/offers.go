@@ -19,6 +19,7 @@ type Offer struct {
 	Window  int         `json:"window"` // tokens; 0 = unknown
 	Effort  string      `json:"reasoning_effort,omitempty"`
 	Price   model.Price `json:"price,omitzero"` // micro-dollars per million tokens; zero = unknown
+	Local   bool        `json:"-"`              // a server on this machine has it
 }
 
 // Lack says what an offer needs to be used, without its name, which stands before it.

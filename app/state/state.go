@@ -272,6 +272,14 @@ func (c CallIDs) Place(id string) (n, of int) {
 	return n, len(c)
 }
 
+// Begun reports whether the conversation has more than notices.
+func (s *State) Begun() bool {
+	return slices.ContainsFunc(s.Blocks, func(b *Block) bool { return !b.Kind.Notice() })
+}
+
+// Notice reports whether a block of the kind says something that nobody asked for.
+func (k Kind) Notice() bool { return k == NoticeBlock || k == WarningBlock || k == ErrorBlock }
+
 // Running returns the task that works on the main conversation, else nil.
 func (s *State) Running() *Task {
 	for i := len(s.Tasks) - 1; i >= 0; i-- {

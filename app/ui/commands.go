@@ -38,7 +38,8 @@ var own = map[string]func(u *UI, args string) error{
 // pickers are the commands that without arguments let a person choose from a list.
 var pickers = map[string]func(u *UI){
 	"target":      chooseTarget,
-	"model":       func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile) },
+	"login":       chooseLogin,
+	"model":       func(u *UI) { pickModel(&u.overlays, u.state.Info.Event.Profile, false) },
 	"session":     browse,
 	"rewind":      chooseRewind,
 	"permissions": choosePermission,

@@ -2,65 +2,157 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
+	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/slash"
 	"buddy/views/dialog"
+	"buddy/views/markup"
 )
 
 // start holds what the person can begin with, and what they came for.
 type start struct {
 	goal   slash.Spot // to go to when it has been read
-	recent []string   // ids of the sessions that the first screen offers by their digits
+	first  First
+	recent []Recent
 }
 
-// Welcome returns what an empty conversation shows: what buddy is, what to try and where to read on. The demo
-// has a tour; without an instruction file there is a command that lets the model write one.
-func Welcome(demo, instructions bool) []string {
-	first, last := "Ask in your words, or run a command yourself: !git status", "/help lists keys and commands"
+// First says what an empty conversation shows below what buddy is.
+type First struct {
+	Lines   []string // what to try; untrusted
+	Missing string   // why no model answers, which offers firstChoices; untrusted
+	Local   string   // the model servers that were found, if a model is missing; untrusted
+}
+
+// Recent is a session that the first screen offers by a digit.
+type Recent struct {
+	ID, Line string // Line is safe
+}
+
+// Examples returns what to try first. The demo has a tour; without an instruction file there is a command that lets the
+// model write one.
+func Examples(demo, instructions bool) First {
+	first, last := "Ask anything, or run a shell command with !  (e.g. !git status)", "Press ? for the keys"
 	if demo {
-		first = "Try the demo: tour"
+		first = `Type "tour" to try the demo.`
 	}
 	if !instructions {
-		last += " · /init writes AGENTS.md for models"
+		last += " · /init creates an AGENTS.md for this project"
 	}
-	return []string{"buddy runs commands in tmux panes you can watch, and asks before changes.", first, last}
+	return First{Lines: []string{first, last}}
 }
 
-// OfferRecent makes the first screen's digits open sessions, the first the one that 1 opens.
-func OfferRecent(u *UI, ids []string) { u.start.recent = ids }
-
-// recentFor returns the session that a text is the digit of while the first screen shows, else "".
-func recentFor(u *UI, text string) string {
-	if len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= len(u.start.recent) || len(u.state.Blocks) > 0 {
-		return ""
-	}
-	return u.start.recent[text[0]-'1']
+// SetFirst changes what an empty conversation shows.
+func SetFirst(u *UI, f First) {
+	u.start.first = f
+	showFirst(u)
 }
 
-// awaitDigit opens a recent session when its digit was typed and nothing follows: a prompt may begin with one.
+// OfferRecent makes the first screen offer sessions.
+func OfferRecent(u *UI, recent []Recent) {
+	u.start.recent = recent
+	showFirst(u)
+}
+
+// firstChoices are what a person without a model can begin with.
+var firstChoices = [...]string{"Add an API key", "Use a model on this machine", "Try the tour (20 s)"}
+
+// choose takes one of them.
+func choose(u *UI, n int) {
+	u.v.prompt.SetText("")
+	switch n {
+	case 0:
+		chooseLogin(u)
+	case 1:
+		pickModel(&u.overlays, u.state.Info.Event.Profile, true)
+	default:
+		u.submit("tour")
+	}
+}
+
+// offeredChoices returns the firstChoices, none if a model answers.
+func (s *start) offeredChoices() int {
+	if s.first.Missing == "" {
+		return 0
+	}
+	return len(firstChoices)
+}
+
+// showFirst shows what the first screen says now.
+func showFirst(u *UI) {
+	s := &u.start
+	lines := []string{"buddy runs commands in tmux panes you can watch, and asks before changing anything."}
+	for _, text := range s.first.Lines {
+		lines = append(lines, markup.Plain(text))
+	}
+	n := s.offeredChoices()
+	if n > 0 {
+		lines = append(lines, "", markup.Plain(s.first.Missing))
+	}
+	for i, text := range firstChoices[:n] {
+		if i == 1 && s.first.Local != "" {
+			text += "  (" + markup.Plain(s.first.Local) + ")"
+		}
+		lines = append(lines, fmt.Sprintf(" %d  %s", i+1, text))
+	}
+	if len(s.recent) > 0 {
+		lines = append(lines, "")
+	}
+	for i, r := range s.recent {
+		lines = append(lines, fmt.Sprintf(" %d  %s", n+i+1, r.Line))
+	}
+	switch {
+	case len(s.recent) > 0:
+		lines = append(lines, "Type a number and press Enter · F4 for all sessions")
+	case n > 0:
+		lines = append(lines, fmt.Sprintf("Press 1–%d", n))
+	}
+	u.v.conversation.SetWelcome(lines)
+}
+
+// modelCame takes the firstChoices away once a model answers.
+func modelCame(u *UI, e event.ModelSwitched) {
+	if u.start.first.Missing != "" && e.API != model.Demo {
+		SetFirst(u, Examples(false, true))
+	}
+}
+
+// offered returns the number that a text is on the first screen, from 0; -1 if it is none or the conversation has begun.
+func offered(u *UI, text string) int {
+	n := u.start.offeredChoices() + len(u.start.recent)
+	if n == 0 || len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= n || u.state.Begun() {
+		return -1
+	}
+	return int(text[0] - '1')
+}
+
+// awaitDigit takes a choice when its digit was typed and nothing follows. A session is opened with Enter only:
+// a prompt may begin with a digit, and leaving is no answer to a slip.
 func awaitDigit(u *UI) {
-	if len(u.start.recent) == 0 || len(u.state.Blocks) > 0 {
-		return
-	}
-	text := u.v.prompt.Text()
-	if recentFor(u, text) == "" {
+	if n := u.start.offeredChoices(); n == 0 || offered(u, u.v.prompt.Text()) < 0 {
 		return
 	}
 	changes := u.v.prompt.Changes()
 	u.deps.After(dialog.LetterPause, func() {
-		if u.v.prompt.Changes() == changes && u.overlays.top() == nil {
-			openRecent(u, text)
+		if n := offered(u, u.v.prompt.Text()); u.v.prompt.Changes() == changes && u.overlays.top() == nil && n >= 0 && n < u.start.offeredChoices() {
+			choose(u, n)
 		}
 	})
 }
 
-// openRecent goes on with the session that a text is the digit of, and reports whether it is one.
-func openRecent(u *UI, text string) bool {
-	id := recentFor(u, text)
-	if id == "" {
+// takeOffer takes the choice or opens the session that a text is the digit of, and reports whether it is one.
+func takeOffer(u *UI, text string) bool {
+	n := offered(u, strings.TrimSpace(text))
+	if n < 0 {
 		return false
 	}
+	if n < u.start.offeredChoices() {
+		choose(u, n)
+		return true
+	}
 	u.v.prompt.SetText("")
+	id := u.start.recent[n-u.start.offeredChoices()].ID
 	u.deps.Background(func() func() {
 		_, err := u.deps.Catalog.Find(id)
 		return func() {
@@ -68,7 +160,7 @@ func openRecent(u *UI, text string) bool {
 				err = change(&u.state, u.deps.Leave, id, slash.Spot{})
 			}
 			if err != nil {
-				u.hint("", fmt.Sprintf("the session was not opened: %v", err))
+				u.hint("", fmt.Sprintf("The session was not opened: %v", err))
 			}
 		}
 	})

@@ -1,28 +1,45 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"buddy/views/dialog"
 )
+
+// chooseLogin lets a person choose where to log in.
+func chooseLogin(u *UI) {
+	p := u.overlays.pick(dialog.PickerOptions{
+		Title: "Add an API key or log in", Hint: "type to filter", Columns: []string{"provider", "name", "now"},
+		OnChoose: func(r dialog.PickerRow) {
+			u.overlays.unpick()
+			if err := logInHere(u, r.ID); err != nil {
+				u.hint("", err.Error())
+			}
+		},
+	})
+	var rows []dialog.PickerRow
+	for _, a := range u.deps.Catalog.Access.All() {
+		rows = append(rows, dialog.PickerRow{ID: a.Name, Cells: []string{cmp.Or(a.Title, a.Name), a.Name, a.State}})
+	}
+	p.SetRows(rows)
+}
 
 // logInHere asks for a key in a dialog, or begins a login in the browser. What is
 // typed goes to the store and to nothing else.
 func logInHere(u *UI, name string) error {
 	in := u.deps.Catalog.Access
-	if name == "" {
-		u.deps.Catalog.Notice(in.Usage())
-		return nil
-	}
 	name, more, _ := strings.Cut(name, " ")
 	a, err := in.Find(name)
 	if err != nil {
 		return err
 	}
 	if more != "" {
-		u.hint("", "a key belongs here, where nobody sees it; the one in the prompt was not kept")
+		u.hint("", "Type the key here, where nobody sees it. The one in the prompt was not saved.")
 	}
 	if a.Issuer != "" {
-		u.hint("", "asking "+a.Issuer+" for a code …")
+		u.hint("", "Asking "+a.Issuer+" for a code …")
 		tell := func(text string) {
 			u.deps.Later(func() { u.hint("", "") })
 			u.deps.Catalog.Notice(text)
@@ -31,7 +48,7 @@ func logInHere(u *UI, name string) error {
 		return nil
 	}
 	u.v.secret.Ask("Log in to "+a.Title,
-		fmt.Sprintf("Type or paste the key. It is kept in %s, which only you can read.", a.File),
+		fmt.Sprintf("Type or paste the key. buddy saves it in %s, which only you can read.", a.File),
 		func(key string) {
 			text, err := a.Keep(in.Ctx, key)
 			if err != nil {

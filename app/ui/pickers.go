@@ -15,13 +15,17 @@ import (
 	"buddy/views/dialog"
 )
 
-// pickModel lets a person choose a model. Servers on this machine are asked meanwhile.
-func pickModel(l *overlays, now string) {
+// pickModel lets a person choose a model, of local ones only those of servers on this machine, which are asked meanwhile.
+func pickModel(l *overlays, now string, local bool) {
 	var offers []slash.Offer
 	var p *dialog.Picker
 	closed := false
+	title, empty := "Models", ""
+	if local {
+		title, empty = "Models on this machine", "No model server is running here. Start one (for example: ollama serve) and choose this again."
+	}
 	p = l.pick(dialog.PickerOptions{
-		Title: "Models", Hint: "type to filter", Columns: []string{"name", "model", "window", "in/out per 1M", "effort"},
+		Title: title, Hint: "type to filter", Empty: empty, Columns: []string{"name", "model", "window", "in/out per 1M", "effort"},
 		OnChoose: func(r dialog.PickerRow) {
 			i := slices.IndexFunc(offers, func(o slash.Offer) bool { return o.Name == r.ID })
 			if !offers[i].Usable {
@@ -42,7 +46,7 @@ func pickModel(l *overlays, now string) {
 			if closed {
 				return
 			}
-			offers = found
+			offers = slices.DeleteFunc(found, func(o slash.Offer) bool { return local && !o.Local })
 			p.SetNote("")
 			p.SetRows(modelRows(offers, now))
 			p.Select(now)

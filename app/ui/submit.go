@@ -10,7 +10,7 @@ import (
 
 // submit takes a line from the prompt.
 func (u *UI) submit(text string) {
-	if openRecent(u, text) {
+	if takeOffer(u, text) {
 		return
 	}
 	if !slash.Private(text) {

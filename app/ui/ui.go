@@ -215,7 +215,7 @@ func New(d Deps) *UI {
 func (u *UI) connect() {
 	d := &u.deps
 	u.v.panes.SetNow(d.Now)
-	u.v.conversation.SetWelcome(Welcome(false, true))
+	SetFirst(u, Examples(false, true))
 	u.v.panes.PaneIntents = panes.PaneIntents{
 		OnOpen:       u.openRun,
 		OnType:       func(id string, p []byte) { d.Send(event.PaneInput{Pane: id, Bytes: p}) },
@@ -295,6 +295,8 @@ func (u *UI) apply(batch []event.Envelope) bool {
 			stale = u.heard.told
 		case event.HistoryRewound:
 			back, u.earlier.sought = p, nil
+		case event.ModelSwitched:
+			modelCame(u, p)
 		}
 	}
 	if len(requestsIn(&u.state)) > asked && u.arranged.focus == layout.Prompt {
@@ -392,10 +394,6 @@ func (u *UI) Tell(text string) { u.hint("", text) }
 
 // Prompt returns the view of the prompt, for its history, its mode and what is in it.
 func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
-
-// SetWelcome changes what an empty conversation shows, which is [Welcome] at first, for a person who has instruction
-// files.
-func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 
 // Prepend puts the part of a session that comes before all that is there in front of it. Its first blocks
 // may have been trimmed.

@@ -203,6 +203,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 		drawWelcome(rows, c.welcome)
 		return
 	}
+	rows = c.drawFirst(rows)
 	c.drawRows(rows)
 	c.drawCursor(rows)
 	c.view.evict()

@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"strings"
+	"slices"
 
 	"buddy/themes"
 	"buddy/views/draw"
@@ -9,40 +9,71 @@ import (
 
 // drawWelcome draws the lines of the first screen.
 func drawWelcome(in draw.Area, lines []string) {
-	wide := 0
-	for _, line := range lines {
-		wide = max(wide, draw.TextWidth(line))
-	}
-	left := max((in.W-wide)/2, min(2, in.W))
+	left := welcomeLeft(in.W, lines)
 	rows := welcomeRows(lines, in.W-2*left)
 	first := max((in.H-len(rows))/3, 0)
 	for y := range in.H {
 		row := in.Down(y)
 		row.Fill(0, row.W, in.Palette[themes.Text])
 		if i := y - first; i >= 0 && i < len(rows) {
-			row.At(left).Say(0, draw.Shorten(rows[i].text, max(row.W-left, 0)), rows[i].role)
+			row = row.At(left)
+			col := row.Say(0, rows[i].digit, themes.Key)
+			row.Say(col, draw.Shorten(rows[i].text, max(row.W-col, 0)), rows[i].role)
 		}
 	}
+}
+
+// welcomeLeft returns the cells before the lines.
+func welcomeLeft(w int, lines []string) int {
+	wide := 0
+	for _, line := range lines {
+		wide = max(wide, draw.TextWidth(line))
+	}
+	return max((w-wide)/2, min(2, w))
 }
 
 // welcomeRow holds a row of the first screen.
 type welcomeRow struct {
-	text string
-	role themes.Role
+	digit, text string
+	role        themes.Role
 }
 
-// welcomeRows breaks the lines that are wider than w.
+// welcomeRows breaks the lines that are wider than w, but not those that begin with a digit to press.
 func welcomeRows(lines []string, w int) []welcomeRow {
 	var rows []welcomeRow
 	for i, line := range lines {
-		role := [...]themes.Role{themes.Accent, themes.Muted, themes.Text}[min(i, 2)]
-		parts := []string{line}
-		if draw.TextWidth(line) > w && !strings.Contains(line, "  ") {
-			parts = draw.WrapWords(line, w)
+		if len(line) > 4 && line[0] == ' ' && line[1] >= '1' && line[1] <= '9' {
+			rows = append(rows, welcomeRow{line[:4], line[4:], themes.Text})
+			continue
 		}
-		for _, part := range parts {
-			rows = append(rows, welcomeRow{part, role})
+		role := themes.Muted
+		if i == 0 {
+			role = themes.Accent
+		}
+		for _, part := range draw.WrapWords(line, w) {
+			rows = append(rows, welcomeRow{"", part, role})
 		}
 	}
+	return rows
+}
+
+// drawFirst draws the first screen above notices that came before anybody asked something, and returns the rows that are
+// theirs: none of it where both have no room.
+func (c *Conversation) drawFirst(rows draw.Area) draw.Area {
+	if len(c.view.blocks) > rows.H || slices.ContainsFunc(c.view.blocks, func(v *blockView) bool { return !v.block.Kind.Notice() }) {
+		return rows
+	}
+	need := 1
+	for i := range c.view.blocks {
+		need += c.view.height(i)
+	}
+	top := rows.H - need
+	if top < len(welcomeRows(c.welcome, rows.W-2*welcomeLeft(rows.W, c.welcome))) {
+		return rows
+	}
+	drawWelcome(draw.Area{Canvas: rows.Canvas, H: top}, c.welcome)
+	c.head += top
+	rows = rows.Below(top)
+	c.place(rows)
 	return rows
 }
