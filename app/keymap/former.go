@@ -9,6 +9,7 @@ import (
 // former maps names that actions had in earlier versions to the actions that took their place, "" where none
 // did. Settings with such a name are still read.
 var former = map[string]Action{
+	"close-help":    "", // typing searches in the help; Esc closes it
 	"amend-run":     AmendDone,
 	"leave-running": LeaveDetach,
 	"toggle-output": "",

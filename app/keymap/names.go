@@ -152,8 +152,6 @@ const (
 	PagerClose Action = "pager-close"
 	FullScreen Action = "full-screen"
 
-	CloseHelp Action = "close-help"
-
 	ShowSessions Action = "sessions"
 	ShowPalette  Action = "palette"
 	Transcript   Action = "transcript"

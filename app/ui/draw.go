@@ -37,6 +37,8 @@ func (u *UI) input(w, h int) layout.Input {
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
 		in.Popup.W, in.Popup.H = p.Size()
+	} else if u.overlays.cheat && !u.overlays.covered() {
+		in.Popup.W, in.Popup.H = u.v.cheat.Size(w)
 	}
 	return in
 }
@@ -114,6 +116,8 @@ func (u *UI) Draw(s tcell.Screen) {
 	lay.drawJoints(s, u.v.border)
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, lay.Popup)
+	} else if !lay.Popup.Empty() {
+		drawIn(s, u.v.cheat, lay.Popup)
 	}
 	lay.drawOver(s, u.overlays.top())
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -18,6 +19,7 @@ import (
 // paste goes to what has the focus.
 func (u *UI) paste(p screen.Paste) {
 	u.hint("", "") // as a key does: what would have been confirmed is not
+	u.overlays.cheat = false
 	u.dock.loseLetter()
 	text := p.Text
 	var into tview.Primitive
@@ -39,6 +41,9 @@ func (u *UI) paste(p screen.Paste) {
 		u.v.prompt.InsertPicture(path)
 	} else {
 		u.v.prompt.Paste(text)
+		if slash.ShellLine(text) && strings.HasPrefix(u.v.prompt.Text(), " !") {
+			u.hint("", "Pasted text is sent to the agent, not run. Delete the space in front to run it.")
+		}
 	}
 	u.dock.noteKey(u.deps.Now(), keymap.Prompt, "")
 	if p.Dropped > 0 {
@@ -46,7 +51,29 @@ func (u *UI) paste(p screen.Paste) {
 	}
 }
 
-// asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the help then.
+// closeCheat closes the cheat sheet at a key, and reports whether that was all: a character begins a prompt, and the keys that
+// are named there do what they say, but for those that would stop, send or quit.
+func closeCheat(u *UI, ev *tcell.EventKey) bool {
+	if !u.overlays.cheat {
+		return false
+	}
+	u.overlays.cheat = false
+	if u.overlays.covered() {
+		return false
+	}
+	p := u.deps.Keys.Lookup(ev, keymap.Prompt, keymap.Global)
+	switch p.Action {
+	case keymap.Back, keymap.Interrupt, keymap.Send, keymap.EndOfInput:
+		return true
+	}
+	if p.Types() {
+		u.dock.typeOn("", ev)
+		return true
+	}
+	return false
+}
+
+// asksForHelp reports whether a question mark typed in a scope would begin a prompt: it opens the cheat sheet then.
 func asksForHelp(u *UI, scope keymap.Scope) bool {
 	return u.v.prompt.Empty() && (scope == keymap.Prompt || scope == keymap.Vi || paneOf[scope] != layout.Prompt)
 }
@@ -55,14 +82,10 @@ func asksForHelp(u *UI, scope keymap.Scope) bool {
 // whether it was one.
 func typesOn(u *UI, scope keymap.Scope, text string, ev *tcell.EventKey) bool {
 	switch {
+	case text == "?" && asksForHelp(u, scope):
+		u.overlays.cheat = true
 	case paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
 		u.dock.typeOn("", ev)
-	case text == "?" && asksForHelp(u, scope):
-		u.global(keymap.ShowHelp, "")
-		u.overlays.marked = u.overlays.help
-	case scope == keymap.Help && u.overlays.marked && text != " ": // it was the beginning of a prompt
-		u.overlays.help = false
-		u.dock.typeOn("?", ev)
 	default:
 		return false
 	}
@@ -76,7 +99,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	}
 	before := u.pending.action
 	u.hint("", "")
-	if u.dock.afterLetter(ev) {
+	if u.dock.afterLetter(ev) || closeCheat(u, ev) {
 		return nil
 	}
 	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys
@@ -173,7 +196,6 @@ func toggleHelp(u *UI) {
 	scope, _ := u.target()
 	u.v.help.SetScope(scope)
 	u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
-	u.overlays.marked = false
 }
 
 // openList opens what an action shows over the panes.
@@ -263,6 +285,7 @@ func (u *UI) back(pending keymap.Action) {
 // keeps everything below it from being touched. A key that is named can be clicked.
 func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		u.overlays.cheat = u.overlays.cheat && action == tview.MouseMove
 		if u.click(action, ev) {
 			return true, nil
 		}

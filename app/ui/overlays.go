@@ -41,7 +41,7 @@ type overlays struct {
 	dock    *dock            // one of the levels, while it has the keys
 	deps    *Deps            // for the lists
 	help    bool             // the help shows
-	marked  bool             // a question mark in an empty prompt opened it: what is typed next goes on there
+	cheat   bool             // the cheat sheet shows, below all else; the next key closes it
 	pickers []*dialog.Picker // the last one shows
 	sheet   overlayView      // the changes or the findings, over the pickers; nil while closed
 	palette func()           // opens the list of commands

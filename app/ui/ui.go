@@ -153,6 +153,7 @@ type viewSet struct {
 	prompt       *prompt.Prompt
 	footer       *views.Footer
 	help         *dialog.Help
+	cheat        *dialog.CheatSheet
 	secret       *dialog.Secret
 	pager        *dialog.Pager
 	ask          *dialog.Ask
@@ -171,7 +172,7 @@ func (v *viewSet) pane(p layout.Pane) paneView {
 
 // coloured returns the views that show without an overlay.
 func (v *viewSet) coloured() []coloured {
-	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.queue, v.border, v.prompt, v.footer}
+	return []coloured{v.header, v.conversation, v.panes, v.tasks, v.strip, v.status, v.queue, v.border, v.prompt, v.footer, v.cheat}
 }
 
 // New returns a screen that shows nothing yet. [UI.Loop] feeds it.
@@ -189,6 +190,7 @@ func New(d Deps) *UI {
 		prompt:       prompt.New(t, k),
 		footer:       views.NewFooter(t, k),
 		help:         dialog.NewHelp(t, k),
+		cheat:        dialog.NewCheatSheet(t, k),
 		secret:       dialog.NewSecret(t, k),
 		pager:        dialog.NewPager(t, k),
 		ask:          dialog.NewAsk(t, k),

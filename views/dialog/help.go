@@ -9,14 +9,16 @@ import (
 	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
+	"buddy/views/edit"
 )
 
-// Help lists the keys of what has the focus and those that apply everywhere, the commands, and then all other
-// keys. It is made from the key map and the list of commands.
+// Help lists what a person may want to do and the keys for it: first the cheat sheet, what applies everywhere and to what
+// has the focus, then the commands and all other keys. Typing searches.
 type Help struct {
 	draw.Frame
 	scope    keymap.Scope
 	commands []draw.CommandHelp
+	query    string
 	body     body
 
 	OnClose func()
@@ -31,25 +33,42 @@ func NewHelp(theme *themes.Theme, keys *keymap.Map) *Help {
 // SetCommands gives the commands that are listed.
 func (h *Help) SetCommands(commands []draw.CommandHelp) { h.commands, h.body = commands, body{} }
 
-// SetScope says whose keys come first, and goes to the top.
-func (h *Help) SetScope(s keymap.Scope) { h.scope, h.body = s, body{} }
+// SetScope says whose keys come early, and goes to the top of the whole list.
+func (h *Help) SetScope(s keymap.Scope) { h.scope, h.query, h.body = s, "", body{} }
 
 // Scope returns the scope in which keys are looked up.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
 
-// InputHandler scrolls and closes.
+// InputHandler searches, scrolls and closes.
 func (h *Help) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return h.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a := h.Keys.Lookup(ev, keymap.Help).Action
-		switch a {
-		case keymap.CloseHelp, keymap.Back:
-			if h.OnClose != nil {
-				h.OnClose()
-			}
+		p := h.Keys.Lookup(ev, keymap.Help)
+		switch {
+		case p.Types():
+			h.look(h.query + p.Text)
+		case p.Action == keymap.PickErase:
+			h.look(edit.DropLast(h.query))
+		case p.Action == keymap.PickClear:
+			h.look("")
+		case p.Action == keymap.Back && h.OnClose != nil:
+			h.OnClose()
 		default:
-			h.body.Move(a)
+			h.body.Move(moves[p.Action])
 		}
 	})
+}
+
+// moves are the actions of lists as those of texts.
+var moves = map[keymap.Action]keymap.Action{
+	keymap.PickUp: keymap.ScrollUp, keymap.PickDown: keymap.ScrollDown, keymap.PickPageUp: keymap.PageUp,
+	keymap.PickPageDown: keymap.PageDown, keymap.PickFirst: keymap.ScrollTop, keymap.PickLast: keymap.ScrollBottom,
+}
+
+// look searches for a text.
+func (h *Help) look(query string) {
+	if len(query) <= maxFilter {
+		h.query, h.body = query, body{}
+	}
 }
 
 // MouseHandler scrolls, and selects text.
@@ -69,7 +88,10 @@ const helpWidth = 90
 func (h *Help) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, helpWidth)
 	h.lay(w - 4)
-	return w, min(maxH, len(h.body.rows)+2)
+	if h.query != "" {
+		return w, maxH // the search line stays where it is
+	}
+	return w, min(maxH, len(h.body.rows)+3)
 }
 
 // Draw draws the rows that are scrolled to.
@@ -79,7 +101,8 @@ func (h *Help) Draw(screen tcell.Screen) {
 		return
 	}
 	h.lay(in.W)
-	h.body.draw(in)
+	h.drawSearch(in.Canvas)
+	h.body.draw(in.Below(1))
 	h.DrawMore(screen, h.body.Viewport, len(h.body.rows))
 }
 
@@ -97,49 +120,85 @@ func (h *Help) closing() []draw.Span {
 	return h.Named(keymap.Back, " closes")
 }
 
+// drawSearch draws the line with what is searched for.
+func (h *Help) drawSearch(row draw.Canvas) {
+	col := row.Say(0, "> ", themes.Accent)
+	if h.query == "" {
+		row.Say(col, "Type what you want to do, for example: stop", themes.Muted)
+	}
+	col = row.Spans(col, draw.Clip(draw.Untrusted(themes.Text, h.query), row.W-col-1)...)
+	if h.HasFocus() {
+		row.Screen.ShowCursor(row.X+min(col, row.W-1), row.Y)
+	}
+}
+
 // rows are all rows at a width.
 func (h *Help) rows(w int) [][]draw.Span {
-	rows := h.section(nil, h.scope, w)
+	var rows [][]draw.Span
+	if h.query == "" {
+		rows = basicRows(h.Keys, w)
+	}
+	rows = h.section(rows, keymap.Global, w)
 	if h.scope != keymap.Global {
-		rows = h.section(rows, keymap.Global, w)
+		rows = h.section(rows, h.scope, w)
 	}
-	if len(h.commands) > 0 {
-		rows = h.head(rows, "Commands")
-		for _, c := range h.commands {
-			rows = h.entry(rows, c.Name, c.Help, w)
-		}
+	var commands [][]draw.Span
+	for _, c := range h.commands {
+		commands = h.entry(commands, c.Name, c.Help, w)
 	}
+	rows = h.head(rows, "Commands", commands)
 	for _, s := range keymap.Scopes() {
 		if s != h.scope && s != keymap.Global {
 			rows = h.section(rows, s, w)
 		}
 	}
+	if len(rows) == 0 {
+		rows = [][]draw.Span{{draw.Text(themes.Muted, "Nothing found. /help shows every command.")}}
+	}
 	return rows
 }
 
-func (h *Help) head(rows [][]draw.Span, title string) [][]draw.Span {
+// head appends the rows of a section below its title, if there are any.
+func (h *Help) head(rows [][]draw.Span, title string, section [][]draw.Span) [][]draw.Span {
+	if len(section) == 0 {
+		return rows
+	}
 	if len(rows) > 0 {
 		rows = append(rows, nil)
 	}
-	return append(rows, []draw.Span{draw.Text(themes.Heading, title)})
+	return append(append(rows, []draw.Span{draw.Text(themes.Heading, title)}), section...)
+}
+
+// wanted reports whether an entry has every word that is searched for.
+func (h *Help) wanted(entry string) bool {
+	entry = strings.ToLower(entry)
+	for word := range strings.FieldsSeq(strings.ToLower(h.query)) {
+		if !strings.Contains(entry, word) {
+			return false
+		}
+	}
+	return true
 }
 
 func (h *Help) section(rows [][]draw.Span, s keymap.Scope, w int) [][]draw.Span {
-	rows = h.head(rows, s.Title())
+	var entries [][]draw.Span
 	for e := range h.Keys.In(s) {
 		names := make([]string, len(e.Keys))
 		for i, k := range e.Keys {
 			names[i] = k.String()
 		}
-		rows = h.entry(rows, strings.Join(names, " "), e.Help, w)
+		entries = h.entry(entries, strings.Join(names, " "), e.Help, w)
 	}
-	return rows
+	return h.head(rows, s.Title(), entries)
 }
 
 const keyColumn = 22
 
-// entry is keys at the left and what they do beside them, or below them where it is narrow.
+// entry appends keys at the left and what they do next to them, or below them where it is narrow, if that is searched for.
 func (h *Help) entry(rows [][]draw.Span, keys, text string, w int) [][]draw.Span {
+	if !h.wanted(keys + " " + text) {
+		return rows
+	}
 	indent := keyColumn
 	if w < 2*keyColumn {
 		indent = 4
