@@ -20,6 +20,15 @@ import (
 // OneLine joins the lines of s: every run of white space becomes one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// Capital returns a text with a capital at its beginning.
+func Capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n <= 1 && r == utf8.RuneError {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
 // Plural writes a number of things: 1 byte, 2 bytes, 3 entries, 4 branches.
 func Plural(n int, what string) string {
 	if n == 1 {

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,19 +21,18 @@ import (
 // do something about that.
 type StatusLine struct {
 	draw.Frame
-	now         func() time.Time
-	main        *state.Task  // a copy; nil when the main task does not run
-	others      []state.Task // copies; what runs in the background
-	agents      int          // subagents that work for calls which wait for them
-	doing       doing
-	heard       int64
-	queued      int
-	coming      state.Coming
-	retry       *state.Retry
-	steps       state.Steps
-	interrupted bool
-	follows     int // the subagent whose conversation shows, which is then in the place of main; 0 is none
-	around      around
+	now     func() time.Time
+	main    *state.Task  // a copy; nil when the main task does not run
+	others  []state.Task // copies; what runs in the background
+	agents  int          // subagents that work for calls which wait for them
+	doing   doing
+	heard   int64
+	queued  int
+	coming  state.Coming
+	retry   *state.Retry
+	steps   state.Steps
+	follows int // the subagent whose conversation shows, which is then in the place of main; 0 is none
+	around  around
 }
 
 // doing describes what the main task does now.
@@ -61,6 +59,7 @@ type Hidden struct {
 	Steps   bool // the list of steps
 	Queue   bool // the prompts that wait
 	Retries bool // the attempts of a request
+	Others  bool // the tasks in the background
 }
 
 // NewStatusLine returns an empty line. now tells the time.
@@ -71,7 +70,6 @@ func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) 
 // Update takes over what changed.
 func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	l.main, l.others, l.agents, l.doing = nil, l.others[:0], 0, doing{}
-	l.interrupted = s.Info.Interrupted
 	of, t := s, s.Running()
 	if followed := s.Tasks.Get(l.follows); followed != nil && followed.Agent != nil {
 		of, t = followed.Agent.Talk, followed
@@ -128,25 +126,23 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 	case t.State == state.TaskWaiting:
 		return waitsForPerson(s, t)
 	case t.State == state.TaskCancelling:
-		return doing{text: "cancelling"}
+		return doing{text: "Stopping"}
 	case t.State == state.TaskQueued:
-		return doing{text: "queued"}
+		return doing{text: "Queued"}
 	case len(s.Hooks) > 0:
 		return doing{text: hookRuns(s.Hooks)}
 	case len(s.Reaching) > 0:
-		return doing{text: "connecting to " + strings.Join(s.Reaching, ", ")}
+		return doing{text: "Connecting to " + strings.Join(s.Reaching, ", ")}
 	case t.Doing != "":
-		return doing{text: "compacting: " + t.Doing}
+		return doing{text: "Compacting: " + t.Doing}
 	case t.Kind == event.CompactionTask:
-		return doing{text: "compacting"}
+		return doing{text: "Compacting"}
 	case l.agents > 0 && t.Agent == nil && !runsItself(s.Focused):
-		return doing{text: "waits for " + texts.Plural(l.agents, "agent")}
+		return doing{text: "Waiting for " + texts.Plural(l.agents, "agent")}
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		return callRuns(s.Focused)
-	case s.Retries.Retry != nil:
-		return doing{text: "waits to try again"}
 	}
-	return doing{text: modelDoes(s, t.Turns), since: s.Coming.Asked}
+	return doing{text: modelDoes(s), since: s.Coming.Asked}
 }
 
 // waitsForPerson says what a task waits for, and since when: since the oldest open request.
@@ -164,9 +160,6 @@ func waitsForPerson(s *state.State, t *state.Task) doing {
 // maxCommand limits the columns of a command in the line.
 const maxCommand = 32
 
-// maxBeside limits the columns of what the only task in the background does.
-const maxBeside = 60
-
 // callRuns says which call runs: a command by its own words.
 func callRuns(c *state.Call) doing {
 	what := c.Name
@@ -177,31 +170,27 @@ func callRuns(c *state.Call) doing {
 		what += draw.OnTarget(c.On)
 	}
 	d := doing{
-		text: "running " + what, since: c.Started, output: c.Output.Dropped + int64(len(c.Output.Buf)),
+		text: "Running " + what, since: c.Started, output: c.Output.Dropped + int64(len(c.Output.Buf)),
 		pane: c.Pane != "", waits: c.WaitsForKeys,
 	}
 	if d.waits {
-		d.text = "waits for your keys: " + what
+		d.text = "Waiting for your input: " + what
 	}
 	return d
 }
 
-// modelDoes says what the model does, after so many turns of the task: a request with results of tools is a
-// follow-up of the one that the person began.
-func modelDoes(s *state.State, turns int) string {
+// modelDoes says what the model does.
+func modelDoes(s *state.State) string {
 	if s.Coming.Call {
-		return "writing a call"
+		return "Writing a tool call"
 	}
 	if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Open {
 		if s.Blocks[n-1].Kind == state.ReasoningBlock {
-			return "thinking"
+			return "Thinking"
 		}
-		return "writing"
+		return "Writing"
 	}
-	if turns > 0 {
-		return fmt.Sprintf("waiting for the model, follow-up %d", turns)
-	}
-	return "waiting for the model"
+	return "Waiting for the model"
 }
 
 // runsItself reports whether a call runs, and not an agent for it.
@@ -212,7 +201,7 @@ func runsItself(c *state.Call) bool {
 // hookRuns says which hooks the task waits for.
 func hookRuns(all []event.HookStarted) string {
 	h := all[len(all)-1]
-	text := "hook " + h.Name
+	text := "Running hook " + h.Name
 	if h.Status != "" {
 		text += ": " + h.Status
 	}
@@ -277,11 +266,8 @@ func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 		parts.add(themes.Notice, l.around.note)
 	case l.main != nil:
 		keys = l.addMain(&parts, now)
-	case l.interrupted && l.follows == 0:
-		parts.add(themes.Warning, "interrupted")
-		keys = append(keys, l.hint(keymap.Send, "continues")...)
 	}
-	if l.follows == 0 {
+	if l.follows == 0 && l.around.hidden.Others {
 		l.addOthers(&parts, now)
 	}
 	return parts, keys
@@ -296,29 +282,17 @@ func (l *StatusLine) hint(a keymap.Action, does string) []draw.Hint {
 	return []draw.Hint{{Key: keys[0], Label: does}}
 }
 
-// addOthers adds what is said of the tasks in the background: one alone is named, several are counted.
+// addOthers adds how many tasks run in the background.
 func (l *StatusLine) addOthers(parts *statusParts, now time.Time) {
-	switch n := len(l.others); {
-	case n == 0:
-	case n == 1 && l.main == nil:
-		t := &l.others[0]
-		glyph, role, word := draw.TaskState(t, now)
-		parts.add(role, fmt.Sprintf("%s #%d %s in the background, %s", glyph, t.ID, cmp.Or(word, "runs"), besides(t, now)))
-		parts.addDeadline(t, now)
-	case l.main == nil:
-		parts.add(themes.Running, draw.Spinner(now.UnixMilli())+" "+texts.Plural(n, "task")+" in the background")
-	default:
-		parts.add(themes.Running, fmt.Sprintf("%d in the background", n))
+	n := len(l.others)
+	if n == 0 {
+		return
 	}
-}
-
-// besides says how long a task in the background has run and, cut to maxBeside columns, what it does.
-func besides(t *state.Task, now time.Time) string {
-	what := draw.Shorten(markup.Inline(draw.FirstLine(t.Title)), maxBeside)
-	if what == "" {
-		return elapsed(t, now)
+	text := texts.Plural(n, "background task")
+	if l.main == nil {
+		text = draw.Spinner(now.UnixMilli()) + " " + text
 	}
-	return elapsed(t, now) + ": " + what
+	parts.add(themes.Running, text)
 }
 
 // addMain adds what is said of the main task, and returns the keys that do something about it.
@@ -328,9 +302,11 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 		return l.addFollowed(parts, now)
 	}
 	if wait := l.retry; wait != nil && l.around.hidden.Retries {
-		parts.add(themes.Warning, "↻ "+wait.Text)
-		parts.add(themes.Warning, draw.RetryWait(wait.At-now.UnixMilli()))
-		return append(l.hint(keymap.Send, "now"), l.stopHint("stops")...)
+		parts.add(themes.Warning, "↻ "+wait.Text+". "+draw.RetryWait(wait.At-now.UnixMilli(), wait.Count))
+		return append(l.hint(keymap.Send, "retries now"), l.stopHint("stops")...)
+	}
+	if l.retry != nil {
+		return nil // the conversation says so
 	}
 	glyph, role := draw.Spinner(now.UnixMilli()), themes.Running
 	switch {
@@ -354,13 +330,13 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 // mainKeys names the keys that do something about the main task while it works.
 func (l *StatusLine) mainKeys() (keys []draw.Hint) {
 	if l.doing.waits {
-		keys = l.typeHint()
+		keys = l.typeHint("to type")
 	}
 	if l.main.State != state.TaskCancelling {
 		keys = append(keys, l.stopHint("interrupts")...)
 	}
 	if l.doing.pane && !l.doing.waits && l.main.State == state.TaskRunning {
-		keys = append(keys, l.typeHint()...)
+		keys = append(keys, l.typeHint("types into it")...)
 	}
 	return keys
 }
@@ -376,11 +352,11 @@ func (l *StatusLine) stopHint(does string) []draw.Hint {
 }
 
 // typeHint names the key that leads into the pane of the call, if it does from where the person is.
-func (l *StatusLine) typeHint() []draw.Hint {
+func (l *StatusLine) typeHint(does string) []draw.Hint {
 	if !l.around.types {
 		return nil
 	}
-	return l.hint(keymap.TypeInto, "types into it")
+	return l.hint(keymap.TypeInto, does)
 }
 
 // addTime adds how long it takes so far, and how much came of it.
@@ -390,7 +366,7 @@ func (l *StatusLine) addTime(parts *statusParts, now time.Time) {
 		since = l.main.Started
 	}
 	if since > 0 {
-		parts.add(themes.Running, draw.Clock(now.UnixMilli()-since))
+		parts.add(themes.Running, draw.Elapsed(now.UnixMilli()-since))
 	}
 	if quiet := now.UnixMilli() - l.heard; l.heard > 0 && l.main.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
 		parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))

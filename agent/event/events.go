@@ -353,7 +353,7 @@ type ModelRetry struct {
 	Of      int    `json:"of,omitempty"` // attempts at most; 0 = not known
 	WaitMS  int64  `json:"wait_ms"`
 	Why     string `json:"why"`             // one sentence
-	Short   string `json:"short,omitempty"` // the same in a few words, such as "529 overloaded"
+	Short   string `json:"short,omitempty"` // the same in a few words, such as "Overloaded (529)"
 	Raw     string `json:"raw,omitempty"`   // what the provider answered; only for a person who asks to see it
 }
 

@@ -40,15 +40,6 @@ func (e *Error) Cause() string {
 	return text
 }
 
-// Short says what happened in a few words, such as "529 overloaded".
-func (e *Error) Short() string {
-	if e.Kind == ReportedError && e.Status != 0 {
-		return StatusText(e.Status)
-	}
-	what, _, _ := strings.Cut(e.What, ": ")
-	return what
-}
-
 // StatusText is an HTTP status for people: "401 unauthorized".
 func StatusText(code int) string {
 	const overloaded = 529 // Anthropic's, which no standard has

@@ -11,6 +11,7 @@ import (
 	"buddy/agent/model/local"
 	"buddy/app/apptest"
 	"buddy/app/compose"
+	"buddy/app/ui"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -25,24 +26,29 @@ func TestFirstWelcome(t *testing.T) {
 		cols, rows    int
 	}{
 		{"looking", "", nil, 80, 24},
-		{"nothing", "", &machine{nil, "tmux 3.3a"}, 80, 24},
-		{"server", "", &machine{[]local.Server{ollama}, "tmux 3.3a"}, 80, 24},
-		{"narrow", "", &machine{[]local.Server{ollama}, "tmux 3.3a"}, 50, 20},
-		{"problem", `no model can be used: model profile "a" has no key: A_KEY is not set`, &machine{nil, "tmux 3.3a"}, 80, 24},
+		{"nothing", "", &machine{}, 80, 24},
+		{"server", "", &machine{servers: []local.Server{ollama}}, 80, 24},
+		{"narrow", "", &machine{servers: []local.Server{ollama}, lacks: []string{"No usable tmux found: commands run without panes."}}, 50, 20},
+		{"problem", `no model can be used: model profile "a" has no key: A_KEY is not set`, &machine{}, 80, 24},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := openScreen(t, tt.cols, tt.rows, &compose.Options{})
-				x.later(func() { x.ui.SetWelcome(firstWelcome(tt.problem, tt.found)) })
+				x.later(func() { ui.SetFirst(x.ui, firstRun(tt.problem, tt.found)) })
 				x.Settle()
 				golden(t, "first-"+tt.name, x.Screen())
 			})
 		})
 	}
-	hostile := &machine{[]local.Server{{Place: local.Place{Name: "vllm"}, Models: []local.Model{{ID: "\x1b[31mred\x07"}}}}, "tmux \x1b[2J"}
-	if text := strings.Join(firstWelcome("", hostile), ""); strings.ContainsAny(text, "\x1b\x07") {
-		t.Errorf("%q", text)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		x := openScreen(t, 80, 24, &compose.Options{})
+		hostile := &machine{servers: []local.Server{{Place: local.Place{Name: "vllm"}, Models: []local.Model{{ID: "\x1b[31mred\x07"}}}}}
+		x.later(func() { ui.SetFirst(x.ui, firstRun("", hostile)) })
+		x.Settle()
+		if text := x.Screen(); strings.ContainsAny(text, "\x1b\x07") {
+			t.Errorf("%q", text)
+		}
+	})
 }
 
 // golden compares a screen with a file; -update writes it.
@@ -60,12 +66,12 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestLookAround: it finds what serves models here, and says what tmux there is.
+// TestLookAround: it finds what serves models here, and says if there is no tmux.
 func TestLookAround(t *testing.T) {
 	apptest.Home(t)
 	apptest.ServeModels(t, "qwen3")
 	m := lookAround(t.Context())
-	if len(m.servers) != 1 || m.servers[0].Models[0].ID != "qwen3" || !strings.Contains(m.tmux, "tmux") {
+	if len(m.servers) != 1 || m.servers[0].Models[0].ID != "qwen3" || len(m.lacks) > 0 {
 		t.Errorf("%+v", m)
 	}
 }

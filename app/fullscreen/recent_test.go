@@ -23,12 +23,16 @@ func TestFirstScreenOffersRecentSessions(t *testing.T) {
 		{ID: "c", Title: "older", Used: at(50 * time.Hour)},
 		{ID: "d", Title: "works on", Used: at(90 * time.Hour)},
 	}
-	ids, lines := recent(all, "now", map[string]string{"d": "works"}, now)
+	offered := recent(all, "now", map[string]string{"d": "works"}, now)
+	var ids []string
+	for _, r := range offered {
+		ids = append(ids, r.ID)
+		if strings.ContainsAny(r.Line, "\x1b\n") {
+			t.Errorf("unsafe: %q", r.Line)
+		}
+	}
 	if want := []string{"d", "a", "b"}; !slices.Equal(ids, want) {
 		t.Errorf("offered %q, want %q", ids, want)
-	}
-	if text := strings.Join(lines, ""); strings.ContainsAny(text, "\x1b\n") {
-		t.Errorf("unsafe: %q", text)
 	}
 	for _, size := range []struct {
 		name       string
@@ -36,12 +40,15 @@ func TestFirstScreenOffersRecentSessions(t *testing.T) {
 	}{{"recent-120", 120, 32}, {"recent-80", 80, 24}, {"recent-40", 40, 12}} {
 		synctest.Test(t, func(t *testing.T) {
 			x := openScreen(t, size.cols, size.rows, &compose.Options{})
-			x.later(func() { x.ui.SetWelcome(slices.Concat(ui.Welcome(false, false), lines)) })
+			x.later(func() {
+				ui.SetFirst(x.ui, ui.Examples(false, false))
+				ui.OfferRecent(x.ui, offered)
+			})
 			x.Settle()
 			golden(t, "first-"+size.name, x.Screen())
 		})
 	}
-	if ids, lines := recent(all[:1], "now", nil, now); len(ids)+len(lines) > 0 {
-		t.Errorf("the first session of a folder: %q, %q", ids, lines)
+	if got := recent(all[:1], "now", nil, now); len(got) > 0 {
+		t.Errorf("the first session of a folder: %q", got)
 	}
 }

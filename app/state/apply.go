@@ -349,7 +349,9 @@ func interrupt(s *State, env event.Envelope, p event.Interrupted) Changed {
 		s.open.close()
 	}
 	s.Info.Interrupted = p.CanContinue
-	s.add(env, NoticeBlock, p.Text)
+	if t := s.Running(); p.CanContinue || t == nil || t.ID != p.Task || !s.Retries.interrupt(env.Seq) {
+		s.add(env, NoticeBlock, texts.Capital(p.Text))
+	}
 	return Conversation | Header
 }
 

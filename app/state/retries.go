@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"buddy/agent/event"
@@ -30,16 +31,16 @@ func addRetry(s *State, env event.Envelope, p event.ModelRetry) {
 
 // failed notes one more attempt that failed.
 func (r *Retries) failed(p event.ModelRetry, seq uint64) {
-	r.short, r.attempt, r.came = cmp.Or(p.Short, "the request failed"), p.Attempt, false
-	text := fmt.Sprintf("%s · attempt %d", r.short, p.Attempt+1)
+	r.short, r.attempt, r.came = cmp.Or(p.Short, "The request failed"), p.Attempt, false
+	count := strconv.Itoa(p.Attempt + 1)
 	if p.Of > 0 {
-		text += fmt.Sprintf(" of %d", p.Of)
+		count += fmt.Sprintf(" of %d", p.Of)
 	}
 	if r.Retry != nil {
-		r.Retry.Text = text
+		r.Retry.Text, r.Retry.Count = r.short, count
 	}
 	r.block.Retry, r.block.Raw = r.Retry, strings.TrimSpace(p.Why+"\n"+p.Raw)
-	r.block.say(RetryBlock, text, seq)
+	r.block.say(RetryBlock, r.short+". Retrying ("+count+")", seq)
 }
 
 // say makes a block say something else.
@@ -64,7 +65,7 @@ func (r *Retries) endWait() {
 func (r *Retries) answerCame(seq uint64) {
 	if r.block != nil && !r.came {
 		r.came = true
-		r.block.say(RetryBlock, fmt.Sprintf("%s · %d attempts", r.short, r.attempt+1), seq)
+		r.block.say(RetryBlock, fmt.Sprintf("%s. Answered on attempt %d", r.what(), r.attempt+1), seq)
 	}
 }
 
@@ -72,9 +73,30 @@ func (r *Retries) answerCame(seq uint64) {
 func (r *Retries) giveUp(seq uint64) {
 	r.endWait()
 	if r.block != nil && !r.came {
-		r.block.say(RetryBlock, r.short+" · stopped after "+texts.Plural(r.attempt, "attempt"), seq)
+		r.block.say(RetryBlock, r.what()+". Stopped after "+texts.Plural(r.attempt, "attempt"), seq)
 	}
 	*r = Retries{}
+}
+
+// interrupt ends the attempts because the person did, and reports whether there were some: their block says so then.
+func (r *Retries) interrupt(seq uint64) bool {
+	r.endWait()
+	if r.block == nil || r.came {
+		return false
+	}
+	why := ": " + r.what()
+	if at := strings.LastIndexByte(r.what(), '('); at >= 0 {
+		why = " " + r.what()[at:] // its status
+	}
+	r.block.say(RetryBlock, "Interrupted while retrying"+why, seq)
+	*r = Retries{}
+	return true
+}
+
+// what says what failed, without the provider's own words.
+func (r *Retries) what() string {
+	what, _, _ := strings.Cut(r.short, ": ")
+	return what
 }
 
 // forget drops the attempts: their block does not show any more.

@@ -230,8 +230,9 @@ func (c *Coming) took(at int64, n int, call bool) {
 
 // Retry is a request that waits to be sent again.
 type Retry struct {
-	Text string // what failed and which attempt comes; untrusted
-	At   int64  // when, in Unix milliseconds
+	Text  string // what failed, in a few words; untrusted
+	Count string // which attempt comes, such as "2 of 6"
+	At    int64  // when, in Unix milliseconds
 }
 
 // TaskState tells what a task does now.

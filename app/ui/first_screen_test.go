@@ -6,20 +6,23 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/slash"
 	"buddy/views/dialog"
 )
 
-func TestDigitsOpenRecentSessions(t *testing.T) {
+func TestRecentSessionsOpenWithDigitAndEnter(t *testing.T) {
 	const first, second = "0001-0000-0000-0000", "0002-0000-0000-0000"
 	for _, c := range []struct {
 		name, typed string
+		notice      bool   // one came before
 		busy        bool   // the conversation has begun
 		opens       string // the session
 		sends       string
 	}{
-		{name: "a digit", typed: "2", opens: second},
+		{name: "a digit alone", typed: "2"},
 		{name: "a digit and Enter", typed: "1\n", opens: first},
+		{name: "below a notice", typed: "2\n", notice: true, opens: second},
 		{name: "a prompt that begins with one", typed: "2 tests fail\n", sends: "2 tests fail"},
 		{name: "a digit without a session", typed: "3\n", sends: "3"},
 		{name: "a digit when the conversation has begun", typed: "1\n", busy: true, sends: "1"},
@@ -27,7 +30,11 @@ func TestDigitsOpenRecentSessions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 80, 24)
-				x.u.deps.Later(func() { OfferRecent(x.u, []string{first, second}) })
+				x.u.deps.Later(func() { OfferRecent(x.u, []Recent{{first, "one"}, {second, "two"}}) })
+				if c.notice {
+					x.tell(event.Warning{Text: "a limit is reached"})
+					x.Want("a limit is reached", " 1  one", " 2  two")
+				}
 				if c.busy {
 					x.tell(event.PromptSubmitted{ID: 1, Text: "first"})
 				}
@@ -51,4 +58,58 @@ func TestDigitsOpenRecentSessions(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A person without a model chooses what to do by a digit; when a model answers, the choices go.
+func TestChoicesWithoutModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.u.deps.Catalog.Access.All = func() []slash.Account {
+			return []slash.Account{{Name: "openai", Title: "OpenAI", State: "no key"}}
+		}
+		x.tell(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
+		x.u.deps.Later(func() {
+			SetFirst(x.u, First{Missing: "No API key found.", Local: "Ollama"})
+			OfferRecent(x.u, []Recent{{"0001", "one"}})
+		})
+		x.Settle()
+		x.Want("No API key found.", " 1  Add an API key", " 2  Use a model on this machine  (Ollama)", " 3  Try the tour (20 s)", " 4  one")
+		x.Type("1")
+		time.Sleep(dialog.LetterPause + 50*time.Millisecond)
+		x.Settle()
+		x.Want("OpenAI", "no key")
+		x.Press("Esc")
+		x.Type("2\n")
+		x.Want("Models on this machine")
+		x.Press("Esc")
+		x.Type("3 tests fail\n")
+		x.took(event.Submit{Text: "3 tests fail"})
+		x.Type("3")
+		time.Sleep(dialog.LetterPause + 50*time.Millisecond)
+		x.Settle()
+		x.took(event.Submit{Text: "3 tests fail"}, event.Submit{Text: "tour"})
+		x.tell(event.ModelSwitched{Profile: "openai", Model: "gpt", API: "responses"})
+		x.unwanted("Add an API key")
+	})
+}
+
+// The sheet of keys closes with any key; a character begins a prompt.
+func TestCheatSheet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			key, prompt string
+			help        bool
+		}{{"h", "h", false}, {"?", "?", false}, {"Space", " ", false}, {"Esc", "", false}, {"Ctrl+C", "", false}, {"Enter", "", false}, {"F1", "", true}} {
+			x := open(t, 80, 24)
+			x.tell(event.TaskStarted{ID: 1, Kind: event.MainTask})
+			x.Type("?")
+			x.Want("any key closes", "new line", "paste a picture")
+			x.Press(c.key)
+			x.unwanted("any key closes")
+			if got := x.u.v.prompt.Text(); got != c.prompt || x.u.overlays.help != c.help {
+				t.Errorf("%s: the prompt is %q, help %v", c.key, got, x.u.overlays.help)
+			}
+			x.took() // the task was not stopped
+		}
+	})
 }

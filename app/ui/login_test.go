@@ -34,16 +34,18 @@ func TestLoginOnScreen(t *testing.T) {
 					Forget: func(context.Context) (string, error) { kept = ""; return "logged out", nil },
 				}, nil
 			},
-			Names: func() string { return "openai" }, DemoFallback: true,
+			All:          func() []slash.Account { return []slash.Account{{Name: "openai", Title: "OpenAI", State: "no key"}} },
+			DemoFallback: true,
 		}
 		x.Type("/login\n")
-		if !strings.Contains(x.noticed, "openai") {
-			t.Errorf("%q", x.noticed)
-		}
+		x.Want("Add an API key or log in", "OpenAI", "no key")
+		x.Type("\n")
+		x.Want("Log in to OpenAI")
+		x.Press("Esc")
 		x.Type("/login nowhere\n")
 		x.Want("nothing to log in to is called")
 		x.Type("\x15/login openai sk-in-the-prompt\n")
-		x.Want("Log in to OpenAI", "a key belongs here")
+		x.Want("Log in to OpenAI", "Type the key here")
 		x.unwanted("sk-in-the-prompt")
 		x.Press("Esc")
 		x.Press("Up")

@@ -18,12 +18,15 @@ func NewCheatSheet(theme *themes.Theme, keys *keymap.Map) *CheatSheet {
 	return &CheatSheet{draw.NewFrame(theme, keys)}
 }
 
-// basics are the keys of the sheet by column: an action, or what is typed.
-var basics = []struct {
+// basic is a key that everybody needs: of an action, or what is typed.
+type basic struct {
 	action keymap.Action
 	typed  string
 	label  string
-}{
+}
+
+// basics are the keys of the sheet by column.
+var basics = []basic{
 	{keymap.Send, "", "send"},
 	{keymap.Newline, "", "new line"},
 	{"", "/", "commands"},

@@ -19,6 +19,7 @@ type Help struct {
 	scope    keymap.Scope
 	commands []draw.CommandHelp
 	query    string
+	listed   map[keymap.Action]bool // while the rows are made: what was said further up
 	body     body
 
 	OnClose func()
@@ -138,6 +139,8 @@ func (h *Help) rows(w int) [][]draw.Span {
 	if h.query == "" {
 		rows = basicRows(h.Keys, w)
 	}
+	h.listed = map[keymap.Action]bool{}
+	rows = h.basics(rows, w)
 	rows = h.section(rows, keymap.Global, w)
 	if h.scope != keymap.Global {
 		rows = h.section(rows, h.scope, w)
@@ -180,16 +183,41 @@ func (h *Help) wanted(entry string) bool {
 	return true
 }
 
+// basics appends what everybody needs.
+func (h *Help) basics(rows [][]draw.Span, w int) [][]draw.Span {
+	var entries [][]draw.Span
+	for _, b := range basics {
+		for _, s := range []keymap.Scope{keymap.Prompt, keymap.Global} {
+			for e := range h.Keys.In(s) {
+				if e.Action == b.action {
+					entries = h.action(entries, e, w)
+				}
+			}
+		}
+	}
+	return h.head(rows, "What everybody needs", entries)
+}
+
+// section appends the actions of a scope that no section above has.
 func (h *Help) section(rows [][]draw.Span, s keymap.Scope, w int) [][]draw.Span {
 	var entries [][]draw.Span
 	for e := range h.Keys.In(s) {
-		names := make([]string, len(e.Keys))
-		for i, k := range e.Keys {
-			names[i] = k.String()
-		}
-		entries = h.entry(entries, strings.Join(names, " "), e.Help, w)
+		entries = h.action(entries, e, w)
 	}
 	return h.head(rows, s.Title(), entries)
+}
+
+// action appends an action and its keys, once.
+func (h *Help) action(entries [][]draw.Span, e keymap.Entry, w int) [][]draw.Span {
+	if h.listed[e.Action] {
+		return entries
+	}
+	h.listed[e.Action] = true
+	names := make([]string, len(e.Keys))
+	for i, k := range e.Keys {
+		names[i] = k.String()
+	}
+	return h.entry(entries, strings.Join(names, " "), e.Help, w)
 }
 
 const keyColumn = 22

@@ -45,17 +45,25 @@ func Clock(ms int64) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RetryWait writes for how many milliseconds a request still waits to be sent again: "12 s", "2 min 5 s", and
-// "now" when the time is over.
-func RetryWait(ms int64) string {
+// RetryWait says when a request is sent again, in so many milliseconds, and which attempt that is: "Retrying in 12 s (3 of 6)".
+func RetryWait(ms int64, count string) string {
 	s := (ms + 999) / 1000
+	when := "now"
 	switch {
-	case s <= 0:
-		return "now"
-	case s < 100:
-		return fmt.Sprintf("%d s", s)
+	case s >= 100:
+		when = fmt.Sprintf("in %d min %d s", s/60, s%60)
+	case s > 0:
+		when = fmt.Sprintf("in %d s", s)
 	}
-	return fmt.Sprintf("%d min %d s", s/60, s%60)
+	return "Retrying " + when + " (" + count + ")"
+}
+
+// Elapsed writes for how many milliseconds something has run: 12s, and as a clock from a minute on.
+func Elapsed(ms int64) string {
+	if ms < 60_000 {
+		return fmt.Sprintf("%ds", max(0, ms/1000))
+	}
+	return Clock(ms)
 }
 
 // Took writes milliseconds as 3.2s, 45s or 01:05.

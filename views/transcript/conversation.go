@@ -115,7 +115,7 @@ func retryKeys(c *Conversation) string {
 	if c.whose != "" {
 		return ""
 	}
-	return c.Keys.Name(keymap.Send) + " now · " + c.Keys.Name(keymap.Back) + " stops"
+	return c.Keys.Name(keymap.Send) + ": retry now · " + c.Keys.Name(keymap.Back) + ": stop"
 }
 
 // Follows reports whether the end of a conversation is on the screen when it is drawn.

@@ -48,22 +48,22 @@ func (l *laidBlock) putRetry(t *markup.Text, v *blockView) {
 	if l.wait != "" {
 		role = themes.Warning
 	}
-	t.Put(markup.Inline(string(v.block.Text)), markup.Style{Role: role})
 	if l.wait == "" {
+		t.Put(markup.Inline(string(v.block.Text)), markup.Style{Role: role})
 		return
 	}
-	t.Put(" · "+l.wait, markup.Style{Role: role})
+	t.Put(markup.Inline(v.block.Retry.Text)+". "+l.wait, markup.Style{Role: role})
 	if keys := v.shared.retryKeys(); keys != "" {
 		t.Put(" · "+keys, markup.Style{Role: themes.Text})
 	}
 }
 
-// retryWait returns how long the request of the block still waits to be sent again, "" if it does not.
+// retryWait says when the request of the block is sent again, "" if it does not wait for that.
 func (v *blockView) retryWait() string {
 	if v.block.Retry == nil || v.shared.now == nil { // a search lays out what is not shown
 		return ""
 	}
-	return draw.RetryWait(v.block.Retry.At - v.shared.now().UnixMilli())
+	return draw.RetryWait(v.block.Retry.At-v.shared.now().UnixMilli(), v.block.Retry.Count)
 }
 
 // retryRole returns the colour of the sign of a block about attempts.
