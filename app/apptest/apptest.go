@@ -115,9 +115,17 @@ func (ui *UI) Running() bool {
 
 // Type types text, one key for each rune; a line end is Enter.
 func (ui *UI) Type(text string) {
-	ui.Terminal.Type(strings.ReplaceAll(text, "\n", "\r"))
-	synctest.Wait()
+	text = strings.ReplaceAll(text, "\n", "\r")
+	for len(text) > 0 {
+		n := min(len(text), typedAtOnce)
+		ui.Terminal.Type(text[:n])
+		synctest.Wait()
+		text = text[n:]
+	}
 }
+
+// typedAtOnce are the bytes that reach the program together. More of them would be a paste.
+const typedAtOnce = 7
 
 // Press presses keys by name: "Enter", "Ctrl+C", "Alt+Enter", "Shift+Left", "F1", "x".
 func (ui *UI) Press(keys ...string) {
