@@ -305,8 +305,9 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 		parts.add(themes.Warning, "↻ "+wait.Text+". "+draw.RetryWait(wait.At-now.UnixMilli(), wait.Count))
 		return append(l.hint(keymap.Send, "retries now"), l.stopHint("stops")...)
 	}
-	if l.retry != nil {
-		return nil // the conversation says so
+	if l.retry != nil { // the conversation says so
+		l.addQueued(parts)
+		return nil
 	}
 	glyph, role := draw.Spinner(now.UnixMilli()), themes.Running
 	switch {
@@ -319,12 +320,17 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) []draw.Hint {
 	if n := l.steps.Current(); n >= 0 && l.around.hidden.Steps {
 		parts.add(themes.Muted, stepsTitle(l.steps)+" "+texts.OneLine(l.steps[n].Text))
 	}
-	if l.queued > 0 && l.around.hidden.Queue {
-		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
-	}
+	l.addQueued(parts)
 	l.addTime(parts, now)
 	parts.addDeadline(t, now)
 	return l.mainKeys()
+}
+
+// addQueued adds how many prompts wait, where they don't show.
+func (l *StatusLine) addQueued(parts *statusParts) {
+	if l.queued > 0 && l.around.hidden.Queue {
+		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
+	}
 }
 
 // mainKeys names the keys that do something about the main task while it works.

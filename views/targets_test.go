@@ -53,7 +53,7 @@ func TestTargetsAreNamed(t *testing.T) {
 	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	s.Feed(event.ApprovalAnswered{ID: "1", CallID: "b", Decision: event.Once, By: "user"})
 	l.Update(&s.State, state.Everything)
-	has(viewtest.Text(t, l, 80, 1), "running read_file on web")
+	has(viewtest.Text(t, l, 80, 1), "Running read_file on web")
 	conversation.Update(&s.State, state.Everything)
 	if text := viewtest.Text(t, conversation, 60, 12); strings.Contains(text, "on local") {
 		t.Errorf("the first target is named:\n%s", text)

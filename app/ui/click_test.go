@@ -193,7 +193,7 @@ func TestHelpByMouse(t *testing.T) {
 		x.copies("Alt+Enter")
 		time.Sleep(time.Second)
 		x.clickOn("Alt+Enter", 2)
-		x.clickOn("Ctrl+R", 2) // two places
+		x.clickOn("paste a picture", 2) // two places
 		x.copies("")
 		x.Click(0, 5) // outside
 		x.Want("Esc closes")
@@ -208,7 +208,7 @@ func TestFooterByMouse(t *testing.T) {
 		x.Type("hello")
 		x.clickOn("Enter send", 0)
 		x.took(event.Submit{Text: "hello"})
-		x.clickOn("/ commands", 3)
+		x.clickOn("newline  / commands", 12)
 		x.Want("> /", "/help")
 		x.clickOn(" /bg", 2) // of those that are offered
 		x.Want("▸/bg")

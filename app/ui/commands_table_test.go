@@ -19,7 +19,7 @@ func TestEveryCommandRunsOnTheScreen(t *testing.T) {
 		}
 	}
 	for name := range pickers {
-		if c, ok := slash.Find(name); !ok || c.Do == nil {
+		if c, ok := slash.Find(name); !ok || c.Do == nil && own[name] == nil {
 			t.Errorf("/%s with arguments does nothing", name)
 		}
 	}

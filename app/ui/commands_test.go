@@ -26,23 +26,22 @@ func TestPromptOfTheCommandLineIsSentAsIfTyped(t *testing.T) {
 	})
 }
 
-func TestQuestionMarkOnAnEmptyPromptIsHelp(t *testing.T) {
+func TestQuestionMarkOnAnEmptyPromptIsTheCheatSheet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
 		x.Type("?")
 		x.Settle()
-		x.Want("Help")
-		x.Type("?")
+		x.Want("any key closes")
+		x.Press("Esc")
+		x.unwanted("any key closes")
+		x.Type("??when")
 		x.Settle()
-		x.unwanted("Help")
-		x.Type("?when")
-		x.Settle()
-		x.unwanted("Help")
+		x.unwanted("any key closes")
 		x.Want("> ?when")
 		x.Press("Ctrl+U")
 		x.Type("why?")
 		x.Settle()
-		x.unwanted("Help")
+		x.unwanted("any key closes")
 		x.Want("why?")
 	})
 }

@@ -46,7 +46,7 @@ func pickModel(l *overlays, now string, local bool) {
 			if closed {
 				return
 			}
-			offers = slices.DeleteFunc(found, func(o slash.Offer) bool { return local && !o.Local })
+			offers = slices.DeleteFunc(slices.Clone(found), func(o slash.Offer) bool { return local && !o.Local })
 			p.SetNote("")
 			p.SetRows(modelRows(offers, now))
 			p.Select(now)

@@ -15,7 +15,7 @@ import (
 // overloaded is a request that failed for the nth time.
 func overloaded(n int) event.Event {
 	return event.ModelRetry{
-		Attempt: n, Of: 6, WaitMS: 12_000, Why: "api.x: 529 overloaded: Busy", Short: "529 overloaded", Raw: "https://api.x/v1 529\n{\"error\":{\"message\":\"Busy\"}}",
+		Attempt: n, Of: 6, WaitMS: 12_000, Why: "api.x: 529 overloaded: Busy", Short: "Overloaded (529)", Raw: "https://api.x/v1 529\n{\"error\":{\"message\":\"Busy\"}}",
 	}
 }
 
@@ -33,7 +33,7 @@ func TestRetryTakesTheFailedAttemptBack(t *testing.T) {
 		x.tell(event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an answ"})
 		x.Want("half an answ")
 		x.tell(overloaded(1), event.TextDelta{Text: "a whole answer"})
-		x.Want("a whole answer", "↻ 529 overloaded · 2 attempts")
+		x.Want("a whole answer", "↻ Overloaded (529). Answered on attempt 2")
 		x.unwanted("half an answ", "thinking", "Busy")
 	})
 }
@@ -48,22 +48,22 @@ func TestWaitsToTryAgain(t *testing.T) {
 			x.tell(overloaded(1))
 			time.Sleep(4 * time.Second)
 			x.Settle()
-			x.Want("529 overloaded · attempt 2 of 6 · 8 s")
-			once(x, "529", "attempt", "8 s", "Enter now", "Esc stops")
+			x.Want("Overloaded (529). Retrying in 8 s (2 of 6)")
+			once(x, "529", "2 of 6", "8 s", "retry now", "Esc: stop")
 			x.unwanted("Busy", "{")
 			x.golden("retry-waits")
 			x.Press("Enter")
 			x.took(event.RetryNow{})
 			x.tell(event.ModelAlive{})
-			x.unwanted("8 s", "Enter now", "Esc stops")
+			x.unwanted("8 s", "retry now", "Esc: stop")
 			x.tell(overloaded(2))
-			x.Want("529 overloaded · attempt 3 of 6 · 12 s")
+			x.Want("Retrying in 12 s (3 of 6)")
 			once(x, "529")
 			x.Press("Esc")
 			x.took(event.Cancel{})
-			x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
-			x.Want("529 overloaded · stopped after 2 attempts")
-			once(x, "529", "attempt")
+			x.tell(event.Interrupted{Task: 1, Text: "interrupted"}, event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+			x.Want("Interrupted while retrying (529)")
+			once(x, "529", "nterrupted")
 		})
 	}
 }
@@ -109,12 +109,12 @@ func TestRetryElsewhere(t *testing.T) {
 		x.tell(running[:2]...)
 		x.tell(event.ModelMessage{Message: model.Message{Content: strings.Repeat("a line\n\n", 50)}})
 		x.tell(overloaded(1))
-		x.Want("· 12 s · Enter now")
+		x.Want("Retrying in 12 s (2 of 6)", "Enter: retry now")
 		x.u.v.conversation.Scroll(-30)
 		x.tell(event.Notice{Text: "something"})
 		time.Sleep(2 * time.Second)
 		x.Settle()
-		x.Want("↻ 529 overloaded · attempt 2 of 6 · 10 s", "Enter now · Esc stops")
+		x.Want("↻ Overloaded (529). Retrying in 10 s (2 of 6)", "Esc stops")
 		once(x, "529")
 	})
 }
@@ -187,7 +187,7 @@ func TestTypeIntoTheCommand(t *testing.T) {
 			}
 			time.Sleep(400 * time.Millisecond)
 			x.Press("x")
-			x.Want("running ls -la", "F6 types into it", "> x")
+			x.Want("Running ls -la", "F6 types into it", "> x")
 			x.Press("F6")
 			x.Type("secret\n")
 			if got := typed(x, "%1"); got != "secret\n" && got != "secret\r" {
@@ -230,7 +230,7 @@ func TestCommandThatWaitsForKeys(t *testing.T) {
 			x.tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%1"})
 			time.Sleep(3 * time.Second)
 			x.tell(event.ToolWaits{CallID: "c1", Waits: true})
-			x.Want("‖ waits for your keys: ls -la · 00:03", "F6 types into it · Esc interrupts")
+			x.Want("‖ Waiting for your input: ls -la · 3s", "F6 to type · Esc interrupts")
 			x.golden("waits-for-keys")
 			x.Press("F6")
 			x.Type("y\n")
@@ -240,7 +240,7 @@ func TestCommandThatWaitsForKeys(t *testing.T) {
 			x.tell(event.ToolWaits{CallID: "c1"})
 			x.unwanted("waits for your keys")
 			x.Press("Ctrl+]", "Esc")
-			x.Want("running ls -la", "Esc interrupts · F6 types into it")
+			x.Want("Running ls -la", "Esc interrupts · F6 types into it")
 		})
 	}
 }

@@ -151,7 +151,7 @@ func TestNothingTypedToASubagentReachesTheMainAgent(t *testing.T) {
 		x.openAgent(2)
 		for _, line := range []string{"!rm -rf x", "/bg look around", "/ship", "/init"} {
 			x.Press("Ctrl+U")
-			x.Paste(line)
+			x.Type(line)
 			x.Press("Enter")
 			x.took()
 			x.Want("go back to it first")

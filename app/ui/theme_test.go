@@ -32,7 +32,7 @@ func TestThemeFollowsTheBackground(t *testing.T) {
 				if c.answer != "" {
 					x.Terminal.Type("\x1b]11;" + c.answer + "\x1b\\")
 				}
-				x.Want(" >\n") // nothing of the answer was typed into the prompt
+				x.Want(" > Ask anything") // nothing of the answer was typed into the prompt
 				x.unwanted("rgb")
 				if got := x.u.deps.Theme.Name; got != c.want {
 					t.Errorf("theme %s, want %s", got, c.want)
