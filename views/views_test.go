@@ -181,7 +181,7 @@ func TestStatusLine(t *testing.T) {
 		if got := strings.TrimSuffix(left+"|"+strings.TrimSpace(right), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if want := !strings.HasPrefix(c.name, "interrupted") && c.name != "nothing"; l.Busy() != want {
+		if want := len(s.Tasks) > 0 && c.name != "finished"; l.Busy() != want {
 			t.Errorf("%s: Busy() = %v, want %v", c.name, l.Busy(), want)
 		}
 	}

@@ -21,13 +21,13 @@ func TestRetriesAreOneBlock(t *testing.T) {
 		want   string
 		waits  bool
 	}{
-		{"waits", []event.Event{attempt(1), attempt(2)}, "529 overloaded · attempt 3 of 6", true},
-		{"is sent again", []event.Event{attempt(1), event.ModelAlive{}}, "529 overloaded · attempt 2 of 6", false},
-		{"answered", []event.Event{attempt(1), event.ModelAlive{}, attempt(2), event.TextDelta{Text: "wh"}, answer}, "529 overloaded · 3 attempts | whole", false},
-		{"fails in the middle again", []event.Event{attempt(1), event.TextDelta{Text: "half"}, attempt(2), answer}, "529 overloaded · 3 attempts | whole", false},
-		{"another request", []event.Event{attempt(1), answer, attempt(1), answer}, "529 overloaded · 2 attempts | whole | 529 overloaded · 2 attempts | whole", false},
-		{"stopped", []event.Event{attempt(1), event.TaskFinished{ID: 1, Outcome: event.Cancelled}}, "529 overloaded · stopped after 1 attempt", false},
-		{"another process goes on", []event.Event{attempt(1), attempt(2), event.SessionResumed{}}, "529 overloaded · stopped after 2 attempts", false},
+		{"waits", []event.Event{attempt(1), attempt(2)}, "529 overloaded. Retrying (3 of 6)", true},
+		{"is sent again", []event.Event{attempt(1), event.ModelAlive{}}, "529 overloaded. Retrying (2 of 6)", false},
+		{"answered", []event.Event{attempt(1), event.ModelAlive{}, attempt(2), event.TextDelta{Text: "wh"}, answer}, "529 overloaded. Answered on attempt 3 | whole", false},
+		{"fails in the middle again", []event.Event{attempt(1), event.TextDelta{Text: "half"}, attempt(2), answer}, "529 overloaded. Answered on attempt 3 | whole", false},
+		{"another request", []event.Event{attempt(1), answer, attempt(1), answer}, "529 overloaded. Answered on attempt 2 | whole | 529 overloaded. Answered on attempt 2 | whole", false},
+		{"stopped", []event.Event{attempt(1), event.TaskFinished{ID: 1, Outcome: event.Cancelled}}, "529 overloaded. Stopped after 1 attempt", false},
+		{"another process goes on", []event.Event{attempt(1), attempt(2), event.SessionResumed{}}, "529 overloaded. Stopped after 2 attempts", false},
 		{
 			"fails",
 			[]event.Event{attempt(1), event.Error{Text: "api.x: 529 overloaded (tried 6 times)", NextStep: "wait", Code: "task_failed", Raw: "{}"}, event.TaskFinished{ID: 1, Outcome: event.Failed}},
@@ -38,8 +38,8 @@ func TestRetriesAreOneBlock(t *testing.T) {
 			[]event.Event{attempt(1), event.ModelFallback{To: "spare", Model: "m-2", Why: "Model overloaded", Detail: "api.x: 529 overloaded (tried 6 times)"}, answer},
 			"api.x: 529 overloaded (tried 6 times) · m-2 (spare) answers this request | whole", false,
 		},
-		{"an error of another kind", []event.Event{attempt(1), event.Error{Text: "no such pane"}}, "529 overloaded · attempt 2 of 6 | no such pane", true},
-		{"without all that is known today", []event.Event{event.ModelRetry{Attempt: 1, Why: `status 529: {"type":"error"}`}}, "the request failed · attempt 2", true},
+		{"an error of another kind", []event.Event{attempt(1), event.Error{Text: "no such pane"}}, "529 overloaded. Retrying (2 of 6) | no such pane", true},
+		{"without all that is known today", []event.Event{event.ModelRetry{Attempt: 1, Why: `status 529: {"type":"error"}`}}, "The request failed. Retrying (2)", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &script{}

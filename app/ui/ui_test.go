@@ -507,11 +507,14 @@ func TestHelpOpensAndCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 40)
 		x.Press("F1")
-		x.Want("Help", "Search earlier prompts", "To the end of the line") // keys come before commands
+		x.Want("Help", "What everybody needs", "Stop the agent")
+		x.Type("earlier search")
+		x.Want("Search your earlier prompts")
+		x.unwanted("Stop the agent")
 		x.Press("F1")
-		x.unwanted("Search earlier prompts")
+		x.unwanted("What everybody needs", "Search your earlier")
 		x.Press("F1", "Esc")
-		x.unwanted("Search earlier prompts")
+		x.unwanted("What everybody needs", "Search your earlier")
 	})
 }
 

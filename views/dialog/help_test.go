@@ -21,9 +21,9 @@ func TestHelpGolden(t *testing.T) {
 	viewtest.Golden(t, "help-end", h, 80, 12)
 	closed := 0
 	h.OnClose = func() { closed++ }
-	viewtest.Press(t, h, "close-help", "back")
-	if closed != 2 {
-		t.Errorf("closed %d times, want 2", closed)
+	viewtest.Press(t, h, "back")
+	if closed != 1 {
+		t.Errorf("closed %d times, want 1", closed)
 	}
 }
 

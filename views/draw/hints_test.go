@@ -33,7 +33,7 @@ func TestFitHints(t *testing.T) {
 // Whatever the width, hints fit, and every dialog says how to leave it where anything fits.
 func TestHintsOfDialogs(t *testing.T) {
 	keys := keymap.Default()
-	for _, scope := range []keymap.Scope{keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Changes, keymap.Secret, keymap.Asking, keymap.Reason, keymap.Amend, keymap.Pager, keymap.Help} {
+	for _, scope := range []keymap.Scope{keymap.Picker, keymap.Sessions, keymap.Naming, keymap.Changes, keymap.Secret, keymap.Asking, keymap.Reason, keymap.Amend, keymap.Pager} {
 		for w := range 100 {
 			row := HintRow(HintsOf(keys, scope), w)
 			if Width(row) > w {

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 type Strip struct {
 	draw.Frame
 	of     *Panes
-	others []state.Task // copies; that run and have no pane
+	others []state.Task // copies; that run besides the main one
 	now    func() time.Time
 
 	OnOpen func() // the person wants to see what it stands for
@@ -40,7 +41,7 @@ func (l *Strip) Update(s *state.State, ch state.Changed) {
 	}
 	l.others = l.others[:0]
 	for _, t := range s.Tasks {
-		if t.Kind != event.MainTask && t.State != state.TaskDone && t.Pane == "" {
+		if t.Kind != event.MainTask && t.State != state.TaskDone {
 			l.others = append(l.others, *t)
 		}
 	}
@@ -65,8 +66,9 @@ func (l *Strip) Draw(screen tcell.Screen) {
 func (l *Strip) parts(w int) (left, right []draw.Span) {
 	now := l.now()
 	q := l.of.list.selected()
-	if len(l.others) > 0 && (q == nil || q.run.ended != 0) {
-		t := &l.others[len(l.others)-1]
+	others := l.elsewhere(q)
+	if len(others) > 0 && (q == nil || q.run.ended != 0) {
+		t := &others[len(others)-1]
 		sign, role, _ := draw.TaskState(t, now)
 		left = []draw.Span{draw.Text(role, sign+" ")}
 		name := t.Label()
@@ -74,7 +76,7 @@ func (l *Strip) parts(w int) (left, right []draw.Span) {
 			name = string(t.Kind)
 		}
 		left = append(append(left, draw.Untrusted(themes.Accent, name)...), draw.Text(themes.Text, "  "))
-		return append(left, draw.Untrusted(themes.Text, texts.OneLine(t.Title))...), l.time(t.Started, now, len(l.others)-1)
+		return append(left, draw.Untrusted(themes.Text, texts.OneLine(t.Title))...), l.time(t.Started, now, len(others)-1)
 	}
 	if q == nil {
 		return []draw.Span{draw.Text(themes.Muted, "Nothing is running")}, nil
@@ -86,7 +88,18 @@ func (l *Strip) parts(w int) (left, right []draw.Span) {
 	if q.run.ended != 0 && q.run.word != "" {
 		right = append(draw.Untrusted(q.run.role, q.run.word), draw.Text(themes.Text, "  "))
 	}
+	if n := len(others); n > 0 {
+		right = append(right, draw.Text(themes.Muted, "+"+texts.Plural(n, "task")+"  "))
+	}
 	return left, append(right, draw.Text(themes.Muted, q.took(now)))
+}
+
+// elsewhere returns the tasks that don't run in a pane, such as the one that the line shows.
+func (l *Strip) elsewhere(q *paneView) []state.Task {
+	if q == nil {
+		return l.others
+	}
+	return slices.DeleteFunc(slices.Clone(l.others), func(t state.Task) bool { return t.Pane == q.Pane.Pane })
 }
 
 // doing names a pane and what runs or ran in it, once if that is its name, and what it printed last.

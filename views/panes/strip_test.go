@@ -35,6 +35,8 @@ func TestStripSaysTheLastLine(t *testing.T) {
 		{"colours and hostile text", append(began, shared, event.ToolOutput{CallID: "c1", Text: "\x1b[31mred\x1b[0m\x1b]52;c;aGk=\a"}), "› red", "\x1b"},
 		{"it has ended", append(began, shared, event.ToolOutput{CallID: "c1", Text: "step 2\n"}, event.ToolResult{CallID: "c1", Name: "run_shell"}), "shell  " + command, "›"},
 		{"a long output", append(began, shared, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3*lastBytes) + "\nlast\n"}), "› last ", "xx"},
+		{"in the background, while another pane shows", append(append(began, shared), event.TaskStarted{ID: 4, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2"}), "+1 task", "npm"},
+		{"in the background, when that has ended", append(append(began, shared), event.ToolResult{CallID: "c1", Name: "run_shell"}, event.TaskStarted{ID: 4, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2"}), "npm run dev", "seq"},
 		{"in the background", own, "● " + command, "do…"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -83,7 +83,7 @@ func TestPromptHeight(t *testing.T) {
 		want int
 	}{{"", 1}, {"x", 1}, {"a\nb\nc", 3}, {strings.Repeat("word ", 20), 5}, {strings.Repeat("\n", 100), 10}} {
 		p.SetText(c.text)
-		if got := p.Height(22, 10); got != c.want {
+		if got := p.Height(24, 10); got != c.want {
 			t.Errorf("Height of %q = %d, want %d", c.text, got, c.want)
 		}
 	}
@@ -297,10 +297,64 @@ func TestPromptStyles(t *testing.T) {
 	p := newTestPrompt(t)
 	p.SetText("/status x\x1b")
 	s := viewtest.Screen(t, p, 40, 1)
-	viewtest.WantRole(t, s, '>', themes.Accent)
-	viewtest.WantRole(t, s, '/', themes.Accent)
-	viewtest.WantRole(t, s, 'x', themes.Text)
+	band := draw.CellStyle(viewtest.Dark(t).Style(themes.Prompt))
+	tinted := func(char rune, role themes.Role) {
+		t.Helper()
+		fg, _, attrs := draw.CellStyle(viewtest.Dark(t).Style(role)).Decompose()
+		if role == themes.Text {
+			fg, _, _ = band.Decompose()
+		}
+		_, bg, _ := band.Decompose()
+		if got, want := viewtest.CellOf(t, s, char), tcell.StyleDefault.Foreground(fg).Background(bg).Attributes(attrs); got != want {
+			t.Errorf("%q has style %+v, want %+v", char, got, want)
+		}
+	}
+	tinted('>', themes.Accent)
+	tinted('/', themes.Accent)
+	tinted('x', themes.Text)
 	viewtest.WantRole(t, s, '␛', themes.Control)
+	p.SetText("!ls")
+	s = viewtest.Screen(t, p, 40, 1)
+	tinted('>', themes.Shell)
+	tinted('s', themes.Shell)
+}
+
+// What is pasted never becomes a shell command; what is typed may.
+func TestPasteIsNoShellCommand(t *testing.T) {
+	for _, c := range []struct{ typed, pasted, sent string }{
+		{"", "!rm -rf x", " !rm -rf x"},
+		{"", "!rm\n!rm -rf x", " !rm\n!rm -rf x"},
+		{"!", "rm -rf x", "!rm -rf x"},
+		{"why does ", "!ls", "why does !ls"},
+	} {
+		p := newTestPrompt(t)
+		sent := ""
+		p.OnSubmit = func(text string) { sent = text }
+		for _, r := range c.typed {
+			p.InputHandler()(tcell.NewEventKey(tcell.KeyRune, r, tcell.ModNone), nil)
+		}
+		p.Paste(c.pasted)
+		viewtest.Press(t, p, "send")
+		if sent != c.sent {
+			t.Errorf("typed %q and pasted %q: sent %q, want %q", c.typed, c.pasted, sent, c.sent)
+		}
+	}
+}
+
+// A backslash before Enter begins a new line. The shell reads its own.
+func TestBackslashBeforeEnter(t *testing.T) {
+	for text, want := range map[string]string{"line one\\": "line one\nx", "!ls \\": "!ls \\\nx"} {
+		p := newTestPrompt(t)
+		sent := ""
+		p.OnSubmit = func(text string) { sent = text }
+		p.SetText(text)
+		viewtest.Press(t, p, "send")
+		p.InputHandler()(tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModNone), nil)
+		viewtest.Press(t, p, "send")
+		if sent != want {
+			t.Errorf("%q: sent %q, want %q", text, sent, want)
+		}
+	}
 }
 
 // No control or bidi character reaches a cell, whatever is typed.
@@ -349,7 +403,8 @@ func TestPromptSetTheme(t *testing.T) {
 	}
 	p := newTestPrompt(t)
 	p.SetTheme(light)
-	if got, want := viewtest.CellOf(t, viewtest.Screen(t, p, 20, 1), '>'), draw.CellStyle(light.Style(themes.Accent)); got != want {
+	_, bg, _ := draw.CellStyle(light.Style(themes.Prompt)).Decompose()
+	if got, want := viewtest.CellOf(t, viewtest.Screen(t, p, 20, 1), '>'), draw.CellStyle(light.Style(themes.Accent)).Background(bg); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
 	}
 }
