@@ -25,7 +25,7 @@ func (e *Error) Short() string {
 	return text
 }
 
-// statusName is what an HTTP status means for a person.
+// statusName says what an HTTP status means to a person.
 func statusName(code int) string {
 	switch code {
 	case http.StatusTooManyRequests:

@@ -36,7 +36,7 @@ func (b *burst) length(p []byte) int {
 		return 0 // a key that is held down repeats itself
 	}
 	b.last = b.now()
-	if end := len(bytes.TrimRight(p[:n], "\r\n")); n == len(p) && n-end <= len(crlf) && bytes.IndexAny(p[:end], "\r\n") < 0 && !more {
+	if end := len(bytes.TrimRight(p[:n], "\r\n")); n == len(p) && n-end <= len(crlf) && !bytes.ContainsAny(p[:end], "\r\n") && !more {
 		return end
 	}
 	return n

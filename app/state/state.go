@@ -274,7 +274,7 @@ func (c CallIDs) Place(id string) (n, of int) {
 }
 
 // Begun reports whether the conversation has more than notices.
-func (s *State) Begun() bool {
+func Begun(s *State) bool {
 	return slices.ContainsFunc(s.Blocks, func(b *Block) bool { return !b.Kind.Notice() })
 }
 

@@ -7,6 +7,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/slash"
+	"buddy/app/state"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 )
@@ -21,7 +22,7 @@ type start struct {
 // First says what an empty conversation shows below what buddy is.
 type First struct {
 	Lines   []string // what to try; untrusted
-	Missing string   // why no model answers, which offers firstChoices; untrusted
+	Missing string   // why no model answers, which offers choices; untrusted
 	Local   string   // the model servers that were found, if a model is missing; untrusted
 }
 
@@ -55,7 +56,7 @@ func OfferRecent(u *UI, recent []Recent) {
 	showFirst(u)
 }
 
-// firstChoices are what a person without a model can begin with.
+// firstChoices lists what a person without a model can begin with.
 var firstChoices = [...]string{"Add an API key", "Use a model on this machine", "Try the tour (20 s)"}
 
 // choose takes one of them.
@@ -71,7 +72,7 @@ func choose(u *UI, n int) {
 	}
 }
 
-// offeredChoices returns the firstChoices, none if a model answers.
+// offeredChoices returns how many choices there are, none if a model answers.
 func (s *start) offeredChoices() int {
 	if s.first.Missing == "" {
 		return 0
@@ -111,7 +112,7 @@ func showFirst(u *UI) {
 	u.v.conversation.SetWelcome(lines)
 }
 
-// modelCame takes the firstChoices away once a model answers.
+// modelCame takes the choices away once a model answers.
 func modelCame(u *UI, e event.ModelSwitched) {
 	if u.start.first.Missing != "" && e.API != model.Demo {
 		SetFirst(u, Examples(false, true))
@@ -121,7 +122,7 @@ func modelCame(u *UI, e event.ModelSwitched) {
 // offered returns the number that a text is on the first screen, from 0; -1 if it is none or the conversation has begun.
 func offered(u *UI, text string) int {
 	n := u.start.offeredChoices() + len(u.start.recent)
-	if n == 0 || len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= n || u.state.Begun() {
+	if n == 0 || len(text) != 1 || text[0] < '1' || int(text[0]-'1') >= n || state.Begun(&u.state) {
 		return -1
 	}
 	return int(text[0] - '1')

@@ -92,6 +92,9 @@ func typesOn(u *UI, scope keymap.Scope, text string, ev *tcell.EventKey) bool {
 	return true
 }
 
+// closesFirst reports whether a key was taken by a letter that waits or by the cheat sheet.
+func closesFirst(u *UI, ev *tcell.EventKey) bool { return u.dock.afterLetter(ev) || closeCheat(u, ev) }
+
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	if u.deps.Now().Before(u.grace) {
@@ -99,7 +102,7 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	}
 	before := u.pending.action
 	u.hint("", "")
-	if u.dock.afterLetter(ev) || closeCheat(u, ev) {
+	if closesFirst(u, ev) {
 		return nil
 	}
 	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys

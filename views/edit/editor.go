@@ -102,10 +102,10 @@ func (e *Editor) Changes() uint64 { return e.gen }
 func (e *Editor) WasTyped() bool { return e.last == typing }
 
 // AtStart reports whether the cursor is before all of the text.
-func (e *Editor) AtStart() bool { return e.cur == Place{} }
+func AtStart(e *Editor) bool { return e.cur == Place{} }
 
 // After reports whether the cursor follows a character in its line.
-func (e *Editor) After(char byte) bool { return e.cur.col > 0 && e.here()[e.cur.col-1] == char }
+func After(e *Editor, char byte) bool { return e.cur.col > 0 && e.here()[e.cur.col-1] == char }
 
 // FirstLine returns the first line, a view of it, and whether there are more.
 func (e *Editor) FirstLine() (text []byte, more bool) {

@@ -69,7 +69,7 @@ type promptState struct {
 func New(theme *themes.Theme, keys *keymap.Map) *Prompt {
 	p := &Prompt{Frame: draw.NewFrame(theme, keys), draft: draft{editor: edit.New()}, popup: newCommandPopup(theme, keys)}
 	p.popup.take = func() { p.popupAction(keymap.PopupAccept) }
-	p.tint()
+	tint(p)
 	return p
 }
 
@@ -77,17 +77,17 @@ func New(theme *themes.Theme, keys *keymap.Map) *Prompt {
 func (p *Prompt) SetTheme(theme *themes.Theme) {
 	p.Frame.SetTheme(theme)
 	p.popup.SetTheme(theme)
-	p.tint()
+	tint(p)
 }
 
 // tint finds the colours of the line.
-func (p *Prompt) tint() {
+func tint(p *Prompt) {
 	if p.band = p.Palette.On(themes.Prompt); p.band == p.Palette {
 		p.band = nil
 	}
 }
 
-// fewColours is how many a terminal has that can't show a tint apart from its own background.
+// fewColours limits the colours of terminals that can't show a tint apart from their own background.
 const fewColours = 88
 
 // Ruled reports whether the prompt needs rules to be seen: a line of another colour does not show on this screen.
@@ -165,7 +165,7 @@ func (p *Prompt) Paste(text string) {
 		p.search.look(p.search.query + texts.OneLine(text))
 		return
 	}
-	if p.editor.AtStart() && strings.HasPrefix(text, "!") {
+	if edit.AtStart(p.editor) && strings.HasPrefix(text, "!") {
 		text = " " + text // a prompt with a space in front is sent, not run
 	}
 	p.edit(func() { p.vi.Paste(p.editor, text) })
@@ -239,7 +239,7 @@ func call(f func()) {
 func (p *Prompt) action(a keymap.Action) {
 	switch a {
 	case keymap.Send:
-		if !p.continued() {
+		if !continued(p) {
 			p.send()
 		}
 	case keymap.LineUp:
@@ -267,11 +267,11 @@ func (p *Prompt) action(a keymap.Action) {
 
 // continued begins a new line if a backslash is before the cursor, and reports whether it is. The shell reads the backslash
 // itself.
-func (p *Prompt) continued() bool {
-	if !p.editor.After('\\') {
+func continued(p *Prompt) bool {
+	if !edit.After(p.editor, '\\') {
 		return false
 	}
-	if !p.shell() {
+	if !shell(p) {
 		p.editor.Do(keymap.DeleteLeft)
 	}
 	p.editor.Do(keymap.Newline)
@@ -279,7 +279,7 @@ func (p *Prompt) continued() bool {
 }
 
 // shell reports whether what is typed is a shell command.
-func (p *Prompt) shell() bool {
+func shell(p *Prompt) bool {
 	text, _ := p.editor.FirstLine()
 	return len(text) > 0 && text[0] == '!'
 }
@@ -375,7 +375,7 @@ func (p *Prompt) shown() *edit.Editor {
 // prefix returns what stands before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []draw.Span {
 	mark := draw.Text(themes.Accent, "> ")
-	if p.shell() && p.search == nil {
+	if shell(p) && p.search == nil {
 		mark = draw.Text(themes.Shell, "> ")
 	}
 	if p.To != "" {
@@ -409,7 +409,7 @@ func margin(width int) int {
 }
 
 // inner clears the line and returns what of it has text.
-func (p *Prompt) inner(screen tcell.Screen) draw.Area {
+func inner(p *Prompt, screen tcell.Screen) draw.Area {
 	in := p.Whole(screen)
 	if !p.Ruled(screen) {
 		in.Palette = p.band
@@ -421,7 +421,7 @@ func (p *Prompt) inner(screen tcell.Screen) draw.Area {
 
 // Draw draws the rows around the cursor.
 func (p *Prompt) Draw(screen tcell.Screen) {
-	in := p.inner(screen)
+	in := inner(p, screen)
 	if in.W > 0 && p.search != nil && in.H > 0 {
 		p.search.draw(in.Canvas, p.HasFocus())
 		in = in.Below(1)
@@ -438,7 +438,7 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 		if r == (edit.Row{}) {
 			in.Down(i).Spans(0, prefix...)
 		}
-		p.drawRow(text.Down(i), e, r)
+		drawRow(p, text.Down(i), e, r)
 		if r == cursor && p.HasFocus() && p.search == nil {
 			screen.ShowCursor(min(text.X+col, in.X+in.W-1), in.Y+i)
 		}
@@ -451,14 +451,14 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 }
 
 // drawRow draws a row of the text, and what can be typed where there is none.
-func (p *Prompt) drawRow(c draw.Canvas, e *edit.Editor, r edit.Row) {
+func drawRow(p *Prompt, c draw.Canvas, e *edit.Editor, r edit.Row) {
 	switch {
 	case p.search != nil:
 		edit.DrawRow(c, e, r, themes.Text, 0)
 		return
 	case e.Empty():
 		c.Say(0, offered(c.W), themes.Muted)
-	case p.shell():
+	case shell(p):
 		edit.DrawRow(c, e, r, themes.Shell, 0)
 	default:
 		command := 0

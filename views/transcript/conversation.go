@@ -203,7 +203,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 		drawWelcome(rows, c.welcome)
 		return
 	}
-	rows = c.drawFirst(rows)
+	rows = drawFirst(c, rows)
 	c.drawRows(rows)
 	c.drawCursor(rows)
 	c.view.evict()

@@ -59,7 +59,7 @@ func welcomeRows(lines []string, w int) []welcomeRow {
 
 // drawFirst draws the first screen above notices that came before anybody asked something, and returns the rows that are
 // theirs: none of it where both have no room.
-func (c *Conversation) drawFirst(rows draw.Area) draw.Area {
+func drawFirst(c *Conversation, rows draw.Area) draw.Area {
 	if len(c.view.blocks) > rows.H || slices.ContainsFunc(c.view.blocks, func(v *blockView) bool { return !v.block.Kind.Notice() }) {
 		return rows
 	}
