@@ -91,7 +91,7 @@ func TestApprove(t *testing.T) {
 	d.wants(2, "--reason goes with --deny", "approve", id, "--reason", "x")
 	d.wants(1, `session "zzzz" does not run (running: `, "approve", "zzzz")
 	d.start("approve", id) // asks, and another one is first
-	d.want("run a command on local needs approval · risk medium · changes", "| touch a.txt", "why: to ␛[31mtest", "rule: touch makes files", "Run: [y/N, or why not] ")
+	d.want("Run this command?  (medium risk)", "| touch a.txt", "Makes files.", "to ␛[31mtest", "1  Yes", "Enter for no): ")
 	d.wants(0, "deny: touch a.txt", "approve", id, "--deny", "--reason", "use another file")
 	d.types("y\r")
 	d.want("already answered on buddy approve, ", ": deny", "touch a.txt")

@@ -37,10 +37,21 @@ func Plural(n int, what string) string {
 	switch stem, y := strings.CutSuffix(what, "y"); {
 	case y && !strings.HasSuffix(stem, "a") && !strings.HasSuffix(stem, "e"): // not day, key
 		what = stem + "ie"
-	case strings.HasSuffix(what, "ch"):
+	case strings.HasSuffix(what, "ch"), strings.HasSuffix(what, "sh"):
 		what += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Sentence returns a clause as a sentence: with a capital letter, and a period at its end. "" stays "".
+func Sentence(s string) string {
+	if s = strings.TrimSpace(s); s == "" {
+		return ""
+	}
+	if s = Capital(s); strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
 }
 
 // Clip returns s, or its beginning with an ellipsis, n characters in all.

@@ -51,6 +51,7 @@ type around struct {
 	mode   string // what the prompt is at, "" for nothing to say; untrusted
 	stops  string // the keys that stop the main task from where the person is; "" for none
 	types  bool   // a key leads from where the person is into the pane of the call
+	quiet  bool   // a dialog shows
 	hidden Hidden
 }
 
@@ -108,6 +109,9 @@ func (l *StatusLine) SetNote(text string) { l.around.note = text }
 // SetMode sets what stands at the right: what the prompt is at, or for whom, "" for nothing.
 func (l *StatusLine) SetMode(text string) { l.around.mode = text }
 
+// SetQuiet says that a dialog shows above the prompt: what waits for the person is said there, once.
+func (l *StatusLine) SetQuiet(quiet bool) { l.around.quiet = quiet }
+
 // SetHidden says what shows nowhere else on the screen.
 func (l *StatusLine) SetHidden(h Hidden) { l.around.hidden = h }
 
@@ -147,9 +151,9 @@ func (l *StatusLine) doingNow(s *state.State, t *state.Task) doing {
 
 // waitsForPerson says what a task waits for, and since when: since the oldest open request.
 func waitsForPerson(s *state.State, t *state.Task) doing {
-	d := doing{text: "waits for your approval"}
+	d := doing{text: "Waiting for your approval"}
 	if len(s.Questions) > 0 {
-		d.text = "waits for your answer"
+		d.text = "Waiting for your answer"
 	}
 	if len(t.Waits) > 0 {
 		d.since = t.Waits[0].Since
@@ -264,6 +268,8 @@ func (l *StatusLine) parts() (parts statusParts, keys []draw.Hint) {
 		return parts, nil
 	case l.around.note != "":
 		parts.add(themes.Notice, l.around.note)
+	case l.around.quiet:
+		return nil, nil
 	case l.main != nil:
 		keys = l.addMain(&parts, now)
 	}

@@ -17,28 +17,23 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
-	"buddy/views/words"
 )
 
-// Tasks lists what waits for approvals if there are several, what runs, and what has ended in the background and was not
-// seen yet; below that the steps of a plan.
+// Tasks lists what runs, and what has ended in the background and was not seen yet; below that the steps of a plan.
 type Tasks struct {
 	draw.Frame
-	now       func() time.Time
-	tasks     []taskRow             // running ones first, then the newest; below each the agents that it called
-	seen      map[int]bool          // tasks that had ended when the person left the list
-	visited   bool                  // the person is in it
-	approvals []event.ApprovalAsked // if there are several
-	steps     state.Steps
-	follows   int    // the subagent whose conversation, and thus list of steps, shows; 0: the main one
-	first     string // the target where the session began
-	at        int    // selected row
-	top       int    // first row that shows
+	now     func() time.Time
+	tasks   []taskRow    // running ones first, then the newest; below each the agents that it called
+	seen    map[int]bool // tasks that had ended when the person left the list
+	visited bool         // the person is in it
+	steps   state.Steps
+	follows int // the subagent whose conversation, and thus list of steps, shows; 0: the main one
+	at      int // selected row
+	top     int // first row that shows
 
-	OnCancel   func(id int)      // the person wants the task cancelled
-	OnTimeout  func(id int)      // the person wants to limit its time
-	OnOpen     func(*state.Task) // the person wants to know all of it; gets a copy
-	OnApproval func(id string)   // the person wants to see the request
+	OnCancel  func(id int)      // the person wants the task cancelled
+	OnTimeout func(id int)      // the person wants to limit its time
+	OnOpen    func(*state.Task) // the person wants to know all of it; gets a copy
 }
 
 // NewTasks returns an empty list. now tells the time.
@@ -52,14 +47,10 @@ func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
 // Update takes over what changed. The selection stays on its task; until the person moves
 // it, it is at the top, where the running ones are.
 func (t *Tasks) Update(s *state.State, ch state.Changed) {
-	if ch&(state.Tasks|state.Approvals) == 0 {
+	if ch&state.Tasks == 0 {
 		return
 	}
 	selected, some := t.selected()
-	t.first = s.Info.First
-	if t.approvals = nil; len(s.Approvals) > 1 { // one alone shows above the prompt
-		t.approvals = slices.Clone(s.Approvals)
-	}
 	t.steps = s.Steps
 	if followed := s.Tasks.Get(t.follows); followed != nil && followed.Agent != nil {
 		t.steps = followed.Agent.Talk.Steps
@@ -68,7 +59,7 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	t.tasks = taskTree(t.tasks[:0], listed(s.Tasks, t.seen))
 	if some && (t.at > 0 || t.HasFocus()) {
 		if i := slices.IndexFunc(t.tasks, func(r taskRow) bool { return r.same(&selected) }); i >= 0 {
-			t.at = len(t.approvals) + i
+			t.at = i
 		}
 	}
 	t.at = max(0, min(t.at, t.items()-1))
@@ -102,7 +93,7 @@ func (t *Tasks) forgetEnded() {
 func (t *Tasks) Follow(task int) { t.follows = task }
 
 // items counts the rows that can be selected.
-func (t *Tasks) items() int { return len(t.approvals) + len(t.tasks) }
+func (t *Tasks) items() int { return len(t.tasks) }
 
 // Rows counts the rows that there are to show in a frame of w cells.
 func (t *Tasks) Rows(w int) int { return t.items() + stepRows(t.steps, w-2-2*draw.Padding) }
@@ -114,7 +105,7 @@ func (t *Tasks) split(in draw.Area) (items, steps draw.Area) {
 	if want == 0 || in.H < 2 && t.items() > 0 {
 		return in, draw.Area{}
 	}
-	live := len(t.approvals)
+	live := 0
 	for _, row := range t.tasks {
 		if row.State != state.TaskDone {
 			live++
@@ -126,7 +117,7 @@ func (t *Tasks) split(in draw.Area) (items, steps draw.Area) {
 
 // selected returns the row of the selected task or step; some is false if another row is.
 func (t *Tasks) selected() (row taskRow, some bool) {
-	if i := t.at - len(t.approvals); i >= 0 && i < len(t.tasks) {
+	if i := t.at; i >= 0 && i < len(t.tasks) {
 		return t.tasks[i], true
 	}
 	return taskRow{}, false
@@ -162,7 +153,7 @@ func (t *Tasks) cancel() {
 
 // unended returns the index of the selected task, if that neither has ended nor is about to.
 func (t *Tasks) unended() (int, bool) {
-	i := t.at - len(t.approvals)
+	i := t.at
 	if i < 0 || i >= len(t.tasks) {
 		return 0, false
 	}
@@ -172,10 +163,7 @@ func (t *Tasks) unended() (int, bool) {
 
 // open asks to see what is selected.
 func (t *Tasks) open() {
-	switch i := t.at - len(t.approvals); {
-	case i < 0 && t.OnApproval != nil:
-		t.OnApproval(t.approvals[t.at].ID)
-	case i >= 0 && i < len(t.tasks) && t.OnOpen != nil:
+	if i := t.at; i >= 0 && i < len(t.tasks) && t.OnOpen != nil {
 		task := t.tasks[i].Task
 		t.OnOpen(&task)
 	}
@@ -204,11 +192,7 @@ func (t *Tasks) Draw(screen tcell.Screen) {
 
 func (t *Tasks) drawItem(in draw.Area, i int) {
 	var left, right []draw.Span
-	if i < len(t.approvals) {
-		left = t.approvalItem(t.approvals[i])
-	} else {
-		left, right = t.taskItem(&t.tasks[i-len(t.approvals)], in.W)
-	}
+	left, right = t.taskItem(&t.tasks[i], in.W)
 	if i == t.at && t.HasFocus() {
 		for _, spans := range [][]draw.Span{left, right} {
 			for j := range spans {
@@ -226,31 +210,6 @@ func (t *Tasks) drawItem(in draw.Area, i int) {
 	if n > 0 {
 		c.Spans(c.W-n, right...)
 	}
-}
-
-// approvalItem is a request as a row: the first line of what is asked.
-func (t *Tasks) approvalItem(a event.ApprovalAsked) []draw.Span {
-	verb, what := words.Asked(a).Words()
-	if verb != "" && what != "" {
-		verb += " "
-	}
-	if a.Agent != "" {
-		verb = a.Agent + " · " + verb
-	}
-	spans := []draw.Span{draw.Text(themes.Warning, "   "+draw.WaitingSign+" approve  ")}
-	spans = append(append(spans, draw.Untrusted(themes.ToolName, verb)...), draw.Untrusted(themes.Text, what)...)
-	if on := t.elsewhere(a.Action.Target); on != "" {
-		spans = append(spans, draw.Untrusted(themes.Muted, draw.OnTarget(on))...)
-	}
-	return spans
-}
-
-// elsewhere returns a target that is not the first, else "".
-func (t *Tasks) elsewhere(target string) string {
-	if t.first == "" || target == t.first {
-		return ""
-	}
-	return target
 }
 
 // workflowItem is a step of a workflow as a row.
@@ -281,7 +240,7 @@ func (t *Tasks) taskItem(row *taskRow, w int) (left, right []draw.Span) {
 	glyph, role, word := draw.TaskState(task, now)
 	left = append(left, draw.Text(themes.Muted, row.branch()), draw.Text(role, glyph+" "))
 	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("#%d %-*s ", task.ID, max(8-2*row.depth, 0), row.kind()))...)
-	if word != "" {
+	if word != "" && task.State != state.TaskWaiting { // the sign says it, and the dialog
 		left = append(left, draw.Untrusted(role, word+" · ")...)
 	}
 	if on := task.Target(); on != "" {

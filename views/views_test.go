@@ -150,7 +150,7 @@ func TestStatusLine(t *testing.T) {
 		{"pings", []event.Event{started, request, event.ModelAlive{}}, "◑ Waiting for the model · 31s · quiet for 31 s|Esc interrupts"},
 		{"waits to try again, which the conversation says", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 31_000 + 12_500}}, ""},
 		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ Waiting for the model · 31s|Esc interrupts"},
-		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ waits for your approval · 31s|Esc interrupts"},
+		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ Waiting for your approval · 31s|Esc interrupts"},
 		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ Running run_shell␛ · 31s · 3 KB|Esc interrupts"},
 		{"a command in a pane", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}}, "◑ Running go test ./checkout/... -run Tes… · 31s|Esc interrupts · F6 types into it"},
 		{"a command that waits for keys", []event.Event{started, message, command, event.ToolStarted{CallID: "c1", Pane: "%1"}, event.ToolWaits{CallID: "c1", Waits: true}}, "‖ Waiting for your input: go test ./checkout/... -run Tes… · 31s|F6 to type · Esc interrupts"},
@@ -309,32 +309,30 @@ func TestTasksGolden(t *testing.T) {
 func TestTasksCancel(t *testing.T) {
 	v := newTestTasks(t)
 	var cancelled []int
-	var opened []string
 	v.OnCancel = func(id int) { cancelled = append(cancelled, id) }
-	v.OnApproval = func(id string) { opened = append(opened, id) }
-	viewtest.Press(t, v, "task-cancel", "item-open")
+	viewtest.Press(t, v, "task-cancel")
 	for range 10 {
-		viewtest.Press(t, v, "item-down", "task-cancel", "item-open")
+		viewtest.Press(t, v, "item-down", "task-cancel")
 	}
-	if want := []int{6, 4}; !slices.Equal(cancelled, want) || !slices.Equal(opened, []string{"1", "2"}) {
-		t.Errorf("cancelled %v, opened %v, want %v and [1 2]", cancelled, opened, want)
+	if want := []int{6, 4}; !slices.Equal(cancelled, want) {
+		t.Errorf("cancelled %v, want %v", cancelled, want)
 	}
 }
 
 func TestTasksSelectionStays(t *testing.T) {
 	v := newTestTasks(t)
-	viewtest.Press(t, v, "item-down", "item-down", "item-down", "item-down")
+	viewtest.Press(t, v, "item-down", "item-down")
 	if selectedTask(v) != 4 {
 		t.Fatalf("selected %d, want 4", selectedTask(v))
 	}
 	s := tasksState()
-	viewtest.Feed(s, event.ApprovalAnswered{ID: "1"}, event.TaskStarted{ID: 7, Kind: event.ShellTask})
+	viewtest.Feed(s, event.TaskStarted{ID: 7, Kind: event.ShellTask})
 	v.Update(s, state.Tasks)
 	if selectedTask(v) != 4 {
 		t.Errorf("after an update %d is selected, want 4", selectedTask(v))
 	}
 	if text := viewtest.Text(t, v, 60, 9); strings.Contains(text, "approve") {
-		t.Errorf("the one that is left shows above the prompt, and here again:\n%s", text)
+		t.Errorf("what waits for the person shows above the prompt, and here again:\n%s", text)
 	}
 }
 
@@ -378,11 +376,11 @@ func TestStatusLineCountsSinceTheQuestion(t *testing.T) {
 	}{
 		{600, event.TaskStarted{ID: 4, Kind: event.MainTask}, "Waiting for the model · 10:00"},
 		{300, event.ToolRequested{CallID: "c1", Name: "shell"}, "Waiting for the model · 10:00"},
-		{31, viewtest.Ask("1", viewtest.Restart), "waits for your approval · 31s"},
-		{5, viewtest.Ask("2", viewtest.Restart), "waits for your approval · 31s"},
-		{4, event.ApprovalAnswered{ID: "1", Decision: event.Once, By: "user"}, "waits for your approval · 5s"},
+		{31, viewtest.Ask("1", viewtest.Restart), "Waiting for your approval · 31s"},
+		{5, viewtest.Ask("2", viewtest.Restart), "Waiting for your approval · 31s"},
+		{4, event.ApprovalAnswered{ID: "1", Decision: event.Once, By: "user"}, "Waiting for your approval · 5s"},
 		{3, event.ApprovalAnswered{ID: "2", Decision: event.Once, By: "user"}, "Waiting for the model · 10:00"},
-		{2, event.QuestionAsked{ID: "3", Text: "Which?"}, "waits for your answer · 2s"},
+		{2, event.QuestionAsked{ID: "3", Text: "Which?"}, "Waiting for your answer · 2s"},
 	} {
 		l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(step.ago), Task: 4, Payload: step.ev}))
 		if got := viewtest.Text(t, l, 110, 1); !strings.Contains(got, step.want) {

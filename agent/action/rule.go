@@ -102,16 +102,56 @@ func (r Rule) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Examples says on one line what the rule Similar would allow and what not, "" without a rule.
-func (c ApprovalContext) Examples() string {
-	if c.Similar == "" || len(c.Passes) == 0 {
-		return ""
+// Offer says what the rule means to a person who is asked whether to add it for a session, behind "Yes, and":
+// don't ask again for `go test ./...` this session. cwd is the folder in which the command that is asked about
+// starts, workspace that of the session.
+func (r Rule) Offer(cwd, workspace string) string {
+	text := "don't ask again for " + r.covers(workspace)
+	if r.Shape == Exactly && r.Folder != "" && r.Folder != cwd {
+		text += " in " + r.Folder
 	}
-	text := strings.Join(c.Passes, " · ")
-	if c.Stops != "" {
-		text += " · not " + c.Stops
+	if r.Target != "" && r.Target != "local" {
+		text += " on " + r.Target
 	}
-	return text
+	return text + " this session"
+}
+
+// covers names what a rule is about.
+func (r Rule) covers(workspace string) string {
+	switch {
+	case len(r.Prefix) > 0 && r.Shape == Exactly:
+		return "`" + Quote(r.Prefix) + "`"
+	case len(r.Prefix) > 0 && r.Shape == Closed:
+		return "`" + strings.Join(r.Prefix, " ") + " …` in this folder"
+	case len(r.Prefix) > 0:
+		return "`" + strings.Join(r.Prefix, " ") + " …`"
+	case r.Path != "":
+		what := "edits in "
+		if r.Tool == "read_file" || r.Tool == "list_dir" || r.Tool == "glob" || r.Tool == "grep" {
+			what = "reading files in "
+		}
+		return what + folderName(strings.TrimSuffix(r.Path, "**"), workspace)
+	case r.Host != "" && r.Shape != Exactly:
+		return "requests to " + r.Host + " and its subdomains"
+	case r.Host != "":
+		return "requests to " + r.Host
+	}
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(r.Tool, mcpPrefix), "__"); ok && strings.HasPrefix(r.Tool, mcpPrefix) {
+		return tool + " of " + server
+	}
+	return r.Tool
+}
+
+// folderName names a folder, relative to the workspace if it is in it.
+func folderName(dir, workspace string) string {
+	switch rel, ok := strings.CutPrefix(dir, strings.TrimSuffix(workspace, "/")+"/"); {
+	case workspace == "" || !ok:
+		return dir
+	case rel == "":
+		return "this folder"
+	default:
+		return rel
+	}
 }
 
 // Quote joins words as a shell reads them.
@@ -137,7 +177,10 @@ type ApprovalContext struct {
 	Changed      string   `json:"changed,omitempty"`  // who changed the call before it was asked about, and the difference
 	Memory       Memory   `json:"memory,omitzero"`    // what memory has about it, and what it may learn
 	AskedBy      string   `json:"asked_by,omitempty"` // the hook that asks about it, whatever the mode; "" if none does
-	Loses        []string `json:"loses,omitempty"`    // work not committed or published that would be lost, or that this is not known
+	Because      string   `json:"because,omitempty"`  // why it is asked about, where that is not what it does: a rule, a hook
+	Effect       Effect   `json:"effect,omitzero"`    // the one thing that a person must know about it
+	Production   bool     `json:"production,omitempty"`
+	Loses        []string `json:"loses,omitempty"` // work not committed or published that would be lost, or that this is not known
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
 	Kept         []string `json:"kept,omitempty"`    // what protects the target from harm by commands, free and approved ones
@@ -148,12 +191,4 @@ type ApprovalContext struct {
 	Similar string   `json:"similar,omitempty"` // the rule that "allow similar" would add
 	Passes  []string `json:"passes,omitempty"`  // two examples of what that rule would allow
 	Stops   string   `json:"stops,omitempty"`   // one of what it would not
-}
-
-// UndoText says how the action is taken back, "" if nobody knows.
-func (c ApprovalContext) UndoText() string {
-	if c.Undo == "" && !c.Reversible {
-		return "not possible"
-	}
-	return c.Undo
 }

@@ -25,11 +25,11 @@ func (u *Unseen) Text() string {
 	case len(u.Paths) == 0 && u.More:
 		return "files may have changed without asking " + since + "; the list is not available"
 	case len(u.Paths) == 0:
-		return "no file has changed, but commands ran without asking " + since
+		return "commands ran without asking " + since + "; no file has changed"
 	case more > 0 && !u.More:
 		text += fmt.Sprintf(" and %d more", more)
 	case more > 0 || u.More:
 		text += " and more"
 	}
-	return "changed without asking: " + text + " (" + since + ")"
+	return "files changed without asking " + since + ": " + text
 }

@@ -207,6 +207,9 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 	known := b.context(req.Action, req.Most)
 	known.Failed, known.Changed, known.AskedBy = req.Failed, req.Changed, req.AskedBy
 	known.Memory = req.Memory
+	if req.Verdict.Reason != known.Why { // not the policy asks, or not alone
+		known.Because = req.Verdict.Reason
+	}
 	if req.Hook != nil { // a rule would change nothing
 		known.Why, known.Rule = req.Verdict.Reason, req.Verdict.Rule
 		known.Similar, known.Passes, known.Stops = req.Hook.Offer, nil, ""

@@ -34,9 +34,10 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	default:
 		otherContext(&c, a)
 	}
+	c.Effect, c.Because, c.Production = effectOf(p, a, report), because(p, a, report, v), p.guarded
 	if isCommand(a.Kind) {
 		c.Kept = p.kept(a.Outside)
-		c.Loses = everywhere.losses(whole, report)
+		setLosses(&c, everywhere.losses(whole, report))
 		c.Outside = j.mode == action.ModeAuto && a.Outside && fenced(p)
 	}
 	if a.Privesc {
@@ -48,13 +49,23 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 		c.Alternatives = append(c.Alternatives, report.Safer)
 	}
 	if n := len(whole.Targets); n > 0 {
-		note(&c, action.Low, "", fmt.Sprintf("it happens on %d targets at once", n))
+		note(&c, action.Low, "", fmt.Sprintf("it happens on %d machines at once", n))
 	}
 	if r, ok := p.similar(whole, report, j.mode); ok {
-		c.Similar = r.String()
+		c.Similar = r.Offer(a.Cwd, p.Workspace)
 		c.Passes, c.Stops = examples(p, r, whole, report)
 	}
 	return c
+}
+
+// setLosses says what work would be lost; the first of it is what matters most about the action.
+func setLosses(c *action.ApprovalContext, lost []action.Effect) {
+	for _, e := range lost {
+		c.Loses = append(c.Loses, e.Text())
+	}
+	if len(lost) > 0 {
+		c.Effect = lost[0]
+	}
 }
 
 // networkContext says what a request to another machine does.
@@ -77,11 +88,14 @@ func (p Policy) Free(target string) string {
 // kept describes the restrictions of commands: of those that need no approval, and of the one
 // to be approved, which may ask to run outside.
 func (p Policy) kept(outside bool) []string {
-	this := "once approved, this one can do all that you can"
+	this := "Once approved, this one runs with your full permissions."
 	if p.Boxed && !outside {
-		this = "once approved, this one runs inside the fence: it writes in the workspace only, and reaches what [sandbox] in the settings says"
+		this = "Once approved, this one runs in the sandbox: it writes to this folder only, and reaches what [sandbox] in the settings says."
 	}
-	return []string{"no approval is needed for " + p.Free(""), this}
+	if !p.Confined {
+		return []string{"Only a few read-only commands run without asking: there is no read-only sandbox here.", this}
+	}
+	return []string{"Read-only commands run in a sandbox without asking. This one isn't known to be read-only.", this}
 }
 
 func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
@@ -91,10 +105,10 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 		if keysOf(p, "").secret(a.Path) != "" {
 			note(c, action.High, "", "a secret that the model has seen goes to its provider")
 			c.Reversible = false
-			c.Alternatives = append(c.Alternatives, "tell the model the one value that it needs, or a made-up one")
+			c.Alternatives = append(c.Alternatives, "tell the model only the value that it needs, or a made-up one")
 		}
 	case action.FileWrite:
-		note(c, action.Medium, "restore the old content, from git if the file is in it", "the file gets the content that is shown")
+		note(c, action.Medium, "/undo restores the old content, unless the file is too large to copy")
 		switch why, rule := delicateFile(a); {
 		case rule == executedRule:
 			note(c, action.Medium, "", why)
@@ -102,9 +116,9 @@ func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
 			note(c, action.High, "")
 		}
 	default:
-		note(c, action.High, "", "the file is gone, unless git or a backup has it")
+		note(c, action.High, "", "the file is gone unless git or a backup has it")
 		c.Reversible = false
-		c.Alternatives = append(c.Alternatives, "move it away instead")
+		c.Alternatives = append(c.Alternatives, "move it somewhere else instead")
 	}
 }
 
@@ -116,7 +130,7 @@ func otherContext(c *action.ApprovalContext, a action.Action) {
 	case action.EnterPlan:
 		note(c, action.Low, "/approve changes the mode again", "until you approve a plan, nothing else is changed")
 	default:
-		note(c, action.Medium, "", "what happens is up to "+cmp.Or(a.Tool, "the tool"))
+		note(c, action.Medium, "", "buddy can't check what happens")
 		c.Reversible = false
 	}
 }
@@ -147,12 +161,12 @@ var outcomes = map[shell.Effect]struct {
 	reversible bool
 	meaning    string
 }{
-	shell.Unknown:    {action.Medium, false, "what it does is not known to buddy"},
-	shell.Writes:     {action.Medium, false, "files or settings change"},
-	shell.Network:    {action.Medium, false, "data goes to or comes from another machine"},
-	shell.RunsCode:   {action.Medium, false, "a program runs that can do all that you can"},
-	shell.Deletes:    {action.High, false, "something is gone, without a way back unless there is a copy"},
-	shell.Remote:     {action.High, false, "another machine or a shared service changes"},
+	shell.Unknown:    {action.Medium, false, "buddy doesn't know what it does"},
+	shell.Writes:     {action.Medium, false, "it changes files or settings"},
+	shell.Network:    {action.Medium, false, "it sends data to another machine or gets data from there"},
+	shell.RunsCode:   {action.Medium, false, "it runs a program with your full permissions"},
+	shell.Deletes:    {action.High, false, "what it deletes or ends is gone for good unless you have a copy"},
+	shell.Remote:     {action.High, false, "it changes another machine or a shared service"},
 	shell.Privileged: {action.High, false, "it runs with more rights than yours"},
 }
 
@@ -167,7 +181,7 @@ var undos = map[string]string{
 
 // gentler suggests a less harmful alternative to some commands.
 var gentler = map[string]string{
-	"rm": "move the files away instead", "git push": "git push --dry-run shows what it would do", "git clean": "git clean -n shows what it would delete", "git reset": "git stash keeps the changes",
+	"rm": "move the files somewhere else instead", "git push": "git push --dry-run shows what it would do", "git clean": "git clean -n shows what it would delete", "git reset": "git stash keeps the changes",
 	"rsync": "rsync -n shows what it would do", "terraform apply": "terraform plan shows what it would do", "kubectl delete": "kubectl get shows what there is", "kubectl apply": "kubectl diff shows what would change",
 	"sed": "sed without -i shows the result", "apt": "apt -s shows what it would do", "npm install": "npm ls shows what is there", "make": "read the makefile's rule first", "curl": "the tool fetch_url asks for one address only", "systemctl restart": "systemctl reload keeps connections if the service can",
 	"find": "the same find without the action lists what it would hit", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",

@@ -54,7 +54,7 @@ func (e Explanation) String() string {
 		fmt.Fprintf(&sb, "  ask   %s\n", o)
 	}
 	for _, s := range e.Context.Kept {
-		fmt.Fprintf(&sb, "kept: %s\n", s)
+		fmt.Fprintf(&sb, "note: %s\n", s)
 	}
 	if e.Verdict.Decision != action.Allow {
 		sb.WriteString(e.asked())

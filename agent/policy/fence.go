@@ -69,7 +69,7 @@ func commandInAuto(a action.Action, base, v action.Verdict) action.Verdict {
 	case v.Decision == action.Allow:
 		return v
 	}
-	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the fence: " + base.Reason, Rule: OutsideFence}
+	return action.Verdict{Decision: action.Ask, Reason: "it would run outside the sandbox: " + base.Reason, Rule: OutsideFence}
 }
 
 // undoable reports whether mode auto allows the change of a file by a tool: what mode edits allows, and

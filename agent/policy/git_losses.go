@@ -40,82 +40,83 @@ func acts(report shell.Report) []*shell.GitAct {
 	return append(bad, other...)
 }
 
-// losses returns what the commands of git in a would take away, a line for each command and
+// losses returns what the commands of git in a would take away, one for each command and
 // target; report analyses a on one target. It queries git for at most a second in all; where
-// that is not possible the line says so.
-func (p Policy) losses(a action.Action, report shell.Report) []string {
+// that is not possible the effect says so.
+func (p Policy) losses(a action.Action, report shell.Report) []action.Effect {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
 	if len(a.Targets) == 0 {
 		return p.on(a).lossesOf(ctx, report)
 	}
-	var lines []string
+	var all []action.Effect
 	for i, at := range a.Targets {
 		one := a.On(at)
 		on := p.on(one)
 		found := on.lossesOf(ctx, on.Analyse(one.Command, one.Cwd))
 		if len(found) > 0 && i >= lossTargets {
-			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Targets)-i))
+			return append(all, action.Effect{Subject: fmt.Sprintf("and on %d more targets", len(a.Targets)-i)})
 		}
-		for _, line := range found {
-			lines = append(lines, "on "+visible(one.Target)+": "+line)
+		for _, e := range found {
+			e.Subject = "on " + visible(one.Target) + ": " + e.Subject
+			all = append(all, e)
 		}
 	}
-	return lines
+	return all
 }
 
-// lossesOf returns what the commands of one program would take away, a line for each.
-func (p Policy) lossesOf(ctx context.Context, report shell.Report) []string {
-	var lines []string
+// lossesOf returns what the commands of one program would take away.
+func (p Policy) lossesOf(ctx context.Context, report shell.Report) []action.Effect {
+	var all []action.Effect
 	more := 0
 	for _, act := range acts(report) {
 		switch {
 		case act.Kind != shell.GitLoses && act.Kind != shell.GitReplaces:
-		case len(lines) == lossActs:
+		case len(all) == lossActs:
 			more++
 		default:
-			lines = append(lines, p.loss(ctx, act))
+			all = append(all, p.loss(ctx, act))
 		}
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf("%d more commands that take something away were not looked into", more))
+		all = append(all, action.Effect{Subject: fmt.Sprintf("%d more commands that take something away were not examined", more)})
 	}
-	return lines
+	return all
 }
 
-// loss returns the line about one command.
-func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
+// loss returns what one command takes away.
+func (p Policy) loss(ctx context.Context, act *shell.GitAct) action.Effect {
+	e := action.Effect{Subject: visible(act.Name)}
 	switch {
 	case act.Kind == shell.GitReplaces:
-		return visible(act.Name + " replaces or deletes commits " + published(act))
+		e.Verb, e.Object = "replaces or deletes", visible("commits "+published(act))
+		return e
 	case act.Loss == shell.LosesBranch:
-		line := "what is only on it"
+		e.Verb, e.Object = "deletes", "commits that are only on it"
 		if names := list(act.Paths); names != "" && !act.Unsure {
-			line = "what is only on " + names
+			e.Object = "commits that are only on " + names
 		}
-		return act.Name + " takes away " + line
+		return e
 	}
 	found, err := p.lost(ctx, act)
-	if err != nil {
-		return fmt.Sprintf("%s %s; unknown what would be lost (%v)", act.Name, act.Does, err)
+	what := lossWords[act.Loss]
+	switch {
+	case err != nil:
+		e.Verb, e.Object = act.Does, fmt.Sprintf("(unknown what would be lost: %v)", err)
+	case len(found) == 0:
+		e.Verb, e.Object = "finds", what.none
+	default:
+		e.Verb, e.Count, e.Unit, e.Names = what.verb, len(found), what.unit, someNames(found)
 	}
-	what := lossNouns[act.Loss]
-	if len(found) == 0 {
-		return fmt.Sprintf("%s %s: none now", act.Name, what.before+what.many)
-	}
-	noun := what.many
-	if len(found) == 1 {
-		noun = what.one
-	}
-	return fmt.Sprintf("%s %s%d %s: %s", act.Name, what.before, len(found), noun, list(found))
+	return e
 }
 
-// lossNouns are the words for the kinds of loss.
-var lossNouns = map[shell.GitLoss]struct{ before, one, many string }{
-	shell.LosesChanges: {"discards changes in ", "file", "files"}, shell.LosesPaths: {"discards changes in ", "file", "files"},
-	shell.LosesUntracked: {"deletes ", "untracked file", "untracked files"}, shell.LosesIgnored: {"deletes ", "untracked or ignored file", "untracked or ignored files"},
-	shell.LosesOnlyIgnored: {"deletes ", "ignored file", "ignored files"}, shell.LosesStash: {"deletes ", "stash", "stashes"},
-	shell.LosesWorktree: {"deletes a worktree with changes in ", "file", "files"},
+// lossWords are the words for the kinds of loss.
+var lossWords = map[shell.GitLoss]struct{ verb, unit, none string }{
+	shell.LosesChanges: {"discards your changes in", "file", "no changes to discard"}, shell.LosesPaths: {"discards your changes in", "file", "no changes to discard"},
+	shell.LosesUntracked: {"deletes", "untracked file", "no untracked files to delete"}, shell.LosesIgnored: {"deletes", "untracked or ignored file", "no untracked or ignored files to delete"},
+	shell.LosesOnlyIgnored: {"deletes", "ignored file", "no ignored files to delete"}, shell.LosesStash: {"deletes", "stash", "no stash to delete"},
+	shell.LosesWorktree: {"deletes a worktree with changes in", "file", "no changes in the worktree to delete"},
 }
 
 // published describes the commits in another repository that a push replaces.
@@ -241,6 +242,15 @@ func dropped(act *shell.GitAct) string {
 
 // list joins a few names. Ambiguous ones are quoted.
 func list(names []string) string {
+	shown := someNames(names)
+	if more := len(names) - len(shown); more > 0 {
+		return strings.Join(shown, ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// someNames returns the first names, clipped, ambiguous ones quoted.
+func someNames(names []string) []string {
 	var shown []string
 	for _, name := range names[:min(len(names), lossNames)] {
 		odd := func(r rune) bool {
@@ -254,8 +264,5 @@ func list(names []string) string {
 		}
 		shown = append(shown, visible(cmp.Or(name, `""`)))
 	}
-	if more := len(names) - len(shown); more > 0 {
-		return strings.Join(shown, ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(shown, ", ")
+	return shown
 }

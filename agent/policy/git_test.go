@@ -105,11 +105,11 @@ func TestLosses(t *testing.T) {
 	const status = " M a.go\x00M  b\x00?? new\x00?? d/\x00!! old.o\x00?? e\n\x1b[2J, f\x00"
 	many := strings.Repeat(" M x\x00", 17)
 	for _, tt := range []struct{ command, answer, want string }{
-		{"git reset --hard", " M a.go\x00M  b\x00", "git reset --hard discards changes in 2 files: a.go, b"},
-		{"git reset --hard", many, "git reset --hard discards changes in 17 files: x, x, x, x, x and 12 more"},
-		{"git reset --hard", "", "git reset --hard discards changes in files: none now"},
-		{"git checkout -- a.go b", status, "git checkout -- discards changes in 1 file: a.go"},
-		{"git checkout x -- a.go b", " M a.go\x00M  b\x00", "git checkout -- discards changes in 2 files: a.go, b"},
+		{"git reset --hard", " M a.go\x00M  b\x00", "git reset --hard discards your changes in 2 files: a.go, b"},
+		{"git reset --hard", many, "git reset --hard discards your changes in 17 files: x, x, x, x, x and 12 more"},
+		{"git reset --hard", "", "git reset --hard finds no changes to discard"},
+		{"git checkout -- a.go b", status, "git checkout -- discards your changes in 1 file: a.go"},
+		{"git checkout x -- a.go b", " M a.go\x00M  b\x00", "git checkout -- discards your changes in 2 files: a.go, b"},
 		{"git clean -f", status, `git clean deletes 2 untracked files: new, "e\n\x1b[2J, f"`},
 		{"git clean -fd", status, `git clean deletes 3 untracked files: new, d/, "e\n\x1b[2J, f"`},
 		{"git clean -fX", status, "git clean -X deletes 1 ignored file: old.o"},
@@ -117,10 +117,10 @@ func TestLosses(t *testing.T) {
 		{"git stash clear", "stash@{0} WIP\x00stash@{1} o\x1b\x00", "git stash clear deletes 2 stashes: stash@{0} WIP, stash@{1} o�"},
 		{"git push --force origin HEAD:main", "", "git push --force replaces or deletes commits of origin/main"},
 		{"git push --force", "", "git push --force replaces or deletes commits of the other repository"},
-		{"git branch -D a b", "", "git branch -D takes away what is only on a, b"},
-		{"git reset $x", "", "git reset discards changes that are not committed; unknown what would be lost (part of the command is computed)"},
-		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed; unknown what would be lost (the folder is unknown)"},
-		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules; unknown what would be lost (not examined for this command)"},
+		{"git branch -D a b", "", "git branch -D deletes commits that are only on a, b"},
+		{"git reset $x", "", "git reset discards changes that are not committed (unknown what would be lost: part of the command is computed)"},
+		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed (unknown what would be lost: the folder is unknown)"},
+		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules (unknown what would be lost: not examined for this command)"},
 		{"git commit -m x", "", ""},
 		{"git status", "", ""},
 	} {
@@ -135,7 +135,7 @@ func TestLosses(t *testing.T) {
 	fail = errors.New("x")
 	unknown := func(p Policy, want string) {
 		t.Helper()
-		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "unknown what would be lost ("+want) {
+		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "unknown what would be lost: "+want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -168,7 +168,7 @@ func TestLossesOnTargets(t *testing.T) {
 	act := sh("git reset --hard")
 	act.Targets = []action.TargetCwd{{Target: "web", Cwd: "/srv"}, {Target: "local", Cwd: "/w"}}
 	got := p.Context(act, action.ModeAsk).Loses
-	if len(got) != 2 || !strings.HasPrefix(got[0], "on web: git reset --hard discards") || !strings.Contains(got[0], "no read-only sandbox here") || got[1] != "on local: git reset --hard discards changes in 1 file: a.go" {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "on web: git reset --hard discards") || !strings.Contains(got[0], "no read-only sandbox here") || got[1] != "on local: git reset --hard discards your changes in 1 file: a.go" {
 		t.Errorf("%q", got)
 	}
 	for range 9 {

@@ -69,6 +69,9 @@ type Policy struct {
 	// of a folder of the target reads, or ""; ok is false if there are too many. nil means that
 	// folders can't be read.
 	Holds func(dir string, s shell.Search) (name string, ok bool)
+	// Count counts the files at an absolute path of the target and below it, for people; folder reports whether
+	// the path is one. ok is false if that can't be told soon. nil counts nothing.
+	Count func(path string) (files int, folder, ok bool)
 	// Shell is the shell that runs commands; "" is bash or a compatible one. What a zsh would
 	// do is unknown: its patterns can run commands.
 	Shell string
@@ -88,7 +91,7 @@ type Policy struct {
 	// queried.
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At returns what applies to a target instead of Workspace, Also, Home, Own, Resolve, Match,
-	// Holds, Git, Confined, Boxed and Fence; nil: these apply to all.
+	// Holds, Count, Git, Confined, Boxed and Fence; nil: these apply to all.
 	At func(target string) Target
 
 	guarded   bool // the target of the judged action is guarded
@@ -104,6 +107,7 @@ type Target struct {
 	Resolve   func(path string) string
 	Match     func(dir, pattern string) ([]string, bool)
 	Holds     func(dir string, s shell.Search) (name string, ok bool)
+	Count     func(path string) (files int, folder, ok bool)
 	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	Confined  bool         // commands that need no approval run in the read-only sandbox
 	Boxed     bool         // approved commands run in the sandbox of the settings
@@ -119,7 +123,7 @@ func (p Policy) on(a action.Action) Policy {
 	}
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
-	p.Own, p.Holds = at.Own, at.Holds
+	p.Own, p.Holds, p.Count = at.Own, at.Holds, at.Count
 	p.Fence = at.Fence
 	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	p.elsewhere = at.Elsewhere

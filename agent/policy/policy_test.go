@@ -424,10 +424,10 @@ rule: shell
         git log only reads: it prints commits
   ask   tee x.log
         tee writes files
-kept: no approval is needed for commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)
-kept: once approved, this one can do all that you can
+note: Read-only commands run in a sandbox without asking. This one isn't known to be read-only.
+note: Once approved, this one runs with your full permissions.
 risk: medium
-then: files or settings change
+then: it changes files or settings
 `
 	if got != want {
 		t.Errorf("Explain =\n%s\nwant\n%s", got, want)

@@ -99,7 +99,7 @@ func TestSimilarIsForOneTarget(t *testing.T) {
 	if r, ok := p.Similar(a, action.ModeAsk); ok {
 		t.Errorf("one rule for two targets: %v", r)
 	}
-	if c := p.Context(a, action.ModeAsk); !strings.Contains(strings.Join(c.Consequences, " "), "on 2 targets at once") {
+	if c := p.Context(a, action.ModeAsk); !strings.Contains(strings.Join(c.Consequences, " "), "on 2 machines at once") {
 		t.Errorf("context %+v", c)
 	}
 }

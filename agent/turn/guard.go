@@ -129,7 +129,7 @@ func (b *batch) hookOf(v action.Verdict, m hooks.Answer) *approval.Hook {
 	}
 	h := &approval.Hook{}
 	if m.Failed {
-		h.Offer = "let failures of the hook " + m.By + " pass (session)"
+		h.Offer = "let failures of the hook " + m.By + " pass this session"
 		h.Pass = func() { b.loop.o.Programs.Pass(m.By) }
 	}
 	return h

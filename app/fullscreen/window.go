@@ -28,9 +28,11 @@ import (
 	"buddy/app/state"
 	"buddy/app/ui"
 	"buddy/sessions"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/tmux"
 	"buddy/views/draw"
+	"buddy/views/markup"
 )
 
 // Run opens the full screen on the first session, a new one or one to resume, and on
@@ -290,12 +292,27 @@ func (w *window) end(ctx context.Context, said io.Writer) {
 			_, _ = fmt.Fprintln(said, line)
 		}
 	case !w.next.Again && w.link.failure() == nil:
-		_, _ = fmt.Fprintf(said, "detached · buddy attach %s\n", host.Short(w.setup.ID))
+		_, _ = fmt.Fprintln(said, farewell(ui.Running(w.ui), host.Short(w.setup.ID)))
 		if advice := host.LogoutAdvice(); advice != "" {
 			_, _ = fmt.Fprintln(said, advice)
 		}
 	}
 }
+
+// farewell says on one line what still runs, and how to come back to a session.
+func farewell(running []string, id string) string {
+	back := "Come back with: buddy attach " + id
+	if len(running) == 0 {
+		return back
+	}
+	for i, title := range running {
+		running[i] = draw.Shorten(markup.Inline(title), maxLeft)
+	}
+	return "Still running: " + texts.Some(running) + ". " + back
+}
+
+// maxLeft limits the columns of a task's title in the farewell.
+const maxLeft = 60
 
 // attention returns how the person wants to be notified.
 func (w *window) attention() ui.Attention {

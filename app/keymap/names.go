@@ -147,6 +147,7 @@ const (
 	ConfirmNo    Action = "confirm-no"
 	LeaveDetach  Action = "leave-detach"
 	LeaveKilling Action = "leave-killing"
+	LeaveStay    Action = "leave-stay"
 
 	OpenOutput Action = "open-output"
 	PagerClose Action = "pager-close"

@@ -20,8 +20,8 @@ var joints = map[int]rune{
 	up | down | left | right: '┼',
 }
 
-// Joints returns the corners and crossings of the borders of all visible boxes and of the dock, row by
-// row. They are drawn after the boxes, whose own corners do not know their neighbours.
+// Joints returns the corners and crossings of the borders of all visible boxes and of the rules of the dock, which
+// has no sides, row by row. They are drawn after the boxes, whose own corners do not know their neighbours.
 func (l *Layout) Joints() []Joint {
 	boxes := append([]Rect{l.Panes[Live], l.Panes[Tasks], l.Dock}, l.Tiles...)
 	w, h := 0, 0
@@ -39,7 +39,7 @@ func (l *Layout) Joints() []Joint {
 				cells[y*w+x+1] |= left
 			}
 		}
-		for y := r.Y; y < r.Y+r.H-1; y++ {
+		for y := r.Y; y < r.Y+r.H-1 && r != l.Dock; y++ {
 			for _, x := range [2]int{r.X, r.X + r.W - 1} {
 				cells[y*w+x] |= down
 				cells[(y+1)*w+x] |= up

@@ -19,99 +19,63 @@ import (
 	"buddy/views/words"
 )
 
-// ApprovalText returns all that would run and why it needs approval, in the words of the full
-// screen; whole adds what else is known of it. The text is as untrusted as the action is.
-func ApprovalText(a event.ApprovalAsked, whole bool) string {
-	act := a.Action
+// ApprovalText returns what an approval asks, all that would run and what a person must know of it, in the words
+// of the full screen. The text is as untrusted as the action is.
+func ApprovalText(a event.ApprovalAsked) string {
 	var b strings.Builder
 	if a.Agent != "" {
 		b.WriteString(markup.Shorten(a.Agent, maxFact) + " asks: ")
 	}
-	where := ""
-	if a.Context.Outside {
-		where = " outside the fence"
+	question, counts := words.Question(a)
+	b.WriteString(strings.TrimSpace(question + " " + counts))
+	var aside []string
+	if risk := words.RiskOf(a); risk != "" {
+		aside = append(aside, string(risk)+" risk")
 	}
-	fmt.Fprintf(&b, "%s on %s needs approval%s%s", words.Title(act), act.Target, where, dangers(a))
-	for _, l := range strings.Split(effect(act), "\n") {
+	if where := words.Where(a); where != "" {
+		aside = append(aside, where)
+	}
+	if len(aside) > 0 {
+		b.WriteString("  (" + strings.Join(aside, " · ") + ")")
+	}
+	for _, l := range strings.Split(effect(a.Action), "\n") {
 		b.WriteString("\n  | " + l)
 	}
-	facts := [][2]string{
-		{"note", a.Context.Unseen.Text()},
-		{"lost", strings.Join(a.Context.Loses, "; ")},
-		{"hook", a.Context.Changed},
-		{"you said", strings.Join(a.Context.Memory.Said, "; ")},
-		{"note", strings.Join(a.Context.Memory.Noted, "; ")},
-		{"why", act.Why},
-		{"last", a.Context.Failed},
-		{"dir", folders(act)},
-		{"rule", rule(a.Verdict)},
-	}
-	if whole {
-		facts = append(facts, [][2]string{
-			{"does", strings.Join(a.Context.Consequences, "; ")},
-			{"undo", a.Context.UndoText()},
-			{"else", strings.Join(a.Context.Alternatives, "; ")},
-			{"kept", strings.Join(a.Context.Kept, "; ")},
-		}...)
-	}
-	for _, f := range facts {
-		if f[1] != "" {
-			fmt.Fprintf(&b, "\n  %s: %s", f[0], markup.Shorten(f[1], maxFact))
+	for _, fact := range append(words.Facts(a), words.Reason(a)) {
+		if fact != "" {
+			b.WriteString("\n  " + markup.Shorten(fact, maxFact))
 		}
 	}
 	return b.String()
 }
 
-const maxFact = 4096 // characters of one thing that is known of an action
-
-// dangers says in words what the policy knows of the danger, "" when that is nothing.
-func dangers(a event.ApprovalAsked) string {
-	text := ""
-	if risk := cmp.Or(a.Context.Risk, a.Action.Risk); risk != "" {
-		text = " · risk " + string(risk)
+// DetailsText returns what else is known of an approval, a line each.
+func DetailsText(a event.ApprovalAsked) string {
+	var lines []string
+	for _, s := range words.Details(a) {
+		lines = append(lines, "  "+markup.Shorten(s, maxFact))
 	}
-	if a.Action.Mutation || a.Context.Mutation {
-		text += " · changes"
-	}
-	if a.Action.Privesc || a.Context.Privesc {
-		text += " · privileged"
-	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
-// effect returns what an action does: all of its command, or its file with the whole diff.
+const maxFact = 4096 // characters of one thing that is known of an action
+
+// effect returns what an action does: all of its command, or the whole diff.
 func effect(act action.Action) string {
 	var parts []string
-	for _, text := range []string{
-		strings.TrimSpace(strings.Join([]string{act.Method, act.URL, act.Op}, " ")), act.Path, act.Command, act.Preview,
-	} {
+	path := act.Path
+	if act.Preview != "" {
+		path = "" // the diff names it
+	}
+	for _, text := range []string{strings.TrimSpace(strings.Join([]string{act.Method, act.URL}, " ")), path, act.Command, act.Preview} {
 		if text = strings.TrimRight(text, "\n"); text != "" {
 			parts = append(parts, text)
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing is known about what this does"
+		return "buddy knows nothing about what this does."
 	}
 	return strings.Join(parts, "\n")
-}
-
-// folders says where a command starts, on each target if there are several.
-func folders(act action.Action) string {
-	if len(act.Targets) == 0 {
-		return act.Cwd
-	}
-	var all []string
-	for _, t := range act.Targets {
-		all = append(all, t.Target+" "+cmp.Or(t.Cwd, "?"))
-	}
-	return strings.Join(all, ", ")
-}
-
-func rule(v action.Verdict) string {
-	if v.Rule == "" || v.Rule == v.Reason {
-		return v.Reason
-	}
-	return v.Reason + " (" + v.Rule + ")"
 }
 
 // denial says why a call does not run, in a few words and the reason that was given.
@@ -156,25 +120,21 @@ func QuestionText(q event.QuestionAsked) string {
 // what is typed after one answers it.
 func (m *Remarks) Approve(a event.ApprovalAsked) {
 	if m.Unattended {
-		m.Say("%s\n  denied: with --approve auto nobody is asked", ApprovalText(a, false))
+		m.Say("%s\n  denied: with --approve auto nobody is asked", ApprovalText(a))
 		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}
-	reply, hungUp, err := m.onTerminal(ApprovalText(a, false) + "\nRun: [y/N, or why not] ")
+	answer, hungUp, err := m.decide(a)
 	if err != nil {
-		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a, false), withoutTerminal(a))
+		m.Say("%s\n  denied, because there is no terminal to ask on (%s)", ApprovalText(a), withoutTerminal(a))
 		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}
-	answer := reading(reply)
 	if text := RememberText(a.Context.Memory, answer.Reason); text != "" && !hungUp {
-		where, _, _ := m.onTerminal(text + "\nRemember: ") // without an answer: nothing
+		where, _, _ := m.onTerminal(text + "\nNumber: ") // without an answer: nothing
 		answer.Remember = RememberChoice(a.Context.Memory, where)
 	}
 	answer.ID = a.ID
-	if hungUp {
-		answer = event.AnswerApproval{ID: a.ID, Decision: event.Deny, Reason: "the terminal was closed"}
-	}
 	m.Send(answer)
 }
 
@@ -260,16 +220,4 @@ func (m *Remarks) onTerminal(text string) (reply string, hungUp bool, err error)
 		hungUp = true
 	}
 	return reply, hungUp, nil
-}
-
-// reading returns what a line means as an answer: what is neither yes nor no is why not.
-func reading(line string) event.AnswerApproval {
-	line = strings.TrimSpace(line)
-	switch strings.ToLower(line) {
-	case "y", "yes":
-		return event.AnswerApproval{Decision: event.Once}
-	case "", "n", "no":
-		return event.AnswerApproval{Decision: event.Deny}
-	}
-	return event.AnswerApproval{Decision: event.Deny, Reason: line}
 }

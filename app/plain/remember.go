@@ -18,11 +18,11 @@ func RememberText(m action.Memory, reason string) string {
 	if len(m.Scopes) == 0 || taught == "" {
 		return ""
 	}
-	text := "remember: " + markup.Shorten(taught, maxFact)
+	text := "Remember this for later sessions? " + markup.Shorten(taught, maxFact)
 	if m.Only != "" {
 		text += " (on " + markup.Shorten(m.Only, maxFact) + " only)"
 	}
-	text += "\n  Enter  only this time"
+	text += "\n  Enter  no, only this time"
 	for i, scope := range m.Scopes {
 		text += fmt.Sprintf("\n  %d  %s", i+1, action.ScopeText(scope))
 	}

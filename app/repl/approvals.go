@@ -1,11 +1,9 @@
 package repl
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"buddy/agent/action"
@@ -57,14 +55,14 @@ func (r *repl) put(w wants) bool {
 		return true
 	}
 	a := r.state.Approvals[0]
-	r.say(plain.ApprovalText(a, false))
+	r.say(plain.ApprovalText(a))
 	if n := len(r.state.Approvals); n > 1 {
 		r.say(fmt.Sprintf("  1 of %d", n))
 	}
 	if text, _ := editable(r, a); r.edited.id == a.ID {
-		r.say("as you edited it:\n  | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  | "))
+		r.say("With your edits:\n  | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  | "))
 	}
-	r.say(listed(choices(r, a), a.Context.Examples()))
+	r.say(offered(r, a))
 	return true
 }
 
@@ -74,11 +72,11 @@ func waits(r *repl, w wants) {
 		return
 	}
 	r.told = w
-	what := "a question waits"
+	what := "The agent has a question"
 	if w.kind == anApproval {
-		what = markup.Shorten(words.Asked(r.state.Approvals[0]).Line(), 60) + " waits for approval"
+		what = "Waiting for your approval: " + markup.Shorten(words.Asked(r.state.Approvals[0]).Line(), 60)
 	}
-	r.say(what + ": it is asked after this line, which is kept for the prompt")
+	r.say(what + ". You are asked after this line, which goes to the prompt")
 	if r.reading {
 		r.con.reveal(prompt(r.program.Targets.Current()))
 	}
@@ -104,106 +102,44 @@ func turnAway(r *repl) {
 	}
 }
 
-// choice is one answer to an approval.
-type choice struct {
-	action keymap.Action
-	key    string // what is typed for it, beside its number
-	label  string
+// offered returns the answers to an approval, and the other keys, a line each.
+func offered(r *repl, a event.ApprovalAsked) string {
+	text := plain.Numbered(plain.Answers(a, r.edited.id == a.ID)) + "\n  " + r.con.keys.Name(keymap.Explain) + "  details"
+	if _, put := editable(r, a); put != nil {
+		text += "\n  " + r.con.keys.Name(keymap.AmendCall) + "  edit"
+	}
+	return text
 }
 
-// choices returns the answers to an approval in the words of the full screen.
-func choices(r *repl, a event.ApprovalAsked) []choice {
-	edited := r.edited.id == a.ID
-	_, put := editable(r, a)
-	labels := make(map[keymap.Action]string)
-	for e := range r.con.keys.In(keymap.Approval) {
-		labels[e.Action] = e.Label
-	}
-	var all []choice
-	for _, c := range []struct {
-		action keymap.Action
-		offer  bool
-		label  string // "" is that of the key
-	}{
-		{keymap.Approve, true, approves(a.Action.Kind, edited)},
-		{keymap.Deny, true, ""},
-		{keymap.DenyWithReason, true, ""},
-		{keymap.AmendCall, put != nil, ""},
-		{keymap.AllowSimilar, a.Context.Similar != "" && !edited, a.Context.Similar},
-		{keymap.Explain, true, ""},
-	} {
-		if c.offer {
-			all = append(all, choice{c.action, r.con.keys.Name(c.action), cmp.Or(c.label, labels[c.action])})
-		}
-	}
-	return all
+// asks says what can be typed.
+func asks(r *repl, a event.ApprovalAsked) string {
+	return fmt.Sprintf("Answer (1-%d, Enter for no): ", len(plain.Answers(a, r.edited.id == a.ID)))
 }
 
-// approves says what approving does, "" when that is what the key says.
-func approves(kind action.Kind, edited bool) string {
-	files := kind == action.FileWrite || kind == action.FileDelete
-	switch {
-	case files && edited:
-		return "write what you edited"
-	case edited:
-		return "run what you edited"
-	case files:
-		return "make the change"
-	}
-	return ""
+// actions are the actions of the choices, whose keys a person may have changed.
+var actions = map[plain.Choice]keymap.Action{
+	plain.Approve: keymap.Approve, plain.AllowSimilar: keymap.AllowSimilar, plain.Deny: keymap.Deny,
+	plain.DenyWithReason: keymap.DenyWithReason, plain.Amend: keymap.AmendCall, plain.Explain: keymap.Explain,
 }
 
-// listed returns choices one a line, with their numbers; like says what a rule would allow.
-func listed(all []choice, like string) string {
-	var lines []string
-	for i, c := range all {
-		lines = append(lines, fmt.Sprintf("  %d  %s  %s", i+1, c.key, c.label))
-		if c.action == keymap.AllowSimilar && like != "" {
-			lines = append(lines, "        "+like)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// asks names the keys and numbers of choices.
-func asks(all []choice) string {
-	var names []string
-	for _, c := range all {
-		if c.key != "" {
-			names = append(names, c.key)
-		}
-	}
-	return fmt.Sprintf("%s or 1-%d (Enter denies): ", strings.Join(names, ", "), len(all))
-}
-
-// chosen returns what a line decides, "" for nothing. An empty one denies.
-func chosen(all []choice, line string) keymap.Action {
-	line = strings.ToLower(strings.TrimSpace(line))
-	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {
-		return all[n-1].action
-	}
-	switch line {
-	case "", "no":
-		return keymap.Deny
-	case "yes":
-		return keymap.Approve
-	}
-	i := slices.IndexFunc(all, func(c choice) bool { return strings.ToLower(c.key) == line })
-	if i < 0 {
+// chosen returns what a line decides, "" for nothing.
+func chosen(r *repl, a event.ApprovalAsked, line string) keymap.Action {
+	act := actions[plain.Chosen(plain.Answers(a, r.edited.id == a.ID), func(c plain.Choice) string { return r.con.keys.Name(actions[c]) }, line)]
+	if _, put := editable(r, a); act == keymap.AmendCall && put == nil {
 		return ""
 	}
-	return all[i].action
+	return act
 }
 
 // approval takes the answer to an approval; none denies.
 func (r *repl) approval(id, line string, none bool) {
 	i := slices.IndexFunc(r.state.Approvals, func(a event.ApprovalAsked) bool { return a.ID == id })
 	if i < 0 {
-		unused(r, line, "that is no longer asked")
+		unused(r, line, "this question was already answered")
 		return
 	}
 	a := r.state.Approvals[i]
-	act := chosen(choices(r, a), line)
+	act := chosen(r, a, line)
 	if none {
 		act = keymap.Deny
 	}
@@ -219,11 +155,11 @@ func (r *repl) approval(id, line string, none bool) {
 	case keymap.AmendCall:
 		amend(r, a)
 	case keymap.Explain:
-		r.say(plain.ApprovalText(a, true))
-		r.say(listed(choices(r, a), a.Context.Examples()))
+		r.say(plain.DetailsText(a))
+		r.say(offered(r, a))
 	default:
 		if !atOnce(line) || !r.slash(line) {
-			unused(r, line, "nothing was decided")
+			unused(r, line, "not an answer: nothing was decided")
 		}
 	}
 }
@@ -276,7 +212,7 @@ func approve(r *repl, a event.ApprovalAsked) {
 	}
 	text, put := editable(r, a)
 	if a.Action.Kind == action.Shell && strings.TrimSpace(text) == "" {
-		r.say("there is no command any more")
+		r.say("the command is empty")
 		return
 	}
 	if args, ok := put(text); ok {
@@ -312,9 +248,9 @@ func (r *repl) answer(id, line string) {
 	i := slices.IndexFunc(r.state.Questions, func(q event.QuestionAsked) bool { return q.ID == id })
 	switch {
 	case i < 0:
-		unused(r, line, "that is no longer asked")
+		unused(r, line, "this question was already answered")
 	case strings.TrimSpace(line) == "":
-		r.say("nothing was answered: a number takes a choice, other words are an answer of your own")
+		r.say("not answered: type a number, or an answer of your own")
 	case atOnce(line) && r.slash(line):
 	default:
 		q := r.state.Questions[i]

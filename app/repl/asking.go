@@ -92,11 +92,11 @@ func (r *repl) turn() (wants, string) {
 	working := prompt(r.program.Targets.Current())
 	switch r.wants.kind {
 	case aReason:
-		return r.wants, "why: "
+		return r.wants, "Why? (Enter for no reason) "
 	case aKey:
 		return r.wants, "key of " + r.wants.id + " (not shown): "
 	case aScope:
-		return r.wants, "remember: "
+		return r.wants, "Number: "
 	case aPrompt, anApproval, anAnswer:
 	}
 	if len(r.state.Approvals)+len(r.state.Questions) > 0 {
@@ -106,9 +106,9 @@ func (r *repl) turn() (wants, string) {
 		case !r.put(w):
 			return wants{}, working
 		case w.kind == anApproval:
-			return w, asks(choices(r, r.state.Approvals[0]))
+			return w, asks(r, r.state.Approvals[0])
 		default:
-			return w, "answer> "
+			return w, "Answer: "
 		}
 	}
 	if r.state.Running() != nil && !r.con.tty {

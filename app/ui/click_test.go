@@ -66,9 +66,9 @@ func TestApprovalByMouse(t *testing.T) { // a click is no faster and no looser t
 		x := open(t, 120, 32)
 		x.tell(running...)
 		x.tell(asked)
-		x.clickOn("y run once", 1) // in the grace period
+		x.clickOn("1  Yes", 1) // in the grace period
 		x.took()
-		col, row := x.find("y run once")
+		col, row := x.find("1  Yes")
 		x.Mouse("press", col, row)
 		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row) // it went down too early
@@ -81,12 +81,12 @@ func TestApprovalByMouse(t *testing.T) { // a click is no faster and no looser t
 			}
 		}
 		x.took()
-		x.Want("Approve?")
+		x.Want("Run this command?")
 		x.Mouse("press", col, row)
 		x.Mouse("drag", col+1, row)
 		x.Mouse("release", col+60, row+3) // the hand slipped
 		x.took()
-		x.clickOn("y run once", 5) // a word of it is as good as the key
+		x.clickOn("1  Yes", 5) // a word of it is as good as the key
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
@@ -96,7 +96,7 @@ func TestApprovalThatOpensUnderThePointer(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
 		x.tell(asked)
-		col, row := x.find("y run once")
+		col, row := x.find("1  Yes")
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
 		x.Mouse("press", col, row) // meant for what was below
 		second := asked
@@ -123,18 +123,22 @@ func TestApprovalKeysByMouse(t *testing.T) {
 		want  []event.Command
 		shows string
 	}{
-		"deny":    {"n deny", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny}}, ""},
-		"reason":  {"d deny, say why", nil, "deny because"},
-		"explain": {"? explain", nil, "undo"},
-		"leave":   {"list the files", nil, "Approve?"}, // outside: nothing
+		"yes":     {"1  Yes", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Once}}, ""},
+		"reason":  {"No, and tell", nil, "No, because:"},
+		"explain": {"details", nil, "You are asked because"},
+		"leave":   {"list the files", nil, "Run this command?"}, // outside: nothing
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := open(t, 120, 32)
 				x.tell(running...)
 				x.tell(asked)
+				x.Press("F8")
+				x.Settle()
 				time.Sleep(draw.GracePeriod)
 				x.clickOn(tt.click, 1)
+				time.Sleep(dialog.LetterPause)
+				x.Settle()
 				x.took(tt.want...)
 				x.Want(tt.shows)
 			})
@@ -260,7 +264,7 @@ func TestSessionBrowserByMouse(t *testing.T) {
 		x.copies("Answer to first")
 		x.clickOn("x delete", 0)
 		x.Want(`Move "first one" to the trash?`)
-		x.clickOn("n no", 0)
+		x.clickOn("n No", 0)
 		x.unwanted("to the trash?")
 		x.Want("first one")
 		x.clickOn("Enter choose", 0)
@@ -326,7 +330,7 @@ func TestConfirmByMouse(t *testing.T) {
 		x.clickOn("Esc back", 5)
 		x.unwanted("Sure?")
 		ask()
-		x.clickOn("y yes", 0)
+		x.clickOn("1  Yes", 0)
 		if fmt.Sprint(got) != "[confirm-yes]" {
 			t.Errorf("answers %v", got)
 		}
@@ -419,7 +423,7 @@ func TestServersQuestion(t *testing.T) {
 	})
 }
 
-// A click on a choice of a question goes to it; Enter takes it.
+// A click on a choice of a question takes it, as its digit does.
 func TestChoicesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
@@ -427,13 +431,9 @@ func TestChoicesByMouse(t *testing.T) {
 		x.tell(event.QuestionAsked{ID: "q1", Text: "Which one?\n2  is not a choice", Choices: []string{"the red", "the blue"}})
 		time.Sleep(draw.GracePeriod)
 		x.clickOn("is not a choice", 2)
-		x.Want("F8 answers")
-		x.clickOn("2 the blue", 3)
-		x.took()
-		x.Want("❯ 2 the blue")
-		x.clickOn("1 the red", 0)
-		x.Want("❯ 1 the red")
-		x.Press("Enter")
-		x.took(event.Answer{ID: "q1", Text: "the red"})
+		x.Want("Press F8 to answer")
+		x.clickOn("2  the blue", 3)
+		time.Sleep(dialog.LetterPause)
+		x.took(event.Answer{ID: "q1", Text: "the blue"})
 	})
 }

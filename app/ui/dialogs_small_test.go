@@ -36,21 +36,21 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 			})
 		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter keep", "Esc cancel"}},
 		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { askTimeout(x.u.v.ask, x.u.deps.Send, 4) }) }, []string{"Time limit for task #4", "cancel it after (30s, 10m, 1h):", "Enter set", "Esc back"}},
-		"approval":           {request(script, ""), []string{"run a command on local", "risk high", "1 set -e", "more · PgDn", "y run once", "n deny", "? explain"}},
-		"approval of a kind": {func(x *testUI) { request(script, "allow echo")(x); x.rest() }, []string{"1 set -e", "more · PgDn", "s allow similar", "n deny", "? explain"}},
-		"its rule":           {func(x *testUI) { request(script, "allow echo")(x); x.Press("F8", "End") }, []string{"allow echo"}},
-		"explained":          {explained, []string{"does files go away", "more · PgUp", "n deny"}},
+		"approval":           {request(script, ""), []string{"Run this command?", "high risk", "1 set -e", "more · PgDn", "1 Yes", "2 No", "Press F8 to answer"}},
+		"approval of a kind": {func(x *testUI) { request(script, "don't ask again for echo")(x); x.rest() }, []string{"1 set -e", "more · PgDn", "1 Yes", "Yes, don't ask again", "3 No", "? details"}},
+		"its rule":           {func(x *testUI) { request(script, "don't ask again for echo")(x); x.rest(); x.Press("End") }, []string{"don't ask again for", "echo"}},
+		"explained":          {explained, []string{"Files go away.", "PgUp", "2 No"}},
 		"quit": {func(x *testUI) {
 			x.u.deps.Later(func() {
 				x.u.dock.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
 			})
-		}, []string{"1 command still runs:", "more · PgDn", "d detach", "k end it"}},
+		}, []string{"1 command still runs:", "more · PgDn", "1  Detach (everything keeps", "2  Stop it and quit", "3  Stay"}},
 		"help":     {func(x *testUI) { x.Press("F1") }, []string{"Help", "Esc closes", "more · PgDn"}},
 		"models":   {func(x *testUI) { x.Type("/model\n") }, []string{"Models · 3", "Enter choose", "Esc close"}},
 		"themes":   {func(x *testUI) { x.Type("/theme\n") }, []string{"type to filter; moving shows them", "Esc close"}},
 		"sessions": {func(x *testUI) { x.Press("F4") }, []string{"filter titles; / searches all text", "Enter choose", "Esc close"}},
 		"delete": {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "x") }, []string{
-			"Move", "to the trash?", "y yes", "n no",
+			"Move", "to the trash?", "y Yes", "n No",
 		}},
 		"title":    {func(x *testUI) { x.Press("F4"); x.Settle(); x.Press("Down", "r") }, []string{"title:", "takes more than a row", "Enter rename", "Esc cancel"}},
 		"commands": {func(x *testUI) { x.Press("F2") }, []string{"Commands and actions", "Enter choose", "Esc close"}},
@@ -76,6 +76,6 @@ func TestQuestionOnASmallScreen(t *testing.T) {
 		x.Press("Tab")
 		x.Want("server ●")
 		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
-		x.Want("Question", "Which port?", "2 8080")
+		x.Want("─ Which port? ─", "2  8080")
 	})
 }

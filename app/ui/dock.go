@@ -47,7 +47,6 @@ type docked struct {
 	left    bool            // the person went back to the prompt: only a key or a click leads to it again
 	full    bool            // it has all rows between header and prompt
 	pressed time.Time       // when the last key came, or the request, if that was later
-	digits  string          // that were typed in a question just now: a choice, or the start of an answer
 	letter  *tcell.EventKey // that waits for what follows it; nil: none does
 }
 
@@ -142,12 +141,12 @@ func (d *dock) ask(q event.QuestionAsked) {
 		d.askPlan(q)
 		return
 	}
-	title := "Question"
+	title, lines := q.Text, []string(nil)
 	if q.From != "" {
-		title = q.From + " asks"
+		title, lines = q.From+" asks", strings.Split(q.Text, "\n")
 	}
 	d.question.Ask(dialog.Question{
-		ID: q.ID, Title: title, Scope: keymap.Question, Lines: strings.Split(q.Text, "\n"), Choices: q.Choices, Own: true,
+		ID: q.ID, Title: title, Scope: keymap.Question, Lines: lines, Choices: q.Choices, Own: true,
 		Take: func(n int) { d.deps.Send(event.Answer{ID: q.ID, Text: q.Choices[n]}) },
 	})
 }
@@ -155,11 +154,6 @@ func (d *dock) ask(q event.QuestionAsked) {
 // place tells the dialogs where in the queue they are.
 func (d *dock) place(ids []string) {
 	p := dialog.DockPlace{N: slices.Index(ids, d.request) + 1, Of: len(ids), Full: d.full, Who: whoAsks(d.state, d.request)}
-	for _, a := range d.state.Approvals {
-		if a.ID == d.request {
-			p.Call, p.Calls = state.AnsweredOf(d.state, a).Place(a.CallID)
-		}
-	}
 	d.approval.SetPlace(p)
 	d.question.SetPlace(p)
 	d.confirm.SetPlace(dialog.DockPlace{Full: d.full})
@@ -280,20 +274,14 @@ func (d *dock) toggleFull() {
 	d.place(requestsIn(d.state))
 }
 
-// ownWords takes what a question has no choice for: it begins an answer in the prompt, with the
-// digits that were typed before it. It reports whether the key was text.
+// ownWords takes what a question has no choice for: it begins an answer in the prompt. It reports whether the key
+// was text.
 func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
-	digits := d.digits
-	d.digits = ""
-	switch {
-	case p.Text == "":
-		return false
-	case p.Action == keymap.ChoiceNumber && d.question.Has(p.Text):
-		d.digits = digits + p.Text
+	if p.Text == "" {
 		return false
 	}
 	d.answers = d.request
-	d.typeOn(digits, ev)
+	d.typeOn("", ev)
 	return true
 }
 
@@ -354,7 +342,7 @@ func (d *dock) typing(now time.Time) bool {
 // the mode might be one. It returns what there is to tell about that.
 func (d *dock) cycleMode() (told string) {
 	if d.request != "" {
-		return "answer first what waits: the mode stays while something does"
+		return "Answer first: the mode can't change while something waits for you"
 	}
 	d.deps.Send(event.CycleMode{})
 	return ""

@@ -10,16 +10,16 @@ import (
 )
 
 // waits reports whether a key of what is docked has to wait for the one after it: a letter or
-// digit that means something there may be the first of a sentence. Space pages at once: no
-// sentence begins with it. So does what asks for a reason: the reason is all that follows.
+// digit that means something there may be the first of a sentence. Space and ? act at once: no
+// sentence begins with them. So does what asks for a reason: the reason is all that follows.
 func (d *dock) waits(p keymap.Press) bool {
 	switch {
 	case p.Text == "" || p.Text == " " || !p.Bound() || d.approval.Typing():
 		return false
 	case d.question.Open(): // what is typed after a digit takes it along
-		return p.Action == keymap.FullScreen && (d.question.Cut() || d.full)
+		return p.Action == keymap.ChoiceNumber && d.question.Has(p.Text) || p.Action == keymap.FullScreen && (d.question.Cut() || d.full)
 	}
-	return p.Action != keymap.DenyWithReason
+	return p.Action != keymap.DenyWithReason && p.Action != keymap.Explain
 }
 
 // letterKey takes a letter that may begin a text, or does, and reports whether it was one.
@@ -54,6 +54,8 @@ func (d *dock) takeLetter(ev *tcell.EventKey) {
 		d.toggleFull()
 	case d.approval.Open():
 		d.approval.Press(ev)
+	case d.question.Open():
+		d.question.InputHandler()(ev, nil)
 	}
 }
 
@@ -80,7 +82,7 @@ func (d *dock) afterLetter(ev *tcell.EventKey) (done bool) {
 		return false
 	case p.Text == "" && p.Bound() && p.Action != keymap.Back:
 		d.endPause()
-		return d.approval.Typing() // it was no key of what is typed there
+		return d.approval.Typing() || p.Action == keymap.ChoiceTake // it was no key of what is typed there, or took the digit
 	}
 	d.loseLetter()
 	return p.Action == keymap.Back // which has led to the prompt

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/model"
 	"buddy/views/dialog"
 )
 
@@ -35,10 +34,10 @@ func TestTabWhileTyping(t *testing.T) {
 }
 
 // A letter that decides something waits for what follows: with another one it is text, alone it
-// decides, and Esc right after it decides nothing. What lasts needs Enter.
+// decides, and Esc right after it decides nothing.
 func TestLettersWaitForASentence(t *testing.T) {
 	similar := asked
-	similar.Context.Similar = "allow ls"
+	similar.Context.Similar = "don't ask again for ls"
 	yes := event.AnswerApproval{ID: "a1", Decision: event.Once}
 	for _, tt := range []struct {
 		name string
@@ -56,11 +55,15 @@ func TestLettersWaitForASentence(t *testing.T) {
 		{"and Backspace", func(x *testUI) { x.decide("y", "Backspace") }, "", nil},
 		{"and a paste", func(x *testUI) { x.Press("y"); x.Paste("es") }, "yes", nil},
 		{"and a click elsewhere", func(x *testUI) { x.Press("y"); x.clickOn("I will look.", 2); time.Sleep(dialog.LetterPause) }, "y", nil},
-		{"for the session", func(x *testUI) { x.decide("s") }, "", nil},
+		{"for the session", func(x *testUI) { x.decide("s") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Similar}}},
 		{"for the session, and Enter", func(x *testUI) { x.decide("s"); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Similar}}},
 		{"no choice of this request", func(x *testUI) { x.decide("e") }, "e", nil},
 		{"a number of no choice", func(x *testUI) { x.decide("9") }, "9", nil},
-		{"a number, and Enter", func(x *testUI) { x.Press("2", "Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny}}},
+		{"a number", func(x *testUI) { x.decide("1") }, "", []event.Command{yes}},
+		{"a number of a sentence", func(x *testUI) { x.Type("2 more") }, "2 more", nil},
+		{"a number, and Enter", func(x *testUI) { x.Press("2", "Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Similar}}},
+		{"no, by its number", func(x *testUI) { x.decide("3"); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny}}},
+		{"a reason, by its number", func(x *testUI) { x.decide("3"); x.Type("use make\n") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"}}},
 		{"a reason", func(x *testUI) { x.decide("d"); x.Type("use make"); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"}}},
 		{"a reason at once", func(x *testUI) { x.Type("duse make\n"); time.Sleep(dialog.LetterPause); x.Press("Enter") }, "", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"}}},
 		{"a sentence that begins so", func(x *testUI) { x.Type("don't\n"); x.Press("Esc") }, "don't", nil},
@@ -100,14 +103,13 @@ func TestLetterOfARequestThatWent(t *testing.T) {
 	})
 }
 
-// The title says which call of an answer it is, and which task asks if that is not the main one.
+// The title says which task asks if that is not the main one.
 func TestTitleSaysWhoAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.tell(running...)
-		x.tell(event.ModelMessage{Message: model.Message{ToolCalls: []model.ToolCall{{ID: "c0"}, {ID: "c1"}, {ID: "c2"}}}})
 		x.tell(asked)
-		x.Want("Approve? · call 2 of 3")
+		x.Want("Run this command?")
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
 		x.tell(event.TaskStarted{ID: 4, Kind: event.BackgroundTask, Title: "other"})
 		other := asked
@@ -115,6 +117,6 @@ func TestTitleSaysWhoAsks(t *testing.T) {
 		x.seq++
 		x.events <- event.Envelope{Seq: x.seq, Session: "7f3a-0000", Branch: 1, Task: 4, Payload: other}
 		x.Settle()
-		x.Want("Approve? · background task #4")
+		x.Want("Run this command? · background task #4")
 	})
 }

@@ -342,22 +342,22 @@ func TestSeveralRequests(t *testing.T) {
 		second := asked
 		second.ID, second.Action.Command = "a2", "rm second"
 		x.tell(asked, second, event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80"}})
-		x.Want("Approve? 1 of 3")
+		x.Want("Run this command?  1 of 3")
 		x.Press("F8")
-		x.Want("F8 next")
+		x.Want("press F8 for the next one")
 		x.Press("F8")
-		x.Want("Approve? 2 of 3", "rm second")
+		x.Want("Run this command?  2 of 3", "rm second")
 		x.Press("F8")
-		x.Want("Question 3 of 3", "F8 back to the prompt")
+		x.Want("Which port?  3 of 3", "press F8 to go back to your prompt")
 		x.Press("F8")
-		x.Want("1 of 3", "F8 answers")
+		x.Want("1 of 3", "Press F8 to answer")
 		x.Press("F8", "F8")
 		time.Sleep(draw.GracePeriod)
 		x.Settle()
 		x.decide("n")
 		x.took(event.AnswerApproval{ID: "a2", Decision: event.Deny})
 		x.tell(event.ApprovalAnswered{ID: "a2", Decision: event.Deny, By: "user"})
-		x.Want("Approve? 1 of 2 · F8 answers")
+		x.Want("Run this command?  1 of 2", "Press F8 to answer")
 		x.Type("y") // at once: it is for nobody but the prompt
 		x.took()
 		x.Want("> y")
@@ -392,10 +392,18 @@ func TestQuestionTakesOwnWords(t *testing.T) {
 		x.tell(event.QuestionAnswered{ID: "r", By: "user"})
 		ask("s")
 		x.rest()
-		x.Press("Enter")
-		x.took()
-		x.Press("2", "Enter")
+		x.decide("2")
 		x.took(event.Answer{ID: "s", Text: "8080"})
+		x.tell(event.QuestionAnswered{ID: "s", By: "user"})
+		ask("t")
+		x.rest()
+		x.Press("Enter") // takes the marked one
+		x.took(event.Answer{ID: "t", Text: "80"})
+		x.tell(event.QuestionAnswered{ID: "t", By: "user"})
+		ask("u")
+		x.rest()
+		x.Press("Down", "Enter")
+		x.took(event.Answer{ID: "u", Text: "8080"})
 	})
 }
 
@@ -412,34 +420,4 @@ func TestStatusSaysWhatInterrupts(t *testing.T) {
 		x.unwanted("Esc Esc")
 		x.Want("Esc interrupts")
 	})
-}
-
-// Enter takes nothing in a dialog before a choice was gone to, and a number only goes to one: both say so.
-func TestEnterAndNumbersSayWhatIsMissing(t *testing.T) {
-	const missing, takes = "nothing is chosen yet: go to a choice with ↑↓ or its number, then press Enter", "Enter takes 2: "
-	for name, tt := range map[string]struct {
-		asked event.Event
-		label string
-		sent  event.Command
-	}{
-		"approval": {asked, "deny", event.AnswerApproval{ID: "a1", Decision: event.Deny}},
-		"question": {event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}}, "8080", event.Answer{ID: "q", Text: "8080"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				x := open(t, 120, 32)
-				x.tell(running...)
-				x.tell(tt.asked)
-				x.rest()
-				x.decide("Enter")
-				x.Want(missing)
-				x.decide("2")
-				x.Want(takes + tt.label)
-				x.took()
-				x.decide("Enter")
-				x.took(tt.sent)
-				x.unwanted(missing, takes)
-			})
-		})
-	}
 }

@@ -97,6 +97,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.watched.update(shownPanes(&u.v, lay), u.deps.Send)
 	scope, target := u.target() // drawing may have ended typing in a pane
 	u.v.status.SetStops(stops(u.deps.Keys.Name(keymap.Back), scope, target, u.v.prompt), target == u.v.prompt)
+	u.v.status.SetQuiet(!lay.Dock.Empty())
 	u.v.status.SetHidden(views.Hidden{
 		Steps: lay.Panes[layout.Tasks].Empty(), Queue: lay.Queue.Empty(), Others: lay.Strip.Empty() && lay.Panes[layout.Tasks].Empty(),
 		Retries: lay.Panes[layout.Conversation].Empty() || !transcript.Follows(u.v.conversation),

@@ -93,7 +93,7 @@ func TestReasonWhenAnsweredElsewhere(t *testing.T) {
 				}
 				x.decide("d")
 				x.Type("not there")
-				x.Want("deny because not there")
+				x.Want("No, because: not there")
 				by := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user", Screen: "pts/3"}
 				if tt.send {
 					x.Press("Enter")

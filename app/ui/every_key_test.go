@@ -65,6 +65,9 @@ func pressOne(t *testing.T, store sessions.Store, scope keymap.Scope, enter func
 	before := x.marks(a)
 	x.Press(key)
 	x.Press(thenPress[a]...)
+	if scope == keymap.Approval || scope == keymap.Question {
+		time.Sleep(dialog.LetterPause)
+	}
 	if scope == keymap.Secret && a != keymap.SecretKeep && a != keymap.SecretCancel { // only its length shows
 		x.Type("X\n")
 	}
@@ -173,7 +176,7 @@ func approvalFor(press ...string) func(*testUI) {
 // questionFor asks with more lines than there is room for.
 func questionFor(x *testUI) {
 	x.tell(event.QuestionAsked{ID: "q1", CallID: "c3", Text: strings.Repeat("a line\n", 80), Choices: strings.Split(strings.Repeat("a choice,", 9), ",")})
-	x.Press("F8", "PgDn", "5")
+	x.Press("F8", "PgDn", "Down", "Down", "Down", "Down")
 }
 
 func confirming(s keymap.Scope) func(*testUI) {
@@ -229,7 +232,7 @@ var places = map[keymap.Scope]func(*testUI){
 		x.tell(event.TaskStarted{ID: 4, Kind: event.BackgroundTask, Title: "do more"})
 		focusOn(layout.Tasks)(x)
 	},
-	keymap.Approval: approvalFor("End", "PgUp", "4"),
+	keymap.Approval: approvalFor("End", "PgUp", "Down"),
 	keymap.Question: questionFor,
 	keymap.Reason:   midway(approvalFor("d"), "one two three"),
 	keymap.Amend: func(x *testUI) {
@@ -260,7 +263,7 @@ var places = map[keymap.Scope]func(*testUI){
 }
 
 // choices are the last ones of places that have few.
-var choices = map[keymap.Scope]string{keymap.Confirm: "2", keymap.Leaving: "3"}
+var choices = map[keymap.Scope]string{keymap.Approval: "3", keymap.Confirm: "2", keymap.Leaving: "3"}
 
 // placesOf lists the places where some actions do something.
 var placesOf = map[keymap.Action]func(*testUI){

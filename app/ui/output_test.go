@@ -112,7 +112,7 @@ func TestOpenOutput(t *testing.T) { // o opens the complete output
 			event.ApprovalAsked{ID: "a2", CallID: "c2", Action: ls})
 		x.Want("‖ 1 approval") // below it
 		x.Press("F8")
-		x.Want("Approve?")
+		x.Want("Run this command?")
 		x.Press("F8", "/")
 		x.Type("END")
 		x.Press("Esc", "q")

@@ -36,21 +36,28 @@ func askToLeave(s *state.State, confirm *dialog.Confirm, leave func(slash.Next))
 	if len(running) == 0 {
 		return false
 	}
-	q := dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 task still runs:"}}
+	q := dialog.Question{Title: "Quit? 1 task is still running", Scope: keymap.Leaving}
 	if n := len(running); n > 1 {
-		q.Lines[0] = fmt.Sprintf("%d tasks still run:", n)
+		q.Title = fmt.Sprintf("Quit? %d tasks are still running", n)
 	}
 	for _, t := range running {
-		q.Lines = append(q.Lines, fmt.Sprintf("#%d %s", t.ID, t.Title))
+		q.Lines = append(q.Lines, t.Title)
 	}
-	q.Lines = append(q.Lines, "Detached, all goes on, and what needs you waits for you.")
 	q.Answer = func(a keymap.Action) {
-		if a != keymap.ConfirmNo {
+		if a != keymap.LeaveStay {
 			leave(slash.Next{Detach: a == keymap.LeaveDetach, Kill: a == keymap.LeaveKilling})
 		}
 	}
 	confirm.Ask(q)
 	return true
+}
+
+// Running returns what people call the tasks that have not ended.
+func Running(u *UI) (titles []string) {
+	for _, t := range unfinished(&u.state) {
+		titles = append(titles, draw.FirstLine(t.Title))
+	}
+	return titles
 }
 
 // unfinished returns the tasks that have not ended.

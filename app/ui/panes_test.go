@@ -97,7 +97,7 @@ func TestApprovalWhileTyping(t *testing.T) {
 		sentAs[event.FitPane](x)
 		x.tell(running...)
 		x.tell(asked)
-		x.Want("Approve? · F8 answers")
+		x.Want("Run this command?", "Press F8 to answer")
 		time.Sleep(draw.GracePeriod)
 		x.Press("y", "F8", "n")
 		if got := typed(x, "%2"); got != "y\x1b[19~n" {
@@ -107,7 +107,7 @@ func TestApprovalWhileTyping(t *testing.T) {
 		x.took()
 		x.Press("Ctrl+]")
 		x.rest()
-		x.Want("Approve? · F8 answers") // the panes have the focus
+		x.Want("Run this command?", "Press F8 to answer") // the panes have the focus
 		sentAs[event.FitPane](x)
 		x.decide("F8", "y")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
@@ -192,7 +192,7 @@ func TestKillPane(t *testing.T) { // kill on x (asks); never the shared one
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 120, 32)
 		x.Press("x")
-		x.Want("Kill this pane?", "server", "y yes", "n no")
+		x.Want("Kill this pane?", "server", "1  Yes", "2  No")
 		x.Press("G", "j", "Space") // they scroll
 		x.Press("n")
 		x.unwanted("Kill this pane?")
@@ -209,7 +209,7 @@ func TestQuitWhilePanesRun(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
 		x.Press("Ctrl+D")
-		x.Want("Quit?", "1 task still runs:", "#9 npm run dev", "d detach", "k end it", "n no")
+		x.Want("Quit?", "1 task is still running", "npm run dev", "1  Detach (everything keeps running)", "2  Stop it and quit", "3  Stay")
 		x.Press("Esc")
 		x.unwanted("Quit?")
 		x.Press("Ctrl+C", "Ctrl+C")

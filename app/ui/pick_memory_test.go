@@ -49,23 +49,20 @@ func TestMemoryList(t *testing.T) {
 					x.golden("memory-list")
 				}
 				x.Press("Enter")
-				x.Want("Proposed: Always", "1 accept it", "3 reject")
+				x.Want("Proposed: Always", "1  accept it", "3  reject")
 				if size[0] > 40 {
 					x.Want("npm install a → use pnpm", "session 7f3a", "call c1")
 					x.golden("memory-proposal")
 				}
 				x.decide("3")
-				x.decide("Enter")
 				x.Type("one sentence\n")
-				x.Want("1 edit it", "4 forget it")
+				x.Want("1  edit it", "4  forget it")
 				x.decide("1")
-				x.decide("Enter")
 				x.Want("edit done")
 				x.unwanted("a diff")
 				x.Press("Ctrl+U")
 				x.Type("pnpm\n")
 				x.decide("4")
-				x.decide("Enter")
 				x.Want("Memory · 0 of 3", "forget done")
 				x.Press("Esc", "Esc")
 				if want := []string{"reject p-9x1a2b", "edit r-55f9 Answer in two sentence.", "forget c-qr5k"}; !slices.Equal(x.taught, want) {
@@ -110,7 +107,7 @@ func TestADenialTeachesOnTheScreen(t *testing.T) {
 				x.Type("use pnpm")
 				x.rest()
 				x.decide("Tab")
-				x.Want("remember in this folder", "Not `npm install`: use pnpm.")
+				x.Want("Remembers for this project")
 				x.golden("denial-teaches")
 				x.decide("Enter")
 				x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use pnpm", Remember: "folder"})
@@ -120,7 +117,7 @@ func TestADenialTeachesOnTheScreen(t *testing.T) {
 					event.ToolRequested{CallID: "c2", Name: "run_shell", Action: npm},
 					event.ApprovalAsked{ID: "a2", CallID: "c2", Action: npm, Context: action.ApprovalContext{Memory: teaches}})
 				x.rest()
-				x.Want("note in this folder: Not")
+				x.Want("Noted in this folder:")
 				x.golden("denial-taught")
 			})
 		})

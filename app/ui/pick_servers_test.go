@@ -45,14 +45,12 @@ func TestServerList(t *testing.T) {
 				if size[0] > 40 {
 					x.Want("no database")
 				}
-				x.Want("gone is failed", "1 start it again", "2 switch it off", "3 leave it")
+				x.Want("gone is failed", "1  start it again", "2  switch it off", "3  leave it")
 				x.decide("1")
-				x.decide("Enter")
 				x.Want("MCP servers · 5")
 				x.Type("resting\n")
-				x.Want("resting is off", "1 switch it on", "2 leave it")
+				x.Want("resting is off", "1  switch it on", "2  leave it")
 				x.decide("1")
-				x.decide("Enter")
 				if want := []string{"restart gone", "on resting"}; !slices.Equal(x.mcp, want) {
 					t.Errorf("did %q, want %q", x.mcp, want)
 				}
@@ -74,7 +72,7 @@ func TestServersThatCantBeStarted(t *testing.T) {
 		x.Type("/mcp\n")
 		x.Want("evil␛[2J")
 		x.Press("End", "Enter")
-		x.Want("theirs is off", "1 leave it as it is")
+		x.Want("theirs is off", "1  leave it as it is")
 		x.unwanted("switch it")
 		x.Press("Esc")
 		x.Press("Esc")
@@ -93,15 +91,14 @@ func TestWithheldTextsOfServers(t *testing.T) {
 		x.servers = testServers()[:1]
 		x.servers[0].Withheld, x.servers[0].Lines = true, append(slices.Repeat([]string{"a line"}, 60), strings.Repeat("long ", 9)+"THE END")
 		x.Type("/mcp\n\n")
-		x.Want("docs is starting", "1 let the model read")
+		x.Want("docs is starting", "1  let the model read")
 		x.decide("1")
-		x.decide("Enter")
 		x.Want("not all of it")
 		for range 20 {
 			x.Press("PgDn")
 		}
 		x.Want("THE END")
-		x.decide("Enter")
+		x.decide("1")
 		if !slices.Equal(x.mcp, []string{"docs"}) {
 			t.Errorf("did %q", x.mcp)
 		}

@@ -104,10 +104,10 @@ func TestReplay(t *testing.T) {
 		ui.Type("yy") // answers no approval and is no text
 		time.Sleep(200 * time.Millisecond)
 		ui.Settle()
-		ui.Want("Approve?")
+		ui.Want("Run this command?")
 		time.Sleep(time.Second)
 		ui.Settle()
-		unseen(t, ui, "Approve?")
+		unseen(t, ui, "Run this command?")
 		unseen(t, ui, "second question")
 
 		ui.Type(" ")

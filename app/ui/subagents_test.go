@@ -227,13 +227,13 @@ func TestSevenSubagentsAskAtOnce(t *testing.T) {
 				x.took(event.AnswerApproval{ID: id, Decision: event.Deny})
 				x.on(n, n, event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "user"})
 			}
-			x.unwanted("Approve?")
+			x.unwanted("Run this command?")
 			x.Want("> half a prompt, yes")
 			x.openAgent(3)
-			x.Want("not run (denied)")
+			x.Want("denied")
 			x.Press("Esc")
 			x.openAgent(4)
-			x.unwanted("not run (denied)")
+			x.unwanted("denied")
 		})
 	}
 }

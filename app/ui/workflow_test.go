@@ -22,7 +22,7 @@ func TestWorkflowOnTheScreen(t *testing.T) {
 				event.WorkflowStepped{Run: 1, Step: "roll", State: event.WorkflowWaiting, Why: "Go on?"},
 			)
 			x.tell(event.QuestionAsked{ID: "g", From: "workflow rollout", Gate: "roll", Text: "Go on with web-2?", Choices: event.GateChoices})
-			x.Want("≡ workflow rollout", "☑ look", "‖ roll · the others", "workflow rollout asks", "Go on with web-2?", "1 approve", "2 deny")
+			x.Want("≡ workflow rollout", "☑ look", "‖ roll · the others", "workflow rollout asks", "Go on with web-2?", "1  approve", "2  deny")
 			x.rest()
 			time.Sleep(draw.GracePeriod)
 			x.Settle()

@@ -59,19 +59,19 @@ func TestGitLosses(t *testing.T) {
 		return ask(context.WithoutCancel(ctx), at, args...) // a busy machine takes longer than a person waits
 	}
 	for command, want := range map[string]string{
-		"git reset --hard":               `git reset --hard discards changes in 3 files: a.go, "b c", sub/d`,
-		"git -C sub checkout .":          "git checkout discards changes in 1 file: sub/d",
-		"cd sub && git restore ../a.go":  "git restore discards changes in 1 file: a.go",
-		"git checkout -- .":              "git checkout -- discards changes in 2 files: a.go, sub/d",
-		"git checkout HEAD -- .":         `git checkout -- discards changes in 3 files: a.go, "b c", sub/d`,
-		"sh -c 'git checkout -- *.go'":   "git checkout -- discards changes in 1 file: a.go",
-		"git checkout other":             "git checkout discards changes in files: none now",
+		"git reset --hard":               `git reset --hard discards your changes in 3 files: a.go, "b c", sub/d`,
+		"git -C sub checkout .":          "git checkout discards your changes in 1 file: sub/d",
+		"cd sub && git restore ../a.go":  "git restore discards your changes in 1 file: a.go",
+		"git checkout -- .":              "git checkout -- discards your changes in 2 files: a.go, sub/d",
+		"git checkout HEAD -- .":         `git checkout -- discards your changes in 3 files: a.go, "b c", sub/d`,
+		"sh -c 'git checkout -- *.go'":   "git checkout -- discards your changes in 1 file: a.go",
+		"git checkout other":             "git checkout finds no changes to discard",
 		"git clean -f":                   `git clean deletes 2 untracked files: new, "x\n\x1b[2J"`,
 		"git clean -fd":                  `git clean deletes 3 untracked files: fresh/, new, "x\n\x1b[2J"`,
 		"git clean -fdX":                 "git clean -X deletes 1 ignored file: old.o",
 		"git stash drop":                 "git stash drop deletes 1 stash: stash@{0} WIP on master: ",
-		"git -C /usr reset --hard":       "unknown what would be lost (git could not tell",
-		"git reset --hard; git clean -f": `git reset --hard discards changes in 3 files: a.go, "b c", sub/d; git clean deletes 2 untracked`,
+		"git -C /usr reset --hard":       "unknown what would be lost: git could not tell",
+		"git reset --hard; git clean -f": `git reset --hard discards your changes in 3 files: a.go, "b c", sub/d; git clean deletes 2 untracked`,
 	} {
 		act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: command, Cwd: dir}
 		got := strings.ReplaceAll(strings.Join(p.Context(act, action.ModeAsk).Loses, "; "), "on main:", "on master:")

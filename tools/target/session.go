@@ -117,7 +117,7 @@ func (s *Session) Facts() policy.Target {
 		Resolve: s.links.remember(s.Files.Follow), Fence: s.Fences,
 	}
 	if s.Host == nil {
-		f.Resolve, f.Match, f.Holds, f.Own = followLinks, oddMatches, s.finder.holds, s.own
+		f.Resolve, f.Match, f.Holds, f.Count, f.Own = followLinks, oddMatches, s.finder.holds, countFiles, s.own
 	}
 	if s.confined {
 		f.Git = func(ctx context.Context, dir string, args ...string) ([]byte, error) {

@@ -7,7 +7,6 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/texts"
@@ -24,6 +23,7 @@ type Approval struct {
 	now func() time.Time
 
 	asked   event.ApprovalAsked // ID is "" while there is none
+	short   bool                // the answers share rows
 	shown   shown
 	lines   body         // what the action does, laid out
 	few     body         // the same for few rows
@@ -40,8 +40,7 @@ type Approval struct {
 type shown struct {
 	drawn    bool
 	since    time.Time // when it was first drawn
-	end      bool      // the end of what the action does was on the screen
-	rule     bool      // so was the rule that would be added
+	end      bool      // the end of what the action does was on the screen, and what must be known of it
 	answered bool
 	lastKey  time.Time
 	gap      time.Duration // between the last key and the one before
@@ -75,36 +74,14 @@ func (a *Approval) Clear() {
 	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 
-// offer makes the choices.
+// offer makes the choices: the first one is marked.
 func (a *Approval) offer() {
-	a.choices.all = bindings(a.Keys, keymap.Approval, func(act keymap.Action) bool {
-		switch act {
-		case keymap.AllowSimilar:
-			return a.asked.Context.Similar != "" && !a.amend.done
-		case keymap.AmendCall:
-			return a.amend.put != nil
-		}
-		return act != keymap.Explain
-	})
-	for i, c := range a.choices.all {
-		if c.action == keymap.Approve {
-			a.choices.all[i].label = approves(a.asked.Action, a.amend.done, c.label)
+	a.choices = choices{at: 1}
+	for _, act := range []keymap.Action{keymap.Approve, keymap.AllowSimilar, keymap.DenyWithReason} {
+		if act != keymap.AllowSimilar || a.asked.Context.Similar != "" && !a.amend.done {
+			a.choices.all = append(a.choices.all, choice{action: act})
 		}
 	}
-}
-
-// approves says what approving an action does, which may be edited; label is what the key map calls it.
-func approves(act action.Action, edited bool, label string) string {
-	files := act.Kind == action.FileWrite || act.Kind == action.FileDelete
-	switch {
-	case files && edited:
-		return "write what you edited"
-	case edited:
-		return "run what you edited"
-	case files:
-		return "make the change"
-	}
-	return label
 }
 
 // Open reports whether there is a request.
@@ -139,7 +116,9 @@ func (a *Approval) Ignores(p keymap.Press) bool {
 		return true
 	case p.Action == keymap.ChoiceNumber:
 		return !a.choices.has(p.Text)
-	case p.Action == keymap.AmendCall, p.Action == keymap.AllowSimilar:
+	case p.Action == keymap.AmendCall:
+		return a.amend.put == nil
+	case p.Action == keymap.AllowSimilar:
 		return !slices.ContainsFunc(a.choices.all, func(c choice) bool { return c.action == p.Action })
 	}
 	return false
@@ -179,19 +158,17 @@ func (a *Approval) Press(ev *tcell.EventKey) {
 		a.typingKey(p)
 	case p.Action == keymap.Explain:
 		a.explain = explaining{!a.explain.on, true}
+	case p.Action == keymap.Deny, p.Action == keymap.AmendCall && a.amend.put != nil:
+		a.take(p.Action, "")
 	case a.body.scroll(p.Action):
 	default:
-		i := a.choose(p)
-		if i < 0 {
-			return
+		if i := a.choose(p); i >= 0 {
+			letter := ""
+			if p.Action == keymap.DenyWithReason {
+				letter = p.Text
+			}
+			a.take(a.choices.all[i].action, letter)
 		}
-		act := a.choices.all[i].action
-		if act == keymap.AllowSimilar && p.Action == act { // it lasts: its letter only goes to it
-			a.choices.at = i + 1
-			a.tell(a.Keys.Name(keymap.ChoiceTake) + " adds the rule and approves")
-			return
-		}
-		a.take(act, p.Text)
 	}
 }
 
@@ -199,7 +176,7 @@ func (a *Approval) Press(ev *tcell.EventKey) {
 func (a *Approval) take(act keymap.Action, letter string) {
 	switch act {
 	case keymap.Approve, keymap.AllowSimilar:
-		if !a.shown.end || act == keymap.AllowSimilar && !a.shown.rule {
+		if !a.shown.end {
 			a.tell(unseen(a.Keys))
 			return
 		}
@@ -305,7 +282,7 @@ func (a *Approval) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, fun
 	})
 }
 
-// Rows returns the rows that the dialog wants on a screen of a width, border included; 0 while
+// Rows returns the rows that the dialog wants on a screen of a width, rules included; 0 while
 // nothing waits.
 func (a *Approval) Rows(w int) int {
 	if !a.Open() {
@@ -315,7 +292,7 @@ func (a *Approval) Rows(w int) int {
 	if a.amend.typing && a.typing != nil {
 		return all
 	}
-	p := a.plan(w-4, all)
+	p := a.plan(w-2, all)
 	return p.height() + 2
 }
 
@@ -325,8 +302,8 @@ func (a *Approval) Draw(screen tcell.Screen) {
 		return
 	}
 	all := a.Whole(screen)
-	p := a.plan(all.W-4, all.H-2)
-	in := a.Bordered(screen, draw.Titles{Left: a.titled(a.asks()), Right: p.title}).Cleared().Inset()
+	p := a.plan(all.W-2, all.H-2)
+	in := a.Ruled(screen, p.titles)
 	if in.W <= 0 || p.room <= 0 {
 		in.Spans(0, draw.Text(themes.Warning, "too small to show"))
 		return
@@ -345,75 +322,18 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	if a.explain.changed {
 		a.explain.changed, a.body.Top = false, a.explainedAt(&p)
 	}
-	in = in.Below(in.Rows(p.head) + p.gaps[0])
+	in = in.Below(in.Rows(p.head))
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
-	if a.shown.see(to >= p.decisive, p.rule || to == len(p.scrolled)) {
-		p.keys = a.plan(all.W-4, all.H-2).keys // of which more work now
+	if to >= p.decisive && !a.shown.end {
+		a.shown.end = true
+		p.keys = a.plan(all.W-2, all.H-2).keys // of which more work now
 	}
-	in = in.Below(to - from + p.gaps[1])
-	if len(p.pinned) > 0 {
-		in = in.Below(in.Rows(p.pinned) + p.gaps[2])
-	}
+	in = in.Below(to - from + p.gaps[0])
+	in = in.Below(in.Rows(p.pinned) + p.gaps[1])
 	if a.typing != nil {
 		a.drawTyping(in)
 	} else {
 		in.Rows(p.keys)
 	}
 	a.DrawMore(screen, a.body.Viewport, len(p.scrolled))
-}
-
-// see notes which parts of the request were on the screen and reports whether any was new.
-func (s *shown) see(end, rule bool) bool {
-	was := *s
-	s.end, s.rule = was.end || end, was.rule || rule
-	return *s != was
-}
-
-// scopeTitles says what the dialog asks for.
-var scopeTitles = map[keymap.Scope]draw.Span{
-	keymap.Approval: draw.Text(themes.Warning, "Approve?"),
-	keymap.Amend:    draw.Text(themes.Accent, "Edit"),
-	keymap.Reason:   draw.Text(themes.Accent, "Deny"),
-}
-
-// asks says what the dialog asks for, and that what it asks about would leave the fence.
-func (a *Approval) asks() []draw.Span {
-	all := []draw.Span{scopeTitles[a.Scope()]}
-	if a.asked.Context.Outside {
-		all = append(all, draw.Text(themes.Muted, " · "), draw.Text(themes.Error, "outside the fence"))
-	}
-	return all
-}
-
-// choiceRows returns the choices and the other keys in rows. Wide choices have a row each, with the
-// rule that would be added. Those that do not work yet are dim.
-func (a *Approval) choiceRows(w int, size choiceSize, more bool) [][]draw.Span {
-	wide := size == wideChoices
-	shown := choices{all: slices.Clone(a.choices.all), at: a.choices.at}
-	for i, c := range shown.all {
-		shown.all[i].row = wide
-		shown.all[i].dim = !a.works(c.action)
-		if wide && c.action == keymap.AllowSimilar {
-			shown.all[i].label = a.asked.Context.Similar
-		}
-	}
-	var hints []draw.Hint
-	if keys := a.Keys.Keys(keymap.Explain); len(keys) > 0 {
-		hints = append(hints, draw.Hint{Key: keys[0], Label: "explain"})
-	}
-	if size != tinyChoices {
-		hints = append(hints, a.hints(more)...)
-	}
-	return shown.rows(w, hints, size == tinyChoices)
-}
-
-// works reports whether a choice can be taken now.
-func (a *Approval) works(act keymap.Action) bool {
-	switch act {
-	case keymap.Approve:
-		return a.HasFocus() && a.shown.end && a.LiveIn() == 0
-	case keymap.AllowSimilar:
-		return a.HasFocus() && a.shown.end && a.shown.rule
-	}
-	return a.HasFocus()
 }

@@ -15,18 +15,10 @@ import (
 // explainedAt is the row to scroll to when the explanation comes or goes: the first one, from which
 // the command shows as well, unless the explanation's end has no room then.
 func (a *Approval) explainedAt(p *approvalRows) int {
-	if !a.explain.on || len(p.scrolled) == p.body {
+	if !a.explain.on {
 		return 0
 	}
-	at := p.body
-	for _, name := range []string{noteUnseen, noteLoses} {
-		at += len(noteRows(a.asked, name, a.lines.width, maxScrolled))
-	}
-	end := at
-	for _, name := range explained {
-		end += len(noteRows(a.asked, name, a.lines.width, maxScrolled))
-	}
-	return max(0, min(at, end-p.room))
+	return max(0, min(p.decisive, len(p.scrolled)-p.room))
 }
 
 // drawEditor draws the text that is edited over the whole dialog, and below it the keys.
@@ -37,7 +29,7 @@ func (a *Approval) drawEditor(in draw.Area) {
 	if rows+1 < in.H {
 		row := in.Down(in.H - 1)
 		used := row.Spans(0, draw.HintRow(draw.HintsOf(a.Keys, a.Scope()), in.W)...)
-		const then = "nothing runs yet"
+		const then = "Nothing runs yet"
 		if used+3+len(then) <= in.W {
 			row.Say(in.W-len(then), then, themes.Muted)
 		}
@@ -105,14 +97,13 @@ func (a *Approval) amended(text string) {
 	}
 	a.amend.text, a.amend.done = text, true
 	a.lines, a.few, a.shown.end = body{}, body{}, false
-	a.choices.at = 0
 	a.offer()
 }
 
 // run approves the text as it was edited, this once.
 func (a *Approval) run(text string) {
 	if a.asked.Action.Kind.IsCommand() && strings.TrimSpace(text) == "" {
-		a.tell("there is no command any more")
+		a.tell("the command is empty")
 		return
 	}
 	if args, ok := a.amend.put(text); ok {

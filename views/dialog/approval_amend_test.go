@@ -39,7 +39,7 @@ func TestApprovalAmend(t *testing.T) {
 			*now = now.Add(draw.GracePeriod)
 			viewtest.Press(t, d, "amend")
 			if tt.want == "" {
-				if d.Scope() != keymap.Approval || strings.Contains(viewtest.Text(t, d, 66, 14), "edit") {
+				if d.Scope() != keymap.Approval || strings.Contains(viewtest.Text(t, d, 66, 14), "e edit") {
 					t.Errorf("it is edited:\n%s", viewtest.Text(t, d, 66, 14))
 				}
 				return
@@ -52,7 +52,7 @@ func TestApprovalAmend(t *testing.T) {
 				viewtest.Golden(t, "approval-amend", d, 66, 14)
 			}
 			viewtest.Press(t, d, "amend-done")
-			if text := viewtest.Text(t, d, 66, 14); !strings.Contains(text, "as you edited it") || !strings.Contains(text, "--now") || !strings.Contains(text, "what you edited ") {
+			if text := viewtest.Text(t, d, 66, 14); !strings.Contains(text, "edited by you") || !strings.Contains(text, "--now") || !strings.Contains(text, "1  Yes, with your edits") {
 				t.Errorf("edited, it shows:\n%s", text)
 			}
 			*now = now.Add(Pause - time.Millisecond)
@@ -76,7 +76,7 @@ func TestApprovalAmendLeft(t *testing.T) {
 	viewtest.Screen(t, d, 66, 14)
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "amend", "' --now", "reason-back")
-	if text := viewtest.Text(t, d, 66, 14); strings.Contains(text, "--now") || strings.Contains(text, "run what you edited") {
+	if text := viewtest.Text(t, d, 66, 14); strings.Contains(text, "--now") || strings.Contains(text, "with your edits") {
 		t.Errorf("it shows what was not taken:\n%s", text)
 	}
 	viewtest.Press(t, d, "amend")
@@ -110,7 +110,7 @@ func TestApprovalQuickReason(t *testing.T) {
 		return d, now, answers
 	}
 	d, now, answers := quick()
-	if text := viewtest.Text(t, d, 80, 14); len(*answers) != 0 || !strings.Contains(text, "Enter again: deny") {
+	if text := viewtest.Text(t, d, 80, 14); len(*answers) != 0 || !strings.Contains(text, "Enter again: say no") {
 		t.Fatalf("answers %v, it shows:\n%s", *answers, text)
 	}
 	*now = now.Add(LetterPause)

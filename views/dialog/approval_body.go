@@ -1,12 +1,9 @@
 package dialog
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"buddy/agent/action"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -33,7 +30,6 @@ func (a *Approval) layBody(w int, bare bool) *body {
 	}
 	switch {
 	case a.amend.done:
-		b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Accent, "as you edited it:")}, w)
 		b.addCommand(a.amend.text, w)
 		return b
 	case act.Command != "":
@@ -43,26 +39,9 @@ func (a *Approval) layBody(w int, bare bool) *body {
 		b.addPreview(act, w, bare)
 	}
 	if b.rows == nil {
-		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "nothing is known about what this does")}, w)
+		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "buddy knows nothing about what this does.")}, w)
 	}
 	return b
-}
-
-// folders tells where an action starts, on each target if that differs.
-func folders(act action.Action) string {
-	if len(act.Targets) == 0 {
-		return act.Cwd
-	}
-	first := act.Targets[0].Cwd
-	same := !slices.ContainsFunc(act.Targets, func(p action.TargetCwd) bool { return p.Cwd != first })
-	if same {
-		return first
-	}
-	var all []string
-	for _, p := range act.Targets {
-		all = append(all, p.Target+" "+cmp.Or(p.Cwd, "?"))
-	}
-	return strings.Join(all, ", ")
 }
 
 // addCommand appends a command. It numbers the lines of a command that has several.

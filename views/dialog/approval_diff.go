@@ -7,6 +7,7 @@ import (
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/markup"
+	"buddy/views/words"
 )
 
 // addPreview appends what shows of an action before it happens: that of files is a diff; bare leaves out all lines of
@@ -21,9 +22,5 @@ func (b *body) addPreview(act action.Action, w int, bare bool) {
 		}
 		return
 	}
-	text := act.Preview
-	if len(act.Paths) == 0 {
-		text = markup.PreviewDiff(act.Path, text)
-	}
-	b.addDiff(bodyIndent, markup.NewDiff(text, markup.DiffView{Bare: bare}), w)
+	b.addDiff(bodyIndent, markup.NewDiff(words.DiffOf(act), markup.DiffView{Bare: bare, NoFiles: words.OneFile(act)}), w)
 }

@@ -102,62 +102,65 @@ func (a *Approval) UnsentReason() string {
 	return text
 }
 
-// reasonRows counts the rows that a reason needs at least: one of it, what is remembered, and its keys.
-const reasonRows = 4
-
 // drawTyping draws the reason that is typed, below it what is remembered of it, and the keys.
 func (a *Approval) drawTyping(in draw.Area) {
-	label := []draw.Span{draw.Text(themes.Accent, "deny because ")}
+	label := []draw.Span{draw.Text(themes.Accent, "  No, because: ")}
 	if draw.Width(label) > in.W/2 {
 		label = []draw.Span{draw.Text(themes.Accent, "> ")}
 	}
-	kept := a.reason.rows(a.asked.Context.Memory, in.W)
+	kept := a.reason.rows(a.Keys, a.asked.Context.Memory, in.W)
 	kept = draw.AtMost(kept, max(0, min(len(kept), in.H-2)), in.W)
 	a.typing.SetWidth(edit.Room(in.W, label))
 	text := draw.Area{Canvas: in.At(in.Spans(0, label...)), H: max(1, in.H-1-len(kept))}
 	in = in.Below(edit.Draw(text, a.typing, a.HasFocus()))
 	in.Rows(kept)
 	if in = in.Below(len(kept)); in.H > 0 {
-		in.Spans(0, draw.HintRow(a.reason.hints(a.Keys, a.asked.Context.Memory.Scopes), in.W)...)
+		in.At(bodyIndent).Spans(0, draw.HintRow(a.reason.hints(a.Keys), in.W-bodyIndent)...)
 	}
 }
 
-// rows say what is remembered of the reason, and where; there are none where nothing can be.
-func (r *reason) rows(m action.Memory, w int) [][]draw.Span {
+// rows say what is remembered of the reason, and offer to remember it; there are none where nothing can be.
+func (r *reason) rows(keys *keymap.Map, m action.Memory, w int) [][]draw.Span {
 	if len(m.Scopes) == 0 {
 		return nil
 	}
-	label := []draw.Span{draw.Text(themes.Muted, "remember ")}
-	if r.scope == "" {
-		return [][]draw.Span{append(label, draw.Text(themes.Text, "only this time"))}
+	var rows [][]draw.Span
+	say := func(spans ...draw.Span) {
+		for _, row := range draw.WrapSentence(spans, w-bodyIndent) {
+			rows = append(rows, append([]draw.Span{draw.Text(themes.Text, "  ")}, row...))
+		}
 	}
-	where := []draw.Span{draw.Text(themes.Accent, action.ScopeText(r.scope))}
-	if m.Only != "" {
-		where = append(where, draw.Untrusted(themes.Text, ", on "+m.Only+" only")...)
+	if r.scope != "" {
+		text := "Remembers " + scopeWords[r.scope]
+		if m.Only != "" {
+			text += ", on " + m.Only + " only"
+		}
+		taught := cmp.Or(action.Taught(m.Begins, r.text()), "nothing yet: say why")
+		say(append(draw.Untrusted(themes.Accent, text+": "), draw.Untrusted(themes.Strong, taught)...)...)
 	}
-	rows := [][]draw.Span{append(label, where...)}
-	text := action.Taught(m.Begins, r.text())
-	if text == "" {
-		return append(rows, []draw.Span{draw.Text(themes.Warning, "  nothing yet: say why")})
-	}
-	for _, row := range draw.WrapSentence(draw.Untrusted(themes.Strong, text), w-2) {
-		rows = append(rows, append([]draw.Span{draw.Text(themes.Text, "  ")}, row...))
+	if tab := keys.Keys(keymap.ReasonRemember); len(tab) > 0 {
+		offer := "don't remember this"
+		if next := r.next(m.Scopes); next != "" {
+			offer = "remember this " + scopeWords[next]
+		}
+		say(draw.Clickable(tab[0], draw.Text(themes.Key, tab[0].String()), draw.Text(themes.Muted, ": "+offer))...)
 	}
 	return rows
 }
 
-// hints are the keys of a reason, which can be remembered in some scopes.
-func (r *reason) hints(m *keymap.Map, scopes []string) []draw.Hint {
+// scopeWords say where a reason is remembered.
+var scopeWords = map[string]string{"folder": "for this project", "person": "in all your projects", "team": "for the team"}
+
+// hints are the keys of a reason.
+func (r *reason) hints(m *keymap.Map) []draw.Hint {
 	hints := draw.HintsOf(m, keymap.Reason)
 	send, back, keep := m.Keys(keymap.ReasonSend), m.Keys(keymap.ReasonBack), m.Keys(keymap.ReasonRemember)
 	is := func(h draw.Hint, keys []keymap.Key) bool { return len(keys) > 0 && h.Key == keys[0] }
-	hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return is(h, keep) && len(scopes) == 0 })
+	hints = slices.DeleteFunc(hints, func(h draw.Hint) bool { return is(h, keep) }) // it has a row of its own
 	for i, h := range hints {
 		switch {
-		case is(h, keep):
-			hints[i].Label = cmp.Or(scopeKeys[r.next(scopes)], "only this time")
 		case is(h, send):
-			hints[i].Label, hints[i].Keep = cmp.Or(r.sends(), h.Label), h.Keep || r.scope != "" && !r.quick
+			hints[i].Label, hints[i].Keep = r.sends(), h.Keep || r.scope != "" && !r.quick
 		case is(h, back):
 			hints[i].Label = cmp.Or(r.backs(), h.Label)
 		}
@@ -165,29 +168,25 @@ func (r *reason) hints(m *keymap.Map, scopes []string) []draw.Hint {
 	return hints
 }
 
-// sends says what the key does that sends the reason, "" for what it always does.
+// sends says what the key does that sends the reason.
 func (r *reason) sends() string {
 	switch {
 	case r.quick && !r.sent:
-		return "twice: deny"
+		return "twice: say no"
 	case r.quick:
-		return "again: deny"
+		return "again: say no"
+	case r.text() == "":
+		return "just say no"
 	case r.scope != "":
-		return "deny and remember"
+		return "say no and remember why"
 	}
-	return ""
+	return "tell the agent"
 }
 
 // backs says what the key does that leaves the reason, "" for what it always does.
 func (r *reason) backs() string {
-	switch {
-	case r.quick:
-		return "to the prompt, with its " + r.letter
-	case r.scope != "":
-		return "back"
+	if r.quick {
+		return "put it in your prompt, with its " + r.letter
 	}
 	return ""
 }
-
-// scopeKeys say what the key does that goes to a scope.
-var scopeKeys = map[string]string{"folder": "remember it here", "person": "everywhere", "team": "for the team"}

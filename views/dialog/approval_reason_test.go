@@ -67,19 +67,19 @@ func TestReasonShowsWhatIsRemembered(t *testing.T) {
 		viewtest.Screen(t, d, size[0], size[1])
 		*now = now.Add(draw.GracePeriod)
 		slowly(t, d, now, "deny-with-reason", "'use pnpm")
-		if text := viewtest.Text(t, d, size[0], size[1]); !strings.Contains(text, "remember only this time") || strings.Contains(text, "Not `npm") {
+		if text := viewtest.Text(t, d, size[0], size[1]); !strings.Contains(text, "Tab: remember this for this project") || strings.Contains(text, "Not `npm") {
 			t.Errorf("%v: nothing was chosen yet:\n%s", size, text)
 		}
 		slowly(t, d, now, "reason-remember")
 		text := viewtest.Text(t, d, size[0], size[1])
-		for _, want := range []string{"remember in this folder", "Not `npm install`: use pnpm.", "deny and remember"} {
-			if !strings.Contains(text, want) {
+		for _, want := range []string{"Remembers for this project:", "Not `npm install`: use pnpm.", "say no and remember why"} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%v: %q is not there:\n%s", size, want, text)
 			}
 		}
 		viewtest.Golden(t, "approval-remember", d, size[0], size[1])
 		slowly(t, d, now, "kill-to-start")
-		if text := viewtest.Text(t, d, size[0], size[1]); !strings.Contains(text, "nothing yet: say why") {
+		if text := viewtest.Text(t, d, size[0], size[1]); !strings.Contains(strings.Join(strings.Fields(text), " "), "nothing yet: say why") {
 			t.Errorf("%v: without a reason:\n%s", size, text)
 		}
 	}
@@ -111,7 +111,7 @@ func TestTypedAheadKeysRememberNothing(t *testing.T) {
 	}
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "deny-with-reason", "'o it like @ma", "reason-remember", "reason-send", "reason-remember", "reason-send", "reason-send")
-	if len(*answers) != 0 || strings.Contains(viewtest.Text(t, d, 80, 16), "in this folder") {
+	if len(*answers) != 0 || strings.Contains(viewtest.Text(t, d, 80, 16), "Remembers for this project") {
 		t.Errorf("answers %v to keys that were typed ahead:\n%s", *answers, viewtest.Text(t, d, 80, 16))
 	}
 	slowly(t, d, now, "reason-remember", "reason-send", "reason-send") // a person who reads
@@ -126,7 +126,7 @@ func TestApprovalSaysWhatThePersonSaid(t *testing.T) {
 	e.Context.Memory.Said = []string{"not npm install but pnpm install\x1b[2J — c-9x1a"}
 	d, _, _, _ := newTestApproval(t, e)
 	viewtest.Golden(t, "approval-said", d, 80, 16)
-	if text := viewtest.Text(t, d, 80, 16); !strings.Contains(text, "you  said: not npm install but pnpm install") || !strings.Contains(text, "c-9x1a") {
+	if text := viewtest.Text(t, d, 80, 16); !strings.Contains(text, "You said before: not npm install but pnpm install") || !strings.Contains(text, "c-9x1a") {
 		t.Errorf("it does not show:\n%s", text)
 	}
 }

@@ -75,59 +75,69 @@ func TestApprovalGolden(t *testing.T) {
 func informed(id string) event.ApprovalAsked {
 	e := viewtest.Ask(id, action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "go test ./...", Why: "see what fails"})
 	e.Context = action.ApprovalContext{
-		Risk: action.Medium, Undo: "", Consequences: []string{"a program runs that can do all that you can"},
-		Alternatives: []string{"go vet only reads"}, Similar: "allow `go test ./...` in /w on local in this session",
+		Risk: action.Medium, Undo: "", Consequences: []string{"it runs a program with your full permissions"},
+		Alternatives: []string{"go vet only reads"}, Similar: "don't ask again for `go test ./...` on web-02 this session",
 		Passes: []string{"go test ./...", "go test ./... | tail -n 20"}, Stops: "go test ./... x",
 	}
 	return e
 }
 
-// A rule that is too long for its row goes on between two words, behind its letter, wherever it shows.
+// A rule that is too long for its row is broken between two words, wherever it shows.
 func TestApprovalRuleBreaksBetweenWords(t *testing.T) {
-	for _, size := range [][2]int{{56, 20}, {56, 12}} {
+	for _, size := range [][2]int{{56, 20}, {56, 10}} {
 		d, _, _, _ := newTestApproval(t, informed("1"))
 		drawn := viewtest.Text(t, d, size[0], size[1])
-		var words []string
-		for line := range strings.Lines(drawn) {
-			words = append(words, strings.Fields(strings.Trim(line, "│\n "))...)
-		}
-		if text := strings.Join(words, " "); !strings.Contains(text, "allow `go test ./...` in /w on local in this session") {
+		if text := strings.Join(strings.Fields(drawn), " "); !strings.Contains(text, "don't ask again for `go test ./...` on web-02 this session") {
 			t.Errorf("at %d×%d the rule is broken in a word:\n%s", size[0], size[1], drawn)
 		}
 	}
 }
 
-// What an explanation is about stays on the screen with it, and nothing shows twice.
-func TestApprovalExplanationStandsBelowTheCommand(t *testing.T) {
+// A known command takes at most ten rows, and what matters of it is among them.
+func TestApprovalIsShort(t *testing.T) {
 	e := informed("1")
-	e.Context.Kept = []string{strings.Repeat("the kernel keeps commands that only read from changing anything; ", 2)}
-	d, _, now, _ := newTestApproval(t, e)
-	viewtest.Screen(t, d, 80, 12)
-	*now = now.Add(draw.GracePeriod)
-	viewtest.Press(t, d, "explain")
-	drawn := viewtest.Text(t, d, 80, 12)
-	for what, want := range map[string]int{"  go test ./... ": 1, "does a program runs": 1, "undo not possible": 1, "kept the kernel": 1, "\n│ s    allow": 0} {
-		if got := strings.Count(drawn, what); got != want {
-			t.Errorf("%q shows %d times, want %d:\n%s", what, got, want, drawn)
+	e.Context.Effect = action.Effect{Verb: "runs", Object: "code from this folder"}
+	for _, why := range []string{"", "see what fails", strings.Repeat("a long reason ", 7)} {
+		e.Action.Why = why
+		d, _, _, _ := newTestApproval(t, e)
+		if rows := d.Rows(120); rows > 10 {
+			t.Errorf("%d rows with the reason %q:\n%s", rows, why, viewtest.Text(t, d, 120, rows))
 		}
-	}
-	viewtest.Press(t, d, "dialog-end")
-	if drawn = viewtest.Text(t, d, 80, 12); strings.Count(drawn, "s    allow") != 1 {
-		t.Errorf("at the end the rule that would be added does not show once:\n%s", drawn)
+		text := viewtest.Text(t, d, 120, d.Rows(120))
+		for _, want := range []string{"Run this command?", "medium risk", "Runs code from this folder.", "❯ 1  Yes", "2  Yes, and don't ask again for `go test ./...`", "3  No, and tell the agent why", "? details"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not there:\n%s", want, text)
+			}
+		}
 	}
 }
 
-func TestApprovalExplained(t *testing.T) { // the rule shows before it is added
-	d, _, now, answers := newTestApproval(t, informed("1"))
+// The details show when they are asked for, in sentences, with the command still in view, and nothing shows twice.
+func TestApprovalDetails(t *testing.T) {
+	e := informed("1")
+	e.Context.Kept = []string{"Once approved, this one runs with your full permissions."}
+	e.Context.Failed = "exit 1"
+	d, _, now, answers := newTestApproval(t, e)
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
-	*now = now.Add(draw.GracePeriod)
-	viewtest.Press(t, d, "explain")
-	viewtest.Golden(t, "approval-explained", d, 72, 18)
-	viewtest.Press(t, d, "explain", "allow-similar")
-	if len(*answers) != 0 {
-		t.Errorf("its letter alone: %v", *answers)
+	details := []string{
+		"You are asked because it is not known to be read-only (rule: shell.unknown).", "It runs a program with your full permissions.", "would also allow `go test ./...` and",
+		"buddy knows no way to undo it.", "A safer way: go vet only reads.", "Once approved, this one runs with your full permissions.", "The last call failed: exit 1.", "y yes",
 	}
-	viewtest.Press(t, d, "choice-take")
+	look := func(want int) {
+		t.Helper()
+		text := strings.Join(strings.Fields(viewtest.Text(t, d, 90, 24)), " ")
+		for _, s := range append(details, "go test ./... \"see what fails\"") {
+			if n := strings.Count(text, s); s[0] != 'g' && n != want || s[0] == 'g' && n != 1 {
+				t.Errorf("%q shows %d times, want %d:\n%s", s, n, want, text)
+			}
+		}
+	}
+	*now = now.Add(draw.GracePeriod)
+	look(0)
+	viewtest.Press(t, d, "explain")
+	viewtest.Golden(t, "approval-explained", d, 72, 24)
+	look(1)
+	viewtest.Press(t, d, "explain", "allow-similar")
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
@@ -143,7 +153,7 @@ func TestApprovalExplained(t *testing.T) { // the rule shows before it is added
 // What a command would take away shows without being asked for, before all else.
 func TestApprovalSaysWhatIsLost(t *testing.T) {
 	e := viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "git reset --hard; git push -f origin main", Why: "start again", Risk: action.High})
-	e.Context.Loses = []string{`git reset --hard discards changes in 7 files: a.go, "b\n\x1b[2J", views/approval.go, c.go, d.go and 2 more`, "git push -f replaces or deletes commits of origin/main"}
+	e.Context.Loses = []string{`git reset --hard discards your changes in 7 files: a.go, "b\n\x1b[2J", views/approval.go, c.go, d.go and 2 more`, "git push -f replaces or deletes commits of origin/main"}
 	d, _, _, _ := newTestApproval(t, e)
 	viewtest.Golden(t, "approval-loses", d, 66, 16)
 	d, _, _, _ = newTestApproval(t, e)
@@ -161,22 +171,6 @@ func TestApprovalOutsideTheFence(t *testing.T) {
 	}
 }
 
-// The explanation says what keeps commands where this one would run.
-func TestApprovalSaysWhatIsKept(t *testing.T) {
-	e := viewtest.Ask("1", viewtest.Restart)
-	e.Context.Kept = []string{"nobody is asked about a few", "once approved, all that you can"}
-	d, _, now, _ := newTestApproval(t, e)
-	const kept = "kept nobody is asked about a few; once approved"
-	if text := viewtest.Text(t, d, 80, 20); strings.Contains(text, kept) {
-		t.Errorf("not asked for:\n%s", text)
-	}
-	*now = now.Add(draw.GracePeriod)
-	viewtest.Press(t, d, "explain")
-	if text := viewtest.Text(t, d, 80, 20); !strings.Contains(text, kept) {
-		t.Errorf("%q is not there:\n%s", kept, text)
-	}
-}
-
 // On a small screen rows that do not show are counted, and what is explained is scrolled to.
 func TestApprovalSmall(t *testing.T) {
 	e := informed("1")
@@ -191,28 +185,23 @@ func TestApprovalSmall(t *testing.T) {
 			}
 		}
 	}
-	look("at first", "1 set -e", "4 echo 3", "s  ", "y run once", "more · PgDn")
+	look("at first", "1 set -e", "4 echo 3", "1 Yes", "more · PgDn")
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "explain")
-	look("explained", "does a program runs", "else go vet only reads", "↑")
-	viewtest.Press(t, d, "page-down")
-	look("scrolled", "s  ", "↑")
+	look("with details", "You are asked because", "↑")
+	viewtest.Press(t, d, "dialog-end")
+	look("the end", "Letters work as well", "↑")
 	viewtest.Press(t, d, "explain")
 	look("hidden again", "1 set -e")
-	viewtest.Press(t, d, "dialog-end")
-	look("the end", "like go test", "↑")
 
 	plain := viewtest.Ask("2", viewtest.Restart)
-	plain.Context.Reversible = true // and nothing else is known
 	d, _, now, _ = newTestApproval(t, plain)
 	look("at first", "systemctl restart nginx")
 	*now = now.Add(draw.GracePeriod)
-	viewtest.Press(t, d, "explain")
-	look("nothing to explain", "nothing more is known")
 	viewtest.Press(t, d, "deny-with-reason")
 	*now = now.Add(LetterPause)
 	viewtest.Press(t, d, "'"+strings.Repeat("because of this ", 5)+"end")
-	look("a long reason", "end", "Enter deny", "Esc back")
+	look("a long reason", "end", "Enter tell the agent", "Esc back")
 }
 
 // A choice that can't be taken yet is dim: while keys go to the prompt, before the end was seen and
@@ -242,28 +231,29 @@ func TestApprovalDimsWhatDoesNotWork(t *testing.T) {
 	long.Command = strings.Repeat("echo\n", 40) + "rm -rf /"
 	d, s, now, _ := newTestApproval(t)
 	show(d, s, event.ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command":"echo"}`, Action: long}, viewtest.Ask("1", long))
-	look(d, 14, "run once", themes.Muted)
-	look(d, 14, "deny", themes.Text)
+	look(d, 14, "Yes", themes.Muted)
+	look(d, 14, "No, ", themes.Text)
 	viewtest.Press(t, d, "dialog-end")
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "dialog-end")
-	look(d, 14, "run once", themes.Text)
+	look(d, 14, "Yes", themes.Strong)
 	viewtest.Press(t, d, "amend", "' --now", "amend-done")
-	look(d, 14, "run what", themes.Muted)
+	look(d, 14, "Yes, with", themes.Muted)
 	if d.LiveIn() != Pause {
 		t.Errorf("live in %s, want %s", d.LiveIn(), Pause)
 	}
 	*now = now.Add(Pause)
-	look(d, 14, "run what", themes.Text)
+	look(d, 14, "Yes, with", themes.Strong)
 	d.Blur()
-	look(d, 14, "deny", themes.Muted)
+	look(d, 14, "No, ", themes.Muted)
 }
 
-// Enter takes only the choice that an arrow or a digit went to.
+// Enter takes the marked answer, at first the first one; a digit takes its answer. The last one asks for a reason, and
+// an empty one is a plain no.
 func TestApprovalChoices(t *testing.T) {
 	for press, want := range map[string]event.Decision{
-		"choice-take": "", "choice-down choice-take": event.Once, "choice-down choice-down choice-take": event.Deny,
-		"choice-down choice-up choice-up choice-take": event.Once, "2 choice-take": event.Deny, "9 choice-take": "",
+		"choice-take": event.Once, "choice-down choice-take reason-send": event.Deny, "choice-down choice-up choice-up choice-take": event.Once,
+		"1": event.Once, "2": "", "2 reason-send": event.Deny, "9": "", "deny": event.Deny,
 	} {
 		d, _, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
 		viewtest.Screen(t, d, 66, 14)
@@ -294,7 +284,7 @@ func TestApprovalSeenBeforeApproved(t *testing.T) {
 		d.OnHint = func(text string) { hint = text }
 		viewtest.Screen(t, d, 66, 14)
 		*now = now.Add(draw.GracePeriod)
-		viewtest.Press(t, d, "approve", "allow-similar", "choice-down", "choice-take")
+		viewtest.Press(t, d, "approve", "allow-similar", "'1", "choice-take")
 		if len(*answers) != 0 || !strings.Contains(hint, "PgDn shows more") {
 			t.Fatalf("answers %v before the end was seen, hint %q", *answers, hint)
 		}
@@ -363,7 +353,7 @@ func TestApprovalKeys(t *testing.T) {
 		return d, s, answers
 	}
 	d, _, answers := ready()
-	viewtest.Press(t, d, "send", "newline", "back", "'xq ") // Enter does not approve, Esc never denies
+	viewtest.Press(t, d, "newline", "back", "'xq ") // Esc never denies
 	if len(*answers) != 0 {
 		t.Errorf("answers %v, want none", *answers)
 	}
@@ -439,9 +429,9 @@ func TestApprovalStyles(t *testing.T) {
 	viewtest.WantRole(t, s, 'q', themes.Strong)
 	viewtest.WantRole(t, s, '‹', themes.Control)
 	viewtest.WantRole(t, s, '␛', themes.Control)
-	viewtest.WantRole(t, s, 'A', themes.Warning)
-	viewtest.WantRole(t, s, 'F', themes.Key)
-	viewtest.WantRole(t, s, '┌', themes.Focus)
+	viewtest.WantRole(t, s, 'R', themes.Warning)
+	viewtest.WantRole(t, s, '1', themes.Key)
+	viewtest.WantRole(t, s, '─', themes.Focus)
 	viewtest.WantRole(t, s, 'k', themes.Error) // the first k is that of risk
 }
 
@@ -454,7 +444,7 @@ func TestApprovalSetTheme(t *testing.T) {
 	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
 	viewtest.Screen(t, d, 66, 14)
 	d.SetTheme(light)
-	if got, want := viewtest.CellOf(t, viewtest.Screen(t, d, 66, 14), 'F'), draw.CellStyle(light.Style(themes.Key)); got != want {
+	if got, want := viewtest.CellOf(t, viewtest.Screen(t, d, 66, 14), '1'), draw.CellStyle(light.Style(themes.Key)); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
 	}
 }

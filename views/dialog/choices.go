@@ -14,17 +14,16 @@ import (
 // choice is one answer that a docked dialog offers.
 type choice struct {
 	action keymap.Action // "" where it has no letter
-	key    keymap.Key    // its letter; the zero Key for none
 	label  string        // may be anybody's text
 	row    bool          // it begins a row and has it alone
 	dim    bool          // it can't be taken now
 }
 
-// choices lets a person take one of several answers: by its letter, or by going to it with an
-// arrow or its digit and then pressing Enter.
+// choices lets a person take one of several answers: by its digit or its letter, or by going to it with the
+// arrows and then pressing Enter.
 type choices struct {
 	all []choice
-	at  int // the number of the one that was gone to, from 1; 0: none yet
+	at  int // the number of the one that is marked, from 1; 0: none
 }
 
 // press takes a key. It returns the index of the choice that the key takes, -1 for none.
@@ -36,8 +35,9 @@ func (c *choices) press(p keymap.Press) int {
 	case keymap.ChoiceDown:
 		c.at = min(n, c.at+1)
 	case keymap.ChoiceNumber:
-		if k := int(p.Text[0] - '0'); k <= n {
-			c.at = k
+		if c.has(p.Text) {
+			c.at = int(p.Text[0] - '0')
+			return c.at - 1
 		}
 	case keymap.ChoiceTake:
 		return c.at - 1
@@ -47,15 +47,11 @@ func (c *choices) press(p keymap.Press) int {
 	return -1
 }
 
-// choose takes a key of the choices and returns the index of the one that the key takes, -1 for none. Enter takes
-// nothing before something is gone to, and a digit only goes there: both are said, since elsewhere they answer at once.
+// choose takes a key of the choices and returns the index of the one that the key takes, -1 for none.
 func (d *docked) choose(p keymap.Press) int {
 	i := d.choices.press(p)
-	switch {
-	case p.Action == keymap.ChoiceTake && i < 0:
-		d.tell("nothing is chosen yet: go to a choice with ↑↓ or its number, then press " + d.Keys.Name(keymap.ChoiceTake))
-	case p.Action == keymap.ChoiceNumber && d.choices.has(p.Text):
-		d.tell(d.Keys.Name(keymap.ChoiceTake) + " takes " + p.Text + ": " + d.choices.all[d.choices.at-1].label)
+	if p.Action == keymap.ChoiceTake && i < 0 {
+		d.tell("choose with ↑↓ or a number first")
 	}
 	return i
 }
@@ -71,70 +67,41 @@ func bindings(keys *keymap.Map, scope keymap.Scope, with func(keymap.Action) boo
 	var all []choice
 	for e := range keys.In(scope) {
 		if e.Label != "" && len(e.Keys) > 0 && with(e.Action) {
-			all = append(all, choice{action: e.Action, key: e.Keys[0], label: e.Label})
+			all = append(all, choice{action: e.Action, label: e.Label, row: true})
 		}
 	}
 	return all
 }
 
-const choiceGap = 3 // cells between two choices of a row
+const choiceGap = 2 // cells between two choices of a row
 
-// choiceSize says how much room choices take.
-type choiceSize uint8
-
-const (
-	wideChoices  choiceSize = iota // a row each
-	shortChoices                   // several in a row
-	tinyChoices                    // letters and labels only
-)
-
-// rows draws the choices and, behind them, some hints, in rows of at most w cells. What is too
-// long for a row is wrapped, behind its number and letter and without losing one. Tight rows leave out the numbers of what has a letter.
-func (c *choices) rows(w int, hints []draw.Hint, tight bool) [][]draw.Span {
+// rows draws the choices in rows of at most w cells. What is too long for a row is wrapped behind its number. Tight
+// rows hold several.
+func (c *choices) rows(w int, tight bool) [][]draw.Span {
 	flow := choiceFlow{w: w, gap: choiceGap}
-	if tight {
-		flow.gap = 2
-	}
 	for i, o := range c.all {
 		item, label := c.item(i, tight)
 		flow.add(item, label, o.row)
 	}
-	for i, h := range hints {
-		item, label := draw.Clickable(h.Key, draw.Text(themes.Key, h.Name())), draw.Clickable(h.Key, draw.Text(themes.Muted, " "+h.Label))
-		if n := draw.Width(item) + draw.Width(label); !tight && (i == 0 && flow.full || !flow.fits(n)) {
-			item = append([]draw.Span{draw.Text(themes.Text, "  ")}, item...)
-		}
-		flow.add(item, label, false)
-	}
 	return flow.rows
 }
 
-// item is the mark, number and letter of a choice, and its label.
+// item is the mark and number of a choice, and its label.
 func (c *choices) item(i int, tight bool) (item, label []draw.Span) {
 	o := c.all[i]
-	role, mark := themes.Text, "  "
+	role, digit, mark := themes.Text, themes.Key, "  "
 	if c.at == i+1 {
 		role, mark = themes.Strong, "❯ "
 	}
-	letter := themes.Key
 	if o.dim {
-		role, letter = themes.Muted, themes.Muted
+		role, digit = themes.Muted, themes.Muted
 	}
-	item = []draw.Span{draw.Text(themes.Accent, mark), draw.Text(themes.Muted, fmt.Sprint(i+1)+" ")}
+	gap := "  "
+	if tight {
+		mark, gap = strings.TrimSpace(mark), " "
+	}
 	key := keymap.Typed(rune('1' + i))
-	if o.key != (keymap.Key{}) {
-		if tight {
-			item = item[:0]
-			if c.at == i+1 {
-				item = append(item, draw.Text(themes.Accent, "❯"))
-			}
-		}
-		key = o.key
-		item = append(item, draw.Text(letter, key.String()))
-	}
-	if o.key != (keymap.Key{}) {
-		item = append(item, draw.Text(role, " "))
-	}
+	item = []draw.Span{draw.Text(themes.Accent, mark), draw.Text(digit, fmt.Sprint(i+1)), draw.Text(themes.Text, gap)}
 	return draw.Clickable(key, item...), draw.Clickable(key, draw.Untrusted(role, o.label)...)
 }
 

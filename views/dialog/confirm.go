@@ -25,7 +25,7 @@ type Confirm struct {
 // Question holds what a Confirm asks. Its texts may be anybody's.
 type Question struct {
 	ID      string // of what is asked, for the caller; may be ""
-	Title   string
+	Title   string // the question
 	Lines   []string
 	Scope   keymap.Scope
 	Answer  func(keymap.Action) // gets an action of Scope, after the question is closed
@@ -48,6 +48,9 @@ func NewConfirm(theme *themes.Theme, keys *keymap.Map) *Confirm {
 func (c *Confirm) Ask(q Question) {
 	c.asked, c.open, c.seen, c.body = q, true, false, body{}
 	c.choices = choices{all: bindings(c.Keys, q.Scope, func(a keymap.Action) bool { return a != keymap.Back })}
+	if q.Own { // elsewhere Enter may be the second of a key that opened the dialog
+		c.choices.at = 1
+	}
 	for _, text := range q.Choices {
 		c.choices.all = append(c.choices.all, choice{label: text, row: true})
 	}
@@ -108,18 +111,23 @@ func (c *Confirm) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func
 // confirmWidth is as wide as a dialog that asks for a line gets.
 const confirmWidth = 76
 
-// Rows returns the rows that the dialog wants on a screen of a width, border included.
+// Rows returns the rows that the dialog wants on a screen of a width, rules included.
 func (c *Confirm) Rows(w int) int {
 	if !c.open {
 		return 0
 	}
-	c.lay(w - 4)
-	return len(c.body.rows) + len(c.rows(w-4)) + 3
+	c.lay(w - 2)
+	rows := len(c.body.rows) + len(c.rows(w-2)) + 2
+	if len(c.body.rows) > 0 {
+		rows++ // a blank one
+	}
+	return rows
 }
 
 // Draw draws the question, of which the end scrolls, and the answers.
 func (c *Confirm) Draw(screen tcell.Screen) {
-	in := c.Bordered(screen, draw.Titles{Left: c.titled(draw.Untrusted(themes.Strong, c.asked.Title))}).Cleared().Inset()
+	title, _ := c.said(c.Whole(screen).W - 2)
+	in := c.Ruled(screen, draw.Titles{Left: c.titled(draw.Untrusted(themes.Warning, title))})
 	if in.W <= 0 || in.H <= 0 || !c.open {
 		return
 	}
@@ -129,13 +137,22 @@ func (c *Confirm) Draw(screen tcell.Screen) {
 	}
 	c.lay(in.W)
 	room := max(in.H-len(rows), 0)
-	if len(c.body.rows) < room {
+	if n := len(c.body.rows); n > 0 && n < room {
 		room-- // a blank row
 	}
 	_, to := c.body.draw(draw.Area{Canvas: in.Canvas, H: room})
 	c.seen = c.seen || to == len(c.body.rows)
 	in.Below(max(in.H-len(rows), 0)).Rows(rows)
 	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
+}
+
+// said returns the title and the lines below it. A title that has no room in the rule is a line as well.
+func (c *Confirm) said(w int) (title string, lines []string) {
+	title = c.asked.Title
+	if strings.Contains(title, "\n") || draw.Width(c.titled(draw.Untrusted(themes.Warning, title)))+titleRoom > w {
+		return "Question", append(strings.Split(title, "\n"), c.asked.Lines...)
+	}
+	return title, c.asked.Lines
 }
 
 // lay makes the rows for a width.
@@ -148,21 +165,22 @@ func (c *Confirm) lay(w int) {
 		c.body.addMarkdown(strings.Join(c.asked.Lines, "\n"), w)
 		return
 	}
-	for _, l := range c.asked.Lines {
+	_, lines := c.said(w)
+	for _, l := range lines {
 		if c.asked.Whole > 0 { // it is to be seen to the letter
-			c.body.add(0, nil, draw.Untrusted(themes.Text, l), w)
+			c.body.add(bodyIndent, nil, draw.Untrusted(themes.Text, l), w)
 			continue
 		}
 		words := strings.TrimLeft(l, " ")
-		c.body.addWords(min(len(l)-len(words), w/2), draw.Untrusted(themes.Text, words), w)
+		c.body.addWords(bodyIndent+min(len(l)-len(words), w/2), draw.Untrusted(themes.Text, words), w)
 	}
 }
 
 // rows are the choices and the other keys, as many rows as they need.
 func (c *Confirm) rows(w int) [][]draw.Span {
-	hints := c.hints(false)
+	var hints []draw.Hint
 	if c.HasFocus() && !c.replies {
-		hints = append(slices.Clone(c.asked.Hints), hints...)
+		hints = slices.Clone(c.asked.Hints)
 	}
 	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 && c.place.Of == 0 {
 		hints = append(hints, draw.Hint{Key: keys[0], Label: "back"})
@@ -170,9 +188,12 @@ func (c *Confirm) rows(w int) [][]draw.Span {
 	if c.asked.Own && !c.replies {
 		hints = append([]draw.Hint{{Sign: "or", Label: cmp.Or(c.asked.OwnLabel, "type your answer")}}, hints...)
 	}
-	shown := c.choices
+	shown := choices{all: slices.Clone(c.choices.all), at: c.choices.at}
+	for i := range shown.all {
+		shown.all[i].dim = !c.HasFocus()
+	}
 	if c.replies { // Enter takes none of them
 		shown.at = 0
 	}
-	return shown.rows(w, hints, false)
+	return append(shown.rows(w, false), c.hintRows(hints, w)...)
 }

@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"buddy/app/keymap"
@@ -31,10 +33,9 @@ type docked struct {
 
 // DockPlace says which of the requests that wait a dialog shows.
 type DockPlace struct {
-	N, Of       int    // the first is 1
-	Call, Calls int    // which of the calls of one answer it is about; the first is 1
-	Who         string // who asks, "" for the main task
-	Full        bool   // it has all rows that there are
+	N, Of int    // the first is 1
+	Who   string // who asks, "" for the main task
+	Full  bool   // it has all rows that there are
 }
 
 // SetPlace says which of the requests that wait it is.
@@ -56,60 +57,65 @@ func (d *docked) tell(why string) {
 	}
 }
 
-// titled returns the title: how many wait, and which key answers while keys go to the prompt.
+// titled returns the title: which of those that wait it is, and who asks.
 func (d *docked) titled(name []draw.Span) []draw.Span {
 	if d.place.Of > 1 {
-		name = append(name, draw.Text(themes.Muted, fmt.Sprintf(" %d of %d", d.place.N, d.place.Of)))
-	}
-	if d.place.Calls > 1 {
-		name = append(name, draw.Text(themes.Muted, fmt.Sprintf(" · call %d of %d", d.place.Call, d.place.Calls)))
+		name = append(name, draw.Text(themes.Muted, fmt.Sprintf("  %d of %d", d.place.N, d.place.Of)))
 	}
 	if d.place.Who != "" {
-		name = append(name, draw.Text(themes.Muted, " · "), draw.Text(themes.Strong, d.place.Who))
-	}
-	if keys := d.Keys.Keys(keymap.ShowApproval); !d.HasFocus() && !d.replies && len(keys) > 0 {
-		name = append(name, draw.Text(themes.Muted, " · "))
-		name = append(name, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " answers"))...)
+		name = append(append(name, draw.Text(themes.Muted, " · ")), draw.Untrusted(themes.Strong, d.place.Who)...)
 	}
 	return name
 }
 
-// hints returns the keys beside those of the choices: while keys go to the prompt the one that leads
-// to the dialog. more says that not all rows show.
-func (d *docked) hints(more bool) []draw.Hint {
-	var all []draw.Hint
-	add := func(a keymap.Action, label string) {
-		if keys := d.Keys.Keys(a); len(keys) > 0 {
-			all = append(all, draw.Hint{Key: keys[0], Label: label})
+// hintRows returns the row below the choices: other keys at the left, at the right the one that leads back to the
+// prompt. While keys go to the prompt, it says which one answers.
+func (d *docked) hintRows(own []draw.Hint, w int) [][]draw.Span {
+	name := func(a keymap.Action, before, after string) []draw.Span {
+		keys := d.Keys.Keys(a)
+		if len(keys) == 0 {
+			return nil
 		}
+		return draw.Clickable(keys[0], draw.Text(themes.Muted, before), draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, after))
+	}
+	indent := draw.Text(themes.Text, strings.Repeat(" ", bodyIndent))
+	w -= bodyIndent
+	row := func(spans []draw.Span) [][]draw.Span {
+		var rows [][]draw.Span
+		for _, r := range draw.WrapSentence(spans, w) {
+			rows = append(rows, append([]draw.Span{indent}, r...))
+		}
+		return rows
 	}
 	switch {
 	case d.replies:
-		add(keymap.Send, "answers with what you typed")
-		add(keymap.ShowApproval, "back to the choices")
-		return all
+		text := append(name(keymap.Send, "", " sends what you typed as your answer. "), name(keymap.ShowApproval, "", " goes back to the choices.")...)
+		return row(text)
 	case !d.HasFocus():
-		add(keymap.ShowApproval, "answers; keys go to the prompt")
-		return all
+		return row(name(keymap.ShowApproval, "Press ", " to answer. Typing goes to your prompt."))
 	}
-	if keys := d.Keys.Keys(keymap.ChoiceTake); len(keys) > 0 {
-		all = append(all, draw.Hint{Label: "choose", Sign: "↑↓ " + keys[0].String()})
+	if d.Cut() || d.place.Full {
+		label := "full screen"
+		if d.place.Full {
+			label = "smaller"
+		}
+		if keys := d.Keys.Keys(keymap.FullScreen); len(keys) > 0 {
+			own = append(own, draw.Hint{Key: keys[0], Label: label})
+		}
 	}
-	switch {
-	case d.place.Full:
-		add(keymap.FullScreen, "smaller")
-	case more:
-		add(keymap.FullScreen, "full screen")
-	}
+	left := draw.HintRow(own, w)
+	var right []draw.Span
 	switch {
 	case d.place.N < d.place.Of:
-		add(keymap.ShowApproval, "next")
-	case d.place.Of > 0 && more: // rows are short
-		add(keymap.ShowApproval, "back")
+		right = name(keymap.ShowApproval, "press ", " for the next one")
 	case d.place.Of > 0:
-		add(keymap.ShowApproval, "back to the prompt")
+		right = name(keymap.ShowApproval, "press ", " to go back to your prompt")
 	}
-	return all
+	gap := w - draw.Width(left) - draw.Width(right)
+	if len(right) == 0 || gap < 3 {
+		return [][]draw.Span{append([]draw.Span{indent}, left...)}
+	}
+	return [][]draw.Span{slices.Concat([]draw.Span{indent}, left, []draw.Span{draw.Text(themes.Text, strings.Repeat(" ", gap))}, right)}
 }
 
 // Cut reports whether rows of what is asked about had no room when the dialog was drawn last.

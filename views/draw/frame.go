@@ -14,6 +14,7 @@ type Frame struct {
 	Palette   *Palette
 	Keys      *keymap.Map
 	clickable []clickableKey // of the last draw
+	ruled     bool           // it was drawn last between two rules, without sides
 }
 
 // NewFrame returns the frame of a view in the colours of a theme.
@@ -46,10 +47,8 @@ func (f *Frame) Bordered(screen tcell.Screen, t Titles) Area {
 	if all.W < 2 || all.H < 2 {
 		return Area{all.Cols(0, 0), 0}
 	}
-	role := themes.Border
-	if f.HasFocus() {
-		role = themes.Focus
-	}
+	f.ruled = false
+	role := f.edgeRole()
 	all.Edge('┌', '┐', role, t.Left, t.Right)
 	all.Down(all.H-1).Edge('└', '┘', role, nil, t.Bottom)
 	for y := 1; y < all.H-1; y++ {
@@ -57,6 +56,26 @@ func (f *Frame) Bordered(screen tcell.Screen, t Titles) Area {
 		row.Put(0, '│', role)
 		row.Put(row.W-1, '│', role)
 	}
+	return Area{all.Down(1).Cols(1, all.W-1), all.H - 2}
+}
+
+// edgeRole returns the role of the border.
+func (f *Frame) edgeRole() themes.Role {
+	if f.HasFocus() {
+		return themes.Focus
+	}
+	return themes.Border
+}
+
+// Ruled draws a rule above and one below, with no sides, and returns what is between them, cleared.
+func (f *Frame) Ruled(screen tcell.Screen, t Titles) Area {
+	all := f.Whole(screen).Cleared()
+	if all.W < 2 || all.H < 2 {
+		return Area{all.Cols(0, 0), 0}
+	}
+	f.ruled = true
+	all.Edge(' ', ' ', f.edgeRole(), t.Left, t.Right)
+	all.Down(all.H-1).Edge(' ', ' ', f.edgeRole(), nil, t.Bottom)
 	return Area{all.Down(1).Cols(1, all.W-1), all.H - 2}
 }
 

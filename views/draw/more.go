@@ -44,14 +44,14 @@ func (f *Frame) DrawMore(screen tcell.Screen, w Viewport, n int) {
 	if len(counts) == 0 || all.H < 2 {
 		return
 	}
-	role := themes.Border
-	if f.HasFocus() {
-		role = themes.Focus
-	}
 	text := Text(themes.Warning, strings.Join(counts, " ")+" more")
 	with := append([]Span{text, Text(themes.Muted, " ·")}, names...)
 	if len(names) == 0 || Width(with)+6 > all.W {
 		with = with[:1]
 	}
-	all.Down(all.H-1).Edge('└', '┘', role, nil, with)
+	first, last := '└', '┘'
+	if f.ruled {
+		first, last = ' ', ' '
+	}
+	all.Down(all.H-1).Edge(first, last, f.edgeRole(), nil, with)
 }

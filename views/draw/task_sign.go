@@ -15,7 +15,7 @@ func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 	case state.TaskQueued:
 		return "·", themes.Muted, "queued"
 	case state.TaskWaiting:
-		return WaitingSign, themes.Warning, "waits for you"
+		return WaitingSign, themes.Warning, "waiting for you"
 	case state.TaskCancelling:
 		return "◌", themes.Warning, "cancelling"
 	case state.TaskDone:

@@ -343,3 +343,20 @@ func (r *diffReader) marked(line string) bool {
 	r.begin(f)
 	return true
 }
+
+// DiffFile says of which file a diff is, what happens to it, and how many lines that are.
+type DiffFile struct {
+	Verb, Name     string // Verb is edit, new, delete or rename
+	Added, Deleted int
+}
+
+// DiffFiles returns the files that a diff names. Their names are foreign text.
+func DiffFiles(src string) []DiffFile {
+	var all []DiffFile
+	for _, f := range readDiff(src) {
+		if f.name != "" {
+			all = append(all, DiffFile{f.verb, f.name, f.added, f.deleted})
+		}
+	}
+	return all
+}

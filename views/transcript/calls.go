@@ -244,12 +244,12 @@ func callOutcome(c *state.Call) string {
 	case unhappy(c):
 		_, _, word := draw.TaskOutcome(c.Agent)
 		return draw.Shorten(markup.Inline(texts.OneLine(word)), maxGain)
-	case c.State == state.CallWaiting:
-		return "waiting for approval"
+	case c.State == state.CallWaiting: // the dialog says so
+		return ""
 	case c.State == state.CallRunning:
 		return awaited(c)
 	case c.State == state.CallDenied:
-		return "not run (denied)"
+		return "denied"
 	case c.State == state.CallLeft:
 		return "left when buddy ended"
 	case c.State == state.CallCancelled:
@@ -268,8 +268,8 @@ func callOutcome(c *state.Call) string {
 
 // awaited says for what a call that runs waits of the person, "" for nothing.
 func awaited(c *state.Call) string {
-	if asks(c) {
-		return "waiting for your answer"
+	if asks(c) { // the dialog says so
+		return ""
 	}
 	return ""
 }

@@ -91,7 +91,7 @@ func TestLooksThatFailShow(t *testing.T) {
 	}
 	look(s, "5", "read_file", "/etc/x")
 	s.Feed(event.ApprovalAsked{ID: "a", CallID: "5"})
-	if got, want := rowsOf(t, c, s), "‖ read /etc/x waiting for approval"; !strings.Contains(got, want) || !strings.Contains(got, "read f1.go") {
+	if got, want := rowsOf(t, c, s), "‖ read /etc/x"; !strings.Contains(got, want) || !strings.Contains(got, "read f1.go") {
 		t.Errorf("%q, want %q in it and the calls apart", got, want)
 	}
 }

@@ -224,7 +224,7 @@ func shown(out string) string {
 func tour(req model.Request, results []string) model.Message {
 	switch len(results) {
 	case 0:
-		return run(req, "Welcome! **Step 1.** This changes a variable of the shell, so you are asked first: look at what will run, then press `y`. Keys are for the prompt until you have not typed for a second.",
+		return run(req, "Welcome! **Step 1.** This changes a variable of the shell, so you are asked first: look at what will run, then press `1`. Typing goes to the prompt until you pause for a second.",
 			"export TOUR=42; echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", true)
 	case 1:
 		return run(req, "**Step 2.** This only prints, so it runs at once. Its output appears meanwhile, in the pane on the right. Esc stops one that takes too long.",

@@ -215,5 +215,5 @@ func effectOf(name string, words []arg) effect {
 	if strings.Contains(name, "/") {
 		return effect{RunsCode, "runs the program " + texts.ClipBytes(name, 60)}
 	}
-	return effect{Unknown, texts.ClipBytes(name, 60) + " is not known to only read"}
+	return effect{Unknown, texts.ClipBytes(name, 60) + " " + NotKnown}
 }

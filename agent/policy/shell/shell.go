@@ -102,6 +102,27 @@ func (c Command) String() string {
 	return texts.Join(c.Argv, " ", func(a Arg) string { return a.Text })
 }
 
+// NotKnown marks a command that is in no table: Does returns it.
+const NotKnown = "is not known to only read"
+
+// Does returns the reason without the command's name: deletes files. It is "" where the reason does not begin
+// with the name.
+func (c Command) Does() string {
+	if c.Git != nil {
+		return c.Git.Does
+	}
+	does, ok := strings.CutPrefix(c.Reason, c.Name()+" ")
+	if !ok {
+		return ""
+	}
+	for _, w := range c.Argv[1:] {
+		if _, known := effects[c.Name()+" "+w.Text]; known {
+			return strings.TrimPrefix(does, w.Text+" ")
+		}
+	}
+	return does
+}
+
 // Name returns the first word without a system folder, or "" if it is computed.
 func (c Command) Name() string {
 	if len(c.Argv) == 0 || c.Argv[0].Dynamic {

@@ -244,7 +244,14 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 			return false
 		}
 	}
-	a.record(words, via[:len(via)-1], RunsCode, name+" runs a program that is not part of the command")
+	script := "commands from its input"
+	for _, w := range words[1:] {
+		if s, ok := w.lit(); !ok || !strings.HasPrefix(s, "-") {
+			script = "the script " + texts.ClipBytes(w.src, 60)
+			break
+		}
+	}
+	a.record(words, via[:len(via)-1], RunsCode, name+" runs "+script+", which buddy can't check")
 	return true
 }
 

@@ -1,0 +1,194 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// effectOf returns what matters most about an action before it is approved; nothing where its title and its diff
+// already say that.
+func effectOf(p Policy, a action.Action, report shell.Report) action.Effect {
+	switch a.Kind {
+	case action.Shell, action.Git:
+		return commandsEffect(p, report)
+	case action.PaneKeys:
+		return action.Effect{Subject: "the program in the pane", Verb: "gets", Object: "this text, whatever it does with it"}
+	case action.FileRead, action.FileWrite, action.FileDelete:
+		return fileEffect(p, a)
+	case action.Network, action.Browser:
+		return networkEffect(a)
+	case action.EnterPlan:
+		return action.Effect{Verb: "changes", Object: "nothing else until you approve a plan"}
+	case action.PlanFile, action.Internal:
+		return action.Effect{}
+	default:
+		return action.Effect{Subject: "buddy", Verb: "can't check", Object: "what this does"}
+	}
+}
+
+// severity orders the effects of commands, the worst last.
+var severity = []shell.Effect{shell.Reads, shell.Unknown, shell.Writes, shell.RunsCode, shell.Network, shell.Remote, shell.Privileged, shell.Deletes}
+
+// commandsEffect returns the effect of the worst command of a program.
+func commandsEffect(p Policy, report shell.Report) action.Effect {
+	if report.Harm != "" {
+		return action.Effect{Verb: report.Harm, Final: true}
+	}
+	var worst *shell.Command
+	asked := 0
+	for i, c := range report.Commands {
+		if c.ReadOnly {
+			continue
+		}
+		asked++
+		if worst == nil || later(severity, ownEffect(c), ownEffect(*worst)) {
+			worst = &report.Commands[i]
+		}
+	}
+	switch {
+	case worst == nil && len(report.Other) > 0:
+		return action.Effect{Verb: report.Other[0]}
+	case worst == nil:
+		return action.Effect{}
+	}
+	e := commandEffect(p, *worst)
+	if asked > 1 && e.Subject == "" {
+		e.Subject = worst.Name()
+	}
+	if worst.Effect == shell.Privileged {
+		e.Object = strings.TrimSpace(e.Object + " with more rights than yours")
+	}
+	return e
+}
+
+// ownEffect returns the effect of a command without the rights that what runs it gives it.
+func ownEffect(c shell.Command) shell.Effect {
+	if c.Effect == shell.Privileged && deleting[c.Name()] {
+		return shell.Deletes
+	}
+	return c.Effect
+}
+
+// deleting are the commands whose operands are what they delete.
+var deleting = map[string]bool{"rm": true, "rmdir": true, "unlink": true, "shred": true, "srm": true, "trash": true}
+
+// final are commands that nothing takes back, besides those that delete or change another machine.
+var final = map[string]bool{"systemctl restart": true, "systemctl kill": true, "service restart": true, "git push": true, "docker push": true}
+
+// commandEffect returns the effect of one command.
+func commandEffect(p Policy, c shell.Command) action.Effect {
+	names := operands(c)
+	two := strings.TrimSpace(c.Name() + " " + strings.Join(names[:min(len(names), 1)], ""))
+	undo := cmp.Or(undos[two], undos[c.Name()])
+	if c.Git != nil {
+		undo = undoGit(c.Git, undo)
+	}
+	e := action.Effect{Final: undo == "" && (final[two] || slices.Contains([]shell.Effect{shell.Deletes, shell.Remote}, ownEffect(c)))}
+	does := c.Does()
+	switch {
+	case deleting[c.Name()] && len(names) > 0:
+		e.Verb, e.Object = "deletes", list(names)
+		e.Count, e.Unit = counted(p, c, names), "file"
+	case c.Effect == shell.Unknown && (does == "" || does == shell.NotKnown):
+		e.Subject, e.Verb, e.Object = "buddy", "doesn't know what", visible(cmp.Or(c.Name(), "this command"))+" does"
+	case does == "":
+		e.Verb = visible(c.Reason)
+	default:
+		e.Verb, e.Object, _ = strings.Cut(visible(does), " ")
+	}
+	return e
+}
+
+// operands returns the words of a command that are no flags.
+func operands(c shell.Command) []string {
+	var all []string
+	dashes := false
+	for _, w := range c.Argv[min(len(c.Argv), 1):] {
+		switch {
+		case !dashes && w.Text == "--":
+			dashes = true
+		case dashes || !strings.HasPrefix(w.Text, "-") || w.Text == "-":
+			all = append(all, w.Text)
+		}
+	}
+	return all
+}
+
+// counted counts the files that a command deletes, 0 if that is one or can't be told.
+func counted(p Policy, c shell.Command, names []string) int {
+	computed := slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic || w.Pattern || w.Odd })
+	if p.Count == nil || computed || len(c.Dirs) != 1 || len(names) > lossNames {
+		return 0
+	}
+	files, folders := 0, false
+	for _, name := range names {
+		if strings.HasPrefix(name, "~") {
+			return 0
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(c.Dirs[0], name)
+		}
+		n, folder, ok := p.Count(name)
+		if !ok || !filepath.IsAbs(name) {
+			return 0
+		}
+		files, folders = files+n, folders || folder
+	}
+	if !folders {
+		return 0
+	}
+	return files
+}
+
+// fileEffect returns what the diff of a file does not say.
+func fileEffect(p Policy, a action.Action) action.Effect {
+	why, rule := delicateFile(a)
+	secret := a.Kind == action.FileRead && keysOf(p, "").secret(a.Path) != ""
+	switch {
+	case secret:
+		return action.Effect{Verb: "shows", Object: "the model a file that may hold secrets", Final: true}
+	case a.Kind != action.FileRead && rule == executedRule:
+		return action.Effect{Verb: visible(why)}
+	case a.Kind != action.FileRead && why != "":
+		return action.Effect{Verb: "changes", Object: "a file that may hold secrets"}
+	case !p.inWorkspace(a.Path) && a.Kind == action.FileRead:
+		return action.Effect{Verb: "reads", Object: "a file outside this folder"}
+	case !p.inWorkspace(a.Path):
+		return action.Effect{Verb: "changes", Object: "a file outside this folder"}
+	}
+	return action.Effect{}
+}
+
+// networkEffect returns what a request does besides reading.
+func networkEffect(a action.Action) action.Effect {
+	host := visible(cmp.Or(a.Host, "another machine"))
+	switch {
+	case a.Method != "" && a.Method != "GET" && a.Method != "HEAD":
+		return action.Effect{Verb: "sends", Object: fmt.Sprintf("data to %s and may change something there", host), Final: true}
+	case a.Local:
+		return action.Effect{Subject: host, Verb: "is", Object: "this machine or in your local network"}
+	}
+	return action.Effect{}
+}
+
+// because returns why an action is asked about where that is not what it does: a rule, or a fact about its
+// target. v is the verdict on it.
+func because(p Policy, a action.Action, report shell.Report, v action.Verdict) string {
+	if v.Rule == OutsideFence || v.Rule == ChangedUnseen || strings.HasPrefix(v.Rule, "mode ") || v.Rule == p.base(a, report).Rule {
+		return ""
+	}
+	for _, path := range a.Paths {
+		one := a
+		one.Path = path
+		if v.Rule == p.base(one, report).Rule {
+			return ""
+		}
+	}
+	return v.Reason
+}

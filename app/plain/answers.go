@@ -1,0 +1,105 @@
+package plain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/views/words"
+)
+
+// Choice says what an answer to an approval does.
+type Choice string
+
+// The choices, by the letters that take them besides the numbers.
+const (
+	Approve        Choice = "y"
+	AllowSimilar   Choice = "s"
+	Deny           Choice = "n"
+	DenyWithReason Choice = "d"
+	Amend          Choice = "e"
+	Explain        Choice = "?"
+)
+
+// Letter returns the usual letter of a choice.
+func Letter(c Choice) string { return string(c) }
+
+// Answer is one of the numbered answers to an approval.
+type Answer struct {
+	Choice Choice
+	Label  string
+}
+
+// Answers returns the answers to an approval as the full screen numbers them; edited says that the person has
+// changed what would run.
+func Answers(a event.ApprovalAsked, edited bool) []Answer {
+	all := []Answer{{Approve, words.Yes}}
+	similar := words.Similar(a)
+	switch {
+	case edited:
+		all[0].Label = words.YesEdited
+	case similar != "":
+		all = append(all, Answer{AllowSimilar, similar})
+	}
+	return append(all, Answer{DenyWithReason, words.NoBecause})
+}
+
+// Numbered returns answers one a line, with their numbers.
+func Numbered(all []Answer) string {
+	lines := make([]string, len(all))
+	for i, a := range all {
+		lines[i] = fmt.Sprintf("  %d  %s", i+1, a.Label)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// letters are the keys that answer besides the numbers.
+var letters = []Choice{Approve, AllowSimilar, Deny, DenyWithReason, Amend, Explain}
+
+// Chosen returns what a line decides, by a number or a letter; an empty line says no, and "" is nothing.
+func Chosen(all []Answer, letter func(Choice) string, line string) Choice {
+	line = strings.ToLower(strings.TrimSpace(line))
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(all) {
+		return all[n-1].Choice
+	}
+	switch line {
+	case "", "no":
+		return Deny
+	case "yes":
+		return Approve
+	}
+	i := slices.IndexFunc(letters, func(act Choice) bool { return strings.ToLower(letter(act)) == line })
+	if i < 0 || letters[i] == AllowSimilar && !slices.ContainsFunc(all, func(a Answer) bool { return a.Choice == AllowSimilar }) {
+		return ""
+	}
+	return letters[i]
+}
+
+// decide asks on the terminal until a line decides, and returns the answer. The error says that there is no terminal.
+func (m *Remarks) decide(a event.ApprovalAsked) (answer event.AnswerApproval, hungUp bool, err error) {
+	all := Answers(a, false)
+	text := ApprovalText(a) + "\n" + Numbered(all)
+	for {
+		reply, hungUp, err := m.onTerminal(fmt.Sprintf("%s\nAnswer (1-%d, ? for details, Enter for no): ", text, len(all)))
+		if err != nil || hungUp {
+			return event.AnswerApproval{Decision: event.Deny, Reason: "the terminal was closed"}, hungUp, err
+		}
+		switch Chosen(all, Letter, reply) {
+		case Approve:
+			return event.AnswerApproval{Decision: event.Once}, false, nil
+		case AllowSimilar:
+			return event.AnswerApproval{Decision: event.Similar}, false, nil
+		case Deny:
+			return event.AnswerApproval{Decision: event.Deny}, false, nil
+		case DenyWithReason:
+			reply, hungUp, err = m.onTerminal("Why? (Enter for no reason) ")
+			return event.AnswerApproval{Decision: event.Deny, Reason: strings.TrimSpace(reply)}, hungUp, err
+		case Explain:
+			text = DetailsText(a) + "\n" + Numbered(all)
+		default: // other words are why not
+			return event.AnswerApproval{Decision: event.Deny, Reason: strings.TrimSpace(reply)}, false, nil
+		}
+	}
+}

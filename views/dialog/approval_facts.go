@@ -1,0 +1,145 @@
+package dialog
+
+import (
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/words"
+)
+
+const maxFact = 4096 // bytes of one fact that are looked at
+
+// heads returns the titles of the rule and the rows below it: the question at the left, the risk and the machine
+// at the right. What has no room in the rule has rows of its own.
+func (a *Approval) heads(w int) (t draw.Titles, head [][]draw.Span) {
+	question, risk := questionOf(a), a.risk()
+	t = draw.Titles{Left: a.titled(question), Right: risk}
+	if draw.Width(t.Left)+draw.Width(t.Right)+titleRoom <= w {
+		return t, nil
+	}
+	if t.Right, head = nil, draw.WrapWhole(risk, w); len(risk) == 0 {
+		head = nil
+	}
+	if draw.Width(t.Left)+titleRoom > w && draw.Width(question)+titleRoom > w {
+		t.Left = a.titled([]draw.Span{draw.Text(themes.Warning, "Approve?")})
+		head = append(draw.WrapWhole(question, w), head...)
+	}
+	return t, head
+}
+
+const titleRoom = 7 // cells of a rule besides its titles
+
+// questionOf returns what is asked, or what is typed about it.
+func questionOf(a *Approval) []draw.Span {
+	if a.typing != nil && a.amend.typing {
+		return []draw.Span{draw.Text(themes.Accent, "Edit")}
+	}
+	text, counts := words.Question(a.asked)
+	all := draw.Untrusted(themes.Warning, text)
+	if counts != "" {
+		added, deleted, _ := strings.Cut(counts, " ")
+		all = append(all, draw.Text(themes.DiffAdd, "  "+added), draw.Text(themes.DiffDelete, " "+deleted))
+	}
+	return all
+}
+
+// risk says in words how risky it is, and where it happens unless that is this machine.
+func (a *Approval) risk() []draw.Span {
+	if a.amend.done {
+		return []draw.Span{draw.Text(themes.Accent, "edited by you")}
+	}
+	var all []draw.Span
+	if risk := words.RiskOf(a.asked); risk != "" {
+		role := themes.Muted
+		switch risk {
+		case action.High:
+			role = themes.Error
+		case action.Medium:
+			role = themes.Warning
+		case action.Low:
+		}
+		all = draw.Untrusted(role, string(risk)+" risk")
+	}
+	if where := words.Where(a.asked); where != "" {
+		if len(all) > 0 {
+			all = append(all, draw.Text(themes.Muted, " · "))
+		}
+		all = append(all, draw.Untrusted(themes.Strong, where)...)
+	}
+	return all
+}
+
+// facts returns the rows below what is asked about: all that a person must know, and how many rows that is, then the
+// agent's reason in at most so many rows, beside it if there is room.
+func (a *Approval) facts(w, most int) (rows [][]draw.Span, musts int) {
+	if a.amend.done { // they are about what the model wrote
+		return nil, 0
+	}
+	w -= bodyIndent
+	fact := draw.Untrusted(themes.Text, clipped(strings.Join(words.Facts(a.asked), " ")))
+	why := draw.Untrusted(themes.Muted, clipped(words.Reason(a.asked)))
+	if gap := w - draw.Width(fact) - draw.Width(why); len(fact) > 0 && len(why) > 0 && gap >= factGap {
+		return indented([][]draw.Span{append(append(fact, draw.Text(themes.Text, strings.Repeat(" ", gap))), why...)}), 1
+	}
+	if len(fact) > 0 {
+		rows = draw.WrapSentence(fact, w)
+	}
+	musts = len(rows)
+	if rule := ruleRows(a, w); len(rule) > 0 {
+		rows, musts = append(rows, rule...), musts+len(rule)
+	}
+	if len(why) > 0 {
+		rows = append(rows, draw.AtMost(draw.WrapSentence(why, w), most, w)...)
+	}
+	return indented(rows), musts
+}
+
+// ruleRows say what "don't ask again" is for, where the answer does not.
+func ruleRows(a *Approval, w int) [][]draw.Span {
+	if a.asked.Context.Similar == "" || !a.short {
+		return nil
+	}
+	return draw.WrapWhole(append([]draw.Span{draw.Text(themes.Muted, "2: ")}, draw.Untrusted(themes.Text, clipped(a.asked.Context.Similar))...), w)
+}
+
+// indented puts blanks before rows.
+func indented(rows [][]draw.Span) [][]draw.Span {
+	for i, r := range rows {
+		rows[i] = append([]draw.Span{draw.Text(themes.Text, strings.Repeat(" ", bodyIndent))}, r...)
+	}
+	return rows
+}
+
+const factGap = 4 // cells between a fact and the agent's reason in one row
+
+// details returns the rows that ? opens: all else that is known, and the letters of the answers.
+func (a *Approval) details(w int) [][]draw.Span {
+	if !a.explain.on || a.amend.done {
+		return nil
+	}
+	rows := [][]draw.Span{nil}
+	for _, text := range append(words.Details(a.asked), letters(a)) {
+		rows = append(rows, indented(draw.WrapSentence(draw.Untrusted(themes.Text, clipped(text)), w-bodyIndent))...)
+	}
+	return rows
+}
+
+// clipped returns the beginning of a text that is longer than anybody reads.
+func clipped(s string) string { return s[:min(len(s), maxFact)] }
+
+// letters names the letters that answer.
+func letters(a *Approval) string {
+	var all []string
+	for _, k := range []struct {
+		act  keymap.Action
+		does string
+	}{{keymap.Approve, "yes"}, {keymap.AllowSimilar, "yes, and don't ask again"}, {keymap.Deny, "no"}, {keymap.DenyWithReason, "no, and say why"}} {
+		if name := a.Keys.Name(k.act); name != "" && (k.act != keymap.AllowSimilar || a.asked.Context.Similar != "") {
+			all = append(all, name+" "+k.does)
+		}
+	}
+	return "Letters work as well: " + strings.Join(all, " · ")
+}

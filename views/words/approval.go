@@ -1,0 +1,280 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/texts"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// OneFile reports whether the question of an action on files names the file.
+func OneFile(act action.Action) bool { return len(act.Paths) < 2 && len(FilesOf(act)) == 1 }
+
+// Question returns what an approval asks, as a question: Edit checkout/tax.go? Of changes of files it returns
+// how many lines they add and delete, +4 −1.
+func Question(a event.ApprovalAsked) (question, counts string) {
+	act := a.Action
+	switch act.Kind {
+	case action.Shell, action.Git:
+		return commandQuestion(a), ""
+	case action.PaneKeys:
+		return "Type this into the pane?", ""
+	case action.FileWrite, action.FileDelete:
+		return fileQuestion(act)
+	case action.FileRead:
+		return "Read " + pathOf(act) + "?", ""
+	case action.Network, action.Browser:
+		return networkQuestion(act), ""
+	case action.MCP:
+		return mcpQuestion(act), ""
+	case action.EnterPlan:
+		return "Switch to plan mode?", ""
+	default:
+		return texts.Capital(Title(act)) + "?", ""
+	}
+}
+
+func commandQuestion(a event.ApprovalAsked) string {
+	switch n := len(a.Action.Targets); {
+	case a.Context.Outside:
+		return "Run outside the sandbox?"
+	case n > 1:
+		return fmt.Sprintf("Run this command on %d machines?", n)
+	}
+	return "Run this command?"
+}
+
+// fileVerbs say what happens to a file, by the verbs of diffs.
+var fileVerbs = map[string]string{"new": "Create", "delete": "Delete", "rename": "Rename", "edit": "Edit"}
+
+func fileQuestion(act action.Action) (question, counts string) {
+	files := FilesOf(act)
+	if len(files) == 0 {
+		verb := "Edit"
+		if act.Kind == action.FileDelete {
+			verb = "Delete"
+		}
+		return verb + " " + pathOf(act) + "?", ""
+	}
+	added, deleted := 0, 0
+	for _, f := range files {
+		added, deleted = added+f.Added, deleted+f.Deleted
+	}
+	if added+deleted > 0 {
+		counts = fmt.Sprintf("+%d −%d", added, deleted)
+	}
+	n := max(len(files), len(act.Paths))
+	if renamed := len(files) == 1 && files[0].Verb == "rename" && n == 2; n == 1 || renamed {
+		return fileVerbs[cmp.Or(files[0].Verb, "edit")] + " " + draw.FirstLine(files[0].Name) + "?", counts
+	}
+	verb := "Edit"
+	if len(files) == n && !slices.ContainsFunc(files, func(f markup.DiffFile) bool { return f.Verb != files[0].Verb }) {
+		verb = fileVerbs[cmp.Or(files[0].Verb, "edit")]
+	} else if act.Kind == action.FileDelete {
+		verb = "Edit and delete"
+	}
+	return fmt.Sprintf("%s %d files?", verb, n), counts
+}
+
+// FilesOf returns the files that the preview of an action shows the diffs of.
+func FilesOf(act action.Action) []markup.DiffFile { return markup.DiffFiles(DiffOf(act)) }
+
+// DiffOf returns the preview of an action on files as a diff, with a line for its file if it is about one.
+func DiffOf(act action.Action) string {
+	if len(act.Paths) > 0 || act.Preview == "" {
+		return act.Preview
+	}
+	return markup.PreviewDiff(act.Path, act.Preview)
+}
+
+func pathOf(act action.Action) string { return draw.FirstLine(cmp.Or(act.Path, "a file")) }
+
+func networkQuestion(act action.Action) string {
+	what := draw.FirstLine(cmp.Or(act.Host, act.URL, "a page"))
+	switch {
+	case act.Tool == "web_search":
+		return "Search the web?"
+	case act.Method == "" || act.Method == "GET" || act.Method == "HEAD":
+		return "Fetch " + what + "?"
+	}
+	return "Send a " + draw.FirstLine(act.Method) + " request to " + what + "?"
+}
+
+func mcpQuestion(act action.Action) string {
+	server, tool, ok := strings.Cut(texts.OneLine(act.Op), ": ")
+	if !ok {
+		server, tool, ok = strings.Cut(strings.TrimPrefix(act.Tool, "mcp__"), "__")
+	}
+	if !ok {
+		return "Let an MCP server run " + texts.OneLine(cmp.Or(act.Op, act.Tool)) + "?"
+	}
+	return fmt.Sprintf("Let the MCP server %q run %s?", server, tool)
+}
+
+// RiskOf returns the risk of what an approval asks, "" if it is not known.
+func RiskOf(a event.ApprovalAsked) action.Risk { return cmp.Or(a.Context.Risk, a.Action.Risk) }
+
+// Where names the machine of an action unless it is this one, and says if it is in production; "" for nothing.
+func Where(a event.ApprovalAsked) string {
+	where := a.Action.Target
+	switch n := len(a.Action.Targets); {
+	case n > 1:
+		where = fmt.Sprintf("%d machines", n)
+	case where == "local":
+		where = ""
+	}
+	if a.Context.Production {
+		where = strings.TrimSpace(where + " · production")
+	}
+	return draw.FirstLine(where)
+}
+
+// Facts returns what a person must know before approving, a sentence each: first why it is asked about, if that
+// is not what it does, then what it does. Often there is one, and never one that its question says.
+func Facts(a event.ApprovalAsked) []string {
+	c := a.Context
+	facts := []string{sentence(c.Because)}
+	if unseen := c.Unseen.Text(); unseen != "" {
+		facts = append(facts, sentence(unseen))
+	}
+	facts = append(facts, c.Effect.Sentence())
+	for i, text := range c.Loses {
+		if i > 0 || text != c.Effect.Text() {
+			facts = append(facts, text+".")
+		}
+	}
+	if c.Changed != "" {
+		facts = append(facts, sentence(c.Changed))
+	}
+	for _, said := range c.Memory.Said {
+		facts = append(facts, "You said before: "+said)
+	}
+	for _, noted := range c.Memory.Noted {
+		facts = append(facts, "Noted "+noted)
+	}
+	return slices.DeleteFunc(facts, func(s string) bool { return s == "" })
+}
+
+// Reason returns the agent's reason in quotes, "" for none.
+func Reason(a event.ApprovalAsked) string {
+	if why := texts.OneLine(a.Action.Why); why != "" {
+		return `"` + why + `"`
+	}
+	return ""
+}
+
+// The answers to an approval.
+const (
+	Yes        = "Yes"
+	YesEdited  = "Yes, with your edits"
+	NoBecause  = "No, and tell the agent why"
+	yesSimilar = "Yes, and "
+)
+
+// Similar returns the answer that also adds a rule, "" where none is offered.
+func Similar(a event.ApprovalAsked) string {
+	if a.Context.Similar == "" {
+		return ""
+	}
+	return yesSimilar + a.Context.Similar
+}
+
+// Details returns all else that is known of what an approval asks, a sentence or two each.
+func Details(a event.ApprovalAsked) []string {
+	c, act := a.Context, a.Action
+	var all []string
+	add := func(s string) {
+		if s = sentence(s); s != "" && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	add(asks(a))
+	add(folder(act))
+	for _, s := range c.Consequences {
+		add(s)
+	}
+	add(ruleReach(c))
+	switch {
+	case c.Undo != "":
+		add("To undo it: " + c.Undo)
+	case !c.Reversible && c.Risk != "" && !c.Effect.Final:
+		add("buddy knows no way to undo it")
+	}
+	if len(c.Alternatives) > 0 {
+		add("A safer way: " + strings.Join(c.Alternatives, "; "))
+	}
+	for _, s := range c.Kept {
+		add(s)
+	}
+	if c.Failed != "" {
+		add("The last call failed: " + c.Failed)
+	}
+	return all
+}
+
+// asks says why a person is asked, and by which rule.
+func asks(a event.ApprovalAsked) string {
+	v := a.Verdict
+	if v.Reason == "" {
+		return ""
+	}
+	text := "You are asked because " + lowerFirst(v.Reason)
+	if v.Rule != "" && v.Rule != v.Reason && !strings.Contains(v.Reason, v.Rule) {
+		text += " (rule: " + v.Rule + ")"
+	}
+	return text
+}
+
+// lowerFirst returns a clause for the middle of a sentence.
+func lowerFirst(s string) string {
+	if strings.HasPrefix(s, "not ") {
+		return "it is " + s
+	}
+	for _, verb := range []string{"changes ", "deletes ", "uses ", "reads "} {
+		if strings.HasPrefix(s, verb) {
+			return "it " + s
+		}
+	}
+	return s
+}
+
+// folder says where a command starts, on each machine if that differs.
+func folder(act action.Action) string {
+	if len(act.Targets) == 0 {
+		if act.Cwd == "" {
+			return ""
+		}
+		return "It starts in " + act.Cwd
+	}
+	var all []string
+	for _, t := range act.Targets {
+		all = append(all, t.Target+" (in "+cmp.Or(t.Cwd, "an unknown folder")+")")
+	}
+	return "It runs on " + strings.Join(all, ", ")
+}
+
+// ruleReach says what else the rule would allow, and what it would not.
+func ruleReach(c action.ApprovalContext) string {
+	if c.Similar == "" || len(c.Passes) == 0 {
+		return ""
+	}
+	text := "“Don't ask again” would also allow `" + strings.Join(c.Passes, "` and `") + "`"
+	if c.Stops != "" {
+		text += ", but not `" + c.Stops + "`"
+	}
+	return text
+}
+
+// sentence returns a clause as a sentence. The program's own name has no capital letter.
+func sentence(s string) string {
+	if strings.HasPrefix(s, "buddy ") {
+		return strings.TrimSuffix(s, ".") + "."
+	}
+	return texts.Sentence(s)
+}
