@@ -120,6 +120,7 @@ func TestKeyInPiecesIsNotShown(t *testing.T) {
 			})
 			s.do(event.Submit{Text: "go"})
 			time.Sleep(time.Hour)
+			synctest.Wait()
 			text := ""
 			for _, env := range s.seen {
 				if d, ok := env.Payload.(event.TextDelta); ok {
