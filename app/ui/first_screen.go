@@ -8,7 +8,6 @@ import (
 	"buddy/agent/model"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/views/dialog"
 	"buddy/views/markup"
 )
 
@@ -107,7 +106,7 @@ func showFirst(u *UI) {
 	case len(s.recent) > 0:
 		lines = append(lines, "Type a number and press Enter · F4 for all sessions")
 	case n > 0:
-		lines = append(lines, fmt.Sprintf("Press 1–%d", n))
+		lines = append(lines, "Type a number and press Enter")
 	}
 	u.v.conversation.SetWelcome(lines)
 }
@@ -128,21 +127,8 @@ func offered(u *UI, text string) int {
 	return int(text[0] - '1')
 }
 
-// awaitDigit takes a choice when its digit was typed and nothing follows. A session is opened with Enter only:
-// a prompt may begin with a digit, and leaving is no answer to a slip.
-func awaitDigit(u *UI) {
-	if n := u.start.offeredChoices(); n == 0 || offered(u, u.v.prompt.Text()) < 0 {
-		return
-	}
-	changes := u.v.prompt.Changes()
-	u.deps.After(dialog.LetterPause, func() {
-		if n := offered(u, u.v.prompt.Text()); u.v.prompt.Changes() == changes && u.overlays.top() == nil && n >= 0 && n < u.start.offeredChoices() {
-			choose(u, n)
-		}
-	})
-}
-
-// takeOffer takes the choice or opens the session that a text is the digit of, and reports whether it is one.
+// takeOffer takes the choice or opens the session that a sent text is the digit of, and reports whether it is one. Only
+// Enter does: a prompt may begin with a digit.
 func takeOffer(u *UI, text string) bool {
 	n := offered(u, strings.TrimSpace(text))
 	if n < 0 {

@@ -244,7 +244,6 @@ func (u *UI) connect() {
 		if !u.following.on() {
 			d.Draft()
 		}
-		awaitDigit(u)
 	}
 	u.v.prompt.OnFiles = func(query string) {
 		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })

@@ -137,9 +137,6 @@ func (p *Prompt) Discard() {
 	p.SetText("")
 }
 
-// Changes returns a number that changes with the text.
-func (p *Prompt) Changes() uint64 { return p.editor.Changes() }
-
 // Empty reports whether nothing is typed.
 func (p *Prompt) Empty() bool { return p.editor.Empty() }
 

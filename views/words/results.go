@@ -94,7 +94,7 @@ func goesOn(all []texts.Member) string {
 	if id == "" || all[0].Name != "running" {
 		return ""
 	}
-	return "goes on as task #" + id
+	return "running as task #" + id
 }
 
 // remarks lists how lines in brackets begin that are added to results for the model alone.
