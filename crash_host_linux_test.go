@@ -307,8 +307,8 @@ func (x *screenCrasher) drive(stop <-chan struct{}) {
 		case strings.Contains(screen, "keys go to the prompt"):
 			x.keys("C-e", "C-u", "F8")
 			rest(stop, 100*time.Millisecond)
-		case strings.Contains(screen, "run once"):
-			if rest(stop, approvalGrace) && strings.Contains(x.screen(), "run once") {
+		case strings.Contains(screen, "Run this command?"):
+			if rest(stop, approvalGrace) && strings.Contains(x.screen(), "Run this command?") {
 				x.keys("y")
 			}
 			rest(stop, 100*time.Millisecond)

@@ -53,7 +53,7 @@ func TestEndedFromOutside(t *testing.T) {
 		if how != "closed" && strings.Contains(d.printed(), "\x1b[?1049h") { // its last output may be read a moment later
 			tmuxtest.Until(t, "the terminal is given back, and a line says how to come back", func() bool {
 				_, after, ok := strings.Cut(d.printed(), "\x1b[?1049l")
-				return ok && strings.Contains(after, "detached · buddy attach")
+				return ok && strings.Contains(after, "Come back with: buddy attach")
 			})
 		}
 		for _, word := range []string{`"task.finished"`, `"interrupted"`, `"tool.result"`, "cancelled"} {

@@ -68,7 +68,7 @@ func TestHostKilledInEveryState(t *testing.T) {
 		"command": {
 			func(x *terminal) {
 				x.say("wait")
-				x.want("run once")
+				x.want("Run this command?")
 				<-time.After(approvalGrace)
 				x.keys("y")
 				x.want("begun")

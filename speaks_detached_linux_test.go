@@ -55,7 +55,7 @@ func TestWhatDetachesItselfIsNoPerson(t *testing.T) {
 		}
 	}
 	x.say("go")
-	x.want("run once")
+	x.want("Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("y")
 	for _, what := range []string{"trust", "config", "exec"} {

@@ -78,16 +78,16 @@ func TestCommandsDoNotSpeakForTheirPerson(t *testing.T) {
 	}
 
 	x.say("build it")
-	x.want("run once")
+	x.want("Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("y")
 	refused("command")
-	x.want("mkdir made", "run once")
+	x.want("mkdir made", "Run this command?")
 	if err := os.WriteFile(filepath.Join(x.work, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	refused("detached")
-	x.want("mkdir made", "run once")
+	x.want("mkdir made", "Run this command?")
 	if _, err := os.Stat(filepath.Join(x.work, "made")); err == nil {
 		t.Error("the approval has been answered")
 	}

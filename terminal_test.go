@@ -211,7 +211,7 @@ func TestTerminal(t *testing.T) {
 	x.say("stream an answer")
 	x.want("and the last word.")
 	x.say("write a folder")
-	x.want("mkdir made && echo it is made", "run once")
+	x.want("mkdir made && echo it is made", "Run this command?")
 	if _, err := os.Stat(filepath.Join(x.work, "made")); err == nil {
 		t.Fatal("the command ran before it was approved")
 	}
@@ -222,11 +222,11 @@ func TestTerminal(t *testing.T) {
 		t.Error(err)
 	}
 	x.say("remove it")
-	x.want("rm -r made", "run once")
+	x.want("rm -r made", "Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("n")
 	x.want("denied")
-	x.gone("run once")
+	x.gone("Run this command?")
 	if _, err := os.Stat(filepath.Join(x.work, "made")); err != nil {
 		t.Errorf("the denied command ran: %v", err)
 	}
@@ -289,7 +289,7 @@ func TestTerminalBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.say("do your worst")
-	x.want("run once")
+	x.want("Run this command?")
 	<-time.After(approvalGrace)
 	x.keys("y")
 	x.want("all seen")

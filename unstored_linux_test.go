@@ -103,7 +103,7 @@ func TestFullDiskBelowAHost(t *testing.T) {
 		t.Errorf("the session holds %s", journal)
 	}
 	x.keys("C-\\")
-	x.want("detached", "ended 0")
+	x.want("Come back with", "ended 0")
 	x.again("attach " + id)
 	x.says("You said: first prompt.", "no space left")
 	x.gone("You said: second")

@@ -112,7 +112,7 @@ func palette(s *stage) error {
 // attach is a session that goes on while nobody looks.
 func attach(s *stage) error {
 	return s.steps(
-		waitFor("$"), start, send("explain how checkout works"), waitFor("cents"), keys("C-\\"), waitFor("detached"), typed("buddy ls"), waitFor("explain how"), settle, part,
-		typed("buddy attach"), waitFor("writing"), pause, join("attach"),
+		waitFor("$"), start, send("explain how checkout works"), waitFor("cents"), keys("C-\\"), waitFor("Come back with"), typed("buddy ls"), waitFor("explain how"), settle, part,
+		typed("buddy attach"), waitFor("Writing"), pause, join("attach"),
 	)
 }

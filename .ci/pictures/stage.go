@@ -190,7 +190,7 @@ func waitFor(text string) step {
 // approve waits for the approval of a command that has a text in it, if there is one, until the model goes on.
 func approve(text string) step {
 	return func(s *stage) error {
-		return s.steps(waitFor(text), waitFor("run once"), settle, keys("y"), settle)
+		return s.steps(waitFor(text), waitFor("Run this command?"), settle, keys("y"), settle)
 	}
 }
 
