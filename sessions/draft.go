@@ -97,7 +97,7 @@ type Left struct {
 // Release leaves the text to another screen.
 func (l Left) Release() { _ = l.lock.Close() }
 
-// AwaitLeft, of a draft without a text, waits for the screens that have one now: when one of them ends, or sends its text, left is called
+// AwaitLeft waits, for a draft without a text, for the screens that have one now: when one of them ends, or sends its text, left is called
 // from a goroutine of its own. A screen that was killed holds its text until its process has ended, which takes a
 // moment after its terminal is gone.
 func (d *Draft) AwaitLeft(left func(Left)) {

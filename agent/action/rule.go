@@ -119,12 +119,8 @@ func (r Rule) Offer(cwd, workspace string) string {
 // covers names what a rule is about.
 func (r Rule) covers(workspace string) string {
 	switch {
-	case len(r.Prefix) > 0 && r.Shape == Exactly:
-		return "`" + Quote(r.Prefix) + "`"
-	case len(r.Prefix) > 0 && r.Shape == Closed:
-		return "`" + strings.Join(r.Prefix, " ") + " …` in this folder"
 	case len(r.Prefix) > 0:
-		return "`" + strings.Join(r.Prefix, " ") + " …`"
+		return r.commands()
 	case r.Path != "":
 		what := "edits in "
 		if r.Tool == "read_file" || r.Tool == "list_dir" || r.Tool == "glob" || r.Tool == "grep" {
@@ -140,6 +136,18 @@ func (r Rule) covers(workspace string) string {
 		return tool + " of " + server
 	}
 	return r.Tool
+}
+
+// commands names the commands that a rule is about.
+func (r Rule) commands() string {
+	switch r.Shape {
+	case Exactly:
+		return "`" + Quote(r.Prefix) + "`"
+	case Closed:
+		return "`" + strings.Join(r.Prefix, " ") + " …` in this folder"
+	default:
+		return "`" + strings.Join(r.Prefix, " ") + " …`"
+	}
 }
 
 // folderName names a folder, relative to the workspace if it is in it.

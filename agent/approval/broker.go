@@ -318,7 +318,7 @@ func (b *Broker) Answer(c event.AnswerApproval) {
 		b.tooLate(c)
 	}
 	if c.Decision == event.Similar {
-		b.review()
+		b.reviewMode("")
 	}
 }
 
@@ -389,11 +389,7 @@ func (b *Broker) addSimilar(id string) bool {
 	return ok
 }
 
-// review settles open requests that a new rule decides.
-func (b *Broker) review() { b.reviewMode("") }
-
-// reviewMode settles open requests that a mode decides which a person has just set, "" for
-// none.
+// reviewMode settles open requests that a new rule decides, or a mode that a person has just set, "" for none.
 func (b *Broker) reviewMode(set action.Mode) {
 	for _, id := range b.ids(func(*ask) bool { return true }) {
 		b.mu.Lock()

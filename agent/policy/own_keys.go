@@ -197,7 +197,7 @@ func (k ownKeys) includes(c shell.Command, dir string) string {
 		for _, text := range pathsIn(w.Text) {
 			path := k.absolute(shell.Arg{Text: text, Pattern: w.Pattern}, dir)
 			_, given := k.given(path)
-			if own := k.file(path); own != "" && !(given && uses(c)) {
+			if own := k.file(path); own != "" && (!given || !uses(c)) {
 				return own
 			}
 		}

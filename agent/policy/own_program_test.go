@@ -103,8 +103,11 @@ func TestWhatWasGivenMayBeRead(t *testing.T) {
 func TestNoRuleCoversChangesOfOwnFiles(t *testing.T) {
 	const settings, login = "/home/ann/.config/buddy/buddy.toml", "/home/ann/.config/buddy/auth.json"
 	rules := []action.Rule{
-		{Decision: action.Allow, Path: "~/.config/buddy/buddy.toml", Source: action.FromUser}, {Decision: action.Allow, Path: login, Source: action.FromUser}, {Decision: action.Allow, Path: "~/**", Source: action.FromUser},
-		{Decision: action.Allow, Prefix: []string{"touch", settings}, Source: action.FromUser}, {Decision: action.Allow, Prefix: []string{"buddy", "trust"}, Source: action.FromUser},
+		{Decision: action.Allow, Path: "~/.config/buddy/buddy.toml", Source: action.FromUser},
+		{Decision: action.Allow, Path: login, Source: action.FromUser},
+		{Decision: action.Allow, Path: "~/**", Source: action.FromUser},
+		{Decision: action.Allow, Prefix: []string{"touch", settings}, Source: action.FromUser},
+		{Decision: action.Allow, Prefix: []string{"buddy", "trust"}, Source: action.FromUser},
 		{Decision: action.Allow, Prefix: []string{"buddy", "trust"}, Shape: action.Exactly, Source: action.FromSession},
 	}
 	p := programPolicy()

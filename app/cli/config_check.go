@@ -14,16 +14,23 @@ import (
 	"buddy/owners"
 )
 
+// ownFile returns an error if another user could change a settings file.
+func ownFile(name string) error {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil //nolint:nilerr // the folder of this process is gone, which others say
+	}
+	return owners.CheckOwn(path)
+}
+
 // checkOwners adds to a report what config does not know: names of themes, actions and
 // keys, and what makes sense as a rule.
 func checkOwners(r *config.Report, c ui.Colours, project bool) {
 	if r.Index == nil {
 		return // it could not be read
 	}
-	if path, err := filepath.Abs(r.File); err == nil && !project {
-		if err := owners.CheckOwn(path); err != nil {
-			r.Add(r.File, "", err)
-		}
+	if err := ownFile(r.File); err != nil && !project {
+		r.Add(r.File, "", err)
 	}
 	if _, err := c.Load(r.Config.UI.Theme); err != nil {
 		key := config.Path("ui", "theme")
@@ -45,6 +52,14 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 			r.AddRule(rule, err)
 		}
 	}
+	checkDestinations(r)
+	if project {
+		r.NoticeProject()
+	}
+}
+
+// checkDestinations adds to a report the models and targets that can't be reached as they are described.
+func checkDestinations(r *config.Report) {
 	for _, p := range r.Config.Models {
 		if p.BaseURL == "" {
 			continue // it was said
@@ -58,9 +73,6 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 			key := config.Path("targets", t.Name)
 			r.Add(r.Index[key], key, err)
 		}
-	}
-	if project {
-		r.NoticeProject()
 	}
 }
 

@@ -326,21 +326,12 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 	if err != nil {
 		return err
 	}
-	waiting := slices.DeleteFunc(hello.Open, func(env event.Envelope) bool {
-		q, asks := env.Payload.(event.QuestionAsked)
-		_, ok := env.Payload.(event.ApprovalAsked)
-		return !ok && (!asks || q.Plan == "")
-	})
+	waiting := slices.DeleteFunc(hello.Open, func(env event.Envelope) bool { return !decides(env.Payload) })
 	if len(waiting) == 0 {
 		return fmt.Errorf("session %s waits for no approval (%s)", d.ID, d.State)
 	}
-	switch {
-	case deny && reason != "" && hello.Watches:
-		return errors.New("--reason needs a terminal, because the model reads it as your words; --deny alone needs none")
-	case !deny:
-		if err := errors.Join(byPerson(), terminalHere()); err != nil {
-			return err
-		}
+	if err := mayDecide(deny, reason, hello.Watches); err != nil {
+		return err
 	}
 	batches, err := session.Subscribe(ctx, hello.Last, 0)
 	if err != nil {
@@ -354,6 +345,24 @@ func (s *cli) approve(d live.Description, deny bool, reason string) error {
 		if err := s.answered(ctx, batches, env.Payload, hello.Screen); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// decides reports whether an event asks for an approval or about a plan.
+func decides(e event.Event) bool {
+	q, asks := e.(event.QuestionAsked)
+	_, ok := e.(event.ApprovalAsked)
+	return ok || asks && q.Plan != ""
+}
+
+// mayDecide returns why this process may not give an answer; watches says that it may only watch and stop.
+func mayDecide(deny bool, reason string, watches bool) error {
+	switch {
+	case !deny:
+		return errors.Join(byPerson(), terminalHere())
+	case reason != "" && watches:
+		return errors.New("--reason needs a terminal, because the model reads it as your words; --deny alone needs none")
 	}
 	return nil
 }

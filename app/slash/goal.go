@@ -107,11 +107,9 @@ func goalOption(set *event.SetGoal, name, value string) error {
 		}
 		set.Limit.Turns = n
 	case "cost":
-		dollars, err := strconv.ParseFloat(strings.TrimPrefix(value, "$"), 64)
-		if err != nil || !(dollars >= 0.000001 && dollars <= maxGoalCost) { // also false for NaN
-			return fmt.Errorf("--cost %s: must be an amount in dollars, such as 0.50", value)
-		}
-		set.Limit.Cost = model.Money(math.Round(dollars * float64(model.Dollar)))
+		cost, err := parseCost(value)
+		set.Limit.Cost = cost
+		return err
 	case "time":
 		d, err := tools.ParseDuration(value)
 		if err != nil {
@@ -122,6 +120,15 @@ func goalOption(set *event.SetGoal, name, value string) error {
 		return fmt.Errorf("--%s is not known (have: --check, --check-outside, --verdict, --turns, --cost, --time; what begins with -- and belongs to the goal needs quotes around the goal)", name)
 	}
 	return nil
+}
+
+// parseCost reads an amount in dollars.
+func parseCost(value string) (model.Money, error) {
+	dollars, err := strconv.ParseFloat(strings.TrimPrefix(value, "$"), 64)
+	if err != nil || !(dollars >= 0.000001 && dollars <= maxGoalCost) { // also false for NaN
+		return 0, fmt.Errorf("--cost %s: must be an amount in dollars, such as 0.50", value)
+	}
+	return model.Money(math.Round(dollars * float64(model.Dollar))), nil
 }
 
 // maxGoalCost is more dollars than anyone means.

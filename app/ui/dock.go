@@ -259,10 +259,10 @@ func (d *dock) key(p keymap.Press, ev *tcell.EventKey) bool {
 	case p.Action == keymap.Back:
 		d.leave()
 	case p.Action == keymap.EditPrompt:
-		d.editAnswer(func() { d.typeOn("", ev) })
+		d.editAnswer(func() { d.typeOn(ev) })
 	case p.Action == keymap.ReasonBack && d.reasonToPrompt():
 	case p.Types() && !d.approval.Typing():
-		d.typeOn("", ev)
+		d.typeOn(ev)
 	default:
 		return false
 	}
@@ -281,7 +281,7 @@ func (d *dock) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
 		return false
 	}
 	d.answers = d.request
-	d.typeOn("", ev)
+	d.typeOn(ev)
 	return true
 }
 
@@ -293,11 +293,8 @@ func (d *dock) toPrompt() {
 }
 
 // typeOn begins to type in the prompt.
-func (d *dock) typeOn(before string, ev *tcell.EventKey) {
+func (d *dock) typeOn(ev *tcell.EventKey) {
 	d.toPrompt()
-	if before != "" {
-		d.prompt.Paste(before)
-	}
 	d.prompt.InputHandler()(ev, nil)
 }
 

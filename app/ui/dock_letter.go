@@ -26,7 +26,7 @@ func (d *dock) waits(p keymap.Press) bool {
 func (d *dock) letterKey(p keymap.Press, ev *tcell.EventKey) bool {
 	switch {
 	case p.Text != "" && p.Text != " " && d.approval.Ignores(p):
-		d.typeOn("", ev)
+		d.typeOn(ev)
 	case d.waits(p):
 		d.holdLetter(ev)
 	default:
@@ -96,7 +96,7 @@ func (d *dock) loseLetter() {
 		if d.question.Open() {
 			d.answers = d.request
 		}
-		d.typeOn("", letter)
+		d.typeOn(letter)
 	}
 }
 

@@ -67,7 +67,7 @@ func closeCheat(u *UI, ev *tcell.EventKey) bool {
 		return true
 	}
 	if p.Types() {
-		u.dock.typeOn("", ev)
+		u.dock.typeOn(ev)
 		return true
 	}
 	return false
@@ -85,7 +85,7 @@ func typesOn(u *UI, scope keymap.Scope, text string, ev *tcell.EventKey) bool {
 	case text == "?" && asksForHelp(u, scope):
 		u.overlays.cheat = true
 	case paneOf[scope] != layout.Prompt: // it means nothing there: it begins a prompt
-		u.dock.typeOn("", ev)
+		u.dock.typeOn(ev)
 	default:
 		return false
 	}
