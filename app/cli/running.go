@@ -299,7 +299,7 @@ func (s *cli) approveCommand() *cobra.Command {
 	c := ofRunning(&cobra.Command{
 		Use:   "approve [ID]",
 		Short: "answer what a session waits for",
-		Long: "approve shows all of what a session wants to do, or its plan, and asks. Only a person at a terminal can say yes.\n" +
+		Long: "approve shows all of what a session wants to do, or its plan, and asks.\nOnly a person at a terminal can say yes.\n" +
 			"With --deny it says no to all that waits, without asking.",
 		Example: "  buddy approve 7f3a\n  buddy approve 7f3a --deny --reason \"use the staging server\"",
 	}, func(d live.Description) error { return s.approve(d, deny, reason) })
