@@ -233,7 +233,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 	<-time.After(approvalGrace)
 	second.keys("y")
 	tty := strings.TrimPrefix(x.srv.Tmux("display-message", "-p", "-t", "t:second", "#{pane_tty}"), "/dev/")
-	x.want("approved on another screen ("+tty+")", "The tool said:")
+	x.want("approved on another screen ("+tty+", process ", "The tool said:")
 	if screen := second.screen(); strings.Contains(screen, "another screen") {
 		t.Errorf("who answered is told so:\n%s", screen)
 	}
@@ -244,9 +244,9 @@ func TestAnsweredElsewhere(t *testing.T) {
 	<-time.After(approvalGrace)
 	second.keys("2")
 	second.keys("Enter")
-	x.want("answered on another screen (" + tty + ")")
+	x.want("answered on another screen (" + tty + ", process ")
 	log := x.another("log", "logs "+x.session())
-	log.want("approval: once on "+tty, "answer on "+tty+": blue", "ended 0")
+	log.want("approval: once on "+tty, "answer on "+tty+", process ", "ended 0")
 	x.keys("C-c")
 	x.keys("C-c")
 	x.want("the session goes on at another screen · buddy attach", "ended 0")

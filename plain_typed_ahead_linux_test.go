@@ -187,16 +187,16 @@ func TestExecAsksOnTheTerminal(t *testing.T) {
 	d.types("y\r") // too early
 	d.want("Run this command?", "| touch a.txt", "| touch b.txt", "Enter for no): ")
 	d.types("use make\r")
-	d.want("no, only this time", "Remember: ")
+	d.want("no, only this time", "Number: ")
 	d.types("\r")
 	d.want("⊘ not run (denied: use make)", "Reason: use make")
 	d.ends()
 	d.absent("a.txt")
 
 	d = converse(t, "xterm-256color", "exec", "touch twice")
-	d.want("| touch one", "Run: [")
+	d.want("| touch one", "Enter for no): ")
 	d.types("y\ry\r") // the second is not an answer to what is asked next
-	d.want("| touch two", "Run: [")
+	d.want("| touch two", "Enter for no): ")
 	d.types("\r")
 	d.want("⊘ not run (denied)")
 	d.ends()

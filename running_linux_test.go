@@ -108,7 +108,7 @@ func TestApprove(t *testing.T) {
 	id = d.detached("touch b.txt")
 	d.untilState(id, "waits for approval")
 	d.start("approve", id)
-	d.want("| touch b.txt", "Run: ")
+	d.want("| touch b.txt", "Enter for no): ")
 	d.types("y\r")
 	d.want("once: touch b.txt")
 	d.untilState(id, "idle")
