@@ -85,7 +85,7 @@ func (b *Broker) Prompted() {
 	b.stood = true
 }
 
-// AfterPlan returns the mode that follows mode plan.
+// AfterPlan returns the mode that an approved plan returns to.
 func (b *Broker) AfterPlan() action.Mode {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -35,7 +35,7 @@ type Options struct {
 	Project    string   // the project's folder
 	State      string   // where processes are noted, see [child.Spec]
 	OutDir     string   // where long texts are kept; "" cuts them
-	Env        []string // NAME=value, that every hook gets beside the minimal environment
+	Env        []string // NAME=value, added to the minimal environment of every hook
 	// Trusted returns a hook as it is to run now, with copies of the files that were checked, or why it must not run: it
 	// changed since the person trusted it. It is asked each time for the hooks of a project. nil: all are trusted.
 	Trusted func(Handler) (Handler, error)

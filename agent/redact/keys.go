@@ -14,7 +14,7 @@ const markBegins = "[key of "
 
 func (k Key) mark() string { return markBegins + k.Name + "]" }
 
-// Keys hides known keys in what a model itself says: in place of each stands its name. What a model works with
+// Keys replaces known keys in the text of a model with their names. What a model works with
 // is not touched. The nil Keys knows none. It is safe for concurrent use.
 type Keys struct {
 	forms []Key // of values as they are written, the longest first

@@ -251,7 +251,7 @@ func (b *batch) aloneUnless(ctx context.Context, j *job) {
 	b.finish(j, *res)
 }
 
-// launch runs a call beside others as soon as there is a slot. Subagents get their numbers in the order of their calls.
+// launch runs a call concurrently with others as soon as a slot is free. Subagents get their numbers in the order of their calls.
 func (b *batch) launch(j *job) {
 	b.seen[j.key()] = true
 	b.slots <- struct{}{}

@@ -193,7 +193,7 @@ func (s starter) shownTo(words ...string) (all []string) {
 }
 
 // programPath returns the PATH in which programs are looked for that a session starts by itself: without the folders that
-// commands in the fence write to beside the workspace.
+// commands in the fence may write to, besides the workspace.
 func programPath(c config.Config) string {
 	return searchpath.Outside(os.Getenv("PATH"), c.Sandbox.Write...)
 }
