@@ -42,10 +42,6 @@ func (s *State) applyAnswer(env event.Envelope) {
 		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
 		s.open.close()
-		s.Answered = nil
-		for _, c := range p.Message.ToolCalls {
-			s.Answered = append(s.Answered, c.ID)
-		}
 	}
 }
 

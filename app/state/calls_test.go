@@ -6,7 +6,6 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/history"
-	"buddy/agent/model"
 )
 
 // What did not run is told from what failed, with the reason of a person who denied it.
@@ -55,23 +54,6 @@ func TestQuestionsShowOnce(t *testing.T) {
 		if got := s.Blocks[len(s.Blocks)-1].Kind; got != want {
 			t.Errorf("the call %q: the last block is of kind %d, want %d", name, got, want)
 		}
-	}
-}
-
-// Of several calls of an answer it is known which one a request is about.
-func TestCallPlace(t *testing.T) {
-	var s State
-	answer := model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
-	s.Apply(event.Envelope{Seq: 1, Payload: event.ModelMessage{Message: answer}})
-	if n, of := s.Answered.Place("b"); n != 2 || of != 3 {
-		t.Errorf("b is call %d of %d, want 2 of 3", n, of)
-	}
-	if n, of := s.Answered.Place("other"); n != 0 || of != 0 {
-		t.Errorf("a call of no answer is %d of %d", n, of)
-	}
-	s.Apply(event.Envelope{Seq: 2, Payload: event.ModelMessage{Message: model.Message{Role: model.Assistant}}})
-	if n, _ := s.Answered.Place("b"); n != 0 {
-		t.Errorf("b is still call %d of an answer that came before", n)
 	}
 }
 

@@ -27,11 +27,10 @@ type WayBack struct {
 
 // rewound holds what one step back took away, for /redo.
 type rewound struct {
-	at, to   uint64   // numbers of its event, and of the first that is gone
-	blocks   []*Block // from there on
-	borders  []Border
-	steps    Steps
-	answered CallIDs
+	at, to  uint64   // numbers of its event, and of the first that is gone
+	blocks  []*Block // from there on
+	borders []Border
+	steps   Steps
 }
 
 // addBorder notes a prompt that opens an exchange, before which there were these steps, or joins the last one.
@@ -79,8 +78,7 @@ func applyRewound(s *State, env event.Envelope, p event.HistoryRewound) Changed 
 		s.window.cut(PartOf(s, to))
 	} else {
 		s.window.rewind(p.ToSeq)
-		s.Back.rewound = append(s.Back.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Back.Borders[from:]), s.Steps, s.Answered})
-		s.Answered = nil
+		s.Back.rewound = append(s.Back.rewound, rewound{env.Seq, p.ToSeq, gone, slices.Clone(s.Back.Borders[from:]), s.Steps})
 		if from < len(s.Back.Borders) {
 			s.Steps = s.Back.Borders[from].steps
 		}
@@ -104,7 +102,7 @@ func redo(s *State, seq uint64, from int) (to uint64, ok bool) {
 	there := slices.DeleteFunc(r.blocks, func(b *Block) bool { return b.Seq <= s.parts.before() })
 	s.Blocks = slices.Concat(s.Blocks, there, later)
 	s.Back.Borders = append(s.Back.Borders[:from:from], r.borders...)
-	s.Steps, s.Answered = r.steps, r.answered
+	s.Steps = r.steps
 	return r.to, true
 }
 

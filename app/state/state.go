@@ -55,7 +55,6 @@ type State struct {
 	Back      WayBack             // in the main conversation
 	Hooks     []event.HookStarted // that run
 	Reaching  []string            // targets that are being connected to
-	Answered  CallIDs             // the calls of the main conversation's last answer
 	Focused   *Call               // the call whose output is shown: the last one that started
 
 	open      openBlocks
@@ -260,17 +259,6 @@ func (s *State) Call(id string) *Call {
 		return b.Call
 	}
 	return nil
-}
-
-// CallIDs are the ids of the calls of one answer, in order.
-type CallIDs []string
-
-// Place returns which of them a call is, from 1, and how many there are; zeros if it is none.
-func (c CallIDs) Place(id string) (n, of int) {
-	if n = slices.Index(c, id) + 1; n == 0 {
-		return 0, 0
-	}
-	return n, len(c)
 }
 
 // Begun reports whether the conversation has more than notices.

@@ -71,14 +71,6 @@ func CallOf(s *State, a event.ApprovalAsked) *Call {
 	return s.Call(a.CallID)
 }
 
-// AnsweredOf returns the calls of the answer that a request comes from.
-func AnsweredOf(s *State, a event.ApprovalAsked) CallIDs {
-	if t := s.Tasks.Waiting(a.ID); t != nil && t.Agent != nil {
-		return t.Agent.Talk.Answered
-	}
-	return s.Answered
-}
-
 // IsSubagent reports whether a branch is the conversation of a subagent that works.
 func IsSubagent(s *State, branch int) bool { return s.talks[branch] != nil }
 
