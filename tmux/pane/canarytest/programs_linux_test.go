@@ -4,6 +4,9 @@ package canarytest_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"buddy/tmux/host/child"
 	"buddy/tmux/pane/canarytest"
 	"buddy/tmux/pane/confine"
 	"buddy/tmux/pane/fence"
@@ -36,6 +40,12 @@ var allSurroundings = []surroundings{
 	{"the read-only sandbox", func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) { return inBox(t, w, 0) }},
 	{"the read-only sandbox with the oldest Landlock", func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) { return inBox(t, w, 1) }},
 	{"the fence", inFence},
+	{"a hook in the fence", func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) {
+		return inChild(t, w, false)
+	}},
+	{"a server in the fence", func(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) {
+		return inChild(t, w, true)
+	}},
 }
 
 func inBox(t *testing.T, w *canarytest.World, abi int) (func(canarytest.Line) []string, error) {
@@ -56,13 +66,17 @@ func inBox(t *testing.T, w *canarytest.World, abi int) (func(canarytest.Line) []
 	}, nil
 }
 
-func inFence(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) {
+// newFence returns the fence around the workspace. The folder that counts is there, so that programs find it.
+func newFence(w *canarytest.World, server bool) (*fence.Fence, error) {
 	settings := fence.Settings{Work: []string{w.Workspace}}
 	if err := fence.Available(settings, w.Env); err != nil {
 		return nil, err
 	}
-	// The folder that counts is there, so that programs find it.
-	f, err := fence.New(fence.Config{Env: append(slices.Clone(w.Env), "GOROOT="+w.Out), Temp: w.Temp, Settings: settings})
+	return fence.New(fence.Config{Env: append(slices.Clone(w.Env), "GOROOT="+w.Out), Temp: w.Temp, Settings: settings, Server: server})
+}
+
+func inFence(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string, error) {
+	f, err := newFence(w, false)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +87,42 @@ func inFence(t *testing.T, w *canarytest.World) (func(canarytest.Line) []string,
 				t.Errorf("%s: %v", l.Text, err)
 			}
 		})
+	}, nil
+}
+
+// inChild runs lines as buddy runs hooks and servers while its mode is auto.
+func inChild(t *testing.T, w *canarytest.World, server bool) (func(canarytest.Line) []string, error) {
+	run := func(l canarytest.Line, within child.Holder) []string {
+		return w.Watch(l, 0, func(ctx context.Context, text string, out *os.File) error {
+			p, err := child.Start(ctx, child.Spec{
+				Name: l.Canary, Command: []string{"/bin/bash", "-c", text}, Dir: w.Workspace, Within: within,
+				Env: append(slices.Clone(w.Env), "VICTIM="+strconv.Itoa(w.Victim())),
+			})
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(out, p.Stdout())
+			<-p.Done()
+			p.Stop()
+			_, said := out.WriteString(p.Stderr())
+			return errors.Join(err, said)
+		})
+	}
+	control := canarytest.Line{Text: `echo changed >"$OUT/f"`, Canary: "file"}
+	if got := run(control, nil); !slices.Contains(got, "file") {
+		t.Fatalf("without the fence %s changes %q", control.Text, got)
+	}
+	f, err := newFence(w, server)
+	if err != nil {
+		return nil, err
+	}
+	f.Close()
+	return func(l canarytest.Line) []string {
+		f, err := newFence(w, server) // a child closes its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run(l, f)
 	}, nil
 }
 

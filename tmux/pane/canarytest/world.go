@@ -220,7 +220,29 @@ func (w *World) Remaining() (pids []int) {
 // Run runs a line with start, then clean, and returns the canaries that have changed. wait is how long one
 // that changes a little later is waited for. The folders are as they were afterwards.
 func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.Cmd) error, clean func(*exec.Cmd)) (changed []string) {
-	text := strings.ReplaceAll(l.Text, sleepTime, w.sleep)
+	return w.Watch(l, wait, func(ctx context.Context, text string, out *os.File) error {
+		// As the supervisor does it: the line comes when all restrictions hold.
+		read, write, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(ctx, "/bin/bash", "-c", `IFS= read -r -d '' line <&3; exec 3<&-; eval -- "$line"`)
+		cmd.ExtraFiles = []*os.File{read}
+		cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(slices.Clone(env), "VICTIM="+strconv.Itoa(w.victim)), w.Workspace, out, out
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := start(cmd); err != nil {
+			return err
+		}
+		_, err = write.WriteString(text)
+		err = errors.Join(err, write.Close(), read.Close())
+		_ = cmd.Wait()
+		clean(cmd)
+		return err
+	})
+}
+
+// Watch is Run with what runs the text of a line and writes what it says to a file. $VICTIM is for run to set: see Victim.
+func (w *World) Watch(l Line, wait time.Duration, run func(ctx context.Context, text string, out *os.File) error) (changed []string) {
 	files, health, contacts := w.files(), w.health(), w.contacts.Load()
 	_ = os.Remove(w.Base + "/said") // something of the last line may still write to it
 	out, err := os.Create(w.Base + "/said")
@@ -230,31 +252,16 @@ func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.C
 	defer func() { _ = out.Close() }()
 	ctx, stop := context.WithTimeout(context.Background(), lineTime)
 	defer stop()
-	// As the supervisor does it: the line comes when all restrictions hold.
-	read, write, err := os.Pipe()
-	if err != nil {
-		w.t.Fatal(err)
+	if err := run(ctx, strings.ReplaceAll(l.Text, sleepTime, w.sleep), out); err != nil {
+		w.t.Fatalf("%s: %v", l.Text, err)
 	}
-	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", `IFS= read -r -d '' line <&3; exec 3<&-; eval -- "$line"`)
-	cmd.ExtraFiles = []*os.File{read}
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(slices.Clone(env), "VICTIM="+strconv.Itoa(w.victim)), w.Workspace, out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := start(cmd); err != nil {
-		w.t.Fatalf("%s: %v", text, err)
-	}
-	_, err = write.WriteString(text)
-	if err = errors.Join(err, write.Close(), read.Close()); err != nil {
-		w.t.Errorf("%s: %v", text, err)
-	}
-	_ = cmd.Wait()
-	clean(cmd)
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		if changed = w.changed(l, files, health, contacts); len(changed) > 0 || time.Since(began) > wait {
 			break
 		}
 	}
 	if ctx.Err() != nil {
-		w.t.Errorf("%s: did not end", text)
+		w.t.Errorf("%s: did not end", l.Text)
 	}
 	if !w.seesWorkspace || slices.Contains(changed, "file") {
 		w.build(`rm -rf "$OUT" "$WS" "$HOME" && cp -a "$SAFE/." "$SAFE/.."`)
@@ -264,6 +271,9 @@ func (w *World) Run(l Line, wait time.Duration, env []string, start func(*exec.C
 	}
 	return changed
 }
+
+// Victim returns the process that lines try to hurt.
+func (w *World) Victim() int { return w.victim }
 
 // Said returns what the last line has written.
 func (w *World) Said() string {
