@@ -26,7 +26,7 @@ func BenchmarkAttach(b *testing.B) {
 		b.Setenv("XDG_STATE_HOME", filepath.Join(d.work, "home/.local/state"))
 		xdg.Reload()
 		b.Cleanup(xdg.Reload)
-		store, _, err := sessions.Dir(d.work)
+		store, _, err := sessions.Dir(d.work, sessions.Automatic)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -513,7 +513,7 @@ func (x *screenCrasher) check() {
 // events are those that are stored.
 func (x *screenCrasher) events() []event.Envelope {
 	x.t.Helper()
-	store, _, err := sessions.Dir(x.work)
+	store, _, err := sessions.Dir(x.work, sessions.Automatic)
 	if err != nil {
 		x.t.Fatal(err)
 	}

@@ -215,7 +215,7 @@ func (c *crasher) check() {
 			c.t.Fatalf("a request was refused: %v\n%s", req.Refused, req.Body)
 		}
 	}
-	store, _, err := sessions.Dir(c.work)
+	store, _, err := sessions.Dir(c.work, sessions.Automatic)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -299,7 +299,7 @@ func TestLargeSession(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", filepath.Join(d.work, "home/.local/state"))
 	xdg.Reload()
 	t.Cleanup(xdg.Reload)
-	store, _, err := sessions.Dir(d.work)
+	store, _, err := sessions.Dir(d.work, sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func newHostileHome(t *testing.T, script modeltest.Script) *hostileHome {
 // session stores a session of hostile events.
 func (h *hostileHome) session() {
 	h.t.Helper()
-	store, _, err := sessions.Dir(h.work)
+	store, _, err := sessions.Dir(h.work, sessions.Automatic)
 	if err != nil {
 		h.t.Fatal(err)
 	}

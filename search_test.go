@@ -20,7 +20,7 @@ func TestSearchLeadsToThePlace(t *testing.T) {
 	}
 	x := newTerminal(t, modeltest.Steps())
 	t.Setenv("XDG_STATE_HOME", filepath.Join(x.srv.Dir, "home", ".local", "state")) // as the program has it
-	store, _, err := sessions.Dir(x.work)
+	store, _, err := sessions.Dir(x.work, sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,8 +109,9 @@ type Skills struct {
 
 // Sessions holds the section [sessions], in minutes.
 type Sessions struct {
-	IdleExit     int // a session that nobody is attached to ends after it
-	ApprovalWait int // an approval that nobody sees is denied after it; 0 is never
+	Location     string // where sessions are stored, see package sessions
+	IdleExit     int    // a session that nobody is attached to ends after it
+	ApprovalWait int    // an approval that nobody sees is denied after it; 0 is never
 }
 
 // Host holds the section [host].
@@ -202,7 +203,7 @@ func defaults() Config {
 		Agents:  Agents{AtOnce: 6, Depth: 2, Session: 100, Turns: 50},
 		Goal:    Goal{Turns: 100, Cost: 5_000_000, Minutes: 120, CheckMinutes: 10},
 
-		Sessions: Sessions{IdleExit: 30},
+		Sessions: Sessions{Location: "auto", IdleExit: 30},
 		Memory:   Memory{Enabled: true, Observe: true, Limit: 4096},
 		UI:       UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs", Color: true, ShowTokens: true, ShowToolCalls: true, SuggestWorkflows: true},
 	}

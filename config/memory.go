@@ -18,7 +18,7 @@ var memorySection = section{
 		},
 		{
 			name: "observe", short: "`true` or `false`",
-			doc: "Whether buddy keeps, in `.buddyx/memory`, what tools said and what you denied, changed or took back, and learns rules " +
+			doc: "Whether buddy keeps, with the sessions of the project, what tools said and what you denied, changed or took back, and learns rules " +
 				"from it. Without it memory has what you write, and nothing else.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Memory.Observe },
 		},

@@ -2,8 +2,15 @@ package config
 
 var sessionsSection = section{
 	name: "sessions", // the person's own: a project can't say how long programs stay
-	doc:  "Sessions that nobody is attached to.",
+	doc:  "Where sessions are stored, and how long they stay ready when nobody is attached.",
 	fields: []field{
+		{
+			name: "location", short: "`auto`, `state` or `project`",
+			doc: "`state` is a folder for each project in `~/.local/state/buddy/projects`, which outlives the checkout; `project` is " +
+				"`.buddyx` in the working directory. `auto` is `state`, but `project` in a container where the project is mounted and the state folder is not.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Sessions.Location },
+			check:   oneOf("location", "auto", "state", "project"),
+		},
 		{
 			name: "idle_exit", short: "minutes, 0 or more",
 			doc: "How long a session stays ready to be attached to when nobody is and nothing runs or waits in it. It is stored " +

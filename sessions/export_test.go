@@ -108,7 +108,7 @@ func TestImport(t *testing.T) {
 	want = slices.DeleteFunc(want, func(env event.Envelope) bool { return exportable(env.Payload, hide) == nil })
 	for _, to := range []Store{newStore(t), s} {
 		got, err := to.Import(strings.NewReader(text))
-		if err != nil || (got == id) == (to == s) {
+		if err != nil || (got == id) == (to.dir == s.dir) {
 			t.Fatalf("Import = %q, %v", got, err)
 		}
 		j := open(t, to, got)

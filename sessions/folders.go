@@ -10,20 +10,29 @@ import (
 	"strings"
 
 	"github.com/adrg/xdg"
+
+	"buddy/texts"
 )
 
-// Folders returns the stores of all existing working directories in which this user has
-// started a session, the oldest first.
+// Folders returns the stores in which this user has started a session: those of the state folder by the names of
+// their projects, then others, the oldest first.
 func Folders() ([]Store, error) {
 	state := filepath.Join(xdg.StateHome, "buddy")
-	known, err := folders(state)
 	var all []Store
+	names, err := os.ReadDir(projects(state))
+	for _, name := range names {
+		dir := filepath.Join(projects(state), name.Name(), "sessions")
+		if isFolder(dir) {
+			all = append(all, Store{dir: dir, state: state, root: rootOf(dir)})
+		}
+	}
+	known, err2 := folders(state)
 	for _, dir := range known {
-		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
+		if isFolder(dir) {
 			all = append(all, Store{dir: dir, state: state})
 		}
 	}
-	return all, err
+	return all, errors.Join(ignoreMissing(err), err2)
 }
 
 func foldersPath(state string) string { return filepath.Join(state, "folders") }
@@ -43,9 +52,12 @@ func folders(state string) ([]string, error) {
 	return all, nil
 }
 
-// register adds the store to the list. Errors are ignored: the list only helps to find
+// register adds a store outside of the state folder to the list. Errors are ignored: the list only helps to find
 // sessions of other folders.
 func (s Store) register() {
+	if texts.Below(s.dir, projects(s.state)) {
+		return
+	}
 	known, err := folders(s.state)
 	if err != nil || slices.Contains(known, s.dir) || strings.Contains(s.dir, "\n") || !filepath.IsAbs(s.dir) {
 		return

@@ -226,6 +226,9 @@ func (j *Journal) lock() error {
 		return fmt.Errorf("lock: %w", err)
 	}
 	j.locked = true
+	if opened, err := j.f.Stat(); err != nil || !isAt(opened, j.path) {
+		return errors.Join(fmt.Errorf("%s was moved or removed while it was opened", j.path), err, j.unlock())
+	}
 	// Only to name us to others. What is there was left by a crash, or is a trap.
 	os.Remove(j.pidPath()) //nolint:errcheck // then the next line does nothing
 	if f, err := os.OpenFile(j.pidPath(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
@@ -233,6 +236,12 @@ func (j *Journal) lock() error {
 		f.Close()                    //nolint:errcheck // see above
 	}
 	return nil
+}
+
+// isAt reports whether a file is at a path still.
+func isAt(file fs.FileInfo, path string) bool {
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(file, there)
 }
 
 // unlock lets other processes write. Closing the file would not unlock at once: a process that

@@ -107,14 +107,21 @@ func (s Store) Entry(id string) (Entry, error) {
 	return e, nil
 }
 
-// LastOfPerson returns the session used last of those that a person began: what goes on where
-// somebody sits does not go on with what buddy exec did meanwhile. Where nobody began one it is Last.
-func LastOfPerson(s Store) (Entry, error) {
-	e, err := s.Last(func(e Entry) bool { return e.Header.By != Exec })
-	if errors.Is(err, ErrNone) {
-		return s.Last(nil)
+// LastOfPerson returns the session used last of those that a person began in a folder, else in another folder of the
+// project: who sits there does not continue what buddy exec did meanwhile. Where nobody began one it is Last.
+func LastOfPerson(s Store, cwd string) (Entry, error) {
+	all, err := s.List()
+	if err != nil {
+		return Entry{}, err
 	}
-	return e, err
+	byPerson := func(e Entry) bool { return e.Header.By != Exec }
+	here := func(e Entry) bool { return byPerson(e) && e.Header.Cwd == cwd }
+	for _, fits := range []func(Entry) bool{here, byPerson, func(Entry) bool { return true }} {
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return all[i], nil
+		}
+	}
+	return Entry{}, fmt.Errorf("%w in %s", ErrNone, s.dir)
 }
 
 // Last returns the session used last of those that fit, of all for nil; or ErrNone.

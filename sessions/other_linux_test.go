@@ -29,27 +29,27 @@ func TestSessionsOfAFolderThatCantBeWritten(t *testing.T) {
 		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|flags, ""); err != nil {
 			t.Fatal(err)
 		}
-		s, _, err := Dir(dir)
+		s, _, err := Dir(dir, InProject)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	first := remount(0)
-	if _, ok := first.Other(); ok {
-		t.Error("a folder without sessions elsewhere has another store")
+	if others := first.Others(); len(others) > 0 {
+		t.Errorf("a folder without sessions elsewhere has other stores: %v", others)
 	}
 	before := stored(t, first, 1)
 	aside := remount(syscall.MS_RDONLY)
-	if other, ok := aside.Other(); !ok || aside.Path() == first.Path() || other.Path() != first.Path() {
-		t.Fatalf("while nothing can be written sessions are in %s, and in %s", aside.Path(), other.Path())
-	} else if id, err := other.Find(before[:4]); id != before || err != nil {
+	if others := aside.Others(); len(others) != 1 || aside.Path() == first.Path() || others[0].Path() != first.Path() {
+		t.Fatalf("while nothing can be written sessions are in %s, and in %v", aside.Path(), others)
+	} else if id, err := others[0].Find(before[:4]); id != before || err != nil {
 		t.Errorf("found %q, %v", id, err)
 	}
 	meanwhile := stored(t, aside, 1)
-	if other, ok := remount(0).Other(); !ok {
-		t.Error("what was kept elsewhere is not known any more")
-	} else if id, err := other.Find(meanwhile); id != meanwhile || err != nil {
+	if others := remount(0).Others(); len(others) != 1 {
+		t.Errorf("what was kept elsewhere is not known any more: %v", others)
+	} else if id, err := others[0].Find(meanwhile); id != meanwhile || err != nil {
 		t.Errorf("found %q, %v", id, err)
 	}
 
@@ -61,8 +61,8 @@ func TestSessionsOfAFolderThatCantBeWritten(t *testing.T) {
 	if err := os.Symlink(filepath.Dir(first.Path()), filepath.Join(link, ".buddyx")); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := Dir(link)
-	if other, ok := s.Other(); ok || err != nil {
-		t.Errorf("sessions behind a link count as another store: %s, %v", other.Path(), err)
+	s, _, err := Dir(link, InProject)
+	if others := s.Others(); len(others) > 0 || err != nil {
+		t.Errorf("sessions behind a link count as another store: %v, %v", others, err)
 	}
 }

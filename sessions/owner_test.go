@@ -43,7 +43,7 @@ func TestFoldersOfOthersHoldNoSessions(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(dir, 0o755), prepare(dir)); err != nil {
 				t.Fatal(err)
 			}
-			s, notice, err := Dir(dir)
+			s, notice, err := Dir(dir, InProject)
 			if err != nil || !texts.Below(s.Path(), xdg.StateHome) || !strings.Contains(notice, "another user of this machine could change it") {
 				t.Fatalf("%q, %q, %v", s.Path(), notice, err)
 			}
@@ -56,7 +56,7 @@ func TestFoldersOfOthersHoldNoSessions(t *testing.T) {
 			}
 		})
 	}
-	s, notice, err := Dir(t.TempDir())
+	s, notice, err := Dir(t.TempDir(), InProject)
 	if err != nil || notice != "" || texts.Below(s.Path(), xdg.StateHome) {
 		t.Errorf("a folder of one's own: %q, %q, %v", s.Path(), notice, err)
 	}
@@ -71,7 +71,7 @@ func TestPlantedSessionsFolder(t *testing.T) {
 	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := Dir(dir)
+	s, _, err := Dir(dir, InProject)
 	if err == nil {
 		err = errors.Join(os.Mkdir(dir+"/.buddyx", 0o777), os.Chown(dir+"/.buddyx", 1, 1))
 	}

@@ -6,7 +6,7 @@
 // time may write. Reading never fails because of a bad line: it is left where it is,
 // skipped and named in a warning.
 //
-//	store, notice, err := sessions.Dir(cwd)
+//	store, notice, err := sessions.Dir(cwd, sessions.Automatic)
 //	j, err := store.Create(sessions.Header{Cwd: cwd, Target: "local", Model: "demo"})
 //	err = j.Append(env) // env is in the file when this returns
 //	err = j.Close()
@@ -20,20 +20,15 @@
 package sessions
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/adrg/xdg"
 	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
 
 	"buddy/owners"
 	"buddy/texts"
@@ -41,91 +36,13 @@ import (
 
 // Store is a folder of sessions. It is a value without open files; any goroutine may use it.
 type Store struct {
-	dir   string // holds <id>.jsonl, drafts and the folders <id>
-	state string // the user's state directory for this program
-	other string // see Other; "" if there can be none
+	dir    string   // holds <id>.jsonl, drafts and the folders <id>
+	state  string   // the user's state directory for this program
+	root   string   // the project's folder; "" where the project is not known
+	others []string // see Others
 }
 
 const ext = ".jsonl"
-
-// Dir returns the store of the working directory cwd: .buddyx/sessions in it (.agentx when
-// only that exists), or, when that is not writable or another user could change it, a folder of
-// the user's state directory, which the notice then names. It creates nothing.
-func Dir(cwd string) (s Store, notice string, err error) {
-	cwd, err = filepath.Abs(cwd)
-	if err != nil {
-		return Store{}, "", fmt.Errorf("sessions of %q: %w", cwd, err)
-	}
-	state := filepath.Join(xdg.StateHome, "buddy")
-	root := filepath.Join(cwd, ".buddyx")
-	if old := filepath.Join(cwd, ".agentx"); !exists(root) && exists(old) {
-		root = old
-	}
-	local := filepath.Join(root, "sessions")
-	sum := sha256.Sum256([]byte(cwd))
-	dir := filepath.Join(state, "sessions", filepath.Base(cwd)+"-"+hex.EncodeToString(sum[:4]))
-	cause := usable(root, local)
-	readable := errors.Is(cause, syscall.EROFS) || errors.Is(cause, syscall.EACCES)
-	if err := owners.Check(local); err != nil && (cause == nil || readable) {
-		cause, readable = err, false
-	}
-	if cause == nil {
-		return Store{local, state, dir}, "", nil
-	}
-	if err := usable(dir); err != nil {
-		return Store{}, "", fmt.Errorf("no folder for sessions: %s: %w; %s: %w", local, cause, dir, err)
-	}
-	s = Store{dir: dir, state: state}
-	if readable {
-		s.other = local
-	}
-	return s, fmt.Sprintf("sessions are kept in %s, because %s cannot be used: %v", dir, local, cause), nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// usable returns why the last of dirs cannot be written or made. None of them may be a
-// symbolic link: a cloned repository could redirect sessions anywhere.
-func usable(dirs ...string) error {
-	for _, d := range dirs {
-		if fi, err := os.Lstat(d); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a symbolic link", d)
-		}
-	}
-	for dir := dirs[len(dirs)-1]; ; dir = filepath.Dir(dir) {
-		fi, err := os.Stat(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir):
-			continue
-		case errors.Is(err, syscall.ENOTDIR), err == nil && !fi.IsDir():
-			return errors.New("a file is in its place")
-		case err != nil:
-			return err
-		}
-		return unix.Access(dir, unix.W_OK|unix.X_OK)
-	}
-}
-
-// Other returns the store that has sessions of the same working directory as well, if there is one: that of the
-// working directory while it can't be written, and what was kept in the state directory meanwhile once it can.
-func (s Store) Other() (other Store, ok bool) {
-	other = Store{dir: s.other, state: s.state}
-	return other, s.other != "" && exists(s.other)
-}
-
-// Path returns the folder.
-func (s Store) Path() string { return s.dir }
-
-// MemoryDir returns the folder for what was learned where the sessions of a store are. It may not exist yet.
-func MemoryDir(s Store) string {
-	if filepath.Base(s.dir) == "sessions" { // beside it, in .buddyx
-		return filepath.Join(filepath.Dir(s.dir), "memory")
-	}
-	return filepath.Join(s.state, "memory", filepath.Base(s.dir))
-}
 
 // OutDir returns the folder for the whole outputs of a session's tools. It may not exist yet.
 func (s Store) OutDir(id string) string { return filepath.Join(s.dir, id, "out") }
@@ -135,28 +52,44 @@ func (s Store) File(id string) string { return s.file(id) }
 
 func (s Store) file(id string) string { return filepath.Join(s.dir, id+ext) }
 
-// makeDir makes the folder and excludes it from git.
+// Path returns the folder.
+func (s Store) Path() string { return s.dir }
+
+// makeDir makes the folder: in the state folder with the path of its project, in a project excluded from git.
 func (s Store) makeDir() error {
+	if err := s.unlink(); err != nil {
+		return fmt.Errorf("sessions folder: %w", err)
+	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("sessions folder: %w", err)
+	}
+	if texts.Below(s.dir, projects(s.state)) {
+		if err := s.writeRoot(); err != nil {
+			return fmt.Errorf("sessions folder: %w", err)
+		}
+		s.link()
+		return nil
 	}
 	if !texts.Below(s.dir, s.state) { // somebody may have made it meanwhile, in /tmp for example
 		if err := owners.Check(s.dir); err != nil {
 			return fmt.Errorf("sessions folder: %w", err)
 		}
 	}
-	f, err := os.OpenFile(filepath.Join(s.dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err == nil {
-		_, err = f.WriteString("*\n")
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
+	err := writeNew(filepath.Join(s.dir, ".gitignore"), "*\n")
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("sessions folder: %w", err)
 	}
 	return nil
+}
+
+// writeNew writes a file that must not exist.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // Create creates a session and opens it for writing. It sets Format and MAC of h, and ID and

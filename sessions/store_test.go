@@ -46,23 +46,26 @@ func TestDir(t *testing.T) {
 	tests := []struct {
 		name   string
 		setup  func(work string) error
+		where  Location
 		want   string // below the working directory; "" for the state directory
 		notice string
 	}{
-		{"nothing there", mkdir(), ".buddyx/sessions", ""},
-		{"there already", mkdir(".buddyx/sessions"), ".buddyx/sessions", ""},
-		{"legacy", mkdir(".agentx"), ".agentx/sessions", ""},
-		{"both", mkdir(".agentx", ".buddyx"), ".buddyx/sessions", ""},
+		{"nothing there", mkdir(), Automatic, "", ""},
+		{"of an older program", mkdir(".buddyx/sessions"), InState, "", ""},
+		{"in the project", mkdir(), InProject, ".buddyx/sessions", ""},
+		{"there already", mkdir(".buddyx/sessions"), InProject, ".buddyx/sessions", ""},
+		{"legacy", mkdir(".agentx"), InProject, ".agentx/sessions", ""},
+		{"both", mkdir(".agentx", ".buddyx"), InProject, ".buddyx/sessions", ""},
 		{"a file in its place", func(w string) error {
 			return os.WriteFile(filepath.Join(w, ".buddyx"), nil, 0o600)
-		}, "", "a file is in its place"},
+		}, InProject, "", "a file is in its place"},
 		{"a link that leads elsewhere", func(w string) error {
 			return errors.Join(os.Mkdir(filepath.Join(w, ".buddyx"), 0o700),
 				os.Symlink(os.TempDir(), filepath.Join(w, ".buddyx", "sessions")))
-		}, "", "symbolic link"},
+		}, InProject, "", "symbolic link"},
 		{"a link that leads nowhere", func(w string) error {
 			return os.Symlink("nowhere", filepath.Join(w, ".buddyx"))
-		}, "", "symbolic link"},
+		}, InProject, "", "symbolic link"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,7 +73,7 @@ func TestDir(t *testing.T) {
 			if err := tt.setup(work); err != nil {
 				t.Fatal(err)
 			}
-			s, notice, err := Dir(work)
+			s, notice, err := Dir(work, tt.where)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +92,7 @@ func TestDir(t *testing.T) {
 			}
 			j := create(t, s)
 			appendAll(t, j, stream(j.Info().Header.ID, 1))
-			if again, _, err := Dir(work); err != nil || again != s {
+			if again, _, err := Dir(work, tt.where); err != nil || again.dir != s.dir {
 				t.Errorf("Dir again = %v, want %v", again, s)
 			}
 			if e, err := s.Last(nil); err != nil || e.ID != j.Info().Header.ID {
@@ -294,11 +297,13 @@ func TestLastOfPerson(t *testing.T) {
 		{"exec was last", "pe", "p0", "e1"},
 		{"a person was last", "ep", "p1", "p1"},
 		{"exec before and after", "epe", "p1", "e2"},
+		{"another folder was last", "php", "h1", "p2"},
+		{"exec in this folder", "he", "h0", "e1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, names := newStore(t), map[string]string{"": ""}
 			for i, by := range tt.by {
-				h := Header{ID: NewID(), By: map[rune]string{'e': Exec}[by]}
+				h := Header{ID: NewID(), By: map[rune]string{'e': Exec}[by], Cwd: map[rune]string{'h': "/here"}[by]}
 				names[h.ID] = fmt.Sprintf("%c%d", by, i)
 				j, err := s.Create(h)
 				if err != nil {
@@ -310,7 +315,7 @@ func TestLastOfPerson(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			e, err := LastOfPerson(s)
+			e, err := LastOfPerson(s, "/here")
 			if names[e.ID] != tt.want || errors.Is(err, ErrNone) != (tt.want == "") {
 				t.Errorf("LastOfPerson is %q, %v; want %q", names[e.ID], err, tt.want)
 			}

@@ -331,12 +331,13 @@ func TestTypedCommandsAreNoExchanges(t *testing.T) {
 	}
 }
 
-// The folders of all sessions are known, once each, those that are gone left out.
+// The folders of all sessions are known, once each, those that are gone left out: those in the state folder before those
+// in projects.
 func TestFolders(t *testing.T) {
 	setState(t)
 	var want []string
-	for range 3 {
-		s, _, err := Dir(t.TempDir())
+	for _, where := range []Location{InState, InProject, InProject} {
+		s, _, err := Dir(t.TempDir(), where)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +345,7 @@ func TestFolders(t *testing.T) {
 		stored(t, s, 1)
 		want = append(want, s.Path())
 	}
-	if err := os.RemoveAll(want[1]); err != nil {
+	if err := os.RemoveAll(want[1]); err != nil { // with its project
 		t.Fatal(err)
 	}
 	f, err := os.OpenFile(foldersPath(filepath.Join(xdg.StateHome, "buddy")), os.O_APPEND|os.O_WRONLY, 0)

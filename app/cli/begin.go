@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -70,11 +71,15 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 // lastOfPerson returns the id of this folder's session that --continue means: whoever sits down goes
 // on with their own work, and not with what buddy exec did meanwhile.
 func lastOfPerson() (string, error) {
-	store, err := here()
+	store, err := compose.Sessions()
 	if err != nil {
 		return "", exit.Failure(err)
 	}
-	last, err := sessions.LastOfPerson(store)
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", exit.Failure(err)
+	}
+	last, err := sessions.LastOfPerson(store, cwd)
 	return last.ID, exit.Failure(err)
 }
 

@@ -14,7 +14,7 @@ import (
 // buddy -c goes on with the session that a person used last; "last" is the last of all, as for exec -c.
 func TestContinueMeansThePersonsSession(t *testing.T) {
 	apptest.Home(t)
-	store, err := here()
+	store, err := compose.Sessions()
 	if err != nil {
 		t.Fatal(err)
 	}

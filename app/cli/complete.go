@@ -95,7 +95,7 @@ func completeSessions(_ *cobra.Command, args []string, _ string) ([]cobra.Comple
 
 // sessionNames are the sessions of this folder, the last used first.
 func sessionNames() []cobra.Completion {
-	store, err := here()
+	store, err := compose.Sessions()
 	var entries []sessions.Entry
 	if err == nil {
 		entries, err = store.List()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,21 +29,11 @@ func (c *cli) sessionsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "sessions",
 		Short: "list, search, export and tidy up sessions",
-		Long: "sessions works on the saved sessions of this folder, which are in .buddyx/sessions.\n" +
+		Long: "sessions works on the saved sessions of this project, which are in ~/.local/state/buddy/projects.\n" +
 			"An ID may be shortened to any beginning that is unique; last is the one used last.",
 		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
 	}, s.listCommand(), s.showCommand(), search.searchCommand(), s.exportCommand(), s.importCommand(),
-		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand())
-}
-
-// here is the store of the working directory.
-func here() (sessions.Store, error) {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return sessions.Store{}, err
-	}
-	s, _, err := sessions.Dir(cwd)
-	return s, err
+		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand(), s.adoptCommand())
 }
 
 // stores are those that are meant: that of this folder, or all.
@@ -52,16 +41,13 @@ func (s *sessionsCLI) stores() ([]sessions.Store, error) {
 	if s.all {
 		return sessions.Folders()
 	}
-	store, err := here()
-	if other, ok := store.Other(); ok {
-		return []sessions.Store{store, other}, err
-	}
-	return []sessions.Store{store}, err
+	store, err := compose.Sessions()
+	return append([]sessions.Store{store}, store.Others()...), err
 }
 
 // meant returns the id that a person means in this folder.
 func meant(arg string) (sessions.Store, string, error) {
-	store, err := here()
+	store, err := compose.Sessions()
 	if err != nil {
 		return store, "", err
 	}
@@ -92,6 +78,7 @@ type row struct {
 	Created    int64  `json:"created_unix_ms"`
 	Bytes      int64  `json:"bytes"`
 	Cwd        string `json:"cwd"`
+	Project    string `json:"project,omitempty"` // the folder whose sessions are listed together
 	Model      string `json:"model"`
 	ForkedFrom string `json:"forked_from,omitempty"`
 	By         string `json:"by,omitempty"` // exec: nobody sat at it
@@ -101,7 +88,7 @@ type row struct {
 func rowOf(store sessions.Store, e sessions.Entry) row {
 	return row{
 		ID: e.ID, Title: e.Title, Used: e.Used.UnixMilli(), Created: e.Header.Created, Bytes: e.Size,
-		Cwd: e.Header.Cwd, Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, By: e.Header.By, Path: store.File(e.ID),
+		Cwd: e.Header.Cwd, Project: store.Project(), Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, By: e.Header.By, Path: store.File(e.ID),
 	}
 }
 
@@ -109,12 +96,12 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [FILTER]",
 		Short:   "sessions, the last used first",
-		Long:    "list shows the sessions, the last used first, those of buddy exec after the others. A FILTER\nleaves those whose titles have its letters in order; what fits best comes first.",
+		Long:    "list shows the sessions, the last used first, those of buddy exec after the others; with --all by\nproject. A FILTER leaves those whose titles have its letters in order; what fits best comes first.",
 		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
 	}
-	return s.listing(c, "those of all folders", 0, "at most this `number`; 0 is all")
+	return s.listing(c, "those of all projects", 0, "at most this `number`; 0 is all")
 }
 
 // listing adds the flags of a command that prints many lines.
@@ -127,9 +114,9 @@ func (s *sessionsCLI) listing(c *cobra.Command, all string, limit int, most stri
 
 // none says that there is nothing to list.
 func (s *sessionsCLI) none(filter string) string {
-	where, why := "this folder", "is saved yet; the first prompt makes one"
+	where, why := "this project", "is saved yet; the first prompt makes one"
 	if s.all {
-		where = "any folder"
+		where = "any project"
 	}
 	if filter != "" {
 		why = fmt.Sprintf("has the letters of %q in its title", filter)
@@ -172,9 +159,19 @@ func (s *sessionsCLI) list(filter string) error {
 	if len(all) == 0 && !s.json {
 		s.hint("%s", s.none(filter))
 	}
+	if s.all {
+		byProject(all)
+	}
 	err = buffered(s.cli, func() error {
+		project := ""
 		for _, l := range all {
-			if err := s.printRow(l); err != nil {
+			if p := l.project(); s.all && !s.json && p != project {
+				project = p
+				if err := s.print("%s", project); err != nil {
+					return err
+				}
+			}
+			if err := s.printRow(l, project); err != nil {
 				return err
 			}
 		}
@@ -186,18 +183,36 @@ func (s *sessionsCLI) list(filter string) error {
 	return nil
 }
 
-// printRow prints a session of the list.
-func (s *sessionsCLI) printRow(l listed) error {
+// project returns the folder that a session is listed under.
+func (l listed) project() string { return cmp.Or(l.store.Project(), l.Header.Cwd) }
+
+// byProject brings the sessions of a project together, the project of the first one first.
+func byProject(all []listed) {
+	first := map[string]int{}
+	for i, l := range all {
+		if _, ok := first[l.project()]; !ok {
+			first[l.project()] = i
+		}
+	}
+	slices.SortStableFunc(all, func(a, b listed) int { return cmp.Compare(first[a.project()], first[b.project()]) })
+}
+
+// printRow prints a session of the list. With --all it is below its project.
+func (s *sessionsCLI) printRow(l listed, project string) error {
 	if s.json {
 		return s.encode(rowOf(l.store, l.Entry))
 	}
 	if by := l.Header.By; by != "" {
 		l.Title = by + " · " + l.Title
 	}
+	line := fmt.Sprintf("%s  %s  %s", l.ID, l.Used.Format("2006-01-02 15:04"), l.Title)
 	if s.all {
-		return s.print("%s  %s  %s  %s", l.ID, l.Used.Format("2006-01-02 15:04"), l.Title, l.Header.Cwd)
+		line = "  " + line
+		if l.Header.Cwd != project {
+			line += "  " + l.Header.Cwd
+		}
 	}
-	return s.print("%s  %s  %s", l.ID, l.Used.Format("2006-01-02 15:04"), l.Title)
+	return s.print("%s", line)
 }
 
 func (s *sessionsCLI) showCommand() *cobra.Command {
@@ -389,7 +404,7 @@ func (s *sessionsCLI) pathCommand() *cobra.Command {
 		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				store, err := here()
+				store, err := compose.Sessions()
 				if err != nil {
 					return exit.Failure(err)
 				}

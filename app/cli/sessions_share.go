@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/sessions"
+	"buddy/texts"
 )
 
 func (s *sessionsCLI) exportCommand() *cobra.Command {
@@ -63,6 +65,34 @@ func (s *sessionsCLI) export(arg, format, output string, force bool) error {
 	return exit.Failure(err)
 }
 
+func (s *sessionsCLI) adoptCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "adopt DIR",
+		Short:   "bring the sessions of this project from the folder that it was in",
+		Long:    "adopt brings the sessions and the memory that a project had before its folder was moved from DIR\nto where you are.",
+		Example: "  mv ~/shop ~/src/shop && cd ~/src/shop && buddy sessions adopt ~/shop",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := compose.Sessions()
+			if err != nil {
+				return exit.Failure(err)
+			}
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return exit.Failure(err)
+			}
+			m, err := store.Adopt(dir)
+			if err != nil {
+				return exit.Failure(err)
+			}
+			if m.Busy > 0 {
+				s.hint("%s in use stayed: end it and adopt again", texts.Plural(m.Busy, "session"))
+			}
+			return s.print("%s moved to %s", texts.Plural(m.Sessions, "session"), store.Path())
+		},
+	}
+}
+
 func (s *sessionsCLI) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "import FILE",
@@ -75,7 +105,7 @@ func (s *sessionsCLI) importCommand() *cobra.Command {
 			return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := here()
+			store, err := compose.Sessions()
 			if err != nil {
 				return exit.Failure(err)
 			}

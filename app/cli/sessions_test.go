@@ -14,7 +14,7 @@ import (
 // A list has all sessions unless somebody asks for fewer, whatever a search is limited to.
 func TestListHasAllSessions(t *testing.T) {
 	apptest.Home(t)
-	store, _, err := sessions.Dir(".")
+	store, _, err := sessions.Dir(".", sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func (s *workflowCLI) runs() *cobra.Command {
 		Example: "  buddy workflow runs",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			store, err := here()
+			store, err := compose.Sessions()
 			if err != nil {
 				return exit.Failure(err)
 			}

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -242,6 +244,9 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 	dir := head.Cwd
 	if f.Dir != "" {
 		dir = f.Dir
+	} else if here, err := os.Getwd(); err == nil && p.Dest.Name == slash.ThisMachine && gone(dir) {
+		p.note(fmt.Sprintf("the folder of this session, %s, is gone: it continues in %s", dir, here))
+		dir = here
 	}
 	if err := p.look(dir); err != nil {
 		_ = j.Close()
@@ -252,6 +257,12 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 	}
 	p.Journal = &journal{file: j}
 	return nil
+}
+
+// gone reports whether there is nothing at a path.
+func gone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // look finds out where commands will start.

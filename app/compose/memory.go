@@ -48,7 +48,7 @@ func OpenMemory(o *Options) (*memory.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, _, err := sessions.Dir(cwd)
+	store, _, err := openStore(cwd, c)
 	if err != nil {
 		return nil, err
 	}

@@ -29,12 +29,12 @@ func memoryHere(t *testing.T) (l MemoryList, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, _, err := sessions.Dir(dir)
+	store, _, err := sessions.Dir(dir, sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := config.Memory{Enabled: true, Observe: true}
-	return NewMemoryList(openMemory(c, store, there, "", memory.Options{Target: slash.ThisMachine, Session: "s1"})), dir
+	return NewMemoryList(openMemory(c, store, there, "", memory.Options{Target: slash.ThisMachine, Session: "s1"})), sessions.MemoryDir(store)
 }
 
 // What can follow /memory says what it did, or what is missing.
@@ -71,7 +71,7 @@ func TestMemoryVerbs(t *testing.T) {
 			t.Errorf("%q: %q is not safe to print", c.args, got)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, ".buddyx", "memory", memoryFile))
+	data, err := os.ReadFile(filepath.Join(dir, memoryFile))
 	if err != nil || !strings.Contains(string(data), "- Use z. <!-- r-") || strings.Contains(string(data), "sqlc") {
 		t.Errorf("%s, %v", data, err)
 	}
@@ -86,7 +86,7 @@ func TestMemoryVerbs(t *testing.T) {
 // The list says what does not hold and why, and what the file and its line are.
 func TestMemoryItems(t *testing.T) {
 	l, dir := memoryHere(t)
-	path := filepath.Join(dir, ".buddyx", "memory", memoryFile)
+	path := filepath.Join(dir, memoryFile)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func longSession(b *testing.B) (sessions.Store, string) {
 		store := tempStore(b)
 		return store, apptest.StoredSession(b, store, *longSize*25, 20<<20/500)
 	}
-	store, _, err := sessions.Dir(*longDir)
+	store, _, err := sessions.Dir(*longDir, sessions.Automatic)
 	if err != nil {
 		b.Fatal(err)
 	}

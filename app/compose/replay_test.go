@@ -36,7 +36,7 @@ func tempStore(t testing.TB) sessions.Store {
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	xdg.Reload()
 	t.Cleanup(xdg.Reload)
-	s, _, err := sessions.Dir(filepath.Join(dir))
+	s, _, err := sessions.Dir(filepath.Join(dir), sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

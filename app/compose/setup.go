@@ -9,13 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/app/exit"
+	"buddy/app/slash"
 	"buddy/app/version"
 	"buddy/config"
 	"buddy/sessions"
+	"buddy/texts"
 )
 
 // Setup holds what a session is made from, and what a screen knows without the process that runs the
@@ -41,14 +44,27 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 		return s, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("working directory: %v", err)}
 	}
 	s.Target, s.options = target, f
-	var notice string
-	if s.Store, notice, err = sessions.Dir(cwd); err != nil {
-		return s, exit.Failure(err)
-	}
-	s.note(notice)
 	var notices []string
 	if s.Config, s.Index, notices, err = LoadConfig(f); err != nil {
 		return s, err
+	}
+	if s.Store, s.Notices, err = openStore(cwd, s.Config); err != nil {
+		return s, exit.Failure(err)
+	}
+	s.ID = cmp.Or(f.Session, sessions.NewID())
+	if resume != "" {
+		if s.Store, s.ID, err = FindSession(s.Store, resume); err != nil {
+			return s, exit.Failure(err)
+		}
+		elsewhere, err := s.enter(cwd)
+		if err != nil {
+			return s, exit.Failure(err)
+		}
+		if elsewhere {
+			if s.Config, s.Index, notices, err = LoadConfig(f); err != nil {
+				return s, err
+			}
+		}
 	}
 	s.Notices, s.Problem = append(s.Notices, notices...), s.Config.Problem
 	if s.Config.MissingFile != "" {
@@ -59,12 +75,55 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 	if f.Log != nil {
 		f.Log.secrets(s.Config)
 	}
-	if resume == "" {
-		s.ID = cmp.Or(f.Session, sessions.NewID())
-		return s, nil
+	return s, nil
+}
+
+// enter makes the folder of a stored session the working directory, when it is another one of the same project, and reports
+// whether it did.
+func (s *Setup) enter(cwd string) (elsewhere bool, err error) {
+	e, err := s.Store.Entry(s.ID)
+	if err != nil || e.Header.Target != slash.ThisMachine || e.Header.Cwd == cwd || !s.Store.Has(e.Header.Cwd) {
+		return false, nil // what can't be read is said when the session is opened
 	}
-	s.Store, s.ID, err = FindSession(s.Store, resume)
-	return s, exit.Failure(err)
+	if err := os.Chdir(e.Header.Cwd); err != nil {
+		return false, fmt.Errorf("the folder of session %s: %w", s.ID, err)
+	}
+	s.note("continued in " + e.Header.Cwd)
+	return true, nil
+}
+
+// openStore returns the sessions of a working directory, after it moved what an older program or other settings left elsewhere,
+// and what a person should know of that.
+func openStore(cwd string, c config.Config) (store sessions.Store, notices []string, err error) {
+	store, notice, err := sessions.Dir(cwd, sessions.Location(c.Sessions.Location))
+	if err != nil {
+		return store, nil, err
+	}
+	if notice != "" {
+		notices = append(notices, notice)
+	}
+	moved, err := store.Move()
+	if err != nil {
+		notices = append(notices, err.Error())
+	}
+	if moved.Sessions > 0 {
+		notices = append(notices, fmt.Sprintf("%s moved to %s", texts.Plural(moved.Sessions, "session"), store.Path()))
+	}
+	if from := store.MovedFrom(); from != "" {
+		notices = append(notices, fmt.Sprintf("this project was in %s: buddy sessions adopt %s brings its sessions", from, action.Quote([]string{from})))
+	}
+	return store, notices, nil
+}
+
+// Sessions returns the sessions of the working directory, for commands that run none. Settings that can't be read count as none.
+func Sessions() (sessions.Store, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return sessions.Store{}, err
+	}
+	c, _, _, _ := LoadConfig(new(Options))
+	store, _, err := openStore(cwd, c)
+	return store, err
 }
 
 func (s *Setup) note(text string) {
@@ -119,10 +178,13 @@ func (s *Setup) modelInfo() model.Info {
 }
 
 // FindSession returns the store and the id of the session that a person means: an id, a unique beginning of one,
-// words of a title, or last. It is in store, or in the other one of the same folder.
+// words of a title, or last. It is in store, or in another one of the same project.
 func FindSession(store sessions.Store, resume string) (sessions.Store, string, error) {
 	id, err := findIn(store, resume)
-	if other, ok := store.Other(); err != nil && ok {
+	if err == nil {
+		return store, id, nil
+	}
+	for _, other := range store.Others() {
 		if id, err := findIn(other, resume); err == nil {
 			return other, id, nil
 		}

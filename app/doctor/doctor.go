@@ -328,9 +328,11 @@ func checkFolders() []Finding {
 	var all []Finding
 	cwd, err := os.Getwd()
 	if err == nil {
+		var store sessions.Store
 		var notice string
-		if _, notice, err = sessions.Dir(cwd); err == nil {
-			one := Finding{"sessions", Fine, "in .buddyx of this folder", ""}
+		c, _, _, _ := compose.LoadConfig(new(compose.Options)) // its faults are found by another check
+		if store, notice, err = sessions.Dir(cwd, sessions.Location(c.Sessions.Location)); err == nil {
+			one := Finding{"sessions", Fine, "in " + store.Path(), ""}
 			if notice != "" {
 				one = Finding{"sessions", Weak, notice, ""}
 			}

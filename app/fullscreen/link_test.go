@@ -14,7 +14,7 @@ import (
 // A prompt that the session stored before its process died does not come back to the person: it would be sent twice.
 func TestPromptsThatWereNotStored(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	store, _, err := sessions.Dir(t.TempDir())
+	store, _, err := sessions.Dir(t.TempDir(), sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func BenchmarkManyBlocks(b *testing.B) {
 	b.Setenv("XDG_STATE_HOME", b.TempDir())
 	xdg.Reload()
 	b.Cleanup(xdg.Reload)
-	store, _, err := sessions.Dir(b.TempDir())
+	store, _, err := sessions.Dir(b.TempDir(), sessions.Automatic)
 	if err != nil {
 		b.Fatal(err)
 	}

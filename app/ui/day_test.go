@@ -66,7 +66,7 @@ func TestDay(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	xdg.Reload()
 	t.Cleanup(xdg.Reload)
-	store, _, err := sessions.Dir("/home/ann/shop")
+	store, _, err := sessions.Dir("/home/ann/shop", sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ var testModels = []slash.Offer{
 func savedSessions(t *testing.T, titles ...string) (sessions.Store, []string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	store, _, err := sessions.Dir(t.TempDir())
+	store, _, err := sessions.Dir(t.TempDir(), sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 // recorded stores a session: what happens and how many milliseconds after the beginning.
 func recorded(t *testing.T) *sessions.Journal {
 	t.Helper()
-	store, _, err := sessions.Dir(t.TempDir())
+	store, _, err := sessions.Dir(t.TempDir(), sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
 	}

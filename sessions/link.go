@@ -1,0 +1,79 @@
+package sessions
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// ownLink is the path, in a project, of the link to its sessions: for people, and as a hint when the project was moved.
+// Where sessions are stored never depends on it.
+const ownLink = ".buddyx/sessions"
+
+// isOwnLink reports whether a path is a link to the sessions of some project in our state folder.
+func isOwnLink(path, state string) bool { return linked(path, state) != "" }
+
+// linked returns the folder in our state folder that a link leads to directly; "" if it leads elsewhere.
+func linked(path, state string) string {
+	to, err := os.Readlink(path)
+	if err != nil || filepath.Base(to) != "sessions" || filepath.Dir(filepath.Dir(to)) != projects(state) {
+		return ""
+	}
+	return to
+}
+
+// MovedFrom returns the path that a project had, by the link in it, if nothing is there any more; "" for none.
+func (s Store) MovedFrom() string {
+	to := linked(filepath.Join(s.root, ownLink), s.state)
+	if to == "" || to == s.dir {
+		return ""
+	}
+	if root := rootOf(to); root != "" && inProjects(s.state, root) == to && !exists(root) {
+		return root
+	}
+	return ""
+}
+
+// link makes the link in the project. Errors are ignored: nothing depends on it.
+func (s Store) link() {
+	root, err := os.OpenRoot(s.root) // no link of the project leads out of it
+	if err != nil {
+		return
+	}
+	defer root.Close() //nolint:errcheck // only a folder
+	repository := isDir(root, ".git")
+	switch {
+	case !repository && isDir(root, "objects") && isDir(root, "refs"): // a repository without files
+		return
+	case repository && has(root, ".git/logs/refs/stash"): // git stash -a may have the link: git could not put it back
+		return
+	case has(root, ownLink):
+		return
+	}
+	dir := filepath.Dir(ownLink)
+	if root.MkdirAll(dir, 0o700) != nil {
+		return
+	}
+	if f, err := root.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_, _ = f.WriteString("*\n")
+		_ = f.Close()
+	}
+	_ = root.Symlink(s.dir, ownLink)
+}
+
+// unlink removes the link where sessions are to be stored in the project itself.
+func (s Store) unlink() error {
+	if isOwnLink(s.dir, s.state) {
+		return os.Remove(s.dir)
+	}
+	return nil
+}
+
+func has(root *os.Root, path string) bool {
+	_, err := root.Lstat(path)
+	return err == nil
+}
+
+func isDir(root *os.Root, path string) bool {
+	fi, err := root.Lstat(path)
+	return err == nil && fi.IsDir()
+}

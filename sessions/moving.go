@@ -1,0 +1,348 @@
+package sessions
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+
+	"buddy/texts"
+)
+
+// Moved counts what [Store.Move] and [Store.Adopt] did.
+type Moved struct {
+	Sessions int // that came
+	Busy     int // that stayed, because a process works on them
+}
+
+// Move brings the sessions and the memory of the project from the other places into this store, if that is in the
+// state folder: one session after the other, each while no process works on it. It may be killed at any time: the next call
+// completes it. What is in the way of something else stays where it is.
+func (s Store) Move() (m Moved, err error) {
+	if !texts.Below(s.dir, projects(s.state)) {
+		return m, nil
+	}
+	for _, dir := range s.others {
+		from := Store{dir: dir, state: s.state, root: s.root}
+		if s.foreign(dir) || !isFolder(dir) && !isFolder(from.memoryDir()) {
+			continue
+		}
+		if err := s.take(from, &m); err != nil {
+			return m, fmt.Errorf("sessions of %s stay there: %w", from.dir, err)
+		}
+	}
+	return m, nil
+}
+
+// Adopt brings the sessions and the memory of a project that was moved: dir is the path that it had, at which
+// nothing may be any more.
+func (s Store) Adopt(dir string) (m Moved, err error) {
+	if exists(dir) {
+		return m, fmt.Errorf("%s is still there, and its sessions belong to it", dir)
+	}
+	from := Store{dir: inProjects(s.state, dir), state: s.state, root: dir}
+	if rootOf(from.dir) != dir {
+		return m, fmt.Errorf("no sessions of %s are known (buddy sessions list --all shows the folders)", dir)
+	}
+	if err := s.take(from, &m); err != nil {
+		return m, fmt.Errorf("sessions of %s stay there: %w", dir, err)
+	}
+	return m, nil
+}
+
+// take moves all of another store, and removes what is empty then.
+func (s Store) take(from Store, m *Moved) error {
+	if err := s.makeDir(); err != nil {
+		return err
+	}
+	lock, err := OpenPlain(filepath.Join(filepath.Dir(s.dir), "moving.lock"), os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() //nolint:errcheck // it has no content
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	if isFolder(from.dir) { // else another process has moved them, and made the link
+		if err := s.takeSessions(from, m); err != nil {
+			return err
+		}
+	}
+	if err := moveTree(from.memoryDir(), MemoryDir(s), union); err != nil {
+		return err
+	}
+	if m.Busy == 0 {
+		from.forget()
+	}
+	s.link()
+	return nil
+}
+
+// takeSessions moves the sessions of another store and what is beside them.
+func (s Store) takeSessions(from Store, m *Moved) error {
+	entries, err := os.ReadDir(from.dir)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	var busy []string
+	for _, e := range entries {
+		id, ok := sessionID(e.Name())
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		switch err := s.takeSession(from, id); {
+		case errors.Is(err, ErrLocked):
+			busy = append(busy, id)
+			m.Busy++
+		case err != nil:
+			return err
+		default:
+			m.Sessions++
+		}
+	}
+	for _, e := range entries { // what killed calls have left, and files that are no session
+		name := e.Name()
+		switch {
+		case slices.ContainsFunc(busy, func(id string) bool { return name == id || strings.HasPrefix(name, id+".") }):
+		case name == ".index" || name == ".collected" || name == ".gitignore" || strings.HasPrefix(name, ".index-"):
+			if err := os.Remove(filepath.Join(from.dir, name)); ignoreMissing(err) != nil {
+				return err
+			}
+		default:
+			if err := moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// takeSession moves one session: its file first, under the lock of its writer, so that no program
+// goes on with it in the old place.
+func (s Store) takeSession(from Store, id string) error {
+	f, err := from.openFile(id, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	j := &Journal{path: f.Name(), f: f}
+	if err := j.lock(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	defer j.Close() //nolint:errcheck // nothing was written
+	if err := moveTree(from.file(id), s.file(id), longer); err != nil {
+		return err
+	}
+	for _, name := range from.filesOf(id) {
+		if err := moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filesOf returns the names of what belongs to a session, besides its file.
+func (s Store) filesOf(id string) []string {
+	names := []string{id, id + ".trust"}
+	for _, draft := range s.drafts(id) {
+		names = append(names, filepath.Base(draft), filepath.Base(draft)+".lock")
+	}
+	return names
+}
+
+// memoryDir returns where the memory is that belongs to the sessions of an older place.
+func (s Store) memoryDir() string {
+	if parent := filepath.Dir(s.dir); parent == filepath.Join(s.state, "sessions") {
+		return filepath.Join(s.state, "memory", filepath.Base(s.dir))
+	}
+	return MemoryDir(s)
+}
+
+// forget removes the folders of a store whose content has moved, and takes it from the list of folders.
+func (s Store) forget() {
+	if exists(s.dir) && (!isFolder(s.dir) || os.Remove(s.dir) != nil) {
+		return // something has stayed, or the link is there
+	}
+	parent := filepath.Dir(s.dir)
+	if filepath.Dir(parent) == projects(s.state) {
+		for _, name := range []string{rootFile, "moving.lock"} {
+			_ = os.Remove(filepath.Join(parent, name))
+		}
+	}
+	_ = os.Remove(parent) // unless something else is in it
+	known, err := folders(s.state)
+	if left := slices.DeleteFunc(slices.Clone(known), func(d string) bool { return d == s.dir }); err == nil && len(left) < len(known) {
+		var text strings.Builder
+		for _, dir := range left {
+			text.WriteString(dir + "\n")
+		}
+		_ = renameio.WriteFile(foldersPath(s.state), []byte(text.String()), 0o600) // the list only helps
+	}
+}
+
+// meeting decides about two files of which one is to be moved to the place of the other. Without an error from
+// is gone afterwards, or both stay.
+type meeting func(from, to string) error
+
+// keep removes a file that is there already.
+func keep(from, to string) error {
+	if same, err := begins(from, to); err != nil || !same {
+		return err
+	}
+	if same, err := begins(to, from); err != nil || !same {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// longer keeps the file of a session that was continued after the two were the same.
+func longer(from, to string) error {
+	shorter, err := begins(to, from)
+	if err != nil {
+		return err
+	}
+	if shorter {
+		return os.Remove(from)
+	}
+	if shorter, err = begins(from, to); err != nil || !shorter {
+		return err
+	}
+	fi, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	return moveFile(from, to, fi)
+}
+
+// begins reports whether a file begins with the content of another one.
+func begins(file, with string) (bool, error) {
+	f, err := OpenPlain(file, os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	w, err := OpenPlain(with, os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	defer w.Close() //nolint:errcheck // only read
+	a, b := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := io.ReadFull(w, b)
+		if n == 0 {
+			return errors.Is(err, io.EOF), ignoreEOF(err)
+		}
+		if m, err := io.ReadFull(f, a[:n]); m < n {
+			return false, ignoreEOF(err)
+		}
+		if !bytes.Equal(a[:n], b[:n]) {
+			return false, nil
+		}
+	}
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+// union adds the lines of a file that the other one lacks.
+func union(from, to string) error {
+	old, err := readSmall(from)
+	if err != nil {
+		return err
+	}
+	now, err := readSmall(to)
+	if err != nil {
+		return err
+	}
+	if now != "" && !strings.HasSuffix(now, "\n") {
+		now += "\n"
+	}
+	have := map[string]bool{}
+	for line := range strings.Lines(now) {
+		have[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(old) {
+		if text := strings.TrimSpace(line); text == "" || !have[text] {
+			now += line
+		}
+	}
+	if err := renameio.WriteFile(to, []byte(now), 0o600); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// moveTree moves a file, or a folder with all in it, also to another file system; what meets something in its new place is
+// decided by meet. Links and special files stay: a cloned repository could have brought them.
+func moveTree(from, to string, meet meeting) error {
+	fi, err := os.Lstat(from)
+	switch {
+	case err != nil:
+		return ignoreMissing(err)
+	case !fi.IsDir() && !fi.Mode().IsRegular():
+		return nil
+	case !fi.IsDir():
+		there, err := os.Lstat(to)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return moveFile(from, to, fi)
+		case err != nil || os.SameFile(fi, there):
+			return err
+		}
+		return meet(from, to)
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := moveTree(filepath.Join(from, e.Name()), filepath.Join(to, e.Name()), meet); err != nil {
+			return err
+		}
+	}
+	_ = os.Remove(from) // unless something has stayed
+	return nil
+}
+
+// moveFile moves a regular file to a place where nothing is.
+func moveFile(from, to string, fi fs.FileInfo) error {
+	err := os.Rename(from, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	r, err := OpenPlain(from, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer r.Close()      //nolint:errcheck // only read
+	part := to + ".part" // the next call replaces it
+	w, err := OpenPlain(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	if err = errors.Join(err, w.Chmod(fi.Mode().Perm()), w.Sync(), w.Close()); err != nil {
+		return err
+	}
+	if err := os.Chtimes(part, fi.ModTime(), fi.ModTime()); err != nil { // a list is sorted by it
+		return err
+	}
+	if err := errors.Join(os.Rename(part, to), syncDir(to)); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}

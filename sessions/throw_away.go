@@ -1,0 +1,50 @@
+package sessions
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"buddy/texts"
+)
+
+// throwAway reports whether this is a container in which a project is mounted and the state folder is not: what is stored
+// there is gone with the container.
+func throwAway(project, state string) bool {
+	if !inContainer() {
+		return false
+	}
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	return err == nil && mountPoint(string(table), realPath(project)) != "/" && mountPoint(string(table), realPath(state)) == "/"
+}
+
+// inContainer reports whether Docker, Podman or another engine that says so runs this process.
+func inContainer() bool {
+	for _, file := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if exists(file) {
+			return true
+		}
+	}
+	return os.Getenv("container") != "" // https://systemd.io/CONTAINER_INTERFACE
+}
+
+// mountPoint returns the mount point that a path is below, of a table as in proc_pid_mountinfo(5).
+func mountPoint(table, path string) string {
+	found := "/"
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		if len(fields) < 5 {
+			continue
+		}
+		point := unescape(fields[4])
+		if len(point) > len(found) && texts.Below(path, point) {
+			found = filepath.Clean(point)
+		}
+	}
+	return found
+}
+
+// unescape replaces the octal escapes of a mount point.
+func unescape(point string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(point)
+}
