@@ -304,7 +304,7 @@ func (x *screenCrasher) drive(stop <-chan struct{}) {
 		}
 		switch {
 		case x.ended():
-		case strings.Contains(screen, "keys go to the prompt"):
+		case strings.Contains(screen, "Press F8 to answer"):
 			x.keys("C-e", "C-u", "F8")
 			rest(stop, 100*time.Millisecond)
 		case strings.Contains(screen, "Run this command?"):
@@ -513,10 +513,7 @@ func (x *screenCrasher) check() {
 // events are those that are stored.
 func (x *screenCrasher) events() []event.Envelope {
 	x.t.Helper()
-	store, _, err := sessions.Dir(x.work, sessions.Automatic)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	store := sessions.At(filepath.Join(x.work, ".buddyx", "sessions"))
 	return x.load(store, x.id).Events
 }
 

@@ -215,10 +215,7 @@ func (c *crasher) check() {
 			c.t.Fatalf("a request was refused: %v\n%s", req.Refused, req.Body)
 		}
 	}
-	store, _, err := sessions.Dir(c.work, sessions.Automatic)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	store := sessions.At(filepath.Join(c.work, ".buddyx", "sessions"))
 	commands := make(map[string]int) // starts, by the line that the command writes
 	for _, path := range c.files() {
 		id := strings.TrimSuffix(filepath.Base(path), ".jsonl")

@@ -21,8 +21,8 @@ func linked(path, state string) string {
 	return to
 }
 
-// MovedFrom returns the path that a project had, by the link in it, if nothing is there any more; "" for none.
-func (s Store) MovedFrom() string {
+// MovedFrom returns the path that the project of a store had, by the link in it, if nothing is there any more; "" for none.
+func MovedFrom(s Store) string {
 	to := linked(filepath.Join(s.root, ownLink), s.state)
 	if to == "" || to == s.dir {
 		return ""
@@ -33,8 +33,8 @@ func (s Store) MovedFrom() string {
 	return ""
 }
 
-// link makes the link in the project. Errors are ignored: nothing depends on it.
-func (s Store) link() {
+// makeLink makes the link in the project of a store. Errors are ignored: nothing depends on it.
+func makeLink(s Store) {
 	root, err := os.OpenRoot(s.root) // no link of the project leads out of it
 	if err != nil {
 		return
@@ -60,8 +60,8 @@ func (s Store) link() {
 	_ = root.Symlink(s.dir, ownLink)
 }
 
-// unlink removes the link where sessions are to be stored in the project itself.
-func (s Store) unlink() error {
+// removeLink removes the link where sessions are to be stored in the project itself.
+func removeLink(s Store) error {
 	if isOwnLink(s.dir, s.state) {
 		return os.Remove(s.dir)
 	}

@@ -17,25 +17,25 @@ import (
 	"buddy/texts"
 )
 
-// Moved counts what [Store.Move] and [Store.Adopt] did.
+// Moved counts what [Move] and [Adopt] did.
 type Moved struct {
 	Sessions int // that came
 	Busy     int // that stayed, because a process works on them
 }
 
-// Move brings the sessions and the memory of the project from the other places into this store, if that is in the
+// Move brings the sessions and the memory of a project from the other places into its store, if that is in the
 // state folder: one session after the other, each while no process works on it. It may be killed at any time: the next call
 // completes it. What is in the way of something else stays where it is.
-func (s Store) Move() (m Moved, err error) {
+func Move(s Store) (m Moved, err error) {
 	if !texts.Below(s.dir, projects(s.state)) {
 		return m, nil
 	}
 	for _, dir := range s.others {
 		from := Store{dir: dir, state: s.state, root: s.root}
-		if s.foreign(dir) || !isFolder(dir) && !isFolder(from.memoryDir()) {
+		if foreign(s, dir) || !isFolder(dir) && !isFolder(oldMemoryDir(from)) {
 			continue
 		}
-		if err := s.take(from, &m); err != nil {
+		if err := take(s, from, &m); err != nil {
 			return m, fmt.Errorf("sessions of %s stay there: %w", from.dir, err)
 		}
 	}
@@ -44,7 +44,7 @@ func (s Store) Move() (m Moved, err error) {
 
 // Adopt brings the sessions and the memory of a project that was moved: dir is the path that it had, at which
 // nothing may be any more.
-func (s Store) Adopt(dir string) (m Moved, err error) {
+func Adopt(s Store, dir string) (m Moved, err error) {
 	if exists(dir) {
 		return m, fmt.Errorf("%s is still there, and its sessions belong to it", dir)
 	}
@@ -52,14 +52,14 @@ func (s Store) Adopt(dir string) (m Moved, err error) {
 	if rootOf(from.dir) != dir {
 		return m, fmt.Errorf("no sessions of %s are known (buddy sessions list --all shows the folders)", dir)
 	}
-	if err := s.take(from, &m); err != nil {
+	if err := take(s, from, &m); err != nil {
 		return m, fmt.Errorf("sessions of %s stay there: %w", dir, err)
 	}
 	return m, nil
 }
 
-// take moves all of another store, and removes what is empty then.
-func (s Store) take(from Store, m *Moved) error {
+// take moves all of a store into another one, and removes what is empty then.
+func take(s, from Store, m *Moved) error {
 	if err := s.makeDir(); err != nil {
 		return err
 	}
@@ -72,22 +72,22 @@ func (s Store) take(from Store, m *Moved) error {
 		return fmt.Errorf("lock: %w", err)
 	}
 	if isFolder(from.dir) { // else another process has moved them, and made the link
-		if err := s.takeSessions(from, m); err != nil {
+		if err := takeSessions(s, from, m); err != nil {
 			return err
 		}
 	}
-	if err := moveTree(from.memoryDir(), MemoryDir(s), union); err != nil {
+	if err := moveTree(oldMemoryDir(from), MemoryDir(s), union); err != nil {
 		return err
 	}
 	if m.Busy == 0 {
-		from.forget()
+		forget(from)
 	}
-	s.link()
+	makeLink(s)
 	return nil
 }
 
-// takeSessions moves the sessions of another store and what is beside them.
-func (s Store) takeSessions(from Store, m *Moved) error {
+// takeSessions moves the sessions of a store and what is in their folder.
+func takeSessions(s, from Store, m *Moved) error {
 	entries, err := os.ReadDir(from.dir)
 	if err != nil {
 		return ignoreMissing(err)
@@ -98,7 +98,7 @@ func (s Store) takeSessions(from Store, m *Moved) error {
 		if !ok || !e.Type().IsRegular() {
 			continue
 		}
-		switch err := s.takeSession(from, id); {
+		switch err := takeSession(s, from, id); {
 		case errors.Is(err, ErrLocked):
 			busy = append(busy, id)
 			m.Busy++
@@ -127,7 +127,7 @@ func (s Store) takeSessions(from Store, m *Moved) error {
 
 // takeSession moves one session: its file first, under the lock of its writer, so that no program
 // goes on with it in the old place.
-func (s Store) takeSession(from Store, id string) error {
+func takeSession(s, from Store, id string) error {
 	f, err := from.openFile(id, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (s Store) takeSession(from Store, id string) error {
 	if err := moveTree(from.file(id), s.file(id), longer); err != nil {
 		return err
 	}
-	for _, name := range from.filesOf(id) {
+	for _, name := range filesOf(from, id) {
 		if err := moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep); err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (s Store) takeSession(from Store, id string) error {
 }
 
 // filesOf returns the names of what belongs to a session, besides its file.
-func (s Store) filesOf(id string) []string {
+func filesOf(s Store, id string) []string {
 	names := []string{id, id + ".trust"}
 	for _, draft := range s.drafts(id) {
 		names = append(names, filepath.Base(draft), filepath.Base(draft)+".lock")
@@ -157,8 +157,8 @@ func (s Store) filesOf(id string) []string {
 	return names
 }
 
-// memoryDir returns where the memory is that belongs to the sessions of an older place.
-func (s Store) memoryDir() string {
+// oldMemoryDir returns where the memory is that belongs to the sessions of an older place.
+func oldMemoryDir(s Store) string {
 	if parent := filepath.Dir(s.dir); parent == filepath.Join(s.state, "sessions") {
 		return filepath.Join(s.state, "memory", filepath.Base(s.dir))
 	}
@@ -166,7 +166,7 @@ func (s Store) memoryDir() string {
 }
 
 // forget removes the folders of a store whose content has moved, and takes it from the list of folders.
-func (s Store) forget() {
+func forget(s Store) {
 	if exists(s.dir) && (!isFolder(s.dir) || os.Remove(s.dir) != nil) {
 		return // something has stayed, or the link is there
 	}

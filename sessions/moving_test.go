@@ -76,14 +76,14 @@ func TestMove(t *testing.T) {
 	for name, places := range elsewhere(t) {
 		t.Run(name, func(t *testing.T) {
 			s, from := moveable(t, places[0], places[1], 3)
-			if m, err := s.Move(); m != (Moved{Sessions: 3}) || err != nil {
+			if m, err := Move(s); m != (Moved{Sessions: 3}) || err != nil {
 				t.Fatalf("moved %v, %v", m, err)
 			}
 			hasAll(t, s, 3)
 			if to, err := os.Readlink(from); to != s.dir || err != nil {
 				t.Errorf("in the old place is a link to %q, %v", to, err)
 			}
-			if m, err := s.Move(); m != (Moved{}) || err != nil {
+			if m, err := Move(s); m != (Moved{}) || err != nil {
 				t.Errorf("again: %v, %v", m, err)
 			}
 		})
@@ -112,7 +112,7 @@ func TestMoveLeavesABusySession(t *testing.T) {
 	s, from := moveable(t, t.TempDir(), t.TempDir(), 3)
 	_, out, wait := child(t, Store{dir: from, state: s.state}, "s1", "hold")
 	out.Scan()
-	if m, err := s.Move(); m != (Moved{Sessions: 2, Busy: 1}) || err != nil {
+	if m, err := Move(s); m != (Moved{Sessions: 2, Busy: 1}) || err != nil {
 		t.Fatalf("moved %v, %v", m, err)
 	}
 	others := s.Others()
@@ -128,7 +128,7 @@ func TestMoveLeavesABusySession(t *testing.T) {
 		}
 	}
 	wait()
-	if m, err := s.Move(); m != (Moved{Sessions: 1}) || err != nil {
+	if m, err := Move(s); m != (Moved{Sessions: 1}) || err != nil {
 		t.Fatalf("moved %v, %v", m, err)
 	}
 	hasAll(t, s, 3)
@@ -148,7 +148,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Move(); err != nil {
+	if _, err := Move(s); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
@@ -182,7 +182,7 @@ func TestKilledMove(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = cmd.Wait()
-				m, err := s.Move()
+				m, err := Move(s)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -203,21 +203,21 @@ func TestKilledMove(t *testing.T) {
 func move(s Store, _ string) error {
 	to := Store{dir: inProjects(s.state, s.dir), state: s.state, root: s.dir, others: []string{filepath.Join(s.dir, ".buddyx", "sessions")}}
 	fmt.Println("now")
-	_, err := to.Move()
+	_, err := Move(to)
 	return err
 }
 
 // An older program sees what was not moved, and what it adds comes with the next start.
 func TestMoveOfWhatAnOlderProgramAdds(t *testing.T) {
 	s, from := moveable(t, t.TempDir(), t.TempDir(), 2)
-	if _, err := s.Move(); err != nil {
+	if _, err := Move(s); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(from); err != nil { // git clean
 		t.Fatal(err)
 	}
 	added := stored(t, Store{dir: from, state: s.state}, 1)
-	if m, err := s.Move(); m != (Moved{Sessions: 1}) || err != nil {
+	if m, err := Move(s); m != (Moved{Sessions: 1}) || err != nil {
 		t.Errorf("moved %v, %v", m, err)
 	}
 	load(t, open(t, s, added))
@@ -229,7 +229,7 @@ func TestMovesAtOnce(t *testing.T) {
 	results := make(chan int)
 	for range 4 {
 		go func() {
-			m, err := s.Move()
+			m, err := Move(s)
 			if err != nil {
 				t.Error(err)
 			}

@@ -84,6 +84,9 @@ func Dir(cwd string, where Location) (s Store, notice string, err error) {
 	return Store{}, "", fmt.Errorf("no folder for sessions: %w", errors.Join(causes...))
 }
 
+// At returns the store that a folder is, for a program with another state folder than the one that writes there. It is for reading.
+func At(dir string) Store { return Store{dir: dir} }
+
 // inProjects returns the folder for the sessions of a project in a state folder.
 func inProjects(state, root string) string {
 	sum := sha256.Sum256([]byte(root))
@@ -223,7 +226,7 @@ func usable(dirs ...string) error {
 // not be moved.
 func (s Store) Others() (all []Store) {
 	for _, dir := range s.others {
-		if !isFolder(dir) || s.foreign(dir) {
+		if !isFolder(dir) || foreign(s, dir) {
 			continue
 		}
 		all = append(all, Store{dir: dir, state: s.state, root: s.root})
@@ -232,7 +235,7 @@ func (s Store) Others() (all []Store) {
 }
 
 // foreign reports whether a folder with sessions is not to be believed: another user could change it, or it is of another project.
-func (s Store) foreign(dir string) bool {
+func foreign(s Store, dir string) bool {
 	if filepath.Dir(filepath.Dir(dir)) == projects(s.state) {
 		return dir != inProjects(s.state, s.root) && !exists(filepath.Join(filepath.Dir(dir), rootFile))
 	}
@@ -243,7 +246,7 @@ func (s Store) foreign(dir string) bool {
 func MemoryDir(s Store) string { return filepath.Join(filepath.Dir(s.dir), "memory") }
 
 // writeRoot stores the path of the project beside its sessions.
-func (s Store) writeRoot() error {
+func writeRoot(s Store) error {
 	err := writeNew(filepath.Join(filepath.Dir(s.dir), rootFile), s.root+"\n")
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -261,7 +264,7 @@ func rootOf(dir string) string {
 }
 
 // Project returns the folder whose sessions these are; "" if it is not known.
-func (s Store) Project() string { return s.root }
+func Project(s Store) string { return s.root }
 
-// Has reports whether a working directory belongs to the project.
-func (s Store) Has(cwd string) bool { return exists(cwd) && projectOf(cwd) == s.root }
+// HasFolder reports whether a folder belongs to the project of a store.
+func HasFolder(s Store, dir string) bool { return exists(dir) && projectOf(dir) == s.root }

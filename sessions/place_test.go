@@ -69,7 +69,7 @@ func TestProjectOfAFolder(t *testing.T) {
 		"shop": "shop", "shop/a/b": "shop", "tree": "shop", "link": "shop", "link/a": "shop", "clone": "clone", "bare.git": "bare.git", "of-bare": "bare.git",
 		"shop/sub": "shop/sub", "planted": "planted", "planted/c": "planted", "plain": "plain", "plain/d": "plain/d", ".": ".",
 	} {
-		if got := storeOf(t, filepath.Join(above, dir)).Project(); got != filepath.Join(above, want) {
+		if got := Project(storeOf(t, filepath.Join(above, dir))); got != filepath.Join(above, want) {
 			t.Errorf("%s is of project %s, want %s", dir, got, want)
 		}
 	}
@@ -132,16 +132,16 @@ func TestMovedProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := storeOf(t, now)
-	if from := s.MovedFrom(); from != shop {
+	if from := MovedFrom(s); from != shop {
 		t.Fatalf("moved from %q, want %q", from, shop)
 	}
-	if _, err := s.Adopt("/no/such/project"); err == nil || !strings.Contains(err.Error(), "no sessions of /no/such/project are known") {
+	if _, err := Adopt(s, "/no/such/project"); err == nil || !strings.Contains(err.Error(), "no sessions of /no/such/project are known") {
 		t.Errorf("an unknown project: %v", err)
 	}
-	if _, err := s.Adopt(filepath.Dir(shop)); err == nil || !strings.Contains(err.Error(), "is still there") {
+	if _, err := Adopt(s, filepath.Dir(shop)); err == nil || !strings.Contains(err.Error(), "is still there") {
 		t.Errorf("a folder that is there: %v", err)
 	}
-	if m, err := s.Adopt(shop); m != (Moved{Sessions: 1}) || err != nil {
+	if m, err := Adopt(s, shop); m != (Moved{Sessions: 1}) || err != nil {
 		t.Fatalf("adopted %v, %v", m, err)
 	}
 	load(t, open(t, s, id))
@@ -151,7 +151,7 @@ func TestMovedProject(t *testing.T) {
 	if all, err := Folders(); len(all) != 1 || err != nil {
 		t.Errorf("folders %v, %v", all, err)
 	}
-	if s.MovedFrom() != "" {
+	if MovedFrom(s) != "" {
 		t.Error("it is said to be moved still")
 	}
 }
@@ -177,10 +177,10 @@ func TestPlantedLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := storeOf(t, shop)
-			if from := s.MovedFrom(); from != "" {
+			if from := MovedFrom(s); from != "" {
 				t.Errorf("the project seems to be moved from %s", from)
 			}
-			if m, err := s.Move(); m != (Moved{}) || err != nil {
+			if m, err := Move(s); m != (Moved{}) || err != nil {
 				t.Errorf("moved %v, %v", m, err)
 			}
 			stored(t, s, 1)
@@ -225,7 +225,7 @@ func BenchmarkMove(b *testing.B) {
 		s, from := moveable(b, b.TempDir(), b.TempDir(), 1000)
 		b.StartTimer()
 		began := time.Now()
-		if m, err := s.Move(); m.Sessions != 1000 || err != nil {
+		if m, err := Move(s); m.Sessions != 1000 || err != nil {
 			b.Fatalf("%v, %v, from %s", m, err, from)
 		}
 		b.ReportMetric(float64(time.Since(began).Microseconds())/1000, "µs/session")

@@ -57,17 +57,17 @@ func (s Store) Path() string { return s.dir }
 
 // makeDir makes the folder: in the state folder with the path of its project, in a project excluded from git.
 func (s Store) makeDir() error {
-	if err := s.unlink(); err != nil {
+	if err := removeLink(s); err != nil {
 		return fmt.Errorf("sessions folder: %w", err)
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("sessions folder: %w", err)
 	}
 	if texts.Below(s.dir, projects(s.state)) {
-		if err := s.writeRoot(); err != nil {
+		if err := writeRoot(s); err != nil {
 			return fmt.Errorf("sessions folder: %w", err)
 		}
-		s.link()
+		makeLink(s)
 		return nil
 	}
 	if !texts.Below(s.dir, s.state) { // somebody may have made it meanwhile, in /tmp for example

@@ -21,7 +21,7 @@ func (s *memoryCLI) command() *cobra.Command {
 		Use:   "memory",
 		Short: "what you taught buddy: rules, corrections and facts",
 		Long: "Memory is Markdown that you read, edit and commit, one line an entry with its source and its day:\n" +
-			"yours beside your settings, the team's in .buddy/memory.md, this folder's in .buddyx/memory. In a\n" +
+			"yours beside your settings, the team's in .buddy/memory.md, this project's with its sessions. In a\n" +
 			"session /memory and /remember do the same.",
 		Example: "  buddy memory list\n  buddy memory add 'Use pnpm, never npm.'\n  buddy memory why r-4k2d\n  buddy memory share r-4k2d\n  buddy memory accept p-9x1a2b",
 	},

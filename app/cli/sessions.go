@@ -88,7 +88,7 @@ type row struct {
 func rowOf(store sessions.Store, e sessions.Entry) row {
 	return row{
 		ID: e.ID, Title: e.Title, Used: e.Used.UnixMilli(), Created: e.Header.Created, Bytes: e.Size,
-		Cwd: e.Header.Cwd, Project: store.Project(), Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, By: e.Header.By, Path: store.File(e.ID),
+		Cwd: e.Header.Cwd, Project: sessions.Project(store), Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, By: e.Header.By, Path: store.File(e.ID),
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *sessionsCLI) list(filter string) error {
 }
 
 // project returns the folder that a session is listed under.
-func (l listed) project() string { return cmp.Or(l.store.Project(), l.Header.Cwd) }
+func (l listed) project() string { return cmp.Or(sessions.Project(l.store), l.Header.Cwd) }
 
 // byProject brings the sessions of a project together, the project of the first one first.
 func byProject(all []listed) {

@@ -81,7 +81,7 @@ func (s *sessionsCLI) adoptCommand() *cobra.Command {
 			if err != nil {
 				return exit.Failure(err)
 			}
-			m, err := store.Adopt(dir)
+			m, err := sessions.Adopt(store, dir)
 			if err != nil {
 				return exit.Failure(err)
 			}

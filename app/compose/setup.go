@@ -56,7 +56,7 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 		if s.Store, s.ID, err = FindSession(s.Store, resume); err != nil {
 			return s, exit.Failure(err)
 		}
-		elsewhere, err := s.enter(cwd)
+		elsewhere, err := enter(&s, cwd)
 		if err != nil {
 			return s, exit.Failure(err)
 		}
@@ -80,9 +80,9 @@ func NewSetup(f *Options, target, resume string) (s Setup, err error) {
 
 // enter makes the folder of a stored session the working directory, when it is another one of the same project, and reports
 // whether it did.
-func (s *Setup) enter(cwd string) (elsewhere bool, err error) {
+func enter(s *Setup, cwd string) (elsewhere bool, err error) {
 	e, err := s.Store.Entry(s.ID)
-	if err != nil || e.Header.Target != slash.ThisMachine || e.Header.Cwd == cwd || !s.Store.Has(e.Header.Cwd) {
+	if err != nil || e.Header.Target != slash.ThisMachine || e.Header.Cwd == cwd || !sessions.HasFolder(s.Store, e.Header.Cwd) {
 		return false, nil // what can't be read is said when the session is opened
 	}
 	if err := os.Chdir(e.Header.Cwd); err != nil {
@@ -102,14 +102,14 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 	if notice != "" {
 		notices = append(notices, notice)
 	}
-	moved, err := store.Move()
+	moved, err := sessions.Move(store)
 	if err != nil {
 		notices = append(notices, err.Error())
 	}
 	if moved.Sessions > 0 {
 		notices = append(notices, fmt.Sprintf("%s moved to %s", texts.Plural(moved.Sessions, "session"), store.Path()))
 	}
-	if from := store.MovedFrom(); from != "" {
+	if from := sessions.MovedFrom(store); from != "" {
 		notices = append(notices, fmt.Sprintf("this project was in %s: buddy sessions adopt %s brings its sessions", from, action.Quote([]string{from})))
 	}
 	return store, notices, nil
