@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adrg/xdg"
+
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
@@ -20,6 +22,8 @@ func TestSearchLeadsToThePlace(t *testing.T) {
 	}
 	x := newTerminal(t, modeltest.Steps())
 	t.Setenv("XDG_STATE_HOME", filepath.Join(x.srv.Dir, "home", ".local", "state")) // as the program has it
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
 	store, _, err := sessions.Dir(x.work, sessions.Automatic)
 	if err != nil {
 		t.Fatal(err)
