@@ -10,9 +10,14 @@ import (
 	"buddy/app/socket"
 )
 
-// sessionPeer is a program that says to each session that runs that it need not ask any more, and prints what
-// becomes of that.
+// sessionPeer is a program that says to each session of its folder that runs that it need not ask any more, and prints
+// what becomes of that. Sessions elsewhere are those of other tests.
 func sessionPeer() {
+	cwd, err := os.Getwd()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, path := range socket.Running(os.Getenv) {
 		c, err := socket.Dial(path, socket.Screen{Version: "1"})
 		if err != nil {
@@ -22,6 +27,9 @@ func sessionPeer() {
 		switch {
 		case err != nil:
 			fmt.Println("refused:", err)
+			continue
+		case hello.Cwd != cwd:
+			c.Close()
 			continue
 		case hello.Watches:
 			fmt.Println("watches")

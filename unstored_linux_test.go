@@ -75,8 +75,8 @@ func TestFullDiskBelowAHost(t *testing.T) {
 	}
 	t.Parallel()
 	x := newTerminal(t, echoes)
-	disk := filepath.Join(x.work, ".buddyx")
-	if err := os.Mkdir(disk, 0o700); err != nil {
+	disk := filepath.Join(x.srv.Dir, "home", ".local", "state", "buddy", "projects")
+	if err := os.MkdirAll(disk, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
@@ -126,7 +126,7 @@ func TestSessionRemovedBelowAHost(t *testing.T) {
 	x.say("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()
-	if err := os.RemoveAll(filepath.Join(x.work, ".buddyx")); err != nil {
+	if err := os.RemoveAll(filepath.Join(x.srv.Dir, "home", ".local", "state", "buddy", "projects")); err != nil {
 		t.Fatal(err)
 	}
 	x.say("second prompt")
