@@ -29,7 +29,7 @@ func Folders() ([]Store, error) {
 	known, err2 := folders(state)
 	for _, dir := range known {
 		if isFolder(dir) {
-			all = append(all, Store{dir: dir, state: state})
+			all = append(all, Store{dir: dir, state: state, root: filepath.Dir(filepath.Dir(dir))})
 		}
 	}
 	return all, errors.Join(ignoreMissing(err), err2)

@@ -47,7 +47,10 @@ func makeLink(s Store) {
 	case repository && has(root, ".git/logs/refs/stash"): // git stash -a may have the link: git could not put it back
 		return
 	case has(root, ownLink):
-		return
+		to := linked(filepath.Join(s.root, ownLink), s.state)
+		if to == "" || exists(to) || root.Remove(ownLink) != nil {
+			return // it is none of ours, or somebody may want to adopt what it leads to
+		}
 	}
 	dir := filepath.Dir(ownLink)
 	if root.MkdirAll(dir, 0o700) != nil {

@@ -154,6 +154,9 @@ func TestMovedProject(t *testing.T) {
 	if MovedFrom(s) != "" {
 		t.Error("it is said to be moved still")
 	}
+	if to, err := os.Readlink(now + "/.buddyx/sessions"); to != s.Path() || err != nil {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
 }
 
 // A link in a project that does not lead to sessions of a project that is gone is no hint, and nothing is stored through it.

@@ -158,6 +158,9 @@ func (s *sessionsCLI) list(filter string) error {
 	}
 	if len(all) == 0 && !s.json {
 		s.hint("%s", s.none(filter))
+		if from := sessions.MovedFrom(stores[0]); !s.all && from != "" {
+			s.hint("%s", compose.MovedHint(from))
+		}
 	}
 	if s.all {
 		byProject(all)

@@ -110,9 +110,14 @@ func openStore(cwd string, c config.Config) (store sessions.Store, notices []str
 		notices = append(notices, fmt.Sprintf("%s moved to %s", texts.Plural(moved.Sessions, "session"), store.Path()))
 	}
 	if from := sessions.MovedFrom(store); from != "" {
-		notices = append(notices, fmt.Sprintf("this project was in %s: buddy sessions adopt %s brings its sessions", from, action.Quote([]string{from})))
+		notices = append(notices, MovedHint(from))
 	}
 	return store, notices, nil
+}
+
+// MovedHint says how the sessions of a project come from the folder that it was in.
+func MovedHint(from string) string {
+	return fmt.Sprintf("this project was in %s: buddy sessions adopt %s brings its sessions", from, action.Quote([]string{from}))
 }
 
 // Sessions returns the sessions of the working directory, for commands that run none. Settings that can't be read count as none.
