@@ -110,19 +110,23 @@ func takeSessions(s, from Store, m *Moved) error {
 	}
 	for _, e := range entries { // what killed calls have left, and files that are no session
 		name := e.Name()
-		switch {
-		case slices.ContainsFunc(busy, func(id string) bool { return name == id || strings.HasPrefix(name, id+".") }):
-		case name == ".index" || name == ".collected" || name == ".gitignore" || strings.HasPrefix(name, ".index-"):
-			if err := os.Remove(filepath.Join(from.dir, name)); ignoreMissing(err) != nil {
-				return err
-			}
-		default:
-			if err := moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep); err != nil {
-				return err
-			}
+		ofBusy := func(id string) bool { return name == id || strings.HasPrefix(name, id+".") }
+		if slices.ContainsFunc(busy, ofBusy) {
+			continue
+		}
+		if err := takeRest(s, from, name); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// takeRest moves a file or folder that belongs to no session, or removes it where each store has its own.
+func takeRest(s, from Store, name string) error {
+	if slices.Contains([]string{".index", ".collected", ".gitignore"}, name) || strings.HasPrefix(name, ".index-") {
+		return ignoreMissing(os.Remove(filepath.Join(from.dir, name)))
+	}
+	return moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep)
 }
 
 // takeSession moves one session: its file first, under the lock of its writer, so that no program

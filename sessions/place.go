@@ -23,7 +23,7 @@ import (
 type Location string
 
 const (
-	// Automatic, and every other word, is InState, but InProject in a container where only the project outlives it.
+	// Automatic is InState, but InProject in a container where only the project outlives it. Every other word counts as it.
 	Automatic Location = "auto"
 	// InState is a folder for each project in the user's state folder.
 	InState Location = "state"

@@ -162,26 +162,25 @@ func (s *sessionsCLI) list(filter string) error {
 			s.hint("%s", compose.MovedHint(from))
 		}
 	}
+	return exit.Failure(buffered(s.cli, func() error { return s.printRows(all) }))
+}
+
+// printRows prints the sessions of the list, with --all by project.
+func (s *sessionsCLI) printRows(all []listed) error {
 	if s.all {
 		byProject(all)
 	}
-	err = buffered(s.cli, func() error {
-		project := ""
-		for _, l := range all {
-			if p := l.project(); s.all && !s.json && p != project {
-				project = p
-				if err := s.print("%s", project); err != nil {
-					return err
-				}
-			}
-			if err := s.printRow(l, project); err != nil {
+	project := ""
+	for _, l := range all {
+		if p := l.project(); s.all && !s.json && p != project {
+			project = p
+			if err := s.print("%s", project); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return exit.Failure(err)
+		if err := s.printRow(l, project); err != nil {
+			return err
+		}
 	}
 	return nil
 }
