@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/adrg/xdg"
 )
 
 // moveable returns the store of a project in a state folder, and the folder where an older program kept a number of
@@ -244,4 +248,58 @@ func TestMovesAtOnce(t *testing.T) {
 		t.Errorf("%d sessions moved, want 40", total)
 	}
 	hasAll(t, s, 40)
+}
+
+// All that older programs have kept in a project comes at its first start, wherever in it they were started.
+func TestMoveFromAllFolders(t *testing.T) {
+	setState(t)
+	shop := repository(t)
+	sum := sha256.Sum256([]byte(shop))
+	state := filepath.Join(xdg.StateHome, "buddy")
+	want := map[string]bool{}
+	for _, dir := range []string{
+		shop + "/.buddyx/sessions", shop + "/.agentx/sessions", shop + "/sub/.buddyx/sessions",
+		state + "/sessions/shop-" + hex.EncodeToString(sum[:4]),
+	} {
+		want[stored(t, Store{dir: dir, state: state}, 1)] = true
+	}
+	outside := stored(t, Store{dir: filepath.Dir(shop) + "/other/.buddyx/sessions", state: state}, 1)
+	s := storeOf(t, shop)
+	if m, err := Move(s); m != (Moved{Sessions: 4}) || err != nil {
+		t.Fatalf("moved %v, %v", m, err)
+	}
+	all, err := s.List()
+	if len(all) != 4 || err != nil {
+		t.Fatalf("%d sessions, %v", len(all), err)
+	}
+	for _, e := range all {
+		if !want[e.ID] || e.ID == outside {
+			t.Errorf("session %s is not of the project", e.ID)
+		}
+	}
+	if left, err := folders(state); len(left) != 1 || err != nil {
+		t.Errorf("the list of folders has %q, %v", left, err)
+	}
+	for _, dir := range []string{shop + "/.agentx", shop + "/sub/.buddyx"} {
+		if exists(dir) {
+			t.Errorf("%s is left", dir)
+		}
+	}
+}
+
+// A folder that becomes part of a repository keeps its sessions.
+func TestMoveIntoANewRepository(t *testing.T) {
+	setState(t)
+	above := realPath(t.TempDir())
+	sub := filepath.Join(above, "sub")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	id := stored(t, storeOf(t, sub), 1)
+	git(t, above, "init", "-q")
+	s := storeOf(t, sub)
+	if m, err := Move(s); m != (Moved{Sessions: 1}) || err != nil || Project(s) != above {
+		t.Fatalf("moved %v to the sessions of %s, %v", m, Project(s), err)
+	}
+	load(t, open(t, s, id))
 }

@@ -105,13 +105,20 @@ func localDir(cwd string) string {
 func formerDirs(state, cwd, root string) []string {
 	sum := sha256.Sum256([]byte(cwd))
 	all := []string{
-		inProjects(state, root), localDir(cwd), filepath.Join(state, "sessions", filepath.Base(cwd)+"-"+hex.EncodeToString(sum[:4])),
-		inProjects(runtimeDir(), root),
+		inProjects(state, root), localDir(cwd), filepath.Join(cwd, ".agentx", "sessions"),
+		filepath.Join(state, "sessions", filepath.Base(cwd)+"-"+hex.EncodeToString(sum[:4])), inProjects(runtimeDir(), root),
 	}
-	if own := inProjects(state, realPath(cwd)); own != all[0] { // from before it was part of a repository
+	known, _ := folders(state) // without it those of other folders of the project are found when buddy is started there
+	for _, dir := range known {
+		if texts.Below(dir, root) && projectOf(filepath.Dir(filepath.Dir(dir))) == root {
+			all = append(all, dir)
+		}
+	}
+	if own := inProjects(state, realPath(cwd)); realPath(cwd) != root { // from before it was part of a repository
 		all = append(all, own)
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // runtimeDir returns the user's folder for what may vanish when the machine restarts.

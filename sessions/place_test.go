@@ -187,7 +187,11 @@ func TestPlantedLinks(t *testing.T) {
 				t.Errorf("moved %v, %v", m, err)
 			}
 			stored(t, s, 1)
-			if got, err := os.Readlink(shop + "/.buddyx/sessions"); got != to || err != nil {
+			want := to
+			if name == "nowhere" {
+				want = s.Path() // a link of ours that leads to nothing is of use to nobody
+			}
+			if got, err := os.Readlink(shop + "/.buddyx/sessions"); got != want || err != nil {
 				t.Errorf("the link leads to %q now, %v", got, err)
 			}
 			if all, err := s.List(); len(all) != 1 || err != nil {
