@@ -169,7 +169,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 
 // A move that is killed at any time loses nothing: the next one completes it.
 func TestKilledMove(t *testing.T) {
-	kills := 20
+	kills := 8
 	if n, err := strconv.Atoi(os.Getenv("MOVE_KILLS")); err == nil {
 		kills = n
 	}
