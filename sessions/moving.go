@@ -108,7 +108,7 @@ func takeSessions(s, from Store, m *Moved) error {
 			m.Sessions++
 		}
 	}
-	for _, e := range entries { // what killed calls have left, and files that are no session
+	for _, e := range entries { // what belongs to the sessions, and files that belong to none
 		name := e.Name()
 		ofBusy := func(id string) bool { return name == id || strings.HasPrefix(name, id+".") }
 		if slices.ContainsFunc(busy, ofBusy) {
@@ -121,7 +121,7 @@ func takeSessions(s, from Store, m *Moved) error {
 	return nil
 }
 
-// takeRest moves a file or folder that belongs to no session, or removes it where each store has its own.
+// takeRest moves a file or folder that is no session, or removes it where each store has its own.
 func takeRest(s, from Store, name string) error {
 	if slices.Contains([]string{".index", ".collected", ".gitignore"}, name) || strings.HasPrefix(name, ".index-") {
 		return ignoreMissing(os.Remove(filepath.Join(from.dir, name)))
@@ -129,8 +129,8 @@ func takeRest(s, from Store, name string) error {
 	return moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep)
 }
 
-// takeSession moves one session: its file first, under the lock of its writer, so that no program
-// goes on with it in the old place.
+// takeSession moves the file of one session, under the lock of its writer, so that no program goes on with it in the old
+// place. What belongs to it follows.
 func takeSession(s, from Store, id string) error {
 	f, err := from.openFile(id, os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -141,24 +141,7 @@ func takeSession(s, from Store, id string) error {
 		return errors.Join(err, f.Close())
 	}
 	defer j.Close() //nolint:errcheck // nothing was written
-	if err := moveTree(from.file(id), s.file(id), longer); err != nil {
-		return err
-	}
-	for _, name := range filesOf(from, id) {
-		if err := moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// filesOf returns the names of what belongs to a session, besides its file.
-func filesOf(s Store, id string) []string {
-	names := []string{id, id + ".trust"}
-	for _, draft := range s.drafts(id) {
-		names = append(names, filepath.Base(draft), filepath.Base(draft)+".lock")
-	}
-	return names
+	return moveTree(from.file(id), s.file(id), longer)
 }
 
 // oldMemoryDir returns where the memory is that belongs to the sessions of an older place.
