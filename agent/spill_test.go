@@ -1,6 +1,10 @@
 package agent
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -8,6 +12,34 @@ import (
 	"buddy/agent/event"
 	"buddy/tools"
 )
+
+// A journal that is older than the outputs, as after a backup of it was restored: what is there stays, and the next
+// call has a folder of its own.
+func TestOutputsThatTheJournalDoesNotKnowStay(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		options := func(o *Options) {
+			summarising(1_000_000)(o)
+			o.Tools, o.OutDir = tools.NewRegistry(&talker{}), dir
+		}
+		long := func(id string, bytes int) step {
+			return says("", fmt.Sprintf(`%s do {"kind":"file_read","seconds":%d}`, id, bytes))
+		}
+		s := start(t, options, long("a", 60_000), says("ok"), long("b", 60_001), says("ok"))
+		s.do(event.Submit{Text: "one"})
+		old := slices.Clone(s.mem.events)
+		s.do(event.Submit{Text: "two"})
+		s.stop()
+		s = start(t, func(o *Options) { options(o); o.Replay = old }, long("c", 60_002), says("ok"))
+		s.do(event.Submit{Text: "three"})
+		s.stop()
+	})
+	for folder, want := range map[string]int{"000001": 60_000, "000002": 60_001, "000003": 60_002} {
+		if data, err := os.ReadFile(filepath.Join(dir, folder, "result.txt")); err != nil || len(data) != want {
+			t.Errorf("%s: %d bytes, %v; want %d", folder, len(data), err, want)
+		}
+	}
+}
 
 // A page as large as the person has set comes whole; what is longer does not.
 func TestAPageIsNotSpilled(t *testing.T) {

@@ -163,7 +163,7 @@ func BenchmarkList10k(b *testing.B) {
 	b.Run("Last", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := s.Last(nil); err != nil {
+			if _, err := s.Last(); err != nil {
 				b.Fatal(err)
 			}
 		}

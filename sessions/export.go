@@ -209,10 +209,14 @@ func (p *jsonPrinter) print(env event.Envelope) error {
 
 func (p *jsonPrinter) end() { _, _ = p.w.WriteString("\n]}\n") }
 
-// Import creates a session from a JSON export, with a new id if its id is taken. Open returns
+// Import creates a session from a JSON export or an archive, with a new id if its id is taken. Open returns
 // it read-only until a person trusts it, see Trust.
 func (s Store) Import(r io.Reader) (id string, err error) {
-	d := json.NewDecoder(bufio.NewReaderSize(r, blockSize))
+	in := bufio.NewReaderSize(r, blockSize)
+	if begin, _ := in.Peek(len(gzipBegin)); string(begin) == gzipBegin {
+		return importArchive(s, in)
+	}
+	d := json.NewDecoder(in)
 	h, err := importHead(d)
 	if err != nil {
 		return "", fmt.Errorf("not an exported session: %w", err)

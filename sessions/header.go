@@ -29,8 +29,14 @@ const formatPlain = 1
 // Exec is the By of a session that buddy exec, or another command that nobody sits at, began.
 const Exec = "exec"
 
-// ErrFormat means that a newer program wrote the session, in another format.
-var ErrFormat = errors.New("unknown session format")
+var (
+	// ErrFormat means that a newer program wrote the session, in another format.
+	ErrFormat = errors.New("unknown session format")
+	// ErrHeader means that line 1 of the file is damaged. Store.Repair rebuilds it.
+	ErrHeader = errors.New("line 1 is not a session header")
+
+	errEmpty = errors.New("line 1 is missing: the file is empty")
+)
 
 const (
 	maxHeader = 64 << 10 // bytes
@@ -117,21 +123,30 @@ func readHeader(r io.ReaderAt) (Header, int64, error) {
 		}
 		buf = make([]byte, maxHeader)
 	}
-	end := bytes.IndexByte(buf[:n], '\n')
-	if end < 0 {
-		return Header{}, 0, errors.New("line 1 is not a session header: it is incomplete")
+	h, rest, err := splitHeader(buf[:n])
+	return h, int64(n - len(rest)), err
+}
+
+// splitHeader returns the header that the beginning of a file holds, and what follows it there.
+func splitHeader(text []byte) (h Header, rest []byte, err error) {
+	line, rest, whole := bytes.Cut(text, []byte{'\n'})
+	switch {
+	case len(text) == 0:
+		return Header{}, nil, errEmpty
+	case !whole || len(line) >= maxHeader:
+		return Header{}, rest, fmt.Errorf("%w: it is incomplete", ErrHeader)
 	}
-	h, err := parseHeader(buf[:end])
-	return h, int64(end) + 1, err
+	h, err = parseHeader(line)
+	return h, rest, err
 }
 
 func parseHeader(line []byte) (Header, error) {
 	var h Header
 	if err := quickjson.Unmarshal(line, &h); err != nil {
-		return Header{}, fmt.Errorf("line 1 is not a session header: %w", err)
+		return Header{}, fmt.Errorf("%w: %w", ErrHeader, err)
 	}
 	if h.Format == 0 {
-		return Header{}, errors.New("line 1 is not a session header: format is missing")
+		return Header{}, fmt.Errorf("%w: format is missing", ErrHeader)
 	}
 	if h.Format < formatPlain || h.Format > Format {
 		return Header{}, fmt.Errorf("format %d, this program reads up to %d: %w; a newer buddy goes on with it", h.Format, Format, ErrFormat)

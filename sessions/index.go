@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -140,10 +143,11 @@ func (s Store) saveIndex(all []Entry) {
 
 // describer reads the facts of files. Its buffer is reused.
 type describer struct {
-	dir int // the folder
-	buf []byte
-	n   int // bytes of the file's beginning in buf
-	raw rawScanner
+	store Store
+	dir   int // its folder
+	buf   []byte
+	n     int // bytes of the file's beginning in buf
+	raw   rawScanner
 }
 
 const (
@@ -152,8 +156,8 @@ const (
 )
 
 // newDescriber returns one for the files of a folder, which stays open.
-func newDescriber(dir *os.File) *describer {
-	return &describer{dir: int(dir.Fd()), buf: make([]byte, describeSize)}
+func newDescriber(s Store, dir *os.File) *describer {
+	return &describer{store: s, dir: int(dir.Fd()), buf: make([]byte, describeSize)}
 }
 
 // fd is an open file: a list has thousands, for which an os.File costs too much. It was
@@ -171,10 +175,10 @@ func (f fd) ReadAt(p []byte, off int64) (int, error) {
 // describe fills in the facts from the file's contents. A session has a header and at least
 // one more line.
 func (d *describer) describe(e *Entry) {
-	e.fresh = true
+	e.fresh, e.valid = true, false
 	f, err := unix.Openat(d.dir, e.ID+ext, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		e.valid = false
+		d.unreadable(e, err)
 		return
 	}
 	defer unix.Close(f) //nolint:errcheck // only read
@@ -183,8 +187,9 @@ func (d *describer) describe(e *Entry) {
 	if e.scanned == 0 && e.Size < rawBlock { // then all of it is read at once
 		first = rawBlock
 	}
-	if e.Header, title, e.valid = d.beginning(fd(f), first); !e.valid {
-		e.named, e.Title, e.scanned = false, "", 0
+	if e.Header, title, e.valid, err = d.beginning(fd(f), first); !e.valid {
+		e.named, e.Title, e.scanned = false, title, 0
+		d.unreadable(e, err)
 		return
 	}
 	name, end, ok := d.lastName(fd(f), e.scanned, e.Size)
@@ -200,25 +205,40 @@ func (d *describer) describe(e *Entry) {
 	}
 }
 
-// beginning reads the header and the first prompt, of which a number of bytes is tried first.
-func (d *describer) beginning(f fd, size int) (h Header, title string, ok bool) {
+// unreadable notes why a session can't be opened. A file that another process removes or has just made has no
+// problem.
+func (d *describer) unreadable(e *Entry, err error) {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return
+	case errors.Is(err, errEmpty):
+		if begins, _ := Owned(d.store, e.ID); begins {
+			return
+		}
+	case !errors.Is(err, ErrHeader) && !errors.Is(err, ErrFormat):
+		err = fmt.Errorf("it can't be read: %w", err)
+	}
+	e.Problem = repairFirst(e.ID, err).Error()
+}
+
+// beginning reads the header and the first prompt, of which a number of bytes is tried first. A session that is
+// valid has more than a header.
+func (d *describer) beginning(f fd, size int) (h Header, title string, valid bool, err error) {
 	for ; ; size = titleBytes {
 		if len(d.buf) < size {
 			d.buf = make([]byte, size)
 		}
-		d.n, _ = f.ReadAt(d.buf[:size], 0) // the header shows whether it was enough
-		first, rest, found := bytes.Cut(d.buf[:d.n], []byte{'\n'})
-		var err error
-		if h, err = parseHeader(first); !found || err != nil {
-			return h, "", false
+		if d.n, err = f.ReadAt(d.buf[:size], 0); d.n == 0 && !errors.Is(err, io.EOF) {
+			return h, "", false, err
 		}
+		h, rest, err := splitHeader(d.buf[:d.n])
 		h.MAC = ""
 		text, found, lines := firstPrompt(rest)
 		if !found && d.n == titleBytes {
 			text = promptBegun(d.buf[bytes.LastIndexByte(d.buf[:d.n], '\n')+1 : d.n])
 		}
 		if found || d.n < size || size == titleBytes {
-			return h, shorten(text), lines > 0
+			return h, shorten(text), lines > 0 && err == nil, err
 		}
 	}
 }

@@ -37,6 +37,10 @@ type Entry struct {
 	Size   int64     // bytes
 	Header Header    // without its MAC
 
+	// Problem says why the session can't be opened, such as a damaged first line, and what mends that; "" if it
+	// can. Header is then empty, and Title is the first prompt if that can be read.
+	Problem string
+
 	valid   bool  // its file holds a session with at least one event
 	named   bool  // a person set Title
 	scanned int64 // bytes searched for such a title
@@ -44,9 +48,9 @@ type Entry struct {
 	gone    bool  // there is no such file, or it cannot be a session
 }
 
-// List returns the sessions, the last used first, without invalid files. It caches its results
-// in an index beside the sessions, which is rebuilt when it is missing or wrong: only changed
-// files are read.
+// List returns the sessions, the last used first, those with a Problem, too. It caches its results
+// in an index beside the sessions, which is rebuilt when it is missing or wrong: only files that
+// changed or are not valid are read.
 func (s Store) List() ([]Entry, error) {
 	dir, err := s.openDir()
 	if errors.Is(err, ErrNone) {
@@ -60,30 +64,38 @@ func (s Store) List() ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	stale := refresh(dir, all)
+	stale := refresh(s, dir, all)
 	sortEntries(all)
 	if stale || changed {
 		s.saveIndex(all)
 	}
-	return slices.DeleteFunc(all, func(e Entry) bool { return !e.valid }), nil
+	return slices.DeleteFunc(all, func(e Entry) bool { return !e.valid && e.Problem == "" }), nil
+}
+
+// Damaged returns the sessions of a store that can't be opened, the last used first.
+func Damaged(s Store) ([]Entry, error) {
+	all, err := s.List()
+	return slices.DeleteFunc(all, func(e Entry) bool { return e.Problem == "" }), err
 }
 
 // refresh reads the files that changed since all was known, on all processors, and reports
-// whether there were any.
-func refresh(dir *os.File, all []Entry) (stale bool) {
-	var changed []*Entry
+// whether there were any. It reads invalid ones again: what is wrong with them may be mended without a change of
+// the file.
+func refresh(s Store, dir *os.File, all []Entry) (stale bool) {
+	var unsure []*Entry
 	for i := range all {
-		if !all[i].fresh {
-			changed = append(changed, &all[i])
+		stale = stale || !all[i].fresh
+		if !all[i].fresh || !all[i].valid {
+			unsure = append(unsure, &all[i])
 		}
 	}
-	inParallel(len(changed), func(each iter.Seq[int]) {
-		r := newDescriber(dir)
+	inParallel(len(unsure), func(each iter.Seq[int]) {
+		r := newDescriber(s, dir)
 		for i := range each {
-			r.describe(changed[i])
+			r.describe(unsure[i])
 		}
 	})
-	return len(changed) > 0
+	return stale
 }
 
 // Entry returns what a list says of one session, or an error that wraps ErrNone if it has no
@@ -99,33 +111,43 @@ func (s Store) Entry(id string) (Entry, error) {
 	defer dir.Close() //nolint:errcheck // only read
 	e := Entry{ID: id}
 	if e.stat(int(dir.Fd()), new(unix.Stat_t)); !e.gone {
-		newDescriber(dir).describe(&e)
+		newDescriber(s, dir).describe(&e)
 	}
-	if !e.valid {
+	switch {
+	case e.Problem != "":
+		return Entry{}, fmt.Errorf("session %s: %s", id, e.Problem)
+	case !e.valid:
 		return Entry{}, fmt.Errorf("session %s: %w in %s", id, ErrNone, s.dir)
 	}
 	return e, nil
 }
 
 // LastOfPerson returns the session used last of those that a person began in a folder, else in another folder of the
-// project: who sits there does not continue what buddy exec did meanwhile. Where nobody began one it is Last.
-func LastOfPerson(s Store, cwd string) (Entry, error) {
+// project: who sits there does not continue what buddy exec did meanwhile. Where nobody began one it is the last
+// one. passed are those used later that can't be opened.
+func LastOfPerson(s Store, cwd string) (last Entry, passed []Entry, err error) {
 	all, err := s.List()
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, nil, err
 	}
 	byPerson := func(e Entry) bool { return e.Header.By != Exec }
 	here := func(e Entry) bool { return byPerson(e) && e.Header.Cwd == cwd }
 	for _, fits := range []func(Entry) bool{here, byPerson, func(Entry) bool { return true }} {
-		if i := slices.IndexFunc(all, fits); i >= 0 {
-			return all[i], nil
+		if i := slices.IndexFunc(all, func(e Entry) bool { return e.Problem == "" && fits(e) }); i >= 0 {
+			last = all[i]
+			return last, slices.DeleteFunc(all[:i], func(e Entry) bool { return e.Problem == "" }), nil
 		}
 	}
-	return Entry{}, fmt.Errorf("%w in %s", ErrNone, s.dir)
+	err = fmt.Errorf("%w in %s", ErrNone, s.dir)
+	if len(all) > 0 {
+		err = fmt.Errorf("%w that can be opened: session %s: %s", err, all[0].ID, all[0].Problem)
+	}
+	return Entry{}, all, err
 }
 
-// Last returns the session used last of those that fit, of all for nil; or ErrNone.
-func (s Store) Last(fits func(Entry) bool) (Entry, error) {
+// Last returns the session used last; or ErrNone. It never returns another one in place of one that can't be
+// opened: that is an error.
+func (s Store) Last() (Entry, error) {
 	dir, err := s.openDir()
 	if err != nil {
 		return Entry{}, err
@@ -136,13 +158,15 @@ func (s Store) Last(fits func(Entry) bool) (Entry, error) {
 		return Entry{}, err
 	}
 	sortEntries(all)
-	r := newDescriber(dir)
+	r := newDescriber(s, dir)
 	for i := range all {
-		if e := &all[i]; !e.fresh {
-			r.describe(e)
-		}
-		if all[i].valid && (fits == nil || fits(all[i])) {
-			return all[i], nil
+		e := &all[i]
+		r.describe(e)
+		switch {
+		case e.Problem != "":
+			return Entry{}, fmt.Errorf("the session used last, %s, can't be opened: %s", e.ID, e.Problem)
+		case e.valid:
+			return *e, nil
 		}
 	}
 	return Entry{}, fmt.Errorf("%w in %s", ErrNone, s.dir)

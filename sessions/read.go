@@ -85,7 +85,7 @@ func Owned(s Store, id string) (bool, error) {
 func (s Store) journal(f *os.File, id string, cause error) (*Journal, error) {
 	j := &Journal{path: f.Name(), f: f, cause: cause}
 	if err := j.open(s, id); err != nil {
-		return nil, errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("session %s: %w", id, repairFirst(id, err)), f.Close())
 	}
 	return j, nil
 }

@@ -160,7 +160,7 @@ func (s Store) Trust(id string) error {
 	defer f.Close() //nolint:errcheck // only read
 	h, _, err := readHeader(f)
 	if err != nil {
-		return fmt.Errorf("session %s: %w", id, err)
+		return fmt.Errorf("session %s: %w", id, repairFirst(id, err))
 	}
 	key, err := makeKey(s.state)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestDir(t *testing.T) {
 			if again, _, err := Dir(work, tt.where); err != nil || again.dir != s.dir {
 				t.Errorf("Dir again = %v, want %v", again, s)
 			}
-			if e, err := s.Last(nil); err != nil || e.ID != j.Info().Header.ID {
+			if e, err := s.Last(); err != nil || e.ID != j.Info().Header.ID {
 				t.Errorf("Last() = %v, %v", e, err)
 			}
 		})
@@ -223,7 +223,7 @@ func TestNoSessions(t *testing.T) {
 	if all, err := s.List(); err != nil || len(all) > 0 {
 		t.Errorf("List of nothing = %v, %v", all, err)
 	}
-	_, err := s.Last(nil)
+	_, err := s.Last()
 	wantError(t, err, "no session has been saved in "+s.dir)
 	if !errors.Is(err, ErrNone) {
 		t.Errorf("Last() = %v, want ErrNone", err)
@@ -257,9 +257,6 @@ func fourSessions(t *testing.T) Store {
 func TestList(t *testing.T) {
 	s := fourSessions(t)
 	// None of these is a session.
-	writeFile(t, s.file("corrupt"), []byte("hello\n"))
-	writeFile(t, s.file("empty"), nil)
-	writeFile(t, s.file("newer"), []byte(`{"format":9}`+"\n{}\n"))
 	writeFile(t, filepath.Join(s.dir, "bad id!"+ext), []byte("x"))
 	if err := errors.Join(os.Mkdir(s.file("folder"), 0o700), os.Symlink("/etc/passwd", s.file("link")), syscall.Mkfifo(s.file("fifo"), 0o600)); err != nil {
 		t.Fatal(err)
@@ -280,7 +277,7 @@ func TestList(t *testing.T) {
 	if got, want := strings.Join(ids, " "), "abff-1 zzzz-1 abcd-1 abcd-2"; got != want {
 		t.Errorf("List = %s, want %s", got, want)
 	}
-	if e, err := s.Last(nil); err != nil || e.ID != "abff-1" {
+	if e, err := s.Last(); err != nil || e.ID != "abff-1" {
 		t.Errorf("Last = %v, %v", e.ID, err)
 	}
 	for _, id := range []string{"folder", "link", "fifo"} {
@@ -315,11 +312,11 @@ func TestLastOfPerson(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			e, err := LastOfPerson(s, "/here")
+			e, _, err := LastOfPerson(s, "/here")
 			if names[e.ID] != tt.want || errors.Is(err, ErrNone) != (tt.want == "") {
 				t.Errorf("LastOfPerson is %q, %v; want %q", names[e.ID], err, tt.want)
 			}
-			if last, _ := s.Last(nil); names[last.ID] != tt.last {
+			if last, _ := s.Last(); names[last.ID] != tt.last {
 				t.Errorf("Last is %q, want %q", names[last.ID], tt.last)
 			}
 		})
@@ -454,7 +451,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	last, err := store.Last(nil)
+	last, err := store.Last()
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -47,10 +47,8 @@ func (s Store) Remove(id string) (folder string, err error) {
 		return "", errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
 	}
 	defer j.Close() //nolint:errcheck // nothing was written
-	name := strconv.FormatInt(time.Now().UnixNano(), 10) + "-" + id
-	folder = filepath.Join(s.dir, trashName, name)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("trash: %w", err)
+	if folder, err = trashFolder(s, id); err != nil {
+		return "", err
 	}
 	files := []string{filepath.Join(s.dir, id)}
 	for _, draft := range s.drafts(id) {
@@ -61,6 +59,15 @@ func (s Store) Remove(id string) (folder string, err error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("session %s: %w", id, err)
 		}
+	}
+	return folder, nil
+}
+
+// trashFolder makes a folder in the trash for what is of a session.
+func trashFolder(s Store, id string) (string, error) {
+	folder := filepath.Join(s.dir, trashName, strconv.FormatInt(time.Now().UnixNano(), 10)+"-"+id)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("trash: %w", err)
 	}
 	return folder, nil
 }
@@ -122,7 +129,7 @@ func (s Store) CollectDaily(now time.Time) (Collected, error) {
 }
 
 func (s Store) collectOuts(now time.Time, c *Collected) error {
-	outs, err := s.outs()
+	outs, err := outs(s)
 	if err != nil {
 		return err
 	}
@@ -148,7 +155,7 @@ func (s Store) collectOuts(now time.Time, c *Collected) error {
 }
 
 // outs returns the sessions that have outputs, the last used first.
-func (s Store) outs() ([]out, error) {
+func outs(s Store) ([]out, error) {
 	dirs, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("sessions folder: %w", err)

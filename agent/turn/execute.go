@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -84,12 +85,18 @@ func mark(b *batch, j *job) (err error) {
 	return err
 }
 
-// outDir returns the folder for the output of the next call, "" when none is kept.
+// outDir returns the folder for the output of the next call, "" when none is kept. One that is there already is
+// passed over: a journal that was restored from a backup knows fewer calls than there were.
 func (l *Loop) outDir() string {
 	if l.o.OutDir == "" {
 		return ""
 	}
-	return filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.n.next(&l.n.outs)))
+	for {
+		dir := filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.n.next(&l.n.outs)))
+		if _, err := os.Lstat(dir); err != nil {
+			return dir
+		}
+	}
 }
 
 // maxFailures limits how often a call may fail in the same way in one exchange.

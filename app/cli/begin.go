@@ -60,7 +60,7 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 		err = enter(b.options) // where the session is
 	}
 	if err == nil && b.goOn {
-		b.resume, err = lastOfPerson()
+		b.resume, err = lastOfPerson(b.cli)
 	}
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (b *beginning) run(c *cobra.Command, args []string) error {
 
 // lastOfPerson returns the id of this folder's session that --continue means: whoever sits down goes
 // on with their own work, and not with what buddy exec did meanwhile.
-func lastOfPerson() (string, error) {
+func lastOfPerson(s *cli) (string, error) {
 	store, err := compose.Sessions()
 	if err != nil {
 		return "", exit.Failure(err)
@@ -79,7 +79,10 @@ func lastOfPerson() (string, error) {
 	if err != nil {
 		return "", exit.Failure(err)
 	}
-	last, err := sessions.LastOfPerson(store, cwd)
+	last, passed, err := sessions.LastOfPerson(store, cwd)
+	if err == nil {
+		s.damaged(passed)
+	}
 	return last.ID, exit.Failure(err)
 }
 

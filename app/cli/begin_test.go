@@ -30,7 +30,7 @@ func TestContinueMeansThePersonsSession(t *testing.T) {
 		return h.ID
 	}
 	mine, exec := made("", time.Unix(1000, 0)), made(sessions.Exec, time.Unix(2000, 0))
-	if id, err := lastOfPerson(); id != mine || err != nil {
+	if id, err := lastOfPerson(&cli{err: os.Stderr}); id != mine || err != nil {
 		t.Errorf("--continue means %s, %v; want %s, not that of exec %s", id, err, mine, exec)
 	}
 	if _, id, err := compose.FindSession(store, "last"); id != exec || err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -105,7 +106,7 @@ func sessionNames() []cobra.Completion {
 	}
 	all := []cobra.Completion{cobra.CompletionWithDesc("last", "the session used last")}
 	for _, e := range entries {
-		all = append(all, cobra.CompletionWithDesc(e.ID, markup.Inline(e.Title)))
+		all = append(all, cobra.CompletionWithDesc(e.ID, markup.Inline(cmp.Or(e.Problem, e.Title))))
 	}
 	return all
 }

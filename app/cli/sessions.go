@@ -33,7 +33,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 			"An ID may be shortened to any beginning that is unique; last is the one used last.",
 		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
 	}, s.listCommand(), s.showCommand(), search.searchCommand(), s.exportCommand(), s.importCommand(),
-		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand(), s.adoptCommand())
+		s.repairCommand(), s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand(), s.adoptCommand())
 }
 
 // stores are those that are meant: that of this folder, or all.
@@ -83,12 +83,13 @@ type row struct {
 	ForkedFrom string `json:"forked_from,omitempty"`
 	By         string `json:"by,omitempty"` // exec: nobody sat at it
 	Path       string `json:"path"`
+	Problem    string `json:"problem,omitempty"` // why it can't be opened
 }
 
 func rowOf(store sessions.Store, e sessions.Entry) row {
 	return row{
 		ID: e.ID, Title: e.Title, Used: e.Used.UnixMilli(), Created: e.Header.Created, Bytes: e.Size,
-		Cwd: e.Header.Cwd, Project: sessions.Project(store), Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, By: e.Header.By, Path: store.File(e.ID),
+		Cwd: e.Header.Cwd, Project: sessions.Project(store), Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, By: e.Header.By, Path: store.File(e.ID), Problem: e.Problem,
 	}
 }
 
@@ -96,7 +97,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list [FILTER]",
 		Short:   "sessions, the last used first",
-		Long:    "list shows the sessions, the last used first, those of buddy exec after the others; with --all by\nproject. A FILTER leaves those whose titles have its letters in order; what fits best comes first.",
+		Long:    "list shows the sessions, the last used first, those of buddy exec after the others; with --all by\nproject. A FILTER leaves those whose titles have its letters in order; what fits best comes first.\nA session that can't be opened is among them, with the reason.",
 		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
@@ -207,10 +208,13 @@ func (s *sessionsCLI) printRow(l listed, project string) error {
 	if by := l.Header.By; by != "" {
 		l.Title = by + " · " + l.Title
 	}
+	if l.Problem != "" {
+		l.Title = strings.TrimSuffix("can't be opened: "+l.Problem+" · "+l.Title, " · ")
+	}
 	line := fmt.Sprintf("%s  %s  %s", l.ID, l.Used.Format("2006-01-02 15:04"), l.Title)
 	if s.all {
 		line = "  " + line
-		if l.Header.Cwd != project {
+		if l.Header.Cwd != project && l.Problem == "" {
 			line += "  " + l.Header.Cwd
 		}
 	}
@@ -303,8 +307,13 @@ func (s *sessionsCLI) search(c *cobra.Command, text string) error {
 	}
 	n, last := 0, ""
 	for _, store := range stores {
+		damaged, err := sessions.Damaged(store)
+		if err != nil {
+			return exit.Failure(err)
+		}
+		s.damaged(damaged)
 		var broken error
-		err := store.Search(c.Context(), text, func(h sessions.Hit) bool {
+		err = store.Search(c.Context(), text, func(h sessions.Hit) bool {
 			n++
 			if s.limit > 0 && n > s.limit {
 				return false
@@ -342,16 +351,6 @@ func (s *sessionsCLI) hit(store sessions.Store, h sessions.Hit, last *string) er
 		}
 	}
 	return s.print("  %s  %s", time.UnixMilli(h.Envelope.Time).Format("2006-01-02 15:04"), h.Text)
-}
-
-func (s *sessionsCLI) trustCommand() *cobra.Command {
-	return ofSession(&cobra.Command{
-		Use:   "trust ID",
-		Short: "allow to go on with a session that came from elsewhere",
-		Long: "trust lets you go on with a session that was imported or copied from another machine. Until then it can\n" +
-			"only be read, because what stands in it would be told to the model.",
-		Example: "  buddy sessions trust 7f3a",
-	}, func(store sessions.Store, id string, _ []string) error { return store.Trust(id) })
 }
 
 func (s *sessionsCLI) renameCommand() *cobra.Command {

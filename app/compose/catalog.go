@@ -134,7 +134,7 @@ func listSessions(s *Setup) (string, error) {
 	text := fmt.Sprintf("sessions of this folder (%d), the latest first, those of buddy exec at the end:", len(entries))
 	slices.SortStableFunc(entries, func(a, b sessions.Entry) int { return cmp.Compare(a.Header.By, b.Header.By) })
 	for _, e := range entries[:min(len(entries), MaxListed)] {
-		text += fmt.Sprintf("\n%s %s  %s  %s", s.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
+		text += fmt.Sprintf("\n%s %s  %s  %s", s.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(cmp.Or(e.Problem, e.Title), 50))
 	}
 	return text + "\n/session resume ID goes on with one of them", nil
 }

@@ -3,6 +3,7 @@ package compose
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -27,7 +28,11 @@ func (s *Setup) exportHere(id string, as sessions.ExportFormat, path string, for
 	if id == s.ID && !s.Stored() {
 		return path, errors.New("there is nothing to export before the first prompt")
 	}
-	warnings, err := ExportTo(s.Store, path, id, as, Redactor(s.Config), force)
+	var warnings []string
+	err := WriteExport(path, force, func(w io.Writer) (err error) {
+		warnings, err = s.Store.Export(w, id, as, Redactor(s.Config))
+		return err
+	})
 	if err == nil && len(warnings) > 0 {
 		err = fmt.Errorf("%s is written, but %s", path, strings.Join(warnings, "; "))
 	}
@@ -57,22 +62,21 @@ func Redactor(c config.Config) func(string) string {
 	return func(s string) string { return redact.Entropy(known.Text(hidden.Text(s))) }
 }
 
-// ExportTo writes a file that is there whole or not at all. One that exists is replaced only with force.
-func ExportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string, force bool) ([]string, error) {
+// WriteExport writes a file that is there whole or not at all. One that exists is replaced only with force.
+func WriteExport(path string, force bool, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil && !force {
-		return nil, fmt.Errorf("%s exists; with --force the export takes its place", path)
+		return fmt.Errorf("%s exists; with --force the export takes its place", path)
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
 		if inDir, ok := errors.AsType[*fs.PathError](err); ok { // of a file beside it
 			err = inDir.Err
 		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { _ = f.Cleanup() }()
-	warnings, err := store.Export(f, id, as, hide)
-	if err != nil {
-		return warnings, err
+	if err := write(f); err != nil {
+		return err
 	}
-	return warnings, f.CloseAtomicallyReplace()
+	return f.CloseAtomicallyReplace()
 }

@@ -186,8 +186,8 @@ func (s *Setup) modelInfo() model.Info {
 // words of a title, or last. It is in store, or in another one of the same project.
 func FindSession(store sessions.Store, resume string) (sessions.Store, string, error) {
 	id, err := findIn(store, resume)
-	if err == nil {
-		return store, id, nil
+	if err == nil || resume == "last" && !errors.Is(err, sessions.ErrNone) { // no other is what was used last
+		return store, id, err
 	}
 	for _, other := range store.Others() {
 		if id, err := findIn(other, resume); err == nil {
@@ -199,7 +199,7 @@ func FindSession(store sessions.Store, resume string) (sessions.Store, string, e
 
 func findIn(store sessions.Store, resume string) (string, error) {
 	if resume == "last" {
-		last, err := store.Last(nil)
+		last, err := store.Last()
 		return last.ID, err
 	}
 	id, err := store.Find(resume)
@@ -221,6 +221,9 @@ func (s *Setup) findHere(resume string) (string, error) {
 	}
 	entries, err := store.List()
 	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
+		if p := entries[i].Problem; p != "" {
+			return id, fmt.Errorf("session %s can't be opened: %s", id, p)
+		}
 		err = fits(s.Target, entries[i].Header, false)
 	}
 	return id, err

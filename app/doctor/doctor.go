@@ -336,7 +336,7 @@ func checkFolders() []Finding {
 			if notice != "" {
 				one = Finding{"sessions", Weak, notice, ""}
 			}
-			all = append(all, one)
+			all = append(append(all, one), checkDamage(store)...)
 		}
 	}
 	if err != nil {
@@ -354,6 +354,21 @@ func checkFolders() []Finding {
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	return append(all, Finding{"state", Fine, state, ""})
+}
+
+// checkDamage names the sessions of a project that can't be opened.
+func checkDamage(store sessions.Store) []Finding {
+	var all []Finding
+	for _, s := range append([]sessions.Store{store}, store.Others()...) {
+		damaged, err := sessions.Damaged(s)
+		if err != nil {
+			all = append(all, Finding{"sessions", Broken, err.Error(), "make the folder readable for you"})
+		}
+		for _, e := range damaged {
+			all = append(all, Finding{"sessions", Weak, fmt.Sprintf("session %s can't be opened: %s", e.ID, e.Problem), ""})
+		}
+	}
+	return all
 }
 
 // checkTarget reaches for what the flags name.

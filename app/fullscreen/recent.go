@@ -37,11 +37,11 @@ func (w *window) lookAtFolder(ctx context.Context, known bool) {
 	})
 }
 
-// recent returns the sessions that the first screen offers, those that run first. Those of buddy exec are not
-// among them.
+// recent returns the sessions that the first screen offers, those that run first. Those of buddy exec, and those
+// that can't be opened, are not among them.
 func recent(all []slash.SavedSession, current string, running map[string]string, now time.Time) []ui.Recent {
 	var found []ui.Recent
-	all = slices.DeleteFunc(slices.Clone(all), func(s slash.SavedSession) bool { return s.ID == current || s.Exec })
+	all = slices.DeleteFunc(slices.Clone(all), func(s slash.SavedSession) bool { return s.ID == current || s.Exec || s.Problem != "" })
 	runs := func(s slash.SavedSession) int {
 		if running[s.ID] != "" {
 			return 0

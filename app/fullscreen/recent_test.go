@@ -19,6 +19,7 @@ func TestFirstScreenOffersRecentSessions(t *testing.T) {
 		{ID: "now", Title: "this one", Used: now},
 		{ID: "a", Title: "checkout \x1b[31mtaxes\nand more", Used: at(2 * time.Minute)},
 		{ID: "e", Title: "of a script", Used: at(3 * time.Minute), Exec: true},
+		{ID: "f", Title: "can't be opened", Used: at(4 * time.Minute), Problem: "line 1 is damaged"},
 		{ID: "b", Title: strings.Repeat("日本語", 30), Used: at(3 * time.Hour)},
 		{ID: "c", Title: "older", Used: at(50 * time.Hour)},
 		{ID: "d", Title: "works on", Used: at(90 * time.Hour)},

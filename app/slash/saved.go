@@ -24,6 +24,7 @@ type SavedSession struct {
 	Size               int64     // of its file, in bytes
 	Cwd, Target, Model string    // with which it began
 	Exec               bool      // buddy exec began it: no person was at it
+	Problem            string    // why it can't be opened, "" if it can
 }
 
 // Hit is an event of a saved session in which a text was found.
@@ -42,7 +43,7 @@ type Exchange struct {
 }
 
 func describe(e sessions.Entry) SavedSession {
-	return SavedSession{ID: e.ID, Title: e.Title, Used: e.Used, Size: e.Size, Cwd: e.Header.Cwd, Target: e.Header.Target, Model: e.Header.Model, Exec: e.Header.By != ""}
+	return SavedSession{ID: e.ID, Title: e.Title, Used: e.Used, Size: e.Size, Cwd: e.Header.Cwd, Target: e.Header.Target, Model: e.Header.Model, Exec: e.Header.By != "", Problem: e.Problem}
 }
 
 // List returns the sessions, the last used first.

@@ -130,8 +130,12 @@ func (b *browser) take(entries []slash.SavedSession) {
 		if e.Exec != b.exec {
 			continue
 		}
+		target := cmp.Or(e.Target, "local")
+		if e.Problem != "" {
+			target = ""
+		}
 		b.rows = append(b.rows, dialog.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
-			b.title(e), Age(now.Sub(e.Used)), b.turns[e.ID], e.Model, cmp.Or(e.Target, "local"), b.folder(e.Cwd),
+			b.title(e), Age(now.Sub(e.Used)), b.turns[e.ID], e.Model, target, b.folder(e.Cwd),
 		}})
 	}
 	if b.stop == nil {
@@ -176,8 +180,12 @@ func (b *browser) none() string {
 	}
 }
 
-// title is the title of a session; of one that runs also what it does.
+// title is the title of a session; of one that runs also what it does, of one that can't be opened also that. Its
+// preview says why.
 func (b *browser) title(e slash.SavedSession) string {
+	if e.Problem != "" {
+		return "✗ can't be opened · " + cmp.Or(e.Title, e.ID)
+	}
 	if does := b.running[e.ID]; does != "" {
 		return "● " + does + " · " + e.Title
 	}

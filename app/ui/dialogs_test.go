@@ -123,6 +123,26 @@ func TestSessionsOfExecAreApart(t *testing.T) {
 	}
 }
 
+// A session that can't be opened is in the list, and beside it what is wrong and what mends it.
+func TestSessionBrowserNamesDamage(t *testing.T) {
+	store, ids := savedSessions(t, "by hand", "the lost one")
+	file := store.File(ids[1])
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, append([]byte("x"), text[1:]...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		x := browserOn(t, 140, 24, store)
+		x.Want("Sessions · 2", "✗ can't be opened · the lost", "the session can't be read: ", "line 1 is not a session header", "buddy sessions repair")
+		x.Press("Esc")
+		x.Settle()
+		x.took()
+	})
+}
+
 func TestSessionBrowserKeys(t *testing.T) {
 	tests := []struct {
 		name string
