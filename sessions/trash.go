@@ -141,7 +141,7 @@ func (s Store) collectOuts(now time.Time, c *Collected) error {
 		if now.Sub(o.used) < OutAge && total <= OutBytes {
 			continue
 		}
-		gone, err := s.removeOut(o.id)
+		gone, err := removeOut(s, o.id)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func ignoreMissing(err error) error {
 }
 
 // removeOut removes the outputs of a session, unless a process works on it.
-func (s Store) removeOut(id string) (gone bool, err error) {
+func removeOut(s Store, id string) (gone bool, err error) {
 	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
 	switch {
 	case err == nil:

@@ -81,7 +81,7 @@ func lastOfPerson(s *cli) (string, error) {
 	}
 	last, passed, err := sessions.LastOfPerson(store, cwd)
 	if err == nil {
-		s.damaged(passed)
+		sayDamaged(s, passed)
 	}
 	return last.ID, exit.Failure(err)
 }

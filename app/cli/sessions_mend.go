@@ -6,8 +6,8 @@ import (
 	"buddy/sessions"
 )
 
-// damaged names sessions that can't be opened.
-func (c *cli) damaged(all []sessions.Entry) {
+// sayDamaged names sessions that can't be opened.
+func sayDamaged(c *cli, all []sessions.Entry) {
 	for _, e := range all {
 		c.hint("session %s can't be opened: %s", e.ID, e.Problem)
 	}
