@@ -104,6 +104,35 @@ func TestKilledScreen(t *testing.T) {
 	tmuxtest.Until(t, "the process ends with its session", func() bool { return syscall.Kill(host, 0) != nil })
 }
 
+// TestEnterAfterTheHostDiedSendsNothing: what was being typed when the host was killed stays in the prompt while Enter
+// starts another host. The next Enter sends it.
+func TestEnterAfterTheHostDiedSendsNothing(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, echoes)
+	x.say("first prompt")
+	x.want("You said: first prompt.")
+	x.rests()
+	x.keys("-l", "please delete")
+	x.want("> please delete")
+	first := x.hostPID()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	x.want("Enter starts it again", "> please delete")
+	x.keys("Enter")
+	x.want("goes on in a new process", "not sent", "> please delete")
+	tmuxtest.Until(t, "another process has the session", func() bool { pid := x.hostPID(); return pid != 0 && pid != first })
+	x.keys("-l", " nothing")
+	x.want("> please delete nothing")
+	if _, journal := x.journal(); strings.Contains(journal, "please delete") {
+		t.Errorf("the draft was sent: %s", journal)
+	}
+	x.keys("Enter")
+	x.want("You said: please delete nothing.")
+	x.rests()
+	x.quit()
+}
+
 // window is one more terminal.
 type window struct {
 	*terminal

@@ -143,6 +143,8 @@ func TestPromptThatNoHostTookComesBack(t *testing.T) {
 		t.Errorf("the screen says another mode:\n%s", screen)
 	}
 	x.keys("Enter")
+	x.want("goes on in a new process", "> remember two")
+	x.keys("Enter")
 	x.want("end of remember two")
 	x.gone("this comes next")
 	files, _ := filepath.Glob(filepath.Join(x.work, ".buddyx/sessions/*.jsonl"))

@@ -67,33 +67,47 @@ func (x *terminal) again(args string) {
 		"env -u TMUX -u TMUX_PANE '"+path+"' --config '"+filepath.Join(x.srv.Dir, "buddy.toml")+"' "+args+"; echo ended $?; exec sleep 1000")
 }
 
+// smallDisk puts the sessions on a small file system. fill fills it, free empties it again.
+func smallDisk(x *terminal) (fill func() (free func())) {
+	x.t.Helper()
+	if os.Getuid() != 0 {
+		x.t.Skip("needs root to mount a small file system")
+	}
+	disk := filepath.Join(x.srv.Dir, "home", ".local", "state", "buddy", "projects")
+	if err := os.MkdirAll(disk, 0o700); err != nil {
+		x.t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
+		x.t.Skipf("no mounting here: %v: %s", err, out)
+	}
+	x.t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			x.t.Error(err)
+		}
+	})
+	ballast := filepath.Join(disk, "ballast")
+	return func() func() {
+		if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			x.t.Fatal(err)
+		}
+		return func() {
+			if err := os.Remove(ballast); err != nil {
+				x.t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestFullDiskBelowAHost: the screen says that nothing more can be stored, and why, also one that comes later;
 // the model is not asked, what was said before is stored, and with room again the session goes on.
 func TestFullDiskBelowAHost(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("needs root to mount a small file system")
-	}
 	t.Parallel()
 	x := newTerminal(t, echoes)
-	disk := filepath.Join(x.srv.Dir, "home", ".local", "state", "buddy", "projects")
-	if err := os.MkdirAll(disk, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
-		t.Skipf("no mounting here: %v: %s", err, out)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	fill := smallDisk(x)
 	x.say("first prompt")
 	x.want("You said: first prompt.")
 	x.rests()
-	ballast := filepath.Join(disk, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
+	free := fill()
 	x.srv.Tmux("send-keys", "-t", "t", "-l", "second "+strings.Repeat("long ", 1000)) // more than what is left of the last page
 	<-time.After(time.Second)                                                         // it is a paste that Enter would add to
 	x.keys("Enter")
@@ -107,15 +121,47 @@ func TestFullDiskBelowAHost(t *testing.T) {
 	x.again("attach " + id)
 	x.says("You said: first prompt.", "no space left")
 	x.gone("You said: second")
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	free()
 	x.quit()
 	tmuxtest.Until(t, "the host ends", func() bool { return x.hostPID() == 0 })
 	x.again("resume --last")
 	x.want("You said: first prompt.", "F1 help")
 	x.say("third prompt")
 	x.want("You said: third prompt.")
+	x.quit()
+}
+
+// TestExitCodeOnAFullDisk: how a command ended while the disk was full is in the session once that goes on.
+func TestExitCodeOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, func(req modeltest.Request) modeltest.Answer {
+		if lastMessage(req).Role == model.Tool {
+			return modeltest.Answer{modeltest.Text("The command has ended.")}
+		}
+		return modeltest.Answer{shellCall("c1", "echo beg''un; until test -e go; do sleep 0.02; done; seq 3000; echo end''ed; exit 7")}
+	})
+	fill := smallDisk(x)
+	x.say("run it")
+	x.want("Run this command?")
+	<-time.After(approvalGrace)
+	x.keys("y")
+	x.want("begun")
+	free := fill()
+	if err := os.WriteFile(filepath.Join(x.work, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.says("exit 7", "no space left")
+	if _, journal := x.journal(); strings.Contains(journal, `"type":"tool.result"`) {
+		t.Fatalf("the disk was not full: %s", journal)
+	}
+	free()
+	x.quit()
+	tmuxtest.Until(t, "the host ends", func() bool { return x.hostPID() == 0 })
+	x.again("resume --last")
+	x.says("exit 7", "Enter continues")
+	if _, journal := x.journal(); !strings.Contains(journal, `"exit_code":7`) {
+		t.Errorf("the session holds %s", journal)
+	}
 	x.quit()
 }
 

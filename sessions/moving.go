@@ -123,7 +123,8 @@ func takeSessions(s, from Store, m *Moved) error {
 
 // takeRest moves a file or folder that is no session, or removes it where each store has its own.
 func takeRest(s, from Store, name string) error {
-	if slices.Contains([]string{".index", ".collected", ".gitignore"}, name) || strings.HasPrefix(name, ".index-") {
+	own := []string{".index", ".collected", ".gitignore", ".host", ".pid"} // the last two of sessions that no process works on
+	if slices.Contains(own, name) || slices.Contains(own[3:], filepath.Ext(name)) || strings.HasPrefix(name, ".index-") {
 		return ignoreMissing(os.Remove(filepath.Join(from.dir, name)))
 	}
 	return moveTree(filepath.Join(from.dir, name), filepath.Join(s.dir, name), keep)

@@ -54,7 +54,7 @@ func (s Store) Remove(id string) (folder string, err error) {
 	for _, draft := range s.drafts(id) {
 		files = append(files, draft, draft+".lock")
 	}
-	for _, file := range append(files, filepath.Join(s.dir, id+".trust"), s.file(id)) { // the session itself last
+	for _, file := range append(files, filepath.Join(s.dir, id+".trust"), filepath.Join(s.dir, id+hostExt), s.file(id)) { // the session itself last
 		err := os.Rename(file, filepath.Join(folder, filepath.Base(file)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("session %s: %w", id, err)

@@ -32,6 +32,7 @@ var All = []Event{
 	ReasoningDelta{},
 	CallDelta{},
 	Checkpoint{},
+	OpenText{},
 	ModelMessage{},
 	ResponseFinished{},
 	ModelRetry{},
@@ -317,6 +318,10 @@ type Checkpoint struct {
 	Reasoning   string `json:"reasoning,omitempty"`
 	ReasoningAt int    `json:"reasoning_at,omitempty"`
 }
+
+// OpenText tells who joins in the middle of an answer what that has gained since its last checkpoint. It is not
+// stored, because the next checkpoint holds it.
+type OpenText Checkpoint
 
 // ModelMessage holds a whole answer, opaque fields included. Partial means that the stream
 // broke off. Reasoning is the reasoning trace as text, for display.

@@ -126,6 +126,12 @@ func (Checkpoint) Type() string { return "model.checkpoint" }
 // Durable returns true.
 func (Checkpoint) Durable() bool { return true }
 
+// Type returns "model.open_text".
+func (OpenText) Type() string { return "model.open_text" }
+
+// Durable returns false: it is transient.
+func (OpenText) Durable() bool { return false }
+
 // Type returns "model.message".
 func (ModelMessage) Type() string { return "model.message" }
 

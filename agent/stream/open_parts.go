@@ -174,7 +174,7 @@ func (o *openParts) since(after uint64) []event.Envelope {
 		if env.Seq <= after {
 			env = a.latest
 		}
-		env.Payload = event.Checkpoint{Text: string(a.text), TextAt: a.textAt, Reasoning: string(a.reasoning), ReasoningAt: a.reasoningAt}
+		env.Payload = event.OpenText{Text: string(a.text), TextAt: a.textAt, Reasoning: string(a.reasoning), ReasoningAt: a.reasoningAt}
 		all = append(all, env)
 	}
 	for _, out := range o.outputs {

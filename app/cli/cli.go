@@ -135,7 +135,10 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	s := newCLI(stdin, stdout, stderr)
 	root := s.root()
 	root.SetArgs(printed(root, args))
-	ran, err := root.ExecuteC()
+	ran, err := root, failIfClosed(stdout)
+	if err == nil {
+		ran, err = root.ExecuteC()
+	}
 	s.options.Log.Close(s.once.Said(stderr))
 	if err == nil {
 		return exit.Done

@@ -13,6 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"buddy/agent/event"
+	"buddy/app/fswatch"
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/texts"
@@ -82,7 +83,7 @@ func (w *programs) reload() {
 }
 
 // watch watches new places, and looks once more if something came into one before it was watched.
-func (w *programs) watch(watcher *fsnotify.Watcher, watched map[string]bool) {
+func (w *programs) watch(watcher *fswatch.Watcher, watched map[string]bool) {
 	if added := watchNew(watcher, watched, w.places()); changedSince(added, w.began) {
 		w.quiet.Reset(settle)
 	}
@@ -128,15 +129,27 @@ func pluginPath(name string) string {
 	return name
 }
 
+// RereadExtensions returns a function that does once what [Program.WatchExtensions] does at a change. Files of plugins that
+// were written in place it does not notice.
+func (p *Program) RereadExtensions() func() {
+	programs := newPrograms(p)
+	return func() {
+		p.Live.RefreshSkills()
+		if changedSince(programs.places(), programs.began) {
+			programs.reload()
+		}
+	}
+}
+
 // WatchExtensions lets the session read its skills and commands again after each change of their
 // files on this machine, and have other hooks and servers after each change of plugins and of what the
 // person trusts, until ctx ends. It costs nothing while nothing changes.
 func (p *Program) WatchExtensions(ctx context.Context) error {
-	watcher, err := fsnotify.NewWatcher()
+	watcher, err := fswatch.New()
 	if err != nil {
 		return err
 	}
-	defer watcher.Close() //nolint:errcheck // nothing is written
+	defer watcher.Close()
 	watched := make(map[string]bool)
 	programs := newPrograms(p)
 	programs.watch(watcher, watched)
@@ -155,10 +168,7 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 		case <-programs.quiet.C:
 			programs.reload()
 			programs.watch(watcher, watched)
-		case e, ok := <-watcher.Events:
-			if !ok {
-				return nil
-			}
+		case e := <-watcher.Events:
 			if e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 {
 				delete(watched, e.Name)
 			}
@@ -166,10 +176,7 @@ func (p *Program) WatchExtensions(ctx context.Context) error {
 				p.Live.RefreshSkills()
 			}
 			programs.concern(e)
-		case _, ok := <-watcher.Errors: // events were lost
-			if !ok {
-				return nil
-			}
+		case <-watcher.Lost:
 			p.Live.RefreshSkills()
 			programs.quiet.Reset(settle)
 		}

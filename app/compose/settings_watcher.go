@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"buddy/app/fswatch"
 	"buddy/config"
 )
 
@@ -74,11 +75,11 @@ func (w watched) concerns(e fsnotify.Event) bool {
 
 // watchFiles is WatchSettings for files that may become others.
 func watchFiles(ctx context.Context, files func() watched, changed func()) error {
-	watcher, err := fsnotify.NewWatcher()
+	watcher, err := fswatch.New()
 	if err != nil {
 		return err
 	}
-	defer watcher.Close() //nolint:errcheck // nothing is written
+	defer watcher.Close()
 	var now watched
 	look := func() {
 		now = files()
@@ -96,17 +97,11 @@ func watchFiles(ctx context.Context, files func() watched, changed func()) error
 		select {
 		case <-ctx.Done():
 			return nil
-		case e, ok := <-watcher.Events:
-			if !ok {
-				return nil
-			}
+		case e := <-watcher.Events:
 			if now.concerns(e) {
 				quiet.Reset(settle)
 			}
-		case _, ok := <-watcher.Errors: // events were lost: read everything
-			if !ok {
-				return nil
-			}
+		case <-watcher.Lost: // read everything
 			quiet.Reset(settle)
 		case <-quiet.C:
 			look()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"buddy/app/fswatch"
 	"buddy/texts"
 )
 
@@ -33,7 +34,7 @@ func changedSince(dirs []string, when time.Time) bool {
 
 // watchNew watches folders that are not watched yet, or where one is missing the nearest that is
 // there, and returns those.
-func watchNew(watcher *fsnotify.Watcher, watched map[string]bool, dirs []string) (added []string) {
+func watchNew(watcher *fswatch.Watcher, watched map[string]bool, dirs []string) (added []string) {
 	for _, dir := range dirs {
 		at := dir
 		for !isDir(at) && at != filepath.Dir(at) {

@@ -91,7 +91,7 @@ func (l *link) begin(resume bool) {
 
 // connect starts a host and greets it.
 func (l *link) connect(resume bool) (live.Session, <-chan []event.Envelope, error) {
-	session, err := host.Start(&l.options, resume, false)
+	session, err := host.Start(&l.options, l.window.setup.Store, resume, false)
 	if err != nil {
 		return nil, nil, exit.Failure(err)
 	}
@@ -190,7 +190,7 @@ func (l *link) taken(e event.Event) {
 func (l *link) again() {
 	l.lost, l.session, l.there = false, nil, make(chan struct{})
 	l.window.loop.Post(func() {
-		ui.Show(l.window.ui, event.Interrupted{Text: "the session goes on in a new process"})
+		ui.Restart(l.window.ui)
 		l.begin(l.window.setup.Stored())
 	})
 }

@@ -2,7 +2,6 @@ package fullscreen
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -102,12 +101,12 @@ func (w *window) watchSettings(ctx context.Context, f *compose.Options) (stop fu
 	used := &settings{flags: f, now: w.setup.Config}
 	w.loop.Go(func() {
 		defer close(done)
-		err := compose.WatchSettings(ctx, f, Colours(f).Dir, func() {
+		read := func() {
 			r := compose.ReadSettings(f)
 			w.loop.Post(func() { w.reload(used, r) })
-		})
-		if err != nil {
-			w.tell(event.Notice{Text: fmt.Sprintf("changes of the settings are not seen before the next start: %v", err), Code: "config"})
+		}
+		if compose.WatchSettings(ctx, f, Colours(f).Dir, read) != nil { // the session says that, as it can't either
+			w.loop.Post(func() { w.unwatched = read })
 		}
 	})
 	return func() { cancel(); <-done }

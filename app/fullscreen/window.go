@@ -141,7 +141,7 @@ type stored struct {
 
 func readStored(s *compose.Setup, resume bool) (r stored, err error) {
 	if resume {
-		r.runs = host.Runs(s.ID) // before its end is read: what comes after that is heard
+		r.runs = host.Runs(s.Store, s.ID) // before its end is read: what comes after that is heard
 		r.file, r.tail, err = s.View()
 	}
 	return r, err
@@ -179,6 +179,8 @@ type window struct {
 	files  *input.FileIndex // of this machine
 	next   slash.Next
 
+	unwatched func() // reads the settings, which can't be watched; nil: they are
+
 	signals chan os.Signal
 }
 
@@ -207,13 +209,21 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 			},
 			Attach: input.Attached, Picture: input.Picture, ClipboardPicture: func() (string, error) { return input.ClipboardPicture(ctx) },
 		},
-		Send: func(c event.Command) { w.link.send(c) }, Keys: keys, Home: w.home(),
+		Send: w.send, Keys: keys, Home: w.home(),
 		Leave:     w.leave,
 		Shape:     loadShape(shapeFile(w.folder)),
 		KeepShape: w.keepShape,
 		Catalog:   w.catalog(ctx),
 		File:      w.sessionFile(ctx),
 	}
+}
+
+// send hands a command to the session. UI goroutine only.
+func (w *window) send(c event.Command) {
+	if _, prompt := c.(event.Submit); prompt && w.unwatched != nil {
+		w.loop.Go(w.unwatched)
+	}
+	w.link.send(c)
 }
 
 // mayOpen tells which files the terminal may open that an answer links to: those of the workspace, if it is on this machine.

@@ -42,7 +42,7 @@ func Detach(f *compose.Options, once Options, args []string, stdin, stderr *os.F
 	options := *f
 	options.Session = setup.ID
 	socket.Private() // it knows the secret of the host
-	session, err := host.Start(&options, once.Resume != "", true)
+	session, err := host.Start(&options, setup.Store, once.Resume != "", true)
 	if err != nil {
 		return "", exit.Failure(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/live"
+	"buddy/sessions"
 )
 
 // join is one more screen of a session that runs in a process of its own, or is started in one.
@@ -47,8 +48,8 @@ func of[E event.Event](v *viewer) (all []E) {
 // host drops the other answer when it knows of the first, else the session says that it came too late.
 func TestTwoAnswersAtOnce(t *testing.T) {
 	options := home(t)
-	first := join(t, func() (*Process, error) { return Start(options, false, false) })
-	second := join(t, func() (*Process, error) { return Start(options, true, false) })
+	first := join(t, func() (*Process, error) { return Start(options, sessions.Store{}, false, false) })
+	second := join(t, func() (*Process, error) { return Start(options, sessions.Store{}, true, false) })
 	const rounds = 6
 	approved := 0
 	for n := 1; n <= rounds; n++ {

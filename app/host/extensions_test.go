@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/compose"
+	"buddy/app/fswatch"
 	"buddy/app/live"
 	"buddy/config"
 )
@@ -24,10 +25,21 @@ func lists(name string, there bool) func(event.Event) bool {
 	}
 }
 
+// needsWatches skips a test of what watches find where there can be none.
+func needsWatches(t *testing.T) {
+	t.Helper()
+	w, err := fswatch.New() // whose instance is the host's as well
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(w.Close)
+}
+
 // TestNewFilesAreSeen: a command that is written, changed, moved and removed while the session
 // runs is offered as it is, also in a folder that was not there, and a screen that comes later
 // knows it.
 func TestNewFilesAreSeen(t *testing.T) {
+	needsWatches(t)
 	h := openHost(t, compose.Options{})
 	v := look(t, h)
 	v.until("what is built in", lists("review", true))
@@ -74,6 +86,7 @@ func TestNewFilesAreSeen(t *testing.T) {
 // trusts it, from wherever, its hook and its server are there; one changed byte ends both, and so does
 // its removal.
 func TestPluginLivesAndGoes(t *testing.T) {
+	needsWatches(t)
 	h := openHost(t, compose.Options{})
 	v := look(t, h)
 	v.until("what is built in", lists("review", true))

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -47,6 +48,9 @@ type Host struct {
 	tmux    tmuxServer
 	awake   atomic.Pointer[func()] // is told that something happens
 
+	unwatched unwatched
+	door      *door // nil: its screens are in the same process
+
 	mu      sync.Mutex // guards what follows, and what each screen wants
 	screens map[*screen]bool
 	alone   alone
@@ -55,8 +59,14 @@ type Host struct {
 // Open puts a session together: a new one with the id options.Session, or the stored one of that id.
 // When that fails, screens are told in the greeting. Nothing runs before the first screen reads
 // events, so that it misses none.
-func Open(options *compose.Options, resume bool) *Host {
+func Open(options *compose.Options, resume bool) *Host { return open(options, resume, nil) }
+
+// open is Open for a host that listens for screens of other processes; nil: it does not.
+func open(options *compose.Options, resume bool, l *net.UnixListener) *Host {
 	h := &Host{flags: options, screens: make(map[*screen]bool), alone: alone{minute: time.Minute, notify: notifyTime}}
+	if l != nil {
+		h.door = openDoor(h, l)
+	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	if err := h.compose(resume); err != nil {
 		failed := exit.Error{Code: exit.Failed, Text: err.Error()}
@@ -98,6 +108,8 @@ func (h *Host) note(env event.Envelope) {
 	h.open.note(env)
 	h.touch()
 	switch env.Payload.(type) {
+	case event.PromptSubmitted:
+		go h.door.note() // the first one gives the session its file
 	case event.PaneOpened:
 		go h.tmux.processes() // before a command of it can hide which they are
 	case event.TaskFinished:

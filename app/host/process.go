@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -51,11 +52,10 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	defer socket.Remove(l.Addr().String())
-	defer l.Close() //nolint:errcheck // nobody can come any more
 	var o order
 	if err := json.Unmarshal(text, &o); err != nil {
-		return fmt.Errorf("what to run can't be read: %w", err)
+		socket.Remove(l.Addr().String())
+		return errors.Join(fmt.Errorf("what to run can't be read: %w", err), l.Close())
 	}
 	log.SetOutput(reporter{reportFile(o.Options.Session)})
 	// Caught and dropped, not ignored: what is ignored here, commands would ignore as well.
@@ -67,7 +67,9 @@ func run() error {
 		}
 	}
 	pane.Adopt()
-	h := Open(&o.Options, o.Resume)
+	h := open(&o.Options, o.Resume, l)
+	defer h.door.close()
+	h.door.note()
 	go h.rest()
 	alone := time.AfterFunc(firstScreen, h.left) // if nobody has come by then
 	server := socket.Server{Connect: func(ctx context.Context, s socket.Screen) live.Session {
@@ -76,7 +78,7 @@ func run() error {
 		}
 		return h.welcome(ctx, s)
 	}, Tmux: h.tmux.processes, Secret: o.Secret, WithoutTerminal: h.program != nil && h.program.Config.Host.WithoutTerminal}
-	go server.Serve(l)
+	go h.door.keep(h.ctx, server.Serve)
 	for {
 		select {
 		case s := <-signals:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -98,12 +99,12 @@ func (s *settings) news(r compose.Reading, rules, mended bool) []string {
 // watchRules takes over changes of the rules until the session is over.
 func (h *Host) watchRules() {
 	used := newSettings(&h.program.Setup)
-	err := compose.WatchSettings(h.ctx, h.flags, "", func() {
+	read := func() {
 		r := compose.ReadSettings(h.flags)
 		h.reload(used.takeOver(r), r.Rules)
-	})
-	if err != nil {
-		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("changes of the settings are not seen before the next start: %v", err), Code: "config"})
+	}
+	if err := compose.WatchSettings(h.ctx, h.flags, "", read); err != nil {
+		h.readAtPrompts(read, err)
 	}
 }
 
@@ -111,7 +112,32 @@ func (h *Host) watchRules() {
 // session is over.
 func (h *Host) watchExtensions() {
 	if err := h.program.WatchExtensions(h.ctx); err != nil {
-		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("new skills and commands are not seen before the next start: %v", err), Code: "skills"})
+		h.readAtPrompts(h.program.RereadExtensions(), err)
+	}
+}
+
+// unwatched holds what reads files whose changes nothing tells of.
+type unwatched struct {
+	mu   sync.Mutex // guards what follows, and is held while the files are read
+	read []func()
+}
+
+// readAtPrompts reads files before each prompt from now on, because they can't be watched, and says so once.
+func (h *Host) readAtPrompts(read func(), why error) {
+	h.unwatched.mu.Lock()
+	defer h.unwatched.mu.Unlock()
+	if len(h.unwatched.read) == 0 {
+		h.program.Live.Publish(event.Notice{Text: fmt.Sprintf("settings, skills and commands that change are read at the next prompt: %v", why), Code: "config"})
+	}
+	h.unwatched.read = append(h.unwatched.read, read)
+}
+
+// readUnwatched reads the files that can't be watched.
+func (h *Host) readUnwatched() {
+	h.unwatched.mu.Lock()
+	defer h.unwatched.mu.Unlock()
+	for _, read := range h.unwatched.read {
+		read()
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"buddy/app/exit"
 	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
+	"buddy/sessions"
 )
 
 // lookTime limits how long a session may take to say what it does.
@@ -33,7 +35,8 @@ func Running(ctx context.Context) (all []live.Description, silent []Silent) {
 	defer cancel()
 	var wait sync.WaitGroup
 	var mu sync.Mutex // guards all and silent
-	for id, path := range socket.Running(os.Getenv) {
+	listening, silent := sockets()
+	for id, path := range listening {
 		wait.Go(func() {
 			d, err := describe(ctx, path)
 			mu.Lock()
@@ -52,6 +55,54 @@ func Running(ctx context.Context) (all []live.Description, silent []Silent) {
 	slices.SortFunc(all, func(a, b live.Description) int { return cmp.Or(cmp.Compare(b.Began, a.Began), cmp.Compare(a.ID, b.ID)) })
 	slices.SortFunc(silent, func(a, b Silent) int { return cmp.Compare(a.ID, b.ID) })
 	return all, silent
+}
+
+// sockets returns where the hosts of this user listen, by session: those in the folders for sockets of this environment,
+// and those that are noted beside their sessions. Of the latter some may run and not answer.
+func sockets() (all map[string]string, silent []Silent) {
+	all = socket.Running(os.Getenv)
+	stores, _ := sessions.Folders() // of what can't be read the sockets are to be found
+	for _, store := range stores {
+		for id, noted := range sessions.Hosts(store) {
+			if all[id] != "" {
+				continue
+			}
+			path, err := awaitNoted(store, id, noted)
+			if err != nil {
+				silent = append(silent, Silent{id, err})
+			} else if path != "" {
+				all[id] = path
+			}
+		}
+	}
+	return all, silent
+}
+
+// returnTime limits how long a host that runs may take to make its socket again.
+const returnTime = 2 * time.Second
+
+// awaitNoted returns where the host that is noted for a session listens, "" if that does not run. One whose socket was
+// removed is waited for: a session has one host.
+func awaitNoted(store sessions.Store, id string, noted sessions.Host) (path string, err error) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(returnTime); ; <-tick.C {
+		if socket.Listens(id, noted.Socket) {
+			return noted.Socket, nil
+		}
+		if at := socket.Find(os.Getenv, id); at != "" { // it may have got another folder
+			return at, nil
+		}
+		if noted.PID == 0 || errors.Is(syscall.Kill(noted.PID, 0), syscall.ESRCH) {
+			return "", nil
+		}
+		if owned, _ := sessions.Owned(store, id); !owned { // what can't be read has no host either
+			return "", nil
+		}
+		if time.Now().After(late) {
+			return "", fmt.Errorf("process %d runs it and does not answer at %s; kill %d ends it", noted.PID, noted.Socket, noted.PID)
+		}
+	}
 }
 
 func describe(ctx context.Context, path string) (live.Description, error) {
@@ -122,6 +173,10 @@ func ids(all []live.Description) string {
 // the connection.
 func Look(id string) (*socket.Client, error) {
 	path := socket.Find(os.Getenv, id)
+	if path == "" {
+		all, _ := sockets()
+		path = all[id]
+	}
 	if path == "" {
 		return nil, fmt.Errorf("session %s does not run any more", id)
 	}

@@ -3,10 +3,13 @@ package host
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/app/live"
+	"buddy/sessions"
 )
 
 // Which session somebody means, and one line that says what to do when that is not clear.
@@ -42,6 +45,18 @@ func TestWhichSessionIsMeant(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, tt.want) || strings.Contains(got, "\n") || err == nil && got != tt.want {
 			t.Errorf("%q of %d: %q, want %q", tt.id, len(tt.all), got, tt.want)
+		}
+	}
+}
+
+// TestNoteOfADeadHost: a note whose process has ended, or has nothing to do with the session, delays nothing.
+func TestNoteOfADeadHost(t *testing.T) {
+	store := sessions.At(t.TempDir())
+	for what, pid := range map[string]int{"ended": 1 << 30, "another": os.Getpid()} {
+		began := time.Now()
+		path, err := awaitNoted(store, sessions.NewID(), sessions.Host{PID: pid, Socket: "/nowhere/host-x/sock"})
+		if path != "" || err != nil || time.Since(began) > returnTime/2 {
+			t.Errorf("%s: %q, %v", what, path, err)
 		}
 	}
 }

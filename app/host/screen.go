@@ -74,6 +74,9 @@ func (s *screen) Send(c event.Command) {
 		if c.Screen = s.place; h.open.has("question " + c.ID) {
 			h.program.Live.Send(c)
 		}
+	case event.Submit:
+		h.readUnwatched()
+		h.program.Live.Send(c)
 	default:
 		h.program.Live.Send(c)
 	}

@@ -12,22 +12,37 @@ import (
 	"buddy/app/live"
 	"buddy/app/socket"
 	"buddy/app/version"
+	"buddy/sessions"
 	"buddy/tmux/pane"
 )
 
 // Start starts a process that runs a session, and connects to it: a new session with the id
-// options.Session, or the stored one of that id. It returns at once; how the start went is in the
+// options.Session, or the one of that id that is in a store. It returns at once; how the start went is in the
 // greeting. One that runs already is joined. looks says that nothing is shown to a person.
-func Start(options *compose.Options, resume, looks bool) (*Process, error) {
+func Start(options *compose.Options, store sessions.Store, resume, looks bool) (*Process, error) {
+	p := &Process{Secret: rand.Text(), looks: looks, report: reportFile(options.Session)}
+	var note *sessions.HostNote // nil: the session has no file yet, or its folder can't be written
+	if _, err := os.Lstat(store.File(options.Session)); err == nil && resume {
+		if note, err = sessions.HoldHost(store, options.Session, true); err == nil {
+			defer note.Release()
+		}
+	}
+	if note != nil {
+		path, err := awaitNoted(store, options.Session, note.Read())
+		if err != nil {
+			return nil, err
+		}
+		if path != "" {
+			return p, p.join(path)
+		}
+	}
 	path, err := socket.Path(os.Getenv, options.Session)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{Secret: rand.Text(), looks: looks, report: reportFile(options.Session)}
 	l, err := socket.Listen(path)
 	if errors.Is(err, socket.ErrRuns) {
-		p.Joined, p.Secret = true, ""
-		return p, p.dial(path)
+		return p, p.join(path)
 	}
 	if err != nil {
 		return nil, err
@@ -37,7 +52,11 @@ func Start(options *compose.Options, resume, looks bool) (*Process, error) {
 		var exe string
 		if exe, err = os.Executable(); err == nil {
 			p.report = newReport(options.Session)
-			_, err = socket.Start(exe, append([]string{"host"}, pane.Of(socket.Folders())...), l, p.report, text)
+			var started *os.Process
+			started, err = socket.Start(exe, append([]string{"host"}, pane.Of(socket.Folders())...), l, p.report, text)
+			if err == nil && note != nil {
+				_ = note.Write(sessions.Host{PID: started.Pid, Socket: path}) // else it is found by its socket alone
+			}
 		}
 	}
 	if err != nil {
@@ -48,8 +67,10 @@ func Start(options *compose.Options, resume, looks bool) (*Process, error) {
 	return p, p.dial(path)
 }
 
-// Runs reports whether a session runs in a process of its own.
-func Runs(session string) bool { return socket.Find(os.Getenv, session) != "" }
+// Runs reports whether a session of a store runs in a process of its own.
+func Runs(store sessions.Store, session string) bool {
+	return socket.Find(os.Getenv, session) != "" || socket.Listens(session, sessions.HostOf(store, session).Socket)
+}
 
 // Process is a session that runs in another process.
 type Process struct {
@@ -58,6 +79,12 @@ type Process struct {
 	Secret string // of this start, for programs without a terminal that connect to it; "" of one that was joined
 	looks  bool   // nothing is shown to a person
 	report string // the file with what it says when it dies
+}
+
+// join connects to a session that runs already.
+func (p *Process) join(path string) error {
+	p.Joined, p.Secret = true, ""
+	return p.dial(path)
 }
 
 func (p *Process) dial(path string) error {

@@ -54,7 +54,7 @@ func home(t *testing.T) *compose.Options {
 // and leaves neither a socket nor a report.
 func TestStart(t *testing.T) {
 	options := home(t)
-	s, err := Start(options, false, false)
+	s, err := Start(options, sessions.Store{}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +64,10 @@ func TestStart(t *testing.T) {
 	if err != nil || hello.Session != options.Session || hello.PID == os.Getpid() || s.Joined {
 		t.Fatalf("%+v, %v", hello, err)
 	}
-	if !Runs(options.Session) || Runs("other") {
+	if !Runs(sessions.Store{}, options.Session) || Runs(sessions.Store{}, "other") {
 		t.Error("it is not known that it runs")
 	}
-	again, err := Start(options, true, false)
+	again, err := Start(options, sessions.Store{}, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestStart(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for end := time.Now().Add(limit); Runs(options.Session) || left(t) != ""; time.Sleep(10 * time.Millisecond) { // a real process
+	for end := time.Now().Add(limit); Runs(sessions.Store{}, options.Session) || left(t) != ""; time.Sleep(10 * time.Millisecond) { // a real process
 		if time.Now().After(end) {
 			t.Fatalf("left behind: %s", left(t))
 		}
@@ -99,7 +99,7 @@ func left(t *testing.T) string {
 func TestStartFails(t *testing.T) {
 	options := home(t)
 	options.Targets = []string{"nowhere"}
-	s, err := Start(options, false, false)
+	s, err := Start(options, sessions.Store{}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestStartFails(t *testing.T) {
 	}
 	t.Setenv("HOST_DIES", "1")
 	options.Session = sessions.NewID()
-	s, err = Start(options, false, false)
+	s, err = Start(options, sessions.Store{}, false, false)
 	if err == nil {
 		_, err = s.Hello(ctx)
 	}

@@ -38,6 +38,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"buddy/owners"
 	"buddy/tmux/pane"
 )
 
@@ -85,6 +86,12 @@ func Running(getenv func(string) string) map[string]string {
 		}
 	}
 	return all
+}
+
+// Listens reports whether the host of a session listens at a path that is noted. The note could have come with a project: no
+// other user may be able to listen there.
+func Listens(session, path string) bool {
+	return filepath.Base(filepath.Dir(path)) == folder+session && filepath.IsAbs(path) && owners.Check(path) == nil && answers(path)
 }
 
 // answers reports whether somebody accepts connections on a socket.

@@ -12,7 +12,7 @@ type openBlocks struct{ text, reasoning *Block }
 
 func (s *State) applyModel(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
-	case event.TextDelta, event.ReasoningDelta, event.Checkpoint, event.ModelMessage:
+	case event.TextDelta, event.ReasoningDelta, event.Checkpoint, event.OpenText, event.ModelMessage:
 		s.Retries.answerCame(env.Seq)
 		s.applyAnswer(env)
 	case event.ModelRetry:
@@ -38,6 +38,9 @@ func (s *State) applyAnswer(env event.Envelope) {
 		// Watched live the text is here already; replayed, it is all there is.
 		s.catchUp(env, &s.open.reasoning, ReasoningBlock, p.Reasoning, p.ReasoningAt)
 		s.catchUp(env, &s.open.text, AssistantBlock, p.Text, p.TextAt)
+	case event.OpenText:
+		env.Payload = event.Checkpoint(p)
+		s.applyAnswer(env)
 	case event.ModelMessage:
 		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)

@@ -37,7 +37,7 @@ func (s *State) take(env event.Envelope) Changed {
 // fold is Apply for the main conversation.
 func (s *State) fold(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
-	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry, event.ModelFallback:
+	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.OpenText, event.ModelMessage, event.ModelRetry, event.ModelFallback:
 		return s.applyModel(env)
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)

@@ -28,6 +28,13 @@ func (m *memory) Append(env event.Envelope) error {
 	return nil
 }
 
+// holds reports whether an event was stored.
+func (m *memory) holds(env event.Envelope) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.events, func(stored event.Envelope) bool { return stored.Seq == env.Seq && stored.Payload == env.Payload })
+}
+
 func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
 	m.mu.Lock()
 	events := slices.Clone(m.events)
@@ -112,7 +119,8 @@ func TestWhoJoinsInTheMiddleSeesWhatTheOthersSee(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
-			a := &agent{st: stream.New("s", time.Now, &memory{}), rnd: rnd, turn: 1}
+			journal := &memory{}
+			a := &agent{st: stream.New("s", time.Now, journal), rnd: rnd, turn: 1}
 			var always, visitor State
 			var after uint64
 			all := a.st.Join(t.Context(), 0, 0)
@@ -135,6 +143,9 @@ func TestWhoJoinsInTheMiddleSeesWhatTheOthersSee(t *testing.T) {
 						for _, env := range <-visit {
 							if env.Seq <= after {
 								t.Errorf("seed %d: event %d after %d", seed, env.Seq, after)
+							}
+							if _, saved := env.Payload.(event.Checkpoint); saved && !journal.holds(env) {
+								t.Errorf("seed %d: checkpoint %d is not stored", seed, env.Seq)
 							}
 							after = env.Seq
 							visitor.Apply(env)

@@ -17,11 +17,12 @@ func alone(u *UI, e event.Event) event.Envelope {
 	return event.Envelope{Seq: u.heard.newest, Time: u.deps.Now().UnixMilli(), Session: u.state.Info.Session, Payload: e}
 }
 
-// Lose shows that nobody runs the session any more, and why. Nothing of it runs then; what the
-// person sends next, or Enter alone, is to start it again. Prompts that were sent and not taken come back. UI goroutine
+// Lose shows that nobody runs the session any more, and why. Nothing of it runs then; Enter starts it again and
+// sends nothing, because what is in the prompt may be half a text. Prompts that were sent and not taken come back. UI goroutine
 // only.
 func Lose(u *UI, why string, sent []string) {
 	u.Tell("")
+	u.heard.lost = true
 	e, mode, until := u.state.Info.Event, u.state.Info.Mode, u.state.Info.Until
 	changed := u.state.Apply(alone(u, event.SessionResumed{
 		Version: e.Version, Cwd: e.Cwd, Target: e.Target, Profile: e.Profile, Model: e.Model, API: e.API, Window: e.Window, Effort: e.Effort,
@@ -38,6 +39,12 @@ func Lose(u *UI, why string, sent []string) {
 		u.v.prompt.SetText(back)
 		Show(u, event.Notice{Text: "the session did not take what you sent: it is in the prompt again"})
 	}
+}
+
+// Restart shows that another process runs the session, which nobody ran. UI goroutine only.
+func Restart(u *UI) {
+	u.heard.lost = false
+	Show(u, event.Interrupted{Text: "the session goes on in a new process"})
 }
 
 // ApplyOpen shows what is open of a session that runs and was joined: the events that began it. UI

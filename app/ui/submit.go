@@ -13,6 +13,12 @@ func (u *UI) submit(text string) {
 	if takeOffer(u, text) {
 		return
 	}
+	if u.heard.lost && !quits(text) {
+		u.v.prompt.SetText(text)
+		u.hint("", "not sent, because the session has to be started first: Enter sends it")
+		goOn(u)
+		return
+	}
 	if !slash.Private(text) {
 		u.deps.Record(text)
 	}
@@ -30,6 +36,23 @@ func (u *UI) submit(text string) {
 		return
 	}
 	u.send(event.Submit{Text: text})
+}
+
+// quits reports whether a line ends the session, for which nobody has to run it.
+func quits(line string) bool {
+	name, _, _ := slash.Split(line)
+	c, known := slash.Find(name)
+	return known && c.Name == "quit"
+}
+
+// goOn takes up what was interrupted, or starts the session if nobody runs it, whichever conversation shows.
+func goOn(u *UI) {
+	if u.heard.lost {
+		u.heard.lost = false // once is enough
+		u.deps.Send(event.Continue{})
+		return
+	}
+	sendForMain(u, event.Continue{})
 }
 
 // runTyped runs what follows a "!" as a command of the person, and reports whether there is

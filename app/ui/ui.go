@@ -66,6 +66,7 @@ type heard struct {
 	newest uint64       // number of the newest event
 	place  string       // how the session calls this screen when that answers; "" while that is not known
 	told   bool         // that something was answered at another screen, until the next task begins
+	lost   bool         // nobody runs the session; see Lose
 	back   state.Border // the prompt that this screen asked to go back to before; Seq 0 is none
 }
 
@@ -257,7 +258,7 @@ func (u *UI) connect() {
 	u.v.pager.OnCopy, u.v.pager.Later = u.copy, d.Later
 	u.v.pager.OnEdit = func(doc dialog.Document) { editOutput(u, doc) }
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
-	u.v.prompt.OnContinue = func() { sendForMain(u, event.Continue{}) }
+	u.v.prompt.OnContinue = func() { goOn(u) }
 	u.v.prompt.OnRetry = func() { sendForMain(u, event.RetryNow{}) }
 }
 

@@ -593,6 +593,35 @@ func TestInterruptedContinues(t *testing.T) {
 	})
 }
 
+// TestEnterOnALostSession: Enter starts a session that nobody runs, once, and sends nothing of what is in the prompt.
+// Quitting needs no session.
+func TestEnterOnALostSession(t *testing.T) {
+	for _, text := range []string{"half a", "!rm -rf", "/bg half a", ""} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, 120, 32)
+			x.u.deps.Later(func() { Lose(x.u, "it has ended", nil) })
+			x.Settle()
+			x.Type(text)
+			x.Press("Enter")
+			x.took(event.Continue{})
+			if got := x.u.Prompt().Text(); got != text {
+				t.Errorf("the prompt has %q, want %q", got, text)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.u.deps.Later(func() { Lose(x.u, "it has ended", nil) })
+		x.Settle()
+		x.Type("/quit")
+		x.Press("Enter")
+		x.took()
+		if err := x.Ended(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Nothing is written and nothing wakes up while nothing happens.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -67,6 +67,7 @@ func (s *Shell) Start(dir string, mode Mode, within Sandboxed) (*Command, error)
 		h.end()
 		return nil, err
 	}
+	_ = reserveExit(dir) // on a disk that is full already the command runs all the same
 	if s.tty != nil {
 		s.tty.reset()
 		s.show.prompt(Prompt(text[:min(len(text), promptRead)]))

@@ -3,6 +3,7 @@ package pane
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,6 +55,14 @@ func parseExit(b []byte) (Exit, error) {
 	return e, nil
 }
 
+// exitRoom is the space that is reserved for the end of a command, in bytes: a block of most file systems.
+const exitRoom = 4 << 10
+
+// reserveExit makes room for the end of a command that begins, so that it can be written when the disk is full.
+func reserveExit(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "rc.new"), make([]byte, exitRoom), 0o600)
+}
+
 // WriteExit writes the end so that a reader sees all of it or nothing.
 func WriteExit(dir string, e Exit) error {
 	b, err := json.Marshal(e)
@@ -61,7 +70,12 @@ func WriteExit(dir string, e Exit) error {
 		return err
 	}
 	name := filepath.Join(dir, "rc")
-	if err := os.WriteFile(name+".new", fmt.Appendf(nil, "%d\n%s\n", e.Code, b), 0o600); err != nil {
+	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE, 0o600) // not emptied: its room may be all that there is
+	if err != nil {
+		return err
+	}
+	n, err := fmt.Fprintf(f, "%d\n%s\n", e.Code, b)
+	if err = errors.Join(err, f.Truncate(int64(n)), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(name+".new", name)

@@ -1,0 +1,170 @@
+// Package fswatch tells of changes in folders. All of a process have one inotify instance, of which a user has few.
+//
+//	w, err := fswatch.New()
+//	defer w.Close()
+//	err = w.Add(folder)
+//	for e := range w.Events {…}
+package fswatch
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// room limits the events that wait for their reader before some are lost.
+const room = 256
+
+// Watcher tells of changes in the folders that were added to it.
+type Watcher struct {
+	Events <-chan fsnotify.Event // with names as the folder was added; is not closed
+	Lost   <-chan struct{}       // has something when events were lost; is not closed
+
+	events chan fsnotify.Event
+	lost   chan struct{}
+}
+
+// place is a folder as a watcher named it.
+type place struct {
+	watcher *Watcher
+	name    string
+}
+
+// all are the watchers of this process.
+var all struct {
+	mu     sync.Mutex // guards all below
+	system *fsnotify.Watcher
+	count  int
+	places map[string][]place // by the folder without links
+}
+
+// New returns a watcher without folders. Close it.
+func New() (*Watcher, error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.system == nil {
+		system, err := fsnotify.NewWatcher()
+		if errors.Is(err, syscall.EMFILE) {
+			return nil, fmt.Errorf("no inotify instance is left: as many as fs.inotify.max_user_instances allows are in use (%w)", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.system, all.places = system, make(map[string][]place)
+		go hear(system)
+	}
+	all.count++
+	w := &Watcher{events: make(chan fsnotify.Event, room), lost: make(chan struct{}, 1)}
+	w.Events, w.Lost = w.events, w.lost
+	return w, nil
+}
+
+// Add watches a folder, or what a link to one leads to now. One that is removed has to be added again.
+func (w *Watcher) Add(name string) error {
+	name = filepath.Clean(name)
+	folder, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if err := all.system.Add(folder); err != nil {
+		return err
+	}
+	for _, p := range all.places[folder] {
+		if p == (place{w, name}) {
+			return nil
+		}
+	}
+	all.places[folder] = append(all.places[folder], place{w, name})
+	return nil
+}
+
+// Close ends the watcher, once.
+func (w *Watcher) Close() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.count--; all.count == 0 {
+		_ = all.system.Close() // nothing is written
+		all.system, all.places = nil, nil
+		return
+	}
+	for folder, places := range all.places {
+		var others []place
+		for _, p := range places {
+			if p.watcher != w {
+				others = append(others, p)
+			}
+		}
+		if all.places[folder] = others; len(others) == 0 {
+			delete(all.places, folder)
+			_ = all.system.Remove(folder) // it may be gone
+		}
+	}
+}
+
+// hear passes on what the system tells until it is closed.
+func hear(system *fsnotify.Watcher) {
+	for {
+		select {
+		case e, ok := <-system.Events:
+			if !ok {
+				return
+			}
+			tell(system, e)
+		case _, ok := <-system.Errors:
+			if !ok {
+				return
+			}
+			lose(system)
+		}
+	}
+}
+
+// tell passes an event to those who added the folder that it is in, or about.
+func tell(system *fsnotify.Watcher, e fsnotify.Event) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.system != system {
+		return
+	}
+	for _, p := range all.places[e.Name] {
+		p.watcher.put(fsnotify.Event{Name: p.name, Op: e.Op})
+	}
+	for _, p := range all.places[filepath.Dir(e.Name)] {
+		p.watcher.put(fsnotify.Event{Name: filepath.Join(p.name, filepath.Base(e.Name)), Op: e.Op})
+	}
+}
+
+// lose tells all watchers that events were lost.
+func lose(system *fsnotify.Watcher) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.system != system {
+		return
+	}
+	for _, places := range all.places {
+		for _, p := range places {
+			p.watcher.lose()
+		}
+	}
+}
+
+func (w *Watcher) put(e fsnotify.Event) {
+	select {
+	case w.events <- e:
+	default:
+		w.lose()
+	}
+}
+
+func (w *Watcher) lose() {
+	select {
+	case w.lost <- struct{}{}:
+	default: // it has been told
+	}
+}

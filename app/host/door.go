@@ -1,0 +1,153 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"buddy/app/fswatch"
+	"buddy/app/socket"
+	"buddy/sessions"
+)
+
+// settle says how long the folder of a socket has to be quiet before another socket is made in its place.
+const settle = 100 * time.Millisecond
+
+// door is the socket of a host. It is made again when somebody has removed it, and noted beside the session's file.
+type door struct {
+	host *Host
+
+	mu       sync.Mutex // guards what follows
+	listener *net.UnixListener
+	is       fs.FileInfo // the socket, to know it from another one; nil: it was gone
+	noted    string      // where the note says that it is
+}
+
+// openDoor takes the socket that a host was started with.
+func openDoor(h *Host, l *net.UnixListener) *door {
+	d := &door{host: h}
+	d.take(l)
+	return d
+}
+
+func (d *door) take(l *net.UnixListener) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.listener = l
+	d.is, _ = os.Lstat(l.Addr().String())
+}
+
+func (d *door) path() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.listener.Addr().String()
+}
+
+// stands reports whether who connects to the path comes to this host.
+func (d *door) stands() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now, err := os.Lstat(d.listener.Addr().String())
+	return err == nil && os.SameFile(now, d.is)
+}
+
+// keep serves screens until ctx ends, on another socket once somebody has removed this one.
+func (d *door) keep(ctx context.Context, serve func(*net.UnixListener)) {
+	go serve(d.listener)
+	w, err := fswatch.New()
+	if err != nil {
+		return // it stays as it is
+	}
+	defer w.Close()
+	quiet := time.NewTimer(0) // the folder may be gone already
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-w.Events:
+			if path := d.path(); e.Op&(fsnotify.Remove|fsnotify.Rename) != 0 && (e.Name == path || e.Name == filepath.Dir(path) || e.Name == filepath.Dir(filepath.Dir(path))) {
+				quiet.Reset(settle)
+			}
+		case <-w.Lost:
+			quiet.Reset(settle)
+		case <-quiet.C:
+			if !d.stands() {
+				d.again(serve)
+			}
+			dir := filepath.Dir(d.path())
+			if w.Add(dir) != nil || w.Add(filepath.Dir(dir)) != nil || !d.stands() {
+				quiet.Reset(settle) // it went meanwhile
+			}
+		}
+	}
+}
+
+// again makes another socket.
+func (d *door) again(serve func(*net.UnixListener)) {
+	path, err := socket.Path(os.Getenv, d.host.flags.Session)
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	l, err := socket.Listen(path)
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	old := d.listener
+	d.take(l)
+	_ = old.Close() // nobody can come through it
+	go serve(l)
+	d.note()
+}
+
+// note notes where the socket is, if the session has a file.
+func (d *door) note() {
+	if d == nil || d.host.program == nil || !d.host.program.Stored() {
+		return
+	}
+	p := d.host.program
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	path := d.listener.Addr().String()
+	if d.noted == path {
+		return
+	}
+	n, err := sessions.HoldHost(p.Store, p.ID, false)
+	if err != nil {
+		return // who starts it holds the note, and writes the same
+	}
+	defer n.Release()
+	if n.Write(sessions.Host{PID: os.Getpid(), Socket: path}) == nil {
+		d.noted = path
+	}
+}
+
+// close removes the socket, and the note.
+func (d *door) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	path := d.listener.Addr().String()
+	_ = d.listener.Close() // nobody can come any more
+	if now, err := os.Lstat(path); err == nil && os.SameFile(now, d.is) || errors.Is(err, fs.ErrNotExist) {
+		socket.Remove(path)
+	}
+	p := d.host.program
+	if p == nil || !p.Stored() {
+		return
+	}
+	if n, err := sessions.HoldHost(p.Store, p.ID, false); err == nil {
+		if n.Read().PID == os.Getpid() {
+			n.Forget()
+		}
+		n.Release()
+	}
+}
