@@ -40,6 +40,10 @@ func TestTargets(t *testing.T) {
 		s.Wire.Delay(60 * time.Millisecond)
 		script(t, "undo.txt", map[string]string{"SSH_CONFIG": s.Config, "THERE": folder(t, s.Dir)})
 	})
+	t.Run("resumed", func(t *testing.T) {
+		s := hosttest.NewSSHD(t, "")
+		script(t, "resumed.txt", map[string]string{"SSH_CONFIG": s.Config, "DEST": s.Dest, "THERE": folder(t, s.Dir)})
+	})
 	t.Run("container", func(t *testing.T) {
 		c, without := hosttest.NewContainer(t, hosttest.Bash), hosttest.NewContainer(t, hosttest.NoTmux)
 		script(t, "container.txt", map[string]string{

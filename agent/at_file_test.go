@@ -218,7 +218,7 @@ func TestFoldersOfAPromptAreListed(t *testing.T) {
 		s.do(event.Submit{Text: "what is in @sub/ and @many, and in @conf?"})
 		got := s.attached(reminder.AtFile)
 		if len(got) != 3 || !strings.Contains(got[0].Text, `"entries":"a.go 10\ndeep/\n"`) || strings.Contains(got[2].Text, "TOKEN") {
-			t.Errorf("told %.300q", got)
+			t.Errorf("told %.300v", got)
 		}
 		if len(got) < 2 {
 			t.Error("no list")

@@ -3,11 +3,13 @@ package agent
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/tools"
 	"buddy/tools/basic"
@@ -106,6 +108,89 @@ func TestAgentKnowsNothingThatWasRead(t *testing.T) {
 			if got := resultOf(s, call); !strings.Contains(got, want) {
 				t.Errorf("%s gave %q, want %q", call, got, want)
 			}
+		}
+		s.stop()
+	})
+}
+
+// TestResumedSessionKnowsWhatWasRead: what was read and written before the process ended, and nothing that an
+// undo, a rewind or a change in a file has made unknown.
+func TestResumedSessionKnowsWhatWasRead(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	put := putIn(t, dir)
+	for _, name := range []string{"read", "changed", "gone", "rewound"} {
+		put(name, "old\n")
+	}
+	var stored []event.Envelope
+	synctest.Test(t, func(t *testing.T) {
+		s := undoing(t, dir, out, nil,
+			says("", readsFile("r1", "read"), readsFile("r2", "changed"), readsFile("r3", "gone"), writes("w1", "written", "mine\n")), says("read"),
+			says("", writes("w2", "undone", "mine\n")), says("written"),
+			says("", readsFile("r4", "rewound")), says("read"))
+		s.do(event.Submit{Text: "read"})
+		s.do(event.Submit{Text: "write"})
+		s.do(event.Undo{})
+		s.do(event.Submit{Text: "read more"})
+		s.do(event.Rewind{ToSeq: s.opening()[2], Conversation: true})
+		stored = slices.Clone(s.mem.events)
+		s.stop()
+	})
+	put("changed", "theirs\n")
+	put("undone", "theirs\n")
+	if err := os.Remove(filepath.Join(dir, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var ws *file.Workspace
+		s := undoingSession(t, dir, out, stored, func(o *Options) {
+			var err error
+			if ws, err = file.NewWorkspace(dir, nil); err != nil {
+				t.Fatal(err)
+			}
+			o.Readers, o.Tools = ws.Readers(), tools.NewRegistry(file.NewReadFile(ws), file.NewWriteFile(ws))
+		}, says("", writes("m1", "read", "new\n"), writes("m2", "written", "new\n"), writes("m3", "changed", "new\n"), writes("m4", "undone", "new\n"), writes("m5", "rewound", "new\n")), says("tried"))
+		var told []string
+		for _, c := range ws.Changed(t.Context()) {
+			told = append(told, c.Path)
+		}
+		if want := []string{"changed", "gone"}; !slices.Equal(told, want) {
+			t.Errorf("the model is told of %q, want %q", told, want)
+		}
+		s.do(event.Submit{Text: "write"})
+		for call, want := range map[string]string{
+			"m1": "Wrote ", "m2": "Wrote ", "m3": "changed since you last read it", "m4": "was not read since", "m5": "was not read since",
+		} {
+			if got := resultOf(s, call); !strings.Contains(got, want) {
+				t.Errorf("%s gave %q, want %q", call, got, want)
+			}
+		}
+		s.stop()
+	})
+}
+
+// TestResumedForkKnowsWhatWasRead: a fork that waited for an approval continues with what it knew.
+func TestResumedForkKnowsWhatWasRead(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	putIn(t, dir)("a", "old\n")
+	asks := func(o *Options) { o.Mode = action.ModeAsk }
+	var stored []event.Envelope
+	synctest.Test(t, func(t *testing.T) {
+		s := undoingSession(t, dir, out, nil, asks, says("", readsFile("r1", "a")), says("read"), says("", writes("w1", "a", "new\n")))
+		s.do(event.Submit{Text: "read"})
+		s.do(event.Submit{Text: "write", Background: true})
+		stored = slices.Clone(s.mem.events)
+		s.stop()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := undoingSession(t, dir, out, stored, asks, says("written"))
+		s.do()
+		asked, n := find[event.ApprovalAsked](s)
+		if n != 1 {
+			t.Fatalf("asked %d times", n)
+		}
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
+		if got := resultOf(s, "w1"); !strings.Contains(got, "Wrote ") {
+			t.Errorf("it gave %q", got)
 		}
 		s.stop()
 	})

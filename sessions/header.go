@@ -3,16 +3,12 @@ package sessions
 import (
 	"bytes"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"buddy/texts/quickjson"
@@ -38,10 +34,7 @@ var (
 	errEmpty = errors.New("line 1 is missing: the file is empty")
 )
 
-const (
-	maxHeader = 64 << 10 // bytes
-	keySize   = 32
-)
+const maxHeader = 64 << 10 // bytes
 
 // Header is the first line of a session file. MAC proves that it was written on this machine:
 // it is a hash of the rest with a key that never leaves the user's state directory.
@@ -153,47 +146,3 @@ func parseHeader(line []byte) (Header, error) {
 	}
 	return h, nil
 }
-
-// loadKey reads the machine's key. It is nil when there is none.
-func loadKey(state string) ([]byte, error) {
-	path := KeyFile(state)
-	key, err := readSmall(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case len(key) != keySize:
-		return nil, fmt.Errorf("key file %q has %d bytes (want %d); remove it to get a new one", path, len(key), keySize)
-	}
-	return []byte(key), nil
-}
-
-// makeKey is loadKey that creates a missing key. Of two processes that do so at once, both get
-// the key of the first.
-func makeKey(state string) ([]byte, error) {
-	if key, err := loadKey(state); key != nil || err != nil {
-		return key, err
-	}
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp(state, ".key-*") // mode 0600
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // a stale file does no harm
-	key := make([]byte, keySize)
-	rand.Read(key) // never fails
-	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, err
-	}
-	if err := os.Link(f.Name(), KeyFile(state)); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return loadKey(state)
-}
-
-// KeyFile returns the file in the folder of state with the key that marks sessions as this machine's.
-func KeyFile(state string) string { return filepath.Join(state, "journal.key") }

@@ -101,8 +101,8 @@ func (j *Journal) open(s Store, id string) error {
 	if err != nil {
 		j.info.Warnings = append(j.info.Warnings, err.Error())
 	}
-	j.key, j.format = key, j.info.Header.Format
-	j.info.Trusted = s.trusted(id, j.info.Header, key)
+	j.key, j.format = keyOf(s, id, j.info.Header, key), j.info.Header.Format
+	j.info.Trusted = j.key != nil
 	switch {
 	case j.cause != nil:
 	case !j.info.Trusted:

@@ -108,7 +108,7 @@ func (s Store) Create(h Header) (*Journal, error) {
 		h.Created = time.Now().UnixMilli()
 	}
 	h.Format = formatPlain
-	key, keyErr := makeKey(s.state)
+	key, _ := makeKey(s.state) // of what is wrong KeyProblem tells
 	for tries := 0; ; tries++ {
 		if !given {
 			h.ID = NewID()
@@ -121,10 +121,6 @@ func (s Store) Create(h Header) (*Journal, error) {
 			return nil, fmt.Errorf("session %s: %w", h.ID, err)
 		}
 		s.register()
-		if keyErr != nil {
-			j.info.Warnings = append(j.info.Warnings, fmt.Sprintf(
-				"this session cannot be marked as made on this machine, so resuming it will need a confirmation: %v", keyErr))
-		}
 		return j, nil
 	}
 }
@@ -164,9 +160,12 @@ func (s Store) Trust(id string) error {
 	}
 	key, err := makeKey(s.state)
 	if err != nil {
-		return fmt.Errorf("session %s cannot be trusted: %w", id, err)
+		return fmt.Errorf("session %s cannot be trusted, because %w", id, err)
 	}
-	return renameio.WriteFile(trustPath(s.file(id)), []byte(h.trustMark(id, key)), 0o600)
+	if err := renameio.WriteFile(trustPath(s.file(id)), []byte(h.trustMark(id, key)), 0o600); err != nil {
+		return fmt.Errorf("session %s cannot be trusted: %w; make %s writable", id, err, s.dir)
+	}
+	return nil
 }
 
 // trustPath returns the path of the file that records a person's trust in a session's file.

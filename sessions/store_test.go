@@ -212,8 +212,8 @@ func TestKey(t *testing.T) {
 	}
 	// Without a key the session still starts.
 	k = create(t, s)
-	if len(k.Info().Warnings) != 1 || k.ReadOnly() != nil {
-		t.Errorf("created with a broken key: %+v, %v", k.Info(), k.ReadOnly())
+	if err := KeyProblem(s); err == nil || k.ReadOnly() != nil {
+		t.Errorf("created with a broken key: %v, %v", err, k.ReadOnly())
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/agent/model"
 )
 
@@ -235,6 +236,8 @@ type Result struct {
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
+	// Seen are the files of which the model knows the content now.
+	Seen []event.SeenFile
 	// Images are sent to models that take them; for others Content describes them.
 	Images []model.Image
 	// Took is the duration of the work, when the tool knows it better than its caller.

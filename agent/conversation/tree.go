@@ -7,6 +7,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/reminder"
 	"buddy/agent/stream"
 )
 
@@ -42,6 +43,9 @@ func (t *Tree) Silence(off func(kind string) bool) { t.main.off = off }
 // Readers keep which contents of files the models of conversations have read, by the number of the
 // conversation: no file is replaced of which its model has not read what is there.
 type Readers interface {
+	// See lets a conversation know files that it has read or written in an earlier process: with the result of a
+	// call, or for "" because its model was told what had changed in files that it knew.
+	See(branch int, call string, files []event.SeenFile)
 	// ForkReader lets the conversation to know the files that from knows now. What calls have read
 	// that are under way it does not.
 	ForkReader(from, to int, underWay func(call string) bool)
@@ -177,12 +181,39 @@ func (t *Tree) Replay(env event.Envelope) *Conversation {
 			t.begin("")
 		} else {
 			t.fork()
+			if t.readers != nil {
+				t.readers.ForkReader(0, p.Branch, func(string) bool { return false }) // what was under way has no result yet
+			}
 		}
 		return nil
 	}
 	c := t.At(env.Branch)
 	if c != nil {
 		c.replay(env)
+		if t.readers != nil {
+			see(t.readers, env)
+		}
 	}
 	return c
+}
+
+// AtFile stands for the call that reads a file because a prompt names it.
+const AtFile = "at_file"
+
+// see lets readers know what a stored event says of files.
+func see(r Readers, env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ToolResult:
+		r.See(env.Branch, p.CallID, p.Seen)
+	case event.ReminderAttached:
+		call := ""
+		if slices.Contains(p.Kinds, reminder.AtFile) {
+			call = AtFile
+		}
+		r.See(env.Branch, call, p.Seen)
+	case event.FileRestored: // its model was told to read them again
+		for _, f := range p.Kept {
+			r.See(0, "", []event.SeenFile{{Target: p.Target, Path: f.Path}})
+		}
+	}
 }

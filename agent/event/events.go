@@ -415,6 +415,8 @@ type ReminderAttached struct {
 	Names  []string      `json:"names,omitempty"`  // of skills whose texts are in it again, after a compaction
 	// States say, by kind, what the model knows then, so that it is not told again.
 	States map[string]string `json:"states,omitempty"`
+	// Seen are files that are in it, or that changed.
+	Seen []SeenFile `json:"seen,omitempty"`
 }
 
 // ResultSpilled marks that the whole result of a call is in a file (overflow), because it is

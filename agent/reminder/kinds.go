@@ -57,7 +57,7 @@ var Kinds = []Kind{
 	{Name: Resources, Once: true, What: "what MCP servers have of the resources that a prompt names as `@SERVER:URI`"},
 	{Name: AgentMention, Once: true, Main: true, What: "that a prompt names a subagent"},
 
-	{Name: ChangedFiles, Once: true, What: "files that the model has read or written and that a command of its own or somebody else changed since: a diff of at most 2 KB, else that it has to read them again"},
+	{Name: ChangedFiles, Once: true, What: "files that the model has read or written and that a command of its own or somebody else changed since, also while the session did not run: a diff of at most 2 KB, else that it has to read them again"},
 	{Name: Instructions, Once: true, What: "instruction files of a subfolder, and rules whose `paths` match, once the model uses a file there"},
 	{Name: Todo, Once: true, What: "the open steps of its list, when it did not touch the list for 10 answers, and every 10 after that"},
 	{Name: WorkingMemory, Once: true, What: "after a compaction: the first and the last prompt, the open steps, and the files that it has read and changed, in 1 KB; later again after 20 answers, when 8 prompts or files are new"},

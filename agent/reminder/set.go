@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"buddy/agent/event"
 )
 
 const (
@@ -37,6 +39,7 @@ type Said struct {
 	// State holds what the model knows once it has read Text, or what it need not be told: the next
 	// [Snapshot] of the conversation has it. "" changes nothing.
 	State string
+	Seen  []event.SeenFile // files that Text tells of
 }
 
 // Generator says what a model should know. Say may be called by any goroutine, one call at a time,
@@ -96,6 +99,7 @@ type News struct {
 	Once   string            // stays in the conversation; "" for nothing
 	Kinds  []string          // of Once
 	States map[string]string // by kind, of Once
+	Seen   []event.SeenFile  // of Once
 	Now    string            // of this request only; "" for nothing
 	Known  map[string]string // states by kind of which nothing is told, or nothing that is stored
 	Late   []string          // kinds whose generators were too slow just now
@@ -137,7 +141,7 @@ func (s *Set) Collect(ctx context.Context, now Snapshot, clean func(string) stri
 			n.know(kind.Name, said.State)
 		case kind.Once:
 			once = append(once, text)
-			n.Kinds = append(n.Kinds, kind.Name)
+			n.Kinds, n.Seen = append(n.Kinds, kind.Name), append(n.Seen, said.Seen...)
 			if said.State != "" {
 				n.States[kind.Name] = said.State
 			}

@@ -77,13 +77,14 @@ func (b namedFiles) attach(names []texts.Mention) {
 		if len(read) == maxAtFiles || limited.Err() != nil {
 			break
 		}
-		j, text, err := b.read(limited, m.Name)
+		j, text, seen, err := b.read(limited, m.Name)
 		switch {
 		case errors.Is(err, errNoFile) && !m.Quoted:
 		case err != nil:
 			left = append(left, fmt.Sprintf("%s does not go with the prompt: %v", m, err))
 		case !conversation.Holds(x.talk, text):
-			x.tellOnce(0, reminder.AtFile, fmt.Sprintf("The user's prompt names %s, which was read for you: %s %s gave\n%s", m, readTool, j.call.Arguments, text))
+			said := fmt.Sprintf("The user's prompt names %s, which was read for you: %s %s gave\n%s", m, readTool, j.call.Arguments, text)
+			x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: []string{reminder.AtFile}, Text: reminder.Wrap(said), Seen: seen})
 			read, paths = append(read, m.Name+partOf(text)), append(paths, j.call.Planned.Path)
 		}
 	}
@@ -98,35 +99,35 @@ func (b namedFiles) attach(names []texts.Mention) {
 
 // read reads a file as the model would and returns what it is told of it, or why that does not go along: there is no
 // such file, it is not text, or somebody would be asked first, the person or a hook.
-func (b namedFiles) read(ctx context.Context, name string) (j *job, text string, err error) {
+func (b namedFiles) read(ctx context.Context, name string) (j *job, text string, seen []event.SeenFile, err error) {
 	l := b.loop
 	args, err := json.Marshal(map[string]string{"path": name})
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
-	j = b.plan(model.ToolCall{ID: "at_file", Name: readTool, Arguments: string(args)})
+	j = b.plan(model.ToolCall{ID: conversation.AtFile, Name: readTool, Arguments: string(args)})
 	switch {
 	case tools.Missing(j.err):
-		return nil, "", errNoFile
+		return nil, "", nil, errNoFile
 	case j.err != nil:
-		return nil, "", j.err
+		return nil, "", nil, j.err
 	}
 	j.call.Page = min(j.call.Page, maxAtPage)
 	if b.judge(j.call.Planned).Decision != action.Allow || b.waitsForHooks(j) {
-		return nil, "", errors.New("the model has to ask you before it reads that")
+		return nil, "", nil, errors.New("the model has to ask you before it reads that")
 	}
 	res := l.runTool(ctx, j.tool, j.call)
 	var got struct{ Result json.RawMessage }
 	switch {
 	case res.Missing:
-		return nil, "", errNoFile
+		return nil, "", nil, errNoFile
 	case res.IsError:
-		return nil, "", errors.New(texts.Clip(texts.OneLine(tools.Why(res)), maxAtWhy))
+		return nil, "", nil, errors.New(texts.Clip(texts.OneLine(tools.Why(res)), maxAtWhy))
 	case len(res.Images) > 0:
-		return nil, "", errors.New("it is a picture: of these go along those on this machine, with names such as shot.png")
+		return nil, "", nil, errors.New("it is a picture: of these go along those on this machine, with names such as shot.png")
 	}
 	if err := json.Unmarshal([]byte(res.Content), &got); err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	text = l.o.Redact.Text(string(got.Result))
 	found := inject.Scan(text)
@@ -135,7 +136,7 @@ func (b namedFiles) read(ctx context.Context, name string) (j *job, text string,
 		distrust(l.p, b.x, why)
 		b.publish(event.Warning{Text: why + "; the model is told that it is data", Code: conversation.InjectionWarning, NextStep: "until your next prompt more of it needs your approval"})
 	}
-	return j, inject.Defuse(text, found), nil
+	return j, inject.Defuse(text, found), res.Seen, nil
 }
 
 // partOf returns what a result has of a file or folder, for people; "" when it does not say.

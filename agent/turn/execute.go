@@ -334,7 +334,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
 	}
 	e := event.ToolResult{
-		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
+		CallID: c.ID, Name: c.Name, Seen: res.Seen, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail, Original: original,
 	}
 	if res.Full != nil {

@@ -30,7 +30,7 @@ func (l *Loop) remind(ctx context.Context, x *Exchange) {
 		})
 	}
 	if n.Once != "" {
-		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: n.Kinds, Text: n.Once, States: n.States})
+		x.talk.Attach(x.task, 0, event.ReminderAttached{Kinds: n.Kinds, Text: n.Once, States: n.States, Seen: n.Seen})
 	}
 	conversation.Know(x.talk, n.Known)
 	if n.Now != "" {

@@ -68,7 +68,7 @@ func (s *Setup) fork(exchange int) (string, error) {
 		return "", errors.New("nothing of this session is saved yet; the first prompt does that")
 	}
 	id, _, err := s.Store.Fork(s.ID, exchange)
-	return id, err
+	return id, TrustFirst(s.ID, err)
 }
 
 // transcript returns what the model was told and said in a session.

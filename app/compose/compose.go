@@ -229,6 +229,9 @@ func (p *Program) openSession(f *Options, resume bool, m model.Info) error {
 		if f.Headless {
 			header.By = sessions.Exec
 		}
+		if err := sessions.KeyProblem(p.Store); err != nil {
+			p.note("only this run of buddy can continue the session, because " + err.Error())
+		}
 		p.Journal = &journal{create: func() (*sessions.Journal, error) { return p.Store.Create(header) }}
 		return nil
 	}

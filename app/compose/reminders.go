@@ -11,8 +11,12 @@ import (
 // included, without the kinds in off.
 func newReminders(all *target.Set, off []string, more ...reminder.Generator) *reminder.Set {
 	changed := func(ctx context.Context, now reminder.Snapshot) reminder.Said {
-		text, told := all.ChangedFiles(ctx, now.Told[reminder.ChangedFiles])
-		return reminder.Said{Text: text, State: told}
+		known := now.Told[reminder.ChangedFiles]
+		if known == "" && !now.Subagent { // files may be known from an earlier process
+			known = target.ToldNothing
+		}
+		text, told, seen := all.ChangedFiles(ctx, known)
+		return reminder.Said{Text: text, State: told, Seen: seen}
 	}
 	screens := func(ctx context.Context, _ reminder.Snapshot) reminder.Said {
 		return reminder.Said{Text: all.First().Shell.Screens(ctx)}

@@ -107,14 +107,22 @@ func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
 	return nil
 }
 
-// shortResult is a bulky result without its text. It reads the beginning of the line only.
+// shortResult is a bulky result without its text, but with the files that it is of. It reads the beginning of the line
+// only.
 func shortResult(l sessions.Line) (event.Envelope, bool) {
 	if len(l.Raw) < bulky || l.Type != (event.ToolResult{}).Type() {
 		return event.Envelope{}, false
 	}
-	env, id, name, ok := beginning(l, "call_id", "name")
-	env.Payload = event.ToolResult{CallID: id, Name: name}
-	return env, ok
+	env, id, name, rest, ok := beginning(l, "call_id", "name")
+	if !ok {
+		return env, false
+	}
+	short := event.ToolResult{CallID: id, Name: name}
+	if next, err := rest.Token(); err != nil || next == "seen" && rest.Decode(&short.Seen) != nil {
+		return env, false
+	}
+	env.Payload = short
+	return env, true
 }
 
 // shortAsked is a request for an approval without what was asked.
@@ -122,29 +130,29 @@ func shortAsked(l sessions.Line) (event.Envelope, bool) {
 	if l.Type != (event.ApprovalAsked{}).Type() {
 		return event.Envelope{}, false
 	}
-	env, id, call, ok := beginning(l, "id", "call_id")
+	env, id, call, _, ok := beginning(l, "id", "call_id")
 	env.Payload = event.ApprovalAsked{ID: id, CallID: call}
 	return env, ok
 }
 
 // beginning reads what the envelope of a line says, and the first two members of its payload,
-// which are strings with these keys.
-func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b string, ok bool) {
+// which are strings with these keys. rest reads what follows in the first bytes of the line.
+func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b string, rest *json.Decoder, ok bool) {
 	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
 	if !ok || json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
-		return env, "", "", false
+		return env, "", "", nil, false
 	}
 	d := json.NewDecoder(bytes.NewReader(payload[:min(len(payload), bulky)]))
 	var words [5]json.Token
 	for i := range words {
 		var err error
 		if words[i], err = d.Token(); err != nil {
-			return env, "", "", false
+			return env, "", "", nil, false
 		}
 	}
 	a, aOK := words[2].(string)
 	b, bOK := words[4].(string)
-	return env, a, b, words[0] == json.Delim('{') && words[1] == first && words[3] == second && aOK && bOK
+	return env, a, b, d, words[0] == json.Delim('{') && words[1] == first && words[3] == second && aOK && bOK
 }
 
 // add appends an event and tells the conversations.

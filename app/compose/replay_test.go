@@ -93,7 +93,7 @@ func (m *busyModel) Stream(_ context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// doing is a tool with results of many sizes, some with a picture, of which the model is told.
+// doing is a tool with results of many sizes, some with a picture, of which the model is told, and most with files.
 type doing struct{}
 
 func (doing) Definition() model.ToolDef {
@@ -111,6 +111,9 @@ func (doing) Run(_ context.Context, call tools.Call) tools.Result {
 	res := tools.Result{Content: text, Tail: strings.Repeat(text, 3)}
 	if args.N%3 == 0 {
 		res.Images = []model.Image{{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}
+	}
+	for i := range args.N % 40 { // up to more than what is read of a long line
+		res.Seen = append(res.Seen, event.SeenFile{Target: "local", Path: fmt.Sprintf("/%s/%d", call.ID, i), Sum: tools.SumOf([]byte(text)), Bytes: int64(i)})
 	}
 	return res
 }
@@ -253,6 +256,9 @@ func TestReplayOfIsFullReplay(t *testing.T) {
 					t.Fatalf("damage %q, error %v", damage, err)
 				}
 				saved += size(full.Events) - size(lean)
+				if got, want := seen(lean), seen(full.Events); !reflect.DeepEqual(got, want) {
+					t.Errorf("seed %d: the files are %+v, want %+v", seed, got, want)
+				}
 				wantSent, wantTold := goOn(t, id, full.Events)
 				gotSent, gotTold := goOn(t, id, lean)
 				what := fmt.Sprintf("seed %d, cut at %d", seed, cut)
@@ -267,6 +273,16 @@ func TestReplayOfIsFullReplay(t *testing.T) {
 	if saved < 200<<10 {
 		t.Errorf("only %d bytes of results were left out: the test shows nothing", saved)
 	}
+}
+
+// seen returns the files that results are of.
+func seen(events []event.Envelope) (all []event.SeenFile) {
+	for _, env := range events {
+		if p, ok := env.Payload.(event.ToolResult); ok {
+			all = append(all, p.Seen...)
+		}
+	}
+	return all
 }
 
 func size(events []event.Envelope) int {

@@ -15,6 +15,7 @@ import (
 	"buddy/app/gc"
 	"buddy/app/live"
 	"buddy/app/socket"
+	"buddy/sessions"
 	"buddy/tmux/pane"
 	"buddy/views/markup"
 )
@@ -34,6 +35,7 @@ type order struct {
 	Resume  bool            `json:"resume,omitempty"` // it is stored; else it is new
 	Log     string          `json:"log,omitempty"`    // the debug log to write to as well
 	Secret  string          `json:"secret,omitempty"` // of who starts it, see [socket.Server]
+	Key     []byte          `json:"key,omitempty"`    // see [sessions.HeldKey]
 }
 
 // Main runs a session in a process of its own, and returns the exit code. It is what [Start] starts,
@@ -57,6 +59,7 @@ func run() error {
 		socket.Remove(l.Addr().String())
 		return errors.Join(fmt.Errorf("what to run can't be read: %w", err), l.Close())
 	}
+	sessions.HoldKey(o.Key)
 	log.SetOutput(reporter{reportFile(o.Options.Session)})
 	// Caught and dropped, not ignored: what is ignored here, commands would ignore as well.
 	signals := make(chan os.Signal, 1)

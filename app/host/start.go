@@ -47,7 +47,7 @@ func Start(options *compose.Options, store sessions.Store, resume, looks bool) (
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(order{Options: *options, Resume: resume, Log: options.Log.Path(), Secret: p.Secret})
+	text, err := json.Marshal(order{Options: *options, Resume: resume, Log: options.Log.Path(), Secret: p.Secret, Key: sessions.HeldKey()})
 	if err == nil {
 		var exe string
 		if exe, err = os.Executable(); err == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/fs"
@@ -82,16 +83,18 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	if err := t.ws.commit(ctx, changes); err != nil {
 		return tools.Failure(err)
 	}
+	text := t.summary(changes)
+	res := tools.Success(donePayload{text}, text)
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
 			t.ws.seen.forget(c.from)
+			res.Seen = append(res.Seen, event.SeenFile{Target: t.ws.files.Name(), Path: c.from})
 		}
 		if c.to != "" {
-			t.ws.wrote(ctx, call, c.to, c.data)
+			res.Seen = append(res.Seen, t.ws.wrote(ctx, call, c.to, c.data)...)
 		}
 	}
-	text := t.summary(changes)
-	return tools.Success(donePayload{text}, text)
+	return res
 }
 
 // change describes the change of one file.

@@ -10,6 +10,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"buddy/agent/event"
 	"buddy/tmux/host"
 )
 
@@ -23,9 +24,10 @@ const (
 
 // Change is a file that the model has read or written and that something else than a file tool changed since.
 type Change struct {
-	Path string // as the model should use it
-	Diff string // unified; "" when it would be too long or is not known
-	Gone bool   // there is no such file any more
+	Path string         // as the model should use it
+	Diff string         // unified; "" when it would be too long or is not known
+	Gone bool           // there is no such file any more
+	Seen event.SeenFile // what the model knows of the file once it has read this
 }
 
 // hold keeps the content that the model knows of a file, for a diff. The oldest give way. The caller
@@ -77,7 +79,7 @@ func (w *Workspace) Changed(ctx context.Context) []Change {
 			continue
 		}
 		if one, ok := w.seen.by(0).change(s.Path, now); ok {
-			one.Path = w.show(s.Path)
+			one.Path, one.Seen.Target, one.Seen.Path = w.show(s.Path), w.files.Name(), s.Path
 			changed = append(changed, one)
 		}
 	}
@@ -113,7 +115,7 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 	if !ok || was.reported {
 		return Change{}, false
 	}
-	if now.exists && f.same(was, now) {
+	if now.exists && was.same(now) {
 		was.Modified = now.modified // only its time changed
 		return Change{}, false
 	}
@@ -125,7 +127,8 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 		return Change{Gone: !now.exists}, true
 	}
 	f.know(was, now)
-	return Change{Diff: diff}, true
+	was.call = "" // it knows this from no call
+	return Change{Diff: diff, Seen: event.SeenFile{Sum: was.sum, Bytes: now.size, ModifiedNS: now.modified.UnixNano()}}, true
 }
 
 // shortDiff returns the diff of two texts without the lines that name them, and "" for one that is

@@ -20,7 +20,7 @@ type Plan struct {
 // NewPlan returns the plan in a file, an absolute real path on this machine.
 func NewPlan(path string) *Plan {
 	dir := filepath.Dir(path)
-	return &Plan{path: path, files: &Workspace{files: fs.Local, root: dir, home: dir, secret: func(string) string { return "" }}}
+	return &Plan{path: path, files: &Workspace{files: fs.Local, root: dir, home: dir, secret: func(string) string { return "" }, seen: new(Readers)}}
 }
 
 // KeepPlan lets read_file, write_file and edit_file work on the plan by its absolute path, or by one

@@ -50,8 +50,8 @@ func TestPlanFile(t *testing.T) {
 	}
 	kept := 0
 	call.Keep = func([]tools.Before) error { kept++; return nil }
-	if res := there2.Run(call); res.IsError || kept != 0 {
-		t.Errorf("%s; %d files were kept", res.Content, kept)
+	if res := there2.Run(call); res.IsError || kept != 0 || res.Seen != nil {
+		t.Errorf("%s; %d files were kept; as files for a later process: %v", res.Content, kept, res.Seen)
 	}
 	for _, c := range []struct{ tool, path string }{
 		{"write_file", "s1/plan.md/../plan2.md"}, {"write_file", "s1/PLAN.md"}, {"edit_file", "s1/other.md"},

@@ -97,25 +97,26 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs, call t
 		pictured = s.data // metadata before the size in a JPEG may be long
 	}
 	if size, ok := imageOf(pictured); ok {
-		w.seen.by(call.Reader).record(call.ID, path, s)
-		return imageResult(payload, size, s)
+		res := imageResult(payload, size, s)
+		res.Seen = see(w, call, path, s)
+		return res
 	}
 	content := textOf(in, s, start)
 	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: call.PageBytes(), number: args.Number}
-	err = p.read(ctx, content.from)
-	if err == nil || errors.Is(err, errNotText) {
-		w.seen.by(call.Reader).record(call.ID, path, s) // the model learns at least the type
-	}
-	switch {
-	case errors.Is(err, errNotText):
-		return tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", payload.Path, payload.Bytes, http.DetectContentType(start)))
+	var res tools.Result
+	switch err = p.read(ctx, content.from); {
+	case errors.Is(err, errNotText): // the model learns at least the type
+		res = tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", payload.Path, payload.Bytes, http.DetectContentType(start)))
 	case errors.Is(err, tools.ErrArguments):
 		return tools.Failure(err)
 	case err != nil:
 		return tools.Failure(fmt.Errorf("%q: %w", payload.Path, fs.Cause(err)))
+	default:
+		p.fill(&payload, content)
+		res = tools.Success(payload, payload.Content)
 	}
-	p.fill(&payload, content)
-	return tools.Success(payload, payload.Content)
+	res.Seen = see(w, call, path, s)
+	return res
 }
 
 func countLines(data []byte) int {

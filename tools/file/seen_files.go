@@ -3,11 +3,14 @@ package file
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/tools"
 )
 
 // maxSeen bounds the files that a workspace remembers. Beyond it the tenth that was not read
@@ -28,7 +31,7 @@ type State struct {
 type seenFile struct {
 	State
 	call     string // that read or wrote it last
-	sum      uint64 // of the content, unless it is larger than [fs.MaxText]
+	sum      string // see snapshot.sum
 	text     []byte // the content in UTF-8, for a diff; nil when it is long, is no text, or others are newer
 	reported bool   // the change was reported, and the model does not know the new content
 	order    int64  // rank of the last read; clocks may stand still
@@ -38,7 +41,6 @@ type seenFile struct {
 type seenFiles struct {
 	mu    sync.Mutex // guards what is below
 	files map[string]*seenFile
-	seed  maphash.Seed
 	reads int64
 	held  int  // bytes of all texts
 	plain bool // no texts are held: nobody is told of changes
@@ -102,7 +104,7 @@ func (r *Readers) EndReader(reader int) {
 func (f *seenFiles) clone() *seenFiles {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	other := &seenFiles{files: make(map[string]*seenFile, len(f.files)), seed: f.seed, reads: f.reads, plain: true}
+	other := &seenFiles{files: make(map[string]*seenFile, len(f.files)), reads: f.reads, plain: true}
 	for path, s := range f.files {
 		one := *s
 		one.text = nil
@@ -120,12 +122,48 @@ func (r *Readers) forget(path string) {
 	}
 }
 
-// record stores s as the content that the model knows of the file at path, by a call.
-func (f *seenFiles) record(call, path string, s snapshot) {
+// See lets a reader know what an earlier process stored of files: with the result of a call, or for "" when the
+// reader was told what had changed in files that it knew.
+func (r *Readers) See(reader int, call string, all []event.SeenFile) {
+	f := r.by(reader)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.files) == 0 {
-		f.files, f.seed = make(map[string]*seenFile), maphash.MakeSeed()
+	for _, s := range all {
+		if f.files[s.Path] == nil && call == "" {
+			continue
+		}
+		known := f.note(call, s.Path)
+		known.Bytes, known.Tokens, known.Modified, known.sum = s.Bytes, int(s.Bytes/4), time.Unix(0, s.ModifiedNS), s.Sum
+		known.reported = s.Sum == ""
+	}
+}
+
+// see records that the model of a call knows s as the content of the file at path, and returns that for the result, unless
+// it is the plan: its path is another one in a fork.
+func see(w *Workspace, call tools.Call, path string, s snapshot) []event.SeenFile {
+	if w.seen == nil { // what is read there is never changed
+		return nil
+	}
+	sum := w.seen.by(call.Reader).record(call.ID, path, s)
+	if k := call.Planned.Kind; k == action.Internal || k == action.PlanFile {
+		return nil
+	}
+	return []event.SeenFile{{Target: w.files.Name(), Path: path, Sum: sum, Bytes: s.size, ModifiedNS: s.modified.UnixNano()}}
+}
+
+// record stores s as the content that the model knows of the file at path, by a call, and returns its sum.
+func (f *seenFiles) record(call, path string, s snapshot) (sum string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known := f.note(call, path)
+	f.know(known, s)
+	return known.sum
+}
+
+// note returns what is known of the file at path, which a call reads or writes now. The caller holds f.mu.
+func (f *seenFiles) note(call, path string) *seenFile {
+	if f.files == nil {
+		f.files = make(map[string]*seenFile)
 	}
 	known, ok := f.files[path]
 	if !ok {
@@ -137,15 +175,12 @@ func (f *seenFiles) record(call, path string, s snapshot) {
 	}
 	f.reads++
 	known.Path, known.call, known.LastRead, known.Reads, known.order, known.reported = path, call, time.Now(), known.Reads+1, f.reads, false
-	f.know(known, s)
+	return known
 }
 
 // know notes that the model knows s as the content of a file. The caller holds f.mu.
 func (f *seenFiles) know(known *seenFile, s snapshot) {
-	known.Bytes, known.Tokens, known.Modified, known.sum = s.size, int(s.size/4), s.modified, 0
-	if s.whole() {
-		known.sum = maphash.Bytes(f.seed, s.data)
-	}
+	known.Bytes, known.Tokens, known.Modified, known.sum = s.size, int(s.size/4), s.modified, s.sum()
 	f.hold(known, s)
 }
 
@@ -174,18 +209,10 @@ func (f *seenFiles) check(path string, s snapshot) (known, same bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	was, known := f.files[path]
-	return known, known && f.same(was, s)
+	return known, known && was.same(s)
 }
 
-func (f *seenFiles) same(was *seenFile, s snapshot) bool {
-	if was.Bytes != s.size {
-		return false
-	}
-	if s.whole() {
-		return was.sum == maphash.Bytes(f.seed, s.data)
-	}
-	return was.Modified.Equal(s.modified)
-}
+func (was *seenFile) same(s snapshot) bool { return was.Bytes == s.size && was.sum == s.sum() }
 
 // sorted returns the remembered files in the order of compare.
 func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
@@ -201,7 +228,10 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
 
 // Readers returns what is known of the files by each reader.
-func (w *Workspace) Readers() *Readers { return &w.seen }
+func (w *Workspace) Readers() *Readers { return w.seen }
+
+// UseReaders replaces what is known of the files of a workspace by each reader. Call it before the first tool call.
+func UseReaders(w *Workspace, seen *Readers) { w.seen = seen }
 
 // Recent returns the files that the main model read or wrote, most recent first.
 func (w *Workspace) Recent() []State { return w.seen.by(0).sorted(latest) }

@@ -100,6 +100,9 @@ func TestDiffIsAsGoodAsReading(t *testing.T) {
 	if got := b.diffs(); len(got) != 1 || !strings.Contains(got[0], "+most\n") {
 		t.Errorf("changed %q", got)
 	}
+	b.ws.Readers().Unread(0, func(call string) bool { return call == "" }) // back to before it was told
+	b.Fails("write_file", args{"path": "b", "content": "mine\n"}, "was not read since")
+	b.OK("write_file", args{"path": "a", "content": "again\n"})
 }
 
 // What is kept for diffs is bounded, and so is what a diff may have.
@@ -150,7 +153,7 @@ func TestManyWritesAreOneChange(t *testing.T) {
 // What readers beside the main conversation know has no texts, which only tell that of changes, and
 // goes with its reader.
 func TestOtherReadersHoldNoTexts(t *testing.T) {
-	var w Workspace
+	w := Workspace{seen: new(Readers)}
 	text := snapshot{exists: true, size: 2, data: []byte("a\n")}
 	w.seen.by(0).record("c1", "/a", text)
 	w.seen.by(1).record("c2", "/a", text)

@@ -75,7 +75,7 @@ func (s snapshot) sum() string {
 	case !s.exists:
 		return ""
 	case !s.whole():
-		return fmt.Sprintf("%d bytes of %s", s.size, s.modified)
+		return fmt.Sprintf("%d bytes of %s", s.size, s.modified.UTC())
 	}
 	return tools.SumOf(s.data)
 }

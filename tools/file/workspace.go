@@ -36,7 +36,7 @@ type Workspace struct {
 	home    string     // of the person; empty if unknown
 
 	writing sync.Mutex // held from reading a file that is to be replaced until it is written
-	seen    Readers    // what was read or written
+	seen    *Readers   // what was read or written
 }
 
 // NewWorkspace returns a workspace at the folder root. secret returns the part of a path that
@@ -50,7 +50,7 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	if err != nil {
 		return nil, fmt.Errorf("workspace %q: %w", root, err)
 	}
-	w := &Workspace{files: fs.Local, root: resolved, secret: secret}
+	w := &Workspace{files: fs.Local, root: resolved, secret: secret, seen: new(Readers)}
 	_, _, err = w.find(context.Background())
 	return w, err
 }
@@ -59,7 +59,7 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 // there: a real path as [host.Host.RealPath] returns it, or "" for the home folder, which is
 // looked up when needed.
 func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {
-	return &Workspace{files: fs.On(h, name), root: root, secret: secret}
+	return &Workspace{files: fs.On(h, name), root: root, secret: secret, seen: new(Readers)}
 }
 
 // Protect adds files and folders with secrets by their absolute real paths. Call it before the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/agent/event"
 	"buddy/texts"
 	"buddy/tools"
 )
@@ -127,7 +128,9 @@ func (w *Workspace) rewrite(ctx context.Context, call tools.Call, change rewrite
 	if err != nil {
 		return tools.Failure(err)
 	}
-	return tools.Success(donePayload{text}, text)
+	res := tools.Success(donePayload{text}, text)
+	res.Seen = w.wrote(ctx, call, path, data)
+	return res
 }
 
 // put writes data to the planned file if that is still the change that was shown. The caller
@@ -140,18 +143,14 @@ func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data
 	if err := call.KeepBefore(before(plan.Path, old, data)); err != nil {
 		return err
 	}
-	if err := w.replaceFile(ctx, plan.Path, data); err != nil {
-		return err
-	}
-	w.wrote(ctx, call, plan.Path, data)
-	return nil
+	return w.replaceFile(ctx, plan.Path, data)
 }
 
 // wrote records that the file at path now contains data, which the call's reader knows.
-func (w *Workspace) wrote(ctx context.Context, call tools.Call, path string, data []byte) {
-	s := snapshot{size: int64(len(data)), data: data}
+func (w *Workspace) wrote(ctx context.Context, call tools.Call, path string, data []byte) []event.SeenFile {
+	s := snapshot{exists: true, size: int64(len(data)), data: data}
 	if info, err := w.files.Lstat(ctx, path); err == nil {
 		s.modified = info.Modified
 	}
-	w.seen.by(call.Reader).record(call.ID, path, s)
+	return see(w, call, path, s)
 }

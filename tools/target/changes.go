@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/agent/event"
 	"buddy/tools/file"
 )
 
@@ -28,13 +29,18 @@ type changeLog struct {
 type fileChange struct {
 	number int64
 	text   string
+	seen   event.SeenFile
 }
+
+// ToldNothing means that a conversation was told of no change.
+const ToldNothing = "0"
 
 // ChangedFiles looks at the files that models have read or written, on all targets, and returns what
 // commands and other programs changed in them since a conversation was told last, as text for its model; "" for
 // nothing. known is how far it was told, as the last call returned it; "" is a conversation that
-// begins now and has read nothing. What is too long for once comes with the next call.
-func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string) {
+// begins now and has read nothing. What is too long for once comes with the next call. seen is what the model knows of
+// the files once it was told.
+func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string, seen []event.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()
 	defer log.mu.Unlock()
@@ -44,26 +50,25 @@ func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string
 			on = " on " + one.Name
 		}
 		for _, c := range one.Files.Changed(ctx) {
-			log.add(changeText(c, on))
+			log.add(changeText(c, on), c.Seen)
 		}
 	}
 	from, err := strconv.ParseInt(known, 10, 64)
 	if err != nil {
-		return "", strconv.FormatInt(log.last, 10)
+		return "", strconv.FormatInt(log.last, 10), nil
 	}
 	return log.since(from)
 }
 
 // add remembers a change. Numbers grow over the processes of a session, too: they are times.
-func (l *changeLog) add(text string) {
+func (l *changeLog) add(text string, seen event.SeenFile) {
 	l.last = max(l.last+1, time.Now().UnixNano())
-	l.all = append(l.all, fileChange{l.last, text})
+	l.all = append(l.all, fileChange{l.last, text, seen})
 	l.all = l.all[max(0, len(l.all)-maxChanges):]
 }
 
-// since returns what was changed after a number, as much as fits, and the number of the last change
-// in it.
-func (l *changeLog) since(from int64) (text, told string) {
+// since returns what was changed after a number, as much as fits, the number of the last change in it, and the files.
+func (l *changeLog) since(from int64) (text, told string, seen []event.SeenFile) {
 	const head = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n"
 	var b strings.Builder
 	for _, c := range l.all {
@@ -73,12 +78,12 @@ func (l *changeLog) since(from int64) (text, told string) {
 		case b.Len() == 0:
 			b.WriteString(head)
 		case b.Len()+len(c.text) > maxChangeText:
-			return strings.TrimSpace(b.String()), strconv.FormatInt(from, 10)
+			return strings.TrimSpace(b.String()), strconv.FormatInt(from, 10), seen
 		}
 		b.WriteString(c.text)
-		from = c.number
+		from, seen = c.number, append(seen, c.seen)
 	}
-	return strings.TrimSpace(b.String()), strconv.FormatInt(max(from, l.last), 10)
+	return strings.TrimSpace(b.String()), strconv.FormatInt(max(from, l.last), 10), seen
 }
 
 // changeText says how a file was changed.

@@ -38,7 +38,7 @@ func TestEveryConversationIsToldOfChanges(t *testing.T) {
 	know(t, set.First().Files, "a")
 	know(t, web.Files, "b")
 	ctx := t.Context()
-	text, one := set.ChangedFiles(ctx, "")
+	text, one, _ := set.ChangedFiles(ctx, "")
 	if text != "" || one == "" {
 		t.Errorf("at the beginning: %q, %q", text, one)
 	}
@@ -51,15 +51,15 @@ func TestEveryConversationIsToldOfChanges(t *testing.T) {
 	const want = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n" +
 		"- \"a\" changed:\n@@ -1 +1 @@\n-x\n+theirs\n- \"b\" on web is gone."
 	for range 2 {
-		if text, one = set.ChangedFiles(ctx, one); text != want {
+		if text, one, _ = set.ChangedFiles(ctx, one); text != want {
 			t.Errorf("told %q, want %q", text, want)
 		}
 		one, other = other, one
 	}
-	if text, _ = set.ChangedFiles(ctx, one); text != "" {
+	if text, _, _ = set.ChangedFiles(ctx, one); text != "" {
 		t.Errorf("told again: %q", text)
 	}
-	if text, _ = set.ChangedFiles(ctx, ""); text != "" {
+	if text, _, _ = set.ChangedFiles(ctx, ""); text != "" {
 		t.Errorf("a new conversation is told of what it has not read: %q", text)
 	}
 	for _, name := range []string{"1", "2", "3"} {
@@ -67,8 +67,8 @@ func TestEveryConversationIsToldOfChanges(t *testing.T) {
 		know(t, set.First().Files, name)
 		put(filepath.Join(here, name), strings.Repeat("theirs ", 200)+"\n")
 	}
-	first, more := set.ChangedFiles(ctx, one)
-	second, _ := set.ChangedFiles(ctx, more)
+	first, more, _ := set.ChangedFiles(ctx, one)
+	second, _, _ := set.ChangedFiles(ctx, more)
 	if strings.Count(first, "@@ -1") != 2 || strings.Count(second, "@@ -1") != 1 || len(first) > maxChangeText || !strings.Contains(second, `"3"`) {
 		t.Errorf("told %q, then %q", first, second)
 	}

@@ -11,14 +11,16 @@ import (
 	"buddy/agent/policy"
 	"buddy/tmux"
 	"buddy/tools"
+	"buddy/tools/file"
 )
 
 // Set holds the targets that calls of a session may name: the first, where the session began,
 // and others, opened when a call first names them. It is safe for concurrent use.
 type Set struct {
-	first *Session
-	all   []*Target // the target of first comes first
-	open  func(context.Context, *Target) (*Session, error)
+	first   *Session
+	all     []*Target                // the target of first comes first
+	readers map[string]*file.Readers // by target, opened or not
+	open    func(context.Context, *Target) (*Session, error)
 
 	mu      sync.Mutex               // guards what follows, up to closed
 	opening map[string]chan struct{} // holds a token while a target is opened
@@ -34,7 +36,7 @@ type Set struct {
 // to one of the others; after an error the next call tries again.
 func NewSet(first *Session, others []*Target, open func(context.Context, *Target) (*Session, error)) *Set {
 	return &Set{
-		first: first, all: append([]*Target{first.Target}, others...), open: open, current: first.Name,
+		first: first, all: append([]*Target{first.Target}, others...), readers: newReaders(first, others), open: open, current: first.Name,
 		opened: map[string]*Session{first.Name: first}, opening: map[string]chan struct{}{}, failed: map[string]error{},
 	}
 }
@@ -147,6 +149,7 @@ func (s *Set) Open(ctx context.Context, name string) (*Session, error) {
 		return nil, errClosed // nothing was started there
 	}
 	one.Shell.ShareTasks(s.first.Shell)
+	file.UseReaders(one.Files, s.readers[name])
 	s.opened[name] = one
 	return one, nil
 }
