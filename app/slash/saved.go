@@ -3,6 +3,8 @@ package slash
 import (
 	"context"
 	"errors"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,12 +12,24 @@ import (
 	"buddy/sessions"
 )
 
-// Saved lists and changes the saved sessions. Its methods read and write files, which may
+// Saved lists and changes the saved sessions of a project. Its methods read and write files, which may
 // take long; any goroutine may call them. The zero Saved has no sessions.
-type Saved struct{ store sessions.Store }
+type Saved struct{ stores []sessions.Store }
 
-// SavedIn returns the sessions of a store.
-func SavedIn(store sessions.Store) Saved { return Saved{store} }
+// SavedIn returns the sessions of a store, and those of the same project that could not be moved there.
+func SavedIn(store sessions.Store) Saved {
+	return Saved{append([]sessions.Store{store}, store.Others()...)}
+}
+
+// of returns the store of a session, the zero one if it is in none.
+func (s Saved) of(id string) sessions.Store {
+	for _, store := range s.stores {
+		if _, err := os.Lstat(store.File(id)); err == nil {
+			return store
+		}
+	}
+	return sessions.Store{}
+}
 
 // SavedSession describes a saved session.
 type SavedSession struct {
@@ -48,25 +62,42 @@ func describe(e sessions.Entry) SavedSession {
 
 // List returns the sessions, the last used first.
 func (s Saved) List() ([]SavedSession, error) {
-	entries, err := s.store.List()
-	all := make([]SavedSession, len(entries))
-	for i, e := range entries {
-		all[i] = describe(e)
+	var all []SavedSession
+	for _, store := range s.stores {
+		entries, err := store.List()
+		if err != nil {
+			return all, err
+		}
+		all = slices.Grow(all, len(entries))
+		for _, e := range entries {
+			all = append(all, describe(e))
+		}
 	}
-	return all, err
+	if len(s.stores) > 1 {
+		slices.SortStableFunc(all, func(a, b SavedSession) int { return b.Used.Compare(a.Used) })
+	}
+	return all, nil
 }
 
 // Search calls f for each event that says text, as [sessions.Store.Search] does, until f
 // returns false or ctx ends.
 func (s Saved) Search(ctx context.Context, text string, f func(Hit) bool) error {
-	return s.store.Search(ctx, text, func(h sessions.Hit) bool {
-		return f(Hit{Session: describe(h.Entry), Event: h.Envelope, Text: h.Text})
-	})
+	more := true
+	for _, store := range s.stores {
+		err := store.Search(ctx, text, func(h sessions.Hit) bool {
+			more = f(Hit{Session: describe(h.Entry), Event: h.Envelope, Text: h.Text})
+			return more
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
 
 // Tail returns the last events of a session, at most so many.
 func (s Saved) Tail(id string, most int) ([]event.Envelope, error) {
-	j, err := s.store.View(id)
+	j, err := s.of(id).View(id)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +107,7 @@ func (s Saved) Tail(id string, most int) ([]event.Envelope, error) {
 
 // Exchanges returns the exchanges of a session, the oldest first.
 func (s Saved) Exchanges(id string) ([]Exchange, error) {
-	j, err := s.store.View(id)
+	j, err := s.of(id).View(id)
 	if err != nil {
 		return nil, err
 	}
@@ -89,17 +120,17 @@ func (s Saved) Exchanges(id string) ([]Exchange, error) {
 }
 
 // Rename gives a session another title.
-func (s Saved) Rename(id, title string) error { return s.store.Rename(id, title) }
+func (s Saved) Rename(id, title string) error { return s.of(id).Rename(id, title) }
 
 // Remove moves a session to the trash.
 func (s Saved) Remove(id string) error {
-	_, err := s.store.Remove(id)
+	_, err := s.of(id).Remove(id)
 	return err
 }
 
 // Fork copies a session up to the end of an exchange and returns the id of the copy.
 func (s Saved) Fork(id string, exchange int) (fork string, err error) {
-	fork, _, err = s.store.Fork(id, exchange)
+	fork, _, err = s.of(id).Fork(id, exchange)
 	return fork, err
 }
 
