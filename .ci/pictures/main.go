@@ -92,7 +92,7 @@ func run(buddy, out, only, fonts, theme string) error {
 // fix is a failing test, its cause and the change, which is approved.
 func fix(s *stage) error {
 	return s.steps(
-		start, send("why do the checkout tests fail?"), approve("go test"), waitFor("make the change"), settle,
+		start, send("why do the checkout tests fail?"), approve("go test"), waitFor("Edit checkout/tax.go?"), settle,
 		picture("approval"), keys("y"), approve("go test"), waitFor("passes."), settle, picture("screen"),
 	)
 }
