@@ -251,7 +251,7 @@ func join(name string) step {
 
 // shot draws what the terminal shows.
 func (s *stage) shot() (image.Image, error) {
-	text, err := s.tmux("capture-pane", "-pe")
+	text, err := s.tmux("capture-pane", "-peN")
 	if err != nil {
 		return nil, err
 	}
