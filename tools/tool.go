@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/event"
 	"buddy/agent/model"
 )
 
@@ -237,7 +236,7 @@ type Result struct {
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
 	// Seen are the files of which the model knows the content now.
-	Seen []event.SeenFile
+	Seen []action.SeenFile
 	// Images are sent to models that take them; for others Content describes them.
 	Images []model.Image
 	// Took is the duration of the work, when the tool knows it better than its caller.

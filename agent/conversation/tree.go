@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
@@ -45,7 +46,7 @@ func (t *Tree) Silence(off func(kind string) bool) { t.main.off = off }
 type Readers interface {
 	// See lets a conversation know files that it has read or written in an earlier process: with the result of a
 	// call, or for "" because its model was told what had changed in files that it knew.
-	See(branch int, call string, files []event.SeenFile)
+	See(branch int, call string, files []action.SeenFile)
 	// ForkReader lets the conversation to know the files that from knows now. What calls have read
 	// that are under way it does not.
 	ForkReader(from, to int, underWay func(call string) bool)
@@ -213,7 +214,7 @@ func see(r Readers, env event.Envelope) {
 		r.See(env.Branch, call, p.Seen)
 	case event.FileRestored: // its model was told to read them again
 		for _, f := range p.Kept {
-			r.See(0, "", []event.SeenFile{{Target: p.Target, Path: f.Path}})
+			r.See(0, "", []action.SeenFile{{Target: p.Target, Path: f.Path}})
 		}
 	}
 }

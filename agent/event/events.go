@@ -416,7 +416,7 @@ type ReminderAttached struct {
 	// States say, by kind, what the model knows then, so that it is not told again.
 	States map[string]string `json:"states,omitempty"`
 	// Seen are files that are in it, or that changed.
-	Seen []SeenFile `json:"seen,omitempty"`
+	Seen []action.SeenFile `json:"seen,omitempty"`
 }
 
 // ResultSpilled marks that the whole result of a call is in a file (overflow), because it is

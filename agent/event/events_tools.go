@@ -96,27 +96,18 @@ type FullOutput struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// SeenFile is a file that the model has read or written, with what tells whether it still has that content.
-type SeenFile struct {
-	Target     string `json:"target"`        // target of the file
-	Path       string `json:"path"`          // absolute, symbolic links resolved
-	Sum        string `json:"sum,omitempty"` // of the content, the same in every process; empty: the model does not know the content any more
-	Bytes      int64  `json:"bytes,omitempty"`
-	ModifiedNS int64  `json:"modified_ns,omitempty"` // Unix time in nanoseconds
-}
-
 // ToolResult holds the result that the model read, with the end of the output for the screen.
 type ToolResult struct {
-	CallID     string      `json:"call_id"`
-	Name       string      `json:"name"`
-	Seen       []SeenFile  `json:"seen,omitempty"` // before the result, so that it can be had without that
-	Result     string      `json:"result"`
-	IsError    bool        `json:"is_error,omitempty"`
-	ExitCode   *int        `json:"exit_code,omitempty"`
-	DurationMS int64       `json:"duration_ms"`
-	Tail       string      `json:"tail,omitempty"` // at most 64 KiB
-	FullOutput *FullOutput `json:"full_output,omitempty"`
-	Original   string      `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
+	CallID     string            `json:"call_id"`
+	Name       string            `json:"name"`
+	Seen       []action.SeenFile `json:"seen,omitempty"` // before the result, so that it can be had without that
+	Result     string            `json:"result"`
+	IsError    bool              `json:"is_error,omitempty"`
+	ExitCode   *int              `json:"exit_code,omitempty"`
+	DurationMS int64             `json:"duration_ms"`
+	Tail       string            `json:"tail,omitempty"` // at most 64 KiB
+	FullOutput *FullOutput       `json:"full_output,omitempty"`
+	Original   string            `json:"original,omitempty"` // what the tool gave, where a hook replaced it; the model is not sent it
 }
 
 // TargetConnecting reports that a target is being connected to, or no longer is.

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"buddy/agent/event"
+	"buddy/agent/action"
 )
 
 const (
@@ -39,7 +39,7 @@ type Said struct {
 	// State holds what the model knows once it has read Text, or what it need not be told: the next
 	// [Snapshot] of the conversation has it. "" changes nothing.
 	State string
-	Seen  []event.SeenFile // files that Text tells of
+	Seen  []action.SeenFile // files that Text tells of
 }
 
 // Generator says what a model should know. Say may be called by any goroutine, one call at a time,
@@ -99,7 +99,7 @@ type News struct {
 	Once   string            // stays in the conversation; "" for nothing
 	Kinds  []string          // of Once
 	States map[string]string // by kind, of Once
-	Seen   []event.SeenFile  // of Once
+	Seen   []action.SeenFile // of Once
 	Now    string            // of this request only; "" for nothing
 	Known  map[string]string // states by kind of which nothing is told, or nothing that is stored
 	Late   []string          // kinds whose generators were too slow just now

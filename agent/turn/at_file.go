@@ -99,7 +99,7 @@ func (b namedFiles) attach(names []texts.Mention) {
 
 // read reads a file as the model would and returns what it is told of it, or why that does not go along: there is no
 // such file, it is not text, or somebody would be asked first, the person or a hook.
-func (b namedFiles) read(ctx context.Context, name string) (j *job, text string, seen []event.SeenFile, err error) {
+func (b namedFiles) read(ctx context.Context, name string) (j *job, text string, seen []action.SeenFile, err error) {
 	l := b.loop
 	args, err := json.Marshal(map[string]string{"path": name})
 	if err != nil {

@@ -19,7 +19,8 @@ func (s *sessionsCLI) repairCommand() *cobra.Command {
 		Short: "rebuild the damaged first line of a session",
 		Long: "repair rebuilds the first line of a session that can't be opened because that line is damaged, from what is\n" +
 			"left of it and from the rest. The file as it was goes to the trash. Unless it is certain that the new line is\n" +
-			"the one that was written on this machine, the session is read-only until you trust it: buddy sessions trust ID.",
+			"the one that was written on this machine, the session is read-only until you trust it:\n" +
+			"buddy sessions trust ID.",
 		Example: "  buddy sessions repair 7f3a",
 	}, func(store sessions.Store, id string, _ []string) error {
 		r, err := store.Repair(id)

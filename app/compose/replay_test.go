@@ -113,7 +113,7 @@ func (doing) Run(_ context.Context, call tools.Call) tools.Result {
 		res.Images = []model.Image{{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}
 	}
 	for i := range args.N % 40 { // up to more than what is read of a long line
-		res.Seen = append(res.Seen, event.SeenFile{Target: "local", Path: fmt.Sprintf("/%s/%d", call.ID, i), Sum: tools.SumOf([]byte(text)), Bytes: int64(i)})
+		res.Seen = append(res.Seen, action.SeenFile{Target: "local", Path: fmt.Sprintf("/%s/%d", call.ID, i), Sum: tools.SumOf([]byte(text)), Bytes: int64(i)})
 	}
 	return res
 }
@@ -276,7 +276,7 @@ func TestReplayOfIsFullReplay(t *testing.T) {
 }
 
 // seen returns the files that results are of.
-func seen(events []event.Envelope) (all []event.SeenFile) {
+func seen(events []event.Envelope) (all []action.SeenFile) {
 	for _, env := range events {
 		if p, ok := env.Payload.(event.ToolResult); ok {
 			all = append(all, p.Seen...)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/event"
 	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/fs"
@@ -88,7 +87,7 @@ func (t *applyPatch) RunArgs(ctx context.Context, call tools.Call, args patchArg
 	for _, c := range changes {
 		if c.from != "" && c.from != c.to {
 			t.ws.seen.forget(c.from)
-			res.Seen = append(res.Seen, event.SeenFile{Target: t.ws.files.Name(), Path: c.from})
+			res.Seen = append(res.Seen, action.SeenFile{Target: t.ws.files.Name(), Path: c.from})
 		}
 		if c.to != "" {
 			res.Seen = append(res.Seen, t.ws.wrote(ctx, call, c.to, c.data)...)

@@ -10,7 +10,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
-	"buddy/agent/event"
+	"buddy/agent/action"
 	"buddy/tmux/host"
 )
 
@@ -24,10 +24,10 @@ const (
 
 // Change is a file that the model has read or written and that something else than a file tool changed since.
 type Change struct {
-	Path string         // as the model should use it
-	Diff string         // unified; "" when it would be too long or is not known
-	Gone bool           // there is no such file any more
-	Seen event.SeenFile // what the model knows of the file once it has read this
+	Path string          // as the model should use it
+	Diff string          // unified; "" when it would be too long or is not known
+	Gone bool            // there is no such file any more
+	Seen action.SeenFile // what the model knows of the file once it has read this
 }
 
 // hold keeps the content that the model knows of a file, for a diff. The oldest give way. The caller
@@ -128,7 +128,7 @@ func (f *seenFiles) change(path string, now snapshot) (Change, bool) {
 	}
 	f.know(was, now)
 	was.call = "" // it knows this from no call
-	return Change{Diff: diff, Seen: event.SeenFile{Sum: was.sum, Bytes: now.size, ModifiedNS: now.modified.UnixNano()}}, true
+	return Change{Diff: diff, Seen: action.SeenFile{Sum: was.sum, Bytes: now.size, ModifiedNS: now.modified.UnixNano()}}, true
 }
 
 // shortDiff returns the diff of two texts without the lines that name them, and "" for one that is

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/event"
 	"buddy/tools"
 )
 
@@ -124,7 +123,7 @@ func (r *Readers) forget(path string) {
 
 // See lets a reader know what an earlier process stored of files: with the result of a call, or for "" when the
 // reader was told what had changed in files that it knew.
-func (r *Readers) See(reader int, call string, all []event.SeenFile) {
+func (r *Readers) See(reader int, call string, all []action.SeenFile) {
 	f := r.by(reader)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +139,7 @@ func (r *Readers) See(reader int, call string, all []event.SeenFile) {
 
 // see records that the model of a call knows s as the content of the file at path, and returns that for the result, unless
 // it is the plan: its path is another one in a fork.
-func see(w *Workspace, call tools.Call, path string, s snapshot) []event.SeenFile {
+func see(w *Workspace, call tools.Call, path string, s snapshot) []action.SeenFile {
 	if w.seen == nil { // what is read there is never changed
 		return nil
 	}
@@ -148,7 +147,7 @@ func see(w *Workspace, call tools.Call, path string, s snapshot) []event.SeenFil
 	if k := call.Planned.Kind; k == action.Internal || k == action.PlanFile {
 		return nil
 	}
-	return []event.SeenFile{{Target: w.files.Name(), Path: path, Sum: sum, Bytes: s.size, ModifiedNS: s.modified.UnixNano()}}
+	return []action.SeenFile{{Target: w.files.Name(), Path: path, Sum: sum, Bytes: s.size, ModifiedNS: s.modified.UnixNano()}}
 }
 
 // record stores s as the content that the model knows of the file at path, by a call, and returns its sum.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/event"
 	"buddy/texts"
 	"buddy/tools"
 )
@@ -147,7 +146,7 @@ func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data
 }
 
 // wrote records that the file at path now contains data, which the call's reader knows.
-func (w *Workspace) wrote(ctx context.Context, call tools.Call, path string, data []byte) []event.SeenFile {
+func (w *Workspace) wrote(ctx context.Context, call tools.Call, path string, data []byte) []action.SeenFile {
 	s := snapshot{exists: true, size: int64(len(data)), data: data}
 	if info, err := w.files.Lstat(ctx, path); err == nil {
 		s.modified = info.Modified

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"buddy/agent/event"
+	"buddy/agent/action"
 	"buddy/tools/file"
 )
 
@@ -29,7 +29,7 @@ type changeLog struct {
 type fileChange struct {
 	number int64
 	text   string
-	seen   event.SeenFile
+	seen   action.SeenFile
 }
 
 // ToldNothing means that a conversation was told of no change.
@@ -40,7 +40,7 @@ const ToldNothing = "0"
 // nothing. known is how far it was told, as the last call returned it; "" is a conversation that
 // begins now and has read nothing. What is too long for once comes with the next call. seen is what the model knows of
 // the files once it was told.
-func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string, seen []event.SeenFile) {
+func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string, seen []action.SeenFile) {
 	log := &s.changes
 	log.mu.Lock()
 	defer log.mu.Unlock()
@@ -61,14 +61,14 @@ func (s *Set) ChangedFiles(ctx context.Context, known string) (text, told string
 }
 
 // add remembers a change. Numbers grow over the processes of a session, too: they are times.
-func (l *changeLog) add(text string, seen event.SeenFile) {
+func (l *changeLog) add(text string, seen action.SeenFile) {
 	l.last = max(l.last+1, time.Now().UnixNano())
 	l.all = append(l.all, fileChange{l.last, text, seen})
 	l.all = l.all[max(0, len(l.all)-maxChanges):]
 }
 
 // since returns what was changed after a number, as much as fits, the number of the last change in it, and the files.
-func (l *changeLog) since(from int64) (text, told string, seen []event.SeenFile) {
+func (l *changeLog) since(from int64) (text, told string, seen []action.SeenFile) {
 	const head = "Files changed since you read or wrote them, by a command of yours or by somebody else. A diff shows the whole change.\n"
 	var b strings.Builder
 	for _, c := range l.all {

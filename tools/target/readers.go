@@ -1,16 +1,16 @@
 package target
 
 import (
-	"buddy/agent/event"
+	"buddy/agent/action"
 	"buddy/tools/file"
 )
 
 // See lets the model of a branch know files that it has read or written in an earlier process, on every target: with
 // the result of a call, or for "" because it was told what had changed in them.
-func (s *Set) See(branch int, call string, files []event.SeenFile) {
+func (s *Set) See(branch int, call string, files []action.SeenFile) {
 	for _, f := range files {
 		if r := s.readers[f.Target]; r != nil {
-			r.See(branch, call, []event.SeenFile{f})
+			r.See(branch, call, []action.SeenFile{f})
 		}
 	}
 }

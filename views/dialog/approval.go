@@ -25,8 +25,7 @@ type Approval struct {
 	asked   event.ApprovalAsked // ID is "" while there is none
 	short   bool                // the answers share rows
 	shown   shown
-	lines   body         // what the action does, laid out
-	few     body         // the same for few rows
+	lines   [3]body      // what the action does, laid out with fewer and fewer lines around changes
 	typing  *edit.Editor // of reason or amend; nil unless one is typed
 	reason  reason
 	amend   amendment
@@ -70,7 +69,7 @@ func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
 
 // Clear shows no request any more.
 func (a *Approval) Clear() {
-	a.asked, a.lines, a.few, a.body, a.typing = event.ApprovalAsked{}, body{}, body{}, body{}, nil
+	a.asked, a.lines, a.body, a.typing = event.ApprovalAsked{}, [3]body{}, body{}, nil
 	a.explain, a.shown, a.amend, a.reason, a.choices = explaining{}, shown{}, amendment{}, reason{}, choices{}
 }
 
@@ -315,8 +314,8 @@ func (a *Approval) Draw(screen tcell.Screen) {
 		a.drawEditor(in)
 		return
 	}
-	if a.body.width != a.lines.width {
-		a.body.relay(a.lines.width)
+	if a.body.width != a.lines[0].width {
+		a.body.relay(a.lines[0].width)
 	}
 	a.body.rows = p.scrolled
 	if a.explain.changed {

@@ -12,13 +12,14 @@ import (
 	"buddy/views/edit"
 )
 
-// explainedAt is the row to scroll to when the explanation comes or goes: the first one, from which
-// the command shows as well, unless the explanation's end has no room then.
+// explainedAt is the row to scroll to when the details come or go: the first one, so that the command stays in view, unless
+// then hardly anything of the details has room.
 func (a *Approval) explainedAt(p *approvalRows) int {
 	if !a.explain.on {
 		return 0
 	}
-	return max(0, min(p.decisive, len(p.scrolled)-p.room))
+	const least = 4 // rows of the details
+	return max(0, min(p.details+least, len(p.scrolled))-p.room)
 }
 
 // drawEditor draws the text that is edited over the whole dialog, and below it the keys.
@@ -96,7 +97,7 @@ func (a *Approval) amended(text string) {
 		return
 	}
 	a.amend.text, a.amend.done = text, true
-	a.lines, a.few, a.shown.end = body{}, body{}, false
+	a.lines, a.shown.end = [3]body{}, false
 	a.offer()
 }
 

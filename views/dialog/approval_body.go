@@ -10,12 +10,10 @@ import (
 
 const bodyIndent = 2
 
-// layBody wraps what the action does: the command, or the path with its diff, which is bare where rows are few.
-func (a *Approval) layBody(w int, bare bool) *body {
-	b := &a.lines
-	if bare {
-		b = &a.few
-	}
+// layBody wraps what the action does: the command, or the path with its diff, which has so many lines fewer around changes
+// than else.
+func (a *Approval) layBody(w, tight int) *body {
+	b := &a.lines[tight]
 	if b.width == w && b.rows != nil {
 		return b
 	}
@@ -36,7 +34,7 @@ func (a *Approval) layBody(w int, bare bool) *body {
 		b.addCommand(act.Command, w)
 	}
 	if act.Preview != "" {
-		b.addPreview(act, w, bare)
+		b.addPreview(act, w, tight)
 	}
 	if b.rows == nil {
 		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "buddy knows nothing about what this does.")}, w)

@@ -10,9 +10,9 @@ import (
 	"buddy/views/words"
 )
 
-// addPreview appends what shows of an action before it happens: that of files is a diff; bare leaves out all lines of
-// it that do not change.
-func (b *body) addPreview(act action.Action, w int, bare bool) {
+// addPreview appends what shows of an action before it happens: that of files is a diff, with so many lines fewer around
+// changes than else.
+func (b *body) addPreview(act action.Action, w, tight int) {
 	if files := act.Kind == action.FileWrite || act.Kind == action.FileDelete; !files {
 		if act.Path != "" {
 			b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, act.Path), w)
@@ -22,5 +22,5 @@ func (b *body) addPreview(act action.Action, w int, bare bool) {
 		}
 		return
 	}
-	b.addDiff(bodyIndent, markup.NewDiff(words.DiffOf(act), markup.DiffView{Bare: bare, NoFiles: words.OneFile(act)}), w)
+	b.addDiff(bodyIndent, markup.NewDiff(words.DiffOf(act), markup.DiffView{Tight: tight, NoFiles: words.OneFile(act)}), w)
 }

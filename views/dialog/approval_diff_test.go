@@ -45,7 +45,7 @@ func TestApprovalDiff(t *testing.T) {
 		{"no file", action.Action{Kind: action.MCP, Preview: "━ a  b\n@@ -1 +1 @@\n-b\n"}, []string{"━ a  b", "@@ -1 +1 @@", "-b"}},
 	} {
 		d, _, _, _ := newTestApproval(t, viewtest.Ask("1", tt.act))
-		if got := bodyText(d.layBody(80, false).rows); !slices.Equal(got, tt.want) {
+		if got := bodyText(d.layBody(80, 0).rows); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestApprovalShowsTheDecisiveLinesFirst(t *testing.T) {
 // The same diff is the same rows in an approval and among all changes.
 func TestDiffsInDialogsAreTheSame(t *testing.T) {
 	a, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff)))
-	want := bodyText(a.layBody(60, false).rows)
+	want := bodyText(a.layBody(60, 0).rows)
 	c := NewChanges(viewtest.Dark(t), keymap.Default(), "", markup.PreviewDiff("/s/checkout/tax.go", taxDiff))
 	viewtest.Screen(t, c, 60, 20)
 	if got := bodyText(c.body.rows); !slices.Equal(got[1:], want) { // the question names the file

@@ -15,7 +15,7 @@ type approvalRows struct {
 	titles     draw.Titles
 	head, keys [][]draw.Span
 	scrolled   []bodyRow     // the command or the diff, and the facts unless they are pinned
-	body       int           // how many of them are the command's
+	details    int           // the first of them that ? has opened
 	pinned     [][]draw.Span // below it
 	gaps       [2]int        // blank rows above the facts and above the answers
 	room       int           // for what scrolls
@@ -28,14 +28,16 @@ const (
 	roomyBody = 6  // so many before answers have a row each
 	maxFacts  = 3  // rows of the agent's reason, so that a long one can't hide the command
 	maxScroll = 99 // rows of the reason where it scrolls behind the command
-	smallDiff = 10 // rows for a diff below which it has only the lines that change
+	smallDiff = 10 // rows for a diff below which it has fewer lines around the changes
 )
 
-// plan divides h rows. A diff with few rows has its decisive lines only.
-func (a *Approval) plan(w, h int) approvalRows {
-	p := a.planFor(w, h, a.layBody(w, false).rows)
-	if changesFile(a) && p.room < len(a.lines.rows) && p.room < smallDiff {
-		return a.planFor(w, h, a.layBody(w, true).rows)
+// plan divides h rows. A diff with few rows has fewer lines around its changes.
+func (a *Approval) plan(w, h int) (p approvalRows) {
+	for tight := range a.lines {
+		body := a.layBody(w, tight).rows
+		if p = a.planFor(w, h, body); !changesFile(a) || p.room >= len(body) || p.room >= smallDiff {
+			break
+		}
 	}
 	return p
 }
@@ -43,7 +45,7 @@ func (a *Approval) plan(w, h int) approvalRows {
 // planFor divides h rows for a body. Short of them the dialog gives up blank rows, then the answers share rows,
 // then the facts scroll behind the body, which never gives way.
 func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
-	p := approvalRows{scrolled: body, body: len(body), decisive: len(body)}
+	p := approvalRows{scrolled: body, details: len(body), decisive: len(body)}
 	p.titles, p.head = a.heads(w)
 	least := leastBody
 	if changesFile(a) {
@@ -63,11 +65,12 @@ func (a *Approval) planFor(w, h int, body []bodyRow) approvalRows {
 		p.part(rest)
 		return p
 	}
-	if p.pinned, p.room = facts, free-len(facts); p.room < least {
+	if p.pinned, p.room = facts, free-len(facts); p.room < least || len(details) > 0 { // then all scrolls, in the order of reading
 		facts, musts := a.facts(w, maxScroll)
 		p.scrolled = append(slices.Clip(body), asLines(facts)...)
 		p.decisive, p.pinned, p.room = len(body)+musts, nil, free
 	}
+	p.details = len(p.scrolled)
 	p.scrolled = append(slices.Clip(p.scrolled), asLines(details)...)
 	return p
 }

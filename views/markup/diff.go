@@ -31,7 +31,7 @@ type Diff struct {
 type DiffView struct {
 	Most    int  // lines; 0 for all
 	NoFiles bool // files have no line of their own: their place names them
-	Bare    bool // without the lines around changes
+	Tight   int  // so many lines fewer around changes than else
 }
 
 // NewDiff lays out the diffs of any number of files, which are foreign text. What is no diff shows as it is.
@@ -183,11 +183,7 @@ func (w *diffWriter) skipped(section string) {
 func (w *diffWriter) hunk(h hunk, lang string) {
 	was, now := &codeBlock{lang: lang, text: true}, &codeBlock{lang: lang, text: true}
 	p := partners{lines: h.lines}
-	context := diffContext
-	if w.view.Bare {
-		context = 0
-	}
-	for i := range h.shown(context) {
+	for i := range h.shown(max(0, diffContext-w.view.Tight)) {
 		if !w.room() {
 			continue
 		}

@@ -31,7 +31,7 @@ func TestDiff(t *testing.T) {
 		},
 		{
 			"only what changes",
-			DiffView{Bare: true},
+			DiffView{Tight: 2},
 			[]string{"@@ -1,6 +1,6 @@", " 1", "-2", "+3", " 3", " 4", "-5", "+6", " 7"},
 			[]string{"2 - 2", "2 + 3", "…  ", "5 - 5", "5 + 6"},
 		},

@@ -89,7 +89,9 @@ func unhappy(c *state.Call) bool {
 func isQuestion(c *state.Call) bool { return c.Action.Tool == "ask_user" && c.Action.Preview != "" }
 
 // asks reports whether a call waits for the person's answer.
-func asks(c *state.Call) bool { return c.State == state.CallRunning && isQuestion(c) }
+func asks(c *state.Call) bool {
+	return c.State == state.CallRunning && (isQuestion(c) || c.Action.Tool == "exit_plan")
+}
 
 // questionFields returns what was asked, and the choices as they were numbered.
 func questionFields(c *state.Call) []texts.Member {
