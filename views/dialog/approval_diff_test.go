@@ -133,3 +133,28 @@ func TestDiffKeepsItsRowsWhereTheyAreFew(t *testing.T) {
 		}
 	}
 }
+
+// Where rows are few but for some, lines around the changes fill them: none is left empty below the answers.
+func TestDiffFillsItsRows(t *testing.T) {
+	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", editOf("/s/checkout/tax.go", taxDiff)))
+	for h := 11; h < 24; h++ {
+		lines := strings.Split(strings.TrimRight(viewtest.Text(t, d, 80, min(h, d.Rows(80))), "\n"), "\n")
+		if last := lines[len(lines)-2]; strings.TrimSpace(last) == "" && strings.TrimSpace(lines[len(lines)-3]) == "" {
+			t.Errorf("%d rows:\n%s", h, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// The details come after the command and what must be known of it, which stay in view.
+func TestDetailsLeaveTheCommandInView(t *testing.T) {
+	asked := viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Command: "rm -rf dist/old", Cwd: "/home/ann/shop", Why: "free the space"})
+	asked.Verdict.Reason = "rm deletes files"
+	d, _, _, _ := newTestApproval(t, asked)
+	viewtest.Screen(t, d, 80, 14)
+	d.explain = explaining{on: true, changed: true}
+	text := viewtest.Text(t, d, 80, 14)
+	command, why, details := strings.Index(text, "rm -rf dist/old"), strings.Index(text, "free the space"), strings.Index(text, "You are asked because")
+	if command < 0 || why < command || details < why {
+		t.Errorf("the command, the reason and the details are at %d, %d and %d:\n%s", command, why, details, text)
+	}
+}
