@@ -31,6 +31,14 @@ func (o Offer) Lack() string {
 	return "can't be used: " + why
 }
 
+// LackBrief is Lack in a few words: what the person does about it.
+func (o Offer) LackBrief() string {
+	if strings.HasPrefix(o.Lack(), "needs a key: ") {
+		return "/login " + o.Name
+	}
+	return o.Lack()
+}
+
 // WindowText returns how much the model takes in, for people.
 func (o Offer) WindowText() string {
 	switch {

@@ -213,11 +213,11 @@ func TestFooterByMouse(t *testing.T) {
 		x.clickOn("Enter send", 0)
 		x.took(event.Submit{Text: "hello"})
 		x.clickOn("newline  / commands", 12)
-		x.Want("> /", "/help")
-		x.clickOn(" /bg", 2) // of those that are offered
-		x.Want("▸/bg")
-		x.clickOn("/bg", 1)
-		x.Want("> /bg\n")
+		x.Want("> /", "/model")
+		x.clickOn(" /plan", 2) // of those that are offered
+		x.Want("▸/plan")
+		x.clickOn("/plan", 1)
+		x.Want("> /plan\n")
 		x.Press("Ctrl+C")
 		x.clickOn("Tab next pane", 0)
 		x.Want("y copy")

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,12 +81,28 @@ func showConfig(u *UI, args string) error {
 	return nil
 }
 
-// offeredCommands lists the commands as the prompt completes them, their other names last.
+// mostUsed are the commands that the prompt offers first.
+var mostUsed = []string{"/model", "/resume", "/new", "/compact", "/review", "/plan", "/status", "/diff", "/undo"}
+
+// offeredCommands lists the commands as the prompt completes them, in a few words each: those that are used most come
+// first, other names last.
 func offeredCommands(custom []event.CustomCommand) []draw.CommandHelp {
 	all := commandHelp(custom)
-	for _, name := range slash.AliasNames() {
-		all = append(all, draw.CommandHelp{Name: "/" + name, Help: "as /" + slash.Aliases[name]})
+	for i, c := range slash.Commands {
+		all[i].Help, all[i].Args = cmp.Or(c.Brief, c.Help), c.Args
 	}
+	for _, name := range slash.AliasNames() {
+		to, _, _ := strings.Cut(slash.Aliases[name], " ")
+		c, _ := slash.Find(to)
+		all = append(all, draw.CommandHelp{Name: "/" + name, Help: cmp.Or(c.Brief, c.Help) + " · as /" + slash.Aliases[name]})
+	}
+	rank := func(c draw.CommandHelp) int {
+		if i := slices.Index(mostUsed, c.Name); i >= 0 {
+			return i
+		}
+		return len(mostUsed)
+	}
+	slices.SortStableFunc(all, func(a, b draw.CommandHelp) int { return cmp.Compare(rank(a), rank(b)) })
 	return all
 }
 

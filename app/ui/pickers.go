@@ -61,7 +61,7 @@ func modelRows(offers []slash.Offer, now string) []dialog.PickerRow {
 	for i, o := range offers {
 		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.Model, o.WindowText(), o.PriceText(), cmp.Or(o.Effort, "–")}}
 		if !o.Usable {
-			rows[i].Cells[4] = o.Lack()
+			rows[i].Cells[4] = o.LackBrief()
 		}
 	}
 	return rows

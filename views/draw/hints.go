@@ -79,7 +79,8 @@ func HintRow(all []Hint, w int) []Span {
 // CommandHelp describes a command that the prompt offers. Name begins with the slash.
 type CommandHelp struct {
 	Name, Help string
-	Completes  bool // what follows it is completed
+	Args       string // what may follow it, shown once it is marked
+	Completes  bool   // what follows it is completed
 }
 
 // GracePeriod is the time that a request must have been on the screen before a key answers

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func (c *Popup) Size() (w, h int) {
 		return 0, 0
 	}
 	for _, m := range c.matches {
-		w = max(w, draw.TextWidth(m.Help))
+		w = max(w, draw.TextWidth(popupText(m, true)))
 	}
 	return c.nameWidth() + w + 6, min(len(c.matches), popupRows) + 2
 }
@@ -153,9 +154,15 @@ func (c *Popup) Draw(screen tcell.Screen) {
 	if !c.Open() {
 		return
 	}
-	in := c.Bordered(screen, draw.Titles{}).Cleared()
-	first := max(0, min(c.at-in.H/2, len(c.matches)-in.H))
+	_, _, _, h := c.GetRect()
+	h -= 2 // borders
+	first := max(0, min(c.at-h/2, len(c.matches)-h))
 	c.first = first
+	var more []draw.Span
+	if n := len(c.matches) - first - h; n > 0 {
+		more = []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%d more ↓", n))}
+	}
+	in := c.Bordered(screen, draw.Titles{Right: more}).Cleared()
 	names := c.nameWidth()
 	for i := 0; i < in.H && first+i < len(c.matches); i++ {
 		m, row := c.matches[first+i], in.Down(i)
@@ -165,6 +172,14 @@ func (c *Popup) Draw(screen tcell.Screen) {
 			row.Fill(0, row.W, c.Palette[themes.Selection])
 		}
 		pad := strings.Repeat(" ", names-draw.TextWidth(m.Name)+2)
-		row.Spans(0, draw.Clip([]draw.Span{draw.Text(name, glyph+m.Name+pad), draw.Text(help, m.Help)}, row.W)...)
+		row.Spans(0, draw.Clip([]draw.Span{draw.Text(name, glyph+m.Name+pad), draw.Text(help, popupText(m, first+i == c.at))}, row.W)...)
 	}
+}
+
+// popupText says what a command does, and what may follow it if it is marked.
+func popupText(m draw.CommandHelp, marked bool) string {
+	if !marked || m.Args == "" {
+		return m.Help
+	}
+	return strings.TrimPrefix(m.Help+" · "+m.Args, " · ")
 }

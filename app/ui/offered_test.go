@@ -1,0 +1,27 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/app/slash"
+)
+
+// What the prompt offers says in at most eight words what it does, the commands that are used most first.
+func TestOfferedCommandsAreBrief(t *testing.T) {
+	all := offeredCommands(nil)
+	for i, want := range mostUsed {
+		if all[i].Name != want {
+			t.Errorf("command %d is %s, want %s", i, all[i].Name, want)
+		}
+	}
+	if len(all) != len(slash.Commands)+len(slash.AliasNames()) {
+		t.Errorf("%d commands are offered", len(all))
+	}
+	for _, c := range all {
+		does, _, _ := strings.Cut(c.Help, " · ")
+		if n := len(strings.Fields(does)); n == 0 || n > 8 {
+			t.Errorf("%s has %d words: %s", c.Name, n, c.Help)
+		}
+	}
+}
